@@ -13,22 +13,22 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// CheckReport is what Check found.
+// CheckReport is the result of Check.
 type CheckReport struct {
 	Tables, Documents int64
 	Bytes             int64
-	Problems          []error // *CorruptionError mostly; empty when all is well
+	Problems          []error // mostly *CorruptionError; empty if the database is sound
 	Orphans           []OrphanStats
 }
 
-// Check verifies everything that is stored: every checksum of every table, the agreement of its
-// sections with each other, the catalog, and the logs. It continues after a problem and reports
-// all that it finds; the error says what kept it from checking.
+// Check verifies all stored data: every checksum of every table, the consistency of its sections,
+// the catalog, and the logs. It continues after a problem and reports all problems; it returns an
+// error only if it could not finish checking.
 func (db *DB) Check(ctx context.Context, progress ...func(Progress)) (CheckReport, error) {
 	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progressTo(progress...)) })
 }
 
-// check checks everything that a view sees, and whatever else is in the folder.
+// check verifies everything that a view sees, and looks for orphans in the folder.
 func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r CheckReport, err error) {
 	var done, total int64
 	for _, p := range v.Version.Parts {
@@ -38,7 +38,7 @@ func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r C
 		p := &v.Version.Parts[i]
 		err := v.Safely(ctx, func() error {
 			return p.Verify(ctx, func(n, of int64) {
-				if progress != nil && of > 0 { // bytes are looked at more than once
+				if progress != nil && of > 0 { // some bytes are read more than once
 					n = int64(float64(n) / float64(of) * float64(p.Meta.Size))
 					progress(view.Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
 				}
@@ -74,7 +74,7 @@ func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r C
 	if err != nil {
 		return r, err
 	}
-	for _, m := range v.Mems { // their logs were verified as they were read
+	for _, m := range v.Mems { // their logs were verified when they were read
 		for _, d := range m.Docs {
 			if _, code := view.Owner(d.ID); !code && v.MemAlive(d) {
 				r.Documents++
@@ -84,8 +84,8 @@ func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r C
 	return r, ctx.Err()
 }
 
-// checkCatalog checks the file of the catalog in dir, nil for a single table file. A writer in
-// another process may change it at any time; it is looked at again then.
+// checkCatalog checks the catalog file in dir, which is nil for a single table file. A writer in
+// another process may change the file at any time; then checkCatalog reads it again.
 func checkCatalog(dir *files.Folder) (problems []error, err error) {
 	if dir == nil {
 		return nil, nil
@@ -99,17 +99,17 @@ func checkCatalog(dir *files.Folder) (problems []error, err error) {
 	case errors.Is(err, base.ErrCorruption):
 		return []error{err}, nil
 	case errors.Is(err, catalog.ErrMoved):
-		return nil, nil // the writer, which commits faster than this reads, reads the catalog itself
+		return nil, nil // a writer commits faster than this reads, and it verifies the catalog itself
 	}
 	return nil, err
 }
 
-// catalogLooks is how often a catalog is looked at that seems to be damaged: it may be written
-// meanwhile.
+// catalogLooks is how many times to read a catalog that seems damaged: another process may be
+// writing it.
 const catalogLooks = 5
 
-// duplicateIDs checks that no ID is alive in two tables. That none is twice in one has been
-// verified with the table.
+// duplicateIDs checks that no ID is alive in two tables. Verifying a table has already checked that
+// no ID is in it twice.
 func duplicateIDs(ctx context.Context, v *view.View) (problems []error) {
 	parts := v.Version.Parts
 	for i := range parts {

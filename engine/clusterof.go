@@ -11,15 +11,15 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// walkSearches is after how many searches ClusterOf forms all clusters instead.
+// walkSearches is the number of searches after which ClusterOf forms all clusters instead.
 const walkSearches = 1 << 10
 
-// ClusterOf yields the members of the cluster that the document of an ID is in, as Clusters does, but
-// as cluster 1; none if it is in no cluster. By Near and by estimated Jaccard it costs searches for
-// the documents of the cluster and for those that decide which of them are keepers: whether one is
-// depends on the earlier ones that match it. If these are very many, or by other criteria, with
-// ClusterOptions.Before and where SetAllowed has recorded pairs, it forms all clusters. Errors are as
-// those of Clusters, and ErrNotFound.
+// ClusterOf yields the members of the cluster of a document, in the order of Clusters but as
+// cluster 1; it yields nothing if the document is in no cluster. By Near and by estimated Jaccard
+// it searches for the documents of the cluster and for those that decide which of them are keepers:
+// whether a document is a keeper depends on the earlier documents that it matches. If there are
+// very many, and also with other criteria, with ClusterOptions.Before, and if SetAllowed has
+// recorded pairs, ClusterOf forms all clusters. Errors are those of Clusters, and ErrNotFound.
 func (s *Snapshot) ClusterOf(ctx context.Context, id string, by Criterion, opts ...*ClusterOptions) iter.Seq2[Member, error] {
 	o := given(opts)
 	return func(yield func(Member, error) bool) {
@@ -41,7 +41,8 @@ func (s *Snapshot) ClusterOf(ctx context.Context, id string, by Criterion, opts 
 	}
 }
 
-// clusterAmong returns those of the members of all clusters that are in the cluster of a document.
+// clusterAmong returns the members of the cluster of one document, given the members of all
+// clusters.
 func clusterAmong(all iter.Seq2[Member, error], id string) (cluster []Member, err error) {
 	found := false
 	for m, err := range all {
@@ -62,7 +63,7 @@ func clusterAmong(all iter.Seq2[Member, error], id string) (cluster []Member, er
 	return cluster, nil
 }
 
-// A walk finds one cluster outwards from a document.
+// A walk finds one cluster by searching outwards from a document.
 type walk struct {
 	s        *Snapshot
 	ctx      context.Context
@@ -71,28 +72,28 @@ type walk struct {
 	of       map[string]*walked // by ID
 }
 
-// walked is a group of documents that Clusters joins as one: of equal fingerprints. By sketches each
-// document is one.
+// walked is a group of documents that Clusters treats as one: by Near, those with equal
+// fingerprints; by Jaccard, a single document.
 type walked struct {
 	ids    []string
-	first  string // the document that was written first
+	first  string // ID of the document that was written first
 	seq    uint64
-	near   []neighbour // the best first, then the earlier
-	keeper *walked     // nil if it is not known yet
+	near   []neighbour // matching groups: the best first, then the earliest
+	keeper *walked     // nil while it is unknown
 }
 
-// A neighbour is another group that matches.
+// A neighbour is another group that matches, with its match.
 type neighbour struct {
 	*walked
 	Match
 }
 
-// before reports the order of preference.
+// before compares two groups by preference: the earlier group comes first.
 func (g *walked) before(h *walked) int {
 	return cmp.Or(cmp.Compare(g.seq, h.seq), strings.Compare(g.first, h.first))
 }
 
-// cluster returns the cluster of a document, or false if all are to be formed.
+// cluster returns the cluster of a document. ok is false if the caller must form all clusters.
 func (w *walk) cluster(id string, o *ClusterOptions) (members []Member, ok bool, err error) {
 	v := &w.s.v
 	estimated := w.by.by.Jaccard && !w.by.by.Verified
@@ -161,7 +162,7 @@ func (w *walk) group(id string) (*walked, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of a group that is a neighbour all documents are found, at one distance or score.
+	// A search finds all documents of a neighbouring group, all with the same distance or score.
 	g.near = []neighbour{}
 	for len(near) > 0 {
 		n := 1
@@ -178,7 +179,7 @@ func (w *walk) group(id string) (*walked, error) {
 	return g, nil
 }
 
-// join returns the group of equal documents, which it makes.
+// join returns the group of documents with equal fingerprints, and creates it if necessary.
 func (w *walk) join(ids []string) (*walked, error) {
 	if g := w.of[ids[0]]; g != nil {
 		return g, nil
@@ -197,7 +198,7 @@ func (w *walk) join(ids []string) (*walked, error) {
 	return g, nil
 }
 
-// split returns the groups of documents that have one distance or score to another one.
+// split divides matches of the same distance or score into groups.
 func (w *walk) split(matches []Match) (groups []neighbour, err error) {
 	ids, of := map[string][]string{}, map[string]Match{}
 	for _, m := range matches {
@@ -223,7 +224,7 @@ func (w *walk) split(matches []Match) (groups []neighbour, err error) {
 	return groups, nil
 }
 
-// key is the same for the documents of a group alone.
+// key returns a string that is equal for the documents of one group only.
 func (w *walk) key(id string) (string, error) {
 	if !w.by.by.Near() {
 		return id, nil
@@ -247,8 +248,9 @@ func (w *walk) sketch(id string) (sketch minhash.Sketch, err error) {
 	return sketch, err
 }
 
-// keeperOf returns the group whose star a group is in, or nil after too many searches: the most
-// similar of the earlier keepers that match it, of equally similar ones the earliest.
+// keeperOf returns the keeper of the star that a group belongs to, or nil after too many searches.
+// It is the most similar of the earlier keepers that match the group; among equally similar
+// keepers, the earliest.
 func (w *walk) keeperOf(g *walked) (*walked, error) {
 	if g.keeper != nil {
 		return g.keeper, nil
@@ -273,7 +275,7 @@ func (w *walk) keeperOf(g *walked) (*walked, error) {
 	return g, nil
 }
 
-// compare returns how a group compares with its keeper.
+// compare returns the match between a group and its keeper.
 func (w *walk) compare(g, keeper *walked) (m Match, err error) {
 	if w.by.by.Near() {
 		for _, n := range keeper.near {

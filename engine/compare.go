@@ -11,29 +11,29 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// PairComparison is how two documents compare: what WHY shows.
+// PairComparison is the result of comparing two documents; WHY shows it.
 type PairComparison struct {
 	Distance       int           // between the fingerprints, in bits
-	Fingerprints   bool          // both have one
-	WordsA, WordsB []Fingerprint // those that are compared: of several the nearest two
-	Leads          []int         // bits of the first word that differ in the lead of each permuted table of the second document
-	Score          Match         // Score, Error and Exact of the sketches
-	AInB, BInA     float64       // containment: of the texts if Verified, else estimated from the sketches
-	Verified       bool          // the texts are kept: what follows is exact
+	Fingerprints   bool          // both documents have a fingerprint
+	WordsA, WordsB []Fingerprint // the compared fingerprints: the nearest two if there are several
+	Leads          []int         // differing bits in the lead of each permuted table, by the layout of the second document's table
+	Score          Match         // Score, Error and Exact by the sketches
+	AInB, BInA     float64       // containment: from the texts if Verified, else estimated from the sketches
+	Verified       bool          // the database stores texts: the fields below are exact
 	Jaccard        float64       // of the full sets of shingles
-	Shared         int           // shingles in both
+	Shared         int           // number of shingles in both
 	ShinglesA      int
 	ShinglesB      int
 }
 
-// Compare compares two stored documents by every measure that the database has. It returns
+// Compare compares two stored documents by every measure that the database supports. It returns
 // ErrNotFound if one of them does not exist, ErrClosed, *CorruptionError, or the error of the
 // context.
 func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
 	v := &s.v
 	err = v.Safely(ctx, func() error {
 		var docs [2]sstable.Document
-		var layout sstable.Layout // of the table that has the second document
+		var layout sstable.Layout // of the table that holds the second document
 		for i, id := range [...]string{a, b} {
 			p, err := v.Locate(id)
 			if err != nil {
@@ -62,7 +62,7 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, 
 	return c, err
 }
 
-// nearestPrints has two documents of several fingerprints compared by those that are nearest.
+// nearestPrints sets the fingerprints of two documents to the nearest pair among all of theirs.
 func nearestPrints(v *view.View, docs ...*sstable.Document) error {
 	var all [2][][]Fingerprint
 	for i, d := range docs {
@@ -84,7 +84,7 @@ func nearestPrints(v *view.View, docs ...*sstable.Document) error {
 	return nil
 }
 
-// compareDocs compares two documents by what the database keeps, and by the leads of a layout.
+// compareDocs compares two documents by all stored data, and by the leads of a layout.
 func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Document) (c PairComparison) {
 	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
 		c.WordsA, c.WordsB = append([]Fingerprint{a.Fingerprint}, a.Rest...), append([]Fingerprint{b.Fingerprint}, b.Rest...)
@@ -114,12 +114,12 @@ func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Documen
 	return c
 }
 
-// A Scorer tests few documents, one at a time, against a query by a criterion other than Near.
-// It serves one goroutine, as long as its Snapshot is open.
+// A Scorer tests single documents against a query by a criterion other than Near. It serves one
+// goroutine, while its Snapshot is open.
 type Scorer struct{ x *search.Scorer }
 
-// Scorer prepares the query Search(doc, by) for tests of single documents.
-// The error is ErrInvalid if the criterion is Near, and otherwise as that of Search.
+// Scorer prepares the query Search(doc, by) for tests of single documents. The error is ErrInvalid
+// if the criterion is Near; others are those of Search.
 func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, error) {
 	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.by)
 	if err != nil {
@@ -128,11 +128,11 @@ func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, 
 	return &Scorer{x}, nil
 }
 
-// Empty reports whether there is nothing to search for: the document of the query has no sketch.
+// Empty reports whether the query can match nothing, because its document has no sketch.
 func (x *Scorer) Empty() bool { return x.x.Empty() }
 
-// Match reports whether the query yields the document with this ID, and returns its match.
-// ErrNotFound if there is no such document.
+// Match reports whether the query yields the document with this ID, and returns its match. It
+// returns ErrNotFound if there is no such document.
 func (x *Scorer) Match(ctx context.Context, id string) (m Match, ok bool, err error) {
 	found, ok, err := x.x.Match(ctx, id)
 	return Match(found), ok, err

@@ -14,26 +14,34 @@
 //	for m, err := range db.Near(ctx, fingerprint, 3) { ... }               // by Hamming distance
 //	for m, err := range db.Jaccard(ctx, engine.Doc{Text: text}, 0.8) { ... } // by common shingles
 //
+// # Types
+//
+// A program meets few types. A [DB] is an open database. A [Doc] is a document to store, a query,
+// or a document that was read; an [Entry] is one without its text. A [Criterion] says when two
+// documents match, and a [Match] names a document that does. A [Snapshot] reads one state of the
+// database, a [Batch] collects writes that succeed or fail together, and a [Loader] adds many
+// documents. Everything else is options, reports and errors of these.
+//
 // # Reading
 //
-// The reading methods of a DB see the database as it is when they are called. A Snapshot is the
-// database at one moment: take one for several reads of the same state, and close it. Results
-// are iterators; an error is the last thing that one yields. Contexts end searches and
-// iterations.
+// Each reading method of a DB sees the database as it is when the method is called. A Snapshot is
+// the database at one moment: use one for several reads of the same state, and close it. Results
+// are iterators; an error is the last value that an iterator yields. Cancelling the context ends a
+// search or an iteration.
 //
 // # Writing
 //
-// Put, Apply, PutNovel and Delete return when the write is as safe as Options.Sync says: by
-// default it survives kill -9 and power loss. A Loader writes many documents faster, without
-// the log. One process at a time has a database open for writing, any number has it open for
-// reading (ReadOnly, Refresh). If the disk fails a write or an fsync, no more writes are
+// Put, Apply, PutNovel and Delete return when the write is as safe as Options.Sync says: by default
+// it survives kill -9 and power loss. A Loader writes many documents faster, without the log. One
+// process at a time can have a database open for writing, and any number of processes can have it
+// open for reading (ReadOnly, Refresh). If the disk fails a write or an fsync, no more writes are
 // accepted until the database is opened again (ErrFailed); reading continues. A full disk only
 // fails writes until there is space again.
 //
 // # Options
 //
-// The options of a call are a pointer to a struct, whose zero value has the defaults. It comes last
-// and may be left out, or be nil:
+// The options of a call are a pointer to a struct, whose zero value has the defaults. The pointer
+// is the last argument, and may be left out or nil:
 //
 //	db, err := engine.Open("corpus.simdb", &engine.Options{TTL: 48 * time.Hour})
 //	found := db.Search(ctx, doc, engine.Jaccard(0.8), &engine.SearchOptions{Limit: 10})
@@ -45,7 +53,25 @@
 //
 // # Errors
 //
-// Errors wrap one of the Err variables, to be tested with errors.Is, or the error of the
-// context or of the file system. Damage to a file is a *CorruptionError, which names the file,
-// its section and the offset.
+// Errors wrap one of the Err variables, to be tested with errors.Is, or the error of the context or
+// of the file system. Damage to a file is a *CorruptionError, which names the file, the section and
+// the offset.
+//
+// # Caveats
+//
+// An ID has 1 to 65,535 bytes. The text and the fields of a document have at most 64 MiB together;
+// larger documents are refused, never cut.
+//
+// Shingle, Features, Bits and the other parameters of a database are fixed when it is created. To
+// change them, create another database and copy the documents.
+//
+// Table files are memory-mapped. No other program may change or shorten them while they are open; a
+// reader that hits such a change returns a *CorruptionError.
+//
+// An open Snapshot keeps the files that it needs, so their disk space is not freed when compaction
+// replaces them. Close a Snapshot when its reads are done, and give an idle read-only DB a
+// ReleaseDeleted now and then.
+//
+// Byte slices that callbacks receive, as those of Range.Match, Range.Where and ContentEach, point
+// into mapped memory: they are valid only during the call, and must not be changed.
 package engine

@@ -10,28 +10,31 @@ import (
 
 // PairOptions are the options of Pairs.
 type PairOptions struct {
-	// Limit is the number of pairs after which to end; 0 means all. In order, about twice as
-	// many pairs are held in memory if Limit is at most 65536, however many there are.
+	// Limit ends the iteration after this many pairs; 0 means all. An ordered iteration with a
+	// Limit of at most 65536 holds about twice that many pairs in memory, however many match.
 	Limit int
-	// Unordered yields pairs as they are found: in an unspecified but reproducible order, and
-	// without holding them in memory, however many there are. The snapshot's tables must stay
-	// readable while the pairs are read.
+	// Unordered yields pairs as they are found, in an unspecified but reproducible order, without
+	// holding them in memory. The snapshot's tables must stay readable while the pairs are read.
 	Unordered bool
-	// Count, if not nil, is set to the number of pairs, regardless of Limit, and none is
-	// yielded. Documents with equal fingerprints, or by Jaccard with equal sets, are counted as
-	// a group, and no ID is read.
+	// Count, if not nil, is set to the number of pairs, regardless of Limit; then no pairs are
+	// yielded. Documents with equal fingerprints, or by Jaccard with equal sets, are counted as a
+	// group, and no IDs are read.
 	Count    *int64
 	Progress func(Progress) // called now and then; may be nil
 }
 
 // Pairs yields every pair of visible documents that match by the criterion, the best match first,
-// then by A, then by B. It holds the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of the
-// documents in them, with about 90 bytes each in addition, and 20 to 50 bytes for every document
-// (by estimated Jaccard 16 and its sketch; where texts decide about 120 for each, the texts, up to
-// an eighth of Options.Memory, or by Jaccard the shingles, up to a quarter of it, and what finds
-// pairs, up to half of it). More pairs than fit into Options.Memory are ErrTooLarge; with a Limit
-// or Unordered there may be any number of them. IDs that are yielded share memory, 16 KiB or so:
-// clone one that is to be kept for long. Other errors are as those of Near and Jaccard.
+// then by A, then by B.
+//
+// It holds in memory: each pair, in 16 bytes (40 by Jaccard); the ID of each document in a pair,
+// with about 90 bytes of overhead; and 20 to 50 bytes for every document. By estimated Jaccard
+// every document needs 16 bytes and its sketch instead. If texts decide, every document needs about
+// 120 bytes; the texts need up to an eighth of Options.Memory (by Jaccard, the shingles up to a
+// quarter), and the search for pairs up to half. If the pairs exceed Options.Memory, the error is
+// ErrTooLarge; with a Limit or Unordered there may be any number of pairs.
+//
+// The yielded IDs are substrings of shared blocks of about 16 KiB: clone an ID that must live long.
+// Other errors are those of Near and Jaccard.
 func (s *Snapshot) Pairs(ctx context.Context, by Criterion, opts ...*PairOptions) iter.Seq2[Pair, error] {
 	o := given(opts)
 	progress := progressTo(o.Progress)
@@ -71,7 +74,7 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, opts ...*PairOptions
 	})
 }
 
-// pairsUnordered is Pairs without order.
+// pairsUnordered is Pairs with PairOptions.Unordered.
 func (s *Snapshot) pairsUnordered(ctx context.Context, by Criterion, progress func(view.Progress)) iter.Seq2[Pair, error] {
 	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		more := true
@@ -85,8 +88,8 @@ func (s *Snapshot) pairsUnordered(ctx context.Context, by Criterion, progress fu
 	})
 }
 
-// progressTo returns a function that passes what it is told to progress; nil if that is nil or left
-// out.
+// progressTo converts a callback of the API to one of package view. It returns nil if progress is
+// nil or left out.
 func progressTo(progress ...func(Progress)) func(view.Progress) {
 	if len(progress) == 0 || progress[0] == nil {
 		return nil
@@ -95,12 +98,14 @@ func progressTo(progress ...func(Progress)) func(view.Progress) {
 }
 
 // Clusters yields the members of all clusters of two or more visible documents that match by the
-// criterion: the largest cluster first (of equally large ones the one whose keeper's ID is first),
-// in each the keeper first, then by ID. It takes about 60 bytes a document where few match, and at
-// most 200 however many do (by ClusterOptions.Before and by Jaccard the entry of each, or its
-// sketch, in addition). Of an allowed pair (DB.SetAllowed) neither document joins the other: both
-// may join a third one, and in mode Components a chain of others may connect them. Documents in
-// such pairs are taken one by one in every mode. Errors are as those of Near and Jaccard.
+// criterion. The largest cluster comes first; of equally large clusters, the one whose keeper has
+// the smaller ID. Within a cluster the keeper comes first, then the others by ID. Clusters needs
+// about 60 bytes per document if few match, and never more than 200; by ClusterOptions.Before it
+// also holds the entry of each document, and by Jaccard its sketch. If a pair is allowed
+// (DB.SetAllowed), neither of its documents joins the other. Both may still join a third document,
+// and in mode Components a chain of other documents may connect them. In every mode, documents in
+// allowed pairs are clustered individually even if their fingerprints are equal. Errors are those
+// of Near and Jaccard.
 func (s *Snapshot) Clusters(ctx context.Context, by Criterion, opts ...*ClusterOptions) iter.Seq2[Member, error] {
 	o := given(opts)
 	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
@@ -118,7 +123,7 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, opts ...*ClusterO
 	})
 }
 
-// internal returns the options as package cluster takes them.
+// internal converts the options to those of package cluster.
 func (o *ClusterOptions) internal() cluster.Options {
 	c := cluster.Options{Components: o.Mode == Components, Progress: progressTo(o.Progress)}
 	if before := o.Before; before != nil {
@@ -127,17 +132,17 @@ func (o *ClusterOptions) internal() cluster.Options {
 	return c
 }
 
-// IDPair is the IDs of two documents. The order of the two has no meaning.
+// IDPair is the IDs of two documents, in any order.
 type IDPair struct{ A, B string }
 
-// SetAllowed records, or removes the record, that the two documents of each pair are not
-// duplicates of each other although they may be similar. From then on Clusters puts neither
-// under the other and PutNovel does not reject one because of the other; Near, Jaccard and
-// Pairs, which find what is similar, still find them. The record is of IDs: it holds for
-// whatever is stored under them, now or later. Pack includes the pairs, and Ingest adds them to
-// those of the database. All pairs are durable when SetAllowed returns nil, and nothing is
-// changed otherwise. Recording a pair again changes nothing; removing one that is not recorded
-// is ErrNotFound. An ID paired with itself is ErrInvalid.
+// SetAllowed records that the two documents of each pair are not duplicates of each other although
+// they may be similar, or removes that record if allowed is false. While the record exists,
+// Clusters puts neither document under the other, and PutNovel does not reject one because of the
+// other. Near, Jaccard and Pairs search for similar documents, and still find them. The record
+// concerns IDs: it applies to any documents stored under them, now or later. Pack includes the
+// pairs, and Ingest adds them to those of the database. When SetAllowed returns nil, all pairs are
+// durable; otherwise nothing has changed. Recording a pair again changes nothing; removing a pair
+// that is not recorded is ErrNotFound. Pairing an ID with itself is ErrInvalid.
 func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...IDPair) error {
 	of := make([]view.IDPair, len(pairs))
 	for i, p := range pairs {
@@ -146,7 +151,7 @@ func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...IDPair) err
 	return db.s.SetAllowed(ctx, allowed, of)
 }
 
-// Allowed yields the pairs that SetAllowed had recorded when the snapshot was taken, in order,
+// Allowed yields the pairs that SetAllowed had recorded when the snapshot was created, in order,
 // each with the smaller ID first.
 func (s *Snapshot) Allowed() iter.Seq[IDPair] {
 	return func(yield func(IDPair) bool) {

@@ -8,16 +8,16 @@ import (
 )
 
 // A Loader adds many documents at once: it fingerprints them in parallel, sorts them and writes
-// them directly to tables, without the log. Documents become visible and safe one table at a
-// time, and count as written then; what was published stays if the process dies. While one
-// table is written, the documents of the next are collected. One goroutine at a time may use a
-// Loader; the database can be read and written meanwhile, and other loaders may run. Tables are
-// merged when sixteen have been written, then thirty-two, and at the end.
+// them directly to tables, without the log. Documents become visible and safe one table at a time,
+// and count as written then; published documents remain if the process dies. While one table is
+// written, the documents of the next are collected. One goroutine at a time may use a Loader; the
+// database can be read and written meanwhile, and other loaders may run. Tables are merged when
+// sixteen have been written, then thirty-two, and at the end.
 type Loader struct{ l *loader.Loader }
 
-// NewLoader starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: once
-// it has ended, the Loader's methods return its error. Other errors are ErrReadOnly, ErrClosed and
-// ErrFailed.
+// NewLoader starts a load. It must be ended by Close or Abort. The context applies to the whole
+// load: once it has ended, the Loader's methods return its error. Other errors are ErrReadOnly,
+// ErrClosed and ErrFailed.
 func (db *DB) NewLoader(ctx context.Context, o ...*LoadOptions) (*Loader, error) {
 	l, err := loader.New(ctx, db.s, loader.Options(given(o)))
 	if err != nil {
@@ -26,31 +26,30 @@ func (db *DB) NewLoader(ctx context.Context, o ...*LoadOptions) (*Loader, error)
 	return &Loader{l}, nil
 }
 
-// Marked returns the position in source that a Loader of this database last marked and
-// published; 0 if there is none.
+// Marked returns the last position in source that a Loader of this database marked and published,
+// or 0 if there is none.
 func (l *Loader) Marked(source string) int64 { return l.l.Marked(source) }
 
-// Add adds d. If its ID is stored, or was added before, and Replace is off, it returns
-// ErrExists. The load continues after that, and after ErrInvalid and ErrTooLarge; any other
-// error ends it.
+// Add adds d. If its ID is stored or was added before, and Replace is off, Add returns ErrExists.
+// The load continues after ErrExists, ErrInvalid and ErrTooLarge; any other error ends it.
 func (l *Loader) Add(d Doc) error { return l.l.Add((*view.Doc)(&d)) }
 
-// Mark records that the documents added so far are those of source up to pos. Marked returns
-// pos once they are published, so that an interrupted load can continue there.
+// Mark records that the documents added so far are those of source up to pos. Once they are
+// published Marked returns pos, so that an interrupted load can continue there.
 func (l *Loader) Mark(source string, pos int64) { l.l.Mark(source, pos) }
 
-// Stats returns what has been published so far.
+// Stats counts the documents published so far.
 func (l *Loader) Stats() LoadStats { return LoadStats(l.l.Stats) }
 
-// Flush publishes what has been added so far, and returns when that is done. An error ends the
+// Flush publishes all documents added so far, and returns when that is done. An error ends the
 // load.
 func (l *Loader) Flush() error { return l.l.Flush() }
 
-// Close publishes what has been added and ends the load.
+// Close publishes all added documents and ends the load.
 func (l *Loader) Close() (LoadStats, error) {
 	stats, err := l.l.Close()
 	return LoadStats(stats), err
 }
 
-// Abort ends the load; what was published stays, the rest is dropped.
+// Abort ends the load. Published documents stay, the others are dropped.
 func (l *Loader) Abort() LoadStats { return LoadStats(l.l.Abort()) }

@@ -10,17 +10,17 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// A nearScratch is the memory of a Near query.
+// A nearScratch holds the buffers of a Near query.
 type nearScratch struct {
 	search.Near
-	snap    view.View // of a query that brings none
+	snap    view.View // for queries of a DB, which have no snapshot of their own
 	one     [1]Fingerprint
 	matches []Match
 }
 
 var nearScratches = sync.Pool{New: func() any { return new(nearScratch) }}
 
-// release returns the memory to the pool.
+// release returns the buffers to the pool.
 func (sc *nearScratch) release() {
 	sc.Forget()
 	sc.snap.Forget()
@@ -29,8 +29,8 @@ func (sc *nearScratch) release() {
 
 // Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64, in
 // the database as it is when the iteration begins: nearest first, then by ID. It allocates nothing
-// but the IDs. Errors are as those of Snapshot.Search, which also takes fingerprints of more than
-// 64 bits.
+// but the IDs. Errors are those of Snapshot.Search, which also searches for fingerprints of more
+// than 64 bits.
 func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
@@ -52,7 +52,7 @@ func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, 
 
 func nearMatch(h *search.NearHit) Match { return Match(h.Match()) }
 
-// searchNear is Search by Near.
+// searchNear is Search with criterion Near.
 func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o SearchOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		fps, err := s.prints(ctx, &doc, by)
@@ -72,7 +72,7 @@ func (s *Snapshot) searchNear(ctx context.Context, doc Doc, by Criterion, o Sear
 		}
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
-		switch most := o.Limit + 1; { // one of them may be doc.ID
+		switch most := o.Limit + 1; { // plus one, as doc.ID may be among the matches
 		case o.Unordered:
 			sc.Want.Visit = func(h search.NearHit) error {
 				err := ctx.Err()

@@ -15,9 +15,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Passage is a sequence of words that a text has in common with the query, and that is not
-// part of a longer one. If the query has it several times, the first place counts. Places are
-// in bytes of both texts as they are stored: Words words in text[At:End] and
+// A Passage is a sequence of words that occurs in a text and in the query and is not part of a
+// longer such sequence. If the query contains it several times, the first occurrence counts.
+// Positions are byte offsets in the stored texts: the passage has Words words in text[At:End] and
 // query[QueryAt:QueryEnd].
 type Passage struct {
 	Words             int
@@ -31,29 +31,29 @@ type PassageMatch struct {
 	Passages []Passage
 }
 
-// Passages is a search for documents that share passages with a text. It serves one goroutine, as
-// long as its Snapshot is open.
+// Passages is a search for documents that share passages with a text. It serves one goroutine,
+// while its Snapshot is open.
 type Passages struct {
 	s    *Snapshot
 	find *passage.Finder
-	look search.IndexFunc // nil if features do not tell what has passages
+	look search.IndexFunc // nil if features cannot tell which texts have passages
 	self string
 }
 
-// passageWordBytes is what a word of the text that is searched for takes.
+// passageWordBytes is the memory that each word of the query needs.
 const passageWordBytes = 160
 
-// passageBytes is what a passage of a document takes until its document is yielded.
+// passageBytes is the memory that each passage of a document needs until the document is yielded.
 const passageBytes = 3 * int(unsafe.Sizeof(Passage{}))
 
-// Passages prepares a search for the documents that have a run of at least some words, 1 or more,
-// in common with doc.Text or, if that is empty, with the stored document doc.ID. Words are those of
-// which shingles of words are made in the database: without case, in the normal form and without
-// the stop words of its Features; none goes from one field to the next. The document that is stored
-// as doc.ID is no match.
+// Passages prepares a search for the documents that share a run of at least words words, 1 or more,
+// with doc.Text or, if that is empty, with the stored document doc.ID. Words are those from which
+// the database makes shingles: without case, in normal form and without the stop words of its
+// Features; no run extends from one field to the next. The document stored as doc.ID does not
+// match.
 //
-// Errors are ErrInvalid for less than a word, ErrParams if the database keeps no texts, ErrTooLarge
-// for a text of more words than Options.Memory has room for, of 160 bytes each, ErrNotFound,
+// Errors are ErrInvalid if words is less than 1, ErrParams if the database stores no texts,
+// ErrTooLarge if the words of the query, 160 bytes each, exceed Options.Memory, ErrNotFound,
 // ErrClosed, *CorruptionError, and that of the context.
 func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages, error) {
 	if words < 1 {
@@ -85,7 +85,7 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 	return p, nil
 }
 
-// In returns the passages of a text, the longest first, those of equal length in text order.
+// In returns the passages of a text, the longest first; passages of equal length are in text order.
 func (p *Passages) In(text string) []Passage {
 	return longestFirst(p.find.Runs([]byte(text), math.MaxInt))
 }
@@ -99,9 +99,9 @@ func longestFirst(runs []passage.Run) (all []Passage) {
 }
 
 // All yields the visible documents that have passages, as they are found: in an unspecified but
-// reproducible order. It reads all texts, in storage order, or, with an index of containment,
-// those that the index does not rule out. An error is the last thing that is yielded:
-// ErrTooLarge for a document with more passages than Options.Memory has room for.
+// reproducible order. It reads all texts in storage order, or, with an index of containment, only
+// those that the index does not rule out. An error is the last value yielded: it is ErrTooLarge if
+// the passages of one document exceed Options.Memory.
 func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 	return func(yield func(PassageMatch, error) bool) {
 		var runs []passage.Run
@@ -120,7 +120,7 @@ func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 	}
 }
 
-// Plan returns how All would be carried out, as Snapshot.Plan does.
+// Plan returns the plan of All, as Snapshot.Plan does for Search.
 func (p *Passages) Plan() ([]PartPlan, error) {
 	var parts []search.PartPlan
 	err := p.s.v.Safely(context.Background(), func() (err error) {
@@ -130,7 +130,8 @@ func (p *Passages) Plan() ([]PartPlan, error) {
 	return partPlans(parts), err
 }
 
-// scan returns the search of the stored documents. Of each it compares, it sets the passages.
+// scan returns the search of the stored documents. For each document that it compares, it sets
+// *runs to the passages.
 func (p *Passages) scan(runs *[]passage.Run) *search.Similar {
 	return search.NewScan(&p.s.v, func(_ context.Context, text []byte) (float64, bool) {
 		*runs = p.find.Runs(text, p.s.v.Most(passageBytes))

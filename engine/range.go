@@ -18,87 +18,88 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Range selects documents, and says what is read of them. The zero value is all of them, in the
-// order of their IDs, without texts and fields.
+// A Range selects documents, and says which of their parts to read. The zero Range selects all
+// documents, in the order of their IDs, without texts and fields.
 type Range struct {
-	From, To string // IDs that are From or after it, and before To; "" for no bound
+	From, To string // IDs >= From and < To; "" for no bound
 	Prefix   string // of the ID
-	// After is the last ID of the previous page: the iteration begins with the next one in its
+	// After is the last ID of the previous page: the iteration begins with the next ID in its
 	// direction. "" starts at the beginning.
 	After     string
 	Reverse   bool      // the greatest ID first
 	Since     time.Time // stored then or later; zero for any time
-	Limit     int       // how many will be taken, at most; 0 if that is not known
-	Unordered bool      // give them as they are found, without holding them, not in order of ID
+	Limit     int       // hint: how many documents the caller will read, at most; 0 if unknown
+	Unordered bool      // yield documents as they are found, without holding them, not in order of ID
 	Written   bool      // in the order in which they were written, the oldest first
 	Load      bool      // read texts and fields, too
-	OnlyIDs   bool      // documents have no more than the ID: nothing else is read
-	// Match, if not nil, decides on a document by its ID, which is only valid during the call
-	// and must not be changed. An error ends the iteration. It may be called more than once for
+	OnlyIDs   bool      // read only IDs
+	// Match, if not nil, selects documents by their IDs. The slice is valid only during the call
+	// and must not be changed. An error ends the iteration. Match may be called more than once for
 	// an ID.
 	Match func(id []byte) (bool, error)
-	// Where, if not nil, decides on a document by its text and its fields, a JSON object or
-	// nothing. Both are only valid during the call and must not be changed. An error ends the
-	// iteration. If Unordered, it is called right before the document is yielded; otherwise in
-	// no particular order, and perhaps for documents that are not yielded.
+	// Where, if not nil, selects documents by their text and their fields, a JSON object or
+	// nothing. Both are valid only during the call and must not be changed. An error ends the
+	// iteration. If Unordered, Where is called right before the document is yielded; otherwise in
+	// no particular order, and possibly for documents that are not yielded.
 	Where func(text, fields []byte) (bool, error)
-	// Fields are conditions on indexed fields: a document must have a value in at least one
-	// range of each element. Tables in which few documents satisfy them are not read as a
-	// whole. Where, if not nil, must not hold for other documents, and decides on those that
-	// satisfy the conditions.
+	// Fields are conditions on indexed fields: for each element, a document must have a value in at
+	// least one of its ranges. A table in which few documents satisfy them is not read as a whole.
+	// Where, if not nil, must reject all documents that do not satisfy the conditions, and decides
+	// about the others.
 	Fields [][]FieldRange
-	// FieldsDecide says that Where, if not nil, holds for all documents that Fields select, so
+	// FieldsDecide promises that Where, if not nil, accepts all documents that Fields select, so
 	// that it need not be called for them.
 	FieldsDecide bool
 }
 
-// A FieldRange is a range of values of an indexed field: see Options.Index. Strings, without
-// their quotes and escapes, and other JSON values, as they are written, are ordered byte by
-// byte. Null counts as no value.
+// A FieldRange is a range of values of an indexed field: see Options.Index. Values are ordered byte
+// by byte: strings without their quotes and escapes, other JSON values as written. Null counts as
+// no value.
 type FieldRange struct {
 	Field        string // as in Options.Index
-	From, To     string // both included; "" is no bound
-	Above, Below bool   // without From, and without To
-	// Numbers has values that are numbers, or strings that are, between two numbers.
+	From, To     string // both inclusive; "" for no bound
+	Above, Below bool   // exclude From, exclude To
+	// Numbers selects numbers, and strings that are numbers, between two numbers.
 	Numbers bool
 }
 
-// Range yields every visible document that r selects: with its fingerprints, its time and its Seq,
-// and its text and fields if r.Load is set. It holds a part of them at a time, or none if they are
-// not ordered, and does not look for what follows the last one taken. Limit is a hint: the
-// caller ends the iteration.
+// Range yields every visible document that r selects, with its fingerprints, its time and its Seq,
+// and with its text and fields if r.Load is set. It holds one page of documents at a time, or none
+// if they are not ordered, and does not look beyond the last document that the caller reads. Limit
+// is a hint: the caller ends the iteration.
 //
-// By time alone, it reads the times of tables that have older documents, and nothing of those. By
-// order or bounds, it reads the IDs of the parts of the order of IDs that it needs. Tables of half
-// a million documents and more have that order in the file. Of a smaller one it reads all IDs once:
-// the first call that needs it makes it, which takes up to 2 bytes a document until the table is
-// merged or the database closed. Calls for few, or for bounds without order, look through all IDs
-// until that is done, which the second of them begins.
+// A selection by time alone reads the times of tables that have older documents, and no times of
+// other tables. A selection by order or bounds reads the IDs of the parts of the ID order that it
+// needs. Tables of half a million documents or more store that order. For a smaller table the first
+// call that needs the order reads all IDs and makes it; it occupies up to 2 bytes per document
+// until the table is merged or the database closed. Calls for few documents, or with bounds but no
+// order, scan all IDs until the order exists; the second such call starts making it.
 //
-// In the order of writing, too, it reads all documents that r may select, and holds some 16 bytes
-// for each of four million at the most, and texts in a quarter of Options.Memory, up to
-// 128 MiB, or one that is larger.
+// In the order of writing, too, Range reads all documents that r may select. It holds about 16
+// bytes for each document, at most four million at a time, and texts in a quarter of
+// Options.Memory, up to 128 MiB, or one larger text.
 //
-// Texts are read one by one in the order of IDs; all of a table are read much faster Unordered.
-// With Where it reads the texts of the documents that r selects otherwise, in the order in which
-// they lie. In order of ID it begins with each text where its ID comes, for a share of a table's
-// documents that is larger if there is a Limit; only if that was not enough it reads the others of
-// that table, at once, and holds at most a bit a document meanwhile.
+// In order of ID, texts are read one by one; reading all texts of a table is much faster Unordered.
+// With Where, Range reads the texts of the documents that r selects otherwise, in the order in
+// which they are stored. In order of ID it first reads the text of each document when its ID comes
+// up, for a fraction of the documents of a table, which is larger if there is a Limit. Only if that
+// was not enough it reads the other texts of the table, at once, and meanwhile holds at most one
+// bit per document.
 //
-// The error, which is the last thing yielded, is ErrClosed, *CorruptionError, that of the context,
-// or that of Match or Where; for Fields that are not indexed, or bounds that are no numbers,
-// ErrParams or ErrInvalid.
+// The error, which is the last value yielded, is ErrClosed, *CorruptionError, that of the context,
+// or that of Match or Where; it is ErrParams if Fields are not indexed, and ErrInvalid if bounds
+// are not numbers.
 func (s *Snapshot) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
 	return s.documents(ctx, r, listing.FirstPage, s.v.Most(2*search.EntryBytes))
 }
 
-// Range yields what Snapshot.Range does, of the database as it is when the iteration begins.
+// Range yields the results of Snapshot.Range for the database as it is when the iteration begins.
 func (db *DB) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Doc, error] { return s.Range(ctx, r) })
 }
 
-// documents is Range with pages of the given lengths: the first of a table, and those after
-// it, of all tables together.
+// documents is Range with given page lengths: first for the first page of a table, others for the
+// later pages of all tables together.
 func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) iter.Seq2[Doc, error] {
 	return func(yield func(Doc, error) bool) {
 		var err error
@@ -116,7 +117,7 @@ func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) it
 			return
 		}
 		read := s.read
-		if r.Load && r.Unordered && s.v.Params.StoreText { // Where reads the texts in the order in which they lie
+		if r.Load && r.Unordered && s.v.Params.StoreText { // Where reads the texts in storage order
 			read = r.loadByWhere(s)
 		} else if r.Load {
 			read = s.readWhole
@@ -159,7 +160,7 @@ func (s *Snapshot) written(ctx context.Context, r Range, yield func(Doc, error) 
 	})
 }
 
-// loadByWhere has r.Where keep text and fields for the function that it returns.
+// loadByWhere makes r.Where remember text and fields for the function that it returns.
 func (r *Range) loadByWhere(s *Snapshot) func(d *Doc, p view.Place) error {
 	var found Doc
 	where := r.Where
@@ -179,7 +180,7 @@ func (r *Range) loadByWhere(s *Snapshot) func(d *Doc, p view.Place) error {
 	}
 }
 
-// each calls fn for the visible documents that r selects until it returns false.
+// each calls fn for the visible documents that r selects until fn returns false.
 func (s *Snapshot) each(ctx context.Context, r Range, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
 	f, err := r.inner(s)
 	if err != nil {
@@ -208,7 +209,7 @@ func (r Range) inner(s *Snapshot) (f listing.Filter, err error) {
 	if r.Reverse {
 		before(r.After)
 	} else if r.After != "" {
-		f.From = max(f.From, r.After+"\x00") // the next string
+		f.From = max(f.From, r.After+"\x00") // the next possible ID
 	}
 	if !r.Since.IsZero() {
 		f.Since = view.Micros(r.Since)
@@ -217,7 +218,7 @@ func (r Range) inner(s *Snapshot) (f listing.Filter, err error) {
 	return f, err
 }
 
-// whereFields returns what Fields ask of a document, where nothing else does.
+// whereFields returns a Where function for the conditions of Fields alone.
 func (r *Range) whereFields(s *Snapshot) (func(_, fields []byte) (bool, error), error) {
 	all, err := s.indexed(r.Fields)
 	if all == nil {
@@ -234,7 +235,7 @@ func (r *Range) whereFields(s *Snapshot) (func(_, fields []byte) (bool, error), 
 	}, nil
 }
 
-// indexed returns ranges of fields as tables have them.
+// indexed converts ranges of fields to those of package sstable.
 func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange, err error) {
 	if len(fields) == 0 {
 		return nil, nil
@@ -263,8 +264,8 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 	return inner, nil
 }
 
-// CountIndexed returns how many documents Range reads for r.Fields: those that indexes find,
-// and all documents of tables in which the indexes find too many. It costs microseconds per table.
+// CountIndexed returns how many documents Range reads for r.Fields: those that indexes find, and
+// all documents of tables in which the indexes find too many. It needs microseconds per table.
 func (s *Snapshot) CountIndexed(ctx context.Context, r Range) (int64, error) {
 	f, err := r.inner(s)
 	if err != nil {
@@ -273,9 +274,9 @@ func (s *Snapshot) CountIndexed(ctx context.Context, r Range) (int64, error) {
 	return listing.CountIndexed(ctx, &s.v, f, !r.Unordered)
 }
 
-// Count returns how many visible documents there are or, if a time is given, how many were
-// stored then or later. It reads no document; if a time is given, or some documents may have
-// expired, it reads times.
+// Count returns the number of visible documents or, if a time is given, of those stored then or
+// later. It reads no documents; if a time is given, or some documents may have expired, it reads
+// times.
 func (s *Snapshot) Count(ctx context.Context, since ...time.Time) (int64, error) {
 	if len(since) == 0 || since[0].IsZero() {
 		return listing.Count(ctx, &s.v, math.MinInt64)

@@ -18,41 +18,42 @@ import (
 
 // SearchOptions are the options of Search.
 type SearchOptions struct {
-	// Limit is the number of matches after which to end; 0 means all. By Near, about twice as
-	// many are held in memory if Limit is at most 65536, however many match. With Near(64),
-	// which all documents match, it finds the nearest ones without comparing all; with Jaccard
-	// and a threshold near 0, such as 1e-9, it finds the most similar ones that have anything
-	// in common.
+	// Limit ends the search after this many matches; 0 means all. By Near, a Limit of at most 65536
+	// bounds the matches in memory to about twice that many, however many match. With Near(64),
+	// which all documents match, a Limit finds the nearest documents without comparing all; with
+	// Jaccard and a threshold near 0, such as 1e-9, it finds the most similar documents that share
+	// anything with the query.
 	Limit int
-	// Unordered yields the matches of a search by Near as they are found, without holding them
-	// in memory: in an unspecified but reproducible order. It has no effect with other
-	// criteria.
+	// Unordered yields the matches of a search by Near as they are found, without holding them in
+	// memory: in an unspecified but reproducible order. It has no effect with other criteria.
 	Unordered bool
 }
 
 // Search yields every visible document that matches doc by the criterion: the best match first,
-// then by ID. The query is doc.Text, or by Near doc.Fingerprint if it is given, or, if these
-// are empty, the stored document doc.ID, which must exist (ErrNotFound). The document that is
-// stored as doc.ID is no match.
+// then by ID. The query is doc.Text, or, by Near, doc.Fingerprint if it is given. If these are
+// empty, the query is the stored document doc.ID, which must exist (ErrNotFound). The document
+// stored as doc.ID does not match itself.
 //
-// By Jaccard scores are estimated from the sketches (minhash.Jaccard), and none that reaches
-// the threshold is missed. By Jaccard(t).Verified they are computed from the texts: no document
-// whose text is less similar is yielded, and every score is exact. Candidates are documents
-// whose estimate is at most 3.3 standard errors below t.
+// By Jaccard, scores are estimated from the sketches (minhash.Jaccard), and every score that
+// reaches the threshold is found. By Jaccard(t).Verified they are computed from the texts: no
+// document whose text is less similar is yielded, and every score is exact. Candidates are
+// documents whose estimate is at most 3.3 standard errors below t.
 //
-// By Levenshtein and Cosine it is complete, and scores are exact. It compares signatures of the
-// texts, 48 bytes each, and then the texts that these do not rule out. Of short texts, of up to
-// about 200 runes, they rule out nearly all; of long texts, by Levenshtein those of other
-// lengths, by Cosine few. The first search makes the signatures of a table, for which it reads
-// all its texts; they take up to half of Options.Memory in addition, until the table is merged
-// or the database closed. Tables whose signatures do not fit are read by each search. By
-// Contains and Within it is complete and exact, too, and reads all texts, or with
+// By Levenshtein and Cosine the result is complete, and scores are exact. Search compares
+// signatures of the texts, 48 bytes each, and then the texts that these do not rule out. Among
+// texts of up to about 200 runes the signatures rule out nearly all. Among longer texts, by
+// Levenshtein they rule out those with other lengths; by Cosine they rule out few. The first search
+// reads all texts of a table to make its signatures. These occupy up to half of Options.Memory in
+// addition, until the table is merged or the database closed. Every search reads all texts of
+// tables whose signatures do not fit.
+//
+// By Contains and Within the result is complete and exact, too. Search reads all texts, or with
 // Options.Containment those that the index does not rule out.
 //
-// Errors are ErrInvalid for the bound of the criterion, ErrParams if it needs texts and the
-// database keeps none, ErrNoSketches, ErrNotFound, ErrTooLarge for more documents than fit into
-// Options.Memory, ErrClosed, *CorruptionError, and that of the context; an error is the last thing
-// that is yielded.
+// Errors are ErrInvalid for an invalid threshold, ErrParams if the criterion needs texts and the
+// database stores none, ErrNoSketches, ErrNotFound, ErrTooLarge if the matches exceed
+// Options.Memory, ErrClosed, *CorruptionError, and that of the context. An error is the last value
+// yielded.
 func (s *Snapshot) Search(ctx context.Context, doc Doc, by Criterion, opts ...*SearchOptions) iter.Seq2[Match, error] {
 	o := given(opts)
 	o.Limit = min(max(o.Limit, 0), math.MaxInt-1)
@@ -66,10 +67,10 @@ func (s *Snapshot) Search(ctx context.Context, doc Doc, by Criterion, opts ...*S
 	return found
 }
 
-// sample returns what a search by texts or sketches looks for.
+// sample returns the query of a search by texts or sketches.
 func (d Doc) sample() search.Sample { return search.Sample{ID: d.ID, Text: d.Text} }
 
-// A scoredScratch is the memory of a search by another criterion than Near.
+// A scoredScratch holds the buffers of a search by a criterion other than Near.
 type scoredScratch struct {
 	search.Jaccard
 	matches []Match
@@ -77,14 +78,14 @@ type scoredScratch struct {
 
 var scoredScratches = sync.Pool{New: func() any { return new(scoredScratch) }}
 
-// release returns the memory to the pool.
+// release returns the buffers to the pool.
 func (sc *scoredScratch) release() {
 	sc.Forget()
 	scoredScratches.Put(sc)
 }
 
-// searchScored is Search by another criterion than Near, of which the first most are wanted; all if
-// that is 0.
+// searchScored is Search by a criterion other than Near. Only the best most matches are wanted, or
+// all if most is 0.
 func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := scoredScratches.Get().(*scoredScratch)
@@ -103,9 +104,9 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most
 	}
 }
 
-// findFirst leaves in sc.Hits what matches by Jaccard. If most is not 0, it may stop when it has
-// that many, which are then the best. Where the index of tables does not reach down to the
-// threshold, it first searches with higher ones, for which a scan compares fewer sketches.
+// findFirst sets sc.Hits to the matches by Jaccard. If most is not 0, it may stop when it has found
+// that many, which are then the best. If the index of the tables does not support the threshold, it
+// first searches with higher thresholds, for which a scan compares fewer sketches.
 func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by Criterion, most int) error {
 	higher, least := by.by, s.v.Params.MinJaccard
 	for t := 0.9; most > 0 && by.by.T < least && t > max(by.by.T, 1/float64(s.v.Params.Sketch)); {
@@ -122,7 +123,7 @@ func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
 
-// prints returns all fingerprints that are looked for by Near, whole.
+// prints returns all fingerprints of the query of a search by Near, with all their words.
 func (s *Snapshot) prints(ctx context.Context, doc *Doc, by Criterion) (fps [][]Fingerprint, err error) {
 	more := doc.Fingerprints
 	if doc.Fingerprint != nil || doc.Text != "" || more == nil {
@@ -148,13 +149,13 @@ func (s *Snapshot) prints(ctx context.Context, doc *Doc, by Criterion) (fps [][]
 	return append(fps, more...), s.v.CheckCriterion(by.by)
 }
 
-// several reports whether more than one fingerprint is looked for by Near for one of docs.
+// several reports whether one of docs makes a search by Near look for more than one fingerprint.
 func (s *Snapshot) several(docs []Doc, by Criterion) bool {
 	return slices.ContainsFunc(docs, func(d Doc) bool { return d.Fingerprints != nil || s.v.Several && d.stored(by) })
 }
 
-// print returns the words of the fingerprint that is looked for by Near, in room; nil for a text
-// without words, which has none.
+// print returns the words of the fingerprint that a search by Near looks for, in room; nil for a
+// text without words, which has no fingerprint.
 func (s *Snapshot) print(ctx context.Context, room []Fingerprint, doc *Doc, by Criterion) (words []Fingerprint, err error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (s *Snapshot) print(ctx context.Context, room []Fingerprint, doc *Doc, by C
 	return append(append(room[:0], d.Fingerprint), d.Rest...), nil
 }
 
-// CountMatches returns how many documents Search yields. By Near it neither orders them nor reads
+// CountMatches returns how many documents Search yields. By Near it neither sorts them nor reads
 // their IDs.
 func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n int64, err error) {
 	switch {
@@ -215,7 +216,7 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	return n, err
 }
 
-// PlanMethod is how a table or memtable is searched.
+// PlanMethod names the method by which a table or memtable is searched.
 type PlanMethod string
 
 // The methods of a PartPlan.
@@ -226,10 +227,11 @@ const (
 	PlanPostings PlanMethod = "postings"
 	// PlanScan compares all fingerprints, all bitmaps of sketches, or all texts.
 	PlanScan PlanMethod = "scan"
-	// PlanSignatures, for Levenshtein and Cosine, compares signatures of texts, and texts that they
-	// do not rule out.
+	// PlanSignatures, for Levenshtein and Cosine, compares signatures of texts, and reads the texts
+	// that they do not rule out.
 	PlanSignatures PlanMethod = "signatures"
-	// PlanSign is the same, after all texts have been read to make their signatures.
+	// PlanSign is PlanSignatures for a table whose texts must first be read to make their
+	// signatures.
 	PlanSign PlanMethod = "sign"
 	// PlanIndex, for Contains and Within, reads entries of the index of containment, and the texts
 	// that they do not rule out.
@@ -239,17 +241,17 @@ const (
 // PartPlan is the plan of a Search for one table or memtable.
 type PartPlan struct {
 	Part       string // "table 000012.sst", "memtable"
-	Documents  int    // in it, dead ones too
+	Documents  int    // including dead documents
 	Method     PlanMethod
-	Radii      []int   // PlanProbe: the radius of each permuted table, or block, -1 for one that is not probed
+	Radii      []int   // PlanProbe: the radius of each permuted table, or block, or -1 if it is not probed
 	Probes     int     // ranges or values to look up, or postings to read
 	Candidates int     // fingerprints or sketches expected to be compared
-	Cost       float64 // estimated nanoseconds on one core, without putting matches in order
+	Cost       float64 // estimated nanoseconds on one core, without sorting the matches
 }
 
-// Plan returns how Search would be carried out: a part for each table, then one for each memtable.
-// It reads directories and postings, but neither bitmaps nor sketches, and makes no signatures.
-// Errors are as those of Search.
+// Plan returns the plan of Search: a part for each table, then one for each memtable. It reads
+// directories and postings, but neither bitmaps nor sketches, and makes no signatures. Errors are
+// those of Search.
 func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
 	var parts []search.PartPlan
 	var err error
@@ -268,7 +270,7 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 	return partPlans(parts), err
 }
 
-// partPlans returns plans as the API has them.
+// partPlans converts plans to those of the API.
 func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 	for _, p := range parts {
 		plans = append(plans, PartPlan{p.Part, p.Documents, PlanMethod(p.Method), p.Radii, p.Probes, p.Candidates, p.Cost})
@@ -276,20 +278,19 @@ func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 	return plans
 }
 
-// Any reports for each of docs whether a visible document matches it by the criterion: what is
-// searched for is as in Search, but a document without a text, a fingerprint and an ID matches
-// nothing. The document doc.ID is no match, nor are those that SetAllowed has recorded with it.
+// Any reports for each of docs whether a visible document matches it by the criterion. Queries are
+// as in Search, except that a document without a text, a fingerprint and an ID matches nothing. The
+// document doc.ID does not match itself, nor do documents that SetAllowed has recorded with it.
 //
-// If named is not nil, it is as long as docs, and Any sets in it what PutNovel would name: the best
-// match, of equally good ones the one whose ID is first; where more than a few dozen match, the
-// best of the first of them that are found.
+// If named is not nil, it must be as long as docs, and Any sets its elements to the matches that
+// PutNovel would name: the best match, or among equally good ones the match with the smallest ID;
+// if more than a few dozen match, the best of the first ones found.
 //
-// It takes no longer where very many match, as a search ends with its first matches, and it works
-// on all processors. By Near, documents without IDs share one walk through each table, as in
-// SearchBatch, if none is named. By verified Jaccard the stored texts that are needed are read in
-// the order in which they lie; in memory are a copy of the texts of up to 32,768 of docs, their
-// sketches, their sets of shingles, and up to an eighth of Options.Memory. docs must not change
-// meanwhile.
+// Each search ends with its first matches, so large numbers of matches do not slow it down, and Any
+// uses all processors. By Near, documents without IDs share one walk through each table, as in
+// SearchBatch, unless named is set. By verified Jaccard the stored texts that are needed are read
+// in storage order. In memory are a copy of the texts of up to 32,768 of docs, their sketches,
+// their sets of shingles, and up to an eighth of Options.Memory. docs must not change meanwhile.
 func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
 	if by.by.Near() && named == nil && len(docs) > 1 && !s.several(docs, by) {
 		fps, at, ok, err := printsOf(ctx, s, docs, by)
@@ -326,7 +327,7 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 	return known, err
 }
 
-// anyContained is Any by containment.
+// anyContained is Any by Contains and Within.
 func (s *Snapshot) anyContained(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, err
@@ -347,7 +348,7 @@ func (s *Snapshot) anyContained(ctx context.Context, docs []Doc, by Criterion, n
 	return known, err
 }
 
-// anyOf is Any for documents of which some have several fingerprints.
+// anyOf is Any by Near if some of docs have several fingerprints.
 func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
 	known := make([]bool, len(docs))
 	for i := range docs {
@@ -369,8 +370,8 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 	return known, nil
 }
 
-// printsOf returns the fingerprints of docs, a column a word, and where each is in docs, unless one
-// of them has an ID.
+// printsOf returns the fingerprints of docs, one column per word, and the index in docs of each; ok
+// is false if one of docs has an ID.
 func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [][]Fingerprint, at []int, ok bool, err error) {
 	fps = make([][]Fingerprint, s.v.Params.NumWords())
 	var words []Fingerprint
@@ -395,7 +396,7 @@ func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [
 	return fps, at, true, nil
 }
 
-// toMatch returns doc as it is searched for by a criterion.
+// toMatch returns the query for doc by a criterion.
 func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d sstable.Document, err error) {
 	if doc.stored(by) {
 		err = s.v.Safely(ctx, func() (err error) { d, err = doc.sample().Stored(&s.v); return err })
@@ -411,12 +412,12 @@ func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d sstab
 	return d, nil
 }
 
-// stored reports whether what is searched for is the stored document of the ID.
+// stored reports whether the query is the stored document of the ID.
 func (d *Doc) stored(by Criterion) bool {
 	return d.ID != "" && d.Text == "" && (d.Fingerprint == nil && d.Fingerprints == nil || !by.by.Near())
 }
 
-// allToMatch returns a function that returns each of docs as it is searched for.
+// allToMatch returns a function that returns the query for docs[i].
 func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (func(i int) sstable.Document, error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, err
@@ -435,7 +436,7 @@ func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (fu
 		if d, ok := stored[i]; ok {
 			return d
 		}
-		d, _ := s.toMatch(ctx, &docs[i], by) // only stored ones have errors
+		d, _ := s.toMatch(ctx, &docs[i], by) // only stored documents can fail
 		return d
 	}, nil
 }

@@ -15,34 +15,35 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// BatchMatch is a document that a query of a batch found.
+// BatchMatch is a match of one query of a batch.
 type BatchMatch struct {
 	Query int // position of the query in the batch
 	Match
 }
 
-// SearchBatch yields for every document of docs what Search yields of it. Matches come by query,
-// those of a query best first, then by ID. An error that one of docs has, such as ErrNotFound, ends
-// the batch, and names its position. docs must not change meanwhile.
+// SearchBatch yields for every document of docs the results of Search. Matches come by query, those
+// of each query best first, then by ID. If the query of one of docs fails, for example with
+// ErrNotFound, the batch ends with an error that names its position. docs must not change
+// meanwhile.
 //
-// By Near many fingerprints share one walk through each table, which takes a fraction of the time
-// of as many searches: from some ten thousand on, or fewer if k is large or the tables are small.
-// Fewer are searched for one by one. A million queries are searched at a time, fewer if they find
-// more than four million documents, or more than Options.Memory has room for. In memory are, of
-// those, 60 bytes a query, 60 bytes a match and its ID, and the fingerprints of all. A query that
-// alone finds more is searched for again for each part of its matches that there is room for; if it
-// has several fingerprints, that is ErrTooLarge. It uses one processor; several can work on parts
-// of a batch.
+// By Near, a batch of some ten thousand fingerprints or more shares one walk through each table, in
+// a fraction of the time of single searches; if k is large or the tables are small, smaller batches
+// do too. Below that, queries run one by one. A batch runs in chunks of a million queries, or fewer
+// if they find more than four million documents or more than Options.Memory can hold. A chunk needs
+// 60 bytes per query and 60 bytes and the ID per match; the fingerprints of all queries stay in
+// memory. If a single query exceeds these limits, it is repeated for each part of its matches that
+// fits; if it has several fingerprints, the error is ErrTooLarge. A batch by Near uses one
+// processor; several goroutines can search parts of it.
 //
-// By other criteria it works on all processors: several documents are looked for at a time, so that
-// in memory are the matches of a few of them. By verified Jaccard it gathers the candidates of as
-// many documents as take a quarter of Options.Memory, with the shingles of their texts, and reads
-// each of the stored texts that these need once, in the order in which they lie. Documents that
-// very many stored ones look like, as copies of one text or pages of one template do, are compared
-// with all of the database, up to 64 of them together, and equal texts that lie side by side once:
-// their candidates take a quarter of Options.Memory at most, too, and their matches no more than
-// those of one document may. By Contains and Within all stored texts are read once for as many
-// documents as take a quarter of Options.Memory, at most 100 bytes a shingle.
+// By other criteria SearchBatch uses all processors and searches for several documents at a time,
+// so that memory holds the matches of a few documents. By verified Jaccard it gathers the
+// candidates of as many documents as fit into a quarter of Options.Memory, with the shingles of
+// their texts, and reads each stored text that these need once, in storage order. Some documents
+// resemble very many stored ones, such as copies of one text or pages of one template. Up to 64
+// such documents are compared with the whole database together, and a run of equal stored texts is
+// compared once: their candidates also need at most a quarter of Options.Memory, and their matches
+// no more than those of one document may. By Contains and Within all stored texts are read once for
+// as many documents as fit into a quarter of Options.Memory, at no more than 100 bytes per shingle.
 func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	switch {
 	case by.by.Near():
@@ -55,8 +56,8 @@ func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) it
 	return s.eachBatch(ctx, docs, by)
 }
 
-// nearBatch is SearchBatch by Near in chunks of that many queries, or fewer if they have more
-// matches.
+// nearBatch is SearchBatch by Near in chunks of the given number of queries, or fewer if they have
+// more than the given number of matches.
 func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[BatchMatch, error] {
 	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		fps, at, err := s.batchPrints(ctx, docs, by)
@@ -87,20 +88,20 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 	})
 }
 
-// A nearestBatch takes the matches of the fingerprints of each query one after the other. It yields
-// of each document that matches several of them the nearest match.
+// A nearestBatch receives the matches of the fingerprints of each query one after the other. For
+// each document that matches several of these fingerprints, it yields the nearest match.
 type nearestBatch struct {
-	found   []BatchMatch // of one query
+	found   []BatchMatch // matches of the current query
 	most    int
-	many    bool // there is no memory for those of a query
+	many    bool // the matches of a query exceed most
 	stopped bool
 	yield   func(BatchMatch, error) bool
 }
 
-// nearestBytes is about what a match takes that a nearestBatch holds.
+// nearestBytes is about the memory of a match in a nearestBatch.
 const nearestBytes = 128
 
-// take takes a match, and reports whether more are wanted.
+// take adds a match, and reports whether more are wanted.
 func (x *nearestBatch) take(m BatchMatch, _ error) bool {
 	if len(x.found) > 0 && x.found[0].Query != m.Query {
 		x.flush()
@@ -109,7 +110,7 @@ func (x *nearestBatch) take(m BatchMatch, _ error) bool {
 	return !x.many && !x.stopped
 }
 
-// flush yields the matches of a query, best first.
+// flush yields the matches of the current query, best first.
 func (x *nearestBatch) flush() {
 	if x.many || x.stopped {
 		return
@@ -127,14 +128,14 @@ func (x *nearestBatch) flush() {
 	x.found = x.found[:0]
 }
 
-// batchPrints returns the fingerprints of docs, a column a word, and of each its document; at is
-// nil if all have one.
+// batchPrints returns the fingerprints of docs, one column per word, and the index in docs of each;
+// at is nil if each document has exactly one.
 func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (fps [][]Fingerprint, at []int, err error) {
 	fps = make([][]Fingerprint, s.v.Params.NumWords())
 	for i := range fps {
 		fps[i] = make([]Fingerprint, 0, len(docs))
 	}
-	n := 0 // documents with the fingerprint of one word that they need, which most batches have alone
+	n := 0 // leading documents with one fingerprint of one word, which is the common case
 	for ; len(fps) == 1 && n < len(docs) && docs[n].Fingerprint != nil && docs[n].Rest == nil && docs[n].Fingerprints == nil; n++ {
 		fps[0] = append(fps[0], *docs[n].Fingerprint)
 	}
@@ -181,11 +182,12 @@ func (s *Snapshot) verifiedBatch(ctx context.Context, docs []Doc, by Criterion) 
 	})
 }
 
-// An index of containment says of a document what there is to compare in about the time that it
-// takes to read indexedTexts texts.
+// indexedTexts is the number of texts that can be read in the time that the index of containment
+// needs to find the candidates of one document.
 const indexedTexts = 200
 
-// together reports whether documents are found by containment faster by one scan of all texts.
+// together reports whether one scan of all texts finds the matches of docs by containment faster
+// than the index.
 func (s *Snapshot) together(docs []Doc, by Criterion) bool {
 	all := uint32(0)
 	for i := range s.v.Version.Parts {
@@ -194,7 +196,7 @@ func (s *Snapshot) together(docs []Doc, by Criterion) bool {
 	return by.by.Text.Contained() && len(docs) > 1 && (!s.v.Params.Sets || len(docs) > int(all)/indexedTexts)
 }
 
-// containedBatch is SearchBatch by containment.
+// containedBatch is SearchBatch by Contains and Within.
 func (s *Snapshot) containedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		err := s.v.CheckCriterion(by.by)
@@ -208,25 +210,25 @@ func (s *Snapshot) containedBatch(ctx context.Context, docs []Doc, by Criterion)
 	})
 }
 
-// sampleOf returns what documents are looked for by.
+// sampleOf returns a function that returns the query of docs[i].
 func sampleOf(docs []Doc) func(i int) search.Sample {
 	return func(i int) search.Sample { return docs[i].sample() }
 }
 
-// A share of a batch is what one goroutine looks for. It hands its matches over as they come, and
-// waits until they are taken once it has shareMatches.
+// One goroutine searches for a share of a batch, shareDocs documents. It sends matches in groups of
+// shareMatches, and waits until the consumer has received each group.
 const (
 	shareDocs    = 64
 	shareMatches = 1 << 12
 )
 
-// shareFound is matches of a share, or the error that ends it.
+// shareFound holds matches of a share, or the error that ends it.
 type shareFound struct {
 	matches []BatchMatch
 	err     error
 }
 
-// eachBatch is SearchBatch by searches for one document.
+// eachBatch is SearchBatch by one search per document.
 func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
 	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
 		var running sync.WaitGroup
@@ -234,7 +236,7 @@ func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		shares := (len(docs) + shareDocs - 1) / shareDocs
-		found := make([]chan shareFound, min(2*runtime.GOMAXPROCS(0), shares)) // of share i at i%len
+		found := make([]chan shareFound, min(2*runtime.GOMAXPROCS(0), shares)) // results of share i at i%len
 		start := func(i int) {
 			to := make(chan shareFound, 1)
 			found[i%len(found)] = to
@@ -258,7 +260,7 @@ func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter
 					return
 				}
 			}
-			if err := ctx.Err(); err != nil { // then a share may not have handed over all
+			if err := ctx.Err(); err != nil { // then a share may not have sent all of its matches
 				yield(BatchMatch{}, err)
 				return
 			}
@@ -269,7 +271,7 @@ func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter
 	})
 }
 
-// searchShare hands over the matches of docs[from:to].
+// searchShare sends the matches of docs[from:to].
 func (s *Snapshot) searchShare(ctx context.Context, docs []Doc, from, to int, by Criterion, found chan<- shareFound) {
 	var f shareFound
 	hand := func() bool {

@@ -12,9 +12,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Snapshot is the database as it was at one moment: it sees every write acknowledged before it
-// was taken and none after. It costs next to nothing, blocks nothing, and keeps the files that
-// it needs until it is closed. All methods may be called from many goroutines.
+// Snapshot is the database as it was at one moment: it sees every write acknowledged before it was
+// created and none after. It is cheap, blocks nothing, and holds the files that it needs until it
+// is closed. Its methods may be called from many goroutines.
 type Snapshot struct {
 	db *DB
 	v  view.View
@@ -32,8 +32,8 @@ func (db *DB) Snapshot() (*Snapshot, error) {
 // Close releases the snapshot. Closing it again does nothing.
 func (s *Snapshot) Close() error { return s.v.Close() }
 
-// Size returns about how many documents there are: all in tables and memtables, including those
-// that are deleted, replaced or expired but still in them. It takes no time.
+// Size returns the approximate number of documents: all in tables and memtables, including deleted,
+// replaced and expired documents that merges have not removed yet. It is immediate.
 func (s *Snapshot) Size() (n int64) {
 	for i := range s.v.Version.Parts {
 		n += int64(s.v.Version.Parts[i].NumDocs())
@@ -44,7 +44,7 @@ func (s *Snapshot) Size() (n int64) {
 	return n
 }
 
-// Get returns the document with this ID whole; ErrNotFound if there is none.
+// Get returns the document with this ID, or ErrNotFound if there is none.
 func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 	err = s.v.Safely(ctx, func() error {
 		p, err := s.v.Locate(id)
@@ -57,7 +57,8 @@ func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 	return d, err
 }
 
-// readWhole reads the document at p, whose ID is d.ID, whole. It runs within Safely.
+// readWhole reads the document at p, whose ID is d.ID, with text and fields. The caller must run it
+// within Safely.
 func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
 	var sd sstable.Document
 	err := p.WithoutSketch(&sd)
@@ -95,10 +96,10 @@ func docOf(id string, sd *sstable.Document) Doc {
 	return d
 }
 
-// GetEach calls fn for each of the documents with these IDs, whole, with its index in ids: in
-// storage order, so that blocks that they share are read and decompressed once. IDs that do not
-// exist are skipped. It returns the first error of fn, ErrClosed, *CorruptionError, or the
-// error of the context.
+// GetEach calls fn for each document whose ID is in ids, with its index in ids. It proceeds in
+// storage order, so that a block shared by several documents is read and decompressed once. IDs
+// that do not exist are skipped. It returns the first error of fn, ErrClosed, *CorruptionError, or
+// the error of the context.
 func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d Doc) error) error {
 	return s.v.EachPlace(ctx, ids, func(i int, p view.Place, text, fields []byte) error {
 		d := Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}
@@ -110,14 +111,14 @@ func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d D
 	})
 }
 
-// ContentEach is GetEach for texts and fields alone: fn gets the stored bytes themselves, which
-// are only valid during the call and must not be changed.
+// ContentEach is GetEach for texts and fields alone: fn receives the stored bytes themselves, which
+// are valid only during the call and must not be changed.
 func (s *Snapshot) ContentEach(ctx context.Context, ids []string, fn func(i int, text, fields []byte) error) error {
 	return s.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, fields []byte) error { return fn(i, text, fields) })
 }
 
-// Lookup returns what the indexes know of the document with this ID, without reading its text;
-// ErrNotFound if there is none.
+// Lookup returns the document with this ID without reading its text and fields, or ErrNotFound if
+// there is none.
 func (s *Snapshot) Lookup(ctx context.Context, id string) (e Entry, err error) {
 	err = s.v.Safely(ctx, func() error {
 		p, err := s.v.Locate(id)
@@ -133,21 +134,21 @@ func (s *Snapshot) Lookup(ctx context.Context, id string) (e Entry, err error) {
 	return e, err
 }
 
-// The methods below answer from a Snapshot taken when they are called, or when their iteration
+// The methods below answer from a Snapshot created when they are called, or when their iteration
 // begins. They return ErrClosed once the DB is closed; other errors are those of the Snapshot's
 // methods.
 
-// Get returns the whole document with this ID, as it is now; ErrNotFound if there is none.
+// Get returns the document with this ID as it is now, or ErrNotFound if there is none.
 func (db *DB) Get(ctx context.Context, id string) (Doc, error) {
 	return withSnapshot(db, func(s *Snapshot) (Doc, error) { return s.Get(ctx, id) })
 }
 
-// Count returns what Snapshot.Count does.
+// Count returns the result of Snapshot.Count.
 func (db *DB) Count(ctx context.Context, since ...time.Time) (int64, error) {
 	return withSnapshot(db, func(s *Snapshot) (int64, error) { return s.Count(ctx, since...) })
 }
 
-// Search yields what Snapshot.Search does, of the database as it is when the iteration begins.
+// Search yields the results of Snapshot.Search for the database as it is when the iteration begins.
 func (db *DB) Search(ctx context.Context, doc Doc, by Criterion, o ...*SearchOptions) iter.Seq2[Match, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, by, o...) })
 }
@@ -160,7 +161,7 @@ func (db *DB) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, 
 }
 
 // Pairs yields every pair of documents that match by the criterion, the best match first, then by
-// A, then by B. Snapshot.Pairs says what memory that takes; more pairs than fit are ErrTooLarge.
+// A, then by B. Snapshot.Pairs describes the memory it needs; pairs that exceed it are ErrTooLarge.
 func (db *DB) Pairs(ctx context.Context, by Criterion, o ...*PairOptions) iter.Seq2[Pair, error] {
 	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, o...) })
 }

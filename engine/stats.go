@@ -16,12 +16,12 @@ import (
 type QueryStats struct {
 	Probes     int64 `json:"probes"`     // ranges of permuted tables looked up; postings read
 	Candidates int64 `json:"candidates"` // fingerprints compared, or sketches scored
-	Matches    int64 `json:"matches"`    // documents found before any other predicate
-	Tables     int64 `json:"tables"`     // tables and memtables asked
+	Matches    int64 `json:"matches"`    // matching documents, before other predicates
+	Tables     int64 `json:"tables"`     // tables and memtables searched
 }
 
-// WithStats returns a context whose queries add their work to s, each once, when it has ended.
-// Queries of one context may run concurrently; s must not be read while one runs.
+// WithStats returns a context whose queries add their counts to s, each when it has ended. Queries
+// of one context may run concurrently; s must not be read while one runs.
 func WithStats(ctx context.Context, s *QueryStats) context.Context {
 	return search.WithCounts(ctx, (*search.Counts)(s))
 }
@@ -29,8 +29,8 @@ func WithStats(ctx context.Context, s *QueryStats) context.Context {
 // Stats describes a database.
 type Stats struct {
 	Path         string        `json:"path"`
-	Documents    int64         `json:"documents"`    // visible: neither deleted, replaced nor, by the estimate of Expired, expired
-	Fingerprints int64         `json:"fingerprints"` // with a fingerprint, neither deleted nor replaced
+	Documents    int64         `json:"documents"`    // visible documents: not deleted, replaced or (by the estimate of Expired) expired
+	Fingerprints int64         `json:"fingerprints"` // documents with a fingerprint, neither deleted nor replaced
 	Tombstones   int64         `json:"tombstones"`   // deleted or replaced documents still in tables
 	Expired      int64         `json:"expired"`      // expired documents still in tables, estimated from samples of their times
 	Tables       []TableStats  `json:"tables"`
@@ -41,8 +41,8 @@ type Stats struct {
 	Seq          uint64        `json:"seq"` // number of the last write
 }
 
-// SpaceAmplification returns the number of documents in tables per visible one: 1 if nothing in
-// them is dead or expired, 0 if nothing is visible.
+// SpaceAmplification returns the number of documents in tables per visible document: 1 if no
+// document in the tables is dead or expired, 0 if no document is visible.
 func (s *Stats) SpaceAmplification() float64 {
 	living := s.Documents - s.Memtable
 	if living <= 0 {
@@ -61,43 +61,44 @@ type TableStats struct {
 	MinTime             time.Time `json:"min_time"`
 	MaxTime             time.Time `json:"max_time"`
 	Layout              Layout    `json:"layout"`      // of the permuted tables
-	IndexBytes          int64     `json:"index_bytes"` // of the permuted tables, and of the words after the first
+	IndexBytes          int64     `json:"index_bytes"` // size of the permuted tables, and of the fingerprint words after the first
 	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
-	// Damage is why merges leave the table out: one has found it damaged since the database was opened.
+	// Damage says why merges leave the table out: a merge has found it damaged since the database
+	// was opened.
 	Damage string `json:"damage,omitempty"`
 }
 
-// OrphanStats describes a whole table in the folder of a database that its catalog does not
-// list: it comes from elsewhere, or the catalog is an old copy. Open sets such a file aside,
-// under a name that ends with .orphan. Ingest can add its documents; if they are not needed the
-// file can be removed.
+// OrphanStats describes an intact table in the folder of a database that its catalog does not list:
+// the table comes from elsewhere, or the catalog is an old copy. Open renames such a file to a name
+// that ends with .orphan. Ingest can add its documents; if they are not needed the file can be
+// removed.
 type OrphanStats struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Params are the parameters a database was created with; all its tables have them. The layout of a
-// table may differ: see LayoutBySize, and DB.Ingest.
+// Params are the parameters that a database was created with; all its tables have them. The layout
+// of a table may differ: see LayoutBySize, and DB.Ingest.
 type Params struct {
 	Tokenizer  int           `json:"tokenizer"` // version of the tokenizer
-	Shingle    int           `json:"shingle"`   // words, or characters, a shingle; 1 in a database of sets
-	Bits       int           `json:"bits"`      // of a fingerprint
+	Shingle    int           `json:"shingle"`   // words or characters per shingle; 1 in a database of sets
+	Bits       int           `json:"bits"`      // bits of a fingerprint
 	Layout     Layout        `json:"layout"`    // of the permuted tables of every table, or LayoutBySize
 	Sketch     int           `json:"sketch"`    // entries of a MinHash sketch, 0 for none
 	MinJaccard float64       `json:"min_jaccard"`
-	Text       bool          `json:"text"` // texts are kept
+	Text       bool          `json:"text"` // texts are stored
 	TTL        time.Duration `json:"ttl_ns"`
-	Features   Features      `json:"features"` // what of a document is compared
-	// Containment says that there is an index for Contains and Within.
+	Features   Features      `json:"features"` // the features that are compared
+	// Containment says whether there is an index for Contains and Within.
 	Containment bool `json:"containment,omitempty"`
-	// Index are the fields that are indexed, as the query language writes them.
+	// Index lists the indexed fields, as the query language writes them.
 	Index []string `json:"index,omitempty"`
 }
 
-// Metrics is how a DB was opened, and counts what it has done since.
+// Metrics describes how a DB was opened, and counts its work since.
 type Metrics struct {
-	Path   string `json:"path"`   // that it was opened with
-	Memory int64  `json:"memory"` // bytes that a query may hold of what it has found: Options.Memory
+	Path   string `json:"path"`   // as given to Open
+	Memory int64  `json:"memory"` // bytes of results that a query may hold: Options.Memory
 
 	Puts           int64 `json:"puts"`
 	Deletes        int64 `json:"deletes"`
@@ -105,27 +106,27 @@ type Metrics struct {
 	Queries        int64 `json:"queries"`
 	Flushes        int64 `json:"flushes"`
 	Compactions    int64 `json:"compactions"`
-	BytesFlushed   int64 `json:"bytes_flushed"`   // of tables written from memtables
-	BytesLoaded    int64 `json:"bytes_loaded"`    // of tables that were loaded or ingested
-	BytesCompacted int64 `json:"bytes_compacted"` // of tables that merges wrote
+	BytesFlushed   int64 `json:"bytes_flushed"`   // size of tables written from memtables
+	BytesLoaded    int64 `json:"bytes_loaded"`    // size of tables that were loaded or ingested
+	BytesCompacted int64 `json:"bytes_compacted"` // size of tables that merges wrote
 	WALBytes       int64 `json:"wal_bytes"`
-	CatalogBytes   int64 `json:"catalog_bytes"` // that changes of the catalog wrote, tombstones above all
+	CatalogBytes   int64 `json:"catalog_bytes"` // written by changes of the catalog, mostly tombstones
 
 	TablesMerged   int64         `json:"tables_merged"`      // inputs of Compactions
-	BytesMerged    int64         `json:"bytes_merged"`       // of them
-	CompactionTime time.Duration `json:"compaction_time_ns"` // sum over the merges, of which several may run at a time
-	Merging        int           `json:"merging"`            // merges that are running
-	Running        []MergeStats  `json:"running,omitempty"`  // those, in the order in which they began
-	Past           []MergeStats  `json:"past,omitempty"`     // up to 16 of those that have ended, the last one last
-	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out, as one could not read them
+	BytesMerged    int64         `json:"bytes_merged"`       // size of the inputs of Compactions
+	CompactionTime time.Duration `json:"compaction_time_ns"` // sum over all merges, of which several may run at a time
+	Merging        int           `json:"merging"`            // number of running merges
+	Running        []MergeStats  `json:"running,omitempty"`  // running merges, the oldest first
+	Past           []MergeStats  `json:"past,omitempty"`     // up to 16 finished merges, the latest last
+	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out because a merge could not read them
 
 	Stalls    int64         `json:"stalls"`        // writes that waited for a flush or for a merge
-	StallTime time.Duration `json:"stall_time_ns"` // that they waited
-	SlowTime  time.Duration `json:"slow_time_ns"`  // that writes were held back while there were many tables
+	StallTime time.Duration `json:"stall_time_ns"` // total wait of Stalls
+	SlowTime  time.Duration `json:"slow_time_ns"`  // total delay of writes while there were many tables
 }
 
 // WriteAmplification returns how many bytes of tables and of the catalog were written per byte of
-// tables that were flushed, loaded or ingested: little more than 1 if nothing was merged, 0 if
+// tables that were flushed, loaded or ingested: slightly more than 1 if nothing was merged, 0 if
 // nothing was added.
 func (m Metrics) WriteAmplification() float64 {
 	in := m.BytesFlushed + m.BytesLoaded
@@ -135,23 +136,23 @@ func (m Metrics) WriteAmplification() float64 {
 	return float64(in+m.BytesCompacted+m.CatalogBytes) / float64(in)
 }
 
-// MergeStats is what a merge of tables did, or has done so far: [compaction.Stats].
+// MergeStats describes a finished or running merge of tables: [compaction.Stats].
 type MergeStats = compaction.Stats
 
 // LoadOptions are the options of NewLoader.
 type LoadOptions struct {
-	Replace     bool  // a document whose ID is stored replaces it; otherwise Add refuses it with ErrExists
-	MemoryBytes int64 // sort and write a table after about this much; 0 means 256 MiB
-	Workers     int   // goroutines that fingerprint; 0 means GOMAXPROCS
+	Replace     bool  // replace stored documents; otherwise Add refuses them with ErrExists
+	MemoryBytes int64 // write a table when documents occupy about this much; 0 means 256 MiB
+	Workers     int   // goroutines that compute fingerprints; 0 means GOMAXPROCS
 }
 
-// LoadStats is what a Loader has done.
+// LoadStats counts the work of a Loader.
 type LoadStats struct {
-	Documents int64 // stored, without those that later ones of the same load have replaced
-	Empty     int64 // of them, without words and so without fingerprint
-	Replaced  int64 // stored before, or earlier in the same load, and replaced
+	Documents int64 // documents stored, without those replaced later in the same load
+	Empty     int64 // documents without words, which have no fingerprint
+	Replaced  int64 // documents replaced that were stored before, or earlier in the same load
 	Tables    int
-	Bytes     int64 // of tables written
+	Bytes     int64 // size of the tables written
 }
 
 // Stats describes the database as it is now. It counts without reading documents.
@@ -163,7 +164,7 @@ func (db *DB) Stats() (Stats, error) {
 	})
 }
 
-// describeView returns the figures of what v sees.
+// describeView returns the figures of the database that v sees.
 func describeView(ctx context.Context, v *view.View) (Stats, error) {
 	st := Stats{Seq: v.Seq, Tables: []TableStats{}}
 	for i := range v.Version.Parts {
@@ -242,7 +243,7 @@ func expired(p *view.Part, since int64) (n int64, err error) {
 	return t.Expired(since), nil
 }
 
-// eachFile calls f for every file in dir, nil for a single table file.
+// eachFile calls f for every file in dir, which is nil for a single table file.
 func eachFile(dir *files.Folder, f func(name string, size int64)) error {
 	if dir == nil {
 		return nil

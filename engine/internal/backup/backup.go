@@ -1,16 +1,17 @@
-// Package backup copies a database at one moment into another folder, and brings that up to
-// date; or packs what is visible at one moment as one table file (pack.go).
+// Package backup copies a database at one moment into another folder, and updates that copy later.
+// It also packs the documents visible at one moment into one table file (pack.go).
 //
-// A backup is a database with the UUID of the one that it was made of, and with a file BACKUP. It
-// has the tables of a view of that database, as they are, and one more table of what the view has
-// in memtables: no log. Bringing it up to date copies the tables that it does not have, which
-// nothing lists until one transaction of its catalog puts them in place of those that are not
-// needed any more. So at every moment it is the earlier backup or the new one.
+// A backup is a database with the UUID of its original, and with a file BACKUP. It has unchanged
+// copies of the tables of a view of that database, and one more table of the documents that the
+// view has in memtables; it has no log. An update first copies the tables that the backup lacks,
+// under names that nothing lists. Then one transaction of the backup's catalog adds these and drops
+// the tables that are no longer needed. At every moment the folder therefore holds either the
+// earlier backup or the new one.
 //
-// Tables are told by their entries in the catalogs without the numbers: the sizes, the digests of
-// the footers and the ranges of sequence numbers. A copy keeps its number if that is free. Numbers
-// of the table of memtables, and of others whose numbers are taken, are above all that the database
-// will give out.
+// Tables are identified by their catalog entries without the numbers: the sizes, the digests of the
+// footers and the ranges of sequence numbers. A copy has the number of the original table if that
+// number is free. The table of memtables, and copies whose numbers are in use, get numbers above
+// all that the database will assign.
 package backup
 
 import (
@@ -33,13 +34,13 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// ownNumbers is the width of the ranges of numbers: tables that only a backup has are numbered from
-// the first multiple of it that the database has not reached.
+// ownNumbers is the width of the ranges of file numbers: tables that only a backup has are numbered
+// from the first multiple of ownNumbers that the database has not reached.
 const ownNumbers = 1 << 40
 
-// Options say how a backup is made.
+// Options are the options of Run.
 type Options struct {
-	Link     bool                // give the files of tables a second name where that is possible
+	Link     bool                // hard-link table files where possible
 	Progress func(view.Progress) // in bytes of tables; nil for none
 }
 
@@ -49,18 +50,18 @@ type Report struct {
 	Bytes, BytesWritten    int64
 }
 
-// A Source is what a backup is made of: the state of a database at one moment.
+// A Source is the state of a database at one moment, to be backed up.
 type Source struct {
-	View        *view.View       // open until the backup has ended
-	Tables      *tables.Folder   // how tables are written
-	Marks       map[string]int64 // of loads, by their sources
-	NextFile    uint64           // above the numbers of all files
-	LastSeq     uint64           // no lower than the number of any write so far
-	FS          vfs.FS           // takes paths of any place
+	View        *view.View       // must stay open until the backup has ended
+	Tables      *tables.Folder   // options for writing tables
+	Marks       map[string]int64 // of loads, by source
+	NextFile    uint64           // greater than the numbers of all files
+	LastSeq     uint64           // at least the number of every write so far
+	FS          vfs.FS           // accepts any path
 	BusyTimeout time.Duration    // how long to wait for another process that writes the backup
 }
 
-// Run makes or brings up to date the backup at path, as engine.DB.Backup says.
+// Run makes or updates the backup at path, as engine.DB.Backup says.
 func Run(ctx context.Context, from Source, path string, o Options) (Report, error) {
 	b := &backup{from: from, options: o}
 	err := b.open(path)
@@ -70,23 +71,23 @@ func Run(ctx context.Context, from Source, path string, o Options) (Report, erro
 	return b.report, b.close(ctx, err)
 }
 
-// A backup is a run of Run.
+// A backup is the state of one Run.
 type backup struct {
 	from    Source
 	options Options
 	report  Report
 
 	to    *target
-	have  catalog.State // what the catalog of to says; no UUID if there is none yet
+	have  catalog.State // catalog state of the earlier backup; no UUID if there is none
 	files []uint64      // tables that this run has written, and that no catalog lists
 
-	tables     []catalog.Table // of the backup, when it is done
+	tables     []catalog.Table // tables of the finished backup
 	tombstones map[uint64]*roaring.Bitmap
-	done       int64 // bytes
+	done       int64 // bytes copied so far
 	total      int64 // bytes of tables to copy
 }
 
-// run brings the backup up to date.
+// run updates the backup.
 func (b *backup) run(ctx context.Context) error {
 	if err := b.tidy(); err != nil {
 		return err
@@ -105,7 +106,7 @@ func (b *backup) run(ctx context.Context) error {
 	if err := b.commit(dropped); err != nil {
 		return err
 	}
-	for _, number := range dropped { // what can't be removed now is removed by the next backup
+	for _, number := range dropped { // the next backup removes those that cannot be removed now
 		if err := b.to.Dir.RemoveTable(number); err != nil {
 			b.to.Log.Warn("removing a table that is no longer needed", "path", b.to.Path, "err", err)
 		}
@@ -113,8 +114,8 @@ func (b *backup) run(ctx context.Context) error {
 	return nil
 }
 
-// tidy removes what earlier runs have left that did not end, except for the copies of tables that
-// are needed still.
+// tidy removes files left by earlier runs that did not finish, except for copies of tables that are
+// still needed.
 func (b *backup) tidy() error {
 	names, err := b.to.Dir.List(".")
 	if err != nil {
@@ -137,14 +138,14 @@ func (b *backup) tidy() error {
 		if !table || listed[n] || temp && wanted[n] {
 			continue
 		}
-		if err := b.to.Dir.Remove(name); err != nil { // a reader of the backup may keep it open, on Windows
+		if err := b.to.Dir.Remove(name); err != nil { // on Windows, a reader of the backup may have it open
 			b.to.Log.Warn("removing a file that is not needed", "path", b.to.Path, "err", err)
 		}
 	}
 	return nil
 }
 
-// copyTables gives the backup the tables of the view.
+// copyTables copies the missing tables of the view into the backup.
 func (b *backup) copyTables(ctx context.Context) error {
 	numbers, used := map[catalog.Table]uint64{}, map[uint64]bool{}
 	for _, t := range b.have.Tables {
@@ -181,7 +182,7 @@ func (b *backup) copyTables(ctx context.Context) error {
 		if err := b.copyTable(ctx, p, meta); err != nil {
 			return fmt.Errorf("copying %s: %w", p.Name, err)
 		}
-		if used[meta.Number] { // in place of one that is gone or damaged
+		if used[meta.Number] { // replaces a missing or damaged file
 			if err := b.to.Dir.Rename(files.NewTableName(meta.Number), files.TableName(meta.Number)); err != nil {
 				return err
 			}
@@ -192,7 +193,8 @@ func (b *backup) copyTables(ctx context.Context) error {
 	return nil
 }
 
-// unnumbered returns what tells a table from all others of a database, whatever its number.
+// unnumbered returns the catalog entry of a table without its number, which identifies the table in
+// all backups of a database.
 func unnumbered(t catalog.Table) catalog.Table {
 	t.Number = 0
 	return t
@@ -204,10 +206,10 @@ func (b *backup) holds(meta catalog.Table) bool {
 	return err == nil && t.Drop(false) == nil
 }
 
-// copyTable makes the file of a table, under the name of one that the catalog does not list yet.
+// copyTable makes the file of a table, under a name that the catalog does not list yet.
 func (b *backup) copyTable(ctx context.Context, p *view.Part, meta catalog.Table) error {
 	name := files.NewTableName(meta.Number)
-	if b.verified(ctx, meta) == nil { // by a run that did not end
+	if b.verified(ctx, meta) == nil { // copied by a run that did not finish
 		b.report.Copied++
 		return b.sync(name)
 	}
@@ -250,7 +252,7 @@ func (b *backup) sync(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// verified checks a copy: that it is the table that the catalog lists, and undamaged.
+// verified checks that a copy is the table that the catalog lists, and undamaged.
 func (b *backup) verified(ctx context.Context, meta catalog.Table) error {
 	t, err := b.to.Open(meta, files.NewTableName(meta.Number))
 	if err != nil {
@@ -259,8 +261,9 @@ func (b *backup) verified(ctx context.Context, meta catalog.Table) error {
 	return errors.Join(t.VerifySums(ctx), t.Drop(false))
 }
 
-// link gives the file of a table a second name in the backup, and reports whether it could. The
-// file may have no name any more, lie elsewhere, or be one of another folder of that name.
+// link hard-links the file of a table into the backup, and reports whether it succeeded. The name
+// may be gone, belong to a file elsewhere, or to a file in another folder that now has the
+// database's path.
 func (b *backup) link(p *view.Part, meta catalog.Table) bool {
 	fsys, ok := b.from.FS.(vfs.Linker)
 	name := files.NewTableName(meta.Number)
@@ -271,11 +274,11 @@ func (b *backup) link(p *view.Part, meta catalog.Table) bool {
 	if err == nil {
 		return t.Drop(false) == nil
 	}
-	b.to.Dir.Remove(name) // what can't be removed fails the copying
+	b.to.Dir.Remove(name) // if this fails, copying fails too
 	return false
 }
 
-// copyWriter writes a table, reports it, and stops when the context ends.
+// copyWriter writes a table, reports progress, and stops when the context ends.
 type copyWriter struct {
 	ctx context.Context
 	to  io.Writer
@@ -295,8 +298,7 @@ func (w *copyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// memtables gives the backup a table of what the view has in memtables, documents that have expired
-// included.
+// memtables adds a table of the documents in the view's memtables, including expired ones.
 func (b *backup) memtables() error {
 	var docs []*view.MemDoc
 	for _, m := range b.from.View.Mems {
@@ -323,7 +325,7 @@ func (b *backup) memtables() error {
 	return t.Drop(false)
 }
 
-// dropped returns the tables of the earlier backup that are not needed any more.
+// dropped returns the tables of the earlier backup that are no longer needed.
 func (b *backup) dropped() (numbers []uint64) {
 	for _, t := range b.have.Tables {
 		if _, ok := b.tombstones[t.Number]; !ok {
@@ -333,7 +335,8 @@ func (b *backup) dropped() (numbers []uint64) {
 	return numbers
 }
 
-// commit makes the backup what the view is, in one step. From here on its tables are listed.
+// commit switches the backup to the state of the view in one transaction. From here on its tables
+// are listed.
 func (b *backup) commit(dropped []uint64) error {
 	v := b.from.View
 	next := b.to.nextFile
@@ -357,7 +360,7 @@ func (b *backup) commit(dropped []uint64) error {
 			edit.SetTombstones[t.Number] = dead
 		}
 	}
-	for name := range b.have.Marks { // a mark of 0 is none
+	for name := range b.have.Marks { // a mark of 0 means none
 		if _, ok := b.from.Marks[name]; !ok {
 			edit.SetMarks[name] = 0
 		}
@@ -368,11 +371,11 @@ func (b *backup) commit(dropped []uint64) error {
 		}
 	}
 	edit.Allow, edit.Unallow = b.editAllowed()
-	b.files = nil // whatever happens now, the catalog may list them
+	b.files = nil // from here on, even after an error, the catalog may list these files
 	return b.to.edit(edit)
 }
 
-// editAllowed returns the allowed pairs that the backup is to get and to lose.
+// editAllowed returns the allowed pairs to add to the backup and to remove from it.
 func (b *backup) editAllowed() (allow, unallow []catalog.IDPair) {
 	had := map[catalog.IDPair]bool{}
 	for _, p := range b.have.Allowed {
@@ -387,7 +390,7 @@ func (b *backup) editAllowed() (allow, unallow []catalog.IDPair) {
 	return allow, slices.Collect(maps.Keys(had))
 }
 
-// equalDead reports whether two sets of tombstones, nil for none, are equal.
+// equalDead reports whether two sets of tombstones are equal; nil means none.
 func equalDead(a, b *roaring.Bitmap) bool {
 	if a == nil || b == nil {
 		return (a == nil || a.IsEmpty()) && (b == nil || b.IsEmpty())

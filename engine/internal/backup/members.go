@@ -12,8 +12,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Members returns what a view shows as tables, oldest first, with the documents that it does not
-// show as tombstones, and their least sequence number. What is in memtables is a table in memory.
+// Members returns the documents of a view as tables, oldest first, with all other documents marked
+// as tombstones, and the least sequence number in them. Documents in memtables form one table in
+// memory.
 func Members(ctx context.Context, v *view.View) (parts []view.Part, least uint64, err error) {
 	least = math.MaxUint64
 	for _, in := range slices.Backward(v.Version.Parts) {
@@ -35,7 +36,7 @@ func Members(ctx context.Context, v *view.View) (parts []view.Part, least uint64
 	return append(parts, view.Part{Table: t, Dead: view.NewTombstones(nil)}), min(least, t.Meta.MinSeq), nil
 }
 
-// hidden returns the documents of a table that a view does not show.
+// hidden returns the documents of a table that are not visible in a view.
 func hidden(ctx context.Context, v *view.View, in *view.Part) (*roaring.Bitmap, error) {
 	dead, _ := in.Dead.UpTo(v.Seq)
 	if in.Meta.MinTime >= v.Since && !v.Several {

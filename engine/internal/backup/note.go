@@ -9,17 +9,17 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// A packed database carries its allowed pairs in the note of its table:
+// A packed database stores its allowed pairs in the note of its table:
 //
 //	+---------+-------+----------+---------+----------+---------+-----+
 //	| version | pairs | length A | A       | length B | B       | ... |
 //	| 1 byte  |uvarint| uvarint  |         | uvarint  |         |     |
 //	+---------+-------+----------+---------+----------+---------+-----+
 //
-// with A < B bytewise, and pairs in order. A table without a note has none.
+// with A < B bytewise, and pairs in order. A table without a note has no allowed pairs.
 const noteVersion = 1
 
-// EncodeNote returns the set as the note of a table, nil if it is empty.
+// EncodeNote encodes the set as the note of a table; it returns nil if the set is empty.
 func EncodeNote(a *view.AllowedPairs) []byte {
 	pairs := a.All()
 	if len(pairs) == 0 {
@@ -34,7 +34,7 @@ func EncodeNote(a *view.AllowedPairs) []byte {
 	return b
 }
 
-// ReadAllowed returns the allowed pairs that the note of a packed table has.
+// ReadAllowed returns the allowed pairs in the note of a packed table.
 func ReadAllowed(t *view.Table) ([]view.IDPair, error) {
 	note, err := t.Note()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Vacant returns ErrExists if there is something at path.
+// Vacant returns ErrExists if path exists.
 func Vacant(fsys vfs.FS, path string) error {
 	_, err := fsys.Stat(path)
 	switch {
@@ -28,9 +28,10 @@ func Vacant(fsys vfs.FS, path string) error {
 	return err
 }
 
-// Write writes all documents that are visible in v, and nothing of others, into one table file at
-// path, made as t says. The file appears whole or not at all; one that is there at the end is
-// ErrExists. More documents than one table can have are ErrTooLarge, before anything is written.
+// Write writes all documents that are visible in v, and no data of others, into one table file at
+// path, with the parameters of t. The file appears whole or not at all; if path exists at the end,
+// the error is ErrExists. If one table cannot hold all documents, Write returns ErrTooLarge before
+// it writes anything.
 func Write(ctx context.Context, fsys vfs.FS, path string, v *view.View, t *tables.Folder, progress func(view.Progress)) error {
 	temp := tempName(path)
 	err := v.Safely(ctx, func() error {
@@ -96,8 +97,8 @@ func visibleDocs(ctx context.Context, v *view.View) (n int64, err error) {
 	return n, nil
 }
 
-// inputsOf returns what is to be merged: the tables of the snapshot and, of what is in memtables
-// only, as in a database that was opened read-only, a table in memory.
+// inputsOf returns the inputs of the merge: the tables of the view, and a table in memory of the
+// documents that are only in memtables, as in a database that was opened read-only.
 func inputsOf(v *view.View) ([]sstable.MergeInput, error) {
 	var inputs []sstable.MergeInput
 	for i := range v.Version.Parts {
@@ -117,14 +118,14 @@ func inputsOf(v *view.View) ([]sstable.MergeInput, error) {
 func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, docs int64, inputs []sstable.MergeInput, note []byte, progress func(view.Progress)) error {
 	_, err := tables.WriteFile(fsys, path, func(out io.Writer) (sstable.Info, error) {
 		o := tables.MergeOptions("pack", progress)
-		o.Note, o.Erase = note, true // the file may go where deleted texts must not
+		o.Note, o.Erase = note, true // the file may be given to readers who must not see deleted texts
 		info, _, err := sstable.Merge(ctx, out, t.MergeParams(docs), inputs, o)
 		return info, err
 	})
 	return err
 }
 
-// memTable returns the visible documents of the snapshot's memtables as a table in memory, nil if
+// memTable returns the visible documents of the view's memtables as a table in memory, or nil if
 // there are none.
 func memTable(v *view.View) (*sstable.Reader, error) {
 	var docs []*view.MemDoc

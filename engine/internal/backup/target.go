@@ -17,22 +17,22 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// mark returns what the file BACKUP in a backup of the database holds.
+// mark returns the contents of the file BACKUP in a backup of the database.
 func (b *backup) mark() string {
 	return files.BackupMark + hex.EncodeToString(b.from.View.UUID[:]) + "\n"
 }
 
-// A target is the database that a backup is.
+// A target is the database that the backup consists of.
 type target struct {
 	tables.Folder
 	config   view.Config
 	site     *files.Site
-	cat      *catalog.Catalog // nil if there is none yet
+	cat      *catalog.Catalog // nil if it does not exist yet
 	nextFile uint64
 }
 
-// newTarget opens the folder at path, which it makes if there is none, and keeps others from writing
-// there.
+// newTarget opens the folder at path, which it creates if necessary, and locks it against other
+// writers.
 func newTarget(from *Source, path string) (*target, error) {
 	site, err := files.Enter(from.FS, path, from.BusyTimeout)
 	if err != nil {
@@ -51,7 +51,7 @@ func (t *target) allocFile() uint64 {
 }
 
 // edit commits an edit of the catalog, with the next file number, and gives the files of new tables
-// their names.
+// their final names.
 func (t *target) edit(e catalog.Edit) error {
 	e.NextFile = &t.nextFile
 	if err := t.cat.Apply(e); err != nil {
@@ -61,7 +61,7 @@ func (t *target) edit(e catalog.Edit) error {
 	return nil
 }
 
-// release closes what is open.
+// release closes all open files.
 func (t *target) release() error {
 	var all []error
 	if t.cat != nil {
@@ -70,8 +70,8 @@ func (t *target) release() error {
 	return errors.Join(append(all, t.site.Leave())...)
 }
 
-// open opens the folder of the backup, which it makes if there is none, and keeps others from
-// writing there. Something else at path is ErrExists.
+// open opens the folder of the backup, which it creates if necessary, and locks it against other
+// writers. If there is something else at path, the error is ErrExists.
 func (b *backup) open(path string) (err error) {
 	fsys := b.from.FS
 	if filepath.Clean(path) == filepath.Clean(b.from.View.Path) {
@@ -87,15 +87,15 @@ func (b *backup) open(path string) (err error) {
 	if b.to, err = newTarget(&b.from, path); err != nil {
 		return err
 	}
-	if err = b.look(path); err != nil { // another process has come first
+	if err = b.look(path); err != nil { // another process may have made something else meanwhile
 		b.to.site.Made = false
 		return err
 	}
 	return b.prepare()
 }
 
-// look checks that there is a backup of the database at path, or nothing, or what Look takes for
-// nothing.
+// look checks that path is a backup of the database, or one of the states that files.Look calls
+// Nothing.
 func (b *backup) look(path string) error {
 	what, err := files.Look(b.from.FS, path)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b *backup) look(path string) error {
 	return nil
 }
 
-// readMark returns what a file BACKUP holds, "" if there is none.
+// readMark returns the contents of a file BACKUP, or "" if there is none.
 func (b *backup) readMark(path string) (string, error) {
 	f, err := b.from.FS.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,8 +135,8 @@ func (b *backup) readMark(path string) (string, error) {
 	return string(buf[:n]), errors.Join(err, f.Close())
 }
 
-// prepare reads the catalog of the backup, if it has one, and otherwise marks the folder as that of
-// a backup. The caller holds its lock.
+// prepare reads the catalog of the backup, if it has one, and otherwise marks the folder as a
+// backup. The caller holds the folder's lock.
 func (b *backup) prepare() error {
 	dir := b.to.Dir
 	if _, err := dir.Stat(files.Catalog); err == nil {
@@ -155,10 +155,10 @@ func (b *backup) prepare() error {
 	switch mark, err := b.readMark(filepath.Join(b.to.Path, files.Backup)); {
 	case err != nil:
 		return err
-	case mark == b.mark(): // of a run that was killed: what it has copied is used
+	case mark == b.mark(): // left by a killed run, whose copies are reused
 		return errors.Join(vfs.SyncFile(dir, files.Backup), dir.SyncDir("."))
 	}
-	if err := errors.Join(b.to.site.Clear(), files.RemoveIfThere(dir, files.Backup)); err != nil { // it may be empty
+	if err := errors.Join(b.to.site.Clear(), files.RemoveIfThere(dir, files.Backup)); err != nil { // the file may be empty
 		return err
 	}
 	f, err := dir.Create(files.Backup)
@@ -174,9 +174,9 @@ func (b *backup) prepare() error {
 	return err
 }
 
-// close releases the folder of the backup. After a failure it removes what this run has written and
-// nothing refers to; copies stay if the run was cancelled, so that the next one need not make them
-// again.
+// close releases the folder of the backup. After a failure it removes files that this run has
+// written and that nothing refers to. If the run was cancelled, copies stay, so that the next run
+// need not make them again.
 func (b *backup) close(ctx context.Context, err error) error {
 	if b.to == nil {
 		return err
@@ -185,7 +185,7 @@ func (b *backup) close(ctx context.Context, err error) error {
 		return errors.Join(err, b.to.release())
 	}
 	if b.to.cat == nil {
-		if _, e := b.to.Dir.Stat(files.Catalog); !errors.Is(e, fs.ErrNotExist) { // made, but perhaps not durable
+		if _, e := b.to.Dir.Stat(files.Catalog); !errors.Is(e, fs.ErrNotExist) { // the catalog may exist without being durable
 			return errors.Join(err, b.to.release())
 		}
 	}

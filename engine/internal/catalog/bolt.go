@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// lockTimeout is how long to wait for another process to close the file. A writer of the same
-	// database is kept out by the database's lock long before.
+	// lockTimeout is how long to wait for another process to close the file. The lock of the
+	// database excludes another writer long before.
 	lockTimeout = time.Second
-	// mapSize is what bbolt maps at first: 64 MiB, or 4 MiB where addresses have 32 bits and are
-	// few. A larger file would have to be mapped again, which waits for all readers.
+	// mapSize is the initial size of bbolt's mapping: 64 MiB, or 4 MiB where addresses have 32 bits
+	// and are scarce. A larger file would have to be mapped again, which waits for all readers.
 	mapSize = 4 << (20 + 4*(^uint(0)>>63))
-	// growSize is by how much the file grows. bbolt's 16 MiB are meant for large files.
+	// growSize is the step by which the file grows. bbolt's 16 MiB are meant for large files.
 	growSize = 64 << 10
 )
 
-// boltOptions are the same for every use. The freelist is not stored: it is found by a walk over
-// the tree at opening, and that saves writing it in every transaction. The page size is fixed, so
-// that the file is the same on every machine of one byte order.
+// boltOptions returns the options for every use. The freelist is not stored, which saves writing it
+// in every transaction: opening finds it by walking the tree. The page size is fixed, so that the
+// file is the same on every machine with the same byte order.
 func boltOptions() *bbolt.Options {
 	opts := &bbolt.Options{
 		Timeout:        lockTimeout,
@@ -38,13 +38,13 @@ func boltOptions() *bbolt.Options {
 		FreelistType:   bbolt.FreelistMapType,
 		PageSize:       pageSize,
 	}
-	if runtime.GOOS != "windows" { // where the file would be grown to the size of the map
+	if runtime.GOOS != "windows" { // on Windows bbolt would grow the file to the size of the map
 		opts.InitialMmapSize = mapSize
 	}
 	return opts
 }
 
-// An opener opens a host file for bbolt, which thinks that it opens a path.
+// An opener opens a host file for bbolt, and ignores the path that bbolt passes.
 type opener func(path string, flag int, mode os.FileMode) (*os.File, error)
 
 func hostFile(fs vfs.FS, name string) opener {
@@ -57,7 +57,8 @@ func (o opener) open(name string) (*bbolt.DB, error) {
 	return bbolt.Open(name, 0o644, opts)
 }
 
-// openBolt opens the host file of the catalog called name, whose last transaction is known.
+// openBolt opens the host file of the catalog called name. It fails if the last transaction is not
+// txid.
 func openBolt(host opener, name string, txid uint64) (db *bbolt.DB, err error) {
 	err = guard(name, func() (err error) {
 		db, err = host.open(name)
@@ -81,7 +82,7 @@ func openBolt(host opener, name string, txid uint64) (db *bbolt.DB, err error) {
 	return db, errnoOf(err)
 }
 
-// writeNew fills an empty file with the records of a catalog.
+// writeNew writes the records of a catalog into an empty file.
 func writeNew(host opener, records []record, sum digest) error {
 	db, err := host.open("new catalog")
 	if err != nil {
@@ -106,13 +107,13 @@ func writeNew(host opener, records []record, sum digest) error {
 	return err
 }
 
-// panicked is a panic of bbolt, or a fault in its map.
+// panicked wraps a panic of bbolt, or a fault in its map.
 type panicked struct{ reason any }
 
 func (p *panicked) Error() string { return fmt.Sprintf("bbolt panicked: %v", p.reason) }
 
-// guard runs f, and turns its panics into corruption errors, faults in mapped memory included: a
-// file that was intact when it was opened can be cut short by others later.
+// guard runs f, and turns panics and faults in mapped memory into corruption errors: another
+// process may shorten a file that was intact when it was opened.
 func guard(name string, f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -123,7 +124,7 @@ func guard(name string, f func() error) (err error) {
 	return f()
 }
 
-// errnoOf restores the cause of an error that bbolt has wrapped as text: it grows the file with
+// errnoOf restores the cause of an error that bbolt has wrapped as text: bbolt grows the file with
 // fmt.Errorf("... %s", err), and errors.Is would not find ENOSPC.
 func errnoOf(err error) error {
 	var errno syscall.Errno

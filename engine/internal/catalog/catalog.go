@@ -1,27 +1,25 @@
-// Package catalog is the file CATALOG of a database: which tables are live, which of their
-// documents are deleted, and where the log starts. It is the one place that says what the database
-// is; a change of it, a transaction of bbolt, is the moment at which a flush, a compaction or a
-// bulk load becomes visible.
+// Package catalog is the file CATALOG of a database: it lists the live tables, their deleted
+// documents, and the first log to replay. The catalog alone defines the contents of a database; a
+// flush, a compaction or a bulk load becomes visible when a bbolt transaction changes the catalog.
 //
 // The state is small and is read as a whole when the catalog is opened; after that the file is only
-// written. bbolt gives atomic and durable transactions, but checksums none of its pages except the
-// two that hold the root, and panics, in a goroutine of its own, on a damaged tree. So this package
-// adds:
+// written. bbolt provides atomic and durable transactions, but it checksums only the two pages that
+// hold the root, and a damaged tree makes it panic in a goroutine that it starts. This package
+// therefore adds:
 //
-//   - a walk over the tree, page by page, before bbolt opens the file, which checks all that bbolt
-//     takes for granted, and from which the state is read (pages.go);
+//   - a walk over the tree, page by page, before bbolt opens the file; it checks everything that
+//     bbolt assumes, and reads the state (pages.go);
 //   - a checksum over every key with its value (record.go);
-//   - a digest over the set of all records, so that a lost or a stale one is noticed;
-//   - both root pages must be intact and stem from successive transactions: bbolt would fall back
-//     silently to the older one.
+//   - a digest over the set of all records, which detects a lost or stale record;
+//   - a check that both root pages are intact and belong to successive transactions: bbolt would
+//     silently fall back to the older one.
 //
-// Damage is a *base.CorruptionError. After a failed transaction nobody knows which of the two
-// states the file has, and the catalog takes no further changes until it is opened again. The
-// exception is a full disk: bbolt writes the root page last, so if that has not changed, nothing
-// has.
+// Damage is a *base.CorruptionError. After a failed transaction the file may have either of two
+// states, so the catalog refuses changes until it is opened again. The exception is a full disk:
+// bbolt writes the root page last, so if the root is unchanged, nothing has changed.
 //
-// Deleted documents are kept as Roaring bitmaps, one for every 65,536 documents of a table. So
-// values stay below about 8 KiB, and a deletion rewrites one of them.
+// Deleted documents are stored as Roaring bitmaps, one for every 65,536 documents of a table.
+// Values thus stay below about 8 KiB, and a deletion rewrites only one of these bitmaps.
 package catalog
 
 import (
@@ -38,8 +36,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TempSuffix is appended to the name of a catalog while it is being created. A file of such a name
-// is left by a crash and may be removed.
+// TempSuffix is appended to the name of a catalog while it is being created. After a crash such a
+// file may be removed.
 const TempSuffix = ".tmp"
 
 // Catalog is a catalog that is open for writing. It may be used by many goroutines at once.
@@ -51,15 +49,15 @@ type Catalog struct {
 	db     *bbolt.DB // nil once closed
 	live   live
 	digest digest
-	txid   uint64 // the last transaction
+	txid   uint64 // number of the last transaction
 	err    error  // the failure after which nothing is written
 
 	written atomic.Int64 // see Written
 }
 
-// Create makes a new catalog of that name, and returns once it is durable with its name. It fails
-// with fs.ErrExist if there is one. What a crash may leave is a file of the name with TempSuffix,
-// in the place of which the next Create writes.
+// Create makes a new catalog with that name, and returns once the file and its name are durable. It
+// fails with fs.ErrExist if the name exists. A crash may leave a file whose name ends with
+// TempSuffix, which the next Create overwrites.
 func Create(fs vfs.FS, name string, s State) error {
 	if err := Begin(fs, name, s); err != nil {
 		return err
@@ -67,8 +65,8 @@ func Create(fs vfs.FS, name string, s State) error {
 	return Complete(fs, name)
 }
 
-// Begin makes a new catalog under the name with TempSuffix, by which it is opened until Complete. Of
-// that name there is a file from then on at the latest, and before that, too, if there was one.
+// Begin makes a new catalog under its name plus TempSuffix, under which it is opened until
+// Complete. It overwrites a file with that name.
 func Begin(fs vfs.FS, name string, s State) error {
 	if err := begin(fs, name, s); err != nil {
 		return fmt.Errorf("create catalog %s: %w", name, err)
@@ -100,7 +98,7 @@ func begin(fs vfs.FS, name string, s State) error {
 	return errnoOf(fs.Commit(temp, func() error { return writeNew(hostFile(fs, temp), records, sum) }))
 }
 
-// Complete gives a catalog that Begin made, and that nobody has open, its name, durably.
+// Complete renames a catalog that Begin made, and that nobody has open, to its final name, durably.
 func Complete(fs vfs.FS, name string) error {
 	err := fs.Rename(name+TempSuffix, name)
 	if err == nil {
@@ -112,13 +110,13 @@ func Complete(fs vfs.FS, name string) error {
 	return nil
 }
 
-// Open opens a catalog for writing and returns it with what it says. A catalog that another process
-// has open is a *vfs.LockedError.
+// Open opens a catalog for writing and returns it with its state. If another process has the
+// catalog open, the error is a *vfs.LockedError.
 func Open(fs vfs.FS, name string) (*Catalog, *State, error) {
 	state, t, digest, err := read(fs, name)
 	if err == nil {
-		// The last transaction may come from a process that was killed before it synced it, and an
-		// open for writing removes files that this transaction no longer lists.
+		// The process that wrote the last transaction may have been killed before it synced it, and
+		// opening for writing removes files that this transaction no longer lists.
 		err = vfs.SyncFile(fs, name)
 	}
 	if err != nil {
@@ -131,13 +129,14 @@ func Open(fs vfs.FS, name string) (*Catalog, *State, error) {
 	return &Catalog{fs: fs, name: name, db: db, live: liveOf(*state), digest: digest, txid: t.txid}, state, nil
 }
 
-// Read returns what a catalog says, and the number of its last transaction. It takes no lock, and
-// another process may write the catalog meanwhile: then it fails, with ErrMoved or as for a damaged
-// file. Who reads again while Transaction changes tells the two apart.
+// Read returns the state of a catalog, and the number of its last transaction. It does not lock the
+// file, and another process may write the catalog meanwhile: then Read fails with ErrMoved or a
+// *base.CorruptionError. To tell this from real damage, compare Transaction before and after, and
+// read again if it has changed.
 //
-// A transaction of bbolt writes only pages that the state before it does not use, and then the root
-// page. So pages that were read between two looks at the root, which found the same transaction,
-// are of that transaction.
+// A transaction of bbolt writes only pages that the previous state does not use, and then the root
+// page. If the root has the same transaction before and after reading, all pages read belong to
+// that transaction.
 func Read(fs vfs.FS, name string) (*State, uint64, error) {
 	state, t, _, err := read(fs, name)
 	if err != nil {
@@ -152,8 +151,8 @@ func Read(fs vfs.FS, name string) (*State, uint64, error) {
 	return state, t.txid, nil
 }
 
-// Transaction returns the number of a catalog's last transaction, by which a reader knows whether
-// it has changed.
+// Transaction returns the number of a catalog's last transaction. A reader compares it to find out
+// whether the catalog has changed.
 func Transaction(fs vfs.FS, name string) (uint64, error) {
 	m, err := readMeta(fs, name)
 	if err != nil {
@@ -174,8 +173,8 @@ func read(fs vfs.FS, name string) (*State, tree, digest, error) {
 
 // Apply makes the changes of an edit in one transaction; they are durable when it returns nil.
 // After ErrInvalid or a *vfs.NoRoomError nothing has changed; after any other error the change may
-// or may not be in the file, and every later Apply fails with the same error. The bitmaps of the
-// edit must not be changed meanwhile, and may be afterwards.
+// or may not be in the file, and every later Apply fails with the same error. The caller must not
+// change the bitmaps of the edit until Apply returns.
 func (c *Catalog) Apply(e Edit) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,7 +211,7 @@ func (c *Catalog) Apply(e Edit) error {
 	return nil
 }
 
-// unchanged reports whether the file is known to have the last transaction as its newest.
+// unchanged reports whether the newest transaction in the file is certainly c.txid.
 func (c *Catalog) unchanged() bool {
 	f, err := c.fs.HostFile(c.name, os.O_RDONLY)
 	if err != nil {
@@ -223,16 +222,16 @@ func (c *Catalog) unchanged() bool {
 	return err == nil && m.txid == c.txid
 }
 
-// hostReader is a file of the operating system, to be read as one of vfs.
+// hostReader wraps a file of the operating system as a vfs.File for reading.
 type hostReader struct {
 	vfs.File
 	f *os.File
 }
 
-// ReadAt is that of the file.
+// ReadAt reads from the file.
 func (h hostReader) ReadAt(p []byte, off int64) (int, error) { return h.f.ReadAt(p, off) }
 
-// Size returns the size in bytes.
+// Size returns the size of the file in bytes.
 func (h hostReader) Size() (int64, error) {
 	info, err := h.f.Stat()
 	if err != nil {
@@ -241,8 +240,9 @@ func (h hostReader) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// transact runs one transaction. It does without bbolt's Update, which rolls back when it panics:
-// that reads the tree again, in another goroutine, where a second panic would end the process.
+// transact runs one transaction. It does not use bbolt's Update, which rolls back after a panic:
+// the rollback reads the tree again, in another goroutine, where a second panic would kill the
+// process.
 func (c *Catalog) transact(p *plan) (digest, error) {
 	tx, err := c.db.Begin(true)
 	if err != nil {
@@ -254,14 +254,14 @@ func (c *Catalog) transact(p *plan) (digest, error) {
 	}
 	err = tx.Commit()
 	stats := tx.Stats()
-	c.written.Add(stats.GetPageAlloc() + pageSize) // and the root
+	c.written.Add(stats.GetPageAlloc() + pageSize) // plus the root page
 	return sum, err
 }
 
 // Written returns how many bytes changes of the catalog have written since it was opened.
 func (c *Catalog) Written() int64 { return c.written.Load() }
 
-// Close closes the file; a second call does nothing.
+// Close closes the file. A second call does nothing.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,7 +272,7 @@ func (c *Catalog) Close() error {
 	c.db = nil
 	var p *panicked
 	if errors.As(c.err, &p) {
-		return nil // bbolt stopped with its locks held, and Close would wait for them
+		return nil // bbolt panicked while holding locks for which Close would wait
 	}
 	if err := guard(c.name, db.Close); err != nil {
 		return fmt.Errorf("close catalog %s: %w", c.name, err)

@@ -13,12 +13,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// live is what an edit is checked against and compared with.
+// live is the part of the state against which an edit is checked.
 type live struct {
 	fixed   fixed
 	closed  LogEnd
 	lastSeq uint64
-	tables  map[uint64]uint32 // by number: the documents in the live tables
+	tables  map[uint64]uint32 // number of documents in each live table, by table number
 }
 
 func liveOf(s State) live {
@@ -29,15 +29,15 @@ func liveOf(s State) live {
 	return l
 }
 
-// plan is an edit worked out as far as is possible without the file, so that whatever is wrong with
-// an edit is found before the transaction starts.
+// plan is an edit, prepared as far as possible without the file, so that an invalid edit is found
+// before the transaction starts.
 type plan struct {
-	live                // after the edit
-	records    []record // to be written, or removed if the value is empty
+	live                // state after the edit
+	records    []record // records to write, or to remove if the value is empty
 	tombstones []tombstones
 }
 
-// tombstones are all those that a table is to have.
+// tombstones are the new tombstones of a table; they replace all old ones.
 type tombstones struct {
 	table  uint64
 	chunks []record
@@ -45,7 +45,7 @@ type tombstones struct {
 
 func (p *plan) empty() bool { return len(p.records) == 0 && len(p.tombstones) == 0 }
 
-// plan works out an edit. It does not change l.
+// plan prepares an edit. It does not change l.
 func (l live) plan(e Edit) (*plan, error) {
 	p := &plan{live: l}
 	p.tables = maps.Clone(l.tables)
@@ -135,7 +135,7 @@ func (p *plan) editTombstones(e Edit) error {
 	return nil
 }
 
-// write makes the changes in a transaction, and returns the digest after them.
+// write makes the changes in a transaction, and returns the new digest.
 func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
 	b := tx.Bucket([]byte(bucketName))
 	if b == nil {
@@ -155,11 +155,11 @@ func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
 	return d, b.Put(total.key, total.value)
 }
 
-// stale returns the removal of all tombstones of a table that it is not to have.
+// stale returns the removal of all old tombstones of a table that t does not replace.
 func stale(b *bbolt.Bucket, t tombstones) []record {
 	var drops []record
 	prefix := tombstonePrefix(t.table)
-	c, chunks := b.Cursor(), t.chunks // both ascend
+	c, chunks := b.Cursor(), t.chunks // both are in ascending order
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
 		for len(chunks) > 0 && bytes.Compare(chunks[0].key, key) < 0 {
 			chunks = chunks[1:]
@@ -171,7 +171,7 @@ func stale(b *bbolt.Bucket, t tombstones) []record {
 	return drops
 }
 
-// put writes or removes one record, and keeps the digest.
+// put writes or removes one record, and updates the digest.
 func put(b *bbolt.Bucket, r record, d *digest) error {
 	old := b.Get(r.key)
 	if bytes.Equal(old, r.value) {
@@ -187,7 +187,7 @@ func put(b *bbolt.Bucket, r record, d *digest) error {
 	return b.Put(r.key, r.value)
 }
 
-// encodeState returns all records of a state but the digest, and that.
+// encodeState returns all records of a state except the digest, and the digest.
 func encodeState(s State) ([]record, digest, error) {
 	s.FormatVersion = cmp.Or(s.FormatVersion, Version)
 	if _, err := formatOf(s.FormatVersion); err != nil {
@@ -242,8 +242,8 @@ func markRecords(marks map[string]int64) ([]record, error) {
 	return records, nil
 }
 
-// tombstoneRecords cuts a bitmap into one record for every 65,536 documents of which some are
-// deleted.
+// tombstoneRecords divides a bitmap into records, one for every 65,536 documents with a deleted
+// document among them.
 func tombstoneRecords(table uint64, docs uint32, deleted *roaring.Bitmap) ([]record, error) {
 	if deleted == nil || deleted.IsEmpty() {
 		return nil, nil

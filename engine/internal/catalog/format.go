@@ -12,15 +12,15 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A format is how a version of the format decodes its records. The record with the version is
-// decoded first: it begins with the version in all of them.
+// A format decodes the records of one version of the format. The record with the version is decoded
+// first: it begins with the version in all formats.
 type format struct {
-	fixed  func(buf []byte, s *State) error          // the record of the fixed fields, from its start on
-	record func(s *State, key, payload []byte) error // any other record but the digest
+	fixed  func(buf []byte, s *State) error          // decodes the whole record of the fixed fields
+	record func(s *State, key, payload []byte) error // decodes any other record except the digest
 }
 
-// formats are the versions that this package reads. A catalog stays in its version when it is
-// changed.
+// formats lists the versions that this package reads. Changing a catalog does not change its
+// version.
 var formats = map[uint32]format{
 	1: {fixed: decodeFixed, record: (*State).decode},
 }
@@ -38,12 +38,12 @@ func formatOf(version uint32) (format, error) {
 	return f, nil
 }
 
-// decode takes in one record of version 1.
+// decode adds one record of version 1 to the state.
 func (s *State) decode(key, payload []byte) (err error) {
 	kind, rest, _ := bytes.Cut(key, []byte("/"))
 	switch string(kind) + "/" {
 	case keyState + "/":
-		return nil // read first
+		return nil // already decoded
 	case keyParams + "/":
 		s.Params = append([]byte{}, payload...)
 		return nil
@@ -84,9 +84,9 @@ func (s *State) decode(key, payload []byte) (err error) {
 	return errors.New("unknown record")
 }
 
-// decodeTombstones adds the deleted documents of one chunk of a table. Roaring does not notice
-// every damage when it decodes, and computes nonsense from a bitmap that breaks its rules; hence
-// Validate.
+// decodeTombstones adds the deleted documents of one chunk of a table. Decoding a Roaring bitmap
+// does not detect all damage, and operations on an inconsistent bitmap give wrong results; Validate
+// detects this.
 func (s *State) decodeTombstones(table uint64, chunk uint16, payload []byte) error {
 	i, ok := slices.BinarySearchFunc(s.Tables, Table{Number: table}, compareTables)
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// decodeState makes the state of all records of a catalog, which come in the order of their keys,
-// so that a table precedes its tombstones. The record with the version is read first: a later
-// version may have records that this one does not know.
+// decodeState decodes the records of a catalog, which are in the order of their keys, so that a
+// table precedes its tombstones. The record with the version is read first: a later version may
+// have records that this one does not know.
 func decodeState(name string, t tree) (*State, digest, error) {
 	s := &State{
 		Options:    map[string]string{},
@@ -49,7 +49,8 @@ func decodeState(name string, t tree) (*State, digest, error) {
 	return s, got, nil
 }
 
-// decodeFirst decodes the record of the fixed fields, and returns the format of the version in it.
+// decodeFirst decodes the record of the fixed fields, and returns the format of the version that it
+// names.
 func (s *State) decodeFirst(name string, records []record) (f format, err error) {
 	i := slices.IndexFunc(records, func(r record) bool { return string(r.key) == keyState })
 	if i < 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// The pages of a bbolt file, as far as a catalog has them. Integers have the byte order of the
-// machine.
+// The layout of the pages of a bbolt file, as far as catalogs use it. Integers have the byte order
+// of the machine.
 //
 //	page header                                  meta page, after the header
 //	 0  8  page number                            0  4  magic 0xED0CDAED
@@ -48,24 +48,24 @@ const (
 	boltVersion = 2
 	noFreelist  = 1<<64 - 1
 
-	maxDepth    = 32  // of the tree; a full one of this depth fits on no disk
-	maxOverflow = 512 // further pages of one: more than the longest record needs
+	maxDepth    = 32  // depth of the tree; a full tree of this depth fits on no disk
+	maxOverflow = 512 // overflow pages of one page: more than the longest record needs
 )
 
 var order = binary.NativeEndian
 
-// tree is the content of a catalog's file.
+// tree is the contents of a catalog's file.
 type tree struct {
-	txid    uint64 // the last transaction
+	txid    uint64 // number of the last transaction
 	entries []record
 }
 
-// walker reads a bbolt file and checks everything that bbolt relies on.
+// walker reads a bbolt file and checks everything that bbolt assumes.
 type walker struct {
 	f       vfs.File
 	name    string
-	pages   uint64          // in the file
-	seen    map[uint64]bool // pages reached
+	pages   uint64          // number of pages in the file
+	seen    map[uint64]bool // pages reached so far
 	records []record
 }
 
@@ -79,7 +79,7 @@ func readTree(fs vfs.FS, name string) (t tree, err error) {
 	return walkFile(f, name)
 }
 
-// walkFile is readTree of an open file.
+// walkFile is readTree for an open file.
 func walkFile(f vfs.File, name string) (tree, error) {
 	w := &walker{f: f, name: name, seen: map[uint64]bool{}}
 	m, err := w.meta()
@@ -107,7 +107,7 @@ func readMeta(fs vfs.FS, name string) (m meta, err error) {
 	return (&walker{f: f, name: name}).meta()
 }
 
-// closing closes a file, and adds its error.
+// closing closes a file. It sets *err to the error of Close if *err is nil.
 func closing(f vfs.File, err *error) {
 	if closeErr := f.Close(); *err == nil {
 		*err = closeErr
@@ -131,7 +131,7 @@ func (w *walker) read(page uint64, size int) ([]byte, error) {
 	return nil, err
 }
 
-// meta is what a meta page says.
+// meta holds the fields of a meta page.
 type meta struct{ root, freelist, pages, txid uint64 }
 
 // meta returns the newer of the two meta pages.
@@ -184,7 +184,8 @@ func (w *walker) metaPage(i uint64) (meta, error) {
 	return m, nil
 }
 
-// rootBucket reads the tree of buckets, which has one, and returns that one's value.
+// rootBucket reads the tree of buckets, which must contain exactly one, and returns the value of
+// that bucket.
 func (w *walker) rootBucket(root uint64) ([]byte, error) {
 	p, err := w.page(root)
 	if err != nil {
@@ -216,13 +217,13 @@ func (w *walker) bucket(value []byte) error {
 	return w.collect(p, elems, nil, nil)
 }
 
-// page is a page read, with the pages that continue it.
+// page is the contents of a page and its overflow pages.
 type page struct {
 	id  uint64
 	buf []byte
 }
 
-// page reads a page that must not have been reached before.
+// page reads a page, which must not have been reached before.
 func (w *walker) page(id uint64) (page, error) {
 	if id < 2 || id >= w.pages {
 		return page{}, w.corrupt(id, "the page is not in the file, which has %d", w.pages)
@@ -245,7 +246,7 @@ func (w *walker) page(id uint64) (page, error) {
 	return page{id, buf}, err
 }
 
-// walk reads the records of the tree below page id, whose keys must be in [low, high); nil is no
+// walk reads the records of the tree below page id, whose keys must be in [low, high); nil means no
 // bound.
 func (w *walker) walk(id uint64, low, high []byte, depth int) error {
 	if depth > maxDepth {
@@ -315,20 +316,20 @@ func (w *walker) inOrder(p page, elems []element, low, high []byte) error {
 // element is an element of a leaf or of a branch page.
 type element struct {
 	key, value []byte
-	flags      uint32 // of a leaf
-	child      uint64 // of a branch
+	flags      uint32 // for a leaf
+	child      uint64 // for a branch
 }
 
 func (w *walker) leaf(p page) ([]element, error) { return w.elements(p, leafPage) }
 
 // elements reads the elements of a page. bbolt lays out keys and values in order and without
-// overlap; to insist on it also keeps the elements of a hostile page from sharing bytes and so from
-// adding up to more than the file.
+// overlap. elements checks this, which also prevents the elements of a hostile page from sharing
+// bytes and adding up to more than the file.
 func (w *walker) elements(p page, kind uint16) ([]element, error) {
 	if flags := order.Uint16(p.buf[8:]); flags != kind {
 		return nil, w.corrupt(p.id, "flags %x", flags)
 	}
-	const size = 16 // of either kind
+	const size = 16 // for both kinds
 	count := int(order.Uint16(p.buf[10:]))
 	floor := uint64(pageHeader + size*count)
 	if floor > uint64(len(p.buf)) {

@@ -15,9 +15,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Records. All lie in the one bucket "simdb". Every value starts with the CRC32C of the key's
-// length (4 bytes), the key and the rest of the value, so that a value that is damaged, or stands
-// under a key that is not its own, is refused.
+// All records are in one bucket, "simdb". Every value starts with the CRC32C of the key's length (4
+// bytes), the key and the rest of the value, so that a damaged value, or a value under the wrong
+// key, is refused.
 //
 //	key                               value, after its checksum
 //	"state"                           the fixed fields, below
@@ -31,17 +31,17 @@ import (
 //	"closed"                          where the newest log ended at the last clean close: the
 //	                                  log's number, 8 bytes; its size, 8 bytes. Absent if there
 //	                                  was no log to close
-//	"seq"                             a sequence number that no write was above when this was
-//	                                  written, 8 bytes. Absent before the first change
-//	"allowed/" hash                   a pair of documents that may be alike, below; the hash is
-//	                                  its SHA-256, 32 bytes
+//	"seq"                             an upper bound of the sequence numbers of all writes when
+//	                                  this was written, 8 bytes. Absent before the first change
+//	"allowed/" hash                   an allowed pair of documents, below; the hash is its
+//	                                  SHA-256, 32 bytes
 //	"digest"                          the number of other records, 8 bytes; the sum of their
 //	                                  hashes, modulo 2^64, 8 bytes; bbolt's number of the
 //	                                  transaction that wrote it, 8 bytes
 //
-// Numbers in keys are big-endian, so that they sort: the table's takes 8 bytes, the chunk's 2. In
-// values they are little-endian. The hash of a record is the 64-bit XXH3 of the value, checksum
-// included, seeded with that of the key.
+// Numbers in keys are big-endian, so that they sort: the number of a table has 8 bytes, that of a
+// chunk 2. In values numbers are little-endian. The hash of a record is the 64-bit XXH3 of the
+// value, including its checksum, seeded with the XXH3 of the key.
 const (
 	bucketName = "simdb"
 
@@ -67,8 +67,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// record is a key and its value, checksum included. An empty value stands for the removal of the
-// key.
+// record is a key and its value, including the checksum. An empty value removes the key.
 type record struct{ key, value []byte }
 
 func newRecord(key string, payload []byte) record {
@@ -86,7 +85,7 @@ func recordCRC(key, payload []byte) uint32 {
 	return crc32.Update(crc, castagnoli, payload)
 }
 
-// payload returns the value without its checksum, which it checks.
+// payload checks the checksum and returns the rest of the value.
 func (r record) payload() ([]byte, error) {
 	if len(r.value) < crcSize {
 		return nil, fmt.Errorf("value of %d bytes", len(r.value))
@@ -97,10 +96,10 @@ func (r record) payload() ([]byte, error) {
 	return r.value[crcSize:], nil
 }
 
-// digest sums up a set of records: each one's hash is added when it comes and subtracted when it
-// goes. Every transaction writes it again with its own number, which binds the records to the root
-// page: the tree of an earlier transaction is often still in the file, and a root that is led
-// astray could find it.
+// digest is a checksum of a set of records: the hash of a record is added when the record is added
+// and subtracted when it is removed. Every transaction writes the digest again with its own number,
+// which binds the records to the root page: the tree of an earlier transaction is often still in
+// the file, and a damaged root could lead to it.
 type digest struct{ count, sum uint64 }
 
 func (d *digest) add(key, value []byte) {
@@ -121,7 +120,7 @@ func (d digest) record(txid uint64) record {
 	return newRecord(keyDigest, binary.LittleEndian.AppendUint64(buf, txid))
 }
 
-// fixed are the fields of the state that have one record together.
+// fixed holds the fields of the state that share one record.
 //
 //	offset  size
 //	     0     4  format version
@@ -159,7 +158,7 @@ func (f fixed) encode() []byte {
 	return buf
 }
 
-// decodeVersion returns the version that the record of the fixed fields begins with.
+// decodeVersion returns the version at the start of the record of the fixed fields.
 func decodeVersion(buf []byte) (uint32, error) {
 	if len(buf) < 4 {
 		return 0, fmt.Errorf("%d bytes", len(buf))
@@ -167,7 +166,7 @@ func decodeVersion(buf []byte) (uint32, error) {
 	return binary.LittleEndian.Uint32(buf), nil
 }
 
-// decodeFixed sets the fields of s but the version, in version 1.
+// decodeFixed sets the fields of s except the version, for version 1.
 func decodeFixed(buf []byte, s *State) error {
 	if len(buf) != fixedSize {
 		return fmt.Errorf("%d bytes instead of %d", len(buf), fixedSize)
@@ -199,7 +198,7 @@ func decodeLogEnd(buf []byte) (LogEnd, error) {
 	return LogEnd{Number: binary.LittleEndian.Uint64(buf), Size: int64(binary.LittleEndian.Uint64(buf[8:]))}, nil
 }
 
-// A table.
+// The value of a table:
 //
 //	offset  size
 //	     0     8  file size
@@ -210,7 +209,7 @@ func decodeLogEnd(buf []byte) (LogEnd, error) {
 //	    32     8  least sequence number
 //	    40     8  greatest sequence number
 //	    48     4  digest of the footer
-//	    52     4  not used: zero, and not looked at
+//	    52     4  unused: zero, and ignored
 const tableSize = 56
 
 func encodeTable(t Table) []byte {
@@ -243,7 +242,7 @@ func decodeTable(number uint64, buf []byte) (Table, error) {
 	return t, t.check()
 }
 
-// check refuses a table that contradicts itself.
+// check returns an error if a table contradicts itself.
 func (t Table) check() error {
 	switch {
 	case t.Size < 0:
@@ -254,12 +253,12 @@ func (t Table) check() error {
 	return nil
 }
 
-// A pair of documents that may be alike.
+// The value of an allowed pair of documents:
 //
 //	offset  size
 //	     0     4  n, the length of A
 //	     4     n  A
-//	   4+n        B, which is greater
+//	  4+n        B, which is greater than A
 func encodePair(p IDPair) []byte {
 	buf := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(p.A)+len(p.B)), uint32(len(p.A)))
 	return append(append(buf, p.A...), p.B...)
@@ -274,7 +273,7 @@ func decodePair(buf []byte) (p IDPair, err error) {
 	return p, p.check()
 }
 
-// check refuses a pair that is not in order, or holds what can't be an ID.
+// check returns an error if a pair is not in order, or has an invalid ID.
 func (p IDPair) check() error {
 	if p.A == "" || p.A >= p.B || len(p.A) > maxID || len(p.B) > maxID {
 		return fmt.Errorf("a pair of %.40q and %.40q", p.A, p.B)
@@ -287,7 +286,8 @@ func comparePairs(a, b IDPair) int {
 	return cmp.Or(strings.Compare(a.A, b.A), strings.Compare(a.B, b.B))
 }
 
-// allowedKey is of a fixed length, as IDs may be longer than a key of bbolt.
+// allowedKey returns the key of a pair. It has a fixed length because IDs may exceed the longest
+// key of bbolt.
 func allowedKey(p IDPair) string {
 	sum := sha256.Sum256(encodePair(p))
 	return prefixAllowed + string(sum[:])
@@ -305,7 +305,7 @@ func tombstoneKey(table uint64, chunk uint16) string {
 	return string(binary.BigEndian.AppendUint16(tombstonePrefix(table), chunk))
 }
 
-// section names a record in errors: "tables/12", "tombstones/12/0".
+// section returns the name of a record in errors: "tables/12", "tombstones/12/0".
 func section(key []byte) string {
 	if rest, ok := bytes.CutPrefix(key, []byte(prefixTable)); ok && len(rest) == 8 {
 		return fmt.Sprintf("%s%d", prefixTable, binary.BigEndian.Uint64(rest))

@@ -8,10 +8,10 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Salvaged is what could be read of a catalog.
+// Salvaged is the readable part of a catalog.
 type Salvaged struct {
-	State *State // as of the last transaction; nil if that is not known
-	// Err is why the catalog can't be opened, nil if it can: then Transaction is its last one.
+	State *State // as of the last transaction; nil if unknown
+	// Err is the reason why the catalog cannot be opened, or nil: then Transaction is its last one.
 	Err         error
 	Transaction uint64
 }
@@ -19,9 +19,9 @@ type Salvaged struct {
 // Salvage reads a catalog that may be damaged, without bbolt. The error is one of the file system,
 // or ErrVersion.
 //
-// A damaged root page loses nothing: the page that it named is found by its content. A tree is
-// complete if the digest in it is that of its records; it is the current one if no trace of a later
-// transaction is in the file. If there is no such tree, nothing is known.
+// A damaged root page loses nothing: Salvage finds the page that it pointed to by its content. A
+// tree is complete if its digest matches its records; it is the current one if the file has no
+// trace of a later transaction. If there is no such tree, State is nil.
 func Salvage(fs vfs.FS, name string) (out Salvaged, err error) {
 	state, t, _, damage := read(fs, name)
 	out = Salvaged{State: state, Err: damage, Transaction: t.txid}
@@ -41,8 +41,8 @@ func Salvage(fs vfs.FS, name string) (out Salvaged, err error) {
 	return out, nil
 }
 
-// newestTree returns the state of the last transaction of which there is a trace, nil if its tree is
-// not there as a whole.
+// newestTree returns the state of the last transaction that has left a trace, or nil if its tree is
+// incomplete.
 func newestTree(f vfs.File, name string, pages uint64) (state *State) {
 	walk := func() *walker { return &walker{f: f, name: name, pages: pages, seen: map[uint64]bool{}} }
 	newest, found := uint64(0), uint64(0)
@@ -79,7 +79,7 @@ func newestTree(f vfs.File, name string, pages uint64) (state *State) {
 	return state
 }
 
-// transactionOf returns the transaction that the digest among records is of, 0 if there is none.
+// transactionOf returns the transaction of the digest among records, or 0 if there is no digest.
 func transactionOf(records []record) uint64 {
 	i := slices.IndexFunc(records, func(r record) bool { return string(r.key) == keyDigest })
 	if i < 0 {

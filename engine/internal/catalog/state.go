@@ -8,7 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Version is the version of the format that this package writes and reads. Version 1 is the first.
+// Version is the version of the format that this package writes. Version 1 is the first.
 const Version = 1
 
 var (
@@ -25,35 +25,35 @@ var (
 
 // Table describes a live table.
 type Table struct {
-	Number           uint64 // of the file
-	Size             int64  // of the file, in bytes
-	Docs             uint32 // documents in it, deleted ones included
-	Fingerprints     uint32 // documents that have a fingerprint
-	MinTime, MaxTime int64  // of its documents, unix microseconds
-	MinSeq, MaxSeq   uint64 // of the writes in it
-	Digest           uint32 // of the file's footer, so that a swapped file is noticed
+	Number           uint64 // number of the file
+	Size             int64  // size of the file in bytes
+	Docs             uint32 // number of documents, including deleted ones
+	Fingerprints     uint32 // number of documents with a fingerprint
+	MinTime, MaxTime int64  // range of the documents' times, unix microseconds
+	MinSeq, MaxSeq   uint64 // range of the writes' sequence numbers
+	Digest           uint32 // checksum of the file's footer, to detect a swapped file
 }
 
-// State is what a catalog says.
+// State is the contents of a catalog.
 type State struct {
-	FormatVersion uint32 // Create takes 0 for Version
+	FormatVersion uint32 // for Create, 0 means Version
 	UUID          [16]byte
 	Created       time.Time                  // to the microsecond
 	Params        []byte                     // the database's fixed parameters, opaque here
 	Options       map[string]string          // options that can be changed
 	Tables        []Table                    // sorted by number
-	Tombstones    map[uint64]*roaring.Bitmap // by table number, the deleted documents; none is empty
-	NextFile      uint64                     // a number that no file has had
-	FlushedSeq    uint64                     // writes up to this one are in tables
-	FirstWAL      uint64                     // logs before this one are not needed
+	Tombstones    map[uint64]*roaring.Bitmap // the deleted documents by table number; no bitmap is empty
+	NextFile      uint64                     // greater than the numbers of all files so far
+	FlushedSeq    uint64                     // all writes up to this number are in tables
+	FirstWAL      uint64                     // earlier logs are not needed
 	Marks         map[string]int64           // positions of bulk loads
-	Allowed       []IDPair                   // pairs of documents that may be alike, sorted
-	LastSeq       uint64                     // a sequence number that no write was above, tables that are gone included
-	Closed        LogEnd                     // the newest log when the database was last closed; zero if it never was with one
+	Allowed       []IDPair                   // allowed pairs of documents, sorted
+	LastSeq       uint64                     // upper bound of the sequence numbers of all writes, including those of dropped tables
+	Closed        LogEnd                     // the newest log when the database was last closed; zero if there was none
 }
 
-// LogEnd says where a log ended when it was closed. From then on the log must be there, whole and
-// of that size, until it is no longer needed (FirstWAL).
+// LogEnd says where a log ended when it was closed. From then on the log must exist with that size,
+// until it is no longer needed (FirstWAL).
 type LogEnd struct {
 	Number uint64
 	Size   int64
@@ -62,29 +62,29 @@ type LogEnd struct {
 // IDPair is the IDs of two documents, A < B.
 type IDPair struct{ A, B string }
 
-// Edit is a set of changes that are made at once. Its zero value changes nothing.
+// Edit is a set of changes that are made together. The zero Edit changes nothing.
 type Edit struct {
 	AddTables  []Table  // their numbers must be new
-	DropTables []uint64 // with their tombstones
+	DropTables []uint64 // drops their tombstones, too
 
-	// SetTombstones replaces the deleted documents of a table, which may be one of AddTables. nil
+	// SetTombstones replaces the deleted documents of a table, which may be one of AddTables. Nil
 	// and an empty bitmap mean none.
 	SetTombstones map[uint64]*roaring.Bitmap
 
-	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves them
+	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves the value unchanged
 
-	Allow, Unallow []IDPair // Unallow of a pair that is not there changes nothing
+	Allow, Unallow []IDPair // removing a pair that is not recorded changes nothing
 
 	SetMarks map[string]int64
 
-	LastSeq uint64 // raises State.LastSeq, if it is above
+	LastSeq uint64 // raises State.LastSeq to this number if it is lower
 
-	// SetClosed replaces State.Closed, unless the log is not needed.
+	// SetClosed replaces State.Closed, unless the log is no longer needed.
 	SetClosed *LogEnd
 }
 
 func compareTables(a, b Table) int { return cmp.Compare(a.Number, b.Number) }
 
-// OptionTTL is the name among Options of the time to live of documents, written as by
+// OptionTTL is the key in Options for the time to live of documents, in the format of
 // time.Duration.String. Without it documents do not expire.
 const OptionTTL = "ttl"

@@ -1,7 +1,7 @@
-// Package contain finds, for many texts at a time, the stored documents that contain a share of
-// them, or of which a share is in them. The sets of shingles of the texts are held in memory
-// (setjoin.Few), as many as take a quarter of Options.Memory, and each stored text is read once for
-// all of them, in the order in which texts lie.
+// Package contain finds, for many texts at a time, the stored documents that contain a fraction of
+// them, or have a fraction of themselves in them. It holds the sets of shingles of as many texts as
+// fit into a quarter of Options.Memory (setjoin.Few), and reads each stored text once for all of
+// these, in storage order.
 package contain
 
 import (
@@ -22,48 +22,50 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// A Match is a document that a sample of a batch has found.
+// A Match is a document that matches a sample of a batch.
 type Match struct {
 	Sample int
 	view.Match
 }
 
-// A batch is what is looked for together.
+// A batch is a set of samples searched for together.
 type batch struct {
 	v       *view.View
-	n       int // samples
+	n       int // number of samples
 	by      view.Criterion
 	samples func(i int) search.Sample
-	skip    func(i int, id string) bool // the document is no match of sample i
-	most    int                         // matches of each sample that are wanted; 0 for all
+	skip    func(i int, id string) bool // reports that the document does not match sample i
+	most    int                         // limit of the matches per sample; 0 for all
 
-	numbers []int // of the samples whose sets are held
+	numbers []int // indexes of the samples whose sets are held
 	few     *setjoin.Few
 	shares  []share
-	rooms   sync.Pool // of *room
+	rooms   sync.Pool // buffers of goroutines, *room
 	mu      sync.Mutex
-	wanted  []uint8 // by place of the sample: matches that are still wanted; nil for all
+	wanted  []uint8 // for each sample held, the number of matches still wanted; nil for all
 }
 
-// A share is documents that are compared by one goroutine: of a part, as they lie, or a memtable.
+// A share is a group of documents that one goroutine compares: documents of a part in storage
+// order, or of a memtable.
 type share struct {
 	part *view.Part
 	docs []uint32
 	mem  []*view.MemDoc
 }
 
-// shareDocs is how many documents a share has at most.
+// shareDocs is the maximum number of documents in a share.
 const shareDocs = 256
 
-// A room is the memory of a goroutine.
+// A room holds the buffers of a goroutine.
 type room struct {
 	sets   *features.SetHasher
 	finder *setjoin.FewFinder
 	found  []setjoin.FewMatch
 }
 
-// Each calls emit with the matches of n samples by a criterion of containment, sample by sample, of
-// each best first, then by ID, until it returns false. skip says which documents are none.
+// Each calls emit with the matches of n samples by Contains or Within, sample by sample, those of
+// each sample best first, then by ID, until emit returns false. It leaves out matches for which
+// skip returns true.
 func Each(ctx context.Context, v *view.View, n int, samples func(i int) search.Sample, by view.Criterion, skip func(i int, id string) bool, emit func(Match) bool) error {
 	b := &batch{v: v, n: n, by: by, samples: samples, skip: skip}
 	var hits []Match
@@ -84,17 +86,17 @@ func Each(ctx context.Context, v *view.View, n int, samples func(i int) search.S
 	})
 }
 
-// matchBytes is what a match takes while a slice of them grows.
+// matchBytes is the memory for a match while a slice of matches grows.
 const matchBytes = 2 * int(unsafe.Sizeof(Match{}))
 
-// compare orders matches by sample, the best first, then by ID.
+// compare orders matches by sample, then best first, then by ID.
 func (m Match) compare(other Match) int {
 	return cmp.Or(cmp.Compare(m.Sample, other.Sample), cmp.Compare(other.Score, m.Score), strings.Compare(m.ID, other.ID))
 }
 
-// First returns for each of n samples the best of its first matches by a criterion of containment,
-// in storage order; Sample is -1 if there is none. A sample with most matches, 1 to 255, is not
-// compared further, so that very many matching documents take no longer.
+// First returns for each of n samples the best of its first matches in storage order by Contains or
+// Within; Sample is -1 if there is none. A sample that has most matches, 1 to 255, is not compared
+// further, so that very many matching documents cost no extra time.
 func First(ctx context.Context, v *view.View, n int, samples func(i int) search.Sample, by view.Criterion, most int, skip func(i int, id string) bool) ([]Match, error) {
 	b := &batch{v: v, n: n, by: by, samples: samples, skip: skip, most: most}
 	best := slices.Repeat([]Match{{Sample: -1}}, n)
@@ -107,9 +109,9 @@ func First(ctx context.Context, v *view.View, n int, samples func(i int) search.
 	return best, err
 }
 
-// each calls take for the matches of the samples, of as many at a time as there is memory for, and
-// then done, until that returns false. After errMany the matches of fewer are taken, from the first
-// of these samples on.
+// each calls take for the matches of as many samples as fit into memory, then done, and continues
+// with the next samples until done returns false. After errMany it repeats the same samples in
+// smaller numbers.
 func (b *batch) each(ctx context.Context, take func(Match) error, done func(err error) bool) error {
 	for from, most := 0, b.n; from < b.n; {
 		sets, err := b.hold(ctx, from, most)
@@ -131,7 +133,8 @@ func (b *batch) each(ctx context.Context, take func(Match) error, done func(err 
 	return nil
 }
 
-// hold returns the sets of samples from one on, as many as there is memory for, and most at most.
+// hold returns the sets of the samples starting at from: as many as fit into memory, and no more
+// than most.
 func (b *batch) hold(ctx context.Context, from, most int) (sets [][]uint64, err error) {
 	err = b.v.Safely(ctx, func() error {
 		hasher := b.v.Texts.Sets()
@@ -158,8 +161,8 @@ func (b *batch) hold(ctx context.Context, from, most int) (sets [][]uint64, err 
 	return sets, err
 }
 
-// errMany says that there is no memory for all matches of the sets that are held. errFewer says
-// that many of these are done with.
+// errMany says that the matches of the held sets do not fit into memory. errFewer says that many of
+// the held sets need no more matches.
 var errMany, errFewer = errors.New("many matches"), errors.New("fewer samples")
 
 // scan calls take for the matches of sets, in the order of documents.
@@ -211,7 +214,7 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64, take func(Match) erro
 	return nil
 }
 
-// undone leaves the samples of which more matches are wanted, and returns their sets.
+// undone retains only the samples that still want matches, and returns their sets.
 func (b *batch) undone(sets [][]uint64) [][]uint64 {
 	n := 0
 	for at, wanted := range b.wanted {
@@ -224,7 +227,7 @@ func (b *batch) undone(sets [][]uint64) [][]uint64 {
 	return sets[:n]
 }
 
-// role returns what the samples are to the stored documents.
+// role returns the role of the samples in the comparison with stored documents.
 func (b *batch) role() setjoin.FewRole {
 	if b.by.Text == view.Contains {
 		return setjoin.FewContained
@@ -232,7 +235,7 @@ func (b *batch) role() setjoin.FewRole {
 	return setjoin.FewContaining
 }
 
-// cut cuts all documents into shares.
+// cut divides all documents into shares.
 func (b *batch) cut(ctx context.Context) error {
 	if b.shares != nil {
 		return nil
@@ -256,10 +259,10 @@ func (b *batch) cut(ctx context.Context) error {
 	})
 }
 
-// sharesAhead is how many shares, for each processor, have matches that wait to be taken.
+// sharesAhead is how many shares per processor may have matches that are not consumed yet.
 const sharesAhead = 4
 
-// compare returns the matches of a share, by the places of samples among those that are held.
+// compare returns the matches of a share. Match.Sample is the index among the held sets.
 func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err error) {
 	r, _ := b.rooms.Get().(*room)
 	if r == nil {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The errors, as package engine documents them.
+// Package engine documents these errors.
 var (
 	ErrNotFound    = errors.New("not found")
 	ErrExists      = errors.New("already exists")
@@ -22,11 +22,11 @@ var (
 	ErrFailed      = errors.New("no more writes until reopened")
 )
 
-// NoDocument is the ErrNotFound for a document's ID. Its text is made only when it is read: a load
-// looks up every ID and mostly drops the error.
+// NoDocument is the ErrNotFound for a document's ID. It formats its message only when Error is
+// called: a load looks up every ID and mostly drops the error.
 type NoDocument string
 
-// Error says which document there is not.
+// Error names the missing document.
 func (id NoDocument) Error() string {
 	return fmt.Sprintf("there is no document %s", QuoteID(string(id)))
 }
@@ -34,7 +34,7 @@ func (id NoDocument) Error() string {
 // Unwrap returns ErrNotFound.
 func (id NoDocument) Unwrap() error { return ErrNotFound }
 
-// QuoteID writes an ID for an error message: quoted, and cut when it is long.
+// QuoteID formats an ID for an error message: quoted, and truncated if it is long.
 func QuoteID(id string) string {
 	const most = 80
 	if len(id) <= most {
@@ -53,7 +53,7 @@ type Conflict struct {
 	Version uint64 // the number of the write that stored the document; 0 if there is none
 }
 
-// Error says what there is.
+// Error describes the stored document.
 func (e *Conflict) Error() string {
 	if e.Version == 0 {
 		return NoDocument(e.ID).Error()
@@ -61,7 +61,8 @@ func (e *Conflict) Error() string {
 	return fmt.Sprintf("there is a document %s, of write %d", QuoteID(e.ID), e.Version)
 }
 
-// Is reports whether the target is ErrExists, if there is a document, or ErrNotFound.
+// Is reports whether target is ErrExists and there is a document, or target is ErrNotFound and
+// there is none.
 func (e *Conflict) Is(target error) bool {
 	return target == ErrExists && e.Version != 0 || target == ErrNotFound && e.Version == 0
 }

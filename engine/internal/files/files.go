@@ -1,6 +1,6 @@
-// Package files has the folder of a database: the names of the files in it, what there is at a path
-// that is to be, or may be, a database (site.go), and the errors that package engine shows to
-// callers under the names Err... (errs.go), each wrapped with what it is about where it arises.
+// Package files handles the folder of a database: the names of its files, the kinds of paths that
+// are or may become a database (site.go), and the errors that package engine exports as Err...
+// (errs.go), which are wrapped with context where they occur.
 package files
 
 import (
@@ -23,15 +23,16 @@ import (
 const (
 	Catalog = "CATALOG"
 	Lock    = "LOCK"
-	Backup  = "BACKUP" // says that the database is a backup, and of which one
+	Backup  = "BACKUP" // says that the database is a backup, and of which database
 
-	OrphanSuffix = ".orphan" // of a table that was set aside
+	OrphanSuffix = ".orphan" // of a table that Open has renamed because the catalog does not list it
 	TempSuffix   = ".tmp"    // of a table that the catalog does not list yet
 
-	// NewCatalog is the catalog of a database that is not complete, or a mark that there is one.
+	// NewCatalog is the catalog of an incomplete database, or an empty file that marks an
+	// incomplete one.
 	NewCatalog = Catalog + catalog.TempSuffix
 
-	BackupMark = "backup of the simdb database " // begins the file Backup
+	BackupMark = "backup of the simdb database " // prefix of the file Backup
 )
 
 // TableName returns the name of a table's file.
@@ -43,8 +44,8 @@ func NewTableName(number uint64) string { return TableName(number) + TempSuffix 
 // LogName returns the name of a log's file.
 func LogName(number uint64) string { return fmt.Sprintf("%06d.wal", number) }
 
-// Number returns the number in the name of a table or log, whose ending is ext; false if the
-// name is not such a name.
+// Number returns the number in the name of a table or log with the extension ext, or false if the
+// name has another form.
 func Number(name, ext string) (uint64, bool) {
 	digits, ok := strings.CutSuffix(name, ext)
 	if !ok || len(digits) < 6 {
@@ -54,20 +55,20 @@ func Number(name, ext string) (uint64, bool) {
 	return n, err == nil
 }
 
-// A Folder is the open folder of a database. Operations go to that folder even if it is renamed, or
-// another takes its name. It is counted: the DB holds it, and so does every open table, whose file
-// may be removed after the DB was closed.
+// A Folder is the open folder of a database. Operations apply to that folder even if it is renamed,
+// or another one is created with its name. It has a reference count: the DB holds a reference, and
+// so does every open table, since a table's file may be removed after the DB was closed.
 type Folder struct {
 	vfs.Root
 	refs atomic.Int32
 
 	mu        sync.Mutex
-	undeleted []string // files that could not be removed, since another process has them
+	undeleted []string // files that could not be removed because another process has them open
 }
 
-// RemoveUnused removes a file that nothing refers to. Where the system keeps it while a reader has
-// it mapped, as Windows may, that is no error: it is removed by a later call, by the last Release,
-// or by the next open for writing.
+// RemoveUnused removes a file that nothing refers to. On Windows the system may refuse this while a
+// reader has the file mapped. That is not an error: a later call, the last Release, or the next
+// open for writing removes the file.
 func (f *Folder) RemoveUnused(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,8 +81,7 @@ func (f *Folder) RemoveUnused(name string) error {
 	return nil
 }
 
-// removeKept removes the files that could not be removed before, as far as that is possible now. mu
-// is held.
+// removeKept tries again to remove the files that could not be removed before. The caller holds mu.
 func (f *Folder) removeKept() {
 	f.undeleted = slices.DeleteFunc(f.undeleted, func(name string) bool { return !vfs.InUse(f.Remove(name)) })
 }
@@ -97,11 +97,11 @@ func OpenFolder(fsys vfs.FS, path string) (*Folder, error) {
 	return f, nil
 }
 
-// busyPoll is how often a lock is tried.
+// busyPoll is the interval between attempts to lock.
 const busyPoll = 10 * time.Millisecond
 
-// LockWithin takes the lock that keeps a writer alone, and tries for as long as wait. After that it
-// returns ErrLocked, with path and, where it is known, the process that has the lock.
+// LockWithin locks the folder against other writers, and tries for as long as wait. Then it returns
+// ErrLocked, with path and, if known, the process that has the lock.
 func (f *Folder) LockWithin(path string, wait time.Duration) (io.Closer, error) {
 	until := time.Now().Add(wait)
 	for {
@@ -126,7 +126,7 @@ func (f *Folder) Retain() *Folder {
 	return f
 }
 
-// Release drops a reference, and with the last one closes the folder.
+// Release drops a reference, and closes the folder with the last one.
 func (f *Folder) Release() error {
 	if f.refs.Add(-1) > 0 {
 		return nil
@@ -137,7 +137,7 @@ func (f *Folder) Release() error {
 	return f.Close()
 }
 
-// RemoveTable is RemoveUnused of a table's file, which may not have got its final name yet.
+// RemoveTable is RemoveUnused for a table's file, which may still have its temporary name.
 func (f *Folder) RemoveTable(number uint64) error {
 	err := f.RemoveUnused(TableName(number))
 	if errors.Is(err, fs.ErrNotExist) {

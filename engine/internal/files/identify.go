@@ -15,13 +15,13 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Identify says in words what of simdb is at path, "" if nothing is: a database, a file in the
-// folder of one, whether it is there or not, or a table, a log or a catalog anywhere, which it
-// knows by their content. A program asks it before it replaces a file.
+// Identify describes in words the simdb file or folder at path: a database; a file in the folder of
+// a database, whether it exists or not; or a table, log or catalog anywhere, recognized by its
+// content. It returns "" for any other path. A program calls it before it replaces a file.
 func Identify(path string) (string, error) { return new(Identifier).Identify(path) }
 
-// An Identifier is Identify for many files of few folders: it lists a folder once. A database that
-// is created there later is seen nevertheless, by its catalog. It may be used concurrently.
+// An Identifier is Identify for many files in few folders: it lists each folder once. It still
+// notices a database that is created there later, by its catalog. It may be used concurrently.
 type Identifier struct {
 	mu    sync.Mutex
 	other map[string]bool // folders that had no files of a database
@@ -45,14 +45,14 @@ func (x *Identifier) Identify(path string) (string, error) {
 		}
 	}
 	dir, _ := filepath.Split(path)
-	dir, err = filepath.EvalSymlinks(cmp.Or(dir, ".")) // what ".." after a link means is not seen from the name
+	dir, err = filepath.EvalSymlinks(cmp.Or(dir, ".")) // the name alone does not tell what ".." means after a symbolic link
 	if err == nil && x.isDatabase(dir) {
 		return "a file of the database " + dir, nil
 	}
 	return "", nil
 }
 
-// isDatabase says whether there is the folder of a database at path, even of a damaged one.
+// isDatabase reports whether path is the folder of a database, including a damaged one.
 func (x *Identifier) isDatabase(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() || x.isOther(path) {
@@ -71,7 +71,7 @@ func (x *Identifier) isDatabase(path string) bool {
 		x.other[path] = true
 		return false
 	}
-	// A folder of other things may have a file of that name.
+	// Another folder may have a file called CATALOG.
 	if _, err := os.Stat(filepath.Join(path, Lock)); err == nil {
 		return true
 	}
@@ -79,8 +79,8 @@ func (x *Identifier) isDatabase(path string) bool {
 	return err == nil && kind != ""
 }
 
-// isOther reports whether a folder was listed before, without finding files of a database, and has
-// no catalog now.
+// isOther reports whether a folder was listed before without files of a database, and still has no
+// catalog.
 func (x *Identifier) isOther(path string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -91,7 +91,8 @@ func (x *Identifier) isOther(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// identifyFile knows a file by its content: a table by its first or its last bytes.
+// identifyFile recognizes a file by its content. It recognizes a table by its first or its last
+// bytes.
 func identifyFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

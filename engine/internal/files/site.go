@@ -15,20 +15,20 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Kind is what there is at a path.
+// Kind is the kind of a path.
 type Kind int
 
 // The kinds.
 const (
-	Nothing  Kind = iota // or an empty directory, or a database or a backup that never got complete
+	Nothing  Kind = iota // includes an empty directory, and an incomplete database or backup
 	Database             // a directory with a catalog
 	Damaged              // a directory with files of a database, but no catalog
 	Table                // a single table
 	Other
 )
 
-// Look says what Open finds at path. Whatever opens or makes a database begins with it, so it
-// refuses a wrong kernel, too.
+// Look returns the kind of path. Everything that opens or makes a database calls it first, so it
+// also refuses an invalid kernel.
 func Look(fsys vfs.FS, path string) (Kind, error) {
 	if err := kernel.Err(); err != nil {
 		return Other, err
@@ -66,8 +66,8 @@ func Look(fsys vfs.FS, path string) (Kind, error) {
 	return what, nil
 }
 
-// isMark reports whether a file begins as the mark of a backup does. An empty one may be what a
-// killed process has left.
+// isMark reports whether a file begins like the mark of a backup. A killed process may have left an
+// empty file, which counts.
 func isMark(fsys vfs.FS, path string) bool {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func isMark(fsys vfs.FS, path string) bool {
 	return n == 0 || string(head[:n]) == BackupMark
 }
 
-// lookFile tells a table from other files.
+// lookFile distinguishes a table from other files.
 func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -97,20 +97,20 @@ func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	return Other, err
 }
 
-// A Site is the folder of a database that is being made, locked. The database is there when its
-// catalog has its name. Until then the folder may have tables and logs if it also has a file
-// NewCatalog, which says that they are nothing yet: see Look. The next Claim removes them.
+// A Site is the locked folder of a database that is being made. The database exists when its
+// catalog has its final name. Until then the folder may have tables and logs if it also has a file
+// NewCatalog, which says that they do not count yet: see Look. The next Claim removes them.
 type Site struct {
 	*Folder
 	Held io.Closer // the lock
-	Made bool      // the folder was not there
+	Made bool      // the folder was created
 
 	fs   vfs.FS
 	path string
 }
 
-// Claim enters the folder of a new database, and removes what of a database is there that never got
-// complete. Anything else at path is ErrExists.
+// Claim enters the folder of a new database, and removes the files of an incomplete one. Anything
+// else at path is ErrExists.
 func Claim(fsys vfs.FS, path string, wait time.Duration) (*Site, error) {
 	if err := vacant(fsys, path, path); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func Claim(fsys vfs.FS, path string, wait time.Duration) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = vacant(s, ".", path); err == nil { // no other process has made one meanwhile
+	if err = vacant(s, ".", path); err == nil { // another process may have made a database meanwhile
 		err = s.Clear()
 	}
 	if err != nil {
@@ -128,10 +128,10 @@ func Claim(fsys vfs.FS, path string, wait time.Duration) (*Site, error) {
 	return s, nil
 }
 
-// enters is how often Enter tries to make a folder that other processes remove.
+// enters is how many times Enter tries to create a folder that other processes remove.
 const enters = 16
 
-// Enter makes a folder, unless it is there, and locks it, for which it tries as long as wait.
+// Enter creates a folder if necessary and locks it, trying for as long as wait.
 func Enter(fsys vfs.FS, path string, wait time.Duration) (s *Site, err error) {
 	for range enters {
 		s = &Site{fs: fsys, path: path}
@@ -147,7 +147,7 @@ func Enter(fsys vfs.FS, path string, wait time.Duration) (s *Site, err error) {
 			err = errors.Join(err, s.Release())
 		}
 		if s.Made {
-			fsys.Remove(path) // unless another process has something in it
+			fsys.Remove(path) // fails if another process has put something into it
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -159,7 +159,8 @@ func Enter(fsys vfs.FS, path string, wait time.Duration) (s *Site, err error) {
 // Leave releases the lock and the folder.
 func (s *Site) Leave() error { return errors.Join(s.Held.Close(), s.Release()) }
 
-// vacant returns ErrExists unless a new database can be made at path, which the error calls name.
+// vacant returns ErrExists unless a new database can be made at path. The error refers to it as
+// name.
 func vacant(fsys vfs.FS, path, name string) error {
 	what, err := Look(fsys, path)
 	if err == nil && what != Nothing {
@@ -186,8 +187,7 @@ func (s *Site) Clear() error {
 	return err
 }
 
-// Begin marks the folder as that of a database that is not complete, durably. Tables and logs come
-// after it.
+// Begin durably marks the folder as an incomplete database. Tables and logs are written after it.
 func (s *Site) Begin() error {
 	if _, err := s.Stat(NewCatalog); err == nil {
 		return s.SyncDir(".")
@@ -199,26 +199,26 @@ func (s *Site) Begin() error {
 	return errors.Join(f.Close(), s.SyncDir("."))
 }
 
-// Abandon removes the database, complete or not, which nobody has open, and the folder if Enter has
-// made it. The caller leaves it then.
+// Abandon removes a database, complete or not, that nobody has open, and the folder if Enter has
+// created it. The caller must then call Leave.
 func (s *Site) Abandon() error {
 	if _, err := s.Stat(Catalog); err == nil && s.Rename(Catalog, NewCatalog) != nil {
-		s.Remove(Catalog) // a full disk may allow that alone
+		s.Remove(Catalog) // may succeed on a full disk
 	}
 	err := errors.Join(s.SyncDir("."), s.Clear(), RemoveIfThere(s, NewCatalog), RemoveIfThere(s, Backup))
-	// Windows removes neither the lock, which is open, nor the folder: what stays is nothing to Look.
+	// Windows removes neither the lock, which is open, nor the folder; Look calls the rest Nothing.
 	if RemoveIfThere(s, Lock) == nil && s.Made {
 		s.fs.Remove(s.path)
 	}
 	return err
 }
 
-// MakeFolder makes the folder of a new database, with its missing parents, and makes their names
+// MakeFolder creates the folder of a new database, with its missing parents, and makes their names
 // durable.
 func MakeFolder(fsys vfs.FS, path string) error {
 	type name struct {
-		dir  string // that holds it
-		made bool   // by this call
+		dir  string // parent directory
+		made bool   // created by this call
 	}
 	path = filepath.Clean(path)
 	names := []name{{filepath.Dir(path), true}}
@@ -230,9 +230,9 @@ func MakeFolder(fsys vfs.FS, path string) error {
 		return err
 	}
 	for _, n := range names {
-		// A parent that was there may have been made by a call that was killed before it came here.
-		// If its name can't be synced, it is taken to be durable: it may lie in a folder that this
-		// user can't open.
+		// An existing parent may have been created by a call that was killed before it synced the
+		// name. If its name cannot be synced, it is assumed to be durable: its own parent may be a
+		// folder that this user cannot open.
 		if err := fsys.SyncDir(n.dir); err != nil && n.made {
 			return err
 		}

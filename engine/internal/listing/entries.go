@@ -7,11 +7,11 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// Each calls fn for every visible document that f selects, as they are found, until it returns an
-// error, which Each returns unless it is view.ErrStopped. id is used again after fn. Of a table it
-// looks through the column of times, or at the IDs of the parts of its order that may be within the
-// bounds, and reads nothing of other documents. With f.Where it reads the texts of the documents
-// that f selects otherwise, in the order in which they lie.
+// Each calls fn for every visible document that f selects, in any order, until fn returns an error.
+// Each returns that error unless it is view.ErrStopped. id is reused after fn returns. In a table
+// it scans the column of times, or the IDs in the parts of the ID order that overlap the bounds,
+// and reads nothing else of documents that are not selected. With f.Where it reads the texts of the
+// documents that f selects otherwise, in storage order.
 func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view.Place) error) error {
 	f.Since = max(f.Since, v.Since)
 	err := v.Safely(ctx, func() error {
@@ -39,8 +39,8 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 	return err
 }
 
-// Count returns how many visible documents were stored at since, in microseconds, or later. Where
-// some may be older, or have expired, it reads columns of times; it reads no ID.
+// Count returns how many visible documents were stored at since, in microseconds, or later. If some
+// may be older, or have expired, it reads columns of times; it reads no IDs.
 func Count(ctx context.Context, v *view.View, since int64) (n int64, err error) {
 	since = max(since, v.Since)
 	err = v.Safely(ctx, func() error {

@@ -1,6 +1,6 @@
-// Package listing lists the documents of a View that a Filter selects: as they are found (Each), or
-// in the order of their IDs (EachInOrder), by the order of IDs, the times, or the indexed fields of
-// tables, and by texts and fields.
+// Package listing lists the documents of a View that a Filter selects, in any order (Each), by ID
+// (EachInOrder) or in the order of writing (EachWritten). It uses the ID order, the times or the
+// indexed fields of tables, and reads texts and fields where a Filter needs them.
 package listing
 
 import (
@@ -14,15 +14,16 @@ import (
 
 // A Filter selects documents.
 type Filter struct {
-	From, To string // IDs at or after From and before To, which is "" for no bound
+	From, To string // IDs >= From and < To; "" for no bound
 	Reverse  bool   // in order: the greatest ID first
-	Since    int64  // stored then, in microseconds, or later
-	Limit    int    // how many will be taken, at most; 0 for all of them
-	// Match decides on an ID that is within the bounds; nil for any. It is called before Where.
+	Since    int64  // stored at this time, in microseconds, or later
+	Limit    int    // maximum number of documents that the caller reads; 0 for all
+	// Match decides about an ID that is within the bounds; nil accepts any. It is called before
+	// Where.
 	Match func(id []byte) (bool, error)
-	Where Where // what text and fields must satisfy; nil for any
-	// Fields are values that each document has which satisfies Where: one in one range of each. If
-	// Decide is set, all that have them satisfy it.
+	Where Where // condition on text and fields; nil accepts any
+	// Fields are conditions that each document which satisfies Where also satisfies: a value in at
+	// least one range of each element. If Decide is set, they imply Where.
 	Fields [][]sstable.FieldRange
 	Decide bool
 }
@@ -45,10 +46,10 @@ func (f *Filter) byID() bool { return f.bounded() || f.Match != nil }
 
 func (f *Filter) bounded() bool { return f.From != "" || f.To != "" }
 
-// A Where decides on a document by its text and fields, which are valid while it runs.
+// A Where decides about a document by its text and fields, which are valid during the call.
 type Where func(text, fields []byte) (bool, error)
 
-// mem decides on a document of a memtable; a nil Where takes all.
+// mem applies w to a document of a memtable. A nil Where accepts all.
 func (w Where) mem(d *view.MemDoc) (bool, error) {
 	if w == nil {
 		return true, nil
@@ -56,7 +57,7 @@ func (w Where) mem(d *view.MemDoc) (bool, error) {
 	return w(d.Text, d.Fields)
 }
 
-// eachOf is Each for a table; f.Since is at least that of the view.
+// eachOf is Each for one table; f.Since must be at least the view's.
 func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
 	found, decided, err := f.found(v, p, false)
 	if err != nil {
@@ -99,9 +100,9 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 	})
 }
 
-// eachWhere calls fn for the visible documents of a table that f, with its Where, selects: in the
-// order in which their texts lie, so that a block of texts is decoded once. It reads the texts of
-// no others than f selects without Where; if found is not nil, of those alone.
+// eachWhere calls fn for the visible documents of a table that f, including its Where, selects. It
+// reads texts in storage order, so that a block of texts is decoded once, and only those of
+// documents that f selects without Where; if found is not nil, only of those in found.
 func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32, fn func(doc uint32, id []byte) error) error {
 	texts := p.Texts()
 	give := func(doc uint32) error {
@@ -156,8 +157,8 @@ func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, found 
 // whereDocs is how many documents eachWhere sorts at a time, at 12 bytes each.
 const whereDocs = 1 << 20
 
-// eachDocOf calls fn for the visible documents of a table that f without its Where selects; if
-// found is not nil, among those alone.
+// eachDocOf calls fn for the visible documents of a table that f selects without its Where; if
+// found is not nil, only for those in found.
 func eachDocOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32, fn func(doc uint32) error) error {
 	for _, doc := range found {
 		ok, err := f.selects(v, p, doc)
@@ -202,7 +203,7 @@ func (f *Filter) selects(v *view.View, p *view.Part, doc uint32) (ok bool, err e
 	return p.AliveAt(doc, v.Seq, f.Since)
 }
 
-// whereOf decides on a document of a table.
+// whereOf applies w to a document of a table.
 func whereOf(texts *sstable.Texts, doc uint32, w Where) (bool, error) {
 	text, fields, err := texts.Get(doc)
 	if err != nil {
@@ -211,8 +212,8 @@ func whereOf(texts *sstable.Texts, doc uint32, w Where) (bool, error) {
 	return w(text, fields)
 }
 
-// chosenOf returns the documents of a table, if found is not nil among those, that f selects: at
-// most a bit each.
+// chosenOf returns the documents of a table that f selects; if found is not nil, only those in
+// found. The result has at most one bit per document.
 func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32) (chosen *roaring.Bitmap, err error) {
 	chosen = roaring.New()
 	err = v.Safely(ctx, func() error {
@@ -221,5 +222,5 @@ func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found [
 	return chosen, err
 }
 
-// rowsPerLook is how many documents are looked at between two looks at the context.
+// rowsPerLook is how many documents are processed between two checks of the context.
 const rowsPerLook = 256

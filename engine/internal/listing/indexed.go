@@ -8,24 +8,25 @@ import (
 )
 
 const (
-	// indexShare is the share of a table's documents up to which those with some values are found
-	// by the index of a field if their fields are read. Of more, most blocks of texts have one.
+	// indexShare is the inverse of the fraction of a table's documents up to which the index of a
+	// field is used if the documents' fields must be read. With more documents, most blocks of
+	// texts contain one and must be read anyway.
 	indexShare = 16
-	// entriesOfRead is about how many entries of an index are read in the time in which the fields
-	// of a document are.
+	// entriesOfRead is about how many entries of an index can be read in the time that reading the
+	// fields of one document needs.
 	entriesOfRead = 500
-	docBytes      = 8 // of a list of documents that are found, and one of others
+	docBytes      = 8 // of a list of found documents and one to intersect it with
 )
 
-// An index says where a filter finds documents of a table by indexed fields.
+// An index says how a filter finds documents of a table by indexed fields.
 type index struct {
-	counts []int // of each of Filter.Fields
-	least  int   // which of them is the least
-	decide bool  // all together select what Where does
+	counts []int // matching entries for each of Filter.Fields
+	least  int   // index of the smallest count
+	decide bool  // the conditions on fields together imply Where
 }
 
-// index returns nil if all documents of a table are to be looked at: of many found ones that is
-// faster, and holding them takes memory, docBytes each.
+// index returns nil if all documents of a table must be scanned: with many matching documents that
+// is faster, and holding a list of them needs docBytes each.
 func (f *Filter) index(v *view.View, p *view.Part, ordered bool) (*index, error) {
 	if len(f.Fields) == 0 {
 		return nil, nil
@@ -49,8 +50,8 @@ func (f *Filter) index(v *view.View, p *view.Part, ordered bool) (*index, error)
 	return x, nil
 }
 
-// found returns the documents of a table, ascending, that may satisfy Where, and whether they do;
-// nil if all are to be looked at.
+// found returns the documents of a table that may satisfy Where, in ascending order, and whether
+// all of these do satisfy it. It returns nil if the whole table must be scanned.
 func (f *Filter) found(v *view.View, p *view.Part, ordered bool) (docs []uint32, decided bool, err error) {
 	x, err := f.index(v, p, ordered)
 	if x == nil || err != nil {
@@ -101,8 +102,8 @@ func (f *Filter) eachMem(v *view.View, fn func(view.Place) error) error {
 	return nil
 }
 
-// CountIndexed returns how many documents are looked at that f selects: those that indexes of
-// fields find, and all of other tables.
+// CountIndexed returns how many documents must be read to evaluate f: those that indexes of fields
+// find, and all documents of tables without a usable index.
 func CountIndexed(ctx context.Context, v *view.View, f Filter, ordered bool) (n int64, err error) {
 	err = v.Safely(ctx, func() error {
 		for i := range v.Version.Parts {

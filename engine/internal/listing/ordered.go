@@ -11,15 +11,15 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// FirstPage is how many entries of a table are put in order before the first is given.
+// FirstPage is how many entries of a table are sorted before the first is yielded.
 const FirstPage = 1024
 
-// EachInOrder calls fn for every visible document that f selects, in order of ID, or the reverse,
-// until it returns false or an error. Each table, and the memtables together, give theirs in order,
-// which are merged. A table does so part by part of its IDOrder; what is held of a part is a page,
-// the first one of first documents, later ones of others in all tables together. So what is held
-// does not depend on how many documents there are, and those that follow the last that fn takes are
-// not looked for.
+// EachInOrder calls fn for every visible document that f selects, in order of ID, or in reverse,
+// until fn returns false or an error. It merges one stream per table and one for all memtables,
+// each in order. A table's stream proceeds part by part through its IDOrder and holds one page of a
+// part: the first page has length first, later pages share others among all tables. Memory
+// therefore does not depend on the number of documents, and documents after the last one that fn
+// accepts are not searched for.
 func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
 	streams, err := openStreams(ctx, v, f, first, others)
 	if err != nil {
@@ -53,13 +53,13 @@ func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int,
 	}
 }
 
-// A named place is a place with its document's ID, which is a copy.
+// A named place is a place with a copy of its document's ID.
 type named struct {
 	id []byte
 	view.Place
 }
 
-// compare compares IDs in the order in which they are given.
+// compare compares IDs in the order of the iteration.
 func (f *Filter) compare(a, b []byte) int {
 	if f.Reverse {
 		a, b = b, a
@@ -67,30 +67,30 @@ func (f *Filter) compare(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// A stream gives the documents of a table, or of all memtables, that are visible and selected, in
-// order of ID. Whether Where selects one is decided when it is the head: see holds.
+// A stream yields the visible and selected documents of a table, or of all memtables, in order of
+// ID. Where is evaluated when a document is the head: see holds.
 type stream struct {
 	v      *view.View
-	Filter     // Since is at least that of the view
+	Filter     // Since is at least the view's
 	length int // of the next page
-	others int // of those after it
+	others int // of the later pages
 
 	part      *view.Part       // nil for the memtables
 	order     *sstable.IDOrder // of part; nil if few or found is set
-	found     []uint32         // documents that indexes of fields have found
-	decided   bool             // these satisfy Where
-	tries     int              // texts and fields that may still be read one by one
-	chosen    *roaring.Bitmap  // those of part that satisfy Where; nil until it is made
-	few       bool             // the part has few documents that are young enough: find them by time
-	step, end int              // parts of the order that are left, up or down to end; else 0 of 1
+	found     []uint32         // documents found by indexes of fields
+	decided   bool             // all documents in found satisfy Where
+	tries     int              // how many texts may still be read one by one
+	chosen    *roaring.Bitmap  // documents of part that satisfy Where; nil until computed
+	few       bool             // few documents of the part are recent enough: find them by time
+	step, end int              // remaining parts of the order, up or down to end; 0 of 1 without an order
 
-	page  *ordered.Runs[named] // of part step, after what was given before
-	more  bool                 // part step has more than the page
+	page  *ordered.Runs[named] // of part step, after the documents yielded before
+	more  bool                 // part step has more documents than the page
 	head  named                // the next document, unless ended
 	ended bool
 }
 
-// openStreams returns the streams that have something, each at its first document.
+// openStreams returns the streams that are not empty, each at its first document.
 func openStreams(ctx context.Context, v *view.View, f Filter, first, others int) (streams []*stream, err error) {
 	others = max(others/(len(v.Version.Parts)+1), 1)
 	if f.Limit > 0 && f.Where == nil {
@@ -122,11 +122,11 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 	return streams, err
 }
 
-// fewSince is the share of a table's documents up to which those that are young enough are found by
-// the column of times rather than by the order of IDs.
+// fewSince is the inverse of the fraction of a table's documents up to which the documents that are
+// recent enough are found by the column of times rather than by the ID order.
 const fewSince = 16
 
-// streamOf returns the stream of a table that is not opened yet.
+// streamOf returns the stream of a table, not opened yet.
 func streamOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (s stream, err error) {
 	s = stream{part: p, end: 1, tries: fewTries + int(p.Meta.Docs/triesShare)}
 	if s.found, s.decided, err = f.found(v, p, true); s.found != nil || err != nil {
@@ -170,18 +170,19 @@ func (s *stream) next(ctx context.Context) error {
 	}
 }
 
-// A listing in order reads some texts of a table one by one, where the ids come, before it reads
-// those of all: fewTries, and of each triesShare documents another. One by one each decodes a block
-// of records; in the order in which they lie each block is decoded once. So the first of what is
-// not rare are found without a scan of the table, and others take an eighth of a scan more, or as
-// much as one where documents are very short.
+// A listing in order with Where first reads some texts of a table one by one, when their IDs come
+// up, and only then all texts: it reads fewTries texts, plus one for each triesShare documents.
+// Reading one by one decodes a block of records for each text; reading in storage order decodes
+// each block once. A listing that matches often thus yields its first documents without a scan of
+// the table. Other listings cost an eighth of a scan more, or up to a whole scan more if documents
+// are very short.
 const (
 	fewTries   = 16
 	triesShare = 512
 )
 
-// holds decides on the head by its text and fields. It reads those of the head alone while there
-// are tries left, then those of the whole table, once.
+// holds evaluates Where for the head. It reads single texts while tries are left, then those of the
+// whole table, once.
 func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 	if s.Where == nil || s.decided {
 		return true, nil
@@ -205,7 +206,7 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 	return ok, err
 }
 
-// turn makes the next page: of part step, what follows the head if that is of the part.
+// turn makes the next page of part step, after the head if that belongs to the part.
 func (s *stream) turn(ctx context.Context) (err error) {
 	after, found := s.head.id, ordered.Limited[named]{Most: s.length, Compare: func(a, b named) int { return s.compare(a.id, b.id) }}
 	var copies arena
@@ -253,17 +254,17 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	return err
 }
 
-// An arena takes twice as many bytes at a time as the time before, between these.
+// The chunks of an arena double in size from firstArenaChunk to arenaChunk.
 const (
 	firstArenaChunk = 1 << 10
 	arenaChunk      = 1 << 16
 )
 
-// An arena keeps copies of IDs side by side: what is compared while they are sorted shares cache
+// An arena stores copies of IDs side by side: IDs that are compared while sorting share cache
 // lines, and the garbage collector sees few objects.
 type arena struct {
 	free  []byte
-	taken int // bytes, the last time
+	taken int // size of the last chunk in bytes
 }
 
 func (a *arena) clone(id []byte) []byte {

@@ -10,8 +10,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// What EachWritten holds: of a lot the texts, a quarter of the memory of a query up to lotBytes, or
-// one text, and some bytes a document; of all tables, documents in the order of writing.
+// Limits of the memory of EachWritten: it holds the texts of one lot, a quarter of the memory of a
+// query up to lotBytes, or one larger text, and some bytes per document; and for all tables
+// together, up to orderedDocs documents in the order of writing.
 const (
 	lotShare    = 4
 	lotBytes    = 128 << 20
@@ -21,11 +22,12 @@ const (
 	textsBlock  = 1 << 20
 )
 
-// EachWritten is Each in the order in which the documents were written, the oldest first, and without
-// f.Fields. If load is set it reads texts and fields, which are valid while fn runs. Each table has
-// its documents in that order, and they are merged. But texts lie in the order of fingerprints, of
-// some megabytes that were written together: so those of a lot of documents are read in the order in
-// which they lie, and mostly each block of texts is decoded once.
+// EachWritten is Each in the order in which the documents were written, the oldest first; it
+// ignores f.Fields. If load is set it reads texts and fields, which are valid during the call of
+// fn. Each table stores the order of writing, and these orders are merged. But texts are stored by
+// fingerprint, within groups of some megabytes that were written together. EachWritten therefore
+// reads the texts of a lot of documents in storage order, so that mostly each block of texts is
+// decoded once.
 func EachWritten(ctx context.Context, v *view.View, f Filter, load bool, fn func(id []byte, p view.Place, text, fields []byte) error) error {
 	f.Since = max(f.Since, v.Since)
 	w := &writtenOrder{ctx: ctx, v: v, Filter: f, load: load || f.Where != nil, fn: fn, most: max(min(v.Memory/lotShare, lotBytes), 1)}
@@ -52,30 +54,30 @@ type writtenOrder struct {
 	Filter
 	load   bool
 	fn     func(id []byte, p view.Place, text, fields []byte) error
-	most   int64 // bytes of texts of a lot
+	most   int64 // limit of the texts of a lot, in bytes
 	places []view.Place
 	texts  []loaded // of the documents of a lot
-	blocks [][]byte // of texts
-	used   int      // of them
+	blocks [][]byte // buffers for texts
+	used   int      // number of blocks in use
 }
 
-// loaded is what was read of a document, if Where does not hold nothing.
+// loaded is the text and fields of a document, or omit if Where rejects it.
 type loaded struct {
-	text, fields []byte // one after the other in a block
+	text, fields []byte // adjacent in a block
 	omit         bool
 }
 
-// A writtenStream gives the documents of a table, or of all memtables, in the order of writing.
+// A writtenStream yields the documents of a table, or of all memtables, in the order of writing.
 type writtenStream struct {
 	part *view.Part // nil for the memtables
 	mems []view.Place
-	docs []uint32 // that are next
-	from int      // the position after those
+	docs []uint32 // the next documents
+	from int      // position in the order after docs
 	step int      // how many positions are read at a time
-	size int64    // of a text, about
+	size int64    // approximate size of a text
 
 	head view.Place // the next document, unless ended
-	seq  uint64     // of head
+	seq  uint64     // sequence number of head
 	done bool
 }
 
@@ -131,7 +133,7 @@ func (w *writtenOrder) advance(s *writtenStream) (err error) {
 	}
 }
 
-// lot returns the documents that are next.
+// lot returns the next documents.
 func (w *writtenOrder) lot(streams []*writtenStream) ([]view.Place, error) {
 	w.places = w.places[:0]
 	for size := int64(0); len(w.places) < lotDocs && size < w.most; {
@@ -155,8 +157,8 @@ func (w *writtenOrder) lot(streams []*writtenStream) ([]view.Place, error) {
 	return w.places, w.ctx.Err()
 }
 
-// give reads the texts of a lot and calls fn for those documents that the filter selects. A lot with
-// more texts than expected is given in two halves.
+// give reads the texts of a lot and calls fn for the documents that the filter selects. If the
+// texts are larger than expected, it divides the lot into halves.
 func (w *writtenOrder) give(lot []view.Place) error {
 	if w.load {
 		fits, err := w.read(lot)
@@ -195,7 +197,7 @@ func (w *writtenOrder) give(lot []view.Place) error {
 	return nil
 }
 
-// read reads the texts of a lot, unless they are many more bytes than expected.
+// read reads the texts of a lot. fits is false if they are much larger than expected.
 func (w *writtenOrder) read(lot []view.Place) (fits bool, err error) {
 	w.used, w.texts = 0, slices.Grow(w.texts[:0], len(lot))[:len(lot)]
 	size := int64(0)
@@ -209,7 +211,7 @@ func (w *writtenOrder) read(lot []view.Place) (fits bool, err error) {
 			docs[i] = lot[at].Doc
 		}
 		var texts *sstable.Texts
-		order := indexes // of a memtable
+		order := indexes // for a memtable
 		if part != nil {
 			if order, err = part.TextOrder(docs); err != nil {
 				return false, err

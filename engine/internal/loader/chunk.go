@@ -12,29 +12,29 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A chunk is the documents of one table to be, in order of arrival. It is made of few large arrays,
-// since documents may be small and many: 12 bytes each, and the ID. Texts leave it a window at a
-// time. If each document is looked up before it is taken, a hash table of the IDs takes 5 to 11
-// bytes more.
+// A chunk holds the documents of one future table, in order of arrival. It consists of a few large
+// arrays, since documents may be small and many: each needs 12 bytes and its ID. Texts leave it a
+// window at a time. If each document is looked up before it is added, a hash table of the IDs needs
+// 5 to 11 bytes more.
 type chunk struct {
 	batch sstable.Batch
 	marks map[string]int64
-	last  mark // that was set last; not in marks yet
-	bytes int  // of the IDs
-	timed bool // batch.Times has the times; otherwise all get the one at which the table is begun
+	last  mark // the latest mark, not in marks yet
+	bytes int  // size of the IDs
+	timed bool // batch.Times has the times; otherwise all documents have the time at which the table is begun
 
-	window *window      // that takes texts; nil if there is none
-	feed   chan *window // windows that are full, to the goroutine that writes; nil until it runs
-	drop   bool         // the goroutine that writes makes no table
-	result chan result  // what became of the chunk
+	window *window      // the window that texts are added to; nil if none
+	feed   chan *window // full windows for the goroutine that writes; nil until it runs
+	drop   bool         // tells the goroutine that writes to make no table
+	result chan result  // result of writing the chunk
 
-	// what the goroutine that writes knows of documents with texts, until the chunk is complete
+	// The goroutine that writes fills these from documents with texts, until the chunk is complete.
 	sums  []summary
-	codes atomic.Int64 // bytes in batch.Codes
-	sets  atomic.Int64 // bytes of the sets of texts, which the writer has
+	codes atomic.Int64 // size of batch.Codes in bytes
+	sets  atomic.Int64 // size of the sets of texts in bytes, which the writer holds
 
-	// slots finds IDs: an open hash table with linear probing, of 1<<width slots; nil if nobody
-	// asks. A slot is 0 or
+	// slots finds IDs: an open hash table with linear probing, of 1<<width slots; nil if no IDs are
+	// looked up. A slot is 0 or
 	//
 	//	+-----------------------------+--------------------------------+
 	//	| upper 32-width bits of hash | position in the batch + 1  width |
@@ -44,14 +44,14 @@ type chunk struct {
 	seed  maphash.Seed
 }
 
-// A mark says up to where a source has been read; it is the zero value if there is none.
+// A mark says up to which position a source has been read; the zero value is no mark.
 type mark struct {
 	source string
 	pos    int64
 	set    bool
 }
 
-// mark notes up to where source has been read. Marks of one source follow each other.
+// mark records up to which position source has been read. Marks of one source must ascend.
 func (c *chunk) mark(source string, pos int64) {
 	if c.last.set && c.last.source != source {
 		c.marks[c.last.source] = c.last.pos
@@ -65,19 +65,19 @@ func (c *chunk) endMarks() {
 	}
 }
 
-// A summary is what was computed from a text, and where that is.
+// A summary holds the fingerprint of a text and the positions of its record and its sketch.
 type summary struct {
 	pos    uint32 // of the document in the chunk
 	record uint32
-	code   uint32 // the number of the encoded sketch in Batch.Codes
+	code   uint32 // the index of the encoded sketch in Batch.Codes
 	bare   bool
 	fp     uint64
-	rest   []uint64 // its other words, where the text had to say
+	rest   []uint64 // other words of the fingerprint, if computed from the text
 }
 
-const maxChunkDocs = sstable.MaxBatch // documents a chunk
+const maxChunkDocs = sstable.MaxBatch // documents per chunk
 
-// newChunk returns a chunk. Finds says whether find will be called.
+// newChunk returns a chunk. finds says whether find will be called.
 func newChunk(words int, finds bool) *chunk {
 	c := &chunk{marks: map[string]int64{}, result: make(chan result, 1)}
 	c.batch.Strings, c.batch.Rest = &sstable.Arena{}, make([][]uint64, words-1)
@@ -89,7 +89,7 @@ func newChunk(words int, finds bool) *chunk {
 	return c
 }
 
-// reuse returns an empty chunk with the memory of one that has been written.
+// reuse returns an empty chunk that reuses the memory of one that has been written.
 func (c *chunk) reuse() *chunk {
 	n := newChunk(1+len(c.batch.Rest), false)
 	b, to := &c.batch, &n.batch
@@ -112,21 +112,21 @@ func (c *chunk) reuse() *chunk {
 // len returns the number of documents.
 func (c *chunk) len() int { return c.batch.Len() }
 
-// full reports whether no more documents have a place.
+// full reports whether the chunk cannot hold another document.
 func (c *chunk) full() bool { return c.len() >= maxChunkDocs || c.batch.Strings.Full() }
 
-// Bytes that a document takes, in addition to its ID.
+// Memory in bytes per document, in addition to its ID.
 const (
 	gatherDoc  = 12  // in arrays of the batch
 	gatherSum  = 40  // a summary, and its copies in the batch
 	writeDoc   = 32  // while the table is written
-	writeCode  = 300 // of a sketch likewise: bitmap and postings
+	writeCode  = 300 // for a sketch, while the table is written: bitmap and postings
 	mostCodes  = 1 << 19
-	idOverhead = 1 // of an ID
+	idOverhead = 1 // per ID
 )
 
-// memory returns how many bytes the chunk takes while it gathers, and how many more when it is
-// written.
+// memory returns how many bytes the chunk occupies while it collects documents, and how many more
+// when it is written.
 func (c *chunk) memory() (gather, write int64) {
 	n := int64(c.len())
 	gather = n*(gatherDoc+8*int64(len(c.batch.Rest))) + int64(c.bytes) + 4*int64(len(c.slots))
@@ -141,30 +141,30 @@ func (c *chunk) memory() (gather, write int64) {
 	return gather + c.sets.Load(), write
 }
 
-// roomFor reports whether the slots are enough for n documents: at most three quarters are taken.
+// roomFor reports whether the slots suffice for n documents: at most three quarters may be in use.
 func (c *chunk) roomFor(n int) bool { return n <= 3<<c.width/4 }
 
-// An idSlot is where in slots an ID is, or goes.
+// An idSlot is the slot of an ID, existing or new.
 type idSlot struct {
 	at  uint64
-	tag uint32 // the slot without the position
+	tag uint32 // value of the slot without the position
 }
 
-// slotOf returns where the search for an ID with this hash begins.
+// slotOf returns the slot where the search for an ID with this hash starts.
 func (c *chunk) slotOf(hash uint64) idSlot {
 	return idSlot{at: hash & (1<<c.width - 1), tag: uint32(hash>>32) >> c.width << c.width}
 }
 
-// begin returns where the search for an ID begins, and prefetches it: what is done before find is
-// done while memory is waited for.
+// begin returns the slot where the search for an ID starts, and prefetches it, so that the caller
+// can do other work before it calls find.
 func (c *chunk) begin(id string) idSlot {
 	slot := c.slotOf(maphash.String(c.seed, id))
 	kernel.Prefetch(unsafe.Slice((*byte)(unsafe.Pointer(&c.slots[slot.at])), 1))
 	return slot
 }
 
-// find returns the position of the document with this ID, -1 if there is none, and its slot, given
-// where the search for it begins. It only reads what write leaves alone.
+// find returns the position of the document with this ID, or -1 if there is none, and its slot;
+// slot is the result of begin. find reads only fields that write does not change.
 func (c *chunk) find(id string, slot idSlot) (pos int, at idSlot) {
 	mask := uint32(1)<<c.width - 1
 	for ; ; slot.at = (slot.at + 1) & uint64(mask) {
@@ -178,12 +178,12 @@ func (c *chunk) find(id string, slot idSlot) (pos int, at idSlot) {
 	}
 }
 
-// filled reports whether the arrays have no room for another document. Add would grow them by an
-// amount that knows of no limit, so grow is called before.
+// filled reports whether the arrays are at capacity. Add would grow them without regard to the
+// memory limit, so the caller must call grow first.
 func (c *chunk) filled() bool { return c.len() == cap(c.batch.IDs) }
 
-// add appends d, whose ID has the slot that find has just returned, and which is stored at the time
-// now if it has none of its own. Its text is not added.
+// add appends d. slot is the slot that find has just returned for its ID. If d has no time, now is
+// used. Its text is not added.
 func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 	b := &c.batch
 	var fp uint64
@@ -220,8 +220,8 @@ func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 	}
 }
 
-// grow makes room for twice as many documents, except for little more than most: what is not used
-// counts as much for the garbage collector as what is.
+// grow doubles the capacity, up to slightly more than most documents: the garbage collector counts
+// unused capacity like used.
 func (c *chunk) grow(most int64) {
 	const least, spare = 64, 16 // a sixteenth more, as the next chunk may have shorter IDs
 	b, n := &c.batch, int64(c.len())
@@ -235,10 +235,10 @@ func (c *chunk) grow(most int64) {
 	}
 }
 
-// withRoom returns a copy of s with a capacity of n, where slices.Grow would take a quarter more.
+// withRoom returns a copy of s with a capacity of n; slices.Grow would add a quarter.
 func withRoom[T any](s []T, n int) []T { return append(make([]T, 0, n), s...) }
 
-// setBare notes that a document has no fingerprint.
+// setBare records that a document has no fingerprint.
 func (c *chunk) setBare(pos uint32) {
 	b := &c.batch
 	for int(pos>>6) >= len(b.Bare) {
@@ -261,7 +261,7 @@ func (c *chunk) growSlots() {
 
 func (c *chunk) id(pos int) []byte { return c.batch.Strings.Get(c.batch.IDs[pos]) }
 
-// settle completes the batch by what was computed from the texts.
+// settle completes the batch with the results computed from the texts.
 func (c *chunk) settle() {
 	b := &c.batch
 	if len(c.sums) == 0 {

@@ -1,20 +1,20 @@
-// Package loader adds many documents at once: it gathers them in chunks, and has each written as a
-// table and published.
+// Package loader adds many documents at once: it collects them in chunks, writes each chunk as a
+// table and publishes it.
 //
 //	Add ──> chunk: IDs, fingerprints ───────────────────────────┐
 //	   └──> window of texts ──> fingerprints, sketches, records ┴─> table ──> published
 //
-// While one chunk is written the next one is gathered. What both take is bounded by
-// Options.MemoryBytes.
+// While one chunk is written the next one is collected. Options.MemoryBytes bounds the memory of
+// both.
 //
-// A chunk is columns: 12 bytes a document, and the ID. Sorting (hash of the ID, position) finds
-// equal IDs and is the run of IDs; sorting (fingerprint, position) gives the order of documents.
-// Sequence numbers are positions, and need no sort. Texts leave memory a window at a time, so a
-// table is not bounded by the size of its texts.
+// A chunk consists of columns: 12 bytes per document, and the ID. Sorting (hash of the ID,
+// position) finds equal IDs and produces the run of IDs; sorting (fingerprint, position) produces
+// the order of documents. Sequence numbers are positions, and need no sort. Texts leave memory a
+// window at a time, so the memory limit does not limit the size of a table's texts.
 //
-// A table is compared with every table before it, since an ID may be in both. Files are mostly
-// sorted by their IDs, so a table whose IDs are beyond those of earlier tables of the load is
-// compared only with documents of others (idspan.go). The store merges the tables of a load after
+// A table must be compared with every earlier table, since an ID may be in both. Most files are
+// sorted by ID, so a table whose IDs are greater than those of earlier tables of the load is
+// compared only with tables from elsewhere (idspan.go). The store merges the tables of a load after
 // every 16.
 package loader
 
@@ -32,34 +32,34 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Loader adds many documents at once: fingerprinted in parallel, sorted and written straight to
-// tables, without the log. Documents become visible and safe a table at a time, and count as
-// written then; what was published stays when the process dies. While one table is written the
-// documents of the next are gathered. One goroutine at a time may use a Loader; the database can be
-// read and written meanwhile, and other loaders may run. Tables are merged when sixteen have been
-// written, then thirty-two, and at the end.
+// A Loader adds many documents at once: it fingerprints them in parallel, sorts them and writes
+// them directly to tables, without the log. Documents become visible and safe one table at a time,
+// and count as written then; published documents remain if the process dies. While one table is
+// written, the documents of the next are collected. One goroutine at a time may use a Loader; the
+// database can be read and written meanwhile, and other loaders may run. Tables are merged when
+// sixteen have been written, then thirty-two, and at the end.
 type Loader struct {
 	db    *store.Store
 	ctx   context.Context
 	o     Options
 	Stats store.TableCounts
-	err   error // why nothing more is taken
+	err   error // the error that ended the load
 
 	stored  storedIDs
-	stale   bool   // stored has not seen the last table
-	filling *chunk // takes what is added
-	writing *chunk // is complete and becomes a table; nil if none does
-	spare   *chunk // was written; its memory is for another
+	stale   bool   // stored does not know the last table
+	filling *chunk // receives added documents
+	writing *chunk // complete, and being written; nil if none
+	spare   *chunk // written; its memory will be reused
 	free    chan *window
-	texts   bool              // there have been some
-	room    sstable.BatchRoom // of the chunk that is written
-	maxDocs int64             // documents a chunk
-	fresh   []uint64          // tables that were written and that no merge was requested for
-	most    int               // of fresh
+	texts   bool              // some documents had texts
+	room    sstable.BatchRoom // buffers for the chunk that is written
+	maxDocs int64             // limit of documents per chunk
+	fresh   []uint64          // tables written for which no merge was requested
+	most    int               // limit of len(fresh)
 
-	// used by the goroutine that writes
-	published []store.SeqRange // numbers of the documents of each table, in order
-	ids       loadedIDs        // of these tables
+	// The fields below belong to the goroutine that writes.
+	published []store.SeqRange // sequence numbers of the documents of each table, in order
+	ids       loadedIDs        // IDs of these tables
 }
 
 // Options are engine.LoadOptions.
@@ -69,31 +69,32 @@ type Options struct {
 	Workers     int
 }
 
-// A result is what became of a chunk.
+// A result is the outcome of writing a chunk.
 type result struct {
 	stats store.TableCounts
-	table uint64 // number of the table, 0 if there is none
+	table uint64 // number of the table, 0 if none
 	err   error
 }
 
 const (
 	defaultLoadMemory = 256 << 20
 
-	// loadTables is how many tables a load writes before it has them merged, into two: more at a
-	// time are rewritten less often, but meanwhile every search goes through all of them. Twice as
-	// many come next and are merged into one, and so on: so no four tables are of about one size,
-	// which the policy would merge again.
+	// loadTables is how many tables a load writes before it requests their merge, into two tables:
+	// merging more at a time rewrites tables less often, but meanwhile every search reads all of
+	// them. The next merge comes after twice as many tables, which become one table, and so on.
+	// Thus no four tables have about the same size; the policy would merge such tables again.
 	loadTables = 16
 
-	// leastMerged is how many tables are merged in the end. The policy leaves fewer alone, too.
+	// leastMerged is the smallest number of tables that the end of a load merges. The policy also
+	// leaves fewer alone.
 	leastMerged = 4
 
 	windows      = 2 // of texts: one is filled while the other is written
-	windowShares = 8 // a window has this part of the memory
+	windowShares = 8 // a window has this fraction of the memory
 )
 
-// New starts a load. It must be ended by Close or Abort. Ctx is that of the whole load: when it
-// ends, the load does.
+// New starts a load. It must be ended by Close or Abort. ctx applies to the whole load: when it
+// ends, the load fails.
 func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	if err := db.Writable(); err != nil {
 		return nil, err
@@ -114,8 +115,8 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	return l, l.renew()
 }
 
-// renew has IDs looked up in the database as it is now, if they are looked up. That is done before
-// more is added, and not when a table has just been published: then nothing is to fail.
+// renew updates the view of the database in which IDs are looked up, if they are. The loader calls
+// it before it adds more documents, not right after publishing a table, when nothing may fail.
 func (l *Loader) renew() error {
 	if !l.stale {
 		return nil
@@ -130,8 +131,8 @@ func (l *Loader) renew() error {
 	return nil
 }
 
-// Add adds d. When its ID is stored, or was added before, and Replace is off, it returns ErrExists
-// and the load continues; so it does after ErrInvalid and ErrTooLarge. Any other error ends the
+// Add adds d. If its ID is stored or was added before, and Replace is off, Add returns ErrExists,
+// and the load continues, as it does after ErrInvalid and ErrTooLarge. Any other error ends the
 // load.
 func (l *Loader) Add(d *view.Doc) error {
 	if l.err != nil {
@@ -140,7 +141,7 @@ func (l *Loader) Add(d *view.Doc) error {
 	if err := cmp.Or(view.CheckDoc(d), l.db.SettleFingerprints(d)); err != nil {
 		return err
 	}
-	// A new chunk is begun before d is added, as the Mark that follows belongs to d's table.
+	// A new chunk is started before d is added, so that a following Mark belongs to d's table.
 	if l.full() {
 		if err := l.next(); err != nil {
 			return err
@@ -163,7 +164,7 @@ func (l *Loader) Add(d *view.Doc) error {
 		c.grow(l.expected())
 	}
 	c.add(d, slot, l.db.Now)
-	for _, code := range d.Codes() { // in the table of their document
+	for _, code := range d.Codes() { // in the same table as their document
 		if c.filled() {
 			c.grow(l.expected())
 		}
@@ -176,15 +177,15 @@ func (l *Loader) Add(d *view.Doc) error {
 	return nil
 }
 
-// full reports whether the chunk that is filled has its share of the memory.
+// full reports whether the current chunk has used its share of the memory.
 func (l *Loader) full() bool {
 	c := l.filling
 	takes, room := l.takes()
 	return int64(c.len()) >= l.maxDocs || takes >= room || c.full()
 }
 
-// takes returns how much memory the chunk that is filled needs, and how much there is for it. What
-// the next one takes while this one is written is as much as this one took while it was filled.
+// takes returns how much memory the current chunk needs, and how much it may use. While it is
+// written, the next chunk may grow to the size of this one, so that counts twice.
 func (l *Loader) takes() (bytes, room int64) {
 	gather, write := l.filling.memory()
 	room = l.o.MemoryBytes - l.stored.bytes()
@@ -194,19 +195,19 @@ func (l *Loader) takes() (bytes, room int64) {
 	return 2*gather + write, room
 }
 
-// expected returns how many documents the chunk that is filled will have, if the others are like
-// those that it has.
+// expected returns how many documents the current chunk will have if later documents resemble those
+// in it.
 func (l *Loader) expected() int64 {
 	takes, room := l.takes()
 	n := int64(l.filling.len())
 	return min(l.maxDocs, int64(float64(room)/float64(max(takes, 1))*float64(n)))
 }
 
-// windowBytes returns how many bytes of texts a window takes.
+// windowBytes returns the size of a window in bytes of text.
 func (l *Loader) windowBytes() int64 { return l.o.MemoryBytes / windowShares }
 
-// find returns where an ID goes that is not stored. Otherwise it returns ErrExists, which does not
-// end the load.
+// find returns the slot for a new ID. If the ID is stored, it returns ErrExists, which does not end
+// the load.
 func (l *Loader) find(id string) (idSlot, error) {
 	c := l.filling
 	if err := l.renew(); err != nil {
@@ -225,8 +226,7 @@ func (l *Loader) find(id string) (idSlot, error) {
 	return slot, nil
 }
 
-// addText adds the text of the document that is added next. It waits until there is a window for
-// it.
+// addText adds the text of the document that is added next. It waits until a window is free.
 func (l *Loader) addText(d *view.Doc) error {
 	l.texts = true
 	c := l.filling
@@ -235,7 +235,7 @@ func (l *Loader) addText(d *view.Doc) error {
 			return l.fail(err)
 		}
 		l.start(c)
-		c.feed <- c.window // there is room for all
+		c.feed <- c.window // feed has capacity for all windows
 		c.window = nil
 	}
 	if c.window == nil {
@@ -249,7 +249,7 @@ func (l *Loader) addText(d *view.Doc) error {
 
 // takeWindow waits until a window is free.
 func (l *Loader) takeWindow(c *chunk) error {
-	failed := func() chan result { // of the chunks that have windows
+	failed := func() chan result { // results of the chunks that use windows
 		if l.writing != nil {
 			return l.writing.result
 		}
@@ -262,7 +262,7 @@ func (l *Loader) takeWindow(c *chunk) error {
 		case <-l.ctx.Done():
 			return l.fail(l.ctx.Err())
 		case r := <-failed():
-			if l.writing == nil { // before the chunk is complete, there is no other reason
+			if l.writing == nil { // a chunk that is not complete reports only failures
 				l.filling = newChunk(l.db.Params.NumWords(), !l.o.Replace)
 				return l.fail(r.err)
 			}
@@ -274,14 +274,14 @@ func (l *Loader) takeWindow(c *chunk) error {
 	}
 }
 
-// Marked returns the position that the last load published for source, 0 if there is none.
+// Marked returns the position that the last load published for source, or 0 if there is none.
 func (l *Loader) Marked(source string) int64 { return l.db.LoadMark(source) }
 
-// Mark notes that with all documents added so far source has been read up to pos. Marked returns
-// pos once they are published, so that an interrupted load can continue there.
+// Mark records that the documents added so far are those of source up to pos. Once they are
+// published Marked returns pos, so that an interrupted load can continue there.
 func (l *Loader) Mark(source string, pos int64) { l.filling.mark(source, pos) }
 
-// Flush publishes what has been added so far, and returns when that is done. An error ends the
+// Flush publishes all documents added so far, and returns when that is done. An error ends the
 // load.
 func (l *Loader) Flush() error {
 	if err := l.next(); err != nil {
@@ -290,8 +290,8 @@ func (l *Loader) Flush() error {
 	return l.Wait()
 }
 
-// next starts to write the documents gathered and begins to gather others, once the table before
-// them is written.
+// next waits until the previous chunk is written, then starts writing the current one and begins a
+// new one.
 func (l *Loader) next() error {
 	if err := l.Wait(); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (l *Loader) next() error {
 	if err := l.db.Writable(); err != nil {
 		return l.fail(err)
 	}
-	c.batch.FirstSeq = l.db.NextSeq() // if nothing is written before they are published
+	c.batch.FirstSeq = l.db.NextSeq() // correct if nothing else is written before they are published
 	c.batch.Time = l.db.Now().UnixMicro()
 	if !c.timed {
 		c.batch.Times = nil
@@ -335,8 +335,8 @@ func (l *Loader) next() error {
 	return nil
 }
 
-// start has a chunk written in the background, unless that has been done: its texts as they come,
-// the rest when it is complete.
+// start starts a goroutine that writes a chunk, unless it runs already: texts as they arrive, the
+// rest when the chunk is complete.
 func (l *Loader) start(c *chunk) {
 	if c.feed != nil {
 		return
@@ -349,7 +349,7 @@ func (l *Loader) start(c *chunk) {
 	})
 }
 
-// drop ends a chunk that is not complete.
+// drop abandons an incomplete chunk.
 func (l *Loader) drop(c *chunk) {
 	c.drop = true
 	if c.feed != nil {
@@ -386,10 +386,10 @@ func (l *Loader) Wait() error {
 	return l.err
 }
 
-// merge has the tables merged that no merge was requested for. If there are no larger ones, the
-// first stays as it is and the others become two: so what was loaded is written less than twice,
-// and when the first of the two is written, which is when the most room is taken, half of it is
-// there twice.
+// merge requests a merge of the tables for which none was requested yet. If the load has merged
+// none so far, the first table stays and the others become two: then the loaded data is written
+// less than twice, and at the peak of disk usage, when the first of the two has been written, only
+// half of the data exists twice.
 func (l *Loader) merge() {
 	if len(l.fresh) == 0 {
 		return
@@ -408,14 +408,14 @@ func (l *Loader) merge() {
 	l.fresh = nil
 }
 
-// Close publishes what has been added and ends the load.
+// Close publishes all added documents and ends the load.
 func (l *Loader) Close() (store.TableCounts, error) {
 	err := l.Flush()
 	l.end()
 	return l.Stats, err
 }
 
-// Abort ends the load; what was published stays, the rest is dropped.
+// Abort ends the load. Published documents stay, the others are dropped.
 func (l *Loader) Abort() store.TableCounts {
 	l.Wait()
 	l.end()
@@ -439,7 +439,7 @@ func (l *Loader) fail(err error) error {
 	return l.err
 }
 
-// write makes a table of a chunk and publishes it. It returns the table's number, 0 if there is
+// write makes a table of a chunk and publishes it. It returns the table's number, or 0 if there is
 // none.
 func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err error) {
 	o := sstable.BatchOptions{Workers: l.o.Workers, Room: &l.room}
@@ -487,7 +487,7 @@ func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err er
 	return t.Meta.Number, stats, nil
 }
 
-// nextWindow waits for the next window of a chunk, and returns nil when the chunk is complete.
+// nextWindow waits for the next window of a chunk. It returns nil when the chunk is complete.
 func (l *Loader) nextWindow(c *chunk) (*window, error) {
 	select {
 	case w := <-c.feed:

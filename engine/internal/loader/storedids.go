@@ -10,15 +10,15 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// storedIDs answers for a load without Replace whether an ID is stored. Tables are searched only
-// for IDs that a filter does not rule out. The filter is built after enough lookups to pay for it.
+// storedIDs tells a load without Replace whether an ID is stored. It searches tables only for IDs
+// that a filter does not rule out. It builds the filter after enough lookups to pay for it.
 type storedIDs struct {
 	snap    *view.View
-	asked   int             // IDs
-	filter  *idFilter       // of all IDs in the snapshot and in the chunk that is being written; nil until it pays
+	asked   int             // number of IDs looked up
+	filter  *idFilter       // all IDs in the snapshot and in the chunk that is being written; nil until it pays
 	covered map[uint64]bool // tables whose IDs are in the filter, by number
-	most    int64           // bytes the filter may take
-	hash    uint64          // of the ID that begin was called for; meaningful if there is a filter
+	most    int64           // limit of the filter's size in bytes
+	hash    uint64          // hash of the ID passed to begin; valid if there is a filter
 }
 
 func (s *storedIDs) bytes() int64 {
@@ -31,7 +31,7 @@ func (s *storedIDs) bytes() int64 {
 // hashID is sstable.HashID of a string.
 func hashID(id string) uint64 { return sstable.HashID(unsafe.Slice(unsafe.StringData(id), len(id))) }
 
-// begin prefetches what has will need for an ID; it must be called before.
+// begin prefetches data for the has call with the same ID; it must be called first.
 func (s *storedIDs) begin(id string) {
 	if s.filter != nil {
 		s.hash = hashID(id)
@@ -42,7 +42,7 @@ func (s *storedIDs) begin(id string) {
 // has reports whether a document with this ID is stored, or in the chunk that is being written,
 // which may be nil.
 func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, error) {
-	const share = 8 // the filter costs about as much as asking for an eighth of the IDs in it
+	const share = 8 // building the filter costs about as much as looking up an eighth of its IDs
 	if s.asked++; s.filter == nil && s.asked > s.count()/share {
 		if err := s.makeFilter(writing); err != nil {
 			return false, err
@@ -67,7 +67,7 @@ func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, e
 	return err == nil, err
 }
 
-// count returns how many documents the snapshot has, dead ones too.
+// count returns how many documents the snapshot has, including dead ones.
 func (s *storedIDs) count() (n int) {
 	for i := range s.snap.Version.Parts {
 		n += int(s.snap.Version.Parts[i].NumDocs())
@@ -78,7 +78,7 @@ func (s *storedIDs) count() (n int) {
 	return n
 }
 
-// makeFilter makes a filter with room for as many IDs again as there are.
+// makeFilter builds a filter for twice the current number of IDs.
 func (s *storedIDs) makeFilter(writing *chunk) error {
 	n := s.count()
 	if writing != nil {
@@ -131,7 +131,7 @@ func (s *storedIDs) addIDs(c *chunk) {
 	}
 }
 
-// addChunk notes that c is being written.
+// addChunk adds the IDs of c, which is being written.
 func (s *storedIDs) addChunk(c *chunk) error {
 	if s.filter == nil {
 		return nil
@@ -143,14 +143,14 @@ func (s *storedIDs) addChunk(c *chunk) error {
 	return nil
 }
 
-// covers notes that all IDs of a table have come with a chunk.
+// covers records that a written chunk has added all IDs of a table.
 func (s *storedIDs) covers(table uint64) {
 	if s.filter != nil {
 		s.covered[table] = true
 	}
 }
 
-// renew continues with a newer snapshot.
+// renew replaces the snapshot by a newer one.
 func (s *storedIDs) renew(snap *view.View) error {
 	s.close()
 	s.snap = snap

@@ -14,40 +14,40 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A window is the texts of some documents of a chunk. While one is filled, the one before is
-// fingerprinted, put into an order in which near-duplicates come into one block, compressed and
-// written; so the memory for texts does not grow with the table.
+// A window holds the texts of some documents of a chunk. While one is filled, the previous one is
+// processed: its texts are fingerprinted, ordered so that near-duplicates are in the same block,
+// compressed and written. The memory for texts therefore does not grow with the table.
 type window struct {
 	docs   []windowDoc
-	blocks [][]byte // of blockBytes, or as long as a document
-	used   int      // blocks
-	bytes  int      // in blocks
-	order  []uint32 // positions in docs, by arrange
+	blocks [][]byte // blockBytes long, or longer for a longer document
+	used   int      // number of blocks in use
+	bytes  int      // size of the contents of blocks
+	order  []uint32 // indexes in docs, in the order of arrange
 
-	// of arrange
+	// Buffers of arrange.
 	keys       [2][]uint64
 	room, lead []uint32
 	leaders    map[uint32]uint32
 }
 
-// A windowDoc is a document in a window. Its text and fields lie one after the other in a block.
+// A windowDoc is a document in a window. Its text and fields are adjacent in a block.
 type windowDoc struct {
 	at           uint64 // block<<32 | offset
-	text, fields uint32 // bytes
-	code         uint32 // bytes of the encoded sketch
-	pos          uint32 // in the chunk
+	text, fields uint32 // lengths in bytes
+	code         uint32 // length of the encoded sketch
+	pos          uint32 // position in the chunk
 	fp           uint64
-	rest         []uint64 // the other words
+	rest         []uint64 // other words of the fingerprint
 	hasFP        bool
 	least        [2]uint32 // the least hashes of the sketch, if code > 0
 }
 
 const (
 	blockBytes = 1 << 20
-	windowDocs = 128 // bytes that a document of a window takes in addition to its text, with those of arrange
+	windowDocs = 128 // bytes per document in addition to its text, including the buffers of arrange
 )
 
-// add appends the text and the fields of a document, which is at a position of the chunk.
+// add appends the text and the fields of a document, which has position pos in the chunk.
 func (w *window) add(pos int, d *view.Doc) {
 	n := len(d.Text) + len(d.Fields)
 	if w.used == 0 || cap(w.blocks[w.used-1])-len(w.blocks[w.used-1]) < n {
@@ -65,7 +65,7 @@ func (w *window) add(pos int, d *view.Doc) {
 	w.bytes += n + windowDocs
 }
 
-// nextBlock makes room for n bytes.
+// nextBlock starts a block with space for n bytes.
 func (w *window) nextBlock(n int) {
 	if w.used == len(w.blocks) {
 		w.blocks = append(w.blocks, nil)
@@ -94,17 +94,17 @@ func (w *window) fieldsOf(d *windowDoc) []byte {
 	return w.blocks[d.at>>32][at : at+d.fields : at+d.fields]
 }
 
-// A hasher computes what the texts of windows have, on some workers.
+// A hasher computes fingerprints and sketches of the texts of windows, with several workers.
 type hasher struct {
 	texts   *view.Hasher
 	workers int
-	codes   [][]byte // of each share of a window, the encoded sketches of its documents
+	codes   [][]byte // for each share of a window, the encoded sketches of its documents
 }
 
-// windowShare is how many documents of a window a worker takes at a time.
+// windowShare is how many documents of a window a worker processes at a time.
 const windowShare = 64
 
-// sum computes the sketches, and the fingerprints that are missing.
+// sum computes the sketches, and the missing fingerprints.
 func (h *hasher) sum(ctx context.Context, w *window) error {
 	n := (len(w.docs) + windowShare - 1) / windowShare
 	h.codes = slices.Grow(h.codes[:0], n)[:n]
@@ -125,16 +125,16 @@ func (h *hasher) sum(ctx context.Context, w *window) error {
 	return work.Wait()
 }
 
-// summed is a text and what was computed from it.
+// summed is a text with the results computed from it.
 type summed struct {
 	text []byte
 	view.Sums
-	code  []byte // of the sketch
+	code  []byte // encoded sketch
 	least [2]uint32
 }
 
-// sumShare is sum for some documents. It appends their encoded sketches. Files have equal texts
-// next to each other: these share one sketch, made once.
+// sumShare is sum for some documents. It appends their encoded sketches to codes. Equal texts are
+// often adjacent in files: it computes one sketch for them.
 func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 	var last summed
 	for i := range docs {
@@ -160,17 +160,17 @@ func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 	return codes
 }
 
-// arrange puts the documents into order: by fingerprint, which is the order of their numbers in the
-// table, but near-duplicates after the first of them, their leader, so that compression finds
-// what they share. It returns how many documents have a leader. One that shares one of the two
-// least hashes of its sketch with a document before it joins the group of that one; of two
-// documents with a similarity J each of the two hashes is the same with a probability of about J.
+// arrange orders the documents by fingerprint, which is the order of their numbers in the table,
+// but puts near-duplicates after the first of their group, their leader, so that compression finds
+// what they share. It returns how many documents have a leader. A document that shares one of the
+// two least hashes of its sketch with an earlier document joins the group of that document; if two
+// documents have similarity J, each of the two hashes is equal with a probability of about J.
 func (w *window) arrange() (alike int) {
 	w.sort()
 	if w.leaders == nil {
 		w.leaders = map[uint32]uint32{}
 	}
-	// lead has, for each place in the order, that of the leader, which is not after it.
+	// lead[i] is the index in order of the leader of document i, at most i.
 	w.lead = slices.Grow(w.lead[:0], len(w.order))
 	for i, at := range w.order {
 		lead := uint32(i)
@@ -201,7 +201,8 @@ func (w *window) arrange() (alike int) {
 	return alike
 }
 
-// sort sets order to the documents by fingerprint, those without one last, equal ones as they came.
+// sort sets order to the documents sorted by fingerprint, those without one last. The sort is
+// stable.
 func (w *window) sort() {
 	p, bare := ordered.Pairs{Keys: w.keys[0][:0], Vals: w.order}, w.room[:0]
 	for i := range w.docs {
@@ -223,7 +224,7 @@ func (w *window) sort() {
 
 // gather moves each document after its leader. The members of a group stay in order.
 func (w *window) gather() {
-	ends := slices.Grow(w.room[:0], len(w.order))[:len(w.order)] // where the next of a group goes
+	ends := slices.Grow(w.room[:0], len(w.order))[:len(w.order)] // next index for a member of each group
 	clear(ends)
 	for _, lead := range w.lead {
 		ends[lead]++
@@ -243,7 +244,7 @@ func (w *window) gather() {
 	w.order, w.room = ends, w.order
 }
 
-// write writes the texts of a window, and notes in the chunk what was computed.
+// write writes the texts of a window, and stores the computed results in the chunk.
 func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, c *chunk) error {
 	if err := h.sum(ctx, w); err != nil {
 		return err

@@ -8,57 +8,58 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// Families has the shingle sets of those documents of a table or memtable that are one text with a
-// few changes each. Where a threshold lies among the similarities of such documents, each of them
-// looks similar to all others by its sketch and has few or no matches: searches note what they have
-// compared in vain, and the next ones ask the families in place of comparing it again. The zero
-// value is ready; any number of goroutines may use it.
+// Families store the shingle sets of those documents of a table or memtable that are one text with
+// a few changes each. If a threshold lies among the similarities of such documents, each of these
+// looks similar to all others by its sketch but has few or no matches. Searches record the
+// documents that they have compared without a match, and later searches ask the families instead of
+// comparing these documents again. The zero value is ready to use; any number of goroutines may use
+// it.
 type Families struct {
 	mu     sync.RWMutex
 	all    []*family
-	vain   int     // times that documents had too little in common to be a family
-	from   *Budget // that the families have taken bytes from
+	vain   int     // how often documents had too little in common to form a family
+	from   *Budget // budget that the families are charged to
 	bytes  int64
 	closed bool
 }
 
 type family struct {
 	sets    *setjoin.Family
-	members []uint64 // a bit for each document; replaced and never changed
-	n       int      // members
-	ours    bool     // members was replaced by the Learn that is running, which may change it
+	members []uint64 // a bit for each document; replaced, never changed
+	n       int      // number of members
+	ours    bool     // members was copied by the running Learn, which may change it
 }
 
-// bytes returns about how many bytes the family takes.
+// bytes returns the approximate size of the family.
 func (y *family) bytes() int64 { return y.sets.Bytes() + 8*int64(len(y.members)) }
 
-// A noted document is to become a member.
+// A noted document is a candidate for membership.
 type noted struct {
 	doc uint32
 	set features.Hashes
 }
 
-// Notes are documents that a search has compared, and their sets.
+// Notes are documents that a search has compared, with their sets.
 type Notes struct {
 	docs     []noted
 	elements int
 }
 
-// Notes are learned before they have more elements or documents.
+// Notes are learned before they exceed these numbers of documents and elements.
 const (
 	mostNoted    = 64
 	mostElements = 1 << 17
 )
 
-// leastFamily is how many documents, compared with one, may become a family, and mostVain how often
-// they may have too little in common before no more are tried.
+// leastFamily is the smallest number of documents, compared with one query, that may form a family.
+// mostVain is how many attempts may fail because the documents had too little in common.
 const (
 	leastFamily = setjoin.FamilySample
 	mostVain    = 16
 )
 
-// Note takes note of a document and a copy of its set, unless that is so large that too few like it
-// would be learned together. It returns true if it is time to learn.
+// Note records a document and a copy of its set. It ignores very large sets, because too few of
+// that size could be learned together. It returns true if it is time to learn.
 func (n *Notes) Note(doc uint32, set features.Hashes) (full bool) {
 	if len(set) > mostElements/leastFamily {
 		return false
@@ -68,20 +69,20 @@ func (n *Notes) Note(doc uint32, set features.Hashes) (full bool) {
 	return len(n.docs) >= mostNoted || n.elements >= mostElements
 }
 
-// Empty reports whether nothing is noted.
+// Empty reports whether there are no notes.
 func (n *Notes) Empty() bool { return len(n.docs) == 0 }
 
-// An Exclusion is the members of families that are known not to match. The zero value has none.
+// An Exclusion is the set of family members that are known not to match. The zero value is empty.
 type Exclusion struct {
-	N       int        // members of families that were asked
-	members [][]uint64 // of families: a bit for each document
-	matches []uint32   // of them, ascending
+	N       int        // members of the families that were asked
+	members [][]uint64 // members of each family, a bit per document
+	matches []uint32   // members that do match, ascending
 }
 
-// Matches returns how many members of the same families match.
+// Matches returns how many members of these families match.
 func (x *Exclusion) Matches() int { return len(x.matches) }
 
-// Has reports whether a document is one of them.
+// Has reports whether a document is excluded.
 func (x *Exclusion) Has(doc uint32) bool {
 	if !slices.ContainsFunc(x.members, func(f []uint64) bool { return has(f, doc) }) {
 		return false
@@ -90,7 +91,7 @@ func (x *Exclusion) Has(doc uint32) bool {
 	return !matches
 }
 
-// has reports whether a set of bits has that of a document.
+// has reports whether a bit set contains a document.
 func has(set []uint64, doc uint32) bool {
 	return int(doc/64) < len(set) && set[doc/64]>>(doc%64)&1 == 1
 }
@@ -102,7 +103,7 @@ func (f *Families) Empty() bool {
 	return len(f.all) == 0
 }
 
-// Exclude returns which documents of families have less similarity to a set than t.
+// Exclude returns the members of families whose similarity to a set is less than t.
 func (f *Families) Exclude(set features.Hashes, t float64) (x Exclusion) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -117,8 +118,8 @@ func (f *Families) Exclude(set features.Hashes, t float64) (x Exclusion) {
 	return x
 }
 
-// Learn makes documents, of one search, members of families, old ones or a new one, as far as the
-// budget has room and they have enough in common, and empties the notes.
+// Learn adds documents, noted by one search, to existing families or a new one, as far as the
+// budget allows and the documents have enough in common. It empties the notes.
 func (f *Families) Learn(b *Budget, n *Notes) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,10 +143,10 @@ func (f *Families) Learn(b *Budget, n *Notes) {
 	n.docs, n.elements = n.docs[:0], 0
 }
 
-// setBytes is about what an element of a set takes at most while it is learned.
+// setBytes is about the largest memory that an element of a set needs while it is learned.
 const setBytes = 64
 
-// found makes documents a family, unless less than half of them have enough in common.
+// found makes documents a family, unless fewer than half have enough in common.
 func (f *Families) found(docs []noted) {
 	sets := make([][]uint64, setjoin.FamilySample)
 	for i := range sets {
@@ -184,14 +185,14 @@ func (f *Families) add(y *family, d noted) bool {
 	return true
 }
 
-// take takes bytes from the budget, for which there was room.
+// take charges the budget, which the caller must have checked.
 func (f *Families) take(bytes int64) {
 	f.from.left.Add(-bytes)
 	f.bytes += bytes
 }
 
-// GiveBack forgets the families, and gives their memory back to the budget. Nothing is learned any
-// more.
+// GiveBack forgets the families, and returns their memory to the budget. Nothing can be learned
+// afterwards.
 func (f *Families) GiveBack() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

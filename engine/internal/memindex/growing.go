@@ -6,16 +6,16 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// GrowingTexts has the signatures of the documents of a memtable, which searches add as they need
-// them. The zero value is ready; any number of goroutines may use it.
+// GrowingTexts holds the signatures of the documents of a memtable, which searches add as they need
+// them. The zero value is ready to use; any number of goroutines may use it.
 type GrowingTexts struct {
 	mu         sync.Mutex
 	signer     *textsim.Signer
 	signatures []textsim.Signature // of the first documents, in order of writing
 }
 
-// First returns the signatures of the first n documents, whose texts text returns. They must not be
-// changed.
+// First returns the signatures of the first n documents, calling text for their texts. The caller
+// must not change them.
 func (g *GrowingTexts) First(n int, text func(i int) []byte) []textsim.Signature {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -28,11 +28,11 @@ func (g *GrowingTexts) First(n int, text func(i int) []byte) []textsim.Signature
 	return g.signatures[:n]
 }
 
-// SimilarByEdit appends to dst the positions of the signatures whose texts may be similar by edit
+// SimilarByEdit appends to dst the indexes of the signatures whose texts may be similar by edit
 // distance.
 func SimilarByEdit(dst []uint32, signatures []textsim.Signature, f *textsim.EditFilter) []uint32 {
 	bounds := make(map[uint32]textsim.EditBound)
-	last, bound := uint32(0), textsim.EditBound{} // no text of interest has no runes
+	last, bound := uint32(0), textsim.EditBound{} // no relevant text has zero runes
 	for i := range signatures {
 		g := &signatures[i]
 		if int(g.Runes) < f.Least || int(g.Runes) > f.Most {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Budget limits what the indexes of a database take together. The zero value has no room.
+// A Budget limits the total memory of the indexes of a database. The zero value allows none.
 type Budget struct{ left atomic.Int64 }
 
 // NewBudget returns a budget of bytes.
@@ -17,7 +17,7 @@ func NewBudget(bytes int64) *Budget {
 	return b
 }
 
-// take takes bytes from the budget if it has them.
+// take charges the budget, if enough is left.
 func (b *Budget) take(bytes int64) bool {
 	if b == nil {
 		return false
@@ -32,26 +32,25 @@ func (b *Budget) take(bytes int64) bool {
 func (b *Budget) fits(bytes int64) bool { return b != nil && b.left.Load() >= bytes }
 
 // LazyTexts is the index of a table, which the first search that needs it builds. The zero value is
-// ready; any number of goroutines may use it.
+// ready to use; any number of goroutines may use it.
 type LazyTexts struct {
 	index    atomic.Pointer[TextIndex]
 	building sync.Mutex
-	from     *Budget // that the index has taken bytes from
+	from     *Budget // budget that the index is charged to
 	bytes    int64
 }
 
-// Have returns the index if it has been built, else nil.
+// Have returns the index if it has been built, and nil otherwise.
 func (l *LazyTexts) Have() *TextIndex { return l.index.Load() }
 
-// TextsFit reports whether the budget has room for the index of n documents, which is not built
-// yet.
+// TextsFit reports whether the budget allows building the index of n documents.
 func TextsFit(b *Budget, n uint32) bool { return b.fits(int64(n) * textBytes) }
 
-// waitStep is how often a search that waits for another one to build looks at its context.
+// waitStep is how often a search that waits for another one to build checks its context.
 const waitStep = time.Millisecond
 
-// Get returns the index, which it builds as BuildTexts does if need be; nil if the budget has no
-// room for it. Of searches at the same time one builds, and the others wait for it.
+// Get returns the index, and builds it with BuildTexts if necessary; it returns nil if the budget
+// does not allow it. If several searches need it at once, one builds it, and the others wait.
 func (l *LazyTexts) Get(ctx context.Context, b *Budget, n uint32, each EachText) (*TextIndex, error) {
 	if x := l.index.Load(); x != nil {
 		return x, nil
@@ -81,7 +80,7 @@ func (l *LazyTexts) Get(ctx context.Context, b *Budget, n uint32, each EachText)
 	return x, nil
 }
 
-// GiveBack gives the memory of the index back to the budget. Nobody may use l any more.
+// GiveBack returns the memory of the index to the budget. Nobody may use l afterwards.
 func (l *LazyTexts) GiveBack() {
 	if l.from != nil {
 		l.from.left.Add(l.bytes)

@@ -1,12 +1,12 @@
-// Package memindex has the indexes that a database has in memory alone.
+// Package memindex has the indexes of a database that exist in memory only.
 //
 //	memindex.go, search.go             fingerprints of a memtable that are near to one
 //	sketches.go                        sketches of a memtable that may be similar to one
-//	textindex.go, lazy.go, growing.go  texts, of a table or a memtable, that may be similar to
+//	textindex.go, lazy.go, growing.go  texts of a table or a memtable that may be similar to
 //	                                   one by edit distance or word counts
-//	families.go                        texts that searches have compared in vain
+//	families.go                        texts already compared without a match
 //
-// Those of memtables are searched while documents are added.
+// The indexes of memtables can be searched while documents are added.
 package memindex
 
 import (
@@ -26,12 +26,12 @@ const (
 	entryBytes = int(unsafe.Sizeof(entry{}))
 )
 
-// MinSize is how many fingerprints an index is worth its memory for. Fewer are compared about as
-// fast as they are looked up.
+// MinSize is the number of fingerprints from which an index is worth its memory. Comparing fewer is
+// about as fast as looking them up.
 const MinSize = 2048
 
-// An entry is a fingerprint and, for each block, the position after the newest one before it with
-// the same value; 0 for none.
+// An entry is a fingerprint and, for each block, one plus the position of the previous entry with
+// the same value; 0 if none.
 type entry struct {
 	fp   base.Fingerprint
 	next [blocks]uint32
@@ -40,33 +40,33 @@ type entry struct {
 // An Index holds fingerprints in the order in which they were added. One goroutine at a time adds;
 // any number may search meanwhile.
 //
-// It cuts a fingerprint into four blocks of 16 bits. Two fingerprints that differ in at most
-// k bits differ in few bits of at least one block (the pigeonhole principle): where radii r add up
-// to k+1 as the sum of r+1, one block differs in at most its radius. So a search looks up all
-// values of each block within its radius, and compares the fingerprints that have them. While there
-// are few fingerprints, the lowest bits of a block alone are its value.
+// It divides a fingerprint into four blocks of 16 bits. Two fingerprints that differ in at most k
+// bits differ in few bits of at least one block (the pigeonhole principle): if the sum of r+1 over
+// the radii r of the blocks is k+1, at least one block differs in at most its radius. A search
+// therefore looks up all values of each block within its radius, and compares the fingerprints that
+// have them. While there are few fingerprints, only the lowest bits of a block are its value.
 //
-// The fingerprints with the same value of a block form a chain, newest first, from a head. An
-// addition writes four heads and one entry and never moves an older one, so readers need no locks:
-// what a head or an entry links to was complete before the link. A reader that sees only the first
-// n fingerprints passes through the newer ones of a chain.
+// The fingerprints with the same value of a block form a chain, newest first, from a head. Adding a
+// fingerprint writes four heads and one entry and never moves an older entry, so readers need no
+// locks: an entry is complete before a head or another entry links to it. A reader that sees only
+// the first n fingerprints skips the newer ones of a chain.
 //
-// Where a search would visit more entries than it costs to compare all fingerprints, it compares
-// all: at great distances, and where many fingerprints share the values of blocks.
+// If a search would visit so many entries that comparing all fingerprints is cheaper, it compares
+// all: at large distances, and if many fingerprints share the values of blocks.
 type Index struct {
-	chains atomic.Pointer[chains] // replaced by larger ones when they are full
-	n      int                    // entries in use; the adder's own
+	chains atomic.Pointer[chains] // replaced by larger ones when full
+	n      int                    // entries in use; only the adder accesses it
 }
 
-// chains are entries, and a head for each value of each block.
+// chains holds entries, and a head for each value of each block.
 type chains struct {
-	bits    int             // of a block that are its value
-	heads   []atomic.Uint32 // block after block: position after the newest fingerprint with the value; 0 for none
+	bits    int             // number of bits of a block that form its value
+	heads   []atomic.Uint32 // block after block: one plus the position of the newest entry with the value; 0 if none
 	entries []entry
 }
 
-// valueBits is how many bits of a block are its value in an index of n fingerprints: there are as
-// many values as entries, so that heads take no more memory than these.
+// valueBits is how many bits of a block form its value in an index of n fingerprints: there are as
+// many values as entries, so that heads need no more memory than entries.
 func valueBits(n int) int { return min(blockBits, bits.Len(uint(max(n, firstRoom)-1))) }
 
 func newChains(n int) *chains {
@@ -77,10 +77,10 @@ func newChains(n int) *chains {
 // of returns the heads of a block.
 func (c *chains) of(block int) []atomic.Uint32 { return c.heads[block<<c.bits:][:1<<c.bits] }
 
-// mask has the bits of a block that are its value.
+// mask selects the bits of a block that form its value.
 func (c *chains) mask() uint16 { return uint16(1<<c.bits - 1) }
 
-// set makes fp the entry at position at, the newest one.
+// set makes fp the entry at position at, which must be the newest.
 func (c *chains) set(at int, fp base.Fingerprint) {
 	e := &c.entries[at]
 	e.fp = fp
@@ -89,7 +89,7 @@ func (c *chains) set(at int, fp base.Fingerprint) {
 		heads[b] = &c.of(b)[uint16(fp>>(b*blockBits))&c.mask()]
 		e.next[b] = heads[b].Load()
 	}
-	// Links to the entry come when it is complete.
+	// Link to the entry only when it is complete.
 	for _, h := range heads {
 		h.Store(uint32(at + 1))
 	}
@@ -128,8 +128,8 @@ func (x *Index) Bytes() int {
 	return 4*len(c.heads) + entryBytes*len(c.entries)
 }
 
-// Prefetch prefetches what a search for q within k bits reads first, where it is little. x may be
-// nil.
+// Prefetch prefetches the heads that a search for q within k bits reads first, if they are few. x
+// may be nil.
 func (x *Index) Prefetch(q base.Fingerprint, k int) {
 	if x == nil || k >= 2*blocks {
 		return
@@ -141,11 +141,11 @@ func (x *Index) Prefetch(q base.Fingerprint, k int) {
 		}
 		heads, own := c.of(b), uint16(q>>(b*blockBits))&c.mask()
 		kernel.PrefetchAt(unsafe.Pointer(&heads[own]), 1)
-		for bit := lineBits; r > 0 && bit < c.bits; bit++ { // the others are in the same line
+		for bit := lineBits; r > 0 && bit < c.bits; bit++ { // the others are in the same cache line
 			kernel.PrefetchAt(unsafe.Pointer(&heads[own^1<<bit]), 1)
 		}
 	}
 }
 
-// lineBits is how many of the lowest bits of a value say where in a cache line its head is.
+// lineBits is how many of the lowest bits of a value select a head within a cache line.
 const lineBits = 4

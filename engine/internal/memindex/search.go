@@ -8,17 +8,17 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// A Plan says how a search is done.
+// A Plan says how a search is carried out.
 type Plan struct {
-	Radii  []int   // of each block, -1 where it is not looked up; nil if all fingerprints are compared
+	Radii  []int   // of each block, -1 if it is not looked up; nil if all fingerprints are compared
 	Probes int     // values to look up
-	Visits int     // fingerprints to compare, as many as there are if their bits are independent
-	Cost   float64 // nanoseconds on one core, estimated
+	Visits int     // expected number of fingerprints to compare, if their bits are independent
+	Cost   float64 // estimated nanoseconds on one core
 }
 
-// What a search takes, in nanoseconds: of its own, for each value of a block, and to compare one
-// fingerprint of all. An entry is visited in visitCost while the index is in the second cache, and
-// in visitMore longer for each fingerprint beyond cachedSize.
+// Costs in nanoseconds: of a search, of each value of a block, and of comparing one fingerprint in
+// a scan. Visiting an entry costs visitCost while the index fits into the second-level cache, plus
+// visitMore for each fingerprint beyond cachedSize.
 const (
 	callCost   = 20
 	probeCost  = 2
@@ -28,11 +28,11 @@ const (
 	cachedSize = 1 << 16
 )
 
-// visit returns what visiting an entry takes in an index of n.
+// visit returns the cost of visiting an entry in an index of n fingerprints.
 func visit(n int) float64 { return visitCost + visitMore*float64(max(0, n-cachedSize)) }
 
-// masks[b] are the values of b bits of which at most maxRadius are set, those with fewer first;
-// maskEnds[b][r] of them have at most r.
+// masks[b] are the b-bit values with at most maxRadius bits set, those with fewer bits first; the
+// first maskEnds[b][r] have at most r.
 var masks, maskEnds = func() (masks [blockBits + 1][]uint16, ends [blockBits + 1][maxRadius + 1]int) {
 	for r := range maxRadius + 1 {
 		for m := range 1 << blockBits {
@@ -48,7 +48,8 @@ var masks, maskEnds = func() (masks [blockBits + 1][]uint16, ends [blockBits + 1
 	return masks, ends
 }()
 
-// radii returns the radii of the blocks for a distance of k: the sum of each plus one is k+1.
+// radii returns the radii of the blocks for a distance of k: the sum of each radius plus one is
+// k+1.
 func radii(k int) (r [blocks]int) {
 	for b := range r {
 		r[b] = (k+blocks-b)/blocks - 1
@@ -56,10 +57,10 @@ func radii(k int) (r [blocks]int) {
 	return r
 }
 
-// probes returns how many values a search of n fingerprints looks up, 0 if that is too many.
+// probes returns how many values a search of n fingerprints looks up, or 0 if they are too many.
 func probes(n, k int) (all int) {
 	r := radii(k)
-	if r[0] > maxRadius { // the greatest
+	if r[0] > maxRadius { // the largest radius
 		return 0
 	}
 	ends := &maskEnds[valueBits(n)]
@@ -71,7 +72,7 @@ func probes(n, k int) (all int) {
 	return all
 }
 
-// Estimate returns how a search within k bits of n fingerprints is done, 0 <= k <= 64.
+// Estimate returns the plan of a search within k bits among n fingerprints, 0 <= k <= 64.
 func Estimate(n, k int) Plan {
 	p := Plan{Probes: probes(n, k)}
 	p.Visits = p.Probes * n >> valueBits(n)
@@ -84,7 +85,7 @@ func Estimate(n, k int) Plan {
 	return p
 }
 
-// Probed reports whether Estimate looks values up.
+// Probed reports whether Estimate would look up values.
 func Probed(n, k int) bool {
 	if n < MinSize {
 		return false
@@ -93,8 +94,7 @@ func Probed(n, k int) bool {
 	return p > 0 && callCost+probeCost*float64(p)+visit(n)*float64(p*n>>valueBits(n)) <= scanCost*float64(n)
 }
 
-// A Searcher is the memory of a search, which serves one after another. Its zero value is ready. It
-// must not be used concurrently.
+// A Searcher holds the buffers of searches, one at a time. The zero value is ready to use.
 type Searcher struct {
 	chains  []chain
 	seen    positionSet // empty between searches
@@ -102,8 +102,8 @@ type Searcher struct {
 	members [hot.Together]uint32
 }
 
-// A chain is where a search stands in one: at the entry before position at, in the chain of a
-// block, or of a tag.
+// A chain is the current position of a search in a chain of a block, or of a tag: one plus the
+// position of the next entry to visit.
 type chain struct{ at, block uint32 }
 
 // Find appends to dst the positions of fps within k bits of q, 0 <= k <= 64, each once and in no
@@ -116,14 +116,14 @@ func (s *Searcher) Find(dst []uint32, x *Index, fps []base.Fingerprint, q base.F
 	return kernel.ScanFlat(dst, fps, q, k), len(fps)
 }
 
-// Look is Find among the first n fingerprints of x, by looking values up alone. It returns false,
-// and nothing found, where it takes less time to compare all fingerprints.
+// Look is Find among the first n fingerprints of x by looking up values only. ok is false, and
+// nothing is found, if comparing all fingerprints is cheaper.
 func (s *Searcher) Look(dst []uint32, x *Index, n int, q base.Fingerprint, k int) (found []uint32, compared int, ok bool) {
 	if x == nil || !Probed(n, k) {
 		return dst, 0, false
 	}
-	// Estimates are far off where many fingerprints share the values of blocks. Visits end when
-	// they have taken as long as comparing all.
+	// Estimates are far too low if many fingerprints share the values of blocks. Visiting ends when
+	// it has cost as much as comparing all.
 	return s.visit(dst, x, uint32(n), q, k, probes(n, k)+int(scanCost*float64(n)/visit(n)))
 }
 
@@ -169,7 +169,7 @@ func (s *Searcher) heads(c *chains, q base.Fingerprint, radius *[blocks]int) []c
 	return chains[:n]
 }
 
-// room returns room for n chains, and one that is empty.
+// room returns space for n chains and one more.
 func (s *Searcher) room(n int) []chain {
 	if len(s.chains) <= n {
 		s.chains = make([]chain, n+1)
@@ -180,9 +180,9 @@ func (s *Searcher) room(n int) []chain {
 // nonzero returns 1 if v is not 0, else 0, without a branch: lengths of chains are unpredictable.
 func nonzero(v uint32) int { return int((v | -v) >> 31) }
 
-// firstIn reports whether block is the first in which a fingerprint that differs from the query in
-// the bits diff lies within the block's radius, of whose bits mask has those that count. Only there
-// it is a hit, so that it is one once.
+// firstIn reports whether block is the first whose difference from the query is within its radius.
+// diff is the difference of the whole fingerprint; mask selects the bits of a block that count.
+// Only the first such block yields a hit, so that each fingerprint is found once.
 func firstIn(diff uint64, block uint32, mask uint16, radius *[blocks]int) bool {
 	for b := range block {
 		if bits.OnesCount16(uint16(diff>>(b*blockBits))&mask) <= radius[b] {

@@ -7,25 +7,26 @@ import (
 	"sync"
 )
 
-// GrowingSets has an index of the features of the documents of a memtable, which searches by
-// containment add as they need them. The zero value is ready; any number of goroutines may use it.
+// GrowingSets is an index of the features of the documents of a memtable; searches by containment
+// add documents as they need them. The zero value is ready to use; any number of goroutines may use
+// it.
 type GrowingSets struct {
 	mu     sync.Mutex
-	lists  map[uint32][]uint32 // by the leading bits of a feature: the documents that have it
-	sizes  []uint32            // of the sets of the first documents
-	counts []uint32            // of each document; 0 between searches
-	full   bool                // the budget has no room
+	lists  map[uint32][]uint32 // documents with a feature, by the leading bits of the feature
+	sizes  []uint32            // sizes of the sets of the first documents
+	counts []uint32            // counter per document; 0 between searches
+	full   bool                // the budget is exhausted
 	from   *Budget
 	bytes  int64
 }
 
-// featureBytes is about what a feature of a document takes, if no other document has it.
+// featureBytes is about the memory for a feature of a document that no other document has.
 const featureBytes = 64
 
-// Candidates appends the positions to dst, ascending, of those of the first n documents that may
-// hold the share t of a set, or within, of which the set may hold the share t. set returns the set
-// of a document. met is how many entries of lists it has looked at. It returns false if the budget
-// has no room for the index.
+// Candidates appends to dst, in ascending order, those of the first n documents that may contain at
+// least the fraction t of the set of, or, if within is set, that may have at least the fraction t
+// of their own set in it. set returns the set of a document. met is the number of list entries
+// read. ok is false if the budget does not allow the index.
 func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int) []uint64, of []uint64, t float64, within bool) (docs []uint32, met int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -39,7 +40,7 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 	for i, e := range of {
 		lists[i] = g.lists[uint32(e>>32)]
 	}
-	if !within { // one that has need of them has one of the rarest
+	if !within { // a match has at least one of the len(of)-least+1 rarest features
 		least = need(len(of))
 		slices.SortFunc(lists, func(a, b []uint32) int { return cmp.Compare(len(a), len(b)) })
 		first = min(first, len(of)-least+1)
@@ -91,8 +92,8 @@ func (g *GrowingSets) add(set []uint64) bool {
 	return true
 }
 
-// GiveBack gives the memory of the index back to the budget. Nobody may use g any more but
-// searches that have begun.
+// GiveBack returns the memory of the index to the budget. Only searches that have already begun may
+// use g afterwards.
 func (g *GrowingSets) GiveBack() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,20 +10,20 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// MinSketches is how many sketches an index of them is worth its memory for. The bitmaps of fewer
-// are compared in a microsecond, less than most searches of a table take.
+// MinSketches is the number of sketches from which an index is worth its memory. Comparing fewer
+// bitmaps costs a microsecond, less than most searches of a table.
 const MinSketches = 1024
 
 const (
 	positionBits = 20
-	maxSketches  = 1<<positionBits - 1 // that an index can have
-	maxRun       = 64                  // slots from its first one in which a posting may lie
+	maxSketches  = 1<<positionBits - 1 // capacity of an index
+	maxRun       = 64                  // how many slots from its first one a posting may be stored in
 	firstSlots   = 1 << 16
-	lists        = 1 << 12 // of crowded postings
-	sampled      = 4096    // sketches in which hot hashes are counted, at most
-	listedShare  = 16      // crowded postings, of slots, that may be new since these were counted
+	lists        = 1 << 12 // number of lists of crowded postings
+	sampled      = 4096    // limit of the sketches in which hot hashes are counted
+	listedShare  = 16      // inverse of the fraction of slots: how many crowded postings may be added before hot hashes are counted again
 
-	bitmapCost    = 0.9 // nanoseconds to compare a bitmap of all
+	bitmapCost    = 0.9 // nanoseconds to compare a bitmap in a scan
 	prefixCost    = 15  // nanoseconds to look up a hash
 	candidateCost = 20  // nanoseconds to compare the bitmap of a candidate
 )
@@ -31,29 +31,29 @@ const (
 // Sketches finds the sketches of a memtable that may be similar to one, while others are added.
 //
 // Two sketches with a score of at least t share a hash of their prefixes (see package sketchidx),
-// or many hot hashes (see package hot). An index has a posting for each cold hash of each sketch's
-// prefix. Postings are in a hash table with linear probing; one that finds no free slot among the
-// first maxRun, because many sketches have the hash, goes to a list. A slot is written once, so
-// readers need no locks; another table, with its own list of hot hashes, replaces one that is full
-// or whose lists grow long as a whole.
+// or many hot hashes (see package hot). The index has a posting for each cold hash of each sketch's
+// prefix. Postings are in a hash table with linear probing; if the first maxRun slots are full,
+// because many sketches have the hash, the posting goes into a list. A slot is written once, so
+// readers need no locks. When a table is full, or its lists become long, another table with a new
+// list of hot hashes replaces it.
 type Sketches struct {
-	n        int // hashes of a full sketch
+	n        int // number of hashes of a full sketch
 	t        float64
 	table    atomic.Pointer[postingTable]
-	sketches []minhash.Sketch // the adder's own, as are
+	sketches []minhash.Sketch // only the adder accesses sketches and prefix
 	prefix   prefix
 }
 
-// A prefix is what is looked up of a sketch.
+// A prefix is the part of a sketch that is looked up.
 type prefix struct {
 	room  []uint32
-	cold  []uint32 // hashes whose postings are to be visited
+	cold  []uint32 // hashes whose postings are visited
 	keys  []hot.Key
-	hot   bool // there are hot hashes in the prefix: the sketch has
+	hot   bool // the prefix contains hot hashes
 	shape hot.Shape
 }
 
-// of makes x the prefix of a sketch for a threshold.
+// of sets x to the prefix of a sketch for a threshold.
 func (x *prefix) of(s minhash.Sketch, t float64, order *hot.Order) {
 	var cold int
 	x.room, cold, x.keys = order.Prefix(x.room[:0], s, minhash.MaxMissing(len(s), t)+1, x.keys)
@@ -66,18 +66,18 @@ func (x *prefix) of(s minhash.Sketch, t float64, order *hot.Order) {
 // A postingTable holds the postings of an index.
 type postingTable struct {
 	order   *hot.Order
-	groups  *hot.Groups     // of the sketches that have hot hashes in their prefix
-	shift   uint            // the first slot of a mixed hash is its bits from here on
-	slots   []atomic.Uint32 // tag | position + 1; 0 for none
+	groups  *hot.Groups     // sketches with hot hashes in their prefix
+	shift   uint            // the first slot of a mixed hash is given by its bits from here on
+	slots   []atomic.Uint32 // tag | position + 1; 0 if empty
 	heads   [lists]atomic.Uint32
-	crowded atomic.Pointer[[]crowdedPosting] // as long as there is room; replaced by a copy with more
+	crowded atomic.Pointer[[]crowdedPosting] // its length is the capacity; replaced by a larger copy
 
-	used, listed, most int // slots and crowded postings, and how many may be; the adder's own
+	used, listed, most int // numbers of slots and crowded postings in use, and limit of crowded ones; only the adder accesses them
 }
 
 type crowdedPosting struct {
-	what uint32 // as in a slot
-	next uint32 // after the place of the one before it in the list; 0 for none
+	what uint32 // contents as in a slot
+	next uint32 // one plus the index of the previous posting in the list; 0 if none
 }
 
 // newPostingTable returns an empty table for sketches of at most n hashes.
@@ -88,25 +88,24 @@ func newPostingTable(slots, n int, order *hot.Order) *postingTable {
 	return x
 }
 
-// mix spreads a hash over 32 bits: sketches have the least hashes of a text. The low bits, moved to
-// where a slot has them, are the tag.
+// mix spreads a hash over 32 bits, because sketches contain the least hashes of a text. The tag is
+// the low bits, shifted to their position in a slot.
 func mix(hash uint32) (mixed, tag uint32) {
 	mixed = hash * 0x9e3779b1
 	return mixed, mixed << positionBits
 }
 
-// NewSketches returns an index without sketches that serves thresholds from t on, for sketches of
-// at most n hashes.
+// NewSketches returns an empty index for thresholds from t on and sketches of at most n hashes.
 func NewSketches(t float64, n int) *Sketches {
 	x := &Sketches{n: n, t: t}
 	x.table.Store(newPostingTable(firstSlots, n, hot.NewOrder(nil)))
 	return x
 }
 
-// Add adds a sketch, which the index keeps, at the next position.
+// Add adds a sketch at the next position. The caller must not change it afterwards.
 func (x *Sketches) Add(s minhash.Sketch) {
 	if len(x.sketches) == maxSketches {
-		return // Gather serves no more
+		return // Gather refuses to search more sketches
 	}
 	x.sketches = append(x.sketches, s)
 	table := x.table.Load()
@@ -138,7 +137,7 @@ func (x *postingTable) prefetch(hashes []uint32) {
 	}
 }
 
-// add adds the postings of a sketch, for which there is room.
+// add adds the postings of a sketch. The table must have enough free slots.
 func (x *postingTable) add(p *prefix, at uint32) {
 	if p.hot {
 		x.groups.Add(at, &p.shape)
@@ -171,7 +170,7 @@ func (x *postingTable) list(mixed, what uint32) {
 	head := &x.heads[mixed%lists]
 	room[x.listed] = crowdedPosting{what, head.Load()}
 	x.listed++
-	head.Store(uint32(x.listed)) // links to it come when it is complete
+	head.Store(uint32(x.listed)) // link to the posting only when it is complete
 }
 
 // Bytes returns the memory of the index.
@@ -180,10 +179,10 @@ func (x *Sketches) Bytes() int {
 	return 4*len(table.slots) + 4*lists + 8*len(*table.crowded.Load()) + table.groups.Bytes() + int(unsafe.Sizeof(minhash.Sketch{}))*len(x.sketches)
 }
 
-// Gather appends to dst the positions, each once and in no particular order, of sketches that may
-// have a score of t or more with q, among the first n of x, and returns how many postings and
-// members of groups it visited. It returns false, and nothing found, where it takes less time to
-// compare all bitmaps, or x cannot say.
+// Gather appends to dst the positions, among the first n of x, of sketches that may have a score of
+// t or more with q, each once and in no particular order. It returns how many postings and members
+// of groups it visited. ok is false, and nothing is found, if comparing all bitmaps is cheaper, or
+// x does not support the search.
 func (s *Searcher) Gather(dst []uint32, x *Sketches, n int, q minhash.Sketch, t float64) (found []uint32, visits int, ok bool) {
 	if x == nil || t < x.t || n < MinSketches || n > maxSketches {
 		return dst, 0, false
@@ -220,8 +219,8 @@ func (s *Searcher) Gather(dst []uint32, x *Sketches, n int, q minhash.Sketch, t 
 	return dst, visits + compared, true
 }
 
-// gather appends the positions of the sketches that have a hash, among the first n, to dst and to
-// seen unless they are there. It gives up after more than most visits.
+// gather appends to dst the positions, among the first n, of the sketches with a hash that are not
+// in seen, and adds them to seen. It gives up after more than most visits.
 func (x *postingTable) gather(dst []uint32, seen positionSet, hash, n uint32, most int) (found []uint32, visits int) {
 	mixed, tag := mix(hash)
 	first := int(mixed >> x.shift)
@@ -238,7 +237,7 @@ func (x *postingTable) gather(dst []uint32, seen positionSet, hash, n uint32, mo
 		}
 	}
 	at := x.heads[mixed%lists].Load()
-	crowded := *x.crowded.Load() // after the head: it has what that links to
+	crowded := *x.crowded.Load() // loaded after the head, so that it includes the posting that the head links to
 	for ; at != 0 && visits <= most; at = crowded[at-1].next {
 		visits++
 		if at := (crowded[at-1].what ^ tag) - 1; at < n && !seen.add(at) {
@@ -248,7 +247,7 @@ func (x *postingTable) gather(dst []uint32, seen positionSet, hash, n uint32, mo
 	return dst, visits
 }
 
-// A positionSet is a set of positions, a bit for each.
+// A positionSet is a set of positions, one bit each.
 type positionSet []uint64
 
 // seenSet returns an empty set of positions below n.
@@ -259,7 +258,7 @@ func (s *Searcher) seenSet(n int) positionSet {
 	return s.seen
 }
 
-// add adds a position and reports whether it was there.
+// add adds a position and reports whether it was in the set already.
 func (s positionSet) add(at uint32) (there bool) {
 	word, bit := &s[at/64], uint64(1)<<(at%64)
 	there = *word&bit != 0
@@ -273,16 +272,16 @@ func (s positionSet) remove(all []uint32) {
 	}
 }
 
-// A SketchPlan says how a search of sketches is done.
+// A SketchPlan says how a search of sketches is carried out.
 type SketchPlan struct {
-	Indexed    bool    // postings are visited; else all bitmaps are compared
+	Indexed    bool    // postings are visited; otherwise all bitmaps are compared
 	Postings   int     // to visit
 	Candidates int     // sketches whose bitmap is compared
-	Cost       float64 // nanoseconds on one core, estimated
+	Cost       float64 // estimated nanoseconds on one core
 }
 
-// EstimateSketches returns how a search for q with threshold t among the first n sketches of x is
-// done. It visits the postings.
+// EstimateSketches returns the plan of a search for q with threshold t among the first n sketches
+// of x. It visits the postings.
 func (s *Searcher) EstimateSketches(x *Sketches, n int, q minhash.Sketch, t float64) SketchPlan {
 	found, visits, ok := s.Gather(nil, x, n, q, t)
 	if !ok {

@@ -8,28 +8,29 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// textBytes is what a TextIndex takes of memory for each text.
+// textBytes is the memory of a TextIndex per text.
 const textBytes = 4 + 4 + 24 + 16
 
 // A TextIndex finds the texts of a table that may be similar to one, by edit distance or by word
-// counts, by their signatures (package textsim), which it keeps in memory. What it finds is then
-// compared. It has them in order of length, so that a search by edit distance compares those of
-// texts of about the same length alone: of a million titles some hundred thousand signatures, at a
-// nanosecond each. A search by word counts compares all. It does not change: any number of
-// goroutines may use it. GrowingTexts is the same for a memtable, in order of writing.
+// counts. It compares signatures in memory (package textsim); the caller then compares the texts
+// that it finds. The signatures are sorted by length, so that a search by edit distance compares
+// only those of texts with about the same length: for a million titles, some hundred thousand
+// signatures at a nanosecond each. A search by word counts compares all. The index is immutable:
+// any number of goroutines may use it. GrowingTexts does the same for a memtable, in order of
+// writing.
 type TextIndex struct {
 	docs  []uint32                // by length, then by number
-	runes []uint32                // of each, ascending
-	edit  []textsim.EditSignature // of each
-	words []textsim.WordSignature // of each
+	runes []uint32                // length of each text, ascending
+	edit  []textsim.EditSignature // signature of each text
+	words []textsim.WordSignature // signature of each text
 }
 
-// EachText calls fn for every document of a table with its text, which is valid until fn returns,
-// until fn returns an error. The order does not matter.
+// EachText calls fn for every document of a table with its text, in any order, until fn returns an
+// error. The text is valid until fn returns.
 type EachText func(ctx context.Context, fn func(doc uint32, text []byte) error) error
 
-// BuildTexts returns the index of a table of n documents. Those without text are left out: they are
-// similar to nothing.
+// BuildTexts returns the index of a table of n documents. It leaves out documents without text,
+// which are similar to nothing.
 func BuildTexts(ctx context.Context, n uint32, each EachText) (*TextIndex, error) {
 	signer := textsim.NewSigner()
 	all := make([]textsim.Signature, n)
@@ -54,8 +55,8 @@ func BuildTexts(ctx context.Context, n uint32, each EachText) (*TextIndex, error
 	return x, nil
 }
 
-// Edit appends to dst the documents that may be similar by edit distance, and returns with it how
-// many signatures it has compared.
+// Edit appends to dst the documents that may be similar by edit distance, and returns how many
+// signatures it has compared.
 func (x *TextIndex) Edit(dst []uint32, f *textsim.EditFilter) (docs []uint32, compared int) {
 	from, _ := slices.BinarySearch(x.runes, uint32(f.Least))
 	for from < len(x.runes) && int(x.runes[from]) <= f.Most {
@@ -72,7 +73,7 @@ func (x *TextIndex) Edit(dst []uint32, f *textsim.EditFilter) (docs []uint32, co
 	return dst, compared
 }
 
-// Cosine is Edit by word counts.
+// Cosine is Edit for word counts.
 func (x *TextIndex) Cosine(dst []uint32, f *textsim.CosineFilter) (docs []uint32, compared int) {
 	for i := range x.words {
 		if f.May(&x.words[i]) {

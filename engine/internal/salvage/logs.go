@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// identify finds the UUID of a database without a catalog: that of its logs.
+// identify finds the UUID of a database without a catalog in the headers of its logs.
 func (r *recovery) identify() error {
 	for _, n := range r.logs {
 		f, err := r.from.Open(files.LogName(n))
@@ -30,7 +30,7 @@ func (r *recovery) identify() error {
 	return nil
 }
 
-// doubtLog notes that writes of a log may be lost.
+// doubtLog reports that writes of a log may be lost.
 func (r *recovery) doubtLog(name string) {
 	r.report.Doubts = append(r.report.Doubts, Doubt{name, -1, "writes of the log may be lost: what they deleted or replaced is there again"})
 }
@@ -65,8 +65,8 @@ func (r *recovery) copyLogs() (err error) {
 	return nil
 }
 
-// copyLog copies the intact frames of one log, and reports what of it can't be read. It notes the
-// log that the first frame names in want, if the catalog says which logs must be there.
+// copyLog copies the intact frames of one log, and reports the unreadable parts. It adds the log
+// that the first frame names to want, with r.known as the value.
 func (r *recovery) copyLog(number uint64, last bool, w *wal.Writer, want map[uint64]bool) error {
 	name, closed := files.LogName(number), r.state.Closed
 	var expected *wal.Header

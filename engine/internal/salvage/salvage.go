@@ -1,12 +1,13 @@
-// Package salvage builds a new database from what can be read of a damaged one.
+// Package salvage builds a new database from the readable data of a damaged one.
 //
-//	CATALOG ─> which tables and logs count, and what was deleted (catalog.Salvage)
-//	*.sst ──> copied if they are whole, else written anew from the documents that can be read
+//	CATALOG ─> which tables and logs count, and which documents were deleted
+//	           (catalog.Salvage)
+//	*.sst ──> copied if they are intact, otherwise rewritten from the readable documents
 //	          (sstable.Salvage)
-//	*.wal ──> the frames that can be read, in one new log (wal.Salvage)
+//	*.wal ──> the intact frames, in one new log (wal.Salvage)
 //
-// The new database then replays that log, as any database does that a killed process has left.
-// Without a catalog all tables count, and of equal IDs the one that was written last; deletes that
+// The new database then replays that log, like any database after a crash. Without a catalog all
+// tables count, and among documents with the same ID the one that was written last. Deletes that
 // are in no log any more are then unknown, which the report says.
 //
 // The damaged database is only read.
@@ -35,10 +36,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Options are those of engine.Recover.
+// Options are the options of engine.Recover.
 type Options struct {
-	FS       vfs.FS           // nil is the disk
-	Now      func() time.Time // nil is time.Now
+	FS       vfs.FS           // nil means the disk
+	Now      func() time.Time // nil means time.Now
 	Partial  bool
 	Progress func(view.Progress)
 }
@@ -70,20 +71,20 @@ type Doubt struct {
 	Reason    string
 }
 
-// recovery is a run in progress.
+// recovery is the state of one Run.
 type recovery struct {
 	o      Options
 	ctx    context.Context
-	from   vfs.FS // the folder of the damaged database
+	from   vfs.FS // folder of the damaged database
 	tables map[uint64]string
 	logs   []uint64
-	single bool // it is one table file
+	single bool // from is a single table file
 	cat    catalog.Salvaged
-	known  bool          // what the catalog says
-	state  catalog.State // of the new database
+	known  bool          // the state of the catalog is known
+	state  catalog.State // catalog state of the new database
 	params sstable.Params
-	stated bool   // params are those of the catalog or a table
-	last   uint64 // sequence number in the tables so far
+	stated bool   // params were read from the catalog or a table
+	last   uint64 // greatest sequence number in the tables so far
 	to     *files.Site
 	report Report
 }
@@ -124,7 +125,7 @@ func Run(ctx context.Context, from, to string, o Options) (Report, error) {
 	return r.report, db.Close()
 }
 
-// apart refuses a new database inside the damaged one.
+// apart returns an error if the new database would be inside the damaged one.
 func apart(from, to string) error {
 	rel, err := filepath.Rel(real(from), real(to))
 	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -133,7 +134,7 @@ func apart(from, to string) error {
 	return nil
 }
 
-// real returns a path without links, as far as it exists.
+// real resolves symbolic links in the existing part of a path.
 func real(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -174,7 +175,7 @@ func (r *recovery) openSource(path string) (closing func() error, err error) {
 		if n, ok := files.Number(name, ".sst"); ok {
 			r.tables[n] = name
 		}
-		// A killed process may not have given a table its name that the catalog lists.
+		// A killed process may not have renamed a table that the catalog lists.
 		if n, ok := files.Number(name, ".sst"+files.TempSuffix); ok && r.tables[n] == "" {
 			r.tables[n] = name
 		}
@@ -192,7 +193,7 @@ func (r *recovery) openSource(path string) (closing func() error, err error) {
 	return folder.Release, nil
 }
 
-// readCatalog learns what the catalog says.
+// readCatalog reads the state of the catalog as far as possible.
 func (r *recovery) readCatalog() (err error) {
 	if !r.single {
 		r.cat, err = catalog.Salvage(r.from, files.Catalog)
@@ -207,7 +208,7 @@ func (r *recovery) readCatalog() (err error) {
 		r.lose(r.cat.Err, Loss{})
 	}
 	r.known = r.cat.State != nil
-	r.report.CatalogRead = r.known || r.single // of a packed database all documents live
+	r.report.CatalogRead = r.known || r.single // all documents of a packed database are alive
 	if r.stated = r.known; r.known {
 		r.state = *r.cat.State
 		err = r.params.UnmarshalDatabase(r.state.Params)
@@ -224,7 +225,7 @@ func (r *recovery) readCatalog() (err error) {
 	return err
 }
 
-// fill makes the files of the new database in its folder, and returns what its catalog says.
+// fill makes the files of the new database in its folder, and returns the state of its catalog.
 func (r *recovery) fill(to *files.Site) (catalog.State, error) {
 	r.to = to
 	s := &r.state
@@ -232,14 +233,14 @@ func (r *recovery) fill(to *files.Site) (catalog.State, error) {
 	if err == nil && !r.known {
 		err = r.resolve()
 	}
-	if s.UUID == ([16]byte{}) { // neither a log nor a table says it
+	if s.UUID == ([16]byte{}) { // neither a log nor a table contains it
 		rand.Read(s.UUID[:])
 	}
 	if err == nil {
 		err = r.copyLogs()
 	}
 	if e := r.checkUnchanged(); e != nil {
-		err = e // files that went meanwhile are no damage
+		err = e // files that disappeared meanwhile are not damage
 	}
 	if err == nil {
 		err = to.SyncDir(".")
@@ -250,13 +251,13 @@ func (r *recovery) fill(to *files.Site) (catalog.State, error) {
 	if !r.known {
 		s.Created = r.o.Now()
 	} else if r.report.Lost > 0 {
-		s.Marks = nil // what is lost can be loaded again
+		s.Marks = nil // lost documents can be loaded again
 	}
 	return *s, err
 }
 
-// checkUnchanged returns an error if another process has written to a database that is whole enough
-// to be written to.
+// checkUnchanged returns an error if another process has written to the database, provided that its
+// catalog is intact.
 func (r *recovery) checkUnchanged() error {
 	if r.single || r.cat.Err != nil {
 		return nil
@@ -268,7 +269,8 @@ func (r *recovery) checkUnchanged() error {
 	return err
 }
 
-// count reports how much the new database has, all of it in tables.
+// count adds the numbers of tables and documents of the new database to the report. All documents
+// are in tables.
 func (r *recovery) count(db *store.Store) error {
 	v, err := db.View()
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// copyTables copies the tables that the catalog lists, all if that is lost.
+// copyTables copies the tables that the catalog lists, or all tables if the catalog is lost.
 func (r *recovery) copyTables() error {
 	listed, dead := r.state.Tables, r.state.Tombstones
 	r.state.Tables, r.state.Tombstones = nil, map[uint64]*roaring.Bitmap{}
@@ -56,8 +56,8 @@ func (r *recovery) copyTables() error {
 	return nil
 }
 
-// copyTable copies a table of which dead documents are known, or what can be read of it. Only the
-// number is known of it if the catalog is lost.
+// copyTable copies a table, or its readable documents. dead are the documents known to be dead. If
+// the catalog is lost, only meta.Number is known.
 func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 	living := Loss{Documents: int64(meta.Docs) - int64(dead.GetCardinality())}
 	path, ok := r.tables[meta.Number]
@@ -88,7 +88,7 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 	info, whole := t.Info()
 	p := t.Params()
 	if !r.stated {
-		if r.params, r.stated = p, true; !r.single { // a database that has one layout for all its tables is as well served by this
+		if r.params, r.stated = p, true; !r.single { // a layout by size is also right for a database with one fixed layout
 			r.params.Layout = sstable.LayoutBySize
 		}
 	}
@@ -109,12 +109,12 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 	return nil
 }
 
-// place returns what has to be added to the sequence numbers of a table without a catalog. What
-// comes from another database is placed after the tables with lower numbers, since it was added
-// after them.
+// place returns the number to add to the sequence numbers of a table if there is no catalog. A
+// table from another database is placed after the tables with lower file numbers, since it was
+// added after them.
 func (r *recovery) place(meta *catalog.Table, info sstable.Info) (shift uint64) {
 	own := &r.state.UUID
-	if *own == ([16]byte{}) { // no log says it
+	if *own == ([16]byte{}) { // no log contains it
 		*own = info.Identity.Database
 	}
 	if !r.single && info.Identity.Database != *own {
@@ -124,7 +124,7 @@ func (r *recovery) place(meta *catalog.Table, info sstable.Info) (shift uint64) 
 	return shift
 }
 
-// copyDocuments copies a table, as it is if nothing of it is damaged.
+// copyDocuments copies a table, byte by byte if it is undamaged.
 func (r *recovery) copyDocuments(t *sstable.Salvaged, meta catalog.Table, dead *roaring.Bitmap, shift uint64) error {
 	if whole := t.Whole(r.ctx); whole != nil {
 		f, err := r.to.Create(files.TableName(meta.Number))
@@ -152,7 +152,7 @@ func (r *recovery) copyDocuments(t *sstable.Salvaged, meta catalog.Table, dead *
 	return nil
 }
 
-// add adds a table to the catalog.
+// add adds a table to the catalog of the new database.
 func (r *recovery) add(meta catalog.Table, dead *roaring.Bitmap) {
 	r.state.Tables = append(r.state.Tables, meta)
 	r.state.Tombstones[meta.Number] = dead
@@ -172,7 +172,7 @@ func (w *copyWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// readNote takes over the allowed pairs of a packed database.
+// readNote copies the allowed pairs of a packed database.
 func (r *recovery) readNote(t *sstable.Salvaged, name string) {
 	note, err := t.Note()
 	if err == nil {
@@ -188,23 +188,23 @@ func (r *recovery) readNote(t *sstable.Salvaged, name string) {
 	r.lose(err, Loss{})
 }
 
-// tableBytes is about how much memory the documents of a new table may take, in addition to their
-// texts; docBytes is about what a document takes of that, in addition to its ID and its sketch.
+// tableBytes limits the approximate memory for the documents of a new table, in addition to their
+// texts; docBytes is about the share of a document, in addition to its ID and its sketch.
 const (
 	tableBytes = 128 << 20
 	docBytes   = 48
 )
 
-// A tableWriter writes the documents of a damaged table to one table or more.
+// A tableWriter writes the documents of a damaged table to one or more new tables.
 type tableWriter struct {
 	r      *recovery
 	number uint64
-	docs   int64 // of the table that is written
-	size   int   // of these in memory
+	docs   int64 // documents in the current table
+	size   int   // their approximate memory
 
 	file vfs.File
 	buf  *bufio.Writer
-	w    *sstable.Writer // nil if no table is begun
+	w    *sstable.Writer // nil if no table is open
 }
 
 func (w *tableWriter) add(d *sstable.Document) error {
@@ -236,8 +236,7 @@ func (w *tableWriter) begin() (err error) {
 	return err
 }
 
-// close completes the table that is written, if there is one. After an error the new database is
-// given up.
+// close completes the current table, if there is one. After an error the new database is abandoned.
 func (w *tableWriter) close() error {
 	if w.file == nil {
 		return nil
@@ -259,8 +258,8 @@ func (w *tableWriter) close() error {
 	return err
 }
 
-// resolve finds documents of different tables that have one ID, and leaves the one alive that was
-// written last. It notes how many documents may be deleted ones.
+// resolve finds documents with the same ID in different tables, and marks all but the one written
+// last dead. It counts how many documents may have been deleted.
 func (r *recovery) resolve() (err error) {
 	all := r.state.Tables
 	readers := make([]*sstable.Reader, len(all))

@@ -17,14 +17,14 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Queries of AnyMatches that texts decide together, at most, and candidates of each that are held.
+// Limits of AnyMatches: queries decided together by their texts, and candidates held for each.
 const (
 	anyQueries    = 1 << 15
 	anyCandidates = 64
 )
 
-// eachShare calls do for the numbers 0..n-1, a share of consecutive ones at a time, on all
-// processors.
+// eachShare calls do for the numbers 0..n-1 on all processors. A goroutine handles share
+// consecutive numbers at a time.
 func eachShare(ctx context.Context, n, share int, do func(i int) error) error {
 	shares := (n + share - 1) / share
 	return pipeline.Ordered(ctx, shares, runtime.GOMAXPROCS(0), func(s int) (struct{}, error) {
@@ -37,13 +37,13 @@ func eachShare(ctx context.Context, n, share int, do func(i int) error) error {
 	}, func(int, struct{}) error { return nil })
 }
 
-// anyShare is how many queries a goroutine takes at a time.
+// anyShare is how many queries a goroutine handles at a time.
 const anyShare = 16
 
-// AnyMatches says for each of n documents whether AnyMatch finds a match by the criterion, and sets
-// named[i], unless named is nil, to what it names of at most most matches. document makes a
-// fingerprinted one, once or more; it is called from several goroutines. Verified candidates of
-// many are compared in the order in which their texts lie.
+// AnyMatches reports for each of n documents whether AnyMatch finds a match by the criterion. If
+// named is not nil, it sets named[i] to the match that AnyMatch names among at most most matches.
+// document returns document i with its fingerprint, and may be called several times, and from
+// several goroutines. Verified candidates of many queries are compared in storage order.
 func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) sstable.Document, by view.Criterion, most int, named []view.Match) (known []bool, err error) {
 	known = make([]bool, n)
 	if named == nil {
@@ -84,8 +84,8 @@ func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) s
 	return known, nil
 }
 
-// An anyBatch decides for a number of queries whether they have a match, and which is the best of
-// the first ones, at most most of them.
+// An anyBatch decides for a number of queries whether they have a match, and finds the best of the
+// first most matches.
 type anyBatch struct {
 	v       *view.View
 	by      view.Criterion
@@ -96,14 +96,14 @@ type anyBatch struct {
 type anyQuery struct {
 	of         sstable.Document
 	set        features.Hashes // of its text, if matches are named
-	candidates []textPair      // in the order in which they were found
+	candidates []textPair      // in the order of the search
 	known      atomic.Bool
 	more       bool // there may be other candidates
 	best       view.Match
 	named      bool // best is set
 }
 
-// left returns the numbers of queries that are not decided.
+// left returns the indexes of the undecided queries.
 func (b *anyBatch) left() (left []int) {
 	for i := range b.queries {
 		if q := &b.queries[i]; !q.known.Load() && q.more {
@@ -113,9 +113,9 @@ func (b *anyBatch) left() (left []int) {
 	return left
 }
 
-// run compares the first candidates of all queries. Where one match is enough it first finds those
-// up to the first one whose estimate reaches the threshold, and compares the best one, which mostly
-// decides.
+// run compares the first candidates of all queries. If one match is enough, it first collects
+// candidates up to the first one whose estimate reaches the threshold, and compares only the best
+// of these, which mostly decides the query.
 func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Document) error {
 	left := make([]int, len(b.queries))
 	for i := range left {
@@ -135,8 +135,9 @@ func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Documen
 	return err
 }
 
-// round finds candidates of some queries, up to the first one that is enough, if that is not nil,
-// or to anyCandidates of them, and compares the best one or, if most is as many, all.
+// round collects candidates of some queries, up to the first one for which enough returns true, and
+// at most anyCandidates. If a query has more than most, only the best is compared; otherwise all
+// are.
 func (b *anyBatch) round(ctx context.Context, queries []int, most int, enough func(minhash.Score) bool) error {
 	err := eachShare(ctx, len(queries), anyShare, func(i int) error { return b.gather(ctx, queries[i], enough) })
 	if err != nil {
@@ -160,7 +161,7 @@ func (b *anyBatch) round(ctx context.Context, queries []int, most int, enough fu
 	return err
 }
 
-// gather finds candidates of a query.
+// gather collects candidates of a query.
 func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Score) bool) error {
 	q := &b.queries[query]
 	x := &existence{v: b.v, ctx: ctx, by: b.by, of: &q.of, most: 1, except: string(q.of.ID)}
@@ -177,8 +178,8 @@ func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Sc
 	return err
 }
 
-// compareDoc compares the text of a document with queries. Where one match is enough, those that
-// have one are skipped.
+// compareDoc compares the text of a document with queries. If one match is enough, it skips queries
+// that have one.
 func (b *anyBatch) compareDoc(sets *features.SetHasher, text []byte, pairs []textPair) {
 	for i := range pairs {
 		p := &pairs[i]
@@ -186,7 +187,7 @@ func (b *anyBatch) compareDoc(sets *features.SetHasher, text []byte, pairs []tex
 		switch {
 		case b.most == 1 && q.known.Load():
 			continue
-		case bytes.Equal(q.of.Text, text): // they have words, as they have candidates
+		case bytes.Equal(q.of.Text, text): // the texts have words, because there are candidates
 			p.score = 1
 		case q.set != nil:
 			p.score = similarity(q.set, "", sets, text, b.by.T)
@@ -200,7 +201,7 @@ func (b *anyBatch) compareDoc(sets *features.SetHasher, text []byte, pairs []tex
 	}
 }
 
-// name takes the candidates of a query, in the order in which they were found, that match by the
+// name sets the best match of a query among its candidates, in the order of the search, by the
 // scores of compared pairs.
 func (b *anyBatch) name(query int, compared []textPair) error {
 	q, x := &b.queries[query], &existence{most: b.most}
@@ -215,7 +216,7 @@ func (b *anyBatch) name(query int, compared []textPair) error {
 			return err
 		}
 		if x.take(scored(string(id), p.exactly())) {
-			q.more = false // as the search ends here
+			q.more = false // the search ends here
 			break
 		}
 	}
@@ -223,8 +224,8 @@ func (b *anyBatch) name(query int, compared []textPair) error {
 	return nil
 }
 
-// decideCrowds decides those of some queries that have a crowd, and returns the others, and those
-// that it fails for.
+// decideCrowds decides those of some queries that have a crowd. It returns the others, and those
+// that it fails to decide.
 func (b *anyBatch) decideCrowds(ctx context.Context, queries []int) (left []int, err error) {
 	var mu sync.Mutex
 	var crowded []*crowdQuery
@@ -264,7 +265,8 @@ func (b *anyBatch) decideCrowds(ctx context.Context, queries []int) (left []int,
 	return left, nil
 }
 
-// crowdQuery returns a query with more than most candidates as one of a crowd, nil for another one.
+// crowdQuery returns a query with more than most candidates as a query of a crowd, and nil for
+// other queries.
 func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery {
 	of := &b.queries[query].of
 	q := jaccardPool.Get().(*Jaccard)
@@ -275,7 +277,7 @@ func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery 
 	q.few = most
 	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, sketch, t, string(of.ID)) })
 	if q.few = 0; !errors.Is(err, errCrowded) {
-		return nil // another error is one of the search for this query alone, too
+		return nil // the search for this query alone returns other errors, too
 	}
 	x := &existence{v: b.v, of: of, except: string(of.ID)}
 	return newCrowdQuery(b.v, query, of.Text, sketch, b.by.T, x.accepts)

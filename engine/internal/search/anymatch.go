@@ -17,26 +17,26 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// AnyMatch reports whether a visible document of v matches d, which has been fingerprinted, by the
-// criterion, and names the best of the first matches, at most most of them. Neither the document of
-// d's ID nor an allowed pair of it is a match.
+// AnyMatch reports whether a visible document of v matches d, which must have its fingerprint, by
+// the criterion, and returns the best of the first most matches. Neither the document with d's ID
+// nor a document in an allowed pair with d matches.
 func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
 	return AnyOf(ctx, v, d, nil, by, most)
 }
 
-// An Admission says what Admit has found.
+// An Admission is the result of Admit.
 type Admission struct {
-	Match    view.Match // that the document is like, if it is not new
+	Match    view.Match // the matching document, if d is not new
 	New      bool
-	Expired  bool // it is neither: it has expired already
-	Replaces bool // it is new, and another document has its ID
+	Expired  bool // d has expired; it is neither new nor matched
+	Replaces bool // d is new, and another document has its ID
 
-	Old view.Place // of its ID if it is new: what it replaces, which may have expired
+	Old view.Place // place of the stored document with the same ID, if d is new; it may have expired
 }
 
-// Admit decides on a document that is to be stored if it is new. It is not if it matches another
-// one, or if it is stored as it is, with the same text and fingerprints under the same ID: it may
-// have been sent again. With another text it is a new version of what has its ID.
+// Admit decides whether a document is new and should be stored. It is not new if it matches another
+// document, or if it is already stored with the same ID, text and fingerprints: it may have been
+// sent again. With another text it is a new version of the document with its ID.
 func Admit(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (a Admission, err error) {
 	if d.Time < v.Since {
 		return Admission{Expired: true}, nil
@@ -64,8 +64,8 @@ func Admit(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.
 	return a, nil
 }
 
-// isSame reports whether a stored document has the text, if texts are stored, and the fingerprints of
-// another one, and the same fields if there is nothing else to compare.
+// isSame reports whether a stored document has the same text, if texts are stored, and the same
+// fingerprints as d, and the same fields if there is nothing else to compare.
 func isSame(v *view.View, p view.Place, d *sstable.Document, fps [][]base.Fingerprint) (bool, error) {
 	var have sstable.Document
 	if err := p.WithoutSketch(&have); err != nil {
@@ -80,7 +80,7 @@ func isSame(v *view.View, p view.Place, d *sstable.Document, fps [][]base.Finger
 	return slices.EqualFunc(others, fps, slices.Equal[[]base.Fingerprint]), err
 }
 
-// AnyOf is AnyMatch for a document of further fingerprints, which count by Near.
+// AnyOf is AnyMatch for a document with further fingerprints, which count by Near.
 func AnyOf(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (m view.Match, found bool, err error) {
 	first := existence{v: v, ctx: ctx, by: by, of: d, most: most, except: string(d.ID)}
 	if m, found, err = first.match(); err != nil || !by.Near() {
@@ -100,7 +100,7 @@ func AnyOf(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.
 	return m, found, nil
 }
 
-// match answers the question.
+// match runs the search.
 func (x *existence) match() (m view.Match, found bool, err error) {
 	d, by, ctx := x.of, x.by, x.ctx
 	err = x.v.Safely(ctx, func() (err error) {
@@ -120,38 +120,39 @@ func (x *existence) match() (m view.Match, found bool, err error) {
 	return m, found && err == nil, err
 }
 
-// existence is the question whether a document has a match.
+// existence is a search that decides whether a document has a match.
 type existence struct {
 	v     *view.View
 	ctx   context.Context
 	by    view.Criterion
 	of    *sstable.Document
 	work  Counts
-	most  int        // matches after which the search ends
-	found int        // matches
-	best  view.Match // of them
+	most  int        // number of matches after which the search ends
+	found int        // number of matches
+	best  view.Match // best match so far
 
-	words  []base.Fingerprint // of the fingerprint, by Near
-	except string             // ID of a document that is no match
+	words  []base.Fingerprint // words of the fingerprint, for Near
+	except string             // ID of a document that does not match
 
-	// gather takes what texts are to decide on instead of comparing them, and reports whether it
-	// has enough; nil to compare them.
+	// gather, if not nil, receives the candidates that texts must decide, which are then not
+	// compared. It reports whether it has enough.
 	gather func(minhash.Score, view.Place) (enough bool)
 
-	mine    features.Hashes // where texts decide, once one has been compared
+	mine    features.Hashes // set of the query's text, computed for the first text comparison
 	sets    *features.SetHasher
 	scratch []byte
 
-	vain  int // documents that are known not to match by their texts
+	vain  int // number of documents whose texts are known not to match
 	notes memindex.Notes
 }
 
-// accepts reports whether the document of an ID is another one that may be named.
+// accepts reports whether the document with an ID may be named as a match.
 func (x *existence) accepts(id []byte) bool {
 	return string(id) != x.except && !x.v.Allowed.Has(string(id), string(x.of.ID))
 }
 
-// named returns the ID of document doc of a part if it is visible and may be named.
+// named returns the ID of document doc of a part. ok reports whether the document is visible and
+// may be named.
 func (x *existence) named(p *view.Part, doc uint32) (id []byte, ok bool, err error) {
 	if ok, err = x.v.Alive(p, doc); !ok || err != nil {
 		return nil, false, err
@@ -163,7 +164,7 @@ func (x *existence) named(p *view.Part, doc uint32) (id []byte, ok bool, err err
 	return id, x.accepts(id), x.ctx.Err()
 }
 
-// take notes a match, and reports whether there are enough.
+// take records a match, and reports whether there are enough.
 func (x *existence) take(m view.Match) (enough bool) {
 	better := cmp.Or(cmp.Compare(m.Distance, x.best.Distance), cmp.Compare(x.best.Score, m.Score), strings.Compare(m.ID, x.best.ID)) < 0
 	if x.found == 0 || better {
@@ -173,8 +174,8 @@ func (x *existence) take(m view.Match) (enough bool) {
 	return x.found >= x.most
 }
 
-// near looks for near fingerprints. Where there were more than it took, an equal one may be among
-// the others: it looks for that then.
+// near searches by fingerprint. If it stopped before it had seen all matches, a document with an
+// equal fingerprint may be among the others: then it searches for one.
 func (x *existence) near() error {
 	sc := nearPool.Get().(*Near)
 	defer nearPool.Put(sc)
@@ -194,12 +195,12 @@ func (x *existence) near() error {
 	}
 	found := x.found
 	x.found = 0
-	err = x.within(0, sc) // one that is found replaces the best
+	err = x.within(0, sc) // a match replaces the best one
 	x.found += found
 	return err
 }
 
-// within takes the documents within k bits, until there are enough.
+// within adds the documents within k bits, until there are enough.
 func (x *existence) within(k int, sc *Near) error {
 	parts := x.v.Version.Parts
 	sc.readers = sc.readers[:0]
@@ -222,10 +223,10 @@ func (x *existence) within(k int, sc *Near) error {
 	return nil
 }
 
-// existChunk is how much of a memtable is compared before what is found is looked at.
+// existChunk is how many fingerprints of a memtable are compared before the matches are examined.
 const existChunk = 4096
 
-// nearMem is near in a memtable. It reports whether there are enough matches.
+// nearMem is near for a memtable. It reports whether there are enough matches.
 func (x *existence) nearMem(m view.MemView, k int, sc *Near) (enough bool) {
 	if len(x.words) > 1 {
 		var compared int
@@ -249,8 +250,8 @@ func (x *existence) nearMem(m view.MemView, k int, sc *Near) (enough bool) {
 	return false
 }
 
-// takeMem takes those fingerprints of a memtable, at positions after from, that are of visible
-// documents that may be named. It reports whether there are enough matches.
+// takeMem adds the matches among fingerprints of a memtable, at positions from + found[i], whose
+// documents are visible and may be named. It reports whether there are enough matches.
 func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bool) {
 	for _, i := range found {
 		i += uint32(from)
@@ -262,7 +263,7 @@ func (x *existence) takeMem(m view.MemView, from int, found []uint32) (enough bo
 	return false
 }
 
-// similar looks for similar texts.
+// similar searches for similar texts.
 func (x *existence) similar() error {
 	return NewSimilar(x.v, x.of.Text, x.by).Each(x.ctx, x.except, func(id []byte, _ view.Place, similarity float64) (bool, error) {
 		if !x.accepts(id) {
@@ -308,32 +309,32 @@ func (x *existence) jaccard() error {
 	return nil
 }
 
-// exclude returns which documents of a table or memtable need not be looked at, as its families say
-// that they do not match; nil for none.
+// exclude returns a function that reports which documents of a table or memtable can be skipped,
+// because its families say that they do not match; nil if there are none.
 func (x *existence) exclude(f *memindex.Families) (skip func(doc uint32) bool) {
 	if !x.by.Verified || x.gather != nil || f.Empty() {
 		return nil
 	}
 	no := f.Exclude(x.own(), x.by.T)
 	if no.N == 0 || no.Matches() >= x.most {
-		return nil // or most match, so that the search soon ends
+		return nil // or most documents match, so that the search ends soon
 	}
 	x.vain += no.N
 	return no.Has
 }
 
-// crowdedVain is how many texts are compared in vain before those that follow are noted as members
-// of families.
+// crowdedVain is how many texts are compared without a match before the following ones are noted as
+// members of families.
 const crowdedVain = 64
 
-// learn makes the documents that were noted members of families.
+// learn makes the noted documents members of families.
 func (x *existence) learn(f *memindex.Families) {
 	if !x.notes.Empty() {
 		f.Learn(x.v.Short, &x.notes)
 	}
 }
 
-// own returns the set of the document.
+// own returns the set of the query.
 func (x *existence) own() features.Hashes {
 	if x.sets == nil {
 		x.sets = x.v.Texts.Sets()
@@ -363,9 +364,9 @@ func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64,
 	return false, nil
 }
 
-// takeSimilar takes those sketches of a memtable, at positions after from, that are similar and of
-// visible documents that may be named, except for positions that skip, if not nil, is true of. It
-// reports whether there are enough matches.
+// takeSimilar adds the matches among sketches of a memtable, at positions from + found[i], that are
+// similar and whose documents are visible and may be named. It leaves out positions for which skip,
+// if not nil, returns true. It reports whether there are enough matches.
 func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch minhash.Sketch, t float64, skip func(i uint32) bool) (enough bool, err error) {
 	for _, i := range found {
 		i += uint32(from)
@@ -382,8 +383,9 @@ func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch
 	return false, nil
 }
 
-// matches decides on a document whose estimate is high enough, on the texts if the criterion asks
-// for it; families know it by a number. It reports whether there are enough matches.
+// matches decides about a document whose estimate is high enough, by its text if the criterion
+// requires that. number identifies the document in families. matches reports whether there are
+// enough matches.
 func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *memindex.Families, number uint32) (enough bool, err error) {
 	if x.gather != nil {
 		return x.gather(score, p), nil
@@ -410,7 +412,7 @@ func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *mem
 	return x.take(scored(string(id), score)), nil
 }
 
-// AnyNear says for each fingerprint, of which fps has a column a word, whether a visible document
+// AnyNear reports for each fingerprint of fps, one column per word, whether a visible document
 // differs from it in at most k bits.
 func AnyNear(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int) (known []bool, err error) {
 	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fps))); err != nil {
@@ -425,11 +427,11 @@ func AnyNear(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int)
 	return known, err
 }
 
-// crowdedMatches is how many matches a query may have on average for a batch to be worth it, in
-// addition to those of a small batch.
+// crowdedMatches is how many matches per query, in addition to those of a small batch, make a batch
+// slower than single searches.
 const crowdedMatches = 16
 
-// anyNearChunk is anyNear for a chunk of fingerprints.
+// anyNearChunk is AnyNear for a chunk of fingerprints.
 func anyNearChunk(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int, known []bool) error {
 	b := batchPool.Get().(*nearBatch)
 	defer b.release()
@@ -472,7 +474,7 @@ func anyNearChunk(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k
 	return nil
 }
 
-// anyNearMems is anyNear for the memtables.
+// anyNearMems is AnyNear for the memtables.
 func anyNearMems(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int, known []bool, b *nearBatch) error {
 	for _, m := range v.Mems {
 		_, err := b.eachNearMem(ctx, m, fps, k, func(query int, at uint32) error {

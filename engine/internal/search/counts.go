@@ -15,12 +15,12 @@ type Counts struct {
 
 type countsKey struct{}
 
-// WithCounts returns a context whose searches add their work to sum, each once it has ended.
+// WithCounts returns a context whose searches add their counts to sum, each when it has ended.
 func WithCounts(ctx context.Context, sum *Counts) context.Context {
 	return context.WithValue(ctx, countsKey{}, sum)
 }
 
-// report tells the counts to the context, if it collects them.
+// report adds the counts to those of the context, if it collects them.
 func (c Counts) report(ctx context.Context) {
 	if sum, _ := ctx.Value(countsKey{}).(*Counts); sum != nil {
 		atomic.AddInt64(&sum.Probes, c.Probes)
@@ -30,7 +30,7 @@ func (c Counts) report(ctx context.Context) {
 	}
 }
 
-// Bytes that a query holds for each thing that it has found, while a slice of them grows.
+// Memory in bytes for each result of a query, while a slice of results grows.
 const (
 	nearHitBytes    = 2 * 56
 	jaccardHitBytes = 2 * 72
@@ -38,6 +38,5 @@ const (
 	EntryBytes      = 2 * 48
 )
 
-// MostFirst is how many things a query may keep the first of while they are found, instead of all
-// of them.
+// MostFirst is the largest limit for which a query holds only the first results instead of all.
 const MostFirst = 1 << 16

@@ -16,15 +16,15 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A query whose candidates are more than crowdLeast, and more than one document of crowdShare, has
-// a crowd: copies of one text, or pages of one template. Comparing the bitmaps of all documents
-// takes less time than comparing that many texts.
+// A query with more than crowdLeast candidates, and more than one in crowdShare documents, has a
+// crowd: copies of one text, or pages of one template. Comparing the bitmaps of all documents is
+// then cheaper than comparing so many texts.
 const (
 	crowdLeast = 1024
 	crowdShare = 256
 )
 
-// crowdFrom returns how many candidates of a query are not a crowd, at most.
+// crowdFrom returns the largest number of candidates that is not a crowd.
 func crowdFrom(v *view.View) int {
 	n := 0
 	for i := range v.Version.Parts {
@@ -33,27 +33,27 @@ func crowdFrom(v *view.View) int {
 	return max(crowdLeast, n/crowdShare)
 }
 
-// A crowd is a verified search for up to 64 queries that have many candidates. It goes through the
-// documents of all tables and memtables, a range at a time. In each range it finds the candidates
-// of all queries, reads each text once, and compares it at once, so that no more candidates are in
-// memory than ranges have. Equal sketches that lie side by side are compared once, so are texts,
-// and texts that differ a little from one before them only by the difference.
+// A crowd is a verified search for up to 64 queries with many candidates. It processes the
+// documents of all tables and memtables in ranges. In each range it finds the candidates of all
+// queries, reads each text once and compares it immediately, so that only the candidates of the
+// current ranges are in memory. Adjacent equal sketches are compared once, and so are texts; a text
+// that differs little from an earlier one is compared only by the difference.
 type crowd struct {
 	v       *view.View
 	t       float64
 	queries []*crowdQuery
-	first   bool         // a query is done with its first match
-	left    atomic.Int64 // queries that are not done
+	first   bool         // a query needs only one match
+	left    atomic.Int64 // queries that need more matches
 	masks   queryMasks
-	room    sync.Pool // of *textPairs, whose memory one range after the other uses
+	room    sync.Pool // of *textPairs, for reuse between ranges
 }
 
 type crowdQuery struct {
-	number  int // of the caller
+	number  int // index of the query for the caller
 	text    string
 	set     features.Hashes
 	sketch  minhash.Sketch
-	t       float64 // for estimates
+	t       float64 // threshold for estimates
 	accepts func(id []byte) bool
 	done    atomic.Bool // it needs no more matches
 }
@@ -68,7 +68,8 @@ func maskQueries(queries []*crowdQuery) queryMasks {
 	return of
 }
 
-// newCrowdQuery returns the query of a text and its sketch for documents that are similar to t.
+// newCrowdQuery returns the query for documents with a similarity of t or more to a text with the
+// given sketch.
 func newCrowdQuery(v *view.View, number int, text []byte, sketch minhash.Sketch, t float64, accepts func(id []byte) bool) *crowdQuery {
 	return &crowdQuery{
 		number: number, text: string(text), set: v.Texts.Sets().Set(text), sketch: sketch,
@@ -76,7 +77,7 @@ func newCrowdQuery(v *view.View, number int, text []byte, sketch minhash.Sketch,
 	}
 }
 
-// A crowdHit is a match of a query, by its index.
+// A crowdHit is a match of a query. query is its index.
 type crowdHit struct {
 	JaccardHit
 	query int
@@ -89,14 +90,14 @@ type crowdRange struct {
 	from, to uint32
 }
 
-// A range has at most crowdRangeDocs documents, and at least crowdRangeLeast.
+// A range has at most crowdRangeDocs and at least crowdRangeLeast documents.
 const (
 	crowdRangeDocs  = 4096
 	crowdRangeLeast = 64
 )
 
-// ranges returns all documents in ranges, so small that the candidates of the queries in as many
-// as are worked on take a quarter of the memory.
+// ranges divides all documents into ranges, so small that the candidates of all queries in the
+// ranges processed at the same time fit into a quarter of the memory.
 func (c *crowd) ranges(workers int) (all []crowdRange) {
 	most := c.v.Memory / 4 / int64(workers) / int64(len(c.queries)*textPairBytes)
 	docs := uint32(min(max(most, crowdRangeLeast), crowdRangeDocs))
@@ -116,7 +117,7 @@ func (c *crowd) ranges(workers int) (all []crowdRange) {
 	return all
 }
 
-// each calls found with matches, of one range after the other.
+// each calls found with the matches of one range after the other.
 func (c *crowd) each(ctx context.Context, found func(hits []crowdHit) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	ranges := c.ranges(workers)
@@ -140,25 +141,25 @@ type crowdSearch struct {
 	work  Counts
 	hits  []crowdHit
 
-	doc   uint32 // the last one that was a candidate, if there are pairs or it is seen,
+	doc   uint32 // the last candidate document; unset if not seen
 	seen  bool
-	alive bool // and whether it is visible,
+	alive bool // doc is visible
 	id    []byte
 
-	text    []byte // the last one that was compared
-	texted  uint32 // different ones so far
+	text    []byte // the last text compared
+	texted  uint32 // number of different texts so far
 	scores  []crowdScore
-	counted uint32 // the last of them that shared counted
+	counted uint32 // the text that shared was computed for
 	shared  sharedCounts
 }
 
-// A crowdScore is how a query compares with a text.
+// A crowdScore is the score of a query for a text.
 type crowdScore struct {
 	text  uint32
 	score float64
 }
 
-// run leaves the matches in x.hits.
+// run sets x.hits to the matches.
 func (x *crowdSearch) run() error {
 	x.texts, _ = x.room.Get().(*textPairs)
 	if x.texts == nil {
@@ -196,7 +197,7 @@ func (x *crowdSearch) run() error {
 	return nil
 }
 
-// gatherPart finds the candidates of a range of a part.
+// gatherPart finds the candidates in a range of a part.
 func (x *crowdSearch) gatherPart() error {
 	var sketches []minhash.Sketch
 	var ts []float64
@@ -224,7 +225,7 @@ func (x *crowdSearch) gatherPart() error {
 	})
 }
 
-// gatherMem finds the candidates of a range of a memtable.
+// gatherMem finds the candidates in a range of a memtable.
 func (x *crowdSearch) gatherMem() {
 	maps := x.mem.Bitmaps[x.from:x.to]
 	var found []uint32
@@ -247,11 +248,11 @@ func (x *crowdSearch) gatherMem() {
 	slices.SortFunc(x.texts.pairs, compareByDoc)
 }
 
-// countedTogether is how many queries a text is compared with at least for its elements to be
-// counted for all of them.
+// countedTogether is the number of queries from which the shared elements of a text are counted for
+// all queries at once.
 const countedTogether = 4
 
-// compare compares a text with queries, unless it is equal to the one before it.
+// compare compares a text with queries, unless the previous text was equal.
 func (x *crowdSearch) compare(sets *features.SetHasher, text []byte, pairs []textPair) {
 	if x.texted == 0 || !bytes.Equal(text, x.text) {
 		x.text = append(x.text[:0], text...)

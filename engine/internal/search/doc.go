@@ -1,29 +1,29 @@
 // Package search answers queries for one document over a View: by Hamming distance (Near), by
-// Jaccard similarity (Jaccard), for many fingerprints at once (EachBatch), and for the first match
-// (AnyMatch). It plans them too (PlanNear, PlanJaccard), at the costs that
-// package sstable estimates.
+// Jaccard similarity (Jaccard), by the similarity of texts (Similar), for many fingerprints at once
+// (EachBatch), and for the first match (AnyMatch). It also plans them (PlanNear, PlanJaccard,
+// PlanSimilar), with the costs that package sstable estimates.
 //
-// Tables are searched by package sstable, memtables by package memindex. What is found is
-// filtered by what the View sees: hits may be dead, replaced or expired. Near and Jaccard are the
-// memory of a search; they are pooled by callers and serve one search after another. They leave
-// their hits unordered: package ordered sorts them while they are read.
+// Package sstable searches the tables, package memindex the memtables. The results are filtered by
+// the View: hits may be dead, replaced or expired. Near and Jaccard hold the buffers of a search;
+// callers pool and reuse them. Their hits are unordered; package ordered sorts them while they are
+// read.
 //
 // # Verified searches
 //
-// A verified search takes candidates from [view.VerifyErrors] standard errors below its threshold,
-// and computes the similarity of their texts. It needs no margin for a query with fewer than t N
-// shingles: a document whose sketch is full can't be as similar then, and other sketches are exact.
+// A verified search collects candidates from [view.VerifyErrors] standard errors below its
+// threshold, and computes the similarity of their texts. A query with fewer than t N shingles needs
+// no margin: a document whose sketch is full cannot be that similar, and other sketches are exact.
 //
-// Candidates of many queries are decided together: candidates and shingle sets of consecutive
-// queries are gathered up to a quarter of the memory, sorted by document, and each block of texts
-// is decoded once (textpairs.go). A query with very many candidates, such as copies of one text or
-// pages of one template, is decided with up to 63 others, a range of documents at a time
-// (crowd.go). The answers are those of single searches.
+// Many queries are decided together: candidates and shingle sets of consecutive queries are
+// collected up to a quarter of the memory, sorted by document, and each block of texts is decoded
+// once (textpairs.go). A query with very many candidates, such as copies of one text or pages of
+// one template, is decided with up to 63 others, one range of documents at a time (crowd.go). The
+// answers are those of single searches.
 //
-// When match --add and PutNovel ask, for one document after the other, whether there is a match,
-// all pages of a family may look similar although none is. Documents that were compared without a
-// match are kept in memory, for each table and memtable, by their difference from what the family
-// has in common (memindex.Families): the next question compares differences instead of texts.
+// If match --add or PutNovel checks one document after the other, all pages of a family may look
+// similar although none matches. Documents that were compared without a match stay in memory, for
+// each table and memtable, as their difference from the features common to the family
+// (memindex.Families): the next check compares differences instead of texts.
 //
 // # Counts
 //

@@ -23,14 +23,14 @@ type JaccardHit struct {
 	view.Place
 }
 
-// Match returns the hit as callers get it.
+// Match converts the hit for callers.
 func (h *JaccardHit) Match() view.Match { return scored(string(h.id), h.Score) }
 
 func scored(id string, s minhash.Score) view.Match {
 	return view.Match{ID: id, Score: s.Score, Error: s.Error, Exact: s.Exact}
 }
 
-// CompareJaccard puts more similar hits first, then those of smaller IDs.
+// CompareJaccard orders hits by score, the highest first, then by ID.
 func CompareJaccard(a, b JaccardHit) int {
 	if c := cmp.Compare(b.Score.Score, a.Score.Score); c != 0 {
 		return c
@@ -38,11 +38,12 @@ func CompareJaccard(a, b JaccardHit) int {
 	return bytes.Compare(a.id, b.id)
 }
 
-// A Sample is the document that a search by Jaccard looks for: its text, or, if that is empty, the
-// stored document of its id. The document that is stored under the id is no match.
+// A Sample is the query of a search by Jaccard or by texts: a text, or, if that is empty, the
+// stored document with the ID. The document stored under the ID does not match.
 type Sample struct{ ID, Text string }
 
-// sketch returns the sketch to look for; NotFound if there is no stored document of the id.
+// sketch returns the sketch of the query. It returns ErrNotFound if there is no stored document
+// with the ID.
 func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
 	if err := v.NeedSketches(); err != nil {
 		return nil, err
@@ -59,7 +60,8 @@ func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
 	return p.Sketch(nil)
 }
 
-// ReadText returns the text to look for; NotFound if there is no stored document of the id.
+// ReadText returns the text of the query. It returns ErrNotFound if there is no stored document
+// with the ID.
 func (of Sample) ReadText(v *view.View) ([]byte, error) {
 	if of.Text != "" {
 		return []byte(of.Text), nil
@@ -72,7 +74,7 @@ func (of Sample) ReadText(v *view.View) ([]byte, error) {
 	return p.Text(&scratch)
 }
 
-// Stored returns a copy of the stored document of the id, which is NotFound if there is none.
+// Stored returns a copy of the stored document with the ID, or ErrNotFound if there is none.
 func (of Sample) Stored(v *view.View) (d sstable.Document, err error) {
 	p, err := v.Locate(of.ID)
 	if err != nil {
@@ -92,29 +94,29 @@ func (of Sample) Stored(v *view.View) (d sstable.Document, err error) {
 	return d, err
 }
 
-// A Jaccard is a search by Jaccard, with memory that serves one search after another. The zero
-// value is ready; it serves one goroutine.
+// A Jaccard holds the buffers of searches by Jaccard, one at a time. The zero value is ready to
+// use; it serves one goroutine.
 type Jaccard struct {
 	v     *view.View
 	table sstable.JaccardSearcher
 	raw   []sstable.JaccardHit
 	index memindex.Searcher
 	mem   []uint32
-	Hits  []JaccardHit // what was found, in no order
-	few   int          // sketches to score beyond which a search ends with errCrowded; 0 for any number
+	Hits  []JaccardHit // the results, in no particular order
+	few   int          // a search that must score more sketches ends with errCrowded; 0 for no limit
 	work  Counts
 }
 
 var jaccardPool = sync.Pool{New: func() any { return new(Jaccard) }}
 
-// Forget clears references, so that a pooled Jaccard holds no tables, but keeps the buffers.
+// Forget clears references, so that a pooled Jaccard holds no tables. The buffers remain.
 func (q *Jaccard) Forget() {
 	clear(q.Hits)
 	q.v = nil
 }
 
-// Find finds all visible documents of v that match the sample by a criterion of Jaccard, except for
-// the one that is stored under its id. It leaves them in q.Hits.
+// Find sets q.Hits to all visible documents of v that match the sample by a Jaccard criterion,
+// except the one stored under its ID.
 func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) (err error) {
 	if err := v.Usable(ctx); err != nil {
 		return err
@@ -130,8 +132,8 @@ func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Cri
 	return q.verify(ctx, text, by.T)
 }
 
-// findCandidates leaves in q.Hits what Find does, or for a verified criterion all documents that
-// may match by their estimates.
+// findCandidates sets q.Hits to the results of Find, or, for a verified criterion, to all documents
+// that may match by their estimates.
 func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
 	if by.Verified {
 		if err := v.NeedTexts(); err != nil {
@@ -149,27 +151,27 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, of Sample, b
 	return q.bySketch(ctx, v, sketch, t, of.ID)
 }
 
-// findFew is findCandidates that ends with errCrowded if there are more than most documents of a
-// table, or candidates, to compare sketches with.
+// findFew is findCandidates that ends with errCrowded if more than most sketches of a table, or
+// more than most candidates, must be compared.
 func (q *Jaccard) findFew(ctx context.Context, v *view.View, of Sample, by view.Criterion, most int) error {
 	q.few = most
 	defer func() { q.few = 0 }()
 	return q.findCandidates(ctx, v, of, by)
 }
 
-// candidateThreshold returns the threshold for estimates of documents that may be similar to t or
-// more in truth. An estimate is off only where a sketch is full. A query of less than t N shingles
-// is that similar to no document whose sketch is full: that has N shingles at least, and the
-// similarity of sets is at most the ratio of their sizes.
+// candidateThreshold returns the threshold for the estimates of documents whose real similarity may
+// be t or more. Only estimates from full sketches are inexact. A query with fewer than t N shingles
+// cannot have that similarity with a document whose sketch is full: such a document has at least N
+// shingles, and the similarity of sets is at most the ratio of their sizes.
 func candidateThreshold(v *view.View, sketch minhash.Sketch, t float64) float64 {
 	if t > 1 || !(t > 0) || float64(len(sketch)) < t*float64(v.Params.Sketch) {
-		return t // bySketch refuses the first two
+		return t // bySketch refuses an invalid t
 	}
 	return v.Lowered(t)
 }
 
-// bySketch leaves all visible documents whose score is t or more in q.Hits, in no order, except for
-// the one whose ID is except.
+// bySketch sets q.Hits to all visible documents whose score is t or more, in no particular order,
+// except the one whose ID is except.
 func (q *Jaccard) bySketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64, except string) error {
 	q.v, q.Hits = v, q.Hits[:0]
 	if err := v.NeedSketches(); err != nil {
@@ -179,7 +181,7 @@ func (q *Jaccard) bySketch(ctx context.Context, v *view.View, sketch minhash.Ske
 		return err
 	}
 	if len(sketch) == 0 {
-		return nil // no words: it matches nothing
+		return nil // no words: nothing matches
 	}
 	q.work = Counts{}
 	err := q.all(ctx, sketch, t, except)
@@ -268,7 +270,7 @@ func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, exc
 	}
 }
 
-// gather leaves in q.mem the sketches of a memtable that its index and their bitmaps do not reject,
+// gather sets q.mem to the sketches of a memtable that its index and their bitmaps do not reject,
 // and adds up the work. It returns false if comparing all bitmaps is faster.
 func (q *Jaccard) gather(m view.MemView, sketch minhash.Sketch, bitmap *minhash.Bitmap, t float64, work *Counts) bool {
 	found, postings, ok := q.index.Gather(q.mem[:0], m.Sketches, len(m.Bitmaps), sketch, t)
@@ -283,8 +285,8 @@ func (q *Jaccard) gather(m view.MemView, sketch minhash.Sketch, bitmap *minhash.
 	return ok
 }
 
-// verify replaces the estimates of the hits by exact scores, from the texts, and keeps those of t
-// or more.
+// verify replaces the estimates of the hits by exact scores of the texts, and removes hits with
+// scores below t.
 func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
 	sets := q.v.Texts.Sets()
 	mine := sets.Set(text)

@@ -24,10 +24,10 @@ type NearHit struct {
 	view.Place
 }
 
-// Match returns the hit as callers get it.
+// Match converts the hit for callers.
 func (h *NearHit) Match() view.Match { return view.Match{ID: string(h.id), Distance: h.distance} }
 
-// CompareNear puts nearer hits first, then those of smaller IDs.
+// CompareNear orders hits by distance, the nearest first, then by ID.
 func CompareNear(a, b NearHit) int {
 	if c := cmp.Compare(a.distance, b.distance); c != 0 {
 		return c
@@ -35,44 +35,44 @@ func CompareNear(a, b NearHit) int {
 	return bytes.Compare(a.id, b.id)
 }
 
-// A Near is a search by Hamming distance, with memory that serves one search after another.
-// The zero value is ready; it serves one goroutine.
+// A Near holds the buffers of searches by Hamming distance, one at a time. The zero value is ready
+// to use; it serves one goroutine.
 type Near struct {
 	v       *view.View
 	group   sstable.NearSearcher
 	readers []*sstable.Reader
 	index   memindex.Searcher
 	mem     []uint32
-	words   []base.Fingerprint // of a query of existence
-	Hits    []NearHit          // what was found, in no order
+	words   []base.Fingerprint // words of a query of AnyMatch
+	Hits    []NearHit          // the results, in no particular order
 	work    Counts
 
 	Want    NearWant
-	Found   int64 // visible hits
-	most    int   // hits that may be held
-	far     int   // hits of a greater distance are not wanted
+	Found   int64 // number of visible hits
+	most    int   // limit of the hits held
+	far     int   // hits at greater distances are not wanted
 	limited ordered.Limited[NearHit]
 }
 
-// NearWant says what becomes of the hits of a Near. The zero value collects all.
+// NearWant says which hits a Near collects. The zero value collects all.
 type NearWant struct {
-	Count bool                // they are counted, and nothing else
-	Visit func(NearHit) error // they are given to a function
-	First int                 // this many are kept, the first in order
-	After *NearHit            // with First: of those that come after this one
+	Count bool                // only count the hits
+	Visit func(NearHit) error // pass the hits to this function
+	First int                 // collect this many hits, the first in order
+	After *NearHit            // with First: collect only hits after this one
 }
 
 var nearPool = sync.Pool{New: func() any { return new(Near) }}
 
-// Forget clears references, so that a pooled Near holds no tables, but keeps the buffers.
+// Forget clears references, so that a pooled Near holds no tables. The buffers remain.
 func (q *Near) Forget() {
 	clear(q.Hits)
 	clear(q.readers)
 	q.v, q.Want, q.limited = nil, NearWant{}, ordered.Limited[NearHit]{}
 }
 
-// Nearest finds the n visible documents nearest to any of fps. It leaves them in q.Hits, and
-// perhaps others.
+// Nearest finds the n visible documents nearest to any of fps. q.Hits has these, and possibly
+// others.
 func (q *Near) Nearest(ctx context.Context, v *view.View, fps [][]base.Fingerprint, n int) error {
 	if n <= MostFirst {
 		q.Want.First = n
@@ -89,8 +89,8 @@ func (q *Near) Nearest(ctx context.Context, v *view.View, fps [][]base.Fingerpri
 	return nil
 }
 
-// Find finds all visible documents of v within k bits of fp, which has one word or more. It leaves
-// them in q.Hits, in no order, unless q.Want says otherwise.
+// Find sets q.Hits to all visible documents of v within k bits of fp, which has one or more words,
+// in no particular order, unless q.Want says otherwise.
 func (q *Near) Find(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) error {
 	if v.Several {
 		return q.FindAny(ctx, v, [][]base.Fingerprint{fp}, k)
@@ -118,7 +118,7 @@ func (q *Near) FindAny(ctx context.Context, v *view.View, fps [][]base.Fingerpri
 	return v.Safely(ctx, func() error { return q.fold(rows) })
 }
 
-// fold takes the documents that rows belong to, each once, as near as the nearest of its rows.
+// fold replaces rows by their documents, each once with the distance of its nearest row.
 func (q *Near) fold(rows []NearHit) error {
 	for i := range rows {
 		h := &rows[i]
@@ -128,7 +128,7 @@ func (q *Near) fold(rows []NearHit) error {
 		}
 		p, ok, err := q.v.Find(of)
 		if err == nil && !ok {
-			err = files.NoDocument(string(of)) // only rows that count were found
+			err = files.NoDocument(string(of)) // the search found only rows that count
 		}
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func (q *Near) fold(rows []NearHit) error {
 	return nil
 }
 
-// find is Find for rows, of which documents have several where View.Several is set.
+// find is Find for rows. If View.Several is set, a document may have several rows.
 func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (err error) {
 	if err := v.Usable(ctx); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 	q.work = Counts{}
 	defer q.report(ctx)
 	if len(fp) == 1 {
-		for _, m := range v.Mems { // they have arrived in the cache when the tables have been searched
+		for _, m := range v.Mems { // the prefetched data arrives while the tables are searched
 			m.Index.Prefetch(fp[0], k)
 		}
 	}
@@ -184,7 +184,7 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 	for i := range parts {
 		q.readers = append(q.readers, parts[i].Reader)
 	}
-	// All tables are searched at once: their cache misses overlap.
+	// All tables are searched together, so that their cache misses overlap.
 	err = q.group.NearGroup(q.readers, fp, k, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
 		q.work.Tables++
 		q.work.Probes += int64(work.Probes)
@@ -205,7 +205,7 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 	return ctx.Err()
 }
 
-// report tells the context what the search did.
+// report adds the work of the search to the context.
 func (q *Near) report(ctx context.Context) {
 	q.work.Matches += q.Found
 	q.work.report(ctx)
@@ -231,7 +231,7 @@ func (q *Near) add(h NearHit) error {
 	return nil
 }
 
-// takeHits keeps the visible ones of a table's hits.
+// takeHits adds the visible hits of a table.
 func (q *Near) takeHits(ctx context.Context, p *view.Part, hits []sstable.Hit) error {
 	for i, h := range hits {
 		if i%4096 == 4095 && ctx.Err() != nil {
@@ -298,7 +298,7 @@ func findMem(s *memindex.Searcher, dst []uint32, m view.MemView, q []base.Finger
 		dst, n, ok = s.Look(dst, index, len(m.FPs), q[j], radius(j))
 		compared += n
 		dst = append(dst[:at], slices.DeleteFunc(dst[at:], func(i uint32) bool {
-			for e := range j { // an earlier word finds it
+			for e := range j { // already found by an earlier word
 				if base.Distance(q[e], m.Word(e, i)) <= radius(e) {
 					return true
 				}

@@ -18,14 +18,15 @@ import (
 )
 
 const (
-	// ChunkQueries is how many queries are searched together: more are faster by little.
+	// ChunkQueries is how many queries are searched together. Larger chunks are only slightly
+	// faster.
 	ChunkQueries = 1 << chunkBits
 	chunkBits    = 20
-	// chunkMatches is how many matches of more than one query are held.
+	// chunkMatches limits the matches held for a chunk of several queries.
 	chunkMatches = 4 * ChunkQueries
 )
 
-// The low bits of a key of nearBatch.found are a distance. The array type below is no type if the
+// The low bits of a key in nearBatch.found are a distance. The array type below is invalid if the
 // greatest distance does not fit.
 const (
 	distanceBits = 11
@@ -34,7 +35,7 @@ const (
 
 var _ [distanceMask - base.FingerprintBits*sstable.MaxWords]struct{}
 
-// BatchMatches returns how many matches of a chunk of queries are held.
+// BatchMatches returns the limit of the matches held for a chunk of queries.
 func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
 
 // rowsOf returns the rows [from, to) of columns.
@@ -46,7 +47,7 @@ func rowsOf(columns [][]base.Fingerprint, from, to int) [][]base.Fingerprint {
 	return rows
 }
 
-// row returns row i of columns, in room.
+// row returns row i of columns; it reuses room.
 func row(columns [][]base.Fingerprint, i int, room []base.Fingerprint) []base.Fingerprint {
 	room = room[:0]
 	for _, c := range columns {
@@ -55,10 +56,10 @@ func row(columns [][]base.Fingerprint, i int, room []base.Fingerprint) []base.Fi
 	return room
 }
 
-// EachBatch calls fn for the matches of every fingerprint, of which fps has a column a word, by
-// query, those of a query nearest first, then by ID, until it returns false. It searches queries
-// fingerprints at a time, or fewer if these have more than matches matches, or more bytes of IDs
-// than there is memory for. A single query may have any number of them.
+// EachBatch calls fn for the matches of every fingerprint of fps, one column per word: by query,
+// those of each query nearest first, then by ID, until fn returns false. It searches chunks of
+// queries fingerprints, or fewer if these have more than matches matches, or more bytes of IDs than
+// fit into memory. A single query may have any number of matches.
 func EachBatch(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k, queries, matches int, fn func(query int, m view.Match) bool) error {
 	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fps))); err != nil {
 		return err
@@ -94,11 +95,11 @@ func EachBatch(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k, q
 	return nil
 }
 
-// errCrowded says that a chunk has to be cut into smaller ones.
+// errCrowded says that a chunk must be divided into smaller ones.
 var errCrowded = errors.New("more matches than are held in memory")
 
-// inTurns yields the matches of the only query of a chunk, which has more than are held: the first
-// ones, then the first of the others. Each turn searches for all of them.
+// inTurns yields the matches of a single query with more matches than can be held: the first ones,
+// then the next ones, and so on. Each turn repeats the search.
 func (b *nearBatch) inTurns(first int, fn func(query int, m view.Match) bool) (goOn bool, err error) {
 	q := nearPool.Get().(*Near)
 	defer nearPool.Put(q)
@@ -110,7 +111,7 @@ func (b *nearBatch) inTurns(first int, fn func(query int, m view.Match) bool) (g
 			return false, err
 		}
 		for some := range slices.Chunk(q.Hits, turnMatches) {
-			err := b.v.Safely(b.ctx, func() error { // their IDs alias the tables
+			err := b.v.Safely(b.ctx, func() error { // the IDs alias the tables
 				matches = matches[:0]
 				for i := range some {
 					matches = append(matches, some[i].Match())
@@ -134,37 +135,37 @@ func (b *nearBatch) inTurns(first int, fn func(query int, m view.Match) bool) (g
 	}
 }
 
-// turnMatches is how many matches inTurns makes of hits at a time.
+// turnMatches is how many hits inTurns converts to matches at a time.
 const turnMatches = 256
 
-// nearBatch is a run of NearBatch. It finds the hits of one table after the other, puts them in the
-// order of documents, in which IDs are cheap to read, and finally all in the order in which they
-// are yielded.
+// nearBatch holds the state of EachBatch. It finds the hits of one table after the other, sorts
+// these by document, which makes reading their IDs cheap, and finally sorts all hits into the order
+// in which they are yielded.
 type nearBatch struct {
 	v       *view.View
 	ctx     context.Context
 	k       int
-	most    int                  // matches of a chunk that are held
-	queries [][]base.Fingerprint // of the chunk: a column a word
-	one     []base.Fingerprint   // that is searched for in a memtable
-	asked   []base.Fingerprint   // that a match is of
+	most    int                  // limit of the matches held for a chunk
+	queries [][]base.Fingerprint // queries of the chunk, one column per word
+	one     []base.Fingerprint   // current query of eachNearWide
+	asked   []base.Fingerprint   // buffer of rowOf
 
 	scratch sstable.NearSearcher
 	index   memindex.Searcher
 	mem     []uint32
-	hits    []uint64 // of a table: distance<<52 | query<<32 | document
+	hits    []uint64 // hits of a table: distance<<52 | query<<32 | document
 	other   []uint64
 	docs    []uint32
 	pairs   []uint64
 
-	found ordered.Pairs // query<<distanceBits | distance, and the number of an ID
+	found ordered.Pairs // query<<distanceBits | distance, with the index of an ID
 	room  ordered.Pairs
-	ids   []byte   // IDs, one after the other
-	ends  []int    // of each of them
-	last  []uint32 // how the last long run of matches was put in order: positions in it
+	ids   []byte   // concatenated IDs
+	ends  []int    // end of each ID in ids
+	last  []uint32 // permutation that sorted the last long run of matches
 }
 
-// batchPool keeps the memory of runs that are over, until the garbage collector needs it.
+// batchPool pools nearBatches for reuse of their buffers.
 var batchPool = sync.Pool{New: func() any { return new(nearBatch) }}
 
 func (b *nearBatch) release() {
@@ -204,8 +205,8 @@ func (b *nearBatch) search() error {
 	return b.ctx.Err()
 }
 
-// crowded returns errCrowded if there are too many matches, n of them not in found yet, or too many
-// bytes of IDs.
+// crowded returns errCrowded if there are too many matches, including n that are not in found yet,
+// or too many bytes of IDs.
 func (b *nearBatch) crowded(n int) error {
 	if n+len(b.found.Keys) > b.most || int64(len(b.ids)) > max(b.v.Memory/idsShare, 1<<20) {
 		return errCrowded
@@ -213,7 +214,7 @@ func (b *nearBatch) crowded(n int) error {
 	return nil
 }
 
-// IDs are copied some at a time, and may take a share of the memory.
+// IDs are copied idsAtOnce at a time. They may occupy one idsShare-th of the memory.
 const (
 	idsAtOnce = 1 << 10
 	idsShare  = 8
@@ -266,13 +267,13 @@ func (b *nearBatch) rowOf(query int) []base.Fingerprint {
 	return b.asked
 }
 
-// add notes a match, whose ID will be the next one.
+// add adds a match. Its ID must be added next.
 func (b *nearBatch) add(query, distance int) {
 	b.found.Vals = append(b.found.Vals, uint32(len(b.found.Keys)))
 	b.found.Keys = append(b.found.Keys, uint64(query)<<distanceBits|uint64(distance))
 }
 
-// memtable adds the matches of a memtable, and returns how many comparisons that took.
+// memtable adds the matches of a memtable, and returns the number of comparisons.
 func (b *nearBatch) memtable(m view.MemView) (compared int64, err error) {
 	return b.eachNearMem(b.ctx, m, b.queries, b.k, func(query int, at uint32) error {
 		d := m.Docs[m.FPDoc[at]]
@@ -289,14 +290,14 @@ func (b *nearBatch) memtable(m view.MemView) (compared int64, err error) {
 	})
 }
 
-// How many queries are compared with how many fingerprints of a memtable at a time: what fits into
-// the first cache.
+// How many queries are compared with how many fingerprints of a memtable at a time, so that both
+// fit into the first-level cache.
 const (
 	memQueries = 64
 	memKeys    = 1024
 )
 
-// eachNearMem calls fn for each query and each position of the fingerprints of a memtable that
+// eachNearMem calls fn for each pair of a query and a position of a fingerprint in a memtable that
 // differ in at most k bits, and returns how many it has compared.
 func (b *nearBatch) eachNearMem(ctx context.Context, m view.MemView, columns [][]base.Fingerprint, k int, fn func(query int, at uint32) error) (compared int64, err error) {
 	if len(columns) > 1 {
@@ -326,7 +327,7 @@ func (b *nearBatch) eachNearMem(ctx context.Context, m view.MemView, columns [][
 	return compared, nil
 }
 
-// eachNearWide is eachNearMem for fingerprints of several words.
+// eachNearWide is eachNearMem for fingerprints with several words.
 func (b *nearBatch) eachNearWide(ctx context.Context, m view.MemView, columns [][]base.Fingerprint, k int, fn func(query int, at uint32) error) (compared int64, err error) {
 	for query := range columns[0] {
 		var n int
@@ -345,8 +346,8 @@ func (b *nearBatch) eachNearWide(ctx context.Context, m view.MemView, columns []
 	return compared, nil
 }
 
-// lookUp is eachNearMem by the memtable's index, for the first queries: all, unless it turns out to
-// serve them badly. It returns how many.
+// lookUp is eachNearMem through the memtable's index. It stops early if the index turns out to be
+// slow for these queries, and returns how many queries it has searched.
 func (b *nearBatch) lookUp(ctx context.Context, m view.MemView, queries []base.Fingerprint, k int, fn func(query int, at uint32) error) (looked int, compared int64, err error) {
 	if m.Index == nil || !memindex.Probed(len(m.FPs), k) {
 		return 0, 0, nil
@@ -370,7 +371,7 @@ func (b *nearBatch) lookUp(ctx context.Context, m view.MemView, queries []base.F
 	return looked, compared, nil
 }
 
-// order sorts what was found.
+// order sorts the matches.
 func (b *nearBatch) order() {
 	n := len(b.found.Keys)
 	b.room.Keys, b.room.Vals = slices.Grow(b.room.Keys[:0], n)[:n], slices.Grow(b.room.Vals[:0], n)[:n]
@@ -390,7 +391,7 @@ func (b *nearBatch) order() {
 	}
 }
 
-// fold leaves each document once for a query, at the least distance, which comes first.
+// fold removes all but the first, nearest match of each document from the matches of a query.
 func (b *nearBatch) fold() {
 	seen, query, n := map[string]bool{}, uint64(0), 0
 	for i, key := range b.found.Keys {
@@ -408,12 +409,12 @@ func (b *nearBatch) fold() {
 	b.found.Keys, b.found.Vals = b.found.Keys[:n], b.found.Vals[:n]
 }
 
-// longRun is how many matches at the same distance it takes to remember their order.
+// longRun is the number of matches at the same distance from which their order is remembered.
 const longRun = 1 << 10
 
-// orderRun puts the matches of a query at one distance in the order of their IDs. Documents of
-// equal fingerprints are such a run of many queries: a long run is in order if it is put in that of
-// the one before it.
+// orderRun sorts the matches of a query at one distance by ID. Documents with equal fingerprints
+// form the same run for many queries: orderRun first tries the permutation that sorted the previous
+// long run.
 func (b *nearBatch) orderRun(run []uint32) {
 	if len(run) < longRun {
 		if len(run) > 1 {
@@ -456,7 +457,7 @@ func (b *nearBatch) ascends(matches []uint32) bool {
 	return true
 }
 
-// id returns the ID of a document by its number.
+// id returns the ID with index i.
 func (b *nearBatch) id(i uint32) []byte {
 	id := b.ids[:b.ends[i]]
 	if i > 0 {
@@ -468,7 +469,7 @@ func (b *nearBatch) id(i uint32) []byte {
 	return id
 }
 
-// yield yields the matches of the chunk whose first query is the given one.
+// yield calls fn with the matches of the chunk whose first query has the given index.
 func (b *nearBatch) yield(first int, fn func(query int, m view.Match) bool) bool {
 	for i, key := range b.found.Keys {
 		b.prefetch(b.found.Vals, i)
@@ -479,14 +480,14 @@ func (b *nearBatch) yield(first int, fn func(query int, m view.Match) bool) bool
 	return true
 }
 
-// How many matches ahead of the one that is yielded the place of an ID is prefetched, and the ID:
-// matches are in the order of queries, IDs in that of documents.
+// How many matches ahead the end of an ID, and the ID itself, are prefetched: matches are ordered
+// by query, but IDs by document.
 const (
 	endsAhead = 32
 	idsAhead  = 16
 )
 
-// prefetch prefetches what matches that follow the one at i need.
+// prefetch prefetches data for matches after the one at index i.
 func (b *nearBatch) prefetch(vals []uint32, i int) {
 	if i+endsAhead < len(vals) {
 		kernel.PrefetchAt(unsafe.Pointer(&b.ends[vals[i+endsAhead]]), 1)

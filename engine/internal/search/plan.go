@@ -13,8 +13,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// PartPlan is how a search is carried out in one table or memtable; engine.PartPlan documents the
-// fields.
+// PartPlan is the plan of a search in one table or memtable; engine.PartPlan documents the fields.
 type PartPlan struct {
 	Part       string
 	Documents  int
@@ -25,7 +24,7 @@ type PartPlan struct {
 	Cost       float64
 }
 
-// PlanNear returns how Near would search. It reads directories only.
+// PlanNear returns the plan of a search by Near. It reads directories only.
 func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (parts []PartPlan, err error) {
 	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fp))); err != nil {
 		return nil, err
@@ -49,8 +48,8 @@ func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (
 	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planNearMem(m, len(fp), k) })...), err
 }
 
-// PlanJaccard returns how a search by Jaccard would be carried out. It reads postings, but neither
-// bitmaps nor sketches.
+// PlanJaccard returns the plan of a search by Jaccard. It reads postings, but neither bitmaps nor
+// sketches.
 func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
 	var sketch minhash.Sketch
 	var t float64
@@ -75,8 +74,8 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planJaccardMem(m, sketch, t) })...), err
 }
 
-// jaccardTarget returns the sketch that a search by a criterion of Jaccard looks for, and the
-// threshold of its estimates.
+// jaccardTarget returns the sketch of a search by a Jaccard criterion, and the threshold for its
+// estimates.
 func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
 	if !by.Jaccard {
 		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, files.ErrInvalid)
@@ -91,7 +90,7 @@ func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32,
 	return s, by.T, err
 }
 
-// planMemtables returns the parts of a plan that are memtables; of is how one is searched.
+// planMemtables returns the plans of the memtables, made by of.
 func planMemtables(v *view.View, of func(view.MemView) PartPlan) (parts []PartPlan) {
 	for _, m := range v.Mems {
 		if n := len(m.Docs); n > 0 {
@@ -103,9 +102,10 @@ func planMemtables(v *view.View, of func(view.MemView) PartPlan) (parts []PartPl
 	return parts
 }
 
-// planNearMem returns how a memtable of fingerprints of some words is searched by distance.
+// planNearMem returns the plan for a memtable by distance. words is the number of words per
+// fingerprint.
 func planNearMem(m view.MemView, words, k int) PartPlan {
-	plan := memindex.Estimate(len(m.FPs), k/words) // of each word
+	plan := memindex.Estimate(len(m.FPs), k/words) // for each word
 	plan.Probes, plan.Cost = plan.Probes*words, plan.Cost*float64(words)
 	p := PartPlan{Method: "scan", Candidates: plan.Visits, Cost: plan.Cost}
 	if plan.Radii != nil {
@@ -114,7 +114,7 @@ func planNearMem(m view.MemView, words, k int) PartPlan {
 	return p
 }
 
-// planJaccardMem returns how a memtable is searched by Jaccard.
+// planJaccardMem returns the plan for a memtable by Jaccard.
 func planJaccardMem(m view.MemView, sketch minhash.Sketch, t float64) PartPlan {
 	var scratch memindex.Searcher
 	plan := scratch.EstimateSketches(m.Sketches, len(m.Bitmaps), sketch, t)

@@ -8,22 +8,22 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A Scorer tests documents one at a time against a query by Jaccard or by texts. It serves one
-// goroutine, as long as its view is open.
+// A Scorer tests single documents against a query by Jaccard or by texts. It serves one goroutine,
+// while its view is open.
 type Scorer struct {
 	v         *view.View
 	by        view.Criterion
 	except    string
 	Sketch    minhash.Sketch
-	candidate float64         // the threshold for estimates
-	text      features.Hashes // of the query, where texts decide
+	candidate float64         // threshold for estimates
+	text      features.Hashes // set of the query, if texts decide
 	sets      *features.SetHasher
 	other     []uint32
-	similar   *Similar // by a criterion of text; nil otherwise
+	similar   *Similar // for text criteria; nil otherwise
 	scratch   []byte
 }
 
-// NewScorer prepares a search for a sample by another criterion than Near.
+// NewScorer prepares a search for a sample by a criterion other than Near.
 func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) (*Scorer, error) {
 	x := &Scorer{v: v, by: by, except: of.ID}
 	err := v.Safely(ctx, func() (err error) {
@@ -48,10 +48,10 @@ func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) 
 	return x, err
 }
 
-// Empty reports whether there is nothing to search for: the sample has no sketch.
+// Empty reports whether the query can match nothing, because the sample has no sketch.
 func (x *Scorer) Empty() bool { return x.similar == nil && len(x.Sketch) == 0 }
 
-// Match reports whether the search finds the document with this ID, and as what.
+// Match reports whether the search finds the document with this ID, and returns its match.
 func (x *Scorer) Match(ctx context.Context, id string) (m view.Match, ok bool, err error) {
 	if id == x.except || x.Empty() {
 		return view.Match{}, false, nil

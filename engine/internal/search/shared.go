@@ -6,23 +6,24 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// queryMasks say for elements of sets which of at most 64 queries have them, as bits.
+// queryMasks map an element to a bit mask of the queries, at most 64, whose sets have it.
 type queryMasks map[uint64]uint64
 
-// sharedCounts count the elements that one set after the other has in common with those of many
-// queries. Sets that differ little from one before them, the model, have its counts except for the
-// elements that are in one of the two only, of which queries have few. Pages of a template, which
-// resemble each other more than any of the queries, are counted in the time of one comparison.
+// sharedCounts count, for one set after the other, the elements that it shares with the set of each
+// query. If a set differs little from an earlier one, the model, its counts are those of the model,
+// corrected for the elements that are in only one of the two, few of which any query has. Counting
+// pages of a template, which resemble each other more than any query, thus costs about as much as
+// one comparison each.
 type sharedCounts struct {
 	of       queryMasks
 	model    features.Hashes
-	masks    []uint64 // of the model's elements
+	masks    []uint64 // masks of the model's elements
 	ofModel  [64]int32
-	now      [64]int32 // elements of the set that each query has
-	elements int       // of the set
+	now      [64]int32 // elements that the current set shares with each query
+	elements int       // size of the current set
 }
 
-// A set follows its model where at most one of modelShare elements differs.
+// A set uses its model's counts if at most one in modelShare elements differs.
 const modelShare = 4
 
 func (c *sharedCounts) count(set features.Hashes) {
@@ -32,8 +33,8 @@ func (c *sharedCounts) count(set features.Hashes) {
 	}
 }
 
-// follow counts the elements of a set that differs little from the model, and returns false for
-// another one.
+// follow counts the elements of a set by its difference from the model. It returns false if they
+// differ too much.
 func (c *sharedCounts) follow(set features.Hashes) bool {
 	c.now = c.ofModel
 	most := len(c.model) / modelShare
@@ -73,7 +74,7 @@ func (c *sharedCounts) add(queries uint64, n int32) {
 	}
 }
 
-// jaccard returns the similarity of the set that was counted and that of a query.
+// jaccard returns the similarity of the counted set and the set of a query.
 func (c *sharedCounts) jaccard(query int, of features.Hashes) float64 {
 	n := int(c.now[query])
 	if n == 0 {

@@ -14,24 +14,24 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Similar is a search for the documents whose texts are similar to one, by a criterion of text.
-// It is complete: the texts that their signatures do not rule out are compared, and where a table
-// has no signatures, as they would take more memory than there is for them, all of about the
-// length. By containment all texts are compared, but in a table with an index of sets those that it
-// does not rule out. It serves one goroutine, as long as its view is open.
+// A Similar is a complete search for the documents whose texts are similar to one, by a text
+// criterion. It compares the texts that signatures do not rule out. In a table without signatures,
+// because they do not fit into memory, it compares all texts of about the same length. By
+// containment it compares all texts, or, with an index of sets, those that the index does not rule
+// out. It serves one goroutine, while its view is open.
 type Similar struct {
 	v       *view.View
 	compare textsim.Compare
-	edit    *textsim.EditFilter // nil for another measure
+	edit    *textsim.EditFilter // nil for other measures
 	cosine  *textsim.CosineFilter
-	index   IndexFunc         // nil for another measure
-	set     *sstable.SetQuery // of containment, else nil
+	index   IndexFunc         // nil for other measures
+	set     *sstable.SetQuery // for containment; nil otherwise
 	docs    []uint32
 	scratch []byte
 	work    Counts
 }
 
-// NewSimilar prepares a search of v for a text by a criterion of text, which has been checked.
+// NewSimilar prepares a search of v for a text by a text criterion, which must have been checked.
 func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	q := &Similar{v: v}
 	if by.Text.Contained() {
@@ -47,8 +47,8 @@ func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	return q
 }
 
-// An IndexFunc appends the documents of a table that may be similar by its index, or returns false
-// if all are to be compared.
+// An IndexFunc appends the documents of a table that may be similar according to its index. ok is
+// false if all documents must be compared.
 type IndexFunc func(p *view.Part, dst []uint32) (docs []uint32, read int, ok bool, err error)
 
 // NewScan prepares a search of v that compares all texts, or those that an index does not rule out.
@@ -56,15 +56,15 @@ func NewScan(v *view.View, compare textsim.Compare, index IndexFunc) *Similar {
 	return &Similar{v: v, compare: compare, index: index}
 }
 
-// signed reports whether texts that are not similar are told by their signatures.
+// signed reports whether signatures can rule out texts.
 func (q *Similar) signed() bool { return q.edit != nil || q.cosine != nil }
 
-// A SimilarFunc is called for a visible document that is similar. id is used again after it. It
+// A SimilarFunc is called for a visible document that is similar. id is reused afterwards. It
 // reports whether the search continues.
 type SimilarFunc func(id []byte, p view.Place, similarity float64) (more bool, err error)
 
-// Each calls fn for every visible document of the view that is similar, other than that of an ID,
-// as they are found: table by table, memtables last.
+// Each calls fn for every visible document of the view that is similar, except the one with the ID
+// except, in no particular order: table by table, memtables last.
 func (q *Similar) Each(ctx context.Context, except string, fn SimilarFunc) error {
 	defer func() {
 		q.work.report(ctx)
@@ -85,10 +85,10 @@ func (q *Similar) Each(ctx context.Context, except string, fn SimilarFunc) error
 	return nil
 }
 
-// Matched counts a match of the search that is running.
+// Matched counts a match of the running search.
 func (q *Similar) Matched() { q.work.Matches++ }
 
-// indexOf returns the signatures of a table's texts; nil if there is no memory for them.
+// indexOf returns the signatures of a table's texts, or nil if they do not fit into memory.
 func indexOf(ctx context.Context, v *view.View, p *view.Part) (*memindex.TextIndex, error) {
 	if x := p.Short.Have(); x != nil {
 		return x, nil
@@ -117,8 +117,8 @@ func Prepare(ctx context.Context, v *view.View) error {
 	})
 }
 
-// fewTexts is how many texts of a table are read one by one. More are read by a cursor, which keeps
-// the blocks that they lie in.
+// fewTexts is how many texts of a table are read one by one. More texts are read by a cursor, which
+// caches their blocks.
 const fewTexts = 64
 
 // part searches a table.
@@ -153,9 +153,9 @@ func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn Simi
 	return true, nil
 }
 
-// candidates leaves the documents of a table in q.docs that its signatures or its index do not rule
-// out; x is nil if it has no signatures. It returns the method and how many entries were compared;
-// if less than 0, all texts are to be read.
+// candidates sets q.docs to the documents of a table that its signatures or its index do not rule
+// out; x is nil if it has no signatures. It returns the method and the number of entries compared;
+// a negative number means that all texts must be read.
 func (q *Similar) candidates(p *view.Part, x *memindex.TextIndex) (method string, compared int, err error) {
 	switch {
 	case x != nil && q.edit != nil:
@@ -174,7 +174,7 @@ func (q *Similar) candidates(p *view.Part, x *memindex.TextIndex) (method string
 	return methodSignatures, compared, nil
 }
 
-// scan searches a table that has no signatures, in the order in which its texts lie.
+// scan searches a table without signatures, in storage order.
 func (q *Similar) scan(ctx context.Context, p *view.Part, except string, fn SimilarFunc) (more bool, err error) {
 	texts := p.Texts()
 	err = p.EachInTextOrder(ctx, func(doc uint32) error {
@@ -220,8 +220,8 @@ func (q *Similar) document(ctx context.Context, p *view.Part, doc uint32, texts 
 	return fn(id, view.Place{Part: p, Doc: doc}, score)
 }
 
-// tooLong reports whether the number of bytes alone shows that a text has too many runes, or too
-// few, to be similar.
+// tooLong reports whether the number of bytes alone shows that a text has too many or too few runes
+// to be similar.
 func (q *Similar) tooLong(text []byte) bool {
 	const runeBytes = 4 // of the longest rune
 	return q.edit != nil && (len(text) < q.edit.Least || len(text)/runeBytes > q.edit.Most)
@@ -263,7 +263,7 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 	return true, nil
 }
 
-// sign leaves the documents of a memtable that their signatures do not rule out.
+// sign sets q.docs to the documents of a memtable that their signatures do not rule out.
 func (q *Similar) sign(m view.MemView) {
 	signatures := m.Short.First(len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
 	if q.edit != nil {
@@ -274,9 +274,9 @@ func (q *Similar) sign(m view.MemView) {
 	q.work.Probes += int64(len(signatures))
 }
 
-// FindSimilar finds all visible documents of v whose texts are similar to that of the sample, but
-// for the one that is stored under its ID. It leaves them in q.Hits. It is a search of texts alone,
-// and here for its memory.
+// FindSimilar sets q.Hits to all visible documents of v whose texts are similar to the sample's,
+// except the one stored under its ID. It compares texts only; it is a method of Jaccard to share
+// its buffers.
 func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (err error) {
 	if err := v.Usable(ctx); err != nil {
 		return err
@@ -322,8 +322,8 @@ func CountSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterio
 	return n, err
 }
 
-// needTextMeasure returns Invalid for another criterion than one of text, and otherwise why v can't
-// answer by it.
+// needTextMeasure returns ErrInvalid if the criterion is not a text criterion, and otherwise the
+// error of v.CheckCriterion.
 func needTextMeasure(v *view.View, by view.Criterion) error {
 	if by.Text == view.NoTextMeasure {
 		return fmt.Errorf("the criterion does not compare texts: %w", files.ErrInvalid)
@@ -334,19 +334,19 @@ func needTextMeasure(v *view.View, by view.Criterion) error {
 // The methods of a plan of a search by text.
 const (
 	methodScan       = "scan"
-	methodSignatures = "signatures" // and those that the signatures do not rule out are compared
+	methodSignatures = "signatures" // texts that the signatures do not rule out are compared
 	methodSign       = "sign"       // all texts are read, to make their signatures
-	methodIndex      = "index"      // of the table; those that it does not rule out are compared
+	methodIndex      = "index"      // texts that the table's index does not rule out are compared
 )
 
 // Costs of a search by text, in nanoseconds.
 const (
-	signatureCost = 2     // a signature is compared
-	signCost      = 1000  // a text is read in order, and its signature made
-	textCost      = 10000 // a text is read and compared
+	signatureCost = 2     // to compare a signature
+	signCost      = 1000  // to read a text in storage order and make its signature
+	textCost      = 10000 // to read and compare a text
 )
 
-// PlanSimilar returns how FindSimilar would be carried out. It makes no signatures.
+// PlanSimilar returns the plan of FindSimilar. It makes no signatures.
 func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
 	if err := needTextMeasure(v, by); err != nil {
 		return nil, err
@@ -361,7 +361,7 @@ func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion
 	return parts, err
 }
 
-// Plan returns how Each would be carried out.
+// Plan returns the plan of Each.
 func (q *Similar) Plan() (parts []PartPlan, err error) {
 	for i := range q.v.Version.Parts {
 		plan, err := q.plan(&q.v.Version.Parts[i])
@@ -379,7 +379,7 @@ func (q *Similar) Plan() (parts []PartPlan, err error) {
 	})...), nil
 }
 
-// plan returns how a table would be searched.
+// plan returns the plan for a table.
 func (q *Similar) plan(p *view.Part) (PartPlan, error) {
 	n := int(p.NumDocs())
 	plan := PartPlan{Part: "table " + p.Name, Documents: n, Method: methodScan, Candidates: n, Cost: signCost * float64(n)}

@@ -16,14 +16,14 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A textPair is a query of a batch and a document whose text is to be compared with it.
+// A textPair is a query of a batch and a document, whose texts must be compared.
 type textPair struct {
 	mem      *view.MemDoc // nil for a document of a table
-	part     uint32       // inMemory, or the number of the part in the version
+	part     uint32       // inMemory, or the index of the part in the version
 	doc      uint32       // in the part
 	query    uint32
-	estimate float32 // of the similarity
-	score    float64 // of the texts, once compared; below the threshold any value below it
+	estimate float32 // estimated similarity
+	score    float64 // similarity of the texts, once compared; any value below the threshold if it is less
 }
 
 const (
@@ -39,7 +39,7 @@ func pairOf(v *view.View, query int, p view.Place, estimate float64) textPair {
 	return textPair{part: uint32(part), doc: p.Doc, query: uint32(query), estimate: float32(estimate)}
 }
 
-// place returns where the document is.
+// place returns the place of the document.
 func (p *textPair) place(v *view.View) view.Place {
 	if p.mem != nil {
 		return view.Place{Mem: p.mem}
@@ -58,27 +58,27 @@ func compareByDoc(a, b textPair) int {
 // A span is the pairs [from, to) of a document.
 type span struct{ from, to int }
 
-// A textPairs is pairs that are being compared.
+// A textPairs is a set of pairs that are being compared.
 type textPairs struct {
 	v     *view.View
-	pairs []textPair // by document
-	spans []span     // in the order in which texts lie: parts, then memtables
+	pairs []textPair // sorted by document
+	spans []span     // in storage order: parts, then memtables
 
 	// compare compares all pairs of a document, and may set their scores. It is called from several
 	// goroutines.
 	compare func(sets *features.SetHasher, text []byte, pairs []textPair)
 
 	mu      sync.Mutex
-	failed  error  // of a text that can't be read,
-	atQuery uint32 // of the least query that needs it
+	failed  error  // error of a text that cannot be read,
+	atQuery uint32 // and the least query that needs it
 }
 
-// spanShare is how many documents a worker takes at a time.
+// spanShare is how many documents a worker handles at a time.
 const spanShare = 256
 
 // compareTexts sorts pairs by document and compares them. It reads every text once, and decodes
-// every block of texts once, except for blocks at the ends of shares. An error of a text is kept
-// for the queries from atQuery on; another one is returned.
+// every block of texts once, except for blocks at the ends of shares. If a text cannot be read, it
+// sets x.failed for the queries from atQuery on; it returns other errors.
 func (x *textPairs) compareTexts(ctx context.Context) error {
 	slices.SortFunc(x.pairs, compareByDoc)
 	if err := x.v.Safely(ctx, x.order); err != nil {
@@ -110,7 +110,7 @@ func (x *textPairs) compareTexts(ctx context.Context) error {
 	return nil
 }
 
-// order finds the spans.
+// order sets x.spans.
 func (x *textPairs) order() error {
 	x.spans = x.spans[:0]
 	for from := 0; from < len(x.pairs); {
@@ -124,7 +124,7 @@ func (x *textPairs) order() error {
 	return nil
 }
 
-// orderPart finds the spans of pairs [from, end), which are of one part.
+// orderPart adds the spans of pairs [from, end), which belong to one part.
 func (x *textPairs) orderPart(from, end int, part uint32) error {
 	first := len(x.spans)
 	var docs []uint32
@@ -181,7 +181,7 @@ func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans [
 	return nil
 }
 
-// fail notes the error of a text that a query, and maybe greater ones, need.
+// fail records the error of a text that a query, and possibly later ones, need.
 func (x *textPairs) fail(query uint32, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -190,8 +190,8 @@ func (x *textPairs) fail(query uint32, err error) {
 	}
 }
 
-// similarity returns the similarity of the texts of a query and of a document, whose set is made if
-// it is needed: equal texts need none. It is 0 if that is below t.
+// similarity returns the similarity of the texts of a query and of a document, or 0 if it is below
+// t. It computes the set of the document only if the texts are not equal.
 func similarity(mine features.Hashes, query string, sets *features.SetHasher, text []byte, t float64) float64 {
 	if len(mine) > 0 && string(text) == query {
 		return 1

@@ -13,48 +13,48 @@ import (
 	"github.com/simdb/simdb/internal/pipeline"
 )
 
-// verifyQueries is how many queries of a batch a goroutine finds candidates for at a time. Those of
-// them that have a crowd are decided together: no more than a query mask has bits.
+// verifyQueries is how many queries of a batch a goroutine finds candidates for at a time. Queries
+// with a crowd are decided together: at most as many as a query mask has bits.
 const verifyQueries = 64
 
-// A verifyBatch is a search for many samples whose matches texts decide. Candidates of consecutive
-// queries are gathered until they take a share of the memory of a query, or all queries have
-// theirs. Then the texts of all of them are compared in the order in which they lie.
+// A verifyBatch is a search for many samples whose matches are decided by texts. It collects
+// candidates of consecutive queries until they fill a share of the memory of a query, or no query
+// is left. Then it compares the texts of all candidates in storage order.
 type verifyBatch struct {
 	v       *view.View
 	samples func(query int) Sample
 	by      view.Criterion
-	most    int64 // bytes of candidates and sets that are gathered
+	most    int64 // limit of the memory for candidates and sets, in bytes
 	emit    func(query int, matches []view.Match) bool
 
-	from, to int // queries that have been gathered
+	from, to int // range of the collected queries
 	sets     []features.Hashes
 	pairs    []textPair
 	size     int64
 	matches  []view.Match
 
-	crowd    int        // candidates of a query that are no crowd
-	together int        // queries with a crowd that are decided together, at most
+	crowd    int        // largest number of candidates that is not a crowd
+	together int        // limit of the queries with a crowd decided together
 	crowded  []crowdHit // matches of such queries, by query, best first
 }
 
-// gathered is the candidates of a few queries.
+// gathered holds the candidates of a few queries.
 type gathered struct {
-	sets    []features.Hashes // of each query: nil if it has no candidates
+	sets    []features.Hashes // set of each query; nil if it has no candidates
 	pairs   []textPair
-	crowded []*crowdQuery // queries whose candidates are a crowd, and not among pairs
-	ended   int           // queries, from the first on, that have theirs
-	err     error         // of the one after these; nil for too many candidates
+	crowded []*crowdQuery // queries with a crowd, which have no pairs
+	ended   int           // number of completed queries, from the first on
+	err     error         // error of the next query; nil if it only had too many candidates
 }
 
-// EachVerified finds for each of n samples what Jaccard.Find finds by a verified criterion. It
-// calls emit, query by query, with matches in order, a part of those of a query at a time, until it
-// returns false. matches is used again after it. An error that one of the queries has ends the
-// batch after the queries before it, and names its position.
+// EachVerified runs Jaccard.Find by a verified criterion for each of n samples. It calls emit,
+// query by query, with some matches of a query at a time, in order, until emit returns false. The
+// slice matches is reused after emit returns. If a query fails, the batch ends after the queries
+// before it, with an error that names its position.
 func EachVerified(ctx context.Context, v *view.View, n int, samples func(query int) Sample, by view.Criterion, emit func(query int, matches []view.Match) bool) error {
 	b := &verifyBatch{v: v, samples: samples, by: by, most: max(v.Memory/4, 1), emit: emit, crowd: crowdFrom(v), together: verifyQueries}
 	workers := runtime.GOMAXPROCS(0)
-	ahead := int64(2 * workers) // of pipeline.Ordered
+	ahead := int64(2 * workers) // as in pipeline.Ordered
 	most := int(b.most / (ahead + 1) / textPairBytes)
 	find := func(i int) (gathered, error) {
 		q := jaccardPool.Get().(*Jaccard)
@@ -71,7 +71,7 @@ func EachVerified(ctx context.Context, v *view.View, n int, samples func(query i
 			return err
 		}
 		end := min((i+1)*verifyQueries, n)
-		for g.err == nil && b.to < end { // the candidates of one, or what is left, are too many for most
+		for g.err == nil && b.to < end { // one query, or the rest, has too many candidates for most
 			q := jaccardPool.Get().(*Jaccard)
 			g = b.gather(ctx, q, b.to, end, max(most, 1), crowd)
 			if g.ended == 0 && g.err == nil {
@@ -108,8 +108,9 @@ func (b *verifyBatch) at(query int, err error) error {
 	return fmt.Errorf("document %d of the batch: %w", query, err)
 }
 
-// gather finds the candidates of queries [from, to), as long as they are at most most, and the sets
-// of those that have any. Queries with more than crowd of them are noted instead, unless it is 0.
+// gather collects the candidates of queries [from, to) until there are more than most, and the sets
+// of those queries that have any. Queries with more than crowd candidates are added to g.crowded
+// instead, unless crowd is 0.
 func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, crowd int) (g gathered) {
 	sets := b.v.Texts.Sets()
 	for query := from; query < to; query++ {
@@ -138,7 +139,7 @@ func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, cr
 	return g
 }
 
-// candidates leaves the candidates of a query in q.Hits, and returns its set if there are any.
+// candidates sets q.Hits to the candidates of a query, and returns its set if there are any.
 func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features.SetHasher, query, crowd int) (set features.Hashes, err error) {
 	of := b.samples(query)
 	err = b.v.Safely(ctx, func() error {
@@ -154,7 +155,7 @@ func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features
 	return set, err
 }
 
-// add takes the candidates of the next queries.
+// add adds the candidates of the next queries.
 func (b *verifyBatch) add(ctx context.Context, g *gathered) error {
 	size := int64(len(g.pairs)) * textPairBytes
 	for _, set := range g.sets {
@@ -170,7 +171,7 @@ func (b *verifyBatch) add(ctx context.Context, g *gathered) error {
 	return nil
 }
 
-// flush compares the texts of what has been gathered, and emits the matches.
+// flush compares the texts of the collected candidates, and emits the matches.
 func (b *verifyBatch) flush(ctx context.Context) error {
 	t := b.by.T
 	x := &textPairs{v: b.v, pairs: b.pairs, compare: func(sets *features.SetHasher, text []byte, pairs []textPair) {
@@ -256,7 +257,7 @@ func (b *verifyBatch) emitHits(ctx context.Context, query, n int, hit func(i int
 	return nil
 }
 
-// crowdQuery returns a query of the batch as one of a crowd.
+// crowdQuery returns a query of the batch as a query of a crowd.
 func (b *verifyBatch) crowdQuery(ctx context.Context, query int) (c *crowdQuery, err error) {
 	of := b.samples(query)
 	err = b.v.Safely(ctx, func() error {
@@ -274,14 +275,14 @@ func (b *verifyBatch) crowdQuery(ctx context.Context, query int) (c *crowdQuery,
 	return c, err
 }
 
-// crowdHitBytes is what a match of a crowd takes while a slice of them grows.
+// crowdHitBytes is the memory for a match of a crowd while a slice of matches grows.
 const crowdHitBytes = 2 * 80
 
 // decideCrowds finds the matches of the queries of g that have a crowd, and holds them until flush
-// emits them. It returns how many candidates are no crowd for the queries after those of g. Where
-// there is no memory for the matches of all, g is cut off before the first query that is not
-// decided, so that what was found before is emitted first. A query that fails alone is left to the
-// search without crowds, which has its error.
+// emits them. It returns the largest number of candidates that is not a crowd for the queries after
+// those of g. If the matches of all queries do not fit into memory, g is cut off before the first
+// undecided query, so that the matches found so far are emitted first. A query that fails alone is
+// left to the search without crowds, which returns its error.
 func (b *verifyBatch) decideCrowds(ctx context.Context, g *gathered) (crowd int, err error) {
 	if len(g.crowded) == 0 {
 		return b.crowd, nil
@@ -320,7 +321,7 @@ func (b *verifyBatch) decideCrowds(ctx context.Context, g *gathered) (crowd int,
 	return b.crowd, nil
 }
 
-// cut leaves the queries before one in g.
+// cut removes a query and all later ones from g.
 func (b *verifyBatch) cut(g *gathered, query int) {
 	g.err, g.ended = nil, query-b.to
 	g.sets = g.sets[:g.ended]
@@ -352,7 +353,7 @@ func (b *verifyBatch) crowdHits(ctx context.Context, queries []*crowdQuery, most
 	return hits, err
 }
 
-// emitCrowds emits the matches of crowds of queries before one.
+// emitCrowds emits the matches of the queries with a crowd that precede query before.
 func (b *verifyBatch) emitCrowds(ctx context.Context, before int) error {
 	for len(b.crowded) > 0 && b.crowded[0].query < before {
 		some, n := b.crowded, 1

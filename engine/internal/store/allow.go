@@ -9,8 +9,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// SetAllowed notes pairs of documents that may be alike, or takes that back. All are durable when
-// it returns nil, and nothing is changed otherwise. To take back one that is not noted is NotFound.
+// SetAllowed records that pairs of documents may be similar, or removes the record. When it returns
+// nil, all changes are durable; otherwise nothing has changed. Removing a pair that is not recorded
+// is ErrNotFound.
 func (db *Store) SetAllowed(ctx context.Context, allowed bool, pairs []view.IDPair) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -46,7 +47,7 @@ func (db *Store) SetAllowed(ctx context.Context, allowed bool, pairs []view.IDPa
 	return nil
 }
 
-// AllowedPairs returns the list as it is now.
+// AllowedPairs returns the current list.
 func (db *Store) AllowedPairs() *view.AllowedPairs {
 	db.mu.Lock()
 	defer db.mu.Unlock()

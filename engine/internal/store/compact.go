@@ -20,11 +20,11 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Compact flushes the memtables and merges all tables into one, or into as few as hold the
-// documents without cutting tables, dropping what is deleted, replaced or expired. It returns when
-// that is done; reads and writes continue meanwhile. If these find the disk full, it gives way and
-// fails. If tables are damaged it merges the others, and fails. Progress, if not nil, is called from
-// another goroutine.
+// Compact flushes the memtables and merges all tables into one, or, if one cannot hold all
+// documents, whole tables into as few as possible. It drops deleted, replaced and expired
+// documents. It returns when that is done; reads and writes continue meanwhile. If writes find the
+// disk full, it gives way and fails. If tables are damaged it merges the others, and fails.
+// Progress, if not nil, is called from another goroutine.
 func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) error {
 	if err := db.Flush(ctx); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 	}
 }
 
-// setApart leaves tables out of merges from now on, one of which can't be read: that which the error
-// names, or all of them. It reports whether the error is damage.
+// setApart excludes damaged tables from later merges: the table that the error names, or all of in
+// if it names none. It reports whether the error is damage.
 func (db *Store) setApart(in []*view.Part, err error) bool {
 	damage, ok := errors.AsType[*base.CorruptionError](err)
 	if !ok {
@@ -68,13 +68,13 @@ func (db *Store) setApart(in []*view.Part, err error) bool {
 	return true
 }
 
-// goesOn reports whether a merge failed because of a table that is set apart now, so that others may
+// goesOn reports whether a merge failed because of a table that is excluded now, so that others may
 // be merged.
 func (db *Store) goesOn(err error) bool {
 	return errors.Is(err, base.ErrCorruption) && db.Writable() == nil
 }
 
-// Damaged returns the names of the tables that are set apart, and why one of them is.
+// Damaged returns the names of the tables that merges exclude, and the damage of the last.
 func (db *Store) Damaged() (names []string, why error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -86,7 +86,7 @@ func (db *Store) Damaged() (names []string, why error) {
 	return names, why
 }
 
-// closed returns an error of the scheduler as that of a database.
+// closed converts an error of the scheduler to one of a database.
 func closed(err error) error {
 	if errors.Is(err, compaction.ErrClosing) {
 		return files.ErrClosed
@@ -94,9 +94,9 @@ func closed(err error) error {
 	return err
 }
 
-// Groups returns all tables in groups to be merged into one table each, without tables that
-// would be rewritten as they are: that have nothing dead, no texts of what was dead before, and are
-// alone in their group.
+// Groups returns all tables, in groups to be merged into one table each. It omits tables that a
+// merge would only copy: those that are alone in their group and have no dead documents, and no
+// texts of documents that died earlier.
 func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 	v, err := db.View()
 	if err != nil {
@@ -125,10 +125,10 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 	return jobs, nil
 }
 
-// CompactDue merges tables as compaction in the background does, and returns when nothing is left
-// for it to do. At the end of a load it makes sure that the next search meets few tables. What
-// Compact does is more: here a large table is merged with others only once they are as many and as
-// large. If tables turn out to be damaged it merges the others, and fails. Progress is as Compact's.
+// CompactDue merges tables as background compaction does, and returns when there is nothing left to
+// merge. At the end of a load it ensures that the next search reads few tables. Compact does more:
+// CompactDue merges a large table only when there are enough others of its size. If tables turn out
+// to be damaged it merges the others, and fails. Progress is called as by Compact.
 func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (damage error) {
 	defer db.WakeCompact()
 	if err := db.flushHeld(ctx); err != nil {
@@ -147,7 +147,7 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (
 	}
 }
 
-// flushHeld flushes memtables whose logs keep expired documents of tables: see dropBefore.
+// flushHeld flushes memtables whose logs force expired documents of tables to stay: see dropBefore.
 func (db *Store) flushHeld(ctx context.Context) error {
 	if db.TTL <= 0 {
 		return nil
@@ -161,13 +161,13 @@ func (db *Store) flushHeld(ctx context.Context) error {
 	switch {
 	case !slices.ContainsFunc(v.Version.Parts, held):
 		return nil
-	case db.immutables() > 0: // perhaps one of these is what holds it
+	case db.immutables() > 0: // one of these may be the reason
 		return db.waitFlush(ctx)
 	}
 	return db.Flush(ctx)
 }
 
-// Policy returns what the policy is asked with: the tables, and its options.
+// Policy returns the input of the compaction policy: the tables, and its options.
 func (db *Store) Policy() ([]compaction.Table, compaction.Options, error) {
 	o := db.opts.Policy
 	o.Expired, o.TTL, o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.Tables.MaxDocs()
@@ -190,7 +190,7 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 		if db.TTL > 0 {
 			var err error
 			if t.Times, err = p.TimeSketch(); err != nil && !errors.Is(err, base.ErrCorruption) {
-				return nil, err // without them times are taken to be uniform
+				return nil, err // otherwise the policy assumes that times are uniform
 			}
 		}
 		ts = append(ts, t)
@@ -198,10 +198,10 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 	return ts, nil
 }
 
-// dropBefore returns the time, in microseconds, before which a compaction drops documents of p:
-// that of expiry, if all writes in the log are younger than those in p. A document of p may stand
-// in the place of one that the log has. If it were dropped, a replay would bring that one back, and
-// it may not have expired.
+// dropBefore returns the time, in microseconds, before which a compaction drops documents of p. It
+// is the time of expiry if all writes in the log are younger than those in p. Otherwise nothing may
+// be dropped: a document of p may have replaced one that is in the log. If it were dropped, a
+// replay would restore the replaced document, which may not have expired.
 func dropBefore(v *view.View, p *view.Part) int64 {
 	for _, m := range v.Mems {
 		if first := m.MinSeq.Load(); first != 0 {
@@ -214,8 +214,8 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 	return v.Since
 }
 
-// merge does a merge that was started, publishes its result and ends it. Erase leaves no text of
-// what it drops.
+// merge runs a merge that was started, publishes its result and ends it. If erase is set, no text
+// of a dropped document remains.
 func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, progress func(view.Progress)) error {
 	did := compaction.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: m.Reason, Started: time.Now()}
 	running, done := db.merges.Run(ctx, m)
@@ -239,8 +239,8 @@ func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, pro
 	return err
 }
 
-// mergeAndPublish puts a table of the documents of a merge's tables, nil if there are none, in
-// their place.
+// mergeAndPublish replaces the tables of a merge by one table of their documents, or by none if no
+// document is left.
 func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase bool, did *compaction.Stats, progress func(view.Progress)) (t *view.Table, err error) {
 	snap, err := db.View()
 	if err != nil {
@@ -260,8 +260,8 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 		db.setApart(in, err)
 		return nil, err
 	}
-	// What a write has killed is gone for good once the merged table is published, so that write
-	// must be safe before.
+	// The merged table forgets the documents that a write has killed, so that write must be safe
+	// before the table is published.
 	if err = db.syncLog(); err == nil {
 		err = db.publishCompaction(in, t, renumber)
 	}
@@ -271,8 +271,8 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 	return t, nil
 }
 
-// mergeTables writes a new table of all documents of in that are visible in snap, nil if there is
-// none.
+// mergeTables writes a new table of all documents of in that are visible in snap. It returns nil if
+// there are none.
 func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
 	left := int64(0)
 	for _, p := range in {
@@ -280,7 +280,7 @@ func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *vie
 			left += int64(p.Meta.Docs) - p.Dead.Count()
 		}
 	}
-	if left <= 0 { // all of it is dead or expired: nothing to read
+	if left <= 0 { // all documents are dead or expired: there is nothing to read
 		return nil, nil, nil
 	}
 	var renumber *sstable.Renumbering
@@ -307,7 +307,7 @@ func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
 	return in
 }
 
-// mergeInputs returns parts as inputs of a merge of what is visible in snap.
+// mergeInputs returns parts as inputs of a merge of the documents visible in snap.
 func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
 	inputs := make([]sstable.MergeInput, len(in))
 	for i, p := range in {
@@ -326,9 +326,9 @@ func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
 	return inputs
 }
 
-// publishCompaction puts t (nil for nothing) in the place of the tables in. Documents of theirs
-// that are dead and in t are dead in t too: for good if the catalog has it, until their log is
-// flushed otherwise. They died after the merge began.
+// publishCompaction replaces the tables in by t, which is nil if no document is left. Documents of
+// t that died after the merge began are dead in t: durably if the catalog records their death,
+// otherwise until their log is flushed.
 func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
@@ -343,7 +343,8 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sst
 	base := roaring.New()
 	if t != nil {
 		for i, p := range in {
-			// What was dead when the merge began was not written, and has no new number.
+			// Documents that were dead when the merge began were not written, and have no new
+			// number.
 			it := v.Part(p.Meta.Number).Dead.Base.Iterator()
 			for it.HasNext() {
 				if doc, kept := renumber.New(i, it.Next()); kept {

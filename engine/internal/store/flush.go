@@ -17,12 +17,12 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// background is the work that a DB does on its own: one goroutine flushes, one starts merges, each
-// of which is another.
+// background is the background work of a DB: one goroutine flushes, one starts merges, and each
+// merge runs in a goroutine of its own.
 type background struct {
 	wg       sync.WaitGroup
-	flushC   chan struct{} // capacity 1: something to flush
-	compactC chan struct{} // capacity 1: the tables changed
+	flushC   chan struct{} // capacity 1: there is a memtable to flush
+	compactC chan struct{} // capacity 1: the set of tables has changed
 }
 
 func (b *background) wakeFlush() { wake(b.flushC) }
@@ -36,7 +36,8 @@ func wake(c chan struct{}) {
 	}
 }
 
-// InBackground runs work in a goroutine that Close waits for: it must end once Stopping does.
+// InBackground runs work in a goroutine that Close waits for: work must return once Stopping is
+// closed.
 func (db *Store) InBackground(work func()) { db.wg.Go(work) }
 
 // Stopping returns a channel that is closed when Close begins.
@@ -51,7 +52,7 @@ func (db *Store) startBackground(ctx context.Context) {
 	}
 }
 
-// loop runs work whenever it is woken. A failure of work is the database's.
+// loop runs work whenever it is woken. If work fails, the database fails.
 func (db *Store) loop(ctx context.Context, woken <-chan struct{}, work func(context.Context) error) {
 	for {
 		select {
@@ -68,7 +69,7 @@ func (db *Store) loop(ctx context.Context, woken <-chan struct{}, work func(cont
 	}
 }
 
-// Flush writes everything that is in memtables to tables and returns when that is done.
+// Flush writes all memtables to tables and returns when that is done.
 func (db *Store) Flush(ctx context.Context) error {
 	db.writeMu.Lock()
 	err := db.Writable()
@@ -87,11 +88,12 @@ func (db *Store) Flush(ctx context.Context) error {
 // flushes counts the flushes of a store.
 type flushes struct {
 	begun  uint64
-	failed uint64 // the last that found no room, or whose memtable is in doubt, with its error
+	failed uint64 // number of the last flush that found no space, or whose memtable is in doubt; err is its error
 	err    error
 }
 
-// flushAll flushes immutable memtables, oldest first, until there is none, or no room for a table.
+// flushAll flushes immutable memtables, oldest first, until all are flushed or there is no space
+// for a table.
 func (db *Store) flushAll(ctx context.Context) error {
 	for {
 		m := db.beginFlush()
@@ -112,7 +114,7 @@ func (db *Store) flushAll(ctx context.Context) error {
 	}
 }
 
-// beginFlush counts a flush and returns the memtable that it is of, nil if there is none.
+// beginFlush counts a flush and returns the memtable to flush, or nil if there is none.
 func (db *Store) beginFlush() *view.Memtable {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -123,19 +125,19 @@ func (db *Store) beginFlush() *view.Memtable {
 	return db.immutable[0]
 }
 
-// flushAgain is how long after a flush that found no room the next is tried, unless a writer waits
-// for it.
+// flushAgain is how long to wait after a flush that found no space before the next attempt, unless
+// a writer waits for it.
 const flushAgain = time.Second
 
-// flushLater notes that a flush found no room, or that its memtable is in doubt. The memtable stays,
-// and so does its log.
+// flushLater records that a flush found no space, or that its memtable is in doubt. The memtable
+// and its log stay.
 func (db *Store) flushLater(err error) {
 	db.mu.Lock()
 	first := db.flushes.failed+1 != db.flushes.begun
 	db.flushes.failed, db.flushes.err = db.flushes.begun, fmt.Errorf("flushing the memtable: %w", err)
 	db.flushed.Broadcast()
 	db.mu.Unlock()
-	if first { // of a row of them
+	if first { // of consecutive failures
 		db.log.Error("a memtable can't be flushed; the log is kept", "path", db.Path, "err", err)
 		db.event(Event{Kind: EventError, Err: err})
 	}
@@ -160,7 +162,7 @@ func (db *Store) flush(m *view.Memtable) error {
 		return errors.Join(db.fail(err), db.Drop(t))
 	}
 	for _, number := range m.Logs {
-		if err := db.Dir.RemoveUnused(files.LogName(number)); err != nil { // the next Open removes it
+		if err := db.Dir.RemoveUnused(files.LogName(number)); err != nil { // otherwise the next Open removes it
 			db.log.Warn("removing a log that is no longer needed", "path", db.Path, "err", err)
 		}
 	}
@@ -169,14 +171,14 @@ func (db *Store) flush(m *view.Memtable) error {
 		e.Tables, e.Bytes = []uint64{t.Meta.Number}, t.Meta.Size
 		db.Counts.flushed(t.Meta.Size)
 	}
-	db.WakeCompact() // also without a table: what the log has held may be dropped
+	db.WakeCompact() // also without a table: the log may have prevented dropping documents
 	db.event(e)
 	return nil
 }
 
-// living returns the documents of a memtable that is no longer written to, in the order of a table.
-// What a write in a younger memtable has killed is among them: until its log is flushed too, that
-// write is not durable in the catalog.
+// living returns the documents of an immutable memtable, in the order of a table. It includes
+// documents that a write in a younger memtable has killed: that write is not durable in the catalog
+// until its log is flushed too.
 func living(m *view.Memtable) []*view.MemDoc {
 	docs := make([]*view.MemDoc, 0, len(m.Cur.Docs))
 	for _, d := range m.Cur.Docs {
@@ -188,7 +190,7 @@ func living(m *view.Memtable) []*view.MemDoc {
 	return docs
 }
 
-// publishFlush makes the table of m (nil if nothing in it lived) part of the database in m's place.
+// publishFlush replaces m by its table t, which is nil if no document of m lived.
 func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemDoc) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
@@ -203,7 +205,7 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 			edit.SetTombstones[p.Meta.Number] = dead
 		}
 	}
-	gone := roaring.New() // a load has replaced these since they were picked
+	gone := roaring.New() // replaced by a load since docs was collected
 	if t != nil {
 		for i, d := range docs {
 			if d.Gone.Load() {
@@ -219,7 +221,7 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 		return err
 	}
 
-	db.writeMu.Lock() // no tombstone comes from here on
+	db.writeMu.Lock() // prevents new tombstones from here on
 	defer db.writeMu.Unlock()
 	for _, p := range v.Parts {
 		if dead := edit.SetTombstones[p.Meta.Number]; dead != nil {
@@ -247,8 +249,8 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	return nil
 }
 
-// unref drops the reference to a version that another one has replaced. That files can't be closed
-// or removed does not undo that: the next open for writing removes them.
+// unref releases a version that another one has replaced. An error in closing or removing files is
+// not fatal: the next open for writing removes them.
 func (db *Store) unref(old *view.Version) {
 	if err := old.Unref(); err != nil {
 		db.log.Warn("removing a table that is no longer needed", "path", db.Path, "err", err)
@@ -256,11 +258,11 @@ func (db *Store) unref(old *view.Version) {
 }
 
 // editCatalog commits an edit of the catalog, with the next file number and the last sequence
-// number, and gives the files of new tables their names. The last number is what keeps those of
-// documents whose table is dropped from being given out again. The caller holds publishMu.
+// number, and gives the files of new tables their names. The last number prevents the sequence
+// numbers of a dropped table's documents from being assigned again. The caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
-// the file; from then on the next open renames it, if this process can't.
+// the file; after that the next open renames it, if this process cannot.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
 	e.NextFile, e.LastSeq = new(db.nextFile), db.seq
@@ -273,7 +275,7 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 }
 
 // Drop closes a table that was not published (nil for none), and removes its file if the catalog is
-// known not to list it. A table of the current version stays as it is.
+// known not to list it. A table of the current version is left alone.
 func (db *Store) Drop(t *view.Table) error {
 	if t == nil {
 		return nil
@@ -281,9 +283,9 @@ func (db *Store) Drop(t *view.Table) error {
 	return t.Drop(db.failed.Load() == nil)
 }
 
-// rotateLocked makes the active memtable immutable. Its log is ended and made safe first, so that
-// only the newest log of a database can have a torn tail. If there is no room for that, nothing has
-// changed. The caller holds writeMu.
+// rotateLocked makes the active memtable immutable. It first ends the log and makes it safe, so
+// that only the newest log of a database can have a torn tail. If there is no space for that,
+// nothing changes. The caller holds writeMu.
 func (db *Store) rotateLocked() error {
 	if w := db.active.Log; w != nil {
 		err := w.Finish()

@@ -14,21 +14,21 @@ import (
 	"github.com/simdb/simdb/engine/internal/wal"
 )
 
-// A reader takes no lock. It reads the catalog, opens the tables that it lists and replays the
-// logs into a memtable of its own, while another process may write all of them:
+// A reader locks nothing. It reads the catalog, opens the tables that it lists and replays the logs
+// into its own memtable, while another process may write all of these:
 //
-//   - The catalog changes last. If its last transaction is the same after everything was read as
-//     before, then all of that belongs together; otherwise it is read again.
-//   - A file that is gone belongs to an older state of the catalog. One that the reader has open
-//     stays until it is closed, because a mapped file outlives its name.
-//   - Logs grow by appending alone. A reader takes the whole frames that are there, and among them
-//     is every write that another process has acknowledged.
+//   - The catalog changes last. If its last transaction is the same before and after everything was
+//     read, then everything belongs together; otherwise the reader starts again.
+//   - A missing file belongs to an older state of the catalog. A file that the reader has open
+//     remains readable until it is closed, because a mapped file outlives its name.
+//   - Logs only grow. A reader reads all whole frames, and these include every write that another
+//     process has acknowledged.
 //
-// Refresh continues where the reader stands: it reads the frames that the newest log has got since,
-// and only after a change of the catalog everything, except for tables that are open.
+// Refresh continues at the reader's position: it reads the new frames of the newest log. Only if
+// the catalog has changed does it read everything again, except for tables that are open.
 
-// readTries is how often a state is read that a writer changes meanwhile, and sameTries how often
-// one that cannot be read although the catalog stays the same: a file may just have got its name.
+// readTries is how often to read a state that a writer changes meanwhile, and sameTries how often
+// to retry an error while the catalog stays the same: a file may just have been renamed.
 const (
 	readTries = 100
 	sameTries = 4
@@ -52,7 +52,7 @@ func (db *Store) readAll() error {
 	}
 }
 
-// readOnce reads the database, unless it is written meanwhile.
+// readOnce reads the database. It fails if the database is written meanwhile.
 func (db *Store) readOnce() error {
 	s, txid, err := catalog.Read(db.Dir, files.Catalog)
 	if err != nil {
@@ -95,14 +95,14 @@ func (db *Store) unchanged(txid uint64) error {
 	return err
 }
 
-// adopt makes what another store has read that of db.
+// adopt replaces the state of db by that of another store.
 func (db *Store) adopt(fresh *Store) {
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	old := cmp.Or(db.current, db.resting)
-	if old == nil { // readers of these take no lock, and they stay as they are
+	if old == nil { // readers of these fields hold no lock, and the values never change
 		db.UUID, db.Created, db.TTL = fresh.UUID, fresh.Created, fresh.TTL
 		db.SetParams(fresh.Params)
 	}
@@ -114,8 +114,8 @@ func (db *Store) adopt(fresh *Store) {
 	}
 }
 
-// Refresh makes what another process has written since visible to new views of a store that was
-// opened for reading. A store that writes sees everything as it is.
+// Refresh makes the writes of another process visible to new views of a read-only store. A store
+// that is open for writing is always up to date.
 func (db *Store) Refresh(ctx context.Context) error {
 	db.readMu.Lock()
 	defer db.readMu.Unlock()
@@ -131,11 +131,11 @@ func (db *Store) Refresh(ctx context.Context) error {
 	if db.readOn() == nil {
 		return nil
 	}
-	db.readTo.txid = 0 // a part of the logs may be in the memtable, and is not to be read again
+	db.readTo.txid = 0 // some frames may be in the memtable already, and must not be read again
 	return db.readAll()
 }
 
-// readOn reads what has been added to the logs. It fails if there is more to read than that.
+// readOn reads the frames that were added to the logs. It fails if anything else has changed.
 func (db *Store) readOn() error {
 	if err := db.unchanged(db.readTo.txid); err != nil {
 		return err
@@ -144,7 +144,8 @@ func (db *Store) readOn() error {
 	defer db.writeMu.Unlock()
 	seq, err := db.readLogs()
 	if err == nil && seq > 0 {
-		// What a load or a flush has published since is not there, and came before some of this.
+		// A table that a load or a flush has published since is missing, and may precede some of
+		// these writes.
 		err = db.unchanged(db.readTo.txid)
 	}
 	if err == nil && seq > 0 {
@@ -153,8 +154,8 @@ func (db *Store) readOn() error {
 	return err
 }
 
-// readLogs brings into the memtable what the logs have got since the last time, and returns the
-// sequence number of the last write, 0 if there is none. The caller holds writeMu.
+// readLogs adds the new frames of the logs to the memtable, and returns the sequence number of the
+// last write, or 0 if there is none. The caller holds writeMu.
 func (db *Store) readLogs() (seq uint64, err error) {
 	at := &db.readTo
 	if at.log != 0 && !at.ended {
@@ -183,8 +184,8 @@ func (db *Store) readLogs() (seq uint64, err error) {
 	return seq, nil
 }
 
-// readLog reads a log, the one that was read last or the one after it, and returns the sequence
-// number of the last write.
+// readLog reads a log, the last one read or its successor, and returns the sequence number of the
+// last write.
 func (db *Store) readLog(number uint64, newest bool) (seq uint64, err error) {
 	at := &db.readTo
 	r := replay{db: db, flushed: at.flushed, name: files.LogName(number), firstLog: at.firstLog, before: at.log}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLoadedHasAll compares the answer for all ranges of numbers with a look at each number.
+// TestLoadedHasAll compares the answer for all ranges of numbers with a check of each number.
 func TestLoadedHasAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 2))
 	for range 200 {

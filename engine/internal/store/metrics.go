@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/wal"
 )
 
-// Counts count what a store has done since it was opened.
+// Counts count the work of a store since it was opened.
 type Counts struct {
 	Puts, Deletes, Batches, Queries           atomic.Int64
 	Flushes, Compactions, Merged              atomic.Int64
@@ -51,7 +51,7 @@ func (db *Store) CatalogBytes() int64 {
 	return db.cat.Written()
 }
 
-// Merges returns the merges that are running, and those that ended last.
+// Merges returns the running merges and the most recently ended ones.
 func (db *Store) Merges() (running, past []compaction.Stats) {
 	return db.merges.Running(), db.merges.Past()
 }

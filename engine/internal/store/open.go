@@ -19,21 +19,22 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Create makes a new database at path and opens it. It returns ErrExists if there is something at
-// path that is not an empty directory.
+// Create makes a new database at path and opens it. It returns ErrExists if path exists and is not
+// an empty directory.
 func Create(path string, o Options) (*Store, error) {
 	return create(path, o.withDefaults(), false, nil)
 }
 
-// Build makes a new database at path that fill fills. It is there once Build returns nil; until then
-// Open finds nothing there, and after an error or a kill the next Create, Open or Build begins anew.
+// Build makes a new database at path and calls fill to fill it. The database appears when Build
+// returns nil; until then Open finds nothing there, and after an error or a kill the next Create,
+// Open or Build starts from nothing.
 func Build(path string, o Options, fill func(*Store) error) error {
 	db, err := create(path, o.withDefaults(), true, nil)
 	if err != nil {
 		return err
 	}
 	if err = fill(db); err == nil {
-		err = db.Writable() // nothing in the background has failed
+		err = db.Writable() // returns an error of background work
 	}
 	if err != nil {
 		return errors.Join(err, db.Discard())
@@ -41,24 +42,25 @@ func Build(path string, o Options, fill func(*Store) error) error {
 	return db.Close()
 }
 
-// Assemble opens a new database at path, of the tables and logs that fill makes in its folder and of
-// what it says that the catalog lists. It is there once Close returns nil; Discard removes it.
+// Assemble makes and opens a new database at path. fill writes the tables and logs into its folder,
+// and returns the state of its catalog. The database appears when Close returns nil; Discard
+// removes it.
 func Assemble(path string, o Options, fill func(*files.Site) (catalog.State, error)) (*Store, error) {
 	return create(path, o.withDefaults(), true, fill)
 }
 
 // NewParams returns the parameters of a new database with default options.
 func NewParams() sstable.Params {
-	p, _ := Options{}.params() // defaults are valid
+	p, _ := Options{}.params() // the defaults are valid
 	return p
 }
 
-// Open opens the database at path, which it creates if there is nothing and Options does not forbid
-// it. A single table file (.sst) is opened too, read-only.
+// Open opens the database at path. If path does not exist, it creates the database unless Options
+// forbids that. Open also opens a single table file (.sst), read-only.
 //
-// It recovers what a crash has left: the log is replayed, its torn end, which nobody was told is
-// safe, is cut off, and files that were being written are removed. Anything else that is damaged is
-// a *CorruptionError. For writing, a database that another process writes is ErrLocked, after
+// Open recovers from a crash: it replays the log, cuts off its torn end, which was never
+// acknowledged, and removes files that were being written. Any other damage is a *CorruptionError.
+// If another process has the database open for writing, a second writer gets ErrLocked after
 // BusyTimeout.
 func Open(path string, o Options) (*Store, error) {
 	opts := o.withDefaults()
@@ -79,7 +81,7 @@ func Open(path string, o Options) (*Store, error) {
 	case files.Database:
 		db, err := open(path, opts)
 		if what, e := files.Look(opts.FS, path); errors.Is(err, fs.ErrNotExist) && e == nil && what == files.Nothing {
-			return Open(path, o) // another process has made it, and removed it
+			return Open(path, o) // another process has created and removed it
 		}
 		return db, err
 	case files.Table:
@@ -91,8 +93,8 @@ func Open(path string, o Options) (*Store, error) {
 	return nil, fmt.Errorf("%s: %w", path, files.ErrNotDatabase)
 }
 
-// create makes a new database, of what fill makes unless that is nil. It is there only once it is
-// closed if it is to be built. o has its defaults.
+// create makes a new database. If fill is not nil, it makes the contents. If build is set, the
+// database appears under its name only when it is closed. o has its defaults.
 func create(path string, o Options, build bool, fill func(*files.Site) (catalog.State, error)) (*Store, error) {
 	params, err := o.params()
 	if err != nil {
@@ -130,7 +132,7 @@ func create(path string, o Options, build bool, fill func(*files.Site) (catalog.
 	return db, nil
 }
 
-// newState returns what the catalog of an empty database says.
+// newState returns the catalog state of an empty database.
 func (db *Store) newState(params sstable.Params) (catalog.State, error) {
 	encoded, err := params.AppendDatabase(nil)
 	if err != nil {
@@ -144,13 +146,13 @@ func (db *Store) newState(params sstable.Params) (catalog.State, error) {
 	return s, nil
 }
 
-// takeLock takes the lock that keeps a writer alone, and waits for it if it is told to.
+// takeLock locks the folder against other writers, and waits for BusyTimeout.
 func (db *Store) takeLock() (err error) {
 	db.lock, err = db.Dir.LockWithin(db.Path, db.opts.BusyTimeout)
 	return err
 }
 
-// open opens a database that is there; o has its defaults.
+// open opens an existing database; o has its defaults.
 func open(path string, o Options) (*Store, error) {
 	db := newDB(path, o)
 	var err error
@@ -172,14 +174,14 @@ func open(path string, o Options) (*Store, error) {
 	return db, nil
 }
 
-// start begins background work on an opened database.
+// start begins background work on an open database.
 func (db *Store) start() {
 	if db.opts.ReadOnly {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	db.stop, db.stopping = cancel, ctx.Done()
-	if len(db.immutable) > 0 && db.immutable[0].Bytes <= compaction.SmallWork { // of a replay
+	if len(db.immutable) > 0 && db.immutable[0].Bytes <= compaction.SmallWork { // left by a replay
 		if err := db.flushAll(ctx); err != nil {
 			db.fail(err)
 		}
@@ -221,11 +223,11 @@ func openSingle(path string, o Options) (*Store, error) {
 	return db, nil
 }
 
-// Close ends background work and releases the files. What was acknowledged is in the log and
-// tables; a database need not be closed to be safe. It waits for running writes; using the database
-// afterwards is ErrClosed. Snapshots that are still open stay readable. It first finishes merges,
-// as Options.CloseWait says, and merges small tables that are due, so that processes that live
-// shortly compact, too. A second call returns what the first did.
+// Close ends background work and releases the files. Acknowledged writes are safe in the log and
+// tables even if a database is never closed. Close waits for running writes; methods called
+// afterwards return ErrClosed. Open snapshots stay readable. It first finishes merges, as
+// Options.CloseWait says, and merges small tables that are due, so that short-lived processes
+// compact too. A second call returns the result of the first.
 func (db *Store) Close() error {
 	db.closeOnce.Do(func() {
 		db.stop()
@@ -256,11 +258,11 @@ func (db *Store) Close() error {
 	return db.closeErr
 }
 
-// IsNew reports whether this Store has made the database: it was not there before.
+// IsNew reports whether this Store created the database.
 func (db *Store) IsNew() bool { return db.site != nil }
 
-// Discard closes the database like Close. It removes it if this Store has made it and it is not
-// complete yet, or nothing was ever stored in it.
+// Discard closes the database like Close. It also removes the database if this Store created it,
+// and it is not complete yet or nothing was ever stored in it.
 func (db *Store) Discard() error {
 	db.mu.Lock()
 	db.discard = db.building || db.site != nil && db.current != nil && db.seq == 0 && len(db.current.Parts) == 0
@@ -268,8 +270,8 @@ func (db *Store) Discard() error {
 	return db.Close()
 }
 
-// closeLogLocked ends the log that is being written, if there is one; those before it were ended
-// when their memtables were rotated. The caller holds writeMu.
+// closeLogLocked ends the current log, if there is one; earlier logs were ended when their
+// memtables were rotated. The caller holds writeMu.
 func (db *Store) closeLogLocked() error {
 	w := db.active.Log
 	if w == nil {
@@ -280,9 +282,9 @@ func (db *Store) closeLogLocked() error {
 	return err
 }
 
-// markClosed notes in the catalog where the newest log ended, so that the next Open misses it if it
-// is gone or shorter. It comes after the log has ended. A database without the mark is as whole as
-// one with it, so that a failure is no reason to say that closing failed.
+// markClosed records in the catalog where the newest log ended, so that the next Open notices if it
+// is missing or shorter. The log must have ended before. A database without the mark is still
+// complete, so a failure is not an error of Close.
 func (db *Store) markClosed() {
 	if db.cat == nil || db.opts.ReadOnly || db.failed.Load() != nil || db.newestLog.Number == 0 {
 		return
@@ -292,7 +294,8 @@ func (db *Store) markClosed() {
 	}
 }
 
-// release closes what the database holds but its logs; parts that were never opened are skipped.
+// release closes everything that the database holds except its logs; parts that were never opened
+// are skipped.
 func (db *Store) release() error {
 	var errs []error
 	db.mu.Lock()

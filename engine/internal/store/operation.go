@@ -18,26 +18,28 @@ type Operation struct {
 	doc     view.Doc
 }
 
-// Put returns the storing of d.
+// Put returns the operation that stores d.
 func Put(d view.Doc) Operation { return Operation{doc: d} }
 
-// Delete returns the delete of the document with an ID; deleting what is not stored does nothing.
+// Delete returns the operation that deletes the document with an ID. If there is none, it does
+// nothing.
 func Delete(id string) Operation { return Operation{del: true, doc: view.Doc{ID: id}} }
 
-// DeleteVersion returns the delete of a document as it was seen: seq is the number of its write. If
-// it has been replaced since, or deleted and stored again, the delete does nothing.
+// DeleteVersion returns the operation that deletes one version of a document: seq is the number of
+// its write. If the document has been replaced since, or deleted and stored again, it does nothing.
 func DeleteVersion(id string, seq uint64) Operation {
 	return Operation{del: true, version: &seq, doc: view.Doc{ID: id}}
 }
 
-// A Need is what must hold of the document with an ID for operations to be carried out: that the
-// write of this number stored it, any for view.Latest, or for 0 that there is none.
+// A Need is a requirement of a write on the document with an ID: that the write with the number
+// Version stored it, that any write did if Version is view.Latest, or that there is no document if
+// Version is 0.
 type Need struct {
 	ID      string
 	Version uint64
 }
 
-// prepare checks operations and computes what is to be stored, outside all locks.
+// prepare checks operations and computes the records to store, outside all locks.
 func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, er
 	if err := db.Writable(); err != nil {
 		return nil, err
 	}
-	size := 0 // of what is kept of the arguments, in one piece of memory
+	size := 0 // total size of the arguments to copy, which share one allocation
 	for i := range ops {
 		size += len(ops[i].doc.ID)
 		if db.Params.StoreText {
@@ -80,7 +82,7 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, er
 	return recs, nil
 }
 
-// keep appends a copy of s to room and returns it.
+// keep appends a copy of s to room and returns the copy.
 func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
 	if len(s) == 0 {
 		return nil
@@ -90,7 +92,7 @@ func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
 	return (*room)[from:len(*room):len(*room)]
 }
 
-// settle returns why a document can not be stored, and settles its fingerprints and its time.
+// settle checks that a document can be stored, and sets its fingerprints and its time.
 func (db *Store) settle(d *view.Doc) error {
 	if err := cmp.Or(view.CheckDoc(d), db.SettleFingerprints(d)); err != nil {
 		return err
@@ -101,7 +103,7 @@ func (db *Store) settle(d *view.Doc) error {
 	return nil
 }
 
-// encodeDoc makes s what a table stores of d, fingerprinted, with memory of room.
+// encodeDoc sets s to the stored form of d, with its fingerprint. Copies are appended to room.
 func (db *Store) encodeDoc(s *sstable.Document, d *view.Doc, room *[]byte) {
 	*s = sstable.Document{ID: keep(room, d.ID), Time: d.Time.UnixMicro()}
 	if d.Fingerprint != nil {

@@ -26,7 +26,7 @@ type Options struct {
 	NoText     bool
 	NoSketch   bool
 	Sets       bool
-	Index      string // as jsonfield.Canonical has it
+	Index      string // in the form of jsonfield.Canonical
 	TTL        time.Duration
 
 	ReadOnly    bool
@@ -43,22 +43,22 @@ type Options struct {
 	Logger  *slog.Logger
 	OnEvent func(Event)
 
-	FS  vfs.FS           // nil for the disk
-	Now func() time.Time // nil for time.Now
+	FS  vfs.FS           // nil means the disk
+	Now func() time.Time // nil means time.Now
 
-	// ChooseLayout returns the layout of a table of n fingerprints where the database's parameters
-	// leave it open; nil for sstable.ChooseLayout.
+	// ChooseLayout returns the layout of a table of n fingerprints if the database's parameters do
+	// not fix it; nil means sstable.ChooseLayout.
 	ChooseLayout func(n int64) sstable.Layout
-	// MaxTableDocs is how many documents a table is given; 0, or more than a table can have, for
-	// the limit of the format.
+	// MaxTableDocs limits the documents of a table. Zero, or more than the format allows, means the
+	// limit of the format.
 	MaxTableDocs int64
-	// Policy is the policy of compaction, except for what the store knows; MergeSlots is how many
-	// merges of any size run at a time. Zero values mean the defaults.
+	// Policy is the policy of compaction, except for values that the store sets; MergeSlots is the
+	// number of merges of any size that may run at a time. Zero values mean the defaults.
 	Policy     compaction.Options
 	MergeSlots int
 }
 
-// The kinds of an event, as engine.EventKind has them.
+// The kinds of an event; engine.EventKind uses the same values.
 const (
 	EventFlush   = "flush"
 	EventCompact = "compact"
@@ -82,7 +82,7 @@ type Event struct {
 	Err        error
 }
 
-// The defaults of options that are zero.
+// Default values of options.
 const (
 	defaultMemory     = 1 << 30
 	defaultMemtable   = 16 << 20
@@ -92,8 +92,8 @@ const (
 	defaultMinJaccard = 0.65
 )
 
-// withDefaults returns the options with defaults for what every open needs. Parameters that are not
-// set stay so: an existing database has its own.
+// withDefaults returns the options with defaults for everything that Open needs. Parameters that
+// are not set stay unset: an existing database has its own.
 func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = vfs.Disk
@@ -142,7 +142,7 @@ func (o Options) params() (sstable.Params, error) {
 	return p, nil
 }
 
-// wordsOf returns what parameters have for fingerprints of a number of bits; 0 is 64.
+// wordsOf returns sstable.Params.Words for fingerprints of a number of bits; 0 means 64.
 func wordsOf(bits int) (uint32, error) {
 	if bits%base.FingerprintBits != 0 || bits < 0 || bits > base.FingerprintBits*sstable.MaxWords {
 		return 0, fmt.Errorf("fingerprints of %d bits, which are no multiple of 64 up to %d: %w", bits, base.FingerprintBits*sstable.MaxWords, files.ErrInvalid)
@@ -153,7 +153,7 @@ func wordsOf(bits int) (uint32, error) {
 	return uint32(bits / base.FingerprintBits), nil
 }
 
-// shingleOf returns the length of shingles where the options have k.
+// shingleOf returns the length of shingles if the options say k.
 func shingleOf(k int, s features.Spec) uint32 {
 	switch s.Unit {
 	case features.Set:
@@ -164,7 +164,7 @@ func shingleOf(k int, s features.Spec) uint32 {
 	return uint32(cmp.Or(k, defaultShingle))
 }
 
-// checkFeatures sets in want what the options say of features.
+// checkFeatures applies the features of the options to want.
 func (o Options) checkFeatures(want *sstable.Params) error {
 	have, err := features.Parse(want.Features)
 	if err != nil {
@@ -174,7 +174,7 @@ func (o Options) checkFeatures(want *sstable.Params) error {
 		return fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	spec, err := have.Override(o.Features).Canonical()
-	if err != nil { // what they say does not go together with what the database has
+	if err != nil { // the options contradict the features of the database
 		return fmt.Errorf("a database with features of %s: %w: %w", cmp.Or(have.Describe(), string(features.Words)), err, files.ErrParams)
 	}
 	want.Features = spec.String()
@@ -184,7 +184,7 @@ func (o Options) checkFeatures(want *sstable.Params) error {
 	return nil
 }
 
-// parseLayout reads a layout as sstable.Layout.String writes it. An unknown one is ErrInvalid.
+// parseLayout parses the output of sstable.Layout.String. An unknown layout is ErrInvalid.
 func parseLayout(s string) (sstable.Layout, error) {
 	if s == sstable.LayoutBySize.String() {
 		return sstable.LayoutBySize, nil
@@ -197,7 +197,7 @@ func parseLayout(s string) (sstable.Layout, error) {
 }
 
 // check compares the options that are set with the parameters and the time to live of the database
-// at path. A difference is ErrParams.
+// at path. It returns ErrParams if they differ.
 func (o Options) check(path string, have sstable.Params, ttl time.Duration) error {
 	want := have
 	if err := o.checkFeatures(&want); err != nil {

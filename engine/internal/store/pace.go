@@ -9,20 +9,21 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Limits of the number of tables. Those that are more than half full, or damaged, do not count, for
-// nothing would make them fewer. Tables to come of memtables that wait for their flush count.
+// Limits of the number of tables. Tables that are more than half full, or damaged, do not count,
+// because no merge would reduce their number. A memtable that waits for its flush counts as a
+// table.
 const (
-	// slowTables is the number above which writers are slowed: the more the nearer to stopTables.
+	// slowTables is the number above which writers are slowed, increasingly up to stopTables.
 	slowTables = 12
-	// stopTables is the number at which no memtable is begun: writers wait for a merge. So there
+	// stopTables is the number at which no new memtable is created: writers wait for a merge. There
 	// are never more tables, except for those of loads, of ingested files and of Flush.
 	stopTables = 16
 )
 
 // The reasons of EventStall.
 const (
-	StallTables    = "tables"    // there are too many
-	StallMemtables = "memtables" // too many wait for their flush
+	StallTables    = "tables"    // there are too many tables
+	StallMemtables = "memtables" // too many memtables wait for their flush
 )
 
 // TableCount returns how many tables count for the limits of writers.
@@ -31,7 +32,8 @@ func (db *Store) TableCount() int { return int(db.tableCount.Load()) }
 // StoppedWriters returns how many writers wait because there are too many tables.
 func (db *Store) StoppedWriters() int { return int(db.stoppedWriters.Load()) }
 
-// countTables returns how many tables count for the limits, with those to come.
+// countTables returns how many tables count for the limits, including memtables that wait for their
+// flush.
 func (db *Store) countTables() int {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -41,12 +43,12 @@ func (db *Store) countTables() int {
 // Crowded reports whether the number of tables slows writers.
 func (db *Store) Crowded() bool { return db.countTables() > slowTables }
 
-// tooManyTables reports whether a writer must wait for a merge before it begins a memtable.
+// tooManyTables reports whether a writer must wait for a merge before it starts a memtable.
 func (db *Store) tooManyTables() bool {
 	return db.countTables() >= stopTables && db.merges.Unfinished()
 }
 
-// waitTables waits until a memtable may be begun.
+// waitTables waits until a memtable may be started.
 func (db *Store) waitTables(ctx context.Context) error {
 	start := time.Now()
 	db.stoppedWriters.Add(1)
@@ -58,7 +60,7 @@ func (db *Store) waitTables(ctx context.Context) error {
 	return err
 }
 
-// stalled notes that a write has waited.
+// stalled records that a write has waited.
 func (db *Store) stalled(reason compaction.Reason, start time.Time) {
 	took := time.Since(start)
 	db.Counts.Stalls.Add(1)
@@ -66,8 +68,9 @@ func (db *Store) stalled(reason compaction.Reason, start time.Time) {
 	db.event(Event{Kind: EventStall, Reason: reason, Duration: took})
 }
 
-// lagLocked returns how long a write is to wait so that memtables are not filled faster than merges
-// make room for their tables: 0 unless there are more than slowTables. The caller holds writeMu.
+// lagLocked returns how long to delay a write so that memtables are not filled faster than merges
+// reduce the number of tables. It is 0 unless there are more than slowTables. The caller holds
+// writeMu.
 func (db *Store) lagLocked() time.Duration {
 	if db.tableCount.Load() <= slowTables {
 		return 0
@@ -82,11 +85,11 @@ func (db *Store) lagLocked() time.Duration {
 }
 
 const (
-	shortestLag = time.Millisecond // sleeping less is not exact
+	shortestLag = time.Millisecond // shorter sleeps are inaccurate
 	longestLag  = 100 * time.Millisecond
 )
 
-// slow waits for as long as a write is held back.
+// slow delays a write by lag.
 func (db *Store) slow(ctx context.Context, lag time.Duration) error {
 	db.Counts.SlowTime.Add(int64(lag))
 	timer := time.NewTimer(lag)
@@ -99,26 +102,26 @@ func (db *Store) slow(ctx context.Context, lag time.Duration) error {
 	return nil
 }
 
-// On a disk that is nearly full, writes and flushes have precedence over merges, which need space
-// for their results and give it back only when these are published: a merge in the background
+// On a nearly full disk, writes and flushes have precedence over merges. A merge needs space for
+// its result, and frees space only when the result is published. A background merge therefore
 // begins only if there is space for its result, and every merge gives way when a log or a flush
-// finds no space. What finds no space even then has changed nothing, and is tried again by the next
-// write.
+// finds no space. An operation that finds no space even then has changed nothing, and the next
+// write tries it again.
 
-// fullTries is the most tries of something that finds no space, while merges end.
+// fullTries limits the attempts of an operation that finds no space, while merges end.
 const fullTries = 4
 
-// shouldRetry reports whether something that failed with err after some tries should be retried: if
-// it found no space, and merges have given way. The caller holds no lock.
+// shouldRetry reports whether to retry an operation that failed with err after some tries: it found
+// no space, and merges have given way. The caller holds no lock.
 func (db *Store) shouldRetry(ctx context.Context, err error, tries int) bool {
 	if !vfs.IsNoRoom(err) || tries >= fullTries || ctx.Err() != nil || db.closed.Load() {
 		return false
 	}
-	// One that has ended by itself, of which nobody knows any more, may have taken the space.
+	// A merge that has just ended may have occupied the space, and is no longer listed.
 	return db.merges.GiveWay(ctx) > 0 || tries == 0
 }
 
-// Free returns how many bytes merges in the background may take of the disk.
+// Free returns how many bytes of the disk background merges may use.
 func (db *Store) Free() int64 {
 	if db.fs != vfs.Disk {
 		return math.MaxInt64
@@ -127,5 +130,5 @@ func (db *Store) Free() int64 {
 	if !ok {
 		return math.MaxInt64
 	}
-	return n - min(int64(db.opts.MemtableBytes), n/8) // for the log and the next table
+	return n - min(int64(db.opts.MemtableBytes), n/8) // reserve for the log and the next table
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Pack writes all visible documents, and nothing of others, into one table file at path, which Open
-// opens as a read-only database and Ingest adds to others. The file appears whole or not at all;
-// one that is there already, at the start or at the end, is ErrExists. It is written beside path,
-// under a name that starts with a dot and ends with .tmp, which a process that is killed leaves.
-// More documents than one table can have are ErrTooLarge, before anything is written.
+// Pack writes all visible documents, and no data of others, into one table file at path, which Open
+// opens as a read-only database and Ingest adds to others. The file appears whole or not at all. If
+// path exists, at the start or at the end, the error is ErrExists. Pack writes a file beside path
+// whose name starts with a dot and ends with .tmp; if the process is killed, that file remains. If
+// one table cannot hold all documents, Pack returns ErrTooLarge before it writes anything.
 func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progress)) error {
 	if err := backup.Vacant(db.fs, path); err != nil {
 		return err
@@ -33,11 +33,11 @@ func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progr
 	return backup.Write(ctx, db.fs, path, v, &db.Tables, progress)
 }
 
-// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: the files
-// are copied into it as they are. Their documents count as written now, file after file, those of
-// one file in the order in which they were written before. A document whose ID is stored replaces
-// the stored one. All of the files must have the database's parameters, all but the layout; they
-// are added one after the other, and an error leaves those before it added.
+// Ingest adds the documents of table files, made by Pack or elsewhere, to the database: it copies
+// the files unchanged. Their documents count as written now, file after file, and within a file in
+// their original order. A document replaces the stored document with the same ID. All files must
+// have the parameters of the database, except for the layout. Ingest adds one file after the other;
+// after an error, the files before the failed one remain added.
 func (db *Store) Ingest(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		if err := db.ingest(ctx, path); err != nil {
@@ -63,7 +63,7 @@ func (db *Store) ingest(ctx context.Context, path string) error {
 	return nil
 }
 
-// publishIngest makes t part of the database; the documents that it replaces are dead.
+// publishIngest makes t part of the database, and marks the documents that it replaces dead.
 func (db *Store) publishIngest(ctx context.Context, t *view.Table) error {
 	p := db.newPublication(t, true, nil)
 	var err error
@@ -77,8 +77,9 @@ func (db *Store) publishIngest(ctx context.Context, t *view.Table) error {
 }
 
 // OpenSet opens several tables and databases as one read-only database: the one that Ingest would
-// make of them in this order. Nothing is written: the same steps find which documents are replaced,
-// and memory holds the outcome. A database is taken as it is at this moment.
+// make by adding them in this order. It writes nothing: it decides by the same steps which
+// documents are replaced, and holds the result in memory. A database is read as it is at this
+// moment.
 func OpenSet(paths []string, o Options) (*Store, error) {
 	o.ReadOnly, o.MustExist = true, true
 	switch len(paths) {
@@ -105,7 +106,7 @@ func OpenSet(paths []string, o Options) (*Store, error) {
 			if err == nil {
 				err = db.include(context.Background(), from)
 			}
-			err = errors.Join(err, from.Close()) // the set keeps its tables open
+			err = errors.Join(err, from.Close()) // the set holds references to its tables
 		}
 		if err != nil {
 			return nil, errors.Join(err, db.Close())
@@ -114,8 +115,9 @@ func OpenSet(paths []string, o Options) (*Store, error) {
 	return db, nil
 }
 
-// setParams returns the parameters of a set whose first member the store is. A table that has the
-// layout for its size does not say which one larger tables are to have.
+// setParams returns the parameters of a set whose first member is db. If the layout of a table is
+// the one for its size, the set uses the layout by size, because larger tables would have other
+// layouts.
 func (db *Store) setParams() sstable.Params {
 	p := db.Params
 	if db.Dir == nil && p.Layout == sstable.ChooseLayout(int64(db.current.Parts[0].Meta.Fingerprints)) {
@@ -124,7 +126,8 @@ func (db *Store) setParams() sstable.Params {
 	return p
 }
 
-// include adds what another store, which nobody else uses, shows. It ends the use of that one.
+// include adds all documents that another store shows. The caller must not use that store
+// afterwards, except to close it.
 func (db *Store) include(ctx context.Context, from *Store) error {
 	v, err := from.View()
 	if err != nil {
@@ -143,7 +146,7 @@ func (db *Store) include(ctx context.Context, from *Store) error {
 		if err := p.resolve(ctx); err != nil {
 			return err
 		}
-		// The tables of a database keep the order of writing among them, whichever came first.
+		// Tables of one database keep their relative order of writing, in any order of publication.
 		if err := part.NumberFrom(first + (part.Meta.MinSeq - least)); err != nil {
 			return err
 		}

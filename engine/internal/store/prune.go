@@ -13,15 +13,16 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Prune deletes every document stored before t that is visible when it begins, and returns how many
-// there were. A document that is stored again while it runs stays. All of it is one transaction of
-// the catalog: after an error, a cancellation or a kill, nothing has been deleted. Progress, if not
-// nil, counts the documents of the tables that it has been through.
+// Prune deletes every document stored before t that is visible when Prune begins, and returns their
+// number. A document that is stored again meanwhile stays. All deletes are one transaction of the
+// catalog: after an error, a cancellation or a kill, nothing has been deleted. Progress, if not
+// nil, counts the documents of the tables that have been processed.
 //
-// No document is read. A table whose bounds say that it has nothing so old costs nothing. One that
-// has nothing younger is dropped. Of others the column of times is scanned, and tombstones go into
-// the catalog, at most a bit for each document of the table: there is no write for each document,
-// and nothing in the log. Memtables that have something so old are flushed first.
+// Prune reads no document. A table whose bounds exclude documents older than t costs nothing. A
+// table without younger documents is dropped. In other tables Prune scans the column of times, and
+// adds tombstones to the catalog, at most one bit for each document of the table; it does not write
+// a record for each document, and nothing to the log. Memtables with documents older than t are
+// flushed first.
 func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Progress)) (int, error) {
 	if err := db.Writable(); err != nil {
 		return 0, err
@@ -31,7 +32,7 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 		return 0, nil
 	}
 	last := before - 1
-	if t.After(time.UnixMicro(before)) { // out of the range of times
+	if t.After(time.UnixMicro(before)) { // beyond the range of times
 		last = before
 	}
 	v, err := db.View()
@@ -61,23 +62,23 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 
 type prune struct {
 	db      *Store
-	written sstable.Written         // what is to be deleted, by the sequence numbers of the database
-	found   map[uint64]*prunedTable // what scan has found, by table; nil for nothing
+	written sstable.Written         // the documents to delete, by sequence numbers of the database
+	found   map[uint64]*prunedTable // results of scan by table; nil if a table has nothing to delete
 	deleted int
 
 	report       func(view.Progress)
-	passed, docs int64 // documents that have been passed, and are in the tables
+	passed, docs int64 // documents processed; documents in the tables
 }
 
-// A prunedTable is a table from which documents are to be deleted.
+// A prunedTable is a table with documents to delete.
 type prunedTable struct {
-	whole bool            // all of its documents are, or have expired
-	kill  *roaring.Bitmap // otherwise these are
-	dead  *roaring.Bitmap // of a whole one: those that were no documents when the others were counted
-	count int64           // of the others those that had not expired
+	whole bool            // all documents are to be deleted, or have expired
+	kill  *roaring.Bitmap // otherwise, the documents to delete
+	dead  *roaring.Bitmap // if whole: rows that were not documents when count was computed
+	count int64           // if whole: the other documents that had not expired
 }
 
-// inMemtables reports whether memtables of v have documents to be deleted.
+// inMemtables reports whether memtables of v have documents to delete.
 func (p *prune) inMemtables(v *view.View) (found bool, err error) {
 	err = v.EachMem(func(at view.Place) error {
 		found = found || at.Mem.Time <= p.written.To
@@ -86,14 +87,14 @@ func (p *prune) inMemtables(v *view.View) (found bool, err error) {
 	return found, err
 }
 
-// concerns reports whether a table may have documents to be deleted, by its bounds.
+// concerns reports whether the bounds of a table allow documents to delete.
 func (p *prune) concerns(part *view.Part) bool {
 	w, m := &p.written, &part.Meta
 	return m.MinTime <= w.To && m.MaxTime >= w.From && m.MinSeq <= w.MaxSeq
 }
 
-// scan looks for documents to be deleted in the tables that have not been looked at. A compaction
-// may have made more since the last scan.
+// scan looks for documents to delete in the tables that were not scanned yet. A compaction may have
+// added tables since the last scan.
 func (p *prune) scan(ctx context.Context) error {
 	v, err := p.db.View()
 	if err != nil {
@@ -118,10 +119,10 @@ func (p *prune) scan(ctx context.Context) error {
 	return nil
 }
 
-// passStep is after how many documents of a table progress is reported.
+// passStep is the number of documents of a table between reports of progress.
 const passStep = 1 << 24
 
-// table looks for documents to be deleted in a table.
+// table looks for documents to delete in one table.
 func (p *prune) table(ctx context.Context, part *view.Part) error {
 	if part.Meta.MaxTime <= p.written.To && part.Meta.MaxSeq <= p.written.MaxSeq {
 		dead, err := p.db.NoDocuments(ctx, part, view.Latest)
@@ -151,27 +152,27 @@ func (p *prune) table(ctx context.Context, part *view.Part) error {
 	return err
 }
 
-// pass reports that n documents have been passed.
+// pass reports that n documents have been processed.
 func (p *prune) pass(n int64) {
 	if p.passed = n; p.report != nil {
 		p.report(view.Progress{Stage: "prune", Done: n, Total: max(n, p.docs), Unit: "documents"})
 	}
 }
 
-// inFile returns what is to be deleted, by the sequence numbers in the table's file, of which the
-// least is at most MaxSeq.
+// inFile returns the documents to delete by the sequence numbers in the table's file, the least of
+// which must be at most MaxSeq.
 func (p *prune) inFile(part *view.Part) sstable.Written {
 	w := p.written
 	w.MaxSeq = min(w.MaxSeq, part.Meta.MaxSeq) - part.Shift
 	return w
 }
 
-// publish deletes what was found, in one transaction. It does nothing, and reports that there is
-// more to scan, if there are tables that have not been looked at, or the log has to be flushed
-// first.
+// publish deletes the documents found, in one transaction. If there are tables that were not
+// scanned, or the log must be flushed first, it deletes nothing and reports that more is to be
+// scanned.
 func (p *prune) publish(ctx context.Context) (more bool, err error) {
 	db := p.db
-	free := map[uint64]bool{} // tables that no merge reads, and none begins to
+	free := map[uint64]bool{} // tables that no merge reads, and that are reserved
 	for number, t := range p.found {
 		if t == nil {
 			continue
@@ -194,10 +195,10 @@ func (p *prune) publish(ctx context.Context) (more bool, err error) {
 
 // publishLocked is publish, under the locks.
 //
-// The log must have no write that is older than a table which loses documents: one of these may
-// stand in the place of a document that the log has, and without it a replay would bring that one
-// back. After a flush all writes in the log are younger than tables that were there before. What a
-// write in the log has killed is gone for good with its table, so that write must be safe before.
+// The log must have no write that is older than a table that loses documents. Such a document may
+// have replaced one that is in the log; without it, a replay would restore the replaced one. After
+// a flush all writes in the log are younger than the tables that existed before it. A dropped table
+// also loses the documents that a write in the log has killed, so that write must be safe first.
 func (p *prune) publishLocked(free map[uint64]bool) (more, flush bool, err error) {
 	db := p.db
 	if err := db.Writable(); err != nil {
@@ -252,9 +253,9 @@ func follows(m *view.Memtable, part *view.Part) bool {
 	return first == 0 || first > part.Meta.MaxSeq
 }
 
-// delete returns the tombstones that a table is to have in the catalog, nil if nothing else is left
-// of it and it is to be dropped, and how many documents that deletes. One that is not free is not
-// dropped: a merge is reading it, whose result will be published in its place.
+// delete returns the new tombstones of a table for the catalog, and how many documents they delete.
+// It returns nil tombstones if the table has no other documents and is to be dropped. A table that
+// is not free is not dropped: a running merge will publish its result in place of the table.
 func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, n int, err error) {
 	t := p.found[part.Meta.Number]
 	dead, _ := part.Dead.UpTo(view.Latest)
@@ -290,8 +291,8 @@ func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, 
 	return kill, n, nil
 }
 
-// enter gives tables tombstones, and drops others, in the catalog and in what readers see. n is how
-// many documents that deletes. The caller holds publishMu and writeMu.
+// enter sets the tombstones of tables, and drops tables, in the catalog and in the current version.
+// n is the number of documents that this deletes. The caller holds publishMu and writeMu.
 func (p *prune) enter(edit catalog.Edit, n int) error {
 	db := p.db
 	if err := db.editCatalog(edit); err != nil {

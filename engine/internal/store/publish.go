@@ -11,43 +11,42 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A publication is a table that becomes part of the database without having been in the log. Its
-// documents are written at the moment it is published, and get their sequence numbers then, in the
-// order of the numbers in the file: so the order of numbers is that in which writes become visible,
-// and a log that is replayed over the table has nothing in it that the table does not follow. Each
-// of the documents replaces the one that has its ID; if replace is off, it is dead on arrival
+// A publication is a table that becomes part of the database without having been logged. Its
+// documents count as written when it is published, and get their sequence numbers then, in the
+// order of the numbers in the file. The order of sequence numbers is therefore the order in which
+// writes become visible, and every write of a log that is replayed over the table is older than the
+// table. Each document replaces the one with the same ID; if replace is off, it is dead on arrival
 // instead.
 //
-// Which documents have the same ID is found out by merging the table's IDs with those of every
-// other table: before the locks are taken for the tables that there are (search), and under the
-// locks for those that came since, and for the memtables (resolve).
+// Documents with the same ID are found by merging the table's IDs with those of every other table:
+// before locking for the existing tables (search), and under the locks for tables that were added
+// since, and for the memtables (resolve).
 type publication struct {
 	db       *Store
 	table    *view.Table // nil if there are only marks to set
-	replace  bool        // stored documents give way
+	replace  bool        // documents of the table replace stored ones
 	marks    map[string]int64
-	allow    []view.IDPair                  // that come with the table
+	allow    []view.IDPair                  // pairs that come with the table
 	same     map[uint64][]sameID            // by number of the other table: found by search
-	own      *roaring.Bitmap                // documents of the table that are dead on arrival; of a set, those dead before
-	killed   map[*view.Part]*roaring.Bitmap // documents of other tables that are dead from now on, with those before
-	mem      []*view.MemDoc                 // documents of memtables likewise
-	codes    []codePair                     // of documents that are stored: see resolveCodes
-	rows     *roaring.Bitmap                // of the table that are codes
+	own      *roaring.Bitmap                // documents of the table that are dead on arrival; for a set, those dead before
+	killed   map[*view.Part]*roaring.Bitmap // all dead documents of other tables, including those that were dead before
+	mem      []*view.MemDoc                 // killed documents of memtables
+	codes    []codePair                     // codes of stored documents: see resolveCodes
+	rows     *roaring.Bitmap                // documents of the table that are codes
 	replaced int
 
-	loaded    Loaded // by the same load
-	again     int    // of replaced, those in loaded
-	againBare int    // of again, those without fingerprint
+	loaded    Loaded // published earlier by the same load
+	again     int    // replaced documents that are in loaded
+	againBare int    // documents in again without fingerprint
 }
 
-// Loaded is what the load that a table belongs to has published before it.
+// Loaded describes the tables that a load has published so far.
 type Loaded struct {
-	Seqs  []SeqRange // of each table, in order
-	Apart bool       // the table has no ID of these tables
+	Seqs  []SeqRange // sequence numbers of each table, in order
+	Apart bool       // the new table shares no ID with these tables
 }
 
-// hasAll reports whether all sequence numbers from first to last were given to documents of the
-// load.
+// hasAll reports whether all sequence numbers from first to last belong to documents of the load.
 func (l *Loaded) hasAll(first, last uint64) bool {
 	i := sort.Search(len(l.Seqs), func(i int) bool { return l.Seqs[i].Last >= first })
 	for ; i < len(l.Seqs) && l.Seqs[i].First <= first; i++ {
@@ -59,16 +58,16 @@ func (l *Loaded) hasAll(first, last uint64) bool {
 	return false
 }
 
-// A SeqRange is the sequence numbers from first to last.
+// A SeqRange is the sequence numbers from first to last, inclusive.
 type SeqRange struct{ First, Last uint64 }
 
-// sameID is a document of the table and one of another that have the same ID.
+// sameID is a document of the table and a document of another table with the same ID.
 type sameID struct{ doc, other uint32 }
 
-// Publish makes a table that was written (nil if there are only marks to set) part of the database.
-// Its documents replace those that have their IDs; if replace is off, they are dead on arrival
-// instead. Loaded is what the same load has published. On an error the table is not part of the
-// database, or the store has failed.
+// Publish makes a finished table part of the database; t is nil if there are only marks to set. Its
+// documents replace those with the same IDs; if replace is off, they are dead on arrival instead.
+// loaded describes the tables that the same load has published. After an error the table is not
+// part of the database, or the store has failed.
 func (db *Store) Publish(ctx context.Context, t *view.Table, replace bool, marks map[string]int64, loaded Loaded) (TableCounts, error) {
 	p := db.newPublication(t, replace, marks)
 	p.loaded = loaded
@@ -90,8 +89,8 @@ func (db *Store) newPublication(t *view.Table, replace bool, marks map[string]in
 	}
 }
 
-// search looks through the tables of the current version. It takes no locks, so what it finds may
-// die before resolve, and new tables may come.
+// search finds documents with the same IDs in the tables of the current version. It locks nothing,
+// so the documents may die before resolve, and new tables may be added.
 func (p *publication) search(ctx context.Context) error {
 	if p.table == nil {
 		return nil
@@ -115,7 +114,7 @@ func (p *publication) search(ctx context.Context) error {
 	return nil
 }
 
-// inTable returns the living documents of another table that have IDs of this one.
+// inTable returns the living documents of another table whose IDs are in this one.
 func (p *publication) inTable(ctx context.Context, in *view.Part) (same []sameID, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -132,18 +131,18 @@ func (p *publication) inTable(ctx context.Context, in *view.Part) (same []sameID
 	return same, err
 }
 
-// run makes the table part of the database. The caller has called search.
+// run makes the table part of the database. The caller must have called search.
 func (p *publication) run(ctx context.Context) error {
 	db := p.db
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
-	db.writeMu.Lock() // from here on no ID can come or go
+	db.writeMu.Lock() // from here on no ID can be added or removed
 	defer db.writeMu.Unlock()
 	if err := db.Writable(); err != nil {
 		return err
 	}
 	// A write that makes a document of the table dead on arrival must be safe before the document
-	// is given up.
+	// is dropped.
 	if err := db.syncLogLocked(); err != nil {
 		return db.fail(err)
 	}
@@ -161,8 +160,8 @@ func (p *publication) run(ctx context.Context) error {
 	return nil
 }
 
-// resolve decides about all documents that have the same ID. The caller holds publishMu and
-// writeMu.
+// resolve decides which document lives for every ID that occurs twice. The caller holds publishMu
+// and writeMu.
 func (p *publication) resolve(ctx context.Context) error {
 	db := p.db
 	db.mu.Lock()
@@ -194,20 +193,20 @@ func (p *publication) resolve(ctx context.Context) error {
 	return p.resolveCodes()
 }
 
-// A codePair is a code of the table and a living one of the same ID.
+// A codePair is a code of the table and a living stored code of the same ID.
 type codePair struct {
 	doc uint32
 	old view.Place
 }
 
-// resolveCodes has codes share what was decided about their documents: those of documents of the
-// table that are dead on arrival are, too, and other ones replace those of their IDs.
+// resolveCodes applies the decisions about documents to their codes: codes of documents that are
+// dead on arrival are dead too, and other codes replace those with the same IDs.
 func (p *publication) resolveCodes() error {
 	if !p.db.Several {
 		return nil
 	}
 	var refused []uint32
-	if !p.replace { // else what is dead was so before, and its codes are
+	if !p.replace { // otherwise own was dead before, with its codes
 		refused = p.own.ToArray()
 	}
 	for _, doc := range refused {
@@ -235,7 +234,7 @@ func (p *publication) resolveCodes() error {
 }
 
 // resolveMem is resolve for a memtable: it looks up the documents of the smaller of the two in the
-// other.
+// larger.
 func (p *publication) resolveMem(m *view.Memtable) error {
 	if n := p.table.NumDocs(); int(n) < len(m.Cur.Docs) {
 		for doc := range n {
@@ -266,8 +265,8 @@ func (p *publication) resolveMem(m *view.Memtable) error {
 	return nil
 }
 
-// resolveOne decides which of two living documents of the same ID dies: that of the table, or the
-// old one.
+// resolveOne decides which of two living documents with the same ID dies: the one of the table, or
+// the old one.
 func (p *publication) resolveOne(doc uint32, old view.Place) error {
 	if p.db.Several {
 		id, err := old.ID()
@@ -297,7 +296,7 @@ func (p *publication) resolveOne(doc uint32, old view.Place) error {
 	return p.countAgain(old)
 }
 
-// kill has what is stored die as the table is published.
+// kill makes a stored document die when the table is published.
 func (p *publication) kill(old view.Place) {
 	if old.Mem != nil {
 		p.mem = append(p.mem, old.Mem)
@@ -327,14 +326,14 @@ func (p *publication) countAgain(old view.Place) error {
 	return nil
 }
 
-// TableCounts is what a published table adds to the figures of a load.
+// TableCounts holds the figures that a published table adds to those of a load.
 type TableCounts struct {
 	Documents, Empty, Replaced int64
 	Tables                     int
 	Bytes                      int64
 }
 
-// Add adds another table's.
+// Add adds the figures of another table.
 func (c *TableCounts) Add(o TableCounts) {
 	c.Documents += o.Documents
 	c.Empty += o.Empty
@@ -343,8 +342,7 @@ func (c *TableCounts) Add(o TableCounts) {
 	c.Bytes += o.Bytes
 }
 
-// counts returns what the table adds to the figures of a load, whose documents are those that are
-// there: no codes.
+// counts returns the figures of the table. Documents are those that are alive, without codes.
 func (p *publication) counts() TableCounts {
 	m := p.table.Meta
 	dead := int64(p.own.GetCardinality())
@@ -358,7 +356,7 @@ func (p *publication) counts() TableCounts {
 	}
 }
 
-// enter puts the table, with the tombstones, into the catalog and makes it visible.
+// enter commits the table and the tombstones to the catalog and makes them visible.
 func (p *publication) enter() error {
 	edit := catalog.Edit{SetMarks: p.marks, Allow: view.CatalogPairs(p.allow), SetTombstones: map[uint64]*roaring.Bitmap{}}
 	for part, dead := range p.killed {
@@ -380,7 +378,7 @@ func (p *publication) show() {
 	db := p.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	first := db.seq + 1 // snapshots that are open keep what was replaced
+	first := db.seq + 1 // replaced documents stay visible to open snapshots
 	var parts []view.Part
 	for i := range db.current.Parts {
 		at := db.current.Parts[i]
@@ -405,7 +403,7 @@ func (p *publication) show() {
 	db.unref(db.install(parts))
 }
 
-// LoadMark returns the position that the last load published for source, 0 if there is none.
+// LoadMark returns the position that the last load published for source, or 0 if there is none.
 func (db *Store) LoadMark(source string) int64 {
 	db.mu.Lock()
 	defer db.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// openCatalog opens the catalog for writing and recovers what it and the logs say.
+// openCatalog opens the catalog for writing and recovers the state that it and the logs describe.
 func (db *Store) openCatalog() error {
 	name := files.Catalog
 	if db.building {
@@ -31,8 +31,8 @@ func (db *Store) openCatalog() error {
 	return db.recover(s, nil)
 }
 
-// recover opens the tables that the catalog lists, or takes those of them that are open, by number.
-// It removes what a crash has left, unless the store is read-only, and replays the logs.
+// recover opens the tables that the catalog lists, or shares those already in open, by number. It
+// removes leftovers of a crash, unless the store is read-only, and replays the logs.
 func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err error) {
 	db.UUID, db.Created, db.nextFile, db.seq, db.lastSeq = s.UUID, s.Created, s.NextFile, s.FlushedSeq, s.LastSeq
 	if s.Marks != nil {
@@ -61,17 +61,17 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 	if err != nil {
 		return err
 	}
-	if !db.opts.ReadOnly { // a reader has yet to see writes up to there that are not in the log
+	if !db.opts.ReadOnly { // for a reader, writes up to there that are not in the log are yet to come
 		db.seq = max(db.seq, s.LastSeq)
 	}
 	return db.replayLogs(s, logs)
 }
 
-// openTables makes the first version, of the tables in the catalog. Those in open are shared with
+// openTables makes the first version from the tables in the catalog. Tables in open are shared with
 // another version.
 func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error {
 	tables, errs := make([]*view.Table, len(s.Tables)), make([]error, len(s.Tables))
-	var g sync.WaitGroup // at the same time, since to check a directory takes a while
+	var g sync.WaitGroup // in parallel, since checking a directory is slow
 	for i, meta := range s.Tables {
 		if t := open[meta.Number]; t != nil && t.Meta == meta {
 			tables[i] = t
@@ -104,10 +104,10 @@ func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error
 	return nil
 }
 
-// tidy removes what is left of files that the catalog does not list, and returns the numbers of the
-// logs to replay in order. A whole table with a number that the catalog has not given out yet says
-// that the catalog is an old copy, or that an older release was killed before it published the
-// table: it is set aside, not removed.
+// tidy removes files that the catalog does not list, and returns the numbers of the logs to replay,
+// in order. An intact table whose number the catalog has not assigned yet shows that the catalog is
+// an old copy, or that an older release was killed before it published the table: tidy renames it
+// instead of removing it.
 func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 	names, err := db.Dir.List(".")
 	if err != nil {
@@ -148,21 +148,21 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 		return logs, nil
 	}
 	if slices.Contains(names, files.Backup) {
-		// A backup that is written to is a database of its own from here on: to bring it up to date
-		// would lose what is written.
+		// A backup that is opened for writing becomes a separate database: updating it as a backup
+		// would lose the new writes.
 		if err := db.Dir.Remove(files.Backup); err != nil {
 			return nil, err
 		}
 	}
-	// The process that made the names may have been killed before it could sync them, and what is
-	// done from here on relies on them.
+	// The process that created the names may have been killed before it could sync them, and the
+	// following steps rely on them.
 	if err := db.Dir.SyncDir("."); err != nil {
 		return nil, err
 	}
 	return logs, db.sweep(stray)
 }
 
-// sweep removes stray files, and gives those that end so the name of an orphan.
+// sweep removes stray files. A name with the suffix of an orphan is renamed to, not removed.
 func (db *Store) sweep(stray []string) (err error) {
 	clean := Event{Kind: EventClean}
 	for _, name := range stray {
@@ -175,7 +175,7 @@ func (db *Store) sweep(stray []string) (err error) {
 				clean.Files, clean.Bytes = append(clean.Files, name), clean.Bytes+st.Size
 			}
 		}
-		if vfs.InUse(err) { // by a reader, where the system keeps files that are mapped
+		if vfs.InUse(err) { // in use by a reader, on systems that do not remove mapped files
 			db.log.Warn("a file that is not needed is in use; the next open for writing removes it", "path", db.Path, "file", name, "err", err)
 			err = nil
 		}

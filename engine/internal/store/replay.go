@@ -16,12 +16,12 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// MaxReplayedLogs is how many logs a memtable may keep from earlier runs before it is flushed: a
-// database that is opened for single writes again and again gets neither a table nor a log for
-// each.
+// MaxReplayedLogs is how many logs of earlier runs a memtable may have before it is flushed. A
+// database that is opened repeatedly for single writes then accumulates neither a table nor a log
+// for each.
 const MaxReplayedLogs = 4
 
-// replayLogs brings the writes of the logs, oldest first, into the active memtable.
+// replayLogs adds the writes of the logs, oldest first, to the active memtable.
 func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 	start := time.Now()
 	frames := 0
@@ -45,7 +45,7 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 		db.seq = max(db.seq, r.seq)
 		db.readTo = readTo{log: number, end: res.End, ended: res.Clean}
 		size := res.End
-		if last && !db.opts.ReadOnly && number != s.Closed.Number { // logs before the last are durable, and so is one with a mark
+		if last && !db.opts.ReadOnly && number != s.Closed.Number { // earlier logs, and a log with a mark, are durable already
 			if res.Torn {
 				db.log.Warn("cutting the torn end of the log", "path", db.Path, "file", r.name, "bytes", res.TornBytes)
 			}
@@ -53,7 +53,7 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 				return err
 			}
 		}
-		if size > 0 { // else it held nothing and is gone: the next log must not name it
+		if size > 0 { // otherwise the log was empty and is gone: the next log must not name it
 			db.active.Logs = append(db.active.Logs, number)
 			db.newestLog = catalog.LogEnd{Number: number, Size: size}
 		}
@@ -72,20 +72,20 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 	return nil
 }
 
-// A replay takes the frames of one log. It gathers the writes, since the tables are searched for
-// the IDs of many in several goroutines: each touches pages that nobody has touched yet. Then it
-// brings them into the memtable in order.
+// A replay reads the frames of one log. It collects writes, so that several goroutines can look up
+// their IDs in the tables: each lookup reads pages that are not in memory yet. Then it adds the
+// writes to the memtable in order.
 type replay struct {
 	db               *Store
 	name             string
-	flushed          uint64 // writes up to here are in tables
-	firstLog, before uint64 // the first log to replay; the one replayed before this, 0 if this is it
+	flushed          uint64 // writes up to this number are in tables
+	firstLog, before uint64 // the first log to replay; the log replayed before this one, 0 if none
 	seq              uint64 // of the last write
 	writes           []replayed
-	bytes            int // of the frames of writes
+	bytes            int // size of the frames of writes
 }
 
-// A replayed is a write of a log, with what the tables have of its ID.
+// A replayed is a write of a log, with the versions of its ID that tables have.
 type replayed struct {
 	wal.Record
 	stored []storedVersion
@@ -96,10 +96,10 @@ type replayed struct {
 type storedVersion struct {
 	part *view.Part
 	doc  uint32
-	seq  uint64 // of it, or another that is above that of the write, or below, as it is
+	seq  uint64 // exact, or another number on the same side of the write's number
 }
 
-// Writes are brought into the memtable when they are this many, or their frames this long.
+// Collected writes are applied when there are this many, or their frames have this size.
 const (
 	replayWrites = 1024
 	replayBytes  = 4 << 20
@@ -124,7 +124,7 @@ func (r *replay) frame(payload []byte) error {
 	return err
 }
 
-// start checks that the log before this one is there, unless all of that is in tables.
+// start checks that the previous log was replayed, unless tables have all of its writes.
 func (r *replay) start(before uint64) error {
 	if before != r.before && before >= r.firstLog {
 		return base.Corruptf(files.LogName(before), "file", -1, "missing: %s goes on where it ends", r.name)
@@ -132,7 +132,7 @@ func (r *replay) start(before uint64) error {
 	return nil
 }
 
-// write gathers one write, unless a table has it.
+// write collects one write, unless a table has it.
 func (r *replay) write(rec wal.Record) error {
 	r.seq = max(r.seq, rec.Doc.Seq)
 	if rec.Doc.Seq > r.flushed {
@@ -141,8 +141,8 @@ func (r *replay) write(rec wal.Record) error {
 	return nil
 }
 
-// apply brings the writes that were gathered into the memtable. It leaves out those whose document
-// a table has in a newer version: loads go straight to tables and overtake the log.
+// apply adds the collected writes to the memtable. It leaves out documents for which a table has a
+// newer version: loads write tables directly and overtake the log.
 func (r *replay) apply() error {
 	db := r.db
 	if err := r.locate(); err != nil {
@@ -161,11 +161,12 @@ func (r *replay) apply() error {
 	return nil
 }
 
-// locateShare is how many writes are worth a goroutine that looks their IDs up.
+// locateShare is the smallest number of writes for which a goroutine that looks up their IDs pays
+// off.
 const locateShare = 64
 
-// locate finds the living versions that tables have of the writes. The error is that of the first
-// write which has one.
+// locate finds the living versions of the writes in the tables. It returns the error of the first
+// write that fails.
 func (r *replay) locate() error {
 	shares := min(runtime.GOMAXPROCS(0), len(r.writes)/locateShare)
 	if shares <= 1 {
@@ -181,8 +182,8 @@ func (r *replay) locate() error {
 	return cmp.Or(errs...)
 }
 
-// locateStored finds the living versions that tables have of some writes. In a table whose hashes of
-// IDs are damaged it finds them by name.
+// locateStored finds the living versions of some writes in the tables. If the ID hashes of a table
+// are damaged, it searches the table by name.
 func (db *Store) locateStored(writes []replayed) error {
 	for j := range db.current.Parts {
 		p := &db.current.Parts[j]
@@ -207,8 +208,8 @@ func (db *Store) locateStored(writes []replayed) error {
 	return nil
 }
 
-// locateByName finds in a table the documents of writes, by ID, whose hashes can't be read. A write
-// is in doubt if names can't be read either.
+// locateByName finds documents in a table by ID, for writes whose hashes cannot be read. If names
+// cannot be read either, it marks the write as doubtful.
 func locateByName(p *view.Part, missed map[string][]*replayed) {
 	var damage error
 	for doc := range p.Meta.Docs {
@@ -229,8 +230,8 @@ func locateByName(p *view.Part, missed map[string][]*replayed) {
 	}
 }
 
-// found notes a document of a table that has the ID of w. Its number is read only if the range of
-// those in the table does not say which of the two is older.
+// found records a document of a table that has the ID of w. It reads the document's sequence number
+// only if the range of numbers in the table does not tell which of the two is older.
 func (w *replayed) found(p *view.Part, doc uint32) {
 	if p.Dead.DeadAt(doc, view.Latest) {
 		return
@@ -246,8 +247,8 @@ func (w *replayed) found(p *view.Part, doc uint32) {
 	w.stored = append(w.stored, storedVersion{p, doc, seq})
 }
 
-// unknown notes that damage of a table keeps from saying whether it has another version of w; nil
-// for none.
+// unknown records that damage to a table hides whether the table has another version of w. It does
+// nothing if damage is nil.
 func (w *replayed) unknown(p *view.Part, damage error) {
 	if damage == nil {
 		return
@@ -260,16 +261,16 @@ func (w *replayed) unknown(p *view.Part, damage error) {
 	p.Uncounted.Store(&damage)
 }
 
-// killOlder marks every version of a document that was written before w dead, and reports whether
-// one was written later. While logs are replayed there may be both: a load that overtook the log
-// may have put a newer version beside one that the log has yet to delete.
+// killOlder marks all older versions of a document dead, and reports whether there is a newer one.
+// During a replay both may exist: a load that overtook the log may have stored a newer version
+// while the log has yet to delete an older one.
 func (db *Store) killOlder(w *replayed) (newer bool) {
 	if d := db.active.Find(w.Doc.ID, view.Latest); d != nil {
 		view.Place{Mem: d}.Kill(w.Doc.Seq) // the log is in order
 	}
 	for _, s := range w.stored {
 		switch {
-		case s.part.Dead.DeadAt(s.doc, view.Latest): // since a write that was gathered with w
+		case s.part.Dead.DeadAt(s.doc, view.Latest): // killed by a write that was collected with w
 		case s.seq > w.Doc.Seq:
 			newer = true
 		default:

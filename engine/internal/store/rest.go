@@ -8,9 +8,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// ReleaseDeleted releases the tables of a reader whose files are gone. A reader that had such
-// tables rests from then on: it keeps the others open, and has nothing to show until it is used. It
-// reports whether tables are open.
+// ReleaseDeleted closes the tables of a reader whose files another process has removed. If there
+// were any, the reader rests: it holds the other tables open, and reads the database again when it
+// is next used. ReleaseDeleted reports whether tables are still open.
 func (db *Store) ReleaseDeleted() (holds bool, err error) {
 	db.readMu.Lock()
 	defer db.readMu.Unlock()
@@ -20,7 +20,7 @@ func (db *Store) ReleaseDeleted() (holds bool, err error) {
 	case !db.opts.ReadOnly || db.Dir == nil:
 		return false, nil
 	}
-	db.mu.Lock() // only who holds readMu changes what a reader has
+	db.mu.Lock() // readMu guards the reader's state against changes
 	have := db.current
 	if have == nil {
 		have = db.resting
@@ -43,7 +43,7 @@ func (db *Store) ReleaseDeleted() (holds bool, err error) {
 	db.writeMu.Lock()
 	db.mu.Lock()
 	db.current, db.resting, db.active = nil, kept, view.NewMemtable(db.Params)
-	db.readTo.txid = 0 // so that Refresh reads everything
+	db.readTo.txid = 0 // makes Refresh read everything
 	db.mu.Unlock()
 	db.writeMu.Unlock()
 	db.unref(have)
@@ -52,7 +52,7 @@ func (db *Store) ReleaseDeleted() (holds bool, err error) {
 
 // hasFile reports whether the folder has the file of a table.
 func (db *Store) hasFile(number uint64) (bool, error) {
-	for _, name := range []string{files.TableName(number), files.NewTableName(number), files.TableName(number)} { // it may be renamed meanwhile
+	for _, name := range []string{files.TableName(number), files.NewTableName(number), files.TableName(number)} { // the file may be renamed meanwhile
 		_, err := db.Dir.Stat(name)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return err == nil, err
@@ -81,7 +81,7 @@ func (db *Store) endRestLocked() error {
 	return nil
 }
 
-// readAgain ends a rest.
+// readAgain reads the database if the reader still rests.
 func (db *Store) readAgain() error {
 	db.readMu.Lock()
 	defer db.readMu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Idle reports whether compaction in the background has nothing to do.
+// Idle reports whether background compaction has nothing to do.
 func (db *Store) Idle() bool {
 	db.mu.Lock()
 	flushing := len(db.immutable) > 0
@@ -18,7 +18,7 @@ func (db *Store) Idle() bool {
 	return !flushing && db.merges.Idle()
 }
 
-// WakeCompact has compaction look whether there is something to merge.
+// WakeCompact makes background compaction check whether there is something to merge.
 func (db *Store) WakeCompact() {
 	if !db.opts.NoAutoCompaction {
 		db.merges.Busy()
@@ -26,9 +26,10 @@ func (db *Store) WakeCompact() {
 	}
 }
 
-// compactAuto starts what the policy picks, as long as there is room for it. It is called when
-// tables have come or a merge has ended. A failure of a merge leaves the tables as they are and is
-// tried again with the next flush, unless it is damage; only a failed catalog poisons the writer.
+// compactAuto starts the merges that the policy picks, while there are free slots. It is called
+// when tables were added or a merge has ended. A failed merge leaves the tables as they are and is
+// tried again after the next flush, unless a table is damaged; only a failed catalog poisons the
+// writer.
 func (db *Store) compactAuto(ctx context.Context) error {
 	if err := db.flushHeld(ctx); err != nil && ctx.Err() == nil {
 		db.log.Warn("expired documents stay, because of older writes in the log", "path", db.Path, "err", err)
@@ -48,8 +49,8 @@ func (db *Store) compactAuto(ctx context.Context) error {
 	return nil
 }
 
-// mergeAuto runs a merge in the background and reports whether others may follow: it has succeeded,
-// or a table of it is set apart.
+// mergeAuto runs a merge in the background and reports whether other merges may follow: it has
+// succeeded, or a damaged table was excluded.
 func (db *Store) mergeAuto(m *compaction.Merge) bool {
 	err := db.merge(m.Ctx, m, false, nil)
 	switch {
@@ -61,13 +62,13 @@ func (db *Store) mergeAuto(m *compaction.Merge) bool {
 		db.log.Error("compaction failed", "path", db.Path, "tables", m.Tables, "err", err)
 		db.event(Event{Kind: EventError, Tables: m.Tables, Err: fmt.Errorf("compacting: %w", err)})
 		if vfs.IsNoRoom(err) {
-			db.WakeCompact() // which waits until there may be room
+			db.WakeCompact() // waits until there may be space
 		}
 	}
 	return err == nil || db.goesOn(err)
 }
 
-// compactSmall does merges of at most compaction.SmallWork bytes, as long as these are due.
+// compactSmall runs merges of at most compaction.SmallWork bytes, as long as any are due.
 func (db *Store) compactSmall() {
 	for db.Writable() == nil {
 		m, err := db.merges.Next(true)
@@ -77,7 +78,7 @@ func (db *Store) compactSmall() {
 	}
 }
 
-// finishMerges ends all merges, as Close does: see Finish.
+// finishMerges ends all merges for Close: see Scheduler.Finish.
 func (db *Store) finishMerges(limit time.Duration) {
 	db.merges.Close()
 	db.mu.Lock()
@@ -86,10 +87,10 @@ func (db *Store) finishMerges(limit time.Duration) {
 	db.merges.Finish(limit)
 }
 
-// SetCompactionRate sets how many bytes a second merges write together; 0 means no limit. A
-// negative rate keeps merges from starting in the background, and has those that run wait. What a
-// caller requests (Compact, CompactDue) is done all the same, and Close finishes what waits.
-// Meanwhile writers are not held back, however many tables there are.
+// SetCompactionRate sets how many bytes per second all merges write together; 0 means no limit. A
+// negative rate prevents background merges from starting, and suspends running ones. Compact and
+// CompactDue still work, and Close finishes suspended merges. While merges are paused, writers are
+// not held back, however many tables there are.
 func (db *Store) SetCompactionRate(bytes int64) {
 	if bytes < 0 {
 		db.merges.Pause()
@@ -101,11 +102,12 @@ func (db *Store) SetCompactionRate(bytes int64) {
 	}
 }
 
-// Reserve keeps a table from being picked for a merge, until Release.
+// Reserve prevents a table from being picked for a merge, until Release.
 func (db *Store) Reserve(table uint64) { db.merges.Reserve(table) }
 
-// Release leaves tables to the policy.
+// Release makes reserved tables available to the policy again.
 func (db *Store) Release(tables []uint64) { db.merges.Release(tables) }
 
-// WantMerged has reserved tables merged into one, before whatever the policy picks.
+// WantMerged requests that reserved tables be merged into one, before anything that the policy
+// picks.
 func (db *Store) WantMerged(tables []uint64) { db.merges.Want(tables) }

@@ -21,51 +21,51 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Store is an open database. All methods may be called from many goroutines.
+// A Store is an open database. Its methods may be called from many goroutines.
 type Store struct {
 	view.Config
-	Tables tables.Folder // of Config
-	fs     vfs.FS        // takes paths of any place
+	Tables tables.Folder // tables in Config.Dir
+	fs     vfs.FS        // accepts any path
 	opts   Options
 	log    *slog.Logger
 	lock   io.Closer
 	cat    *catalog.Catalog // nil for a single table file
 
-	site     *files.Site // of a database that this Store has made
-	building bool        // it is complete, and has its name, when it is closed
-	discard  bool        // closing removes it
+	site     *files.Site // set if this Store created the database
+	building bool        // the database appears under its name only when it is closed
+	discard  bool        // closing removes the database
 
-	merges    *compaction.Scheduler // its lock is taken before all others
+	merges    *compaction.Scheduler // its lock comes before all others
 	publishMu sync.Mutex
 
-	writeMu sync.Mutex // with seq and active, which only its holder changes
+	writeMu sync.Mutex // guards seq and active against changes by others
 	active  *view.Memtable
-	last    logPosition // of the newest write; zero if the active memtable's log has none
+	last    logPosition // end of the newest write; zero if it is not in the log of the active memtable
 
-	writerView view.View // memory for the view of a write that searches first
-	rotated    time.Time // when active was begun
+	writerView view.View // buffers for the view of a write that searches first
+	rotated    time.Time // when active was created
 
-	// newestLog is the newest log that holds, or held, writes, zero for none: the next log names it
-	// as the one before. Its size is that at its closing, and not known while it is written to. A
-	// log that recovery removed, or whose creation failed, never is it.
+	// newestLog is the newest log with writes, now or earlier, zero for none: the next log names it
+	// as its predecessor. Its size is set when it is closed. A log that recovery removed, or whose
+	// creation failed, never becomes newestLog.
 	newestLog catalog.LogEnd
 
-	readMu sync.Mutex // one Refresh at a time; taken before writeMu
+	readMu sync.Mutex // one Refresh at a time; locked before writeMu
 	readTo readTo
 
 	mu             sync.Mutex
 	stoppedWriters atomic.Int32 // see StoppedWriters
 
-	tableCount atomic.Int32     // of current, those that count for the limits of writers; changed under mu
-	seq        uint64           // of the last visible write
-	lastSeq    uint64           // State.LastSeq, as it was read
+	tableCount atomic.Int32     // tables of current that count for the limits of writers; changed under mu
+	seq        uint64           // sequence number of the last visible write
+	lastSeq    uint64           // State.LastSeq, as read
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
-	resting    *view.Version // of a reader that rests, instead of current: tables that are in the folder still
+	resting    *view.Version // tables of a resting reader that are still in the folder, instead of current
 	nextFile   uint64
 	marks      map[string]int64
 	allowedSet *view.AllowedPairs
-	flushed    sync.Cond // on mu: immutable got shorter, a flush failed, or the database closed
+	flushed    sync.Cond // on mu: immutable became shorter, a flush failed, or the database closed
 	flushes    flushes
 
 	failed    atomic.Pointer[error] // why the writer is poisoned
@@ -73,22 +73,22 @@ type Store struct {
 	closeOnce sync.Once
 	closeErr  error
 	stop      context.CancelFunc // ends background work
-	stopping  <-chan struct{}    // is closed by stop; nil if there is no such work
+	stopping  <-chan struct{}    // closed by stop; nil if there is no background work
 	background
 	Counts Counts
 }
 
-// readTo is where a reader stands.
+// readTo is the position that a reader has reached.
 type readTo struct {
 	txid     uint64 // last transaction of the catalog
 	flushed  uint64 // State.FlushedSeq
 	firstLog uint64 // State.FirstWAL
-	log      uint64 // newest log that was read, 0 for none
-	end      int64  // of what was read of it
-	ended    bool   // it ends there
+	log      uint64 // newest log read so far, 0 for none
+	end      int64  // offset up to which it was read
+	ended    bool   // the log has ended at end
 }
 
-// newDB returns a Store on which nothing is open yet.
+// newDB returns a Store that has nothing open yet.
 func newDB(path string, o Options) *Store {
 	db := &Store{
 		Config: view.Config{Path: path, Memory: o.Memory, Short: memindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
@@ -104,7 +104,7 @@ func newDB(path string, o Options) *Store {
 	return db
 }
 
-// Now returns the time by the clock of the options.
+// Now returns the current time by the clock of the options.
 func (db *Store) Now() time.Time {
 	if db.opts.Now != nil {
 		return db.opts.Now()
@@ -112,7 +112,7 @@ func (db *Store) Now() time.Time {
 	return time.Now()
 }
 
-// Writable returns why the database takes no writes, or nil.
+// Writable returns the reason why the database cannot be written, or nil.
 func (db *Store) Writable() error {
 	switch {
 	case db.closed.Load():
@@ -126,8 +126,8 @@ func (db *Store) Writable() error {
 	return nil
 }
 
-// takesWrites returns why the database takes no new writes, or nil: so it does not while Close
-// finishes merges.
+// takesWrites returns the reason why the database refuses new writes, or nil. Unlike Writable it
+// also refuses them while Close finishes merges.
 func (db *Store) takesWrites() error {
 	err := db.Writable()
 	if err == nil && db.merges.Closing() {
@@ -136,9 +136,10 @@ func (db *Store) takesWrites() error {
 	return err
 }
 
-// fail poisons the writer: what is on disk is no longer known, so nothing more is written until the
-// database is opened again. Reading goes on. It returns the error for the caller to return. An
-// error for lack of room that has changed nothing is returned as it is, and writing goes on.
+// fail poisons the writer: the state of the files is no longer known, so nothing more is written
+// until the database is opened again. Reading continues. It returns the error for the caller to
+// return. If err is a full disk, which has changed nothing, fail returns it unchanged, and writing
+// continues.
 func (db *Store) fail(err error) error {
 	if vfs.IsNoRoom(err) {
 		return err
@@ -159,21 +160,22 @@ func (db *Store) event(e Event) {
 	}
 }
 
-// locateLocked finds the living document with this ID as the writer sees it. The caller holds
+// locateLocked finds the living document with this ID, as the writer sees it. The caller holds
 // writeMu.
 func (db *Store) locateLocked(id []byte) (view.Place, bool, error) {
 	have := db.storedLocked()
 	return have.locate(id)
 }
 
-// stored is what is stored, as the writer sees it.
+// stored holds all stored documents, as the writer sees them.
 type stored struct {
 	version *view.Version
 	mems    []*view.Memtable // immutable ones, oldest first
 	active  *view.Memtable
 }
 
-// storedLocked returns what is stored. The caller holds writeMu, and uses it no longer than that.
+// storedLocked returns all stored documents. The caller holds writeMu, and must not use the result
+// after unlocking it.
 func (db *Store) storedLocked() stored {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -202,7 +204,7 @@ func (db *Store) allocFile() uint64 {
 	return n
 }
 
-// NextSeq returns the sequence number of the next write. It stays that only while writeMu is held.
+// NextSeq returns the sequence number of the next write. It is only valid while writeMu is held.
 func (db *Store) NextSeq() uint64 {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -223,7 +225,7 @@ func (db *Store) install(parts []view.Part) *view.Version {
 	return old
 }
 
-// countAgain counts the tables that writers are held back for. The caller holds mu.
+// countAgain counts the tables for the limits of writers. The caller holds mu.
 func (db *Store) countAgain() {
 	count := int32(0)
 	for i := range db.current.Parts {
@@ -235,8 +237,8 @@ func (db *Store) countAgain() {
 	db.tableCount.Store(count)
 }
 
-// startLogLocked gives the active memtable a log if it has none. Logs are made for the first write
-// and not earlier, so that reading a database writes nothing. The caller holds writeMu.
+// startLogLocked gives the active memtable a log if it has none. The first write creates the log,
+// so that reading a database writes nothing. The caller holds writeMu.
 func (db *Store) startLogLocked() error {
 	if db.active.Log != nil {
 		return nil
@@ -260,8 +262,8 @@ func (db *Store) immutables() int {
 	return len(db.immutable)
 }
 
-// waitFlush waits until a memtable was flushed, or can't be any more. For lack of room it fails
-// with that error, after a flush that began after the call has found none.
+// waitFlush waits until a memtable is flushed, or cannot be flushed any more. It returns the error
+// of a full disk only if a flush that began after the call has failed with it.
 func (db *Store) waitFlush(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		db.mu.Lock()
@@ -281,7 +283,7 @@ func (db *Store) waitFlush(ctx context.Context) error {
 			return db.flushes.err
 		}
 		if db.failed.Load() != nil || db.merges.Closing() {
-			return nil // the caller's next check says which
+			return nil // the caller's next check returns the reason
 		}
 		db.flushed.Wait()
 	}
@@ -289,7 +291,7 @@ func (db *Store) waitFlush(ctx context.Context) error {
 }
 
 // A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the
-// log is safe up to there.
+// log is safe up to this position.
 type logPosition struct {
 	log *wal.Writer
 	end int64

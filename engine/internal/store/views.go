@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// View returns a view of the database as it is now. It must be closed.
+// View returns a view of the database as it is now. The caller must close it.
 func (db *Store) View() (*view.View, error) {
 	v := new(view.View)
 	if err := db.TakeView(v); err != nil {
@@ -21,7 +21,7 @@ func (db *Store) View() (*view.View, error) {
 	return v, nil
 }
 
-// TakeView makes v, which is new or closed, a view of the database as it is now.
+// TakeView makes v, which must be new or closed, a view of the database as it is now.
 func (db *Store) TakeView(v *view.View) error {
 	db.Counts.Queries.Add(1)
 	db.mu.Lock()
@@ -41,7 +41,7 @@ func (db *Store) takeLocked(v *view.View) error {
 	return nil
 }
 
-// acquire returns the current version with a reference to release by unref.
+// acquire returns the current version with a reference, which the caller must release with Unref.
 func (db *Store) acquire() (*view.Version, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -60,7 +60,7 @@ func (db *Store) expiry() int64 {
 	return db.Now().Add(-db.TTL).UnixMicro()
 }
 
-// Backup makes or brings up to date the backup at path, as engine.DB.Backup says.
+// Backup makes or updates the backup at path, as engine.DB.Backup says.
 func (db *Store) Backup(ctx context.Context, path string, o backup.Options) (backup.Report, error) {
 	if db.Dir == nil {
 		return backup.Report{}, fmt.Errorf("%s is no folder of a database; a table file can be copied as it is: %w", db.Path, files.ErrInvalid)
@@ -73,15 +73,15 @@ func (db *Store) Backup(ctx context.Context, path string, o backup.Options) (bac
 	return backup.Run(ctx, from, path, o)
 }
 
-// freeze returns the state of the database now. Its view must be closed.
+// freeze returns the current state of the database. The caller must close its view.
 func (db *Store) freeze() (backup.Source, error) {
 	v := new(view.View)
-	db.mu.Lock() // under which tables and what came with them change at once
+	db.mu.Lock() // tables and the rest of the state change together under mu
 	defer db.mu.Unlock()
 	if err := db.takeLocked(v); err != nil {
 		return backup.Source{}, err
 	}
-	if err := v.Doubt.Older; err != nil { // a backup has no log that would keep it
+	if err := v.Doubt.Older; err != nil { // a backup has no log that would hold the missing versions
 		return backup.Source{}, errors.Join(err, v.Close())
 	}
 	return backup.Source{

@@ -41,13 +41,13 @@ func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (del
 	if _, conflict := errors.AsType[*files.Conflict](err); err != nil && !conflict {
 		return 0, err
 	}
-	// Where a delete found nothing to remove, or a need was not met, this waits until the write
-	// that is the reason is safe.
+	// If a delete found nothing to remove, or a need was not met, this waits until the write that
+	// caused it is safe.
 	return deleted, cmp.Or(db.waitSafe(last), err)
 }
 
-// write makes records visible, of which payload is the encoding, and returns where the log has to
-// be safe. Without disk space nothing has changed.
+// write makes records visible and returns the log position that must become safe. payload is their
+// encoding. If the disk is full, nothing changes.
 func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte, needs []Need) (deleted int, last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return 0, last, err
@@ -66,18 +66,18 @@ func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte, n
 	return deleted, db.last, err
 }
 
-// payloads keeps the memory of payloads, which the log copies, up to payloadKeep bytes each.
+// payloads pools buffers for payloads, which the log copies, of up to payloadKeep bytes each.
 var payloads = sync.Pool{New: func() any { return new([]byte) }}
 
 const payloadKeep = 1 << 20
 
-// commitLocked puts the batch into the log and the memtable and makes it visible; db.last is its
-// position. Without space for the log nothing has changed, and nothing if an ID can't be looked up
-// because a table is damaged: a record in the log would meet the damage again at each replay. The
-// caller holds writeMu, and knows what the first records replace.
+// commitLocked puts the batch into the log and the memtable and makes it visible; it sets db.last
+// to its position. Nothing changes if there is no space for the log, or if a damaged table prevents
+// looking up an ID: a record in the log would fail in the same way at each replay. The caller holds
+// writeMu, and may pass the places that the first records replace.
 func (db *Store) commitLocked(recs []wal.Record, payload []byte, known ...view.Place) error {
 	have := db.storedLocked()
-	var one [1]view.Place // for most writes
+	var one [1]view.Place // enough for most writes
 	replaced := append(one[:0], known...)
 	for i := len(known); i < len(recs); i++ {
 		old, _, err := have.locate(recs[i].Doc.ID)
@@ -98,7 +98,7 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte, known ...view.P
 	db.last = logPosition{db.active.Log, end}
 	for i := range recs {
 		recs[i].Doc.Seq = first + uint64(i)
-		if i > 0 { // the batch itself may have written the ID
+		if i > 0 { // an earlier record of the batch may have written the ID
 			if d := db.active.Find(recs[i].Doc.ID, view.Latest); d != nil {
 				replaced[i] = view.Place{Mem: d}
 			}
@@ -110,7 +110,7 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte, known ...view.P
 	return nil
 }
 
-// insertLocked brings one record into the memtable, marking what it replaces dead.
+// insertLocked adds one record to the memtable, and marks the version that it replaces dead.
 func (db *Store) insertLocked(old view.Place, r *wal.Record) {
 	if old != (view.Place{}) {
 		old.Kill(r.Doc.Seq)
@@ -131,8 +131,8 @@ func (db *Store) publishLocked(seq uint64) {
 	db.mu.Unlock()
 }
 
-// waitSafe waits until the log up to p is as safe as the options ask. Without disk space the writes
-// are visible, and stay in memory until the log has taken them.
+// waitSafe waits until the log up to p is as safe as the options ask. If the disk is full, the
+// writes are visible, and stay in memory until the log can be written.
 func (db *Store) waitSafe(p logPosition) error {
 	if p.log == nil { // nothing was written since the database was opened
 		return nil
@@ -165,8 +165,8 @@ func (db *Store) syncLogLocked() error {
 	return db.last.log.Sync(db.last.end)
 }
 
-// lockForWrite takes writeMu with room in the active memtable: it rotates a full one, and waits
-// while too many wait for their flush, or there are too many tables.
+// lockForWrite locks writeMu with space in the active memtable: it rotates a full memtable, and
+// waits while too many memtables wait for their flush, or there are too many tables.
 func (db *Store) lockForWrite(ctx context.Context) error {
 	for slowed := false; ; {
 		db.writeMu.Lock()
@@ -181,7 +181,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 		}
 		if err == nil && (db.active.Bytes >= db.opts.MemtableBytes || int64(len(db.active.Cur.Docs)) >= db.Tables.MaxDocs()) {
 			if db.immutables() >= view.MaxImmutable {
-				db.writeMu.Unlock() // a flush needs it
+				db.writeMu.Unlock() // a flush needs writeMu
 				start := time.Now()
 				err := db.waitFlush(ctx)
 				db.stalled(StallMemtables, start)
@@ -191,7 +191,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 				continue
 			}
 			if db.tooManyTables() {
-				db.writeMu.Unlock() // so does a merge
+				db.writeMu.Unlock() // a merge needs writeMu
 				if err := db.waitTables(ctx); err != nil {
 					return err
 				}
@@ -206,15 +206,15 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 	}
 }
 
-// A MatchFunc says whether a document, one of several by its number, is to give way to a visible
-// one, and if not, where the document is that it replaces: nowhere if it is the first of its ID.
+// A MatchFunc reports whether a visible document prevents storing document i. If not, it returns
+// the place of the document that document i replaces, or a zero place if there is none.
 type MatchFunc func(i int, v *view.View, d *sstable.Document) (old view.Place, found bool, err error)
 
-// PutEachUnless stores each of n documents unless match finds a visible document that it is to give way to.
-// A check and its write are one step: no other write comes between. It waits once until all of it is
-// safe, matches too: one must not be lost once its near-duplicate is turned away. It returns how
-// many have been decided: fewer than all after an error, and then these are safe too, if the log can
-// be written.
+// PutEachUnless stores each of n documents unless match finds a visible document that prevents it.
+// A check and its write are one step: no other write comes between. PutEachUnless waits once until
+// everything is safe, including the matches: a match must not be lost after its near-duplicate was
+// rejected. It returns the number of decided documents: fewer than n after an error, and then these
+// are safe too, if the log can be written.
 func (db *Store) PutEachUnless(ctx context.Context, n int, doc func(i int) view.Doc, match MatchFunc) (decided int, err error) {
 	var last logPosition
 	for ; decided < n && err == nil; decided++ {
@@ -231,8 +231,8 @@ func (db *Store) PutEachUnless(ctx context.Context, n int, doc func(i int) view.
 	return decided, err
 }
 
-// putUnless does with one document what PutEachUnless does with each, and returns where the log has
-// to be safe.
+// putUnless does the work of PutEachUnless for one document, and returns the log position that must
+// become safe.
 func (db *Store) putUnless(ctx context.Context, d view.Doc, i int, match MatchFunc) (last logPosition, err error) {
 	recs, err := db.prepare(ctx, []Operation{Put(d)})
 	if err != nil {
@@ -245,7 +245,7 @@ func (db *Store) putUnless(ctx context.Context, d view.Doc, i int, match MatchFu
 	return last, err
 }
 
-// writeUnless makes a record visible unless match finds a document, as write does.
+// writeUnless makes a record visible, as write does, unless match finds a document.
 func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, i int, match MatchFunc) (last logPosition, err error) {
 	if err := db.lockForWrite(ctx); err != nil {
 		return last, err
@@ -276,22 +276,22 @@ func (db *Store) matchLocked(i int, d *sstable.Document, match MatchFunc) (old v
 }
 
 // effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
-// remain. Only these go into the log, so that a replay, which deletes by ID alone, removes what was
-// removed. The caller holds writeMu.
+// remain. Only these are logged, so that a replay, which deletes by ID alone, removes the same
+// documents. The caller holds writeMu.
 func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted int, err error) {
 	if !slices.ContainsFunc(recs, func(r wal.Record) bool { return r.Delete }) {
 		return recs, 0, nil
 	}
 	expiry := db.expiry()
 	kept = make([]wal.Record, 0, len(recs))
-	written := map[string]bool{} // IDs that the batch writes: whether it leaves a document
+	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document
 	for _, r := range recs {
 		id := string(r.Doc.ID)
 		there, own := written[id]
 		switch {
 		case !r.Delete:
 		case own:
-			there = there && r.Version == nil // what the batch writes is no version that anybody has seen
+			there = there && r.Version == nil // nobody can have seen a version that the batch itself writes
 		default:
 			stored, err := db.versionLocked(r.Doc.ID, expiry)
 			if err != nil {
@@ -311,8 +311,8 @@ func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted 
 	return kept, deleted, nil
 }
 
-// versionLocked returns the number of the write that stored the document with this ID, 0 if there
-// is none that has not expired. Numbers are compared for equality, not order: a table may be
+// versionLocked returns the number of the write that stored the document with this ID, or 0 if
+// there is none or it has expired. Numbers are compared for equality, not order: a table may be
 // published with numbers lower than those of a snapshot that lacks it. The caller holds writeMu.
 func (db *Store) versionLocked(id []byte, expiry int64) (uint64, error) {
 	p, ok, err := db.locateLocked(id)
@@ -325,7 +325,7 @@ func (db *Store) versionLocked(id []byte, expiry int64) (uint64, error) {
 	return p.Seq()
 }
 
-// checkLocked returns the first need that is not met, as a *Conflict. The caller holds writeMu.
+// checkLocked returns a *Conflict for the first need that is not met. The caller holds writeMu.
 func (db *Store) checkLocked(needs []Need) error {
 	for _, n := range needs {
 		stored, err := db.versionLocked([]byte(n.ID), db.expiry())
@@ -339,8 +339,8 @@ func (db *Store) checkLocked(needs []Need) error {
 	return nil
 }
 
-// Delete removes the document with this ID; ErrNotFound if there is none. Of concurrent calls for
-// one document exactly one returns nil.
+// Delete removes the document with this ID; the error is ErrNotFound if there is none. If several
+// goroutines delete one document, exactly one call returns nil.
 func (db *Store) Delete(ctx context.Context, id string) error {
 	if view.CheckID(id) != nil {
 		return files.NoDocument(id)

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// SortDocs brings documents into the order of a table: those of equal fingerprint stay in order,
-// and those without one come last.
+// SortDocs sorts documents into the order of a table: by fingerprint, documents without one last.
+// The sort is stable.
 func SortDocs(docs []*view.MemDoc) {
 	var bare []*view.MemDoc
 	byFP := ordered.Pairs{Keys: make([]uint64, 0, len(docs)), Vals: make([]uint32, 0, len(docs))}
@@ -31,8 +31,8 @@ func SortDocs(docs []*view.MemDoc) {
 	copy(docs[n:], bare)
 }
 
-// WriteDocs writes a new table of documents in the order of a table, and opens it. Nothing refers
-// to it yet; on an error it is removed.
+// WriteDocs writes documents, which must be in the order of a table, to a new table and opens it.
+// Nothing refers to the table yet; after an error it is removed.
 func (f *Folder) WriteDocs(docs []*view.MemDoc) (*view.Table, error) {
 	return f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
 		return writeDocs(out, f.ParamsFor(len(docs)), sstable.WriterOptions{Identity: identity}, docs)
@@ -52,12 +52,12 @@ func writeDocs(out io.Writer, p sstable.Params, o sstable.WriterOptions, docs []
 	return w.Close()
 }
 
-// InMemory returns documents as a table in memory.
+// InMemory returns a table in memory with these documents.
 func InMemory(params sstable.Params, docs []*view.MemDoc) (*sstable.Reader, error) {
 	var buf bytes.Buffer
 	if _, err := writeDocs(&buf, params, sstable.WriterOptions{}, docs); err != nil {
 		return nil, err
 	}
-	// Readers may look a little past a section's end.
+	// Readers may read slightly past the end of a section.
 	return sstable.OpenBytes(buf.Bytes(), "memtable")
 }

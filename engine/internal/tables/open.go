@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Open opens a table's file and checks that it is the one the catalog means.
+// Open opens a table's file and checks that it is the one that the catalog lists.
 func (f *Folder) Open(meta catalog.Table, file string) (*view.Table, error) {
 	name := files.TableName(meta.Number)
 	opened, err := f.Dir.Open(file)
@@ -71,7 +71,7 @@ func (f *Folder) OpenListed(meta catalog.Table) (*view.Table, error) {
 	return f.Open(meta, name)
 }
 
-// Name gives the files of tables that the catalog lists their names.
+// Name gives the files of tables that the catalog lists their final names.
 func (f *Folder) Name(tables []catalog.Table) {
 	for _, t := range tables {
 		if err := f.Dir.Rename(files.NewTableName(t.Number), files.TableName(t.Number)); err != nil {
@@ -80,7 +80,7 @@ func (f *Folder) Name(tables []catalog.Table) {
 	}
 }
 
-// IsTable reports whether the file is a whole table.
+// IsTable reports whether the file is a complete table.
 func (f *Folder) IsTable(name string) bool {
 	file, err := f.Dir.Open(name)
 	if err != nil {
@@ -93,8 +93,8 @@ func (f *Folder) IsTable(name string) bool {
 	return r.Close() == nil
 }
 
-// Adopt copies a table file from anywhere in fsys and opens it, after verifying all of it. Nothing
-// refers to it yet; on an error it is removed.
+// Adopt copies a table file from any path of fsys into the folder, verifies it completely and opens
+// it. Nothing refers to the table yet; after an error it is removed.
 func (f *Folder) Adopt(ctx context.Context, fsys vfs.FS, path string) (*view.Table, error) {
 	number := f.Number()
 	err := f.copyTable(fsys, path, files.NewTableName(number))
@@ -111,7 +111,7 @@ func (f *Folder) Adopt(ctx context.Context, fsys vfs.FS, path string) (*view.Tab
 	return t, nil
 }
 
-// copyTable copies a file from anywhere into the database's folder.
+// copyTable copies a file from any path of fsys into the database's folder.
 func (f *Folder) copyTable(fsys vfs.FS, from, to string) error {
 	src, err := fsys.Open(from)
 	if err != nil {
@@ -133,7 +133,7 @@ func (f *Folder) copyTable(fsys vfs.FS, from, to string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// openForeign opens a table that came from elsewhere, after verifying all of it.
+// openForeign verifies a table of another origin completely, and opens it.
 func (f *Folder) openForeign(ctx context.Context, number uint64) (*view.Table, error) {
 	file, err := f.Dir.Open(files.NewTableName(number))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package tables writes and opens the table files in the folder of a database. It knows nothing of
-// which of them are part of it.
+// Package tables writes and opens the table files in the folder of a database. It does not know
+// which tables are part of the database.
 package tables
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Folder is the table files in the folder of a database.
+// A Folder accesses the table files in the folder of a database.
 type Folder struct {
 	*view.Config
 	Log      *slog.Logger
-	ReadOnly bool          // no file gets another name
-	Number   func() uint64 // gives out the number of a new file
+	ReadOnly bool          // files are not renamed
+	Number   func() uint64 // assigns the number of a new file
 
-	// ChooseLayout returns the layout of a table of n fingerprints where the database's parameters
-	// leave it open; nil for sstable.ChooseLayout.
+	// ChooseLayout returns the layout of a table of n fingerprints if the database's parameters do
+	// not fix it; nil means sstable.ChooseLayout.
 	ChooseLayout func(n int64) sstable.Layout
-	// MaxTableDocs is how many documents a table is given; 0, or more than a table can have, for
-	// the limit of the format.
+	// MaxTableDocs limits the documents of a table. Zero, or more than the format allows, means the
+	// limit of the format.
 	MaxTableDocs int64
 }
 
@@ -35,8 +35,8 @@ func (f *Folder) ParamsFor(n int) sstable.Params {
 	return p.ForTable(int64(n))
 }
 
-// MergeParams returns the parameters for a merge of about n documents. They leave a layout by size
-// to the merge, which counts the fingerprints that it keeps, unless the options choose it.
+// MergeParams returns the parameters for a merge of about n documents. A layout by size is left to
+// the merge, which counts the fingerprints that it writes, unless ChooseLayout is set.
 func (f *Folder) MergeParams(n int64) sstable.Params {
 	if f.ChooseLayout == nil {
 		return f.Params
@@ -44,7 +44,7 @@ func (f *Folder) MergeParams(n int64) sstable.Params {
 	return f.ParamsFor(int(n))
 }
 
-// MaxDocs returns how many documents a table of the database can have.
+// MaxDocs returns the maximum number of documents in a table of the database.
 func (f *Folder) MaxDocs() int64 {
 	most := f.Params.MaxDocs()
 	if f.MaxTableDocs > 0 {
@@ -54,7 +54,7 @@ func (f *Folder) MaxDocs() int64 {
 }
 
 // checkParams returns ErrParams unless the table can be searched together with those of the
-// database. Its layout may be another.
+// database. The layout may differ.
 func (f *Folder) checkParams(r *sstable.Reader) error {
 	p := r.Params()
 	if p.Compatible(f.Params) {
@@ -64,7 +64,7 @@ func (f *Folder) checkParams(r *sstable.Reader) error {
 	return fmt.Errorf("made with %s: %w", p.Diff(f.Params), files.ErrParams)
 }
 
-// MergeOptions are the options of a merge that reports as a stage of its name.
+// MergeOptions returns options of a merge that reports its progress under the given stage.
 func MergeOptions(stage string, progress func(view.Progress)) sstable.MergeOptions {
 	return sstable.MergeOptions{Progress: func(done, total int64) {
 		if progress != nil {

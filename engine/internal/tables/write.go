@@ -16,8 +16,8 @@ import (
 )
 
 // WriteBatch writes a new table file and opens it: fill adds records to it, and returns the other
-// documents. Nothing refers to the table yet; on an error, and if no document is kept, it is
-// removed, and in the latter case nil.
+// documents. Nothing refers to the table yet. After an error, and if there are no documents, the
+// file is removed; without documents the table is nil.
 func (f *Folder) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill func(*sstable.BatchWriter) (*sstable.Batch, error)) (*view.Table, error) {
 	t, err := f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
 		o.Identity = identity
@@ -44,8 +44,8 @@ func (f *Folder) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill fu
 
 var errNoDocuments = errors.New("no documents")
 
-// Create creates a table file, which write writes, and opens it. Nothing refers to it yet; on an
-// error it is removed. On a full disk that is a *vfs.NoRoomError.
+// Create creates a table file, calls write to write it, and opens it. Nothing refers to the table
+// yet; after an error it is removed. On a full disk the error is a *vfs.NoRoomError.
 func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
 	identity := f.newIdentity()
 	number := identity.Number
@@ -72,27 +72,28 @@ func (f *Folder) newIdentity() sstable.Identity {
 	return sstable.Identity{Database: f.UUID, Number: f.Number(), Created: time.Now().UnixMicro()}
 }
 
-// writeSize is how many bytes of a table are written at once. Written whole, two aligned megabytes
-// are one large page of the cache on kernels that have those, which is how a table that was just
-// written, too, is mapped with them.
+// writeSize is how many bytes of a table are written at once. On kernels with large pages in the
+// page cache, writing two aligned megabytes at once makes one large page, so that even a table that
+// was just written is mapped with large pages.
 const writeSize = 2 << 20
 
-// writeBuffers keeps buffers of that size: most tables of a busy database are smaller.
+// writeBuffers pools buffers of writeSize bytes: most tables of a busy database are smaller.
 var writeBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeSize) }}
 
-// earlyBytes is how much of a table is written to the file system before storage is asked to take
-// it: the sync at the end of one of gigabytes would take a second, while nothing else continues.
+// earlyBytes is how much of a table is written before the system is asked to start storing it:
+// otherwise the sync at the end of a table of gigabytes would last a second, and block everything
+// else.
 const earlyBytes = 32 << 20
 
-// earlyWriter writes a file, and has it written to storage meanwhile.
+// earlyWriter writes a file, and makes the system store the data meanwhile.
 type earlyWriter struct {
 	vfs.File
 	early    vfs.EarlyWriter
-	off, due int64 // bytes written, and of those, begun to be stored
+	off, due int64 // bytes written, and bytes whose storing has begun
 }
 
-// storedEarly returns an empty file as a writer, whose bytes begin to be stored before it is synced
-// if the system can do that.
+// storedEarly returns a writer for an empty file. If the system supports it, storing the data
+// begins before the file is synced.
 func storedEarly(f vfs.File) io.Writer {
 	if early, ok := f.(vfs.EarlyWriter); ok {
 		return &earlyWriter{File: f, early: early}
@@ -109,8 +110,8 @@ func (w *earlyWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// WriteFile makes a table file at path, which write writes, and makes it safe, all but its
-// directory entry.
+// WriteFile creates a table file at path, calls write to write it, and makes it durable except for
+// its directory entry.
 func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
 	f, err := fsys.Create(path)
 	if err != nil {
@@ -126,7 +127,7 @@ func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, er
 	return info, err
 }
 
-// writeTable has write write to out, in large pieces.
+// writeTable calls write with a writer that passes large pieces to out.
 func writeTable(out io.Writer, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
 	buf := writeBuffers.Get().(*bufio.Writer)
 	buf.Reset(out)

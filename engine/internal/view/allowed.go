@@ -11,7 +11,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 )
 
-// Ordered returns the pair with the lesser ID first, or why it is none.
+// Ordered returns the pair with the smaller ID first. It returns an error if the IDs are invalid or
+// equal.
 func (p IDPair) Ordered() (IDPair, error) {
 	for _, id := range []string{p.A, p.B} {
 		if err := CheckID(id); err != nil {
@@ -32,15 +33,15 @@ func ComparePairs(p, q IDPair) int {
 	return cmp.Or(strings.Compare(p.A, q.A), strings.Compare(p.B, q.B))
 }
 
-// AllowedPairs is a set of pairs of IDs, each in both orders. It is never changed: a snapshot keeps
-// the one that it was taken with. A set and one made of it share all but the paths to what differs.
+// AllowedPairs is an immutable set of pairs of IDs, each stored in both orders. A set and one
+// derived from it share all nodes except the paths to their differences.
 type AllowedPairs struct{ tree btree.BTreeG[IDPair] }
 
-// pairDegree is half of the pairs that a node may have. An edit copies whole nodes; smaller ones take
-// more memory a pair.
+// pairDegree is half the maximum number of pairs in a node. An edit copies whole nodes; smaller
+// nodes need more memory per pair.
 const pairDegree = 16
 
-// first returns the least pair that is not less than p, or none.
+// first returns the smallest pair that is not less than p, or a zero pair.
 func (a *AllowedPairs) first(p IDPair) (found IDPair) {
 	a.tree.AscendGreaterOrEqual(p, func(q IDPair) bool {
 		found = q
@@ -57,10 +58,10 @@ func (a *AllowedPairs) Has(x, y string) bool {
 // Involves reports whether an ID is in any pair.
 func (a *AllowedPairs) Involves(id string) bool { return a.first(IDPair{A: id}).A == id }
 
-// Empty reports whether the set has no pair.
+// Empty reports whether the set is empty.
 func (a *AllowedPairs) Empty() bool { return a.tree.Len() == 0 }
 
-// IDs returns the IDs in any pair, in order.
+// IDs returns the IDs of all pairs, in order.
 func (a *AllowedPairs) IDs() (ids []string) {
 	a.tree.Ascend(func(p IDPair) bool {
 		if len(ids) == 0 || ids[len(ids)-1] != p.A {
@@ -71,7 +72,7 @@ func (a *AllowedPairs) IDs() (ids []string) {
 	return ids
 }
 
-// All returns the pairs, each once, in order.
+// All returns all pairs in order, each once with the smaller ID first.
 func (a *AllowedPairs) All() (pairs []IDPair) {
 	a.tree.Ascend(func(p IDPair) bool {
 		if p.A < p.B {
@@ -82,7 +83,7 @@ func (a *AllowedPairs) All() (pairs []IDPair) {
 	return pairs
 }
 
-// With returns the set and pairs together.
+// With returns the union of the set and pairs.
 func (a *AllowedPairs) With(pairs []IDPair) *AllowedPairs {
 	return a.edited(pairs, func(t *btree.BTreeG[IDPair], p IDPair) { t.ReplaceOrInsert(p) })
 }
@@ -92,14 +93,14 @@ func (a *AllowedPairs) Without(pairs []IDPair) *AllowedPairs {
 	return a.edited(pairs, func(t *btree.BTreeG[IDPair], p IDPair) { t.Delete(p) })
 }
 
-// edited returns the set after change of each pair, in both orders.
+// edited returns a copy of the set, after applying change to each pair in both orders.
 func (a *AllowedPairs) edited(pairs []IDPair, change func(*btree.BTreeG[IDPair], IDPair)) *AllowedPairs {
 	if len(pairs) == 0 {
 		return a
 	}
 	tree := btree.NewG(pairDegree, func(p, q IDPair) bool { return ComparePairs(p, q) < 0 })
 	if own := a.tree; own.Len() > 0 {
-		tree = own.Clone() // which changes the tree that it is called for: not one that others read
+		tree = own.Clone() // Clone also writes to the tree it copies, which must not be one that others read
 	}
 	for _, p := range pairs {
 		change(tree, p)
@@ -108,7 +109,7 @@ func (a *AllowedPairs) edited(pairs []IDPair, change func(*btree.BTreeG[IDPair],
 	return &AllowedPairs{*tree}
 }
 
-// CatalogPairs returns pairs as the catalog has them.
+// CatalogPairs converts pairs to those of the catalog.
 func CatalogPairs(pairs []IDPair) []catalog.IDPair {
 	out := make([]catalog.IDPair, len(pairs))
 	for i, p := range pairs {

@@ -12,12 +12,12 @@ import (
 	"github.com/simdb/simdb/internal/option"
 )
 
-// A document of several fingerprints is several rows: the document, with the first one, and for
-// each further one a code, a row without text that names the document by its ID. Codes are written
-// right after their document, in one step with it. They are the entries of an index that is
-// validated as it is read: a code counts if its document is alive and older than the code. So what
-// replaces or deletes a document need not know its codes; a merge leaves out those that do not
-// count.
+// A document with several fingerprints is stored as several rows: the document with its first
+// fingerprint, and for each further fingerprint a code, which is a row without text whose ID
+// contains the ID of the document. Codes are written right after their document, in the same write.
+// A code counts only if its document is alive and older than the code; readers check this. A write
+// that replaces or deletes a document therefore need not know its codes; a merge leaves out codes
+// that do not count.
 //
 // The ID of a code:
 //
@@ -26,8 +26,8 @@ import (
 //	+-------+--------------------+-----------------------+
 const (
 	codeMark = "\x00code\x00"
-	codeMore = len(codeMark) + 2 // bytes of the ID of a code more than those of the document's
-	MaxCodes = 1<<16 - 1         // codes of a document, numbered from 1
+	codeMore = len(codeMark) + 2 // how much longer a code's ID is than the document's
+	MaxCodes = 1<<16 - 1         // maximum number of codes of a document; they are numbered from 1
 )
 
 // CodeID returns the ID of a code of a document.
@@ -44,7 +44,7 @@ func Owner(id []byte) (of []byte, code bool) {
 	return id[len(codeMark) : len(id)-2], true
 }
 
-// Codes returns the further fingerprints of a document as documents to store after it.
+// Codes returns the further fingerprints of a document, as rows to store after it.
 func (d *Doc) Codes() []Doc {
 	codes := make([]Doc, len(d.Fingerprints))
 	for i, words := range d.Fingerprints {
@@ -53,8 +53,8 @@ func (d *Doc) Codes() []Doc {
 	return codes
 }
 
-// SettleFingerprints checks the fingerprints of a document. The first of several becomes its
-// fingerprint if it has no other.
+// SettleFingerprints checks the fingerprints of a document. If d.Fingerprint is nil, the first of
+// d.Fingerprints becomes its fingerprint.
 func (c *Config) SettleFingerprints(d *Doc) error {
 	if d.Fingerprint != nil {
 		if err := c.CheckWords(1 + len(d.Rest)); err != nil {
@@ -84,7 +84,7 @@ func (c *Config) SettleFingerprints(d *Doc) error {
 	return nil
 }
 
-// Counts reports whether a row of a table, which is alive, is no code or one that counts.
+// Counts reports whether a living row of a table is a document or a code that counts.
 func (v *View) Counts(p *Part, doc uint32) (bool, error) {
 	id, err := p.ID(doc)
 	if err != nil {
@@ -122,7 +122,7 @@ func (v *View) Fingerprints(id string) (fps [][]base.Fingerprint, err error) {
 	return fps, nil
 }
 
-// Codes returns the rows of the table that are codes, dead ones too.
+// Codes returns the rows of the table that are codes, including dead ones.
 func (t *Table) Codes(ctx context.Context) (codes *roaring.Bitmap, err error) {
 	t.codesMu.Lock()
 	defer t.codesMu.Unlock()
@@ -149,7 +149,7 @@ func (t *Table) Codes(ctx context.Context) (codes *roaring.Bitmap, err error) {
 	return codes, nil
 }
 
-// NoDocuments returns the rows of a part that are dead at seq, and those that are codes.
+// NoDocuments returns the rows of a part that are dead at seq or codes.
 func (c *Config) NoDocuments(ctx context.Context, p *Part, seq uint64) (*roaring.Bitmap, error) {
 	if err := p.Uncounted.Load(); err != nil {
 		return nil, *err

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Config is what of a database does not change while it is open.
+// A Config holds the properties of a database that do not change while it is open.
 type Config struct {
 	Path    string        // as given to Open
 	Dir     *files.Folder // nil for a single table file
@@ -21,24 +21,24 @@ type Config struct {
 	TTL     time.Duration // 0 if documents do not expire
 
 	Params sstable.Params
-	words  int              // of a fingerprint, by Params
-	Texts  *Hasher          // by params
-	Memory int64            // bytes that a query may hold of what it has found
-	Short  *memindex.Budget // for the signatures of texts and for families; nil if there are to be none
+	words  int              // words per fingerprint, from Params
+	Texts  *Hasher          // from Params
+	Memory int64            // bytes of results that a query may hold
+	Short  *memindex.Budget // budget for signatures of texts and for families; nil if there are none
 
-	Several bool // documents may have several fingerprints, by Params: see codes.go
+	Several bool // documents may have several fingerprints, from Params: see codes.go
 }
 
-// SetParams sets the parameters, and what is made by them.
+// SetParams sets the parameters and all fields derived from them.
 func (c *Config) SetParams(p sstable.Params) {
 	c.Params, c.Texts, c.words = p, NewHasher(p), p.NumWords()
 	c.Several = c.Texts.Several()
 }
 
-// Bits returns how many bits fingerprints have.
+// Bits returns the number of bits of a fingerprint.
 func (c *Config) Bits() int { return base.FingerprintBits * c.words }
 
-// CheckDistance returns Invalid if k is no distance of two fingerprints.
+// CheckDistance returns ErrInvalid if two fingerprints cannot have the distance k.
 func (c *Config) CheckDistance(k int) error {
 	if k < 0 || k > c.Bits() {
 		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, c.Bits(), files.ErrInvalid)
@@ -46,7 +46,7 @@ func (c *Config) CheckDistance(k int) error {
 	return nil
 }
 
-// CheckWords returns Params if fingerprints do not have that many words.
+// CheckWords returns ErrParams if fingerprints do not have n words.
 func (c *Config) CheckWords(n int) error {
 	if n != c.words {
 		return fmt.Errorf("a fingerprint of %d bits, those of %s have %d: %w", base.FingerprintBits*n, c.Path, c.Bits(), files.ErrParams)
@@ -62,7 +62,7 @@ func (c *Config) NeedSketches() error {
 	return nil
 }
 
-// NeedTexts returns ErrParams if the database keeps no texts to verify on.
+// NeedTexts returns ErrParams if the database stores no texts.
 func (c *Config) NeedTexts() error {
 	if !c.Params.StoreText {
 		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, files.ErrParams)
@@ -70,8 +70,8 @@ func (c *Config) NeedTexts() error {
 	return nil
 }
 
-// CheckCriterion returns why the database can't answer by a criterion: ErrNoSketches, ErrParams
-// or ErrInvalid.
+// CheckCriterion returns ErrNoSketches, ErrParams or ErrInvalid if the database cannot search by a
+// criterion.
 func (c *Config) CheckCriterion(by Criterion) error {
 	if by.Near() {
 		return c.CheckDistance(by.K)
@@ -91,25 +91,25 @@ func (c *Config) CheckCriterion(by Criterion) error {
 }
 
 // VerifyErrors is how many standard errors below the threshold an estimate may lie for the texts to
-// be compared. At 3.3 one document in two thousand that reaches the threshold in truth is missed at
-// the threshold itself, and next to none above it. Where t N is below 3.3^2, two sketches of N may
-// have no hash in common at all, with a chance of (1-t)^N, and then no margin helps.
+// be compared. At 3.3, a search misses one in two thousand documents whose real similarity equals
+// the threshold, and almost none above it. If t N is below 3.3^2, two sketches of N hashes may
+// share no hash at all, with a probability of (1-t)^N, and then no margin helps.
 const VerifyErrors = 3.3
 
-// Lowered returns t less the margin for estimates from full sketches: what the estimate of a pair
-// must reach for its texts to be compared.
+// Lowered returns t minus the margin for estimates from full sketches: texts are compared if their
+// estimate is at least this.
 func (c *Config) Lowered(t float64) float64 {
 	n := float64(c.Params.Sketch)
 	return max(t-VerifyErrors*math.Sqrt(t*(1-t)/n), min(t, 1/n/2))
 }
 
-// Most returns how many things of size bytes a query may hold.
+// Most returns how many items of the given size a query may hold.
 func (c *Config) Most(size int) int {
 	return int(min(max(c.Memory/int64(size), 1), math.MaxInt32))
 }
 
-// OverBudget returns the TooLarge of a query that found more things, "documents" or "pairs", than
-// it may hold.
+// OverBudget returns the ErrTooLarge of a query that found more things, "documents" or "pairs",
+// than it may hold.
 func (c *Config) OverBudget(things string) error {
 	unordered := ""
 	if things == "pairs" {

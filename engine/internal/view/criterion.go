@@ -7,9 +7,9 @@ import (
 )
 
 // A Criterion says when two documents match: if their fingerprints differ in at most K bits; or, if
-// Jaccard is set, if at least the share T of the shingles of both is common, as estimated from
-// sketches or, if Verified is set, by the texts; or, if Text is set, if their texts are similar to
-// T by that measure. Jaccard and Text are not both set.
+// Jaccard is set, if they share at least the fraction T of all their shingles, as estimated from
+// sketches or, if Verified is set, computed from the texts; or, if Text is set, if their texts have
+// a similarity of at least T by that measure. Jaccard and Text are not both set.
 type Criterion struct {
 	Jaccard, Verified bool
 	Text              TextMeasure
@@ -17,7 +17,7 @@ type Criterion struct {
 	T                 float64
 }
 
-// A TextMeasure is how texts are compared, if they decide alone.
+// A TextMeasure says how to compare texts, if they alone decide.
 type TextMeasure uint8
 
 // The measures.
@@ -25,17 +25,17 @@ const (
 	NoTextMeasure TextMeasure = iota
 	Levenshtein               // textsim.Levenshtein
 	Cosine                    // textsim.Cosine
-	Contains                  // the share of the shingles of what is searched for that a document has
-	Within                    // the share of the shingles of a document that it has
+	Contains                  // fraction of the query's shingles that the document contains
+	Within                    // fraction of the document's shingles that the query contains
 )
 
-// Contained reports whether m compares two texts by what one of them has of the other.
+// Contained reports whether m measures how much of one text is in the other.
 func (m TextMeasure) Contained() bool { return m == Contains || m == Within }
 
-// Near reports whether the criterion is one of fingerprints.
+// Near reports whether the criterion compares fingerprints.
 func (c Criterion) Near() bool { return !c.Jaccard && c.Text == NoTextMeasure }
 
-// CheckThreshold returns Invalid if t is outside 0 < t <= 1.
+// CheckThreshold returns ErrInvalid if t is outside 0 < t <= 1.
 func CheckThreshold(t float64) error {
 	if !(t > 0 && t <= 1) {
 		return fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", t, files.ErrInvalid)

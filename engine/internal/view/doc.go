@@ -1,14 +1,16 @@
-// Package view has what a reader sees of a database: immutable tables and memtables with their
-// tombstones, and Views, which are those that were current at one moment, as of a sequence number.
+// Package view holds the state of a database that readers see: immutable tables, memtables and
+// their tombstones, and Views, each of which fixes the tables and memtables of one moment, as of a
+// sequence number.
 //
 // The store adds to memtables and makes Versions; searches and joins read Views. A View holds a
-// reference to its Version, and that to its Tables, so that files stay until the last View of them
-// is closed. What a View gives out (IDs, texts) may alias a mapped file: it is valid while the View
-// is open, and is read within Safely, which turns a fault of the mapping into an error.
+// reference to its Version, and the Version to its Tables, so that files stay until their last View
+// is closed. IDs and texts that a View returns may alias a mapped file: they are valid while the
+// View is open, and must be read within Safely, which turns a fault of the mapping into an error.
 //
-// What searches find is yielded in order, the first of it, or until a context ends (order.go).
+// Iterators in order.go yield the results of searches in order, the first ones only, or until a
+// context ends.
 //
-// The package also has what computes fingerprints and sketches (hasher.go), and the small types
-// that the internal packages of the engine share (Doc, Entry, Match, Criterion, Progress): package
+// The package also computes fingerprints and sketches (hasher.go), and defines the small types that
+// the internal packages of the engine share (Doc, Entry, Match, Criterion, Progress): package
 // engine documents them, and converts to and from its own.
 package view

@@ -9,11 +9,11 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Hasher computes what a database stores of a text, by the database's parameters. Any number of
-// goroutines may use it.
+// A Hasher computes the fingerprint and the sketch of a text, by the parameters of a database. Any
+// number of goroutines may use it.
 type Hasher struct {
 	params sstable.Params
-	spec   features.Spec // by params
+	spec   features.Spec // from params
 	states sync.Pool     // of *features.Fingerprinter
 }
 
@@ -30,15 +30,15 @@ func NewHasher(p sstable.Params) *Hasher {
 	return h
 }
 
-// Sums are what a database stores of a text. Its slices are memory for those of the next text.
+// Sums are the fingerprint and the sketch of a text. Its slices are reused for the next text.
 type Sums struct {
-	Words       bool             // the text has words; otherwise it has nothing of what follows
-	Fingerprint base.Fingerprint // its first word
+	Words       bool             // the text has words; otherwise the other fields are empty
+	Fingerprint base.Fingerprint // first word of the fingerprint
 	Rest        []base.Fingerprint
 	Sketch      minhash.Sketch // empty in a database without sketches
 }
 
-// Sum sets s to what a text has.
+// Sum sets s to the fingerprint and the sketch of text.
 func (h *Hasher) Sum(s *Sums, text string) {
 	*s = Sums{Rest: s.Rest[:0], Sketch: s.Sketch[:0]}
 	if text == "" {
@@ -57,12 +57,12 @@ func (h *Hasher) Sketches() bool { return h.params.Sketch > 0 }
 // Several reports whether documents may have several fingerprints.
 func (h *Hasher) Several() bool { return h.spec.Several }
 
-// Spec says what the features of texts are.
+// Spec describes the features of texts.
 func (h *Hasher) Spec() features.Spec { return h.spec }
 
-// InOrder returns the features of a text in the order in which they follow each other, and how many
-// of them every run of some words has: a text with the run has them, too. It returns false where
-// features do not tell that.
+// InOrder returns the features of a text in text order, and the number of consecutive features in a
+// run of the given number of words: a text that contains the run has these features, too. ok is
+// false if the features of the database do not have this property.
 func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok bool) {
 	number = words - int(h.params.Shingle) + 1
 	s := h.spec
@@ -73,7 +73,7 @@ func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok
 	return hashes, number, true
 }
 
-// inOrder takes features as they come.
+// inOrder collects features in text order.
 type inOrder []uint64
 
 // Features appends features.
@@ -92,7 +92,7 @@ func (h *Hasher) Fill(d *sstable.Document, text string) {
 	d.Sketch = s.Sketch
 }
 
-// Sets returns a maker of the sets of features that texts are compared by.
+// Sets returns a hasher that computes the sets of features by which texts are compared.
 func (h *Hasher) Sets() *features.SetHasher {
 	return h.params.NewSetHasher()
 }

@@ -6,42 +6,42 @@ import (
 	"sync/atomic"
 )
 
-// An idTable finds the newest document of an ID in a memtable. It is a hash table with linear
+// An idTable finds the newest document with an ID in a memtable. It is a hash table with linear
 // probing. One goroutine at a time adds; readers need no locks: a slot is written once for each
 // document, after the document, and a larger table replaces a full one as a whole.
 type idTable struct {
 	slots atomic.Pointer[[]atomic.Uint64] // hash<<32 | position of the document + 1; 0 for none
-	docs  atomic.Pointer[[]*MemDoc]       // as long as there is room; replaced by a copy with more
-	used  int                             // slots; the adder's own
-	n     int                             // documents; the adder's own
+	docs  atomic.Pointer[[]*MemDoc]       // its length is the capacity; replaced by a larger copy
+	used  int                             // slots in use; only the adder accesses it
+	n     int                             // documents; only the adder accesses it
 }
 
-// firstSlots and firstDocs are the room of an empty table.
+// firstSlots and firstDocs are the capacity of an empty table.
 const (
 	firstSlots = 64
 	firstDocs  = 32
 )
 
-// init makes room for the first documents.
+// init allocates space for the first documents.
 func (t *idTable) init() {
 	slots, docs := make([]atomic.Uint64, firstSlots), make([]*MemDoc, firstDocs)
 	t.slots.Store(&slots)
 	t.docs.Store(&docs)
 }
 
-// hashSeed is that of the hashes of IDs in memory.
+// hashSeed seeds the hashes of IDs in memory.
 var hashSeed = maphash.MakeSeed()
 
 func hashID(id []byte) uint32 { return uint32(maphash.Bytes(hashSeed, id)) }
 
-// find returns the newest document of an ID, alive or dead, or nil.
+// find returns the newest document with an ID, alive or dead, or nil.
 func (t *idTable) find(id []byte) *MemDoc {
 	_, d := t.slot(*t.slots.Load(), hashID(id), id)
 	return d
 }
 
-// slot returns the slot of an ID, which has the given hash, and its newest document; a free slot
-// and nil if there is none.
+// slot returns the slot of an ID, which has the given hash, and its newest document. If there is
+// none, it returns a free slot and nil.
 func (t *idTable) slot(slots []atomic.Uint64, hash uint32, id []byte) (at int, d *MemDoc) {
 	mask := len(slots) - 1
 	for at = int(hash) & mask; ; at = (at + 1) & mask {
@@ -57,7 +57,7 @@ func (t *idTable) slot(slots []atomic.Uint64, hash uint32, id []byte) (at int, d
 	}
 }
 
-// add appends a document, which becomes the newest of its ID, and returns all documents.
+// add appends a document, which becomes the newest with its ID, and returns all documents.
 func (t *idTable) add(d *MemDoc) []*MemDoc {
 	docs := *t.docs.Load()
 	if t.n == len(docs) {

@@ -9,14 +9,14 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 )
 
-// The limits of a document, which engine.MaxIDBytes and engine.MaxTextBytes document.
+// Limits of a document, documented in engine.MaxIDBytes and engine.MaxTextBytes.
 const (
 	maxIDBytes   = 65535
 	MaxTextBytes = 64 << 20
 )
 
-// CheckID returns Invalid for an empty ID and for one that only codes have, and TooLarge for one of
-// more than maxIDBytes bytes.
+// CheckID returns ErrInvalid for an empty ID and for one with the prefix of codes, and ErrTooLarge
+// for one of more than maxIDBytes bytes.
 func CheckID(id string) error {
 	switch {
 	case id == "":
@@ -29,7 +29,7 @@ func CheckID(id string) error {
 	return nil
 }
 
-// CheckDoc returns why a document can not be stored: Invalid or TooLarge.
+// CheckDoc returns ErrInvalid or ErrTooLarge if a document cannot be stored.
 func CheckDoc(d *Doc) error {
 	if err := CheckID(d.ID); err != nil {
 		return err
@@ -38,8 +38,8 @@ func CheckDoc(d *Doc) error {
 		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", files.QuoteID(d.ID), n, MaxTextBytes, files.ErrTooLarge)
 	}
 	if !d.Time.IsZero() {
-		// Sub stops at the longest duration, so that a time far out of range is far from what its
-		// microseconds mean.
+		// Sub saturates at the longest duration, so that off is large for a time that is far out of
+		// range of int64 microseconds.
 		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
 			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", files.QuoteID(d.ID), d.Time.Year(), files.ErrInvalid)
 		}

@@ -9,17 +9,17 @@ import (
 // A MemDoc is a document in a memtable.
 type MemDoc struct {
 	sstable.Document
-	prev *MemDoc       // the version of the same ID before it in this memtable, or nil
-	jump *MemDoc       // one further back, or nil: see newestAt
+	prev *MemDoc       // the previous version of the same ID in this memtable, or nil
+	jump *MemDoc       // an earlier version, or nil: see newestAt
 	Dead atomic.Uint64 // sequence number of the write that replaced or deleted it, 0 while alive
-	Gone atomic.Bool   // that write is durable in a table already: it was a load
-	nth  uint32        // of the versions of its ID
+	Gone atomic.Bool   // that write was a load, and is already durable in a table
+	nth  uint32        // index among the versions of the ID
 
-	owner *MemDoc // of a code: the document that it belongs to
+	owner *MemDoc // for a code: its document
 }
 
-// follow makes old, which may be nil, the version before d. Jumps are those of a skew-binary list,
-// so that any version is found in a logarithmic number of steps.
+// follow makes old, which may be nil, the previous version of d. Jumps are those of a skew-binary
+// list, so that any version is found in a logarithmic number of steps.
 func (d *MemDoc) follow(old *MemDoc) {
 	d.prev, d.jump = old, old
 	if old == nil {
@@ -31,7 +31,7 @@ func (d *MemDoc) follow(old *MemDoc) {
 	}
 }
 
-// newestAt returns d, or the newest of the versions before it, that was written up to seq; nil if
+// newestAt returns the newest version, d or an earlier one, that was written up to seq, or nil if
 // there is none.
 func (d *MemDoc) newestAt(seq uint64) *MemDoc {
 	for d != nil && d.Seq > seq {

@@ -11,33 +11,35 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Columns is what readers see of a memtable: slices that the writer only ever appends to behind
-// their ends.
+// Columns hold the contents of a memtable for readers: slices to which the writer only ever appends
+// beyond the ends that readers see.
 type Columns struct {
 	Docs  []*MemDoc
-	FPs   []base.Fingerprint // first words of the fingerprints, of documents that have one, in order of writing
-	Rest  []base.Fingerprint // their other words
-	FPDoc []uint32           // their positions in docs
-	// of FPs, and perhaps of newer ones, and of each other word; nil while they are few
+	FPs   []base.Fingerprint // first words of the fingerprints of documents that have one, in order of writing
+	Rest  []base.Fingerprint // the other words of these fingerprints
+	FPDoc []uint32           // indexes in Docs of these documents
+	// Index covers FPs, and possibly newer fingerprints; Indexes cover the other words, one each.
+	// They are nil while there are few fingerprints.
 	Index   *memindex.Index
 	Indexes []*memindex.Index
 
 	Doubt Doubt
 
-	Bitmaps   []minhash.Bitmap   // of the sketches of the documents that have one
-	BitmapDoc []uint32           // their positions in docs
-	Sketches  *memindex.Sketches // likewise, of the same documents
+	Bitmaps   []minhash.Bitmap   // sketches of the documents that have one, as bitmaps
+	BitmapDoc []uint32           // indexes in Docs of these documents
+	Sketches  *memindex.Sketches // index of these sketches; nil while there are few
 }
 
-// A Doubt is why it is not known whether damaged tables have other versions of documents of a
-// memtable, which came from the log.
+// A Doubt says that damaged tables hide whether they have other versions of documents of a
+// memtable, which was replayed from the log.
 //
-// An older version can't be read, so that answers are right but for counts. But while it is not
-// dead in the catalog the log must stay: the memtable is not flushed. A newer version would have to
-// be shown instead of the memtable's own: nothing is read, and nothing is written.
+// If an older version is hidden, answers are correct except for counts. But the log must stay as
+// long as that version is not dead in the catalog, so the memtable is not flushed. A newer version
+// would have to be shown instead of the memtable's own, so if one may be hidden, nothing is read or
+// written.
 type Doubt struct {
-	Older error // nil if all is known
-	Newer error // likewise; if not, Older is not nil either
+	Older error // an older version may be hidden; nil if not
+	Newer error // a newer version may be hidden; nil if not. If set, Older is set too
 }
 
 // Or adds another doubt.
@@ -46,33 +48,33 @@ func (d *Doubt) Or(o Doubt) {
 }
 
 // A Memtable holds the newest documents in memory. One writer at a time (DB.writeMu) adds to it;
-// readers take a view.
+// readers use a view.
 type Memtable struct {
 	Log    *wal.Writer // nil until the first write since the database was opened
-	Logs   []uint64    // numbers of the logs that hold its writes, log's last
-	Cur    Columns     // the writer's own
+	Logs   []uint64    // numbers of the logs that hold its writes; Log is the last
+	Cur    Columns     // for the writer only
 	view   atomic.Pointer[Columns]
 	Bytes  int
-	MaxSeq uint64        // of all writes in the log, deletes too
-	MinSeq atomic.Uint64 // likewise; 0 if there are none
+	MaxSeq uint64        // of all writes in the log, including deletes
+	MinSeq atomic.Uint64 // of all writes in the log; 0 if there are none
 
-	params sstable.Params // of the index of sketches
+	params sstable.Params // for the index of sketches
 
-	Short    memindex.GrowingTexts // signatures of the texts, as searches need them
-	Sets     memindex.GrowingSets  // sets of their features, likewise
-	Fields   sstable.FieldIndex    // values of the indexed fields, likewise
-	Families memindex.Families     // of positions of Bitmaps
+	Short    memindex.GrowingTexts // signatures of the texts, made when searches need them
+	Sets     memindex.GrowingSets  // sets of features of the texts, made when needed
+	Fields   sstable.FieldIndex    // values of the indexed fields, made when needed
+	Families memindex.Families     // families of the positions in Bitmaps
 
 	ids  idTable
-	slab []MemDoc // room for the next documents
+	slab []MemDoc // preallocated documents
 }
 
-// What a write costs in memory in addition to its bytes, and the index of fingerprints.
+// Memory cost of a write in addition to its bytes and the index of fingerprints.
 const (
-	memDocOverhead    = 232 // a document: the struct, its slot, the slices with their room
+	memDocOverhead    = 232 // a document: the struct, its slot, and unused capacity of the slices
 	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
 
-	slabDocs = 32 // documents that are allocated at once
+	slabDocs = 32 // documents allocated at once
 )
 
 // NewMemtable returns an empty memtable without a log for a database with these parameters.
@@ -83,8 +85,8 @@ func NewMemtable(p sstable.Params) *Memtable {
 	return m
 }
 
-// Add appends a copy of d, whose slices the memtable keeps. The version that it replaces must have
-// been marked dead before.
+// Add appends a copy of d; the memtable holds on to the slices of d. The caller must have marked
+// the version that d replaces dead.
 func (m *Memtable) Add(d *sstable.Document) {
 	if len(m.slab) == 0 {
 		m.slab = make([]MemDoc, slabDocs)
@@ -93,7 +95,7 @@ func (m *Memtable) Add(d *sstable.Document) {
 	m.slab = m.slab[1:]
 	md.Document = *d
 	if of, code := Owner(d.ID); code {
-		if md.owner = m.ids.find(of); md.owner == nil { // a load that overtook the log has another
+		if md.owner = m.ids.find(of); md.owner == nil { // a load that overtook the log has another version of the document
 			md.Dead.Store(d.Seq)
 		}
 	}
@@ -107,7 +109,7 @@ func (m *Memtable) Add(d *sstable.Document) {
 	m.Bytes += len(d.ID) + len(d.Text) + len(d.Fields) + memDocOverhead
 }
 
-// addFingerprint appends the fingerprint of the document that is appended next.
+// addFingerprint appends the fingerprint of the next document.
 func (m *Memtable) addFingerprint(fp base.Fingerprint, rest []base.Fingerprint) {
 	m.Cur.FPs, m.Cur.Rest = append(m.Cur.FPs, fp), append(m.Cur.Rest, rest...)
 	m.Cur.FPDoc = append(m.Cur.FPDoc, uint32(len(m.Cur.Docs)))
@@ -132,7 +134,7 @@ func (m *Memtable) addFingerprint(fp base.Fingerprint, rest []base.Fingerprint) 
 	}
 }
 
-// RestOf returns the words after the first of the fingerprint at a position of FPs.
+// RestOf returns the words after the first of the fingerprint at an index of FPs.
 func (c *Columns) RestOf(at uint32) []base.Fingerprint {
 	if len(c.Rest) == 0 {
 		return nil
@@ -141,7 +143,7 @@ func (c *Columns) RestOf(at uint32) []base.Fingerprint {
 	return c.Rest[int(at)*n : int(at+1)*n]
 }
 
-// Word returns a word of the fingerprint at a position of FPs.
+// Word returns a word of the fingerprint at an index of FPs.
 func (c *Columns) Word(word int, at uint32) base.Fingerprint {
 	if word == 0 {
 		return c.FPs[at]
@@ -149,13 +151,13 @@ func (c *Columns) Word(word int, at uint32) base.Fingerprint {
 	return c.RestOf(at)[word-1]
 }
 
-// Distance returns the distance of a fingerprint of as many words from the one at a position of
-// FPs.
+// Distance returns the distance between a fingerprint with the same number of words and the one at
+// an index of FPs.
 func (c *Columns) Distance(q []base.Fingerprint, at uint32) int {
 	return base.Distance(q[0], c.FPs[at]) + base.DistanceWords(c.RestOf(at), q[1:])
 }
 
-// addSketch appends the sketch of the document that is appended next.
+// addSketch appends the sketch of the next document.
 func (m *Memtable) addSketch(s minhash.Sketch) {
 	m.Cur.Bitmaps = append(m.Cur.Bitmaps, s.Bitmap())
 	m.Cur.BitmapDoc = append(m.Cur.BitmapDoc, uint32(len(m.Cur.Docs)))
@@ -175,20 +177,20 @@ func (m *Memtable) addSketch(s minhash.Sketch) {
 	}
 }
 
-// Wrote notes that the log has the write with this number, in order.
+// Wrote records that the log has the write with this number. Calls must be in order.
 func (m *Memtable) Wrote(seq uint64) {
 	m.MaxSeq = max(m.MaxSeq, seq)
 	m.MinSeq.CompareAndSwap(0, seq)
 }
 
-// Publish lets new views see what was added.
+// Publish makes everything added so far visible to new views.
 func (m *Memtable) Publish() {
 	v := m.Cur
 	m.view.Store(&v)
 }
 
-// Find returns the version of id that is alive at seq, or nil. The newest one up to seq decides:
-// those before it were dead when it was written.
+// Find returns the version of id that is alive at seq, or nil. Only the newest version up to seq
+// can be alive: earlier ones died when it was written.
 func (m *Memtable) Find(id []byte, seq uint64) *MemDoc {
 	if d := m.ids.find(id).newestAt(seq); d != nil && d.AliveAt(seq) {
 		return d

@@ -9,15 +9,15 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// ErrStopped ends a search whose results are not taken any more.
+// ErrStopped ends a search because the caller wants no more results.
 var ErrStopped = errors.New("stopped")
 
 // firstBatch is how many hits are sorted before the first is yielded; the others are sorted when
-// the caller reads on. A LIMIT mostly takes fewer, and of thousands of hits most of the time is
-// that of sorting them.
+// the caller reads on. Most callers with a LIMIT read fewer, and with thousands of hits the sorting
+// dominates the time.
 const firstBatch = 64
 
-// MatchBatch is how many matches are made of hits at a time.
+// MatchBatch is how many hits are converted to matches at a time.
 const MatchBatch = 1024
 
 // First yields the first n of seq.
@@ -32,8 +32,8 @@ func First[T any](n int, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// UntilDone yields what seq does until the context ends. Rows that have all been found still take
-// time to be taken.
+// UntilDone yields seq until the context ends. Even if all rows have been found, the caller may
+// need a long time to read them.
 func UntilDone[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for v, err := range seq {
@@ -52,8 +52,8 @@ func UntilDone[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[T,
 	}
 }
 
-// InOrder yields what match makes of hits, in order. Hits refer to tables: they are read only
-// inside of safely. buf is memory for matches, which is left without any.
+// InOrder yields the matches of hits, in order. Hits refer to tables: they are read only within
+// Safely. buf is a buffer for matches, which is empty afterwards.
 func InOrder[T, M any](ctx context.Context, v *View, buf *[]M, hits []T, compare func(a, b T) int,
 	match func(*T) M, yield func(M, error) bool) {
 	matches := (*buf)[:0]
@@ -70,7 +70,7 @@ func InOrder[T, M any](ctx context.Context, v *View, buf *[]M, hits []T, compare
 		}
 		return nil
 	})
-	var rest *ordered.Runs[T] // of hits, once the caller reads on
+	var rest *ordered.Runs[T] // the other hits, sorted once the caller reads on
 	for err == nil && len(matches) > 0 {
 		for i := range matches {
 			if !yield(matches[i], nil) {

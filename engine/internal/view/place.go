@@ -6,7 +6,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Place is where a document is: in a memtable, or at a number of a part.
+// A Place is the location of a document: a memtable, or a part and a document number.
 type Place struct {
 	Mem  *MemDoc
 	Part *Part
@@ -43,7 +43,7 @@ func (p Place) WithoutSketch(d *sstable.Document) error {
 	return p.Part.WithoutSketch(p.Doc, d)
 }
 
-// Entry returns what the indexes know of the document.
+// Entry returns the document without its text and fields.
 func (p Place) Entry() (Entry, error) {
 	id, err := p.ID()
 	if err != nil {
@@ -52,7 +52,7 @@ func (p Place) Entry() (Entry, error) {
 	return p.EntryOf(string(id))
 }
 
-// EntryOf is Entry for a document whose ID is known.
+// EntryOf is Entry for a caller that knows the ID.
 func (p Place) EntryOf(id string) (e Entry, err error) {
 	if d := p.Mem; d != nil {
 		return Entry{
@@ -85,7 +85,7 @@ func (p Place) Seq() (uint64, error) {
 	return p.Part.SeqOf(p.Doc)
 }
 
-// Time returns when the document was stored, in microseconds.
+// Time returns the time when the document was stored, in microseconds.
 func (p Place) Time() (int64, error) {
 	if p.Mem != nil {
 		return p.Mem.Time, nil
@@ -109,7 +109,8 @@ func (p Place) Sketch(dst []uint32) ([]uint32, error) {
 	return p.Part.Sketch(p.Doc, dst)
 }
 
-// Text returns the document's text: the memtable's own, or one in scratch, which grows as needed.
+// Text returns the document's text: the memtable's own, or a copy in scratch, which grows as
+// needed.
 func (p Place) Text(scratch *[]byte) (text []byte, err error) {
 	if p.Mem != nil {
 		return p.Mem.Text, nil

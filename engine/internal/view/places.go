@@ -8,13 +8,13 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 )
 
-// A PlaceFunc takes the place of the document that ids[i] names, with its text and fields, which
-// are valid while it runs, and must not be changed.
+// A PlaceFunc receives the place of the document with the ID ids[i], with its text and fields,
+// which are valid during the call and must not be changed.
 type PlaceFunc func(i int, p Place, text, fields []byte) error
 
-// EachPlace calls fn for each visible document that ids name, in the order in which their texts are
-// stored: table by table, memtables last. IDs that are not there are left out. fn runs outside
-// View.Safely: its errors and panics are its own.
+// EachPlace calls fn for each visible document with an ID in ids, in the order in which their texts
+// are stored: table by table, memtables last. It skips IDs without a document. fn runs outside
+// View.Safely: EachPlace does not handle its panics.
 func (v *View) EachPlace(ctx context.Context, ids []string, fn PlaceFunc) error {
 	tables := make([][]numbered, len(v.Version.Parts))
 	var mems []numbered
@@ -55,7 +55,7 @@ func (v *View) EachPlace(ctx context.Context, ids []string, fn PlaceFunc) error 
 	return nil
 }
 
-// A numbered is a place with the index of its ID.
+// numbered is a place with the index of its ID.
 type numbered struct {
 	Place
 	i int

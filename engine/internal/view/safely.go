@@ -9,12 +9,12 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. A
-// fault becomes an error: a page that can't be read, of a table that something else has cut short,
-// or by a disk error.
+// Safely runs fn, which reads mapped files, unless the view is closed or the context has ended. It
+// turns a fault into an error: a page cannot be read because another process has shortened the
+// file, or because of a disk error.
 //
-// Methods of sstable.Reader guard themselves, and their errors are more precise. Safely is for what
-// is read between them: IDs, texts and sketches alias the mapped files.
+// Methods of sstable.Reader guard themselves, and their errors are more precise. Safely guards
+// reads between them: IDs, texts and sketches alias the mapped files.
 func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
 	if err := v.Usable(ctx); err != nil {
 		return err
@@ -23,8 +23,8 @@ func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
 	return fn()
 }
 
-// Usable returns an error if the view is closed, damage has left it unknown which versions of some
-// documents are the newest, or the context has ended.
+// Usable returns an error if the view is closed, if damage hides which versions of some documents
+// are the newest, or if the context has ended.
 func (v *View) Usable(ctx context.Context) error {
 	if v.closed.Load() {
 		return files.ErrClosed
@@ -35,8 +35,8 @@ func (v *View) Usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Unguard ends what vfs.Guard began, which returned before: it recovers from a fault and sets err
-// to it. Deferred, it makes a function what Safely makes one that it calls.
+// Unguard ends the guard that vfs.Guard began; before is the result of vfs.Guard. It recovers from
+// a fault and sets err. Deferring it guards a function as Safely guards its argument.
 func (v *View) Unguard(before bool, err *error) {
 	vfs.Restore(before)
 	if p := recover(); p != nil {
@@ -44,14 +44,14 @@ func (v *View) Unguard(before bool, err *error) {
 	}
 }
 
-// blame returns the error for a fault: it names the table that is shorter than the catalog says, if
-// one is.
+// blame returns the error for a fault. It names the table that is shorter than the catalog says, if
+// there is one.
 func (v *View) blame(f vfs.Fault) error {
 	for _, p := range v.Version.Parts {
-		if p.Dir == nil { // a single table, which lies in no folder of ours
+		if p.Dir == nil { // a single table, outside of any database folder
 			continue
 		}
-		info, err := p.Dir.Stat(filepath.Base(p.Name)) // in a set the name has the folder
+		info, err := p.Dir.Stat(filepath.Base(p.Name)) // in a set, the name includes the folder
 		if err != nil {
 			return &base.CorruptionError{File: p.Name, Section: "file", Offset: -1, Err: err}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// The types below have the fields of those of the same name in package engine, which documents
-// them, so that a value of one converts to the other.
+// The types below have the fields of the types with the same names in package engine, which
+// documents them, so that their values convert to each other.
 
 // Doc is engine.Doc.
 type Doc struct {

@@ -23,37 +23,38 @@ type Table struct {
 	Name string // base name of the file
 	*sstable.Reader
 	Shift    uint64             // added to the sequence numbers in the file, modulo 2^64
-	refs     atomic.Int32       // versions that list it
+	refs     atomic.Int32       // number of versions that list it
 	Obsolete atomic.Bool        // no longer in the catalog: remove the file with the last reference
-	Dir      *files.Folder      // that the file lies in; nil for a single table file
+	Dir      *files.Folder      // folder of the file; nil for a single table file
 	Short    memindex.LazyTexts // signatures of the texts
 	Families memindex.Families
 
-	// Damage is why the table is left out of merges; nil if it is not.
+	// Damage is the reason why merges leave the table out, or nil.
 	Damage atomic.Pointer[base.CorruptionError]
-	// Uncounted is why more of the documents may be dead than tombstones say: see Doubt; nil for none.
+	// Uncounted is the reason why more documents may be dead than tombstones say (see Doubt), or
+	// nil.
 	Uncounted atomic.Pointer[error]
 
 	codesMu sync.Mutex
-	codes   *roaring.Bitmap // see Codes, whose first call makes it
+	codes   *roaring.Bitmap // see Codes, which sets it on the first call
 }
 
-// SeqOf returns the sequence number of document doc. A table that was written before its numbers
-// were given out, or by another database, has numbers in its file that say only in which order its
-// documents were written. Its entry in the catalog has the range that they take in this database,
-// as wide as that in the file.
+// SeqOf returns the sequence number of document doc. If a table was written before its numbers were
+// assigned, or by another database, the numbers in its file only give the order in which its
+// documents were written. The table's entry in the catalog has the range of its numbers in this
+// database, which is as wide as that in the file.
 func (t *Table) SeqOf(doc uint32) (uint64, error) {
 	s, err := t.Seq(doc)
 	return t.ShiftSeq(s), err
 }
 
-// ShiftSeq returns the sequence number of a document that has the number stored in the file.
+// ShiftSeq converts a sequence number stored in the file to that of the database.
 func (t *Table) ShiftSeq(stored uint64) uint64 { return stored + t.Shift }
 
-// NumberFrom gives the documents, in their order of writing, sequence numbers from first on. The
-// table must be in no version.
+// NumberFrom assigns the sequence numbers from first on to the documents, in their order of
+// writing. The table must not be in any version.
 func (t *Table) NumberFrom(first uint64) error {
-	more := t.Meta.MaxSeq - t.Meta.MinSeq // numbers after the first
+	more := t.Meta.MaxSeq - t.Meta.MinSeq // count of numbers after the first
 	if first > maxTableSeq || more > maxTableSeq-first {
 		return fmt.Errorf("sequence numbers %d to %d in %s: the database, at %d, has not as many left: %w",
 			t.Meta.MinSeq, t.Meta.MaxSeq, t.Name, first, files.ErrTooLarge)
@@ -63,13 +64,12 @@ func (t *Table) NumberFrom(first uint64) error {
 	return nil
 }
 
-// maxTableSeq is the greatest sequence number that a document of a load or of an ingested table
-// gets. What is above is left to other writes: no file can use up
-// the numbers.
+// maxTableSeq is the greatest sequence number for documents of a load or of an ingested table.
+// Higher numbers are reserved for other writes, so that no file can exhaust the numbers.
 const maxTableSeq = 1 << 62
 
-// Drop closes a table that nobody uses, and removes its file if asked to. A table that a version
-// lists stays as it is: whatever has failed, it has been published.
+// Drop closes a table that nobody uses, and removes its file if asked to. It does nothing if a
+// version lists the table: then the table has been published, even if something failed.
 func (t *Table) Drop(remove bool) error {
 	if t.refs.Load() > 0 {
 		return nil
@@ -86,20 +86,20 @@ func (t *Table) Drop(remove bool) error {
 	return errors.Join(err, t.Dir.Release())
 }
 
-// Tombstones say which documents of a table are dead, and since when. Base holds those that the
-// catalog has; recent those that are in the log alone, with the sequence number of the write that
-// killed them. Recent only grows: a flush that makes tombstones durable puts a new value into the
-// new version.
+// Tombstones say which documents of a table are dead, and since when. Base holds the tombstones in
+// the catalog. recent holds those that are in the log alone, with the sequence number of the write
+// that killed the document. recent only grows: a flush that makes tombstones durable creates new
+// Tombstones for the new version.
 type Tombstones struct {
 	Base *roaring.Bitmap // never changed
 
 	mu     sync.RWMutex
 	recent map[uint32]uint64
-	none   atomic.Bool // there were none when this was made, and none have come; most queries need not look
+	none   atomic.Bool // no tombstones at creation or since; lets most queries skip the lock
 }
 
-// NewTombstones returns tombstones that are all in the catalog; base may be nil for none. It is
-// kept.
+// NewTombstones returns tombstones that are all in the catalog. base may be nil for none; the
+// caller must not change it afterwards.
 func NewTombstones(base *roaring.Bitmap) *Tombstones {
 	if base == nil {
 		base = roaring.New()
@@ -133,7 +133,7 @@ func (t *Tombstones) Kill(doc uint32, seq uint64) {
 	t.mu.Unlock()
 }
 
-// UpTo returns base and everything of recent up to seq as one bitmap, and what is younger.
+// UpTo returns the documents that are dead at seq as one bitmap, and the younger tombstones.
 func (t *Tombstones) UpTo(seq uint64) (dead *roaring.Bitmap, younger map[uint32]uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -151,8 +151,8 @@ func (t *Tombstones) UpTo(seq uint64) (dead *roaring.Bitmap, younger map[uint32]
 	return dead, younger
 }
 
-// Onto returns tombstones with another base, which the catalog has and which holds those up to seq;
-// what is younger stays in the log alone.
+// Onto returns tombstones with another base, which must be in the catalog and include all
+// tombstones up to seq; younger ones stay in the log alone.
 func (t *Tombstones) Onto(base *roaring.Bitmap, seq uint64) *Tombstones {
 	_, younger := t.UpTo(seq)
 	return &Tombstones{Base: base, recent: younger}
@@ -165,7 +165,7 @@ func (t *Tombstones) Count() int64 {
 	return int64(t.Base.GetCardinality()) + int64(len(t.recent))
 }
 
-// Below returns how many documents with a number under n are dead.
+// Below returns how many documents with a number below n are dead.
 func (t *Tombstones) Below(n uint32) int64 {
 	if n == 0 {
 		return 0
@@ -199,8 +199,7 @@ func (p *Part) AliveAt(doc uint32, seq uint64, since int64) (bool, error) {
 	return t >= since, err
 }
 
-// ForPolicy describes the table to the policy of compaction, except for its quantiles of times, and
-// whether it is held.
+// ForPolicy describes the table to the compaction policy, except for Times and Held.
 func (p *Part) ForPolicy() compaction.Table {
 	return compaction.Table{
 		Number: p.Meta.Number, Size: p.Meta.Size, Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(),
@@ -209,13 +208,13 @@ func (p *Part) ForPolicy() compaction.Table {
 }
 
 // A Version is an immutable set of tables, newest first. It keeps its tables open until its last
-// reference goes.
+// reference is dropped.
 type Version struct {
 	Parts []Part
 	Refs  atomic.Int32
 }
 
-// NewVersion returns a version of parts, newest first, with one reference to it.
+// NewVersion returns a version of parts, newest first, with one reference.
 func NewVersion(parts []Part) *Version {
 	v := &Version{Parts: parts}
 	v.Refs.Store(1)
@@ -225,8 +224,8 @@ func NewVersion(parts []Part) *Version {
 	return v
 }
 
-// Unref drops a reference, and with the last one those to the tables. It returns the first error of
-// closing them.
+// Unref drops a reference, and with the last one the references to the tables. It returns the first
+// error of closing them.
 func (v *Version) Unref() error {
 	if v.Refs.Add(-1) > 0 {
 		return nil
@@ -240,8 +239,8 @@ func (v *Version) Unref() error {
 	return dropAll(unused)
 }
 
-// dropAll drops tables that nobody uses, in turn or, as removing gigabytes takes a while, at the
-// same time. It returns the first error.
+// dropAll drops tables that nobody uses, in parallel because removing gigabytes is slow. It returns
+// the first error.
 func dropAll(tables []*Table) error {
 	if len(tables) == 1 {
 		return tables[0].Drop(tables[0].Obsolete.Load())
@@ -253,7 +252,7 @@ func dropAll(tables []*Table) error {
 	return g.Wait()
 }
 
-// Part returns the part of table number, or nil.
+// Part returns the part with a table number, or nil.
 func (v *Version) Part(number uint64) *Part {
 	for i := range v.Parts {
 		if v.Parts[i].Meta.Number == number {

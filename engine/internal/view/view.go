@@ -10,29 +10,29 @@ import (
 // MaxImmutable is how many full memtables may wait for their flush before writers wait too.
 const MaxImmutable = 2
 
-// A View is what a snapshot sees: the version and the memtables that were current when it was
-// taken, as of a sequence number. It holds a reference to the version until it is closed. All
-// methods may be called from many goroutines.
+// A View is the state of the database that a snapshot sees: the version and the memtables that were
+// current when it was created, as of a sequence number. It holds a reference to the version until
+// it is closed. Its methods may be called from many goroutines.
 type View struct {
 	*Config
-	Seq     uint64 // of the last write that it sees
+	Seq     uint64 // of the last visible write
 	Version *Version
 	Mems    []MemView // oldest first
 	Allowed *AllowedPairs
-	Since   int64 // documents older than this, in microseconds, have expired
+	Since   int64 // documents older than this time, in microseconds, have expired
 
 	Doubt  Doubt // of the memtables
 	closed atomic.Bool
-	buf    [MaxImmutable + 1]MemView // of mems
+	buf    [MaxImmutable + 1]MemView // backing array of Mems
 }
 
-// A MemView is a memtable and its columns as they were when the view was taken.
+// A MemView is a memtable with its columns at the moment when the view was created.
 type MemView struct {
 	*Memtable
 	*Columns
 }
 
-// Take makes v, which is new or closed, a view of the given state. It takes a reference to ver.
+// Take makes v, which must be new or closed, a view of the given state. It adds a reference to ver.
 func (v *View) Take(c *Config, seq uint64, ver *Version, immutable []*Memtable, active *Memtable, allowed *AllowedPairs) {
 	v.closed.Store(false)
 	ver.Refs.Add(1)
@@ -56,7 +56,7 @@ func (v *View) Close() error {
 	return v.Version.Unref()
 }
 
-// Forget drops what a closed view refers to, so that memory that keeps it keeps nothing else.
+// Forget clears the references of a closed view, so that a pooled view holds no memory.
 func (v *View) Forget() {
 	v.Version, v.Mems, v.buf = nil, nil, [MaxImmutable + 1]MemView{}
 }
@@ -64,7 +64,7 @@ func (v *View) Forget() {
 // MemAlive reports whether d is visible.
 func (v *View) MemAlive(d *MemDoc) bool { return d.AliveAt(v.Seq) && d.Time >= v.Since }
 
-// Lists reports whether d is visible, and a document, not one of its further fingerprints.
+// Lists reports whether d is visible and a document, not a code.
 func (v *View) Lists(d *MemDoc) bool { return d.owner == nil && v.MemAlive(d) }
 
 // Alive reports whether document doc of p is visible.
@@ -76,7 +76,7 @@ func (v *View) Alive(p *Part, doc uint32) (bool, error) {
 	return ok, err
 }
 
-// Locate returns where the visible document with this ID is; NotFound if there is none.
+// Locate returns the place of the visible document with this ID, or ErrNotFound if there is none.
 func (v *View) Locate(id string) (Place, error) {
 	p, ok, err := v.Find([]byte(id))
 	if err == nil && !ok {
@@ -85,7 +85,8 @@ func (v *View) Locate(id string) (Place, error) {
 	return p, err
 }
 
-// Find returns where the row with this ID is, and whether it is visible: it may have expired.
+// Find returns the place of the row with this ID. ok is false if there is none or it is not
+// visible, for example expired.
 func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 	for _, m := range slices.Backward(v.Mems) {
 		if d := m.Find(id, v.Seq); d != nil {
@@ -98,7 +99,7 @@ func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 	return p, ok, err
 }
 
-// EachMem calls fn for every visible document of the memtables, until it returns an error.
+// EachMem calls fn for every visible document of the memtables, until fn returns an error.
 func (v *View) EachMem(fn func(Place) error) error {
 	for _, m := range v.Mems {
 		for _, d := range m.Docs {

@@ -11,12 +11,12 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// Stored returns the selection of documents that were stored at since, in microseconds, or later.
+// Stored selects documents that were stored at since, in microseconds, or later.
 func Stored(since int64) sstable.Written {
 	return sstable.Written{From: since, To: math.MaxInt64, MaxSeq: math.MaxUint64}
 }
 
-// Micros returns the first time in microseconds that is not before t, or the last that there is.
+// Micros rounds t up to microseconds, and limits it to the range of int64.
 func Micros(t time.Time) int64 {
 	us := t.UnixMicro()
 	switch off := t.Sub(time.UnixMicro(us)); {
@@ -30,12 +30,12 @@ func Micros(t time.Time) int64 {
 	return math.MaxInt64
 }
 
-// fewDead is the share of dead documents up to which the time of each is looked up: one costs as
-// much as some ten documents of a scan.
+// fewDead is the inverse of the fraction of dead documents up to which their times are looked up
+// one by one: one lookup costs about as much as scanning ten documents.
 const fewDead = 16
 
-// CountLiving returns how many documents of the table w selects, by the sequence numbers of its
-// file, that are not in dead. It reads the columns of times and of ranks, and no ID.
+// CountLiving returns how many documents of the table, not counting those in dead, w selects by the
+// sequence numbers of the file. It reads the columns of times and of ranks, but no IDs.
 func (t *Table) CountLiving(ctx context.Context, dead *roaring.Bitmap, w sstable.Written) (n int64, err error) {
 	if t.Meta.MinTime >= w.From && t.Meta.MaxTime <= w.To && t.Info().MaxSeq <= w.MaxSeq {
 		return int64(t.Meta.Docs) - int64(dead.GetCardinality()), nil

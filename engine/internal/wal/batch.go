@@ -11,11 +11,11 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A Record is a write as the log has it, its fingerprint computed. The log has no version: it gets
-// only deletes that remove something.
+// A Record is a write, with its fingerprint computed. The log does not store Version: only deletes
+// that remove something are logged.
 type Record struct {
 	Delete  bool
-	Version *uint64 // that a delete is of; nil for any
+	Version *uint64 // the version to delete; nil for any
 	Doc     sstable.Document
 }
 
@@ -31,13 +31,12 @@ type Record struct {
 //	| byte | uvarint   |    | see below   |        | varint | uvarint     |      | likewise |
 //	+------+-----------+----+-------------+--------+--------+-------------+------+----------+
 //
-// Kind is 0 for a delete, after whose id nothing follows. Of a put it is 1, plus 2 if there is a
-// fingerprint, plus 4 if there is a sketch (as minhash.Sketch.AppendEncoded writes it), plus 8 if
-// the fingerprint has more words than one. A fingerprint is a uint64; one of more words is their
-// number, less one, in a byte, and a uint64 for each. Write i of
-// the batch has the sequence number first seq + i. The first frame of a log has first seq 0, count
-// 0 and then the number of the log before it (uvarint, 0 for none), so that a log that is missing
-// is noticed.
+// Kind is 0 for a delete, which ends after its id. For a put it is 1, plus 2 if there is a
+// fingerprint, plus 4 if there is a sketch (in the encoding of minhash.Sketch.AppendEncoded), plus
+// 8 if the fingerprint has several words. A fingerprint is a uint64. A fingerprint of several words
+// is their number minus one, in a byte, followed by a uint64 for each. Write i of the batch has the
+// sequence number first seq + i. The first frame of a log has first seq 0, count 0 and then the
+// number of the previous log (uvarint, 0 for none), which reveals a missing log.
 const (
 	kindDelete      = 0
 	kindPut         = 1
@@ -48,8 +47,8 @@ const (
 
 const firstSeqBytes = 8
 
-// Encode appends records, encoded as a frame's payload with room for the first sequence number in
-// front, to b, which is empty.
+// Encode appends records, encoded as a frame's payload, to b, which must be empty. SetFirst fills
+// in the first sequence number later.
 func Encode(b []byte, recs []Record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
@@ -96,7 +95,7 @@ func Encode(b []byte, recs []Record) []byte {
 	return b
 }
 
-// SetFirst sets the sequence number of the first write of a payload that Encode has made.
+// SetFirst sets the sequence number of the first write in a payload made by Encode.
 func SetFirst(payload []byte, seq uint64) { binary.LittleEndian.PutUint64(payload, seq) }
 
 // EncodeStart encodes the payload of a log's first frame.
@@ -106,12 +105,12 @@ func EncodeStart(before uint64) []byte {
 
 func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 
-// ErrMalformed is the error of a payload that Encode does not write.
+// ErrMalformed is the error for a payload that Encode cannot have written.
 var ErrMalformed = errors.New("malformed batch")
 
-// Decode calls fn for each write of a payload, in order, and start with the number of the log
-// before, 0 for none, for the payload of a log's first frame. The record is a copy of its own: of a
-// delete it has an ID and a sequence number alone. What is malformed is ErrMalformed.
+// Decode calls fn for each write of a payload, in order. For the payload of a log's first frame it
+// calls start with the number of the previous log, 0 for none. Records do not alias p. A delete has
+// only an ID and a sequence number. A malformed payload is ErrMalformed.
 func Decode(p []byte, start func(before uint64) error, fn func(Record) error) error {
 	if len(p) < firstSeqBytes {
 		return ErrMalformed
@@ -169,8 +168,8 @@ func Decode(p []byte, start func(before uint64) error, fn func(Record) error) er
 	return nil
 }
 
-// A decoder takes values off the front of p; bad is set, and zero values are returned, once p is
-// too short.
+// A decoder reads values from the front of p. Once p is too short, it sets bad and returns zero
+// values.
 type decoder struct {
 	p   []byte
 	bad bool

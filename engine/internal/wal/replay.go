@@ -13,33 +13,33 @@ import (
 
 // Options say what Replay expects.
 type Options struct {
-	// Last says that the log is the newest of its database, whose end may be torn. Any other must
-	// be whole, end frame included.
+	// Last says that the log is the newest of its database, whose end may be torn. Any other log
+	// must be whole and have an end frame.
 	Last bool
 	// Header, if not nil, is the one that the log must have.
 	Header *Header
-	// From is where to continue, the End of an earlier replay; 0 is the start. What precedes it is
-	// not looked at again.
+	// From is the position from which to continue, the End of an earlier replay; 0 is the start.
+	// Replay does not check the frames before it.
 	From int64
 }
 
-// Result says what Replay found.
+// Result describes the log that Replay read.
 type Result struct {
-	Version   uint32 // of the format
+	Version   uint32 // version of the format
 	Header    Header
 	Frames    int   // payloads delivered
-	End       int64 // the position after the last intact frame; 0 if not even the file header is there
+	End       int64 // position after the last intact frame; 0 if not even the file header is intact
 	Clean     bool  // the log ends with an end frame
-	Torn      bool  // something follows End that a crash left half written
-	TornBytes int64 // how much
+	Torn      bool  // after End there are bytes that a crash left half written
+	TornBytes int64 // number of these bytes
 }
 
-// Replay calls fn for each payload of a log in order. A payload is valid during the call only. An
-// error of fn ends the replay and is returned as it is; damaged data is a *base.CorruptionError.
-// Result counts what was delivered before an error.
+// Replay calls fn for each payload of a log in order. A payload is valid only during the call. An
+// error of fn ends the replay and is returned unchanged; damaged data is a *base.CorruptionError.
+// After an error, Result counts the payloads delivered before it.
 //
-// Replay changes nothing. Of the last log Cut must make a whole and durable one before another log
-// is created.
+// Replay does not change the file. Before another log is created, Cut must make the last log whole
+// and durable.
 func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error) (Result, error) {
 	f, err := fs.Open(name)
 	if err != nil {
@@ -62,11 +62,11 @@ func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error)
 	return s.res, err
 }
 
-// Cut ends the last log where Replay found its end: what is torn is cut off, and an end frame makes
-// it a whole log. A log without a file header, which holds nothing, is removed. Cut returns the
-// size that the log has now, 0 if it was removed. All is durable when Cut returns. Of a Clean log
-// the end frame is synced: the process that wrote it may have been killed before it could do that.
-// A Cut that failed or crashed can be repeated after another Replay.
+// Cut ends the last log at the end that Replay found: it cuts off the torn part, and adds an end
+// frame, so that the log is whole. It removes a log without a file header, which holds no data. Cut
+// returns the new size of the log, or 0 if it was removed. Everything is durable when Cut returns.
+// Cut syncs a Clean log, too: the process that wrote it may have been killed before it could sync
+// the end frame. If Cut fails or crashes, another Replay and Cut repair the log.
 func Cut(fs vfs.FS, name string, res Result) (size int64, err error) {
 	switch {
 	case res.Clean:
@@ -102,7 +102,7 @@ func cut(fs vfs.FS, name string, res Result) (err error) {
 	if err := f.Truncate(res.End); err != nil {
 		return err
 	}
-	// What is kept may never have been synced, and the end frame says that it is.
+	// The remaining frames may never have been synced, but the end frame claims that they are.
 	if err := f.Sync(); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func cut(fs vfs.FS, name string, res Result) (err error) {
 type scanner struct {
 	r      reader
 	last   bool
-	format format // of the file's version
+	format format // format of the file's version
 	seed   uint32
 	res    Result
 }
@@ -131,8 +131,8 @@ func (s *scanner) torn(pos int64) {
 	s.res.End, s.res.Torn, s.res.TornBytes = pos, true, s.r.size-pos
 }
 
-// header reads the file header. Frames follow only one that is durable, so a torn one is the whole
-// file, and short or all zeros.
+// header reads the file header. Frames are written only after the header is durable. If the header
+// is torn, it is therefore the whole file, and short or all zeros.
 func (s *scanner) header(want *Header) error {
 	buf, err := s.r.bytes(0, min(HeaderSize, s.r.size))
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *scanner) frame(pos int64) (frameHead, []byte, error) {
 	return h, buf[frameHeader : frameHeader+h.payload], nil
 }
 
-// head returns the frame header at pos; ok says that it is a possible one.
+// head returns the frame header at pos; ok reports whether its values are possible.
 func (s *scanner) head(pos int64) (h frameHead, ok bool, err error) {
 	if s.r.size-pos < frameHeader {
 		return frameHead{}, false, nil
@@ -221,19 +221,19 @@ func (s *scanner) head(pos int64) (h frameHead, ok bool, err error) {
 	return h, ok, nil
 }
 
-// damaged decides whether the damage at pos is a torn end or corruption, by the rules at the top of
-// the package.
+// damaged decides whether the damage at pos is a torn end or corruption, by the rules in the
+// package comment.
 //
 // It looks for intact frames at every possible position after pos. Payloads may imitate frame
-// headers; the bytes checksummed in vain are bounded, so that a hostile file cannot make this
-// quadratic.
+// headers; the number of bytes whose checksum is computed in vain is bounded, so that a hostile
+// file cannot make this quadratic.
 func (s *scanner) damaged(pos int64) error {
 	const reason = "damaged frame"
 	if !s.last {
 		return s.corrupt(pos, "%s", reason)
 	}
 	budget := 8*(s.r.size-pos) + 1<<20
-	checked := false // whether the first intact frame after pos has been seen
+	checked := false // whether the first intact frame after pos was found
 	for at := pos + frameAlign; s.r.size-at >= frameHeader; {
 		h, ok, err := s.head(at)
 		if err != nil {
@@ -272,9 +272,9 @@ func (s *scanner) damaged(pos int64) error {
 	return nil
 }
 
-// unwritten says whether one of the sectors that lie between the start of the damaged frame at pos
-// and the intact frame at next is zero as far as it belongs there. A sector that holds the start of
-// an intact frame was written after the damaged one had been.
+// unwritten reports whether a sector between the start of the damaged frame at pos and the intact
+// frame at next is zero, from pos on. It ignores the sector that contains next: that sector was
+// written after the damaged frame.
 func (s *scanner) unwritten(pos, next int64) (bool, error) {
 	const sector = 512
 	for start := pos; ; {
@@ -312,11 +312,10 @@ type reader struct {
 	start int64 // position of buf[0]
 }
 
-// windowSize is how much is read at a time.
+// windowSize is how many bytes are read at a time.
 const windowSize = 256 << 10
 
-// bytes returns n bytes from off on, which must lie in the file. They are valid until the next
-// call.
+// bytes returns n bytes at off, which must be within the file. They are valid until the next call.
 func (r *reader) bytes(off, n int64) ([]byte, error) {
 	if off < r.start || off+n > r.start+int64(len(r.buf)) {
 		if err := r.fill(off, min(max(n, windowSize), r.size-off)); err != nil {

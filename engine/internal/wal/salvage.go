@@ -7,20 +7,21 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Salvaged says what Salvage found.
+// Salvaged describes the log that Salvage read.
 type Salvaged struct {
-	Clean bool    // there is an end frame
-	End   int64   // the position after the last intact frame
-	Gaps  []error // of each part that can't be read, a *base.CorruptionError
+	Clean bool    // the log has an end frame
+	End   int64   // position after the last intact frame
+	Gaps  []error // a *base.CorruptionError for each unreadable part
 }
 
-// Salvage calls fn for the payload of every frame of a log that is intact, also of those after a
-// damaged one, which it finds at the next multiple of 8 where there is one. Expected, if not nil, is
-// the header of the log: it serves if the one in the file is damaged, and another log is none. fn
-// gets the position of the frame; the payload is valid during the call only. An error of fn ends the
-// reading and is returned as it is, as are those of the file system.
+// Salvage calls fn for the payload of every intact frame of a log. After a damaged frame, it looks
+// for the next intact frame at each multiple of 8. expected, if not nil, is the header that the log
+// should have: it replaces a damaged header in the file, and a log with another header is not read.
+// fn receives the position of the frame; the payload is valid only during the call. An error of fn
+// or of the file system ends the reading and is returned unchanged.
 //
-// The bytes that are checksummed in vain are bounded, as in Replay; what comes after is a gap.
+// As in Replay, the number of bytes whose checksum is computed in vain is bounded; when it is
+// reached, the rest is a gap.
 func Salvage(fs vfs.FS, name string, expected *Header, fn func(at int64, payload []byte) error) (Salvaged, error) {
 	f, err := fs.Open(name)
 	if err != nil {
@@ -45,12 +46,13 @@ type salvage struct {
 	out Salvaged
 }
 
-// gap notes that what begins at from can't be read.
+// gap records that the part that begins at from is unreadable.
 func (s *salvage) gap(from int64, format string, args ...any) {
 	s.out.Gaps = append(s.out.Gaps, s.corrupt(from, format, args...))
 }
 
-// salvageHeader reads the file header, or takes the expected one. ok says that frames may follow.
+// salvageHeader reads the file header, or uses the expected one. ok reports whether frames may
+// follow.
 func (s *salvage) salvageHeader(expected *Header) (ok bool, err error) {
 	buf, err := s.r.bytes(0, min(HeaderSize, s.r.size))
 	if err != nil {
@@ -69,7 +71,7 @@ func (s *salvage) salvageHeader(expected *Header) (ok bool, err error) {
 		return false, nil
 	case headErr != nil:
 		s.gap(0, "%w", headErr)
-		if expected == nil { // frames can't be told from others without it
+		if expected == nil { // without it, frames of this log cannot be told from others
 			return false, nil
 		}
 		s.res.Version = Version
@@ -82,7 +84,7 @@ func (s *salvage) salvageHeader(expected *Header) (ok bool, err error) {
 // scan delivers the payloads of all intact frames.
 func (s *salvage) scan(fn func(at int64, payload []byte) error) error {
 	budget := 8*s.r.size + 1<<20
-	lost := int64(-1) // where the damage began that at is in
+	lost := int64(-1) // start of the current damaged part, or -1
 	for at := s.res.End; at < s.r.size; {
 		h, ok, err := s.head(at)
 		if err != nil {

@@ -1,29 +1,29 @@
-// Package wal is the write-ahead log: a file of frames, each an opaque payload, that are on disk
-// before a write is acknowledged. The payloads are batches of writes (batch.go).
+// Package wal is the write-ahead log: a file of frames with opaque payloads. A frame must be on
+// disk before its write is acknowledged. The payloads are batches of writes (batch.go).
 //
-// A Writer collects frames in memory. Whoever needs them durable calls Sync; one of the callers,
-// the leader, writes everything collected so far and fsyncs once for all who wait (group commit).
-// Replay reads a log back after a crash.
+// A Writer collects frames in memory. A caller that needs them durable calls Sync; one of the
+// callers, the leader, writes everything collected so far and calls fsync once for all waiting
+// callers (group commit). Replay reads a log back after a crash.
 //
-// # What a damaged frame means
+// # How damage is interpreted
 //
-// A power cut leaves of the unsynced end of a log any of its sectors, so the end of the log that
-// was being written may be torn. Damage anywhere else is corruption and must not be taken for a
-// torn end: that would silently drop acknowledged writes. Replay tells them apart by what follows
-// the damage:
+// After a power cut, any subset of the sectors of the unsynced end of a log may be missing, so the
+// end of the log that was being written may be torn. Damage anywhere else is corruption. It must
+// not be mistaken for a torn end, because that would silently drop acknowledged writes. Replay
+// distinguishes the two by the frames after the damage:
 //
 //   - Every frame records how far the log was known to be durable when the frame was appended.
-//     Damage before a position that some intact frame vouches for is corruption.
-//   - If intact frames follow, none of which vouches for the damaged place, it is a torn end only
-//     if it shows a sector that was not written: one that is zero from the damaged frame's start
-//     on. Logs grow by appending alone, so that is what a lost sector holds; anything else was
-//     changed after it had been written.
+//     Damage before a position that some intact frame records as durable is corruption.
+//   - If intact frames follow that do not record the damaged place as durable, it is a torn end
+//     only if it includes a sector that was not written: one that is zero from the damaged frame's
+//     start on. Logs only grow, so a lost sector is zero; other contents were changed after they
+//     had been written.
 //   - If no intact frame follows, it is a torn end.
-//   - A log that was closed, or cut by Cut, ends with an end frame; every log but the last one
-//     must. So a shortened log is noticed.
+//   - A log that was closed, or cut by Cut, ends with an end frame; every log except the last must
+//     have one. A shortened log is therefore detected.
 //
-// What cannot be noticed is damage to the frames that were synced last before a crash, with nothing
-// intact after them.
+// Damage to the frames that were synced last before a crash cannot be detected if no intact frame
+// follows.
 package wal
 
 import (
@@ -39,22 +39,22 @@ import (
 // Version is the version of the format that this package writes. Version 1 is the first.
 const Version = 1
 
-// A format is what a version of the format has of its own: its frames. The file header is the same
-// in all versions, since it says which version the file is in.
+// A format holds the functions that differ between versions of the format: those for frames. The
+// file header is the same in all versions, since it contains the version.
 type format struct {
-	// appendFrame appends the frame that will stand at position pos to buf.
+	// appendFrame appends a frame to buf; pos is the position of the frame in the file.
 	appendFrame func(buf []byte, seed uint32, pos, synced int64, typ byte, payload []byte) []byte
 	// decodeHead decodes the header of the frame at position pos in a file of the given size. ok
-	// says that its values are possible; only the checksum tells whether they are true.
+	// reports whether its values are possible; only the checksum tells whether they are right.
 	decodeHead func(buf []byte, pos, size int64) (h frameHead, ok bool)
 }
 
-// formats are the versions that this package reads. Cut continues in the version of the log.
+// formats lists the versions that this package reads. Cut continues in the version of the log.
 var formats = map[uint32]format{
 	1: {appendFrame, decodeHead},
 }
 
-// unknownVersion returns the error for a log in a version that is not one of formats.
+// unknownVersion returns the error for a log whose version is not in formats.
 func unknownVersion(v uint32) error {
 	return fmt.Errorf("%w %d; this program reads %s", ErrVersion, v, strings.Join(
 		slices.Collect(func(yield func(string) bool) {
@@ -69,7 +69,7 @@ func unknownVersion(v uint32) error {
 // MaxPayload is the greatest length of a payload, in bytes.
 const MaxPayload = 1 << 30
 
-// Section is the Section of this package's corruption errors.
+// Section is the Section in this package's corruption errors.
 const Section = "wal"
 
 var (
@@ -81,10 +81,10 @@ var (
 	ErrVersion = errors.New("unknown log format version")
 )
 
-// Header says which log a file is.
+// Header identifies a log.
 type Header struct {
 	Database [16]byte // UUID of the database
-	Number   uint64   // of the log in the database
+	Number   uint64   // number of the log in the database
 }
 
 // The file header. It is durable before the first frame is written.
@@ -99,17 +99,17 @@ type Header struct {
 //	    44     4  CRC32C of bytes 0..43
 //	    48        frames
 const (
-	HeaderSize = 48 // bytes of it
+	HeaderSize = 48 // size of the header in bytes
 	magic      = "simdbWAL"
 )
 
-// A frame. Frames start on multiples of 8. The checksum starts from the file header's CRC32C
-// instead of from zero and takes in the frame's position, so that a frame of another log, or of
-// another place in this one, is refused.
+// A frame. Frames start at multiples of 8. The checksum starts with the file header's CRC32C
+// instead of zero and includes the frame's position, so that a frame of another log, or from
+// another place in this log, is refused.
 //
 //	offset  size
-//	     0     4  CRC32C, from the header's on, of the frame's position in the file (8 bytes) and
-//	              of bytes 4..16+n+p-1
+//	     0     4  CRC32C, starting with the file header's, of the frame's position in the file
+//	              (8 bytes) and of bytes 4..16+n+p-1
 //	     4     4  n, the payload's length
 //	     8     7  synced: the log was known durable up to this position when the frame was added
 //	    15     1  type: 1 payload, 2 end of the log (n = 0)
@@ -122,13 +122,13 @@ const (
 	typeData = 1
 	typeEnd  = 2
 
-	maxPosition = 1<<56 - 1 // what fits into synced
+	maxPosition = 1<<56 - 1 // greatest value of synced
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encodeHeader returns the file header of a log in this version, and the checksum in it, from which
-// those of the frames start.
+// encodeHeader returns the file header of a log in this version, and its checksum, with which the
+// checksums of the frames start.
 func encodeHeader(h Header) (buf []byte, seed uint32) { return encodeHeaderOf(Version, h) }
 
 // encodeHeaderOf is encodeHeader for any version.
@@ -143,8 +143,8 @@ func encodeHeaderOf(version uint32, h Header) (buf []byte, seed uint32) {
 	return buf, seed
 }
 
-// decodeHeader is the inverse of encodeHeaderOf. A version that is not one of formats is
-// ErrVersion.
+// decodeHeader is the inverse of encodeHeaderOf. It returns ErrVersion if the version is not in
+// formats.
 func decodeHeader(buf []byte) (version uint32, h Header, seed uint32, err error) {
 	if string(buf[:8]) != magic {
 		return 0, Header{}, 0, errors.New("not a log: bad magic")
@@ -179,7 +179,7 @@ func appendFrame(buf []byte, seed uint32, pos, synced int64, typ byte, payload [
 	return buf
 }
 
-// frameCRC returns the checksum that belongs into the frame at position pos.
+// frameCRC returns the checksum of the frame at position pos.
 func frameCRC(seed uint32, pos int64, frame []byte) uint32 {
 	var at [8]byte
 	binary.LittleEndian.PutUint64(at[:], uint64(pos))
@@ -187,7 +187,7 @@ func frameCRC(seed uint32, pos int64, frame []byte) uint32 {
 }
 
 type frameHead struct {
-	payload int64 // length
+	payload int64 // length of the payload
 	synced  int64
 	typ     byte
 }

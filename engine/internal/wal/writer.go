@@ -11,39 +11,39 @@ import (
 )
 
 const (
-	// bufferLimit is how much Append collects before it hands it to the operating system by itself.
+	// bufferLimit is how many bytes Append collects before it writes them to the operating system.
 	bufferLimit = 1 << 20
-	// bufferKeep is the greatest buffer kept for reuse.
+	// bufferKeep is the size of the largest buffer that is reused.
 	bufferKeep = 4 << 20
 )
 
-// Writer appends to a log. It may be used by many goroutines at once; frames stand in the log in
-// the order of the Append calls.
+// Writer appends to a log. It may be used by many goroutines at once; the order of frames in the
+// log is the order of the Append calls.
 //
-// Positions: synced <= written <= end. Bytes before synced are durable, bytes before written are
-// with the operating system, and buf holds those from written on, except while a leader is writing
-// them.
+// Positions: synced <= written <= end. Bytes before synced are durable, bytes before written have
+// been written to the operating system, and buf holds the bytes from written on, except while a
+// leader is writing them.
 type Writer struct {
 	f    vfs.File
 	name string
-	seed uint32 // the checksum from which those of the frames start
+	seed uint32 // checksum with which the checksums of the frames start
 
 	mu      sync.Mutex
 	changed sync.Cond // busy, written, synced or err has changed
 	buf     []byte    // frames not yet written
-	spare   []byte    // the other buffer, while no leader uses it
+	spare   []byte    // the other buffer, or nil while a leader uses it
 	end     int64
 	written int64
 	synced  int64
-	busy    bool  // a leader is writing; it alone touches f
-	full    bool  // the last write found no space: what it was to write is in buf again
-	err     error // the first failure: nothing more is written
-	ended   bool  // by Finish or Close: nothing is appended
+	busy    bool  // a leader is writing; only the leader accesses f
+	full    bool  // the last write found no space, and its data is in buf again
+	err     error // the first failure, after which nothing is written
+	ended   bool  // Finish or Close was called: nothing can be appended
 	closed  bool
 }
 
-// Create makes a new log and returns once the empty log and its name are durable. A file that is
-// there already is fs.ErrExist. After a *vfs.NoRoomError there is no such file.
+// Create makes a new log and returns once the empty log and its name are durable. If the file
+// exists, the error is fs.ErrExist. After a *vfs.NoRoomError there is no such file.
 func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	f, err := fs.Create(name)
 	if err != nil {
@@ -64,8 +64,8 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	if err != nil {
 		f.Close()
 		err = fmt.Errorf("create log %s: %w", name, err)
-		// That the name is gone must be durable before another log is created: only the newest may
-		// be without an end.
+		// The removal of the name must be durable before another log is created: only the newest
+		// log may lack an end frame.
 		if vfs.IsFull(err) && remove(fs, name) == nil {
 			err = &vfs.NoRoomError{Err: err}
 		}
@@ -76,11 +76,11 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// Append adds a frame to the log and returns the position after it, to be given to Sync or Flush.
-// The frame may stay in memory until then. The payload is copied.
+// Append adds a frame to the log and returns the position after it, for Sync or Flush. The frame
+// may stay in memory until then. The payload is copied.
 //
-// While frames that found no space on the disk wait in memory, they are written first. If there is
-// still no room, nothing is appended, and the error is a *vfs.NoRoomError.
+// If frames that found no space on the disk are waiting in memory, Append writes them first. If
+// there is still no space, nothing is appended, and the error is a *vfs.NoRoomError.
 func (w *Writer) Append(payload []byte) (end int64, err error) {
 	if len(payload) > MaxPayload {
 		return 0, fmt.Errorf("log %s: %d bytes: %w", w.name, len(payload), ErrTooLarge)
@@ -99,7 +99,8 @@ func (w *Writer) Append(payload []byte) (end int64, err error) {
 	w.end += frameSize(int64(len(payload)))
 	end = w.end
 	if len(w.buf) >= bufferLimit {
-		// The frame has been appended: if there is no room for it now, Sync and Flush say so.
+		// The frame has been appended: if there is no space for it now, Sync and Flush return the
+		// error.
 		if err := w.advance(end, &w.written, false); err != nil && !vfs.IsNoRoom(err) {
 			return end, err
 		}
@@ -116,23 +117,24 @@ func (w *Writer) Sync(end int64) error {
 	return w.advance(end, &w.synced, true)
 }
 
-// Flush returns once everything before end is with the operating system, where it survives the end
-// of the process but not that of the machine. A *vfs.NoRoomError means what it means to Sync.
+// Flush returns once everything before end has been written to the operating system: it then
+// survives the end of the process, but not a crash of the machine. A *vfs.NoRoomError means the
+// same as for Sync.
 func (w *Writer) Flush(end int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.advance(end, &w.written, false)
 }
 
-// Size returns the log's size in bytes, with what is still in memory.
+// Size returns the log's size in bytes, including frames still in memory.
 func (w *Writer) Size() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.end
 }
 
-// Finish makes everything durable and marks the log's end; nothing can be appended after it. After
-// a *vfs.NoRoomError the log continues as if Finish had not been called. A second Finish does
+// Finish makes everything durable and writes an end frame; nothing can be appended afterwards.
+// After a *vfs.NoRoomError the log continues as if Finish had not been called. A second Finish does
 // nothing.
 func (w *Writer) Finish() error {
 	w.mu.Lock()
@@ -145,13 +147,13 @@ func (w *Writer) finish() error {
 	if w.ended {
 		return w.err
 	}
-	w.ended = true // from here on nobody appends
+	w.ended = true // prevents further appends
 	err := w.advance(w.end, &w.synced, true)
 	if err == nil {
-		// Only now may the end frame claim that all before it is durable.
+		// Only now may the end frame claim that everything before it is durable.
 		w.buf = appendFrame(w.buf, w.seed, w.end, w.end, typeEnd, nil)
 		w.end += frameHeader
-		if err = w.advance(w.end, &w.synced, true); vfs.IsNoRoom(err) { // it is the last frame in buf
+		if err = w.advance(w.end, &w.synced, true); vfs.IsNoRoom(err) { // the end frame is the last in buf
 			w.buf = w.buf[:len(w.buf)-frameHeader]
 			w.end -= frameHeader
 		}
@@ -160,8 +162,8 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// Close is Finish, and closes the file, also a log that failed or found no space, as it is. It
-// returns the failure. A second Close does nothing.
+// Close calls Finish and closes the file, even if the log failed or found no space. It returns the
+// failure. A second Close does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,7 +172,7 @@ func (w *Writer) Close() error {
 	}
 	err := w.finish()
 	w.ended, w.closed = true, true
-	for w.busy { // a leader that does not serve this call, after a failure
+	for w.busy { // after a failure, a leader may still be running for another call
 		w.changed.Wait()
 	}
 	if closeErr := w.f.Close(); err == nil && closeErr != nil {
@@ -179,7 +181,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// usable says why nothing can be appended. The caller holds mu.
+// usable returns the reason why nothing can be appended, or nil. The caller holds mu.
 func (w *Writer) usable() error {
 	if w.err != nil {
 		return w.err
@@ -190,8 +192,9 @@ func (w *Writer) usable() error {
 	return nil
 }
 
-// advance returns once *reached, which is written or synced, is at least end. The caller holds mu,
-// and leads if nobody does. Where a leader finds no space, those who wait try themselves.
+// advance returns once *reached, which is w.written or w.synced, is at least end. The caller holds
+// mu, and becomes the leader if there is none. If a leader finds no space, the waiting callers try
+// themselves.
 func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 	if end > w.end {
 		return fmt.Errorf("log %s: position %d is past its end %d", w.name, end, w.end)
@@ -202,7 +205,7 @@ func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 			return w.err
 		case w.busy:
 			w.changed.Wait()
-		case w.closed: // as it was, without room for the rest
+		case w.closed: // closed without space for the rest
 			return fmt.Errorf("log %s: %w", w.name, ErrClosed)
 		default:
 			if err := w.lead(sync); err != nil {
@@ -213,10 +216,10 @@ func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 	return nil
 }
 
-// lead writes what has been collected, and syncs it if asked to. Meanwhile others may append,
-// without mu held. Any failure but that for lack of space is final: after a failed write the file's
-// end is unknown, and after a failed fsync the system may have dropped the pages and report success
-// the next time.
+// lead writes the collected frames, and syncs them if asked to. It releases mu meanwhile, so that
+// others may append. Every failure except a full disk is final: after a failed write the file's end
+// is unknown, and after a failed fsync the system may have dropped the pages and report success the
+// next time.
 func (w *Writer) lead(sync bool) error {
 	buf, start, target := w.buf, w.written, w.end
 	w.buf, w.spare = w.spare[:0], nil
@@ -225,7 +228,7 @@ func (w *Writer) lead(sync bool) error {
 
 	n, err := write(w.f, buf)
 	written := err == nil
-	whole := 0 // bytes of whole frames that stay in the file, where there was no room for all
+	whole := 0 // size of the whole frames that stay in the file if there was no space for all
 	noRoom := false
 	if vfs.IsFull(err) {
 		whole = wholeFrames(buf[:n])
@@ -259,8 +262,8 @@ func (w *Writer) lead(sync bool) error {
 	return w.err
 }
 
-// wholeFrames returns how many bytes of the beginning of frames are whole frames. These stay in the
-// file when the rest of a write is taken back: a reader may have seen them.
+// wholeFrames returns the total size of the whole frames at the start of p. They stay in the file
+// when the rest of a write is undone: a reader may have seen them.
 func wholeFrames(p []byte) (size int) {
 	for {
 		rest := p[size:]
@@ -275,13 +278,13 @@ func wholeFrames(p []byte) (size int) {
 	}
 }
 
-// writeAll writes p, if there is anything in it, and takes a short write for an error.
+// writeAll writes p, unless it is empty. A short write is an error.
 func writeAll(f io.Writer, p []byte) error {
 	_, err := write(f, p)
 	return err
 }
 
-// write is writeAll, and returns how much was written.
+// write is writeAll, and returns the number of bytes written.
 func write(f io.Writer, p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
