@@ -12,8 +12,8 @@ import (
 // shownNames is how many names of fields a message lists.
 const shownNames = 10
 
-// Among lists the names of fields, and the one that may have been meant: ` (its fields are "a",
-// "b"; did you mean "a"?)`. It is "" if there are none.
+// Among lists the names of fields for a message, and suggests the one that the user may have meant
+// by wanted: ` (its fields are "a", "b"; did you mean "a"?)`. It returns "" if there are no names.
 func Among(what string, names []string, wanted string) string {
 	if len(names) == 0 {
 		return ""
@@ -36,15 +36,15 @@ func Among(what string, names []string, wanted string) string {
 	return b.String()
 }
 
-// others are names that fields have in place of the usual ones.
+// others are synonyms of the usual field names.
 var others = map[string][]string{
 	"text":        {"content", "body", "message", "document", "comment"},
 	"id":          {"_id", "uuid", "guid", "key", "url"},
 	"fingerprint": {"simhash", "phash", "dhash", "ahash", "whash", "pdq", "hash"},
 }
 
-// meantBy returns which of the names wanted may mean: one like it, one within an object, or one of
-// the same meaning.
+// meantBy returns the name that the user may have meant by wanted: a similar one, a member of an
+// object, or a synonym. It returns "" if there is none.
 func meantBy(wanted string, names []string) string {
 	if meant, ok := spelling.Closest(wanted, names); ok {
 		return meant
@@ -60,7 +60,7 @@ func meantBy(wanted string, names []string) string {
 	return ""
 }
 
-// Short cuts s for a message.
+// Short truncates s for a message.
 func Short(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "..."

@@ -11,12 +11,14 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// asciiNames are charsets of texts that name none: those with other characters are in another one.
+// asciiNames are the declared charsets that say nothing about bytes outside ASCII. A text that has
+// such bytes is really in another charset.
 var asciiNames = []string{"", "us-ascii", "ascii", "ansi_x3.4-1968", "unknown-8bit", "x-unknown"}
 
-// Decode returns a text of this charset, such as that of a part of a mail. If it names none, or one
-// that is not known, the text is in UTF-8, or else in the encoding otherwise. It reports whether
-// bytes were no characters, and whether it had to guess, as a charset is not known.
+// Decode decodes a text, such as a part of a mail, from the charset that its header names. If name
+// is empty, ASCII or unknown, Decode tries UTF-8 and then the encoding otherwise. bad reports
+// whether some bytes were not characters; guessed reports whether the charset was unknown and the
+// text has bytes outside ASCII.
 func Decode(text []byte, name string, otherwise Encoding) (s string, bad, guessed bool) {
 	e := charset(name)
 	switch name = strings.ToLower(name); {
@@ -32,14 +34,14 @@ func Decode(text []byte, name string, otherwise Encoding) (s string, bad, guesse
 	if e == unicode.UTF8 {
 		return strings.TrimPrefix(ValidText(string(text)), bom), !utf8.Valid(text), guessed
 	}
-	decoded, _ := e.NewDecoder().Bytes(text) // what is no character is U+FFFD, and no error
+	decoded, _ := e.NewDecoder().Bytes(text) // invalid bytes become U+FFFD without an error
 	return strings.TrimPrefix(string(decoded), bom), bytes.ContainsRune(decoded, utf8.RuneError), guessed
 }
 
-// shiftedUTF7 is a part of a text in UTF-7 that is UTF-16 in base64.
+// shiftedUTF7 matches the parts of a UTF-7 text that are UTF-16 in base64.
 var shiftedUTF7 = regexp.MustCompile(`\+[A-Za-z0-9+/]*-?`)
 
-// decodeUTF7 decodes such a part. One that is damaged stays.
+// decodeUTF7 decodes a part that shiftedUTF7 matches. It returns a damaged part unchanged.
 func decodeUTF7(part []byte) []byte {
 	code := bytes.TrimSuffix(part[1:], []byte("-"))
 	units, err := base64.RawStdEncoding.DecodeString(string(code))

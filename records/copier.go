@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// PartWriter is an output that can be compressed in parts, each of which can be read by itself.
+// PartWriter is an output whose compressed parts can each be decompressed separately.
 type PartWriter interface {
 	io.Writer
 
@@ -15,14 +15,14 @@ type PartWriter interface {
 	EndPart() error
 }
 
-// encoded is a Copier whose output is encoded as the inputs are.
+// encoded is a Copier that writes in the encoding of its inputs.
 type encoded struct {
 	Copier
 	w    *transform.Writer
-	mark bool // the output begins with a byte order mark
+	mark bool // a byte order mark must still be written
 }
 
-// newEncoded makes the Copier for an output of records of sources like o.Like.
+// newEncoded makes a Copier that writes in the encoding and with the line ends of o.Like.
 func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) (Copier, error)) (Copier, error) {
 	info := o.Like.Info()
 	var all []transform.Transformer
@@ -40,7 +40,7 @@ func newEncoded(w io.Writer, o CopyOptions, inner func(io.Writer, CopyOptions) (
 	return &encoded{c, to, info.ByteOrderMark && info.Encoding != UTF8}, nil
 }
 
-// lineEnds makes LF of CR, and CR of LF.
+// lineEnds swaps CR and LF.
 type lineEnds struct{ transform.NopResetter }
 
 // Transform implements transform.Transformer.
@@ -65,7 +65,7 @@ func (c *encoded) Copy(src Source, raw []byte, values ...any) error {
 	return c.Copier.Copy(src, raw, values...)
 }
 
-// begin writes the byte order mark, unless there is none or that has been done.
+// begin writes the byte order mark, once and only if the inputs have one.
 func (c *encoded) begin() (err error) {
 	if c.mark {
 		c.mark = false
@@ -77,7 +77,7 @@ func (c *encoded) begin() (err error) {
 // Close completes the output.
 func (c *encoded) Close() error { return errors.Join(c.begin(), c.Copier.Close(), c.w.Close()) }
 
-// unwrapping is a Copier that gets the Sources that the formats have made.
+// unwrapping is a Copier that removes the madeIDs wrapper, so that a format sees its own Source.
 type unwrapping struct{ Copier }
 
 // Copy appends a record.
@@ -88,10 +88,10 @@ func (c unwrapping) Copy(src Source, raw []byte, values ...any) error {
 	return c.Copier.Copy(src, raw, values...)
 }
 
-// Copier writes records of sources of one shape to an output, so that the output reads like the
-// sources.
+// Copier copies records to an output of the same format as their sources, which must all have the
+// same Shape.
 type Copier interface {
-	// Copy appends a record of src, given its Raw, with the values of CopyOptions.Columns: int64,
+	// Copy appends a record of src, given its Raw. values are those of CopyOptions.Columns: int64,
 	// float64, string or nil.
 	Copy(src Source, raw []byte, values ...any) error
 	// Close completes the output, with a footer for example. It does not close the writer.
@@ -104,17 +104,17 @@ type CopyOptions struct {
 	// without a newline gets one. Without it, the output ends as the input does.
 	Follow bool
 
-	// Like is a source of the shape of those that are copied, or nil. A format may need it for an
-	// output without records. It may be closed.
+	// Like is a source of the same shape as those copied, or nil. A format may need it to write an
+	// output without records. It may already be closed.
 	Like Source
 
-	// Bare writes records as they are, without an array around those of JSON: some are broken.
+	// Bare writes JSON records without an array around them, because some are broken.
 	Bare bool
 
 	// Null ends each path with a zero byte instead of a newline, in formats whose copies are lists
 	// of paths.
 	Null bool
 
-	// Columns are further ones that the copies get. CanExtend has to allow them.
+	// Columns are added to the copies. CanExtend must have accepted them.
 	Columns []Column
 }

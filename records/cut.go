@@ -8,15 +8,16 @@ import (
 // Span is a part of a text: its bytes from From up to To.
 type Span struct{ From, To int }
 
-// Cutter is a Source whose records can be copied with a part of their text.
+// Cutter is a Source whose records can be copied with only a part of their text.
 type Cutter interface {
-	// CanCut returns an error if the records of this source that have been read cannot be cut, or
-	// those at its beginning, as texts are made of several fields.
+	// CanCut returns an error if records read so far, or those at the beginning of the source,
+	// cannot be cut because their text comes from several fields.
 	CanCut() error
 
-	// CutText returns rec.Raw with these parts of Doc.Text for its text: spans of whole characters,
-	// that ascend; an empty one stands for a space. All else stays byte for byte, except for what says how long the text is and what
-	// its digest is, and so do the parts, unless the record has invalid UTF-8.
+	// CutText returns rec.Raw with its text replaced by these spans of Doc.Text. The spans are in
+	// ascending order and contain whole characters; an empty span stands for a space. All other
+	// bytes stay the same, except for length and digest fields. So do the bytes of the spans,
+	// unless the record has invalid UTF-8.
 	CutText(rec *Record, keep []Span) []byte
 }
 
@@ -37,10 +38,10 @@ func CanCut(src Source) error {
 	return c.CanCut()
 }
 
-// CutText is Cutter.CutText of a source whose CanCut is nil.
+// CutText calls Cutter.CutText. CanCut(src) must have returned nil.
 func CutText(src Source, rec *Record, keep []Span) []byte { return cutter(src).CutText(rec, keep) }
 
-// Parts returns parts of a text, one after the other; see Cutter.
+// Parts concatenates spans of a text as Cutter.CutText does.
 func Parts(text string, keep []Span) string {
 	var b strings.Builder
 	for _, k := range keep {

@@ -12,9 +12,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// decompress returns the content of r, which is compressed with gzip (all members are read), with
-// zstd (all frames) or not at all. The size of r is only a hint for the buffer, -1 if it is not
-// known; memory is Options.Memory. Call done when finished.
+// decompress returns the content of r, which may be compressed with gzip (all members are read) or
+// zstd (all frames). The size of r, -1 if unknown, only sets the size of the buffer; memory is
+// Options.Memory. Call done when finished.
 func decompress(r io.Reader, size, memory int64) (content io.Reader, kind string, done func(), err error) {
 	done = func() {}
 	b := bufio.NewReaderSize(r, bufferSize(size))
@@ -41,7 +41,7 @@ func decompress(r io.Reader, size, memory int64) (content io.Reader, kind string
 	return b, "", done, nil
 }
 
-// gzipMembers is the content of all members of a gzip file, and of padding with zeros after them.
+// gzipMembers reads all members of a gzip file and skips zero padding after them.
 type gzipMembers struct {
 	b *bufio.Reader
 	z *gzip.Reader
@@ -62,7 +62,8 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 	}
 }
 
-// noEOF is err, but nil for the end of one member of which something was read.
+// noEOF returns err, or nil instead of io.EOF if the same read returned data: another member may
+// follow.
 func noEOF(n int, err error) error {
 	if n > 0 && err == io.EOF {
 		return nil
@@ -70,7 +71,7 @@ func noEOF(n int, err error) error {
 	return err
 }
 
-// next begins with the next member.
+// next starts the next member.
 func (m *gzipMembers) next() error {
 	for {
 		switch c, err := m.b.ReadByte(); {
@@ -91,7 +92,7 @@ func (m *gzipMembers) next() error {
 	}
 }
 
-// packing returns "gzip" or "zstd" for what begins so, "" for anything else.
+// packing returns the compression that the first bytes of a file show: "gzip", "zstd" or "".
 func packing(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
@@ -102,11 +103,11 @@ func packing(head []byte) string {
 	return ""
 }
 
-// packedShare is how many bytes one of a compressed file may be.
+// packedShare is the assumed ratio of decompressed to compressed size.
 const packedShare = 5
 
-// ContentBytes returns about how many bytes a regular file has when it is decompressed, pages of a
-// Parquet file too; 0 for a file that cannot be read.
+// ContentBytes estimates the decompressed size of a regular file in bytes; pages of a Parquet file
+// count as compressed. It returns 0 for a file that cannot be read.
 func ContentBytes(path string) int64 {
 	f, err := os.Open(path)
 	if err != nil {
@@ -121,8 +122,8 @@ func ContentBytes(path string) int64 {
 	return n
 }
 
-// bufferSize is the size of the buffer for an input of this size in bytes. Folders have many small
-// files.
+// bufferSize returns the size of the buffer for an input of size bytes. It saves memory for folders
+// of many small files.
 func bufferSize(size int64) int {
 	const most = 256 << 10
 	if size < 0 || size >= most {
@@ -131,7 +132,7 @@ func bufferSize(size int64) int {
 	return int(size) + 16
 }
 
-// explain says what an error of a decompressor means for the file.
+// explain words the error of a decompressor for a user.
 func explain(kind string, err error) error {
 	switch {
 	case kind == "", err == errBehindGzip, errors.As(err, new(*windowError)):

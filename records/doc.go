@@ -1,23 +1,23 @@
-// Package records opens files with documents, whatever their format, as a Source: documents in order,
-// each with its place, in bounded memory.
+// Package records opens files of documents in any format as a Source, which yields documents in
+// order, each with its position, in bounded memory.
 //
 //	src, err := records.Open("crawl.jsonl.gz", records.Options{})
 //	for rec, err := range src.Records(ctx) { ... }
 //
-// The formats are read by packages below this one, which register themselves: package lines reads
-// JSON lines, CSV, TSV, plain text and lists of fingerprints, package files reads folders of files
-// that are a document each. The commands of simdb use this package, and package files for folders,
-// so a new format changes none of them.
+// Packages below this one read the formats and register themselves: package lines reads JSON lines,
+// CSV, TSV, plain text and lists of fingerprints; package files reads folders in which each file is
+// a document. The commands of simdb use this package, and package files for folders, so a new
+// format needs no change in them.
 //
 // # Errors
 //
-// A record that cannot be used is an *Issue with its place and the reason, and reading continues
-// with the next one. What ends the reading, such as a truncated gzip file, is a *ReadError; every
-// record before it has been delivered.
+// A record that cannot be used is reported as an *Issue with its position and the reason, and
+// reading continues with the next record. A failure that ends the reading, such as a truncated gzip
+// file, is a *ReadError; every record before it has been delivered.
 //
 // # A new format
 //
-// A format takes five files:
+// A new format changes five files:
 //
 //  1. A package below this one, such as records/parquet. It implements Source and Copier and
 //     registers a Family from its init function. Its Detect function recognises files by their
@@ -30,9 +30,9 @@
 //  4. docs/formats.md gets a row and a section. TestFormatsAreDocumented fails without them.
 //  5. go.mod, if the format needs a module.
 //
-// A Source that is a Cutter, too, can be copied with a part of each text.
+// If the Source also implements Cutter, its records can be copied with a part of each text.
 //
-// Everything else follows from the registration: the names of formats, their help and completion, the endings of
-// output files, the unit ("line", "row") in messages, resuming, rejects, the audit and copies of
-// kept records.
+// Everything else follows from the registration: the names of formats, their help and completion,
+// the endings of output files, the unit ("line", "row") in messages, resuming, rejects, the audit
+// and copies of records.
 package records

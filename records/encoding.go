@@ -16,12 +16,12 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Encoding is how the characters of an input are written: the name of a charset in lower case.
+// Encoding is the character encoding of an input: the name of a charset in lower case.
 type Encoding string
 
-// The encodings that are recognised. All but UTF-8 are decoded before a format reads the input, and
-// a copy of its records is encoded again. Both directions lose nothing, so that a copy has the
-// bytes of the input.
+// Encodings that are recognised by a byte order mark. An input in any encoding but UTF-8 is decoded
+// before a format reads it, and copies of its records are encoded again. Both conversions are
+// lossless, so a copy has the bytes of the input.
 const (
 	UTF8    Encoding = "" // or UTF-16 with a byte order mark, which is recognised
 	UTF16LE Encoding = "utf-16le"
@@ -43,7 +43,7 @@ func (e *Encoding) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// decoder returns what decodes to UTF-8.
+// decoder returns a transformer from e to UTF-8.
 func (e Encoding) decoder() transform.Transformer {
 	table := charset(string(e))
 	d := decoder{table.NewDecoder(), table.NewEncoder()}
@@ -53,12 +53,12 @@ func (e Encoding) decoder() transform.Transformer {
 	return d
 }
 
-// encoder returns what encodes UTF-8.
+// encoder returns a transformer from UTF-8 to e.
 func (e Encoding) encoder() transform.Transformer {
 	return encoder{encoding.ReplaceUnsupported(charset(string(e)).NewEncoder())}
 }
 
-// encodingOf returns the encoding that a byte order mark at the beginning of an input shows.
+// encodingOf returns the encoding whose byte order mark head begins with, or UTF8.
 func encodingOf(head string) Encoding {
 	switch {
 	case strings.HasPrefix(head, "\xff\xfe\x00\x00"): // UTF-32
@@ -73,20 +73,20 @@ func encodingOf(head string) Encoding {
 // bom is the byte order mark in UTF-8.
 const bom = "\ufeff"
 
-// A byte that is no character, or is part of one that would be encoded as other bytes, is decoded
-// to what would be the surrogate U+DC00 + byte: three bytes that are invalid in UTF-8, so that
-// formats count it as such, and the encoder makes the byte of them again.
+// A byte is escaped if it is not a character, or if its character would be encoded as other bytes.
+// It is decoded to the three bytes that UTF-8 would use for the surrogate U+DC00 + byte. They are
+// invalid UTF-8, so formats report them as such, and the encoder turns them back into the byte.
 const (
 	escapeSize = 3
 	longest    = 4 // bytes of a character in any encoding
 )
 
-// isEscape reports whether p begins with the escape of a byte.
+// isEscape reports whether p begins with an escaped byte.
 func isEscape(p []byte) bool {
 	return len(p) >= escapeSize && p[0] == 0xed && p[1]&^3 == 0xb0 && p[2]&0xc0 == 0x80
 }
 
-// decoder decodes an encoding whose characters do not depend on those before them.
+// decoder decodes a stateless encoding.
 type decoder struct {
 	from *encoding.Decoder
 	back *encoding.Encoder
@@ -95,7 +95,8 @@ type decoder struct {
 // Reset does nothing: there is no state.
 func (d decoder) Reset() {}
 
-// Transform decodes src: at once if it has nothing to escape.
+// Transform decodes src in one call of the charset's decoder, or character by character if some
+// bytes must be escaped.
 func (d decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
 	nDst, nSrc, err = d.from.Transform(dst, src, atEOF)
 	if again, e := d.back.Bytes(dst[:nDst]); e == nil && bytes.Equal(again, src[:nSrc]) {
@@ -122,7 +123,7 @@ func (d decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err err
 	return nDst, nSrc, nil
 }
 
-// character decodes the first character of src; size is 0 if there is no whole one.
+// character decodes the first character of src; size is 0 if src has no complete character.
 func (d decoder) character(dst, src []byte) (n, size int) {
 	for end := 1; end <= min(longest, len(src)) && size == 0; end++ {
 		n, size, _ = d.from.Transform(dst, src[:end], false)
@@ -130,12 +131,12 @@ func (d decoder) character(dst, src []byte) (n, size int) {
 	return n, size
 }
 
-// shifted decodes an encoding in which escape sequences say what the bytes after them mean. What is
-// not written as the encoder writes it is an error.
+// shifted decodes an encoding in which escape sequences switch between character sets. Content that
+// the encoder would write differently is an error, because copies would not be exact.
 type shifted struct {
 	decoder
 	name    Encoding
-	pending []byte // that was decoded, and is not yet encoded again
+	pending []byte // decoded, but not yet compared with its re-encoding
 	err     error
 }
 
@@ -156,8 +157,8 @@ func (s *shifted) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	return nDst, nSrc, err
 }
 
-// encoder is the inverse of a decoder. A character that the encoding does not have, which no
-// decoder makes, becomes a question mark, or what the encoding has for that.
+// encoder is the inverse of a decoder. A character that the encoding lacks, which no decoder
+// produces, becomes a question mark or the replacement character of the encoding.
 type encoder struct{ to *encoding.Encoder }
 
 // Reset does nothing: an encoder is used once.
@@ -192,14 +193,14 @@ func (e encoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err err
 	return nDst, nSrc, nil
 }
 
-// charsetAliases are names that neither IANA nor browsers have.
+// charsetAliases are names that neither IANA nor browsers define.
 var charsetAliases = map[string]string{
 	"cp932": "shift_jis", "ms932": "shift_jis", "cp936": "gbk", "euc-cn": "gbk", "cp949": "euc-kr", "uhc": "euc-kr", "cp950": "big5",
 	"cp874": "windows-874", "tis620": "tis-620", "mac-roman": "macintosh", "utf16": "utf-16", "utf-16-le": "utf-16le",
 }
 
-// charset returns the encoding of a name: as browsers have it, otherwise as IANA has it, nil if it
-// is not known.
+// charset returns the encoding that browsers use for a name, else the one that IANA registers, or
+// nil if the name is unknown.
 func charset(name string) encoding.Encoding {
 	name = strings.ToLower(strings.Trim(name, " \t'\""))
 	if name = cmp.Or(charsetAliases[name], name); name == "utf-16" {

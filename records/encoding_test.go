@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// recode decodes and encodes content, a byte at a time where slow is set.
+// recode decodes and encodes content. If slow is set, it reads one byte at a time.
 func recode(t *testing.T, e Encoding, content []byte, slow bool) (text string, again []byte) {
 	t.Helper()
 	var r io.Reader = bytes.NewReader(content)
@@ -40,7 +40,7 @@ func recode(t *testing.T, e Encoding, content []byte, slow bool) (text string, a
 	return string(decoded), out.Bytes()
 }
 
-// Whatever the bytes are, they are the same after decoding and encoding.
+// Decoding and encoding restores any bytes.
 func TestEncodings(t *testing.T) {
 	var all []byte
 	for b := range 256 {
@@ -114,7 +114,7 @@ func TestEncodingNames(t *testing.T) {
 	}
 }
 
-// Texts of mails and pages are in any charset that is named, or in that of --encoding.
+// Texts of mails and pages are decoded from the charset that they name, or from --encoding.
 func TestDecode(t *testing.T) {
 	for _, c := range []struct {
 		text, charset string

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Extender is a Source whose records can be copied with more columns.
+// Extender is a Source whose records can be copied with additional columns.
 type Extender interface {
 	// CanExtend returns an error if copies of records cannot have these columns.
 	CanExtend(columns []Column) error
@@ -28,7 +28,7 @@ func NotExtended(src Source) error {
 	return fmt.Errorf("%s is %s, whose copies can have no further columns: JSON lines, JSON, CSV, TSV and Parquet can", src.Info().Name, src.Info().Format.Describe().Label)
 }
 
-// Clash returns an error if a column has one of these names, which are those of a file.
+// Clash returns an error if a column has the name of a column of the file.
 func Clash(file string, columns []Column, names []string) error {
 	for _, c := range columns {
 		if slices.Contains(names, c.Name) {

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// foreign are the first bytes of files that no format reads, and what the user can do. They are
-// looked at after the Detect functions of all formats.
+// foreign has the first bytes of files that no format reads, and advice for the user. It is
+// consulted after the Detect functions of all formats.
 var foreign = []struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is xz-compressed: decompress it with xz first"},
 	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
@@ -47,18 +47,18 @@ const (
 	perceptual = "{Images} compares pictures, by a perceptual hash"
 )
 
-// AsText is how the user has the lines of a text read that is refused.
+// AsText says how the user can have the lines of a refused text read.
 func AsText() string { return option.Set("Format", "txt") + " reads each line as a text" }
 
-// advice returns what the user can do with the options that it names.
+// advice inserts the names of options into a message.
 func advice(what string) string {
 	return strings.NewReplacer("{Files}", option.Name("Files"), "{Images}", option.Set("Images", "pdq"),
 		"{Parquet}", option.Set("Format", "parquet")).Replace(what)
 }
 
-// foreignTexts are the beginnings of texts whose lines are no documents, and what the user can do.
-// Where a single line of such a text may be a document of another, the next ones are looked at as
-// well.
+// foreignTexts has the beginnings of texts whose lines are not documents, and advice for the user.
+// Where a first line alone could also begin a text of documents, the pattern includes the next
+// lines.
 var foreignTexts = []struct {
 	begins *regexp.Regexp
 	what   string
@@ -85,7 +85,7 @@ var foreignTexts = []struct {
 	{begins(`(?i)FIELD*?(From:RESTFIELD*?WAY:REST|WAY:RESTFIELD*?From:REST)FIELD*\n`), "it is a mail: " + wholeFile},
 }
 
-// What the user can do with a text whose records have several lines.
+// Advice for texts whose records have several lines.
 const (
 	references = "write it as CSV or JSON lines, as reference managers do"
 	wholeFile  = "{Files} reads it as one text"
@@ -94,12 +94,13 @@ const (
 	filesOf    = " writes each to a file, which {Files} reads"
 )
 
-// split is a command that writes records to files, which begin with a line that pattern matches.
+// split returns a command that writes each record to a file of its own. A record begins with a line
+// that matches pattern.
 func split(pattern string) string {
 	return "awk '" + pattern + ` {close("part" n++)} {print > ("part" n)}' FILE` + filesOf
 }
 
-// begins compiles a pattern of what a text begins with.
+// begins compiles a pattern that must match at the beginning of a text.
 func begins(pattern string) *regexp.Regexp {
 	for _, part := range [][2]string{
 		{"FIELD", `(?:[!-9;-~]+[ \t]*:REST)`}, {"REST", `.*\n(?:[ \t].*\n)*`}, {"WAY", "(Date|Received|Message-ID|Return-Path|Subject)"},
@@ -110,16 +111,16 @@ func begins(pattern string) *regexp.Regexp {
 	return regexp.MustCompile("^(?:" + pattern + ")")
 }
 
-// separators match lines that stand between records, and ends of elements. A key begins a paragraph
-// of fields, or of a section.
+// separators matches lines that separate records, and end tags of elements. key matches the first
+// line of a paragraph of fields, or of a section.
 var (
 	separators = regexp.MustCompile(`^(%%?|-{3,}|={3,}|\*{3,}|(\* ){2,}\*|_{3,}|~{3,}|\+{3,}|@{2,}|&{2,}|\${2,}|//+|</[\w:.-]+>)$`)
 	key        = regexp.MustCompile(`^([A-Za-z][\w .-]{0,30}:|\[)([^:/\n].*)?\n.`)
 )
 
-// RefuseRecords returns an error if the lines of the text are parts of records. It looks for what
-// comes again and again: a line without words between others, or a key that begins paragraphs.
-// Lines with words that come again say nothing, as names and short messages do.
+// RefuseRecords returns an error if the lines of the text are parts of records. It looks for
+// repeated separators: lines without words, or keys that begin paragraphs. Repeated lines with
+// words are no evidence, because names and short messages repeat, too.
 func (s *Stream) RefuseRecords() error {
 	if sep := separator(s.head); sep != "" {
 		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%[1]s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, advice(filesOf), AsText())
@@ -139,9 +140,10 @@ func (s *Stream) RefuseRecords() error {
 	return nil
 }
 
-// separator returns the line that separates records, "" if there is none: it is one of a hundred
-// lines or more, up to the second half of them, and nearly as many others are between. A line that is as
-// long as the one before it underlines a heading.
+// separator returns the line that separates records, or "" if there is none. A separator makes up
+// at least 1 % of the lines, occurs in the second half of head, and on average has nearly one other
+// line between two occurrences. A line that is as long as the previous line underlines a heading
+// and does not count.
 func separator(head []byte) (most string) {
 	seen, i := map[string][]int{}, 0
 	var before []byte
@@ -164,7 +166,7 @@ func separator(head []byte) (most string) {
 	return most
 }
 
-// foreignNames are endings of names of texts whose lines are no documents.
+// foreignNames has the file name endings of texts whose lines are not documents, with advice.
 var foreignNames = map[string]string{
 	".yaml": yaml, ".yml": yaml,
 	".toml":  "it is TOML: yq -p toml -o json makes JSON of it",
@@ -190,7 +192,7 @@ func (s *Stream) refuse() error {
 	return nil
 }
 
-// refuseText returns an error if the lines of the decoded text are no documents.
+// refuseText returns an error if the lines of the decoded text are not documents.
 func (s *Stream) refuseText() error {
 	head := bytes.ReplaceAll(bytes.TrimLeft(s.head, " \t\r\n"), []byte("\r\n"), []byte("\n"))
 	for _, foreign := range foreignTexts {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// openText opens a text that no family recognises.
+// openText opens a text that no family detects.
 func openText(t *testing.T, name, text string, opt Options) error {
 	t.Helper()
 	s, err := New(name, io.NopCloser(strings.NewReader(text)), int64(len(text)), opt)
@@ -17,9 +17,9 @@ func openText(t *testing.T, name, text string, opt Options) error {
 	return err
 }
 
-// TestForeignTexts has the beginning of a text of each kind whose lines are no documents. It is
-// refused by its name and with what to do, with any line ends, after a byte order mark, in UTF-16,
-// from a pipe that has no more, and after a long record; if the user asks for lines it is read.
+// TestForeignTexts has the beginning of a text of each kind whose lines are not documents. The
+// error names the kind and gives advice: with any line ends, after a byte order mark, in UTF-16,
+// from a pipe without more data, and after a long record. With Format txt it is read.
 func TestForeignTexts(t *testing.T) {
 	defer func(f []*Family) { families = f }(families)
 	families = nil
@@ -83,7 +83,7 @@ func TestForeignTexts(t *testing.T) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
 	}
-	// Texts of one document a line that begin like these.
+	// Texts of one document per line that begin similarly.
 	for _, text := range []string{
 		"@somebody said", "<p>text", "TYPE - x", "<!DOCTYPE html><html><p>x</p></html>\n<!DOCTYPE html><html><p>y</p></html>\n",
 		"> a quotation\nyes\n> another one\nno\n", ">\napple\npear\na and b\n", ">what\nnothing much\n>why\nso\n", ">what\nyes\n>why\nno\n",
@@ -98,7 +98,7 @@ func TestForeignTexts(t *testing.T) {
 	}
 }
 
-// TestRecords has texts whose records have several lines, which repeat, and texts of one document a
+// TestRecords has texts whose multi-line records repeat a separator, and texts of one document per
 // line in which lines repeat.
 func TestRecords(t *testing.T) {
 	lots := func(n int, text string) string { return strings.Repeat(text, n) }
@@ -129,7 +129,7 @@ func TestRecords(t *testing.T) {
 		lots(9, "A title\n=======\n"+line(3)):                    "", // underlines
 		lots(9, "ok\nno\n...\n"+line(2)+"?\n:)\n-\n[deleted]\n"): "",
 		lots(9, "Ann\n"):                                         "",
-		lots(3, "Package: a\n\n"):                                "", // a line each
+		lots(3, "Package: a\n\n"):                                "", // one line per paragraph
 		lots(2, "Package: a\nVersion: 1\n\n"):                    "",
 		lots(3, "Package: a\nVersion: 1\n\nsome words\n\n"):      "",
 		lots(9, "Ann: hello\nBob: hi\n"):                         "",

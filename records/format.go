@@ -16,37 +16,38 @@ import (
 type Family struct {
 	Formats []Description // in the order in which help lists them
 
-	// Detect reports whether an input is of this family. It looks at the Stream's Name and Head. A
-	// nil Detect takes what no other family takes; there is one such family.
+	// Detect reports whether an input belongs to this family, from the Stream's Name and Head. A
+	// family with a nil Detect reads the inputs that no other family detects; there is one such
+	// family.
 	Detect func(in *Stream, opt Options) bool
 
-	// Fingerprints says that records of this family may have fingerprints.
+	// Fingerprints is true if records of this family may have fingerprints.
 	Fingerprints bool
 
-	// Open reads an input. The Stream belongs to the Source, unless there is an error. An error
-	// that is no *ReadError is made one by the caller.
+	// Open reads an input. The Source owns the Stream, unless Open fails. The caller wraps any
+	// error that is not a *ReadError in one.
 	Open func(in *Stream, opt Options) (Source, error)
 
-	// NewCopier makes the Copier for an output of records of these formats. It returns an error if
-	// records like those of CopyOptions.Like cannot be written.
+	// NewCopier makes a Copier for records of these formats. It returns an error if records like
+	// those of CopyOptions.Like cannot be written.
 	NewCopier func(w io.Writer, o CopyOptions) (Copier, error)
 }
 
 // Description describes a format.
 type Description struct {
 	Name    Format
-	Aliases []Format // other names of it
+	Aliases []Format // other names of the format
 	Label   string   // in messages: "JSON lines"
 	Unit    string   // of a Position: "line"; UnitFile where each record is a whole file
-	EndUnit string   // of Record.End and Options.After, "" if that is Unit
-	Endings []string // of files that hold records of this format: ".jsonl"
-	Whole   bool     // a file of it is not compressed as a whole
+	EndUnit string   // of Record.End and Options.After, "" if it is Unit
+	Endings []string // of file names: ".jsonl"
+	Whole   bool     // files are not compressed as a whole
 }
 
 var families []*Family
 
 // Register adds a family of formats. Packages that read formats call it from their init functions;
-// it panics if a name is taken, or if two families take what no other does.
+// it panics if another format has the same name, or if two families have a nil Detect.
 func Register(f Family) {
 	for _, d := range f.Formats {
 		for _, name := range append([]Format{d.Name}, d.Aliases...) {
@@ -61,7 +62,7 @@ func Register(f Family) {
 	families = append(families, &f)
 }
 
-// fallback returns the family that takes what no other does, nil if there is none.
+// fallback returns the family with a nil Detect, or nil if there is none.
 func fallback() *Family {
 	for _, f := range families {
 		if f.Detect == nil {
@@ -71,7 +72,7 @@ func fallback() *Family {
 	return nil
 }
 
-// lookup returns the format of this name, with its family, or nil.
+// lookup returns the format with this name or alias and its family, or nil.
 func lookup(name Format) (*Family, *Description) {
 	for _, f := range families {
 		for i := range f.Formats {
@@ -83,8 +84,7 @@ func lookup(name Format) (*Family, *Description) {
 	return nil, nil
 }
 
-// Formats returns the names of all formats, first those of the family that takes what no other
-// takes.
+// Formats returns the names of all formats, those of the fallback family first.
 func Formats() []string {
 	var names []string
 	sorted := slices.Clone(families)
@@ -105,7 +105,7 @@ func Formats() []string {
 	return names
 }
 
-// ParseFormat returns the format called s, in any case; "auto" and "" are Auto.
+// ParseFormat returns the format with the name s, ignoring case; "auto" and "" are Auto.
 func ParseFormat(s string) (Format, error) {
 	name := Format(strings.ToLower(s))
 	if name == Auto || name == "auto" {
@@ -117,7 +117,7 @@ func ParseFormat(s string) (Format, error) {
 	return Auto, fmt.Errorf("unknown input format %q: one of %s", s, strings.Join(Formats(), ", "))
 }
 
-// UnmarshalText is ParseFormat.
+// UnmarshalText calls ParseFormat.
 func (f *Format) UnmarshalText(text []byte) (err error) {
 	*f, err = ParseFormat(string(text))
 	return err
@@ -131,17 +131,17 @@ func (f Format) Describe() Description {
 	return Description{Name: f, Label: string(f), Unit: "record"}
 }
 
-// EndUnit is what the ends of records count: "line".
+// EndUnit returns the unit in which Record.End counts: "line".
 func (f Format) EndUnit() string {
 	d := f.Describe()
 	return cmp.Or(d.EndUnit, d.Unit)
 }
 
-// Unit is what the positions of a format count: "line".
+// Unit returns the unit in which the positions of a format count: "line".
 func (f Format) Unit() string { return f.Describe().Unit }
 
-// NewCopier makes the Copier for an output w of records of sources of this format. It returns an
-// error if records like those of o.Like cannot be written.
+// NewCopier makes a Copier that writes records of this format to w. It returns an error if records
+// like those of o.Like cannot be written.
 func (f Format) NewCopier(w io.Writer, o CopyOptions) (Copier, error) {
 	family, _ := lookup(f)
 	if made, ok := o.Like.(madeIDs); ok {
@@ -166,8 +166,8 @@ func Open(path string, opt Options) (Source, error) {
 	return New(name, src, size, opt)
 }
 
-// New reads documents from src, which Close of the Source closes. The name is used in messages and
-// to recognise the format; size is that of src in bytes, or -1 if it is not known.
+// New reads documents from src, which Source.Close closes. The name appears in messages and helps
+// to recognise the format; size is the size of src in bytes, or -1 if unknown.
 func New(name string, src io.ReadCloser, size int64, opt Options) (Source, error) {
 	in, err := newStream(name, src, size, opt.Memory)
 	if err == nil {
@@ -212,7 +212,7 @@ func open(in *Stream, opt Options) (Source, error) {
 	return f.Open(in, opt)
 }
 
-// detect returns the family that reads an input, nil if there is none.
+// detect returns the family that reads an input, or nil if there is none.
 func detect(in *Stream, opt Options) *Family {
 	if opt.Format != Auto {
 		f, _ := lookup(opt.Format)
@@ -226,8 +226,8 @@ func detect(in *Stream, opt Options) *Family {
 	return fallback()
 }
 
-// Recognize describes a text as if it were the content of a file. It reports false if no format
-// takes it.
+// Recognize describes a text as if it were the content of a file. It reports false if no format can
+// read it.
 func Recognize(name, content string) (Info, bool) {
 	s, err := New(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), Options{})
 	if err != nil {
@@ -237,8 +237,8 @@ func Recognize(name, content string) (Info, bool) {
 	return info, s.Close() == nil
 }
 
-// TakenFor says what a file was taken for, where its content and not its name or the options say
-// it; "" otherwise.
+// TakenFor names the format that was recognised from a file's content. It returns "" if the file's
+// name or the options gave the format.
 func (i Info) TakenFor(opt Options) string {
 	d := i.Format.Describe()
 	name := unpackedName(i.Name)
@@ -251,7 +251,7 @@ func (i Info) TakenFor(opt Options) string {
 	return i.Shape
 }
 
-// NewIssue returns the issue that reason is with a record of src.
+// NewIssue returns an Issue for a record of src, with this reason.
 func NewIssue(src Source, rec *Record, reason string) *Issue {
 	return &Issue{
 		File: rec.File, Pos: rec.Pos, Unit: src.Info().Format.Unit(), End: rec.End, Reason: reason,

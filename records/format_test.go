@@ -39,8 +39,8 @@ func (w *whole) Records(context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// Content for random access is the file itself or a copy of what a pipe or a decompressor yields,
-// and the copy is gone afterwards.
+// Content for random access is the file itself, or a temporary copy of the data from a pipe or a
+// decompressor. The copy is removed afterwards.
 func TestReaderAt(t *testing.T) {
 	defer func(f []*Family) { families = f }(families)
 	families = nil
@@ -81,8 +81,8 @@ func TestReaderAt(t *testing.T) {
 	check("file", s, err)
 }
 
-// A name is that of one format, one family takes what no other does, and without it an input is
-// refused.
+// Names of formats are unique, only one family may have a nil Detect, and without such a family an
+// unrecognised input is refused.
 func TestRegister(t *testing.T) {
 	defer func(f []*Family) { families = f }(families)
 	families = nil
@@ -115,7 +115,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestContentBytes has files of each kind, an empty one, and none.
+// TestContentBytes has a file of each kind, an empty file and a missing file.
 func TestContentBytes(t *testing.T) {
 	for head, want := range map[string]int64{
 		"":                             0,
@@ -138,8 +138,8 @@ func TestContentBytes(t *testing.T) {
 	}
 }
 
-// TestForeign checks that files of other kinds are refused by their name, also by what reads a file
-// as one text; texts are not if the caller wants their lines.
+// TestForeign checks that errors for files of other kinds name the kind, also where a file is read
+// as one text. Texts are not refused if the caller wants their lines.
 func TestForeign(t *testing.T) {
 	defer func(f []*Family) { families = f }(families)
 	families = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// madeIDs is a Source whose IDs are made.
+// madeIDs is a Source that replaces the IDs of another one as IDFrom says.
 type madeIDs struct {
 	Source
 	from IDFrom

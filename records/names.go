@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ShownName is the path of a file as ids, audits and messages have it. It is the path, unless that
-// is not UTF-8 or has \x in it: then a byte that is not UTF-8 is \xff, with its number, and a
-// backslash two of them.
+// ShownName returns the form of a path that IDs, audits and messages show. It is the path itself,
+// unless the path is invalid UTF-8 or contains \x. In that case each invalid byte becomes \x and
+// two hexadecimal digits, and each backslash becomes two.
 func ShownName(path string) string {
 	if utf8.ValidString(path) && !strings.Contains(path, `\x`) {
 		return path
@@ -29,7 +29,7 @@ func ShownName(path string) string {
 	return b.String()
 }
 
-// PathOf is the path that ShownName shows.
+// PathOf is the inverse of ShownName.
 func PathOf(shown string) string {
 	if !strings.Contains(shown, `\x`) {
 		return shown

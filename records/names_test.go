@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Any path comes back from what is shown of it, also by way of JSON, and what is shown differs.
+// PathOf restores any path from its shown name, also after a round trip through JSON, and different
+// paths have different shown names.
 func TestShownName(t *testing.T) {
 	for path, want := range map[string]string{
 		"docs/é.txt": "docs/é.txt", `c:\docs\a`: `c:\docs\a`, "a\xff.txt": `a\xff.txt`, "\x80\\": `\x80\\`, `a\xff.txt`: `a\\xff.txt`, `\\x`: `\\\\x`,

@@ -8,74 +8,74 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// Options say how a file is written. The zero value finds out. A format refuses an option that it
-// has no use for only where the user would be misled.
+// Options describe the format of a file. The zero value detects it. A format rejects an option that
+// it does not use only where ignoring it would mislead the user.
 type Options struct {
 	Format    Format // Auto recognises it
-	IDField   string // name or number (from 1) of the field with the ID; "" means "id"
-	TextField string // the same for the text; "" means "text"; several with commas between them are joined by newlines
-	// Fields, if not nil, are fields whose texts make up that of a document in the way of
-	// engine.JoinFields, in place of TextField. A record may lack some.
+	IDField   string // name or number (from 1) of the ID field; "" means "id"
+	TextField string // the same for the text; "" means "text"; comma-separated fields are joined by newlines
+	// Fields, if not nil, replaces TextField: engine.JoinFields joins the texts of these fields. A
+	// record may lack some fields.
 	Fields []string
-	// SetField, if not "", is the field with the members of the set that a document is: an array,
-	// or a string. It takes the place of TextField.
+	// SetField, if not "", replaces TextField: each document is a set, and this field has its
+	// members, as an array or a string.
 	SetField string
 
-	// Records, if not "", is the path to a list or an object in JSON whose elements or members are
-	// the records; "." is the whole value.
+	// Records, if not "", is the path of a JSON list or object whose elements or members are the
+	// records; "." is the whole value.
 	Records string
 
 	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
 
-	// NoHeader says that the first row of csv and tsv is data. Fields have numbers then; 1 is the
-	// ID and 2 the text unless the options above say otherwise.
+	// NoHeader is true if the first row of CSV or TSV is data. Fields then have numbers; the ID is
+	// field 1 and the text field 2 unless the options above say otherwise.
 	NoHeader bool
 
-	// Delimiter separates the columns of csv; 0 is a comma. If it is set, Auto takes every file for
-	// csv that is not called .jsonl.
+	// Delimiter separates the columns of CSV; 0 is a comma. If it is set, Auto reads every file as
+	// CSV unless its name ends in .jsonl.
 	Delimiter byte
 
-	// Comment is what lines of csv and tsv begin with that are no records; 0 is nothing.
+	// Comment is the first character of comment lines in CSV and TSV; 0 means that there are none.
 	Comment byte
 
-	// Encoding is that of text; with UTF8 a byte order mark decides. Of mails and pages it is that
-	// of those that do not say how they are encoded.
+	// Encoding is the encoding of text files; with UTF8, a byte order mark overrides it. For mails
+	// and pages, it applies to those that do not declare an encoding.
 	Encoding Encoding
 
-	Orientations bool // a picture has the hashes of all eight orientations
+	Orientations bool // a picture gets the hashes of all eight orientations
 
-	RawHTML bool // the text of a page has its markup
+	RawHTML bool // the text of a page includes its markup
 	Cut     bool // records are to be copied with a part of their text: see Cutter
 
-	Context context.Context // ends reads of what is no regular file, when it ends; or nil
+	Context context.Context // its end interrupts reads of pipes and terminals; may be nil
 
-	Tally *Tally // to be told what is left out, once all is read; or nil
+	Tally *Tally // counts skipped records, once all is read; may be nil
 
-	// Fingerprints is the notation of fingerprints that are text. With Auto the rule of package
-	// base decides for each, and a file that has both notations is refused.
+	// Fingerprints is the notation of fingerprints written as text. With Auto, the rule of package
+	// base decides for each one, and a file that mixes both notations is refused.
 	Fingerprints base.Notation
 
-	// Bits is the length of fingerprints. With 0 it is what the beginning of the file shows; a file
-	// with another one, or several, is refused.
+	// Bits is the length of fingerprints; 0 detects it from the beginning of the file. A file with
+	// a different length, or several, is refused.
 	Bits int
 
-	// IDFrom says what IDs are made of. With the zero value they are those of IDField; otherwise no
-	// field is read for them, and all records get one.
+	// IDFrom selects the source of IDs. The zero value reads IDField; with other values no field is
+	// read, and every record gets an ID.
 	IDFrom IDFrom
 
-	// Need says what the caller needs of a document. A source may leave out the rest, and then does
-	// not notice what is wrong with it.
+	// Need says which parts of a document the caller needs. A source may leave out the others, and
+	// then does not detect errors in them.
 	Need Need
 
 	Answers bool     // somebody may wait for the answer to a record of a pipe before writing the next one
-	IDsOnly bool     // a record of JSON may have neither text nor fingerprint; others are an Issue
+	IDsOnly bool     // JSON records need neither text nor fingerprint; other records without them are an Issue
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
-	After   Position // records that end at or before it are skipped
+	After   Position // skip records that end at or before this position
 	Workers int      // goroutines that parse; 0 means GOMAXPROCS
-	Memory  int64    // of the run, of which a part may be the window of a decompressor
+	Memory  int64    // of the run, in bytes; the window of a decompressor may use a part
 }
 
-// TextFields are the names of the fields that make up the text; "text" if none is named.
+// TextFields returns the names of the fields that make up the text; by default, "text".
 func (o Options) TextFields() []string {
 	switch {
 	case o.Fields != nil:
@@ -88,28 +88,28 @@ func (o Options) TextFields() []string {
 	return strings.Split(o.TextField, ",")
 }
 
-// Need is what a reader needs of documents.
+// Need says which parts of a document a reader needs.
 type Need uint8
 
-// What readers need.
+// Values of Need, each a subset of the previous one.
 const (
 	NeedAll  Need = iota
-	NeedDoc       // all but Record.Raw of a database
+	NeedDoc       // all but the Record.Raw of a database
 	NeedText      // no fields
-	NeedID        // only the ID, and Record.Raw of a file
+	NeedID        // only the ID, and the Record.Raw of a file
 )
 
-// IDFrom is what the IDs of records are made of.
+// IDFrom is the source of the IDs of records.
 type IDFrom string
 
-// What IDs are made of.
+// Values of IDFrom.
 const (
-	IDFromField IDFrom = ""     // they are those of Options.IDField
-	IDFromHash  IDFrom = "hash" // of the text: its XXH3, 128 bits, in 32 hexadecimal digits
+	IDFromField IDFrom = ""     // the field Options.IDField
+	IDFromHash  IDFrom = "hash" // the 128-bit XXH3 hash of the text, in 32 hexadecimal digits
 	IDFromLine  IDFrom = "line" // of the place: "file:position"
 )
 
-// UnmarshalText parses the name of a value.
+// UnmarshalText parses the name of an IDFrom value.
 func (f *IDFrom) UnmarshalText(text []byte) error {
 	switch from := IDFrom(text); from {
 	case IDFromField, IDFromHash, IDFromLine:
@@ -119,7 +119,7 @@ func (f *IDFrom) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is nothing to make an id of: hash or line", text)
 }
 
-// ParseComment reads what comments begin with: one character of ASCII.
+// ParseComment parses Options.Comment: one ASCII character.
 func ParseComment(s string) (byte, error) {
 	if len(s) != 1 || s[0] >= 0x80 || s[0] <= ' ' || s[0] == '"' {
 		return 0, fmt.Errorf("%q is nothing that comments begin with: use one character such as #, not a quote or a blank", s)
@@ -127,7 +127,7 @@ func ParseComment(s string) (byte, error) {
 	return s[0], nil
 }
 
-// ParseDelimiter reads what separates columns: one character of ASCII, or the word tab.
+// ParseDelimiter parses Options.Delimiter: one ASCII character, or the word tab.
 func ParseDelimiter(s string) (byte, error) {
 	if s == "tab" || s == `\t` {
 		return '\t', nil
@@ -141,5 +141,5 @@ func ParseDelimiter(s string) (byte, error) {
 // Format is the name of a format: "jsonl".
 type Format string
 
-// Auto is the format of an input that is recognised: by its first bytes, its name, and its content.
+// Auto detects the format of an input from its first bytes, its name and its content.
 const Auto Format = ""

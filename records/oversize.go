@@ -7,20 +7,20 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TooLarge is what is wrong with a record of this size.
+// TooLarge returns the reason of an Issue for a record of this size in bytes.
 func TooLarge(size int64) string {
 	return fmt.Sprintf("too large: %d bytes, a document has at most %d", size, MaxRecord)
 }
 
-// Oversize takes the bytes of a record larger than MaxRecord. They go to a temporary file, so that
-// an Issue has all of them, and memory none.
+// Oversize writes the bytes of a record larger than MaxRecord to a temporary file, so that an Issue
+// can return the whole record without holding it in memory.
 type Oversize struct {
 	file *os.File
 	size int64
 	err  error
 }
 
-// NewOversize returns an Oversize for a record that begins so.
+// NewOversize returns an Oversize for a record that begins with these bytes.
 func NewOversize(begin []byte) *Oversize {
 	o := &Oversize{}
 	o.file, o.err = vfs.Temp("", "simdb-input-*")
@@ -28,7 +28,8 @@ func NewOversize(begin []byte) *Oversize {
 	return o
 }
 
-// Write takes what comes next. It returns no error: one of the temporary file is in the Issue.
+// Write appends to the record. It returns no error: the Issue reports an error of the temporary
+// file.
 func (o *Oversize) Write(p []byte) (int, error) {
 	o.size += int64(len(p))
 	if o.err == nil {
@@ -37,10 +38,10 @@ func (o *Oversize) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Size is how many bytes there are.
+// Size returns the number of bytes written.
 func (o *Oversize) Size() int64 { return o.size }
 
-// Complete gives the record to an Issue, which is about a document of this size.
+// Complete gives the record to an Issue. size is the size of the document that the reason states.
 func (o *Oversize) Complete(is *Issue, size int64) {
 	is.Reason, is.Size = TooLarge(size), o.size
 	if o.err != nil {
@@ -50,15 +51,15 @@ func (o *Oversize) Complete(is *Issue, size int64) {
 	is.whole, o.file = o.file, nil
 }
 
-// Close forgets the record, if no Issue has it.
+// Close deletes the record, unless an Issue owns it.
 func (o *Oversize) Close() {
 	if o != nil {
 		vfs.RemoveTemp(o.file)
 	}
 }
 
-// Bytes returns the whole record, also one that is larger than MaxRecord, nil if that could not be
-// kept. It can be called once; done ends the use of the bytes.
+// Bytes returns the whole record, even if it is larger than MaxRecord, or nil if its temporary file
+// could not be written. Bytes may be called once; the bytes are valid until done is called.
 func (i *Issue) Bytes() (raw []byte, done func(), err error) {
 	switch {
 	case i.whole != nil:

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Paths name what is within a field: meta.id is the member id of the object meta, and
-// messages[].content, or messages.content, are those of all objects in the list messages. A member
-// that has a whole path for its name comes first. A string in place of a list, or of an object in
-// one of objects, is a text itself, as where some messages have parts:
-// messages[].content[].text.
+// Paths name values within a field: meta.id is the member id of the object meta, and
+// messages[].content, or messages.content, is the member content of all objects in the list
+// messages. A member whose name is the whole path has precedence. A string where the path expects a
+// list, or an object in a list of objects, is itself a text: in messages[].content[].text, for
+// example, only some messages have parts.
 
-// TextAt returns the texts that a path leads to from a list or an object in JSON, joined as lines;
-// "" is the path of the texts in a list of them. What a path does not lead to, and null, is left
-// out; ok is false if it leads to an object, or past a text.
+// TextAt returns the texts at a path of a JSON list or object, joined as lines; "" is the path of
+// the texts in a list of texts. Missing values and null are left out; ok is false if the path leads
+// to an object, or continues after a text.
 func TextAt(value []byte, path string) (text string, ok bool) {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(value))
@@ -36,7 +36,7 @@ func TextAt(value []byte, path string) (text string, ok bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// walk calls add with the texts that a path leads to.
+// walk calls add with each text at a path.
 func walk(v any, path string, add func(string)) bool {
 	switch v := v.(type) {
 	case []any:
@@ -65,7 +65,8 @@ func walk(v any, path string, add func(string)) bool {
 	return path == ""
 }
 
-// step returns the member of an object that a path leads to, nil for none, and the rest of it.
+// step returns the member of an object that a path begins with, nil if there is none, and the rest
+// of the path.
 func step(object map[string]any, path string) (member any, rest string) {
 	if member, ok := object[path]; ok {
 		return member, ""
@@ -80,11 +81,11 @@ func step(object map[string]any, path string) (member any, rest string) {
 	return nil, ""
 }
 
-// usual are names of members that hold texts, in lists of messages and the like.
+// usual are common names of members that hold texts, for example in lists of messages.
 var usual = []string{"content", "text", "value", "body"}
 
-// PathOfText returns a path to a text in a list or an object in JSON, given the path of that; ""
-// if there is none.
+// PathOfText returns a path of a text in a JSON list or object, given the path of that list or
+// object. It returns "" if there is no text.
 func PathOfText(value []byte, path string) string {
 	var v any
 	if json.Unmarshal(value, &v) != nil {

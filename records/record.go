@@ -12,56 +12,56 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 )
 
-// MaxRecord is the largest size of a record in bytes. A larger one is an Issue and is skipped
+// MaxRecord is the largest size of a record in bytes. A larger record is an Issue, and is skipped
 // without being held in memory.
 const MaxRecord = engine.MaxTextBytes
 
 // Position is the place of a record in its source, counted from 1 in the unit of its format
-// (Format.Unit): lines in a text file, rows in a table. It is in messages, in the audit, in
-// rejects, and in the checkpoints of a load.
+// (Format.Unit): lines in a text file, rows in a table. It appears in messages, the audit, rejects,
+// and the checkpoints of a load.
 type Position int64
 
 // NoPosition is the position of an error that is about the whole file.
 const NoPosition Position = -1
 
-// Record is a document as it was read. It is valid until the next record is read; what Doc refers
-// to stays.
+// Record is a document as read from a source. It is valid until the next record is read; the texts
+// and fields of Doc stay valid.
 type Record struct {
 	Doc     engine.Doc
 	File    string
 	Pos     Position // where the record begins
 	End     Position // where it ends, in the unit Description.EndUnit; Options.After continues after it
 	Seq     uint64   // of a stored document, the number of its write
-	BadUTF8 bool     // it held invalid UTF-8, which is U+FFFD in Doc
-	Flaw    string   // what of its ID, text and fingerprint cannot be used, and counts as missing; "" for nothing
+	BadUTF8 bool     // the record has invalid UTF-8, which is U+FFFD in Doc
+	Flaw    string   // which of its ID, text and fingerprint cannot be used and count as missing; "" for none
 
-	Picture *imagehash.Result // of a picture, what its hash is made of; else nil
+	Picture *imagehash.Result // the details of a picture's hash; nil for other documents
 
-	// Raw is what Copier.Copy needs; in files of lines, the bytes of the record with its line end.
-	// It is valid until the next record is read.
+	// Raw is the argument of Copier.Copy; in files of lines, the bytes of the record with its line
+	// end. It is valid until the next record is read.
 	Raw []byte
 }
 
-// Issue is what is no record, such as broken JSON, or has no ID where one is needed. A record of
-// which something else cannot be used has a Flaw.
+// Issue reports a part of a source that is not a record, such as broken JSON, or that lacks a
+// required ID. A record that cannot be used for another reason has a Flaw.
 type Issue struct {
 	File   string
 	Pos    Position
 	Unit   string   // of Pos
-	End    Position // as in Record; 0 where it may be complete when the file is read again
+	End    Position // as in Record; 0 if the record may be complete when the file is read again
 	Reason string
 	Size   int64 // of the record, in bytes
 
 	// Raw is the record, or its beginning if it is larger than MaxRecord. It is valid until the
 	// next record is read.
 	Raw   []byte
-	whole *os.File // the record, if it is larger, in a temporary file; see Bytes
+	whole *os.File // a temporary file with a record larger than MaxRecord, or nil; see Bytes
 }
 
-// Error is "file:position: reason", without the position where the record is a whole file or
-// stored.
+// Error returns "file:position: reason", without the position if the record is a whole file or is
+// stored in a database.
 func (i *Issue) Error() string {
-	if i.Unit == UnitFile || i.Pos == 0 { // of a database
+	if i.Unit == UnitFile || i.Pos == 0 { // a stored record
 		return i.File + ": " + i.Reason
 	}
 	return fmt.Sprintf("%s:%d: %s", i.File, i.Pos, i.Reason)
@@ -70,12 +70,12 @@ func (i *Issue) Error() string {
 // ReadError ends the reading of a file.
 type ReadError struct {
 	File string
-	Pos  Position // the last record that was read; NoPosition where the error is about the file
+	Pos  Position // the last record read; NoPosition if the error concerns the whole file
 	Unit string   // of Pos
 	Err  error
 }
 
-// Error names the file, how far it was read, and why no further.
+// Error names the file, the last position read, and the cause.
 func (e *ReadError) Error() string {
 	switch {
 	case e.Pos < 0:
@@ -101,7 +101,7 @@ func ValidText(s string) string {
 	return b.String()
 }
 
-// AppendString appends s as a JSON string; what is no UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string; invalid UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b, s = append(b, '"'), ValidText(s)
 	from := 0
@@ -130,13 +130,13 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Column is one that the records of a copy get in addition to their own.
+// Column is a column that a copy adds to its records.
 type Column struct {
 	Name string
 	Kind ColumnKind
 }
 
-// ColumnKind is the type of the values of a Column. Each may be null, which is nil.
+// ColumnKind is the type of the values of a Column. Any value may be nil, which is written as null.
 type ColumnKind uint8
 
 // Kinds of columns.
@@ -149,7 +149,7 @@ const (
 // UnitFile is the unit of a format whose records are whole files. Messages leave the position out.
 const UnitFile = "file"
 
-// AppendFloat appends a number of that many bits as JSON; those that JSON has not become strings.
+// AppendFloat appends a number of 32 or 64 bits as JSON; NaN and infinities become strings.
 func AppendFloat(b []byte, f float64, bits int) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return AppendString(b, strconv.FormatFloat(f, 'g', -1, bits))

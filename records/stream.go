@@ -16,34 +16,34 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// HeadBytes is how much of an input is read to recognise its format.
+// HeadBytes is the number of bytes that are read from an input to recognise its format.
 const HeadBytes = 64 << 10
 
-// Stream is the content of an input, decompressed. Its beginning is read ahead, so that the format
-// can be recognised before a Source is made.
+// Stream is the decompressed content of an input. Its beginning is read ahead, so that the format
+// can be recognised before a Source exists.
 //
 //	| head, which Head returns and Reader repeats | rest |
 //
-// A Stream is used by one goroutine, except for Progress and Close.
+// Only one goroutine may use a Stream, except for Progress and Close.
 type Stream struct {
 	name   string
 	packed string // "gzip", "zstd" or ""
-	size   int64  // of src, or -1 if it is not known
+	size   int64  // of src, or -1 if unknown
 	read   atomic.Int64
 	src    io.ReadCloser
 	rest   io.Reader // the content after head
 	done   func()    // frees the decompressor
 
 	head     []byte
-	headEnds bool     // nothing can be read after head
-	encoding Encoding // from which head and rest are decoded
-	mark     bool     // a byte order mark was left out of the head
-	cr       bool     // lines end in CR, which is LF in head and rest, and LF CR
-	spooled  *os.File // of ReaderAt
+	headEnds bool     // the content ends with head
+	encoding Encoding // the encoding that head and rest were decoded from
+	mark     bool     // a byte order mark was removed from head
+	cr       bool     // lines end in CR; CR and LF are swapped in head and rest
+	spooled  *os.File // the copy that ReaderAt reads, or nil
 }
 
-// openFile opens the file of a path, or standard input, and returns its name for messages and its
-// size, or -1. A read of what is no regular file ends when the context does, if there is one.
+// openFile opens a file or standard input. It returns the name for messages and the size, or -1. If
+// ctx is not nil, its end interrupts reads of pipes and terminals.
 func openFile(ctx context.Context, path string) (name string, src io.ReadCloser, size int64, err error) {
 	f := os.Stdin
 	if name = path; path == "-" {
@@ -63,7 +63,7 @@ func openFile(ctx context.Context, path string) (name string, src io.ReadCloser,
 	}{pipeline.Reader(ctx, f), f}, size, nil
 }
 
-// newStream reads the beginning of src. It returns a Stream to be closed also with an error.
+// newStream reads the beginning of src. The caller must close the Stream even after an error.
 func newStream(name string, src io.ReadCloser, size int64, memory int64) (*Stream, error) {
 	s := &Stream{name: ShownName(name), src: src, size: size, done: func() {}}
 	content, packed, done, err := decompress(counting{src, &s.read}, size, memory)
@@ -75,7 +75,8 @@ func newStream(name string, src io.ReadCloser, size int64, memory int64) (*Strea
 	return s, s.ReadHead(s.headSize())
 }
 
-// headSize is how much is read ahead: of a small file so much that its end is seen.
+// headSize returns the number of bytes to read ahead. For a small file it is one more than its
+// size, so that the read finds its end.
 func (s *Stream) headSize() int {
 	if s.packed == "" && s.size >= 0 && s.size < HeadBytes {
 		return int(s.size) + 1
@@ -83,8 +84,9 @@ func (s *Stream) headSize() int {
 	return HeadBytes
 }
 
-// Decode decodes the content of a text: from this encoding, or that of its byte order mark. It is
-// called for the family that has no Detect; other formats of text call it before they read.
+// Decode decodes the content of a text file from this encoding, or from the one that a byte order
+// mark shows. It is called for the fallback family; other text formats must call it before they
+// read.
 func (s *Stream) Decode(e Encoding) error {
 	if e == UTF8 {
 		e = encodingOf(string(s.head[:min(len(s.head), 4)]))
@@ -108,8 +110,7 @@ func (s *Stream) Decode(e Encoding) error {
 	return nil
 }
 
-// Describe sets in a description how the content is written: from what it was decoded, whether it
-// begins with a byte order mark, and whether its lines end in CR.
+// Describe sets the encoding, byte order mark and line ends of the content in a description.
 func (s *Stream) Describe(info *Info) {
 	info.Encoding, info.ByteOrderMark, info.OldLineEnds = s.encoding, s.mark, s.cr
 	if s.encoding != UTF8 {
@@ -120,16 +121,16 @@ func (s *Stream) Describe(info *Info) {
 	}
 }
 
-// Name returns the name of the file as messages have it.
+// Name returns the name of the file for messages.
 func (s *Stream) Name() string { return s.name }
 
-// Head returns the beginning of the content, and whether it is all of it. Once it is decoded, a
-// byte order mark is left out.
+// Head returns the beginning of the content, and whether that is the whole content. After Decode,
+// it has no byte order mark.
 func (s *Stream) Head() (head []byte, all bool) { return s.head, s.headEnds }
 
-// ReadHead reads on until the head has size bytes or the content ends. On a live input it returns
-// as soon as another line is complete, as the writer may wait for an answer to it. An error that
-// comes after the first line is not returned here, but by Reader in its place.
+// ReadHead reads until the head has size bytes or the content ends. On a live input it returns as
+// soon as another line is complete, because the writer may wait for an answer. An error after the
+// first line is not returned here; Reader returns it at its position.
 func (s *Stream) ReadHead(size int) error {
 	had := len(s.head)
 	head := make([]byte, had, max(size, had))
@@ -152,19 +153,19 @@ func (s *Stream) ReadHead(size int) error {
 	return nil
 }
 
-// Live reports whether somebody may wait at the other end for an answer to each record: the input
-// is a pipe or a terminal and is not compressed.
+// Live reports whether the writer of the input may wait for an answer to each record: the input is
+// an uncompressed pipe or terminal.
 func (s *Stream) Live() bool { return s.size < 0 && s.packed == "" }
 
 // Packed reports whether the input is compressed.
 func (s *Stream) Packed() bool { return s.packed != "" }
 
-// Reader returns the whole content, from the head on. Errors other than io.EOF say what is wrong
+// Reader returns the whole content, from the head on. Errors other than io.EOF explain the problem
 // with the file.
 func (s *Stream) Reader() io.Reader { return io.MultiReader(bytes.NewReader(s.head), s.rest) }
 
-// ReaderAt returns the content for random access, and its size: the file itself if it is regular
-// and not compressed, otherwise a copy in a temporary file, which Release removes.
+// ReaderAt returns the content for random access, and its size: a regular uncompressed file itself,
+// otherwise a temporary copy, which Release removes.
 func (s *Stream) ReaderAt() (io.ReaderAt, int64, error) {
 	if f, ok := s.src.(*os.File); ok && s.size >= 0 && s.packed == "" && s.encoding == UTF8 {
 		return f, s.size, nil
@@ -183,14 +184,14 @@ func (s *Stream) spool() (int64, error) {
 	return io.Copy(f, &unpacked{s: s, r: s.Reader()})
 }
 
-// A file that has columns is compressed already. One that is compressed again and still grows by
-// more than maxRatio, once it has maxUnpacked bytes, was made to fill disks.
+// Files of columns are already compressed. If one is compressed again, and decompressing it yields
+// more than maxUnpacked bytes and maxRatio times its size, it was made to fill disks.
 const (
 	maxRatio    = 100
 	maxUnpacked = 64 << 20
 )
 
-// unpacked is the content of a Stream, which ends with an error if it grows too much.
+// unpacked reads the content of a Stream, and fails if that grows too much.
 type unpacked struct {
 	s *Stream
 	r io.Reader
@@ -206,19 +207,19 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Progress returns how many bytes of the file have been read, and its size, or -1 if that is not
-// known; both are before decompression. It may be called at any time.
+// Progress returns the number of bytes read from the file, and its size, or -1 if unknown; both
+// count compressed bytes. It may be called at any time.
 func (s *Stream) Progress() (done, size int64) { return s.read.Load(), s.size }
 
-// Release frees the decompressor and the copy of ReaderAt. The goroutine that reads calls it when
-// it is done.
+// Release frees the decompressor and the copy of ReaderAt. The reading goroutine calls it when it
+// is done.
 func (s *Stream) Release() {
 	s.done()
 	vfs.RemoveTemp(s.spooled)
 	s.spooled = nil
 }
 
-// Close closes the file. It does not wait for a read that is under way.
+// Close closes the file. It does not wait for a read in progress.
 func (s *Stream) Close() error { return s.src.Close() }
 
 // counting counts the bytes read from r.
@@ -234,7 +235,7 @@ func (c counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explaining words the errors of a decompressor.
+// explaining is a reader that words the errors of a decompressor for a user.
 type explaining struct {
 	r      io.Reader
 	packed string
@@ -254,7 +255,7 @@ type failing struct{ err error }
 // Read fails.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// unpackedName is a name in lower case without the ending of a compression.
+// unpackedName returns name in lower case, without the ending of a compressed file.
 func unpackedName(name string) string {
 	name = strings.ToLower(name)
 	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
@@ -275,8 +276,8 @@ func (c content) Close() error {
 	return c.s.Close()
 }
 
-// OpenContent opens a file whose lines are not documents, such as an audit, decompresses and
-// decodes it; "-" is standard input.
+// OpenContent opens, decompresses and decodes a file whose lines are not documents, such as an
+// audit; "-" is standard input.
 func OpenContent(ctx context.Context, path string, encoding Encoding) (io.ReadCloser, error) {
 	name, src, size, err := openFile(ctx, path)
 	if err != nil {

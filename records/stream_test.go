@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestUnpacked copies compressed files to a temporary one: not if they grow without measure.
+// TestUnpacked copies compressed content to a temporary file, and checks that excessive growth is
+// an error.
 func TestUnpacked(t *testing.T) {
 	for size, want := range map[int]string{1 << 20: "", maxUnpacked + 1<<20: "grow to more than 100 times"} {
 		var packed bytes.Buffer

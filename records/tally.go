@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Tally counts what sources have left out, and where they had to guess, by kind. It may be nil.
+// Tally counts skipped records and guessed charsets by kind. A nil Tally counts nothing.
 type Tally struct {
-	skipped map[string]Counts // by file
+	skipped map[string]Counts // by file, then by kind
 	guessed map[string]Counts
 }
 
-// Counts are numbers of records by their kind.
+// Counts are numbers of records by kind.
 type Counts map[string]int64
 
-// Note notes what a file has, in place of what was noted of it before: records that are no
-// documents, and charsets that are not known.
+// Note sets the counts of a file, replacing earlier ones: records that are not documents, and
+// unknown charsets.
 func (t *Tally) Note(file string, skipped, guessed Counts) {
 	if t == nil {
 		return
@@ -29,7 +29,7 @@ func (t *Tally) Note(file string, skipped, guessed Counts) {
 	t.skipped[file], t.guessed[file] = skipped, guessed
 }
 
-// All returns the counts of all files: of records that are no documents, and of charsets.
+// All returns the sums over all files: records that are not documents, and unknown charsets.
 func (t *Tally) All() (skipped, guessed Counts) {
 	skipped, guessed = Counts{}, Counts{}
 	if t == nil {
@@ -49,7 +49,7 @@ func (c Counts) Add(other Counts) {
 	}
 }
 
-// String lists the counts, the greatest first: "12 request, 3 image/png".
+// String lists the counts, largest first: "12 request, 3 image/png".
 func (c Counts) String() string {
 	kinds := slices.SortedFunc(maps.Keys(c), func(a, b string) int {
 		return cmp.Or(cmp.Compare(c[b], c[a]), strings.Compare(a, b))

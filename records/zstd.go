@@ -14,28 +14,29 @@ import (
 	"github.com/simdb/simdb/internal/option"
 )
 
-// A zstd frame says how far back in its content it may refer, up to 2 GiB, and a decoder makes room
-// for that, however little there is. Most of what is written with --long=31 is shorter, or refers
-// to what is near. So a frame that needs more than leastWindow, and more than its share of the
-// memory, gets less: its header is changed, and the decoder fails where less does not do.
+// A zstd frame declares how far back its content may refer (its window), up to 2 GiB, and a decoder
+// allocates a buffer of that size even for a short frame. Most files written with --long=31 are
+// shorter than their window, or refer only to recent content. Therefore, if a window is larger than
+// leastWindow and than its share of the memory, the header is changed to a smaller one. The decoder
+// fails if the smaller window does not suffice.
 
 const (
-	leastWindow = 128 << 20 // what `zstd --ultra --long=27` writes is always read
-	windowShare = 4         // a window may take 1/windowShare of the memory
+	leastWindow = 128 << 20 // output of `zstd --ultra --long=27` is always read
+	windowShare = 4         // a window may use 1/windowShare of the memory
 )
 
-// frames passes zstd frames on, with smaller windows in their headers.
+// frames is a reader of zstd frames that puts smaller windows into their headers.
 type frames struct {
 	b       *bufio.Reader
-	most    byte   // the greatest window descriptor
-	begun   []byte // a header that was changed, to be passed on first
-	left    int64  // bytes to be passed on before the next header
-	inFrame bool   // that of a block is next
-	sum     int64  // bytes of the checksum of the frame
-	asked   uint64 // the largest window that was made smaller, or 0
+	most    byte   // the largest window descriptor that is passed on
+	begun   []byte // a changed header, to be passed on first
+	left    int64  // bytes to pass on before the next header
+	inFrame bool   // the next header is that of a block
+	sum     int64  // size of the frame's checksum in bytes
+	asked   uint64 // the largest window that was reduced, or 0
 }
 
-// newFrames passes on the frames of b with windows that a run with so much memory has room for.
+// newFrames reads frames from b and limits their windows for a run with this much memory.
 func newFrames(b *bufio.Reader, memory int64) *frames {
 	f := &frames{b: b}
 	for window(f.most) < leastWindow || window(f.most+8) <= uint64(memory/windowShare) {
@@ -44,16 +45,16 @@ func newFrames(b *bufio.Reader, memory int64) *frames {
 	return f
 }
 
-// window is the size that a window descriptor stands for.
+// window returns the size in bytes that a window descriptor encodes.
 func window(descriptor byte) uint64 {
 	base := uint64(1) << (10 + descriptor>>3)
 	return base + base/8*uint64(descriptor&7)
 }
 
-// window is the largest that is passed on.
+// window returns the largest window that is passed on, in bytes.
 func (f *frames) window() uint64 { return window(f.most) }
 
-// Read passes frames on.
+// Read implements io.Reader.
 func (f *frames) Read(p []byte) (int, error) {
 	for len(f.begun) == 0 && f.left == 0 {
 		if err := f.next(); err != nil {
@@ -70,7 +71,7 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next looks at what comes next. What is not understood is passed on, for the decoder to refuse.
+// next parses the next header. Unknown data is passed on, and the decoder reports it.
 func (f *frames) next() error {
 	head, err := f.b.Peek(6)
 	if len(head) == 0 {
@@ -80,10 +81,10 @@ func (f *frames) next() error {
 	switch {
 	case f.inFrame && len(head) >= 3:
 		block := int64(head[0]) | int64(head[1])<<8 | int64(head[2])<<16
-		if f.left = 3 + block>>3; block>>1&3 == 1 { // one byte that is repeated
+		if f.left = 3 + block>>3; block>>1&3 == 1 { // a block of one repeated byte
 			f.left = 3 + 1
 		}
-		if block&1 != 0 { // the last one
+		if block&1 != 0 { // the last block
 			f.left, f.inFrame = f.left+f.sum, false
 		}
 	case f.inFrame:
@@ -101,7 +102,7 @@ func (f *frames) next() error {
 //
 //	magic 4 | descriptor 1 | window 0 or 1 | dictionary 0 to 4 | content size 0 to 8
 //
-// A frame that is one segment has no window, but its content size is one.
+// A single-segment frame has no window descriptor; its content size acts as the window.
 func (f *frames) header(head []byte) error {
 	d := head[4]
 	f.inFrame, f.sum = true, int64(d>>2&1)*4
@@ -116,7 +117,7 @@ func (f *frames) header(head []byte) error {
 		}
 		all, err := f.b.Peek(5 + dictionary + content)
 		if err != nil {
-			return nil // the decoder says so
+			return nil // the decoder reports it
 		}
 		asked = binary.LittleEndian.Uint64(append(all[5+dictionary:len(all):len(all)], 0, 0, 0, 0)[:8])
 	} else {
@@ -137,7 +138,8 @@ func (f *frames) header(head []byte) error {
 	return err
 }
 
-// explaining is the content that z makes of the frames.
+// explaining returns a reader of z, which decodes the frames, that explains errors due to a reduced
+// window.
 func (f *frames) explaining(z io.Reader) io.Reader { return windowReader{f, z} }
 
 type windowReader struct {
@@ -145,8 +147,8 @@ type windowReader struct {
 	z io.Reader
 }
 
-// Read reads from the decoder. An error after a window was made smaller is due to that, except for
-// one at the end of the file or between frames.
+// Read reads from the decoder. If a window was reduced, errors are attributed to that, except for
+// those at the end of the file or between frames.
 func (r windowReader) Read(p []byte) (int, error) {
 	n, err := r.z.Read(p)
 	for _, other := range []error{nil, io.EOF, io.ErrUnexpectedEOF, zstd.ErrMagicMismatch} {
@@ -157,13 +159,13 @@ func (r windowReader) Read(p []byte) (int, error) {
 	return n, &windowError{r.asked, err}
 }
 
-// windowError is a window that is too large.
+// windowError reports a window that is too large.
 type windowError struct {
 	asked uint64
 	err   error
 }
 
-// Error says what to do.
+// Error says how to read the file.
 func (e *windowError) Error() string {
 	const mib = 1 << 20
 	return fmt.Sprintf("its zstd window of %d MiB needs %s of %d MiB, unless zstd decompresses it first (%v)",

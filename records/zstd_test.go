@@ -12,7 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packedWith compresses data with zstd, in a frame whose window is a power of two, or one segment.
+// packedWith compresses data with zstd, as a frame with this window, a power of two, or as a single
+// segment.
 func packedWith(t *testing.T, data []byte, window int, single bool) []byte {
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(window), zstd.WithSingleSegment(single), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
@@ -29,8 +30,8 @@ func packedWith(t *testing.T, data []byte, window int, single bool) []byte {
 	return b.Bytes()
 }
 
-// TestWindows reads frames with windows that are larger than there is room for: all of them if they
-// refer to what is near or are short, or the error says what to do.
+// TestWindows reads frames whose windows are larger than the memory allows. Frames that are short
+// or refer only to recent content are read; for others the error says how to read them.
 func TestWindows(t *testing.T) {
 	data := make([]byte, 3<<20)
 	r := rand.NewChaCha8([32]byte{1})
@@ -41,7 +42,7 @@ func TestWindows(t *testing.T) {
 	skipped := []byte("\x50\x2a\x4d\x18\x03\x00\x00\x00abc")
 	for name, c := range map[string]struct {
 		packed []byte
-		log    byte // of the largest window that there is room for
+		log    byte // of the largest window that the memory allows
 		want   string
 	}{
 		"2 GiB":             {short, 20, ""},
@@ -79,7 +80,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestBehindGzip reads what may follow the members of a gzip file.
+// TestBehindGzip reads gzip files with various data after their last member.
 func TestBehindGzip(t *testing.T) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

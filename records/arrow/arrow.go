@@ -1,12 +1,12 @@
-// Package arrow reads tables through the Arrow C data interface: structures in memory that another
-// library of the process has filled, whose buffers are read where they are.
+// Package arrow reads tables through the Arrow C data interface: structures that another library in
+// the same process has filled. It reads their buffers without copying.
 //
 //	arrow.go   the structures, and the types of columns
 //	column.go  values of a column
 //	table.go   a table as an input of documents
 //
-// It calls nothing of the other library. Who gets the structures from it gives them back when
-// nothing that was read, no string either, is used any more.
+// It does not call the other library. The caller, who got the structures from that library, must
+// release them only when nothing that was read from them is in use, including strings.
 package arrow
 
 import (
@@ -25,7 +25,7 @@ type Schema struct {
 	Release, Private       unsafe.Pointer
 }
 
-// Array is struct ArrowArray: values of a column.
+// Array is struct ArrowArray: the values of a column.
 type Array struct {
 	Length, NullCount, Offset, NBuffers, NChildren int64
 	Buffers                                        *unsafe.Pointer
@@ -34,7 +34,7 @@ type Array struct {
 	Release, Private                               unsafe.Pointer
 }
 
-// kind is how the values of a type are stored.
+// kind says how the values of a type are stored.
 type kind uint8
 
 const (
@@ -45,7 +45,7 @@ const (
 	float
 	decimal
 	text   // with offsets of size bytes
-	binary // the same
+	binary // with offsets of size bytes
 	textView
 	binaryView
 	fixed // size bytes each
@@ -55,7 +55,7 @@ const (
 	duration
 	list // with offsets of size bytes
 	listView
-	fixedList // of size elements
+	fixedList // of size elements each
 	structure
 	dictionary // indexes of size bytes
 	mapping
@@ -67,16 +67,16 @@ type dataType struct {
 	format   string
 	kind     kind
 	size     int
-	unit     int64 // of a time: how many are a second
-	scale    int   // of a decimal
-	zone     bool  // of a timestamp: it is of UTC
+	unit     int64 // units per second, for times
+	scale    int   // for decimals
+	zone     bool  // a timestamp is in UTC
 	json     bool  // strings are JSON
-	sign     bool  // of the indexes of a dictionary
+	sign     bool  // the indexes of a dictionary are signed
 	children []*dataType
-	values   *dataType // of a dictionary
+	values   *dataType // values of a dictionary
 }
 
-// goString is a C string.
+// goString converts a C string.
 func goString(p *byte) string {
 	if p == nil {
 		return ""
@@ -104,7 +104,7 @@ var flat = map[string]dataType{
 	"+s": {kind: structure}, "+m": {kind: mapping, size: 4},
 }
 
-// typeOf reads a type. It returns an error for one that is not known.
+// typeOf parses a type. It returns an error for an unknown one.
 func typeOf(s *Schema) (*dataType, error) {
 	t := &dataType{name: goString(s.Name), format: goString(s.Format)}
 	known, ok := flat[t.format]
@@ -131,7 +131,7 @@ func typeOf(s *Schema) (*dataType, error) {
 	return t, nil
 }
 
-// parametric reads a type that has parameters.
+// parametric parses a type with parameters.
 func (t *dataType) parametric() (err error) {
 	name, rest, _ := strings.Cut(t.format, ":")
 	switch {
@@ -158,8 +158,8 @@ func (t *dataType) parametric() (err error) {
 	return err
 }
 
-// metadata is all of the keys and values of a schema, as they lie in memory: a count, and the
-// length and the bytes of each.
+// metadata returns the encoded keys and values of a schema: a count, and the length and the bytes
+// of each.
 func metadata(p *byte) string {
 	if p == nil {
 		return ""

@@ -13,19 +13,19 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// column are values of a type. Value i is at place from+i of the buffers.
+// column is an array of values of one type. Value i is at index from+i of the buffers.
 type column struct {
 	t        *dataType
 	from     int64
-	valid    unsafe.Pointer // a bit for each value; nil: none is null
+	valid    unsafe.Pointer // one bit per value; nil if no value is null
 	data     unsafe.Pointer
-	heap     unsafe.Pointer // of strings
+	heap     unsafe.Pointer // bytes of strings
 	buffers  []unsafe.Pointer
 	children []column
-	values   *column // of a dictionary
+	values   *column // values of a dictionary
 }
 
-// newColumn returns the values of an array from one on, which its parent has skipped.
+// newColumn returns the values of an array after the first skip, which its parent excludes.
 func newColumn(t *dataType, a *Array, skip int64) column {
 	c := column{t: t, from: a.Offset + skip, buffers: unsafe.Slice(a.Buffers, a.NBuffers)}
 	at := func(i int) unsafe.Pointer {
@@ -38,7 +38,7 @@ func newColumn(t *dataType, a *Array, skip int64) column {
 		c.valid = at(0)
 	}
 	c.data, c.heap = at(1), at(2)
-	below := int64(0) // of elements the offsets count from the beginning
+	below := int64(0) // number of elements to skip in children; those of lists are addressed by offsets
 	if t.kind == structure {
 		below = c.from
 	}
@@ -68,7 +68,7 @@ func (c *column) isNull(i int64) bool {
 
 func bit(p unsafe.Pointer, i int64) bool { return *(*byte)(unsafe.Add(p, i/8))>>(i%8)&1 != 0 }
 
-// integer is a whole number of the size of the type, at a place of its buffer.
+// integer returns the whole number at index i.
 func (c *column) integer(i int64) int64 {
 	return number(unsafe.Add(c.data, (c.from+i)*int64(c.t.size)), c.t.size, c.t.kind != unsigned && (c.t.kind != dictionary || c.t.sign))
 }
@@ -91,14 +91,14 @@ func number(p unsafe.Pointer, size int, sign bool) int64 {
 	return int64(*(*uint8)(p))
 }
 
-// span is where the elements or bytes of value i begin and end.
+// span returns the range of the elements or bytes of value i.
 func (c *column) span(i int64) (from, to int64) {
 	size := int64(c.t.size)
 	p := unsafe.Add(c.data, (c.from+i)*size)
 	return number(p, int(size), true), number(unsafe.Add(p, size), int(size), true)
 }
 
-// bytes are those of a string, where they are in memory.
+// bytes returns the bytes of a string, without copying them.
 func (c *column) bytes(i int64) []byte {
 	switch c.t.kind {
 	case dictionary:
@@ -133,8 +133,9 @@ func (t *dataType) isInteger() bool { return t.kind == signed || t.kind == unsig
 // isList reports whether values are lists.
 func (t *dataType) isList() bool { return t.kind == list || t.kind == listView || t.kind == fixedList }
 
-// append appends value i as JSON, as an input of Parquet does: numbers and booleans as such, times
-// as in RFC 3339, bytes that are no text in base64, null within lists alone.
+// append appends value i as JSON, in the same format as Parquet inputs: numbers and booleans as
+// such, times in the format of RFC 3339, bytes that are not text in base64, and null only within
+// lists.
 func (c *column) append(b []byte, i int64) []byte {
 	switch t := c.t; t.kind {
 	case boolean:
@@ -167,7 +168,7 @@ func (c *column) append(b []byte, i int64) []byte {
 	return appendBytes(b, p)
 }
 
-// elements is where the elements of a list are among those of its child.
+// elements returns the range of the elements of a list in its child.
 func (c *column) elements(i int64) (from, to int64) {
 	switch c.t.kind {
 	case fixedList:
@@ -216,7 +217,7 @@ func (c *column) appendOrNull(b []byte, i int64) []byte {
 	return c.append(b, i)
 }
 
-// appendMembers appends the children as an object, without those that are null.
+// appendMembers appends the children as an object, without null values.
 func (c *column) appendMembers(b []byte, i int64) []byte {
 	b = append(b, '{')
 	empty := len(b)
@@ -255,7 +256,7 @@ func (c *column) appendTime(b []byte, n int64) []byte {
 	return append(b, '"')
 }
 
-// appendDecimal appends a number of which the bytes are two's complement, the low one first.
+// appendDecimal appends a number whose bytes are two's complement, little-endian.
 func appendDecimal(b, p []byte, scale int) []byte {
 	p = slices.Clone(p)
 	slices.Reverse(p)
@@ -270,7 +271,7 @@ func appendDecimal(b, p []byte, scale int) []byte {
 	return append(b, new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).FloatString(scale)...)
 }
 
-// appendBytes appends a string, or bytes that are none in base64.
+// appendBytes appends a string; bytes that are not UTF-8 are encoded in base64.
 func appendBytes(b, p []byte) []byte {
 	if utf8.Valid(p) {
 		return appendString(b, string(p))
@@ -282,9 +283,9 @@ func appendBytes(b, p []byte) []byte {
 
 // appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {
-	quoted, _ := json.Marshal(s) // of a string it cannot fail
+	quoted, _ := json.Marshal(s) // cannot fail for a string
 	return append(b, quoted...)
 }
 
-// stringAt is bytes as a string, where they are.
+// stringAt converts bytes to a string without copying.
 func stringAt(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }

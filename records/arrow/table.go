@@ -17,11 +17,11 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Table is rows in memory.
+// Table is a set of rows in memory.
 type Table struct {
 	Rows    int64
 	name    string
-	t       *dataType // a structure of all columns
+	t       *dataType // a structure that has all columns
 	batches []batch
 }
 
@@ -30,7 +30,7 @@ type batch struct {
 	column
 }
 
-// NewTable returns a table without rows, of that name in messages.
+// NewTable returns a table without rows. Messages show its name.
 func NewTable(name string, s *Schema) (*Table, error) {
 	t, err := typeOf(s)
 	if err == nil && t.kind != structure {
@@ -39,14 +39,14 @@ func NewTable(name string, s *Schema) (*Table, error) {
 	return &Table{name: name, t: t}, err
 }
 
-// Add adds rows. The array must be one of the schema.
+// Add adds rows. The array must have the type of the schema.
 func (t *Table) Add(a *Array) {
 	t.batches = append(t.batches, batch{a.Length, newColumn(t.t, a, 0)})
 	t.Rows += a.Length
 }
 
-// Bytes is how many bytes the strings of a column have, as far as they are known without reading
-// them one by one.
+// Bytes returns the size of the strings in a column, as far as it is known without reading each
+// string.
 func (t *Table) Bytes(name string) (n int64) {
 	at := t.index(name)
 	for i := range t.batches {
@@ -67,15 +67,15 @@ func (t *Table) Bytes(name string) (n int64) {
 	return n
 }
 
-// Has reports whether there is a column of that name.
+// Has reports whether there is a column with this name.
 func (t *Table) Has(name string) bool { return t.index(name) >= 0 }
 
-// index returns the number of a column, -1 if there is none of that name.
+// index returns the number of the first column with this name, or -1.
 func (t *Table) index(name string) int {
 	return slices.IndexFunc(t.t.children, func(c *dataType) bool { return c.name == name })
 }
 
-// last is index, except for the last one of that name.
+// last returns the number of the last column with this name, or -1.
 func (t *Table) last(name string) int {
 	at := len(t.t.children) - 1
 	for at >= 0 && t.t.children[at].name != name {
@@ -84,7 +84,7 @@ func (t *Table) last(name string) int {
 	return at
 }
 
-// names are those of the columns.
+// names returns the names of the columns.
 func (t *Table) names() (names []string) {
 	for _, c := range t.t.children {
 		names = append(names, c.name)
@@ -92,8 +92,8 @@ func (t *Table) names() (names []string) {
 	return names
 }
 
-// Open starts reading the rows as documents. The position of a row is its number, counted from 1;
-// without a column of IDs, the ID of a row is its number, counted from 0.
+// Open starts reading the rows as documents. The position of a row is its number, counted from 1.
+// Without an ID column, the ID of a row is its number, counted from 0.
 func (t *Table) Open(opt records.Options) (records.Source, error) {
 	s := &source{Table: t, opt: opt, id: -1, print: -1}
 	err := s.findText()
@@ -119,7 +119,7 @@ func (t *Table) Open(opt records.Options) (records.Source, error) {
 	return s, nil
 }
 
-// source reads a table once. Columns are given by number, -1 for none.
+// source reads a table once. Columns are given by number, -1 if there is none.
 type source struct {
 	*Table
 	opt       records.Options
@@ -129,7 +129,7 @@ type source struct {
 	done      int64
 }
 
-// findText finds the columns with the text. Only of several some may be missing.
+// findText finds the columns with the text. If there are several, some may be missing.
 func (s *source) findText() error {
 	names, required := s.opt.TextFields(), s.opt.TextField != "" || s.opt.SetField != ""
 	for _, name := range names {
@@ -147,7 +147,7 @@ func (s *source) findText() error {
 	return nil
 }
 
-// readable reports whether the values of a column can be a text, or the set that is one.
+// readable reports whether the values of a column can be a text, or the set of a document.
 func (s *source) readable(t *dataType) bool {
 	return t.isText() || t.isInteger() || t.kind == null || s.opt.SetField != "" && t.isList()
 }
@@ -214,7 +214,7 @@ func (s *source) CutText(*records.Record, []records.Span) []byte { return nil }
 // Progress implements records.Source, by rows.
 func (s *source) Progress() (done, size int64) { return s.done, s.Rows }
 
-// Close implements records.Source. The table stays.
+// Close implements records.Source. It does not free the table.
 func (s *source) Close() error { return nil }
 
 // Records implements records.Source.
@@ -354,8 +354,8 @@ func (s *source) fingerprint(c *column, row int64) (words []uint64, flaw string)
 
 func binary64(p []byte) uint64 { return bin.BigEndian.Uint64(p) }
 
-// appendFields appends the columns that are no text, ID or fingerprint, as a JSON object; nothing
-// if there are none, or if all are null.
+// appendFields appends the columns that are not text, ID or fingerprint, as a JSON object. It
+// appends nothing if there are none, or if all are null.
 func (s *source) appendFields(b []byte, of *batch, row int64) []byte {
 	for _, at := range s.fields {
 		c := &of.children[at]

@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// container is what the Sources of mailboxes and of WARC files have in common.
+// container is the common part of the Sources of mailboxes and WARC files.
 type container struct {
 	in   *records.Stream
 	opt  records.Options
@@ -23,13 +23,13 @@ type container struct {
 	unit string // of positions
 
 	r *bufio.Reader
-	n records.Position // messages or records that were begun
+	n records.Position // number of messages or records begun
 
 	skipped, guessed records.Counts
 }
 
-// newContainer returns a container whose IDs are in a header of this name, unless the options say
-// another one.
+// newContainer returns a container that reads IDs from the header with this name, unless the
+// options name another one.
 func newContainer(in *records.Stream, opt records.Options, format records.Format, id string, buffer int) container {
 	return container{
 		in: in, opt: opt, id: cmp.Or(opt.IDField, id), unit: format.Unit(), r: bufio.NewReaderSize(in.Reader(), buffer),
@@ -46,11 +46,11 @@ func (c *container) Close() error {
 	return c.in.Close()
 }
 
-// errSkip is the error of what is no document, or is left out by Options.After.
+// errSkip is returned for a record that is not a document, or that Options.After skips.
 var errSkip = errors.New("no document")
 
-// records yields what next returns until its error is io.EOF, without what is skipped. Any other
-// error that is no *records.Issue ends the reading.
+// records yields the records that next returns until its error is io.EOF, and leaves out those with
+// errSkip. An *records.Issue is yielded and reading continues; any other error ends the reading.
 func (c *container) records(ctx context.Context, next func() (*records.Record, error)) iter.Seq2[*records.Record, error] {
 	return func(yield func(*records.Record, error) bool) {
 		defer func() { c.opt.Tally.Note(c.in.Name(), c.skipped, c.guessed) }()
@@ -80,13 +80,13 @@ func (c *container) records(ctx context.Context, next func() (*records.Record, e
 	}
 }
 
-// issue is what is wrong with the current message or record.
+// issue returns an Issue for the current message or record.
 func (c *container) issue(raw []byte, reason string) *records.Issue {
 	return &records.Issue{File: c.in.Name(), Pos: c.n, Unit: c.unit, End: c.n, Reason: reason, Raw: raw, Size: int64(len(raw))}
 }
 
-// record makes the current record of a document, whose ID is made if there is none and the options
-// say so.
+// record makes the current record from a document. If the document has no ID, and the options say
+// so, record makes one.
 func (c *container) record(doc engine.Doc, raw []byte, badUTF8 bool) (*records.Record, error) {
 	rec := &records.Record{Doc: doc, File: c.in.Name(), Pos: c.n, End: c.n, Raw: raw, BadUTF8: badUTF8}
 	switch {
@@ -100,7 +100,7 @@ func (c *container) record(doc engine.Doc, raw []byte, badUTF8 bool) (*records.R
 	return rec, nil
 }
 
-// appendField appends a field of a JSON object, of which b is the beginning.
+// appendField appends a field to b, the beginning of a JSON object.
 func appendField(b []byte, name, value string) []byte {
 	if len(b) > 1 {
 		b = append(b, ',')

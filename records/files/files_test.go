@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// makeFiles makes files in a new folder, which becomes the working directory. A content
-// that begins with "-> " is the target of a symbolic link.
+// makeFiles makes files in a new folder, which becomes the working directory. A file whose content
+// begins with "-> " becomes a symbolic link.
 func makeFiles(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -36,19 +36,19 @@ func makeFiles(t *testing.T, files ...string) {
 	}
 }
 
-// slashed returns a message of any system as it is on Unix.
+// slashed converts a message of any system to its form on Unix.
 func slashed(message string) string {
 	message = strings.ReplaceAll(message, missing(), "no such file or directory")
 	return strings.ReplaceAll(message, `\`, "/")
 }
 
-// missing is what this system says of a file that is not there.
+// missing returns this system's error message for a missing file.
 func missing() string {
 	_, err := os.Stat("no file has this name")
 	return errors.Unwrap(err).Error()
 }
 
-// read returns the records of a list: "id=text" or "! issue".
+// read returns the records of a list as "id=text" or "! issue".
 func read(t *testing.T, tree *Tree, opt records.Options) (got []string) {
 	t.Helper()
 	src, err := tree.Open(opt)
@@ -130,7 +130,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Every file of a list is a document, an issue, or counted.
+// Every file of a list is a document, is an issue, or is counted.
 func TestRecords(t *testing.T) {
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
@@ -171,7 +171,7 @@ func TestRecords(t *testing.T) {
 		t.Errorf("after four files %q", got)
 	}
 
-	// A file that is gone, or that cannot be read, is an issue, and the others are read.
+	// A missing or unreadable file is an issue; the others are read.
 	os.Remove("d/1.txt")
 	if got := read(t, tree, records.Options{}); len(got) != len(want) || got[0] != "! d/1.txt: no such file or directory" {
 		t.Errorf("without a file %q", got)
@@ -182,7 +182,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// The size of a Source is that of its files, and all of it is read.
+// The size of a Source is the sum of the sizes of its files, and all bytes are read.
 func TestProgress(t *testing.T) {
 	makeFiles(t, "d/a", strings.Repeat("a", 100_000), "d/b", "bb")
 	tree, err := List([]string{"d"}, ListOptions{})
@@ -210,7 +210,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A file comes once, whatever paths name it, and other names of it in a folder are counted.
+// A file is listed once, even if several paths lead to it. Its other names in a folder are counted.
 func TestSameFile(t *testing.T) {
 	makeFiles(t, "d/a.txt", "one", "d/b.txt", "two", "link", "-> d")
 	if err := os.Link("d/a.txt", "d/c.txt"); err != nil {
@@ -234,7 +234,7 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// A path that is not UTF-8 can be told from what is an id, and a list of paths has it as it is.
+// The ID of a path that is not UTF-8 is unambiguous, and a list of paths has the original bytes.
 func TestOddPath(t *testing.T) {
 	const path = "d/caf\xe9.txt"
 	t.Chdir(t.TempDir())
@@ -262,7 +262,8 @@ func TestOddPath(t *testing.T) {
 	}
 }
 
-// Pages and mails are their texts, in folders and alone; of a Maildir the mails are read.
+// The texts of pages and mails are extracted, from folders and single files. From a Maildir, only
+// the mails are read.
 func TestPagesAndMails(t *testing.T) {
 	const mail = "From: a\nDate: Thu, 1 Jan 2026 00:00:00 +0000\nSubject: s\n\n"
 	makeFiles(t,

@@ -14,21 +14,21 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// mostAlternatives bounds the patterns without braces that one stands for.
+// mostAlternatives is the largest number of patterns that the braces of a pattern may expand to.
 const mostAlternatives = 4096
 
 var errPattern = errors.New("a bracket or brace is not closed or not opened, or a bracket has nothing in it, or a backslash has nothing to escape")
 
-// negations adds the slash to the characters that [!a] does not match, which doublestar leaves out.
+// negations adds the slash to the characters that [!a] does not match; doublestar would match it.
 var negations = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, "[[", "[[", "[!", "[!/", "[^", "[^/")
 
-// token is a character of a pattern or a class of them.
+// token matches a character or a character class in a pattern.
 var token = regexp.MustCompile(`(?s)\\.|\[[!^]?(?:\\.|[^\]\\])+\]|.`)
 
-// expand appends the patterns without braces that a pattern stands for, until there are too many.
-// The alternatives that are innermost are put in the place of their braces.
+// expand appends the patterns that result from expanding the braces of a pattern. It stops once
+// there are more than mostAlternatives. It expands the innermost braces first.
 func expand(all []string, pattern string) []string {
-	var cuts []int // the last brace that opens, and the commas after it
+	var cuts []int // positions of the last opening brace and the commas after it
 	for _, t := range token.FindAllStringIndex(pattern, -1) {
 		switch at := t[0]; pattern[at:t[1]] {
 		case "{":
@@ -48,26 +48,27 @@ func expand(all []string, pattern string) []string {
 	return append(all, pattern)
 }
 
-// A walk finds the paths that match one of some patterns. It reads each folder once, and none that
-// the parts of all patterns before the first ** rule out. Symbolic links are not followed but at
-// the beginning. The walk of doublestar begins anew at each **, and takes exponential time.
+// A walk finds the paths that match any of its patterns. It reads each folder once, and skips
+// folders that cannot match the parts of any pattern before its first **. Symbolic links are
+// followed only in the base path. doublestar's own walk restarts at each **, which needs
+// exponential time.
 type walk struct {
 	base     string
 	patterns []pattern
 	found    []string
-	folders  int // that were read
+	folders  int // number of folders read
 }
 
-// pattern is one without braces.
+// pattern is a pattern without braces.
 type pattern struct {
-	whole  string   // of all paths: what is in the folder a, for a/**
-	self   string   // of folders alone: the folder a
-	parts  []string // of the path of a folder, by its depth
-	deeper bool     // whether folders below those have to be read
+	whole  string   // matches all paths: for a/**, those in the folder a
+	self   string   // matches only folders: the folder a
+	parts  []string // patterns for the path of a folder, indexed by depth
+	deeper bool     // folders below these depths must be read, too
 }
 
-// newWalk returns a walk for a pattern, whose parts before the first with a special character are
-// where it begins.
+// newWalk returns a walk for a pattern. The walk begins at the parts before the first special
+// character.
 func newWalk(of string) (*walk, error) {
 	of = filepath.ToSlash(filepath.Clean(of))
 	if !doublestar.ValidatePattern(of) {
@@ -75,7 +76,7 @@ func newWalk(of string) (*walk, error) {
 	}
 	base, below := doublestar.SplitPattern(of)
 	if base == filepath.VolumeName(base) {
-		base += "/" // C: is the working directory of that drive
+		base += "/" // C: alone is the working directory of that drive
 	}
 	w := &walk{base: base}
 	all := expand(nil, below)
@@ -93,7 +94,7 @@ func newWalk(of string) (*walk, error) {
 		var before string
 		before, _, p.deeper = strings.Cut(one, "**")
 		for at, r := range before {
-			if r == '/' && doublestar.ValidatePattern(one[:at]) { // and not within brackets
+			if r == '/' && doublestar.ValidatePattern(one[:at]) { // the slash is not within brackets
 				p.parts = append(p.parts, negations.Replace(one[:at]))
 			}
 		}
@@ -102,7 +103,7 @@ func newWalk(of string) (*walk, error) {
 	return w, nil
 }
 
-// folder finds paths in the folder at rel, from the base.
+// folder finds matching paths in the folder at rel, relative to the base.
 func (w *walk) folder(rel string, depth int) error {
 	w.folders++
 	list, err := os.ReadDir(filepath.Join(w.base, rel))

@@ -10,7 +10,7 @@ import (
 )
 
 // TestGlobDeep has a chain of folders in which several "**" match in very many ways. Each folder is
-// read once, and none that cannot have a match.
+// read once, and folders that cannot have a match are not read.
 func TestGlobDeep(t *testing.T) {
 	t.Chdir(t.TempDir())
 	deep := strings.Repeat("a/", 60)
@@ -36,7 +36,7 @@ func TestGlobDeep(t *testing.T) {
 	}
 }
 
-// TestExpand has all kinds of patterns.
+// TestExpand has patterns of all kinds.
 func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a/b/c.txt", "a/c.txt", "a/d.md", "b/.h/c.txt", "c.txt", "e[1].txt", "ü.txt"} {

@@ -8,19 +8,20 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// IgnoreFile is the name of files with patterns of what is left out of the folder they are in.
+// IgnoreFile is the name of files with patterns. The files that match are left out of the folder
+// that has the IgnoreFile.
 const IgnoreFile = ".simdbignore"
 
-// rule is a pattern as .gitignore has it: https://git-scm.com/docs/gitignore.
+// rule is a pattern of .gitignore: https://git-scm.com/docs/gitignore.
 type rule struct {
 	base     string // the folder that the pattern is relative to, "" for the root of a walk
 	pattern  string // for doublestar, relative to base
-	include  bool   // it began with "!": what matches is not left out
+	include  bool   // it began with "!": files that match are included
 	dirsOnly bool   // it ended in "/"
 }
 
-// parseRule parses a line of patterns that is relative to base. It reports false for blank lines
-// and comments.
+// parseRule parses a line of a pattern file. The pattern is relative to base. parseRule reports
+// false for blank lines and comments.
 func parseRule(line, base string) (r rule, ok bool, err error) {
 	p := strings.TrimSuffix(line, "\r")
 	for strings.HasSuffix(p, " ") && !strings.HasSuffix(p, `\ `) {
@@ -36,9 +37,9 @@ func parseRule(line, base string) (r rule, ok bool, err error) {
 	if r.dirsOnly = strings.HasSuffix(p, "/"); r.dirsOnly {
 		p = p[:len(p)-1]
 	}
-	p = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(p) // alternatives are no part of .gitignore
+	p = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(p) // .gitignore has no alternatives in braces
 	if strings.HasSuffix(p, "/**") {
-		p += "/*" // what is in the folder, not the folder
+		p += "/*" // match the contents of the folder, not the folder
 	}
 	if strings.Contains(p, "/") {
 		p = strings.TrimPrefix(p, "/")
@@ -52,8 +53,7 @@ func parseRule(line, base string) (r rule, ok bool, err error) {
 	return r, true, nil
 }
 
-// parseIgnoreFile parses the lines of an IgnoreFile. A line that is no pattern matches nothing, as
-// in git.
+// parseIgnoreFile parses the lines of an IgnoreFile. An invalid pattern matches nothing, as in git.
 func parseIgnoreFile(content, base string) (rules []rule) {
 	for line := range strings.SplitSeq(content, "\n") {
 		if r, ok, err := parseRule(line, base); ok && err == nil {
@@ -63,8 +63,8 @@ func parseIgnoreFile(content, base string) (rules []rule) {
 	return rules
 }
 
-// ignored reports whether the rules leave out the file or folder at rel, a path with slashes from
-// the root of the walk. The last rule that matches decides.
+// ignored reports whether the rules leave out a file or folder. rel is its path from the root of
+// the walk, with slashes. The last rule that matches decides.
 func ignored(rules []rule, rel string, isDir bool) bool {
 	for i := len(rules) - 1; i >= 0; i-- {
 		r := &rules[i]

@@ -2,8 +2,7 @@ package files
 
 import "testing"
 
-// Patterns leave out what they leave out in git, except for what git says about files it tracks
-// already.
+// Patterns exclude the same files as in git, except that git never ignores files it already tracks.
 func TestIgnored(t *testing.T) {
 	for _, c := range []struct {
 		patterns string // lines of an IgnoreFile

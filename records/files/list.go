@@ -20,21 +20,21 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// ListOptions say which files a list has.
+// ListOptions select the files of a list.
 type ListOptions struct {
-	// Exclude has patterns with the rules of .gitignore, relative to each folder that is named. The
-	// last one that matches decides. Folders may have an IgnoreFile with more of them.
+	// Exclude has patterns in .gitignore syntax, relative to each folder that an argument names.
+	// The last one that matches decides. Folders may have an IgnoreFile with further patterns.
 	Exclude []string
 
-	// Hidden includes files and folders whose names begin with a dot. Without it they are left out,
-	// unless they are named themselves.
+	// Hidden includes files and folders whose names begin with a dot. Otherwise they are left out,
+	// unless an argument names them.
 	Hidden bool
 
-	// Images, if not nil, has the list be one of pictures, whose records have such hashes. Of what
-	// is in folders, files that are not called as pictures are left out.
+	// Images, if not nil, makes the list one of pictures, and selects the hash of its records.
+	// Files in folders are left out if their name does not have the ending of a picture.
 	Images *imagehash.Kind
 
-	// Check is called for every file of the list; its error ends the listing. It may be nil.
+	// Check, if not nil, is called for every file of the list; its error ends the listing.
 	Check func(path string, info fs.FileInfo) error
 }
 
@@ -43,29 +43,29 @@ type Tree struct {
 	name    string
 	entries []entry
 	size    int64 // of all files, in bytes
-	links   int64 // symbolic links, which are not followed
-	again   int64 // other names of files in the list
-	binary  int64 // files with zero bytes, of the last Source that was read
+	links   int64 // symbolic links, which were not followed
+	again   int64 // additional names of files that are already in the list
+	binary  int64 // files with zero bytes, set by the most recent Source
 
-	images  *imagehash.Kind // nil: the files are texts
-	others  records.Counts  // by their ending, files that are not called as pictures
-	refused records.Counts  // by the reason, pictures without a hash, of the last Source that was read
-	poor    int64           // pictures whose hash has a low quality, of that one
+	images  *imagehash.Kind // nil if the files are texts
+	others  records.Counts  // by ending: files whose name does not have the ending of a picture
+	refused records.Counts  // by reason: pictures without a hash, set by the most recent Source
+	poor    int64           // pictures whose hash has a low quality, set by the most recent Source
 }
 
-// entry is a file, or a folder that cannot be read.
+// entry is a file, or a folder that could not be read.
 type entry struct {
 	path   string
-	reason string // why it cannot be read, where that is known
+	reason string // why it could not be read, or ""
 }
 
 // vcs are folders in which version control systems keep their data.
 var vcs = []string{".git", ".hg", ".svn", ".bzr", ".jj", "_darcs", "CVS"}
 
 // List returns the files that args name: files, folders, which are walked in the order of names,
-// and patterns such as "notes/**/*.md" where nothing has that name. A file that is named twice, or
-// has two names, comes once, in its first place. Symbolic links are followed where args name them,
-// and not within folders, so the walk neither leaves a folder nor runs in a circle. Databases and
+// and patterns such as "notes/**/*.md", unless a file has that name. A file that is named twice, or
+// has two names, is listed once, at its first position. Symbolic links in args are followed, but
+// not those within folders, so the walk neither leaves a folder nor runs in a circle. Databases and
 // the folders of version control systems are left out.
 func List(args []string, o ListOptions) (*Tree, error) {
 	w := walker{o: o, tree: &Tree{name: "files", images: o.Images, others: records.Counts{}}, files: &Set{}}
@@ -93,10 +93,10 @@ type walker struct {
 	o       ListOptions
 	tree    *Tree
 	exclude []rule
-	files   *Set // that are in the list
+	files   *Set // the files in the list
 }
 
-// argument adds what an argument names.
+// argument adds the files that an argument names.
 func (w *walker) argument(arg string) error {
 	if arg == "-" {
 		return fmt.Errorf("with %s and %s, - is no file: name files or folders", option.Name("Files"), option.Name("Images"))
@@ -113,11 +113,11 @@ func (w *walker) argument(arg string) error {
 	return nil
 }
 
-// Expand returns the paths that match an argument, sorted: the argument itself if a file has this
-// name, or if it is no pattern. A part of a pattern finds hidden names if it begins with a dot, or
-// if hidden is true. It is an error if there are none.
+// Expand returns the paths that match an argument, sorted. It returns the argument itself if a file
+// has this name, or if it is not a pattern. A part of a pattern matches hidden names if it begins
+// with a dot, or if hidden is true. It is an error if nothing matches.
 func Expand(arg string, hidden bool) ([]string, error) {
-	// A file may be named as a pattern is. To look for one is an error of its own on Windows.
+	// The name of a file may look like a pattern. On Windows, looking for such a name is an error.
 	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
 		return []string{arg}, nil
 	}
@@ -152,7 +152,7 @@ func newlyHidden(pattern, name string) bool {
 
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") && name != "." && name != ".." }
 
-// named adds the file or folder of a path that the user has named.
+// named adds a file or folder that the user has named.
 func (w *walker) named(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -161,7 +161,7 @@ func (w *walker) named(path string) error {
 		}
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	path = filepath.ToSlash(filepath.Clean(path)) // a list, and ids, are the same on every system
+	path = filepath.ToSlash(filepath.Clean(path)) // lists and IDs have the same paths on every system
 	switch {
 	case info.IsDir():
 		if isDatabase(path) {
@@ -176,7 +176,7 @@ func (w *walker) named(path string) error {
 	return w.file(path, info)
 }
 
-// folder adds the files of a folder. Its path from the root of the walk is rel.
+// folder adds the files of a folder; rel is its path from the root of the walk.
 func (w *walker) folder(path, rel string, rules []rule) error {
 	list, err := os.ReadDir(path)
 	if err != nil {
@@ -189,7 +189,7 @@ func (w *walker) folder(path, rel string, rules []rule) error {
 		}
 		rules = append(slices.Clip(rules), parseIgnoreFile(string(content), rel)...)
 	}
-	if isMaildir(path) { // and folders in it, which begin with a dot, are others
+	if isMaildir(path) { // not in other folders of a Maildir, whose names begin with a dot
 		list = slices.DeleteFunc(list, func(e fs.DirEntry) bool {
 			return e.Name() != "cur" && e.Name() != "new" && !isMaildir(filepath.Join(path, e.Name()))
 		})
@@ -202,7 +202,7 @@ func (w *walker) folder(path, rel string, rules []rule) error {
 	return nil
 }
 
-// join is path.Join for a base that may be "".
+// join is path.Join, and base may be "".
 func join(base, name string) string {
 	if base == "" {
 		return name
@@ -210,8 +210,8 @@ func join(base, name string) string {
 	return base + "/" + name
 }
 
-// isMaildir reports whether a folder has mails, each in a file: in the folders cur and new, but not
-// in tmp, where they are not complete.
+// isMaildir reports whether a folder has one mail per file, in the folders cur and new. Mails in
+// tmp are incomplete and are not read.
 func isMaildir(path string) bool {
 	for _, name := range []string{"cur", "new", "tmp"} {
 		if info, err := os.Stat(filepath.Join(path, name)); err != nil || !info.IsDir() {
@@ -221,7 +221,7 @@ func isMaildir(path string) bool {
 	return true
 }
 
-// member adds what a folder has, unless it is left out.
+// member adds an entry of a folder, unless it is left out.
 func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	name, isDir := e.Name(), e.IsDir()
 	switch {
@@ -240,7 +240,7 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 		w.tree.others[cmp.Or(strings.ToLower(filepath.Ext(name)), "without an ending")]++
 		return nil
 	}
-	info, err := os.Lstat(path) // not e.Info, which is not for os.SameFile on every Windows
+	info, err := os.Lstat(path) // e.Info does not work with os.SameFile on all versions of Windows
 	if err != nil {
 		w.unreadable(path, outfile.Cause(err).Error())
 		return nil
@@ -270,20 +270,21 @@ func (w *walker) file(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// unreadable adds what cannot be read, and why, unless its path is in the list.
+// unreadable adds a path that cannot be read, with the reason, unless it is in the list.
 func (w *walker) unreadable(path, reason string) {
 	if e := (entry{path, reason}); !slices.Contains(w.tree.entries, e) {
 		w.tree.entries = append(w.tree.entries, e)
 	}
 }
 
-// Name is what messages call the list: its argument if there is one, otherwise "files".
+// Name returns the name of the list for messages: its argument if there is only one, otherwise
+// "files".
 func (t *Tree) Name() string { return t.name }
 
 // Size returns the size of all files in bytes.
 func (t *Tree) Size() int64 { return t.size }
 
-// Pictures returns how many files the list has, 0 if it is none of pictures.
+// Pictures returns the number of files of a list of pictures, or 0 for other lists.
 func (t *Tree) Pictures() int64 {
 	if t == nil || t.images == nil {
 		return 0
@@ -291,8 +292,8 @@ func (t *Tree) Pictures() int64 {
 	return int64(len(t.entries))
 }
 
-// Key identifies the list for the checkpoints of a load. A list with other files, or in another
-// working directory, has another key, as its positions mean other files.
+// Key identifies the list for the checkpoints of a load. Lists with other files or from another
+// working directory have a different key, because their positions refer to other files.
 func (t *Tree) Key() string {
 	h := xxh3.New()
 	dir, _ := os.Getwd()
@@ -306,11 +307,10 @@ func (t *Tree) Key() string {
 	return "files:" + hex.EncodeToString(sum[:])
 }
 
-// poorNote says how the user finds the pictures of a poor hash.
+// poorNote says how to find the pictures with a hash of low quality.
 const poorNote = ", which may match by chance (in a database: quality < 50)"
 
-// Skipped describes what is not among the records of the Source that was read last, "" if there is
-// nothing to say.
+// Skipped describes what the most recently read Source left out, or returns "".
 func (t *Tree) Skipped() string {
 	var parts []string
 	for _, p := range []struct {

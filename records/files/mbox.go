@@ -15,9 +15,9 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// A mailbox of the mbox family (RFC 4155) has messages, one after the other. A message begins with
-// a line that starts with "From ", at the beginning of the file or after an empty line, and ends
-// before the next one:
+// A mailbox of the mbox family (RFC 4155) is a sequence of messages. A message begins with a line
+// that starts with "From ", at the beginning of the file or after an empty line, and ends before
+// the next such line:
 //
 //	From alice@example.org Thu Jan  1 00:00:00 2026
 //	Message-ID: <1@example.org>
@@ -25,15 +25,15 @@ import (
 //
 //	the text of the message
 //
-// Its text is that of its parts of plain text, decoded (message.go). In a mailbox of the form MMDF
-// a line with four bytes 1 comes before and after each message.
+// The text of a message is its decoded plain text parts (message.go). In an MMDF mailbox, a line of
+// four bytes 1 precedes and follows each message.
 
 // Mbox is the name of the format.
 const Mbox records.Format = "mbox"
 
 const (
 	separator     = "From "
-	fence         = "\x01\x01\x01\x01" // a line around messages of MMDF
+	fence         = "\x01\x01\x01\x01" // a line around MMDF messages
 	defaultMailID = "Message-ID"
 	readerSize    = 64 << 10
 )
@@ -47,11 +47,11 @@ func init() {
 	})
 }
 
-// dated is a separator as mail programs write it: with a time of day and a year.
+// dated matches a separator as mail programs write it: with a time of day and a year.
 var dated = regexp.MustCompile(`^From \S+ .*\d\d:\d\d.*\d{4}`)
 
-// detectMbox reports whether an input is a mailbox: the first line that is not empty is a
-// separator, and the next one is of a header.
+// detectMbox reports whether an input is a mailbox: the first nonempty line is a separator, and the
+// next line belongs to a header.
 func detectMbox(in *records.Stream, _ records.Options) bool {
 	head, _ := in.Head()
 	first, rest, _ := bytes.Cut(trimLeft(head), []byte("\n"))
@@ -61,13 +61,13 @@ func detectMbox(in *records.Stream, _ records.Options) bool {
 	return dated.Match(first) && (fieldName.Match(rest) || bytes.HasPrefix(rest, []byte(">"+separator)))
 }
 
-// trimLeft returns what follows a byte order mark and empty lines.
+// trimLeft removes a byte order mark and empty lines.
 func trimLeft(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), "\r\n")
 }
 
-// isMessage reports whether content that begins so is one message: a header that says from whom it
-// is, and when or by which way it came.
+// isMessage reports whether head is the beginning of a single message: a header that names the
+// sender, and a date or a route.
 func isMessage(head []byte) bool {
 	head = trimLeft(head)
 	if !fieldName.Match(head) {
@@ -77,19 +77,19 @@ func isMessage(head []byte) bool {
 	return h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
 }
 
-// isFence reports whether a line is around messages of MMDF.
+// isFence reports whether a line is one of those around MMDF messages.
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, "\r\n")) == fence }
 
 type mailbox struct {
 	container
 	mmdf bool
 
-	// The line that was read last, which is not part of the message before it: a piece of it if it
-	// is longer than the buffer of r, nothing at the end of the file.
+	// line is the line read last, which is not part of the current message. If it is longer than
+	// the buffer of r, it is a piece of the line; at the end of the file it is empty.
 	line   []byte
-	begins bool  // it is the beginning of a line
-	apart  bool  // the line before is empty
-	err    error // of reading after it
+	begins bool  // line is at the beginning of its line
+	apart  bool  // the previous line is empty
+	err    error // from reading after line
 }
 
 func openMbox(in *records.Stream, opt records.Options) (records.Source, error) {
@@ -116,8 +116,8 @@ func (f *mailbox) Info() records.Info {
 	return records.Info{Name: f.in.Name(), Format: Mbox, Shape: shape}
 }
 
-// Records yields the messages. One that cannot be used is an Issue; reading continues with the
-// next.
+// Records yields the messages. A message that cannot be used is an Issue; reading continues with
+// the next one.
 func (f *mailbox) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	return f.records(ctx, func() (*records.Record, error) {
 		raw, whole, err := f.message()
@@ -132,7 +132,7 @@ func (f *mailbox) Records(ctx context.Context) iter.Seq2[*records.Record, error]
 	})
 }
 
-// readLine reads the next line, or a piece of it.
+// readLine reads the next line, or the next piece of a long line.
 func (f *mailbox) readLine() {
 	f.apart = f.begins && len(bytes.TrimRight(f.line, "\r\n")) == 0
 	f.begins = len(f.line) == 0 || f.line[len(f.line)-1] == '\n'
@@ -143,11 +143,11 @@ func (f *mailbox) readLine() {
 	}
 }
 
-// message reads a message: its bytes or, if those are more than a document may have, the beginning
-// and all of them as an Oversize.
+// message reads a message. It returns its bytes or, if it is larger than MaxRecord, the beginning
+// and an Oversize with all bytes.
 func (f *mailbox) message() (raw []byte, whole *records.Oversize, err error) {
 	for (f.n == 0 || f.mmdf) && f.err == nil && len(bytes.TrimRight(f.line, "\r\n")) == 0 {
-		f.readLine() // before the first message
+		f.readLine() // skip empty lines before the first message
 	}
 	if len(f.line) == 0 {
 		return nil, nil, f.err
@@ -178,7 +178,7 @@ func (f *mailbox) message() (raw []byte, whole *records.Oversize, err error) {
 	return raw, whole, nil
 }
 
-// separates reports whether the current line begins another message.
+// separates reports whether the current line begins the next message.
 func (f *mailbox) separates() bool {
 	return !f.mmdf && f.begins && f.apart && bytes.HasPrefix(f.line, []byte(separator))
 }
@@ -206,7 +206,7 @@ func (f *mailbox) document(raw []byte, whole *records.Oversize) (*records.Record
 // mailCopier copies messages byte for byte.
 type mailCopier struct {
 	w    io.Writer
-	open string // what the message written last lacks of an empty line at its end
+	open string // line ends that the last message still needs, so that an empty line follows it
 }
 
 // Copy writes a message.

@@ -20,8 +20,8 @@ import (
 
 const from = "From alice@example.org Thu Jan  1 00:00:00 2026\n"
 
-// readCopied returns what a file holds: "position id=text" or "! issue", and what ended the
-// reading. A copy of all its records is in copied.
+// readCopied returns the records of a file as "position id=text" or "! issue", and the error that
+// ended the reading. copied is a copy of all records.
 func readCopied(t *testing.T, name, content string, opt records.Options) (got, copied string, err error) {
 	t.Helper()
 	src, err := records.New(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
@@ -108,7 +108,7 @@ func TestMessages(t *testing.T) {
 }
 
 // TestCopyOfMails copies the last message of a mailbox that does not end with an empty line, and
-// a message of another one: they are two messages still.
+// then a message of another mailbox. The copy must still have two messages.
 func TestCopyOfMails(t *testing.T) {
 	for _, end := range []string{"", "\n", "\n\n", "\r\n", "\r\n\r\n"} {
 		var out bytes.Buffer
@@ -127,7 +127,7 @@ func TestCopyOfMails(t *testing.T) {
 	}
 }
 
-// TestDetectMbox takes mailboxes for what they are under any name, and no text that begins alike.
+// TestDetectMbox recognises mailboxes under any name, but not texts with a similar beginning.
 func TestDetectMbox(t *testing.T) {
 	for content, want := range map[string]records.Format{
 		from + "Subject: x\n\ny\n":                                            Mbox,
@@ -138,7 +138,7 @@ func TestDetectMbox(t *testing.T) {
 	} {
 		src, err := records.New("x", io.NopCloser(strings.NewReader(content)), -1, records.Options{})
 		if err != nil {
-			if want != "txt" || !strings.Contains(err.Error(), "format is not known") { // the lines are not linked in here
+			if want != "txt" || !strings.Contains(err.Error(), "format is not known") { // package lines is not linked in here
 				t.Errorf("%q: %v", content, err)
 			}
 			continue
@@ -211,7 +211,7 @@ func TestMessageFields(t *testing.T) {
 	}
 }
 
-// A text is the same in every charset, in the body and in encoded words.
+// A text decodes equally from every charset, in the body and in encoded words.
 func TestMessageCharsets(t *testing.T) {
 	for _, c := range []struct{ text, charsets string }{
 		{"中文", "gb2312 gbk gb18030 big5 hz-gb-2312 utf-8 utf-16 utf-16le"},
@@ -275,7 +275,7 @@ func TestIsMessage(t *testing.T) {
 	}
 }
 
-// FuzzMessage reads any message completely.
+// FuzzMessage reads arbitrary messages without a panic.
 func FuzzMessage(f *testing.F) {
 	f.Add([]byte("From: a\nContent-Type: multipart/alternative; boundary=\"x\"\n\n--x\nContent-Type: text/html\n\n<p>a\n--x\n\nb\n--x--\n"))
 	f.Add([]byte("Content-Type: message/rfc822\n\nContent-Type: text/plain; charset=utf-7\nContent-Transfer-Encoding: base64\n\nK1plVm5MQS0="))

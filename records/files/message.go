@@ -14,26 +14,26 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// The text of a message is what its author wrote: its parts of plain text, each on a line of its
-// own. Of alternatives it is the plain text, where there is one; otherwise that of the page.
-// Attachments are left out. What is damaged is read as far as it can be.
+// The text of a message is what its author wrote: its plain text parts, each on a line of its own.
+// Of alternatives, the plain text is used, otherwise the text of the page. Attachments are left
+// out. Damaged parts are decoded as far as possible.
 
-// mostNested is how deep parts may be nested in others; deeper ones are left out.
+// mostNested is the largest depth of nested parts; deeper ones are left out.
 const mostNested = 16
 
 type message struct {
 	Header  textproto.MIMEHeader
 	Text    string
-	Bad     bool           // bytes of it are no characters of its charset
-	Guessed records.Counts // parts by their charset, of those that are not known
+	Bad     bool           // some bytes are not characters of the charset
+	Guessed records.Counts // parts with an unknown charset, by charset
 	opt     records.Options
 }
 
-// quotedSeparator is a line of a body that would look like a separator if it had not been quoted
-// (the variant mboxrd).
+// quotedSeparator matches a line of a body that was quoted because it would look like a separator
+// (the mboxrd variant).
 var quotedSeparator = regexp.MustCompile(`(?m)^>(>*From )`)
 
-// readMessage reads a message, which begins with its header.
+// readMessage parses a message, which begins with its header.
 func readMessage(raw []byte, opt records.Options) *message {
 	m := &message{opt: opt, Guessed: records.Counts{}}
 	var body []byte
@@ -43,14 +43,14 @@ func readMessage(raw []byte, opt records.Options) *message {
 	return m
 }
 
-// fieldName is what a line of a header begins with.
+// fieldName matches the beginning of a header line.
 var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*:`)
 
-// maxField is about the largest size of a field of a header that is read, in bytes.
+// maxField is the approximate size in bytes to which a header field is read.
 const maxField = 64 << 10
 
 // splitMessage splits a message, or a part of one, into header and body. The header ends with an
-// empty line, or before a line that is none of a header; separators count for nothing.
+// empty line, or before a line that does not belong to a header; separators are skipped.
 func splitMessage(raw []byte) (h textproto.MIMEHeader, body []byte) {
 	h = textproto.MIMEHeader{}
 	for last := ""; len(raw) > 0; {
@@ -75,10 +75,10 @@ func splitMessage(raw []byte) (h textproto.MIMEHeader, body []byte) {
 	return h, nil
 }
 
-// parameter is one of a media type that does not follow the rules.
+// parameter matches a parameter of a media type that violates the syntax.
 var parameter = regexp.MustCompile(`(?i)\b(charset|boundary)\s*=\s*"?([^";\s]+)`)
 
-// mediaType parses a media type, also one that does not follow the rules.
+// mediaType parses a media type, even if it violates the syntax.
 func mediaType(s string) (kind string, params map[string]string) {
 	kind, params, err := mime.ParseMediaType(s)
 	if err != nil {
@@ -95,7 +95,7 @@ func mediaType(s string) (kind string, params map[string]string) {
 func partType(h textproto.MIMEHeader) (kind string, params map[string]string) {
 	kind, params = mediaType(h.Get("Content-Type"))
 	if !strings.Contains(kind, "/") {
-		kind = "text/plain" // there is no such header, or it makes no sense
+		kind = "text/plain" // the header is missing or invalid
 	}
 	return kind, params
 }
@@ -133,12 +133,12 @@ func (m *message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []
 	return []string{text}
 }
 
-// cutParts returns the parts of a body, nil if it has none.
+// cutParts returns the parts of a body, or nil if it has none.
 func cutParts(body []byte, boundary string) (parts [][]byte) {
 	if boundary == "" {
 		return nil
 	}
-	from := -1 // where a part begins
+	from := -1 // start of the current part
 	for at := 0; at < len(body); {
 		end := len(body)
 		if n := bytes.IndexByte(body[at:], '\n'); n >= 0 {
@@ -157,14 +157,14 @@ func cutParts(body []byte, boundary string) (parts [][]byte) {
 		at = end
 	}
 	if from >= 0 {
-		parts = append(parts, body[from:]) // it is cut off
+		parts = append(parts, body[from:]) // the last part is cut off
 	}
 	return parts
 }
 
-// parts returns the texts of parts, or of one of alternatives.
+// parts returns the texts of all parts, or of the preferred one if they are alternatives.
 func (m *message) parts(alternative bool, parts [][]byte, depth int) (texts []string) {
-	var spare []string // of an alternative that is not plain text
+	var spare []string // of an alternative in another format than plain text
 	for _, part := range parts {
 		h, body := splitMessage(part)
 		one := m.part(h, body, depth)
@@ -184,10 +184,10 @@ func (m *message) parts(alternative bool, parts [][]byte, depth int) (texts []st
 	return append(texts, spare...)
 }
 
-// quoted is what quoted-printable has for a byte, and for a continued line.
+// quoted matches an encoded byte or a soft line break in quoted-printable.
 var quoted = regexp.MustCompile(`=[0-9A-Fa-f]{2}|=[ \t]*(\r?\n|\z)`)
 
-// decodeTransfer undoes a Content-Transfer-Encoding. What is damaged is decoded as far as possible.
+// decodeTransfer decodes a Content-Transfer-Encoding. Damaged data is decoded as far as possible.
 func decodeTransfer(body []byte, encoding string) []byte {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "quoted-printable":
@@ -207,7 +207,7 @@ func decodeTransfer(body []byte, encoding string) []byte {
 // mailFields are the headers that become fields.
 var mailFields = []string{"Message-ID", "Date", "From", "To", "Cc", "Subject", "In-Reply-To", "List-Id"}
 
-// Fields returns headers of a message without that of this name, as a JSON object.
+// Fields returns the mailFields of a message, except for the one with this name, as a JSON object.
 func (m *message) Fields(without string) json.RawMessage {
 	words := mime.WordDecoder{CharsetReader: func(charset string, r io.Reader) (io.Reader, error) {
 		data, err := io.ReadAll(r)

@@ -11,11 +11,11 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// pageBegins matches the beginning of a page, after what isPage skips.
+// pageBegins matches the beginning of a page, after the parts that isPage skips.
 var pageBegins = regexp.MustCompile(`(?i)^<(!doctype\s+html|html)[\s>]`)
 
-// isPage reports whether content that begins so is an HTML page. White space, a byte order mark,
-// comments and an XML declaration may come first.
+// isPage reports whether head is the beginning of an HTML page. White space, a byte order mark,
+// comments and an XML declaration may precede it.
 func isPage(head []byte) bool {
 	for before := -1; before != len(head); {
 		before = len(head)
@@ -29,22 +29,22 @@ func isPage(head []byte) bool {
 	return pageBegins.Match(head)
 }
 
-// isPageType reports whether a media type, which may have parameters, is that of pages.
+// isPageType reports whether a media type, possibly with parameters, is that of HTML pages.
 func isPageType(contentType string) bool {
 	kind, _ := mediaType(contentType)
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// declaredCharset is what a page says of its charset, at its beginning.
+// declaredCharset matches the declaration of a charset at the beginning of a page.
 var declaredCharset = regexp.MustCompile(`(?i)<(?:meta\s[^>]*?charset\s*=|\?xml\s[^>]*?encoding\s*=)\s*["']?\s*([^\s"'/>;?]+)`)
 
-// declaredBytes is how much of a page is looked at for its charset: as much as browsers look at, or
-// more.
+// declaredBytes is the number of bytes searched for the declaration of a charset. Browsers search
+// the same number, or fewer.
 const declaredBytes = 4 << 10
 
-// pageText returns the visible text of a page, or all of it with Options.RawHTML. The charset is
-// that of a byte order mark, of the media type, or of the page itself; if there is none see
-// records.Decode.
+// pageText returns the visible text of a page, or its whole source with Options.RawHTML. The
+// charset comes from a byte order mark, the media type, or the page itself; otherwise,
+// records.Decode guesses it.
 func pageText(page []byte, contentType string, opt records.Options) (text string, bad, guessed bool) {
 	_, params := mediaType(contentType)
 	name := params["charset"]
@@ -53,7 +53,7 @@ func pageText(page []byte, contentType string, opt records.Options) (text string
 		name = "utf-8"
 	case bytes.HasPrefix(page, []byte("\xff\xfe")), bytes.HasPrefix(page, []byte("\xfe\xff")):
 		name = "utf-16"
-	case name == "" && found != nil && !bytes.HasPrefix(bytes.ToLower(found[1]), []byte("utf-16")): // it could not be read here
+	case name == "" && found != nil && !bytes.HasPrefix(bytes.ToLower(found[1]), []byte("utf-16")): // a page in UTF-16 could not be searched here
 		name = string(found[1])
 	}
 	text, bad, guessed = records.Decode(page, name, opt.Encoding)
@@ -63,8 +63,8 @@ func pageText(page []byte, contentType string, opt records.Options) (text string
 	return text, bad, guessed
 }
 
-// Elements whose content is not shown, those that are lines of their own, and those that are apart
-// from what is beside them.
+// Elements whose content is not shown, elements that are lines of their own, and elements that are
+// separated from adjacent text.
 var (
 	hiddenElements = map[atom.Atom]bool{
 		atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Noframes: true, atom.Noembed: true,
@@ -85,26 +85,26 @@ func setOf(all ...atom.Atom) map[atom.Atom]bool {
 	return set
 }
 
-// maxToken is the largest size of a tag or a text in bytes: the attributes of a tag take many times
+// maxToken is the largest size of a tag or a text in bytes: the attributes of a tag need many times
 // as much memory.
 const maxToken = 16 << 20
 
-// visibleText returns the text of a page: white space is a blank, and elements that are lines end
-// lines. It reads a page once, sequentially, so neither the depth of nesting nor errors in the
-// markup matter.
+// visibleText returns the text of a page. White space becomes a single blank, and block elements
+// end lines. It reads the page once, sequentially, so neither deep nesting nor errors in the markup
+// matter.
 func visibleText(page []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
 	w := pageWriter{out: make([]byte, 0, len(page)/4)}
-	var within atom.Atom // the hidden element that the page is in,
-	depth := 0           // of open elements of that kind
-	drawn := 0           // svg and math that are open
+	var within atom.Atom // the current hidden element
+	depth := 0           // number of open elements of that kind
+	drawn := 0           // number of open svg and math elements
 	for {
 		kind := z.Next()
 		switch kind {
 		case html.ErrorToken:
 			if z.Err() != io.EOF {
-				return string(page) // with its markup
+				return string(page) // including the markup
 			}
 			return string(w.out)
 		case html.TextToken:
@@ -116,7 +116,7 @@ func visibleText(page []byte) string {
 			tag := atom.Lookup(name)
 			switch {
 			case kind == html.SelfClosingTagToken && drawn > 0:
-				z.NextIsNotRawText() // such as <title/>, which has no end here; in HTML the slash means nothing
+				z.NextIsNotRawText() // the tag has a slash, such as <title/>, and no end; in HTML the slash would be ignored
 			case hiddenElements[tag] && depth > 0 && tag != within:
 			case hiddenElements[tag] && kind == html.EndTagToken:
 				depth = max(depth-1, 0)
@@ -138,13 +138,14 @@ func visibleText(page []byte) string {
 	}
 }
 
-// pageWriter writes a text without white space at its ends, nor more than one between words.
+// pageWriter writes a text without leading and trailing white space, and with single white space
+// characters between words.
 type pageWriter struct {
 	out   []byte
-	space byte // to be written before the next word, 0 for none
+	space byte // to be written before the next word, or 0
 }
 
-// end writes what keeps words apart: a newline if there is one to write.
+// end separates words by space; a pending newline has precedence.
 func (w *pageWriter) end(space byte) {
 	if w.space != '\n' && len(w.out) > 0 {
 		w.space = space

@@ -48,7 +48,7 @@ func TestPageText(t *testing.T) {
 	}
 }
 
-// The charset is that of the byte order mark, the media type, the page, or --encoding.
+// The charset comes from the byte order mark, the media type, the page, or --encoding.
 func TestPageCharsets(t *testing.T) {
 	for _, c := range []struct {
 		contentType, head, charset string
@@ -93,7 +93,7 @@ func TestIsPage(t *testing.T) {
 	}
 }
 
-// FuzzPage reads any page completely, and gets valid text.
+// FuzzPage reads arbitrary pages without a panic, and gets valid text.
 func FuzzPage(f *testing.F) {
 	for _, page := range []string{
 		"<!doctype html><title>t</title><p>a<script>b</script><template>c</template><svg><title/></svg>d", "<plaintext><p>", "\xff\xfe<\x00p\x00>\x00",

@@ -20,18 +20,18 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// goodQuality is the least quality of a PDQ hash that Meta advises to use.
+// goodQuality is the minimum quality of a PDQ hash that Meta recommends.
 const goodQuality = 50
 
 // pictures is the Source of a list of pictures. The fingerprint of a record is the hash.
 type pictures struct {
 	source
 	workers int
-	memory  int64               // of all pictures that are decoded at a time, in bytes
-	room    *semaphore.Weighted // what is left of it
+	memory  int64               // limit for all pictures decoded at the same time, in bytes
+	room    *semaphore.Weighted // the unused part of memory
 }
 
-// newPictures returns a Source of the pictures in a list.
+// newPictures returns a Source for a list of pictures.
 func newPictures(t *Tree, opt records.Options) *pictures {
 	memory := cmp.Or(opt.Memory, imagehash.DefaultMemory)
 	return &pictures{source{tree: t, opt: opt}, cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)), memory, semaphore.NewWeighted(memory)}
@@ -42,18 +42,18 @@ func (s *pictures) Info() records.Info {
 	return records.Info{Name: s.tree.name, Format: Files, Shape: "pictures", Bits: s.tree.images.Bits(), Several: s.opt.Orientations, FingerprintsOnly: true}
 }
 
-// hashed is a picture, or what is wrong with its file.
+// hashed is a picture, or the error of its file.
 type hashed struct {
 	rec *records.Record
 	err error
-	why string // it is compared with equal ones alone; "" for others
+	why string // why it is compared only for equality, or ""
 }
 
-// Records yields a record for each picture. One that cannot be decoded has a flaw, and a
-// fingerprint made of the bytes of its file; a file that cannot be read is an Issue.
+// Records yields a record for each picture. A picture that cannot be decoded has a flaw, and a
+// fingerprint made from the bytes of its file. A file that cannot be read is an Issue.
 func (s *pictures) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	return func(yield func(*records.Record, error) bool) {
-		if s.opt.Need != records.NeedID { // else no picture is looked at
+		if s.opt.Need != records.NeedID { // with NeedID, no picture is decoded
 			s.tree.refused, s.tree.poor = records.Counts{}, 0
 		}
 		rest := s.tree.entries[min(int(s.opt.After), len(s.tree.entries)):]
@@ -75,7 +75,7 @@ func (s *pictures) Records(ctx context.Context) iter.Seq2[*records.Record, error
 	}
 }
 
-// count counts a picture without a hash, or with a poor one.
+// count counts pictures without a hash, and those whose hash has a low quality.
 func (s *pictures) count(h hashed) {
 	switch {
 	case h.why != "":
@@ -126,8 +126,9 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	return h
 }
 
-// decode hashes a picture, or the bytes of one that is refused. It has its share of the memory, or,
-// if it needs more, more of it while fewer others are decoded.
+// decode hashes a picture, or the bytes of a file that is not a usable picture. It starts with an
+// equal share of the memory. If a picture needs more, decode doubles the share, and fewer pictures
+// are decoded at the same time.
 func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result, sum []uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -37,7 +37,7 @@ func scene(seed uint64, w, h int) image.Image {
 	return m
 }
 
-// pngOf and jpegOf return the file of a picture.
+// pngOf and jpegOf encode a picture as a file.
 func pngOf(m image.Image) string {
 	var b bytes.Buffer
 	png.Encode(&b, m)
@@ -50,8 +50,8 @@ func jpegOf(m image.Image) string {
 	return b.String()
 }
 
-// readPictures returns the records of a list of pictures: "id hash fields", "id ? flaw" or
-// "! issue".
+// readPictures returns the records of a list of pictures as "id hash fields", "id ? flaw" or "!
+// issue".
 func readPictures(t *testing.T, tree *Tree, opt records.Options) (got []string) {
 	t.Helper()
 	src, err := tree.Open(opt)
@@ -85,8 +85,8 @@ func readPictures(t *testing.T, tree *Tree, opt records.Options) (got []string) 
 	return got
 }
 
-// TestPictures reads pictures in the order of names, on any number of processors, with the hash and
-// the fields of each, and says what has none and why.
+// TestPictures reads pictures in the order of names, with any number of workers. It checks the hash
+// and the fields of each one, and the reasons for pictures without a hash.
 func TestPictures(t *testing.T) {
 	a, b := pngOf(scene(1, 80, 60)), jpegOf(scene(2, 64, 48))
 	makeFiles(t, "d/a.png", a, "d/b.JPG", b, "d/cut.jpg", b[:100], "d/flat.png", pngOf(image.NewGray(image.Rect(0, 0, 9, 9))),
@@ -150,15 +150,15 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%d of %d bytes read, there are %d", done, all, size)
 		}
 		before := tree.Skipped()
-		ids := readPictures(t, tree, records.Options{Need: records.NeedID}) // of no picture anything is decoded
+		ids := readPictures(t, tree, records.Options{Need: records.NeedID}) // no picture is decoded
 		if len(ids) != len(want) || ids[2] != "d/cut.jpg []" || tree.Skipped() != before {
 			t.Errorf("only ids: %q, skipped %q", ids, tree.Skipped())
 		}
 	}
 }
 
-// TestPictureMemory decodes pictures that need more than their share of the memory one after the
-// other, and refuses those that need more than all of it.
+// TestPictureMemory decodes pictures that need more than their share of the memory one at a time,
+// and refuses pictures that need more than the whole memory.
 func TestPictureMemory(t *testing.T) {
 	small, large := pngOf(scene(1, 40, 30)), pngOf(scene(2, 400, 300))
 	makeFiles(t, "1.png", small, "2.png", large, "3.png", small, "4.png", large)
@@ -179,7 +179,7 @@ func TestPictureMemory(t *testing.T) {
 	}
 }
 
-// TestPicturesEnd ends early, by the reader and by the context, and leaves no goroutine at work.
+// TestPicturesEnd stops early, by the reader and by the context, and leaves no goroutine running.
 func TestPicturesEnd(t *testing.T) {
 	var all []string
 	for i := range 30 {
@@ -219,7 +219,7 @@ func TestPicturesEnd(t *testing.T) {
 	}
 }
 
-// TestPoorHashes checks that the count of hashes of low quality says how to find them.
+// TestPoorHashes checks that the message about hashes of low quality says how to find them.
 func TestPoorHashes(t *testing.T) {
 	for n, want := range map[int64]string{
 		1: "1 picture has a hash of low quality, which may match by chance (in a database: quality < 50)",

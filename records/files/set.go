@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// Set has files by what they are, not by their paths: a file may have many.
+// Set is a set of files. It compares the files themselves, not their paths: a file may have many
+// paths.
 type Set struct{ at map[[2]uint64][]member }
 
 // member is a file of a Set.
@@ -14,7 +15,7 @@ type member struct {
 	info fs.FileInfo
 }
 
-// Add adds a file. If the set has it already, it returns the path under which it does.
+// Add adds a file. If the set already has the file, Add returns the path under which it was added.
 func (s *Set) Add(path string, info fs.FileInfo) (first string, had bool) {
 	if s.at == nil {
 		s.at = map[[2]uint64][]member{}

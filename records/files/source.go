@@ -21,7 +21,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Files is the format of inputs that are one document each.
+// Files is the format of inputs that consist of one document.
 const Files records.Format = "files"
 
 func init() {
@@ -37,13 +37,13 @@ func init() {
 	})
 }
 
-// binaryBytes is how much of a file is looked at to tell whether it is a text.
+// binaryBytes is the number of bytes that are searched for zero bytes, which texts do not have.
 const binaryBytes = 8 << 10
 
 // errBinary is the error for a file with zero bytes in its first binaryBytes.
 var errBinary = errors.New("it has NUL bytes (0x00), so it is no text")
 
-// source is the Source of a list of files. The position of a record is 1, that of its end its
+// source is the Source of a list of files. The position of each record is 1, and its end is its
 // number in the list.
 type source struct {
 	tree *Tree
@@ -51,8 +51,8 @@ type source struct {
 	read atomic.Int64
 }
 
-// Open returns a Source of the files in the list. Options that name fields are an error, as files
-// have none.
+// Open returns a Source for the files in the list. Options that name fields are an error, because
+// files have no fields.
 func (t *Tree) Open(opt records.Options) (records.Source, error) {
 	if named := fieldOption(opt); named != "" {
 		what := option.Name("Files") + " each file is one text"
@@ -72,8 +72,7 @@ func (t *Tree) Open(opt records.Options) (records.Source, error) {
 	return &source{tree: t, opt: opt}, nil
 }
 
-// fieldOption names an option that says how documents are written in a file of many; "" if there is
-// none.
+// fieldOption names a set option that describes documents within a file; "" if there is none.
 func fieldOption(opt records.Options) string {
 	if opt.Format != records.Auto && opt.Format != Files {
 		return "a format"
@@ -101,11 +100,11 @@ func (s *source) Info() records.Info {
 // Progress returns how many bytes have been read, and the size of all files.
 func (s *source) Progress() (done, size int64) { return s.read.Load(), s.tree.size }
 
-// Close does nothing: every file is closed when it has been read.
+// Close does nothing: each file is closed after it has been read.
 func (s *source) Close() error { return nil }
 
-// Records yields a record for each file. A file that cannot be read is an Issue; one that is no
-// text is counted.
+// Records yields a record for each file. A file that cannot be read is an Issue; a file that is not
+// a text is counted.
 func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	return func(yield func(*records.Record, error) bool) {
 		for i := int64(s.opt.After); i < int64(len(s.tree.entries)); i++ {
@@ -128,7 +127,7 @@ func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] 
 	}
 }
 
-// one reads a file. What is wrong with it is an *records.Issue.
+// one reads a file. A problem with the file is a *records.Issue.
 func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 	issue := &records.Issue{File: records.ShownName(e.path), Pos: 1, Unit: records.UnitFile, Reason: e.reason, Raw: []byte(e.path)}
 	if e.reason != "" {
@@ -168,10 +167,10 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 		}
 		return rec, err
 	}
-	return nil, errBinary // not reached: a document has one record
+	return nil, errBinary // not reached: a document has exactly one record
 }
 
-// document is the Source of one file, which is one document.
+// document is the Source of one file that is a single document.
 type document struct {
 	in  *records.Stream
 	opt records.Options
@@ -179,8 +178,8 @@ type document struct {
 	page, mail, named bool // see kindOf
 }
 
-// detect reports whether an input is one page or one mail: its name says so, or, if that is of no
-// other format, its beginning.
+// detect reports whether an input is a single page or mail. Its name says so or, if the name does
+// not have the ending of another format, its beginning.
 func detect(in *records.Stream, opt records.Options) bool {
 	page, mail, named := kindOf(in)
 	if !page && !mail || fieldOption(opt) != "" {
@@ -191,7 +190,7 @@ func detect(in *records.Stream, opt records.Options) bool {
 	})
 }
 
-// kindOf reports whether a file is an HTML page or a mail, and whether its name says so.
+// kindOf reports whether a file is an HTML page or a mail, and whether that follows from its name.
 func kindOf(in *records.Stream) (page, mail, named bool) {
 	switch strings.ToLower(filepath.Ext(in.Name())) {
 	case ".html", ".htm", ".xhtml":
@@ -208,7 +207,7 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	d := &document{in: in, opt: opt}
 	d.page, d.mail, d.named = kindOf(in)
 	if d.page || d.mail {
-		return d, in.Decode(records.UTF8) // a byte order mark; all else they say themselves
+		return d, in.Decode(records.UTF8) // only for a byte order mark; pages and mails declare their charset themselves
 	}
 	return d, in.Decode(opt.Encoding)
 }
@@ -253,7 +252,7 @@ func (d *document) record() (*records.Record, error) {
 	if err != nil {
 		return nil, &records.ReadError{File: name, Pos: records.NoPosition, Err: err}
 	}
-	rec := &records.Record{ // with an ID that is the same on every system
+	rec := &records.Record{ // the ID is the same on every system
 		Doc: engine.Doc{ID: name}, File: name, Pos: 1, End: 1, Raw: []byte(name), BadUTF8: !utf8.Valid(text),
 	}
 	if len(text) > records.MaxRecord {
@@ -283,7 +282,7 @@ func (d *document) record() (*records.Record, error) {
 // copier writes the paths of records.
 type copier struct {
 	w    io.Writer
-	null bool // a zero byte ends each path, not a newline
+	null bool // end each path with a zero byte, not a newline
 }
 
 // Copy writes a path.
@@ -296,5 +295,5 @@ func (c *copier) Copy(_ records.Source, raw []byte, _ ...any) error {
 	return err
 }
 
-// Close does nothing: a list has no end.
+// Close does nothing: a list has no footer.
 func (c *copier) Close() error { return nil }

@@ -16,8 +16,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// WARC files are crawls, and the WET files of Common Crawl. A record is a header of lines, an empty
-// line, a block of as many bytes as the header says, and two empty lines:
+// WARC is the format of web crawls, and of the WET files of Common Crawl. A record is a header of
+// lines, an empty line, a block whose size the header gives, and two empty lines:
 //
 //	WARC/1.0 CRLF
 //	WARC-Type: conversion CRLF
@@ -26,16 +26,16 @@ import (
 //	CRLF
 //	hello CRLF CRLF
 //
-// Records of the type conversion, and those of the types response and resource that are HTML pages
-// or plain text, are documents; the body of an HTTP response is decoded (warchttp.go). The others
-// are counted by kind. All records count for positions.
+// Records of the type conversion are documents, as are those of the types response and resource
+// that contain HTML pages or plain text; the body of an HTTP response is decoded (warchttp.go).
+// Other records are only counted by kind, but all records count for positions.
 
 // WARC is the name of the format.
 const WARC records.Format = "warc"
 
 const (
 	warcMagic  = "WARC/"
-	maxHeader  = 64 << 10 // bytes of a header; a longer one is damage
+	maxHeader  = 64 << 10 // bytes of a header; a longer header is damaged
 	defaultURI = "WARC-Target-URI"
 	recordEnd  = "\r\n\r\n"
 )
@@ -54,9 +54,9 @@ func init() {
 
 type warcFile struct {
 	container
-	offset int64 // of r in the content
-	texts  int64 // records that are documents
-	lost   bool  // after a damaged record: what follows, up to the next header, is part of it
+	offset int64 // position of r in the content
+	texts  int64 // number of records that are documents
+	lost   bool  // after a damaged record: everything up to the next header belongs to it
 }
 
 func openWARC(in *records.Stream, opt records.Options) (records.Source, error) {
@@ -72,8 +72,8 @@ func (f *warcFile) Info() records.Info {
 	return records.Info{Name: f.in.Name(), Format: WARC, Shape: "WARC"}
 }
 
-// Records yields the documents. A damaged record is an Issue that says at which byte of the content
-// it is; reading continues with the next line that begins a record.
+// Records yields the documents. A damaged record is an Issue that gives its byte offset in the
+// content; reading continues with the next line that begins a record.
 func (f *warcFile) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	return f.records(ctx, func() (*records.Record, error) {
 		rec, err := f.next()
@@ -86,14 +86,14 @@ func (f *warcFile) Records(ctx context.Context) iter.Seq2[*records.Record, error
 }
 
 type warcHeader struct {
-	raw    []byte // with the empty line that ends it
+	raw    []byte // including the empty line at the end
 	fields []warcField
 }
 
-// warcField is a line of a header.
+// warcField is a header field.
 type warcField struct{ name, value string }
 
-// get returns the value of a field, "" if there is none. Names are compared in any case.
+// get returns the value of a field, or "" if there is none. Case does not matter in names.
 func (h *warcHeader) get(name string) string {
 	for _, f := range h.fields {
 		if strings.EqualFold(f.name, name) {
@@ -104,7 +104,7 @@ func (h *warcHeader) get(name string) string {
 }
 
 // next reads a record. It returns io.EOF at the end of the file and errSkip for a record that is
-// left out; any other error that is no *records.Issue ends the reading.
+// left out; any other error that is not a *records.Issue ends the reading.
 func (f *warcFile) next() (*records.Record, error) {
 	h, at, err := f.header()
 	if err != nil {
@@ -117,7 +117,7 @@ func (f *warcFile) next() (*records.Record, error) {
 	begin, _ := f.r.Peek(int(min(size, maxHeader)))
 	b := describe(h, begin)
 	if f.opt.Cut && b.kind == "" && (b.head > 0 || isPageType(b.contentType)) {
-		b.kind, _ = mediaType(b.contentType) // its text is not in the record as it is
+		b.kind, _ = mediaType(b.contentType) // its text is not in the record verbatim
 	}
 	switch {
 	case b.kind != "":
@@ -147,7 +147,7 @@ func (f *warcFile) next() (*records.Record, error) {
 	return f.document(h, &b, content, raw)
 }
 
-// cutOff is the error of a record, at a byte offset, of which the file has only the beginning.
+// cutOff returns the error for a record at a byte offset that the end of the file truncates.
 func cutOff(at int64, err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("the record at byte %d is cut off", at)
@@ -176,7 +176,7 @@ func (f *warcFile) document(h *warcHeader, b *warcBlock, content, raw []byte) (*
 	return f.record(doc, raw, bad)
 }
 
-// others returns the fields of the header without the ID and the size, as a JSON object.
+// others returns the header fields other than the ID and the size, as a JSON object.
 func (h *warcHeader) others(id string) json.RawMessage {
 	b := []byte{'{'}
 	for _, f := range h.fields {
@@ -188,13 +188,13 @@ func (h *warcHeader) others(id string) json.RawMessage {
 	return append(b, '}')
 }
 
-// damage is a record that begins at a byte and cannot be read.
+// damage returns the issue of a record that begins at a byte offset and cannot be read.
 func (f *warcFile) damage(at int64, raw []byte, reason string) error {
 	f.lost = true
 	return f.issue(raw, fmt.Sprintf("the record at byte %d is damaged: %s", at, reason))
 }
 
-// discard reads past a block and returns err.
+// discard skips a block and returns err.
 func (f *warcFile) discard(size int64, err error) error {
 	at := f.offset
 	n, e := io.CopyN(io.Discard, f.r, size)
@@ -205,7 +205,7 @@ func (f *warcFile) discard(size int64, err error) error {
 	return err
 }
 
-// oversize reads past a block that is larger than a document may be.
+// oversize skips a block that is larger than MaxRecord, and returns its Issue.
 func (f *warcFile) oversize(header []byte, size int64) error {
 	at, whole := f.offset, records.NewOversize(header)
 	defer whole.Close()
@@ -219,7 +219,7 @@ func (f *warcFile) oversize(header []byte, size int64) error {
 	return is
 }
 
-// line reads a line with its end. A line longer than maxHeader comes in parts.
+// line reads a line, including its end. A line longer than maxHeader is returned in parts.
 func (f *warcFile) line() ([]byte, error) {
 	line, err := f.r.ReadSlice('\n')
 	f.offset += int64(len(line))
@@ -229,10 +229,10 @@ func (f *warcFile) line() ([]byte, error) {
 	return line, err
 }
 
-// header reads the header of the next record, and returns at which byte of the content it begins.
-// What is between records is damage, after which the next header is looked for.
+// header reads the header of the next record, and returns its byte offset in the content. Data
+// between records is reported as damage; the next call looks for the next header.
 func (f *warcFile) header() (h *warcHeader, at int64, err error) {
-	var between []byte // what is no record
+	var between []byte // data that is not part of a record
 	for {
 		next, _ := f.r.Peek(len(warcMagic))
 		if string(next) == warcMagic || len(next) == 0 && len(between) > 0 && !f.lost {
@@ -278,8 +278,8 @@ func (f *warcFile) header() (h *warcHeader, at int64, err error) {
 	}
 }
 
-// warcCopier copies records byte for byte. In a compressed output each is a part of its own (a gzip
-// member), as other programs expect, which find a record by its offset.
+// warcCopier copies records byte for byte. In a compressed output each record is a separate part (a
+// gzip member): other programs expect that, because they find a record by its offset.
 type warcCopier struct{ w io.Writer }
 
 // Copy writes a record.
@@ -293,5 +293,5 @@ func (c warcCopier) Copy(_ records.Source, raw []byte, _ ...any) error {
 	return nil
 }
 
-// Close does nothing: a WARC file has no end.
+// Close does nothing: a WARC file has no footer.
 func (c warcCopier) Close() error { return nil }

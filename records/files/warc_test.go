@@ -19,8 +19,8 @@ func one(kind, uri, text string) string {
 		kind, uri, len(text), text)
 }
 
-// readWARC returns what a file holds: "position id=text" or "! issue", and what ended the reading.
-// A copy of all its records is in copied.
+// readWARC returns the records of a file as "position id=text" or "! issue", and the error that
+// ended the reading. copied is a copy of all records.
 func readWARC(t *testing.T, content string, opt records.Options) (got, copied string, err error) {
 	t.Helper()
 	return readCopied(t, "a.wet", content, opt)
@@ -70,7 +70,7 @@ func TestWARC(t *testing.T) {
 	}
 }
 
-// Files whose records are members of a gzip file each are read to the end, and headers are fields.
+// Files whose records are separate gzip members are read to the end, and headers become fields.
 func TestWARCMembers(t *testing.T) {
 	var z bytes.Buffer
 	for _, uri := range []string{"https://a/", "https://b/"} {
@@ -94,8 +94,8 @@ func TestWARCMembers(t *testing.T) {
 	}
 }
 
-// FuzzWARC reads any bytes as WARC: nothing panics, records count up, and what is copied reads
-// as the same records again.
+// FuzzWARC reads arbitrary bytes as WARC: nothing panics, positions increase, and a copy yields the
+// same records.
 func FuzzWARC(f *testing.F) {
 	a, b := one("conversion", "https://a/", "text"), one("conversion", "https://b/", "more")
 	f.Add(a + b)

@@ -16,8 +16,8 @@ import (
 // CanCut implements records.Cutter.
 func (f *warcFile) CanCut() error { return nil }
 
-// CutText implements records.Cutter. Content-Length is that of the new block, and so are the digests
-// that were right of the old one; others are left out, as are those of kinds that are not known.
+// CutText implements records.Cutter. It updates Content-Length, and every digest that matches the
+// old block. It removes wrong digests, and those of an unknown kind.
 func (f *warcFile) CutText(rec *records.Record, keep []records.Span) []byte {
 	head, rest := cutHeader(rec.Raw)
 	block := bytes.TrimSuffix(rest, []byte(recordEnd))
@@ -41,7 +41,7 @@ func (f *warcFile) CutText(rec *records.Record, keep []records.Span) []byte {
 	return append(append(out, text...), recordEnd...)
 }
 
-// cutHeader splits a record into its header, with the empty line that ends it, and what follows.
+// cutHeader splits a record into its header, including the empty line at its end, and the rest.
 func cutHeader(raw []byte) (head, rest []byte) {
 	for at := 0; at < len(raw); {
 		n := bytes.IndexByte(raw[at:], '\n') + 1
@@ -56,7 +56,7 @@ func cutHeader(raw []byte) (head, rest []byte) {
 	return raw, nil
 }
 
-// cutField splits off the first line of a header, with the lines that continue it.
+// cutField splits off the first field of a header, including its continuation lines.
 func cutField(head []byte) (lines, rest []byte) {
 	n := bytes.IndexByte(head, '\n') + 1
 	for n < len(head) && (head[n] == ' ' || head[n] == '\t') {
@@ -67,8 +67,9 @@ func cutField(head []byte) (lines, rest []byte) {
 
 func lineEnd(line []byte) []byte { return line[len(bytes.TrimRight(line, "\r\n")):] }
 
-// digestLike returns the digest of text in the form of one, such as
-// sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ, if that is the digest of block.
+// digestLike returns the digest of text, of the same kind and in the same encoding as digest, for
+// example sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ. It reports false if digest is not the digest of
+// block.
 func digestLike(digest string, block []byte, text string) (string, bool) {
 	kind, sum, _ := strings.Cut(digest, ":")
 	for _, encode := range []func([]byte) string{
@@ -83,7 +84,7 @@ func digestLike(digest string, block []byte, text string) (string, bool) {
 	return "", false
 }
 
-// hashOf returns a digest of data, nil if the kind is not known.
+// hashOf returns a digest of data, or nil if the kind is unknown.
 func hashOf(kind string, data []byte) []byte {
 	switch strings.ToLower(kind) {
 	case "md5":

@@ -9,7 +9,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// A record that is cut says how long its block is, and digests that were right are right again.
+// A record that is cut has the new length of its block, and digests that were correct are
+// recomputed.
 func TestCutText(t *testing.T) {
 	const (
 		text  = "one\ntwo\nthree\n"
@@ -45,7 +46,7 @@ func TestCutText(t *testing.T) {
 	}
 }
 
-// parts is an output that marks where parts end.
+// parts is an output that marks the ends of parts.
 type parts struct{ strings.Builder }
 
 func (p *parts) EndPart() error {
@@ -53,7 +54,7 @@ func (p *parts) EndPart() error {
 	return nil
 }
 
-// Each record is a part of a compressed output.
+// Each record is a separate part of a compressed output.
 func TestCopyParts(t *testing.T) {
 	var out parts
 	c, err := WARC.NewCopier(&out, records.CopyOptions{})

@@ -19,16 +19,16 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// warcBlock is what is known of the block of a record before all of it is read.
+// warcBlock describes the block of a record before it has been read completely.
 type warcBlock struct {
-	kind        string // what it is, if that is no document; else ""
+	kind        string // the kind of content, if it is not a document; else ""
 	contentType string
-	head        int      // bytes of the header of an HTTP response
-	encodings   []string // of its body, the last one first
+	head        int      // size of the header of an HTTP response
+	encodings   []string // of the HTTP body, the last one applied first
 }
 
-// describe says what the block of a record is, by the headers of the record and how the block
-// begins.
+// describe describes the block of a record, from the headers of the record and the beginning of the
+// block.
 func describe(h *warcHeader, begin []byte) (b warcBlock) {
 	b.contentType = h.get("Content-Type")
 	warcType := strings.ToLower(h.get("WARC-Type"))
@@ -61,7 +61,7 @@ func describe(h *warcHeader, begin []byte) (b warcBlock) {
 	return b
 }
 
-// readHead reads the header of an HTTP response, and returns the status.
+// readHead parses the header of an HTTP response, and returns the status.
 func (b *warcBlock) readHead(begin []byte) (status int) {
 	head, _ := cutHeader(begin)
 	b.contentType, b.head = "", len(head)
@@ -90,9 +90,9 @@ func (b *warcBlock) readHead(begin []byte) (status int) {
 
 var errTooLarge = errors.New("too large: its body is larger than a document may be")
 
-// body returns the decoded body of an HTTP response, or the block of another record. What is
-// damaged is decoded as far as possible; what is not encoded, although the header says so, is as it
-// is. The kind is that of a body that is no document.
+// body returns the decoded body of an HTTP response, or the block of another record. Damaged data
+// is decoded as far as possible; a body that is not encoded, although the header says so, is
+// returned as it is. kind is set if the body is not a document.
 func (b *warcBlock) body(all []byte) (body []byte, kind string, err error) {
 	body = all[b.head:]
 	for _, encoding := range b.encodings {
@@ -145,7 +145,8 @@ func (b *warcBlock) body(all []byte) (body []byte, kind string, err error) {
 	return body, "", nil
 }
 
-// dechunk undoes the transfer encoding "chunked": up to damage, or not at all if there is no chunk.
+// dechunk decodes the transfer encoding "chunked". It stops at damage; if there is not a single
+// chunk, it returns body unchanged.
 func dechunk(body []byte) []byte {
 	var out []byte
 	for rest := body; ; {

@@ -42,7 +42,7 @@ func packed(t testing.TB, encoding, body string) string {
 	return out.String()
 }
 
-// chunks are a body with the transfer encoding "chunked".
+// chunks encodes a body with the transfer encoding "chunked".
 func chunks(body string) (out string) {
 	for ; len(body) > 7; body = body[7:] {
 		out += "7;x=y\r\n" + body[:7] + "\r\n"
@@ -57,13 +57,13 @@ func record(warcType, contentType, block string) string {
 	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Target-URI: <https://x/>\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", warcType, contentType, len(block), block)
 }
 
-// response is the record of an HTTP response.
+// response returns the record of an HTTP response.
 func response(head, body string) string {
 	return record("response", "application/http; msgtype=response", "HTTP/1.1 200 OK\r\n"+strings.ReplaceAll(strings.TrimSpace(head), "\n", "\r\n")+"\r\n\r\n"+body)
 }
 
-// readPage returns the texts of a file, and what was not read; copies are compared with what was
-// read.
+// readPage returns the texts of a file, and what was skipped. It also reads a copy of the file and
+// compares the records.
 func readPage(t *testing.T, content string, opt records.Options) (texts, skipped string) {
 	t.Helper()
 	opt.Tally = &records.Tally{}
@@ -77,7 +77,7 @@ func readPage(t *testing.T, content string, opt records.Options) (texts, skipped
 			texts += "! " + is.Reason + "|"
 			continue
 		} else if err != nil {
-			break // of a file without documents
+			break // copy of a file without documents
 		}
 		if texts += rec.Doc.Text + "|"; rec.Doc.ID != "https://x/" || !strings.Contains(content, string(rec.Raw)) {
 			t.Errorf("%q: %q", rec.Doc.ID, rec.Raw)

@@ -11,9 +11,9 @@ import (
 type copier struct {
 	w       io.Writer
 	follow  bool
-	like    records.Source // of a header without records; or nil
+	like    records.Source // gives the header of an output without records; or nil
 	columns []records.Column
-	json    *copyJSON // of records that are no lines, else nil
+	json    *copyJSON // for records that are not lines; nil otherwise
 	begun   bool      // the header has been written
 	partial bool      // the last record has no newline
 }
@@ -55,7 +55,7 @@ func (c *copier) begin(src records.Source) error {
 	return c.write(header)
 }
 
-// write writes a line, and before it the newline that the one before has not.
+// write writes a line. If the previous line had no newline, it writes one first.
 func (c *copier) write(raw []byte) error {
 	if len(raw) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (c *copier) Close() error {
 	return nil
 }
 
-// readHeader makes sure that the columns of like are known: they are when its records are read.
+// readHeader makes sure that the columns of like are known: reading its records reads the header.
 func (c *copier) readHeader() {
 	if info := c.like.Info(); info.Columns == nil && (info.Format == CSV || info.Format == TSV) {
 		for range c.like.Records(context.Background()) {

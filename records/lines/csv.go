@@ -16,9 +16,9 @@ import (
 )
 
 // rows is the cutter of CSV: a newline between quotes does not end a record. As in RFC 4180, a
-// quote counts only at the beginning of a field, so that 5" is an ordinary text.
+// quote has a meaning only at the beginning of a field, so 5" is ordinary text.
 type rows struct {
-	sep   byte // between fields
+	sep   byte // separates fields
 	state byte
 }
 
@@ -26,7 +26,7 @@ const (
 	fieldStart = iota
 	inField
 	inQuotes
-	quoteInQuotes // the end of the quoted part, or the first of a doubled quote
+	quoteInQuotes // after the closing quote, or the first of a doubled quote
 )
 
 func (c *rows) end(p []byte) int {
@@ -82,8 +82,8 @@ func cutRow(fields []string, raw []byte, sep byte) []string {
 	}
 }
 
-// cutQuoted returns the field that begins after the quote before s, and what is after the
-// separator that ends it. Text between the closing quote and the separator belongs to the field.
+// cutQuoted returns the field whose opening quote is before s, and the rest of the row after the
+// next separator. Text between the closing quote and the separator belongs to the field.
 func cutQuoted(s []byte, sep byte) (field string, rest []byte, more bool) {
 	var b []byte
 	for {
@@ -117,16 +117,16 @@ func cutTabs(fields []string, raw []byte) []string {
 // table parses the rows of CSV and TSV.
 type table struct {
 	cut      func([]string, []byte) []string
-	keys     []string // of Fields, JSON-encoded, by column; "" for those that are none
-	id, fp   int      // columns, -1 for none
+	keys     []string // JSON-encoded keys of Fields, by column; "" for columns that are not in Fields
+	id, fp   int      // columns; -1 for none
 	texts    []int    // columns that are joined to the text
-	weighted bool     // in the way of engine.JoinFields
+	weighted bool     // joined as engine.JoinFields does
 	makeID   bool
 	prints
 }
 
-// newTable makes a table with columns of these names, those of a header; with Options.NoHeader they
-// are the cells of the first row.
+// newTable makes a table with columns of these names, which come from the header; with
+// Options.NoHeader they are the cells of the first row.
 func newTable(names []string, cut func([]string, []byte) []string, opt records.Options) (*table, error) {
 	if opt.NoHeader {
 		for i := range names {
@@ -183,14 +183,13 @@ func newTable(names []string, cut func([]string, []byte) []string, opt records.O
 	return t, nil
 }
 
-// shortHex matches numbers in hexadecimal digits that only a flag makes fingerprints.
+// shortHex matches hexadecimal numbers that are too short to be detected as fingerprints.
 var shortHex = regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]{6,15}$`)
 
-// orRead is what else helps where the first line has no names: it is a comment, or has a
-// fingerprint.
+// orRead advises on a first line without usable names: it may be a comment, or have a fingerprint.
 func orRead(names []string, opt records.Options) string {
 	at := slices.IndexFunc(names, func(name string) bool { return shortHex.MatchString(name) && strings.ContainsAny(name, "0123456789") })
-	first := strings.Join(names[:min(2, len(names))], "") // the first one may be that of rows, which is empty
+	first := strings.Join(names[:min(2, len(names))], "") // the first name may be empty: the column of row names
 	switch {
 	case opt.Comment == 0 && first != "" && strings.IndexByte("#%;", first[0]) >= 0:
 		return fmt.Sprintf(", %s leaves out lines that begin with it", option.Set("Comment", first[0]))
@@ -201,8 +200,8 @@ func orRead(names []string, opt records.Options) string {
 	return ""
 }
 
-// nameFields makes the keys of the columns that become Fields. Where a name is empty, it is the
-// number of the column; one that comes again has a number after it.
+// nameFields makes the keys of the columns that become Fields. A column without a name gets its
+// number; a repeated name gets a number as suffix.
 func (t *table) nameFields(names []string) {
 	taken := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -227,8 +226,9 @@ func (t *table) nameFields(names []string) {
 	}
 }
 
-// textColumns are the names of the columns that are joined to the text. A column that has all of
-// TextField as its name wins. A column "" is the default.
+// textColumns returns the names of the columns that are joined to the text. A column whose name is
+// the whole of TextField has precedence over its comma-separated parts. "" stands for the default
+// column.
 func textColumns(names []string, opt records.Options) []string {
 	switch {
 	case opt.Fields != nil || opt.SetField != "":
@@ -239,10 +239,10 @@ func textColumns(names []string, opt records.Options) []string {
 	return strings.Split(opt.TextField, ",")
 }
 
-// madeIDs is what makes IDs where there are none.
+// madeIDs advises how to have IDs made where a file has none.
 func madeIDs() string { return option.Set("IDFrom", records.IDFromLine) + " makes ids" }
 
-// textOption is the option that names the fields of the text.
+// textOption returns the name of the option that selects the fields of the text.
 func textOption(opt records.Options) string {
 	switch {
 	case opt.Fields != nil:
@@ -253,8 +253,8 @@ func textOption(opt records.Options) string {
 	return "TextField"
 }
 
-// column returns the index of the column that want (or, if that is empty, the default) names, or
-// numbers from 1.
+// column returns the index of the column that want names, or numbers from 1. An empty want means
+// byDefault.
 func column(names []string, want, byDefault string) int {
 	name := orDefault(want, byDefault)
 	for i, n := range names {
@@ -273,11 +273,12 @@ func column(names []string, want, byDefault string) int {
 	return -1
 }
 
-// parse makes a document of a row. Its other columns become Fields, in their order.
+// parse makes a document of a row. Columns other than the ID, the text and the fingerprint become
+// Fields, in their order.
 func (t *table) parse(raw []byte, rec *record) string {
 	cols := t.cut(make([]string, 0, len(t.keys)), raw)
 	if n := len(t.keys); len(cols) > n && slices.ContainsFunc(cols[n:], func(cell string) bool { return cell != "" }) {
-		// Which cell has moved to which column is not known.
+		// It is unknown which cell moved to which column.
 		if rec.Flaw = fmt.Sprintf("%d columns where the header has %d", len(cols), n); !t.makeID {
 			return rec.Flaw
 		}
@@ -301,7 +302,7 @@ func (t *table) parse(raw []byte, rec *record) string {
 	return rec.checkID(t.makeID)
 }
 
-// notNull returns a cell, "" for a null as databases write it into tables of text.
+// notNull returns a cell, or "" if it is \N, which databases write for null in text files.
 func notNull(cell string) string {
 	if cell == `\N` {
 		return ""
@@ -344,11 +345,11 @@ func (t *table) fields(cols []string) json.RawMessage {
 	return append(b, '}')
 }
 
-// separators are what files in columns have between them.
+// separators are the usual separators of columns.
 var separators = []byte{';', '\t', '|', ',', ':'}
 
-// hintSeparator returns the error that explains err, which is about a header: perhaps it has the
-// columns when it is cut elsewhere.
+// hintSeparator explains err, an error in a header: another separator may yield the required
+// columns.
 func hintSeparator(err error, raw []byte, sep byte, opt records.Options) error {
 	opt.NoHeader = false
 	whole := len(cutRow(nil, raw, sep)) == 1

@@ -42,8 +42,8 @@ func (f *file) CutText(rec *records.Record, keep []records.Span) []byte {
 	return rec.Raw
 }
 
-// cut returns a record whose text, which raw[from:to] is the notation of, is parts of it: as they
-// are written there, or, if they cannot be found there, as again writes them.
+// cut returns rec.Raw with its text, encoded in raw[from:to], reduced to the parts keep. It copies
+// their encoded bytes; if it cannot find them, it encodes the parts with again.
 func cut(rec *records.Record, from, to int, keep []records.Span, char func(s []byte) (size, n int), again func(string) []byte) []byte {
 	out := append(make([]byte, 0, len(rec.Raw)), rec.Raw[:from]...)
 	parts, ok := spans(rec.Raw[from:to], rec.Doc.Text, keep, char)
@@ -68,7 +68,7 @@ func inJSON(s string) []byte {
 
 func doubled(s string) []byte { return []byte(strings.ReplaceAll(s, `"`, `""`)) }
 
-// textIn returns where in a record its text is written, with its quotes.
+// textIn returns the position of the encoded text in a record, including its quotes.
 func (o *object) textIn(raw []byte) (from, to int, ok bool) {
 	s := trim(raw)
 	var text found
@@ -76,18 +76,18 @@ func (o *object) textIn(raw []byte) (from, to int, ok bool) {
 	if err != nil || len(text.value) < 2 || text.value[0] != '"' {
 		return 0, 0, false
 	}
-	from = cap(raw) - cap(text.value) // both end where raw's array does
+	from = cap(raw) - cap(text.value) // both slices end at the end of raw's array
 	return from, from + len(text.value), true
 }
 
-// spans returns where parts of a text are in the bytes that it is written as, given the length of
-// the first character, written and in the text. It reports false if they cannot be found.
+// spans returns the positions of parts of a text in its encoded bytes. char returns the length of
+// the first character, encoded and decoded. spans reports false if it cannot find the parts.
 func spans(written []byte, text string, keep []records.Span, char func(s []byte) (size, n int)) ([]records.Span, bool) {
-	marks := make([]int, 0, 2*len(keep)) // in the text, then in what is written
+	marks := make([]int, 0, 2*len(keep)) // offsets in the text, replaced by offsets in written
 	for _, k := range keep {
 		marks = append(marks, k.From, k.To)
 	}
-	next, at := 0, 0 // mark; place in the text
+	next, at := 0, 0 // index of the next mark; offset in the text
 	for i := 0; ; {
 		for next < len(marks) && marks[next] == at {
 			marks[next] = i
@@ -109,8 +109,8 @@ func spans(written []byte, text string, keep []records.Span, char func(s []byte)
 	return out, true
 }
 
-// jsonChar returns how many bytes the first character of a JSON string takes, and how many it is of
-// the text.
+// jsonChar returns the length in bytes of the first character of a JSON string, encoded and
+// decoded.
 func jsonChar(s []byte) (size, n int) {
 	if s[0] != '\\' || len(s) < 2 {
 		return plainChar(s)
@@ -128,8 +128,7 @@ func jsonChar(s []byte) (size, n int) {
 	return 6, utf8.RuneLen(r)
 }
 
-// plainChar is jsonChar for a character that is written as it is. A byte that is no UTF-8 is U+FFFD
-// in the text.
+// plainChar is jsonChar for an unescaped character. An invalid byte is U+FFFD in the text.
 func plainChar(s []byte) (size, n int) {
 	if s[0] < utf8.RuneSelf {
 		return 1, 1
@@ -149,7 +148,7 @@ func cellChar(s []byte) (size, n int) {
 	return plainChar(s)
 }
 
-// textIn returns where in a row its text is written: the whole cell, which may be in quotes.
+// textIn returns the position of the text in a row: the whole cell, including quotes.
 func (t *table) textIn(raw []byte, sep byte, quotes bool) (from, to int, ok bool) {
 	if len(t.texts) == 0 {
 		return 0, 0, false
@@ -171,10 +170,10 @@ func (t *table) textIn(raw []byte, sep byte, quotes bool) (from, to int, ok bool
 	}
 }
 
-// isSpace reports whether a part stands for a space, which may separate cells.
+// isSpace reports whether a part stands for a space. A space may be the separator of cells.
 func isSpace(part records.Span) bool { return part.From == part.To }
 
-// cutCell returns a record whose text, the cell in raw[from:to], is parts of it.
+// cutCell returns rec.Raw with its text, the cell raw[from:to], reduced to the parts keep.
 func cutCell(rec *records.Record, from, to int, quotes bool, keep []records.Span) []byte {
 	cell := rec.Raw[from:to]
 	quoted := quotes && len(cell) > 0 && cell[0] == '"'

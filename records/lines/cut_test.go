@@ -10,15 +10,15 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// written are characters of a text, as JSON, as CSV, and as the text has them.
+// written are characters encoded in JSON and CSV, and decoded.
 var written = []struct{ json, csv, text string }{
 	{`a`, `a`, "a"}, {`\n`, "\n", "\n"}, {`\u000A`, "\n", "\n"}, {`\r\n`, "\r\n", "\r\n"}, {`é`, `é`, "é"}, {`\u00e9`, `é`, "é"},
 	{`\"`, `""`, `"`}, {`\\`, `\`, `\`}, {`\/`, `/`, "/"}, {`\u0000`, "\x00", "\x00"}, {`😀`, `😀`, "😀"}, {`\uD83D\uDe00`, `😀`, "😀"}, {`\t`, "\t", "\t"},
 	{`,`, `,`, ","}, {`一`, `一`, "一"}, {`}{`, `}{`, "}{"}, {`�`, `�`, "\ufffd"}, {`\n`, "\n", "\n"},
 }
 
-// TestCutText cuts random texts at random line ends: the parts that stay and all other bytes of the
-// record are as they were written.
+// TestCutText cuts random texts at random line ends. The bytes of the remaining parts and all other
+// bytes of the record must be the original ones.
 func TestCutText(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 3000 {
@@ -80,7 +80,7 @@ func TestCutText(t *testing.T) {
 	}
 }
 
-// TestCutWithinLines cuts texts that are a line or an unquoted cell, anywhere.
+// TestCutWithinLines cuts plain lines and unquoted cells at any character.
 func TestCutWithinLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 2000 {
@@ -132,8 +132,8 @@ func TestCutWithinLines(t *testing.T) {
 	}
 }
 
-// TestCutOdd cuts records whose text cannot be cut byte for byte: their text is encoded again, and
-// nothing else changes.
+// TestCutOdd cuts records whose text cannot be cut byte for byte. Their text is encoded again; all
+// other bytes stay the same.
 func TestCutOdd(t *testing.T) {
 	for _, c := range []struct{ name, in, text, want string }{
 		{"x.jsonl", "{\"text\":\"a\\n\xff\\nb\",\"z\":\"\xff\"}", "a\n\ufffd\nb", "{\"text\":\"a\\nb\",\"z\":\"\xff\"}"},

@@ -13,20 +13,20 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// The formats.
+// Formats that this package reads.
 const (
 	JSONL        records.Format = "jsonl"        // a JSON object on each line
-	JSON         records.Format = "json"         // JSON objects in an array, or one after the other
+	JSON         records.Format = "json"         // JSON objects in an array, or concatenated
 	CSV          records.Format = "csv"          // RFC 4180 with a header
-	TSV          records.Format = "tsv"          // columns separated by tabs, with a header; no quotes and no escapes
+	TSV          records.Format = "tsv"          // tab-separated columns with a header, without quotes and escapes
 	TXT          records.Format = "txt"          // each line is a document, its ID is "file:line"
-	Fingerprints records.Format = "fingerprints" // number TAB id, id TAB number, or a number alone, whose ID is its line
+	Fingerprints records.Format = "fingerprints" // number TAB id, id TAB number, or a number alone, whose ID is its line number
 	Hashes       records.Format = "hashes"       // the same with decimal numbers, in the order id TAB number
 )
 
-// formatOf recognises the format of a file by its name and its first lines, of which s is the
-// sample. Lists of fingerprints are recognised under any name but .jsonl and .csv, since they are
-// called .tsv and .txt too.
+// formatOf recognises the format of a file by its name and its first lines; s is a sample of them.
+// Lists of fingerprints are recognised under any name but .jsonl and .csv, since lists are often
+// called .tsv or .txt.
 func formatOf(name string, lines [][]byte, s *sample, opt records.Options) records.Format {
 	named := byName(name)
 	switch {
@@ -55,8 +55,8 @@ func jsonShape(lines [][]byte) string {
 	return "JSON objects"
 }
 
-// spreadOrNot decides between JSONL and JSON. Other formats remain what they are. The user asked
-// for the format asked.
+// spreadOrNot decides between JSONL and JSON, and returns other formats unchanged. asked is the
+// format that the user requested.
 func spreadOrNot(format, asked records.Format, lines [][]byte) (records.Format, error) {
 	switch spread := isSpread(lines); {
 	case format == JSONL && spread && asked == JSONL:
@@ -64,12 +64,12 @@ func spreadOrNot(format, asked records.Format, lines [][]byte) (records.Format, 
 	case format == JSONL && spread:
 		return JSON, nil
 	case format == JSON && !spread && len(lines) > 0 && isObject(lines[0]):
-		return JSONL, nil // where a damaged line is one record
+		return JSONL, nil // in JSONL, a damaged line is a single bad record
 	}
 	return format, nil
 }
 
-// namesFields reports whether the options name a field that no list of fingerprints has.
+// namesFields reports whether the options name a field that a list of fingerprints cannot have.
 func namesFields(opt records.Options) bool {
 	for _, field := range []string{opt.IDField, opt.FingerprintField} {
 		if _, err := strconv.Atoi(field); field != "" && err != nil {
@@ -79,7 +79,7 @@ func namesFields(opt records.Options) bool {
 	return opt.TextField != ""
 }
 
-// byName returns the format of a file's ending, before the ending of a compression if there is one.
+// byName returns the format of a file's ending, after removing the ending of a compression.
 func byName(name string) records.Format {
 	base := strings.ToLower(path.Base(filepath.ToSlash(name)))
 	for _, z := range []string{".gz", ".zst", ".zstd", ".gzip"} {
@@ -100,7 +100,7 @@ func byName(name string) records.Format {
 	return records.Auto
 }
 
-// sampleLines returns the lines of head that are not blank, without a last one that is incomplete.
+// sampleLines returns the lines of head that are not blank, without an incomplete last line.
 func sampleLines(head []byte, ends bool) [][]byte {
 	var lines [][]byte
 	for len(head) > 0 {
@@ -119,11 +119,11 @@ func sampleLines(head []byte, ends bool) [][]byte {
 // trimBlanks removes white space around a line, except tabs, which separate columns.
 func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
 
-// plainText is what a file is taken for that nothing else is.
+// plainText describes the format of files that are not recognised otherwise.
 const plainText = "plain text, one document a line"
 
-// almostList is the notice for a file that is read as texts although most of its lines are numbers,
-// or all look like base64.
+// almostList returns a notice for a file that is read as texts although most of its lines are
+// numbers, or all look like base64; "" for other files.
 func almostList(s *sample) string {
 	if s.base64 > 0 && s.base64 == s.lines {
 		return plainText + "; " + option.Set("Fingerprints", base.Base64) + " reads the lines as fingerprints"
@@ -141,7 +141,7 @@ func almostList(s *sample) string {
 	return fmt.Sprintf(plainText+", because %q is not a number; %s reads the other lines as fingerprints", other, option.Set("Format", Fingerprints))
 }
 
-// isHeader reports whether line names columns that documents have.
+// isHeader reports whether line names columns that documents usually have.
 func isHeader(line []byte, sep string) bool {
 	names := strings.Split(strings.ToLower(string(line)), sep)
 	for _, n := range names {

@@ -13,21 +13,22 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// digest is a kind of hash that is not read as a fingerprint. As words, two of them are alike only
-// if they are equal.
+// digest is a kind of hash that simdb does not read as a fingerprint. As words, two such hashes are
+// similar only if they are equal.
 type digest struct {
-	form *regexp.Regexp // of all of a cell
+	form *regexp.Regexp // matches a whole cell
 	what string         // in messages, after "its lines have"
 	todo string
-	by   string // an option, which stands at %s in todo
+	by   string // name of an option, for %s in todo
 }
 
-// advice is what the user can do.
+// advice returns the advice for the user.
 func (d *digest) advice() string { return strings.Replace(d.todo, "%s", option.Name(d.by), 1) }
 
 const asStrings = "%s compares them as strings"
 
-// digests are the kinds, special ones first. What is hexadecimal in columns may be a fingerprint.
+// digests are the known kinds, most specific first. In columns, hexadecimal values may be
+// fingerprints.
 var digests = []*digest{
 	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", asStrings, "Levenshtein"},
 	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", asStrings, "Levenshtein"},
@@ -42,10 +43,10 @@ var digests = []*digest{
 
 var numberDigest, hexDigest = digests[len(digests)-2], digests[len(digests)-1]
 
-// leastHex are the digits that make a cell a hash rather than a word.
+// leastHex is the number of digits from which a cell is a hash rather than a word.
 const leastHex = 16
 
-// digestOf returns the kind of a cell, nil if it is none.
+// digestOf returns the kind of digest in a cell, or nil if the cell is not a digest.
 func digestOf(cell []byte) *digest {
 	cell = bytes.Trim(cell, " \"'\r")
 	if len(cell) < 5 || bytes.IndexByte(cell, ' ') >= 0 {
@@ -59,8 +60,8 @@ func digestOf(cell []byte) *digest {
 	return nil
 }
 
-// digestIn returns the kind of digest that a line has in one of its columns, and the digest. One
-// that is followed by several words after a single blank belongs to a text.
+// digestIn returns the kind of digest in one of the columns of a line, and the digest. A digest
+// that is followed by several words after a single blank belongs to a text, and does not count.
 func digestIn(line []byte) (*digest, []byte) {
 	if d := digestOf(line); d != nil {
 		return d, line
@@ -83,19 +84,19 @@ func digestIn(line []byte) (*digest, []byte) {
 	return nil, nil
 }
 
-// isPair reports whether columns are two, neither of them a text.
+// isPair reports whether there are two columns, neither of them a text.
 func isPair(columns [][]byte) bool {
 	return len(columns) == 2 && !slices.ContainsFunc(columns, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })
 }
 
-// digestBesideID reports whether a line is a digest and one word.
+// digestBesideID reports whether a line consists of a digest and one word.
 func digestBesideID(line []byte) bool {
 	_, cell := digestIn(line)
 	return cell != nil && isPair(columnsBeside(line, cell))
 }
 
-// columnsBeside cuts a line at what stands before a cell of it, or else after it; it returns nil if
-// that is no separator.
+// columnsBeside splits a line at the separator before a cell, or else after it. It returns nil if
+// the character there is not a separator.
 func columnsBeside(line, cell []byte) [][]byte {
 	before, after, _ := bytes.Cut(line, cell)
 	before, after = bytes.TrimRight(before, " \"'"), bytes.TrimLeft(after, " \"'\r")
@@ -112,8 +113,8 @@ func columnsBeside(line, cell []byte) [][]byte {
 	return bytes.Split(line, sep)
 }
 
-// mostly is the kind of digest that 9 of 10 texts have by find, of which the first may be a header;
-// the first digest, and nil if there is none.
+// mostly returns the kind of digest that find returns for 9 of 10 texts, and the first digest; the
+// first text may be a header. It returns nil if there is no such kind.
 func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, first []byte) {
 	n := 0
 	texts = slices.DeleteFunc(slices.Clone(texts), func(text []byte) bool { return len(text) > 0 && (text[0] == '#' || text[0] == '%') }) // comments
@@ -135,8 +136,8 @@ func mostly(texts [][]byte, find func([]byte) (*digest, []byte)) (kind *digest, 
 	return kind, first
 }
 
-// refuseDigests returns the refusal of a list of digests. In files of columns, those that may be
-// fingerprints are what a flag can name.
+// refuseDigests returns an error if the lines are a list of digests. In files of columns it accepts
+// digests that could be fingerprints, because the user can select that column.
 func refuseDigests(lines [][]byte, columns bool) error {
 	d, first := mostly(lines, digestIn)
 	readable := base.Widths(first, base.Auto)[0] > 0
@@ -153,7 +154,8 @@ func refuseDigests(lines [][]byte, columns bool) error {
 	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, records.Short(string(first)), todo, records.AsText())
 }
 
-// inColumns is how a cell of the lines is read if something separates their columns, or "".
+// inColumns returns the options that read the lines as columns with the fingerprint at cell, or ""
+// if no separator is next to the cell.
 func inColumns(lines [][]byte, cell []byte) string {
 	for _, line := range lines {
 		i := bytes.Index(line, cell)
@@ -172,7 +174,7 @@ func inColumns(lines [][]byte, cell []byte) string {
 	return ""
 }
 
-// WarnOfDigests is the notice for texts that are digests, "" if they are none.
+// WarnOfDigests returns a notice for texts that are digests, or "".
 func WarnOfDigests(texts [][]byte) string {
 	d, first := mostly(texts, func(text []byte) (*digest, []byte) { return digestOf(text), text })
 	if d == nil {
@@ -181,8 +183,7 @@ func WarnOfDigests(texts [][]byte) string {
 	return fmt.Sprintf("its texts are %s, such as %q, which are compared as words: %s", d.what, records.Short(string(first)), d.advice())
 }
 
-// notTaken is the error for a file without fingerprints although the user says how they are
-// written.
+// notTaken returns the error for a file without fingerprints although the user set their notation.
 func notTaken(opt records.Options, lines [][]byte) error {
 	said := option.Set("Fingerprints", opt.Fingerprints)
 	if d, first := mostly(lines, digestIn); d != nil {

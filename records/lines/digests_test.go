@@ -9,14 +9,14 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// TestDigests reads lists of hashes that are no fingerprints, as other programs write them, and
-// texts that have hashes in them.
+// TestDigests reads lists of hashes that are not fingerprints, in the formats of other programs,
+// and texts that contain hashes.
 func TestDigests(t *testing.T) {
 	const h16, h70 = "9f3c5a00112233ff", "af74ad89b6257a65de3a727411c78fc1b994d007602253afe040f397bc17bea3e7a1e4"
 	h32, h64, bits := strings.Repeat(h16, 2), strings.Repeat(h16, 4), strings.Repeat("0110", 16)
 	for _, c := range []struct {
-		name, line string // the line of a file of twelve; N is its number
-		want       string // in the refusal, else in the notice; "" for no word
+		name, line string // line is repeated twelve times; N stands for its number
+		want       string // part of the error or the notice; "" if there is none
 	}{
 		{"list", "0x00000000000000f0\tN", "fingerprints, hexadecimal number TAB id a line"},
 		{"a.txt", h64, "fingerprints of 256 bits, one hexadecimal number a line (the id is the line's number); checksums are no fingerprints"},
@@ -91,13 +91,14 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// TestDigestsWithoutHeader checks that --no-header takes no hash for an id, nor its id for a text.
+// TestDigestsWithoutHeader checks that --no-header does not read a hash as an ID, or the ID beside
+// it as a text.
 func TestDigestsWithoutHeader(t *testing.T) {
 	hash := strings.Repeat("9f3c5a00112233ff", 4)
 	for _, c := range []struct {
 		line string
 		opt  records.Options
-		want string // in the refusal
+		want string // part of the error
 	}{
 		{hash + ",a.png", records.Options{}, "IDField: \"2\", FingerprintField: \"1\""},
 		{"a.png," + hash, records.Options{}, "IDField: \"1\", FingerprintField: \"2\""},
@@ -113,7 +114,8 @@ func TestDigestsWithoutHeader(t *testing.T) {
 	}
 }
 
-// TestFingerprintsFlag checks that the notation of fingerprints is an error where there are none.
+// TestFingerprintsFlag checks that setting the notation of fingerprints is an error if the file has
+// none.
 func TestFingerprintsFlag(t *testing.T) {
 	for _, c := range []struct {
 		name, content string

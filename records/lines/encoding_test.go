@@ -25,7 +25,7 @@ func asUTF16(text string, big bool) string {
 	return string(b)
 }
 
-// Files in other encodings are read as if they were UTF-8, and their copies have the bytes of the
+// Files in other encodings yield the same records as in UTF-8, and copies have the bytes of the
 // input.
 func TestEncodedFiles(t *testing.T) {
 	const text = "id,text\n1,caf\u00e9 \U0001f600\n2,na\u00efve\n"

@@ -25,7 +25,7 @@ func (f *file) CanExtend(columns []records.Column) error {
 	return records.NotExtended(f)
 }
 
-// extend returns a record of src with further columns.
+// extend returns a record of src with additional columns.
 func extend(src records.Source, raw []byte, columns []records.Column, values []any) ([]byte, error) {
 	if format := src.Info().Format; format == JSONL || format == JSON {
 		return extendObject(raw, columns, values)
@@ -33,7 +33,7 @@ func extend(src records.Source, raw []byte, columns []records.Column, values []a
 	return src.(*file).extendRow(raw, values), nil
 }
 
-// extendHeader returns the header of a file of columns with further ones.
+// extendHeader returns the header of a file of columns with additional columns.
 func extendHeader(src records.Source, columns []records.Column) []byte {
 	f, ok := src.(*file)
 	if !ok || f.info.Columns == nil {
@@ -64,8 +64,7 @@ func (f *file) extendRow(raw []byte, values []any) []byte {
 	return append(out, raw[len(line):]...)
 }
 
-// cell is a text as it is written in a cell. TSV has nothing to write tabs and line ends with; they
-// become blanks.
+// cell encodes a text as a cell. TSV cannot represent tabs and line ends; they become blanks.
 func (f *file) cell(s string) string {
 	if f.info.Format == TSV {
 		return strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)
@@ -76,7 +75,7 @@ func (f *file) cell(s string) string {
 	return s
 }
 
-// extendObject appends members to a JSON object. A member that is there already is an error.
+// extendObject appends members to a JSON object. It returns an error if one already exists.
 func extendObject(raw []byte, columns []records.Column, values []any) ([]byte, error) {
 	object := bytes.TrimRight(raw, blank)
 	if len(object) == 0 || object[len(object)-1] != '}' {

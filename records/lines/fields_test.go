@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Fields may be within others, several make a text, and IDs can be made.
+// Fields may be nested, several fields may form a text, and IDs can be made.
 func TestFieldOptions(t *testing.T) {
 	for _, c := range []struct {
 		file, content string

@@ -16,12 +16,12 @@ type file struct {
 	opt     records.Options
 	info    records.Info
 
-	parse     parser // nil until the header has been read, where that names the columns
-	hasHeader bool   // the first line that is not blank is not data
-	before    []byte // the line before the header, which says what separates columns
+	parse     parser // nil until the header has been read, if that names the columns
+	hasHeader bool   // the first nonblank line is not data
+	before    []byte // a line before the header that declares the separator of columns
 	unnamed   bool   // the header does not name the first column
 	seen      base.Evidence
-	surveys   bool // it only collects what is seen
+	surveys   bool // the records are only read to collect evidence
 	members   bool // the records are the members of a JSON object
 	usable
 }
@@ -40,15 +40,15 @@ func (f *file) Close() error {
 	return f.in.Close()
 }
 
-// usable says what records of the first block, and more, can be used for.
+// usable summarises the records of the first block, and of more if that does not suffice.
 type usable struct {
 	records int
-	whole   bool   // there has been one, or an error in its place
-	sound   bool   // one of them has no flaw
-	flaw    string // the first of them
-	prints  int    // with a fingerprint
+	whole   bool   // a complete record, or an error in its place, was found
+	sound   bool   // a record has no flaw
+	flaw    string // the first flaw
+	prints  int    // records with a fingerprint
 	several bool   // a record has several fingerprints
-	listed  bool   // a text is of a list
+	listed  bool   // a text comes from a list
 	texts   [][]byte
 }
 
@@ -60,7 +60,7 @@ func (f *file) cells(dst []string, raw []byte) []string {
 	return cutRow(dst, raw, f.separator())
 }
 
-// separator is what stands between the columns.
+// separator returns the character between columns.
 func (f *file) separator() byte {
 	switch {
 	case f.opt.Delimiter != 0:

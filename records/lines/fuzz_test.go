@@ -82,9 +82,9 @@ func FuzzJSONLine(f *testing.F) {
 	})
 }
 
-// FuzzFile reads any bytes as a file: nothing panics, lines count up (in JSON several records may
-// share one, and their ends count records), and of a file in UTF-8 that is not compressed every
-// byte is in the header, a record, an issue or a blank line.
+// FuzzFile reads arbitrary bytes as a file. Nothing panics, and line numbers increase; in JSON,
+// several records may share a line, and their ends count records. Every byte of an uncompressed
+// file in UTF-8 is in the header, a record, an issue or a blank line.
 func FuzzFile(f *testing.F) {
 	f.Add("a.csv", []byte("id,text\n1,\"a\nb\"\n2,5\" x\n\"3\n"))
 	f.Add("a.jsonl", []byte("\xef\xbb\xbf{\"id\":1,\"text\":\"x\"}\r\n\n{\"id\":2}\n"))
@@ -101,7 +101,7 @@ func FuzzFile(f *testing.F) {
 		}
 		var line, end records.Position
 		var size int64
-		shared := records.Position(0) // 1 if records may begin on the line of the one before
+		shared := records.Position(0) // 1 if a record may begin on the line of the previous one
 		if in.info.Format.EndUnit() != in.info.Format.Unit() {
 			shared = 1
 		}

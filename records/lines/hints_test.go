@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Files that can't be read are refused as a whole, with one message that says what to do.
+// Files that can't be read are refused as a whole, with one message that gives advice.
 func TestHelpfulRefusals(t *testing.T) {
 	const noHeader = ", NoHeader takes the first line for data"
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestHelpfulRefusals(t *testing.T) {
 			t.Errorf("%s %q: %q, %v; want %s", c.name, c.content, got, err, c.want)
 		}
 	}
-	// What only looks like one of these is read as it was.
+	// Files that only resemble the ones above are still read.
 	for _, c := range []struct {
 		name, content string
 		opt           records.Options

@@ -14,19 +14,20 @@ import (
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
-// object parses JSON lines. The members of the top level are walked, so that numbers keep every
-// digit, the other members go to Fields as they are written, and of members with the same name the
-// last counts. A line is checked on the way, or, if it has what is rare, by the decoder before.
+// object parses JSON lines. It walks the members of the top level instead of decoding them: numbers
+// keep all their digits, and the other members go into Fields byte for byte. If a name repeats, the
+// last member wins. The walk also validates the line, except for lines with rare constructs, which
+// the decoder checks first.
 type object struct {
-	id, fp   string   // names of members; no id is read if that is ""
-	fps      string   // of the list of further fingerprints; "" if fp is named, which may be one
-	texts    []string // of those that are joined to the text
-	weighted bool     // they are joined in the way of engine.JoinFields
-	set      bool     // it is a set
-	members  bool     // the records are members of an object, by their IDs
+	id, fp   string   // names of members; no ID is read if id is ""
+	fps      string   // name of the list of further fingerprints; "" if the user named fp, which may itself be a list
+	texts    []string // names of the members that are joined to the text
+	weighted bool     // joined as engine.JoinFields does
+	set      bool     // the document is a set
+	members  bool     // the records are members of an object, whose names are the IDs
 	makeID   bool
-	orMake   string // what else an error without an id advises
-	idsOnly  bool   // it may have neither text nor fingerprint
+	orMake   string // additional advice in errors about a missing ID
+	idsOnly  bool   // a record may have neither text nor fingerprint
 	prints
 }
 
@@ -50,15 +51,15 @@ func newObject(opt records.Options, members bool) *object {
 	return o
 }
 
-// found is the value of a field, nil if there is none.
+// found is the value of a field, or nil if there is none.
 type found struct {
 	value []byte
-	path  string // from a value that is a list, as of records.TextAt
-	exact bool   // a member has the whole name, so that none within another is meant
+	path  string // path within a value that is a list, as for records.TextAt
+	exact bool   // a member has exactly this name, so paths into other members are ignored
 }
 
-// take notes the value of a member if it is the field of that name, or has it within, by a path. It
-// reports whether all of the member is the field.
+// take records the value of a member if name is its key or a path into it. It reports whether the
+// member itself is the field.
 func (f *found) take(name, key string, value []byte) bool {
 	if key == name {
 		f.value, f.path, f.exact = value, "", true
@@ -83,13 +84,13 @@ func (f *found) take(name, key string, value []byte) bool {
 	return false
 }
 
-// lead is what a JSON text may have before it: the byte order mark of a file that was appended to
-// another one, or the record separator of RFC 7464.
+// lead are characters that may precede a JSON text: white space, the byte order mark of a file that
+// was appended to another one, or the record separator of RFC 7464.
 const lead = blank + "\ufeff\x1e"
 
-// trim returns a JSON text without what may stand around it.
+// trim removes white space, and the other characters of lead, around a JSON text.
 func trim(s []byte) []byte {
-	if len(s) > 0 && s[0] != '{' { // else there is nothing to look for, with a table of runes
+	if len(s) > 0 && s[0] != '{' { // otherwise avoid the slow TrimLeft, which builds a table of runes
 		s = bytes.TrimLeft(s, lead)
 	}
 	for len(s) > 0 && strings.IndexByte(blank, s[len(s)-1]) >= 0 {
@@ -112,7 +113,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 		}
 	}
 	var id, fp found
-	var list []byte // of fingerprints
+	var list []byte // list of fingerprints
 	var few [4]found
 	texts := append(few[:0], make([]found, len(o.texts))...)
 	var fields []byte
@@ -127,7 +128,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 		}
 		known = fp.take(o.fp, key, value) || known
 		if known && (o.set || value[0] != '{' && value[0] != '[') {
-			return // a list or an object is no text, and stays a field
+			return // a list or an object is not a text, and stays a field
 		}
 		if fields == nil {
 			fields = append(fields, '{')
@@ -156,8 +157,8 @@ func (o *object) parse(raw []byte, rec *record) string {
 	return o.fill(rec, s, id.value, texts, fp.value, list)
 }
 
-// anyMembers is Members for a line that checkedMembers can't take, raw without white space around
-// it. It returns what is wrong with the line, or "".
+// anyMembers is Members for a line that checkedMembers rejects; s is raw without white space around
+// it. It returns a reason if the line is not usable, or "".
 func anyMembers(raw, s []byte, take func(key string, member, value []byte)) string {
 	switch {
 	case !jsontext.Valid(s):
@@ -177,14 +178,14 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 	return ""
 }
 
-// listOfTexts reports whether an array has strings alone, and is no pair of an id and a text.
+// listOfTexts reports whether an array has only strings, and is not a pair of an ID and a text.
 func listOfTexts(s []byte) bool {
 	var all []string
 	return json.Unmarshal(s, &all) == nil && len(all) > 0 && len(all) != 2
 }
 
-// fill sets ID, Text and fingerprints from their JSON values in the object s, nil where there is
-// none.
+// fill sets ID, Text and fingerprints from their JSON values in the object s. A missing value is
+// nil.
 func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte) string {
 	if reason := o.setID(rec, s, id); reason != "" {
 		return reason
@@ -211,8 +212,8 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 	return ""
 }
 
-// setID sets the ID from its JSON value, nil for none. It returns what is wrong with the record if
-// it has to have one.
+// setID sets the ID from its JSON value, nil if it is missing. It returns a reason if the record
+// needs an ID and has no valid one.
 func (o *object) setID(rec *record, s, id []byte) string {
 	reason := ""
 	switch {
@@ -235,7 +236,8 @@ func (o *object) setID(rec *record, s, id []byte) string {
 	return rec.checkID(o.makeID)
 }
 
-// within says that the value of a field is a list, or an object, of which an option can name a member.
+// within explains that the value of a field is a list or an object, and names the option that
+// selects a member.
 func within(value []byte, name, field string) string {
 	if value[0] == '[' {
 		if path := records.PathOfText(value, name); path != "" && field != "IDField" {
@@ -256,7 +258,7 @@ func within(value []byte, name, field string) string {
 	return what
 }
 
-// unquote returns what a string of the record stands for, which has been checked.
+// unquote decodes a valid JSON string of the record.
 func (r *record) unquote(quoted []byte) string {
 	if !r.BadUTF8 {
 		return jsontext.Unquote(quoted)
@@ -271,7 +273,7 @@ func hasSet(s []byte) bool {
 	return err == nil && has
 }
 
-// option is the option that names the fields of the text.
+// option returns the name of the option that selects the fields of the text.
 func (o *object) option() string {
 	switch {
 	case o.weighted:
@@ -282,7 +284,7 @@ func (o *object) option() string {
 	return "TextField"
 }
 
-// setText joins the texts of a document: each begins a line, or is a field of its own.
+// setText joins the texts of a document as lines, or as fields of JoinFields.
 func (o *object) setText(rec *record, texts []found) {
 	d := &rec.Doc
 	if v := texts[0].value; o.set && v != nil && v[0] == '[' {
@@ -308,8 +310,8 @@ func (o *object) setText(rec *record, texts []found) {
 	d.Text = engine.JoinFields(values...)
 }
 
-// textOf returns the text of field i: a number, true and false as they are written, and what is in
-// a list as lines. An object is a flaw of the record.
+// textOf returns the text of field i. Numbers, true and false are copied as written; the texts in a
+// list become lines. An object is a flaw of the record.
 func (o *object) textOf(rec *record, i int, f found) (text string) {
 	value, ok := f.value, false
 	switch {
@@ -329,7 +331,8 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 	return text
 }
 
-// setJSONFingerprint reads a fingerprint: a string as others are, or a number, which is decimal.
+// setJSONFingerprint reads a fingerprint from a JSON value. A string may have any notation; a
+// number is decimal.
 func setJSONFingerprint(rec *record, value []byte, p prints) string {
 	if value[0] == '"' {
 		return rec.setFingerprint([]byte(strings.TrimSpace(records.ValidText(jsontext.Unquote(value)))), p)
@@ -340,9 +343,9 @@ func setJSONFingerprint(rec *record, value []byte, p prints) string {
 	return ""
 }
 
-// setJSONFingerprints reads a list of fingerprints, each as setJSONFingerprint does: the first one
-// is that of the document, unless it has one, and the others its further ones. All have as many
-// bits and are written in one way.
+// setJSONFingerprints reads a list of fingerprints, each like setJSONFingerprint. If the document
+// has no fingerprint yet, the first one becomes its fingerprint; the others are its further ones.
+// All must have the same length and notation.
 func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 	if list == nil {
 		return ""
@@ -373,8 +376,8 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 	return ""
 }
 
-// fieldsOf lists the fields of a JSON object, those of objects in it by their paths, and the one
-// that wanted may have meant.
+// fieldsOf lists the fields of a JSON object for a message, nested ones by their paths, and
+// suggests the one that the user may have meant by wanted.
 func fieldsOf(s []byte, wanted string) string {
 	var names []string
 	const deepest = 7
@@ -399,7 +402,7 @@ func fieldsOf(s []byte, wanted string) string {
 	return records.Among("its fields are", names, wanted)
 }
 
-// cutMember returns the name of a member, as it is written, and its value; nil if it is none.
+// cutMember returns the undecoded name and the value of a member, or nil if s is not a member.
 func cutMember(s []byte) (name, value []byte) {
 	if len(s) == 0 || s[0] != '"' {
 		return nil, nil
@@ -412,7 +415,7 @@ func cutMember(s []byte) (name, value []byte) {
 	return nil, nil
 }
 
-// fillMember makes the document of a member whose value is no object: a fingerprint if it looks
+// fillMember makes a document of a member whose value is not an object: a fingerprint if it looks
 // like one, else a text.
 func (o *object) fillMember(rec *record, name, value []byte) string {
 	if isPrint(value) || o.notation != base.Auto {
@@ -422,9 +425,9 @@ func (o *object) fillMember(rec *record, name, value []byte) string {
 	return o.fill(rec, value, name, texts, nil, nil)
 }
 
-// isPrint reports whether a JSON value can hardly be anything but a fingerprint.
+// isPrint reports whether a JSON value is almost certainly a fingerprint.
 func isPrint(value []byte) bool {
-	const fewest = 12 // digits of a number that is no count
+	const fewest = 12 // digits; shorter numbers may be counts
 	if value[0] != '"' {
 		_, _, err := base.ParseFingerprint(value, base.Decimal)
 		return err == nil && len(value) >= fewest

@@ -30,8 +30,8 @@ func newFile(name string, src io.ReadCloser, size int64, opt records.Options) (*
 	return s.(*file), nil
 }
 
-// read returns what a file of this name and content holds, as lines: "3 id|text|fields|fingerprint"
-// with "~flaw" after it, or "3! reason".
+// read returns the records of a file with this name and content as lines: "3
+// id|text|fields|fingerprint", followed by "~flaw" if there is one, or "3! reason".
 func read(t testing.TB, name, content string, opt records.Options) (got []string, f *file, err error) {
 	t.Helper()
 	f, err = newFile(name, io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
@@ -42,7 +42,7 @@ func read(t testing.TB, name, content string, opt records.Options) (got []string
 	return got, f, err
 }
 
-// collect returns what a Source holds, as read does.
+// collect returns the records of a Source in the format of read.
 func collect(src records.Source) (got []string, err error) {
 	for r, e := range src.Records(context.Background()) {
 		if is, ok := errors.AsType[*records.Issue](e); ok {
@@ -210,7 +210,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// manyLines returns n documents, and the lines that read makes of them.
+// manyLines returns n documents, and the lines that read returns for them.
 func manyLines(n int) (content string, want []string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -232,8 +232,8 @@ func TestOrderIsKept(t *testing.T) {
 	}
 }
 
-// A truncated gzip file gives every line that is whole, and then an error that says how far it
-// went.
+// A truncated gzip file yields every complete line, and then an error that gives the last line
+// read.
 func TestTruncated(t *testing.T) {
 	content, want := manyLines(3000)
 	for name, z := range map[string]string{"gzip": gz(content), "zstd": zst(t, content)} {
@@ -325,7 +325,7 @@ func TestLargestLine(t *testing.T) {
 	}
 }
 
-// What a pipe has written is delivered before it writes more.
+// A pipe's data is delivered before more is written.
 func TestPipeIsLive(t *testing.T) {
 	pr, pw := io.Pipe()
 	ready := make(chan *file)
@@ -375,7 +375,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Raw of all records, with the header, is the file again.
+// The header and the Raw of all records, concatenated, are the file.
 func TestRawIsVerbatim(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

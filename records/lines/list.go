@@ -11,27 +11,27 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// A list of fingerprints has a number a line, beside an id or alone:
+// A list of fingerprints has one number per line, alone or next to an ID:
 //
 //	18446744073709551615          number
 //	9f3c5a0011223344 TAB doc-1    number TAB id
 //	doc-1 TAB 231231231231231     id TAB number
 //
-// Under any name but .jsonl and .csv a file is taken for one if every line of its first block is of
-// one of these forms, except for a first line without a number, which is a header; or if at least
-// half of the lines have a number that is certainly a fingerprint, of 16 hexadecimal digits with a
-// letter or with 0x, or with any number where the user says how fingerprints are written or the
-// header is "id TAB hash": the others are mistakes to report then, not texts.
+// A file with any name but .jsonl and .csv is read as a list if every line of its first block has
+// one of these forms, except for a first line without a number, which is a header. It is also a
+// list if at least half of the lines have a number that is certainly a fingerprint: 16 hexadecimal
+// digits with a letter, or 0x, or any number if the user set the notation or the header is "id TAB
+// hash". The other lines are then reported as errors, not read as texts.
 
 // list parses lists of fingerprints.
 type list struct {
-	fp, id int  // columns; id is -1 for a number alone, whose ID is the line's number
-	prints      // of all numbers
-	exact  bool // the options give the numbers of the columns; there may be others
-	header bool // the first line is none of the list
+	fp, id int  // columns; id is -1 if a line has only a number, whose ID is the line number
+	prints      // applies to all numbers
+	exact  bool // the options give the column numbers; there may be other columns
+	header bool // the first line is not an entry of the list
 }
 
-// newList finds out how a list is written.
+// newList determines the notation and the columns of a list.
 func newList(s *sample, opt records.Options) (*list, error) {
 	l := &list{prints: prints{notation: opt.Fingerprints}, header: len(s.header) > 0 && !opt.NoHeader, id: 1}
 	if opt.FingerprintField != "" || opt.IDField != "" {
@@ -59,7 +59,7 @@ func newList(s *sample, opt records.Options) (*list, error) {
 	return l, err
 }
 
-// numbered takes the columns that the options number.
+// numbered sets the columns from the numbers in the options.
 func (l *list) numbered(s *sample, opt records.Options) error {
 	l.exact = true
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func (l *list) numbered(s *sample, opt records.Options) error {
 	return nil
 }
 
-// columnOptions are the options that number columns.
+// columnOptions returns the names of the options that number columns.
 func columnOptions() string {
 	return option.Name("FingerprintField") + " and " + option.Name("IDField")
 }
@@ -119,7 +119,7 @@ func (l *list) parse(raw []byte, rec *record) string {
 	return rec.checkID(false)
 }
 
-// describe says how the list is written. The base, such as "decimal", is "" where no number has
+// describe describes the notation of the list. base, such as "decimal", is "" if no number has
 // shown it.
 func (l *list) describe(base string) string {
 	number, prints := strings.TrimSpace(base+" number"), "fingerprints"

@@ -18,12 +18,12 @@ import (
 )
 
 // TestLists reads small files of every form that a list of fingerprints can have, and some that
-// only look like one.
+// only resemble one.
 func TestLists(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
 		opt           records.Options
-		want          string // records as read writes them, then the notice; or the error
+		want          string // records in the format of read, then the notice; or the error
 	}{
 		{"a.txt", "18446744073709551615\n1\n", records.Options{}, "1 1|||ffffffffffffffff 2 2|||0000000000000001 fingerprints, one decimal number a line (the id is the line's number)"},
 		{"a.txt", "\xef\xbb\xbf12\r\n\r\n13", records.Options{}, "1 1|||000000000000000c 3 3|||000000000000000d fingerprints, one decimal number a line (the id is the line's number)"},
@@ -36,7 +36,7 @@ func TestLists(t *testing.T) {
 		{"a.tsv", "a\t-1\nb\t9223372036854775807\n", records.Options{}, "1 a|||ffffffffffffffff 2 b|||7fffffffffffffff fingerprints, id TAB decimal number a line"},
 		{"a.csv", "id,fingerprint\na,-1\nb,9223372036854775807\n", records.Options{}, "2 a|||ffffffffffffffff 3 b|||7fffffffffffffff "},
 		{"a.jsonl", "{\"id\":\"a\",\"fingerprint\":-1}\n{\"id\":\"b\",\"fingerprint\":\"-2\"}\n", records.Options{}, "1 a|||ffffffffffffffff 2 b|||fffffffffffffffe "},
-		// Hexadecimal without leading zeros, as other lines and the column show.
+		// Hexadecimal without leading zeros; other lines and the column show it.
 		{"a.tsv", "a\t3c7e7e3c18000000\nb\tc7e7e3c18000001\nc\t123456789012345\n", records.Options{}, "1 a|||3c7e7e3c18000000 2 b|||0c7e7e3c18000001 3 c|||0123456789012345 fingerprints, id TAB hexadecimal number a line"},
 		{"a.csv", "id,fingerprint\na,3c7e7e3c18000000\nb,c7e7e3c18000001\nc,123456789012345\n", records.Options{}, "2 a|||3c7e7e3c18000000 3 b|||0c7e7e3c18000001 4 c|||0123456789012345 "},
 		{"a.jsonl", "{\"id\":\"a\",\"fingerprint\":\"3c7e7e3c18000000\"}\n{\"id\":\"b\",\"fingerprint\":\"c7e7e3c18000001\"}\n", records.Options{}, "1 a|||3c7e7e3c18000000 2 b|||0c7e7e3c18000001 "},
@@ -58,12 +58,13 @@ func TestLists(t *testing.T) {
 		{"-", "My hashes\nabcdefabcdefabcd\n", records.Options{}, "2 2|||abcdefabcdefabcd fingerprints, one hexadecimal number a line (the id is the line's number), after a header"},
 		{"-", "my\thashes\n5\n", records.Options{}, "1 -:1|my\thashes|| 2 -:2|5|| " + `plain text, one document a line, because "my\thashes" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
 		{"-", "id\n5\n6\n", records.Options{}, `1 -:1|id|| 2 -:2|5|| 3 -:3|6|| plain text, one document a line, because "id" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
-		// A header decides between ids and fingerprints, whatever the ids look like.
+		// A header decides which column has the IDs and which the fingerprints, even if IDs look
+		// like fingerprints.
 		{"-", "id\tfingerprint\nabcdefabcdefabcd\t5\n", records.Options{}, "2 abcdefabcdefabcd|||0000000000000005 fingerprints, id TAB decimal number a line, after a header"},
 		{"-", "phash\tsha\n5\tabcdefabcdefabcd\n", records.Options{}, "2 abcdefabcdefabcd|||0000000000000005 fingerprints, decimal number TAB id a line, after a header"},
 		{"-", "id\tname\n5\tabcdefabcdefabcd\n", records.Options{}, "2 5|||abcdefabcdefabcd fingerprints, id TAB hexadecimal number a line, after a header"},
 		{"-", "hash\tfile\nx\tabcdefabcdefabcd\n", records.Options{}, "2 x|||abcdefabcdefabcd fingerprints, id TAB hexadecimal number a line, after a header"},
-		// Texts that begin with numbers stay texts.
+		// Texts that begin with numbers are read as texts.
 		{"a.txt", "1\tone text\n2\ttwo texts\n", records.Options{}, "1 a.txt:1|1\tone text|| 2 a.txt:2|2\ttwo texts|| "},
 		{"a.txt", "1 one\n2 two\n", records.Options{}, "1 a.txt:1|1 one|| 2 a.txt:2|2 two|| "},
 		{"a.txt", "0x1 bad\n0x2 worse\n", records.Options{}, "1 a.txt:1|0x1 bad|| 2 a.txt:2|0x2 worse|| "},
@@ -86,8 +87,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// One file has one notation: every file format refuses the first line that the rule reads
-// otherwise, and names both.
+// A file has one notation: every format refuses the first line that the rule reads differently, and
+// the error names both lines.
 func TestBothNotations(t *testing.T) {
 	for name, content := range map[string]string{
 		"a.txt":   "18446744073709551615\n5\n1234567890123456\n",
@@ -118,9 +119,8 @@ func TestBothNotations(t *testing.T) {
 	}
 }
 
-// The two kinds may be far apart. What is delivered before the file is refused is never what the
-// rule reads wrongly: a list of decimal numbers that begins with ones of 16 digits is not delivered
-// as hexadecimal.
+// The two notations may be far apart. No record that is delivered before the file is refused may be
+// misread: a decimal list that begins with numbers of 16 digits is not delivered as hexadecimal.
 func TestBothNotationsFarApart(t *testing.T) {
 	many := func(n int, format string, from int) string {
 		var b strings.Builder
@@ -156,7 +156,7 @@ func TestBothNotationsFarApart(t *testing.T) {
 	}
 }
 
-// The first record says what the fingerprints are, however long it is.
+// The first record determines the kind of the fingerprints, even if it is very long.
 func TestLongFirstRecord(t *testing.T) {
 	for _, words := range []int{1, 10_000, 300_000} {
 		record := `{"id": "a", "text": "` + strings.Repeat("a word ", words) + `", "fingerprints": ["00000000000000000000000000000001", "00000000000000000000000000000002"]}`
@@ -168,7 +168,7 @@ func TestLongFirstRecord(t *testing.T) {
 	}
 }
 
-// On a pipe a line waits for the next one only if it can be read in two ways.
+// On a pipe, a line waits for the next one only if it is ambiguous.
 func TestNotationOnPipe(t *testing.T) {
 	pr, pw := io.Pipe()
 	opened := make(chan error, 1)
@@ -190,9 +190,9 @@ func TestNotationOnPipe(t *testing.T) {
 	pr.Close()
 }
 
-// FuzzList compares what the recogniser makes of any lines with the rule for single lines: every
-// fingerprint that is delivered is what its line has in the notation of the file, no line is lost
-// but a header without a number, and no file has both notations.
+// FuzzList compares the recogniser with the rule for single lines, on arbitrary lines: every
+// delivered fingerprint is the number of its line in the notation of the file, only a header
+// without a number may be skipped, and no file mixes both notations.
 func FuzzList(f *testing.F) {
 	for _, s := range []string{"1\n2\n", "id\thash\n1\t2\n", "a\t0x1\nb\t0x2\n", "ff3c5a0011223344 a\n1234567890123456 b\n", "x\n\n5\n",
 		"5\t7\n9\t3", "9f3c5a00112233449f3c5a0011223344\tx\n9f3c5a00112233449f3c5a0011223345\ty\n", "1234567890123456\n", "1234567890123456\n5\n", "1\t\n2\t\n", "\t1\n\t2\n", "1\tone two\n"} {
@@ -210,7 +210,7 @@ func FuzzList(f *testing.F) {
 			return
 		}
 		if in.info.Encoding != records.UTF8 || in.info.OldLineEnds {
-			return // the lines of content are not those that are read
+			return // the lines of content are not the lines that are read
 		}
 		l, ok := in.parse.(*list)
 		lines := strings.SplitAfter(strings.TrimPrefix(content, "\xef\xbb\xbf"), "\n")
@@ -233,7 +233,7 @@ func FuzzList(f *testing.F) {
 			if err != nil && l.bits == 64 {
 				words[0], as, err = base.ParseCell(cell, l.notation)
 			}
-			if r.Flaw != "" && (err != nil || base.IsShort(cell)) { // a short one is beside decimal ones
+			if r.Flaw != "" && (err != nil || base.IsShort(cell)) { // a short one next to decimal ones
 				continue
 			}
 			if err != nil || !slices.Equal(words, r.Doc.Words()) {
@@ -259,7 +259,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// TestColumns compares lines with tabs with bytes.Split.
+// TestColumns compares columns with bytes.Split on lines with tabs.
 func TestColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for range 5000 {

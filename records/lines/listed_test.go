@@ -7,13 +7,13 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// TestListedTexts reads texts in lists and objects by paths; the message for a field that is a
-// list of objects has the path to type.
+// TestListedTexts reads texts in lists and objects by paths. The message for a field that is a list
+// of objects gives a usable path.
 func TestListedTexts(t *testing.T) {
 	const chat = `{"id":1,"messages":[{"role":"user","content":"one two"},{"role":"x","content":"three"}],"pages":["p","q"]}` + "\n"
 	for _, c := range []struct {
 		opt  records.Options
-		want string // the text, or the refusal
+		want string // the text, or the error
 	}{
 		{records.Options{TextField: "messages[].content"}, "one two\nthree"},
 		{records.Options{TextField: "messages.content"}, "one two\nthree"},

@@ -15,9 +15,9 @@ import (
 // blank are the white space characters of JSON, fewer than those of bytes.TrimSpace.
 const blank = " \t\r\n"
 
-// checkedMembers is members for a line that nothing has checked, in one pass. It returns false if
-// s, which must be UTF-8, is not a JSON object, or one with an escape in a name, which it leaves to
-// others; f may have been called before. Names are parts of s.
+// checkedMembers validates a line and walks its members in one pass. It returns false if s, which
+// must be UTF-8, is not a JSON object, or if a name has an escape, which other functions handle; f
+// may already have been called then. Names are slices of s.
 func checkedMembers(s []byte, f func(key string, member, value []byte)) bool {
 	if len(s) == 0 || s[0] != '{' {
 		return false
@@ -55,7 +55,7 @@ func checkedMembers(s []byte, f func(key string, member, value []byte)) bool {
 	}
 }
 
-// checkedValue returns the index after the value that begins at s[i], -1 if there is none.
+// checkedValue returns the index after the value that begins at s[i], or -1 if there is none.
 func checkedValue(s []byte, i int) int {
 	if i >= len(s) {
 		return -1
@@ -73,8 +73,8 @@ func checkedValue(s []byte, i int) int {
 
 var errMember = errors.New("not an object")
 
-// Members calls f for every member of the top level of s, a valid JSON object: its name, the text
-// of the whole member, and that of its value.
+// Members calls f for every member of the top level of s, a valid JSON object, with its name, the
+// text of the whole member, and the text of its value.
 func Members(s []byte, f func(key string, member, value []byte)) error {
 	i := jsontext.SkipBlank(s, 1)
 	for i < len(s) && s[i] == '"' {
@@ -103,8 +103,8 @@ func Members(s []byte, f func(key string, member, value []byte)) error {
 	return nil
 }
 
-// standard returns s with the numbers that JSON does not have, but Python and JavaScript write, as
-// it can have them: null in place of NaN, and 1e999 in place of Infinity.
+// standard replaces numbers that JSON lacks, but Python and JavaScript write: NaN by null, and
+// Infinity by 1e999.
 func standard(s []byte) []byte {
 	if !bytes.Contains(s, []byte("NaN")) && !bytes.Contains(s, []byte("Infinity")) {
 		return s
@@ -127,11 +127,11 @@ func standard(s []byte) []byte {
 	return out
 }
 
-// isJSON reports whether a line is JSON, perhaps with such numbers.
+// isJSON reports whether a line is JSON, possibly with the numbers that standard replaces.
 func isJSON(s []byte) bool { return jsontext.Valid(s) || jsontext.Valid(standard(s)) }
 
-// tooDeep reports whether s may nest deeper than JSON does. Brackets are counted first, also in
-// strings; only a line with more than that many of them is parsed.
+// tooDeep reports whether s may be nested more deeply than the decoder allows. It first counts
+// brackets, including those in strings; only a line with more than MaxDepth brackets is parsed.
 func tooDeep(s []byte) bool {
 	if len(s) <= jsontext.MaxDepth || bytes.Count(s, []byte("["))+bytes.Count(s, []byte("{")) <= jsontext.MaxDepth {
 		return false
@@ -152,7 +152,8 @@ func tooDeep(s []byte) bool {
 	return false
 }
 
-// notJSON says what is wrong with s, in the words of encoding/json, and at which byte.
+// notJSON returns the syntax error of s, in the words of encoding/json, and the byte at which it
+// occurs.
 func notJSON(s []byte) string {
 	if bytes.HasPrefix(s, []byte("{'")) {
 		return "not JSON, but as Python shows an object: json.dumps writes JSON"

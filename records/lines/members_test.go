@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
-// TestCheckedMembers changes bytes of JSON objects, and compares what is accepted with
-// encoding/json and with members, and strings with what encoding/json makes of them.
+// TestCheckedMembers changes bytes of JSON objects. It compares which ones are accepted with
+// encoding/json and with members, and decoded strings with encoding/json.
 func TestCheckedMembers(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	seeds := []string{
@@ -70,7 +70,7 @@ func TestCheckedMembers(t *testing.T) {
 	}
 }
 
-// TestPlainEnd puts each byte at each place.
+// TestPlainEnd puts each byte at each position.
 func TestPlainEnd(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {

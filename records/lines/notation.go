@@ -13,26 +13,26 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// A single fingerprint does not show whether 1234567890123456 is hexadecimal or decimal; the rule
-// of package base takes it for hexadecimal, and base.Evidence knows when a file contradicts it:
+// A single fingerprint does not show whether 1234567890123456 is hexadecimal or decimal. The rule
+// of package base reads it as hexadecimal, and base.Evidence detects when a file contradicts that:
 //
 //   - The first block, or the first record if that is longer, is read before any record is
 //     delivered. If all its fingerprints have 16 decimal digits, more is read, up to maxUndecided.
 //     If some are hexadecimal without leading zeros, all of the file is read as hexadecimal.
 //   - From then on every fingerprint that is delivered is in the notation that the file has shown,
-//     and the first one that the rule reads otherwise ends the reading.
+//     and the first one that the rule reads differently ends the reading.
 
 const (
-	maxUndecided  = 1 << 20 // bytes that are read to decide on the notation
-	manyFlawed    = 64      // records with a flaw are no accident where there is no other
-	maxTexts      = 200     // that are looked at for digests
-	longestDigest = 300     // bytes of such a text, and more than one has
+	maxUndecided  = 1 << 20 // bytes read to decide on the notation
+	manyFlawed    = 64      // so many records with a flaw, and none without, are not an accident
+	maxTexts      = 200     // texts checked for digests
+	longestDigest = 300     // bytes of each text to check; more than any digest has
 )
 
-// notationError is the refusal of a file.
+// notationError refuses a file because of the notation or length of its fingerprints.
 type notationError struct{ error }
 
-// settle decides how fingerprints are written, and how long they are.
+// settle decides on the notation and the length of fingerprints.
 func (f *file) settle() error {
 	if f.info.Format == TXT {
 		return nil
@@ -46,7 +46,7 @@ func (f *file) settle() error {
 	}
 	f.info.Several = f.several
 	f.opt.Bits = cmp.Or(f.info.Bits, f.opt.Bits, base.FingerprintBits)
-	switch p := f.parse.(type) { // others are made of the options later
+	switch p := f.parse.(type) { // other parsers get their notation from the options later
 	case *list:
 		p.prints = prints{cmp.Or(f.opt.Fingerprints, p.notation), f.opt.Bits}
 	case *object:
@@ -55,8 +55,8 @@ func (f *file) settle() error {
 	return nil
 }
 
-// look reads the first block, and more where that does not show how fingerprints are written, or
-// has no record that can be used.
+// look reads the first block, and more if that does not show the notation of fingerprints or has no
+// usable record.
 func (f *file) look() error {
 	waits := f.live && f.opt.Answers
 	for {
@@ -74,12 +74,12 @@ func (f *file) look() error {
 		case f.seen.Short() && f.opt.Fingerprints == base.Auto:
 			f.opt.Fingerprints = base.Hex
 			return nil
-		case !f.whole && !waits && !all && len(head) < records.MaxRecord: // the first record is longer
+		case !f.whole && !waits && !all && len(head) < records.MaxRecord: // the first record is longer than the head
 			if err := f.in.ReadHead(2 * max(len(head), records.HeadBytes)); err != nil {
 				return err
 			}
 			continue
-		case f.flaw != "" && !f.sound && !waits && !all && len(head) < maxUndecided: // read on
+		case f.flaw != "" && !f.sound && !waits && !all && len(head) < maxUndecided: // read on to find a record without a flaw
 		case !f.seen.Undecided() || all:
 			return nil
 		case len(head) >= maxUndecided:
@@ -109,7 +109,7 @@ func (f *file) survey() error {
 		if n, ok := errors.AsType[notationError](err); ok {
 			return n
 		}
-		part.whole = part.whole || err == nil || all || f.info.Format != JSON // which may be cut here
+		part.whole = part.whole || err == nil || all || f.info.Format != JSON // a record of JSON may be cut off here
 		if err == nil {
 			part.records++
 			part.sound = part.sound || rec.Flaw == ""
@@ -133,8 +133,8 @@ func (f *file) survey() error {
 	return nil
 }
 
-// base says how the numbers of a list are written: "hexadecimal", "decimal", "base64", or "" where
-// no number has shown it.
+// base returns a word for the notation of a list: "hexadecimal", "decimal", "base64" and so on, or
+// "" if no number has shown it.
 func (f *file) base(notation base.Notation) string {
 	if notation == base.Auto {
 		notation = f.seen.Shows()
@@ -142,7 +142,7 @@ func (f *file) base(notation base.Notation) string {
 	return map[base.Notation]string{base.Hex: "hexadecimal", base.Decimal: "decimal", base.Binary: "binary", base.Base64: "base64"}[notation]
 }
 
-// refuse returns an error if no record can be used: then rather the flags are wrong.
+// refuse returns an error if no record can be used: in that case the flags are probably wrong.
 func (u *usable) refuse(unit string, read int, all bool) error {
 	switch {
 	case u.sound || u.flaw == "":

@@ -30,7 +30,7 @@ func init() {
 	})
 }
 
-// open looks at the beginning of a file and prepares the parser, unless that needs the header.
+// open reads the beginning of a file and prepares the parser, unless the parser needs the header.
 func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	f := &file{in: in, live: in.Live(), opt: opt, info: records.Info{Name: in.Name()}}
 	if err := f.choose(); err != nil {
@@ -44,7 +44,7 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 		f.info.FingerprintsOnly, f.info.PositionIDs = true, l.id < 0
 		base := f.base(l.notation)
 		f.info.Notice = l.describe(base)
-		f.info.Shape = l.describe(cmp.Or(base, "hexadecimal")) // a list without a single number goes with those
+		f.info.Shape = l.describe(cmp.Or(base, "hexadecimal")) // a list without numbers has the shape of a hexadecimal one
 		if l.header {
 			f.info.Notice += ", after a header"
 		}
@@ -61,7 +61,7 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	return f, nil
 }
 
-// choose decides on the format and makes the parser, unless that needs a header.
+// choose decides on the format and makes the parser, unless the parser needs a header.
 func (f *file) choose() error {
 	format := f.opt.Format
 	switch {
@@ -111,8 +111,7 @@ func (f *file) choose() error {
 	return f.makeParser(head, all, lines, s)
 }
 
-// makeParser makes the parser of the format, unless that needs a header, and says what is to be
-// noted of how the file was taken.
+// makeParser makes the parser of the format, unless it needs a header, and sets the notice.
 func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) error {
 	switch format := f.info.Format; format {
 	case JSONL, JSON:
@@ -145,8 +144,8 @@ func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) erro
 	return nil
 }
 
-// rowsAreLonger reports whether all rows at the beginning of a file have a cell more than its
-// header, as where R writes the names of rows. A cell that is empty everywhere is none.
+// rowsAreLonger reports whether all rows at the beginning of a file have one cell more than its
+// header, as in files where R writes row names. A cell that is empty in all rows does not count.
 func (f *file) rowsAreLonger(head []byte, all bool) bool {
 	var cut cutter = lineCutter{}
 	if f.info.Format == CSV {
@@ -177,15 +176,15 @@ func (f *file) rowsAreLonger(head []byte, all bool) bool {
 	return filled
 }
 
-// suspect returns the refusal of a file that has a format by its content or name, and is rather
+// suspect returns an error if a file has a format by its content or name, but is more likely
 // something else.
 func (f *file) suspect(format records.Format, head []byte, lines [][]byte, s *sample) error {
 	switch columns := format == CSV || format == TSV; {
 	case format == Fingerprints && len(s.header) == 0 && s.columns == 2 && s.column[0].large+s.column[1].large+s.column[0].letters+s.column[1].letters == 0 && s.column[0].n+s.column[1].n == s.lines:
-		return refuseDigests(lines, true) // of which the numbers are the ids
+		return refuseDigests(lines, true) // numbers that are IDs beside digests
 	case format == TXT && bytes.IndexByte(head, 0) >= 0:
 		return fmt.Errorf("it has NUL bytes, so it is not text; %s reads it anyway", option.Set("Format", TXT))
-	case format == TXT && f.opt.Fingerprints != base.Auto: // which has its own message
+	case format == TXT && f.opt.Fingerprints != base.Auto: // checked elsewhere, with a specific message
 	case format == TXT:
 		return cmp.Or(refuseDigests(lines, false), f.in.RefuseRecords())
 	case columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[records.Format]string{CSV: ",", TSV: "\t"}[format]):
@@ -196,8 +195,8 @@ func (f *file) suspect(format records.Format, head []byte, lines [][]byte, s *sa
 	return nil
 }
 
-// separatorLine returns what separates columns if a file begins with a line that says so, as Excel
-// reads and writes it: sep=;
+// separatorLine returns the separator of columns if a file begins with a line that declares it as
+// Excel does: sep=;
 func separatorLine(lines [][]byte) byte {
 	if len(lines) == 0 {
 		return 0

@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Records yields the records of the file in order. Lines with nothing but blanks are skipped.
+// Records yields the records of the file in order, skipping blank lines.
 func (f *file) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	return func(yield func(*records.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -35,7 +35,7 @@ func (f *file) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	}
 }
 
-// deliver yields what a batch has. It reports whether there is more to read.
+// deliver yields the records of a batch. It reports whether to continue reading.
 func (f *file) deliver(b *batch, yield func(*records.Record, error) bool) bool {
 	for _, o := range b.out {
 		if o.issue != nil {
@@ -63,8 +63,8 @@ func (f *file) deliver(b *batch, yield func(*records.Record, error) bool) bool {
 	return true
 }
 
-// receive returns the next batch, parsed, nil at the end. It does not wait for a read that is under
-// way when ctx ends.
+// receive returns the next parsed batch, or nil at the end. If ctx ends, it does not wait for a
+// read in progress.
 func receive(ctx context.Context, batches <-chan *batch) (*batch, error) {
 	select {
 	case b, ok := <-batches:
@@ -81,7 +81,8 @@ func receive(ctx context.Context, batches <-chan *batch) (*batch, error) {
 	return nil, context.Cause(ctx)
 }
 
-// pipeline starts the splitter and the parsers and returns the batches in order. They end with ctx.
+// pipeline starts the splitter and the parsers, which end with ctx, and returns the batches in
+// order.
 func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *batch {
 	f.reading = true
 	workers := f.opt.Workers
@@ -167,10 +168,10 @@ func (f *file) parseBatch(b *batch) {
 	}
 }
 
-// readHeader takes the header. Where it names the columns it makes the parser, and reports whether
-// raw is data nevertheless.
+// readHeader parses the header. If the header names the columns, readHeader makes the parser, and
+// reports whether raw is also data.
 func (f *file) readHeader(raw []byte) (isData bool, err error) {
-	if f.parse != nil { // a list, whose columns are known
+	if f.parse != nil { // a list, whose columns are already known
 		f.info.Columns = bytes.Clone(raw)
 		return false, nil
 	}
@@ -194,9 +195,8 @@ func (f *file) readHeader(raw []byte) (isData bool, err error) {
 	return f.opt.NoHeader, nil
 }
 
-// heed adds the fingerprint of a record to the evidence; one that is no number in the notation of
-// the others is a flaw. It returns an error if its notation or its length differs from that of the
-// others.
+// heed adds the fingerprint of a record to the evidence. A fingerprint that is not a number in the
+// notation of the others is a flaw; a different notation or length is an error.
 func (f *file) heed(r *record) error {
 	if r.widths[0] > 0 {
 		f.seen.AddWidths(int64(r.Pos), r.written, r.widths)

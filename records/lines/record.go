@@ -13,30 +13,30 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// parser makes a document of the bytes of a record. It returns what is wrong with the record, or
-// "". Several goroutines use it at once.
+// parser makes a document of the bytes of a record. It returns the reason if it cannot, or "".
+// Several goroutines use it concurrently.
 type parser interface {
 	parse(raw []byte, rec *record) (reason string)
 }
 
-// record is a Record, with how its fingerprint was written.
+// record is a Record and the notation of its fingerprint.
 type record struct {
 	records.Record
-	notation base.Notation // of a text fingerprint, if the rule of package base decided
-	widths   [2]int        // that it may have, where its width is not known, or another
-	written  []byte        // that text
-	room     []uint64      // for the fingerprint
-	listed   bool          // the text is of a list
+	notation base.Notation // of the fingerprint's text, if the rule of package base decided
+	widths   [2]int        // possible lengths, if the length is unknown or different
+	written  []byte        // the fingerprint's text
+	room     []uint64      // words of the fingerprint
+	listed   bool          // the text comes from a list
 }
 
-// prints is how the fingerprints of a file are written.
+// prints is the notation and length of the fingerprints of a file.
 type prints struct {
 	notation base.Notation
 	bits     int // 0 while the file is surveyed
 }
 
-// setFingerprint sets the fingerprint of a record from its text. It returns what is wrong with it,
-// or "".
+// setFingerprint sets the fingerprint of a record from its text. It returns the reason if it
+// cannot, or "".
 func (r *record) setFingerprint(text []byte, p prints) string {
 	bits := p.bits
 	if bits == 0 {
@@ -64,7 +64,8 @@ func (r *record) setFingerprint(text []byte, p prints) string {
 	return ""
 }
 
-// checkID completes and checks the ID of a record. It returns what is wrong with it, or "".
+// checkID completes and checks the ID of a record. It returns the reason if the ID is invalid, or
+// "".
 func (r *record) checkID(makeID bool) string {
 	id := r.Doc.ID
 	switch {
@@ -78,7 +79,7 @@ func (r *record) checkID(makeID bool) string {
 	return ""
 }
 
-// joinText returns the text of a document with another of its fields.
+// joinText appends another field to the text of a document.
 func joinText(text, more string) string {
 	if text == "" || more == "" {
 		return text + more
@@ -110,18 +111,19 @@ func trimEOL(raw []byte) []byte {
 	return bytes.TrimSuffix(raw, []byte("\r"))
 }
 
-// isBase64 reports whether a cell looks like a fingerprint in base64: no word ends in =.
+// isBase64 reports whether a cell looks like a fingerprint in base64. It must contain =, which
+// words do not end in.
 func isBase64(cell []byte) bool {
 	return bytes.IndexByte(cell, '=') > 0 && base.Widths(bytes.TrimSpace(cell), base.Base64)[0] > 0
 }
 
-// isWide reports whether a cell has a fingerprint of more than 64 bits.
+// isWide reports whether a cell is a fingerprint of more than 64 bits.
 func isWide(cell []byte, notation base.Notation) bool {
 	widths := base.Widths(cell, notation)
 	return max(widths[0], widths[1]) > base.FingerprintBits
 }
 
-// text parses plain text: a line is a document.
+// text parses plain text: each line is a document.
 type text struct{}
 
 func (text) parse(raw []byte, rec *record) string {

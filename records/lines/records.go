@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
-// head is the beginning of the content, within Options.Records.
+// head returns the beginning of the content, or of the part that Options.Records selects.
 func (f *file) head() (head []byte, all bool, err error) {
 	head, all = f.in.Head()
 	if f.opt.Records == "" {
@@ -22,12 +22,12 @@ func (f *file) head() (head []byte, all bool, err error) {
 	}
 	within, err := io.ReadAll(newPartReader(bytes.NewReader(head), f.opt.Records))
 	if err != nil && !all {
-		err = nil // it may come
+		err = nil // the part may come later
 	}
 	return within, all, err
 }
 
-// reader is the content, within Options.Records.
+// reader returns the content, or the part that Options.Records selects.
 func (f *file) reader() io.Reader {
 	if f.opt.Records == "" {
 		return f.in.Reader()
@@ -35,8 +35,8 @@ func (f *file) reader() io.Reader {
 	return newPartReader(f.in.Reader(), f.opt.Records)
 }
 
-// inJSON decides where the records of JSON are: the lines or values, the elements of an array, or
-// the members of an object, and returns its format.
+// inJSON decides where the records of JSON are: lines or values, the elements of an array, or the
+// members of an object. It returns the format.
 func (f *file) inJSON(format records.Format, head []byte, all bool) (records.Format, error) {
 	s := bytes.TrimLeft(head, blank)
 	switch {
@@ -70,16 +70,16 @@ func (f *file) inJSON(format records.Format, head []byte, all bool) (records.For
 	return format, nil
 }
 
-// only is what a file that is one object, and no record, has in it.
+// only describes a file that is a single object, and not a record.
 type only struct {
 	prints bool    // all members are fingerprints
 	table  bool    // all members are columns
-	digest *digest // that all members are
-	path   string  // of records, as Options.Records
+	digest *digest // the kind of digest that all members are
+	path   string  // of the records, for Options.Records
 }
 
-// surveyObject looks at a file that begins with an object. If that is a record, or not all, it has
-// nothing. The file has more than s unless all is set.
+// surveyObject examines a file that begins with the object s. It returns a zero value if the object
+// is a record, or if more values follow it. all says that s is the whole file.
 func surveyObject(s []byte, all bool, o *object) (one only) {
 	end := jsontext.SkipValue(s, 0)
 	complete := end < len(s) || all
@@ -89,7 +89,7 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 	var id, fp, text found
 	in := recordsIn{object: o}
 	columns := 0
-	values, prints, objects, digests, members := 0, 0, 0, 0, 0 // members is the rank of these
+	values, prints, objects, digests, members := 0, 0, 0, 0, 0 // members is the rank of objects as records
 	partialMembers(s, func(key string, value []byte, whole bool) {
 		id.take(o.id, key, value)
 		fp.take(o.fp, key, value)
@@ -110,7 +110,7 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 		case value[0] == '"' && digestOf(bytes.Trim(value, `"`)) != nil:
 			one.digest = digestOf(bytes.Trim(value, `"`))
 			digests++
-		case !whole: // the end of the head
+		case !whole: // the value is cut off at the end of the head
 			prints, digests = prints+1, digests+1
 		}
 		in.look(value, key, 3)
@@ -138,7 +138,7 @@ func isColumn(value []byte) bool {
 	return value[0] == '[' && next < len(value) && value[next] != '{' || bytes.HasPrefix(value[min(next, len(value)):], []byte(`"0"`)) && value[0] == '{'
 }
 
-// partialMembers calls f for the members of an object of which s may only be the beginning.
+// partialMembers calls f for the members of an object; s may be only the beginning of the object.
 func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
 	for i := jsontext.SkipBlank(s, 1); i < len(s) && s[i] == '"'; {
 		name := i
@@ -159,18 +159,19 @@ func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
 	}
 }
 
-// recordsIn finds where in an object its records are: the list of objects, or object of them, whose
-// first one has a text or a fingerprint, or else an ID, or else the longest.
+// recordsIn finds the records in an object: the list or object of objects whose first element has a
+// text or a fingerprint; else one whose first element has an ID; else the longest.
 type recordsIn struct {
-	object *object // of which the records have fields
+	object *object // names the fields of records
 	path   string
-	rank   int // of what has been found: 0 is nothing
+	rank   int // of the best value so far, 0 for none
 }
 
-// hasContent is the rank of records with a text or a fingerprint; one with an ID has one less.
+// hasContent is the rank of records with a text or a fingerprint. Records with only an ID rank one
+// lower.
 const hasContent = math.MaxInt
 
-// look looks at a value, and at what is in it.
+// look ranks a value and the values in it.
 func (in *recordsIn) look(value []byte, path string, depth int) {
 	if depth == 0 {
 		return
@@ -190,7 +191,7 @@ func (in *recordsIn) look(value []byte, path string, depth int) {
 	}
 }
 
-// rankOf is the rank of records, of which the first is given and how many bytes all have.
+// rankOf returns the rank of records, given the first one and the size of all of them in bytes.
 func (in *recordsIn) rankOf(first []byte, size int) int {
 	var id, content found
 	partialMembers(first, func(key string, value []byte, _ bool) {
@@ -208,23 +209,24 @@ func (in *recordsIn) rankOf(first []byte, size int) int {
 	return size
 }
 
-// partReader reads the part of JSON that a path leads to, with the newlines before it, so that the
-// places of records are those in the file. Each value of the top level may have such a part.
+// partReader reads the part of JSON that a path selects, and also the newlines before it, so that
+// the positions of records are those in the file. Each value of the top level may have such a part.
 type partReader struct {
 	r    io.Reader
-	path string // from the top
+	path string // from the top level
+	// need has an entry for each value that the path leads through, outermost first: for an object
+	// the path within it, for a list "[]" and the path within its elements. The innermost of these
+	// values is at depth len(need).
 	need []string
-	// need has for each object that the path leads through, from the outside, the path within it,
-	// and for each list the path within its elements after []; the innermost of them is at the
-	// depth len(need).
+
 	depth    int
-	next     string // the path within the value that comes next, if that is on the path
-	onPath   bool   // it is
-	key      []byte // the string that was read last, with its quotes
+	next     string // path within the next value, if that is on the path
+	onPath   bool   // the next value is on the path
+	key      []byte // the last string read, with its quotes
 	quoted   bool
 	escaped  bool
-	passing  bool // to the reader
-	passFrom int  // the depth at which what is passed began
+	passing  bool // the current bytes are passed to the reader
+	passFrom int  // depth at which the passed part began
 	found    bool
 }
 
@@ -236,7 +238,7 @@ func newPartReader(r io.Reader, path string) *partReader {
 	return &partReader{r: r, path: path, next: path, onPath: true}
 }
 
-// Read reads what the path leads to. It is an error if there is nothing.
+// Read reads the part. It returns an error if the path leads to none.
 func (w *partReader) Read(p []byte) (int, error) {
 	for {
 		n, err := w.r.Read(p)
@@ -260,7 +262,7 @@ func (w *partReader) Read(p []byte) (int, error) {
 }
 
 func (w *partReader) take(c byte) {
-	direct := w.depth == len(w.need) // in the innermost object of the path
+	direct := w.depth == len(w.need) // in the innermost value on the path
 	switch {
 	case w.escaped:
 		w.escaped = false
@@ -288,7 +290,7 @@ func (w *partReader) take(c byte) {
 	}
 }
 
-// open takes the beginning of an object or an array.
+// open handles the beginning of an object or an array.
 func (w *partReader) open(c byte) {
 	on := w.onPath && !w.passing
 	w.onPath = false
@@ -304,12 +306,12 @@ func (w *partReader) open(c byte) {
 	w.depth++
 }
 
-// inList reports whether the innermost value of the path is a list.
+// inList reports whether the innermost value on the path is a list.
 func (w *partReader) inList() bool {
 	return len(w.need) > 0 && strings.HasPrefix(w.need[len(w.need)-1], "[]")
 }
 
-// element expects an element of the list.
+// element prepares for the next element of the list.
 func (w *partReader) element() {
 	w.next, w.onPath = strings.TrimPrefix(strings.TrimPrefix(w.need[len(w.need)-1], "[]"), "."), true
 }
@@ -327,7 +329,7 @@ func (w *partReader) close() {
 	}
 }
 
-// step returns the rest of a path after a name, in quotes, and whether it begins with that.
+// step reports whether a path begins with a quoted name, and returns the rest of the path.
 func step(quoted []byte, path string) (rest string, ok bool) {
 	name := jsontext.Unquote(quoted)
 	if name == path {

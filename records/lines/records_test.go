@@ -11,15 +11,15 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// TestRecords reads records that are in a JSON object: its members, and what a path leads to.
-// Copies of all of them read the same.
+// TestRecords reads records in a JSON object: its members, or the values at a path. A copy of all
+// records reads the same.
 func TestRecords(t *testing.T) {
 	const h1, h2 = `"9f3c5a0011223344"`, `"9f3c5a0011223345"`
 	deep := `{"n":1,"r":{"x":[1,{"items":[9]}],"items":[{"id":1,"text":"a"},` + "\n" + `{"id":2,"text":"b"}]},"items":[{"id":3}]}`
 	for _, c := range []struct {
 		content string
 		opt     records.Options
-		want    string // records as read writes them, or the refusal
+		want    string // records in the format of read, or the error
 	}{
 		{`{"a.png":` + h1 + `,"b":` + h2 + `}`, records.Options{}, "1 a.png|||9f3c5a0011223344 1 b|||9f3c5a0011223345"},
 		{"{\n \"a\\u0041\" : " + h1 + ",\n \"b\":-5727533220473680276\n}\n", records.Options{}, "2 aA|||9f3c5a0011223344 3 b|||b083b6e1ba6ace6c"},
@@ -68,7 +68,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// checkMapCopy copies all records of a map, and reads the copy.
+// checkMapCopy copies all records of a map and reads the copy.
 func checkMapCopy(t *testing.T, content string, opt records.Options) {
 	t.Helper()
 	src, err := newFile("a.json", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
@@ -100,7 +100,7 @@ func checkMapCopy(t *testing.T, content string, opt records.Options) {
 	}
 }
 
-// TestPartReader checks that parts do not depend on how the content is read.
+// TestPartReader checks that parts do not depend on the sizes of reads.
 func TestPartReader(t *testing.T) {
 	content := "{\"a\\\"b\":[1,\"x]\"],\n\"data\":{\"v\":[{\"k\":\"}\\\\\"}\n,2]}} [{\"data\":{\"v\":[3]}}] {\"data\":{\"v\":{\"data\":{\"v\":4}}}}"
 	want := "\n[{\"k\":\"}\\\\\"}\n,2]{\"data\":{\"v\":4}}"

@@ -12,35 +12,35 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// sample is what the first block of a file has in its columns.
+// sample summarises the columns in the first block of a file.
 type sample struct {
 	lines   int // without the header
 	header  []string
-	title   string // the header as it is written, cut
-	columns int    // most columns that a line has
-	ragged  bool   // lines differ in that
+	title   string // the header as written, truncated
+	columns int    // the largest number of columns of a line
+	ragged  bool   // lines differ in their number of columns
 	numbers int    // lines with a number, alone or next to a tab
 	sure    int    // lines of at most two columns, one of them certainly a fingerprint
 	base64  int    // lines with a fingerprint in padded base64
-	other   string // the first line that has none, cut
+	other   string // the first line without a number, truncated
 	column  [2]numbers
 
-	declared bool // the user says how fingerprints are written, so that there are some
+	declared bool // the user set the notation, so the file must have fingerprints
 }
 
 // numbers describes one column of a sample.
 type numbers struct {
 	n        int // lines with a number in the column
-	wide     int // of them, of more than 64 bits
-	hex      int // of them, of 64 binary or 16 hexadecimal digits or with 0x, or of fewer with a letter, or wide
-	letters  int // of them, with a letter and not of fewer
-	large    int // above 2^32
+	wide     int // numbers of more than 64 bits
+	hex      int // hexadecimal numbers: 64 binary or 16 hexadecimal digits, 0x, fewer digits with a letter, or wide
+	letters  int // numbers in hex with a letter, except for those of fewer digits
+	large    int // numbers above 2^32
 	blanks   int // lines with blanks in the column
-	gaps     int // numbers that are not the one before plus one
+	gaps     int // numbers that are not the previous one plus one
 	previous uint64
 }
 
-// newSample looks at the first lines of a file.
+// newSample examines the first lines of a file.
 func newSample(lines [][]byte, notation base.Notation) *sample {
 	s := &sample{declared: notation != base.Auto}
 	for i, line := range lines {
@@ -80,23 +80,24 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 		}
 	}
 	if s.columns == 1 && !strings.Contains(s.title, "\t") && len(s.header) > 0 {
-		s.header = []string{strings.ToLower(s.title)} // words over one column
+		s.header = []string{strings.ToLower(s.title)} // several words are a header of one column
 	}
 	return s
 }
 
-// fewestShort is how many hexadecimal digits are rather a number without its leading zeros than a
-// word.
+// fewestShort is the number of hexadecimal digits from which a cell is likely to be a number
+// without its leading zeros rather than a word.
 const fewestShort = 8
 
-// isLone reports whether a fingerprint in a line is alone, or next to a tab and no text: checksum
-// programs write others, and some are the ids of texts.
+// isLone reports whether a line has only a fingerprint, or a fingerprint and a tab beside a cell
+// that is not a text. Other lines with hashes are the output of checksum programs, or have the IDs
+// of texts.
 func isLone(line []byte, cols [][]byte) bool {
 	return len(cols) == 1 || len(cols) == 2 && bytes.IndexByte(line, '\t') >= 0 && !slices.ContainsFunc(cols, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })
 }
 
-// add counts what a line has in the column, and reports whether it is certainly a fingerprint. Of
-// more than 64 bits it is only where it is lone.
+// add counts the cell of a line, and reports whether it is certainly a fingerprint. A cell of more
+// than 64 bits counts only if it is lone.
 func (c *numbers) add(cell []byte, notation base.Notation, lone bool) (sure bool) {
 	if bytes.ContainsAny(cell, " \t") {
 		c.blanks++
@@ -135,14 +136,14 @@ func (c *numbers) add(cell []byte, notation base.Notation, lone bool) (sure bool
 	return hasLetter(cell)
 }
 
-// isLong reports whether two columns between which is a blank have a number that hardly is of a
-// text, and no words beside it.
+// isLong reports whether two columns separated by a blank consist of a number too long to be part
+// of a text, and a single word.
 func isLong(cols [][]byte) bool {
 	long := func(cell []byte) bool { return numberDigest.form.Match(cell) }
 	return len(cols) == 2 && bytes.IndexByte(cols[1], ' ') < 0 && (long(cols[0]) || long(cols[1]))
 }
 
-// beginsWithDigit reports whether a cell is a number, if perhaps a wrong one, rather than the name
+// beginsWithDigit reports whether a cell is a number, possibly an invalid one, rather than the name
 // of a column.
 func beginsWithDigit(cell []byte) bool {
 	cell = bytes.TrimLeft(cell, " +-")
@@ -164,7 +165,7 @@ func (s *sample) isList() bool {
 		return false
 	}
 	for i, c := range s.column {
-		// A small number before words is rather the id of a text.
+		// A small number before words is more likely the ID of a text.
 		if c.n == s.lines && !s.named(i, "id") && (s.columns == 1 || s.column[1-i].blanks == 0 || c.large > 0) {
 			return true
 		}
@@ -172,7 +173,7 @@ func (s *sample) isList() bool {
 	return false
 }
 
-// saysSo reports whether the options or the header call the numbers fingerprints.
+// saysSo reports whether the options or the header say that the numbers are fingerprints.
 func (s *sample) saysSo() bool { return s.declared || slices.Equal(s.header, []string{"id", "hash"}) }
 
 // named reports whether the header gives a column one of these names.
@@ -180,10 +181,10 @@ func (s *sample) named(column int, names ...string) bool {
 	return column < len(s.header) && slices.Contains(names, s.header[column])
 }
 
-// checksums are names that a column of checksums may have.
+// checksums matches usual names of columns of checksums.
 var checksums = regexp.MustCompile(`^(md|sha|crc|xxh|blake|b2sum|b3sum|checksum|digest|etag|whirlpool|tiger)[-_0-9a-z]*$`)
 
-// fingerprintNames are names that a column of fingerprints may have in a header.
+// fingerprintNames are usual names of columns of fingerprints.
 var fingerprintNames = []string{"fingerprint", "hash", "simhash", "fp", "ahash", "dhash", "phash", "whash", "pdq"}
 
 func (s *sample) fingerprintColumn() (int, error) {
@@ -205,14 +206,14 @@ func (s *sample) fingerprintColumn() (int, error) {
 			return 0, nil
 		case b && !a:
 			return 1, nil
-		case i == 2 && !a: // no column has numbers: every line will be reported
+		case i == 2 && !a: // no column has numbers: every line will be reported as an error
 			return 0, nil
 		}
 	}
 	return 0, fmt.Errorf("both columns could be the fingerprints; %s says which", option.Set("FingerprintField", "1", "2"))
 }
 
-// columns cuts a line at its tabs or, where it has none, at its first run of blanks.
+// columns splits a line at its tabs or, if it has none, at its first run of blanks.
 func columns(line []byte) [][]byte { return appendColumns(nil, line) }
 
 func appendColumns(dst [][]byte, line []byte) [][]byte {
@@ -229,5 +230,5 @@ func appendColumns(dst [][]byte, line []byte) [][]byte {
 	return append(dst, line)
 }
 
-// hasLetter reports whether a fingerprint is certainly hexadecimal.
+// hasLetter reports whether a number is certainly hexadecimal.
 func hasLetter(cell []byte) bool { return bytes.ContainsAny(cell, "abcdefABCDEFxX") }

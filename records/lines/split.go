@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// batchBytes is what a batch has when it is sent on. A record of a short line takes ten times
-	// the memory of the line, so that a batch, parsed, still fits into a second-level cache.
+	// batchBytes is the size at which a batch is sent on. The record of a short line needs ten
+	// times the memory of the line, so a parsed batch still fits into a second-level cache.
 	batchBytes = 64 << 10
-	firstBytes = 128 << 10                   // of a batch; doubled for a record that does not fit
-	headBytes  = 1 << 10                     // of a record larger than MaxRecord, for its Issue
-	heldBytes  = 3*records.MaxRecord + 8<<20 // the buffers of all batches on their way
+	firstBytes = 128 << 10                   // of a new batch; doubled for a record that does not fit
+	headBytes  = 1 << 10                     // of a record larger than MaxRecord, copied into its Issue
+	heldBytes  = 3*records.MaxRecord + 8<<20 // limit for the buffers of all batches between splitter and caller
 )
 
-// span is a record's place in a batch.
+// span is the position of a record in a batch.
 type span struct {
 	from, to int
-	line     records.Position // its first line
-	end      records.Position // of Record.End
+	line     records.Position // first line of the record
+	end      records.Position // value of Record.End
 }
 
-// outcome is a record or what is wrong with one.
+// outcome is a record or an Issue.
 type outcome struct {
 	rec   *record
 	issue *records.Issue
@@ -38,17 +38,17 @@ type outcome struct {
 type batch struct {
 	buf    []byte
 	spans  []span
-	out    []outcome      // what the parser makes of spans, in their order
-	recs   []record       // of out
+	out    []outcome      // results of the parser, in the order of spans
+	recs   []record       // the records that out refers to
 	parsed chan struct{}  // closed when out is complete
 	issue  *records.Issue // a record after spans that was cut off, or nil
 	err    error          // ends the reading, after out and issue
 }
 
-// buffers are buffers of the usual size for reuse.
+// buffers recycles buffers of the usual size.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, firstBytes); return &b }}
 
-// parts are the arrays of a batch, for reuse.
+// parts are the arrays of a batch, to be recycled.
 type parts struct {
 	spans []span
 	out   []outcome
@@ -57,9 +57,9 @@ type parts struct {
 
 var recycled = sync.Pool{New: func() any { return &parts{} }}
 
-// recycle keeps the arrays of a batch.
+// recycle saves the arrays of a batch for reuse.
 func recycle(b *batch) {
-	clear(b.recs) // what records refer to must not stay
+	clear(b.recs) // the pool must not retain what records refer to
 	recycled.Put(&parts{b.spans[:0], b.out[:0], b.recs[:0]})
 }
 
@@ -74,7 +74,7 @@ func newBatch(size int) *batch {
 	return b
 }
 
-// free gives the batch's buffer back.
+// free returns the batch's buffer to the pool.
 func (b *batch) free(held *semaphore.Weighted) {
 	buf := b.buf[:0]
 	recycle(b)
@@ -85,16 +85,16 @@ func (b *batch) free(held *semaphore.Weighted) {
 	}
 }
 
-// cutter finds where records end. It keeps its state between calls.
+// cutter finds where records end. It has state between calls.
 type cutter interface {
-	// end returns how many bytes of p the current record still has, its newline included, or -1 if
-	// the record continues after p.
+	// end returns the number of bytes of p that belong to the current record, including its
+	// newline, or -1 if the record continues after p.
 	end(p []byte) int
-	// open says what is unfinished if the file ends here, "" if nothing is.
+	// open describes the construct that is unfinished if the file ends here, or returns "".
 	open() string
 }
 
-// lineCutter is the cutter of formats where a record is a line.
+// lineCutter is the cutter of formats with one record per line.
 type lineCutter struct{}
 
 func (lineCutter) end(p []byte) int {
@@ -108,31 +108,31 @@ func (lineCutter) open() string { return "" }
 
 // splitter cuts a stream into batches of records.
 //
-//	b.buf:  | records, in b.spans | the record being looked for | room to read |
-//	        0                   start                          len            cap
+//	b.buf:  | records, in b.spans | the record being looked for | free space |
+//	        0                   start                          len         cap
 type splitter struct {
 	name  string           // of the file
-	after records.Position // records that end at or before it are left out
+	after records.Position // records that end at or before this position are skipped
 	cut   cutter
-	// comment is what lines begin with that are left out; 0 is nothing.
+	// comment is the first character of lines to skip; 0 skips none.
 	comment byte
 	held    *semaphore.Weighted
-	send    func(*batch) // to the parsers and the caller; the batch is no longer the splitter's
-	live    bool         // send what there is after every read: somebody waits at the other end
-	bare    bool         // records begin with separators, and their ends are their numbers
+	send    func(*batch) // passes a batch to the parsers and the caller, who own it from then on
+	live    bool         // send all records after every read, because the writer may wait for an answer
+	bare    bool         // records begin with separators, and Record.End is their number
 
-	// header takes the first line that is not blank, and reports whether it is data nevertheless;
-	// with errAgain it takes the next one, too. It is nil afterwards, and where no header is
+	// header parses the first nonblank line, and reports whether that is also data. If it returns
+	// errAgain, it is called for the next line, too. It is nil afterwards, and if no header is
 	// expected.
 	header func(raw []byte) (isData bool, err error)
 
 	b     *batch
 	start int
 	line  records.Position // of the record at start
-	n     records.Position // records before it
+	n     records.Position // number of records before it
 }
 
-// run reads all of r. The last batch it sends has the error that ended the reading, if any.
+// run reads all of r. The last batch carries the error that ended the reading, if any.
 func (s *splitter) run(ctx context.Context, r io.Reader) {
 	s.line = 1
 	err := s.renew(ctx, firstBytes)
@@ -162,12 +162,12 @@ func (s *splitter) run(ctx context.Context, r io.Reader) {
 	s.send(s.b)
 }
 
-// readError is the error that ends the reading after a line.
+// readError returns the error that ends the reading after a line.
 func (s *splitter) readError(after records.Position, err error) error {
 	return &records.ReadError{File: s.name, Pos: after, Unit: "line", Err: err}
 }
 
-// scan notes the records that end at or after from.
+// scan finds the records that end at or after from.
 func (s *splitter) scan(from int) error {
 	for from < len(s.b.buf) {
 		e := s.cutter().end(s.b.buf[from:])
@@ -182,8 +182,8 @@ func (s *splitter) scan(from int) error {
 	return nil
 }
 
-// cutter is the cutter of the record at start. A comment ends with its line, whatever quotes it
-// has.
+// cutter returns the cutter for the record at start. A comment ends with its line, even if it has
+// quotes.
 func (s *splitter) cutter() cutter {
 	if isComment(s.b.buf[s.start:], s.comment) {
 		return lineCutter{}
@@ -193,7 +193,7 @@ func (s *splitter) cutter() cutter {
 
 func isComment(raw []byte, char byte) bool { return char != 0 && len(raw) > 0 && raw[0] == char }
 
-// record notes the record that ends at to. The first of the file may be its header.
+// record adds the record that ends at to. The first record of a file may be its header.
 func (s *splitter) record(to int) error {
 	raw := s.b.buf[s.start:to]
 	newlines := records.Position(1)
@@ -227,7 +227,7 @@ func (s *splitter) record(to int) error {
 	return nil
 }
 
-// pass continues after a record with that many newlines, and returns the position of its end.
+// pass advances past a record with this number of newlines, and returns the position of its end.
 func (s *splitter) pass(newlines records.Position) (end records.Position) {
 	s.n++
 	if s.bare {
@@ -238,7 +238,7 @@ func (s *splitter) pass(newlines records.Position) (end records.Position) {
 	return s.line - 1
 }
 
-// finish notes what is left at the end of the file: a last line without newline is a record too.
+// finish handles the rest at the end of the file: a last line without a newline is also a record.
 func (s *splitter) finish() error {
 	rest := s.b.buf[s.start:]
 	if what := s.cut.open(); what != "" {
@@ -251,7 +251,7 @@ func (s *splitter) finish() error {
 	return s.record(len(s.b.buf))
 }
 
-// issue is what is wrong with the record at start.
+// issue returns an Issue for the record at start.
 func (s *splitter) issue(reason string, raw []byte, size int64) *records.Issue {
 	line := s.line
 	if s.bare {
@@ -263,7 +263,7 @@ func (s *splitter) issue(reason string, raw []byte, size int64) *records.Issue {
 	return &records.Issue{File: s.name, Pos: line, Unit: "line", Reason: reason, Raw: raw, Size: size}
 }
 
-// makeRoom sees to it that there is room in the buffer to read on.
+// makeRoom makes free space in the buffer for the next read.
 func (s *splitter) makeRoom(ctx context.Context, r io.Reader) error {
 	full := len(s.b.buf) == cap(s.b.buf)
 	switch {
@@ -271,7 +271,7 @@ func (s *splitter) makeRoom(ctx context.Context, r io.Reader) error {
 		return s.next(ctx, max(firstBytes, 2*(len(s.b.buf)-s.start)))
 	case !full:
 		return nil
-	case s.start > 0: // records that are left out
+	case s.start > 0: // records that are skipped
 		s.b.buf = s.b.buf[:copy(s.b.buf, s.b.buf[s.start:])]
 		s.start = 0
 		return nil
@@ -281,8 +281,7 @@ func (s *splitter) makeRoom(ctx context.Context, r io.Reader) error {
 	return s.discard(ctx, r)
 }
 
-// next continues with a new buffer, to which the unfinished record moves, and sends the old one if
-// it has records.
+// next moves the unfinished record to a new buffer, and sends the old one if it has records.
 func (s *splitter) next(ctx context.Context, size int) error {
 	old, rest := s.b, s.b.buf[s.start:]
 	if err := s.renew(ctx, size); err != nil {
@@ -299,7 +298,7 @@ func (s *splitter) next(ctx context.Context, size int) error {
 	return nil
 }
 
-// renew makes a new batch, once there is memory for it.
+// renew makes a new batch as soon as memory is available.
 func (s *splitter) renew(ctx context.Context, size int) error {
 	if err := s.held.Acquire(ctx, int64(size)); err != nil {
 		return err
@@ -308,14 +307,14 @@ func (s *splitter) renew(ctx context.Context, size int) error {
 	return nil
 }
 
-// discard reads past a record that is larger than MaxRecord and sends an Issue in its place.
+// discard skips a record that is larger than MaxRecord and sends an Issue for it.
 func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 	newlines := records.Position(bytes.Count(s.b.buf, newline))
 	is := s.issue("", s.b.buf, 0)
 	whole := records.NewOversize(is.Raw)
 	defer whole.Close()
 	is.Raw = bytes.Clone(is.Raw[:headBytes])
-	cut := s.cutter() // of what is read over now
+	cut := s.cutter() // of the record to discard
 	for e, err := -1, error(nil); e < 0; {
 		if err == io.EOF {
 			break
@@ -353,5 +352,5 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 	return s.scan(0)
 }
 
-// errAgain is the error of a line before the header.
+// errAgain says that the line precedes the header.
 var errAgain = errors.New("the header comes next")

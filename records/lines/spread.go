@@ -12,35 +12,36 @@ import (
 	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
-// JSON that is not an object a line: an array of objects, or objects over several lines one after
-// the other. The values of the top level, and the elements of an array there, are the records:
+// JSON that does not have one object per line: an array of objects, or concatenated objects that
+// span several lines. The values of the top level, and the elements of an array there, are the
+// records:
 //
 //	[            the splitter cuts after each value, so a record begins
-//	  {...},     with the separators before it; bare takes them off:
+//	  {...},     with the separators before it; bare removes them:
 //	  {...}      "[\n  {...}"  ",\n  {...}"  "\n]"
 //	]
 //
-// Or the members of an object are the records, "a.png": "9f3c5a0011223344", whose names are their
-// IDs.
+// In a map, the members of an object are the records, "a.png": "9f3c5a0011223344", and their names
+// are the IDs.
 //
-// A record may begin on the line on which the one before ends, so that lines are no positions to
-// resume from. The end of a record is its number.
+// A record may begin on the line on which the previous one ends, so line numbers are not positions
+// to resume from. Instead, the end of a record is its number.
 
-// objects is the cutter of JSON. It counts brackets outside strings; whether a value is right is
-// found by its parser.
+// objects is the cutter of JSON. It counts brackets outside strings; the parser validates the
+// values.
 type objects struct {
-	members bool // an object of the top level has records for members
-	object  bool // within it
+	members bool // the members of a top-level object are records
+	object  bool // within that object
 	named   bool // after the name of a member
-	array   bool // within an array of the top level, whose elements are records
-	depth   int  // of brackets in the record
+	array   bool // within a top-level array, whose elements are records
+	depth   int  // nesting depth in the record
 	quoted  bool // within a string
-	escaped bool // after a backslash in it
+	escaped bool // after a backslash in a string
 	scalar  bool // within a record that is a number or a word
 }
 
 func (c *objects) end(p []byte) int {
-	quote := -1 // the next quote at or after i, where that has been looked for
+	quote := -1 // the next quote at or after i, if it has been looked up
 	for i := 0; i < len(p); i++ {
 		switch {
 		case c.escaped:
@@ -72,8 +73,8 @@ func (c *objects) end(p []byte) int {
 	return -1
 }
 
-// plain takes p[i] outside strings, and returns where the record ends if that shows it, otherwise
-// -1.
+// plain processes p[i], which is outside strings. It returns the end of the record if ch completes
+// it, otherwise -1.
 func (c *objects) plain(ch byte, i int) int {
 	if c.depth > 0 {
 		switch ch {
@@ -112,8 +113,8 @@ func (c *objects) plain(ch byte, i int) int {
 	return -1
 }
 
-// ends reports whether a value of the top level that has ended is a record, or the end of one: the
-// name of a member is not.
+// ends reports whether a completed top-level value completes a record. The name of a member does
+// not.
 func (c *objects) ends() bool {
 	c.named = c.members && !c.named
 	return !c.named
@@ -129,8 +130,8 @@ func (c *objects) open() string {
 	return ""
 }
 
-// bare returns a record of objects without the separators before it, and how many of their bytes
-// are newlines.
+// bare removes the separators before a record of objects, and returns the number of newlines in
+// them.
 func bare(raw []byte, members bool) (value []byte, newlines records.Position) {
 	i, separators := 0, blank+",[]"
 	if members {
@@ -139,19 +140,19 @@ func bare(raw []byte, members bool) (value []byte, newlines records.Position) {
 	for i < len(raw) && strings.IndexByte(separators, raw[i]) >= 0 {
 		i++
 	}
-	if !members && i > 0 && i < len(raw) && raw[len(raw)-1] == ']' { // an array itself
+	if !members && i > 0 && i < len(raw) && raw[len(raw)-1] == ']' { // the record is an array
 		i = max(bytes.LastIndexByte(raw[:i], '['), 0)
 	}
 	return raw[i:], records.Position(bytes.Count(raw[:i], newline))
 }
 
-// beginsJSON says whether the first line of a file is JSON by its beginning.
+// beginsJSON reports whether the first line of a file looks like the beginning of JSON.
 func beginsJSON(line []byte) bool {
 	line = bytes.TrimLeft(line, lead)
 	return len(line) > 0 && (line[0] == '{' || beginsArray(line))
 }
 
-// beginsArray says whether a line begins an array of objects.
+// beginsArray reports whether a line begins an array of objects.
 func beginsArray(line []byte) bool {
 	line = bytes.Trim(line, blank)
 	if line[0] != '[' {
@@ -161,8 +162,8 @@ func beginsArray(line []byte) bool {
 	return len(next) == 0 || next[0] == '{' || next[0] == ']' && len(next) == 1
 }
 
-// isSpread reports whether a file of JSON is not an object a line. A first line that is damaged
-// does not make it so: there are good ones after it.
+// isSpread reports whether a JSON file does not have one object per line. A damaged first line
+// alone is no evidence, because valid lines follow it.
 func isSpread(lines [][]byte) bool {
 	if len(lines) == 0 {
 		return false
@@ -178,38 +179,39 @@ func isSpread(lines [][]byte) bool {
 	case len(first) == 1:
 		return true
 	case followed(first):
-		return !slices.ContainsFunc(lines[1:max(len(lines)-1, 1)], isObject) // the last may have no comma
+		return !slices.ContainsFunc(lines[1:max(len(lines)-1, 1)], isObject) // the last element may have no comma
 	}
 	return len(lines) > 1 && !slices.ContainsFunc(lines[1:], isObject) &&
 		slices.ContainsFunc(lines[1:], func(line []byte) bool { return line[0] != '{' })
 }
 
-// followed reports whether a line has an object, and after it a comma or another one.
+// followed reports whether a line has an object that is followed by a comma or another object.
 func followed(line []byte) bool {
 	end := jsontext.SkipValue(line, 0)
 	rest := bytes.Trim(line[end:], blank)
 	return len(rest) > 0 && (rest[0] == ',' || rest[0] == '{') && isJSON(line[:end])
 }
 
-// errSpread is the refusal of a file that the user calls JSON lines.
+// errSpread returns the error for a file that the user declared as JSON lines.
 func errSpread() error {
 	return fmt.Errorf("it is JSON, but not an object a line: %s reads it", option.Set("Format", JSON))
 }
 
-// isObject says whether a line is a JSON object.
+// isObject reports whether a line is a JSON object.
 func isObject(line []byte) bool {
 	line = trim(line)
 	return len(line) > 0 && line[0] == '{' && isJSON(line)
 }
 
-// copyJSON writes the values of an array, the members of an object, or values one after the other.
+// copyJSON writes records as the elements of an array, the members of an object, or concatenated
+// values.
 type copyJSON struct {
 	w                   io.Writer
 	begin, between, end string
 	begun               bool
 }
 
-// newCopyJSON makes the copier of records of a shape.
+// newCopyJSON makes a copyJSON for records of this Shape.
 func newCopyJSON(w io.Writer, shape string) *copyJSON {
 	switch {
 	case strings.HasPrefix(shape, arrayShape):

@@ -15,13 +15,14 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// JSON that is not an object a line is cut into its values, with the lines on which they begin.
+// JSON that does not have one object per line is cut into its values, which get the line numbers of
+// their beginnings.
 func TestSpread(t *testing.T) {
 	const a, b = `{"id":"a","text":"x"}`, `{"id":"b","text":"y"}`
 	for _, c := range []struct {
 		name, content string
 		opt           records.Options
-		want          string // records and issues, cut where it ends in "..."
+		want          string // records and issues; "..." at the end matches any rest
 	}{
 		{"a.json", "[\n" + a + ",\n" + b + "\n]\n", records.Options{}, "2 a|x|| 3 b|y||"},
 		{"a.json", "[" + a + "," + b + "]", records.Options{}, "1 a|x|| 1 b|y||"},
@@ -66,7 +67,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// Wherever a read ends, the records are the same, and a copy of all of them has the same values.
+// The records do not depend on where reads end, and a copy of all records has the same values.
 func TestSpreadCuts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -106,7 +107,7 @@ func TestSpreadCuts(t *testing.T) {
 		if out.String() != copied {
 			t.Fatalf("copied %q, want %q", out.String(), copied)
 		}
-		cut := rng.IntN(len(content)) // of a part of a file, nothing is made up
+		cut := rng.IntN(len(content)) // a truncated file yields no invented records
 		part, _, _ := read(t, "a.json", content[:cut], records.Options{Format: JSON})
 		for i, line := range part[:max(len(part)-1, 0)] {
 			if !slices.Contains(want, line) {
@@ -116,7 +117,7 @@ func TestSpreadCuts(t *testing.T) {
 	}
 }
 
-// A value larger than a document may be is an issue, wherever it stands.
+// A value larger than the limit is an issue at any position.
 func TestSpreadTooLarge(t *testing.T) {
 	huge := `{"id":"h","text":"` + strings.Repeat(`x\"`, records.MaxRecord/3+1) + `"}`
 	content := "[\n" + `{"id":"a","text":"x"},` + "\n" + huge + ",\n" + `{"id":"b","text":"y"}` + "\n]\n"

@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// TestOddTables reads CSV and TSV as other programs write them. A copy of all records has the bytes
-// of the file.
+// TestOddTables reads CSV and TSV from other programs. A copy of all records has the bytes of the
+// file.
 func TestOddTables(t *testing.T) {
 	made := records.Options{MakeID: true}
 	for _, c := range []struct {
@@ -49,7 +49,7 @@ func TestOddTables(t *testing.T) {
 	}
 }
 
-// A header may have very many columns: names are looked up, not searched for.
+// A header may have very many columns: names are looked up in a map, not searched.
 func TestWideHeader(t *testing.T) {
 	const n = 300_000
 	var header, row strings.Builder

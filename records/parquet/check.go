@@ -10,16 +10,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Limits of what a file may declare. They bound the memory that a damaged or hostile file can take
-// before its damage is found.
+// Limits for the sizes that a file declares. They bound the memory that a damaged or hostile file
+// can use before its damage is found.
 const (
 	maxFooter     = 256 << 20 // bytes of the footer
-	maxDepth      = 100       // columns within columns
+	maxDepth      = 100       // nesting depth of columns
 	maxPage       = 1 << 30   // bytes of a page, decompressed
 	maxPageValues = 1 << 25   // values of a page
 	maxRows       = 1 << 40   // rows of a file
 	maxChunk      = 1 << 50   // bytes of a column of a row group, decompressed
-	minStruct     = 4         // bytes of an element of the footer, on average
+	minStruct     = 4         // average bytes of a footer element, at least
 )
 
 const magic = "PAR1"
@@ -29,8 +29,8 @@ var (
 	errEncrypted = errors.New("it is encrypted Parquet: decrypt it first")
 )
 
-// metadata and the structs in it are the parts of format.FileMetaData that are read. A key may have
-// no value, as the format allows.
+// metadata and the structs in it are the parts of format.FileMetaData that are read. As the format
+// allows, a key may lack a value.
 type metadata struct {
 	Version          int32                              `thrift:"1,required"`
 	Schema           thrift.Slice[format.SchemaElement] `thrift:"2,required"`
@@ -67,8 +67,8 @@ type columnMetadata struct {
 	DictionaryPageOffset int64                         `thrift:"11,optional"`
 }
 
-// readFooter reads the footer of a file. It is checked first, so that decoding it takes memory in
-// proportion to it.
+// readFooter reads the footer of a file. It checks the footer before decoding it, so that decoding
+// needs memory in proportion to the footer's size.
 func readFooter(r io.ReaderAt, size int64) (*metadata, error) {
 	var tail [8]byte
 	if size < 12 {
@@ -104,19 +104,19 @@ func readFooter(r io.ReaderAt, size int64) (*metadata, error) {
 		return nil, s.err
 	}
 	meta := new(metadata)
-	footer = footer[:len(footer)-len(s.b)] // an encrypted file has a signature after it
+	footer = footer[:len(footer)-len(s.b)] // an encrypted file has a signature after the footer
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, meta); err != nil {
 		return nil, fmt.Errorf("%w: %w", errThrift, err)
 	}
 	return meta, meta.check()
 }
 
-// check checks what would overflow later, and what is elsewhere.
+// check checks for values that would overflow later, and for data in other files.
 func (meta *metadata) check() error {
 	if meta.Encryption.Value != nil {
 		return errEncrypted
 	}
-	var open []int32 // children still to come, of each group
+	var open []int32 // number of children still to come, for each open group
 	for i := range meta.Schema {
 		e := &meta.Schema[i]
 		if e.TypeLength.Valid && (e.TypeLength.V < 0 || e.TypeLength.V > 1<<20) {
@@ -153,7 +153,7 @@ func (meta *metadata) check() error {
 	return nil
 }
 
-// panicked returns what a panic of the decoder says of a file.
+// panicked returns an error for a panic of the decoder: the file is damaged.
 func panicked(v any) error {
 	if err, ok := v.(error); ok {
 		return fmt.Errorf("damaged: %w", err)

@@ -21,13 +21,13 @@ import (
 	lz4block "github.com/pierrec/lz4/v4"
 )
 
-// readable reports whether pages of a compression can be read.
+// readable reports whether pages with this compression can be read.
 func readable(codec format.CompressionCodec) bool {
 	return codec >= format.Uncompressed && codec <= format.Lz4Raw && codec != format.LZO
 }
 
-// writeCodec returns how a column is compressed that is compressed so in the input. It is the same,
-// except for LZ4 with the frames of Hadoop, which LZ4_RAW has replaced.
+// writeCodec returns the compression of a column of a copy, given that of the input. It is the
+// same, except that LZ4 with Hadoop's frames becomes its successor LZ4_RAW.
 func writeCodec(codec format.CompressionCodec) compress.Codec {
 	switch codec {
 	case format.Snappy:
@@ -38,8 +38,8 @@ func writeCodec(codec format.CompressionCodec) compress.Codec {
 	return pq.LookupCompressionCodec(codec)
 }
 
-// fastSnappy is Snappy as other writers compress with it: that of parquet-go looks for longer
-// matches, and takes twice the time.
+// fastSnappy compresses like other Snappy writers. parquet-go's Snappy searches for longer matches,
+// and needs twice the time.
 type fastSnappy struct{ *snappy.Codec }
 
 // Encode compresses src.
@@ -61,8 +61,8 @@ var (
 	}}
 )
 
-// decompress appends what is compressed in src to dst: at most size bytes, which is what the header
-// of the page says. What a page only declares takes no memory.
+// decompress appends the decompressed src to dst: at most size bytes, the size in the header of the
+// page. It never allocates memory for a size that is only declared.
 func decompress(dst, src []byte, codec format.CompressionCodec, size int) ([]byte, error) {
 	switch codec {
 	case format.Uncompressed:
@@ -109,7 +109,7 @@ func decompress(dst, src []byte, codec format.CompressionCodec, size int) ([]byt
 	return dst, fmt.Errorf("it is compressed with %v, which is not read", codec)
 }
 
-// limited appends what r has, at most size bytes.
+// limited appends the content of r, at most size bytes.
 func limited(dst []byte, r io.Reader, size int) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	n, err := b.ReadFrom(io.LimitReader(r, int64(size)+1))
@@ -119,8 +119,8 @@ func limited(dst []byte, r io.Reader, size int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// inPlace appends n bytes that f makes of a page. The page has room for size, and can be no more
-// than most.
+// inPlace appends n bytes of a page, which f writes. It fails if n exceeds size, the declared size
+// of the page, or most, the size to which the compressed page can grow at most.
 func inPlace(dst []byte, n, size, most int, f func(to []byte) (int, error)) ([]byte, error) {
 	switch {
 	case n > size:
@@ -135,7 +135,7 @@ func inPlace(dst []byte, n, size, most int, f func(to []byte) (int, error)) ([]b
 }
 
 func lz4Block(dst, src []byte, size int) ([]byte, error) {
-	if size == 0 && len(src) == 1 { // a block of nothing
+	if size == 0 && len(src) == 1 { // an empty block
 		return dst, nil
 	}
 	return inPlace(dst, size, size, 256*len(src), func(to []byte) (int, error) {
@@ -150,8 +150,8 @@ func lz4Block(dst, src []byte, size int) ([]byte, error) {
 	})
 }
 
-// lz4Frames appends what Hadoop has compressed with LZ4: blocks, each after its size and its packed
-// size. Other programs have written blocks without them by the same name.
+// lz4Frames decompresses LZ4 data from Hadoop: blocks, each preceded by its size and its compressed
+// size. Some programs used the same name for blocks without these sizes.
 func lz4Frames(dst, src []byte, size int) ([]byte, error) {
 	whole, out, left := src, dst, size
 	for len(src) >= 8 {
@@ -173,7 +173,7 @@ func lz4Frames(dst, src []byte, size int) ([]byte, error) {
 	return lz4Block(dst, whole, size)
 }
 
-// grow returns a slice of n bytes, which is b if that has room.
+// grow returns a slice of n bytes, which reuses b if its capacity suffices.
 func grow(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }
 
 var (

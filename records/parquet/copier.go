@@ -13,38 +13,40 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// copier writes rows of Parquet files to one. The output has the columns, compressions, encodings
-// and key-value metadata of the first file. A row group of it ends where one of an input does.
+// copier copies rows of Parquet files to one file. The output has the columns, compressions,
+// encodings and key-value metadata of the first file. Its row groups end where those of an input
+// do.
 //
-// What it is given of a row is its number, and of one that is cut which parts of its text stay. It
-// collects numbers, and hands them to the row group of the output that they go to (outGroup), which
-// reads the rows again in a goroutine. Several groups are made at once, and written in order.
+// Copy receives only the number of a row and, if the row is cut, the remaining parts of its text.
+// The copier collects these numbers and passes them to a row group of the output (outGroup), which
+// reads the rows again in a goroutine. Several row groups are made concurrently, and written in
+// order.
 type copier struct {
 	w    footerWriter
-	more []records.Column // that rows get in addition to their own
+	more []records.Column // additional columns
 	//lint:ignore SA1019 GenericWriter makes Go values of rows, which panics on odd schemas
 	out    *pq.Writer
-	first  *file // whose columns the output has: CopyOptions.Like, or that of the first row
-	groups int   // row groups that have been ended
-	rows   int64 // of the row group that is being collected
+	first  *file // determines the columns: CopyOptions.Like, or the file of the first row
+	groups int   // row groups that were finished
+	rows   int64 // rows in the current row group of the output
 
-	src     *file      // of rows, nil before the first
-	group   group      // of rows
-	pending []span     // rows of group to be copied
-	count   int64      // of them
-	cuts    []rowCut   // of them, in order
-	values  []pq.Value // of more, of these rows, row by row
+	src     *file      // of the rows; nil before the first row
+	group   group      // row group of the input
+	pending []span     // rows of group to copy
+	count   int64      // number of rows in pending
+	cuts    []rowCut   // the cut rows in pending, in order
+	values  []pq.Value // values of more for the rows in pending, row by row
 
-	to      *outGroup                      // is collected, nil for none
-	running []*outGroup                    // have been ended and not been written; the first is the next
-	free    []*pq.ConcurrentRowGroupWriter // can be used again
+	to      *outGroup                      // the current row group of the output, nil if there is none
+	running []*outGroup                    // finished but not yet written, in order of writing
+	free    []*pq.ConcurrentRowGroupWriter // for reuse
 }
 
-// Rows are handed on when this many have been collected.
+// pendingRows is the number of rows after which they are passed on.
 const pendingRows = 4096
 
-// Limits of the row groups of an output: a file has at most 32767. Past manyGroups, they are made
-// larger than those of the inputs.
+// Limits of the row groups of an output: a file has at most 32767. After manyGroups, row groups of
+// several inputs are combined up to largeGroup rows.
 const (
 	manyGroups = 16 << 10
 	largeGroup = 128 << 10 // rows
@@ -59,7 +61,7 @@ func newCopier(w io.Writer, o records.CopyOptions) (_ records.Copier, err error)
 	return c, nil
 }
 
-// Copy notes a row for copying. After an error the copier has ended.
+// Copy schedules a row for copying. After an error the copier is unusable.
 func (c *copier) Copy(src records.Source, raw []byte, values ...any) (err error) {
 	defer func() {
 		if err != nil {
@@ -101,7 +103,7 @@ func (c *copier) Copy(src records.Source, raw []byte, values ...any) (err error)
 	return nil
 }
 
-// enter begins with the rows of another file.
+// enter starts copying rows of another file.
 func (c *copier) enter(f *file) error {
 	if err := c.leave(); err != nil {
 		return err
@@ -114,7 +116,7 @@ func (c *copier) enter(f *file) error {
 	return nil
 }
 
-// leave ends with the rows of a file and gives it back.
+// leave finishes the rows of a file and releases it.
 func (c *copier) leave() error {
 	err := c.endGroup()
 	if c.src != nil {
@@ -124,7 +126,7 @@ func (c *copier) leave() error {
 	return err
 }
 
-// handOn hands the pending rows to the row group that is being collected.
+// handOn passes the pending rows to the current row group of the output.
 func (c *copier) handOn() error {
 	if c.count == 0 {
 		return nil
@@ -142,7 +144,7 @@ func (c *copier) handOn() error {
 	select {
 	case c.to.batches <- b:
 		return nil
-	case <-c.to.done: // it has failed
+	case <-c.to.done: // the row group has failed
 		c.src.Close()
 		return c.to.err
 	}
@@ -157,7 +159,8 @@ func (c *copier) writer() *pq.ConcurrentRowGroupWriter {
 	return c.out.BeginRowGroup()
 }
 
-// endGroup hands on what is left of a row group of the input, and ends that of the output.
+// endGroup passes on the remaining rows of a row group of the input, and finishes the row group of
+// the output.
 func (c *copier) endGroup() error {
 	err := c.handOn()
 	c.group = group{}
@@ -168,7 +171,7 @@ func (c *copier) endGroup() error {
 	return nil
 }
 
-// finishGroup ends the row group of the output that is being collected.
+// finishGroup finishes the current row group of the output.
 func (c *copier) finishGroup() {
 	if c.to != nil {
 		close(c.to.batches)
@@ -178,7 +181,7 @@ func (c *copier) finishGroup() {
 	}
 }
 
-// makeRoom writes row groups until one more may be made with those that are left.
+// makeRoom writes finished row groups until another one may be started.
 func (c *copier) makeRoom() error {
 	for len(c.running) >= runtime.GOMAXPROCS(0) {
 		if err := c.writeGroup(); err != nil {
@@ -188,7 +191,7 @@ func (c *copier) makeRoom() error {
 	return nil
 }
 
-// writeGroup writes the first of the row groups that have been ended.
+// writeGroup writes the first of the finished row groups.
 func (c *copier) writeGroup() error {
 	g := c.running[0]
 	<-g.done
@@ -203,7 +206,7 @@ func (c *copier) writeGroup() error {
 	return nil
 }
 
-// abort ends all row groups that are being made.
+// abort stops all row groups in progress.
 func (c *copier) abort() {
 	c.finishGroup()
 	for _, g := range c.running {
@@ -216,7 +219,7 @@ func (c *copier) abort() {
 	}
 }
 
-// begin makes the writer, with what the first file has.
+// begin makes the writer, with the columns and settings of the first file.
 func (c *copier) begin(f *file) {
 	options := []pq.WriterOption{
 		outSchema(f, c.more), pq.CreatedBy("simdb", version.Number(), ""), pq.DictionaryMaxBytes(1 << 20), pq.PageBufferSize(pageBytes),
@@ -233,7 +236,7 @@ func (c *copier) begin(f *file) {
 	c.out = pq.NewWriter(&c.w, options...)
 }
 
-// Close writes the rows that are left, and the footer.
+// Close writes the remaining rows and the footer.
 func (c *copier) Close() (err error) {
 	defer func() {
 		if err != nil {
@@ -260,10 +263,10 @@ func (c *copier) Close() (err error) {
 	return c.w.release(c.first.likeInput)
 }
 
-// heldGroup is the size of row groups up to which their pages are kept in memory.
+// heldGroup is the largest size of row groups whose pages stay in memory.
 const heldGroup = 64 << 20
 
-// pageFiles keeps the pages of a row group in temporary files until the group is complete.
+// pageFiles stores the pages of a row group in temporary files until the group is complete.
 type pageFiles struct{}
 
 // GetBuffer makes a temporary file.
@@ -275,14 +278,14 @@ func (pageFiles) GetBuffer() io.ReadWriteSeeker {
 	return f
 }
 
-// PutBuffer removes it.
+// PutBuffer removes the temporary file.
 func (pageFiles) PutBuffer(b io.ReadWriteSeeker) {
 	if f, ok := b.(*os.File); ok {
 		vfs.RemoveTemp(f)
 	}
 }
 
-// failed is a temporary file that could not be made.
+// failed is a buffer whose temporary file could not be created.
 type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error)       { return 0, f.err }

@@ -36,8 +36,8 @@ func copied(t *testing.T, data []byte, o records.CopyOptions, opt records.Option
 	return out.Bytes()
 }
 
-// A column that has outgrown its dictionary is written without one: only its first page is in the
-// dictionary.
+// A column that outgrows its dictionary is written without one from then on: only its first page
+// uses the dictionary.
 func TestDictionaryEnds(t *testing.T) {
 	type row struct {
 		ID   string `parquet:"id"`
@@ -61,7 +61,7 @@ func TestDictionaryEnds(t *testing.T) {
 	}
 }
 
-// What a reader does not need is left out, and the rest is as it is.
+// A reader that does not need parts of a document does not get them; the other parts are unchanged.
 func TestNeed(t *testing.T) {
 	data := write(t, samples(50), 20)
 	read := func(need records.Need) []records.Record {

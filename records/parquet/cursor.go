@@ -8,24 +8,24 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// errShort is the damage of a column that ends before its row group does.
+// errShort reports a column that ends before its row group.
 var errShort = errors.New("damaged: it has fewer values than its row group has rows")
 
-// cursorValues is how many values a cursor decodes at a time.
+// cursorValues is the number of values that a cursor decodes at a time.
 const cursorValues = 128
 
 // A cursor yields the values of one column of a row group in order. Values are valid until the
-// cursor is two pages further, or is closed.
+// cursor is two pages further or is closed.
 type cursor struct {
 	name  string
 	pages pq.Pages
-	page  pq.Page // from which values are read, nil for none
+	page  pq.Page // the page being read, or nil
 	from  pq.ValueReader
-	buf   []pq.Value // decoded and not yet taken
+	buf   []pq.Value // decoded values that were not yet returned
 	all   [cursorValues]pq.Value
 	ended bool
 
-	// keep has pages left to the garbage collector, since values of several pages are used at once.
+	// keep leaves pages to the garbage collector, because values of several pages are used at once.
 	keep bool
 }
 
@@ -41,7 +41,7 @@ func (f *file) openCursor(group int, col *pq.Column) (*cursor, error) {
 
 func (c *cursor) fail(err error) error { return fmt.Errorf("column %q: %w", c.name, err) }
 
-// peek returns the next value, nil at the end of the row group.
+// peek returns the next value, or nil at the end of the row group.
 func (c *cursor) peek() (*pq.Value, error) {
 	for len(c.buf) == 0 {
 		if c.ended {
@@ -54,7 +54,7 @@ func (c *cursor) peek() (*pq.Value, error) {
 	return &c.buf[0], nil
 }
 
-// fill decodes more values, of the next page if there are none left in this one.
+// fill decodes more values, from the next page if the current one has none left.
 func (c *cursor) fill() error {
 	if c.page == nil {
 		page, err := c.pages.ReadPage()
@@ -81,7 +81,7 @@ func (c *cursor) fill() error {
 	return err
 }
 
-// drop gives the page back.
+// drop releases the page.
 func (c *cursor) drop() {
 	if c.page != nil && !c.keep {
 		pq.Release(c.page)
@@ -101,7 +101,7 @@ func (c *cursor) next() (pq.Value, error) {
 	return *v, nil
 }
 
-// skipRows takes the values of whole rows.
+// skipRows skips the values of whole rows.
 func (c *cursor) skipRows(rows int64) error {
 	for ; rows > 0; rows-- {
 		if _, err := c.next(); err != nil {
@@ -114,8 +114,8 @@ func (c *cursor) skipRows(rows int64) error {
 	return nil
 }
 
-// restOfRow takes the values of a row that come after its first one. It appends them to to, if
-// that is not nil.
+// restOfRow skips the remaining values of a row after its first one. If to is not nil, it appends
+// them to it.
 func (c *cursor) restOfRow(to *[]pq.Value) error {
 	for {
 		v, err := c.peek()

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// rowCut is a row of a row group that keeps parts of its text.
+// rowCut is a row of a row group of which only parts of the text are copied.
 type rowCut struct {
 	row  int64
 	keep []records.Span
@@ -29,8 +29,8 @@ func (f *file) CanCut() error {
 	return nil
 }
 
-// CutText implements records.Cutter: it returns the number of the row, and the parts that it keeps,
-// as parseRow reads them.
+// CutText implements records.Cutter. It returns the number of the row and the remaining parts, in
+// the format that parseRow reads.
 func (f *file) CutText(rec *records.Record, keep []records.Span) []byte {
 	b := slices.Clip(rec.Raw)
 	for _, k := range keep {
@@ -39,7 +39,7 @@ func (f *file) CutText(rec *records.Record, keep []records.Span) []byte {
 	return b
 }
 
-// parseRow returns the number of a row, and the parts of its text that it keeps, nil for all.
+// parseRow returns the number of a row and the remaining parts of its text, nil for the whole text.
 func parseRow(raw []byte) (pos int64, keep []records.Span, err error) {
 	number, parts, cut := strings.Cut(string(raw), " ")
 	pos, err = strconv.ParseInt(number, 10, 64)
@@ -63,7 +63,7 @@ func parseRow(raw []byte) (pos int64, keep []records.Span, err error) {
 	return pos, keep, nil
 }
 
-// cutValue returns a text with parts of it.
+// cutValue returns a text reduced to these parts.
 func cutValue(v pq.Value, keep []records.Span) pq.Value {
 	text := records.ValidText(string(v.ByteArray()))
 	return pq.ByteArrayValue([]byte(records.Parts(text, keep))).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())

@@ -19,8 +19,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// survives reads a damaged file, and copies what it can. Whatever is damaged, there is no panic, an
-// error names the file, and the records before the damage are those of the file.
+// survives reads a damaged file, and copies the readable rows. It checks that there is no panic,
+// that an error names the file, and that the records before the damage are correct.
 func survives(t *testing.T, data []byte) (recs []records.Record, err error) {
 	t.Helper()
 	src, err := source(data, records.Options{MakeID: true, Workers: 2})
@@ -35,7 +35,7 @@ func survives(t *testing.T, data []byte) (recs []records.Record, err error) {
 	return recs, err
 }
 
-// A file that is cut anywhere is refused.
+// A file that is truncated at any position is refused.
 func TestCut(t *testing.T) {
 	data := write(t, samples(40), 16, pq.Compression(&pq.Snappy))
 	for n := 0; n < len(data); n += 1 + len(data)/300 {
@@ -45,8 +45,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Flipped bits give the same records, an error, or records that differ; but never a panic. What is
-// copied of them does not panic either.
+// Flipped bits yield the same records, an error, or different records, but never a panic. Copying
+// them does not panic either.
 func TestFlipped(t *testing.T) {
 	cases := exhaustive.Every(t, 16)
 	for name, options := range writings {
@@ -95,7 +95,8 @@ func copyAll(data []byte) error {
 	return c.Close()
 }
 
-// A damaged page is reported with the row before it and its column; what comes before is delivered.
+// A damaged page is reported with its column and the row before it; the rows before it are
+// delivered.
 func TestDamageHasItsPlace(t *testing.T) {
 	rows := samples(60)
 	data := write(t, rows, 20, pq.Compression(&pq.Snappy))
@@ -108,9 +109,9 @@ func TestDamageHasItsPlace(t *testing.T) {
 	}
 }
 
-// Sizes that a file only declares take no memory.
+// Sizes that a file only declares do not cost memory.
 func TestHostileSizes(t *testing.T) {
-	list := func(n uint64) []byte { // a footer whose schema has n elements
+	list := func(n uint64) []byte { // a footer whose schema declares n elements
 		b := append([]byte{0x15, 0x02, 0x19, 0xfc}, binary.AppendUvarint(nil, n)...)
 		return append(b, make([]byte, 64)...)
 	}
@@ -141,7 +142,7 @@ func TestHostileSizes(t *testing.T) {
 	}
 }
 
-// A page that has more bytes than its header says is refused before it is decompressed into memory.
+// A page that is larger than its header says is refused before it is decompressed into memory.
 func TestBombs(t *testing.T) {
 	for _, codec := range []compress.Codec{&pq.Snappy, &pq.Gzip, &pq.Brotli, &pq.Zstd, &pq.Lz4Raw} {
 		packed := must(codec.Encode(nil, make([]byte, 1<<20)))
@@ -155,7 +156,7 @@ func TestBombs(t *testing.T) {
 			f := must(pq.OpenFile(bytes.NewReader(data), int64(len(data))))
 			chunk := f.Metadata().RowGroups[1].Columns[1].MetaData
 			h := data[chunk.DataPageOffset:]
-			if h[2] != 0x15 || h[3]&0x7f < 2 { // after the type comes the size
+			if h[2] != 0x15 || h[3]&0x7f < 2 { // the size follows the type
 				t.Fatalf("%x", h[:8])
 			}
 			h[3] -= 2 // one byte less
@@ -167,13 +168,13 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// lzo is a compression that is not read.
+// lzo is a compression that cannot be read.
 type lzo struct{ compress.Codec }
 
 // CompressionCodec says that it is LZO.
 func (lzo) CompressionCodec() format.CompressionCodec { return format.LZO }
 
-// Files that are no Parquet, or hidden in something else, are refused by name.
+// Files that are not Parquet, or are wrapped in another format, are refused by name.
 func TestRefused(t *testing.T) {
 	data := write(t, samples(5), 5)
 	encrypted := slices.Clone(data)
@@ -192,7 +193,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzRead reads whatever it is given.
+// FuzzRead reads arbitrary bytes.
 func FuzzRead(f *testing.F) {
 	for _, options := range writings {
 		f.Add(write(f, samples(6), 3, options...))

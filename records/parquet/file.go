@@ -23,7 +23,7 @@ import (
 // Parquet is the name of the format.
 const Parquet records.Format = "parquet"
 
-// hasMagic reports whether an input begins as Parquet does.
+// hasMagic reports whether an input has the first bytes of a Parquet file.
 func hasMagic(in *records.Stream) bool {
 	head, _ := in.Head()
 	return bytes.HasPrefix(head, []byte(magic)) || bytes.HasPrefix(head, []byte("PARE"))
@@ -37,16 +37,16 @@ type file struct {
 	r      io.ReaderAt
 	size   int64
 	meta   *metadata
-	f      *pq.File // of plainFooter(meta)
+	f      *pq.File // opened from plainFooter(meta)
 	roles  roles    // of the columns
 	layout layout
-	used   []*pq.Column // the leaf columns that are read
+	used   []*pq.Column // the leaf columns to read
 
-	elements []*format.SchemaElement // of the leaf columns
+	elements []*format.SchemaElement // schema of the leaf columns
 
-	bytes int64        // of the row groups
-	done  atomic.Int64 // of them, read
-	users atomic.Int32 // the caller, and the Copier while it has rows to copy
+	bytes int64        // size of the row groups
+	done  atomic.Int64 // part of bytes that was read
+	users atomic.Int32 // the caller, the goroutines of row groups, and a Copier that still has rows to copy
 }
 
 func open(in *records.Stream, opt records.Options) (_ records.Source, err error) {
@@ -86,8 +86,8 @@ func open(in *records.Stream, opt records.Options) (_ records.Source, err error)
 	return f, nil
 }
 
-// readColumns makes f.f. Annotations that do not fit the type of a column are left out: that says
-// how values are stored.
+// readColumns sets f.f. It removes annotations that do not fit the type of a column, because the
+// type determines how values are stored.
 func (f *file) readColumns() (err error) {
 	schema := slices.Clone(f.meta.Schema)
 	for {
@@ -122,8 +122,8 @@ func (f *file) readColumns() (err error) {
 	}
 }
 
-// plainFooter returns a file without pages that has a schema and the row groups of meta. The pages
-// of its columns are as pages yields them.
+// plainFooter returns a file without pages that has this schema and the row groups of meta. Its
+// columns are uncompressed, because pages decompresses them.
 func plainFooter(meta *metadata, schema []format.SchemaElement) ([]byte, error) {
 	plain := format.FileMetaData{Version: meta.Version, Schema: schema, NumRows: meta.NumRows}
 	for _, g := range meta.RowGroups {
@@ -145,7 +145,7 @@ func plainFooter(meta *metadata, schema []format.SchemaElement) ([]byte, error) 
 	return append(b, magic...), nil
 }
 
-// choose finds the columns that are read.
+// choose selects the columns to read.
 func (f *file) choose() error {
 	root := f.f.Root()
 	f.info = records.Info{Name: f.in.Name(), Format: Parquet, Shape: "Parquet", Columns: shapeOf(root)}
@@ -193,7 +193,8 @@ func (f *file) choose() error {
 	return nil
 }
 
-// firstTexts returns texts at the beginning of the file. Damage is left for Records to report.
+// firstTexts returns texts from the beginning of the file. It ignores damage, which Records will
+// report.
 func (f *file) firstTexts() (texts [][]byte) {
 	defer func() { _ = recover() }()
 	groups := f.groups(0)
@@ -217,7 +218,7 @@ func (f *file) firstTexts() (texts [][]byte) {
 	return texts
 }
 
-// otherLeaves returns the numbers of the leaf columns that are not in col.
+// otherLeaves returns the numbers of the leaf columns outside of col.
 func otherLeaves(root, col *pq.Column) (others []int) {
 	mine := leavesOf(col)
 	for _, leaf := range leavesOf(root) {
@@ -239,7 +240,7 @@ func leavesOf(col *pq.Column) (leaves []*pq.Column) {
 	return leaves
 }
 
-// checkChunks refuses compressions and encodings that cannot be read.
+// checkChunks returns an error if a column has a compression or an encoding that cannot be read.
 func (f *file) checkChunks() error {
 	for _, g := range f.meta.RowGroups {
 		for _, col := range f.used {
@@ -269,7 +270,8 @@ func (f *file) CanExtend(columns []records.Column) error {
 	return records.Clash(f.info.Name, columns, names)
 }
 
-// Progress returns how much of the file has been read, by the size of the row groups.
+// Progress returns the number of bytes read, estimated from the sizes of the row groups, and the
+// size of the file.
 func (f *file) Progress() (done, size int64) {
 	read, size := f.in.Progress()
 	if size < 0 || f.bytes == 0 {
@@ -278,7 +280,7 @@ func (f *file) Progress() (done, size int64) {
 	return int64(float64(size) * min(1, float64(f.done.Load())/float64(f.bytes))), size
 }
 
-// Close closes the file, unless a Copier still reads it: then that does.
+// Close closes the file. If a Copier still reads it, the Copier closes it later.
 func (f *file) Close() error {
 	if f.users.Add(-1) > 0 {
 		return nil
@@ -288,12 +290,12 @@ func (f *file) Close() error {
 }
 
 type group struct {
-	number int // from 0
+	number int // counted from 0
 	first  records.Position
 	rows   int64
 }
 
-// groups returns the row groups with rows after a position.
+// groups returns the row groups that have rows after a position.
 func (f *file) groups(after records.Position) (list []group) {
 	first := records.Position(1)
 	for i, g := range f.meta.RowGroups {

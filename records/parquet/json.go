@@ -23,8 +23,8 @@ import (
 // formatter appends a value that is not null as JSON.
 type formatter func(b []byte, v pq.Value) []byte
 
-// formatterOf returns how values of a column are written as JSON: numbers and booleans as such,
-// times as in RFC 3339, bytes that are no text in base64.
+// formatterOf returns the function that writes values of a column as JSON: numbers and booleans as
+// such, times in the format of RFC 3339, and bytes that are not text in base64.
 func formatterOf(t pq.Type) formatter {
 	if lt := t.LogicalType(); lt != nil {
 		switch lt := lt.Value.(type) {
@@ -84,7 +84,7 @@ func decimals(scale int, kind pq.Kind) formatter {
 			n.SetInt64(int64(v.Int32()))
 		case pq.Int64:
 			n.SetInt64(v.Int64())
-		default: // two's complement, the high byte first
+		default: // two's complement, big-endian
 			p := v.ByteArray()
 			n.SetBytes(p)
 			if len(p) > 0 && p[0] >= 0x80 {
@@ -110,7 +110,7 @@ func decimals(scale int, kind pq.Kind) formatter {
 	}
 }
 
-// nanosOf returns how many nanoseconds a unit of time has.
+// nanosOf returns the number of nanoseconds in a unit of time.
 func nanosOf(u format.TimeUnit) int64 {
 	switch u.Value.(type) {
 	case *format.MilliSeconds:
@@ -134,7 +134,7 @@ func clocks(unit format.TimeUnit, kind pq.Kind) formatter {
 	}
 }
 
-// timestamps formats points in time. Those that are not of UTC have no zone.
+// timestamps formats points in time. Timestamps not in UTC have no zone.
 func timestamps(t *format.TimestampType) formatter {
 	layout := "2006-01-02T15:04:05.999999999"
 	if t.IsAdjustedToUTC {
@@ -148,7 +148,7 @@ func timestamps(t *format.TimestampType) formatter {
 	}
 }
 
-// int96Time returns the time that legacy writers keep in 96 bits: nanoseconds of a Julian day.
+// int96Time decodes the 96-bit time of legacy writers: a Julian day and nanoseconds.
 func int96Time(v deprecated.Int96) time.Time {
 	const epoch = 2440588 // the Julian day of 1970-01-01
 	nanos := int64(v[1])<<32 | int64(v[0])
@@ -161,7 +161,7 @@ func appendTime(b []byte, t time.Time, layout string) []byte {
 	return append(b, '"')
 }
 
-// half returns the number that has these two bytes in half precision.
+// half decodes a number of half precision from two bytes.
 func half(p []byte) float64 {
 	bits := binary.LittleEndian.Uint16(p)
 	exponent, fraction := int(bits>>10&31), float64(bits&1023)
@@ -182,7 +182,7 @@ func half(p []byte) float64 {
 	return f
 }
 
-// appendEmbedded appends a value that is JSON itself.
+// appendEmbedded appends a value that is itself JSON.
 func appendEmbedded(b []byte, v pq.Value) []byte {
 	p := v.ByteArray()
 	if utf8.Valid(p) && json.Valid(p) {
@@ -191,7 +191,7 @@ func appendEmbedded(b []byte, v pq.Value) []byte {
 	return appendBytes(b, p)
 }
 
-// appendBytes appends a string, or bytes that are none in base64.
+// appendBytes appends a string; bytes that are not UTF-8 are encoded in base64.
 func appendBytes(b, p []byte) []byte {
 	if utf8.Valid(p) {
 		return records.AppendString(b, string(p))

@@ -11,12 +11,12 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// checkRows is how many fingerprints are read between two looks at a context.
+// checkRows is the number of fingerprints to read between two checks of the context.
 const checkRows = 512
 
-// settle decides how long fingerprints are, and how they are written, for which it reads all that
-// are text. A file that has both notations, or several lengths, is refused before any record is
-// delivered. Damage is left for Records to report in its place.
+// settle decides on the length and the notation of fingerprints. To do so, it reads all
+// fingerprints that are text. A file with both notations, or several lengths, is refused before any
+// record is delivered. settle ignores damage, which Records reports in its place.
 func (f *file) settle(ctx context.Context) (err error) {
 	col := f.layout.roles.fp
 	if col == nil {
@@ -48,12 +48,12 @@ func (f *file) settle(ctx context.Context) (err error) {
 	case seen.Short():
 		f.layout.notation = base.Hex
 	case seen.Shows() == base.Decimal:
-		f.layout.notation = base.Decimal // a few letters among them are no fingerprint
+		f.layout.notation = base.Decimal // a few values with letters are then not fingerprints
 	}
 	return context.Cause(ctx)
 }
 
-// notations takes note of the fingerprints of a row group.
+// notations adds the fingerprints of a row group to the evidence.
 func (f *file) notations(ctx context.Context, g group, seen *base.Evidence) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// footerWriter holds what is written after hold: the index of pages, which is left out, since it
-// would have bounds of columns that have none; and the footer, which is changed.
+// footerWriter buffers everything written after hold: the index of pages, which is dropped because
+// it would contain bounds for columns that have none, and the footer, which is changed.
 type footerWriter struct {
 	w    io.Writer
-	n    int64         // bytes that have been written
-	held *bytes.Buffer // nil before hold
+	n    int64         // bytes written before hold
+	held *bytes.Buffer // buffered bytes; nil before hold
 }
 
 // Write writes or holds b.
@@ -30,10 +30,10 @@ func (w *footerWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// hold holds what is written from now on.
+// hold starts buffering.
 func (w *footerWriter) hold() { w.held = new(bytes.Buffer) }
 
-// release writes what has been held, with a footer that f has changed.
+// release writes the buffered footer, as changed by f.
 func (w *footerWriter) release(f func(*format.FileMetaData)) error {
 	held := w.held.Bytes()
 	end := len(held) - 8
@@ -60,10 +60,10 @@ func (w *footerWriter) release(f func(*format.FileMetaData)) error {
 	return err
 }
 
-// likeInput gives the footer of a copy what the writer does not know or changes: the types of the
-// columns and the key-value metadata are those of the input.
+// likeInput completes the footer of a copy with information that the writer does not know or
+// changes: the types of columns and the key-value metadata come from the input.
 func (f *file) likeInput(meta *format.FileMetaData) {
-	copy(meta.Schema[1:], f.meta.Schema[1:]) // further columns come after them
+	copy(meta.Schema[1:], f.meta.Schema[1:]) // additional columns follow
 	meta.KeyValueMetadata = nil
 	for _, kv := range f.meta.KeyValueMetadata {
 		meta.KeyValueMetadata = append(meta.KeyValueMetadata, format.KeyValue(kv))
@@ -78,7 +78,8 @@ func (f *file) likeInput(meta *format.FileMetaData) {
 	}
 }
 
-// trueBounds corrects bounds of numbers that the writer gets wrong where some are NaN or zero.
+// trueBounds corrects bounds of floating-point numbers, which the writer gets wrong if values are
+// NaN or zero.
 func trueBounds(s *format.Statistics) {
 	if isNaN(s.MinValue) || isNaN(s.MaxValue) {
 		s.MinValue, s.MaxValue = nil, nil
@@ -98,8 +99,8 @@ func isNaN(bound []byte) bool {
 	return false
 }
 
-// signZero gives a bound that is zero a sign: the least value is -0 and the greatest +0, since a
-// column with one of them may have the other.
+// signZero sets the sign of a bound that is zero: the minimum must be -0 and the maximum +0,
+// because a column with one of these zeros may also have the other.
 func signZero(bound []byte, sign byte) {
 	n := len(bound) - 1
 	if n >= 0 && bound[n]&0x7f == 0 && !slices.ContainsFunc(bound[:n], func(b byte) bool { return b != 0 }) {
@@ -107,8 +108,8 @@ func signZero(bound []byte, sign byte) {
 	}
 }
 
-// bounded reports whether a copy has the least and the greatest value of a column: if the writer
-// compares values as their type says. Whole texts are of no use as bounds.
+// bounded reports whether a copy has the minimum and maximum of a column. It has them if the writer
+// compares values in the order of their type. Whole texts would be useless as bounds.
 func (f *file) bounded(col *pq.Column) bool {
 	if f.isText(col) {
 		return false

@@ -9,38 +9,39 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// outGroup is a row group of an output, which a goroutine fills with rows that it reads again,
-// column by column.
+// outGroup is a row group of an output. A goroutine fills it column by column, with rows that it
+// reads again.
 type outGroup struct {
 	w       *pq.ConcurrentRowGroupWriter
 	batches chan batch
-	dropped atomic.Bool   // it will not be written, so its rows need not be read
-	done    chan struct{} // is closed when all batches have been copied, or one could not be
-	err     error         // why not; to be read after done
+	dropped atomic.Bool   // the group will not be written, so its rows need not be read
+	done    chan struct{} // closed after all batches have been copied, or after an error
+	err     error         // may be read after done is closed
 
-	// Of the goroutine:
-	src     *file // of the cursors, nil for none
+	// Owned by the goroutine:
+	src     *file // file of the cursors, or nil
 	group   group
-	cursors []*cursor // of all columns of group
-	at      int64     // rows of group that they are past
-	sizes   []int     // bytes of the strings of the page that is being made, of each column
+	cursors []*cursor // one for each column of group
+	at      int64     // row of group at which the cursors are
+	sizes   []int     // bytes of strings in the current page, by column
 	values  []pq.Value
 }
 
-// batch is rows of a row group. It has a use of its source, which who receives it gives back.
+// batch is a set of rows of a row group. It holds a reference to its source, which the receiver
+// releases.
 type batch struct {
 	src   *file
 	group group
 	spans []span
-	cuts  []rowCut   // of rows of spans, in order
-	more  []pq.Value // of further columns, row by row
+	cuts  []rowCut   // cuts of the rows in spans, in order
+	more  []pq.Value // values of additional columns, row by row
 }
 
-// waitingBatches is how many batches of an outGroup may wait, so that the next one is begun while
-// it is being filled.
+// waitingBatches is the capacity of the channel of an outGroup. It lets the next row group start
+// while this one is being filled.
 const waitingBatches = 256
 
-// startGroup begins to fill a row group. The sender closes batches at its end.
+// startGroup starts to fill a row group. The sender closes batches at its end.
 func startGroup(w *pq.ConcurrentRowGroupWriter) *outGroup {
 	g := &outGroup{w: w, batches: make(chan batch, waitingBatches), done: make(chan struct{})}
 	go func() {
@@ -62,22 +63,22 @@ func startGroup(w *pq.ConcurrentRowGroupWriter) *outGroup {
 	return g
 }
 
-// abandon ends a row group of which all batches have been sent. It will not be written.
+// abandon stops a row group after its batches have been sent. The group will not be written.
 func (g *outGroup) abandon() {
 	g.dropped.Store(true)
 	<-g.done
-	for b := range g.batches { // after an error
+	for b := range g.batches { // left over after an error
 		b.src.Close()
 	}
 }
 
-// flush encodes what is left.
+// flush encodes the remaining values.
 func (g *outGroup) flush() (err error) {
 	defer unpanic(&err)
 	return g.w.Flush()
 }
 
-// leave closes the cursors, and gives their file back.
+// leave closes the cursors and releases their file.
 func (g *outGroup) leave() {
 	for _, cur := range g.cursors {
 		cur.close()
@@ -88,7 +89,7 @@ func (g *outGroup) leave() {
 	g.cursors, g.src, g.at, g.group = nil, nil, 0, group{}
 }
 
-// copy copies rows.
+// copy copies the rows of a batch.
 func (g *outGroup) copy(b batch) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -131,7 +132,7 @@ func (g *outGroup) copy(b batch) (err error) {
 	return g.further(columns[len(g.cursors):], b.more)
 }
 
-// further writes the values of further columns, which are given row by row.
+// further writes the values of additional columns, which are given row by row.
 func (g *outGroup) further(columns []*pq.ColumnWriter, rows []pq.Value) error {
 	for i, to := range columns {
 		g.values = g.values[:0]
@@ -151,7 +152,7 @@ func (g *outGroup) further(columns []*pq.ColumnWriter, rows []pq.Value) error {
 	return nil
 }
 
-// openCursors opens all columns of the row group.
+// openCursors opens a cursor for each column of the row group.
 func (g *outGroup) openCursors() error {
 	for _, col := range leavesOf(g.src.f.Root()) {
 		cur, err := g.src.openCursor(g.group.number, col)
@@ -164,19 +165,19 @@ func (g *outGroup) openCursors() error {
 	return nil
 }
 
-// Values are written when there are this many of them, or bytes in them.
+// Values are written once there are this many values, or this many bytes in them.
 const (
 	writeValues = 256
 	writeBytes  = 256 << 10
 )
 
-// pageBytes is the size of pages. Only at the end of a page does the writer see whether a column
-// has grown out of its dictionary, and a page of a dictionary holds numbers alone; so pages are
-// ended by the size of their strings.
+// pageBytes is the size at which pages are ended. Only at the end of a page does the writer notice
+// that a column has outgrown its dictionary. Pages with a dictionary contain only small numbers, so
+// the size is that of their strings.
 const pageBytes = 1 << 20
 
-// column copies rows of a column. page is the size of the strings in its page. It takes from cuts
-// those of these rows.
+// column copies rows of a column. page counts the bytes of strings in its current page. column
+// removes the cuts of these rows from cuts.
 func (g *outGroup) column(to *pq.ColumnWriter, page *int, cur *cursor, rows span, cuts *[]rowCut) error {
 	size := 0
 	g.values = g.values[:0]
@@ -214,10 +215,10 @@ func (g *outGroup) column(to *pq.ColumnWriter, page *int, cur *cursor, rows span
 	return nil
 }
 
-// span is a run of rows in a row group, from 0.
+// span is a range of rows in a row group, counted from 0.
 type span struct{ from, to int64 }
 
-// unpanic makes an error of a panic of the writer, which a damaged schema or level may cause.
+// unpanic turns a panic of the writer into an error. A damaged schema or level may cause one.
 func unpanic(err *error) {
 	if v := recover(); v != nil {
 		*err = panicked(v)

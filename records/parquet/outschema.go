@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// outSchema is the schema of a copy: that of the input, and further columns at its end.
+// outSchema returns the schema of a copy: that of the input, followed by the additional columns.
 func outSchema(f *file, more []records.Column) *pq.Schema {
 	root := f.f.Root()
 	fields := f.outFields(root)
@@ -33,7 +33,7 @@ func nodeOf(kind records.ColumnKind) pq.Node {
 	return pq.String()
 }
 
-// valueOf is a value of a further column.
+// valueOf converts a value of an additional column.
 func valueOf(v any) pq.Value {
 	switch v := v.(type) {
 	case int64:
@@ -51,10 +51,10 @@ type outRoot struct {
 	fields []pq.Field
 }
 
-// Fields are the columns.
+// Fields returns the columns.
 func (r outRoot) Fields() []pq.Field { return r.fields }
 
-// outFields are the columns in a column, as they are written.
+// outFields returns the columns within a column, as they are written.
 func (f *file) outFields(col *pq.Column) (fields []pq.Field) {
 	for _, c := range col.Columns() {
 		if !c.Leaf() {
@@ -71,9 +71,10 @@ func (f *file) outFields(col *pq.Column) (fields []pq.Field) {
 	return fields
 }
 
-// outEncoding chooses how values are encoded of a column that has these encodings in the input. The
-// list has those of levels too, and some cannot encode values of every type. A dictionary holds all
-// values of two bytes that there can be; the writer's of floating-point numbers has wrong bounds.
+// outEncoding chooses the encoding of an output column, given the list of its encodings in the
+// input. The list also has the encodings of levels, and some encodings do not support all types. A
+// dictionary suits columns of two bytes, since it has at most 65,536 values. Floating-point numbers
+// get no dictionary, because the writer would compute wrong bounds.
 func outEncoding(t pq.Type, list []format.Encoding) encoding.Encoding {
 	kind := t.Kind()
 	isDictionary := func(e format.Encoding) bool {
@@ -99,36 +100,36 @@ func outEncoding(t pq.Type, list []format.Encoding) encoding.Encoding {
 	return &pq.Plain
 }
 
-// outGroupField is a column with columns in it.
+// outGroupField is a column that contains columns.
 type outGroupField struct {
 	pq.Field
 	fields []pq.Field
 }
 
-// Fields are the columns in it.
+// Fields returns the contained columns.
 func (g outGroupField) Fields() []pq.Field { return g.fields }
 
-// outLeaf is a column that is encoded and compressed much as that of the input.
+// outLeaf is a column whose encoding and compression follow those of the input.
 type outLeaf struct {
 	pq.Field
 	encoding encoding.Encoding
 	codec    compress.Codec
 }
 
-// Encoding is how values are encoded.
+// Encoding returns the encoding of values.
 func (l outLeaf) Encoding() encoding.Encoding { return l.encoding }
 
-// Compression is how pages are compressed.
+// Compression returns the compression of pages.
 func (l outLeaf) Compression() compress.Codec { return l.codec }
 
-// newField is a column that the input does not have.
+// newField is a column that the input lacks.
 type newField struct {
 	pq.Node
 	name string
 }
 
-// Name is that of the column.
+// Name returns the name of the column.
 func (f newField) Name() string { return f.name }
 
-// Value has to be there for the interface: copies are written by column, not from Go values.
+// Value is required by the interface, but unused: copies are written by column, not from Go values.
 func (f newField) Value(base reflect.Value) reflect.Value { return base }

@@ -17,20 +17,20 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// pages yields the pages of a column of a row group one after the other, as parquet-go reads them:
-// checked and decompressed. It is an io.ReaderAt for a reader that goes forward only, and may read
-// less than it could.
+// pages checks and decompresses the pages of a column of a row group, and yields them in the format
+// that parquet-go reads. It is an io.ReaderAt that can only be read sequentially, and may return
+// fewer bytes than requested.
 type pages struct {
 	r        io.ReaderAt
 	codec    format.CompressionCodec
 	width    int64 // bytes of a value, at least
 	kind     pq.Kind
-	levels   int    // kinds of levels before the values of a data page of version 1
-	most     int    // the level of a value that is not null
-	at, left int64  // what is still to be read of the file
-	head     []byte // what is still to be yielded of the header of a page
-	page     []byte // and of the page
-	pos      int64  // its place in what is yielded
+	levels   int    // kinds of levels before the values in a data page of version 1
+	most     int    // the definition level of a value that is not null
+	at, left int64  // offset and size of the unread part of the file
+	head     []byte // part of a page header not yet returned
+	page     []byte // part of a page not yet returned
+	pos      int64  // offset of the next byte to return
 	buf      []byte
 	header   format.PageHeader
 }
@@ -53,9 +53,9 @@ func newPages(r io.ReaderAt, fileSize int64, chunk *columnMetadata, col *pq.Colu
 	return p, nil
 }
 
-// ReadAt yields what comes next.
+// ReadAt returns the next bytes.
 func (p *pages) ReadAt(b []byte, off int64) (int, error) {
-	if off != p.pos { // it would begin again
+	if off != p.pos { // parquet-go would read again from the beginning
 		return 0, errDictionary
 	}
 	for len(p.head)+len(p.page) == 0 {
@@ -76,7 +76,7 @@ func (p *pages) ReadAt(b []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// next reads a page. One that has no values is left out.
+// next reads a page. It skips a page without values.
 func (p *pages) next() error {
 	h, head, err := readPageHeader(p.r, p.at, p.left)
 	switch {
@@ -97,14 +97,13 @@ func (p *pages) next() error {
 	p.at += h.width + h.packed
 	p.left -= h.width + h.packed
 	switch t := p.header.Type; {
-	case t == format.DictionaryPage, (t == format.DataPage || t == format.DataPageV2) && h.values > 0: // pyarrow writes some without
+	case t == format.DictionaryPage, (t == format.DataPage || t == format.DataPageV2) && h.values > 0: // pyarrow writes some pages without values
 		return p.decompress(h, at)
 	}
 	return nil
 }
 
-// decompress makes p.head and p.page of the page whose header is p.header, and which begins at an
-// offset.
+// decompress sets p.head and p.page to the page at offset at, whose header is p.header.
 func (p *pages) decompress(h pageHeader, at int64) error {
 	packed := scratch.Get().(*[]byte)
 	defer scratch.Put(packed)
@@ -147,8 +146,9 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 	return err
 }
 
-// plain encodes plainly those values in p.buf, at most most, of which parquet-go loses some. Before
-// them are an offset, and levels with their lengths.
+// plain re-encodes the values in p.buf, at most most, with the encoding Plain if parquet-go would
+// decode some of them wrongly. In p.buf, the first from bytes and the levels, each with its length,
+// precede the values.
 func (p *pages) plain(is *format.Encoding, levels, from int, most int64) error {
 	decode := p.undelta
 	switch {
@@ -168,7 +168,7 @@ func (p *pages) plain(is *format.Encoding, levels, from int, most int64) error {
 	if from > len(p.buf) {
 		return errPageHeader
 	}
-	if from == len(p.buf) { // all are null
+	if from == len(p.buf) { // all values are null
 		return nil
 	}
 	values := p.buf[from:]
@@ -176,8 +176,8 @@ func (p *pages) plain(is *format.Encoding, levels, from int, most int64) error {
 	return decode(values, most)
 }
 
-// undelta appends numbers of 32 bits to p.buf, of which values begins in the same place. Their
-// differences may have more bits.
+// undelta appends 32-bit numbers to p.buf. values begins at the end of p.buf and shares its memory.
+// Differences of the numbers may have more than 32 bits.
 func (p *pages) undelta(values []byte, most int64) error {
 	s := scanner{b: values}
 	if _, _, n := s.uvarint(), s.uvarint(), s.uvarint(); n > uint64(most) {
@@ -190,11 +190,11 @@ func (p *pages) undelta(values []byte, most int64) error {
 	return err
 }
 
-// unrun appends booleans to p.buf, of which values begins in the same place. A run of them may have
-// any length, and the next one begin within a byte.
+// unrun appends booleans to p.buf. values begins at the end of p.buf and shares its memory. A run
+// of booleans may have any length, so the next one may begin within a byte.
 func (p *pages) unrun(values []byte, most int64) error {
 	s, n := scanner{b: values}, int64(0)
-	s.take(4) // the length
+	s.take(4) // skip the length
 	s.b = bytes.Clone(s.b)
 	add := func(bits byte, count int64) {
 		for range min(count, most-n) {
@@ -208,7 +208,7 @@ func (p *pages) unrun(values []byte, most int64) error {
 	}
 	for n < most && len(s.b) > 0 {
 		run := s.uvarint()
-		if run&1 == 0 { // of one value
+		if run&1 == 0 { // a run of one repeated value
 			add(-(s.byte() & 1), int64(run>>1))
 			continue
 		}
@@ -219,7 +219,7 @@ func (p *pages) unrun(values []byte, most int64) error {
 	return s.err
 }
 
-// isPlain reports whether the values of a page are written plainly.
+// isPlain reports whether the values of a page have the encoding Plain.
 func (p *pages) isPlain() bool {
 	switch p.header.Type {
 	case format.DataPage:
@@ -230,8 +230,8 @@ func (p *pages) isPlain() bool {
 	return true
 }
 
-// trim removes what fastparquet writes after the values of a plain page: parquet-go reports it on
-// standard error. What is damaged it leaves to others.
+// trim removes bytes that fastparquet writes after the values of a plain page, because parquet-go
+// would print a warning on standard error. It leaves damaged pages unchanged.
 func (p *pages) trim(h pageHeader) {
 	from, n := 0, h.values
 	cut := func(size int64) (part []byte) {
@@ -246,7 +246,7 @@ func (p *pages) trim(h pageHeader) {
 		}
 		return math.MaxInt64
 	}
-	var levels []byte // that say which values are null
+	var levels []byte // show which values are null
 	switch p.header.Type {
 	case format.DataPage:
 		for range p.levels {
@@ -272,10 +272,10 @@ func (p *pages) trim(h pageHeader) {
 }
 
 type pageHeader struct {
-	size, packed, values, width int64 // width is the length of the header itself
+	size, packed, values, width int64 // width is the length of the header
 
-	levels int64 // bytes before what is compressed, in a data page of version 2
-	plain  bool  // a data page of version 2 that is not compressed
+	levels int64 // bytes before the compressed part, in a data page of version 2
+	plain  bool  // a data page of version 2 is not compressed
 }
 
 func scanPageHeader(b []byte) (h pageHeader, err error) {
@@ -310,13 +310,13 @@ func scanPageHeader(b []byte) (h pageHeader, err error) {
 	return h, s.err
 }
 
-// Sizes of what is read of a page to find its header, which may have statistics in it.
+// Bytes to read to find the header of a page, which may contain statistics.
 const (
 	headerRead    = 1 << 10
 	maxHeaderRead = 16 << 20
 )
 
-// readPageHeader reads the header at an offset, which ends before left bytes.
+// readPageHeader reads the page header at an offset. It ends before left bytes.
 func readPageHeader(r io.ReaderAt, at, left int64) (h pageHeader, head []byte, err error) {
 	for n := int64(headerRead); ; n *= 16 {
 		b := make([]byte, min(n, left))

@@ -21,7 +21,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// sample is a row of the files of these tests.
+// sample is a row of the files in these tests.
 type sample struct {
 	ID    string            `parquet:"id"`
 	Text  *string           `parquet:"text,optional"`
@@ -95,7 +95,7 @@ func source(data []byte, opt records.Options) (records.Source, error) {
 	return records.New("x.parquet", io.NopCloser(bytes.NewReader(data)), -1, opt)
 }
 
-// readAll returns the records of a file, their raws copied, and the errors.
+// readAll returns the records of a file, with their Raw cloned, and the errors.
 func readAll(src records.Source) (recs []records.Record, issues []string, err error) {
 	for rec, e := range src.Records(context.Background()) {
 		if is, ok := errors.AsType[*records.Issue](e); ok {
@@ -111,7 +111,7 @@ func readAll(src records.Source) (recs []records.Record, issues []string, err er
 	return recs, issues, errors.Join(err, src.Close())
 }
 
-// fieldsOf returns the fields that a row should have.
+// fieldsOf returns the expected fields of a row.
 func fieldsOf(r sample) map[string]any {
 	m := map[string]any{"hash": r.Hash, "lang": r.Lang, "tags": append([]string{}, r.Tags...), "flat": append([]int64{}, r.Flat...), "attrs": r.Attrs}
 	if r.Attrs == nil {
@@ -130,14 +130,14 @@ func fieldsOf(r sample) map[string]any {
 	return m
 }
 
-// sameJSON reports whether JSON text is that of v.
+// sameJSON reports whether a JSON text is equal to v.
 func sameJSON(text []byte, v any) bool {
 	want, err := json.Marshal(v)
 	var a, b any
 	return err == nil && json.Unmarshal(text, &a) == nil && json.Unmarshal(want, &b) == nil && reflect.DeepEqual(a, b)
 }
 
-// writings are ways to write a file.
+// writings are different ways to write a file.
 var writings = map[string][]pq.WriterOption{
 	"plain": {pq.Compression(&pq.Uncompressed)}, "snappy": {pq.Compression(&pq.Snappy)}, "zstd": {pq.Compression(&pq.Zstd)},
 	"gzip": {pq.Compression(&pq.Gzip)}, "brotli": {pq.Compression(&pq.Brotli)},
@@ -149,8 +149,8 @@ var writings = map[string][]pq.WriterOption{
 	"stats": {pq.DataPageStatistics(true), pq.DefaultEncodingFor(pq.ByteArray, &pq.DeltaLengthByteArray)},
 }
 
-// Files that are written in any way give the same records, with any number of workers, and from any
-// row on.
+// Files written in different ways yield the same records, with any number of workers, and from any
+// first row.
 func TestRead(t *testing.T) {
 	rows := samples(300)
 	for name, options := range writings {
@@ -179,13 +179,13 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The id, the text and the fingerprint may be columns of several types, also nested ones.
+// The ID, the text and the fingerprint may be columns of several types, and may be nested.
 func TestColumns(t *testing.T) {
 	data := write(t, samples(12), 5)
 	for _, c := range []struct {
 		opt  records.Options
-		id   string // of row 2
-		fp   uint64 // of row 2, if it has one
+		id   string // in row 2
+		fp   uint64 // in row 2, if it has one
 		fail string
 	}{
 		{opt: records.Options{IDField: "meta.id", MakeID: true}, id: "1001"},
@@ -221,7 +221,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Several columns make up a text with fields, and a list a set, also where they are in others.
+// Several columns make up a text with fields, and a list a set, also if they are nested.
 func TestTextColumns(t *testing.T) {
 	rows := samples(40)
 	data := write(t, rows, 7)
@@ -275,8 +275,7 @@ func TestTextColumns(t *testing.T) {
 	}
 }
 
-// A row without an id is an Issue where it has to have one, another fault a flaw, and reading goes
-// on.
+// A row without a required ID is an Issue, another error is a flaw, and reading continues.
 func TestIssues(t *testing.T) {
 	type row struct {
 		ID   *string  `parquet:"id,optional"`
@@ -315,7 +314,7 @@ func TestIssues(t *testing.T) {
 	}
 }
 
-// A file whose fingerprints are written in both notations is refused before any is delivered.
+// A file with fingerprints in both notations is refused before any record is delivered.
 func TestNotations(t *testing.T) {
 	type row struct {
 		ID string `parquet:"id"`
@@ -351,8 +350,8 @@ func TestNotations(t *testing.T) {
 	}
 }
 
-// Rows that are copied come out as they were, or with a part of their text, in row groups of the
-// input, whatever it is.
+// Copied rows are unchanged, or cut to a part of their text, in the row groups of the input, for
+// any input.
 func TestCopy(t *testing.T) {
 	rows := samples(300)
 	for name, options := range writings {
@@ -415,8 +414,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// Parts of a text with invalid bytes are those of the text that was read. Only a column that is the
-// text can be cut.
+// Parts of a text with invalid bytes are parts of the text as it was read. Only a single text
+// column can be cut.
 func TestCutText(t *testing.T) {
 	type row struct {
 		ID   string `parquet:"id"`
@@ -478,7 +477,7 @@ func TestCopyNothing(t *testing.T) {
 	}
 }
 
-// The rows of an output stay in temporary files if row groups are large.
+// Pages of an output go into temporary files if row groups are large.
 func TestPageFiles(t *testing.T) {
 	var b pageFiles
 	f := b.GetBuffer()

@@ -10,14 +10,14 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Sizes of batches, which go from the goroutine that reads a row group to the caller.
+// Sizes of the batches that the goroutine of a row group sends to the caller.
 const (
 	batchRows  = 512
 	batchBytes = 512 << 10
-	batches    = 8 // of a row group, that wait
+	batches    = 8 // capacity of the channel of a row group
 )
 
-// outcome is a record, what is wrong with one, or the error that ends the reading.
+// outcome is a record, an Issue, or the error that ends the reading.
 type outcome struct {
 	rec   *records.Record
 	issue *records.Issue
@@ -52,7 +52,7 @@ func (f *file) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	}
 }
 
-// deliver yields what a row group has. It reports whether there is more to read.
+// deliver yields the records of a row group. It reports whether to continue reading.
 func deliver(ctx context.Context, from <-chan []outcome, yield func(*records.Record, error) bool) bool {
 	for {
 		var batch []outcome
@@ -84,7 +84,7 @@ func deliver(ctx context.Context, from <-chan []outcome, yield func(*records.Rec
 	}
 }
 
-// start reads a row group in a goroutine, until ctx ends.
+// start starts a goroutine that reads a row group until ctx ends.
 func (f *file) start(ctx context.Context, g group) <-chan []outcome {
 	to := make(chan []outcome, batches)
 	f.users.Add(1)
@@ -108,7 +108,7 @@ func (f *file) start(ctx context.Context, g group) <-chan []outcome {
 }
 
 // readGroup sends the rows of a row group in batches, while send returns true. It returns the last
-// position that was read and why no further.
+// position read, and the error that ended the reading.
 func (f *file) readGroup(g group, send func([]outcome) bool) (pos records.Position, err error) {
 	pos = g.first - 1
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -146,7 +146,7 @@ func (f *file) readGroup(g group, send func([]outcome) bool) (pos records.Positi
 	})
 }
 
-// batches sends the rows of a group after a position. Rows before damage are sent too.
+// batches sends the rows of a group after a position, including those before damage.
 func (r *rowReader) batches(pos records.Position, g group, send func([]outcome) bool) (records.Position, error) {
 	end := g.first + records.Position(g.rows) - 1
 	for pos < end {

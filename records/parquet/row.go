@@ -19,35 +19,35 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// unit is the name of a record's position in messages.
+// unit is the unit of positions in messages.
 const unit = "row"
 
-// maxFields is how many bytes of fields are made of a row at most; no document may have as many.
+// maxFields limits the bytes of fields made for a row; no document may have as many.
 const maxFields = 2 * records.MaxRecord
 
-// rowReader makes records of the rows of a row group.
+// rowReader makes records from the rows of a row group.
 type rowReader struct {
 	*layout
-	cursors []*cursor // by number of the leaf column; nil for those that are not read
-	used    []*cursor // those that are not nil
-	size    int       // bytes of the last row in memory
-	wide    bool      // the fields of the row are too large, and not complete
+	cursors []*cursor // by number of the leaf column; nil for columns that are not read
+	used    []*cursor // the cursors that are not nil
+	size    int       // size in memory of the last row, in bytes
+	wide    bool      // the fields of the row were too large, and are incomplete
 }
 
-// layout says what the columns of a file are.
+// layout describes the columns of a file.
 type layout struct {
-	name     string // of the file
+	name     string // name of the file
 	roles    roles
-	formatID formatter // of an ID that is no text
-	fields   *node     // the columns that become Doc.Fields, nil for none
-	set      *node     // the column of the members of a set, within the root; nil for none
+	formatID formatter // for an ID that is not text
+	fields   *node     // the columns that become Doc.Fields, or nil
+	set      *node     // the column with the members of a set, within the root; or nil
 	makeID   bool
 	notation base.Notation
-	bits     int // of fingerprints
+	bits     int // length of fingerprints
 }
 
-// read returns the next row, at a position, as a record or as what is wrong with it. An error says
-// that the file is damaged.
+// read returns the row at a position, which must be the next one, as a record or an Issue. An error
+// means that the file is damaged.
 func (r *rowReader) read(pos records.Position) (*records.Record, *records.Issue, error) {
 	rec := &records.Record{File: r.name, Pos: pos, End: pos, Raw: strconv.AppendInt(nil, int64(pos), 10)}
 	reason, err := r.document(rec)
@@ -75,8 +75,8 @@ func (r *rowReader) read(pos records.Position) (*records.Record, *records.Issue,
 	return rec, nil, nil
 }
 
-// document fills the document of a record. It returns what is wrong with it, or "". All values of
-// the row are taken, unless there is an error.
+// document fills in the document of a record. It returns the reason if it cannot, or "". It
+// consumes all values of the row, unless there is an error.
 func (r *rowReader) document(rec *records.Record) (reason string, err error) {
 	d := &rec.Doc
 	r.wide = false
@@ -138,7 +138,7 @@ func (r *rowReader) text(rec *records.Record) (string, error) {
 	return engine.JoinFields(texts...), nil
 }
 
-// textOf returns what a column has in a row. Of numbers these are the digits.
+// textOf returns the text of a column in a row. Numbers are written in digits.
 func (r *rowReader) textOf(col *pq.Column, rec *records.Record) (string, error) {
 	v, err := r.cursors[col.Index()].next()
 	if err != nil || v.IsNull() {
@@ -155,8 +155,8 @@ func (r *rowReader) textOf(col *pq.Column, rec *records.Record) (string, error) 
 	return string(p), nil
 }
 
-// setOf returns the value of a column in a row, of which b is JSON: an object in which it is the
-// only column. A string is returned as it is, a null as "".
+// setOf returns the value of a column in a row, given an object in JSON in which it is the only
+// column. A string is unquoted, and null is "".
 func setOf(b []byte, col *pq.Column) string {
 	for range col.Path() {
 		_, value, err := onlyMember(b)
@@ -185,7 +185,7 @@ func onlyMember(b []byte) (name string, value json.RawMessage, err error) {
 
 var errNoMember = errors.New("an empty object")
 
-// id returns the ID of a row, or what is wrong with it.
+// id returns the ID of a row, or the reason why it is unusable.
 func (r *rowReader) id(rec *records.Record) (id, reason string, err error) {
 	var v pq.Value
 	if r.roles.id != nil {
@@ -215,7 +215,8 @@ func (r *rowReader) id(rec *records.Record) (id, reason string, err error) {
 	return id, "", nil
 }
 
-// exact reports whether a floating-point number is whole, and no other is stored as it.
+// exact reports whether a floating-point number is whole, and is small enough that no other whole
+// number is stored as the same value.
 func exact(v pq.Value) bool {
 	if v.Kind() == pq.Float {
 		f := v.Float()
@@ -225,8 +226,9 @@ func exact(v pq.Value) bool {
 	return f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
-// fingerprintOf reads a fingerprint of that many bits: a whole number, of which a negative one has
-// the 64 bits of the unsigned one, bytes, or a string in that notation. An empty string is none.
+// fingerprintOf reads a fingerprint of this many bits: a whole number (a negative one stands for
+// the unsigned number with the same 64 bits), bytes, or a string in this notation. An empty string
+// means no fingerprint.
 func fingerprintOf(v pq.Value, col *pq.Column, notation base.Notation, bits int) (words []uint64, flaw string) {
 	words = make([]uint64, bits/base.FingerprintBits)
 	switch col.Type().Kind() {
@@ -281,7 +283,7 @@ func (r *rowReader) members(b []byte, n *node) ([]byte, error) {
 		if b, err = r.value(b, c); err != nil {
 			return nil, err
 		}
-		if len(b) == start { // null
+		if len(b) == start { // the value is null
 			b = b[:mark]
 		} else {
 			empty = false
@@ -290,7 +292,7 @@ func (r *rowReader) members(b []byte, n *node) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// value appends a column of the row, nothing if it is null.
+// value appends a column of the row. It appends nothing for null.
 func (r *rowReader) value(b []byte, n *node) ([]byte, error) {
 	switch {
 	case n.repeated:
@@ -315,7 +317,8 @@ func (r *rowReader) value(b []byte, n *node) ([]byte, error) {
 	return r.members(b, n)
 }
 
-// present reports whether a column is present in the row. If it is not, its values are taken.
+// present reports whether a column is present in the row. If it is not, present consumes its
+// values.
 func (r *rowReader) present(n *node) (bool, error) {
 	for i, leaf := range n.leaves {
 		c := r.cursors[leaf]
@@ -333,7 +336,8 @@ func (r *rowReader) present(n *node) (bool, error) {
 	return false, nil
 }
 
-// elements appends what a repeated column has in the row; outer is the list or map around it.
+// elements appends the elements of a repeated column in the row; outer is the list or map that
+// contains it.
 func (r *rowReader) elements(b []byte, n, outer *node) ([]byte, error) {
 	open, end := byte('['), byte(']')
 	if outer.kind == mapNode {
@@ -390,7 +394,7 @@ func (r *rowReader) element(b []byte, n, outer *node) ([]byte, error) {
 	return b, err
 }
 
-// unquoted formats an ID: a JSON string without its quotes.
+// unquoted formats an ID as a JSON string without quotes.
 func unquoted(f formatter) formatter {
 	return func(b []byte, v pq.Value) []byte {
 		return bytes.Trim(f(b, v), `"`)

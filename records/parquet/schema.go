@@ -15,30 +15,30 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// nodeKind is how a column is written as JSON.
+// nodeKind is the JSON form of a column.
 type nodeKind uint8
 
 const (
 	leafNode  nodeKind = iota
 	groupNode          // an object
-	listNode           // an array; its elements are those of its only child
-	mapNode            // an object, or an array of entries where keys are no strings
+	listNode           // an array, whose elements are those of its only child
+	mapNode            // an object, or an array of entries if keys are not strings
 )
 
-// node is a column with the columns in it.
+// node is a column and the columns within it.
 type node struct {
 	kind     nodeKind
-	key      []byte // its name as a member of a JSON object: "name":
+	key      []byte // "name":, the beginning of a member of a JSON object
 	optional bool
 	repeated bool
-	def, rep int       // levels at which it is present
-	leaves   []int     // numbers of the leaf columns below it, or its own, except for skipped ones
-	children []*node   // of a group; the element of a list; key and value of a map
-	format   formatter // of a leaf
-	skip     bool      // it is not part of Doc.Fields
+	def, rep int       // the levels at which it is present
+	leaves   []int     // numbers of the leaf columns within it, or its own number, except for skipped ones
+	children []*node   // columns of a group; the element of a list; key and value of a map
+	format   formatter // only for leaves
+	skip     bool      // not part of Doc.Fields
 }
 
-// newTree returns the tree of a file's columns. The leaves in skip are left out.
+// newTree returns the tree of a file's columns without the leaves in skip.
 func (f *file) newTree(col *pq.Column, skip []int) *node {
 	n := &node{
 		optional: col.Optional(), repeated: col.Repeated(), def: col.MaxDefinitionLevel(), rep: col.MaxRepetitionLevel(),
@@ -47,7 +47,7 @@ func (f *file) newTree(col *pq.Column, skip []int) *node {
 	if col.Leaf() {
 		n.format = formatterOf(col.Type())
 		if _, is := f.elements[col.Index()].LogicalType.Value.(*format.Float16Type); is && col.Type().Length() == 2 {
-			// parquet-go does not know the type.
+			// parquet-go does not support this type.
 			n.format = func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, half(v.ByteArray()), 32) }
 		}
 		if n.skip = slices.Contains(skip, col.Index()); !n.skip {
@@ -66,7 +66,7 @@ func (f *file) newTree(col *pq.Column, skip []int) *node {
 	return n
 }
 
-// annotate makes a list or a map of a group that is one.
+// annotate turns a group that represents a list or a map into one.
 func (n *node) annotate(col *pq.Column) {
 	if len(n.children) != 1 || !n.children[0].repeated || n.repeated {
 		return
@@ -79,7 +79,7 @@ func (n *node) annotate(col *pq.Column) {
 	switch lt.Value.(type) {
 	case *format.ListType:
 		n.kind = listNode
-		// Lists of three levels have a group of one column around the element.
+		// Lists of three levels wrap each element in a group of one column.
 		name := col.Columns()[0].Name()
 		if inner.kind == groupNode && len(inner.children) == 1 && name != "array" && name != col.Name()+"_tuple" {
 			inner.kind = listNode
@@ -93,16 +93,16 @@ func (n *node) annotate(col *pq.Column) {
 	}
 }
 
-// pathOf is the name of a column in messages: "meta.id".
+// pathOf returns the name of a column for messages: "meta.id".
 func pathOf(col *pq.Column) string { return strings.Join(col.Path(), ".") }
 
-// roles are the columns that fill a document; nil where there is none.
+// roles are the columns that fill a document. A missing one is nil.
 type roles struct {
 	id, text, fp *pq.Column
-	texts        []*pq.Column // in place of text, of records.Options.Fields
-	set          *pq.Column   // in place of text, of records.Options.SetField: a list, or strings
-	path         string       // of the texts in set, where that is a list of the text
-	listed       bool         // it is
+	texts        []*pq.Column // replace text: the columns of records.Options.Fields
+	set          *pq.Column   // replaces text: the column of records.Options.SetField, a list or strings
+	path         string       // of the texts in set, if that is a list for the text
+	listed       bool         // set is a list for the text
 }
 
 func (r roles) leaves() (all []*pq.Column) {
@@ -164,8 +164,8 @@ func (r *roles) findText(root *pq.Column, opt records.Options) (err error) {
 	return err
 }
 
-// findList returns the list that a path begins with, and the rest of the path, as of records.TextAt;
-// nil if there is none.
+// findList returns the list that a path begins with, and the rest of the path for records.TextAt.
+// It returns nil if there is no such list.
 func findList(root *pq.Column, path string) (list *pq.Column, rest string) {
 	for i := range len(path) + 1 {
 		if i < len(path) && path[i] != '.' && path[i] != '[' {
@@ -178,8 +178,8 @@ func findList(root *pq.Column, path string) (list *pq.Column, rest string) {
 	return nil, ""
 }
 
-// role returns the column that want names, or the one called name; nil if there is none of that
-// name and the user named none.
+// role returns the column that want names or, if want is empty, the one called name. It returns nil
+// if the user named none and there is none called name.
 func role(root *pq.Column, want, name, field, rule string, fits func(*pq.Column) bool) (*pq.Column, error) {
 	col := find(root, want)
 	if want == "" {
@@ -217,7 +217,7 @@ func isList(col *pq.Column) bool {
 	return false
 }
 
-// elementOf returns the objects of which a column is a list, nil if it is none.
+// elementOf returns the element of a column that is a list of objects, or nil for other columns.
 func elementOf(col *pq.Column) *pq.Column {
 	if lt := col.Type().LogicalType(); col.Leaf() || lt == nil {
 		return nil
@@ -234,8 +234,8 @@ func elementOf(col *pq.Column) *pq.Column {
 	return inner
 }
 
-// find returns the column of a name: one whose name or path it is, else without regard to case,
-// else the one with this number, from 1. It returns nil if there is none.
+// find returns the column with this name or path, else one with this name or path ignoring case,
+// else the one with this number, counted from 1. It returns nil if there is none.
 func find(root *pq.Column, name string) *pq.Column {
 	if name == "" {
 		return nil
@@ -251,7 +251,7 @@ func find(root *pq.Column, name string) *pq.Column {
 	return nil
 }
 
-// findPath returns the column of a path below col. Names may have dots in them.
+// findPath returns the column at a path below col. Names may contain dots.
 func findPath(col *pq.Column, path string, equal func(a, b string) bool) *pq.Column {
 	for _, c := range col.Columns() {
 		if equal(c.Name(), path) {
@@ -269,8 +269,8 @@ func findPath(col *pq.Column, path string, equal func(a, b string) bool) *pq.Col
 	return nil
 }
 
-// paths returns the names of the columns below col that have values, those in lists of texts or of
-// objects as paths.
+// paths returns the names of the columns below col that have values. For those in lists of texts or
+// of objects, it returns paths.
 func paths(col *pq.Column) (names []string) {
 	for _, c := range col.Columns() {
 		if element := elementOf(c); element != nil {
@@ -318,7 +318,8 @@ func isWhole(col *pq.Column) bool {
 	return true
 }
 
-// hasText reports whether values of a column can be a text: strings, or what JSON writes as it is.
+// hasText reports whether values of a column can be a text: strings, or values that JSON writes
+// verbatim.
 func hasText(col *pq.Column) bool {
 	return isText(col) || isWhole(col) || isFloat(col) || isDecimal(col) || col.Type().Kind() == pq.Boolean
 }
@@ -346,7 +347,7 @@ func isUUID(col *pq.Column) bool {
 	return false
 }
 
-// isUnsigned reports whether the numbers of a column have no sign.
+// isUnsigned reports whether the numbers of a column are unsigned.
 func isUnsigned(col *pq.Column) bool {
 	if lt := col.Type().LogicalType(); lt != nil {
 		t, is := lt.Value.(*format.IntType)
@@ -358,19 +359,18 @@ func isUnsigned(col *pq.Column) bool {
 func isID(col *pq.Column) bool          { return hasText(col) && col.Type().Kind() != pq.Boolean || isUUID(col) }
 func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) || isBytes(col) }
 
-// isBytes reports whether values of a column are a fingerprint's number of bytes.
+// isBytes reports whether values of a column are bytes of the length of a fingerprint.
 func isBytes(col *pq.Column) bool {
 	return col.Type().Kind() == pq.FixedLenByteArray && isBits(8*col.Type().Length(), col)
 }
 
-// isBits reports whether values of a column mean nothing but themselves, and that many bits can be
-// a fingerprint.
+// isBits reports whether a column has no logical type, and n bits are the length of a fingerprint.
 func isBits(n int, col *pq.Column) bool {
 	return n > 0 && n%base.FingerprintBits == 0 && n <= base.FingerprintBits*base.MaxWords && col.Type().LogicalType() == nil
 }
 
-// shapeOf writes the columns of a file for comparison: names, types and which are optional. Names
-// of the root differ between writers and say nothing.
+// shapeOf returns the names and types of the columns of a file, and which ones are optional, for
+// comparison. Names of the root differ between writers and are ignored.
 func shapeOf(col *pq.Column) []byte {
 	var b []byte
 	for _, c := range col.Columns() {

@@ -22,7 +22,7 @@ const (
 	typeUUID   = 13
 )
 
-// maxNesting is how deep structs and lists may be nested in thrift; Parquet nests about ten deep.
+// maxNesting is the largest nesting depth of structs and lists in thrift; Parquet needs about ten.
 const maxNesting = 32
 
 var (
@@ -30,15 +30,15 @@ var (
 	errThriftEnd = errors.New("its metadata end too early")
 )
 
-// scanner walks encoded thrift. It allocates nothing, so that the sizes in a damaged file can be
+// scanner walks encoded thrift without allocating, so that the sizes in a damaged file can be
 // checked before a decoder trusts them.
 type scanner struct {
 	b       []byte
-	structs int // that are elements of lists
+	structs int // structs that are elements of lists
 	err     error
 }
 
-// fail notes the first error.
+// fail records the first error.
 func (s *scanner) fail(err error) {
 	if s.err == nil {
 		s.err = err
@@ -46,7 +46,7 @@ func (s *scanner) fail(err error) {
 	s.b = nil
 }
 
-// take returns the next n bytes, nil at the end.
+// take returns the next n bytes, or nil at the end.
 func (s *scanner) take(n uint64) []byte {
 	if uint64(len(s.b)) < n {
 		s.fail(errThriftEnd)
@@ -57,7 +57,7 @@ func (s *scanner) take(n uint64) []byte {
 	return p
 }
 
-// byte returns the next byte, 0 at the end.
+// byte returns the next byte, or 0 at the end.
 func (s *scanner) byte() byte {
 	if p := s.take(1); p != nil {
 		return p[0]
@@ -82,8 +82,8 @@ func (s *scanner) varint() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// fields calls f for every field of a struct. f returns false to have the value skipped; it takes
-// the value otherwise.
+// fields calls f for every field of a struct. f either consumes the value, or returns false to have
+// it skipped.
 func (s *scanner) fields(depth int, f func(id int16, typ byte) bool) {
 	if depth > maxNesting {
 		s.fail(errThrift)
@@ -106,7 +106,7 @@ func (s *scanner) fields(depth int, f func(id int16, typ byte) bool) {
 	}
 }
 
-// skip walks over a value. Booleans of structs have no bytes of their own.
+// skip walks over a value. A boolean field of a struct has no bytes of its own.
 func (s *scanner) skip(typ byte, depth int) {
 	switch typ {
 	case typeTrue, typeFalse:
@@ -131,8 +131,8 @@ func (s *scanner) skip(typ byte, depth int) {
 	}
 }
 
-// list walks over a list. Its length cannot exceed the bytes that are left, as every element takes
-// at least one.
+// list walks over a list. Each element has at least one byte, so the length cannot exceed the
+// number of remaining bytes.
 func (s *scanner) list(depth int) {
 	if depth > maxNesting {
 		s.fail(errThrift)
@@ -150,7 +150,7 @@ func (s *scanner) list(depth int) {
 	}
 }
 
-// element walks over an element of a list or map, where booleans have a byte.
+// element walks over an element of a list or map, where a boolean has one byte.
 func (s *scanner) element(typ byte, depth int) {
 	switch typ {
 	case typeTrue, typeFalse:

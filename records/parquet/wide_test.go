@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Fingerprints of a file have one length: in text the digits say which, in bytes their number.
+// All fingerprints of a file have the same length: that of the digits in text, or of the bytes.
 func TestWidths(t *testing.T) {
 	type row struct {
 		ID    string   `parquet:"id"`
@@ -34,7 +34,7 @@ func TestWidths(t *testing.T) {
 		field string
 		bits  int
 		n     base.Notation
-		want  string // or what is read
+		want  string // or the result
 	}{
 		{"hex", 0, base.Auto, code}, {"hex", 128, base.Hex, code}, {"bytes", 0, base.Auto, code}, {"fixed", 0, base.Auto, code}, {"fixed", 128, base.Auto, code},
 		{"whole", 0, base.Auto, "0000000000000000"}, {"mixed", 0, base.Auto, "the fingerprint of row 1, " + code + ", has 128 bits, that of row 8, 9f3c5a0011223344, has 64"},

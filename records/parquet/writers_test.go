@@ -24,7 +24,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// copyPart returns a copy of two rows of three: all but the second, the fifth and so on.
+// copyPart returns a copy of two out of three rows, without the second, the fifth and so on.
 func copyPart(t *testing.T, data []byte) []byte {
 	t.Helper()
 	src, err := source(data, records.Options{})
@@ -48,8 +48,8 @@ func copyPart(t *testing.T, data []byte) []byte {
 	return out.Bytes()
 }
 
-// Other programs read the copies of the files that they write, with the values, types and metadata
-// of the rows that were copied. testdata/writers.py makes the files and compares.
+// Other programs can read copies of files that they wrote, with the values, types and metadata of
+// the copied rows. testdata/writers.py makes the files and compares.
 func TestWriters(t *testing.T) {
 	exhaustive.Turn(t, 4)
 	python := cmp.Or(os.Getenv("PYTHON"), "python3")
@@ -87,7 +87,7 @@ func footerOf(t *testing.T, data []byte) *format.FileMetaData {
 	return must(pq.OpenFile(bytes.NewReader(data), int64(len(data)))).Metadata()
 }
 
-// withFooter returns a file with a footer that f has changed.
+// withFooter returns a file whose footer f has changed.
 func withFooter(t *testing.T, data []byte, f func(*metadata)) []byte {
 	t.Helper()
 	meta := must(readFooter(bytes.NewReader(data), int64(len(data))))
@@ -103,8 +103,8 @@ func withFooterBytes(data, footer []byte) []byte {
 	return append(data, magic...)
 }
 
-// A copy of a file of pyarrow with columns of every type has encodings that the format allows for
-// their types, the schema and metadata of the file, and bounds only where they are right.
+// A copy of a pyarrow file with columns of every type has encodings that the format allows for
+// these types, the schema and metadata of the file, and only correct bounds.
 func TestCopyOfEveryType(t *testing.T) {
 	for _, name := range []string{"plain", "dictionary"} {
 		data := must(os.ReadFile(filepath.Join("testdata", name+".parquet")))
@@ -138,7 +138,7 @@ func TestCopyOfEveryType(t *testing.T) {
 				t.Errorf("%s: the column %s was %+v and is %+v", name, path, was, m)
 			}
 			switch path {
-			case "text", "f16", "decimal30", "null": // long, or of an order that the writer has not
+			case "text", "f16", "decimal30", "null": // long values, or values with an order that the writer does not support
 				if m.Statistics.MinValue != nil {
 					t.Errorf("%s: the column %s has bounds", name, path)
 				}
@@ -163,7 +163,7 @@ func TestCopyOfEveryType(t *testing.T) {
 	}
 }
 
-// must2 returns the records of a file without faults.
+// must2 returns the records of a file that must have no errors.
 func must2(recs []records.Record, issues []string, err error) []records.Record {
 	if err != nil || len(issues) > 0 {
 		panic(err)
@@ -171,7 +171,7 @@ func must2(recs []records.Record, issues []string, err error) []records.Record {
 	return recs
 }
 
-// fits reports whether the format has an encoding for values of a type, and other programs read it.
+// fits reports whether the format has an encoding for values of a type that other programs read.
 func fits(e format.Encoding, t format.Type) bool {
 	switch e {
 	case format.Plain:
@@ -188,7 +188,7 @@ func fits(e format.Encoding, t format.Type) bool {
 	return false
 }
 
-// The encoding of an output column can encode its type, whatever the list of the input has.
+// The encoding of an output column supports its type, whatever the list of the input is.
 func TestOutEncoding(t *testing.T) {
 	types := []pq.Type{pq.BooleanType, pq.Int32Type, pq.Int64Type, pq.Int96Type, pq.FloatType, pq.DoubleType, pq.ByteArrayType, pq.FixedLenByteArrayType(5)}
 	for first := format.Plain; first <= format.ByteStreamSplit; first++ {
@@ -207,7 +207,7 @@ func TestOutEncoding(t *testing.T) {
 	}
 }
 
-// Footers that are odd, but clear, are read: a key without a value, annotations that do not fit,
+// Unusual but unambiguous footers are read: a key without a value, annotations that do not fit,
 // compressions that differ between row groups.
 func TestOddFooters(t *testing.T) {
 	data := write(t, samples(30), 10, pq.Compression(&pq.Snappy), pq.KeyValueMetadata("a", "b"))
@@ -269,7 +269,7 @@ func TestOddFooters(t *testing.T) {
 	}
 }
 
-// LZ4 is read as Hadoop has written it, in blocks with their sizes, and without them.
+// LZ4 is read as Hadoop writes it, in blocks with their sizes, and also without sizes.
 func TestHadoopLZ4(t *testing.T) {
 	text := bytes.Repeat([]byte("a text that is compressed "), 100)
 	block := func(b []byte) []byte { return must(writeCodec(format.Lz4Raw).Encode(nil, b)) }
@@ -291,7 +291,7 @@ func TestHadoopLZ4(t *testing.T) {
 	}
 }
 
-// Differences of numbers of 32 bits that DuckDB has stored in more bits are read right.
+// DuckDB stores differences of 32-bit numbers in more bits. They are decoded correctly.
 func TestWideDeltas(t *testing.T) {
 	data := must(os.ReadFile(filepath.Join("testdata", "wide-delta.parquet")))
 	for name, data := range map[string][]byte{"the file": data, "a copy": copyPart(t, data)} {
@@ -312,7 +312,7 @@ func TestWideDeltas(t *testing.T) {
 	}
 }
 
-// Runs of booleans that pyarrow has stored in any length are read right.
+// Runs of booleans that pyarrow stores in any length are decoded correctly.
 func TestRuns(t *testing.T) {
 	for _, name := range []string{"runs-1", "runs-2"} {
 		data := must(os.ReadFile(filepath.Join("testdata", name+".parquet")))
@@ -335,7 +335,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// A page without values, as pyarrow writes them among those of lists, is nothing.
+// A page without values, as pyarrow writes for lists, is skipped.
 func TestEmptyPage(t *testing.T) {
 	data := must(os.ReadFile(filepath.Join("testdata", "empty-page.parquet")))
 	for i, rec := range must2(readAll(must(source(data, records.Options{})))) {
@@ -350,7 +350,7 @@ func TestEmptyPage(t *testing.T) {
 	}
 }
 
-// A text may be a number, a boolean or null, an id a whole number of any type. Numbers of half
+// A text may be a number, a boolean or null, and an ID a whole number of any type. Numbers of half
 // precision are numbers in fields.
 func TestNumbersAsText(t *testing.T) {
 	type row struct {
@@ -386,7 +386,7 @@ func TestNumbersAsText(t *testing.T) {
 	}
 }
 
-// Of fastparquet's pages, which have more than their values, parquet-go says nothing.
+// fastparquet writes pages with surplus bytes. Reading them prints no warning of parquet-go.
 func TestFastparquet(t *testing.T) {
 	if os.Getenv("FASTPARQUET") == "" {
 		again := exec.Command(os.Args[0], "-test.run=^TestFastparquet$")
@@ -407,8 +407,8 @@ func TestFastparquet(t *testing.T) {
 	}
 }
 
-// Fingerprints may be 8 bytes, the most significant first, and texts decimal numbers; the message
-// for a text in a list of objects has its path.
+// A fingerprint may be 8 bytes, most significant first, and a text a decimal number. The message
+// for a text in a list of objects gives its path.
 func TestPlainTypes(t *testing.T) {
 	type message struct {
 		Role    string `parquet:"role"`

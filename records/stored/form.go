@@ -17,22 +17,22 @@ import (
 	"github.com/simdb/simdb/records/lines"
 )
 
-// Form is how a document is written, so that load reads it back: under which names its ID, its
-// texts and its fingerprints are, and beside them its fields as they are.
+// Form describes how a document is written so that load can read it back: the names of its ID,
+// texts, fingerprints and time. Its fields are written unchanged.
 type Form struct {
-	Fingerprints bool   // also those that the text makes
-	Time         string // the name of the time, "" for none
+	Fingerprints bool   // include fingerprints that can be computed from the text
+	Time         string // the name of the time, or ""
 
 	ID     string
-	Texts  []string // several if the text is of weighted fields
-	Print  string   // of one fingerprint
-	Prints string   // of a list of them
+	Texts  []string // several if the text has weighted fields
+	Print  string   // the name of a single fingerprint
+	Prints string   // the name of a list of fingerprints
 
 	set bool // the text is a set
 }
 
-// NewForm returns the form of the documents of a database, with the names that an option gives for
-// reading them.
+// NewForm returns the form for the documents of a database, with the names that the options give
+// for reading them.
 func NewForm(p engine.Params, o records.Options) (*Form, error) {
 	f := &Form{ID: cmp.Or(o.IDField, "id"), Texts: []string{cmp.Or(o.TextField, "text")}, Print: o.FingerprintField, Prints: o.FingerprintField}
 	if o.FingerprintField == "" {
@@ -53,7 +53,7 @@ func NewForm(p engine.Params, o records.Options) (*Form, error) {
 	return f, nil
 }
 
-// Names are the names of all that is no field.
+// Names returns the names of all parts that are not fields.
 func (f *Form) Names() []string {
 	return append(slices.Clone(f.Texts), f.ID, f.Print, f.Prints, f.Time)
 }
@@ -71,7 +71,7 @@ func (f *Form) CheckNames() error {
 	return nil
 }
 
-// fieldFor is the option that gives another name to what has this one.
+// fieldFor returns the option that renames the part with this name.
 func (f *Form) fieldFor(name string) string {
 	switch {
 	case name == f.ID:
@@ -84,12 +84,12 @@ func (f *Form) fieldFor(name string) string {
 	return "FingerprintField"
 }
 
-// Clash returns the error of a document that has a field of a name that is one of Names.
+// Clash returns the error for a document with a field whose name is one of Names.
 func (f *Form) Clash(id, name string) error {
 	return fmt.Errorf("the document %q has a field %q, which is the name of something else here: %s gives that another one, for load, too", id, name, option.Name(f.fieldFor(name)))
 }
 
-// TextsOf returns the text of a document by Texts.
+// TextsOf splits the text of a document into its Texts.
 func (f *Form) TextsOf(d *engine.Doc) ([]string, error) {
 	if len(f.Texts) == 1 || d.Text == "" {
 		return []string{d.Text}, nil
@@ -115,7 +115,7 @@ func PrintsOf(d *engine.Doc) (all []string) {
 	return all
 }
 
-// Check returns an error for a document that has no form as text.
+// Check returns an error for a document that cannot be written as text.
 func (f *Form) Check(d *engine.Doc) error {
 	if !utf8.ValidString(d.ID) || !utf8.ValidString(d.Text) || !utf8.Valid(d.Fields) {
 		return fmt.Errorf("the document %q has bytes that are not UTF-8, which would be read back as others; a backup keeps them", d.ID)
@@ -126,8 +126,8 @@ func (f *Form) Check(d *engine.Doc) error {
 	return nil
 }
 
-// Append appends a document as a line of JSON. It returns an error for one that load would not read
-// back as it is.
+// Append appends a document as a line of JSON. It returns an error if load would not read the same
+// document back.
 func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
 	from := len(b)
 	b = append(b, '{')
@@ -183,13 +183,13 @@ func isLine(text string) bool {
 	return strings.HasPrefix(text, "[") && !strings.ContainsAny(text, "\r\n") && json.Valid([]byte(text))
 }
 
-// appendFields appends the members of the fields of a document, each after a comma.
+// appendFields appends the fields of a document as members, each preceded by a comma.
 func (f *Form) appendFields(b []byte, d *engine.Doc) ([]byte, error) {
 	fields := []byte(d.Fields)
 	if len(fields) == 0 {
 		return b, nil
 	}
-	if bytes.ContainsAny(fields, "\r\n") { // in no string, so it is between values
+	if bytes.ContainsAny(fields, "\r\n") { // not in strings, so between values
 		var line bytes.Buffer
 		if err := json.Compact(&line, fields); err != nil {
 			return b, err

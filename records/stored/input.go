@@ -1,4 +1,4 @@
-// Package stored has the documents of a database be an input: records in the order in which they
+// Package stored reads the documents of a database as an input: records in the order in which they
 // are stored, as lines of JSON that load reads back.
 package stored
 
@@ -17,21 +17,21 @@ import (
 	"github.com/simdb/simdb/records/lines"
 )
 
-// Input is a pass over the documents of a snapshot.
+// Input reads the documents of a snapshot.
 //
-// With records.NeedText a record has the text and all fingerprints of a document, and with NeedDoc
-// what a load of it needs: a fingerprint only where the text would make another one. NeedAll adds
-// Record.Raw. Positions are 0.
+// With records.NeedText a record has the text and all fingerprints of a document. With NeedDoc it
+// has all that loading it again requires: a fingerprint is included only if the text would yield a
+// different one. NeedAll adds Record.Raw. Positions are 0.
 type Input struct {
 	Snap     *engine.Snapshot
 	Path     string
 	Params   engine.Params
-	Prints   features.Params // of the same database
-	Only     map[string]bool // ids of the documents that are read, nil for all
-	NoTexts  bool            // texts are not needed
-	NoPrints bool            // fingerprints are not needed of texts, but in Raw
-	Written  bool            // documents come in the order in which they were written
-	Form     *Form           // of Raw
+	Prints   features.Params // parameters of the same database
+	Only     map[string]bool // IDs of the documents to read; nil for all
+	NoTexts  bool            // omit texts
+	NoPrints bool            // omit the fingerprints of documents with a text, except in Raw
+	Written  bool            // read documents in the order in which they were written
+	Form     *Form           // form of Raw
 	Need     records.Need
 
 	info       records.Info
@@ -73,7 +73,7 @@ func (in *Input) CutText(rec *records.Record, keep []records.Span) []byte {
 	return raw
 }
 
-// A batch of documents is on its way to a goroutine that makes records of them.
+// A batch of documents is sent to a goroutine that makes records from them.
 type batch struct {
 	recs  []records.Record
 	bytes int
@@ -82,10 +82,10 @@ type batch struct {
 const (
 	batchDocs  = 256
 	batchBytes = 256 << 10
-	lineBytes  = 64 // about, of a line beside text and fields
+	lineBytes  = 64 // approximate size of a line without text and fields
 )
 
-// Records implements records.Source. Documents are read in one goroutine, and worked on in others.
+// Records implements records.Source. One goroutine reads documents; others process them.
 func (in *Input) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	workers := sync.Pool{New: func() any { return in.worker() }}
 	work := func(_ context.Context, b *batch) iter.Seq2[*batch, error] {
@@ -117,7 +117,7 @@ func (in *Input) Records(ctx context.Context) iter.Seq2[*records.Record, error] 
 	}
 }
 
-// count sets the number of documents.
+// count sets in.size to the number of documents.
 func (in *Input) count(ctx context.Context) (err error) {
 	if in.size = int64(len(in.Only)); in.Only == nil {
 		in.size, err = in.Snap.Count(ctx, time.Time{})
@@ -125,7 +125,7 @@ func (in *Input) count(ctx context.Context) (err error) {
 	return err
 }
 
-// batches yields all documents.
+// batches yields all documents in batches.
 func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
 	whole := in.Need == records.NeedAll || in.Need == records.NeedDoc
 	r := engine.Range{Unordered: !in.Written, Written: in.Written, OnlyIDs: in.Need == records.NeedID}
@@ -156,8 +156,8 @@ func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
 	}
 }
 
-// worker returns a function that makes the documents of a batch what load would read, and writes
-// them.
+// worker returns a function that reduces the documents of a batch to what load would read, and
+// encodes them.
 func (in *Input) worker() func(*batch) error {
 	prints := features.NewFingerprinter(in.Prints)
 	anew := in.Need <= records.NeedDoc && !in.Form.Fingerprints && in.Params.Features.Code == ""
@@ -187,7 +187,7 @@ func (in *Input) worker() func(*batch) error {
 	}
 }
 
-// says reports whether the text of a document makes the fingerprint that it has.
+// says reports whether the fingerprint of a document is the one that its text yields.
 func says(prints *features.Fingerprinter, d *engine.Doc) bool {
 	r := prints.Text(d.Text)
 	if r.Empty || d.Fingerprint == nil || *d.Fingerprint != r.Fingerprint || len(d.Rest) != len(r.Rest) {

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// CheckString returns the index after the string that should begin at s[i], -1 if there is none,
-// and whether it has an escape.
+// CheckString returns the index after the string that should begin at s[i], or -1 if there is none,
+// and whether the string has an escape.
 func CheckString(s []byte, i int) (end int, escaped bool) {
 	if i >= len(s) || s[i] != '"' {
 		return -1, false
@@ -39,14 +39,15 @@ func CheckString(s []byte, i int) (end int, escaped bool) {
 	}
 }
 
-// PlainEnd returns the index of the first quote, backslash or control character from s[i] on, the
-// length of s if there is none.
+// PlainEnd returns the index of the first quote, backslash or control character from s[i] on, or
+// the length of s if there is none.
 func PlainEnd(s []byte, i int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(s); i += 8 {
 		x := binary.LittleEndian.Uint64(s[i:])
 		quote, back := x^'"'*ones, x^'\\'*ones
-		// The lowest bit that is set is right: what borrows is a byte that is found.
+		// The lowest set bit is correct, because only a byte that was found borrows from the next
+		// one.
 		if found := ((quote-ones)&^quote | (back-ones)&^back | (x-' '*ones)&^x) & tops; found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
@@ -57,7 +58,7 @@ func PlainEnd(s []byte, i int) int {
 	return i
 }
 
-// Escapes has what an escape stands for by its character; 0 for others, and for u.
+// Escapes maps the character of an escape to its meaning; other characters, and u, map to 0.
 var Escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // isHex4 reports whether s begins with four hexadecimal digits.
@@ -73,8 +74,8 @@ func isHex4(s []byte) bool {
 	return true
 }
 
-// Unquote returns what a JSON string, which is UTF-8 and has been checked, stands for: with U+FFFD
-// for half of a surrogate pair, as encoding/json has it.
+// Unquote decodes a valid JSON string in UTF-8. Like encoding/json, it replaces half of a surrogate
+// pair by U+FFFD.
 func Unquote(quoted []byte) string {
 	rest := quoted[1 : len(quoted)-1]
 	i := bytes.IndexByte(rest, '\\')
@@ -89,7 +90,7 @@ func Unquote(quoted []byte) string {
 		} else {
 			b, rest = append(b, Escapes[rest[1]]), rest[2:]
 		}
-		if i = 0; len(rest) == 0 || rest[0] != '\\' { // Escapes often follow each other
+		if i = 0; len(rest) == 0 || rest[0] != '\\' { // escapes often follow each other
 			i = bytes.IndexByte(rest, '\\')
 		}
 	}
@@ -97,7 +98,8 @@ func Unquote(quoted []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// appendUnicode appends the character that rest begins with as \uXXXX, and returns what follows it.
+// appendUnicode appends the character that the \uXXXX at the beginning of rest encodes, and returns
+// what follows.
 func appendUnicode(b, rest []byte) (_, after []byte) {
 	r := Hex4(rest)
 	if rest = rest[6:]; utf16.IsSurrogate(r) {
@@ -108,7 +110,8 @@ func appendUnicode(b, rest []byte) (_, after []byte) {
 	return utf8.AppendRune(b, r), rest
 }
 
-// Hex4 returns the number in an escape such as \u00e9 at the beginning of s, -1 if there is none.
+// Hex4 returns the number in an escape such as \u00e9 at the beginning of s, or -1 if there is
+// none.
 func Hex4(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
@@ -128,7 +131,7 @@ func Hex4(s []byte) rune {
 	return r
 }
 
-// SkipBlank returns the index of what follows white space from s[i] on.
+// SkipBlank returns the index after the white space at s[i].
 func SkipBlank(s []byte, i int) int {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
 		i++
@@ -149,7 +152,7 @@ func SkipString(s []byte, i int) int {
 			back--
 		}
 		i++
-		if (i-back)%2 == 0 { // an even number of backslashes before it
+		if (i-back)%2 == 0 { // preceded by an even number of backslashes
 			return i
 		}
 	}

@@ -1,18 +1,17 @@
-// Package jsontext has what readers of JSON text share: which text is JSON, and where strings and
-// values end.
+// Package jsontext scans JSON text: it validates values, and finds the ends of strings and values.
 package jsontext
 
-// MaxDepth is how deep objects and arrays may nest in each other, as in encoding/json.
+// MaxDepth is the largest nesting depth of objects and arrays, as in encoding/json.
 const MaxDepth = 10000
 
-// Valid reports whether s is a value of JSON, perhaps with white space around it, as encoding/json
-// takes it: bytes that are not UTF-8 are in strings alone.
+// Valid reports whether s is a JSON value, possibly with white space around it. Like encoding/json,
+// it accepts bytes that are not UTF-8, but only in strings.
 func Valid(s []byte) bool {
 	i := validValue(s, SkipBlank(s, 0), 0)
 	return i >= 0 && SkipBlank(s, i) == len(s)
 }
 
-// validValue returns the index after the value that begins at s[i], inside depth brackets, or -1 if
+// validValue returns the index after the value that begins at s[i], within depth brackets, or -1 if
 // there is none.
 func validValue(s []byte, i, depth int) int {
 	if i < 0 || i >= len(s) || depth > MaxDepth {
@@ -36,7 +35,7 @@ func validValue(s []byte, i, depth int) int {
 
 // validList is validValue for an object or an array.
 func validList(s []byte, i, depth int) int {
-	object, end := s[i] == '{', s[i]+2 // of ASCII: '{' and '}', '[' and ']'
+	object, end := s[i] == '{', s[i]+2 // in ASCII, ']' is '['+2 and '}' is '{'+2
 	if i = SkipBlank(s, i+1); i < len(s) && s[i] == end {
 		if depth > MaxDepth {
 			return -1

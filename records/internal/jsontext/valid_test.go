@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is valid is what encoding/json takes, of texts that are JSON except for a few bytes.
+// Valid agrees with encoding/json on texts that are JSON except for a few bytes.
 func TestValid(t *testing.T) {
 	const parts = "{}[],:\"\\\\ \t\n\r0123456789-+.eEtruefalsn u00e9\xff\x00\x1f/b"
 	seeds := []string{
