@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestClusterOf compares the cluster of each document with those of Clusters: of chains, of crowds
-// around a centre and of equal documents, written in any order. It is found by a walk, without the
-// other clusters, unless that is long.
+// TestClusterOf compares the cluster of a document with those of Clusters: of chains, of crowds
+// around a centre and of equal documents, written in any order, and for a share of the documents.
+// It is found by a walk, without the other clusters, unless that is long.
 func TestClusterOf(t *testing.T) {
-	ctx := t.Context()
+	ctx, share := t.Context(), exhaustive.Every(t, 4)
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		db, _ := create4test(t, &Options{MemtableBytes: 30_000, Sync: SyncNever})
@@ -55,7 +57,7 @@ func TestClusterOf(t *testing.T) {
 				cluster = append(cluster, m)
 			}
 			flush()
-			for i := range n {
+			for i := range share.Of(n) {
 				id := fmt.Sprint("d", i)
 				if got := collect(t, snap.ClusterOf(ctx, id, by)); !slices.Equal(got, of[id]) {
 					t.Fatalf("seed %d, %+v, %s: %+v, want %+v", seed, by, id, got, of[id])

@@ -159,7 +159,7 @@ func TestDedup(t *testing.T) {
 // TestRejects has lines that are no records: they are in files beside the outputs, and in the
 // audit, and the error says so unless MaxErrors allows them.
 func TestRejects(t *testing.T) {
-	files := split(t, 3)
+	files := split(t, 9)[:3]
 	b, err := os.ReadFile(files[1])
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestRejects(t *testing.T) {
 func TestKilled(t *testing.T) {
 	oneThread(t)
 	want, got := folder(t), folder(t)
-	o := Options{Command: "dedup", Job: dedup.Job{Output: got}, Patterns: split(t, 4), Work: t.TempDir() + "/work"}
+	o := Options{Command: "dedup", Job: dedup.Job{Output: got}, Patterns: split(t, 12)[:4], Work: t.TempDir() + "/work"}
 	one(t, o, want)
 	o, err := Plan(t.Context(), o, Local{})
 	if err != nil {
@@ -276,7 +276,7 @@ func (b beside) Done() <-chan struct{} {
 
 // TestCut has a working file that has lost its end at the boundary of two documents.
 func TestCut(t *testing.T) {
-	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 2), Work: t.TempDir() + "/work"}, Local{})
+	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 6)[:2], Work: t.TempDir() + "/work"}, Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestDurable(t *testing.T) {
 		t.Cleanup(func() { disk = vfs.Disk })
 		check := func(after, dir string) {
 			t.Helper()
-			for name := range digests(t, dir) {
+			for _, name := range filesBelow(t, dir) {
 				for ; name != "."; name = filepath.Dir(name) {
 					if path := filepath.Join(dir, name); !d.durable[path] {
 						t.Errorf("after %s a power cut may lose %s (temporary files elsewhere: %v)", after, name, elsewhere)
@@ -336,7 +336,7 @@ func TestDurable(t *testing.T) {
 			}
 		}
 		out := t.TempDir() + "/a/b/"
-		o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: out}, Patterns: split(t, 2), Work: work}, Local{})
+		o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: out}, Patterns: split(t, 6)[:2], Work: work}, Local{})
 		if err == nil {
 			err = o.Save()
 		}
@@ -415,19 +415,30 @@ func (f dyingFiles) Put(ctx context.Context, path, name string) error {
 func digests(t *testing.T, dir string) map[string]uint64 {
 	t.Helper()
 	all := map[string]uint64{}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
+	for _, name := range filesBelow(t, dir) {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
 		}
-		b, err := os.ReadFile(path)
-		name, _ := filepath.Rel(dir, path)
 		all[name] = xxh3.Hash(b)
+	}
+	return all
+}
+
+// filesBelow returns the names, relative to dir, of the files in dir and in folders below it.
+func filesBelow(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			names = append(names, name)
+		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return names
 }
 
 // sameFolder checks that two folders have the same files.

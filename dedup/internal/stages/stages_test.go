@@ -403,7 +403,7 @@ func TestCrowds(t *testing.T) {
 		n         int
 		own, miss int
 		most      int // members that move for each page
-	}{{"all match", 20_000, 2, 1, 8}, {"some match", 4_000, 5, 4, 20}, {"none match", 20_000, 14, 0, 0}} {
+	}{{"all match", 8_000, 2, 1, 8}, {"some match", 4_000, 5, 4, 20}, {"none match", 8_000, 14, 0, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			n := c.n / exhaustive.Slower
 			r := rand.New(rand.NewPCG(uint64(c.own), 5))
