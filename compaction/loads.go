@@ -29,14 +29,22 @@ func (g *Scheduler) Want(tables []uint64) {
 	g.loads.wanted = append(g.loads.wanted, slices.Clone(tables))
 }
 
+// numWanted returns the number of merges that loads want. It is read before the list of tables is:
+// a merge that is wanted later may be of tables that the list does not have yet.
+func (g *Scheduler) numWanted() int {
+	g.loads.mu.Lock()
+	defer g.loads.mu.Unlock()
+	return len(g.loads.wanted)
+}
+
 // takeWanted returns the next merge that loads want and that may be started by its bytes, nil if
 // there is none. Merges that are not possible any more, as tables have gone, are forgotten. The
 // caller holds the lock of the Scheduler.
-func (g *Scheduler) takeWanted(tables []Table, maxDocs int64, may func(bytes int64) bool) *Job {
+func (g *Scheduler) takeWanted(wanted int, tables []Table, maxDocs int64, may func(bytes int64) bool) *Job {
 	l := &g.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := 0; i < len(l.wanted); i++ {
+	for i := 0; i < wanted; i++ {
 		j, docs := &Job{Reason: ReasonLoad}, int64(0)
 		for _, t := range tables {
 			if slices.Contains(l.wanted[i], t.Number) && !t.Damaged && !g.schedule.Taken(t.Number) {
@@ -56,6 +64,7 @@ func (g *Scheduler) takeWanted(tables []Table, maxDocs int64, may func(bytes int
 			return j
 		}
 		i--
+		wanted--
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	if g.closing.Load() != closing || g.all > 0 || !closing && g.Throttle.Paused() {
 		return nil, nil
 	}
+	wanted := g.numWanted()
 	tables, o, err := g.store.Policy()
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	var j *Job
 	held := time.Until(g.heldUntil)
 	if held <= 0 {
-		j = g.takeWanted(tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })
+		j = g.takeWanted(wanted, tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })
 		if j == nil {
 			j = g.schedule.Next(g.unreserved(tables), min(most, free), o)
 		}
@@ -139,12 +140,13 @@ func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 		if g.all > 0 {
 			return false
 		}
+		wanted := g.numWanted()
 		tables, o, err := g.store.Policy()
 		if err != nil {
 			failed = err
 			return true
 		}
-		j := g.takeWanted(tables, o.MaxDocs, func(int64) bool { return true })
+		j := g.takeWanted(wanted, tables, o.MaxDocs, func(int64) bool { return true })
 		if j == nil {
 			j = g.schedule.Due(g.unreserved(tables), o)
 		}

@@ -12,6 +12,7 @@ type fakeStore struct {
 	tables  int
 	bytes   int64 // of each
 	crowded bool
+	read    func() // called after the tables are read; may be nil
 }
 
 func (s *fakeStore) Writable() error         { return nil }
@@ -23,6 +24,9 @@ func (s *fakeStore) WakeCompact()            {}
 func (s *fakeStore) Policy() (tables []Table, o Options, err error) {
 	for i := range s.tables {
 		tables = append(tables, Table{Number: uint64(i) + 1, Size: s.bytes, Docs: 40_000})
+	}
+	if s.read != nil {
+		s.read()
 	}
 	return tables, Options{MaxDocs: math.MaxUint32}, nil
 }
@@ -54,6 +58,33 @@ func TestMergeWaitsForAge(t *testing.T) {
 	s.crowded = true
 	if m := next(time.Second); m == nil {
 		t.Error("no merge starts although there are many tables")
+	}
+}
+
+// TestWantedMeanwhile has a load publish its last table and want the merge of all after the
+// scheduler has read the tables: the merge is of all its tables, by the next call.
+func TestWantedMeanwhile(t *testing.T) {
+	for name, take := range map[string]func(*Scheduler) (*Merge, error){
+		"next": func(g *Scheduler) (*Merge, error) { return g.Next(false) },
+		"due":  func(g *Scheduler) (*Merge, error) { return g.TakeDue(t.Context()) },
+	} {
+		s := &fakeStore{tables: 3, bytes: 1}
+		g := NewScheduler(s, 0, 0)
+		all := []uint64{1, 2, 3, 4}
+		for _, n := range all {
+			g.Reserve(n)
+		}
+		s.read = func() {
+			s.tables, s.read = 4, nil
+			g.Want(all)
+		}
+		if m, err := take(g); m != nil || err != nil {
+			t.Errorf("%s: a merge of %+v, %v", name, m, err)
+			continue
+		}
+		if m, err := take(g); err != nil || m == nil || len(m.Tables) != 4 {
+			t.Errorf("%s: not all tables are merged: %+v, %v", name, m, err)
+		}
 	}
 }
 
