@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Reserve keeps a table from being picked for a merge, until Release.
+// Reserve excludes a table from merges of the policy until Release.
 func (g *Scheduler) Reserve(table uint64) {
 	l := &g.loads
 	l.mu.Lock()
@@ -22,16 +22,16 @@ func (g *Scheduler) Release(tables []uint64) {
 	g.loads.release(tables)
 }
 
-// Want makes reserved tables be merged into one, before what the policy picks.
+// Want requests a merge of reserved tables into one, before any merge of the policy.
 func (g *Scheduler) Want(tables []uint64) {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
 	g.loads.wanted = append(g.loads.wanted, slices.Clone(tables))
 }
 
-// takeWanted returns the next merge that loads want and that may be started by its bytes, nil if
-// there is none. Merges that are not possible any more, as tables have gone, are forgotten. The
-// caller holds the lock of the Scheduler.
+// takeWanted returns the next merge requested by Want for which may returns true, nil if there is
+// none. It discards merges that have become impossible because tables no longer exist. The caller
+// holds the lock of the Scheduler.
 func (g *Scheduler) takeWanted(tables []Table, maxDocs int64, may func(bytes int64) bool) *Job {
 	l := &g.loads
 	l.mu.Lock()
@@ -60,7 +60,7 @@ func (g *Scheduler) takeWanted(tables []Table, maxDocs int64, may func(bytes int
 	return nil
 }
 
-// unreserved returns the tables that the policy may pick from.
+// unreserved returns the tables from which the policy may pick.
 func (g *Scheduler) unreserved(tables []Table) []Table {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
