@@ -5,10 +5,10 @@
 //	merge, err := scheduler.Next(false)                    // nil: nothing may start now
 //
 // [Pick] is the policy, [Schedule] records running merges, and [Scheduler] starts merges: in the
-// background by the policy, for loads, and for callers that wait. A [Throttle] limits the rate at
-// which merges write. sstable.Merge does the merging. The package knows about tables, tombstones
-// and times; the engine, which is the package's [Store], is responsible for files, versions,
-// goroutines and the catalog.
+// background by the policy, for loads, and for callers that wait. A [Throttle] limits their write
+// rate. sstable.Merge does the merging. The package knows about tables, tombstones and times; the
+// engine, which is the package's [Store], is responsible for files, versions, goroutines and the
+// catalog.
 //
 // # Policy
 //
@@ -21,11 +21,11 @@
 //
 // A database with a time to live is first tiered by time: the time to live is divided into Windows,
 // and tables are merged only with tables of the same window. When a window has passed, its tables
-// are merged into one. So tables expire as a whole, and the expired documents still stored are at
-// most about those of one window. A table that spans more than a window, because its documents came
-// with their own times, is tiered with other such tables. If dead documents, including expired
-// ones, exceed the share Slack of living ones, the table with the greatest dead share is rewritten.
-// The number of expired documents of a table is estimated from its time sketch.
+// are merged into one. Tables therefore expire as a whole, and the expired documents still stored
+// are at most about those of one window. A table that spans more than a window, because its
+// documents came with their own times, is tiered with other such tables. If dead documents,
+// including expired ones, exceed the share Slack of living ones, the table with the greatest dead
+// share is rewritten. The number of expired documents of a table is estimated from its time sketch.
 //
 // A table has a limit of documents, and no merge is picked whose result might exceed it. A table
 // that is more than half full is only rewritten because of its dead documents. The other tables of

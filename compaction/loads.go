@@ -60,7 +60,7 @@ func (g *Scheduler) takeWanted(tables []Table, maxDocs int64, may func(bytes int
 	return nil
 }
 
-// unreserved returns the tables from which the policy may pick.
+// unreserved returns the tables that the policy may pick.
 func (g *Scheduler) unreserved(tables []Table) []Table {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()

@@ -133,9 +133,9 @@ func mostlyDead(tables []*Table, o Options) *Table {
 	return nil
 }
 
-// tooMany returns the tables of one group whose merge costs the fewest bytes per table by which the
-// number of tables decreases. It returns nil if the number, including others, is at most MaxTables.
-// groups[passed:] are those of windows that have passed.
+// tooMany returns the tables of one group whose merge costs the fewest bytes per table saved. It
+// returns nil if the number, including others, is at most MaxTables. groups[passed:] are those of
+// windows that have passed.
 func tooMany(groups [][]*Table, passed int, o Options, others int) []*Table {
 	n := others
 	var best []*Table

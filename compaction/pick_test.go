@@ -229,8 +229,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestPickAtExpiry picks from tables whose newest document is from the instant at which documents
-// expire, or a microsecond older.
+// TestPickAtExpiry picks from tables whose newest document expires just now, or expired a
+// microsecond ago.
 func TestPickAtExpiry(t *testing.T) {
 	for maxTime, gone := range map[int64]bool{999: true, 1000: false, 1001: false} {
 		got := picked([]Table{{Number: 1, Size: 1, Docs: 1, MaxTime: maxTime}}, Options{Expired: 1000})

@@ -18,7 +18,7 @@ const nestedShare = 8
 // nestedSlots is the maximum number of such additional merges.
 const nestedSlots = 2
 
-// Running returns the running merges, in the order in which they were started.
+// Running returns the running merges, oldest first.
 func (s *Schedule) Running() []*Job { return s.running }
 
 // Free reports whether no merge is running and no table is reserved by Take.

@@ -301,8 +301,7 @@ func (g *Scheduler) Busy() { g.idle.Store(false) }
 // Closing reports whether only small merges may start.
 func (g *Scheduler) Closing() bool { return g.closing.Load() }
 
-// TableTime returns the recent average duration of merging per table by which the number of tables
-// decreased.
+// TableTime returns the recent average duration of merging per table saved.
 func (g *Scheduler) TableTime() time.Duration { return time.Duration(g.table.Load()) }
 
 // Stats describes a merge that has ended, or is running.

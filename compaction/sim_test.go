@@ -81,8 +81,8 @@ func addBin(bins []simBin, minute, docs int64) []simBin {
 	return bins
 }
 
-// step simulates a minute, in which docs documents that are late minutes old arrive, and deletes
-// living documents are deleted.
+// step simulates a minute: docs documents that are late minutes old arrive, and deletes living
+// documents are deleted.
 func (s *simulation) step(docs, late, deletes int64) {
 	s.now++
 	s.mem = addBin(s.mem, s.now-late, docs)

@@ -10,7 +10,7 @@ import (
 // time has no other opportunity.
 const SmallWork = 4 << 20
 
-// largeMerge is the size from which on merges may not start while TakeAll waits.
+// largeMerge is the size of the largest merge that may start while TakeAll waits.
 const largeMerge = 64 << 20
 
 // speed tracks the speed of merges.

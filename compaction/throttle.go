@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Throttle limits the total rate at which merges write, and suspends those in the background
-// while they are paused. Make it with NewThrottle.
+// A Throttle limits the total write rate of merges, and suspends those in the background while they
+// are paused. Make it with NewThrottle.
 type Throttle struct {
 	mu      sync.Mutex
 	rate    int64         // bytes per second; 0 for no limit

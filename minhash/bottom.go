@@ -15,9 +15,9 @@ import (
 //
 // Most hashes of a long stream are far too large to be among the smallest, so they are only
 // compared with a limit that lets about 3N hashes pass. These are stored in a buffer. If it becomes
-// full, it is reduced to its N smallest hashes, the largest of which is the new limit. At the end a
-// lower limit selects little more than N hashes from the buffer, one counting pass puts these into
-// buckets by their leading bits, and an insertion sort does the rest.
+// full, it is reduced to its N smallest hashes, and the largest of these becomes the new limit. At
+// the end a lower limit selects little more than N hashes from the buffer, one counting pass puts
+// these into buckets by their leading bits, and an insertion sort does the rest.
 type Bottom struct {
 	n       int
 	limit   uint64   // only smaller hashes pass; 1<<32 lets all pass
@@ -98,7 +98,7 @@ func (b *Bottom) Sketch() (s Sketch, ok bool) {
 func (b *Bottom) smallest() []uint32 {
 	in := b.buf[:b.kept]
 	// The elements below limit are uniformly distributed, so n and a few more are below this
-	// fraction of it.
+	// fraction of limit.
 	if most := b.n + 4*int(math.Sqrt(float64(b.n))) + 8; most < len(in) {
 		near := b.limit * uint64(most) / uint64(len(in))
 		low := b.scratch[:lowest(b.scratch, in, near)]

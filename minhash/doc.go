@@ -1,6 +1,6 @@
 // Package minhash makes and compares bottom-N MinHash sketches: small samples of the shingle sets
-// of texts, from which the Jaccard similarity of the texts can be estimated, with a standard error
-// of about 0.03 for the usual 128 hashes.
+// of texts. They give an estimate of the Jaccard similarity of the texts, with a standard error of
+// about 0.03 for the usual 128 hashes.
 //
 //	h, err := minhash.New(minhash.Options{})
 //	a := h.Text("It was the best of times, it was the worst of times").Clone()

@@ -1,5 +1,5 @@
 // Package simhash computes SimHash fingerprints: short bit strings whose Hamming distance reflects
-// the angle between the feature sets from which they were computed.
+// the angle between the feature sets of two texts.
 //
 //	fp, ok := simhash.Text("It was the best of times, it was the worst of times", 3)
 //	if ok && simhash.Distance(fp, other) <= 3 { ... }

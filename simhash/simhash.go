@@ -79,7 +79,7 @@ func Sum64(hashes []uint64) uint64 {
 // Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, in dst, least significant
 // word first; dst must have 1 to MaxWords words. The votes of a feature for word 0 are its hash, so
 // dst[0] is Sum64(hashes); for word j > 0 they are the j-th output of the SplitMix64 generator
-// seeded with the hash. In all other respects Sum is like Sum64.
+// seeded with the hash. In all other respects Sum does the same as Sum64.
 func Sum(dst []uint64, hashes []uint64) {
 	checkWords(len(dst))
 	var small [16 * 64]uint32
@@ -194,7 +194,7 @@ func DistanceWide(a, b []uint64) (d int) {
 	return d
 }
 
-// FractionEqual returns the fraction of the 64 bits in which two fingerprints agree, in [0,1].
+// FractionEqual returns the fraction of the 64 bits that are equal in two fingerprints, in [0,1].
 func FractionEqual(a, b uint64) float64 { return 1 - float64(Distance(a, b))/64 }
 
 // Cosine estimates the cosine similarity of two feature sets, with its standard error, from the

@@ -51,8 +51,8 @@ const (
 	// longBlocks: a range with more blocks than this, in addition to four times the mean number of
 	// keys, is scanned like a whole table. Only hot ranges have more.
 	longBlocks = 3
-	// scanParts is the number of parts from which the cost of a scan of the table is estimated,
-	// rangeParts the number for a range.
+	// scanParts is how many parts of the table are used to estimate the cost of a scan, rangeParts
+	// how many parts of a range.
 	scanParts, rangeParts = 32, 8
 )
 
@@ -74,8 +74,8 @@ var chance = func() (p [maxDistance + 1][maxDistance + 1]float64) {
 	return p
 }()
 
-// leastWidths is, for each distance, the width of low bits from which on comparing them alone is
-// cheaper than decoding all keys, because few of them are near by chance.
+// leastWidths is, for each distance, the least width of low bits for which comparing them alone is
+// cheaper than decoding all keys, because few keys are near by chance.
 var leastWidths = func() (least [maxDistance + 1]uint8) {
 	for k := range least {
 		for width := maxDistance; width >= 0; width-- {

@@ -126,8 +126,8 @@ func (l Layout) Tables() int {
 	return binomial(l.Blocks, l.Lead)
 }
 
-// radius returns the least r such that any k differing bits leave at most r of them in the lead of
-// some table.
+// radius returns the least r such that, for any k differing bits, some table has at most r
+// differing bits in its lead.
 func (l Layout) radius(k int) int {
 	m, c := l.Blocks, l.Lead
 	// The worst case of the pigeonhole principle: an adversary who places the k bits spreads them

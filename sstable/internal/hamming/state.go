@@ -31,10 +31,9 @@ const maxDistance = base.FingerprintBits
 // range in their block are known only after reading the block's unary part; prefetching roughly the
 // right lines at once loads a few lines more, but is faster.
 const (
-	// prefetchAhead and prefetchAheadMost are the least and the greatest number of probes by which
-	// the prefetch is ahead of the scan. Between them, it is the number of probes with
-	// prefetchAheadKeys keys, enough to hide a cache miss, and few enough to stay in the first
-	// cache.
+	// The prefetch is at least prefetchAhead and at most prefetchAheadMost probes ahead of the
+	// scan. Between these limits, it is as many probes ahead as have prefetchAheadKeys keys, enough
+	// to hide a cache miss, and few enough to stay in the first cache.
 	prefetchAhead, prefetchAheadMost = 8, 32
 	prefetchAheadKeys                = 1344
 	// prefetchKeys bounds the keys of a range that are prefetched at a guessed position.
@@ -77,9 +76,9 @@ const (
 const (
 	// prefetchNear is how many keys within the distance are prefetched whole at once.
 	prefetchNear = 16
-	// spanKeys is the number of keys per lead from which on it is not worth knowing their exact
-	// positions, and fewSpanKeys the number if there are only a few probes: then prefetching the
-	// unary parts as well is faster, since a hit needs them.
+	// With spanKeys or more keys per lead, or fewSpanKeys if there are only a few probes, it is not
+	// worth knowing their exact positions: then prefetching the unary parts as well is faster,
+	// since a hit needs them.
 	spanKeys, fewSpanKeys = 512, 64
 	// stepKeys is the minimum number of keys that are scanned before near ones are processed.
 	stepKeys = 256

@@ -105,8 +105,8 @@ func (m *merger) copyBlock(in *mergeInput, b int) error {
 	return m.Out.Err
 }
 
-// worthCopying reports whether a block of n records, some of which are alive, is copied whole:
-// enough of it must be alive, and there must be enough numbers for the dead records.
+// worthCopying reports whether a block with alive living records out of n is copied whole: enough
+// records must be alive, and there must be enough numbers for the dead records.
 func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, error) {
 	switch {
 	case alive == n:
@@ -320,7 +320,7 @@ func (it *nameIter) get(doc uint32) (id []byte, err error) {
 	return id, err
 }
 
-// writeChunk writes a chunk, and reads the rest of it if necessary.
+// writeChunk writes a chunk, and reads its rest if necessary.
 func (m *merger) writeChunk(c *blockChunk) (err error) {
 	defer table.UnguardAny(m.tables, table.Guard(), &err)
 	for {

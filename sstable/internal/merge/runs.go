@@ -41,10 +41,10 @@ func (m *merger) mergeRuns() error {
 	return nil
 }
 
-// mostRotated is the maximum number of bits by which the keys of a run are rotated to be merged
-// rather than sorted: a piece is collected from as many places of an input as these bits have
-// values. So that more than a few keys are used of each decoded block, a piece has keysOfStream
-// keys from each place, up to mostPiece in all.
+// mostRotated: the keys of a run are rotated by at most this many bits and merged; otherwise they
+// are sorted: a piece is collected from as many places of an input as these bits have values. So
+// that more than a few keys are used of each decoded block, a piece has keysOfStream keys from each
+// place, up to mostPiece in all.
 const (
 	mostRotated  = 12
 	keysOfStream = 256

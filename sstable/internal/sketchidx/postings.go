@@ -182,7 +182,7 @@ func (p *postings) find(hash uint32) probe {
 	return probe{first: first, block: uint32(lo), end: uint32(end)}
 }
 
-// prefetch prefetches the unary words of the block in which a probe starts.
+// prefetch prefetches the unary words of the first block of a probe.
 func (p *postings) prefetch(pr probe) {
 	if pr.block > 0 && pr.end > 0 {
 		in := p.Info(int(pr.block) - 1)

@@ -13,7 +13,7 @@ import (
 )
 
 // A Writer collects the parts of a table that depend on the sketches of its documents. The
-// documents are split into segments, of which the writer holds one at a time:
+// documents are split into segments, and the writer holds one segment at a time:
 //
 //	for each document
 //		if w.Full(sketch): write the remaining blocks, then WriteBitmaps and WritePostings

@@ -97,7 +97,7 @@ func (p Params) ForTable(n int64) Params {
 	return p
 }
 
-// Diff lists the parameters in which q differs from p, as "shingle 3, not 4", p's value first; ""
+// Diff lists the parameters that differ between p and q, as "shingle 3, not 4", p's value first; ""
 // if there are none.
 func (p Params) Diff(q Params) string {
 	var diffs []string
@@ -319,8 +319,8 @@ func (p Params) Sketches() sketchidx.Params {
 	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
 }
 
-// NewSetHasher returns a hasher that makes the feature sets by which texts are compared. The
-// parameters must be valid.
+// NewSetHasher returns a hasher that makes the feature sets for comparing texts. The parameters
+// must be valid.
 func (p Params) NewSetHasher() *features.SetHasher {
 	spec, err := features.Parse(p.Features)
 	if err != nil {
