@@ -136,10 +136,10 @@ func decodeHashes(dst Sketch, src []byte, n, l int) (s Sketch, end int) {
 	if end < 0 || uint64(end-start-n) > math.MaxUint32>>l { // they ascend
 		return dst[:before], 0
 	}
-	var room [64*32/8 + 8]byte
+	var padded [64*32/8 + 8]byte
 	if start>>3+8 > len(src) { // then there are fewer than 64 hashes, since each has a high bit
-		copy(room[:], src)
-		src = room[:]
+		copy(padded[:], src)
+		src = padded[:]
 	}
 	mask, at := uint32(uint64(1)<<l-1), 0
 	for i, high := range out {

@@ -250,7 +250,7 @@ func (l Layout) makePerms() []perm {
 
 // cutSegments concatenates the bits of segments and cuts them into m blocks, the larger ones first.
 // It returns the bits of the chosen blocks (ascending) and of the others.
-func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment) {
+func cutSegments(segments []segment, m int, chosen ...int) (lead, others []segment) {
 	total := 0
 	for _, s := range segments {
 		total += s.size
@@ -262,7 +262,7 @@ func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment
 		}
 		to := &others
 		if len(chosen) > 0 && chosen[0] == i {
-			to, chosen = &of, chosen[1:]
+			to, chosen = &lead, chosen[1:]
 		}
 		for size > 0 {
 			n := min(size, segments[0].size)
@@ -274,7 +274,7 @@ func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment
 			}
 		}
 	}
-	return of, others
+	return lead, others
 }
 
 // makePerm moves the lead to the front, followed by the rest.

@@ -24,7 +24,7 @@ type commonFinder struct {
 	// current blocks of a
 	keys  []uint64
 	first int // position of keys[0]
-	room  [commonBlocks * BlockLen]uint64
+	buf   [commonBlocks * BlockLen]uint64
 	shift int // bit (key - keys[0]) >> shift represents key
 	bits  [1 << commonBits / 64]uint64
 
@@ -61,7 +61,7 @@ func EachCommon(a, b *Run, fn func(posA, posB int) error) error {
 
 // take decodes the blocks [from, to) of a, and sets their bits.
 func (f *commonFinder) take(from, to int) error {
-	f.keys, f.first = f.room[:0], from<<BlockShift
+	f.keys, f.first = f.buf[:0], from<<BlockShift
 	for block := from; block < to; block++ {
 		if err := f.a.Check(block); err != nil {
 			return err

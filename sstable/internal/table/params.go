@@ -277,7 +277,7 @@ func (p *Params) decode(b []byte) error {
 	if flags := b[34]; flags&^(storeTextFlag|setsFlag|indexFlag) != 0 {
 		return fmt.Errorf("unknown parameter flags %#x", flags)
 	}
-	of, index, indexed := strings.Cut(string(b[ParamsSize:]), "\x00")
+	spec, index, indexed := strings.Cut(string(b[ParamsSize:]), "\x00")
 	switch {
 	case indexed != (b[34]&indexFlag != 0) || indexed != (index != ""):
 		return fmt.Errorf("a description %q, flags %#x", b[ParamsSize:], b[34])
@@ -287,8 +287,8 @@ func (p *Params) decode(b []byte) error {
 		return fmt.Errorf("sketches in another encoding, code %d: %w", b[EncodingAt], ErrUnsupported)
 	case b[FeaturesAt] > Described:
 		return fmt.Errorf("features of another kind, code %d: %w", b[FeaturesAt], ErrUnsupported)
-	case (b[FeaturesAt] == Described) != (of != ""):
-		return fmt.Errorf("a description of features of %d bytes, code %d", len(of), b[FeaturesAt])
+	case (b[FeaturesAt] == Described) != (spec != ""):
+		return fmt.Errorf("a description of features of %d bytes, code %d", len(spec), b[FeaturesAt])
 	}
 	*p = Params{
 		Tokenizer:  binary.LittleEndian.Uint32(b),
@@ -300,7 +300,7 @@ func (p *Params) decode(b []byte) error {
 		Layout:     hamming.Layout{Blocks: int(b[32]), Lead: int(b[33])},
 		StoreText:  b[34]&storeTextFlag != 0,
 		Words:      uint32(b[WidthAt]),
-		Features:   of,
+		Features:   spec,
 		Index:      index,
 		Sets:       b[34]&setsFlag != 0,
 	}

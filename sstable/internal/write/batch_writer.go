@@ -575,26 +575,26 @@ func (t *BatchWriter) beginSketches() error {
 	return t.InitSketches(hot, len(b.docs), t.o.WriterOptions)
 }
 
-// sketch decodes the sketch of the document at a position into room.
-func (b *Batch) sketch(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
+// sketch decodes the sketch of the document at a position into dst.
+func (b *Batch) sketch(pos uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	code := b.Codes.Get(b.Sketches[pos])
 	if len(code) == 0 {
-		return room[:0], nil
+		return dst[:0], nil
 	}
-	s, _, err := minhash.Decode(room[:0], code)
+	s, _, err := minhash.Decode(dst[:0], code)
 	return s, err
 }
 
-// addCode adds the sketch of the document at a position. It decodes it into room.
-func (t *BatchWriter) addCode(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
+// addCode adds the sketch of the document at a position. It decodes it into dst.
+func (t *BatchWriter) addCode(pos uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	b := t.batch
 	if b.Sketches == nil {
 		t.AddSketch(nil, nil)
-		return room, nil
+		return dst, nil
 	}
-	s, err := b.sketch(pos, room)
+	s, err := b.sketch(pos, dst)
 	if err != nil {
-		return room, err
+		return dst, err
 	}
 	if len(s) > int(t.Params.Sketch) {
 		return s, fmt.Errorf("a sketch of %d hashes, more than %d", len(s), t.Params.Sketch)
