@@ -21,21 +21,21 @@
 //
 // A database with a time to live is first tiered by time: the time to live is divided into Windows,
 // and tables are merged only with tables of the same window. When a window has passed, its tables
-// are merged into one. Tables therefore expire as a whole, and the expired documents still stored
-// are at most about those of one window. A table that spans more than a window, because its
-// documents came with their own times, is tiered with other such tables. If dead documents,
-// including expired ones, exceed the share Slack of living ones, the table with the greatest dead
-// share is rewritten. The number of expired documents of a table is estimated from its time sketch.
+// are merged into one. Tables therefore expire as a whole, and at most about one window of expired
+// documents is still stored. A table that spans more than a window, because its documents came with
+// their own times, is tiered with other such tables. If dead documents, including expired ones,
+// exceed the share Slack of living ones, the table with the greatest dead share is rewritten. The
+// number of expired documents of a table is estimated from its time sketch.
 //
-// A table has a limit of documents, and no merge is picked whose result might exceed it. A table
-// that is more than half full is only rewritten because of its dead documents. The other tables of
-// a tier are merged as far as they fit into one table, smaller ones first; if not all fit, the
-// result is more than half full. So the limit causes at most one additional rewrite of a document,
-// and, apart from tiers that are not full, there are fewer than twice as many tables as the
-// documents need.
+// A table has a limit of documents. The policy never picks a merge whose result might exceed it. A
+// table that is more than half full is only rewritten because of its dead documents. The other
+// tables of a tier are merged as far as they fit into one table, smaller ones first; if not all
+// fit, the result is more than half full. So the limit causes at most one additional rewrite of a
+// document, and, apart from tiers that are not full, there are fewer than twice as many tables as
+// the documents need.
 //
-// If there are more than MaxTables tables although no tier is full, the merge is chosen that
-// reduces the number of tables at the least cost in bytes per table.
+// If there are more than MaxTables tables although no tier is full, the policy picks the merge that
+// costs the fewest bytes per table saved.
 //
 // # Schedule and pace
 //

@@ -134,7 +134,7 @@ func mostlyDead(tables []*Table, o Options) *Table {
 }
 
 // tooMany returns the tables of one group whose merge costs the fewest bytes per table saved. It
-// returns nil if the number, including others, is at most MaxTables. groups[passed:] are those of
+// returns nil if the number, including others, is at most MaxTables. groups[passed:] belong to
 // windows that have passed.
 func tooMany(groups [][]*Table, passed int, o Options, others int) []*Table {
 	n := others

@@ -10,8 +10,8 @@ type Schedule struct {
 	taken   map[uint64]bool // tables reserved by Take
 }
 
-// nestedShare: a merge whose size is at most 1/nestedShare of that of every running merge may start
-// although all slots are in use. It will end long before them, and until then searches have to read
+// nestedShare: a merge may start although all slots are in use if every running merge is at least
+// nestedShare times as large. It will end long before them, and until then searches have to read
 // many small tables.
 const nestedShare = 8
 

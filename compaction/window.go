@@ -10,8 +10,8 @@ import (
 // A division has tables in groups, by the windows of a time to live. Tables may be merged only with
 // tables of their group.
 type division struct {
-	// groups has first the tables that span more than a window, if there are any, and then those of
-	// each window, youngest first.
+	// groups starts with the tables that span more than a window, if there are any. A group for
+	// each window follows, youngest first.
 	groups [][]*Table
 	past   int // index of the first group of a window that has passed; len(groups) if there is none
 }

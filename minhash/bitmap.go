@@ -7,9 +7,9 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Bitmap has bit h mod 512 set for every hash h of a sketch. A bit that is set in the bitmap of A
-// but not in that of B stands for at least one hash of A that B lacks, so the bitmaps, 64 bytes
-// each, reject most pairs of sketches without false negatives.
+// Bitmap has bit h mod 512 set for every hash h of a sketch. A bit that is set for A but not for B
+// proves that B lacks a hash of A, so the bitmaps, 64 bytes each, reject most pairs of sketches
+// without false negatives.
 type Bitmap [8]uint64
 
 // Bitmap returns the bitmap of s.
@@ -39,9 +39,9 @@ func (b *Bitmap) Filter(dst []uint32, bitmaps []Bitmap, maxMissing int) []uint32
 // a.Bitmap().Missing(b.Bitmap()) exceeds MaxMissing(len(a), t), then Jaccard(a, b, n).Score is
 // below t, for any n.
 //
-// Proof: let C be the number of common hashes up to tau and U that of their union, so that C >= t
-// U. If tau does not cut A short, U >= |A|; else tau is the last hash of B, which is full, and U >=
-// N >= |A|. So C >= t |A|.
+// Proof: let C be the number of common hashes up to tau and U the number of hashes in the union up
+// to tau, so that C >= t U. If tau does not cut A short, U >= |A|; else tau is the last hash of B,
+// which is full, and U >= N >= |A|. So C >= t |A|.
 func MaxMissing(size int, t float64) int { return size - atLeast(t*float64(size)) }
 
 // atLeast returns the least integer that is at least x, where x may be too large by a rounding

@@ -199,8 +199,8 @@ func FractionEqual(a, b uint64) float64 { return 1 - float64(Distance(a, b))/64 
 
 // Cosine estimates the cosine similarity of two feature sets, with its standard error, from the
 // Hamming distance of their fingerprints of the given number of bits. A bit differs with
-// probability angle / pi. A distance of 0 does not mean that the error is 0: the error is then that
-// of distance 1, and at the other end that of bits - 1.
+// probability angle / pi. A distance of 0 does not mean that the error is 0, so Cosine returns the
+// error for distance 1 instead; likewise, for distance bits the error for bits - 1.
 //
 // For sets without weights the cosine is |A n B| / sqrt(|A| |B|).
 func Cosine(distance, bits int) (cosine, stderr float64) {

@@ -89,7 +89,7 @@ func (v *Values) Add(g Groups) {
 // Bytes returns the memory needed for the keys, including the memory for sorting them.
 func (v *Values) Bytes() int64 { return v.bytes }
 
-// NoDocument stands for the document of a record that belongs to none.
+// NoDocument is the document number of a record that belongs to no document.
 const NoDocument = 1<<32 - 1
 
 // An entry is a key that is being sorted.

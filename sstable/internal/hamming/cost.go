@@ -191,9 +191,9 @@ func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
 }
 
 // worthwhile returns errScan if a scan is cheaper than the rest of a search, given how many keys
-// have been near so far. The first ranges have the query's own leads, where most near keys are
-// found; we assume that the rest has at most 4 times as many. pendingNs is the time, in nanoseconds,
-// that keys found but not yet processed will cost.
+// have been near so far. The first ranges have the query's own leads, where most near keys are; we
+// assume that the rest has at most 4 times as many. pendingNs is the time, in nanoseconds, that
+// keys found but not yet processed will cost.
 func (x *Index) worthwhile(p *searchPlan, s *Searcher, pendingNs float64) error {
 	hits := float64(len(s.pending)-s.settled)*x.resolveNs + pendingNs
 	if hits+s.extra < x.leastScan {

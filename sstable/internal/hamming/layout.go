@@ -42,8 +42,8 @@ type Layout struct {
 // DefaultLayout has four tables led by 16 bits each.
 var DefaultLayout = Layout{Blocks: 4, Lead: 1}
 
-// LayoutBySize, the zero Layout, stands for the result of ChooseLayout. The parameters of a
-// database may have it, those of a table never do.
+// LayoutBySize, the zero Layout, means the result of ChooseLayout. A database may have it in its
+// parameters, a table never does.
 var LayoutBySize = Layout{}
 
 // sizeLayouts are the layouts of tables by size, each for tables of up to a number of fingerprints.

@@ -175,14 +175,14 @@ type allocation struct {
 // A planner chooses the radii of one search.
 //
 // The cost of radius r in table t is the sum over the shells 0..r; a shell has the probes at one
-// distance from the query's lead. Until the ranges of a shell have been looked up, its cost is
-// assumed to be that of mean ranges. The choice starts from the best radii for mean ranges, which
-// depend on k alone and are cached. The planner looks up their ranges, which a search must do
-// anyway. If they cost about as much as expected (uniform keys, or a cold part of skewed ones), the
-// radii stand. Otherwise the query has met hot ranges: the radii are chosen again with the costs
-// known by now, and the ranges they need are looked up, until there are radii whose shells are all
-// known and that are far cheaper than a scan. Each round looks up at least one more shell, and
-// look-ups may cost no more than a share of the search (lookUpShare).
+// distance from the query's lead. Until the ranges of a shell have been looked up, the planner
+// assumes ranges of mean size. The choice starts from the best radii for mean ranges, which depend
+// on k alone and are cached. The planner looks up their ranges, which a search must do anyway. If
+// they cost about as much as expected (uniform keys, or a cold part of skewed ones), the radii are
+// final. Otherwise the query has hot ranges: the planner chooses radii again with the costs known
+// by now, and looks up the ranges they need, until all shells of the chosen radii are known and the
+// radii are far cheaper than a scan. Each round looks up at least one more shell, and look-ups may
+// cost no more than a share of the search (lookUpShare).
 type planner struct {
 	probes []keyrun.Probe
 	// cost of the probes at each distance in each table, from the real sizes of ranges

@@ -276,8 +276,8 @@ func (d *Dir) checkCRC(b int) error {
 	return d.checkSum(b, from, end)
 }
 
-// checkSum compares the directory's checksum of block b, which is read for the first time, with
-// that of the bytes [from, end) of the body.
+// checkSum compares the bytes [from, end) of the body, which are read for the first time, with the
+// directory's checksum of block b.
 func (d *Dir) checkSum(b, from, end int) error {
 	if d.src.Pages != nil {
 		d.touch(b, end-from)

@@ -177,7 +177,7 @@ func (m *merger) mergePlaces() error {
 	return err
 }
 
-// newPlaces replaces places of an input by those of the result.
+// newPlaces replaces places of an input by places of the result.
 func (m *merger) newPlaces(in *mergeInput, places []uint64) error {
 	for j, old := range places {
 		place, err := in.placeInResult(uint32(old), m.placed)
@@ -312,7 +312,7 @@ type nameIter struct {
 	next uint32
 }
 
-// get returns the ID of a document, which must come after that of the last call.
+// get returns the ID of a document, which must come after the document of the last call.
 func (it *nameIter) get(doc uint32) (id []byte, err error) {
 	for ; it.next <= doc && err == nil; it.next++ {
 		id, err = it.Next()

@@ -152,7 +152,7 @@ func (m *Mapping) inGroup(i uint32) uint32 {
 const together = 64
 
 // GetAll replaces each number by its result. If the numbers are not sorted, each costs cache
-// misses, because mappings are large; GetAll makes those of many numbers overlap.
+// misses, because mappings are large; GetAll lets the misses of many numbers overlap.
 func (m *Mapping) GetAll(numbers []uint32) {
 	switch {
 	case !m.apart:
