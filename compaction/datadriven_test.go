@@ -13,16 +13,16 @@ import (
 
 var update = flag.Bool("update", false, "write what is picked into the files of testdata")
 
-// TestData runs the files of testdata. A file is cases, with an empty line after each:
+// TestData runs the files of testdata. A file has cases, with an empty line after each:
 //
 //	pick|plan|next|due [option=value ...]
 //	number size=1M [docs=100] [dead=0] [time=0h..0h] [times=1h,2h,...] [held] [taken=1]
 //	----
 //	jobs
 //
-// Pick prints the job that Pick returns, plan all that may be done, next what Schedule.Next
-// returns, while a merge runs for each number that tables are taken by. Times are in hours. Run
-// with -update to write the jobs.
+// pick prints the job that Pick returns, plan all jobs that should be done, next the result of
+// Schedule.Next while one merge runs for each number in taken=. Times are in hours. Run with
+// -update to write the jobs.
 func TestData(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -136,7 +136,7 @@ func parseOptions(t *testing.T, o *Options, words []string) (slots int, most int
 	return slots, most
 }
 
-// parseTable returns a table, and what has taken it.
+// parseTable returns a table, and the value of taken.
 func parseTable(t *testing.T, words []string) (table Table, taken string) {
 	table = Table{Number: uint64(quantityOf(t, words[0])), Docs: 100}
 	for _, w := range words[1:] {
@@ -168,7 +168,7 @@ func parseTable(t *testing.T, words []string) (table Table, taken string) {
 	return table, taken
 }
 
-// quantityOf reads a number with K, M or G for powers of 1024, or h for an hour in microseconds.
+// quantityOf parses a number with K, M or G for powers of 1024, or h for an hour in microseconds.
 func quantityOf(t *testing.T, s string) int64 {
 	unit := map[byte]int64{'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30, 'h': 3600e6}[s[len(s)-1]]
 	n, err := strconv.ParseFloat(strings.TrimRight(s, "KMGh"), 64)

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Group divides tables that are not damaged into few groups, each of which can be merged into one table: its living
-// documents are at most maxDocs, sstable.MaxDocs if that is 0. A table with more is a group of
-// its own. No two of the groups fit into one table, so there are at most one more than twice as
-// many groups as full tables for the documents. Groups are in descending order of living
-// documents; in a group numbers ascend.
+// Group divides the tables that are not damaged into few groups, so that each group can be merged
+// into one table: it has at most maxDocs living documents (sstable.MaxDocs if that is 0). A table
+// with more is a group of its own. No two groups fit into one table, so the number of groups is at
+// most one more than twice the number of full tables that the documents need. Groups are in
+// descending order of living documents; in each group, numbers ascend.
 func Group(tables []Table, maxDocs int64) [][]uint64 {
 	maxDocs = Options{MaxDocs: maxDocs}.withDefaults().MaxDocs
 	// First fit decreasing.
@@ -21,7 +21,7 @@ func Group(tables []Table, maxDocs int64) [][]uint64 {
 		return cmp.Compare(a.Number, b.Number)
 	})
 	var groups [][]uint64
-	var docs []int64 // of each group
+	var docs []int64 // by group
 	for _, t := range byDocs {
 		g := slices.IndexFunc(docs, func(n int64) bool { return n+t.living() <= maxDocs })
 		if g < 0 {

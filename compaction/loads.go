@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Reserve keeps a table from being picked for a merge, until Release.
+// Reserve excludes a table from merges of the policy until Release.
 func (g *Scheduler) Reserve(table uint64) {
 	l := &g.loads
 	l.mu.Lock()
@@ -22,24 +22,24 @@ func (g *Scheduler) Release(tables []uint64) {
 	g.loads.release(tables)
 }
 
-// Want makes reserved tables be merged into one, before what the policy picks.
+// Want requests a merge of reserved tables into one, before any merge of the policy.
 func (g *Scheduler) Want(tables []uint64) {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
 	g.loads.wanted = append(g.loads.wanted, slices.Clone(tables))
 }
 
-// numWanted returns the number of merges that loads want. It is read before the list of tables is:
-// a merge that is wanted later may be of tables that the list does not have yet.
+// numWanted returns the number of merges requested by Want. The caller reads it before the list of
+// tables, because a merge requested later may need tables that the list does not have yet.
 func (g *Scheduler) numWanted() int {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
 	return len(g.loads.wanted)
 }
 
-// takeWanted returns the next merge that loads want and that may be started by its bytes, nil if
-// there is none. Merges that are not possible any more, as tables have gone, are forgotten. The
-// caller holds the lock of the Scheduler.
+// takeWanted returns the next of the first wanted merges requested by Want for which may returns
+// true, nil if there is none. It discards merges that have become impossible because tables no longer exist. The caller
+// holds the lock of the Scheduler.
 func (g *Scheduler) takeWanted(wanted int, tables []Table, maxDocs int64, may func(bytes int64) bool) *Job {
 	l := &g.loads
 	l.mu.Lock()
@@ -69,7 +69,7 @@ func (g *Scheduler) takeWanted(wanted int, tables []Table, maxDocs int64, may fu
 	return nil
 }
 
-// unreserved returns the tables that the policy may pick from.
+// unreserved returns the tables that the policy may pick.
 func (g *Scheduler) unreserved(tables []Table) []Table {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Next starts the merge in the background that is due; it returns nil if none is due or may
-// start now. While the store is being closed only small ones may start.
+// Next starts the merge in the background that is due. It returns nil if none is due or may start
+// now. While the store is being closed, only small merges may start.
 //
-// A merge begins only when the database has been open for as long as the merge is expected to
-// take: Close finishes it, so Close takes no longer than the database was open, and a
-// short-lived process does not begin the same merge again and again.
+// A merge starts only when the database has been open for the expected duration of the merge. Close
+// lets merges finish, so this ensures that Close never lasts longer than the database was open, and
+// that a short-lived process does not start the same merge again and again.
 func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -44,7 +44,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 			j = g.schedule.Next(g.unreserved(tables), min(most, free), o)
 		}
 	}
-	if j == nil && held <= 0 && free < most { // one whose tables have much that is dead
+	if j == nil && held <= 0 && free < most { // its result may be much smaller
 		if j = g.schedule.Next(g.unreserved(tables), most, o); j != nil && resultSize(j, tables, o) > free {
 			held, j = spaceLook, nil
 		}
@@ -62,9 +62,9 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	return g.start(j, true), nil
 }
 
-// lookAgain wakes compaction when there may be something to do although no table has come: the
-// database has been open for longer, or documents have expired, or for lack of space merges were
-// held back until held is over. The time to live of documents is in microseconds, 0 for none. The
+// lookAgain wakes compaction when there may be something to do although no table has been added:
+// when the database has been open for longer, when documents have expired, or when the time held is
+// over for which merges were held back for lack of space. ttl is in microseconds, 0 for none. The
 // caller holds mu.
 func (g *Scheduler) lookAgain(tables []Table, ttl, most int64, age, held time.Duration) {
 	in := time.Duration(math.MaxInt64)
@@ -89,7 +89,7 @@ func (g *Scheduler) lookAgain(tables []Table, ttl, most int64, age, held time.Du
 	}
 }
 
-// How often compaction looks for what has expired: ttlLooks times in a time to live, but within
+// How often compaction looks for expired documents: ttlLooks times in a time to live, but within
 // limits.
 const (
 	ttlLooks     = 64
@@ -97,11 +97,11 @@ const (
 	longestLook  = 10 * time.Minute
 )
 
-// spaceLook is how often compaction looks for space while there is too little.
+// spaceLook is how often compaction checks for space while there is too little.
 const spaceLook = 5 * time.Second
 
-// TakeAll starts merges of all tables, one for each table that is to be made. It waits for those
-// that run: first for large ones, while small ones continue.
+// TakeAll starts merges of all tables, one for each resulting table. It first waits for running
+// merges: for large ones while small ones may still start, and then for all.
 func (g *Scheduler) TakeAll(ctx context.Context) (started []*Merge, err error) {
 	defer g.Throttle.Lift()()
 	g.mu.Lock()
@@ -126,8 +126,8 @@ func (g *Scheduler) TakeAll(ctx context.Context) (started []*Merge, err error) {
 	return started, err
 }
 
-// TakeDue starts the merge that is due. If none may start beside the running ones, it waits for
-// these; it returns nil if none is due at all.
+// TakeDue starts the merge that is due. If it cannot start beside the running merges, TakeDue waits
+// for them. It returns nil if no merge is due at all.
 func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 	defer g.Throttle.Lift()()
 	g.mu.Lock()
@@ -159,8 +159,8 @@ func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 	return m, cmp.Or(failed, err)
 }
 
-// Close lets running merges go at full speed, and keeps others from starting, except small ones
-// of Next.
+// Close lets running merges continue at full speed, and prevents others from starting, except small
+// ones started by Next.
 func (g *Scheduler) Close() {
 	g.Throttle.Open()
 	g.mu.Lock()
@@ -172,16 +172,17 @@ func (g *Scheduler) Close() {
 	g.signal()
 }
 
-// Finish ends all merges after Close. Merges in the background that are expected to end within
-// limit are finished; if limit is 0, all are, except large ones that would take longer than the
-// store was open. Merges that a caller waits for are finished.
+// Finish ends all merges after Close. It waits for merges in the background that are expected to
+// end within limit, and cancels the others. If limit is 0, it waits for all except large merges
+// that would last longer than the store was open. It always waits for merges for which a caller
+// waits.
 func (g *Scheduler) Finish(limit time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if limit == 0 {
 		for _, m := range g.running {
 			if m.Background && m.Bytes >= largeMerge && m.remaining(&g.speed) > time.Since(g.opened) {
-				m.cancel() // it is done again after the next opening
+				m.cancel() // the merge is repeated after the next opening
 			}
 		}
 	} else {
@@ -198,15 +199,15 @@ func (g *Scheduler) Finish(limit time.Duration) {
 	}
 }
 
-// Pause keeps merges in the background from starting, and makes running ones wait, until Resume.
+// Pause stops new merges in the background and suspends running ones, until Resume.
 func (g *Scheduler) Pause() {
 	g.Throttle.Pause(true)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.signal() // to writers
+	g.signal() // wakes waiting writers
 }
 
-// Resume ends what Pause began.
+// Resume ends a Pause.
 func (g *Scheduler) Resume() {
 	g.Throttle.Pause(false)
 	g.store.WakeCompact()

@@ -6,21 +6,21 @@ import (
 
 // Options are the parameters of the policy; zero values mean the defaults.
 type Options struct {
-	Fanout    int     // tables a tier before it is merged, at least 2; default 4
-	DeadShare float64 // deleted and replaced share at which a table is rewritten; default 0.3
-	Smallest  int64   // bytes; all tables below it count as one tier; default 4 MiB
-	MaxDocs   int64   // documents that a table can have; default sstable.MaxDocs
+	Fanout    int     // number of tables at which a tier is merged, at least 2; default 4
+	DeadShare float64 // share of dead documents at which a table is rewritten; default 0.3
+	Smallest  int64   // in bytes; all smaller tables count as one tier; default 4 MiB
+	MaxDocs   int64   // maximum number of documents in a table; default sstable.MaxDocs
 
-	// MaxTables is how many tables there may be, without those that are more than half full, before
-	// some are merged although no tier is full; default 12.
+	// MaxTables is the number of tables, not counting those that are more than half full, above
+	// which tables are merged although no tier is full; default 12.
 	MaxTables int
 
 	Expired int64 // documents older than this, microseconds since 1970, have expired; 0 for none
 	TTL     int64 // time to live in microseconds; 0 for none
-	Windows int   // windows that a time to live is divided into; default 5
+	Windows int   // number of windows into which a time to live is divided; default 5
 
-	// Slack is the share of the living that may be dead or expired, in a database with a time to
-	// live, before tables are rewritten; default 0.2.
+	// Slack is the ratio of dead and expired documents to living ones, in a database with a time to
+	// live, above which tables are rewritten; default 0.2.
 	Slack float64
 }
 

@@ -15,15 +15,15 @@ const (
 	ReasonWindow Reason = "window" // a window of the time to live has passed
 	ReasonDead   Reason = "dead"   // much of the table is deleted, replaced or expired
 	ReasonCount  Reason = "count"  // there are many tables
-	ReasonLoad   Reason = "load"   // a load has written the tables; Pick does not give it
-	ReasonAll    Reason = "all"    // the caller merges all tables; Pick does not give it
+	ReasonLoad   Reason = "load"   // a load has written the tables; never returned by Pick
+	ReasonAll    Reason = "all"    // the caller merges all tables; never returned by Pick
 )
 
-// A Job is tables to be merged into one.
+// A Job is a set of tables to be merged into one.
 type Job struct {
 	Tables []uint64 // their numbers, ascending
 	Reason Reason
-	Bytes  int64 // sizes of the tables
+	Bytes  int64 // total size of the tables
 }
 
 func newJob(reason Reason, tables []*Table) *Job {
@@ -37,7 +37,7 @@ func newJob(reason Reason, tables []*Table) *Job {
 }
 
 // Pick returns the tables to merge into one next, or nil if no merge is needed. Their living
-// documents fit into one table. Merging what Pick returns until it returns nil terminates.
+// documents fit into one table. Repeatedly merging the tables that Pick returns terminates.
 func Pick(tables []Table, o Options) *Job {
 	for j := range candidates(tables, o.withDefaults(), 0) {
 		return j
@@ -45,9 +45,8 @@ func Pick(tables []Table, o Options) *Job {
 	return nil
 }
 
-// candidates yields the jobs that need to be done, the most urgent first; a table may be in several
-// of them. Options have their defaults. There will be as many tables as others says in addition to
-// these.
+// candidates yields the jobs that should be done, most urgent first; a table may be in several
+// jobs. o must have its defaults. others is the number of tables that running merges will add.
 func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		var all, done []*Table
@@ -64,7 +63,7 @@ func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
 			return
 		}
 		groups, w := [][]*Table{all}, division{}
-		passed := len(groups) // the first group of a window that has passed
+		passed := len(groups) // index of the first group of a window that has passed
 		if o.TTL > 0 {
 			w = windows(all, o)
 			groups, passed = w.groups, w.past
@@ -88,8 +87,8 @@ func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
 	}
 }
 
-// fullTier returns tables to merge of the first tier, from the smallest tables up, that holds
-// Fanout tables or more: all that fit into one table.
+// fullTier returns the tables to merge of the first full tier, counted from the smallest tables up:
+// as many of its tables as fit into one table.
 func fullTier(tables []*Table, o Options) []*Table {
 	bySize := mergeable(tables, o)
 	for i := 0; i < len(bySize); {
@@ -106,9 +105,9 @@ func fullTier(tables []*Table, o Options) []*Table {
 	return nil
 }
 
-// mostlyDead returns a table to rewrite, nil if there is none: one of which more than DeadShare is
-// deleted or replaced or, if all that is dead or expired exceeds Slack of what lives, the one with
-// the greatest dead share.
+// mostlyDead returns a table to rewrite, nil if there is none: a table with more than DeadShare
+// deleted or replaced documents or, if all dead and expired documents exceed Slack of the living
+// ones, the table with the greatest dead share.
 func mostlyDead(tables []*Table, o Options) *Table {
 	var most *Table
 	share, dead, living := 0.0, int64(0), int64(0)
@@ -134,13 +133,13 @@ func mostlyDead(tables []*Table, o Options) *Table {
 	return nil
 }
 
-// tooMany returns the tables of one group whose merge costs the fewest bytes for each table less,
-// nil if there are at most MaxTables tables with the others. The groups from passed on are of
+// tooMany returns the tables of one group whose merge costs the fewest bytes per table saved. It
+// returns nil if the number, including others, is at most MaxTables. groups[passed:] belong to
 // windows that have passed.
 func tooMany(groups [][]*Table, passed int, o Options, others int) []*Table {
 	n := others
 	var best []*Table
-	var price float64 // bytes a table less
+	var price float64 // bytes per table saved
 	for g, tables := range groups {
 		bySize := mergeable(tables, o)
 		n += len(bySize)
@@ -165,7 +164,7 @@ func tooMany(groups [][]*Table, passed int, o Options, others int) []*Table {
 	return best
 }
 
-// lasting is a cost factor: in a window that has passed, a merge may cost this many times more for
-// each table less than elsewhere, because the number stays lower until the window expires. 16
-// writes least in the simulation of late documents.
+// lasting is a cost factor: in a window that has passed, a merge may cost this many times more per
+// table saved than elsewhere, because its effect lasts until the window expires. 16 writes least in
+// the simulation of late documents.
 const lasting = 16

@@ -52,7 +52,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestPickEnds merges what is picked until nothing is: few tables must be left, and little written.
+// TestPickEnds merges until Pick returns nil: few tables must be left, and little may be written.
 func TestPickEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var tables []Table
@@ -91,7 +91,7 @@ func TestPickEnds(t *testing.T) {
 	t.Logf("%d tables left, every byte written %.1f times more", len(tables), float64(written)/float64(added))
 }
 
-// merged returns the tables after a merge of some of them, and what it has made.
+// merged returns the tables after a merge of some, and the resulting table.
 func merged(tables []Table, pick []uint64, number uint64) ([]Table, Table) {
 	m := Table{Number: number}
 	tables = slices.DeleteFunc(tables, func(x Table) bool {
@@ -108,8 +108,9 @@ func merged(tables []Table, pick []uint64, number uint64) ([]Table, Table) {
 	return append(tables, m), m
 }
 
-// TestPickLimit adds tables with dead documents, to 100 times the limit of documents, and merges
-// what is picked: never too much, not without end, and few tables are left.
+// TestPickLimit adds tables with dead documents, up to 100 times the limit of documents, and merges
+// the tables that Pick returns. No result may exceed the limit, merging must end, and few tables
+// must be left.
 func TestPickLimit(t *testing.T) {
 	const limit = 10_000
 	for seed := range uint64(20) {
@@ -123,7 +124,7 @@ func TestPickLimit(t *testing.T) {
 			add.Size = add.Docs * (100 + r.Int64N(100)) * 100
 			docs += add.Docs
 			tables = append(tables, add)
-			if i := r.IntN(len(tables)); r.IntN(4) == 0 { // some more documents of a table die
+			if i := r.IntN(len(tables)); r.IntN(4) == 0 { // more documents of a table die
 				dead := r.Int64N(min(tables[i].Docs-tables[i].Dead, add.Docs) + 1)
 				tables[i].Dead += dead
 				docs -= dead
@@ -154,7 +155,7 @@ func TestPickLimit(t *testing.T) {
 	}
 }
 
-// TestPickAtLimit looks at tables that just fit into one, or do not.
+// TestPickAtLimit picks from tables that just fit into one, or just do not.
 func TestPickAtLimit(t *testing.T) {
 	of := func(docs ...int64) (ts []Table) {
 		for i, n := range docs {
@@ -177,7 +178,7 @@ func TestPickAtLimit(t *testing.T) {
 			t.Errorf("%d: %v, want %v", c.docs, got, c.want)
 		}
 	}
-	over := []Table{{Number: 1, Size: mib, Docs: 2000, Dead: 999}} // an ingested one, much of it dead
+	over := []Table{{Number: 1, Size: mib, Docs: 2000, Dead: 999}} // ingested, half of it dead
 	if got := picked(over, Options{MaxDocs: 1000}); got != nil {
 		t.Errorf("1001 documents: %v", got)
 	}
@@ -228,8 +229,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestPickAtExpiry looks at tables whose newest document is of the instant at which documents
-// expire, or a microsecond older.
+// TestPickAtExpiry picks from tables whose newest document expires just now, or expired a
+// microsecond ago.
 func TestPickAtExpiry(t *testing.T) {
 	for maxTime, gone := range map[int64]bool{999: true, 1000: false, 1001: false} {
 		got := picked([]Table{{Number: 1, Size: 1, Docs: 1, MaxTime: maxTime}}, Options{Expired: 1000})

@@ -2,29 +2,30 @@ package compaction
 
 import "iter"
 
-// A Schedule records which tables are being merged, and says what may be merged meanwhile. The
-// zero value has no running merges. It may be used by one goroutine at a time.
+// A Schedule records which tables are being merged, and decides which merges may start meanwhile.
+// The zero value has no running merges. Only one goroutine at a time may use it.
 type Schedule struct {
 	Slots   int // merges of any size at a time; 0 means 1
 	running []*Job
-	taken   map[uint64]bool // by Take
+	taken   map[uint64]bool // tables reserved by Take
 }
 
-// nestedShare is how much smaller than every running merge, as a divisor, a merge is that may start
-// although all slots are taken: it will have ended long before them, and what waits for it are
-// searches that meet many small tables.
+// nestedShare: a merge may start although all slots are in use if every running merge is at least
+// nestedShare times as large. It will end long before them, and until then searches have to read
+// many small tables.
 const nestedShare = 8
 
-// nestedSlots is how many merges may run for that reason.
+// nestedSlots is the maximum number of such additional merges.
 const nestedSlots = 2
 
-// Running returns the merges that are running, in the order in which they were started.
+// Running returns the running merges, oldest first.
 func (s *Schedule) Running() []*Job { return s.running }
 
-// Free reports whether no merge is running and no table is taken.
+// Free reports whether no merge is running and no table is reserved by Take.
 func (s *Schedule) Free() bool { return len(s.running)+len(s.taken) == 0 }
 
-// Take keeps a table out of merges until GiveBack; it returns false if it is taken already.
+// Take excludes a table from merges until GiveBack. It returns false if a merge or an earlier Take
+// has the table.
 func (s *Schedule) Take(number uint64) bool {
 	if s.Taken(number) {
 		return false
@@ -36,7 +37,7 @@ func (s *Schedule) Take(number uint64) bool {
 	return true
 }
 
-// GiveBack ends what Take began.
+// GiveBack ends a Take.
 func (s *Schedule) GiveBack(number uint64) { delete(s.taken, number) }
 
 // Taken reports whether a running merge, or a caller of Take, has the table with a number.
@@ -54,7 +55,7 @@ func (s *Schedule) Taken(number uint64) bool {
 	return false
 }
 
-// MayStart reports whether a merge of that many bytes may start.
+// MayStart reports whether a merge of the given size may start.
 func (s *Schedule) MayStart(bytes int64) bool {
 	slots := max(s.Slots, 1)
 	if len(s.running) < slots {
@@ -68,8 +69,8 @@ func (s *Schedule) MayStart(bytes int64) bool {
 	return len(s.running) < slots+nestedSlots
 }
 
-// Next returns the most urgent merge, of at most most bytes, of tables that are not being merged
-// for which there is room; nil if there is none. The caller calls Start before it begins.
+// Next returns the most urgent merge that may start, with at most most bytes, of tables that are
+// not being merged; nil if there is none. The caller must call Start before the merge begins.
 func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
 	for j := range s.candidates(tables, o) {
 		if j.Reason == ReasonDrop || j.Bytes <= most && s.MayStart(j.Bytes) { // dropping reads and writes nothing
@@ -79,7 +80,7 @@ func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
 	return nil
 }
 
-// Due is Next without the check for room.
+// Due is Next for merges of any size, whether or not they may start now.
 func (s *Schedule) Due(tables []Table, o Options) *Job {
 	for j := range s.candidates(tables, o) {
 		return j
@@ -87,7 +88,7 @@ func (s *Schedule) Due(tables []Table, o Options) *Job {
 	return nil
 }
 
-// candidates yields what is to be done of tables that are not being merged.
+// candidates yields the jobs for the tables that are not being merged.
 func (s *Schedule) candidates(tables []Table, o Options) iter.Seq[*Job] {
 	var free []Table
 	for _, t := range tables {
@@ -98,12 +99,12 @@ func (s *Schedule) candidates(tables []Table, o Options) iter.Seq[*Job] {
 	return candidates(free, o.withDefaults(), len(s.running))
 }
 
-// Start notes that a merge is running. None of its tables may be taken.
+// Start records that a merge is running. None of its tables may be Taken.
 func (s *Schedule) Start(j *Job) { s.running = append(s.running, j) }
 
-// End notes that a merge that was started has ended.
+// End records that a merge has ended.
 func (s *Schedule) End(j *Job) {
-	var left []*Job // Running may have been called
+	var left []*Job // a new slice, since a caller of Running may have the old one
 	for _, r := range s.running {
 		if r != j {
 			left = append(left, r)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTake keeps tables out of merges.
+// TestTake excludes tables from merges.
 func TestTake(t *testing.T) {
 	var s Schedule
 	tables := sized(mib, mib, mib, mib)

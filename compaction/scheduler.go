@@ -14,83 +14,83 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// A Store is the store whose tables are merged. Its methods are called with the lock of the
-// Scheduler held.
+// A Store is the store whose tables are merged. The Scheduler holds its lock while it calls these
+// methods.
 type Store interface {
-	Writable() error // why nothing is written, or nil
+	Writable() error // returns nil, or the reason why nothing can be written
 	Policy() ([]Table, Options, error)
-	Groups() ([]*Job, error) // all tables, in merges of as many as one table can take
-	Free() int64             // bytes that merges in the background may take of the disk
-	Crowded() bool           // the number of tables slows writers
-	WakeCompact()            // has Next called soon
+	Groups() ([]*Job, error) // merges of all tables, each with as many as fit into one table
+	Free() int64             // bytes on disk that merges in the background may use
+	Crowded() bool           // whether the number of tables slows writers
+	WakeCompact()            // causes a call of Next soon
 }
 
-// A Scheduler is which merges run, and which may start. All of them are in its schedule, those in
-// the background and those that a caller waits for, so that no two have a table in common.
+// A Scheduler starts and tracks merges. All merges, in the background or for callers that wait, are
+// in one schedule, so no two share a table.
 type Scheduler struct {
-	Throttle *Throttle // of what merges write
+	Throttle *Throttle // for the output of merges
 
 	store  Store
 	opened time.Time
 	loads  loads
 
-	mu       sync.Mutex // taken before all locks of the store
+	mu       sync.Mutex // locked before all locks of the store
 	schedule Schedule
 	running  map[*Job]*Merge
-	past     []Stats       // those that have ended last, oldest first
-	changed  chan struct{} // closed, and replaced, when a merge ends or when one may start
-	large    int           // calls of Compact that wait for large merges to end: none starts
-	all      int           // calls that wait for all merges to end: none starts at all
-	later    *time.Timer   // wakes compaction; nil for never
+	past     []Stats       // the merges that ended most recently, oldest first
+	changed  chan struct{} // closed, and replaced, when a merge ends or one may start
+	large    int           // calls of TakeAll that wait for large merges: no large merge may start
+	all      int           // calls of TakeAll that wait for all merges: none may start
+	later    *time.Timer   // wakes compaction; nil if unset
 	speed    speed
 
-	hold      time.Duration // how long merges were postponed the last time; 0 if one has succeeded since
-	heldUntil time.Time     // no merge begins in the background before
+	hold      time.Duration // how long merges were last postponed; 0 after a merge has succeeded
+	heldUntil time.Time     // no merge in the background starts before this time
 
 	closing atomic.Bool  // the store is being closed; set under mu
-	failing atomic.Bool  // the last merge failed, and not because a table is damaged
-	idle    atomic.Bool  // compaction has found nothing to start, and nothing runs
+	failing atomic.Bool  // the last merge failed, but not because of a damaged table
+	idle    atomic.Bool  // compaction has found nothing to start, and no merge is running
 	table   atomic.Int64 // speed.table, in nanoseconds
 }
 
-// A Merge is a running merge. Its Stats say what it did once it has ended.
+// A Merge is a running merge.
 type Merge struct {
 	*Job
 	Background bool            // no caller waits for it
-	Ctx        context.Context // of a merge in the background; nil for others
+	Ctx        context.Context // for merges in the background, else nil
 	cancel     context.CancelFunc
 
 	started     time.Time
-	gaveWay     bool                    // under mu, as giveUp is
-	giveUp      context.CancelCauseFunc // ends it; nil until it runs
-	done, total atomic.Int64            // documents
-	waited      atomic.Int64            // nanoseconds, for the rate or the end of a pause
+	gaveWay     bool                    // guarded by mu, like giveUp
+	giveUp      context.CancelCauseFunc // cancels the merge; nil until it runs
+	done, total atomic.Int64            // numbers of documents
+	waited      atomic.Int64            // nanoseconds spent waiting because of the rate or a pause
 }
 
-// loads is what loads say about the tables that they write: the policy leaves those of a load that
-// continues alone, so that each is merged once, with all the others.
+// loads has the requests of loads for the tables that they write. The policy ignores the tables of
+// a load in progress, so that each is merged once, together with the others.
 type loads struct {
-	mu       sync.Mutex      // taken after that of the Scheduler
+	mu       sync.Mutex      // locked after the mutex of the Scheduler
 	reserved map[uint64]bool // tables
-	wanted   [][]uint64      // to be merged into one each; their tables are reserved
+	wanted   [][]uint64      // sets of reserved tables, each to be merged into one table
 }
 
-// release is Release under the lock.
+// release is Release for callers that hold the lock.
 func (l *loads) release(tables []uint64) {
 	for _, t := range tables {
 		delete(l.reserved, t)
 	}
 }
 
-// NewScheduler returns the scheduler of a store that has just been opened: slots is how many merges
-// of any size run at a time, 0 for the default, and rate how many bytes a second they write, 0 for
-// no limit.
+// NewScheduler returns the scheduler of a store that has just been opened. slots is how many merges
+// of any size may run at a time, 0 for the default. rate limits the bytes per second that they
+// write, 0 for no limit.
 func NewScheduler(store Store, slots int, rate int64) *Scheduler {
 	g := &Scheduler{
 		Throttle: NewThrottle(rate), store: store, opened: time.Now(), running: map[*Job]*Merge{}, changed: make(chan struct{}),
 	}
 	g.schedule.Slots = slots
-	if slots == 0 { // each merge takes half of the processors, see Merge.Workers
+	if slots == 0 { // each merge uses half of the processors, see Merge.Workers
 		g.schedule.Slots = halfOfProcessors()
 	}
 	g.idle.Store(true)
@@ -100,8 +100,8 @@ func NewScheduler(store Store, slots int, rate int64) *Scheduler {
 
 func halfOfProcessors() int { return max(runtime.GOMAXPROCS(0)/2, 1) }
 
-// remaining estimates how long the merge will continue at full speed: from its bytes, until a
-// twentieth is done.
+// remaining estimates how long the merge will last at full speed: from its size, until a twentieth
+// is done.
 func (m *Merge) remaining(s *speed) time.Duration {
 	done, total := m.done.Load(), m.total.Load()
 	if total <= 0 || done*20 < total {
@@ -119,16 +119,16 @@ func (m *Merge) Workers() int {
 	return 0
 }
 
-// Progress notes how many documents the merge has done.
+// Progress records how many documents the merge has processed.
 func (m *Merge) Progress(done, total int64) {
 	m.total.Store(total)
 	m.done.Store(done)
 }
 
-// Cancel releases the resources of a merge in the background, and ends it if it is running.
+// Cancel releases the resources of a merge in the background, and cancels it if it is running.
 func (m *Merge) Cancel() { m.cancel() }
 
-// Writer returns a writer to out that writes at the rate allowed for the merge m.
+// Writer returns a writer to out that limits the rate of merge m.
 func (g *Scheduler) Writer(ctx context.Context, out io.Writer, m *Merge) io.Writer {
 	return pacedWriter{
 		Ctx: ctx, Out: out, Throttle: g.Throttle, Background: m.Background,
@@ -136,13 +136,13 @@ func (g *Scheduler) Writer(ctx context.Context, out io.Writer, m *Merge) io.Writ
 	}
 }
 
-// signal wakes all who wait. The caller holds mu.
+// signal wakes all waiting goroutines. The caller holds mu.
 func (g *Scheduler) signal() {
 	close(g.changed)
 	g.changed = make(chan struct{})
 }
 
-// start notes that a job has begun. The caller holds mu.
+// start records that a job has started. The caller holds mu.
 func (g *Scheduler) start(j *Job, background bool) *Merge {
 	m := &Merge{Job: j, started: time.Now(), Background: background}
 	if background {
@@ -153,8 +153,8 @@ func (g *Scheduler) start(j *Job, background bool) *Merge {
 	return m
 }
 
-// Take keeps a table from being merged until giveBack is called; it returns false if a merge has
-// it.
+// Take excludes a table from merges until giveBack is called. It returns false if a merge has the
+// table.
 func (g *Scheduler) Take(number uint64) (giveBack func(), ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -169,7 +169,7 @@ func (g *Scheduler) Take(number uint64) (giveBack func(), ok bool) {
 	}, true
 }
 
-// End notes that a merge has ended, and what it did; nil if it was given up before it began.
+// End records that a merge has ended. did is its result, nil if it was given up before it began.
 func (g *Scheduler) End(m *Merge, did *Stats) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -193,10 +193,10 @@ func (g *Scheduler) End(m *Merge, did *Stats) {
 	g.signal()
 }
 
-// pastMerges is how many merges that have ended are remembered.
+// pastMerges is how many ended merges are remembered.
 const pastMerges = 16
 
-// sleep waits until something has changed, or the context ends. The caller holds mu.
+// sleep waits until something has changed, or until ctx ends. The caller holds mu.
 func (g *Scheduler) sleep(ctx context.Context) error {
 	changed := g.changed
 	g.mu.Unlock()
@@ -209,24 +209,24 @@ func (g *Scheduler) sleep(ctx context.Context) error {
 	}
 }
 
-// postpone keeps merges from beginning in the background for a while, longer each time until one
+// postpone prevents merges in the background from starting for a while, longer each time until one
 // succeeds. The caller holds mu.
 func (g *Scheduler) postpone() {
 	g.hold = min(max(2*g.hold, shortestHold), longestHold)
 	g.heldUntil = time.Now().Add(g.hold)
 }
 
-// How long no merge begins in the background after one has given way, or found no space itself.
+// How long no merge in the background starts after a merge has given way, or run out of space.
 const (
 	shortestHold = time.Second
 	longestHold  = time.Minute
 )
 
-// ErrClosing is the error of waiting for a merge while the store is being closed.
+// ErrClosing is returned by functions that wait for a merge when the store is being closed.
 var ErrClosing = errors.New("the store is being closed")
 
-// await waits until ready returns true; the error is that of the context, or ErrClosing once the
-// store is being closed. The caller holds mu, and so does ready.
+// await waits until ready returns true. It returns the error of the context, or ErrClosing once the
+// store is being closed. The caller holds mu, which is also held when ready is called.
 func (g *Scheduler) await(ctx context.Context, ready func() bool) error {
 	for !g.closing.Load() {
 		if ready() {
@@ -239,8 +239,8 @@ func (g *Scheduler) await(ctx context.Context, ready func() bool) error {
 	return ErrClosing
 }
 
-// WaitWhile waits as long as a condition holds. It checks the condition whenever a merge has
-// ended or may start. It returns the error of the context.
+// WaitWhile waits as long as holds returns true. It calls holds whenever a merge has ended or may
+// start. It returns the error of the context.
 func (g *Scheduler) WaitWhile(ctx context.Context, holds func() bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -251,13 +251,13 @@ func (g *Scheduler) WaitWhile(ctx context.Context, holds func() bool) error {
 	return err
 }
 
-// Unfinished reports whether merges may still reduce the number of tables: one is running or
-// will start, and the last one did not fail.
+// Unfinished reports whether merges may still reduce the number of tables: one is running or will
+// start, and the last one did not fail.
 func (g *Scheduler) Unfinished() bool {
 	return !g.idle.Load() && !g.failing.Load() && !g.closing.Load() && !g.Throttle.Paused()
 }
 
-// cancelAll ends the merges in the background.
+// cancelAll cancels the merges in the background.
 func (g *Scheduler) cancelAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -268,7 +268,7 @@ func (g *Scheduler) cancelAll() {
 	}
 }
 
-// Running returns the merges that are running.
+// Running returns the running merges.
 func (g *Scheduler) Running() (running []Stats) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -285,7 +285,7 @@ func (g *Scheduler) Running() (running []Stats) {
 	return running
 }
 
-// Past returns the merges that ended last, oldest first.
+// Past returns the merges that ended most recently, oldest first.
 func (g *Scheduler) Past() []Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -295,26 +295,26 @@ func (g *Scheduler) Past() []Stats {
 // Idle reports whether compaction in the background has nothing to do.
 func (g *Scheduler) Idle() bool { return g.idle.Load() }
 
-// Busy notes that there may be something to do.
+// Busy records that compaction may have something to do.
 func (g *Scheduler) Busy() { g.idle.Store(false) }
 
 // Closing reports whether only small merges may start.
 func (g *Scheduler) Closing() bool { return g.closing.Load() }
 
-// TableTime returns how long merges have recently taken to reduce the number of tables by one.
+// TableTime returns the recent average duration of merging per table saved.
 func (g *Scheduler) TableTime() time.Duration { return time.Duration(g.table.Load()) }
 
-// Stats is what a merge of tables did, or has done so far.
+// Stats describes a merge that has ended, or is running.
 type Stats struct {
 	Inputs         []uint64      `json:"inputs"` // numbers of the tables
 	InputDocuments int64         `json:"input_documents"`
 	InputBytes     int64         `json:"input_bytes"`
-	Output         uint64        `json:"output"`    // number of the table written, 0 if no document was left
-	Documents      int64         `json:"documents"` // in it
+	Output         uint64        `json:"output"`    // of the resulting table, 0 if it is empty
+	Documents      int64         `json:"documents"` // in the result
 	Bytes          int64         `json:"bytes"`
 	Reason         Reason        `json:"reason"`
 	Started        time.Time     `json:"started"`
-	Duration       time.Duration `json:"duration_ns"` // so far, of one that is running
-	Done           float64       `json:"done"`        // of one that is running, the share that is done
-	Err            error         `json:"-"`           // why the merge failed; its tables are as they were
+	Duration       time.Duration `json:"duration_ns"` // so far, if it is running
+	Done           float64       `json:"done"`        // if it is running, the share that is done
+	Err            error         `json:"-"`           // why the merge failed; tables are unchanged
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A fakeStore has tables of one size.
+// A fakeStore has tables of equal size.
 type fakeStore struct {
 	tables  int
-	bytes   int64 // of each
+	bytes   int64 // of each table
 	crowded bool
 	read    func() // called after the tables are read; may be nil
 }
@@ -31,8 +31,8 @@ func (s *fakeStore) Policy() (tables []Table, o Options, err error) {
 	return tables, Options{MaxDocs: math.MaxUint32}, nil
 }
 
-// TestMergeWaitsForAge has a merge due that is expected to take a minute: it starts only when the
-// database has been open for that long, or when there are many tables.
+// TestMergeWaitsForAge has a due merge with an expected duration of a minute: it must start only
+// when the database has been open for that long, or when there are many tables.
 func TestMergeWaitsForAge(t *testing.T) {
 	s := &fakeStore{tables: 4, bytes: SmallWork}
 	g := NewScheduler(s, 0, 0)
@@ -61,8 +61,8 @@ func TestMergeWaitsForAge(t *testing.T) {
 	}
 }
 
-// TestWantedMeanwhile has a load publish its last table and want the merge of all after the
-// scheduler has read the tables: the merge is of all its tables, by the next call.
+// TestWantedMeanwhile has a load publish its last table, and request the merge of all its tables,
+// after the scheduler has read the list of tables. The next call must merge all four.
 func TestWantedMeanwhile(t *testing.T) {
 	for name, take := range map[string]func(*Scheduler) (*Merge, error){
 		"next": func(g *Scheduler) (*Merge, error) { return g.Next(false) },
@@ -88,8 +88,8 @@ func TestWantedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFinish closes beside merges in the background: a large one that would take longer than the
-// database was open is cancelled, and done again after the next opening.
+// TestFinish closes while merges run in the background: a large merge that would last longer than
+// the database was open must be cancelled, to be repeated after the next opening.
 func TestFinish(t *testing.T) {
 	for _, c := range []struct {
 		bytes     int64
@@ -103,16 +103,16 @@ func TestFinish(t *testing.T) {
 			m := g.start(&Job{Bytes: c.bytes}, true)
 			g.Close()
 			go g.Finish(0)
-			synctest.Wait() // until it waits for the merge to end
+			synctest.Wait() // until Finish waits for the merge to end
 			if got := m.Ctx.Err() != nil; got != c.cancelled {
 				t.Errorf("%d bytes, open for %v: cancelled %v", c.bytes, c.age, got)
 			}
-			g.End(m, nil) // so that Finish returns, as the bubble demands
+			g.End(m, nil) // so that Finish returns, as the bubble requires
 		})
 	}
 }
 
-// TestRemaining estimates how long merges continue.
+// TestRemaining estimates the remaining time of merges.
 func TestRemaining(t *testing.T) {
 	var s speed
 	m := &Merge{Job: &Job{Bytes: 200 << 20}, started: time.Now().Add(-10 * time.Second)}

@@ -9,25 +9,25 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// A simulation is a database in virtual time, in steps of a minute: documents arrive, are flushed,
-// deleted, and expire, and what the schedule picks is merged, which takes the time of its bytes.
+// A simulation is a database in virtual time, in steps of a minute. Documents arrive, are flushed,
+// deleted, and expire; the merges that the schedule picks last in proportion to their bytes.
 type simulation struct {
 	o        Options
 	schedule Schedule
-	ttl      int64 // minutes; 0 for none
-	flush    int64 // documents of a flush
+	ttl      int64 // in minutes; 0 for none
+	flush    int64 // documents per flush
 
 	r      *rand.Rand
 	now    int64
 	tables []*simTable
 	mem    []simBin
 	next   uint64
-	ends   map[*Job]float64 // minutes
+	ends   map[*Job]float64 // in minutes
 
 	flushed, merged, largest int64
-	ratio, worst, count      float64 // stored to living: sum and greatest; tables: sum
+	ratio, worst, count      float64 // stored to living: sum and maximum; number of tables: sum
 	most, steps              int
-	reasons                  map[Reason]int // merges
+	reasons                  map[Reason]int // number of merges
 }
 
 func newSimulation(ttl, flush int64) *simulation {
@@ -37,7 +37,7 @@ func newSimulation(ttl, flush int64) *simulation {
 	}
 }
 
-// simBytes are the bytes of a document, simMergeRate the bytes that a minute of merging takes.
+// simBytes is the size of a document in bytes, simMergeRate the number of bytes merged per minute.
 const (
 	simBytes     = 48
 	simMergeRate = 60 * 100 << 20
@@ -48,12 +48,12 @@ type simBin struct{ minute, docs, dead int64 }
 
 type simTable struct {
 	number uint64
-	bins   []simBin // ascending
+	bins   []simBin // in ascending order
 }
 
 func (s *simulation) expired() int64 { return s.now - s.ttl }
 
-// describe returns the table as the engine does.
+// describe describes the table as the engine does.
 func (s *simulation) describe(t *simTable) Table {
 	d := Table{Number: t.number}
 	for _, b := range t.bins {
@@ -81,8 +81,8 @@ func addBin(bins []simBin, minute, docs int64) []simBin {
 	return bins
 }
 
-// step lets a minute pass in which docs documents of that minute less late arrive, and deletes of
-// the living ones are deleted.
+// step simulates a minute: docs documents that are late minutes old arrive, and deletes living
+// documents are deleted.
 func (s *simulation) step(docs, late, deletes int64) {
 	s.now++
 	s.mem = addBin(s.mem, s.now-late, docs)
@@ -103,7 +103,7 @@ func (s *simulation) inMem() (n int64) {
 	return n
 }
 
-// living returns how many documents of a bin can be seen.
+// living returns how many documents of a bin are visible.
 func (s *simulation) living(b simBin) int64 {
 	if s.ttl > 0 && b.minute < s.expired() {
 		return 0
@@ -134,7 +134,7 @@ func (s *simulation) delete(n int64) {
 	}
 }
 
-// merge ends what is done by now, and starts what the schedule has next.
+// merge ends the merges that are complete, and starts those that the schedule picks.
 func (s *simulation) merge() {
 	for {
 		for j, end := range s.ends {
@@ -162,7 +162,7 @@ func (s *simulation) merge() {
 	}
 }
 
-// finish puts the result of a merge in the place of its tables.
+// finish replaces the tables of a merge by its result.
 func (s *simulation) finish(j *Job) {
 	s.schedule.End(j)
 	delete(s.ends, j)
@@ -189,7 +189,7 @@ func (s *simulation) finish(j *Job) {
 	}
 }
 
-// measure adds what is stored now to the figures.
+// measure adds the current state to the statistics.
 func (s *simulation) measure() {
 	stored, living := int64(0), int64(0)
 	for _, t := range s.tables {
@@ -204,24 +204,24 @@ func (s *simulation) measure() {
 	s.steps++
 }
 
-const day = 24 * 60 // minutes
+const day = 24 * 60 // in minutes
 
-// arrivals say what happens in a minute: how many documents arrive, how many minutes old they are,
-// and how many of those that live are deleted.
+// arrivals returns the events of a minute: how many documents arrive, how many minutes old they
+// are, and how many living documents are deleted.
 type arrivals func(minute int64, r *rand.Rand) (docs, late, deletes int64)
 
 func steady(rate float64) arrivals {
 	return func(int64, *rand.Rand) (docs, late, deletes int64) { return int64(rate * 60), 0, 0 }
 }
 
-// daily has twenty times the rate at noon that it has at midnight.
+// daily has a rate twenty times higher at noon than at midnight.
 func daily(rate float64) arrivals {
 	return func(m int64, _ *rand.Rand) (docs, late, deletes int64) {
 		return int64(rate * 60 * (1 + 0.9*math.Sin(2*math.Pi*float64(m)/day))), 0, 0
 	}
 }
 
-// bursts has most documents in ten minutes of twelve hours.
+// bursts has most documents arrive in ten minutes of every twelve hours.
 func bursts(rate float64) arrivals {
 	return func(m int64, _ *rand.Rand) (docs, late, deletes int64) {
 		if m%(day/2) < 10 {
@@ -238,7 +238,8 @@ func deleting(a arrivals, share float64) arrivals {
 	}
 }
 
-// delayed has documents arrive up to most minutes late, those of together minutes with one delay.
+// delayed has documents arrive up to most minutes late; all documents of together minutes have the
+// same delay.
 func delayed(a arrivals, most, together int64) arrivals {
 	late := int64(0)
 	return func(m int64, r *rand.Rand) (docs, _, deletes int64) {
@@ -250,7 +251,7 @@ func delayed(a arrivals, most, together int64) arrivals {
 	}
 }
 
-// stops has days with nothing.
+// stops has days without any documents.
 func stops(a arrivals) arrivals {
 	return func(m int64, r *rand.Rand) (docs, late, deletes int64) {
 		if m/day%4 == 3 {
@@ -260,8 +261,8 @@ func stops(a arrivals) arrivals {
 	}
 }
 
-// TestWindows simulates windows of days: what is stored stays within a quarter of what lives,
-// documents are rewritten a few times, and there are few tables.
+// TestWindows simulates windows of days: the stored documents must be at most a quarter more than
+// the living ones, documents must be rewritten only a few times, and there must be few tables.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -269,8 +270,8 @@ func TestWindows(t *testing.T) {
 		flush    int64
 		arrivals arrivals
 
-		space, writes float64 // stored to living, and times that a document is written, at most
-		tables        int     // at most
+		space, writes float64 // maxima: stored to living, and writes per document
+		tables        int     // maximum number of tables
 		long          bool
 	}{
 		{"2 days at 278 a second", 2 * day, 63_000, steady(278), 1.22, 5.5, 13, false},

@@ -9,16 +9,16 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// On a disk that is nearly full, writes and flushes have precedence over merges, which need space
-// for their results and give it back only when these are published: a merge in the background
-// begins only if there is space for its result, and every merge gives way when a log or a flush
-// finds no space. What finds no space even then has changed nothing, and is tried again by the next
-// write.
+// On a nearly full disk, writes and flushes have precedence over merges, which need space for their
+// results and free other space only when the results are published. A merge in the background
+// starts only if there is space for its result, and every merge gives way when a log or a flush
+// runs out of space. If the log or the flush still finds no space, it has changed nothing, and the
+// next write tries again.
 
-// ErrGaveWay is the reason why a merge that gives way ends.
+// ErrGaveWay is the cause of cancellation of a merge that gives way.
 var ErrGaveWay = errors.New("a merge gave its space to a write")
 
-// GiveWay ends all running merges, and returns how many there were. Their unfinished files are
+// GiveWay cancels all running merges, and returns how many have ended. Their unfinished files are
 // gone when it returns.
 func (g *Scheduler) GiveWay(ctx context.Context) (ended int) {
 	g.mu.Lock()
@@ -43,7 +43,7 @@ func (g *Scheduler) GiveWay(ctx context.Context) (ended int) {
 	return ended
 }
 
-// Run returns a context for a merge that ends when the merge gives way; the caller calls done.
+// Run returns a context for a merge that ends when the merge gives way. The caller must call done.
 func (g *Scheduler) Run(ctx context.Context, m *Merge) (running context.Context, done func()) {
 	running, giveUp := context.WithCancelCause(ctx)
 	g.mu.Lock()
@@ -55,7 +55,7 @@ func (g *Scheduler) Run(ctx context.Context, m *Merge) (running context.Context,
 	return running, func() { giveUp(nil) }
 }
 
-// Why returns why a merge failed in a context of Run: for lack of space if it gave way.
+// Why returns why a merge with a context from Run failed: for lack of space if it gave way.
 func Why(ctx context.Context, err error) error {
 	if err != nil && context.Cause(ctx) == ErrGaveWay {
 		err = &vfs.NoRoomError{Err: fmt.Errorf("%w: %w", ErrGaveWay, syscall.ENOSPC)}
@@ -63,7 +63,7 @@ func Why(ctx context.Context, err error) error {
 	return err
 }
 
-// resultSize estimates how many bytes a merge writes.
+// resultSize estimates how many bytes a merge will write.
 func resultSize(j *Job, tables []Table, o Options) (size int64) {
 	for _, t := range tables {
 		for _, number := range j.Tables {

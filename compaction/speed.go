@@ -5,26 +5,27 @@ import (
 	"time"
 )
 
-// SmallWork is how many bytes are flushed while a database is opened, or merged while it is
-// closed: that takes milliseconds, and a database that is opened for one write at a time has no
-// other time for it.
+// SmallWork is the maximum number of bytes that are flushed while a database is opened, or merged
+// while it is closed. That costs milliseconds, and a database that is opened for one write at a
+// time has no other opportunity.
 const SmallWork = 4 << 20
 
-// largeMerge is how many bytes make a merge that Compact keeps from starting while it waits.
+// largeMerge is the size of the largest merge that may start while TakeAll waits.
 const largeMerge = 64 << 20
 
-// speed remembers how fast merges were.
+// speed tracks the speed of merges.
 type speed struct {
-	bytes, tables time.Duration // for a gibibyte, and for a table less; 0 before the first merge
+	bytes, tables time.Duration // time per gibibyte, and per table saved; 0 before the first merge
 }
 
-// The speed of merging before any has been measured: 100 MiB a second.
+// The assumed speed of merging before any has been measured: 100 MiB a second.
 const (
 	firstSpeed = (1 << 30) / (100 << 20) * time.Second
 	firstTable = 50 * time.Millisecond
 )
 
-// measured notes that a merge of some bytes took so long, and made the tables fewer.
+// measured records a merge of some bytes, its duration, and by how many tables it reduced the
+// number.
 func (s *speed) measured(bytes int64, fewer int, took time.Duration) {
 	if bytes <= 0 {
 		return
@@ -35,7 +36,7 @@ func (s *speed) measured(bytes int64, fewer int, took time.Duration) {
 		}
 		return old - old/4 + now/4
 	}
-	if bytes > SmallWork/4 { // otherwise it is syncing that takes the time
+	if bytes > SmallWork/4 { // otherwise most of the time is for syncing
 		s.bytes = mean(s.bytes, time.Duration(float64(took)*(1<<30)/float64(bytes)))
 	}
 	if fewer > 0 {
@@ -43,7 +44,7 @@ func (s *speed) measured(bytes int64, fewer int, took time.Duration) {
 	}
 }
 
-// of estimates how long a merge of some bytes takes.
+// of estimates the duration of a merge of some bytes.
 func (s *speed) of(bytes int64) time.Duration {
 	per := cmp.Or(s.bytes, firstSpeed)
 	return time.Duration(float64(per) * float64(bytes) / (1 << 30))

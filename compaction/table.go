@@ -13,19 +13,23 @@ type Table struct {
 	Docs   int64
 	Dead   int64 // documents that are deleted or replaced
 
-	// Times of the oldest and the newest document, in microseconds since 1970.
+	// MinTime and MaxTime are the times of the oldest and the newest document, in microseconds
+	// since 1970.
 	MinTime, MaxTime int64
-	// Times are quantiles of the times of all documents, ascending, as sstable.Reader.TimeSketch
-	// returns them. Without any, times are taken to be uniform from MinTime to MaxTime.
+	// Times are quantiles of the times of all documents, ascending, as returned by
+	// sstable.Reader.TimeSketch. Without them, times are assumed to be uniform from MinTime to
+	// MaxTime.
 	Times []int64
-	// Held says that expired documents of the table must stay for now: they count as living.
+	// Held says that expired documents of the table must not be dropped for now: they count as
+	// living.
 	Held bool
-	// Damaged says that a merge could not read the table: it is merged no more, but may be dropped.
+	// Damaged says that a merge could not read the table: it may be dropped, but is not merged
+	// again.
 	Damaged bool
 }
 
 // Expired estimates how many documents of t, neither deleted nor replaced, are older than before,
-// in microseconds since 1970, and may be dropped. It is exact where all or none are.
+// in microseconds since 1970, and may be dropped. It is exact if these are all documents or none.
 func (t *Table) Expired(before int64) int64 {
 	stored := t.Docs - t.Dead
 	switch {
@@ -37,8 +41,8 @@ func (t *Table) Expired(before int64) int64 {
 	return int64(float64(stored) * t.share(before))
 }
 
-// share estimates the share of the documents that are older than before, which lies after MinTime
-// and not after MaxTime: 0 to 1.
+// share estimates which share of the documents is older than before: 0 to 1. before must be after
+// MinTime and not after MaxTime.
 func (t *Table) share(before int64) float64 {
 	times := t.Times
 	if len(times) < 2 {
@@ -58,11 +62,11 @@ func (t *Table) share(before int64) float64 {
 	return (float64(i-1) + part) / float64(len(times)-1)
 }
 
-// living returns how many documents of t a merge keeps at most.
+// living returns the maximum number of documents of t that remain after a merge.
 func (t *Table) living() int64 { return t.Docs - t.Dead }
 
-// gone reports whether nothing of t is left: all of its documents are dead, or older than before
-// and need not stay.
+// gone reports whether nothing of t needs to remain: all of its documents are dead, or older than
+// before and not held.
 func (t *Table) gone(before int64) bool {
 	return t.Docs == t.Dead || before > 0 && t.MaxTime < before && !t.Held
 }
@@ -80,8 +84,8 @@ func mergeable(tables []*Table, o Options) (bySize []*Table) {
 	return bySize
 }
 
-// fitting returns the first tables, at least two, of which maxDocs documents or fewer are alive.
-// Each of the tables is half full at most.
+// fitting returns the first tables that together have at most maxDocs living documents. These are
+// at least two, since each table must be at most half full.
 func fitting(tables []*Table, maxDocs int64) []*Table {
 	docs := int64(0)
 	for i, t := range tables {

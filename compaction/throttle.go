@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// A Throttle limits the bytes per second that all merges write together, and holds back those
-// in the background while they are paused. Make it with NewThrottle.
+// A Throttle limits the total write rate of merges, and suspends those in the background while they
+// are paused. Make it with NewThrottle.
 type Throttle struct {
 	mu      sync.Mutex
-	rate    int64         // bytes a second; 0 for no limit
-	paused  bool          // by the user
-	lifted  int           // callers that wait for what is paused
-	opened  bool          // for good: the database is being closed
-	next    time.Time     // when what has been written is paid for
+	rate    int64         // bytes per second; 0 for no limit
+	paused  bool          // set by Pause
+	lifted  int           // number of callers that wait for paused merges
+	opened  bool          // set for good when the database is being closed
+	next    time.Time     // when the bytes written so far are within the rate
 	changed chan struct{} // closed, and replaced, when one of the above changes
 }
 
-// NewThrottle returns a throttle with a rate in bytes a second, 0 for no limit.
+// NewThrottle returns a throttle with a rate in bytes per second, 0 for no limit.
 func NewThrottle(rate int64) *Throttle {
 	return &Throttle{rate: max(rate, 0), changed: make(chan struct{})}
 }
 
-// Burst is how many bytes may be written at once after a pause, unless the rate allows fewer in
-// a second. Large writes are throttled in steps of this size.
+// Burst is how many bytes may be written at once after a period without writes, but at most those
+// of a second. Large writes are throttled in steps of this size.
 const Burst = 256 << 10
 
-// set changes the throttle and wakes those who wait.
+// set changes the throttle and wakes waiting goroutines.
 func (t *Throttle) set(change func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,29 +37,29 @@ func (t *Throttle) set(change func()) {
 	t.changed = make(chan struct{})
 }
 
-// Open lets everything through from now on.
+// Open removes all limits for good.
 func (t *Throttle) Open() { t.set(func() { t.opened = true }) }
 
-// Pause holds back merges in the background until it is called with false.
+// Pause suspends merges in the background if on is true, and lets them continue if it is false.
 func (t *Throttle) Pause(on bool) { t.set(func() { t.paused = on }) }
 
-// SetRate sets how many bytes a second are written; 0 means no limit.
+// SetRate sets the rate in bytes per second; 0 means no limit.
 func (t *Throttle) SetRate(rate int64) { t.set(func() { t.rate = max(rate, 0) }) }
 
-// Lift lets merges that are paused run until the function it returns is called.
+// Lift lets paused merges run until the returned function is called.
 func (t *Throttle) Lift() (lower func()) {
 	t.set(func() { t.lifted++ })
 	return func() { t.set(func() { t.lifted-- }) }
 }
 
-// Paused reports whether merges in the background are paused, lifted or not.
+// Paused reports whether merges in the background are paused, even if Lift lets them run.
 func (t *Throttle) Paused() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.paused
 }
 
-// Wait returns once n more bytes may be written, and how long that took.
+// Wait waits until n more bytes may be written, and returns how long it waited.
 func (t *Throttle) Wait(ctx context.Context, n int, background bool) (waited time.Duration, err error) {
 	var start time.Time
 	for paid := false; ; {
@@ -87,9 +87,9 @@ func (t *Throttle) Wait(ctx context.Context, n int, background bool) (waited tim
 	return waited, nil
 }
 
-// look returns nil if the bytes may be written now, and otherwise what changes before they may, and
-// when they are paid for, zero if that is not what is waited for. Paid is set once the bytes are in
-// the account.
+// look returns nil if n bytes may be written now. Otherwise it returns a channel that is closed at
+// the next change and, if the rate is the reason, the time until which to wait. It sets paid once
+// the bytes have been counted.
 func (t *Throttle) look(n int, background bool, paid *bool) (changed chan struct{}, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,18 +115,18 @@ func (t *Throttle) look(n int, background bool, paid *bool) (changed chan struct
 	}
 }
 
-// price is the time that n bytes take by the rate. The caller holds mu.
+// price is the time for n bytes at the current rate. The caller holds mu.
 func (t *Throttle) price(n int) time.Duration {
 	return time.Duration(float64(n) / float64(t.rate) * float64(time.Second))
 }
 
-// A pacedWriter writes to Out as fast as the throttle lets it.
+// A pacedWriter writes to Out as fast as the throttle allows.
 type pacedWriter struct {
-	Ctx        context.Context // ends the waiting
+	Ctx        context.Context // ends waiting
 	Out        io.Writer
 	Throttle   *Throttle
 	Background bool
-	Waited     func(time.Duration) // called with how long each piece has waited
+	Waited     func(time.Duration) // called with the waiting time of each piece
 }
 
 // Write writes b, in pieces.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestThrottle writes through a throttle: by its rate, not at all while it is paused, and at once
-// when it is opened. The clock is that of the test: what else the machine does takes no time.
+// TestThrottle writes through a throttle: at its rate, not at all while it is paused, and at once
+// when it is opened. The clock is virtual, so a busy machine does not matter.
 func TestThrottle(t *testing.T) { synctest.Test(t, testThrottle) }
 
 func testThrottle(t *testing.T) {
@@ -26,7 +26,7 @@ func testThrottle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if d := time.Since(start); d < 200*time.Millisecond { // of half a mebibyte half is free
+	if d := time.Since(start); d < 200*time.Millisecond { // the first 256 KiB are free
 		t.Errorf("half a mebibyte at a mebibyte a second took %v", d)
 	}
 	th.SetRate(1)

@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// A division is tables, grouped by the windows of a time to live. Tables may be merged with those
-// of their group.
+// A division has tables in groups, by the windows of a time to live. Tables may be merged only with
+// tables of their group.
 type division struct {
-	// groups are, first, tables that span more than a window, if there are any, then those of each
-	// window, the youngest first.
+	// groups starts with the tables that span more than a window, if there are any. A group for
+	// each window follows, youngest first.
 	groups [][]*Table
-	past   int // the first group of a window that has passed; len(groups) if there is none
+	past   int // index of the first group of a window that has passed; len(groups) if there is none
 }
 
 // wideSpan is how many windows a table may span and still belong to one: a table that was flushed
-// across a border spans two for a part.
+// across a border is partly in the next window.
 const wideSpan = 1.25
 
-// windows divides tables by the window that their newest document belongs to. Options have a TTL.
+// windows divides tables by the window to which their newest document belongs. o must have a TTL.
 func windows(tables []*Table, o Options) (d division) {
 	window := max(o.TTL/int64(o.Windows), 1)
 	now := floorDiv(o.Expired+o.TTL, window)
@@ -32,7 +32,7 @@ func windows(tables []*Table, o Options) (d division) {
 			wide = append(wide, t)
 			continue
 		}
-		w := min(floorDiv(t.MaxTime, window), now) // documents may have times of the future
+		w := min(floorDiv(t.MaxTime, window), now) // times of documents may be in the future
 		by[w] = append(by[w], t)
 	}
 	if wide != nil {
@@ -48,8 +48,8 @@ func windows(tables []*Table, o Options) (d division) {
 	return d
 }
 
-// oldest returns a time that nearly all documents of t are younger than: a few old ones among them
-// cost little space, and do not make the table span more windows.
+// oldest returns a time such that nearly all documents of t are younger: a few older documents cost
+// little space, and must not make the table span more windows.
 func (t *Table) oldest() int64 {
 	if n := len(t.Times); n >= 16 {
 		return t.Times[n/16]
@@ -57,8 +57,8 @@ func (t *Table) oldest() int64 {
 	return t.MinTime
 }
 
-// passedWindows yields the tables of each of these windows, where they are to become one. What was
-// added late waits until it is worth it.
+// passedWindows yields, for each of some windows that have passed, the tables to merge into one.
+// Documents added late wait until a merge is worth its cost.
 func passedWindows(windows [][]*Table, o Options) iter.Seq[[]*Table] {
 	return func(yield func([]*Table) bool) {
 		for _, tables := range windows {
@@ -73,8 +73,8 @@ func passedWindows(windows [][]*Table, o Options) iter.Seq[[]*Table] {
 	}
 }
 
-// worthIt reports whether the small ones of tables, ordered by size, are enough to rewrite the
-// largest.
+// worthIt reports whether the smaller ones of tables, which are ordered by size, are large enough
+// to justify rewriting the largest.
 func worthIt(bySize []*Table) bool {
 	small := int64(0)
 	for _, t := range bySize[:len(bySize)-1] {
@@ -83,8 +83,8 @@ func worthIt(bySize []*Table) bool {
 	return small >= bySize[len(bySize)-1].Size/lateShare
 }
 
-// lateShare is the share of the largest table of a window, as a divisor, that the others must add
-// up to for all to be merged.
+// lateShare: the tables of a window are merged if the others add up to at least 1/lateShare of the
+// largest.
 const lateShare = 8
 
 func floorDiv(a, b int64) int64 {

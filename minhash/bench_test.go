@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/internal/corpora"
 )
 
-// realSketches returns the sketches of the documents of gzipped JSON lines in the folder SIMDB_DATA
-// names.
+// realSketches returns the sketches of the documents in gzipped files of JSON lines, in the folder
+// SIMDB_DATA.
 func realSketches(b testing.TB, names ...string) (sketches []Sketch) {
 	h, err := New(Options{})
 	if err != nil {
@@ -59,8 +59,8 @@ func TestAllPairs(t *testing.T) {
 	}
 }
 
-// BenchmarkComparisons compares every twentieth of 2,000 documents with all of them at t = 0.5: few
-// at a time, so that an iteration is short.
+// BenchmarkComparisons compares every twentieth of 2,000 documents with all documents at t = 0.5:
+// only a few, so that an iteration is short.
 func BenchmarkComparisons(b *testing.B) {
 	run := func(name string, sketches []Sketch) {
 		bitmaps := bitmapsOf(sketches)

@@ -7,9 +7,9 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Bitmap holds bit h mod 512 for every hash h of a sketch. A bit that is set in the bitmap of A
-// but not in that of B stands for at least one hash of A that B lacks, so the bitmaps, 64 bytes
-// each, reject most pairs of sketches without loss.
+// Bitmap has bit h mod 512 set for every hash h of a sketch. A bit that is set for A but not for B
+// proves that B lacks a hash of A, so the bitmaps, 64 bytes each, reject most pairs of sketches
+// without false negatives.
 type Bitmap [8]uint64
 
 // Bitmap returns the bitmap of s.
@@ -28,27 +28,28 @@ func (b *Bitmap) Missing(c *Bitmap) int {
 		bits.OnesCount64(b[6]&^c[6]) + bits.OnesCount64(b[7]&^c[7])
 }
 
-// Filter appends to dst the indices, ascending, of those bitmaps c for which b.Missing(c) is at
-// most maxMissing.
+// Filter appends to dst, ascending, the indices of the bitmaps c for which b.Missing(c) is at most
+// maxMissing.
 func (b *Bitmap) Filter(dst []uint32, bitmaps []Bitmap, maxMissing int) []uint32 {
 	return kernel.FilterBitmaps(dst, b, bitmaps, maxMissing)
 }
 
-// MaxMissing returns how many of the size hashes of a sketch another one may lack, at most, if the
-// score of the two by [Jaccard] is t or more; t is in (0, 1]. If a.Bitmap().Missing(b.Bitmap())
-// exceeds MaxMissing(len(a), t), then Jaccard(a, b, n).Score is below t, whatever n is.
+// MaxMissing returns the maximum number of hashes of a sketch of size hashes that another sketch
+// may lack if the score of the two by [Jaccard] is t or more; t must be in (0, 1]. If
+// a.Bitmap().Missing(b.Bitmap()) exceeds MaxMissing(len(a), t), then Jaccard(a, b, n).Score is
+// below t, for any n.
 //
-// Proof: let C be the number of common hashes up to tau and U that of their union, so that C >= t
-// U. If tau does not cut A short, U >= |A|; else tau is the last hash of B, which is full, and U >=
-// N >= |A|. So C >= t |A|.
+// Proof: let C be the number of common hashes up to tau and U the number of hashes in the union up
+// to tau, so that C >= t U. If tau does not cut A short, U >= |A|; else tau is the last hash of B,
+// which is full, and U >= N >= |A|. So C >= t |A|.
 func MaxMissing(size int, t float64) int { return size - atLeast(t*float64(size)) }
 
-// atLeast returns the least integer that is not below x, where x may be too large by a rounding
+// atLeast returns the least integer that is at least x, where x may be too large by a rounding
 // error.
 func atLeast(x float64) int { return int(math.Ceil(x * (1 - 1e-12))) }
 
-// LeastCommon returns how many hashes two sketches of a and b hashes, at most n each, have in
-// common at least if their score by [Jaccard] is t or more; t is in (0, 1].
+// LeastCommon returns the minimum number of hashes that two sketches of a and b hashes, at most n
+// each, have in common if their score by [Jaccard] is t or more; t must be in (0, 1].
 //
 // Common hashes are at most tau, so they can be counted without knowing tau. The union up to
 // tau has at least the n hashes of the sketch that ends there; if neither sketch is full, the
@@ -60,9 +61,9 @@ func LeastCommon(a, b, n int, t float64) int {
 	return atLeast(t * float64(n))
 }
 
-// JaccardAtLeast returns the score of [Jaccard] if it is at least t, t in (0, 1]. ok says whether
-// it is; if not, score is meaningless. It stops as soon as the sketches have too few common hashes,
-// and so is faster than Jaccard.
+// JaccardAtLeast returns the score of [Jaccard] if it is at least t; t must be in (0, 1]. ok
+// reports whether it is; if not, score is meaningless. It stops as soon as the sketches have too
+// few common hashes, and so is faster than Jaccard.
 func JaccardAtLeast(a, b Sketch, n int, t float64) (score Score, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}, false

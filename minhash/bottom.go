@@ -9,20 +9,20 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Bottom makes a [Sketch]: it selects the N smallest distinct values among the upper halves of
-// a stream of 64-bit hashes. A Bottom serves one goroutine at a time. Reuse it: Reset begins
-// the next sketch.
+// Bottom makes a [Sketch]: it selects the N smallest distinct values among the upper halves of a
+// stream of 64-bit hashes. It must not be used concurrently. Reuse it: Reset starts the next
+// sketch.
 //
 // Most hashes of a long stream are far too large to be among the smallest, so they are only
-// compared with a limit that lets about 3N pass. Hashes that pass go to a buffer; if it fills
-// up, it is reduced to its N smallest, and the largest of these is the new limit. At the end a
-// lower limit selects little more than N from the buffer, one counting pass puts these into
-// buckets by their leading bits, and an insertion sort does the rest.
+// compared with a limit that lets about 3N hashes pass. These are stored in a buffer. If it becomes
+// full, it is reduced to its N smallest hashes, and the largest of these becomes the new limit. At
+// the end a lower limit selects little more than N hashes from the buffer, one counting pass puts
+// these into buckets by their leading bits, and an insertion sort does the rest.
 type Bottom struct {
 	n       int
-	limit   uint64   // hashes from here on are dropped; 1<<32 lets all pass
-	guessed bool     // limit is a guess: it may have dropped some of the N smallest
-	kept    int      // elements of buf
+	limit   uint64   // only smaller hashes pass; 1<<32 lets all pass
+	guessed bool     // limit is a guess, which may have dropped some of the N smallest
+	kept    int      // number of elements in buf
 	buf     []uint32 // hashes below limit, in the order of the stream
 	scratch []uint32
 	sorted  []uint32 // the sketch
@@ -32,11 +32,12 @@ type Bottom struct {
 
 const (
 	buckets   = 256
-	batch     = 1024 // hashes taken between checks of the room in the buffer
-	passRatio = 3    // hashes let through for each wanted one
+	batch     = 1024 // hashes processed between checks of the buffer's capacity
+	passRatio = 3    // number of hashes that should pass for each one wanted
 
-	// So few hashes are sorted by counters of a byte, of which there may be many: most buckets have
-	// one hash or none then, and the insertion sort has little to do that is hard to predict.
+	// Up to mostFine hashes are sorted with counters of one byte, so there can be many counters:
+	// then most buckets have at most one hash, and the insertion sort has few branches that are
+	// hard to predict.
 	mostFine    = 255
 	fineBuckets = 1024
 )
@@ -49,8 +50,8 @@ func NewBottom(n int) *Bottom {
 	return b
 }
 
-// Reset begins the next sketch. expected is about how many hashes will come, or 0 if that is
-// not known. It makes long streams faster, but if many hashes are equal or fewer come, Sketch
+// Reset starts the next sketch. expected is about how many hashes will be added, or 0 if that is
+// not known. It makes long streams faster, but if many hashes are equal or there are fewer, Sketch
 // may need them a second time.
 func (b *Bottom) Reset(expected int64) {
 	b.kept = 0
@@ -75,18 +76,18 @@ func (b *Bottom) Shingles(hashes []uint64) {
 	}
 }
 
-// shrink makes room in the buffer.
+// shrink reduces the buffer to the smallest hashes.
 func (b *Bottom) shrink() {
 	s := b.smallest()
 	b.kept = copy(b.buf, s)
 	if len(s) == b.n {
-		b.limit = uint64(s[b.n-1]) + 1 // equal ones are of no use, but pass: at worst they fill the buffer again
+		b.limit = uint64(s[b.n-1]) + 1 // equal hashes are useless, but pass
 		b.guessed = false
 	}
 }
 
-// Sketch returns the sketch of the hashes since Reset; it is valid until the next Reset. ok is
-// false if the limit that Reset guessed was too low: then the same hashes must be given again after
+// Sketch returns the sketch of the hashes since Reset, which is valid until the next Reset. ok is
+// false if the limit that Reset guessed was too low: then the same hashes must be added again after
 // Reset(0).
 func (b *Bottom) Sketch() (s Sketch, ok bool) {
 	s = b.smallest()
@@ -96,8 +97,8 @@ func (b *Bottom) Sketch() (s Sketch, ok bool) {
 // smallest returns the up to n smallest distinct elements of the buffer, ascending, in b.sorted.
 func (b *Bottom) smallest() []uint32 {
 	in := b.buf[:b.kept]
-	// The elements below limit are spread evenly, so n and a little more of them will be below this
-	// share of it.
+	// The elements below limit are uniformly distributed, so n and a few more are below this
+	// fraction of limit.
 	if most := b.n + 4*int(math.Sqrt(float64(b.n))) + 8; most < len(in) {
 		near := b.limit * uint64(most) / uint64(len(in))
 		low := b.scratch[:lowest(b.scratch, in, near)]
@@ -108,8 +109,8 @@ func (b *Bottom) smallest() []uint32 {
 	return b.sort(in, b.limit)
 }
 
-// lowest stores to dst, in order, those elements of in that are below limit, without a branch on
-// them, and returns how many they are. dst must be as long as in.
+// lowest stores the elements of in that are below limit in dst, in order and without a branch on
+// their values, and returns their number. dst must be at least as long as in.
 func lowest(dst, in []uint32, limit uint64) (n int) {
 	dst = dst[:len(in)]
 	for _, v := range in {
@@ -119,8 +120,8 @@ func lowest(dst, in []uint32, limit uint64) (n int) {
 	return n
 }
 
-// sort returns the up to n smallest distinct elements of in, ascending, in b.sorted. All are below
-// limit.
+// sort returns the up to n smallest distinct elements of in, ascending, in b.sorted. All must be
+// below limit.
 func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
 	out := b.sorted[:len(in)]
 	if len(in) <= mostFine {
@@ -129,7 +130,7 @@ func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
 		b.place(out, in, limit)
 	}
 	if len(out) > 16*buckets {
-		slices.Sort(out) // far too many for buckets of a few
+		slices.Sort(out) // far too many for small buckets
 	} else {
 		sortRun(out)
 	}
@@ -137,7 +138,7 @@ func (b *Bottom) sort(in []uint32, limit uint64) []uint32 {
 	return s[:min(len(s), b.n)]
 }
 
-// place stores the elements of in to out, by the buckets of their leading bits.
+// place copies the elements of in to out, ordered by the buckets of their leading bits.
 func (b *Bottom) place(out, in []uint32, limit uint64) {
 	shift := max(0, bits.Len64(limit-1)-bits.Len(buckets-1)) & 31
 	hist := &b.hist
@@ -145,7 +146,7 @@ func (b *Bottom) place(out, in []uint32, limit uint64) {
 	for _, v := range in {
 		hist[v>>shift%buckets]++
 	}
-	at := uint32(0) // hist[i] becomes where the next element of bucket i goes
+	at := uint32(0) // hist[i] becomes the position of the next element of bucket i
 	for i, n := range hist {
 		hist[i] = at
 		at += n
@@ -157,8 +158,9 @@ func (b *Bottom) place(out, in []uint32, limit uint64) {
 	}
 }
 
-// placeFine is place for at most mostFine elements, by more buckets. Eight counters are summed at a
-// time: byte i of their product with ones is the sum of the bytes up to i, as none exceeds 255.
+// placeFine is place for at most mostFine elements, with more buckets. Eight counters are summed at
+// a time: byte i of their product with ones is the sum of the bytes up to i, since no sum exceeds
+// 255.
 func (b *Bottom) placeFine(out, in []uint32, limit uint64) {
 	const ones = 0x0101010101010101
 	shift := max(0, bits.Len64(limit-1)-bits.Len(fineBuckets-1)) & 31
@@ -167,7 +169,7 @@ func (b *Bottom) placeFine(out, in []uint32, limit uint64) {
 	for _, v := range in {
 		fine[v>>shift%fineBuckets]++
 	}
-	before := uint64(0) // elements of the buckets so far
+	before := uint64(0) // number of elements in earlier buckets
 	for i := 0; i < fineBuckets; i += 8 {
 		eight := fine[i : i+8 : i+8]
 		sums := binary.LittleEndian.Uint64(eight) * ones
@@ -181,7 +183,7 @@ func (b *Bottom) placeFine(out, in []uint32, limit uint64) {
 	}
 }
 
-// sortRun is an insertion sort, for elements that are nearly where they belong.
+// sortRun is an insertion sort, for elements that are close to their final positions.
 func sortRun(a []uint32) {
 	for i := 1; i < len(a); i++ {
 		v, j := a[i], i

@@ -1,21 +1,21 @@
-// Package minhash makes and compares bottom-N MinHash sketches: small samples of the shingle
-// sets of texts from which the Jaccard similarity of the texts can be estimated, with a
-// standard error of about 0.03 for the usual 128 hashes.
+// Package minhash makes and compares bottom-N MinHash sketches: small samples of the shingle sets
+// of texts. They give an estimate of the Jaccard similarity of the texts, with a standard error of
+// about 0.03 for the usual 128 hashes.
 //
 //	h, err := minhash.New(minhash.Options{})
 //	a := h.Text("It was the best of times, it was the worst of times").Clone()
 //	b := h.Text("It was the best of times, it was the age of wisdom")
 //	score := minhash.Jaccard(a, b, 128) // score.Score, score.Error, score.Exact
 //
-// Every shingle has a hash, and the sketch of a text is the N smallest of them: a random sample
-// of its shingles, but one that selects the same shingles in every text that has them. Two
-// sketches are compared up to the last hash to which both are complete; see [Jaccard]. Sketches
+// Every shingle has a hash, and the sketch of a text consists of its N smallest hashes. This is a
+// random sample of the shingles, but it selects the same shingles in every text that has them. Two
+// sketches are compared up to the last hash to which both are complete; see [Jaccard]. The sketches
 // of parts give the sketch of the whole ([Merge]), and sketches distinguish quotations from
 // near-duplicates ([Containment]).
 //
-// Most pairs of a corpus have nothing in common, and need not be compared: the 512-bit [Bitmap]
-// of a sketch rejects them without loss, many at a time with [Bitmap.Filter], and
-// [JaccardAtLeast] stops early for most of the rest.
+// Most pairs of a corpus have nothing in common and need not be compared: the 512-bit [Bitmap] of a
+// sketch rejects them without false negatives, many at a time with [Bitmap.Filter], and
+// [JaccardAtLeast] stops early for most of the others.
 //
 // # Literature
 //

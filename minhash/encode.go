@@ -9,31 +9,30 @@ import (
 	"slices"
 )
 
-// An encoded sketch is an Elias-Fano list of its n hashes, within 0.6 bits a hash of the least
+// An encoded sketch is an Elias-Fano list of its n hashes, within 0.6 bits per hash of the least
 // possible size:
 //
 //	uvarint   n                       nothing follows if it is 0
 //	byte      l                       floor(log2((last+1)/n)), 0..32: the low bits of a hash
 //	l*n bits  low                     the low l bits of each hash, ascending
 //	bits      high                    for each hash, a 0 for every 1<<l by which its high bits
-//	                                  exceed those of the hash before, then a 1: n + last>>l bits
+//	                                  exceed the previous hash's, then a 1: n + last>>l bits
 //	bits      padding                 zeros to a whole byte
 //
-// low and high are one string of bits; bits fill bytes from the lowest. A set of hashes has one
-// encoding and no other.
+// low and high are one string of bits; bits fill bytes from the lowest. A set of hashes has exactly
+// one encoding.
 
-// MaxEncoded is the largest number of hashes that an encoded sketch may have.
+// MaxEncoded is the maximum number of hashes in an encoded sketch.
 const MaxEncoded = 1 << 20
 
-// ErrEncoding is what errors.Is finds in the error for bytes that are not an encoded sketch.
+// ErrEncoding is wrapped by the error for bytes that are not an encoded sketch.
 var ErrEncoding = errors.New("minhash: malformed sketch")
 
 // lowBits returns l for a sketch of n hashes, which are distinct, so that last+1 >= n.
 func lowBits(n int, last uint32) int { return bits.Len64((uint64(last)+1)/uint64(n)) - 1 }
 
-// AppendEncoded appends the encoding of s, which must be ascending without repetitions and have at
-// most MaxEncoded hashes, to dst. With N = 128 the sketch of a text of 1,000 words takes about 390
-// bytes.
+// AppendEncoded appends the encoding of s to dst. s must ascend without repetitions and have at
+// most MaxEncoded hashes. With N = 128 the sketch of a text of 1,000 words needs about 390 bytes.
 func (s Sketch) AppendEncoded(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s)))
 	if len(s) == 0 {
@@ -44,7 +43,7 @@ func (s Sketch) AppendEncoded(dst []byte) []byte {
 	dst = append(dst, byte(l))
 	start := len(dst)
 	size := (n*l + n + int(uint64(last)>>l) + 7) / 8
-	dst = slices.Grow(dst, size+8)[:start+size+8] // 8 bytes more, so that any bit has 8 from its byte on
+	dst = slices.Grow(dst, size+8)[:start+size+8] // any byte has 8 bytes from it on
 	out := dst[start:]
 	clear(out)
 	setLow(out, s, uint(l))
@@ -52,13 +51,13 @@ func (s Sketch) AppendEncoded(dst []byte) []byte {
 	return dst[:start+size]
 }
 
-// setLow sets out, which has 8 bytes more than the low bits of s take, to these. Bits that do
-// not make a byte yet stay in a register: to read what has just been written, at other bounds,
-// would be to wait for it.
+// setLow stores the low bits of s in out, which must have 8 bytes more than they need. Bits that do
+// not fill a byte yet stay in a register: reading bytes that have just been written, with a
+// different alignment, would stall.
 func setLow(out []byte, s Sketch, l uint) {
 	mask := uint64(1)<<l - 1
 	pending, have := uint64(0), uint(0)
-	add := func(bits uint64, n uint) { // of up to 56
+	add := func(bits uint64, n uint) { // n is at most 56
 		pending |= bits << (have & 63)
 		binary.LittleEndian.PutUint64(out, pending)
 		have += n
@@ -74,7 +73,7 @@ func setLow(out []byte, s Sketch, l uint) {
 	}
 }
 
-// setHigh sets the high bits of s, from a bit of out on, after which all are 0.
+// setHigh stores the high bits of s in out, from bit start on. All bits after start must be 0.
 func setHigh(out []byte, s Sketch, start int, l uint) {
 	at := start >> 6
 	word := binary.LittleEndian.Uint64(out[at<<3:])
@@ -89,11 +88,11 @@ func setHigh(out []byte, s Sketch, start int, l uint) {
 	binary.LittleEndian.PutUint64(out[at<<3:], word)
 }
 
-// Decode appends the hashes of the encoded sketch that src starts with to dst, and returns the rest
-// of src. It accepts what AppendEncoded writes and nothing else.
+// Decode decodes the sketch at the start of src, appends its hashes to dst, and returns the rest of
+// src. It accepts only the output of AppendEncoded.
 func Decode(dst Sketch, src []byte) (s Sketch, rest []byte, err error) {
 	n, size := binary.Uvarint(src)
-	if size <= 0 || n > MaxEncoded || size > 1 && src[size-1] == 0 { // the last: longer than need be
+	if size <= 0 || n > MaxEncoded || size > 1 && src[size-1] == 0 { // the last: not the shortest
 		return dst, src, fmt.Errorf("%w: bad number of hashes", ErrEncoding)
 	}
 	src = src[size:]
@@ -126,9 +125,9 @@ func Decode(dst Sketch, src []byte) (s Sketch, rest []byte, err error) {
 	return dst, src[(end+7)/8:], nil
 }
 
-// decodeHashes appends n hashes of l low bits to dst, none if src ends early or the high bits of
-// one exceed 32 bits. end is the number of bits they take. It is two loops since each needs few
-// variables.
+// decodeHashes appends n hashes of l low bits to dst; none if src ends early or the high bits of a
+// hash exceed 32 bits. end is the position of the bit after them. It has two loops because each
+// needs few variables.
 func decodeHashes(dst Sketch, src []byte, n, l int) (s Sketch, end int) {
 	before := len(dst)
 	dst = slices.Grow(dst, n)[:before+n]
@@ -137,10 +136,10 @@ func decodeHashes(dst Sketch, src []byte, n, l int) (s Sketch, end int) {
 	if end < 0 || uint64(end-start-n) > math.MaxUint32>>l { // they ascend
 		return dst[:before], 0
 	}
-	var room [64*32/8 + 8]byte
-	if start>>3+8 > len(src) { // there are less than 64 hashes, as many bits follow
-		copy(room[:], src)
-		src = room[:]
+	var padded [64*32/8 + 8]byte
+	if start>>3+8 > len(src) { // then there are fewer than 64 hashes, since each has a high bit
+		copy(padded[:], src)
+		src = padded[:]
 	}
 	mask, at := uint32(uint64(1)<<l-1), 0
 	for i, high := range out {
@@ -151,9 +150,9 @@ func decodeHashes(dst Sketch, src []byte, n, l int) (s Sketch, end int) {
 	return dst, end
 }
 
-// highBits sets out to the high bits of as many hashes, which start at a bit of src: one at bit p
-// is that of hash i, and says that they are p - start - i. It returns the bit where they end, or -1
-// if src ends before.
+// highBits sets out to the high bits of len(out) hashes, which are encoded from bit start of src
+// on. The i-th one, at bit p, means that the high bits of hash i are p - start - i. It returns the
+// position of the bit after them, or -1 if src ends early.
 func highBits(out []uint32, src []byte, start int) (end int) {
 	at := start &^ 7
 	ones := load(src, at>>3) >> (start & 7) << (start & 7)
@@ -171,7 +170,7 @@ func highBits(out []uint32, src []byte, start int) (end int) {
 	return end + 1
 }
 
-// load returns the up to eight bytes of src from i on as an integer.
+// load returns up to eight bytes of src from i on as an integer.
 func load(src []byte, i int) uint64 {
 	if i+8 <= len(src) {
 		return binary.LittleEndian.Uint64(src[i:])

@@ -41,7 +41,8 @@ func TestEncodeDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeAcceptsOneEncoding changes encodings: what still decodes must encode to the same bytes.
+// TestDecodeAcceptsOneEncoding changes encodings: if one can still be decoded, encoding the result
+// must give the same bytes.
 func TestDecodeAcceptsOneEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Sketch(rapid.SliceOfNDistinct(rapid.Uint32(), 0, 20, rapid.ID).Draw(t, "hashes"))

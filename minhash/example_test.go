@@ -62,8 +62,8 @@ func ExampleContainment() {
 	}
 	quotation := h.Text("to be or not to be").Clone()
 	source := h.Text("to be or not to be that is the question").Clone()
-	in, of := minhash.Containment(quotation, source, 128)
-	fmt.Println(in.Score, of.Score)
+	aInB, bInA := minhash.Containment(quotation, source, 128)
+	fmt.Println(aInB.Score, bInA.Score)
 	// Output: 1 0.5
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Options say what the shingles of a text are and how many hashes a sketch has. Sketches compare
-// only if they were made with equal Options.
+// Options define the shingles of a text and the number of hashes in a sketch. Sketches are
+// comparable only if they were made with equal Options.
 type Options struct {
 	// Size is N, the number of hashes of a full sketch. Zero means 128.
 	Size int
@@ -17,24 +17,24 @@ type Options struct {
 	Shingle int
 	// Seed is the seed of the hash function.
 	Seed uint64
-	// CharGrams takes n-grams of characters instead of shingles of words: better for very short
-	// texts.
+	// CharGrams makes n-grams of characters instead of shingles of words. This is better for very
+	// short texts.
 	CharGrams bool
-	// Symbols makes each run of characters that are not letters, marks, numbers or white space
-	// a word of its own; with CharGrams, each such character a character.
+	// Symbols makes each run of characters that are not letters, marks, numbers or white space a
+	// separate word; with CharGrams, each such character a character.
 	Symbols bool
-	// RequireWords, if not nil, keeps only shingles with one of these words.
+	// RequireWords, if not nil, drops all shingles without one of these words.
 	RequireWords []string
 }
 
-// Hasher makes sketches of texts. Reuse it: it allocates nothing after New. It serves one
-// goroutine at a time.
+// Hasher makes sketches of texts. Reuse it: it allocates nothing after New. It must not be used
+// concurrently.
 type Hasher struct {
 	walk   *token.Shingler
 	bottom *Bottom
 }
 
-// New returns a Hasher, or an error if the options make no sense.
+// New returns a Hasher, or an error if the options are invalid.
 func New(o Options) (*Hasher, error) {
 	o.Size = cmp.Or(o.Size, 128)
 	if o.Shingle == 0 {
@@ -70,6 +70,6 @@ func (h *Hasher) Read(r io.Reader) (Sketch, error) {
 	if _, err := h.walk.Read(r, h.bottom); err != nil {
 		return nil, err
 	}
-	s, _ := h.bottom.Sketch() // complete, for no limit was guessed
+	s, _ := h.bottom.Sketch() // complete, since no limit was guessed
 	return s, nil
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Sketch is the bottom-N sketch of a set: the N smallest distinct 32-bit hashes of its elements,
-// ascending, or all of them if there are fewer. N is a parameter of the whole corpus and not part
-// of the sketch.
+// ascending, or all hashes if there are fewer. N is a parameter of the whole corpus and not stored
+// in the sketch.
 type Sketch []uint32
 
 // Clone returns a copy of s.
@@ -20,13 +20,13 @@ func (s Sketch) Clone() Sketch { return slices.Clone(s) }
 type Score struct {
 	Score float64 // in [0,1]; 0 if either set is empty
 	Error float64 // standard error of Score, 0 if Exact
-	Exact bool    // neither sketch was full: they are the sets themselves
+	Exact bool    // neither sketch was full: they represent the whole sets
 }
 
-// overlap is what two sketches have below tau, the largest hash up to which both are complete.
+// overlap describes two sketches up to tau, the largest hash up to which both are complete.
 type overlap struct {
-	a, b   int  // elements of either sketch up to tau
-	common int  // of both
+	a, b   int  // number of elements of each sketch up to tau
+	common int  // number of common elements
 	exact  bool // neither sketch was full
 }
 
@@ -67,10 +67,10 @@ func upTo(s Sketch, tau uint32) int {
 
 // Jaccard estimates the Jaccard similarity of two sets from their sketches of size n.
 //
-// Let tau be the smallest of the last hashes of the sketches that are full. Up to tau both
-// sketches are complete, so their hashes up to tau are a random sample of the union of the
-// sets, and the share of common ones among them is an unbiased estimate of the similarity,
-// whatever the sizes of the sets.
+// Let tau be the smaller of the last hashes of the full sketches. Up to tau both sketches are
+// complete, so their hashes up to tau are a random sample of the union of the sets, and the share
+// of common hashes in the sample is an unbiased estimate of the similarity, whatever the sizes of
+// the sets.
 func Jaccard(a, b Sketch, n int) Score {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}
@@ -79,8 +79,8 @@ func Jaccard(a, b Sketch, n int) Score {
 	return ratio(o.common, o.union(), o.exact)
 }
 
-// ratio is the share of common elements in a sample of the given size, with the standard error of a
-// binomial share.
+// ratio returns the share of common elements in a sample of the given size, with the standard error
+// of a binomial proportion.
 func ratio(common, size int, exact bool) Score {
 	p := float64(common) / float64(size)
 	s := Score{Score: p, Exact: exact}
@@ -90,9 +90,9 @@ func ratio(common, size int, exact bool) Score {
 	return s
 }
 
-// Containment estimates from sketches of size n which share of A is also in B, |A n B| / |A|, and
-// which share of B is also in A: of a quotation and its source the first is near 1 and the second
-// small.
+// Containment estimates, from sketches of size n, the share of A that is also in B, |A n B| / |A|,
+// and the share of B that is also in A. For a quotation and its source, the first is near 1 and the
+// second small.
 func Containment(a, b Sketch, n int) (aInB, bInA Score) {
 	if len(a) == 0 || len(b) == 0 {
 		return Score{Exact: true}, Score{Exact: true}
@@ -107,10 +107,10 @@ func Containment(a, b Sketch, n int) (aInB, bInA Score) {
 	return aInB, bInA
 }
 
-// SketchJaccard returns |A n B| / |A u B| of the sketches themselves. It is a biased estimate
-// of the similarity of the sets if at least one sketch is full: each sketch ends at its own
-// last hash, and hashes of one beyond the end of the other count as differences. For sets of
-// sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.69 on average. It is here because it
+// SketchJaccard returns |A n B| / |A u B| of the sketches themselves. If at least one sketch is
+// full, it is a biased estimate of the similarity of the sets: each sketch ends at its own last
+// hash, and hashes of one sketch beyond the end of the other count as differences. For sets of
+// sizes 1 : 1.2 with similarity 0.8, and N = 128, it is 0.69 on average. It is provided because it
 // is in common use; [Jaccard] has no such bias.
 func SketchJaccard(a, b Sketch) float64 {
 	if len(a) == 0 || len(b) == 0 {
@@ -120,7 +120,7 @@ func SketchJaccard(a, b Sketch) float64 {
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
-// Merge appends to dst the sketch of size n of the union of the sets of which a and b are sketches
+// Merge appends to dst the sketch of size n of the union of two sets, given their sketches a and b
 // of size n. dst must not overlap them.
 func Merge(dst, a, b Sketch, n int) Sketch {
 	for ; n > 0 && len(a)+len(b) > 0; n-- {

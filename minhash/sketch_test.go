@@ -64,7 +64,8 @@ func randomPair(r *rand.Rand, sizeA, sizeB, common int) (a, b []uint64) {
 	return all[:sizeA], all[sizeA-common:]
 }
 
-// refJaccard is the tau score by its definition: common hashes up to tau over all hashes up to tau.
+// refJaccard is the tau score by definition: common hashes up to tau, divided by all hashes up to
+// tau.
 func refJaccard(a, b Sketch, n int) (score float64, exact bool) {
 	tau, exact := uint32(math.MaxUint32), true
 	for _, s := range []Sketch{a, b} {
@@ -99,7 +100,7 @@ func TestJaccardAgainstDefinition(t *testing.T) {
 		}
 		threshold := 1 - r.Float64()
 		if r.IntN(2) == 0 && want > 0 {
-			threshold = want // the very edge
+			threshold = want // exactly at the threshold
 		}
 		s, ok := JaccardAtLeast(a, b, n, threshold)
 		if ok != (want >= threshold) || ok && s != got {
@@ -143,7 +144,7 @@ func TestMergeIsSketchOfUnion(t *testing.T) {
 	})
 }
 
-// TestQuality simulates pairs of sets and compares the estimates with the truth.
+// TestQuality simulates pairs of sets and compares the estimates with the true values.
 func TestQuality(t *testing.T) {
 	trials := exhaustive.Size(1500, 20000)
 	r := rand.New(rand.NewPCG(5, 6))

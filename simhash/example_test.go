@@ -17,7 +17,7 @@ func ExampleText() {
 	// Output: 5 34
 }
 
-// Hashes of features that the caller makes: those that most features have in common win.
+// The caller computes the hashes of features: bits that most hashes have in common win.
 func ExampleSum64() {
 	features := []uint64{0b0111, 0b0110, 0b1100}
 	fmt.Printf("%04b\n", simhash.Sum64(features)&0b1111)
@@ -29,7 +29,7 @@ func ExampleDistance() {
 	// Output: 2
 }
 
-// A Hasher is for many texts: it allocates nothing once it has seen a text of each size.
+// A Hasher is for many texts: it allocates nothing once it has processed a text of each size.
 func ExampleHasher() {
 	h, err := simhash.New(simhash.Options{Shingle: 2})
 	if err != nil {

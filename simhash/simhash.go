@@ -8,14 +8,14 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// MaxWords is the length in 64-bit words of the longest fingerprint, of 4096 bits.
+// MaxWords is the length of the longest fingerprint, of 4096 bits, in 64-bit words.
 const MaxWords = 64
 
 // Accumulator counts the votes of a set of feature hashes that arrive in parts.
 type Accumulator struct {
 	n      uint64
-	counts []uint32 // of each bit
-	once   []uint32 // scratch: counts before they are multiplied by a weight; nil until it is used
+	counts []uint32 // votes for each bit
+	once   []uint32 // buffer for counts before they are multiplied by a weight; nil until needed
 }
 
 // NewAccumulator returns an Accumulator without features, for fingerprints of 1 to MaxWords words.
@@ -24,20 +24,21 @@ func NewAccumulator(words int) *Accumulator {
 	return &Accumulator{counts: make([]uint32, 64*words)}
 }
 
-// Reset forgets all features.
+// Reset discards all features.
 func (a *Accumulator) Reset() {
 	a.n = 0
 	clear(a.counts)
 }
 
-// Add lets hashes vote. They must not have voted before. There must be fewer than 2^32 in all.
+// Add lets hashes vote. They must not have voted before. In all, there must be fewer than 2^32
+// votes.
 func (a *Accumulator) Add(hashes []uint64) {
 	a.n += uint64(len(hashes))
 	kernel.CountWide(a.counts, hashes)
 }
 
-// AddWeighted lets hashes vote, each as often as weight says, which must be positive. They must not
-// have voted before. The votes must be fewer than 2^32 in all.
+// AddWeighted lets each hash vote weight times; weight must be positive. The hashes must not have
+// voted before. In all, there must be fewer than 2^32 votes.
 func (a *Accumulator) AddWeighted(hashes []uint64, weight int) {
 	if weight == 1 {
 		a.Add(hashes)
@@ -54,31 +55,31 @@ func (a *Accumulator) AddWeighted(hashes []uint64, weight int) {
 	a.n += uint64(len(hashes)) * uint64(weight)
 }
 
-// Len returns how many votes there were, one for each hash that has weight 1.
+// Len returns the number of votes, which counts each hash by its weight.
 func (a *Accumulator) Len() int { return int(a.n) }
 
-// Sum stores the fingerprint of the features so far to dst, which has as many words: for weights of
-// 1 it is that of the function Sum, else that of SumWeighted.
+// Sum stores the fingerprint of the features so far in dst, which must have the Accumulator's
+// number of words. If all weights are 1, it is the result of the function Sum, else of SumWeighted.
 func (a *Accumulator) Sum(dst []uint64) {
 	for j := range dst {
 		dst[j] = majority((*[64]uint32)(a.counts[64*j:]), a.n)
 	}
 }
 
-// Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half
-// of the hashes have it set; a tie sets the odd bits and clears the even ones, so that ties
-// favour neither value. The hashes must be distinct: one that is repeated votes again. There
-// must be fewer than 2^32.
+// Sum64 returns the 64-bit SimHash of a set of feature hashes: bit i is set if more than half of
+// the hashes have it set; a tie sets the odd bits and clears the even ones, so that ties favour
+// neither value. The hashes must be distinct: a repeated hash would vote again. There must be fewer
+// than 2^32 hashes.
 func Sum64(hashes []uint64) uint64 {
 	var counts [64]uint32
 	kernel.Count64(&counts, hashes)
 	return majority(&counts, uint64(len(hashes)))
 }
 
-// Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, to dst, least significant
-// word first; dst has 1 to MaxWords words. The votes of a feature for word 0 are its hash, so that
-// dst[0] is Sum64(hashes), and for word j > 0 they are the j-th output of the SplitMix64 generator
-// seeded with it. Everything else is as for Sum64.
+// Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, in dst, least significant
+// word first; dst must have 1 to MaxWords words. The votes of a feature for word 0 are its hash, so
+// dst[0] is Sum64(hashes); for word j > 0 they are the j-th output of the SplitMix64 generator
+// seeded with the hash. In all other respects Sum does the same as Sum64.
 func Sum(dst []uint64, hashes []uint64) {
 	checkWords(len(dst))
 	var small [16 * 64]uint32
@@ -90,13 +91,13 @@ func Sum(dst []uint64, hashes []uint64) {
 	a.Sum(dst)
 }
 
-// majority returns the bits that more than half of n hashes have set, n below 2^32, given how many
-// have each; ties are as Sum64 says.
+// majority returns the bits that more than half of n hashes have set, n below 2^32, given the
+// number of hashes that have each bit set. Ties are resolved as in Sum64.
 //
-// An even bit is set from n/2+1 votes on and an odd bit from (n+1)/2 on. Two counts are compared at
-// a time, in the halves of an integer: from a count with a 1 put before it, which it has room for
-// if n is below 2^31, the bound can be subtracted without a borrow from the other half, and the 1
-// remains if the count is not less.
+// An even bit needs n/2+1 votes and an odd bit (n+1)/2. Two counts are compared at a time, in the
+// halves of an integer. Each count has a 1 bit above it, for which there is space if n is below
+// 2^31; so the bound can be subtracted without a borrow from the other half, and the 1 remains if
+// the count is at least the bound.
 func majority(counts *[64]uint32, n uint64) uint64 {
 	const tops = 1<<63 | 1<<31
 	if n > math.MaxInt32 {
@@ -115,9 +116,9 @@ func majority(counts *[64]uint32, n uint64) uint64 {
 	return interleave(fp)
 }
 
-// interleave returns the bits of the low half of x in the even positions and those of the high half
-// in the odd ones: a perfect shuffle, in five steps that each swap the middle quarters of halves,
-// of quarters, ... of four bits.
+// interleave moves the bits of the low half of x to the even positions and those of the high half
+// to the odd ones: a perfect shuffle in five steps, which swap the middle quarters of halves, of
+// quarters, ... of four bits.
 func interleave(x uint64) uint64 {
 	for _, s := range [...]struct {
 		mask  uint64
@@ -138,17 +139,17 @@ func majorityLarge(counts *[64]uint32, n uint64) (fp uint64) {
 }
 
 // SumWeighted64 returns the 64-bit SimHash of features with weights: bit i is set if the weights of
-// the hashes that have it set are more than half of the sum of all weights, with ties as for Sum64.
+// the hashes that have it set are more than half of the sum of all weights, with ties as in Sum64.
 // A weight may be negative. Weights are integers, so that the fingerprint does not depend on the
-// order of the features; scale fractions. The same hash may occur more than once: its weights add
-// up. It panics unless there is one weight for each hash.
+// order of the features; scale fractions. The weights of a hash that occurs several times are
+// summed. It panics unless there is one weight for each hash.
 func SumWeighted64(hashes []uint64, weights []int32) uint64 {
 	var dst [1]uint64
 	SumWeighted(dst[:], hashes, weights)
 	return dst[0]
 }
 
-// SumWeighted is to SumWeighted64 what Sum is to Sum64.
+// SumWeighted extends SumWeighted64 to several words, as Sum extends Sum64.
 func SumWeighted(dst []uint64, hashes []uint64, weights []int32) {
 	checkWords(len(dst))
 	if len(hashes) != len(weights) {
@@ -173,15 +174,14 @@ func SumWeighted(dst []uint64, hashes []uint64, weights []int32) {
 	}
 }
 
-// checkWords panics for fingerprints of other lengths than 1 to MaxWords words.
+// checkWords panics unless fingerprints have 1 to MaxWords words.
 func checkWords(n int) {
 	if n < 1 || n > MaxWords {
 		panic(fmt.Sprintf("simhash: a fingerprint of %d words: want 1 to %d", n, MaxWords))
 	}
 }
 
-// Distance returns the Hamming distance of two 64-bit fingerprints: the number of bits in which
-// they differ.
+// Distance returns the Hamming distance of two 64-bit fingerprints: the number of bits that differ.
 func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
 
 // DistanceWide returns the Hamming distance of two fingerprints with the same number of words.
@@ -194,13 +194,13 @@ func DistanceWide(a, b []uint64) (d int) {
 	return d
 }
 
-// FractionEqual returns the fraction of the 64 bits that two fingerprints have in common, in [0,1].
+// FractionEqual returns the fraction of the 64 bits that are equal in two fingerprints, in [0,1].
 func FractionEqual(a, b uint64) float64 { return 1 - float64(Distance(a, b))/64 }
 
-// Cosine estimates the cosine similarity of two sets of features, with its standard error, from
-// the Hamming distance of their fingerprints of the given number of bits. A bit differs with
-// probability angle / pi. A distance of 0 does not mean that the error is 0: it is then that of
-// distance 1, and at the other end that of bits - 1.
+// Cosine estimates the cosine similarity of two feature sets, with its standard error, from the
+// Hamming distance of their fingerprints of the given number of bits. A bit differs with
+// probability angle / pi. A distance of 0 does not mean that the error is 0, so Cosine returns the
+// error for distance 1 instead; likewise, for distance bits the error for bits - 1.
 //
 // For sets without weights the cosine is |A n B| / sqrt(|A| |B|).
 func Cosine(distance, bits int) (cosine, stderr float64) {

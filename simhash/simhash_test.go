@@ -18,7 +18,7 @@ func splitMix(h uint64, j int) uint64 {
 	return z ^ z>>31
 }
 
-// plain is SimHash by its definition: signed sums of weights.
+// plain is SimHash by definition: signed sums of weights.
 func plain(words int, hashes []uint64, weights []int32) []uint64 {
 	fp := make([]uint64, words)
 	for i := range 64 * words {
@@ -172,8 +172,8 @@ func TestDistanceFollowsAngle(t *testing.T) {
 		p := math.Acos(cosine) / math.Pi
 		mean, dev := meanDev(distances)
 		sigma := math.Sqrt(bits * p * (1 - p))
-		// Sets of 200 votes are not yet the limit of many: allow for 1 % beyond the error of the
-		// mean.
+		// Sets of 200 votes have not quite reached the limit for many votes: allow 1 % more than
+		// the error of the mean.
 		if math.Abs(mean-bits*p) > 4*sigma/math.Sqrt(trials)+0.01*bits*p || dev > 1.15*sigma {
 			t.Errorf("cosine %.2f: distance %.1f +- %.1f, theory %.1f +- %.1f", cosine, mean, dev, bits*p, sigma)
 		}
@@ -207,7 +207,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestTextIsHasher compares Text, which shares Hashers between calls, with a new Hasher for each.
+// TestTextIsHasher compares Text, which shares Hashers between calls, with a new Hasher for each
+// call.
 func TestTextIsHasher(t *testing.T) {
 	words := strings.Fields("the quick brown fox jumps over a lazy dog and goes home again to sleep until it rains")
 	var wg sync.WaitGroup
@@ -238,7 +239,7 @@ func TestTextIsHasher(t *testing.T) {
 	}
 }
 
-// BenchmarkText is of a document of 1.8 kB: by Text, which takes any call, and by a Hasher.
+// BenchmarkText hashes a document of 1.8 kB, with Text and with a Hasher.
 func BenchmarkText(b *testing.B) {
 	text := strings.Repeat("many a word that is not the same 0 ", 10)
 	for i := range 40 {

@@ -42,7 +42,7 @@ func (d *Document) Compare(e *Document) int {
 	return 0
 }
 
-// check reports whether d is within the limits of the format.
+// check returns an error if d exceeds a limit of the format.
 func (d *Document) check(words int) error {
 	switch {
 	case len(d.ID) == 0:

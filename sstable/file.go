@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// File is the source from which OpenFile reads a table.
+// File is the file that OpenFile reads as a table.
 type File interface {
 	// Mmap returns the whole file, read-only, and a function that releases the mapping.
 	Mmap() (data []byte, unmap func() error, err error)

@@ -43,7 +43,7 @@ func goldenDocs() []Document {
 	return sortedDocs(docs)
 }
 
-// goldenSketch returns a sketch of 1 to 128 hashes, some of them common to many documents.
+// goldenSketch returns a sketch of 1 to 128 hashes. Many documents share some hashes.
 func goldenSketch(i int) []uint32 {
 	s := []uint32{0x10000000}
 	for j := range min(i*i%200, 127) {
@@ -136,9 +136,8 @@ func goldenMerge(t *testing.T) (data []byte, docs []Document) {
 	return out.Bytes(), sortedDocs(docs)
 }
 
-// TestGoldenMerged reads a merged table in which some documents have no record and some records
-// belong to no document. The layout that a merge produces may change; the meaning of its bytes may
-// not.
+// TestGoldenMerged reads a merged table with documents that have no record and records that belong
+// to no document. The layout that a merge produces may change; the meaning of its bytes may not.
 func TestGoldenMerged(t *testing.T) {
 	path := filepath.Join("testdata", "v2-merged.sst")
 	data, docs := goldenMerge(t)

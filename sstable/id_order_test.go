@@ -38,8 +38,7 @@ func tableOfIDs(t *testing.T, n int, id func(doc int) string) (*Reader, []byte) 
 	return r, buf.Bytes()
 }
 
-// TestIDOrder compares the parts of tables below and above the size from which tables are divided
-// with a scan of all IDs.
+// TestIDOrder compares the parts of tables of one part and of several parts with a scan of all IDs.
 func TestIDOrder(t *testing.T) {
 	ctx := t.Context()
 	for _, n := range []int{0, 1, 2*write.PartDocs - 1, 2 * write.PartDocs, 20*write.PartDocs + 77} {

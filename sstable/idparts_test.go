@@ -102,7 +102,8 @@ func TestLongIDsInParts(t *testing.T) {
 }
 
 // TestStoredIDOrder reads the order of IDs from tables that are written from batches or merged,
-// with and without documents left out. The sizes are around those of stretches and blocks.
+// with and without documents left out. The numbers of documents are near the sizes of stretches and
+// blocks.
 func TestStoredIDOrder(t *testing.T) {
 	for _, n := range []int{20, 149, 150, 151, 300, 1000} {
 		data := dividedTable(t, n, 1)

@@ -78,7 +78,7 @@ func (r *Reader) IDHashBlocks(fn func(hashes []uint64) error) (err error) {
 	})
 }
 
-// mostTimes is the largest ratio of the numbers of IDs of two tables at which both runs are
+// mostTimes: if one table has up to this many times as many IDs as another, both runs are
 // intersected as a whole.
 const mostTimes = 16
 

@@ -84,10 +84,10 @@ func checkRange(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, at f
 	n := uint32(len(docs))
 	other, otherAt := q[len(q)/3:], 1-at/2
 	wants := [][]JaccardHit{want, nil, bruteJaccard(docs, other, int(r.Params().Sketch), otherAt)}
-	for _, of := range [][2]uint32{{0, n}, {n / 3, n - n/5}, {0, 0}} {
+	for _, docRange := range [][2]uint32{{0, n}, {n / 3, n - n/5}, {0, 0}} {
 		var got [3][]JaccardHit
 		last := [2]int{-1, -1}
-		err := r.JaccardRange(of[0], of[1], []minhash.Sketch{q, nil, other}, []float64{at, at, otherAt}, func(i int, h JaccardHit) error {
+		err := r.JaccardRange(docRange[0], docRange[1], []minhash.Sketch{q, nil, other}, []float64{at, at, otherAt}, func(i int, h JaccardHit) error {
 			if now := [2]int{int(h.Doc), i}; slices.Compare(last[:], now[:]) >= 0 {
 				t.Fatalf("JaccardRange: %v after %v", now, last)
 			} else {
@@ -98,9 +98,9 @@ func checkRange(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, at f
 		})
 		for i, all := range wants {
 			in := slices.Clone(all)
-			in = slices.DeleteFunc(in, func(h JaccardHit) bool { return h.Doc < of[0] || h.Doc >= of[1] })
+			in = slices.DeleteFunc(in, func(h JaccardHit) bool { return h.Doc < docRange[0] || h.Doc >= docRange[1] })
 			if err != nil || !slices.Equal(got[i], in) {
-				t.Fatalf("JaccardRange(%v) of sketch %d at %v: %v, %v; want %v", of, i, at, got[i], err, in)
+				t.Fatalf("JaccardRange(%v) of sketch %d at %v: %v, %v; want %v", docRange, i, at, got[i], err, in)
 			}
 		}
 	}

@@ -115,7 +115,7 @@ func (m *randomMerge) shift(docs []Document) uint64 {
 	for _, d := range docs {
 		least, most = min(least, d.Seq), max(most, d.Seq)
 	}
-	// The sums may start anywhere from 0 up to the value at which the greatest would wrap.
+	// The sums may start anywhere from 0 up to the value that would make the greatest wrap.
 	start := []uint64{0, math.MaxUint64 - (most - least), m.r.Uint64()}[m.r.IntN(3)]
 	return min(start, math.MaxUint64-(most-least)) - least
 }
@@ -201,7 +201,7 @@ func (m *randomMerge) checkOrder(r *Reader) {
 	}
 }
 
-// damaged merges the tables with one of them damaged.
+// damaged damages one of the tables and merges them.
 func (m *randomMerge) damaged(tables [][]byte, at uint32, word uint64) {
 	if len(tables) == 0 {
 		return

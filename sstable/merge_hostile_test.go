@@ -65,8 +65,8 @@ func mergeForged(t *testing.T, data, more []byte, at int, value uint64) {
 	}
 }
 
-// TestMergeRepeated merges tables in which every document has the same rank, or every ID hash leads
-// to the same document, while most documents are left out.
+// TestMergeRepeated merges tables with the same rank for every document, or with the same document
+// for every ID hash, while most documents are left out.
 func TestMergeRepeated(t *testing.T) {
 	p := testParams
 	p.Sketch, p.MinJaccard = 0, 0

@@ -14,9 +14,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// TestSegmentsWithoutSketches has tables in which all, some or no parts consist of documents
-// without sketches. Segments without sketches store no bitmaps; those at the front form one segment
-// of any size; everything else is unchanged.
+// TestSegmentsWithoutSketches has tables with all combinations of parts with and without sketches.
+// Segments without sketches store no bitmaps; those at the front form one segment of any size;
+// everything else is unchanged.
 func TestSegmentsWithoutSketches(t *testing.T) {
 	const n, parts = 300, 3
 	for mask := range 1 << parts { // bit i: part i has sketches

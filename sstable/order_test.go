@@ -222,12 +222,12 @@ func TestIdentity(t *testing.T) {
 
 func firstColumnBlock(t *testing.T, c *keyrun.Column) []uint64 {
 	t.Helper()
-	var room [keyrun.BlockLen]uint64
-	n, err := c.Block(0, room[:])
+	var block [keyrun.BlockLen]uint64
+	n, err := c.Block(0, block[:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	return room[:n]
+	return block[:n]
 }
 
 // withColumn returns table r with other values in a column, or in the key run of sequence numbers.

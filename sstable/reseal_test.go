@@ -43,8 +43,8 @@ func within(b []byte, offset, length uint64) []byte {
 
 func seal(at, b []byte) { le.PutUint32(at, crc32.Checksum(b, castagnoli)) }
 
-// resealTable returns a copy of a possibly damaged table in which every checksum that can be found
-// is right. Otherwise a fuzzer would not get past the checksums.
+// resealTable copies a possibly damaged table and makes every checksum that it can find right.
+// Otherwise a fuzzer would not get past the checksums.
 func resealTable(data []byte) []byte {
 	data = bytes.Clone(data)
 	if len(data) < tableTail {

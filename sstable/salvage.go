@@ -89,7 +89,7 @@ func (s *Salvaged) Params() table.Params { return s.r.Params }
 // Note returns the note of the table, as Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
 
-// Whole returns the table if every byte of it is intact, else nil. It is valid until Close.
+// Whole returns the table if every byte is intact, else nil. It is valid until Close.
 func (s *Salvaged) Whole(ctx context.Context) *Reader {
 	if r := (&Reader{t: s.r}); s.whole && len(s.losses) == 0 && r.VerifySums(ctx) == nil {
 		return r
@@ -112,7 +112,7 @@ func placeOf(err error) lossPlace {
 	return lossPlace{err.Error(), -1}
 }
 
-// found records damage, and returns its Loss, in which the caller counts documents. The pointer is
+// found records damage, and returns its Loss, where the caller counts documents. The pointer is
 // valid until the next call.
 func (s *Salvaged) found(err error) *Loss {
 	place := placeOf(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// open opens every part of the table from which documents are restored, as far as its directory, or
-// a copy of it, is intact.
+// open opens every part of the table that is needed to restore documents, if the part's directory
+// or its copy is intact.
 func (s *Salvaged) open() (err error) {
 	r := s.r
 	defer r.Unguard(table.Guard(), &err)

@@ -163,8 +163,8 @@ func (r *Reader) FieldCandidates(ranges []FieldRange) (docs []uint32, err error)
 type FieldIndex struct{ keys fieldidx.Growing }
 
 // Candidates returns, ascending, which of the first n documents may have a value in one of some
-// ranges. all has one or more lists of ranges, of which Candidates uses the one that selects the
-// fewest documents. fields returns the fields of a document by its number; they must never change.
+// ranges. all has one or more lists of ranges; Candidates uses the list that selects the fewest
+// documents. fields returns the fields of a document by its number; they must never change.
 func (x *FieldIndex) Candidates(p *Params, n int, fields func(doc int) []byte, all [][]FieldRange) (docs []uint32) {
 	x.keys.Grow(n, p.Indexed, fields)
 	var least [][]fieldidx.Keyed

@@ -188,7 +188,7 @@ func TestEachSketch(t *testing.T) {
 	}
 }
 
-// TestConcurrentJaccard is for the race detector: many goroutines read blocks, and need the order
+// TestConcurrentJaccard serves the race detector: many goroutines read blocks, and need the order
 // of hashes, for the first time.
 func TestConcurrentJaccard(t *testing.T) {
 	data, docs := sketchTable(t, 2000)

@@ -270,7 +270,7 @@ func checkTableNear(t *testing.T, r *Reader, docs []Document, rng *rand.Rand) {
 	}
 }
 
-// TestConcurrentReaders is for the race detector: many goroutines read blocks for the first time at
+// TestConcurrentReaders serves the race detector: many goroutines read blocks for the first time at
 // once.
 func TestConcurrentReaders(t *testing.T) {
 	docs := testDocs(rand.New(rand.NewPCG(37, 38)), 3000)

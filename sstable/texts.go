@@ -13,7 +13,7 @@ import (
 // nearly true, even if the table was merged from many, except for texts that lie next to a similar
 // one. It caches up to 32 MiB of decoded blocks, plus one block.
 //
-// A Texts must not be used concurrently; a Reader can have any number of them.
+// A Texts must not be used concurrently; a Reader can have any number of Texts.
 type Texts struct {
 	r      *Reader
 	cursor *blobs.RecordCursor // nil if the table has no records

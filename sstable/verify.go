@@ -296,8 +296,7 @@ func (v *verifier) checkSketches() error {
 	return v.t.Sketches.Verify(v.advance)
 }
 
-// checkSets verifies that the index of sets agrees with the texts. It compares sums of hashes, as
-// checkRuns does.
+// checkSets verifies that the index of sets agrees with the texts, by sums of hashes.
 func (v *verifier) checkSets() error {
 	x := v.t.Sets
 	if x == nil {
@@ -340,8 +339,8 @@ func (v *verifier) checkSets() error {
 	return err
 }
 
-// checkFields verifies that the lists of indexed fields agree with the documents. It compares sums
-// of hashes, as checkSets does.
+// checkFields verifies that the lists of indexed fields agree with the documents, by sums of
+// hashes.
 func (v *verifier) checkFields() error {
 	paths := v.t.Params.Indexed()
 	if len(paths) == 0 {
@@ -476,9 +475,8 @@ func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
 	return nil
 }
 
-// checkRuns verifies that all runs have the same fingerprints. It compares sets by the sum of keyed
-// hashes of their members. The keys are chosen here at random, so that no file can be made to pass
-// with different sets.
+// checkRuns verifies that all runs have the same fingerprints. It compares sums of keyed hashes,
+// with random keys, so that no file can be made to pass with different sets.
 func (v *verifier) checkRuns() error {
 	h := keyrun.NewSetHash()
 	for word := range v.t.Params.NumWords() {

@@ -21,9 +21,9 @@ func TestVerifySideBySide(t *testing.T) {
 
 	r := openTable(t, data)
 	last, total, reports := int64(0), 2*r.Info().Size, 0
-	err := r.Verify(t.Context(), func(done, of int64) {
-		if done < last || done > of || of != total {
-			t.Errorf("%d of %d after %d of %d", done, of, last, total)
+	err := r.Verify(t.Context(), func(done, all int64) {
+		if done < last || done > all || all != total {
+			t.Errorf("%d of %d after %d of %d", done, all, last, total)
 		}
 		last = done
 		reports++

@@ -190,8 +190,8 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestWideCrowd searches a table in which half of the documents have the same value of a word: a
-// query with that value, or one near it, must not compare all these documents.
+// TestWideCrowd searches a table where half of the documents have the same value of a word: a query
+// with that value, or one near it, must not compare all these documents.
 func TestWideCrowd(t *testing.T) {
 	const n, crowd = 100_000, 0xc0ffee
 	r := rand.New(rand.NewPCG(3, 4))

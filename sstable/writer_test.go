@@ -217,16 +217,16 @@ func TestWriteErrors(t *testing.T) {
 		docs[i].Text = fmt.Appendf(nil, "%x", rand.Uint64())
 	}
 	_, info := buildTable(t, testParams, WriterOptions{}, docs)
-	for room := 0; room < int(info.Size); room += 33331 {
-		w, err := NewWriter(&limited{room}, testParams, WriterOptions{})
+	for space := 0; space < int(info.Size); space += 33331 {
+		w, err := NewWriter(&limited{space}, testParams, WriterOptions{})
 		for i := 0; err == nil && i < len(docs); i++ {
 			err = w.Add(&docs[i])
 		}
 		if err != nil && w.Add(&docs[len(docs)-1]) != err {
-			t.Errorf("room for %d bytes: Add works after %v", room, err)
+			t.Errorf("space for %d bytes: Add works after %v", space, err)
 		}
 		if _, err := w.Close(); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("room for %d of %d bytes: Close gave %v", room, info.Size, err)
+			t.Errorf("space for %d of %d bytes: Close gave %v", space, info.Size, err)
 		}
 	}
 }

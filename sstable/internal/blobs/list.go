@@ -208,9 +208,9 @@ func (l *List) load(pos uint64) uint64 {
 
 // loadEnd is load of the rest of an area, b, which is shorter than 8 bytes.
 func loadEnd(b []byte) uint64 {
-	var room [8]byte
-	copy(room[:], b)
-	return binary.LittleEndian.Uint64(room[:])
+	var word [8]byte
+	copy(word[:], b)
+	return binary.LittleEndian.Uint64(word[:])
 }
 
 // PrefetchEntry prefetches the directory entry of string i. l may be nil.
@@ -374,9 +374,9 @@ func (l *List) decode(b int, ends *[maxListStrings]uint32) {
 	low := uint32(uint64(l.dir.Data[b*ListEntry+7]) << (width & 63) >> 8)
 	src := l.area.Data[off:]
 	if len(src) < packed+8 {
-		var room [(maxListStrings*maxWidth)/8 + 8]byte
-		copy(room[:], src)
-		src = room[:]
+		var padded [(maxListStrings*maxWidth)/8 + 8]byte
+		copy(padded[:], src)
+		src = padded[:]
 	}
 	bit, mask := 0, uint64(1)<<(width&63)-1
 	if count == 1<<(l.shift&31) {

@@ -5,9 +5,9 @@ package blobs
 const cursorBytes = 32 << 20
 
 // A RecordCursor reads the records of documents in the order of their numbers. A merged table has
-// blocks from each of its inputs, and those of each input are in the order of documents, so the
-// cursor follows many series of blocks at a time: it caches the last blocks and the position in
-// each, and it decodes each block once as long as there are no more series than cached blocks.
+// blocks from each of its inputs, and only blocks of the same input are in the order of documents.
+// So the cursor follows many series of blocks at a time: it caches the last blocks and the position
+// in each, and it decodes each block once as long as there are no more series than cached blocks.
 type RecordCursor struct {
 	records *Records
 	most    int // maximum size of cached blocks, not counting the last one

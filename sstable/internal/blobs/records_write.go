@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// RecordsWriter collects blocks of records. It numbers records in the order in which they are
-// added. Finished blocks wait in memory until Flush.
+// RecordsWriter collects blocks of records. It numbers records in the order of Add. Finished blocks
+// wait in memory until Flush.
 type RecordsWriter struct {
 	enc    *zstd.Encoder
 	size   int    // size at which a block ends

@@ -65,7 +65,7 @@ func (s *Sets) Size(record uint32) uint32 {
 	return 0
 }
 
-// NoDocument stands for the document of a record that belongs to none.
+// NoDocument is the document number of a record that belongs to no document.
 const NoDocument = 1<<32 - 1
 
 // AppendKeys appends the keys with bins in [from, to), unsorted. docs has the documents of the

@@ -39,8 +39,8 @@ func (g *Growing) Grow(n int, indexed func() [][]string, fields func(record int)
 	for ; g.records < n; g.records++ {
 		for i, path := range paths {
 			Each(path, fields(g.records), func(list int, key []byte) {
-				of := &added[Lists*i+list]
-				*of = append(*of, Keyed{bytes.Clone(key), uint32(g.records)})
+				keys := &added[Lists*i+list]
+				*keys = append(*keys, Keyed{bytes.Clone(key), uint32(g.records)})
 			})
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 // A Group has the keys of some consecutive records, for one list.
 type Group struct {
-	first uint32 // number of the first record, counted through all groups
-	keys  []byte
-	ends  []uint32 // end of each key in keys
-	of    []uint32 // index in the group of each key's record
+	first   uint32 // number of the first record, counted through all groups
+	keys    []byte
+	ends    []uint32 // end of each key in keys
+	records []uint32 // index in the group of each key's record
 }
 
 func (g *Group) key(i uint32) []byte {
@@ -26,7 +26,7 @@ func (g *Group) key(i uint32) []byte {
 }
 
 func (g *Group) end(record uint32) {
-	g.ends, g.of = append(g.ends, uint32(len(g.keys))), append(g.of, record)
+	g.ends, g.records = append(g.ends, uint32(len(g.keys))), append(g.records, record)
 }
 
 // Groups has a group for each list, for the same records.
@@ -59,8 +59,8 @@ func Each(path []string, fields []byte, fn func(list int, key []byte)) {
 	value := jsonfield.Value(raw)
 	fn(Texts, jsonfield.TextKey(value))
 	if jsonfield.IsNumber(value) {
-		var room [jsonfield.MostKey]byte
-		fn(Numbers, jsonfield.AppendNumberKey(room[:0], value))
+		var buf [jsonfield.MostKey]byte
+		fn(Numbers, jsonfield.AppendNumberKey(buf[:0], value))
 	}
 }
 
@@ -89,7 +89,7 @@ func (v *Values) Add(g Groups) {
 // Bytes returns the memory needed for the keys, including the memory for sorting them.
 func (v *Values) Bytes() int64 { return v.bytes }
 
-// NoDocument stands for the document of a record that belongs to none.
+// NoDocument is the document number of a record that belongs to no document.
 const NoDocument = 1<<32 - 1
 
 // An entry is a key that is being sorted.
@@ -106,7 +106,7 @@ func (v *Values) Sorted(list int, docs []uint32, add func(key []byte, doc uint32
 	s := sorting{v.lists[list], docs}
 	var entries []entry
 	for i := range s.groups {
-		for k := range s.groups[i].of {
+		for k := range s.groups[i].records {
 			if e := (entry{group: uint32(i), key: uint32(k)}); s.doc(e) != NoDocument {
 				entries = append(entries, e)
 			}
@@ -129,7 +129,7 @@ type sorting struct {
 func (s *sorting) key(e entry) []byte { return s.groups[e.group].key(e.key) }
 func (s *sorting) doc(e entry) uint32 {
 	g := &s.groups[e.group]
-	return s.docs[g.first+g.of[e.key]]
+	return s.docs[g.first+g.records[e.key]]
 }
 
 // wordBytes is how many bytes of a key are compared at a time.

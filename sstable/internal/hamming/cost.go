@@ -51,8 +51,8 @@ const (
 	// longBlocks: a range with more blocks than this, in addition to four times the mean number of
 	// keys, is scanned like a whole table. Only hot ranges have more.
 	longBlocks = 3
-	// scanParts is the number of parts from which the cost of a scan of the table is estimated,
-	// rangeParts the number for a range.
+	// scanParts is how many parts of the table are used to estimate the cost of a scan, rangeParts
+	// how many parts of a range.
 	scanParts, rangeParts = 32, 8
 )
 
@@ -74,8 +74,8 @@ var chance = func() (p [maxDistance + 1][maxDistance + 1]float64) {
 	return p
 }()
 
-// leastWidths is, for each distance, the width of low bits from which on comparing them alone is
-// cheaper than decoding all keys, because few of them are near by chance.
+// leastWidths is, for each distance, the least width of low bits for which comparing them alone is
+// cheaper than decoding all keys, because few keys are near by chance.
 var leastWidths = func() (least [maxDistance + 1]uint8) {
 	for k := range least {
 		for width := maxDistance; width >= 0; width-- {
@@ -126,14 +126,14 @@ func (x *Index) scanCostOf(p *searchPlan) float64 {
 // cheapScan reports whether a scan may cost less than the plan. It looks at a few blocks.
 func (x *Index) cheapScan(p *searchPlan) bool {
 	const some = 8
-	run, met := x.tables[0].run, 0
+	run, near := x.tables[0].run, 0
 	for i := range some {
 		b := (2*i + 1) * run.NumBlocks() / (2 * some)
 		if _, off := run.Shared(b, b+1, p.q); off <= p.k {
-			met++
+			near++
 		}
 	}
-	return float64(met)/some*float64(run.Len())*cost.scan < 2*p.ns
+	return float64(near)/some*float64(run.Len())*cost.scan < 2*p.ns
 }
 
 // blocksCost returns two estimates of the cost of scanning the blocks [from, to) of table t for
@@ -191,11 +191,11 @@ func (x *Index) hotCost(t int, key uint64, k int, p *keyrun.Probe) float64 {
 }
 
 // worthwhile returns errScan if a scan is cheaper than the rest of a search, given how many keys
-// have been near so far. The first ranges have the query's own leads, where most near keys are
-// found; we assume that the rest has at most 4 times as many. hand is the time, in nanoseconds,
-// that keys found but not yet processed will cost.
-func (x *Index) worthwhile(p *searchPlan, s *Searcher, hand float64) error {
-	hits := float64(len(s.pending)-s.settled)*x.resolveNs + hand
+// have been near so far. The first ranges have the query's own leads, where most near keys are; we
+// assume that the rest has at most 4 times as many. pendingNs is the time, in nanoseconds, that
+// keys found but not yet processed will cost.
+func (x *Index) worthwhile(p *searchPlan, s *Searcher, pendingNs float64) error {
+	hits := float64(len(s.pending)-s.settled)*x.resolveNs + pendingNs
 	if hits+s.extra < x.leastScan {
 		return nil
 	}

@@ -4,9 +4,9 @@
 // # Method
 //
 // A table has its fingerprints in several orders. In permuted table t the bits are moved so that
-// some of them, the lead of t, come first; the keys are sorted and stored as a compressed run
-// (package keyrun). A probe reads the range of keys with one lead, and a kernel compares these keys
-// with the query. (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007.)
+// some bits, the lead of t, come first; the keys are sorted and stored as a compressed run (package
+// keyrun). A probe reads the range of keys with one lead, and a kernel compares these keys with the
+// query. (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007.)
 //
 // A search gives each table of a set with disjoint leads a radius r >= -1 such that the sum of r+1
 // is k+1, and probes the table for every lead that is within r bits of the query's. That finds

@@ -63,8 +63,8 @@ func EstimateUniform(l Layout, n int64, k int) (Estimate, error) {
 // uniformBytes returns the size of a key in a run of n uniform keys. It measures this by encoding a
 // stretch that is as dense as the whole run.
 func uniformBytes(n int64) float64 {
-	// m keys from the first m/n of the key space have the same gaps as n keys in all of it, and the
-	// gaps alone decide how many low bits Elias-Fano coding stores.
+	// m keys from the first m/n of the key space have the same gaps as n keys in the whole space,
+	// and the gaps alone decide how many low bits Elias-Fano coding stores.
 	m := min(n, sampleKeys)
 	share := float64(m) / float64(n)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -17,8 +17,8 @@ func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 	return dst, err
 }
 
-// probe executes the probes of a plan in steps. The ranges of the next step are prefetched before
-// those of the current one are scanned.
+// probe executes the probes of a plan in steps. It prefetches the ranges of the next step before it
+// scans the ranges of the current one.
 func (x *Index) probe(s *Searcher, plan *searchPlan) error {
 	s.pending, s.settled, s.extra, s.scanned = s.pending[:0], 0, 0, 0
 	var f scanFor

@@ -8,7 +8,7 @@ const (
 	// waitingHits is the minimum number of fingerprints that are collected before their documents
 	// are looked up.
 	waitingHits = 1 << 16
-	// resolveBits is the number of bits by which they are sorted: more bits would not improve
+	// resolveBits: fingerprints are sorted by this many leading bits: more bits would not improve
 	// locality.
 	resolveBits = 22
 	// resolveAhead is for how many fingerprints blocks are prefetched together.

@@ -42,8 +42,8 @@ type Layout struct {
 // DefaultLayout has four tables led by 16 bits each.
 var DefaultLayout = Layout{Blocks: 4, Lead: 1}
 
-// LayoutBySize, the zero Layout, stands for the result of ChooseLayout. The parameters of a
-// database may have it, those of a table never do.
+// LayoutBySize, the zero Layout, means the result of ChooseLayout. A database may have it in its
+// parameters, a table never does.
 var LayoutBySize = Layout{}
 
 // sizeLayouts are the layouts of tables by size, each for tables of up to a number of fingerprints.
@@ -126,8 +126,8 @@ func (l Layout) Tables() int {
 	return binomial(l.Blocks, l.Lead)
 }
 
-// radius returns the least r such that any k differing bits leave at most r of them in the lead of
-// some table.
+// radius returns the least r such that, for any k differing bits, some table has at most r
+// differing bits in its lead.
 func (l Layout) radius(k int) int {
 	m, c := l.Blocks, l.Lead
 	// The worst case of the pigeonhole principle: an adversary who places the k bits spreads them
@@ -250,7 +250,7 @@ func (l Layout) makePerms() []perm {
 
 // cutSegments concatenates the bits of segments and cuts them into m blocks, the larger ones first.
 // It returns the bits of the chosen blocks (ascending) and of the others.
-func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment) {
+func cutSegments(segments []segment, m int, chosen ...int) (lead, others []segment) {
 	total := 0
 	for _, s := range segments {
 		total += s.size
@@ -262,7 +262,7 @@ func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment
 		}
 		to := &others
 		if len(chosen) > 0 && chosen[0] == i {
-			to, chosen = &of, chosen[1:]
+			to, chosen = &lead, chosen[1:]
 		}
 		for size > 0 {
 			n := min(size, segments[0].size)
@@ -274,7 +274,7 @@ func cutSegments(segments []segment, m int, chosen ...int) (of, others []segment
 			}
 		}
 	}
-	return of, others
+	return lead, others
 }
 
 // makePerm moves the lead to the front, followed by the rest.

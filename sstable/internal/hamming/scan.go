@@ -170,9 +170,9 @@ func (x *Index) scanKeys(f *scanFor, b int, in keyrun.Info, lo, hi int, s *Searc
 }
 
 // accept adds a key of the current range, which is within the distance, to the hits, or to the
-// pending hits if its documents have to be looked up first. It drops a key that is outside the
-// range, and one that an earlier table reports: only the first table that finds a fingerprint
-// reports it, so no set of reported hits is needed.
+// pending hits if its documents have to be looked up first. It drops a key outside the range, and a
+// key that an earlier table reports: only the first table that finds a fingerprint reports it, so
+// no set of reported hits is needed.
 func (x *Index) accept(f *scanFor, pos int, key uint64, s *Searcher) {
 	// A block may have keys of the neighbouring leads, which belong to another probe or to none.
 	if key < f.first || key > f.last {

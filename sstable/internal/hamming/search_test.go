@@ -309,7 +309,7 @@ func TestNearMissingTable(t *testing.T) {
 	s.Plan(x, 1, 3)
 }
 
-// TestNearConcurrently is for the race detector: several goroutines read the blocks of one index
+// TestNearConcurrently serves the race detector: several goroutines read the blocks of one index
 // for the first time together.
 func TestNearConcurrently(t *testing.T) {
 	fps := keytest.Shapes[1].Make(keytest.Rand("concurrent", 0), 40_000)

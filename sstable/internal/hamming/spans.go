@@ -110,7 +110,8 @@ func (x *Index) scanSpans(f *scanFor, rest []kernel.Span, s *Searcher) error {
 	return nil
 }
 
-// confirmSpans accepts those of the values s.near that are within the distance as whole keys.
+// confirmSpans compares the whole keys of the values s.near, and accepts the keys within the
+// distance.
 func (x *Index) confirmSpans(f *scanFor, spans []kernel.Span, s *Searcher) {
 	// First prefetch the rest of the data of each key: the unary word with the prefix, and the
 	// directory entry of the ID if the position is a document number.

@@ -31,10 +31,9 @@ const maxDistance = base.FingerprintBits
 // range in their block are known only after reading the block's unary part; prefetching roughly the
 // right lines at once loads a few lines more, but is faster.
 const (
-	// prefetchAhead and prefetchAheadMost are the least and the greatest number of probes by which
-	// the prefetch is ahead of the scan. Between them, it is the number of probes with
-	// prefetchAheadKeys keys, enough to hide a cache miss, and few enough to stay in the first
-	// cache.
+	// The prefetch is at least prefetchAhead and at most prefetchAheadMost probes ahead of the
+	// scan. Between these limits, it is as many probes ahead as have prefetchAheadKeys keys, enough
+	// to hide a cache miss, and few enough to stay in the first cache.
 	prefetchAhead, prefetchAheadMost = 8, 32
 	prefetchAheadKeys                = 1344
 	// prefetchKeys bounds the keys of a range that are prefetched at a guessed position.
@@ -77,9 +76,9 @@ const (
 const (
 	// prefetchNear is how many keys within the distance are prefetched whole at once.
 	prefetchNear = 16
-	// spanKeys is the number of keys per lead from which on it is not worth knowing their exact
-	// positions, and fewSpanKeys the number if there are only a few probes: then prefetching the
-	// unary parts as well is faster, since a hit needs them.
+	// With spanKeys or more keys per lead, or fewSpanKeys if there are only a few probes, it is not
+	// worth knowing their exact positions: then prefetching the unary parts as well is faster,
+	// since a hit needs them.
 	spanKeys, fewSpanKeys = 512, 64
 	// stepKeys is the minimum number of keys that are scanned before near ones are processed.
 	stepKeys = 256
@@ -176,14 +175,14 @@ type allocation struct {
 // A planner chooses the radii of one search.
 //
 // The cost of radius r in table t is the sum over the shells 0..r; a shell has the probes at one
-// distance from the query's lead. Until the ranges of a shell have been looked up, its cost is
-// assumed to be that of mean ranges. The choice starts from the best radii for mean ranges, which
-// depend on k alone and are cached. The planner looks up their ranges, which a search must do
-// anyway. If they cost about as much as expected (uniform keys, or a cold part of skewed ones), the
-// radii stand. Otherwise the query has met hot ranges: the radii are chosen again with the costs
-// known by now, and the ranges they need are looked up, until there are radii whose shells are all
-// known and that are far cheaper than a scan. Each round looks up at least one more shell, and
-// look-ups may cost no more than a share of the search (lookUpShare).
+// distance from the query's lead. Until the ranges of a shell have been looked up, the planner
+// assumes ranges of mean size. The choice starts from the best radii for mean ranges, which depend
+// on k alone and are cached. The planner looks up their ranges, which a search must do anyway. If
+// they cost about as much as expected (uniform keys, or a cold part of skewed ones), the radii are
+// final. Otherwise the query has hot ranges: the planner chooses radii again with the costs known
+// by now, and looks up the ranges they need, until all shells of the chosen radii are known and the
+// radii are far cheaper than a scan. Each round looks up at least one more shell, and look-ups may
+// cost no more than a share of the search (lookUpShare).
 type planner struct {
 	probes []keyrun.Probe
 	// cost of the probes at each distance in each table, from the real sizes of ranges

@@ -424,13 +424,13 @@ func (s *Searcher) batchBy(ctx context.Context, x *Wide, a *split, queries [][]b
 		}
 		query := 0
 		word := func(i int) base.Fingerprint { return queries[i][query] }
-		err := s.Batch(ctx, x.words[j], queries[j], int(a.radius[j]), func(of int, h Hit) error {
-			query = of
+		err := s.Batch(ctx, x.words[j], queries[j], int(a.radius[j]), func(i int, h Hit) error {
+			query = i
 			ok, err := x.take(&h, j, word, a, k)
 			if err != nil || !ok {
 				return err
 			}
-			return emit(of, h)
+			return emit(i, h)
 		})
 		if err != nil {
 			return err

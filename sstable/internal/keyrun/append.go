@@ -6,8 +6,9 @@ import "fmt"
 // without an output, and concatenated in order: only the offsets in the directory change.
 
 // Append appends the keys of part, and empties part for reuse. part must be a writer of the same
-// kind without an output. The keys so far must fill whole blocks, and those of part must not be
-// less. After a part that does not fill its last block, nothing more can be added.
+// kind without an output. The keys so far must fill whole blocks, and no key of part may be less
+// than the last key so far. After a part that does not fill its last block, nothing more can be
+// added.
 func (k *Writer) Append(part *Writer) error {
 	if k.fill == BlockLen {
 		k.flushBlock()

@@ -6,11 +6,11 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Most keys of two runs are in only one of them. A merge that steps from key to key cannot predict
-// its branches, which costs more than decoding the keys. So several blocks of the first run at a
-// time are turned into a bitmap of the values between their least and greatest key, with 64 bits
-// per key. The keys of the second run are looked up there without a branch, and only about one in
-// 64 of the keys that are in one run alone has to be searched for among the keys.
+// Most keys of two runs are in only one run. A merge that steps from key to key cannot predict its
+// branches, which costs more than decoding the keys. So several blocks of the first run at a time
+// are turned into a bitmap of the values between their least and greatest key, with 64 bits per
+// key. The keys of the second run are looked up there without a branch, and only about one in 64 of
+// the keys that are in one run alone has to be searched for among the keys.
 const (
 	commonBlocks = 8 // blocks of the first run at a time
 	commonBits   = 18
@@ -24,7 +24,7 @@ type commonFinder struct {
 	// current blocks of a
 	keys  []uint64
 	first int // position of keys[0]
-	room  [commonBlocks * BlockLen]uint64
+	buf   [commonBlocks * BlockLen]uint64
 	shift int // bit (key - keys[0]) >> shift represents key
 	bits  [1 << commonBits / 64]uint64
 
@@ -61,7 +61,7 @@ func EachCommon(a, b *Run, fn func(posA, posB int) error) error {
 
 // take decodes the blocks [from, to) of a, and sets their bits.
 func (f *commonFinder) take(from, to int) error {
-	f.keys, f.first = f.room[:0], from<<BlockShift
+	f.keys, f.first = f.buf[:0], from<<BlockShift
 	for block := from; block < to; block++ {
 		if err := f.a.Check(block); err != nil {
 			return err

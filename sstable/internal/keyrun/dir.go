@@ -55,7 +55,7 @@ const (
 	dirEntry         = 20 // bytes of directory per block
 
 	// maxHighWords bounds the unary part of a block. The encoder needs at most 25: it chooses a
-	// width at which prefixes advance by less than two per key.
+	// width such that prefixes advance by less than two per key.
 	maxHighWords = 64
 )
 
@@ -276,8 +276,8 @@ func (d *Dir) checkCRC(b int) error {
 	return d.checkSum(b, from, end)
 }
 
-// checkSum compares the directory's checksum of block b, which is read for the first time, with
-// that of the bytes [from, end) of the body.
+// checkSum compares the bytes [from, end) of the body, which are read for the first time, with the
+// directory's checksum of block b.
 func (d *Dir) checkSum(b, from, end int) error {
 	if d.src.Pages != nil {
 		d.touch(b, end-from)
@@ -415,7 +415,7 @@ func (f *frameWriter) addBlock(block []byte, base uint64, high, low, width int) 
 	f.low += int64(low)
 }
 
-// directory returns the directory of count values, the greatest of which is last.
+// directory returns the directory of count values. last is the greatest value.
 func (f *frameWriter) directory(count, last uint64) []byte {
 	le := binary.LittleEndian
 	dst := make([]byte, 0, dirEntry*len(f.bases)+frameTrailerSize)

@@ -91,8 +91,8 @@ func (r *Run) blocksFrom(start int, first, last uint64) (block, end int) {
 	if block > 0 && end < guideWindow { // block <= end, so both are inside
 		return start + block, start + end
 	}
-	// A count at a border of the window only says on which side of it the result lies, unless the
-	// directory also ends there.
+	// A count at a border of the window only says whether the result is before or after it, unless
+	// the directory also ends there.
 	if block == 0 && start > 0 || block == guideWindow && start+guideWindow < r.blocks {
 		block = r.gallop(start, first)
 	} else {

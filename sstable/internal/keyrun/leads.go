@@ -11,7 +11,7 @@ import (
 )
 
 // touchedBlocks: if a run has more blocks, its directory and lead index are prefetched before they
-// are read; those of smaller runs stay in a near cache.
+// are read. In smaller runs they stay in a near cache.
 const touchedBlocks = 1 << 6
 
 // manyLeads is the number of bits up to which a lead index needs only two keys per entry. For more

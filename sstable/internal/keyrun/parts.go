@@ -34,8 +34,8 @@ func partsOf(lo, hi int) uint64 {
 	return 2*firstPartBit<<((hi-1)>>partShift) - firstPartBit<<(lo>>partShift)
 }
 
-// partEnd returns the total size in bytes of the parts before part p; size is that of all packed
-// keys.
+// partEnd returns the total size in bytes of the parts before part p; size is the size of all
+// packed keys.
 func partEnd(p, width, size int) int { return min(p*width<<(partShift-3), size) }
 
 // putSums stores the checksums of the parts of packed keys in dst.

@@ -25,12 +25,12 @@ type Range struct {
 	Block, End  uint32
 }
 
-// Start returns the block in which the range starts.
+// Start returns the first block of the range.
 func (r *Range) Start() int { return max(int(r.Block), 1) - 1 }
 
-// Prefetch prefetches the unary part of the block in which the range starts, up to the end of the
-// range, and the packed bits of a number of keys, from about the start of the range. These may
-// reach into the next block, which follows.
+// Prefetch prefetches the unary part of the first block of the range, up to the end of the range,
+// and the packed bits of a number of keys, from about the start of the range. These may reach into
+// the next block, which follows.
 func (r *Range) Prefetch(keys int) {
 	run, b := r.Run, r.Start()
 	if run.src.Pages != nil {

@@ -46,9 +46,9 @@ const (
 // testSection returns copies of a body and a directory as a section of a file. The bytes after the
 // body are not zero.
 func testSection(body, dir []byte) Section {
-	room := append(slices.Clone(body), bytes.Repeat([]byte{0xa5}, kernel.Slack)...)
+	padded := append(slices.Clone(body), bytes.Repeat([]byte{0xa5}, kernel.Slack)...)
 	return Section{
-		File: "test.sst", Name: "run 0", Body: room[:len(body)], Offset: testOffset, Dir: slices.Clone(dir), DirOffset: testDirOffset,
+		File: "test.sst", Name: "run 0", Body: padded[:len(body)], Offset: testOffset, Dir: slices.Clone(dir), DirOffset: testDirOffset,
 	}
 }
 

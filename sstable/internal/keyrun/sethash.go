@@ -3,7 +3,7 @@ package keyrun
 import "math/rand/v2"
 
 // SetHash is a keyed hash whose sum over a set of numbers identifies the set, in any order. The key
-// is random, so nobody can make a file in which another set has the same sum.
+// is random, so nobody can make a file with a different set that has the same sum.
 type SetHash [2]uint64
 
 // NewSetHash returns a hash with a random key.

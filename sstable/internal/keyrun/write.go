@@ -38,7 +38,7 @@ func NewWriter(w io.Writer) *Writer {
 }
 
 // NewPartsWriter is NewWriter for a run in parts: when a search first reads a block, it need not
-// verify all of it.
+// verify the whole block.
 func NewPartsWriter(w io.Writer) *Writer {
 	return &Writer{body: body{w: w, frame: frameWriter{tag: tagParts}}}
 }

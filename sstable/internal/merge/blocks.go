@@ -105,8 +105,8 @@ func (m *merger) copyBlock(in *mergeInput, b int) error {
 	return m.Out.Err
 }
 
-// worthCopying reports whether a block of n records, some of which are alive, is copied whole:
-// enough of it must be alive, and there must be enough numbers for the dead records.
+// worthCopying reports whether a block with alive living records out of n is copied whole: enough
+// records must be alive, and there must be enough numbers for the dead records.
 func (m *merger) worthCopying(in *mergeInput, b int, alive, n uint32) (bool, error) {
 	switch {
 	case alive == n:
@@ -177,7 +177,7 @@ func (m *merger) mergePlaces() error {
 	return err
 }
 
-// newPlaces replaces places of an input by those of the result.
+// newPlaces replaces places of an input by places of the result.
 func (m *merger) newPlaces(in *mergeInput, places []uint64) error {
 	for j, old := range places {
 		place, err := in.placeInResult(uint32(old), m.placed)
@@ -312,7 +312,7 @@ type nameIter struct {
 	next uint32
 }
 
-// get returns the ID of a document, which must come after that of the last call.
+// get returns the ID of a document, which must come after the document of the last call.
 func (it *nameIter) get(doc uint32) (id []byte, err error) {
 	for ; it.next <= doc && err == nil; it.next++ {
 		id, err = it.Next()
@@ -320,7 +320,7 @@ func (it *nameIter) get(doc uint32) (id []byte, err error) {
 	return id, err
 }
 
-// writeChunk writes a chunk, and reads the rest of it if necessary.
+// writeChunk writes a chunk, and reads its rest if necessary.
 func (m *merger) writeChunk(c *blockChunk) (err error) {
 	defer table.UnguardAny(m.tables, table.Guard(), &err)
 	for {

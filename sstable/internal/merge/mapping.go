@@ -17,9 +17,9 @@ import (
 // group of groupLen numbers occupies 16 bytes, so that a look-up costs one cache miss. If not, the
 // mapping is an Elias-Fano code, which is smaller but costs three.
 type Mapping struct {
-	n, room, limit uint32
-	first          uint32
-	apart          bool // false while each number is mapped to one more than its predecessor
+	n, capacity, limit uint32
+	first              uint32
+	apart              bool // false while each number is mapped to one more than its predecessor
 
 	groups []group
 	now    [groupLen]uint32 // results of the current group
@@ -50,7 +50,7 @@ type group struct {
 const inFar = 1
 
 // NewMapping returns a mapping for up to n numbers, to numbers less than limit.
-func NewMapping(n, limit uint32) *Mapping { return &Mapping{room: n, limit: limit} }
+func NewMapping(n, limit uint32) *Mapping { return &Mapping{capacity: n, limit: limit} }
 
 // Append maps the next number to v, which must not be less than the last result, and less than the
 // limit.
@@ -85,10 +85,10 @@ func (m *Mapping) AppendRun(v, n uint32) {
 // part creates the code, from the results so far.
 func (m *Mapping) part() {
 	m.apart = true
-	if m.limit <= mostNear && m.limit/nearGap < m.room {
-		m.groups = make([]group, 0, m.room/groupLen+1)
+	if m.limit <= mostNear && m.limit/nearGap < m.capacity {
+		m.groups = make([]group, 0, m.capacity/groupLen+1)
 	} else {
-		m.eliasFano = newEliasFano(m.room, m.limit)
+		m.eliasFano = newEliasFano(m.capacity, m.limit)
 	}
 	n := m.n
 	m.n = 0
@@ -152,7 +152,7 @@ func (m *Mapping) inGroup(i uint32) uint32 {
 const together = 64
 
 // GetAll replaces each number by its result. If the numbers are not sorted, each costs cache
-// misses, because mappings are large; GetAll makes those of many numbers overlap.
+// misses, because mappings are large; GetAll lets the misses of many numbers overlap.
 func (m *Mapping) GetAll(numbers []uint32) {
 	switch {
 	case !m.apart:

@@ -217,8 +217,8 @@ func (m *merger) blameWords() error {
 	return nil
 }
 
-// endGroup ends the documents with the current fingerprint. If all of them are left out, the runs
-// of the result must not have the fingerprint.
+// endGroup ends the documents with the current fingerprint. If all are left out, the runs of the
+// result must not have the fingerprint.
 func (n *numbering) endGroup() {
 	if n.any && !n.kept {
 		n.inputs[n.input].gone.Add(n.at)

@@ -147,7 +147,7 @@ func (m *merger) mergeRanks() error {
 	return err
 }
 
-// newRanks replaces ranks of an input by those of the result.
+// newRanks replaces ranks of an input by ranks of the result.
 func (m *merger) newRanks(in *mergeInput, ranks []uint64) error {
 	old := m.vals.get(len(ranks))
 	defer m.vals.put(old)

@@ -148,7 +148,7 @@ type cutter struct {
 	pieces  []Piece
 }
 
-// bounds returns the keys at which pieces may start, ascending. They are first keys of blocks, with
+// bounds returns possible first keys of pieces, ascending. They are first keys of blocks, with
 // about as many keys in between as a piece has. A key that is listed twice is the first key of many
 // blocks.
 func (c *cutter) bounds() []uint64 {

@@ -41,10 +41,10 @@ func (m *merger) mergeRuns() error {
 	return nil
 }
 
-// mostRotated is the maximum number of bits by which the keys of a run are rotated to be merged
-// rather than sorted: a piece is collected from as many places of an input as these bits have
-// values. So that more than a few keys are used of each decoded block, a piece has keysOfStream
-// keys from each place, up to mostPiece in all.
+// mostRotated: the keys of a run are rotated by at most this many bits and merged; otherwise they
+// are sorted: a piece is collected from as many places of an input as these bits have values. So
+// that more than a few keys are used of each decoded block, a piece has keysOfStream keys from each
+// place, up to mostPiece in all.
 const (
 	mostRotated  = 12
 	keysOfStream = 256
@@ -151,11 +151,11 @@ func (m *merger) distinctPiece(streams []Stream, piece Piece, gone []uint64) (ke
 	return keys[:n], nil
 }
 
-// goneTogether is how many fingerprints that no document has any more are sorted at a time.
+// goneTogether is about how many keys goneKeys returns at a time, which bounds the memory for them.
 const goneTogether = 1 << 21
 
 // goneKeys returns, ascending, the keys of run index in pieces[from:to] that no document has any
-// more. It chooses to.
+// more. It chooses to so that it returns about m.goneMost keys.
 func (m *merger) goneKeys(index int, pieces []Piece, from int) (to int, keys []uint64, err error) {
 	to = len(pieces)
 	if m.gone == 0 {
@@ -254,7 +254,7 @@ func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 }
 
 // permuted appends the keys in [least, most] that run index of the result needs from an input,
-// without those of documents that are left out: unsorted, and each once.
+// without those of documents that are left out. The keys are distinct but not sorted.
 func (m *merger) permuted(keys []uint64, in *mergeInput, index int, least, most uint64) ([]uint64, error) {
 	any, last := false, uint64(0) // the last key appended; equal fingerprints follow each other
 	err := in.runs[0].EachBlock(func(pos int, fps []uint64) error {

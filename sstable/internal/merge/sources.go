@@ -2,8 +2,8 @@ package merge
 
 import "math/bits"
 
-// Sources stores, for each element of the result of a merge, the input from which it came, in as
-// many bits as the number of inputs needs.
+// Sources stores, for each element of the result of a merge, its input, in as many bits as the
+// number of inputs needs.
 type Sources struct {
 	width uint
 	words []uint64

@@ -2,8 +2,8 @@
 //
 // A page that is not in memory costs a read from storage, about a hundred microseconds. By default,
 // the system reads megabytes around such a page. That is right for a table that is read as a whole,
-// and for one so small that all of it is soon read. But a search in a large table reads a dozen of
-// millions of pages, so the system would read a hundred times more than the search needs.
+// and for a table so small that it is soon read completely. But a search in a large table reads a
+// dozen of millions of pages, so the system would read a hundred times more than the search needs.
 //
 // A table that is not small is in one of three states:
 //
@@ -29,8 +29,8 @@ import (
 )
 
 const (
-	// The inverses of two fractions of memory: smallShare is for the size of a table that the
-	// system may load as it likes, budgetShare for the total size of loaded tables.
+	// The system may load a table of up to 1/smallShare of memory as it likes; the loaded tables
+	// may use 1/budgetShare of memory in all.
 	smallShare, budgetShare = 256, 4
 	// loadShare is the inverse of the fraction of an index that is read before the rest is loaded:
 	// at most 1 + 1/loadShare of the index are read.
@@ -97,9 +97,8 @@ func New(file vfs.Adviser, data []byte, l Limits) *Table {
 // small reports whether the table's pages are left to the system.
 func (t *Table) small() bool { return int64(len(t.data)) <= t.limits.Small }
 
-// SetIndex says that searches read data[index:]. scanned lists the parts of it that scans read in
-// order, which are left to the system. It must be called once, before any other method except
-// Close.
+// SetIndex says that searches read data[index:]. scanned lists the parts that scans read in order,
+// which are left to the system. It must be called once, before any other method except Close.
 func (t *Table) SetIndex(index int64, scanned [][2]int64) {
 	if t == nil {
 		return

@@ -85,14 +85,14 @@ func (b *bitmaps) len() int { return b.n }
 // numBlocks returns the number of stored blocks.
 func (b *bitmaps) numBlocks() int { return len(b.sums) / 4 }
 
-// block verifies block i and returns its bitmaps. It copies them to room if they cannot be read in
+// block verifies block i and returns its bitmaps. It copies them to buf if they cannot be read in
 // place.
-func (b *bitmaps) block(i int, room *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bitmap, error) {
+func (b *bitmaps) block(i int, buf *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bitmap, error) {
 	from := i << bitmapsShift
 	n := min(bitmapsBlock, b.len()-from)
 	if b.zero {
-		clear(room[:n])
-		return room[:n], nil
+		clear(buf[:n])
+		return buf[:n], nil
 	}
 	if b.checked[i>>6].Load()>>(i&63)&1 == 0 {
 		if err := b.check(i); err != nil {
@@ -103,11 +103,11 @@ func (b *bitmaps) block(i int, room *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bi
 		return b.direct[from : from+n], nil
 	}
 	for j := range n {
-		for w := range room[j] {
-			room[j][w] = binary.LittleEndian.Uint64(b.data[(from+j)*bitmapSize+8*w:])
+		for w := range buf[j] {
+			buf[j][w] = binary.LittleEndian.Uint64(b.data[(from+j)*bitmapSize+8*w:])
 		}
 	}
-	return room[:n], nil
+	return buf[:n], nil
 }
 
 // missing returns how many bits of q are not in bitmap i, and how many bits of the bitmap are not

@@ -3,7 +3,7 @@
 //
 // # Outline
 //
-// A search applies three filters, each of which costs less per document than the next:
+// A search applies three filters, in the order of their cost per document:
 //
 //	prefix    If two sketches have a score of t or more, their prefixes share a hash (prefix
 //	          filtering; see postings). So the candidates are the documents in the postings of

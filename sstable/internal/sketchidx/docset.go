@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// docSet is a set of document numbers that preserves the order in which they were added: a hash
-// table with linear probing, at most half full. Its zero value is ready to use.
+// docSet is a set of document numbers that preserves the order of insertion: a hash table with
+// linear probing, at most half full. Its zero value is ready to use.
 type docSet struct {
 	docs  []uint32 // members
 	slots []uint32 // document number + 1; 0 if free

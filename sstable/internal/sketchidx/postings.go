@@ -17,9 +17,9 @@ import (
 //
 // the prefixes share a hash (prefix filtering: Chaudhuri, Ganti, Kaushik, ICDE 2006; Bayardo, Ma,
 // Srikant, WWW 2007). Proof: such sketches share at least ceil(t a) hashes (minhash.MaxMissing),
-// and at least ceil(t b). Fewer hashes are outside the prefix of either sketch, so at least one
-// common hash is in the prefix of A, and at least one in that of B. Therefore the first common
-// hash, in the order, is in both prefixes. The bound is tight for full sketches.
+// and at least ceil(t b). Fewer hashes are outside the prefix of either sketch, so the prefix of A
+// has at least one common hash, and so has the prefix of B. Therefore the first common hash, in the
+// order, is in both prefixes. The bound is tight for full sketches.
 //
 // A table indexes prefixes for t = Params.MinJaccard, in its order of hashes (hot.Order), which
 // serves every t of at least that value. To bound the memory of a writer, documents are split into
@@ -182,7 +182,7 @@ func (p *postings) find(hash uint32) probe {
 	return probe{first: first, block: uint32(lo), end: uint32(end)}
 }
 
-// prefetch prefetches the unary words of the block in which a probe starts.
+// prefetch prefetches the unary words of the first block of a probe.
 func (p *postings) prefetch(pr probe) {
 	if pr.block > 0 && pr.end > 0 {
 		in := p.Info(int(pr.block) - 1)

@@ -38,7 +38,7 @@ func (x *Index) ScanRange(from, to uint32, sketches []minhash.Sketch, ts []float
 			return err
 		}
 	}
-	var room [bitmapsBlock]minhash.Bitmap
+	var buf [bitmapsBlock]minhash.Bitmap
 	for i := range x.segments {
 		seg := &x.segments[i]
 		first, end := seg.first, seg.first+uint32(seg.bitmaps.len())
@@ -47,7 +47,7 @@ func (x *Index) ScanRange(from, to uint32, sketches []minhash.Sketch, ts []float
 		}
 		last := min(end, to) - 1 - first
 		for b := (max(first, from) - first) >> bitmapsShift; b <= last>>bitmapsShift; b++ {
-			maps, err := seg.bitmaps.block(int(b), &room)
+			maps, err := seg.bitmaps.block(int(b), &buf)
 			if err != nil {
 				return err
 			}

@@ -84,11 +84,11 @@ func TestRepeatedPostings(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPostings(run, 16)
-	var room kernel.Keys
-	if docs, err := p.documents(p.find(5), &room, nil); !errors.Is(err, base.ErrCorruption) || len(docs) > 0 {
+	var buf kernel.Keys
+	if docs, err := p.documents(p.find(5), &buf, nil); !errors.Is(err, base.ErrCorruption) || len(docs) > 0 {
 		t.Errorf("%d documents, %v", len(docs), err)
 	}
-	if docs, err := p.documents(p.find(4), &room, nil); err != nil || len(docs) > 0 {
+	if docs, err := p.documents(p.find(4), &buf, nil); err != nil || len(docs) > 0 {
 		t.Errorf("%d documents of a hash without, %v", len(docs), err)
 	}
 }
@@ -109,18 +109,18 @@ func TestUnalignedBitmaps(t *testing.T) {
 	if err != nil || b.direct != nil {
 		t.Fatalf("%v; bitmaps at an odd address are read in place: %v", err, b.direct != nil)
 	}
-	var room [bitmapsBlock]minhash.Bitmap
+	var buf [bitmapsBlock]minhash.Bitmap
 	for i := range b.numBlocks() {
-		got, err := b.block(i, &room)
+		got, err := b.block(i, &buf)
 		if from := i * bitmapsBlock; err != nil || !slices.Equal(got, want[from:min(from+bitmapsBlock, n)]) {
 			t.Errorf("block %d is wrong, or %v", i, err)
 		}
 	}
 }
 
-// TestWithRoom counts how often the capacity for postings of documents of many sizes grows: it
+// TestWithCapacity counts how often the capacity for postings of documents of many sizes grows: it
 // should double for the first ones, then grow once or twice, to little more than needed.
-func TestWithRoom(t *testing.T) {
+func TestWithCapacity(t *testing.T) {
 	const docs = 20_000
 	w, err := NewWriter(Params{Size: 64, MinJaccard: 0.5}, nil, 0, docs)
 	if err != nil {
@@ -130,12 +130,12 @@ func TestWithRoom(t *testing.T) {
 	for i := range docs {
 		n := (i*i + i) % 61
 		before := cap(p.hashes)
-		p.hashes = w.withRoom(p.hashes, n)
+		p.hashes = w.withCapacity(p.hashes, n)
 		if p.hashes, p.ends = p.hashes[:len(p.hashes)+n], append(p.ends, 0); cap(p.hashes) != before && i >= 2000 {
 			grown++
 		}
 	}
 	if most := len(p.hashes) * 9 / 8; grown > 2 || cap(p.hashes) > most {
-		t.Errorf("room for %d postings, not at most %d, grown %d times", cap(p.hashes), most, grown)
+		t.Errorf("capacity for %d postings, not at most %d, grown %d times", cap(p.hashes), most, grown)
 	}
 }

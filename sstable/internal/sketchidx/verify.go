@@ -40,7 +40,7 @@ func (x *Index) Verify(advance func(bytes int64) error) error {
 func (v *verifier) sumSegment(seg *segment, order *hot.Order) (sum uint64, n int, err error) {
 	var sketch minhash.Sketch
 	var prefix []uint32
-	var room []hot.Key
+	var keys []hot.Key
 	var bits [bitmapsBlock]minhash.Bitmap
 	var block []minhash.Bitmap
 	for i := range uint32(seg.bitmaps.len()) {
@@ -59,7 +59,7 @@ func (v *verifier) sumSegment(seg *segment, order *hot.Order) (sum uint64, n int
 			return 0, 0, base.Corruptf(v.file, seg.bitmaps.section, seg.bitmaps.off+int64(i)*bitmapSize,
 				"not the bitmap of the sketch of document %d", seg.first+i)
 		}
-		prefix, _, room = order.Prefix(prefix[:0], sketch, prefixLength(len(sketch), v.params.MinJaccard), room)
+		prefix, _, keys = order.Prefix(prefix[:0], sketch, prefixLength(len(sketch), v.params.MinJaccard), keys)
 		for _, hash := range prefix {
 			sum += v.hash.OfPair(uint64(hash), i)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // A Writer collects the parts of a table that depend on the sketches of its documents. The
-// documents are split into segments, of which the writer holds one at a time:
+// documents are split into segments, and the writer holds one segment at a time:
 //
 //	for each document
 //		if w.Full(sketch): write the remaining blocks, then WriteBitmaps and WritePostings
@@ -39,7 +39,7 @@ type Writer struct {
 	earlier  int  // documents of complete segments before the first sketch
 	expected int
 	postings postingsWriter
-	room     []hot.Key // buffer for hot.Order.Prefix
+	keys     []hot.Key // buffer for hot.Order.Prefix
 
 	// the last sketch that was not empty, and its code: equal documents often follow each other
 	last minhash.Sketch
@@ -112,7 +112,7 @@ func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 	if have := len(p.hashes); n <= have && len(p.ends) > 0 && w.isLast(s) {
 		p.hashes = append(p.hashes, p.hashes[have-n:]...)
 	} else {
-		p.hashes, _, w.room = w.order.Prefix(w.withRoom(p.hashes, n), s, n, w.room)
+		p.hashes, _, w.keys = w.order.Prefix(w.withCapacity(p.hashes, n), s, n, w.keys)
 	}
 	p.ends = append(p.ends, uint32(len(p.hashes)))
 	b := s.Bitmap()
@@ -130,17 +130,17 @@ func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 	return w.list.Add(w.code)
 }
 
-// withRoom ensures capacity for n more postings. At first it doubles the capacity, later it
+// withCapacity ensures capacity for n more postings. At first it doubles the capacity, later it
 // estimates the size of the whole segment from the documents so far, because copying many postings
 // is slow.
-func (w *Writer) withRoom(hashes []uint32, n int) []uint32 {
+func (w *Writer) withCapacity(hashes []uint32, n int) []uint32 {
 	const fewDocs = 1024
 	docs, most, need := len(w.postings.ends)+1, min(w.expected-w.earlier, w.docs), len(hashes)+n
 	if docs < fewDocs || docs >= most || need <= cap(hashes) {
 		return slices.Grow(hashes, n)
 	}
-	room := int(float64(need) / float64(docs) * float64(most))
-	return append(make([]uint32, 0, max(min(room+room/16, w.MaxPostings), need)), hashes...)
+	size := int(float64(need) / float64(docs) * float64(most))
+	return append(make([]uint32, 0, max(min(size+size/16, w.MaxPostings), need)), hashes...)
 }
 
 // isLast reports whether s equals the last non-empty sketch that was added.

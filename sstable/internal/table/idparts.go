@@ -78,9 +78,9 @@ func boundKey(s []byte) uint64 {
 	if len(s) >= 8 {
 		return binary.BigEndian.Uint64(s)
 	}
-	var room [8]byte
-	copy(room[:], s)
-	return binary.BigEndian.Uint64(room[:])
+	var word [8]byte
+	copy(word[:], s)
+	return binary.BigEndian.Uint64(word[:])
 }
 
 // Parts returns the number of parts, at least 1.

@@ -97,7 +97,7 @@ func (p Params) ForTable(n int64) Params {
 	return p
 }
 
-// Diff lists the parameters in which q differs from p, as "shingle 3, not 4", p's value first; ""
+// Diff lists the parameters that differ between p and q, as "shingle 3, not 4", p's value first; ""
 // if there are none.
 func (p Params) Diff(q Params) string {
 	var diffs []string
@@ -277,7 +277,7 @@ func (p *Params) decode(b []byte) error {
 	if flags := b[34]; flags&^(storeTextFlag|setsFlag|indexFlag) != 0 {
 		return fmt.Errorf("unknown parameter flags %#x", flags)
 	}
-	of, index, indexed := strings.Cut(string(b[ParamsSize:]), "\x00")
+	spec, index, indexed := strings.Cut(string(b[ParamsSize:]), "\x00")
 	switch {
 	case indexed != (b[34]&indexFlag != 0) || indexed != (index != ""):
 		return fmt.Errorf("a description %q, flags %#x", b[ParamsSize:], b[34])
@@ -287,8 +287,8 @@ func (p *Params) decode(b []byte) error {
 		return fmt.Errorf("sketches in another encoding, code %d: %w", b[EncodingAt], ErrUnsupported)
 	case b[FeaturesAt] > Described:
 		return fmt.Errorf("features of another kind, code %d: %w", b[FeaturesAt], ErrUnsupported)
-	case (b[FeaturesAt] == Described) != (of != ""):
-		return fmt.Errorf("a description of features of %d bytes, code %d", len(of), b[FeaturesAt])
+	case (b[FeaturesAt] == Described) != (spec != ""):
+		return fmt.Errorf("a description of features of %d bytes, code %d", len(spec), b[FeaturesAt])
 	}
 	*p = Params{
 		Tokenizer:  binary.LittleEndian.Uint32(b),
@@ -300,7 +300,7 @@ func (p *Params) decode(b []byte) error {
 		Layout:     hamming.Layout{Blocks: int(b[32]), Lead: int(b[33])},
 		StoreText:  b[34]&storeTextFlag != 0,
 		Words:      uint32(b[WidthAt]),
-		Features:   of,
+		Features:   spec,
 		Index:      index,
 		Sets:       b[34]&setsFlag != 0,
 	}
@@ -319,8 +319,8 @@ func (p Params) Sketches() sketchidx.Params {
 	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
 }
 
-// NewSetHasher returns a hasher that makes the feature sets by which texts are compared. The
-// parameters must be valid.
+// NewSetHasher returns a hasher that makes the feature sets for comparing texts. The parameters
+// must be valid.
 func (p Params) NewSetHasher() *features.SetHasher {
 	spec, err := features.Parse(p.Features)
 	if err != nil {

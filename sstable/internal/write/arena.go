@@ -77,7 +77,7 @@ func (a *Arena) reserve(last, need int) int {
 	return last + 1
 }
 
-// Get returns the string with a number. It must not be changed.
+// Get returns the string with a number. The caller must not change it.
 func (a *Arena) Get(at uint32) []byte {
 	b := a.blocks[at>>arenaShift][at&(arenaBlock-1):]
 	if n := int(b[0]); n < 0x80 {

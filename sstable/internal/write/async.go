@@ -44,9 +44,9 @@ func (a *AsyncWriter) run(full <-chan []byte) {
 // Write copies p. It may return the error of an earlier write.
 func (a *AsyncWriter) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
-		room := p[:min(len(p), asyncBuffer-len(a.buf))]
-		a.buf = append(a.buf, room...)
-		n, p = n+len(room), p[len(room):]
+		part := p[:min(len(p), asyncBuffer-len(a.buf))]
+		a.buf = append(a.buf, part...)
+		n, p = n+len(part), p[len(part):]
 		if len(a.buf) < asyncBuffer {
 			break
 		}

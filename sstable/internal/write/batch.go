@@ -39,7 +39,7 @@ func (b *Batch) AddRest(words []uint64) {
 // MaxBatch is the maximum number of documents in a Batch.
 const MaxBatch = 1 << (64 - table.IDBits)
 
-// NoRecord stands for the record number of a document that has none.
+// NoRecord is the record number of a document without a record.
 const NoRecord = 1<<32 - 1
 
 // Len returns the number of documents, including those that are left out.

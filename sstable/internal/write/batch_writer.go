@@ -22,10 +22,9 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// BatchWriter writes the table of a Batch, on all processors. In addition to the batch it needs
-// about 32 bytes of memory per document, and with sketches the memory of a segment
-// (sketchidx.Writer). Records are written before the batch, as they arrive, and need no memory
-// afterwards: a table may have more texts than fit in memory.
+// BatchWriter writes the table of a Batch, on all processors. It needs about 32 bytes of memory per
+// document, and with sketches the memory of a segment (sketchidx.Writer). Records are written
+// before the batch, and need no memory afterwards: a table may have more texts than fit in memory.
 //
 //	w, err := sstable.NewBatchWriter(ctx, out, p, o)
 //	first, err := w.AddRecords(...)		// any number of times
@@ -50,13 +49,12 @@ type BatchOptions struct {
 	Workers int // goroutines that work at a time; 0 means GOMAXPROCS
 	// Room, if not nil, is memory that Write uses and leaves for the next writer.
 	Room *BatchRoom
-	// Layout returns the layout for a table of n fingerprints; nil means the layout of the
-	// parameters.
+	// Layout returns the layout for a table of n fingerprints; nil means Params.Layout.
 	Layout func(n int64) hamming.Layout
 }
 
 // NewBatchWriter returns a writer of a table to a file, which Close closes. The layout of p may be
-// LayoutBySize. When ctx ends, the writer stops and returns the context's error.
+// LayoutBySize. When ctx ends, the writer stops with its error.
 func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o BatchOptions) (*BatchWriter, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -75,10 +73,9 @@ func NewBatchWriter(ctx context.Context, file io.WriteCloser, p table.Params, o 
 // Close frees the resources of the writer. If Write has not been called, the table is incomplete.
 func (t *BatchWriter) Close() { t.file.Close() }
 
-// AddRecords writes n records, whose texts and fields are stored side by side in blocks; record(i)
-// returns the i-th, counted from 0. It returns the number of the first record in the table; the
-// others follow. It writes nothing if the table stores no texts. alike is the number of records
-// that are near-duplicates of a preceding one.
+// AddRecords writes n records; record(i) returns the i-th, counted from 0. It returns the number of
+// the first record in the table; the others follow. It writes nothing if the table stores no texts.
+// alike is the number of records that are near-duplicates of a preceding one.
 func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields []byte)) (first uint32, err error) {
 	if t.Err != nil || !t.Params.StoreText {
 		return 0, t.Err
@@ -578,26 +575,26 @@ func (t *BatchWriter) beginSketches() error {
 	return t.InitSketches(hot, len(b.docs), t.o.WriterOptions)
 }
 
-// sketch decodes the sketch of the document at a position into room.
-func (b *Batch) sketch(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
+// sketch decodes the sketch of the document at a position into dst.
+func (b *Batch) sketch(pos uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	code := b.Codes.Get(b.Sketches[pos])
 	if len(code) == 0 {
-		return room[:0], nil
+		return dst[:0], nil
 	}
-	s, _, err := minhash.Decode(room[:0], code)
+	s, _, err := minhash.Decode(dst[:0], code)
 	return s, err
 }
 
-// addCode adds the sketch of the document at a position. It decodes it into room.
-func (t *BatchWriter) addCode(pos uint32, room minhash.Sketch) (minhash.Sketch, error) {
+// addCode adds the sketch of the document at a position. It decodes it into dst.
+func (t *BatchWriter) addCode(pos uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	b := t.batch
 	if b.Sketches == nil {
 		t.AddSketch(nil, nil)
-		return room, nil
+		return dst, nil
 	}
-	s, err := b.sketch(pos, room)
+	s, err := b.sketch(pos, dst)
 	if err != nil {
-		return room, err
+		return dst, err
 	}
 	if len(s) > int(t.Params.Sketch) {
 		return s, fmt.Errorf("a sketch of %d hashes, more than %d", len(s), t.Params.Sketch)

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/sstable/internal/table"
 )
 
-// A table of at least two parts stores the order of its IDs for IDOrder: the IDs at which parts
-// start, and for each stretch of documents a key run of
+// A table of at least two parts stores the order of its IDs for IDOrder: the first IDs of parts,
+// and for each stretch of documents a key run of
 //
 //	part << w | document of the stretch
 //

@@ -38,8 +38,7 @@ func (w *timesWriter) add(v uint64) {
 	w.column.Add(v) // Finish returns its error
 }
 
-// EncodedTimes are some of the times: a part of the column, with those of its times that are in the
-// sample.
+// EncodedTimes are some of the times: a part of the column, with the times that are sampled.
 type EncodedTimes struct {
 	Part            *keyrun.ColumnWriter
 	least, greatest uint64

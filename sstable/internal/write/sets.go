@@ -67,8 +67,8 @@ func (t *BatchWriter) writeSets() error {
 	end := func(i int) uint32 { return uint32(uint64(i) << contain.BinBits / uint64(ranges)) }
 	width := contain.Width(uint32(n))
 	err = pipeline.Ordered(t.ctx, ranges, t.o.Workers, func(i int) ([]uint64, error) {
-		room := make([]uint64, 0, t.sets.Keys()/ranges*17/16)
-		keys := t.sets.AppendKeys(room, docs, end(i), end(i+1), width)
+		keys := make([]uint64, 0, t.sets.Keys()/ranges*17/16)
+		keys = t.sets.AppendKeys(keys, docs, end(i), end(i+1), width)
 		keys, _ = ordered.SortParts(keys, make([]uint64, len(keys)), contain.BinBits+int(width), 1)
 		return keys, t.ctx.Err()
 	}, func(_ int, keys []uint64) error { return run.AddKeys(keys) })
