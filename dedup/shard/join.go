@@ -133,7 +133,7 @@ func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, err
 		}
 		m := plan.NewMember(s, asks[:n])
 		asks = asks[n:]
-		for _, group := range m.Groups {
+		for group := range m.Groups() {
 			if err := to(group, m); err != nil {
 				return err
 			}

@@ -25,6 +25,12 @@ func (d *decoder) number() uint64 {
 	return v
 }
 
+func (d *decoder) cell() uint32 {
+	v := d.number()
+	d.bad = d.bad || v > math.MaxUint32
+	return uint32(v)
+}
+
 func (d *decoder) fixed() uint64 {
 	if len(d.rest) < 8 {
 		d.bad, d.rest = true, nil
@@ -82,13 +88,13 @@ func (x *Posting) UnmarshalBinary(b []byte) error {
 
 // AppendBinary appends the message to dst.
 func (x Ask) AppendBinary(dst []byte) ([]byte, error) {
-	return binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), x.Group), nil
+	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), x.Group), uint64(x.Cell)), nil
 }
 
 // UnmarshalBinary reads the message.
 func (x *Ask) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
-	*x = Ask{d.number(), d.number()}
+	*x = Ask{d.number(), Asked{d.number(), d.cell()}}
 	return d.end()
 }
 
@@ -130,10 +136,10 @@ func (x *Set) UnmarshalBinary(b []byte) error {
 
 // AppendBinary appends the message to dst.
 func (x Member) AppendBinary(dst []byte) ([]byte, error) {
-	dst = binary.AppendUvarint(dst, uint64(len(x.Groups)))
+	dst = binary.AppendUvarint(dst, uint64(len(x.Asked)))
 	before := uint64(0)
-	for _, g := range x.Groups {
-		dst, before = binary.AppendUvarint(dst, g-before), g
+	for _, a := range x.Asked {
+		dst, before = binary.AppendUvarint(binary.AppendUvarint(dst, a.Group-before), uint64(a.Cell)), a.Group
 	}
 	return x.Set.AppendBinary(dst)
 }
@@ -145,11 +151,11 @@ func (x *Member) UnmarshalBinary(b []byte) error {
 	if n > uint64(len(d.rest)) {
 		return errMessage
 	}
-	x.Groups = make([]uint64, n)
+	x.Asked = make([]Asked, n)
 	before := uint64(0)
-	for i := range x.Groups {
+	for i := range x.Asked {
 		before += d.number()
-		x.Groups[i] = before
+		x.Asked[i] = Asked{before, d.cell()}
 	}
 	if d.bad {
 		return errMessage
