@@ -26,7 +26,10 @@ type Asked struct {
 }
 
 func (a Asked) compare(b Asked) int {
-	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Cell, b.Cell))
+	if a.Group != b.Group { // cmp.Or compares both
+		return cmp.Compare(a.Group, b.Group)
+	}
+	return cmp.Compare(a.Cell, b.Cell)
 }
 
 // NewMember returns the Member of a set, given all Asks of its document: with what the criterion

@@ -294,7 +294,12 @@ func (p *Plan) company(sets []Posting) []Posting {
 
 // compact sorts Asks and removes what comes twice.
 func compact(asks []Ask) []Ask {
-	slices.SortFunc(asks, func(a, b Ask) int { return cmp.Or(cmp.Compare(a.Doc, b.Doc), a.compare(b.Asked)) })
+	slices.SortFunc(asks, func(a, b Ask) int {
+		if a.Doc != b.Doc {
+			return cmp.Compare(a.Doc, b.Doc)
+		}
+		return a.compare(b.Asked)
+	})
 	return slices.Compact(asks)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // Messages are bytes between workers. A number is a varint, if it may be small, or 8 bytes.
@@ -41,15 +42,17 @@ func (d *decoder) fixed() uint64 {
 	return v
 }
 
-// words returns that many numbers of 8 bytes, nil for none.
-func (d *decoder) words(n int) []uint64 {
-	if n == 0 {
-		return nil
+// words returns that many numbers of 8 bytes in the memory of others, nil for none.
+func (d *decoder) words(n int, memory []uint64) []uint64 {
+	if n == 0 || len(d.rest) < 8*n {
+		d.bad = d.bad || n > 0
+		return memory[:0]
 	}
-	words := make([]uint64, n)
+	words := slices.Grow(memory[:0], n)[:n]
 	for i := range words {
-		words[i] = d.fixed()
+		words[i] = binary.LittleEndian.Uint64(d.rest[8*i:])
 	}
+	d.rest = d.rest[8*n:]
 	return words
 }
 
@@ -82,7 +85,7 @@ func (x *Posting) UnmarshalBinary(b []byte) error {
 	if size > math.MaxInt32 || before > size {
 		return errMessage
 	}
-	*x = Posting{key, doc, int(size), int(size - before), doc - after, d.words(len(d.rest) / 8)}
+	*x = Posting{key, doc, int(size), int(size - before), doc - after, d.words(len(d.rest)/8, nil)}
 	return d.end()
 }
 
@@ -116,16 +119,16 @@ func (x Set) AppendBinary(dst []byte) ([]byte, error) {
 	return appendWords(appendWords(dst, x.Prints), x.Elements), nil
 }
 
-// UnmarshalBinary reads the message. It checks that elements ascend.
+// UnmarshalBinary reads the message into the memory of the Set. It checks that elements ascend.
 func (x *Set) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
-	*x = Set{Doc: d.number()}
+	x.Doc = d.number()
 	prints := d.number()
 	if prints > uint64(len(d.rest)/8) {
 		return errMessage
 	}
-	x.Prints = d.words(int(prints))
-	x.Elements = d.words(len(d.rest) / 8)
+	x.Prints = d.words(int(prints), x.Prints)
+	x.Elements = d.words(len(d.rest)/8, x.Elements)
 	for i, e := range x.Elements {
 		if i > 0 && e <= x.Elements[i-1] {
 			return errMessage
