@@ -165,7 +165,9 @@ func (a *audit) member(n int64, rec *records.Record) error {
 		if a.e == nil || !a.gone(n) {
 			return nil
 		}
-		return a.e.Encode(&AuditRow{ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "none", Cluster: new(a.out.name(cluster))})
+		row := RowOf(rec, "none")
+		row.Cluster = new(a.out.name(cluster))
+		return a.e.Encode(&row)
 	}
 	at := a.keepers[cluster-1]
 	if at == nil {
@@ -174,13 +176,9 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	if a.e == nil {
 		return nil
 	}
-	row := AuditRow{
-		ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: "against", Cluster: new(a.out.name(cluster)),
-		Keeper: &at.ID, KeeperFile: &at.File,
-	}
-	if at.Line > 0 {
-		row.KeeperLine = &at.Line
-	}
+	row := RowOf(rec, "against")
+	row.Cluster = new(a.out.name(cluster))
+	row.keeps(at)
 	if a.decided.is(keeper, DecisionKeep) || a.decided.is(uint32(n), DecisionDrop) {
 		row.Rule = ruleDecided
 	} else if int64(keeper) >= a.known {
@@ -200,7 +198,7 @@ func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	if a.e == nil {
 		return nil
 	}
-	return a.e.Encode(&AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+	return a.e.Encode(RejectedRow(is))
 }
 
 // place notes where a document stands if it is kept and others are dropped for it, and counts it in n.

@@ -20,27 +20,15 @@ func (d *job) probe() error {
 	if err := d.checkAgainst(); err != nil {
 		return err
 	}
-	var first records.Info // with something in it, and the columns of the first one that has some
-	for i := range d.Files {
-		info, err := d.begins(i)
-		if err == nil && i > 0 && !d.c.ToFolder() {
-			err = inputs.OneOutput(first, info)
-		}
-		if err != nil {
-			return err
-		}
-		if i == 0 || first.Empty {
-			first, d.first = info, i
-		}
-		if first.Columns == nil {
-			first.Columns = info.Columns
-		}
-		d.formats = append(d.formats, info.Format)
+	like, first, formats, err := inputs.ProbeAll(len(d.Files), !d.c.ToFolder(), d.begins)
+	if err != nil {
+		return err
 	}
+	d.first, d.formats = first, formats
 	if d.c.ToFolder() {
 		return d.claimFolder()
 	}
-	if d.kind = inputs.CopyOf(first); d.c.Output == "" {
+	if d.kind = inputs.CopyOf(like); d.c.Output == "" {
 		return nil
 	}
 	return d.env.Claim(option.Name("Output"), d.c.Output, d.kind)

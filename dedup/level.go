@@ -287,15 +287,10 @@ func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 	}
 	span := units.Span{From: l.spans[r.From].From, To: l.spans[r.To-1].To}
 	row := unitRow{
-		AuditRow: AuditRow{
-			ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &first.ID, KeeperFile: &first.File,
-			Exact: new(true), Rule: string(l.c.level()),
-		},
-		Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
+		AuditRow: RowOf(rec, string(l.c.level())), Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
 	}
-	if first.Line > 0 {
-		row.KeeperLine = &first.Line
-	}
+	row.Exact = new(true)
+	row.keeps(first)
 	if l.c.level() == units.Passage {
 		row.Words = r.To - r.From
 	}
@@ -310,7 +305,7 @@ func (l *level) auditEmptied(rec *records.Record) error {
 	if l.audit.e == nil {
 		return nil
 	}
-	return l.audit.e.Encode(&unitRow{AuditRow: AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Rule: "empty"}})
+	return l.audit.e.Encode(&unitRow{AuditRow: RowOf(rec, "empty")})
 }
 
 // places are the places of all documents, in two temporary files: the rows, and where each begins.

@@ -30,19 +30,9 @@ func (m *Match) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var like records.Info // the first input
-	formats := make([]records.Format, len(names))
-	for i := range names {
-		info, err := m.probe(ctx, i)
-		if err == nil && i > 0 && !toFolder && m.o.Open != nil {
-			err = inputs.OneOutput(like, info)
-		}
-		if err != nil {
-			return err
-		}
-		if formats[i] = info.Format; i == 0 || like.Empty {
-			like = info
-		}
+	_, _, formats, err := inputs.ProbeAll(len(names), !toFolder && m.o.Open != nil, func(i int) (records.Info, error) { return m.probe(ctx, i) })
+	if err != nil {
+		return err
 	}
 	if toFolder {
 		return m.folder.Claim(names, formats)

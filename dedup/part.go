@@ -70,12 +70,8 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 	if _, err := d.makeFolder(); err != nil {
 		return nil, err
 	}
-	for i := range d.Files {
-		info, err := d.begins(i)
-		if err != nil {
-			return nil, err
-		}
-		d.formats = append(d.formats, info.Format)
+	if _, _, d.formats, err = inputs.ProbeAll(len(d.Files), false, d.begins); err != nil {
+		return nil, err
 	}
 	d.rejects = env.NewRejects(ctx, c.Rejects, c.Output)
 	return &Part{d}, nil
@@ -106,10 +102,7 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 	if err := d.closeRejects(err); err != nil {
 		return t, err
 	}
-	t = Tally{Documents: d.read, Textual: c.Textual, Given: c.Given, Empty: c.EmptyFrom(0), Rejected: d.rejects.N, Flawed: d.flawed}
-	if c.Prints != nil {
-		t.Words = len(c.Prints)
-	}
+	t = Tally{Documents: d.read, Textual: c.Textual, Given: c.Given, Empty: c.EmptyFrom(0), Rejected: d.rejects.N, Words: len(c.Prints), Flawed: d.flawed}
 	if t.Inputs, err = d.digests.wait(); err != nil {
 		return t, err
 	}
@@ -154,8 +147,7 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 		o.distance = make([]uint16, d.read)
 	}
 	unscored, numbers := false, map[uint32]uint32{} // of clusters: the number here
-	var elsewhere []uint32                          // by keepers of other Parts: the number here
-	o.cluster = make([]uint32, d.read)
+	o.cluster = make([]uint32, d.read)              // then those of keepers of other Parts
 	cluster := func(m PartMember) uint32 {
 		n, ok := numbers[m.Cluster]
 		if !ok {
@@ -165,15 +157,11 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 		}
 		return n
 	}
+	keepers := map[uint32]uint32{} // by number here
 	for _, m := range members {
 		if m.Kept {
 			o.cluster[m.Doc] = cluster(m)
-		}
-	}
-	here := map[uint32]uint32{} // by number here: the keeper
-	for n, c := range o.cluster {
-		if c > 0 {
-			here[c] = uint32(n)
+			keepers[o.cluster[m.Doc]] = m.Doc
 		}
 	}
 	for _, m := range members {
@@ -181,21 +169,18 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 			continue
 		}
 		n := cluster(m)
-		keeper, ok := here[n]
+		keeper, ok := keepers[n]
 		if !ok {
-			keeper = uint32(d.read) + uint32(len(elsewhere))
-			here[n], elsewhere = keeper, append(elsewhere, n)
+			keeper = uint32(len(o.cluster))
+			keepers[n], o.cluster = keeper, append(o.cluster, n)
 		}
 		o.dropped++
 		o.keeper[m.Doc], o.score[m.Doc] = keeper, m.Score
 		if d.Near != nil {
 			o.distance[m.Doc], o.score[m.Doc] = uint16(m.Score), m.Similarity
-			if m.Similarity < 0 {
-				unscored = true
-			}
+			unscored = unscored || m.Similarity < 0
 		}
 	}
-	o.cluster = append(o.cluster, elsewhere...)
 	if unscored {
 		o.score = nil
 	}

@@ -33,6 +33,23 @@ type AuditRow struct {
 	Reason     string            `json:"reason,omitempty"` // of a rejected line
 }
 
+// RowOf is the row of a record.
+func RowOf(rec *records.Record, rule string) AuditRow {
+	return AuditRow{ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: rule}
+}
+
+// RejectedRow is the row of what is no record.
+func RejectedRow(is *records.Issue) *AuditRow {
+	return &AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason}
+}
+
+// keeps sets the document that is kept in the place of that of the row.
+func (r *AuditRow) keeps(at *Place) {
+	if r.Keeper, r.KeeperFile = &at.ID, &at.File; at.Line > 0 {
+		r.KeeperLine = &at.Line
+	}
+}
+
 // AuditHead is the first line of an audit: what it takes to come to the same result again.
 type AuditHead struct {
 	Version    string       `json:"simdb"`

@@ -4,7 +4,6 @@ package distributed
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,17 +44,8 @@ type Options struct {
 	Files Files
 }
 
-const (
-	// blockSize is how long a block of messages grows: engines have a cost for each element, and a
-	// limit for its length. A longer message is a block of its own.
-	blockSize = 64 << 10
-	// heldSize is how much a worker holds back, to fill blocks.
-	heldSize = 16 << 20
-	// heldKey is what a block that is held costs beside its messages.
-	heldKey = 64
-	// mark is what the error of a step begins with.
-	mark = "simdb: "
-)
+// mark is what the error of a step begins with.
+const mark = "simdb: "
 
 func init() {
 	register.Function1x2(start)
@@ -117,7 +107,7 @@ func ended(ctx context.Context, job string) error {
 }
 
 // start returns the block of a key of the first step, of one empty message.
-func start(key int64) (int64, []byte) { return key, appendMessage(nil, nil) }
+func start(key int64) (int64, []byte) { return key, shard.AppendMessage(nil, nil) }
 
 // stepFn is what a step does with the messages of a key. Its exported fields go to the workers.
 type stepFn struct {
@@ -126,7 +116,7 @@ type stepFn struct {
 
 	step shard.Step
 	last bool
-	out  packer
+	out  shard.Packer
 }
 
 // Setup is called in a worker before all else.
@@ -145,11 +135,11 @@ func (f *stepFn) Setup() error {
 func (f *stepFn) ProcessElement(
 	ctx context.Context, key int64, blocks func(*[]byte) bool, emit func(int64, []byte),
 ) error {
-	err := f.step.Run(ctx, uint64(key), messages(blocks), func(to uint64, message []byte) error {
+	err := f.step.Run(ctx, uint64(key), shard.Unpack(values(blocks)), func(to uint64, message []byte) error {
 		if f.last {
 			return errors.New("the last step sends a message")
 		}
-		f.out.add(to, message, emit)
+		f.out.Add(to, message, signed(emit))
 		return nil
 	})
 	if err == nil {
@@ -160,65 +150,19 @@ func (f *stepFn) ProcessElement(
 
 // FinishBundle sends what is held back: a bundle of keys is done as a whole, or runs again.
 func (f *stepFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
-	f.out.flush(emit)
+	f.out.Flush(signed(emit))
 	return nil
 }
 
-// packer packs the messages of a key into blocks.
-type packer struct {
-	blocks map[uint64][]byte
-	held   int
+// signed is emit with keys as steps have them.
+func signed(emit func(int64, []byte)) func(uint64, []byte) {
+	return func(key uint64, block []byte) { emit(int64(key), block) }
 }
 
-// add adds a message to the block of a key. Full blocks are sent, and all if much is held.
-func (p *packer) add(key uint64, message []byte, emit func(int64, []byte)) {
-	block, known := p.blocks[key]
-	before := len(block)
-	if !known {
-		before = -heldKey
-	}
-	if len(block) > 0 && len(block)+binary.MaxVarintLen32+len(message) > blockSize {
-		emit(int64(key), block)
-		block = nil
-	}
-	block = appendMessage(block, message)
-	if p.blocks == nil {
-		p.blocks = make(map[uint64][]byte)
-	}
-	p.blocks[key] = block
-	if p.held += len(block) - before; p.held > heldSize {
-		p.flush(emit)
-	}
-}
-
-func (p *packer) flush(emit func(int64, []byte)) {
-	for key, block := range p.blocks {
-		emit(int64(key), block)
-	}
-	p.blocks, p.held = nil, 0
-}
-
-func appendMessage(block, message []byte) []byte {
-	return append(binary.AppendUvarint(block, uint64(len(message))), message...)
-}
-
-// messages returns the messages in blocks.
-func messages(blocks func(*[]byte) bool) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		var block []byte
-		for blocks(&block) {
-			for len(block) > 0 {
-				n, w := binary.Uvarint(block)
-				if w <= 0 || n > uint64(len(block)-w) {
-					yield(nil, errors.New("a block of messages is damaged"))
-					return
-				}
-				end := w + int(n)
-				if !yield(block[w:end:end], nil) {
-					return
-				}
-				block = block[end:]
-			}
+// values yields the blocks of a key.
+func values(next func(*[]byte) bool) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for block := []byte(nil); next(&block) && yield(block); {
 		}
 	}
 }

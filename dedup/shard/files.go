@@ -61,7 +61,7 @@ func (j *Job) read(ctx context.Context, name string, read func(r reader) error) 
 
 // put appends a message to a file: its length and its bytes.
 func put(w *bufio.Writer, message []byte) error {
-	w.Write(binary.AppendUvarint(nil, uint64(len(message))))
+	w.Write(binary.AppendUvarint(w.AvailableBuffer(), uint64(len(message))))
 	_, err := w.Write(message)
 	return err
 }
@@ -95,6 +95,7 @@ type message[T any] interface {
 
 // each calls f for all messages of a step but the empty ones.
 func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) error {
+	var x, none T // one x for all, as it is on the heap
 	for b, err := range in {
 		if err != nil {
 			return err
@@ -102,7 +103,7 @@ func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) err
 		if len(b) == 0 {
 			continue
 		}
-		var x T
+		x = none
 		if err := P(&x).UnmarshalBinary(b); err != nil {
 			return err
 		}
@@ -116,6 +117,9 @@ func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) err
 // all returns all messages of a step but the empty ones.
 func all[T any, P message[T]](in iter.Seq2[[]byte, error]) (xs []T, err error) {
 	err = each[T, P](in, func(x T) error {
+		if len(xs) == cap(xs) { // append grows by less, and copies more often
+			xs = slices.Grow(xs, max(len(xs), 16))
+		}
 		xs = append(xs, x)
 		return nil
 	})

@@ -15,15 +15,19 @@ import (
 
 // meet asks the documents of a group to where they are joined, so that all pairs are found.
 func (j *Job) meet(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, err := j.planOf(ctx)
-	if err != nil {
-		return err
-	}
-	postings, err := all[stages.Posting](in)
+	plan, postings, err := planned[stages.Posting](ctx, j, in)
 	if err != nil {
 		return err
 	}
 	return ask(plan.Meet(postings), send)
+}
+
+// planned returns the plan of the stages, and all messages of a step.
+func planned[T any, P message[T]](ctx context.Context, j *Job, in iter.Seq2[[]byte, error]) (plan stages.Plan, xs []T, err error) {
+	if plan, err = j.planOf(ctx); err == nil {
+		xs, err = all[T, P](in)
+	}
+	return plan, xs, err
 }
 
 func ask(asks []stages.Ask, send Send) error {
@@ -43,11 +47,7 @@ func sendAll[T encoding.BinaryAppender](send Send, xs []T, key func(T) uint64) e
 
 // meetFirst is meet for what is connected. What has to wait is in a working file.
 func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, err := j.planOf(ctx)
-	if err != nil {
-		return err
-	}
-	postings, err := all[stages.Posting](in)
+	plan, postings, err := planned[stages.Posting](ctx, j, in)
 	if err != nil {
 		return err
 	}
@@ -113,11 +113,7 @@ func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, er
 
 // member sends the sets of documents to where they are asked.
 func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, err := j.planOf(ctx)
-	if err != nil {
-		return err
-	}
-	asks, err := all[stages.Ask](in)
+	plan, asks, err := planned[stages.Ask](ctx, j, in)
 	if err != nil || len(asks) == 0 {
 		return err
 	}
@@ -133,7 +129,7 @@ func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, err
 		}
 		m := plan.NewMember(s, asks[:n])
 		asks = asks[n:]
-		for _, group := range m.Groups {
+		for group := range m.Groups() {
 			if err := to(group, m); err != nil {
 				return err
 			}
@@ -144,7 +140,7 @@ func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, err
 
 // pairs sends the pairs of a group to the shards of their second documents.
 func (j *Job) pairs(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, members, err := j.members(ctx, in)
+	plan, members, err := planned[stages.Member](ctx, j, in)
 	if err != nil {
 		return err
 	}
@@ -157,16 +153,9 @@ func (j *Job) pairs(ctx context.Context, group uint64, in iter.Seq2[[]byte, erro
 	return errors.Join(err, failed)
 }
 
-func (j *Job) members(ctx context.Context, in iter.Seq2[[]byte, error]) (plan stages.Plan, members []stages.Member, err error) {
-	if plan, err = j.planOf(ctx); err == nil {
-		members, err = all[stages.Member](in)
-	}
-	return plan, members, err
-}
-
 // link sends what is connected in a group.
 func (j *Job) link(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, members, err := j.members(ctx, in)
+	plan, members, err := planned[stages.Member](ctx, j, in)
 	if err != nil {
 		return err
 	}
@@ -179,11 +168,7 @@ func (j *Job) link(ctx context.Context, group uint64, in iter.Seq2[[]byte, error
 
 // forest brings all links together.
 func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
-	links, err := all[stages.Link](in)
-	if err != nil {
-		return err
-	}
-	plan, err := j.planOf(ctx)
+	plan, links, err := planned[stages.Link](ctx, j, in)
 	if err != nil {
 		return err
 	}
@@ -207,15 +192,11 @@ func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error],
 
 // components asks the documents of each component to one group.
 func (j *Job) components(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
-	links, err := all[stages.Link](in)
+	plan, links, err := planned[stages.Link](ctx, j, in)
 	if err != nil {
 		return err
 	}
 	before, err := loadAll[stages.Link](ctx, j, "forest")
-	if err != nil {
-		return err
-	}
-	plan, err := j.planOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -224,7 +205,7 @@ func (j *Job) components(ctx context.Context, _ uint64, in iter.Seq2[[]byte, err
 
 // stars sends who is kept of some components to the shards of keepers.
 func (j *Job) stars(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, members, err := j.members(ctx, in)
+	plan, members, err := planned[stages.Member](ctx, j, in)
 	if err != nil {
 		return err
 	}

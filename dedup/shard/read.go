@@ -257,9 +257,23 @@ func (j *Job) planOf(ctx context.Context) (stages.Plan, error) {
 	return plan, err
 }
 
-// eachSet calls f for what each document of a shard is compared by.
+// eachSet calls f for what each document of a shard is compared by, which changes afterwards.
 func (j *Job) eachSet(ctx context.Context, shard uint64, f func(s stages.Set) error) error {
-	return j.read(ctx, shardName("sets", shard), func(r reader) error { return each(stored(r), f) })
+	return j.read(ctx, shardName("sets", shard), func(r reader) error {
+		var s stages.Set
+		for b, err := range stored(r) {
+			if err == nil {
+				err = s.UnmarshalBinary(b)
+			}
+			if err == nil {
+				err = f(s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // eachPlace calls f for where each document of a shard stands.

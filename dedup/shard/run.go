@@ -26,7 +26,7 @@ import (
 // before, and writes a file of messages for each worker of the next one:
 //
 //	job.json                 the options
-//	messages/STEP/FROM/TO    length, then key and message, each
+//	messages/STEP/FROM/TO    length, then key and block of messages, each
 //
 // A worker's messages appear by one rename, so a worker that was killed runs the step again.
 
@@ -100,7 +100,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 	}
 	for shard := range j.o.Shards {
 		if n == 0 && j.workerOf(uint64(shard), workers) == worker {
-			keys = append(keys, keyed{key: uint64(shard)})
+			keys = append(keys, keyed{uint64(shard), AppendMessage(nil, nil)})
 		}
 	}
 	if err := makeDir(filepath.Dir(target)); err != nil {
@@ -133,9 +133,10 @@ func (j *Job) workerOf(key uint64, workers int) int {
 	return int(key % uint64(workers))
 }
 
+// keyed is a block of messages.
 type keyed struct {
-	key     uint64
-	message []byte
+	key   uint64
+	block []byte
 }
 
 func readKeyed(name string) (all []keyed, err error) {
@@ -163,14 +164,13 @@ func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, 
 		files[i], writers[i] = f, bufio.NewWriterSize(f, 64<<10)
 	}
 	var mu sync.Mutex
-	send := func(key uint64, message []byte) error {
+	write := func(key uint64, block []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		w := writers[j.workerOf(key, workers)]
-		w.Write(binary.AppendUvarint(nil, uint64(len(message))+8))
+		w.Write(binary.AppendUvarint(nil, uint64(len(block))+8))
 		w.Write(binary.LittleEndian.AppendUint64(nil, key))
-		_, err := w.Write(message)
-		return err
+		w.Write(block) // Flush returns the first error
 	}
 	slices.SortFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	group, ctx := errgroup.WithContext(ctx)
@@ -179,7 +179,15 @@ func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, 
 		for to = from; to < len(keys) && keys[to].key == keys[from].key; to++ {
 		}
 		own := keys[from:to]
-		group.Go(func() error { return step.Run(ctx, own[0].key, messages(own), send) })
+		group.Go(func() error {
+			var out Packer
+			err := step.Run(ctx, own[0].key, messages(own), func(key uint64, message []byte) error {
+				out.Add(key, message, write)
+				return nil
+			})
+			out.Flush(write)
+			return err
+		})
 	}
 	err := group.Wait()
 	for i, w := range writers {
@@ -189,11 +197,11 @@ func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, 
 }
 
 func messages(all []keyed) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+	return Unpack(func(yield func([]byte) bool) {
 		for _, m := range all {
-			if !yield(m.message, nil) {
+			if !yield(m.block) {
 				return
 			}
 		}
-	}
+	})
 }

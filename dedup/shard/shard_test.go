@@ -87,7 +87,7 @@ func shuffled(t *testing.T, o Options) error {
 	r := rand.New(rand.NewPCG(1, uint64(o.Groups)))
 	var sent []keyed
 	for shard := range j.Shards() {
-		sent = append(sent, keyed{key: uint64(shard)})
+		sent = append(sent, keyed{uint64(shard), AppendMessage(nil, nil)})
 	}
 	for _, s := range j.Steps() {
 		r.Shuffle(len(sent), func(a, b int) { sent[a], sent[b] = sent[b], sent[a] })
@@ -103,7 +103,7 @@ func shuffled(t *testing.T, o Options) error {
 			for again := r.IntN(2); again >= 0; again-- {
 				var out []keyed
 				err := s.Run(t.Context(), key, messages(own), func(key uint64, message []byte) error {
-					out = append(out, keyed{key, bytes.Clone(message)})
+					out = append(out, keyed{key, AppendMessage(nil, message)})
 					return nil
 				})
 				if err != nil {

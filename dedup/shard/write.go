@@ -77,7 +77,7 @@ func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error
 		rest := clusters
 		err := j.eachSet(ctx, shard, func(s stages.Set) error {
 			if len(rest) > 0 && s.Doc == rest[0][0] {
-				sets[s.Doc], rest = s.Elements, rest[1:]
+				sets[s.Doc], rest = slices.Clone(s.Elements), rest[1:]
 			}
 			return nil
 		})

@@ -127,7 +127,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "stages/pairs count in every group", in: "dedup/internal/stages", decl: "Plan.Pairs",
-		edit:  swap(`lowest(x.Groups, y.Groups) != group`, `lowest(x.Groups, y.Groups) > group`),
+		edit:  swap(`lowest(x.Asked, y.Asked) != Asked{Group: group}`, `lowest(x.Asked, y.Asked).compare(Asked{Group: group}) > 0`),
 		tests: "dedup/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{

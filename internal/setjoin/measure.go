@@ -38,6 +38,19 @@ func (k Kind) OfTexts() bool { return k == Edits || k == Cosine }
 // needsElements reports whether an item is compared by the elements of another one.
 func (k Kind) needsElements() bool { return k == Jaccard || k == Cosine || k == Contained }
 
+// Comparer returns what compares two sets: it returns their Jaccard similarity, and false if that is
+// less than t.
+func Comparer(t float64) func(a, b []uint64) (similarity float64, ok bool) {
+	least := Measure{}.threshold(t)
+	return func(a, b []uint64) (float64, bool) {
+		n := ordered.Common(a, b, least.need(len(a), len(b)))
+		if n < 0 {
+			return 0, false
+		}
+		return least.score(len(a), len(b), n), true
+	}
+}
+
 // AppendSketch appends the elements of a sketch, whose hashes are ascending. Hashes of sketches are
 // small: what is below them tells elements apart by their trailing bits.
 func AppendSketch(dst []uint64, sketch []uint32) []uint64 {

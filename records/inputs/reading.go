@@ -175,6 +175,29 @@ func (e *Env) Probe(ctx context.Context, s *Sources, i int, r Reading, check fun
 	return in.Info(), check(in)
 }
 
+// ProbeAll describes n inputs by probe, and returns their formats. like is the first of them with
+// something in it, and first its number. With one, their records go to one output, so they must be
+// alike.
+func ProbeAll(n int, one bool, probe func(i int) (records.Info, error)) (like records.Info, first int, formats []records.Format, err error) {
+	for i := range n {
+		info, err := probe(i)
+		if err == nil && i > 0 && one {
+			err = OneOutput(like, info)
+		}
+		if err != nil {
+			return like, first, nil, err
+		}
+		if i == 0 || like.Empty {
+			like, first = info, i
+		}
+		if like.Columns == nil { // those of the first one that has some
+			like.Columns = info.Columns
+		}
+		formats = append(formats, info.Format)
+	}
+	return like, first, formats, nil
+}
+
 // CheckIDs returns an error if the ids of an input, and of one before it, are the positions of its
 // records, where an id stands for one document.
 func (s *Sources) CheckIDs(in records.Source) error {

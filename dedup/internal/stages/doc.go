@@ -31,8 +31,9 @@
 // share there is enough in both. Postings say how much there is, so at that element, both are found
 // to have company. They are asked to one cell there, and a group has whole cells.
 //
-// A group finds all pairs of its members, by package setjoin. A pair may be in several groups; it
-// counts in the lowest one that both were asked to. What Links finds twice does no harm.
+// A group compares the members of each small cell with each other; those of its large cells, also of
+// different ones, it joins by package setjoin. A pair may be in several cells; it counts in the lowest
+// one that both were asked to. What Links finds twice does no harm.
 //
 // A star cluster is within one component of the graph of all pairs, and what is decided there
 // depends on nothing else. So setjoin.Stars of some whole components has the keepers and the scores
@@ -55,8 +56,9 @@
 // For a set of n elements about (1-t) n Postings of some 16 bytes; of sets that meet others, some 8
 // bytes for each Ask, and the elements, 8 bytes each, once for every group. The cells of one
 // pair at its several elements are mostly the same documents. Such cells are one, as a cell is
-// named by its documents. With fewer groups a set goes to fewer of them. Of a Link some 10 bytes
-// move, and of each set in a component its elements once more.
+// named by its documents, or small ones with the same first document, and then of one group. With
+// fewer groups a set goes to fewer of them. Of a Link some 10 bytes move, and of each set in a
+// component its elements once more.
 //
 // # Limits
 //

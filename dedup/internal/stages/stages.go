@@ -3,7 +3,6 @@ package stages
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"math"
 	"slices"
@@ -28,6 +27,8 @@ type Plan struct {
 	// Memory is about how many bytes a join of a group may take beside its Members; 0 means 1 GiB.
 	Memory  int64
 	TempDir string // for sets that memory has no room for
+
+	compared int // in place of mostCompared, of tests
 }
 
 // least returns the least share of its size by which a set may be smaller than another one that it
@@ -107,8 +108,12 @@ func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 	return dst[:first+len(slices.CompactFunc(own, func(a, b Posting) bool { return a.Key == b.Key }))]
 }
 
-// An Ask asks the set of a document to a group.
-type Ask struct{ Doc, Group uint64 }
+// An Ask asks the set of a document to a group, to meet the others that are asked to a cell there. Cell
+// 0 is that of all that are asked to large cells.
+type Ask struct {
+	Doc uint64
+	Asked
+}
 
 // Meet returns who is asked where, given all Postings of a group, so that all pairs are found, but
 // for those that are known to be in one component.
@@ -209,22 +214,32 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 // A cell of more than this share of MaxCell is a group of its own.
 const ownShare = 4
 
+// Sets of a cell of up to this number are compared with each other; larger ones are joined.
+const mostCompared = 256
+
 // cell appends the Asks of sets to one cell, unless there is one set only. Its name depends on the
-// documents alone.
+// documents alone. Small cells with the same first document are in one group: those of a document
+// that has copies have mostly the same documents, but for one or two, so that a set goes to fewer
+// groups.
 func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
 	if len(sets) < 2 {
 		return asks
 	}
-	name := uint64(0)
+	name, first, cell := uint64(0), sets[0].Doc, uint32(0)
 	for _, s := range sets {
-		name = token.Mix(name + s.Doc)
+		name, first = token.Mix(name+s.Doc), min(first, s.Doc)
 	}
 	group := p.groupOf(name)
-	if len(sets) > p.mostInCell()/ownShare {
+	switch small := p.By.Sets && len(sets) <= cmp.Or(p.compared, mostCompared); {
+	case len(sets) > p.mostInCell()/ownShare:
 		group = name | 1<<63
+	case small && p.Groups > 0:
+		group, cell = p.groupOf(first), uint32(name>>32)|1
+	case small:
+		cell = 1
 	}
 	for _, s := range sets {
-		asks = append(asks, Ask{s.Doc, group})
+		asks = append(asks, Ask{s.Doc, Asked{group, cell}})
 	}
 	return asks
 }
@@ -279,176 +294,20 @@ func (p *Plan) company(sets []Posting) []Posting {
 
 // compact sorts Asks and removes what comes twice.
 func compact(asks []Ask) []Ask {
-	slices.SortFunc(asks, func(a, b Ask) int { return cmp.Or(cmp.Compare(a.Doc, b.Doc), cmp.Compare(a.Group, b.Group)) })
+	slices.SortFunc(asks, func(a, b Ask) int {
+		if a.Doc != b.Doc {
+			return cmp.Compare(a.Doc, b.Doc)
+		}
+		return a.compare(b.Asked)
+	})
 	return slices.Compact(asks)
-}
-
-// A Member is a set with the groups that it is asked to, ascending. It goes to each of them.
-type Member struct {
-	Set
-	Groups []uint64
-}
-
-// NewMember returns the Member of a set, given all Asks of its document: with what the criterion
-// compares.
-func (p *Plan) NewMember(s Set, asks []Ask) Member {
-	m := Member{Set: Set{Doc: s.Doc, Elements: s.Elements}}
-	if !p.By.Sets {
-		m.Set = Set{Doc: s.Doc, Prints: s.Prints}
-	}
-	for _, a := range asks {
-		m.Groups = append(m.Groups, a.Group)
-	}
-	slices.Sort(m.Groups)
-	m.Groups = slices.Compact(m.Groups)
-	return m
-}
-
-// join returns the corpus of members, each once and in the order of preference, and that order.
-func (p *Plan) join(members []Member) (*corpus.Corpus, []Member, error) {
-	members = slices.Clone(members)
-	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Doc, b.Doc) })
-	members = slices.CompactFunc(members, func(a, b Member) bool { return a.Doc == b.Doc })
-	words := 0
-	for _, m := range members {
-		words += len(m.Elements) + len(m.Prints)
-	}
-	memory := cmp.Or(p.Memory, 1<<30)
-	c := corpus.New(corpus.Options{
-		Sets: p.By.Sets, Prints: !p.By.Sets, Memory: memory, InputBytes: 8 * int64(words), Dir: p.TempDir,
-	})
-	for _, m := range members {
-		if err := c.Add(m.Elements, m.Prints, len(m.Prints)/max(p.Words, 1)); err != nil {
-			return nil, nil, errors.Join(err, c.Close())
-		}
-	}
-	return c, members, nil
-}
-
-// A Pair is two similar documents, A before B in the order of preference. Score is their
-// similarity, or their distance in bits.
-type Pair struct {
-	A, B  uint64
-	Score float64
-}
-
-// Pairs calls emit for the pairs of a group that count there, until it returns false.
-func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit func(Pair) bool) error {
-	c, members, err := p.join(members)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	one := func(a, b int, score float64) bool {
-		x, y := &members[a], &members[b]
-		return lowest(x.Groups, y.Groups) != group || emit(Pair{x.Doc, y.Doc, score})
-	}
-	if p.By.Sets {
-		return c.Sets.Pairs(ctx, p.By.T, setjoin.Options{}, one)
-	}
-	return c.PrintPairs(ctx, p.By.K, selfjoin.Options{}, func(some, others []uint32, distance int) bool {
-		for i, a := range some {
-			with := others
-			if others == nil {
-				with = some[i+1:]
-			}
-			for _, b := range with {
-				if !one(int(min(a, b)), int(max(a, b)), float64(distance)) {
-					return false
-				}
-			}
-		}
-		return true
-	})
-}
-
-// lowest returns the least number that is in both, or in none of them the greatest of all.
-func lowest(a, b []uint64) uint64 {
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] == b[0]:
-			return a[0]
-		case a[0] < b[0]:
-			a = a[1:]
-		default:
-			b = b[1:]
-		}
-	}
-	return math.MaxUint64
-}
-
-// A Link says that two documents are in one component: A is the first one of those of B that are
-// known so far.
-type Link struct{ A, B uint64 }
-
-// Links returns the components of a group.
-func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Link, error) {
-	if len(members) < 2 {
-		return nil, nil
-	}
-	c, members, err := p.join(members)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	doc := func(i int) uint64 { return members[i].Doc }
-	if !p.By.Sets {
-		firsts, err := c.PrintComponents(ctx, p.By.K, selfjoin.Options{})
-		return linksOf(firsts, doc), err
-	}
-	forest, parts := selfjoin.NewForest(len(members)), len(members)
-	if group >= p.Groups { // it is one cell, and may be a crowd, which has few keepers
-		found, err := c.Sets.Stars(ctx, p.By.T, setjoin.Options{})
-		if err != nil {
-			return nil, err
-		}
-		for i, keeper := range found.Keeper {
-			if forest.Union(uint32(i), keeper) {
-				parts--
-			}
-		}
-	}
-	if parts > 1 {
-		if err := c.Sets.Components(ctx, p.By.T, setjoin.Options{}, forest); err != nil {
-			return nil, err
-		}
-	}
-	return linksOf(forest.Labels(), doc), nil
-}
-
-// linksOf returns the links of documents, in order, with the first ones of their components.
-func linksOf(firsts []uint32, doc func(i int) uint64) (links []Link) {
-	for i, root := range firsts {
-		if uint32(i) != root {
-			links = append(links, Link{doc(int(root)), doc(i)})
-		}
-	}
-	return links
-}
-
-// Forest returns one Link for each document that is not the first of its component, ordered by
-// B. It may be applied to links of some groups, and to the outcomes of that again, in any order.
-func Forest(links []Link) []Link {
-	docs := make([]uint64, 0, 2*len(links))
-	for _, l := range links {
-		docs = append(docs, l.A, l.B)
-	}
-	slices.Sort(docs)
-	docs = slices.Compact(docs)
-	forest := selfjoin.NewForest(len(docs))
-	for _, l := range links {
-		a, _ := slices.BinarySearch(docs, l.A)
-		b, _ := slices.BinarySearch(docs, l.B)
-		forest.Union(uint32(a), uint32(b))
-	}
-	return linksOf(forest.Labels(), func(i int) uint64 { return docs[i] })
 }
 
 // Shards returns the Asks of all documents in components, given the Forest of all Links.
 func (p *Plan) Shards(forest []Link) []Ask {
 	asks := make([]Ask, 0, 2*len(forest))
 	for _, l := range forest {
-		shard := p.groupOf(l.A)
+		shard := Asked{Group: p.groupOf(l.A)}
 		asks = append(asks, Ask{l.A, shard}, Ask{l.B, shard})
 	}
 	return compact(asks)
@@ -463,7 +322,8 @@ type Star struct {
 
 // Stars forms the star clusters of a shard.
 func (p *Plan) Stars(ctx context.Context, members []Member) ([]Star, error) {
-	c, members, err := p.join(members)
+	members = distinct(members)
+	c, err := p.join(members)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (c *cluster) ask(sets []Set, asks []Ask) map[uint64][]Member {
 			members = append(members, c.plan.NewMember(s, of[s.Doc]))
 		}
 	}
-	groups := shuffle(c, members, func(m Member) []uint64 { return m.Groups })
+	groups := shuffle(c, members, func(m Member) []uint64 { return slices.Collect(m.Groups()) })
 	for _, g := range groups {
 		distinct := map[uint64]bool{}
 		for _, m := range g {
@@ -278,7 +278,7 @@ func TestAgainstOneMachine(t *testing.T) {
 			t.Fatalf("run %d: setjoin has other pairs", run)
 		}
 		for _, groups := range []uint64{0, 1, 3, 16} {
-			c := &cluster{t: t, r: r, plan: Plan{By: by, Groups: groups, MaxCell: most}, workers: 1 + int(groups)}
+			c := &cluster{t: t, r: r, plan: Plan{By: by, Groups: groups, MaxCell: most, compared: []int{0, 2, 4}[r.IntN(3)]}, workers: 1 + int(groups)}
 			if got := c.pairs(sets); !slices.Equal(got, pairs) {
 				t.Fatalf("run %d, t %v, %d groups, cells of %d: %d pairs, want %d", run, at, groups, most, len(got), len(pairs))
 			}
@@ -458,12 +458,12 @@ func TestMessages(t *testing.T) {
 	set := Set{Doc: 1 << 60, Elements: []uint64{3, 1 << 40, 1 << 63}}
 	check(Posting{1 << 63, 300, 1000, 4, 7, nil}, &Posting{})
 	check(Posting{1 << 63, 300, 1, 1, 300, []uint64{5, 1 << 63}}, &Posting{})
-	check(Ask{1 << 63, 17}, &Ask{})
+	check(Ask{1 << 63, Asked{17, 1 << 31}}, &Ask{})
 	check(Link{7, 1 << 50}, &Link{})
 	check(Star{9, 8, 0.75}, &Star{})
 	check(Pair{9, 8, 0.75}, &Pair{})
 	check(set, &Set{})
-	check(Member{set, []uint64{0, 5, 1 << 62}}, &Member{})
+	check(Member{set, []Asked{{0, 7}, {5, 0}, {1 << 62, 1 << 31}}}, &Member{})
 	check(Set{Doc: 3, Prints: []uint64{9, 1}}, &Set{})
 	counts := NewCounts(32)
 	counts.Add(set.Elements)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // Messages are bytes between workers. A number is a varint, if it may be small, or 8 bytes.
@@ -25,6 +26,12 @@ func (d *decoder) number() uint64 {
 	return v
 }
 
+func (d *decoder) cell() uint32 {
+	v := d.number()
+	d.bad = d.bad || v > math.MaxUint32
+	return uint32(v)
+}
+
 func (d *decoder) fixed() uint64 {
 	if len(d.rest) < 8 {
 		d.bad, d.rest = true, nil
@@ -35,15 +42,17 @@ func (d *decoder) fixed() uint64 {
 	return v
 }
 
-// words returns that many numbers of 8 bytes, nil for none.
-func (d *decoder) words(n int) []uint64 {
-	if n == 0 {
-		return nil
+// words returns that many numbers of 8 bytes in the memory of others, nil for none.
+func (d *decoder) words(n int, memory []uint64) []uint64 {
+	if n == 0 || len(d.rest) < 8*n {
+		d.bad = d.bad || n > 0
+		return memory[:0]
 	}
-	words := make([]uint64, n)
+	words := slices.Grow(memory[:0], n)[:n]
 	for i := range words {
-		words[i] = d.fixed()
+		words[i] = binary.LittleEndian.Uint64(d.rest[8*i:])
 	}
+	d.rest = d.rest[8*n:]
 	return words
 }
 
@@ -76,19 +85,19 @@ func (x *Posting) UnmarshalBinary(b []byte) error {
 	if size > math.MaxInt32 || before > size {
 		return errMessage
 	}
-	*x = Posting{key, doc, int(size), int(size - before), doc - after, d.words(len(d.rest) / 8)}
+	*x = Posting{key, doc, int(size), int(size - before), doc - after, d.words(len(d.rest)/8, nil)}
 	return d.end()
 }
 
 // AppendBinary appends the message to dst.
 func (x Ask) AppendBinary(dst []byte) ([]byte, error) {
-	return binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), x.Group), nil
+	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), x.Group), uint64(x.Cell)), nil
 }
 
 // UnmarshalBinary reads the message.
 func (x *Ask) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
-	*x = Ask{d.number(), d.number()}
+	*x = Ask{d.number(), Asked{d.number(), d.cell()}}
 	return d.end()
 }
 
@@ -110,16 +119,16 @@ func (x Set) AppendBinary(dst []byte) ([]byte, error) {
 	return appendWords(appendWords(dst, x.Prints), x.Elements), nil
 }
 
-// UnmarshalBinary reads the message. It checks that elements ascend.
+// UnmarshalBinary reads the message into the memory of the Set. It checks that elements ascend.
 func (x *Set) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
-	*x = Set{Doc: d.number()}
+	x.Doc = d.number()
 	prints := d.number()
 	if prints > uint64(len(d.rest)/8) {
 		return errMessage
 	}
-	x.Prints = d.words(int(prints))
-	x.Elements = d.words(len(d.rest) / 8)
+	x.Prints = d.words(int(prints), x.Prints)
+	x.Elements = d.words(len(d.rest)/8, x.Elements)
 	for i, e := range x.Elements {
 		if i > 0 && e <= x.Elements[i-1] {
 			return errMessage
@@ -130,10 +139,10 @@ func (x *Set) UnmarshalBinary(b []byte) error {
 
 // AppendBinary appends the message to dst.
 func (x Member) AppendBinary(dst []byte) ([]byte, error) {
-	dst = binary.AppendUvarint(dst, uint64(len(x.Groups)))
+	dst = binary.AppendUvarint(dst, uint64(len(x.Asked)))
 	before := uint64(0)
-	for _, g := range x.Groups {
-		dst, before = binary.AppendUvarint(dst, g-before), g
+	for _, a := range x.Asked {
+		dst, before = binary.AppendUvarint(binary.AppendUvarint(dst, a.Group-before), uint64(a.Cell)), a.Group
 	}
 	return x.Set.AppendBinary(dst)
 }
@@ -145,11 +154,11 @@ func (x *Member) UnmarshalBinary(b []byte) error {
 	if n > uint64(len(d.rest)) {
 		return errMessage
 	}
-	x.Groups = make([]uint64, n)
+	x.Asked = make([]Asked, n)
 	before := uint64(0)
-	for i := range x.Groups {
+	for i := range x.Asked {
 		before += d.number()
-		x.Groups[i] = before
+		x.Asked[i] = Asked{before, d.cell()}
 	}
 	if d.bad {
 		return errMessage

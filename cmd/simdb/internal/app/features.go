@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -108,30 +107,33 @@ func (f FeatureFlags) CheckImages(of FileFlags) error {
 	return nil
 }
 
-// Given names the flags that are given, all but those of except.
-func (f FeatureFlags) Given(except ...string) (names []string) {
-	for _, flag := range []struct {
-		name  string
-		given bool
-	}{
-		{"--shingle", f.Shingle.N != 0}, {"--symbols", f.Symbols}, {"--field", f.Field != nil}, {"--stop-words", f.StopWords != ""},
-		{"--require-word", f.RequireWord != ""}, {"--mask", f.Mask != nil}, {"--normalize", f.Normalize != ""},
-		{"--strip-diacritics", f.StripDiacritics}, {"--min-words", f.MinWords != 0}, {"--bits", f.Bits != 0}, {"--set-field", f.SetField != ""},
-	} {
-		if flag.given && !slices.Contains(except, flag.name) {
-			names = append(names, flag.name)
-		}
+// Given names the flags that are given.
+func (f FeatureFlags) Given() (names []string) {
+	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said()}
+	if f.StopWords != "" {
+		c.Features.StopWords = []string{} // which are in a file
+	}
+	if f.RequireWord != "" {
+		c.Features.RequireWords = []string{}
+	}
+	for _, field := range c.Given() {
+		names = append(names, option.Name(field))
 	}
 	return names
+}
+
+// said is what the flags say, without the files of words.
+func (f FeatureFlags) said() engine.Features {
+	return engine.Features{
+		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: engine.NormalForm(f.Normalize),
+		StripDiacritics: f.StripDiacritics, Mask: f.Mask, MinWords: int(f.MinWords),
+	}
 }
 
 // Features returns what the flags say, in the form that a new database would record. It reads the
 // files of words.
 func (f FeatureFlags) Features() (engine.Features, error) {
-	said := engine.Features{
-		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: engine.NormalForm(f.Normalize),
-		StripDiacritics: f.StripDiacritics, Mask: f.Mask, MinWords: int(f.MinWords),
-	}
+	said := f.said()
 	if f.SetField != "" {
 		if f.Shingle.Unit != "" {
 			return said, fmt.Errorf("%s: the members of a set are compared as they are, so %s has no meaning",

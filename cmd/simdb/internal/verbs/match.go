@@ -312,8 +312,8 @@ func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error 
 	if t == nil {
 		return nil
 	}
-	m := n.Match
-	row := dedup.AuditRow{ID: &rec.Doc.ID, File: rec.File, Line: rec.Pos, Keeper: &m.ID, Rule: "match"}
+	m, row := n.Match, dedup.RowOf(rec, "match")
+	row.Keeper = &m.ID
 	switch {
 	case n.Expired:
 		row.Keeper, row.Rule = nil, "expired"
@@ -333,7 +333,7 @@ func (t *matchAudit) issue(is *records.Issue) error {
 	if t == nil {
 		return nil
 	}
-	return t.e.Encode(&dedup.AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason})
+	return t.e.Encode(dedup.RejectedRow(is))
 }
 
 // close completes the audit, and after a failure drops it, unless it keeps its part. It returns the

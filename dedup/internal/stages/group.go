@@ -1,0 +1,295 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/setjoin"
+)
+
+// A Member is a set with the cells that it is asked to, in order. It goes to each of their groups.
+type Member struct {
+	Set
+	Asked []Asked
+}
+
+// Asked is a cell of a group.
+type Asked struct {
+	Group uint64
+	Cell  uint32
+}
+
+func (a Asked) compare(b Asked) int {
+	if a.Group != b.Group { // cmp.Or compares both
+		return cmp.Compare(a.Group, b.Group)
+	}
+	return cmp.Compare(a.Cell, b.Cell)
+}
+
+// NewMember returns the Member of a set, given all Asks of its document: with what the criterion
+// compares.
+func (p *Plan) NewMember(s Set, asks []Ask) Member {
+	m := Member{Set: Set{Doc: s.Doc, Elements: s.Elements}, Asked: make([]Asked, len(asks))}
+	if !p.By.Sets {
+		m.Set = Set{Doc: s.Doc, Prints: s.Prints}
+	}
+	for i, a := range asks {
+		m.Asked[i] = a.Asked
+	}
+	slices.SortFunc(m.Asked, Asked.compare)
+	m.Asked = slices.Compact(m.Asked)
+	return m
+}
+
+// Groups yields the groups that a Member goes to.
+func (m *Member) Groups() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i, a := range m.Asked {
+			if (i == 0 || a.Group != m.Asked[i-1].Group) && !yield(a.Group) {
+				return
+			}
+		}
+	}
+}
+
+// distinct returns members once each, in the order of preference.
+func distinct(members []Member) []Member {
+	members = slices.Clone(members)
+	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Doc, b.Doc) })
+	return slices.CompactFunc(members, func(a, b Member) bool { return a.Doc == b.Doc })
+}
+
+// join returns the corpus of members.
+func (p *Plan) join(members []Member) (*corpus.Corpus, error) {
+	words := 0
+	for _, m := range members {
+		words += len(m.Elements) + len(m.Prints)
+	}
+	memory := cmp.Or(p.Memory, 1<<30)
+	c := corpus.New(corpus.Options{
+		Sets: p.By.Sets, Prints: !p.By.Sets, Memory: memory, InputBytes: 8 * int64(words), Dir: p.TempDir,
+	})
+	for _, m := range members {
+		if err := c.Add(m.Elements, m.Prints, len(m.Prints)/max(p.Words, 1)); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+// small calls f for each two members that meet in a small cell of a group, and share no earlier cell,
+// until it returns false: in all groups together each two are compared once.
+func small(ctx context.Context, group uint64, members []Member, f func(a, b uint32) bool) error {
+	var all []uint64 // cells with members
+	for i, m := range members {
+		for _, a := range m.Asked {
+			if a.Group == group && a.Cell != 0 {
+				all = append(all, uint64(a.Cell)<<32|uint64(i))
+			}
+		}
+	}
+	slices.Sort(all)
+	for from, to := 0, 0; from < len(all); from = to {
+		cell := Asked{group, uint32(all[from] >> 32)}
+		for to = from; to < len(all) && uint32(all[to]>>32) == cell.Cell; to++ {
+			b := uint32(all[to])
+			for _, at := range all[from:to] {
+				a := uint32(at)
+				if lowest(members[a].Asked, members[b].Asked) == cell && !f(a, b) {
+					return nil
+				}
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// large returns the members that are asked to large cells of a group.
+func large(group uint64, members []Member) (some []Member, at []uint32) {
+	for i, m := range members {
+		if _, ok := slices.BinarySearchFunc(m.Asked, Asked{Group: group}, Asked.compare); ok {
+			some, at = append(some, m), append(at, uint32(i))
+		}
+	}
+	return some, at
+}
+
+// lowest returns the least cell that is in both, or none.
+func lowest(a, b []Asked) Asked {
+	for len(a) > 0 && len(b) > 0 {
+		switch c := a[0].compare(b[0]); {
+		case c == 0:
+			return a[0]
+		case c < 0:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return Asked{Group: math.MaxUint64}
+}
+
+// A Pair is two similar documents, A before B in the order of preference. Score is their
+// similarity, or their distance in bits.
+type Pair struct {
+	A, B  uint64
+	Score float64
+}
+
+// Pairs calls emit for the pairs of a group that count there, until it returns false.
+func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit func(Pair) bool) error {
+	members = distinct(members)
+	going, compare := true, setjoin.Comparer(p.By.T)
+	err := small(ctx, group, members, func(a, b uint32) bool {
+		x, y := &members[a], &members[b]
+		if score, ok := compare(x.Elements, y.Elements); ok {
+			going = emit(Pair{x.Doc, y.Doc, score})
+		}
+		return going
+	})
+	members, _ = large(group, members)
+	if err != nil || !going || len(members) < 2 {
+		return err
+	}
+	c, err := p.join(members)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	one := func(a, b int, score float64) bool {
+		x, y := &members[a], &members[b]
+		return lowest(x.Asked, y.Asked) != Asked{Group: group} || emit(Pair{x.Doc, y.Doc, score})
+	}
+	if p.By.Sets {
+		return c.Sets.Pairs(ctx, p.By.T, setjoin.Options{}, one)
+	}
+	return c.PrintPairs(ctx, p.By.K, selfjoin.Options{}, func(some, others []uint32, distance int) bool {
+		for i, a := range some {
+			with := others
+			if others == nil {
+				with = some[i+1:]
+			}
+			for _, b := range with {
+				if !one(int(min(a, b)), int(max(a, b)), float64(distance)) {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// A Link says that two documents are in one component: A is the first one of those of B that are
+// known so far.
+type Link struct{ A, B uint64 }
+
+// Links returns the components of a group.
+func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Link, error) {
+	members = distinct(members)
+	if len(members) < 2 {
+		return nil, nil
+	}
+	doc := func(i int) uint64 { return members[i].Doc }
+	if !p.By.Sets {
+		c, err := p.join(members)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Close()
+		firsts, err := c.PrintComponents(ctx, p.By.K, selfjoin.Options{})
+		return linksOf(firsts, doc), err
+	}
+	forest, compare := selfjoin.NewForest(len(members)), setjoin.Comparer(p.By.T)
+	err := small(ctx, group, members, func(a, b uint32) bool {
+		if forest.Find(a) != forest.Find(b) {
+			if _, ok := compare(members[a].Elements, members[b].Elements); ok {
+				forest.Union(a, b)
+			}
+		}
+		return true
+	})
+	if err == nil {
+		err = p.linkLarge(ctx, group, members, forest)
+	}
+	return linksOf(forest.Labels(), doc), err
+}
+
+// linkLarge is Links of the large cells of a group.
+func (p *Plan) linkLarge(ctx context.Context, group uint64, members []Member, forest *selfjoin.Forest) error {
+	some, at := large(group, members)
+	if len(some) < 2 {
+		return nil
+	}
+	c, err := p.join(some)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	own, parts := selfjoin.NewForest(len(some)), len(some)
+	first := map[uint32]uint32{} // by root: the first of some
+	for i, n := range at {
+		root := forest.Find(n)
+		if f, ok := first[root]; !ok {
+			first[root] = uint32(i)
+		} else if own.Union(f, uint32(i)) {
+			parts--
+		}
+	}
+	if group >= p.Groups { // it is one cell, and may be a crowd, which has few keepers
+		found, err := c.Sets.Stars(ctx, p.By.T, setjoin.Options{})
+		if err != nil {
+			return err
+		}
+		for i, keeper := range found.Keeper {
+			if own.Union(uint32(i), keeper) {
+				parts--
+			}
+		}
+	}
+	if parts > 1 {
+		if err := c.Sets.Components(ctx, p.By.T, setjoin.Options{}, own); err != nil {
+			return err
+		}
+	}
+	for i, n := range at {
+		forest.Union(at[own.Find(uint32(i))], n)
+	}
+	return nil
+}
+
+// linksOf returns the links of documents, in order, with the first ones of their components.
+func linksOf(firsts []uint32, doc func(i int) uint64) (links []Link) {
+	for i, root := range firsts {
+		if uint32(i) != root {
+			links = append(links, Link{doc(int(root)), doc(i)})
+		}
+	}
+	return links
+}
+
+// Forest returns one Link for each document that is not the first of its component, ordered by
+// B. It may be applied to links of some groups, and to the outcomes of that again, in any order.
+func Forest(links []Link) []Link {
+	docs := make([]uint64, 0, 2*len(links))
+	for _, l := range links {
+		docs = append(docs, l.A, l.B)
+	}
+	slices.Sort(docs)
+	docs = slices.Compact(docs)
+	forest := selfjoin.NewForest(len(docs))
+	for _, l := range links {
+		a, _ := slices.BinarySearch(docs, l.A)
+		b, _ := slices.BinarySearch(docs, l.B)
+		forest.Union(uint32(a), uint32(b))
+	}
+	return linksOf(forest.Labels(), func(i int) uint64 { return docs[i] })
+}
