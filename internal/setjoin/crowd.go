@@ -117,7 +117,9 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 		mid := len(p.keys) / 2
 		asked = &prefix{size: p.size, alone: p.alone + mid, keys: p.keys[mid : mid+1], look: 1, whole: true}
 	}
+	before := p.met
 	cs.found = x.candidates(cs.found[:0], asked, cs.any) // also those that cannot match it
+	p.met = before
 	if len(cs.found) < cs.most {
 		return false
 	}
@@ -133,13 +135,14 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 			return true
 		}
 	}
+	pays := cs.t.parted() && cs.pays(p)
 	alone := slices.DeleteFunc(cs.found, func(e uint32) bool { return cs.of[e] != nil })
 	if len(alone) >= cs.least && (!met || cs.loose.loose.all >= 2*cs.loose.loose.tried) {
 		c := &crowd{pivot: cs.pivot(alone), leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
 		if x.join(c, entry, p) {
 			return true
 		}
-		if !cs.t.parted() {
+		if !met && !pays {
 			cs.least = 2 * len(alone) // these have not enough in common
 			return false
 		}
@@ -148,7 +151,7 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 		}
 		cs.loose.loose.tried = cs.loose.loose.all
 	}
-	return met && x.join(cs.loose, entry, p)
+	return met && pays && x.join(cs.loose, entry, p)
 }
 
 // pivot returns the elements that more than half of some entries have.

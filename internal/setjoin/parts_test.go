@@ -1,6 +1,7 @@
 package setjoin
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -57,6 +58,41 @@ func TestWithoutCentre(t *testing.T) {
 		if all[1] > all[0]*6 {
 			t.Errorf("%s: 1000 sets meet %d elements of others, 4000 meet %d", name, all[0], all[1])
 		}
+	}
+}
+
+// TestSkewed has texts of few frequent words, which share them with many others: they have parts in
+// common with very many, so that it takes less to meet them one by one.
+func TestSkewed(t *testing.T) {
+	const n = 6000
+	r := rand.New(rand.NewPCG(5, 6))
+	zipf := rand.NewZipf(r, 1.7, 1, 1999)
+	sets := make([][]uint64, n)
+	for i := range sets {
+		words := make([]byte, 0, 8*80)
+		for range 20 + r.IntN(61) {
+			words = binary.BigEndian.AppendUint64(words, zipf.Uint64())
+		}
+		for k := 24; k <= len(words); k += 8 {
+			sets[i] = append(sets[i], xxh3.Hash(words[k-24:k]))
+		}
+		slices.Sort(sets[i])
+		sets[i] = slices.Compact(sets[i])
+	}
+	var met [2]int
+	for i, crowd := range []int{0, n + 1} { // of the latter there are no crowds
+		j, err := newJoin(t.Context(), add(t, sets, SetsOptions{}), 0.6, Options{Workers: 1, crowd: crowd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.s.newStars(j).block(0); err != nil {
+			t.Fatal(err)
+		}
+		met[i] = j.finder.met + j.workers[0].finder.met
+	}
+	t.Log(met)
+	if met[0] > met[1]*5/4 {
+		t.Errorf("%d elements of others are met, and %d without crowds", met[0], met[1])
 	}
 }
 

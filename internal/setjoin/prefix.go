@@ -136,9 +136,10 @@ type prefix struct {
 	few       bool                   // Cosine: a few entries are wanted of each node that has many
 	connected func(part uint32) bool // Cosine: the set is, with this part; nil where it is not asked
 
-	set []uint64 // Jaccard, Sketches: the elements
-	met int      // elements of entries that it has met
-	sum uint64   // Components: of the elements that others may have, too
+	set    []uint64 // Jaccard, Sketches: the elements
+	met    int      // elements of entries that it has met
+	parted int      // and how many of these by parts
+	sum    uint64   // Components: of the elements that others may have, too
 }
 
 // unique reports whether no other set has an element of the prefix: then the set matches none. A
