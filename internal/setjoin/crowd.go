@@ -135,7 +135,7 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 			return true
 		}
 	}
-	pays := cs.t.parted() && cs.pays(p)
+	pays := cs.t.parted() && (cs.part != nil || cs.pays(p)) // twins are members
 	alone := slices.DeleteFunc(cs.found, func(e uint32) bool { return cs.of[e] != nil })
 	if len(alone) >= cs.least && (!met || cs.loose.loose.all >= 2*cs.loose.loose.tried) {
 		c := &crowd{pivot: cs.pivot(alone), leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
