@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestClusterOf compares the cluster of each document with those of Clusters: of chains, of crowds
-// around a centre and of equal documents, written in any order. It is found by a walk, without the
-// other clusters, unless that is long.
+// TestClusterOf compares the cluster of each document with those of Clusters: for chains, for
+// crowds around a centre and for equal documents, written in any order. A walk must find it without
+// forming the other clusters, unless the walk is long.
 func TestClusterOf(t *testing.T) {
 	ctx := t.Context()
 	for seed := range uint64(4) {
