@@ -148,8 +148,8 @@ func TestAllowPutNovel(t *testing.T) {
 	}
 }
 
-// allowedCorpus returns documents in families of near-duplicates, many of which are equal, with the
-// fingerprints of their texts, and pairs of their IDs, most of which are similar.
+// allowedCorpus returns documents in families of near-duplicates, many equal, with the fingerprints
+// of their texts, and pairs of mostly similar documents.
 func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
 	docs := make([]Doc, n)
 	family := make([]int, n)

@@ -41,8 +41,8 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 }
 
 // TestAnyMatch checks for matches by all criteria, and compares with all matches: after updates,
-// deletes, flushes, compactions and loads, with crowds of equal and of nearly equal documents, some
-// of which are allowed with each other.
+// deletes, flushes, compactions and loads, with crowds of equal and of nearly equal documents, and
+// with allowed pairs.
 func TestAnyMatch(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(61, 62))

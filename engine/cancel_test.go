@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestCancelRows cancels the context while the caller reads the rows of a search that has found all
-// of them.
+// TestCancelRows cancels the context while the caller reads the rows of a search that has already
+// found all rows.
 func TestCancelRows(t *testing.T) {
 	db, _ := create4test(t, &Options{Sync: SyncNever})
 	doc := Doc{Text: "one two three four five six seven eight"}

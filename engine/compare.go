@@ -27,7 +27,7 @@ type PairComparison struct {
 }
 
 // Compare compares two stored documents by every measure that the database supports. It returns
-// ErrNotFound if one of them does not exist, ErrClosed, *CorruptionError, or the error of the
+// ErrNotFound if a document does not exist, ErrClosed, *CorruptionError, or the error of the
 // context.
 func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
 	v := &s.v

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkContainment searches texts of 1.4 KB, 20,000 or SIMDB_TEXTS, every second of which
-// contains half of the previous one, with the index of containment and without. Queries are halves
+// BenchmarkContainment searches texts of 1.4 KB, 20,000 or SIMDB_TEXTS, with the index of
+// containment and without. Every second text contains half of the previous one. Queries are halves
 // of texts.
 func BenchmarkContainment(b *testing.B) {
 	n, _ := strconv.Atoi(os.Getenv("SIMDB_TEXTS"))

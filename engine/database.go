@@ -106,7 +106,7 @@ func indexOf(p sstable.Params) (names []string) {
 func (db *DB) Close() error { return db.s.Close() }
 
 // IsNew reports whether this DB created the database. If several open a new path at once, exactly
-// one of them is new.
+// one has created it.
 func (db *DB) IsNew() bool { return db.s.IsNew() }
 
 // Discard closes the database. If this DB created it and nothing was ever stored in it, Discard

@@ -516,7 +516,7 @@ type ran struct {
 	after []string // contents of the database before, and after each step
 }
 
-// A trial is a run of a use in which at most one thing goes wrong.
+// A trial is a run of a use with at most one failure.
 type trial struct {
 	*kind
 	use    *use

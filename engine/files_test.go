@@ -205,8 +205,8 @@ func TestNoStrayFiles(t *testing.T) {
 	}
 }
 
-// TestFullDisk fills a small file system until it refuses, in every way in which a database grows,
-// frees space and continues.
+// TestFullDisk fills a small file system until it refuses, by every operation that makes a database
+// grow, frees space and continues.
 func TestFullDisk(t *testing.T) {
 	for name, fill := range map[string]func(ctx context.Context, db *DB, path string, i int) error{
 		"put": func(ctx context.Context, db *DB, _ string, i int) error { return db.Put(ctx, fullDoc(i)) },

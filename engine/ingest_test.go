@@ -314,8 +314,8 @@ func listed(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestIngestDamaged flips a bit in every kilobyte of a table: the whole table must be refused, and
-// no data of it may remain.
+// TestIngestDamaged flips a bit in every kilobyte of a table: Ingest must refuse the whole table
+// and leave no data behind.
 func TestIngestDamaged(t *testing.T) {
 	ctx := context.Background()
 	from, _ := create4test(t, nil)

@@ -43,8 +43,8 @@ func (p killPoint) String() string {
 	return fmt.Sprintf("%v *%s, number %d, of a new log: %v, torn: %v", p.kind, p.suffix, p.nth, p.newLog, p.torn)
 }
 
-// killPoints are the first points at which children are killed, one each; later ones are killed at
-// random instants and at random points of these.
+// killPoints are the points at which the first children are killed, one each; later children are
+// killed at random instants or at random points.
 var killPoints = []killPoint{
 	{kind: vfstest.OpCreate, suffix: ".wal", nth: 1},
 	{kind: vfstest.OpWrite, suffix: ".wal", nth: 1, newLog: true}, // the header
@@ -297,8 +297,8 @@ func writeUntilKilled(path string) {
 // errTorn is the error of a write that was half finished when the child died.
 var errTorn = errors.New("torn")
 
-// failKilled ends a child after an error, which is a failure of the program unless the child was to
-// die of it.
+// failKilled ends a child after an error. The error is a failure of the program, unless it was
+// injected to kill the child.
 func failKilled(what string, err error) {
 	if errors.Is(err, errTorn) {
 		dieNow()

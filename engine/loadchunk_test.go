@@ -82,8 +82,8 @@ func TestLoadKnowsIDs(t *testing.T) {
 	}
 }
 
-// TestLoadCancelled cancels the context of a load: nothing of it may be left, and the database can
-// be written.
+// TestLoadCancelled cancels the context of a load: the load must leave nothing behind, and the
+// database can be written.
 func TestLoadCancelled(t *testing.T) {
 	db, path := create4test(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,8 +109,8 @@ func TestLoadCancelled(t *testing.T) {
 	}
 }
 
-// TestLoadAborted ends loads in which texts have been written already: nothing unpublished may be
-// left, neither documents nor files.
+// TestLoadAborted aborts loads that have written texts already: they must leave neither documents
+// nor files that were not published.
 func TestLoadAborted(t *testing.T) {
 	for _, published := range []int{0, 1} {
 		db, path := create4test(t, nil)
@@ -170,8 +170,7 @@ func TestCloseEndsLoad(t *testing.T) {
 }
 
 // TestLoadMergesOnce loads in many tables, while writes make other merges due: no table of the load
-// is merged before the load has enough of them, no document is merged twice, and few tables are
-// left.
+// is merged before there are enough, no document is merged twice, and few tables are left.
 func TestLoadMergesOnce(t *testing.T) {
 	for _, tables := range []int{3, 5, 9, 16, 20} {
 		ctx := t.Context()

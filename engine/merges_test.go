@@ -48,7 +48,7 @@ func until(t testing.TB, what string, holds func() bool) {
 }
 
 // TestMergesAtOnce holds merges in the middle, so that several run at once, no two with a common
-// table; meanwhile documents in all of them are deleted and replaced, and the tables are packed and
+// table; meanwhile documents in all tables are deleted and replaced, and the tables are packed and
 // checked. Then the merges end, and nothing may be lost or come back.
 func TestMergesAtOnce(t *testing.T) {
 	ctx := context.Background()

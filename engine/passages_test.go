@@ -166,7 +166,7 @@ func TestPassagesErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one of them.
+// BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one text.
 func BenchmarkPassages(b *testing.B) {
 	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
 	db, err := Open(b.TempDir()+"/test.simdb", &Options{Sync: SyncNever, NoSketch: true})

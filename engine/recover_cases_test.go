@@ -144,7 +144,7 @@ func TestRecoverSuperseded(t *testing.T) {
 }
 
 // TestRecoverIngested has a table from another database, whose sequence numbers are meaningless
-// here, and no catalog: the order in which tables were added decides.
+// here, and no catalog: the order of adding the tables decides.
 func TestRecoverIngested(t *testing.T) {
 	other := newSickbed(t, nil)
 	other.put(50, 150, "ingested")

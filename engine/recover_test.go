@@ -456,7 +456,8 @@ func hurtFiles(rng *rand.Rand, whole map[string][]byte, names []string, n int) (
 	return kind, []string{name}, after
 }
 
-// TestRecoverFullDisk fails each write to the new database: nothing of it may be left.
+// TestRecoverFullDisk fails each write to the new database: Recover must leave nothing of the new
+// database.
 func TestRecoverFullDisk(t *testing.T) {
 	exhaustive.Sequential(t)
 	p := makePatient(t, 0)

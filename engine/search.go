@@ -216,7 +216,7 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	return n, err
 }
 
-// PlanMethod names the method by which a table or memtable is searched.
+// PlanMethod is the method of searching a table or memtable.
 type PlanMethod string
 
 // The methods of a PartPlan.

@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// titles makes short texts, many of which differ from others by few edits.
+// titles makes short texts, many with few edits of earlier ones.
 type titles struct {
 	rng  *rand.Rand
 	made []string

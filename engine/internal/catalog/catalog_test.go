@@ -23,7 +23,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// sample returns a state in which everything is set; n scales it.
+// sample returns a state with every field set; n scales it.
 func sample(rng *rand.Rand, n int) State {
 	s := State{
 		FormatVersion: Version,

@@ -115,8 +115,8 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	return l, l.renew()
 }
 
-// renew updates the view of the database in which IDs are looked up, if they are. The loader calls
-// it before it adds more documents, not right after publishing a table, when nothing may fail.
+// renew updates the view used to look up IDs, if they are looked up. The loader calls it before it
+// adds more documents, not right after publishing a table, when nothing may fail.
 func (l *Loader) renew() error {
 	if !l.stale {
 		return nil

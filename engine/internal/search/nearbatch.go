@@ -140,7 +140,7 @@ const turnMatches = 256
 
 // nearBatch holds the state of EachBatch. It finds the hits of one table after the other, sorts
 // these by document, which makes reading their IDs cheap, and finally sorts all hits into the order
-// in which they are yielded.
+// of the results.
 type nearBatch struct {
 	v       *view.View
 	ctx     context.Context
@@ -409,12 +409,11 @@ func (b *nearBatch) fold() {
 	b.found.Keys, b.found.Vals = b.found.Keys[:n], b.found.Vals[:n]
 }
 
-// longRun is the number of matches at the same distance from which their order is remembered.
+// longRun is the length from which orderRun remembers the permutation of a run.
 const longRun = 1 << 10
 
 // orderRun sorts the matches of a query at one distance by ID. Documents with equal fingerprints
-// form the same run for many queries: orderRun first tries the permutation that sorted the previous
-// long run.
+// form the same run for many queries: it first tries the permutation of the last long run.
 func (b *nearBatch) orderRun(run []uint32) {
 	if len(run) < longRun {
 		if len(run) > 1 {

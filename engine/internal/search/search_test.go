@@ -22,8 +22,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A model is a database of two tables and a memtable, in which documents have been replaced and
-// deleted, with its visible documents.
+// A model is a database of two tables and a memtable, with replaced and deleted documents, and its
+// visible documents.
 type model struct {
 	v       *view.View
 	rng     *rand.Rand

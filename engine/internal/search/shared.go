@@ -11,7 +11,7 @@ type queryMasks map[uint64]uint64
 
 // sharedCounts count, for one set after the other, the elements that it shares with the set of each
 // query. If a set differs little from an earlier one, the model, its counts are those of the model,
-// corrected for the elements that are in only one of the two, few of which any query has. Counting
+// corrected for the elements that are in only one of the two; queries have few of these. Counting
 // pages of a template, which resemble each other more than any query, thus costs about as much as
 // one comparison each.
 type sharedCounts struct {
