@@ -57,9 +57,9 @@ func row(columns [][]base.Fingerprint, i int, room []base.Fingerprint) []base.Fi
 }
 
 // EachBatch calls fn for the matches of every fingerprint of fps, one column per word: by query,
-// those of each query nearest first, then by ID, until fn returns false. It searches chunks of
-// queries fingerprints, or fewer if these have more than matches matches, or more bytes of IDs than
-// fit into memory. A single query may have any number of matches.
+// those of each query nearest first, then by ID, until fn returns false. It searches in chunks:
+// queries limits the fingerprints of a chunk, and matches its matches; a chunk is smaller if its
+// IDs do not fit into memory. A single query may have any number of matches.
 func EachBatch(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k, queries, matches int, fn func(query int, m view.Match) bool) error {
 	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fps))); err != nil {
 		return err
