@@ -60,7 +60,7 @@ func TestClusterOf(t *testing.T) {
 				if got := collect(t, snap.ClusterOf(ctx, id, by)); !slices.Equal(got, of[id]) {
 					t.Fatalf("seed %d, %+v, %s: %+v, want %+v", seed, by, id, got, of[id])
 				}
-				w := &walk{s: snap, ctx: ctx, by: by, of: map[string]*walked{}}
+				w := &walk{s: snap, ctx: ctx, by: by, groups: map[string]*walked{}}
 				if _, found, err := w.cluster(id, &ClusterOptions{}); err != nil || !found {
 					t.Fatalf("%+v, %s is not found by a walk: %v", by, id, err)
 				}

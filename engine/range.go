@@ -242,7 +242,7 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 	}
 	index := s.v.Params.Indexed()
 	for _, ranges := range fields {
-		var of []sstable.FieldRange
+		var alternatives []sstable.FieldRange
 		for _, r := range ranges {
 			paths, err := jsonfield.Paths(r.Field)
 			if err != nil || len(paths) != 1 {
@@ -257,9 +257,9 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 					return nil, fmt.Errorf("%q is no number: %w", bound, files.ErrInvalid)
 				}
 			}
-			of = append(of, sstable.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
+			alternatives = append(alternatives, sstable.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
 		}
-		inner = append(inner, of)
+		inner = append(inner, alternatives)
 	}
 	return inner, nil
 }

@@ -47,13 +47,13 @@ func rowsOf(columns [][]base.Fingerprint, from, to int) [][]base.Fingerprint {
 	return rows
 }
 
-// row returns row i of columns; it reuses room.
-func row(columns [][]base.Fingerprint, i int, room []base.Fingerprint) []base.Fingerprint {
-	room = room[:0]
+// row returns row i of columns; it reuses buf.
+func row(columns [][]base.Fingerprint, i int, buf []base.Fingerprint) []base.Fingerprint {
+	buf = buf[:0]
 	for _, c := range columns {
-		room = append(room, c[i])
+		buf = append(buf, c[i])
 	}
-	return room
+	return buf
 }
 
 // EachBatch calls fn for the matches of every fingerprint of fps, one column per word: by query,
