@@ -281,7 +281,7 @@ func (c *Criterion) UnmarshalText(text []byte) error {
 		"COSINE": Cosine, "CONTAINS": Contains, "WITHIN": Within,
 	}[kind]
 	if err != nil || !known {
-		return fmt.Errorf("%q is no criterion: %w", text, ErrInvalid)
+		return fmt.Errorf("%q is not a criterion: %w", text, ErrInvalid)
 	}
 	if *c = criterion(t); verified {
 		*c = c.Verified()

@@ -140,7 +140,7 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 		return Match{}, false, err
 	}
 	if done[0].Expired {
-		err = fmt.Errorf("document %s is of %s: %w", files.QuoteID(d.ID), d.Time.UTC().Format(time.RFC3339), ErrExpired)
+		err = fmt.Errorf("document %s has the time %s: %w", files.QuoteID(d.ID), d.Time.UTC().Format(time.RFC3339), ErrExpired)
 	}
 	return done[0].Match, done[0].Stored, err
 }

@@ -78,7 +78,7 @@ func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Crite
 // estimates.
 func jaccardTarget(v *view.View, sample Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
 	if !by.Jaccard {
-		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, files.ErrInvalid)
+		return nil, 0, fmt.Errorf("NEAR %d is not a Jaccard criterion: %w", by.K, files.ErrInvalid)
 	}
 	if err := v.CheckCriterion(by); err != nil {
 		return nil, 0, err

@@ -79,7 +79,7 @@ func (c *Config) SettleFingerprints(d *Doc) error {
 	case n > MaxCodes:
 		return fmt.Errorf("document %s has %d fingerprints, the most is %d: %w", files.QuoteID(d.ID), n+1, MaxCodes+1, files.ErrTooLarge)
 	case n > 0 && len(d.ID) > maxIDBytes-codeMore:
-		return fmt.Errorf("id of %d bytes of a document of several fingerprints, the most is %d: %w", len(d.ID), maxIDBytes-codeMore, files.ErrTooLarge)
+		return fmt.Errorf("id of %d bytes for a document with several fingerprints, the most is %d: %w", len(d.ID), maxIDBytes-codeMore, files.ErrTooLarge)
 	}
 	return nil
 }
