@@ -219,7 +219,7 @@ func TestBackupBesideWriter(t *testing.T) {
 	}
 }
 
-// backUp makes a backup and compares it with the states after the first acked writes.
+// backUp makes a backup. It must equal a state since the first acked writes were acknowledged.
 func (f *follower) backUp(out string, acked int64, link bool) error {
 	ctx := context.Background()
 	db, err := Open(f.path, &Options{ReadOnly: true})

@@ -55,7 +55,7 @@ func sixteen(c corpus, apart bool) corpus {
 	return c
 }
 
-// withNumbers returns the ID of each document by its sequence number, and the counts of Stats.
+// withNumbers returns the sequence number and the ID of each document, and the counts of Stats.
 func withNumbers(t *testing.T, db *DB) (out []string) {
 	t.Helper()
 	for _, e := range inOrder(t, collect(t, entriesOf(context.Background(), db, Range{}))) {
@@ -134,7 +134,7 @@ func TestSetEqualsIngest(t *testing.T) {
 	}
 }
 
-// keep returns a function that makes a database be closed at the end of a test.
+// keep returns a function that closes a database at the end of the test.
 func keep(t *testing.T) func(db *DB, err error) *DB {
 	return func(db *DB, err error) *DB {
 		t.Helper()

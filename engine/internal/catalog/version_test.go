@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// registerVersion2 registers a version 2, which stores the complement of marks.
+// registerVersion2 registers a version 2, which stores marks negated.
 func registerVersion2(t *testing.T) {
 	formats[2] = format{
 		fixed: decodeFixed,
