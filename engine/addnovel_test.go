@@ -15,9 +15,9 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestAddNovel adds groups of documents, with IDs that come again, in the same group too, and with
-// allowed pairs: each is stored if a model that compares it with all finds none that it is like,
-// and otherwise the best one is named.
+// TestAddNovel adds groups of documents, with repeated IDs, also within a group, and with allowed
+// pairs. A document must be stored if a model that compares it with all others finds no match;
+// otherwise the best match must be named.
 func TestAddNovel(t *testing.T) {
 	const k, rounds = 3, 40
 	ctx := context.Background()
@@ -95,9 +95,9 @@ func TestAddNovel(t *testing.T) {
 	}
 }
 
-// TestSentAgain sends documents again, as they are and changed, by every criterion and in databases
-// of every kind, one by one and as a group: what is stored as it is is its own match, a new version
-// replaces the old one, however like it is, unless it is like another document.
+// TestSentAgain sends documents again, unchanged and changed, by every criterion and in databases
+// of every kind, one by one and as a group. A document that is stored unchanged matches itself. A
+// new version replaces the old one, however similar, unless it resembles another document.
 func TestSentAgain(t *testing.T) {
 	ctx := t.Context()
 	const text = "one two three four five six seven eight nine ten eleven twelve"
@@ -162,7 +162,7 @@ func TestSentAgain(t *testing.T) {
 	}
 }
 
-// TestNovelExpired submits documents that have expired: they are not new, and not stored.
+// TestNovelExpired submits expired documents: they are neither new nor stored.
 func TestNovelExpired(t *testing.T) {
 	ctx := t.Context()
 	now := time.Now()
@@ -189,7 +189,7 @@ func TestNovelExpired(t *testing.T) {
 	}
 }
 
-// TestAddNovelError has a document that cannot be stored among others: those before it are.
+// TestAddNovelError adds a group with a document that cannot be stored: those before it are stored.
 func TestAddNovelError(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)
@@ -209,7 +209,7 @@ func TestAddNovelError(t *testing.T) {
 	}
 }
 
-// novelFamilies are texts, of 60 words except for one, by what they have in common.
+// novelFamilies make texts of 60 words, except for one kind, by how much they share.
 var novelFamilies = map[string]func(r *rand.Rand, words []string) []string{
 	"template": func(r *rand.Rand, words []string) []string { // similarities are below 0.8
 		for i := 52; i < len(words); i++ {
@@ -217,7 +217,7 @@ var novelFamilies = map[string]func(r *rand.Rand, words []string) []string{
 		}
 		return words
 	},
-	"templates": func(r *rand.Rand, words []string) []string { // some of which meet 0.8
+	"templates": func(r *rand.Rand, words []string) []string { // some pairs reach 0.8
 		which, own := r.IntN(3), 2+r.IntN(12)
 		for i := range words {
 			if words[i] = fmt.Sprint("t", which, "w", i); i >= len(words)-own {
@@ -232,7 +232,7 @@ var novelFamilies = map[string]func(r *rand.Rand, words []string) []string{
 		}
 		return words
 	},
-	"long": func(r *rand.Rand, _ []string) []string { // as near, but sketches only estimate them
+	"long": func(r *rand.Rand, _ []string) []string { // as similar, but sketches only estimate them
 		words := make([]string, 300)
 		for i := range words {
 			words[i] = fmt.Sprint("w", i)
@@ -252,8 +252,9 @@ var novelFamilies = map[string]func(r *rand.Rand, words []string) []string{
 	},
 }
 
-// TestAddNovelFamilies adds families, across memtables and tables, and mixed: those are stored that
-// brute force stores, and what is compared does not grow with the family.
+// TestAddNovelFamilies adds families across memtables and tables, separately and mixed. It must
+// store the same documents as brute force, and the number of comparisons must not grow with the
+// family.
 func TestAddNovelFamilies(t *testing.T) {
 	exhaustive.Sequential(t)
 	const n, checked, threshold = 6000, 2000, 0.8
@@ -308,13 +309,13 @@ func TestAddNovelFamilies(t *testing.T) {
 				}
 				if from+500 == n/2 {
 					half = stats.Candidates + stats.Probes
-					if err := db.Flush(t.Context()); err != nil { // a flush in the background has no fixed moment
+					if err := db.Flush(t.Context()); err != nil { // the moment of a background flush varies
 						t.Fatal(err)
 					}
 				}
 			}
 			second := stats.Candidates + stats.Probes - half
-			if name != "long" && second > 2*half { // of long texts all bitmaps are compared, not more
+			if name != "long" && second > 2*half { // for long texts all bitmaps are compared, but nothing more
 				t.Errorf("of %d documents %d are stored; %d comparisons for the first half, %d for the second", n, stored, half, second)
 			}
 		})

@@ -16,7 +16,7 @@ import (
 
 func allowedOf(db *DB) []IDPair { return slices.Collect(allowed(db)) }
 
-// TestAllow notes pairs, and looks for them after everything that may lose them.
+// TestAllow records pairs, and looks for them after every operation that might lose them.
 func TestAllow(t *testing.T) {
 	ctx := t.Context()
 	db, path := create4test(t, nil)
@@ -114,8 +114,8 @@ func TestAllowSurvivesCrash(t *testing.T) {
 	}
 }
 
-// TestAllowPutNovel stores a document in addition to the only one that it is like, if that is
-// allowed, by every criterion.
+// TestAllowPutNovel stores a document although it resembles another, because the pair is allowed,
+// by every criterion.
 func TestAllowPutNovel(t *testing.T) {
 	ctx := t.Context()
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
@@ -148,8 +148,8 @@ func TestAllowPutNovel(t *testing.T) {
 	}
 }
 
-// allowedCorpus returns documents in families of near-duplicates, many of them equal, with
-// fingerprints of their texts, and pairs of their IDs, most of which are alike.
+// allowedCorpus returns documents in families of near-duplicates, many equal, with the fingerprints
+// of their texts, and pairs of mostly similar documents.
 func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
 	docs := make([]Doc, n)
 	family := make([]int, n)
@@ -253,7 +253,7 @@ func clustersOf(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string
 	return keepers
 }
 
-// clustersByHand is clustersOf by comparing every document with every other one.
+// clustersByHand is clustersOf by comparing all pairs of documents.
 func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string]string {
 	t.Helper()
 	s := snapshot4test(t, db)
@@ -265,7 +265,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 		docs = append(docs, e)
 	}
 	slices.SortFunc(docs, func(a, b Entry) int { return int(a.Seq) - int(b.Seq) })
-	score := map[IDPair]float64{} // of matching pairs; the nearer, the greater
+	score := map[IDPair]float64{} // of matching pairs: the nearer, the greater
 	for p, err := range s.Pairs(t.Context(), by) {
 		if err != nil {
 			t.Fatal(err)
@@ -281,7 +281,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 	components := componentsOf(ids, func(a, b string) bool { _, ok := score[IDPair{a, b}]; return ok })
 	keepers := map[string]string{}
 	var so []string
-	together := map[uint64]string{} // keepers by fingerprint: documents of equal ones stay together unless they are in a pair
+	together := map[uint64]string{} // keepers by fingerprint: documents with equal fingerprints stay together unless they are in a pair
 	_, near := by.Distance()
 	for _, d := range docs {
 		keeper := ""

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// allMatches returns what AnyMatch may name: all matches of doc but itself and those allowed with
-// it.
+// allMatches returns all matches that AnyMatch may name: not the document itself, nor documents
+// allowed with it.
 func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Match {
 	t.Helper()
 	var ms []Match
@@ -40,9 +40,9 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 	return all
 }
 
-// TestAnyMatch asks whether there is a match, by all criteria, and compares with all matches: after
-// updates, deletes, flushes, compactions and loads, with crowds of equal and of near-equal
-// documents, of which some are allowed with each other.
+// TestAnyMatch checks for matches by all criteria, and compares with all matches: after updates,
+// deletes, flushes, compactions and loads, with crowds of equal and of nearly equal documents, and
+// with allowed pairs.
 func TestAnyMatch(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(61, 62))
@@ -112,8 +112,7 @@ func TestAnyMatch(t *testing.T) {
 	}
 }
 
-// TestAnyMatchIsAllowed has no other match than documents that are allowed beside the one in
-// question.
+// TestAnyMatchIsAllowed checks a document whose only matches are allowed with it.
 func TestAnyMatchIsAllowed(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)
@@ -135,8 +134,8 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 	}
 }
 
-// TestAnyNear compares with Near: where few documents match, and where enough do for each query to
-// become a search of its own.
+// TestAnyNear compares AnyNear with Near, both if few documents match and if so many match that
+// queries run one by one.
 func TestAnyNear(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(63, 64))
@@ -149,7 +148,7 @@ func TestAnyNear(t *testing.T) {
 		}
 		put(t, db, fmt.Sprint(i), fp)
 		if i%7 == 0 {
-			db.Delete(ctx, fmt.Sprint(r.IntN(i+1))) // one that is there, mostly
+			db.Delete(ctx, fmt.Sprint(r.IntN(i+1))) // mostly an existing one
 		}
 	}
 	var fps []uint64
@@ -179,7 +178,7 @@ func TestAnyNear(t *testing.T) {
 	}
 }
 
-// slowStarsOf forms star clusters by definition: of documents in the order they were written.
+// slowStarsOf forms star clusters by their definition, from documents in the order of writing.
 func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Match {
 	n := int(db.s.Params.Sketch)
 	sets := map[string]features.Hashes{}
@@ -200,7 +199,7 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 		}
 		return score, score >= by.by.T
 	}
-	keeperOf := map[string]Match{} // the keeper of each document, as its match
+	keeperOf := map[string]Match{} // the keeper of each document, with the score
 	for id, keeper := range starsOf(ids, match) {
 		score, _ := match(keeper, id)
 		keeperOf[id] = Match{ID: keeper, Score: score}
@@ -208,8 +207,8 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 	return keeperOf
 }
 
-// TestClustersOfCrowds compares star clusters by Jaccard with those by definition: documents that
-// are nearly all like each other, many of equal texts or sets, on any number of processors.
+// TestClustersOfCrowds compares star clusters by Jaccard with their definition: for documents that
+// are nearly all similar, many with equal texts or sets, on any number of processors.
 func TestClustersOfCrowds(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	r := rand.New(rand.NewPCG(65, 66))
@@ -226,7 +225,7 @@ func TestClustersOfCrowds(t *testing.T) {
 			case 1, 2:
 				text += fmt.Sprintf(" changed %d %d", r.IntN(9), r.IntN(9))
 			case 3:
-				text = " " + text + "." // another text, the same set
+				text = " " + text + "." // another text with the same set
 			}
 			id := fmt.Sprintf("t%03d", i)
 			ids = append(ids, id)
@@ -265,8 +264,8 @@ func TestClustersOfCrowds(t *testing.T) {
 	}
 }
 
-// TestAnyMatchEqual checks that a document of equal fingerprint is named wherever it is found among
-// many near ones.
+// TestAnyMatchEqual checks that a document with an equal fingerprint is named, at any position
+// among many near ones.
 func TestAnyMatchEqual(t *testing.T) {
 	for _, at := range []int{0, 1, novelMatches - 1, novelMatches, 2*novelMatches - 1} {
 		for _, flush := range []int{0, novelMatches, 2 * novelMatches} {

@@ -24,7 +24,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// dump returns all that a database holds, in words.
+// dump returns the contents of a database as text.
 func dump(db *DB) (string, error) {
 	ctx := context.Background()
 	var b strings.Builder
@@ -59,8 +59,8 @@ func dumpOf(path string, o Options) (string, error) {
 	return dump(db)
 }
 
-// backupSteps change a database in every way that a backup must follow. Each is followed by a
-// backup in the tests.
+// backupSteps change a database in every way that a backup must follow. The tests make a backup
+// after each.
 var backupSteps = []func(db *DB) error{
 	func(db *DB) error { return putSome(db, 0, 60) },
 	func(db *DB) error { return db.Flush(context.Background()) },
@@ -105,9 +105,8 @@ func putSome(db *DB, from, to int) (err error) {
 	return err
 }
 
-// TestBackup makes a backup after each of some steps, of the DB that writes and of one that was
-// opened read-only, in a new folder and in that of the backup before. Each is opened read-only, and
-// in the end for writing.
+// TestBackup makes backups after each step, from the writing DB and from a read-only one, into a
+// new folder and into the previous backup. It opens each read-only, and finally for writing.
 func TestBackup(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -152,8 +151,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestBackupOfRestored follows a database that was restored from a backup, into a backup that the
-// first database had brought up to date later: numbers of tables mean other tables there.
+// TestBackupOfRestored backs up a restored database into a backup that the original database has
+// updated since: there, the same numbers belong to other tables.
 func TestBackupOfRestored(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -164,7 +163,7 @@ func TestBackupOfRestored(t *testing.T) {
 	if err := errors.Join(putSome(db, 0, 5), db.Flush(ctx), db.Backup(ctx, early)); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 4 { // each has a table of its own
+	for i := range 4 { // each step makes a table
 		if err := errors.Join(putSome(db, 5+i, 6+i), db.Backup(ctx, late)); err != nil {
 			t.Fatal(err)
 		}
@@ -186,8 +185,8 @@ func TestBackupOfRestored(t *testing.T) {
 }
 
 // TestBackupBesideWriter makes backups while another DB writes, flushes, compacts, loads and
-// reopens. Each backup is what the database held at one moment, not before the last write that had
-// been acknowledged when the reader was opened.
+// reopens. Each backup must equal the database at one moment, no earlier than the last write
+// acknowledged before the reader was opened.
 func TestBackupBesideWriter(t *testing.T) {
 	backups := exhaustive.Size[int64](15, 60)
 	ctx, stop := context.WithCancel(t.Context())
@@ -220,7 +219,7 @@ func TestBackupBesideWriter(t *testing.T) {
 	}
 }
 
-// backUp makes a backup and compares it with the states since a number of writes.
+// backUp makes a backup. It must equal a state since the first acked writes were acknowledged.
 func (f *follower) backUp(out string, acked int64, link bool) error {
 	ctx := context.Background()
 	db, err := Open(f.path, &Options{ReadOnly: true})
@@ -248,8 +247,7 @@ func (f *follower) backUp(out string, acked int64, link bool) error {
 	return nil
 }
 
-// TestBackupFollowed reads a backup while it is brought up to date: a reader sees one of them or
-// the next.
+// TestBackupFollowed reads a backup while it is updated: a reader must see one backup or the next.
 func TestBackupFollowed(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -295,8 +293,8 @@ func TestBackupFollowed(t *testing.T) {
 	}
 }
 
-// TestBackupCopiesOnce counts what an update of a backup writes: tables that it has are not copied
-// again, and files that are not needed any more are gone.
+// TestBackupCopiesOnce counts the bytes that an update of a backup writes: it does not copy
+// existing tables again, and it removes files that are no longer needed.
 func TestBackupCopiesOnce(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -344,8 +342,8 @@ func TestBackupCopiesOnce(t *testing.T) {
 	}
 }
 
-// TestBackupLinksItsOwn links tables of a database whose folder another one has taken the place of:
-// the file of the same name there is not the table, which is copied.
+// TestBackupLinksItsOwn links tables of a database whose folder was replaced by another: the file
+// with the same name there is not the table, which must be copied.
 func TestBackupLinksItsOwn(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -373,7 +371,8 @@ func TestBackupLinksItsOwn(t *testing.T) {
 	}
 }
 
-// TestBackupRefuses names folders that are no backups of the database, and nothing in them changes.
+// TestBackupRefuses backs up into folders that are not backups of the database: nothing in them may
+// change.
 func TestBackupRefuses(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -390,7 +389,7 @@ func TestBackupRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Pack has flushed, and the log goes after that: now no file comes or goes any more.
+	// Pack has flushed, and then the log is removed: from now on no file is added or removed.
 	db = must(Open(in("x"), nil))(t)
 	defer db.Close()
 	for out, want := range map[string]error{
@@ -441,8 +440,8 @@ func tree(t *testing.T, path string) map[string]string {
 	return files
 }
 
-// TestBackupDamage damages a table of the database, which keeps the earlier backup as it is, and
-// then tables of the backup, which are copied again.
+// TestBackupDamage damages a table of the database, which must leave the earlier backup unchanged,
+// and then tables of the backup, which must be copied again.
 func TestBackupDamage(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -488,8 +487,8 @@ func TestBackupDamage(t *testing.T) {
 	}
 }
 
-// backedUp returns a file system with a database, and what it held after some steps; with a backup
-// after all of them but the last.
+// backedUp returns a file system with a database after the given steps, its dump, and the dump
+// before the last step. If first is not set, there is a backup made before the last step.
 func backedUp(t *testing.T, steps int, first bool) (mem *vfstest.Mem, before, after string) {
 	t.Helper()
 	mem = vfstest.NewMem(hostDir(t))
@@ -512,8 +511,8 @@ func backedUp(t *testing.T, steps int, first bool) (mem *vfstest.Mem, before, af
 	return mem.CrashClone(1, 0), before, after
 }
 
-// TestBackupCrash cuts the power, or kills the process, before every operation of a backup. What is
-// there opens, and is the earlier backup or the new one; the next run makes the new one, and leaves
+// TestBackupCrash cuts the power, or kills the process, before every operation of a backup. The
+// result must open as the earlier backup or the new one; the next run makes the new one, and leaves
 // no other file.
 func TestBackupCrash(t *testing.T) {
 	exhaustive.Sequential(t)
@@ -549,13 +548,13 @@ func TestBackupCrash(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// backupCases are numbers of steps after which a backup is made, or brought up to date.
+// backupCases are the numbers of steps after which a backup is made or updated.
 var backupCases = []struct {
 	steps int
 	first bool
 }{{3, true}, {3, false}, {4, false}, {7, false}, {9, false}}
 
-// backupOn makes the backup of a database that is opened for it.
+// backupOn opens the database and backs it up.
 func backupOn(fs vfs.FS) error {
 	db, err := Open("/db", &Options{fs: fs, ReadOnly: true})
 	if err != nil {
@@ -564,7 +563,7 @@ func backupOn(fs vfs.FS) error {
 	return errors.Join(db.Backup(context.Background(), "/out"), db.Close())
 }
 
-// afterBackup checks what a run has left, which may have been cut short, and makes the backup.
+// afterBackup checks the result of a run, which may have been cut short, and makes the backup.
 func afterBackup(fs vfs.FS, before, after string, crashed bool) error {
 	o := Options{fs: fs}
 	got, err := dumpOf("/out", o)
@@ -584,7 +583,7 @@ func afterBackup(fs vfs.FS, before, after string, crashed bool) error {
 	return onlyListed(fs)
 }
 
-// onlyListed checks that a backup has no files but those that it needs.
+// onlyListed checks that a backup has no files except those it needs.
 func onlyListed(fs vfs.FS) error {
 	names, err := fs.List("/out")
 	if err != nil {
@@ -602,8 +601,9 @@ func onlyListed(fs vfs.FS) error {
 	return err
 }
 
-// TestBackupErrors fails every operation of a backup, once and from there on, for want of space or
-// by an error of the disk. The earlier backup is there, or the new one, and the next run makes it.
+// TestBackupErrors fails every operation of a backup, once and from there on, because of a full
+// disk or a disk error. The earlier backup or the new one must be there, and the next run makes the
+// new one.
 func TestBackupErrors(t *testing.T) {
 	exhaustive.Sequential(t)
 	failures := 0
@@ -642,8 +642,8 @@ func TestBackupErrors(t *testing.T) {
 	t.Logf("%d failures", failures)
 }
 
-// fullFrom returns an injection of a disk that is full from operation n on, to operations of some
-// kinds.
+// fullFrom returns an injection that fails operations of the given kinds, from operation n on, as
+// on a full disk.
 func fullFrom(n int, kinds ...vfstest.OpKind) func(vfstest.Op) error {
 	return func(op vfstest.Op) error {
 		if op.N >= n && slices.Contains(kinds, op.Kind) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// benchSize is how many fingerprints benchmarks use: SIMDB_BENCH_N, a million by default.
+// benchSize is the number of fingerprints for benchmarks: SIMDB_BENCH_N, a million by default.
 func benchSize() int {
 	if n, err := strconv.Atoi(os.Getenv("SIMDB_BENCH_N")); err == nil && n > 0 {
 		return n
@@ -20,13 +20,13 @@ func benchSize() int {
 	return 1_000_000
 }
 
-// benchPath is where benchDB keeps its database.
+// benchPath is the path of benchDB's database.
 func benchPath() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("simdb-bench-%d.simdb", benchSize()))
 }
 
-// benchDB is a database of n uniform fingerprints and n/10 copies of them with 1 to 3 bits flipped,
-// in one table, and queries, half of them near copies of stored fingerprints.
+// benchDB is a database of n uniform fingerprints and n/10 copies with 1 to 3 bits flipped, in one
+// table. It also returns queries, half of which are near copies of stored fingerprints.
 func benchDB(b *testing.B) (*DB, []uint64) {
 	b.Helper()
 	n, path := benchSize(), benchPath()

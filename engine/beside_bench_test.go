@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkBeside compacts four tables while a writer writes batches of 1,000 at full speed, and
-// reports how long Near takes meanwhile, and took before, and the most tables that there were. An
-// operation is one Compact.
+// BenchmarkBeside compacts four tables while a writer writes batches of 1,000 at full speed. It
+// reports the time of Near meanwhile and before, and the largest number of tables. An operation is
+// one Compact.
 func BenchmarkBeside(b *testing.B) {
 	ctx := context.Background()
 	n := benchSize()
@@ -39,7 +39,7 @@ func BenchmarkBeside(b *testing.B) {
 		}
 		var stop atomic.Bool
 		time.AfterFunc(time.Second, func() { stop.Store(true) })
-		near(&stop) // reads what it needs of the tables
+		near(&stop) // loads the needed parts of the tables into memory
 		stop.Store(false)
 		time.AfterFunc(2*time.Second, func() { stop.Store(true) })
 		idle := near(&stop)

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// maker makes the database /new of /old, or of its pack.
+// maker makes the database /new from /old, or from its pack.
 type maker struct {
 	name string
 	docs int
@@ -41,7 +41,7 @@ var makers = []maker{
 					return err
 				}
 			}
-			for i := 60; i < 90; i++ { // of which a log has some
+			for i := 60; i < 90; i++ { // some of these are in a log
 				if err := db.Put(ctx, fingerprinted(fmt.Sprint(i), uint64(i))); err != nil {
 					return err
 				}
@@ -65,9 +65,9 @@ func fingerprinted(id string, fp uint64) Doc {
 	return d
 }
 
-// TestNewDatabaseCrash cuts the power, or kills the process, before every operation of what makes a
-// database, in no folder and in an empty one. What is there is a whole database, or none to Open, to
-// check and to whoever makes one; and the same command then makes it, with no other file.
+// TestNewDatabaseCrash cuts the power, or kills the process, before every operation of making a
+// database, in a new folder and in an empty one. The result must be a complete database, or none
+// for Open, for Check and for the next maker; then the same maker makes it, with no other file.
 func TestNewDatabaseCrash(t *testing.T) {
 	exhaustive.Sequential(t)
 	base := vfstest.NewMem(t.TempDir())
@@ -115,7 +115,7 @@ func TestNewDatabaseCrash(t *testing.T) {
 	}
 }
 
-// look checks what a crash has left, and reports whether there is a database.
+// look checks the state after a crash, and reports whether there is a database.
 func (m maker) look(ctx context.Context, fs vfs.FS) (there bool, err error) {
 	db, err := Open("/new", &Options{fs: fs, ReadOnly: true})
 	if errors.Is(err, ErrNotFound) {
@@ -127,7 +127,7 @@ func (m maker) look(ctx context.Context, fs vfs.FS) (there bool, err error) {
 	return true, errors.Join(db.Close(), m.whole(ctx, fs))
 }
 
-// whole checks that the database is complete, and that there are no files but those in use.
+// whole checks that the database is complete, and that all files are in use.
 func (m maker) whole(ctx context.Context, fs vfs.FS) error {
 	db, err := Open("/new", &Options{fs: fs, MustExist: true})
 	if err != nil {
@@ -151,7 +151,7 @@ func (m maker) whole(ctx context.Context, fs vfs.FS) error {
 	return err
 }
 
-// TestBuildFails checks that a failed Build leaves nothing, and what was there.
+// TestBuildFails checks that a failed Build leaves nothing new, and does not touch existing files.
 func TestBuildFails(t *testing.T) {
 	mem := vfstest.NewMem(t.TempDir())
 	failed := errors.New("failed")
@@ -193,7 +193,7 @@ func TestBuildFails(t *testing.T) {
 	if n := len(collect(t, entriesOf(t.Context(), db, Range{}))); n != 1 {
 		t.Errorf("%d documents", n)
 	}
-	if err := db.Discard(); err != nil { // it was there before
+	if err := db.Discard(); err != nil { // this DB did not create it
 		t.Error(err)
 	}
 	must(Open("/new", &Options{fs: mem, MustExist: true}))(t).Close()

@@ -11,7 +11,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestCancelRows ends the context while the rows of a search that has found all of them are taken.
+// TestCancelRows cancels the context while the caller reads the rows of a search that has already
+// found all rows.
 func TestCancelRows(t *testing.T) {
 	db, _ := create4test(t, &Options{Sync: SyncNever})
 	doc := Doc{Text: "one two three four five six seven eight"}
@@ -63,7 +64,7 @@ func TestCancelRows(t *testing.T) {
 	}
 }
 
-// cancelAtFirst ends the context of a search at its first row.
+// cancelAtFirst cancels the context of a search at its first row.
 func cancelAtFirst[T any](t *testing.T, name string, search func(context.Context) iter.Seq2[T, error]) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

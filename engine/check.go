@@ -37,9 +37,9 @@ func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r C
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		err := v.Safely(ctx, func() error {
-			return p.Verify(ctx, func(n, of int64) {
-				if progress != nil && of > 0 { // some bytes are read more than once
-					n = int64(float64(n) / float64(of) * float64(p.Meta.Size))
+			return p.Verify(ctx, func(n, all int64) {
+				if progress != nil && all > 0 { // some bytes are read more than once
+					n = int64(float64(n) / float64(all) * float64(p.Meta.Size))
 					progress(view.Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
 				}
 			})

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestIDAliveTwice stores documents again and again, each time in another table, and then takes
-// away what says that the earlier ones are dead.
+// TestIDAliveTwice stores documents repeatedly, each time in another table, and then removes the
+// tombstones of the earlier versions.
 func TestIDAliveTwice(t *testing.T) {
 	ctx := context.Background()
 	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true})

@@ -23,7 +23,7 @@ const walkSearches = 1 << 10
 func (s *Snapshot) ClusterOf(ctx context.Context, id string, by Criterion, opts ...*ClusterOptions) iter.Seq2[Member, error] {
 	o := given(opts)
 	return func(yield func(Member, error) bool) {
-		w := &walk{s: s, ctx: ctx, by: by, of: map[string]*walked{}}
+		w := &walk{s: s, ctx: ctx, by: by, groups: map[string]*walked{}}
 		members, found, err := []Member(nil), false, error(nil)
 		if _, err = s.Lookup(ctx, id); err == nil {
 			if members, found, err = w.cluster(id, &o); err == nil && !found {
@@ -69,7 +69,7 @@ type walk struct {
 	ctx      context.Context
 	by       Criterion
 	searches int
-	of       map[string]*walked // by ID
+	groups   map[string]*walked // by ID
 }
 
 // walked is a group of documents that Clusters treats as one: by Near, those with equal
@@ -141,7 +141,7 @@ func (w *walk) cluster(id string, o *ClusterOptions) (members []Member, ok bool,
 
 // group returns the group of a document with its neighbours, or nil after too many searches.
 func (w *walk) group(id string) (*walked, error) {
-	if g := w.of[id]; g != nil && g.near != nil {
+	if g := w.groups[id]; g != nil && g.near != nil {
 		return g, nil
 	}
 	if w.searches++; w.searches > walkSearches {
@@ -181,7 +181,7 @@ func (w *walk) group(id string) (*walked, error) {
 
 // join returns the group of documents with equal fingerprints, and creates it if necessary.
 func (w *walk) join(ids []string) (*walked, error) {
-	if g := w.of[ids[0]]; g != nil {
+	if g := w.groups[ids[0]]; g != nil {
 		return g, nil
 	}
 	g := &walked{ids: ids}
@@ -193,16 +193,16 @@ func (w *walk) join(ids []string) (*walked, error) {
 		if i == 0 || cmp.Or(cmp.Compare(e.Seq, g.seq), strings.Compare(id, g.first)) < 0 {
 			g.first, g.seq = id, e.Seq
 		}
-		w.of[id] = g
+		w.groups[id] = g
 	}
 	return g, nil
 }
 
 // split divides matches of the same distance or score into groups.
 func (w *walk) split(matches []Match) (groups []neighbour, err error) {
-	ids, of := map[string][]string{}, map[string]Match{}
+	ids, matchOf := map[string][]string{}, map[string]Match{}
 	for _, m := range matches {
-		if g := w.of[m.ID]; g != nil {
+		if g := w.groups[m.ID]; g != nil {
 			if m.ID == g.first {
 				groups = append(groups, neighbour{g, m})
 			}
@@ -212,14 +212,14 @@ func (w *walk) split(matches []Match) (groups []neighbour, err error) {
 		if err != nil {
 			return nil, err
 		}
-		ids[key], of[key] = append(ids[key], m.ID), m
+		ids[key], matchOf[key] = append(ids[key], m.ID), m
 	}
 	for key, equal := range ids {
 		g, err := w.join(equal)
 		if err != nil {
 			return nil, err
 		}
-		groups = append(groups, neighbour{g, of[key]})
+		groups = append(groups, neighbour{g, matchOf[key]})
 	}
 	return groups, nil
 }

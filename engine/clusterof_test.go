@@ -10,9 +10,9 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestClusterOf compares the cluster of a document with those of Clusters: of chains, of crowds
-// around a centre and of equal documents, written in any order, and for a share of the documents.
-// It is found by a walk, without the other clusters, unless that is long.
+// TestClusterOf compares the clusters of a share of the documents with those of Clusters: for chains,
+// for crowds around a centre and for equal documents, written in any order. A walk must find them
+// without forming the other clusters, unless the walk is long.
 func TestClusterOf(t *testing.T) {
 	ctx, share := t.Context(), exhaustive.Every(t, 4)
 	for seed := range uint64(4) {
@@ -62,7 +62,7 @@ func TestClusterOf(t *testing.T) {
 				if got := collect(t, snap.ClusterOf(ctx, id, by)); !slices.Equal(got, of[id]) {
 					t.Fatalf("seed %d, %+v, %s: %+v, want %+v", seed, by, id, got, of[id])
 				}
-				w := &walk{s: snap, ctx: ctx, by: by, of: map[string]*walked{}}
+				w := &walk{s: snap, ctx: ctx, by: by, groups: map[string]*walked{}}
 				if _, found, err := w.cluster(id, &ClusterOptions{}); err != nil || !found {
 					t.Fatalf("%+v, %s is not found by a walk: %v", by, id, err)
 				}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCloseMerges opens a database of many small tables and closes it at once, again and again:
-// that is enough for them to be merged, however little time there is for it in the background.
+// TestCloseMerges repeatedly opens a database of many small tables and closes it immediately: this
+// must suffice to merge them, however little time the background has.
 func TestCloseMerges(t *testing.T) {
 	for range 20 {
 		db, path := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true})
@@ -34,8 +34,8 @@ func TestCloseMerges(t *testing.T) {
 	}
 }
 
-// TestCompactDue leaves ten tables, and expects that what the policy finds to merge is merged, that
-// nothing is lost by it, and that a context ends it with the tables as they were.
+// TestCompactDue leaves ten tables. It checks that everything that the policy picks is merged, that
+// nothing is lost, and that a cancelled context leaves the tables unchanged.
 func TestCompactDue(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
@@ -73,7 +73,7 @@ func TestCompactDue(t *testing.T) {
 	if err := db.Compact(ended, &CompactOptions{Due: true}); !errors.Is(err, context.Canceled) || count() != tables {
 		t.Fatalf("%d tables after a cancelled compaction: %v", count(), err)
 	}
-	for range 2 { // nothing is left for the second
+	for range 2 { // the second finds nothing to merge
 		if err := db.Compact(ctx, &CompactOptions{Due: true, Progress: func(Progress) {}}); err != nil {
 			t.Fatal(err)
 		}

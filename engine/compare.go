@@ -16,18 +16,20 @@ type PairComparison struct {
 	Distance       int           // between the fingerprints, in bits
 	Fingerprints   bool          // both documents have a fingerprint
 	WordsA, WordsB []Fingerprint // the compared fingerprints: the nearest two if there are several
-	Leads          []int         // differing bits in the lead of each permuted table, by the layout of the second document's table
-	Score          Match         // Score, Error and Exact by the sketches
-	AInB, BInA     float64       // containment: from the texts if Verified, else estimated from the sketches
-	Verified       bool          // the database stores texts: the fields below are exact
-	Jaccard        float64       // of the full sets of shingles
-	Shared         int           // number of shingles in both
-	ShinglesA      int
-	ShinglesB      int
+	// Leads are the differing bits in the lead of each permuted table, by the layout of the second
+	// document's table.
+	Leads      []int
+	Score      Match   // Score, Error and Exact by the sketches
+	AInB, BInA float64 // containment: from the texts if Verified, else estimated from the sketches
+	Verified   bool    // the database stores texts: the fields below are exact
+	Jaccard    float64 // of the full sets of shingles
+	Shared     int     // number of shingles in both
+	ShinglesA  int
+	ShinglesB  int
 }
 
 // Compare compares two stored documents by every measure that the database supports. It returns
-// ErrNotFound if one of them does not exist, ErrClosed, *CorruptionError, or the error of the
+// ErrNotFound if a document does not exist, ErrClosed, *CorruptionError, or the error of the
 // context.
 func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
 	v := &s.v

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestScorer tests every document alone, and finds what the search finds.
+// TestScorer tests every document alone, and must find the results of the search.
 func TestScorer(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(31, 32)))
 	s := snapshot4test(t, db)
@@ -39,7 +39,7 @@ func TestScorer(t *testing.T) {
 	}
 }
 
-// TestCompare compares two texts whose measures are known.
+// TestCompare compares two texts with known similarities.
 func TestCompare(t *testing.T) {
 	for _, layout := range []string{"4:1", "6:3", "4x4"} {
 		db, _ := create4test(t, &Options{Layout: Layout(layout)})

@@ -15,7 +15,7 @@ import (
 // TestPreconditions applies random batches with preconditions to a database and to a map.
 func TestPreconditions(t *testing.T) {
 	ctx := t.Context()
-	var now atomic.Int64 // in seconds: a merge in the background asks, too
+	var now atomic.Int64 // in seconds; background merges read it, too
 	now.Store(1_000_000)
 	db, _ := create4test(t, &Options{
 		NoSketch: true, Sync: SyncNever, TTL: time.Hour, now: func() time.Time { return time.Unix(now.Load(), 0) },
@@ -29,7 +29,7 @@ func TestPreconditions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if r.IntN(300) == 0 { // all expire
+		if r.IntN(300) == 0 { // everything expires
 			now.Add(2 * 3600)
 			clear(stored)
 		}
@@ -105,8 +105,8 @@ func TestPreconditions(t *testing.T) {
 	}
 }
 
-// TestOneWriterWins has many writers put the same documents if they are absent, count in one
-// document by its version, and move from one document to another, while tables are written and
+// TestOneWriterWins runs many writers that put the same documents if absent, increment a counter in
+// one document by its version, and move from one document to another, while tables are written and
 // merged.
 func TestOneWriterWins(t *testing.T) {
 	ctx := t.Context()
@@ -186,9 +186,9 @@ func TestOneWriterWins(t *testing.T) {
 	}
 }
 
-// TestVersionsNeverRepeat drops the table that has the last sequence numbers, in each way that
-// there is, and goes on in another process, in a backup, and in what Recover makes: no version is
-// given out twice, so that a version that was seen does not fit what nobody has seen.
+// TestVersionsNeverRepeat drops the table with the last sequence numbers, in every way, and
+// continues in another process, in a backup, and in a recovered database: no version may be
+// assigned twice, so that a version seen earlier never matches a different document.
 func TestVersionsNeverRepeat(t *testing.T) {
 	ctx := t.Context()
 	var now atomic.Int64

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkContainment searches texts of 1.4 KB, 20,000 or SIMDB_TEXTS, of which every second has a
-// half of the one before it, with the index of containment and without. Queries are half of a text.
+// BenchmarkContainment searches texts of 1.4 KB, 20,000 or SIMDB_TEXTS, with the index of
+// containment and without. Every second text contains half of the previous one. Queries are halves
+// of texts.
 func BenchmarkContainment(b *testing.B) {
 	n, _ := strconv.Atoi(os.Getenv("SIMDB_TEXTS"))
 	if n == 0 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// shingleSet returns the runs of three words of a text of words of letters.
+// shingleSet returns the runs of three words of a text whose words consist of letters.
 func shingleSet(text string) map[string]bool {
 	words, set := strings.Fields(text), map[string]bool{}
 	if len(words) > 0 && len(words) < 3 {
@@ -24,7 +24,7 @@ func shingleSet(text string) map[string]bool {
 }
 
 // TestContainment compares searches by Contains and Within with the sets of shingles, in tables and
-// memtables, of texts of which many hold parts of others.
+// memtables. Many of the texts contain parts of others.
 func TestContainment(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(35, 1))
@@ -39,7 +39,7 @@ func TestContainment(t *testing.T) {
 	var all [][]string
 	for i := range 150 {
 		words := random(5 + r.IntN(60))
-		if len(all) > 0 && i%2 == 0 { // with a part of another one
+		if len(all) > 0 && i%2 == 0 { // with a part of another text
 			from := all[r.IntN(len(all))]
 			at := r.IntN(len(from))
 			words = slices.Concat(words[:len(words)/3], from[at:], words[len(words)/3:])
@@ -154,8 +154,9 @@ func TestContainment(t *testing.T) {
 	checkContainedPairs(t, db, texts)
 }
 
-// TestContainmentMemory has documents that very many stored ones hold: a batch finds all of them in
-// little memory, and says so where there is none for those of one document.
+// TestContainmentMemory searches for documents that very many stored ones contain: a batch must
+// find all of these in little memory, and fail if there is no memory for the matches of one
+// document.
 func TestContainmentMemory(t *testing.T) {
 	ctx := t.Context()
 	for _, memory := range []int64{256 << 10, 64 << 10} {
@@ -196,8 +197,8 @@ func TestContainmentMemory(t *testing.T) {
 	}
 }
 
-// checkContainedPairs compares pairs and clusters by containment with the sets of shingles: of two
-// documents the smaller one is in the larger one.
+// checkContainedPairs compares pairs and clusters by containment with the sets of shingles: the
+// smaller document of each pair must be in the larger one.
 func checkContainedPairs(t *testing.T, db *DB, texts map[string]string) {
 	ctx := t.Context()
 	must(struct{}{}, db.Delete(ctx, "new"))(t)
@@ -234,7 +235,7 @@ func checkContainedPairs(t *testing.T, db *DB, texts map[string]string) {
 					t.Errorf("%v: %s keeps %s", by, keeper, m.ID)
 				}
 			}
-			for id, others := range like { // no keeper is contained in another document that is kept
+			for id, others := range like { // a keeper may not be contained in another keeper
 				if !members[id] && !slices.ContainsFunc(others, func(o string) bool { return members[o] }) {
 					t.Errorf("%v: %s is in no cluster, and like %v", by, id, others)
 				}

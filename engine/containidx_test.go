@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// TestContainmentIndex compares a database with an index of containment with one that has the same
-// documents without it, which TestContainment compares with sets: in memtables and tables, after
-// merges, with documents that are replaced and deleted, opened again, and rebuilt. Some texts have
-// hardly any word of their own, some are equal.
+// TestContainmentIndex compares a database with an index of containment with one without it, which
+// TestContainment compares with sets: in memtables and tables, after merges, with replaced and
+// deleted documents, reopened, and rebuilt. Some texts have hardly any words that others lack, some
+// are equal.
 func TestContainmentIndex(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(35, 3))
@@ -54,7 +54,7 @@ func TestContainmentIndex(t *testing.T) {
 		for range n {
 			id := fmt.Sprint("d", len(ids))
 			if len(ids) > 0 && r.IntN(10) == 0 {
-				id = ids[r.IntN(len(ids))] // replaced
+				id = ids[r.IntN(len(ids))] // replaces a document
 			}
 			ids = append(ids, id)
 			docs = append(docs, Doc{ID: id, Text: text()})
@@ -87,7 +87,7 @@ func TestContainmentIndex(t *testing.T) {
 	}
 	found := 0
 	passages := 0
-	most := 0 // tables that were searched by the index
+	most := 0 // number of tables searched by the index
 	compare := func(where string) {
 		t.Helper()
 		tables := len(must(db.Stats())(t).Tables)
@@ -185,7 +185,7 @@ func TestContainmentIndex(t *testing.T) {
 	rebuilt := filepath.Join(t.TempDir(), "rebuilt.simdb")
 	tables := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)
 	data := must(os.ReadFile(tables[0]))(t)
-	data[len(data)*3/4] ^= 1 // in the index, or not far from it
+	data[len(data)*3/4] ^= 1 // in the index, or near it
 	must(struct{}{}, os.WriteFile(tables[0], data, 0o666))(t)
 	must(Recover(ctx, path, rebuilt, nil))(t)
 	db = must(Open(rebuilt, o(true)))(t)
@@ -196,8 +196,8 @@ func TestContainmentIndex(t *testing.T) {
 	}
 }
 
-// TestPassagesIndex compares searches for passages by the index with scans, where features are not
-// just shingles of words: what the index can't tell is scanned.
+// TestPassagesIndex compares searches for passages by the index with scans, for features that are
+// not just shingles of words: if the index cannot decide, the search scans.
 func TestPassagesIndex(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(35, 6))
@@ -230,7 +230,7 @@ func TestPassagesIndex(t *testing.T) {
 		for _, d := range docs {
 			must(struct{}{}, db.Put(ctx, d))(t)
 		}
-		memory := must(db.Snapshot())(t) // which is scanned
+		memory := must(db.Snapshot())(t) // searched by a scan
 		must(struct{}{}, db.Flush(ctx))(t)
 		table := must(db.Snapshot())(t)
 		found := 0

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// contentDB returns a database of two tables, the larger of several parts and with more documents
-// than are tried, and a memtable, with documents that were replaced, deleted, and, in the smaller
-// table, have expired; and what is visible in it.
+// contentDB returns a database, and its visible documents. It has a memtable and two tables, the
+// larger with several parts and more documents than are tried one by one. Some documents were
+// replaced or deleted, and some in the smaller table have expired.
 func contentDB(t *testing.T) (*DB, map[string]Doc) {
 	t.Helper()
 	start := time.Unix(1_000_000, 0)
@@ -56,8 +56,8 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 	return db, want
 }
 
-// TestEntriesByContent compares what filters by text and fields select, with those by id and
-// time, with all documents.
+// TestEntriesByContent filters by text and fields, and by ID and time, and compares with all
+// documents.
 func TestEntriesByContent(t *testing.T) {
 	db, want := contentDB(t)
 	r := rand.New(rand.NewPCG(7, 6))
@@ -83,7 +83,7 @@ func TestEntriesByContent(t *testing.T) {
 		if f.Where = func(text, fields []byte) (bool, error) { return holds(text, fields), nil }; f.Load && r.IntN(3) == 0 {
 			f.Where, below = nil, 1000
 		}
-		if r.IntN(2) == 0 { // by the index where few documents have such a value
+		if r.IntN(2) == 0 { // by the index if few documents have such a value
 			f.Fields = [][]FieldRange{{{Field: "n", To: fmt.Sprint(below - 1), Numbers: true}}}
 			if r.IntN(2) == 0 {
 				f.Where = nil
@@ -129,9 +129,9 @@ func TestEntriesByContent(t *testing.T) {
 	}
 }
 
-// TestEntriesByContentStops: the first of many in order of id are found without a look at all
-// texts, those of few with one scan at most after the first attempts, and by time or id no text
-// of another document is read.
+// TestEntriesByContentStops checks how much is read: the first of many matches in order of ID do
+// not need all texts, few matches need at most one scan after the first attempts, and a filter by
+// time or ID reads no other document's text.
 func TestEntriesByContentStops(t *testing.T) {
 	db, want := contentDB(t)
 	s := snapshot4test(t, db)

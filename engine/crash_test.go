@@ -22,12 +22,13 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// An expectation is what may be found in a database after a crash: one of some states, at a time.
+// An expectation describes the allowed contents of a database after a crash: one of some states, at
+// a time.
 type expectation struct {
 	opts   Options
 	now    time.Time
 	states []*model
-	pack   scriptPack // which is there whole, or, if not acknowledged, perhaps not at all
+	pack   scriptPack // exists whole, or, if not acknowledged, possibly not at all
 }
 
 func (e expectation) options(fs vfs.FS) *Options {
@@ -36,7 +37,7 @@ func (e expectation) options(fs vfs.FS) *Options {
 	return &opts
 }
 
-// describe writes what is visible of a state.
+// describe formats the visible documents of a state.
 func (e expectation) describe(m *model) string {
 	var b strings.Builder
 	docs := m.visible(e.now)
@@ -47,7 +48,7 @@ func (e expectation) describe(m *model) string {
 	return b.String()
 }
 
-// entries returns all that is in a database, as a model.
+// entries returns the contents of a database as a model.
 func entries(ctx context.Context, s *Snapshot) (*model, error) {
 	got := &model{docs: map[string]Entry{}}
 	for x, err := range entriesIn(ctx, s, Range{}) {
@@ -59,7 +60,7 @@ func entries(ctx context.Context, s *Snapshot) (*model, error) {
 	return got, nil
 }
 
-// checkPack looks at the packed file, which is outside the database.
+// checkPack checks the packed file, which is outside the database.
 func (e expectation) checkPack(fs vfs.FS) error {
 	if _, err := fs.Stat(e.pack.path); e.pack.path == "" || err != nil && !e.pack.acked {
 		return nil
@@ -116,8 +117,7 @@ func (e expectation) found(db *DB) (*model, error) {
 	return nil, errors.New(b.String())
 }
 
-// spotCheck compares two documents, found by their IDs and by their fingerprints, with what is
-// known of them.
+// spotCheck looks up two documents by ID and by fingerprint, and compares them with got.
 func spotCheck(ctx context.Context, s *Snapshot, got *model, text bool) error {
 	n := 0
 	for id, x := range got.docs {
@@ -142,7 +142,7 @@ func spotCheck(ctx context.Context, s *Snapshot, got *model, text bool) error {
 	return nil
 }
 
-// recovered opens what a crash left and returns the expected state that it found.
+// recovered opens the database after a crash and returns the expected state that it found.
 func (e expectation) recovered(fs vfs.FS) (*model, error) {
 	db, err := Open(scriptPath, e.options(fs))
 	if err != nil {
@@ -158,9 +158,9 @@ func (e expectation) recovered(fs vfs.FS) (*model, error) {
 	return m, err
 }
 
-// keepWriting recovers what a crash left, continues writing in the open that recovered, and closes
-// the database or crashes again. It does that some times over: each open must find what was
-// acknowledged before, or what a write under way has left, and nothing else.
+// keepWriting recovers from a crash, continues writing in the same open, and closes the database or
+// crashes again, for several rounds. Each open must find all acknowledged writes, and otherwise
+// only parts of writes that were in progress.
 func (e expectation) keepWriting(fs *vfstest.Mem, r *rand.Rand, rounds int) error {
 	var left []*vfstest.Mem
 	defer func() {
@@ -184,8 +184,8 @@ func (e expectation) keepWriting(fs *vfstest.Mem, r *rand.Rand, rounds int) erro
 	return err
 }
 
-// round is one open of keepWriting. It sets e.states to what the next open may find, and returns
-// the file system for that.
+// round is one open of keepWriting. It sets e.states to the states that the next open may find, and
+// returns the file system for that.
 func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, err error) {
 	db, err := Open(scriptPath, e.options(fs))
 	if err != nil {
@@ -205,7 +205,7 @@ func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, 
 		return nil, err
 	}
 	acked := []*model{m}
-	for range r.IntN(4) { // or none: recovery and closing alone
+	for range r.IntN(4) { // or none: only recover and close
 		next := acked[len(acked)-1].clone()
 		if err := e.writeOnce(db, r, next); err != nil {
 			return nil, err
@@ -217,10 +217,10 @@ func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, 
 	if ending > 0 && e.opts.Sync == SyncNever {
 		e.states = acked
 	}
-	if ending == 1 { // the power goes now
+	if ending == 1 { // cut the power now
 		return leave(fs, shares[r.IntN(len(shares))], r.Uint64()), nil
 	}
-	if ending == 2 { // or while the database is being closed
+	if ending == 2 { // or while the database is closed
 		fs.CrashAt(fs.Ops() + 1 + r.IntN(6))
 	}
 	closed = true
@@ -228,7 +228,7 @@ func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, 
 		return leave(fs, shares[r.IntN(len(shares))], r.Uint64()), nil
 	}
 	fs.CrashAt(0)
-	if ending == 3 { // or when it is closed
+	if ending == 3 { // or after it was closed
 		after = leave(fs, shares[r.IntN(len(shares))], r.Uint64())
 	}
 	return after, err
@@ -257,7 +257,7 @@ func (e expectation) writeOnce(db *DB, r *rand.Rand, m *model) error {
 	return db.Put(ctx, d)
 }
 
-// hostDir returns a folder for the files that bbolt opens, in memory where there is such a place.
+// hostDir returns a folder for the files that bbolt opens, in memory if possible.
 func hostDir(t testing.TB) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "simdb"); err == nil {
 		t.Cleanup(func() { os.RemoveAll(dir) })
@@ -266,7 +266,7 @@ func hostDir(t testing.TB) string {
 	return t.TempDir()
 }
 
-// crashWorkloads are options under which the script is crashed; each has a seed of its own.
+// crashWorkloads are options under which the script is crashed; each runs with another seed.
 var crashWorkloads = []Options{
 	{MemtableBytes: 3000, DisableAutoCompaction: true},
 	{MemtableBytes: 2000, NoSketch: true},
@@ -277,18 +277,18 @@ var crashWorkloads = []Options{
 	{MemtableBytes: 2500, NoSketch: true, Bits: 192},
 }
 
-// A cut is one thing that a power cut may leave.
+// A cut is a possible state after a power cut or a kill.
 type cut struct {
 	expectation
 	fs *vfstest.Mem
-	op int // the power went, or the process was killed, before this operation
+	op int // the crash came before this operation
 }
 
-// killed stands in the place of a share of unsynced data: the process was killed, and what it wrote
-// is there, but not durable yet.
+// killed, in place of a share of unsynced data, means that the process was killed: all of its
+// writes are there, but not durable yet.
 const killed = -1
 
-// what says in words what leave does.
+// what describes leave(keep) in words.
 func what(keep float64) string {
 	if keep == killed {
 		return "kill"
@@ -296,8 +296,8 @@ func what(keep float64) string {
 	return fmt.Sprintf("power cut with %v of the unsynced data kept", keep)
 }
 
-// leave returns what a power cut leaves of the file system with that share of the unsynced data, or
-// what a kill leaves.
+// leave returns the file system after a power cut that retains the given share of the unsynced
+// data, or after a kill.
 func leave(fs *vfstest.Mem, keep float64, seed uint64) *vfstest.Mem {
 	if keep == killed {
 		return fs.KillClone()
@@ -305,10 +305,10 @@ func leave(fs *vfstest.Mem, keep float64, seed uint64) *vfstest.Mem {
 	return fs.CrashClone(keep, seed)
 }
 
-// cuts runs a script and looks, before those of its file operations that change something and are
-// among the cases, and at its end, at what a power cut would leave there, without ending the
-// script: once for each share of the unsynced data that kept names. Each is given to check, on as
-// many goroutines as there are processors. It returns how many operations there were.
+// cuts runs a script. Before each file operation that changes something and is among the cases, and
+// at the end, it makes copies of the file system as after a power cut, once for each share of
+// unsynced data that kept returns, without stopping the script. It passes each copy to check, in as
+// many goroutines as there are processors. It returns the number of operations.
 func cuts(t *testing.T, sc *script, cases exhaustive.Share, kept func(op int) []float64, check func(c cut) error) int {
 	t.Helper()
 	var (
@@ -337,7 +337,7 @@ func cuts(t *testing.T, sc *script, cases exhaustive.Share, kept func(op int) []
 		}
 	}
 	faulty := vfstest.NewFaulty(mem, func(o vfstest.Op) error {
-		if o.Kind.Changes() { // at the end of a commit, too: its last fsync may be missing
+		if o.Kind.Changes() { // also at the end of a commit, whose last fsync may be missing
 			take(false)
 		}
 		return nil
@@ -355,7 +355,7 @@ func cuts(t *testing.T, sc *script, cases exhaustive.Share, kept func(op int) []
 	return op + 1
 }
 
-// shares are how much of the unsynced data a power cut keeps, and, beside the power cuts, a kill.
+// shares are the shares of unsynced data that survive a power cut, and a kill.
 var shares = []float64{0, 0.5, 1, killed}
 
 // TestCrashAtEveryOperation cuts the power at the file operations of scripts, with none, half and
@@ -374,15 +374,15 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
 }
 
-// TestCrashInPrune cuts the power at the file operations of scripts that load, flush and prune: all
-// that a prune deletes of several tables is gone, or none.
+// TestCrashInPrune cuts the power at the file operations of scripts that load, flush and prune:
+// after a prune over several tables, all of its deletes are there, or none.
 func TestCrashInPrune(t *testing.T) {
 	cases, steps := exhaustive.Every(t, 60), exhaustive.Size(90, 300)
 	var states, ops atomic.Int64
 	all := func(int) []float64 { return shares }
 	for seed, opts := range crashWorkloads {
 		sc := newScript(uint64(seed), steps, opts)
-		sc.kinds = []int{0, 8, 2, 8, 1, 8} // load, prune, flush, prune, load what is new, prune
+		sc.kinds = []int{0, 8, 2, 8, 1, 8} // load, prune, flush, prune, load new documents, prune
 		ops.Add(int64(cuts(t, sc, cases, all, func(c cut) error {
 			states.Add(1)
 			return c.keepWriting(c.fs, rand.New(rand.NewPCG(uint64(seed), uint64(c.op))), 1)
@@ -391,9 +391,9 @@ func TestCrashInPrune(t *testing.T) {
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
 }
 
-// TestNewFolders cuts the power after the first write to a database in new folders: nothing
-// unsynced is left, and all of them are there. Folders that an earlier attempt made, and died, are
-// as new as any.
+// TestNewFolders cuts the power after the first write to a database in new folders, with nothing
+// unsynced left: all folders must be there. Folders left by an earlier attempt that was killed
+// count as new.
 func TestNewFolders(t *testing.T) {
 	ctx := context.Background()
 	for _, made := range []string{"/", "/a", "/a/b/c", "/a/b/c/db"} {
@@ -425,8 +425,9 @@ func TestNewFolders(t *testing.T) {
 }
 
 // TestCrashInRecovery cuts the power in a script, at every file operation of the recovery from
-// that, and at every one of the recovery from that again. What the first recovery finds undisturbed
-// is what every later one must find, but after a kill: then it is what may be found after that.
+// that, and at every operation of the recovery from that. The state that an undisturbed recovery
+// finds must also be found by every later one, except after a kill, when any state allowed after
+// the kill may be found.
 func TestCrashInRecovery(t *testing.T) {
 	cases := exhaustive.Every(t, 200)
 	one := func(op int) []float64 { return shares[rand.New(rand.NewPCG(17, uint64(op))).IntN(len(shares)):][:1] }
@@ -439,8 +440,8 @@ func TestCrashInRecovery(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			// What a killed process wrote and did not sync, which nobody was told is safe, may go
-			// while it is not yet recovered.
+			// Data that a killed process wrote without syncing was never acknowledged as safe, and
+			// may be lost until it is recovered.
 			if one(c.op)[0] != killed {
 				c.states = []*model{m}
 			}
@@ -451,9 +452,9 @@ func TestCrashInRecovery(t *testing.T) {
 		states[2].Load(), states[1].Load(), states[0].Load())
 }
 
-// crashRecovery recovers from what a crash left, checks what it finds, and takes what a power cut
-// leaves before each file operation of that, up to and with closing the database. From each of
-// these it recovers likewise, depth levels down.
+// crashRecovery recovers from a crash, checks the result, and crashes before each file operation of
+// the recovery, up to and including the closing of the database. It recovers from each of these
+// crashes in the same way, depth levels down.
 func (e expectation) crashRecovery(fs *vfstest.Mem, depth int, r *rand.Rand, states []atomic.Int64) error {
 	states[depth].Add(1)
 	if depth == 0 {
@@ -482,9 +483,9 @@ func (e expectation) crashRecovery(fs *vfstest.Mem, depth int, r *rand.Rand, sta
 	return nil
 }
 
-// TestErrorAtEveryOperation makes every file operation fail, once, and from it on every one that
-// changes something: the error surfaces, reading continues, and the database opens again with
-// everything acknowledged, and continues taking writes.
+// TestErrorAtEveryOperation makes every file operation fail, once, and then that operation and
+// every later one that changes something: the error must be returned, reading continues, and the
+// database opens again with all acknowledged writes, and accepts writes.
 func TestErrorAtEveryOperation(t *testing.T) {
 	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
 		t.Run(fmt.Sprintf("%v once", cause), func(t *testing.T) {
@@ -500,7 +501,7 @@ func TestErrorAtEveryOperation(t *testing.T) {
 
 func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfstest.Op) error) {
 	dir := hostDir(t)
-	operations := func() int { // of the script when nothing fails
+	operations := func() int { // of the script if nothing fails
 		mem := vfstest.NewMem(dir)
 		defer mem.Discard()
 		faulty := vfstest.NewFaulty(mem, func(vfstest.Op) error { return nil })

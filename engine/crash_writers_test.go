@@ -15,25 +15,25 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// crashWriters is a database in new nested folders that several goroutines write at once, while one
-// loads, flushes and merges. Write n of a writer, from 1, is a batch: a document of its own that
-// stays, two that are replaced, or deleted together by every fifth write, and one that all writers
-// replace. So what a writer has written is one number.
+// crashWriters is a database in new nested folders that several goroutines write concurrently,
+// while another loads, flushes and merges. Write n of a writer, from 1, is a batch: a new document
+// that stays, two that are replaced, or, in every fifth write, deleted together, and one that all
+// writers replace. One number therefore describes everything that a writer has written.
 type crashWriters struct {
 	opts         Options
-	writes       int // of each writer
+	writes       int // per writer
 	opened       atomic.Bool
 	tried, acked [crashLanes]atomic.Int64
 }
 
-// The writers have lanes from 0; the last lane is that of the loads.
+// The writers use lanes from 0; the loads use the last lane.
 const (
 	crashLanes = 5
 	loadLane   = crashLanes - 1
 	crashDB    = "/a/b/db"
 )
 
-// numbers are those of the last writes, by lane.
+// numbers are the numbers of the last writes, by lane.
 type numbers [crashLanes]int64
 
 func numbersOf(lanes *[crashLanes]atomic.Int64) (all numbers) {
@@ -81,7 +81,7 @@ func (c *crashWriters) write(db *DB, lane int, n int64) (err error) {
 	return err
 }
 
-// lane makes all writes of a lane, after those that were made.
+// lane makes all writes of a lane, after those already made.
 func (c *crashWriters) lane(db *DB, lane, writes int) error {
 	first := c.tried[lane].Load() + 1
 	for n := first; n < first+int64(writes); n++ {
@@ -119,8 +119,8 @@ func (c *crashWriters) open(fs vfs.FS, mustExist bool) (*DB, error) {
 	return Open(crashDB, &opts)
 }
 
-// found returns the last writes that a database shows, and an error unless it has all of these, and
-// nothing of another.
+// found returns the last writes that a database shows. It returns an error unless the database has
+// all documents of these writes, and no others.
 func (c *crashWriters) found(db *DB) (at numbers, err error) {
 	got := map[string]uint64{}
 	var latest, hot uint64 // sequence numbers
@@ -160,7 +160,7 @@ func (c *crashWriters) found(db *DB) (at numbers, err error) {
 			has(withNumber(replaced(lane, 1), n))
 		}
 	}
-	if latest > 0 { // whose batch has the document of all, too, as its last write
+	if latest > 0 { // that batch has replaced the shared document, too, in its last write
 		lane := int(got["hot"] >> 32)
 		if want++; lane >= loadLane || uint64(at[lane]) != got["hot"]&(1<<32-1) || hot < latest {
 			err = errors.Join(err, fmt.Errorf("the document of all writers is %x of write %d, and %v is there up to %d", got["hot"], hot, at, latest))
@@ -172,9 +172,9 @@ func (c *crashWriters) found(db *DB) (at numbers, err error) {
 	return at, err
 }
 
-// recover opens what a crash left, when at least some writes were acknowledged and at most others
-// begun, compares it, and continues with several writers. The power is cut again, and nothing that
-// was not synced stays.
+// recover opens the database after a crash, when at least the writes least were acknowledged and at
+// most those in most begun. It checks the contents, and continues with several writers. Then it
+// cuts the power again, and all unsynced data is lost.
 func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers) error {
 	db, err := c.open(fs, opened)
 	if err != nil {
@@ -200,7 +200,7 @@ func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers
 	if err != nil || len(report.Problems) > 0 {
 		err = fmt.Errorf("check: %v, %w", report.Problems, err)
 	}
-	if err := errors.Join(err, db.Close()); err != nil { // which syncs the log
+	if err := errors.Join(err, db.Close()); err != nil { // this syncs the log
 		return err
 	}
 	after := fs.CrashClone(0, 1)
@@ -216,22 +216,22 @@ func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers
 }
 
 // TestCrashBesideWriters cuts the power, or kills the process, at file operations of a database
-// that five goroutines write, from the making of its folders on. Of each goroutine all writes are
-// there that were acknowledged before, perhaps the next ones, whole and in order. Who opens it goes
-// on with as many.
+// that five goroutines write, including the creation of its folders. For each goroutine all
+// acknowledged writes must be there, and possibly the next ones, whole and in order. After opening,
+// as many writers continue.
 func TestCrashBesideWriters(t *testing.T) {
 	cases, writes := exhaustive.Every(t, 100), exhaustive.Size(6, 40)
 	var states, ops atomic.Int64
 	for seed, opts := range crashWorkloads {
-		opts.Bits = 0 // its writers store words alone
+		opts.Bits = 0 // its writers store single words
 		c := &crashWriters{opts: opts, writes: writes}
 		ops.Add(int64(c.crash(t, cases, uint64(seed), &states)))
 	}
 	t.Logf("%d operations, %d states recovered from", ops.Load(), states.Load())
 }
 
-// crash makes the writes, and recovers from what is left before the operations among the cases. It
-// returns how many operations there were.
+// crash makes the writes, and recovers from crashes before the operations among the cases. It
+// returns the number of operations.
 func (c *crashWriters) crash(t *testing.T, cases exhaustive.Share, seed uint64, states *atomic.Int64) (op int) {
 	var (
 		wg     sync.WaitGroup
@@ -244,7 +244,7 @@ func (c *crashWriters) crash(t *testing.T, cases exhaustive.Share, seed uint64, 
 			return nil
 		}
 		if o.Kind == vfstest.OpSync {
-			time.Sleep(50 * time.Microsecond) // others append to the log meanwhile
+			time.Sleep(50 * time.Microsecond) // lets others append to the log
 		}
 		if op++; !cases.Takes(op-1) || failed.Load() != nil {
 			return nil

@@ -11,12 +11,12 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// rareText is the text of a few dozen documents of crowdDB.
+// rareText is the text of a few dozen documents in crowdDB.
 const rareText = "a text that few documents have, but they are more than one"
 
-// crowdDB makes a database in which crowds of copies of a text are, and texts with a few other
-// words, in tables and a memtable. Some were deleted or have expired. line makes a text of which so
-// many words are others.
+// crowdDB makes a database with crowds of copies of a text, and of texts that differ in a few
+// words, in tables and a memtable. Some documents were deleted or have expired. line makes a text
+// with the given number of changed words.
 func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits int) string) {
 	t.Helper()
 	ctx, now := t.Context(), time.Now()
@@ -66,8 +66,8 @@ func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits 
 	return db, line
 }
 
-// TestCrowds compares batches with searches one by one, for lines that very many documents are like
-// and for others, with much memory and with less than all matches take.
+// TestCrowds compares batches with single searches, for lines that resemble very many documents and
+// for others, with much memory and with less than all matches need.
 func TestCrowds(t *testing.T) {
 	sizes := []int64{700 << 10, 64 << 20}
 	for _, memory := range sizes[:exhaustive.Size(1, 2)] {
@@ -126,7 +126,7 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// TestTooCrowded has a line with more matches than there is memory for, between others.
+// TestTooCrowded searches, among others, for a line with more matches than fit into memory.
 func TestTooCrowded(t *testing.T) {
 	db, line := crowdDB(t, rand.New(rand.NewPCG(42, 1)), 150<<10)
 	docs := []Doc{{Text: rareText}, {Text: line(0)}, {Text: rareText}}

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestMergesBesideDamage damages the one table of a database, in each section, and writes many
-// more: they are merged as if that were not there, which STATS and Metrics say. Only where nothing
-// of a table is left is it dropped.
+// TestMergesBesideDamage damages the only table of a database, in each section, and writes many
+// more: merges must leave that table out, and STATS and Metrics must say so. The table may be
+// dropped only if none of its documents is left.
 func TestMergesBesideDamage(t *testing.T) {
 	ctx := t.Context()
 	o := &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 64 << 10}
@@ -33,7 +33,7 @@ func TestMergesBesideDamage(t *testing.T) {
 	apart := 0
 	for what := range flipEach(t, made, "", 0) {
 		if strings.HasPrefix(what, "ids") || strings.HasPrefix(what, "names") {
-			continue // writes are refused, too: TestDamagedSections
+			continue // writes are refused, too: see TestDamagedSections
 		}
 		path := filepath.Join(t.TempDir(), "x.simdb")
 		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
@@ -62,7 +62,7 @@ func TestMergesBesideDamage(t *testing.T) {
 			if !isDamage(err) || len(m.Damaged) != 1 || len(tables) != 2 || marked < 0 || tables[marked].Name != m.Damaged[0] {
 				t.Errorf("%s: %v apart, %+v: %v", what, m.Damaged, tables, err)
 			}
-			// Of two tables one is apart; the other is merged again and again.
+			// One of two tables is excluded; the other is merged repeatedly.
 			if err := errors.Join(fill(db, 20_000, 20_100), db.Compact(ctx, &CompactOptions{Due: true})); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -80,7 +80,7 @@ func TestMergesBesideDamage(t *testing.T) {
 	}
 }
 
-// waitIdle waits until compaction in the background has nothing to do.
+// waitIdle waits until background compaction has nothing to do.
 func waitIdle(t *testing.T, db *DB) {
 	t.Helper()
 	for range 3000 {
@@ -92,8 +92,8 @@ func waitIdle(t *testing.T, db *DB) {
 	t.Fatal("compaction does not end")
 }
 
-// TestExpiryBesideOldWrite keeps one early write in the log, while loads come and expire: their
-// tables go all the same, also of a database that is opened for each load.
+// TestExpiryBesideOldWrite leaves one early write in the log, while loads arrive and expire: their
+// tables must be dropped, even in a database that is opened for each load.
 func TestExpiryBesideOldWrite(t *testing.T) {
 	ctx := t.Context()
 	now := time.Unix(1_000_000, 0)

@@ -13,9 +13,9 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// flipEach yields after it has flipped a byte of each section of that name, "" for all but
-// directories, of the first table of a closed database, in turn, at some places. It then restores
-// the table.
+// flipEach flips a byte in the first table of a closed database, at several places in each section
+// with that name, "" for all except directories. It yields after each flip and then restores the
+// table.
 func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		table := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[0]
@@ -41,8 +41,8 @@ func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 	}
 }
 
-// sectionsDatabase makes a closed database that has one table with each kind of section, and in the
-// log puts and deletes of what the table has. It returns the text of each document.
+// sectionsDatabase makes a closed database that has one table with each kind of section, and in its
+// log puts and deletes of the table's documents. It returns the text of each document.
 func sectionsDatabase(t *testing.T, path string) map[string]string {
 	t.Helper()
 	db := must(Create(path, &Options{Containment: true, Index: []string{"n"}, DisableAutoCompaction: true}))(t)
@@ -77,9 +77,9 @@ func sectionsDoc(id string, version int) Doc {
 	}
 }
 
-// TestDamagedSections flips a byte of each section of a table, in turn. The database opens all the
-// same, takes writes of other documents, and never says what is wrong: each answer is right, or a
-// CorruptionError. After all of it, it opens again.
+// TestDamagedSections flips a byte of each section of a table. The database must open, accept
+// writes of other documents, and never give a wrong answer: each answer is right, or a
+// CorruptionError. Afterwards it opens again.
 func TestDamagedSections(t *testing.T) {
 	t.Parallel()
 	made := filepath.Join(t.TempDir(), "made.simdb")
@@ -99,7 +99,7 @@ func TestDamagedSections(t *testing.T) {
 				t.Fatalf("%s: round %d: %v", what, round, err)
 			}
 			opened++
-			for i := 7 * round; i < 2000; i += 37 { // some of the table, some of the log, some new
+			for i := 7 * round; i < 2000; i += 37 { // some from the table, some from the log, some new
 				d := sectionsDoc(fmt.Sprint("id-", i), 2+round)
 				if err := db.Put(t.Context(), d); err == nil {
 					have[d.ID] = d.Text
@@ -127,8 +127,8 @@ func TestDamagedSections(t *testing.T) {
 	t.Logf("%d kinds of sections, %d openings", len(kinds), opened)
 }
 
-// TestOvertakenByDamaged has a load replace a document that is in the log, and damages the names of
-// the table: the version in the log is not shown as if it were the newest.
+// TestOvertakenByDamaged replaces a document that is in the log by a load, and damages the names of
+// the table: the version in the log must not be shown as if it were the newest.
 func TestOvertakenByDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	db := must(Create(path, &Options{NoSketch: true, DisableAutoCompaction: true}))(t)
@@ -173,7 +173,7 @@ func isDamage(err error) bool {
 	return errors.As(err, &c)
 }
 
-// checkSections compares what a damaged database says with what it has.
+// checkSections compares the answers of a damaged database with the documents in have.
 func checkSections(t *testing.T, what string, db *DB, have map[string]string) {
 	t.Helper()
 	ctx := t.Context()

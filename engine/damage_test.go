@@ -21,7 +21,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// answers is everything a small database says, or the first error.
+// answers returns the answers of a small database to all queries, or the first error.
 func answers(path string) (string, error) {
 	ctx := context.Background()
 	db, err := Open(path, &Options{MustExist: true, DisableAutoCompaction: true})
@@ -84,9 +84,9 @@ func smallDatabase(t *testing.T) string {
 	return path
 }
 
-// TestFlippedBytes flips the bytes of the tables and logs of a small database: the answers must be
-// right or there must be an error, which names the file. Package catalog does the same with the
-// catalog, and package sstable with tables that have sketches.
+// TestFlippedBytes flips the bytes of the tables and logs of a small database: answers must be
+// right, or an error must name the file. Package catalog does the same with the catalog, and
+// package sstable with tables that have sketches.
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	path := smallDatabase(t)
@@ -133,7 +133,7 @@ func TestFlippedBytes(t *testing.T) {
 	t.Logf("%d bytes flipped, %d noticed, none gave a wrong answer", flips, noticed)
 }
 
-// rewrite gives a file other bytes, and makes it if need be.
+// rewrite replaces the contents of a file, or creates it.
 func rewrite(t *testing.T, file string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(file, data, 0o666); err != nil {
@@ -141,8 +141,8 @@ func rewrite(t *testing.T, file string, data []byte) {
 	}
 }
 
-// TestCutFiles cuts tables of a small database short, and takes them away. Package wal does the
-// same with logs.
+// TestCutFiles truncates tables of a small database, and removes them. Package wal does the same
+// with logs.
 func TestCutFiles(t *testing.T) {
 	path := smallDatabase(t)
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
@@ -187,14 +187,14 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// A damage changes the bytes of a file; nil removes it.
+// A damage changes the bytes of a file, or removes it if do returns nil.
 type damage struct {
 	name string
 	do   func(data []byte) []byte
 }
 
-// damages are what is done to each file by TestDamagedFiles. Others are the other files of the
-// database.
+// damages are the changes that TestDamagedFiles makes to each file. others are the other files of
+// the database.
 func damages(size int, others map[string][]byte) []damage {
 	ds := []damage{
 		{"emptied", func([]byte) []byte { return []byte{} }},
@@ -214,7 +214,7 @@ func damages(size int, others map[string][]byte) []damage {
 			damage{fmt.Sprintf("a page of zeros at %d", at), func(b []byte) []byte { clear(b[at:min(len(b), at+4096)]); return b }},
 		)
 	}
-	for n := 1; n <= 16; n++ { // the last bytes: a log ends with a frame of 16
+	for n := 1; n <= 16; n++ { // truncation within the end frame of a log, which has 16 bytes
 		ds = append(ds, damage{fmt.Sprintf("%d bytes shorter", n), func(b []byte) []byte { return b[:len(b)-n] }})
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
@@ -223,8 +223,8 @@ func damages(size int, others map[string][]byte) []damage {
 	return ds
 }
 
-// TestDamagedFiles damages every file of databases that were closed in each way that there is: the
-// damage is found, and the error names a file that was damaged, or the answers are what they were.
+// TestDamagedFiles damages every file of databases that were closed in every way: either the error
+// names a damaged file, or the answers are unchanged.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	for what, path := range map[string]string{
@@ -252,7 +252,7 @@ func damageFiles(t *testing.T, path string) {
 		for i := range exhaustive.Every(t, 4).Of(len(all)) {
 			d := all[i]
 			if len(whole) < 20 {
-				continue // the lock, which is empty
+				continue // the lock file is empty
 			}
 			tried++
 			damaged := filepath.Join(t.TempDir(), "damaged.simdb")
@@ -281,7 +281,7 @@ func damageFiles(t *testing.T, path string) {
 	t.Logf("%d damages, %d found, the others harmless", tried, found)
 }
 
-// readFolder returns what is in the files of a folder but some.
+// readFolder returns the contents of the files in a folder, except those in but.
 func readFolder(t *testing.T, path string, but ...string) map[string][]byte {
 	t.Helper()
 	entries, err := os.ReadDir(path)
@@ -300,8 +300,8 @@ func readFolder(t *testing.T, path string, but ...string) map[string][]byte {
 	return files
 }
 
-// logDatabase makes a database that has nothing but logs. With torn, the last of them was cut by
-// Open, after a crash.
+// logDatabase makes a database that has only logs. If torn is set, Open has cut the last log after
+// a crash.
 func logDatabase(t *testing.T, logs int, torn bool) string {
 	t.Helper()
 	db, path := create4test(t, nil)
@@ -329,8 +329,8 @@ func logDatabase(t *testing.T, logs int, torn bool) string {
 	return path
 }
 
-// rotatedDatabase makes a database that was closed before the only memtable with anything in it
-// could be flushed.
+// rotatedDatabase makes a database that was closed before its only non-empty memtable could be
+// flushed.
 func rotatedDatabase(t *testing.T) string {
 	t.Helper()
 	ctx := context.Background()
@@ -351,7 +351,7 @@ func rotatedDatabase(t *testing.T) string {
 	go func() { flushed <- db.Flush(ctx) }()
 	<-flushing
 	go func() { closed <- db.Close() }()
-	for { // until Close has stopped the background work, for which the flush is no longer a failure
+	for { // until Close has stopped the background work, so that a failed flush is no longer an error
 		s, err := db.Snapshot()
 		if errors.Is(err, ErrClosed) {
 			break
@@ -375,7 +375,7 @@ func reopen(t *testing.T, path string) *DB {
 	return db
 }
 
-// TestOlderLog puts an older copy of the newest log, whole and with an end frame, in its place.
+// TestOlderLog replaces the newest log by an older copy, which is whole and has an end frame.
 func TestOlderLog(t *testing.T) {
 	db, path := create4test(t, nil)
 	put(t, db, "a", 1)
@@ -387,7 +387,7 @@ func TestOlderLog(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := reopen(t, early).Close(); err != nil { // which gives the older copy its end frame
+	if err := reopen(t, early).Close(); err != nil { // this adds the end frame to the older copy
 		t.Fatal(err)
 	}
 	name := files.LogName(newestFile(t, path))
@@ -398,12 +398,11 @@ func TestOlderLog(t *testing.T) {
 	}
 }
 
-// TestTornLogThenWrites leaves a newest log that holds nothing, as a crash does that comes while it
-// is made, and writes in the open that recovers from it: the logs that come after must not name the
-// one that was removed.
+// TestTornLogThenWrites leaves an empty newest log, as after a crash during its creation, and
+// writes in the open that recovers from this: later logs must not name the removed one.
 func TestTornLogThenWrites(t *testing.T) {
 	for _, torn := range [][]byte{{}, make([]byte, 48), []byte("simdbWAL")} {
-		for before := range 3 { // logs that hold something
+		for before := range 3 { // number of logs with data
 			db, path := create4test(t, nil)
 			stored := 0
 			add := func(db *DB) {
@@ -444,8 +443,8 @@ func TestTornLogThenWrites(t *testing.T) {
 	}
 }
 
-// TestMissingLogs takes each of the logs of a database away but the newest, whose end can't be
-// known: the log that continues where it ended tells. Nothing is changed by that.
+// TestMissingLogs removes each log of a database except the newest, whose end is unknown: the next
+// log must reveal this. Opening must change nothing.
 func TestMissingLogs(t *testing.T) {
 	db, path := create4test(t, nil)
 	for i := range store.MaxReplayedLogs - 1 {

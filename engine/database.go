@@ -22,8 +22,8 @@ type DB struct {
 // Create makes a new database at path and opens it. It returns ErrExists if path exists and is not
 // an empty directory.
 func Create(path string, o ...*Options) (*DB, error) {
-	of := given(o)
-	return opened(store.Create(path, of.internal()))
+	opts := given(o)
+	return opened(store.Create(path, opts.internal()))
 }
 
 // Open opens the database at path. If path does not exist, Open creates the database unless Options
@@ -36,8 +36,8 @@ func Create(path string, o ...*Options) (*DB, error) {
 // ErrNotFound if there is no database at path, ErrNotDatabase if there is something else, and
 // ErrParams if options differ from those that the database was created with.
 func Open(path string, o ...*Options) (*DB, error) {
-	of := given(o)
-	return opened(store.Open(path, of.internal()))
+	opts := given(o)
+	return opened(store.Open(path, opts.internal()))
 }
 
 // Build makes a new database at path and calls fill to fill it; fill must not close it. The
@@ -45,8 +45,8 @@ func Open(path string, o ...*Options) (*DB, error) {
 // kill, there is no database at path, and the next Create, Open or Build starts from nothing.
 // Errors are those of Create and of fill.
 func Build(path string, fill func(*DB) error, o ...*Options) error {
-	of := given(o)
-	return store.Build(path, of.internal(), func(s *store.Store) error {
+	opts := given(o)
+	return store.Build(path, opts.internal(), func(s *store.Store) error {
 		db, err := opened(s, nil)
 		if err == nil {
 			err = fill(db)
@@ -106,7 +106,7 @@ func indexOf(p sstable.Params) (names []string) {
 func (db *DB) Close() error { return db.s.Close() }
 
 // IsNew reports whether this DB created the database. If several open a new path at once, exactly
-// one of them is new.
+// one has created it.
 func (db *DB) IsNew() bool { return db.s.IsNew() }
 
 // Discard closes the database. If this DB created it and nothing was ever stored in it, Discard
@@ -149,11 +149,11 @@ type CompactOptions struct {
 // tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are
 // those of Flush, and *CorruptionError, in which case the undamaged tables have been merged.
 func (db *DB) Compact(ctx context.Context, o ...*CompactOptions) error {
-	of := given(o)
-	if of.Due {
-		return db.s.CompactDue(ctx, progressTo(of.Progress))
+	opts := given(o)
+	if opts.Due {
+		return db.s.CompactDue(ctx, progressTo(opts.Progress))
 	}
-	return db.s.Compact(ctx, progressTo(of.Progress))
+	return db.s.Compact(ctx, progressTo(opts.Progress))
 }
 
 // SetCompactionRate sets how many bytes per second all merges write together, as
@@ -193,10 +193,10 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.I
 // locked while it is written: ErrLocked. For a DB of a single table file, or of a set, the error is
 // ErrInvalid.
 func (db *DB) Backup(ctx context.Context, path string, o ...*BackupOptions) error {
-	of := given(o)
-	r, err := db.s.Backup(ctx, path, backup.Options{Link: of.Links, Progress: progressTo(of.Progress)})
-	if of.Report != nil {
-		*of.Report = BackupReport(r)
+	opts := given(o)
+	r, err := db.s.Backup(ctx, path, backup.Options{Link: opts.Links, Progress: progressTo(opts.Progress)})
+	if opts.Report != nil {
+		*opts.Report = BackupReport(r)
 	}
 	return err
 }

@@ -33,8 +33,8 @@ func lookup(t testing.TB, db *DB, id string) Entry {
 	return e
 }
 
-// TestDeleteVersion gives batches of conditional deletes: what they remove, what they count, and
-// that a delete without effect is not logged and a replay removes the same.
+// TestDeleteVersion applies batches of conditional deletes. It checks what they remove, what they
+// count, that a delete without effect is not logged, and that a replay removes the same documents.
 func TestDeleteVersion(t *testing.T) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
@@ -111,8 +111,8 @@ func TestDeleteVersion(t *testing.T) {
 	}
 }
 
-// TestDeleteTellsOne deletes the same documents from several goroutines: of each, one is told that
-// it was there.
+// TestDeleteTellsOne deletes the same documents from several goroutines: for each document exactly
+// one is told that it existed.
 func TestDeleteTellsOne(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
@@ -146,8 +146,8 @@ func TestDeleteTellsOne(t *testing.T) {
 	equal(t, "left", ids(t, db), nil)
 }
 
-// TestPruneSparesNewer stores documents again while they are pruned by age: what was acknowledged
-// stays, and every old document is either pruned, and counted, or replaced.
+// TestPruneSparesNewer stores documents again while they are pruned by age: acknowledged documents
+// stay, and every old document is either pruned and counted, or replaced.
 func TestPruneSparesNewer(t *testing.T) {
 	ctx := context.Background()
 	documents := exhaustive.Size(6000, 20000)
@@ -191,27 +191,27 @@ func TestPruneSparesNewer(t *testing.T) {
 	}
 }
 
-// A version is one of a document: by what it is told from others.
+// A version identifies one version of a document.
 type version struct {
 	ID          string
 	Fingerprint Fingerprint
 }
 
-// A versionRace is documents that are put, one writer each, while others delete the versions that
-// they see.
+// A versionRace has documents, each put by one writer, while others delete the versions that they
+// see.
 type versionRace struct {
 	db    *DB
 	done  atomic.Bool
-	left  atomic.Int64 // conditional deletes to try
+	left  atomic.Int64 // number of conditional deletes to try
 	tried atomic.Int64
 
 	mu      sync.Mutex
-	deleted map[version]int // by ID and fingerprint, how often a version was deleted
-	missing []version       // versions whose writer did not find them
+	deleted map[version]int // how often each version was deleted
+	missing []version       // versions that their writers did not find
 }
 
-// put stores versions of its own documents, one after the other, and looks whether each is there.
-// Loads, which get their numbers otherwise, take turns with writes.
+// put stores versions of the writer's documents, one after the other, and checks each. Loads, which
+// get their numbers differently, alternate with writes.
 func (v *versionRace) put(w int, last []version) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(uint64(w), 9))
@@ -252,8 +252,8 @@ func (v *versionRace) put(w int, last []version) error {
 	return nil
 }
 
-// delete removes versions that it sees. Each time it tries those that it has seen before, too: they
-// are gone, whatever is there.
+// delete removes versions that it sees. Each time it also tries those that it has seen before: they
+// are gone, whatever is stored now.
 func (v *versionRace) delete(seed uint64) error {
 	ctx := context.Background()
 	const before = 64
@@ -297,9 +297,9 @@ func (v *versionRace) delete(seed uint64) error {
 	return nil
 }
 
-// TestDeleteVersionRaces checks that of very many conditional deletes each removes the version that
-// was seen or nothing: a version is deleted at most once, and what its writer finds missing, now or
-// at the end, was deleted as itself.
+// TestDeleteVersionRaces runs very many conditional deletes: each must remove the version that was
+// seen or nothing. A version is deleted at most once, and a version that its writer finds missing,
+// then or at the end, was deleted as itself.
 func TestDeleteVersionRaces(t *testing.T) {
 	deletes, limit := exhaustive.Size[int64](40_000, 1_000_000), exhaustive.Size(5*time.Second, 30*time.Second)
 	path := t.TempDir() + "/x.simdb"
@@ -334,7 +334,7 @@ func TestDeleteVersionRaces(t *testing.T) {
 	writers.Wait()
 	t.Logf("%d conditional deletes tried, %d removed something", v.tried.Load(), len(v.deleted))
 
-	want := map[version]bool{} // what must be there
+	want := map[version]bool{} // versions that must be there
 	for e, n := range v.deleted {
 		if n != 1 {
 			t.Errorf("%s, version %d: deleted %d times", e.ID, e.Fingerprint, n)

@@ -24,10 +24,10 @@
 //
 // # Reading
 //
-// Each reading method of a DB sees the database as it is when the method is called. A Snapshot is
-// the database at one moment: use one for several reads of the same state, and close it. Results
-// are iterators; an error is the last value that an iterator yields. Cancelling the context ends a
-// search or an iteration.
+// Each reading method of a DB sees the database as it is when the method is called, or when its
+// iteration begins. A Snapshot is the database at one moment: use one for several reads of the same
+// state, and close it. Results are iterators; an error is the last value that an iterator yields.
+// Cancelling the context ends a search or an iteration.
 //
 // # Writing
 //
@@ -66,12 +66,12 @@
 // change them, create another database and copy the documents.
 //
 // Table files are memory-mapped. No other program may change or shorten them while they are open; a
-// reader that hits such a change returns a *CorruptionError.
+// read that meets a shortened file returns a *CorruptionError.
 //
-// An open Snapshot keeps the files that it needs, so their disk space is not freed when compaction
-// replaces them. Close a Snapshot when its reads are done, and give an idle read-only DB a
-// ReleaseDeleted now and then.
+// An open Snapshot holds the files that it needs, so their disk space is not freed when compaction
+// replaces them. Close a Snapshot when its reads are done, and call DB.ReleaseDeleted now and then
+// in a program that leaves a read-only DB idle.
 //
-// Byte slices that callbacks receive, as those of Range.Match, Range.Where and ContentEach, point
-// into mapped memory: they are valid only during the call, and must not be changed.
+// Byte slices that callbacks receive, such as those of Range.Match, Range.Where and ContentEach, may
+// point into mapped memory: they are valid only during the call, and must not be changed.
 package engine

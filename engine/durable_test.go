@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestFailedCatalogPoisons has the catalog fail in a flush: no write is taken any more, though the
-// log would take it.
+// TestFailedCatalogPoisons makes the catalog fail in a flush: no more writes may be accepted,
+// although the log could store them.
 func TestFailedCatalogPoisons(t *testing.T) {
 	ctx := context.Background()
 	faulty := vfstest.NewFaulty(vfstest.NewMem(hostDir(t)), nil)
@@ -44,8 +44,8 @@ func TestFailedCatalogPoisons(t *testing.T) {
 	}
 }
 
-// TestMergedTablesAreRemoved compacts and looks for the files of the tables that were merged, while
-// a snapshot has them and then.
+// TestMergedTablesAreRemoved compacts and checks when the files of the merged tables are removed:
+// not while a snapshot uses them.
 func TestMergedTablesAreRemoved(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, &Options{DisableAutoCompaction: true})
@@ -73,7 +73,7 @@ func TestMergedTablesAreRemoved(t *testing.T) {
 	tables(1)
 }
 
-// TestDamagedIngest ingests tables with one byte changed: those that are taken are whole.
+// TestDamagedIngest ingests tables with one changed byte: those that are accepted must be intact.
 func TestDamagedIngest(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)
@@ -114,17 +114,17 @@ func TestDamagedIngest(t *testing.T) {
 	}
 }
 
-// TestKilledThenCut kills a process before every file operation of a small workload. The next one
-// recovers, writes or not, and closes the database or not; then the power is cut, and nothing stays
-// but what was synced, by one of the two.
+// TestKilledThenCut kills a process before every file operation of a small workload. The next
+// process recovers, with or without writing, and closes the database or not; then the power is cut,
+// and only data that one of the two has synced remains.
 func TestKilledThenCut(t *testing.T) {
 	ctx := context.Background()
 	type state struct {
 		fs    *vfstest.Mem
-		acked int // documents 0 to acked-1
+		acked int // documents 0 to acked-1 are acknowledged
 	}
 	var states []state
-	var acked atomic.Int64 // a flush removes its log beside the next step
+	var acked atomic.Int64 // a flush removes its log concurrently with the next step
 	mem := vfstest.NewMem(hostDir(t))
 	fs := vfstest.NewFaulty(mem, func(op vfstest.Op) error {
 		if op.Kind.Changes() {
@@ -197,8 +197,8 @@ func TestKilledThenCut(t *testing.T) {
 	t.Logf("%d kills, each followed by 4 power cuts", len(states))
 }
 
-// TestRotatedLogIsSafe cuts the power when the table of a memtable is begun: nothing of its log is
-// lost, which without Sync nothing but the rotation has made safe.
+// TestRotatedLogIsSafe cuts the power when the table of a memtable is started: nothing of its log
+// may be lost. Without Sync only the rotation has made it safe.
 func TestRotatedLogIsSafe(t *testing.T) {
 	ctx := t.Context()
 	mem := vfstest.NewMem(hostDir(t))

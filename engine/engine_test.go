@@ -31,8 +31,8 @@ func put(t testing.TB, db *DB, id string, fp uint64) {
 	}
 }
 
-// TestPutNovelKeepsOne submits near-duplicates from many goroutines at once: of each family exactly
-// one is stored, and the others are told which.
+// TestPutNovelKeepsOne submits near-duplicates from many goroutines: exactly one document of each
+// family is stored, and the others are told which.
 func TestPutNovelKeepsOne(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
@@ -50,7 +50,7 @@ func TestPutNovelKeepsOne(t *testing.T) {
 		wg.Go(func() {
 			for f := range families {
 				id := fmt.Sprintf("f%d-m%d", f, m)
-				d := Doc{ID: id, Fingerprint: new(centre[f] ^ 1<<(m*7%64))} // any two differ in two bits at most
+				d := Doc{ID: id, Fingerprint: new(centre[f] ^ 1<<(m*7%64))} // any two differ in at most two bits
 				match, ok, err := db.PutNovel(ctx, d, Near(2))
 				if err != nil {
 					t.Error(err)
@@ -77,7 +77,7 @@ func TestPutNovelKeepsOne(t *testing.T) {
 	}
 }
 
-// TestOpenErrors opens databases that can't be opened.
+// TestOpenErrors opens paths that cannot be opened.
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
@@ -141,7 +141,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestRefusals stores documents that can't be stored.
+// TestRefusals stores invalid documents.
 func TestRefusals(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)
@@ -177,8 +177,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRoundTrip stores everything a document has, and reads it back from memory, from a table and
-// after reopening.
+// TestRoundTrip stores a document with all of its parts, and reads it back from memory, from a
+// table and after reopening.
 func TestRoundTrip(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, nil)
@@ -214,8 +214,8 @@ func TestRoundTrip(t *testing.T) {
 	check("reopened")
 }
 
-// TestManyShortRuns opens the database for one write again and again, as scripts do: neither logs
-// nor tables pile up.
+// TestManyShortRuns repeatedly opens the database for one write, as scripts do: neither logs nor
+// tables may accumulate.
 func TestManyShortRuns(t *testing.T) {
 	db, path := create4test(t, nil)
 	if err := db.Close(); err != nil {
@@ -244,7 +244,8 @@ func TestManyShortRuns(t *testing.T) {
 	}
 }
 
-// TestDeletesAlone deletes more than a memtable holds: the log must not grow without end.
+// TestDeletesAlone deletes more documents than a memtable holds: the log must not grow without
+// bound.
 func TestDeletesAlone(t *testing.T) {
 	ctx := context.Background()
 	flushes := make(chan Event, 1000)

@@ -25,32 +25,32 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// Every method of the API runs, on a database of every kind, in a context that ends at each of its
-// looks and at each file operation, and with each file operation failing, and each page of a table
-// unreadable. It must not panic, and do all of what it does, or nothing: a method that has returned
-// an error because a context has ended has done nothing.
+// The tests below run every method of the API, on a database of every kind, with a context that
+// ends at each check and at each file operation, with each file operation failing, and with each
+// page of a table unreadable. A method must not panic, and must have all of its effects or none: a
+// method that returns an error because the context has ended has had no effect.
 
-// A use is a call of methods, as in a program that stops at the first error.
+// A use calls some methods, like a program that stops at the first error.
 type use struct {
-	methods string // those that it is there for
+	methods string // methods that it covers
 	writes  bool
 	run     func(u *using) error
 
-	publishes bool // it ends with a change of the catalog, and nothing that comes after that can fail
+	publishes bool // its last step changes the catalog, after which nothing can fail
 }
 
-// using is a use that runs.
+// using is the state of a running use.
 type using struct {
 	ctx  context.Context
 	db   *DB
-	o    Options // of db
+	o    Options // options of db
 	out  strings.Builder
-	step func() // a part of what the use does has been done
+	step func() // called after each completed part of the use
 }
 
 func (u *using) say(what ...any) { fmt.Fprintln(&u.out, what...) }
 
-// answers says what there is, and returns err unless it is an answer, too.
+// answers prints an answer, and returns err unless it is an expected answer, too.
 func (u *using) answers(err error, what ...any) error {
 	for _, is := range []error{ErrNotFound, ErrExists, ErrNoSketches, ErrParams, ErrInvalid, ErrExpired} {
 		if errors.Is(err, is) && !errors.Is(err, errInjected) {
@@ -64,7 +64,7 @@ func (u *using) answers(err error, what ...any) error {
 	return err
 }
 
-// plain is what is printed of a row.
+// plain returns the printable part of a row.
 func plain(row any) any {
 	if d, is := row.(Doc); is {
 		return fmt.Sprint(d.ID, " ", d.Text, string(d.Fields), d.Words(), d.Fingerprints, d.Time.Unix(), " ", d.Seq)
@@ -93,7 +93,7 @@ func on(fn func(u *using, s *Snapshot) error) func(*using) error {
 	}
 }
 
-// eachCriterion runs fn by every criterion.
+// eachCriterion runs fn with every criterion.
 func eachCriterion(fn func(u *using, s *Snapshot, by Criterion) error) func(*using) error {
 	return on(func(u *using, s *Snapshot) error {
 		for _, by := range []Criterion{Near(6), Jaccard(0.5), Jaccard(0.5).Verified(), Levenshtein(0.5), Cosine(0.5), Contains(0.5), Within(0.5)} {
@@ -115,7 +115,7 @@ func one(fn func(u *using) error) func(*using) error {
 	}
 }
 
-// loads loads two tables and marks how far it is.
+// loads loads two tables and marks its progress.
 func loads(replace bool) func(*using) error {
 	return func(u *using) error {
 		l, err := u.db.NewLoader(u.ctx, &LoadOptions{Replace: replace, Workers: 2})
@@ -144,7 +144,7 @@ func loads(replace bool) func(*using) error {
 	}
 }
 
-// reader runs fn with a second DB, which reads.
+// reader runs fn with a second, read-only DB.
 func reader(fn func(u *using, r *DB) error) func(*using) error {
 	return func(u *using) error {
 		o := u.o
@@ -160,7 +160,7 @@ func reader(fn func(u *using, r *DB) error) func(*using) error {
 
 var all = Range{Load: true}
 
-// uses are all of them.
+// uses are all uses.
 var uses = []use{
 	{"DB.Put", true, one(func(u *using) error { return u.db.Put(u.ctx, u.doc("c", 30)) }), false},
 	{"DB.PutIfAbsent", true, one(func(u *using) error { return u.db.PutIfAbsent(u.ctx, u.doc("new", 30)) }), false},
@@ -384,7 +384,7 @@ var uses = []use{
 	}), false},
 }
 
-// cmpOr returns err, or what next returns if that is nil.
+// cmpOr returns err, or the result of next if err is nil.
 func cmpOr(err error, next func() error) error {
 	if err != nil {
 		return err
@@ -392,7 +392,7 @@ func cmpOr(err error, next func() error) error {
 	return next()
 }
 
-// TestUsesAreComplete compares the methods that uses name with those that there are.
+// TestUsesAreComplete checks that uses cover all methods.
 func TestUsesAreComplete(t *testing.T) {
 	named := map[string]bool{"Recover": true, "Open": true, "OpenSet": true}
 	for _, x := range []any{&DB{}, &Snapshot{}, &Loader{}, &Scorer{}, &Passages{}} {
@@ -416,7 +416,7 @@ func TestUsesAreComplete(t *testing.T) {
 	}
 }
 
-// A kind is a kind of database, and one of that kind.
+// A kind is a kind of database, with an example.
 type kind struct {
 	name string
 	o    Options
@@ -425,9 +425,9 @@ type kind struct {
 
 var someTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// kinds returns a database of every kind. Each has tables, a log, tombstones in both, documents in
-// two versions, allowed pairs and a mark, and beside it there is a packed table. The first table has
-// more documents than that, which are like no others.
+// kinds returns a database of every kind. Each has tables, a log, tombstones in both, documents
+// with two versions, allowed pairs and a mark, and there is a packed table beside it. The first
+// table has more further documents, which resemble no others.
 func kinds(t *testing.T, more int) []kind {
 	all := []kind{
 		{name: "plain"}, {name: "several", o: Options{Features: Features{Several: true}}}, {name: "wide", o: Options{Bits: 256}},
@@ -476,7 +476,7 @@ func kinds(t *testing.T, more int) []kind {
 	return all
 }
 
-// doc returns a document with a time of its own, which is like every fifth.
+// doc returns a document with a distinct time. Every fifth is similar.
 func (u *using) doc(id string, n int) Doc {
 	d := Doc{ID: id, Text: fmt.Sprintf("alpha beta gamma delta epsilon zeta eta theta word%d iota kappa lambda mu nu xi omicron pi rho other%d", n%5, n%5),
 		Time: someTime.Add(time.Duration(n) * time.Hour), Fields: fmt.Appendf(nil, `{"lang":"%s","n":%d}`, []string{"en", "de"}[n%2], n)}
@@ -488,14 +488,14 @@ func (u *using) doc(id string, n int) Doc {
 	return d
 }
 
-// allThatIsIn is all that is in a database.
+// allThatIsIn returns the contents of a database as text.
 func allThatIsIn(db *DB) (string, error) {
 	u := using{db: db}
 	for d, err := range db.Range(context.Background(), all) {
 		if err != nil {
 			return "", err
 		}
-		d.Seq = 0 // a run that has done nothing may have used some
+		d.Seq = 0 // a run without effect may have used some sequence numbers
 		u.say(plain(d))
 	}
 	r, err := db.Check(context.Background())
@@ -508,25 +508,25 @@ func allThatIsIn(db *DB) (string, error) {
 
 var errInjected = fmt.Errorf("injected: %w", syscall.EIO)
 
-// ran is what a use did.
+// ran is the result of a use.
 type ran struct {
 	err   error
 	out   string
 	steps int
-	after []string // all that is in the database at first, and after each step
+	after []string // contents of the database before, and after each step
 }
 
-// A trial is a run of a use in which something goes wrong, if anything.
+// A trial is a run of a use with at most one failure.
 type trial struct {
 	*kind
 	use    *use
 	ctx    context.Context
-	inject func(vfstest.Op) error // sees all file operations of the use
+	inject func(vfstest.Op) error // called for all file operations of the use
 	page   *dead                  // nil for none
 }
 
-// undisturbed returns what a use does, how often it looks at its context or does a file operation,
-// and which of these come right after the catalog has changed.
+// undisturbed returns the result of a use, the number of its context checks or file operations, and
+// which of these come right after a change of the catalog.
 func (k *kind) undisturbed(t *testing.T, u *use) (want ran, looks, operations int, published [2][]int) {
 	ctx := exhaustive.EndAt(0)
 	tr := trial{k, u, ctx, func(op vfstest.Op) error {
@@ -542,8 +542,8 @@ func (k *kind) undisturbed(t *testing.T, u *use) (want ran, looks, operations in
 	return want, ctx.Looks(), operations, published
 }
 
-// run runs a use on a copy of the database. It returns what is wrong, given what it does if nothing
-// happens, nil if that is this run.
+// run runs a use on a copy of the database, and returns an error if the result is wrong. want is
+// the result of an undisturbed run, or nil if this is that run.
 func (tr *trial) run(r, want *ran) (err error) {
 	mem := tr.mem.KillClone()
 	defer mem.Discard()
@@ -581,7 +581,7 @@ func (tr *trial) run(r, want *ran) (err error) {
 	return tr.reopen(r, want, mem)
 }
 
-// may returns what may be in the database after a run.
+// may returns the allowed contents of the database after a run.
 func (r *ran) may(want *ran) []string {
 	last := len(want.after) - 1
 	switch {
@@ -593,7 +593,7 @@ func (r *ran) may(want *ran) []string {
 	return want.after[r.steps:min(r.steps+2, last+1)]
 }
 
-// there returns what is wrong with what is in a database after a run.
+// there returns an error if the contents of the database after a run are wrong.
 func (r *ran) there(want *ran, db *DB) error {
 	now, err := allThatIsIn(db)
 	if may := r.may(want); err == nil && !slices.Contains(may, now) {
@@ -602,7 +602,7 @@ func (r *ran) there(want *ran, db *DB) error {
 	return err
 }
 
-// judge returns what is wrong with what a use has done as far as its process can see.
+// judge returns an error if the effects of a use are wrong, as far as its process can see.
 func (tr *trial) judge(r, want *ran, u *using) error {
 	ended := errors.Is(r.err, context.Canceled)
 	switch {
@@ -620,20 +620,20 @@ func (tr *trial) judge(r, want *ran, u *using) error {
 		return nil
 	}
 	again := &using{ctx: context.Background(), db: u.db, o: u.o, step: func() {}}
-	r.err, r.out = tr.use.run(again), again.out.String() // and now it does all
+	r.err, r.out = tr.use.run(again), again.out.String() // now it must succeed
 	if u.db = again.db; r.err != nil || r.out != want.out {
 		return fmt.Errorf("again it says %v\n%s\nwant\n%s", r.err, r.out, want.out)
 	}
 	return nil
 }
 
-// saves reports whether the use is to go on without what can't be read.
+// saves reports whether the use must continue without unreadable data.
 func (tr *trial) saves() bool {
 	_, ends := tr.ctx.(*exhaustive.Ending)
 	return tr.use.methods == "Recover" && !ends
 }
 
-// reopen returns what is wrong with what the next process finds.
+// reopen returns an error if the next process finds a wrong state.
 func (tr *trial) reopen(r, want *ran, mem *vfstest.Mem) error {
 	o := tr.o
 	o.fs = mem
@@ -664,7 +664,7 @@ func (tr *trial) reopen(r, want *ran, mem *vfstest.Mem) error {
 	return db.Put(context.Background(), Doc{ID: "z", Text: "goes on"})
 }
 
-// uncorrupt returns nil for an error that says that something is damaged.
+// uncorrupt returns nil for an error that reports damage.
 func uncorrupt(err error) error {
 	if _, is := errors.AsType[*CorruptionError](err); is {
 		return nil
@@ -672,7 +672,7 @@ func uncorrupt(err error) error {
 	return err
 }
 
-// TestPublishedTableStays drops a table that is published: nothing happens.
+// TestPublishedTableStays drops a published table: this must have no effect.
 func TestPublishedTableStays(t *testing.T) {
 	db, path := create4test(t, nil)
 	put(t, db, "a", 1)
@@ -691,8 +691,8 @@ func TestPublishedTableStays(t *testing.T) {
 	}
 }
 
-// TestUses ends the context of every use at every look and file operation, and has every file
-// operation fail. What comes right after a change of the catalog is always among the cases.
+// TestUses ends the context of every use at every check and file operation, and fails every file
+// operation. Cases right after a change of the catalog are always included.
 func TestUses(t *testing.T) {
 	for _, k := range kinds(t, 0) {
 		for i := range uses {
@@ -735,9 +735,8 @@ func TestUses(t *testing.T) {
 	}
 }
 
-// TestPageUnreadable has the page of a table that ends at each place unreadable, or one byte of it
-// damaged, by turns unless all cases are wanted: a read finds what it says undamaged, or says that
-// it is damaged.
+// TestPageUnreadable makes each page of a table unreadable, or damages its last byte, in turn unless
+// all cases are wanted: a read must return undamaged data, or report damage.
 func TestPageUnreadable(t *testing.T) {
 	for _, k := range kinds(t, 150) {
 		names, err := k.mem.List("/db")
@@ -757,7 +756,7 @@ func TestPageUnreadable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const step = 1024 // tables expect to begin at a multiple of 64
+			const step = 1024 // tables must start at a multiple of 64
 			for n := range cases.Of(int(info.Size/step) - 7) {
 				for i := range uses {
 					if u := &uses[i]; u.methods != "Recover" && (!u.writes || writes.Takes(n*len(uses)+i)) {
@@ -776,13 +775,13 @@ func TestPageUnreadable(t *testing.T) {
 	}
 }
 
-// A dead page is that of a file which ends at some place. It can't be read from some moment on, or
-// its last byte is another one.
+// A dead page is a page of a file, given by its end. It becomes unreadable at some moment, or its
+// last byte is changed.
 type dead struct {
 	name        string
 	at          int
 	flips, dies bool
-	maps        [][]byte // of the page
+	maps        [][]byte // mappings of the page
 }
 
 func (d *dead) die() {
@@ -792,7 +791,7 @@ func (d *dead) die() {
 	}
 }
 
-// A deadPage is a file system with such a page.
+// A deadPage is a file system with a dead page.
 type deadPage struct {
 	vfs.FS
 	*dead

@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// A batch of fingerprints is searched for together: of each, the documents within three bits.
+// SearchBatch searches for many fingerprints together: here, for the documents within three bits of
+// each.
 func ExampleSnapshot_SearchBatch() {
 	dir, err := os.MkdirTemp("", "simdb")
 	if err != nil {

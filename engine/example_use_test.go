@@ -66,7 +66,7 @@ func ExampleOpen() {
 	// true
 }
 
-// Put replaces the document that has the ID. Get returns it with its text.
+// Put replaces the document with the same ID. Get returns it with its text.
 func ExampleDB_Put() {
 	db, _, remove := texts()
 	defer remove()
@@ -82,7 +82,7 @@ func ExampleDB_Put() {
 	// true
 }
 
-// Near finds fingerprints within k bits: of a text, or any 64-bit codes such as image hashes.
+// Near finds fingerprints within k bits: of texts, or any 64-bit codes such as image hashes.
 func ExampleDB_Near() {
 	folder := must(os.MkdirTemp("", "simdb"))
 	defer os.RemoveAll(folder)
@@ -101,7 +101,7 @@ func ExampleDB_Near() {
 	// sunrise 2
 }
 
-// Jaccard finds documents by the share of common shingles. With short texts the score is exact;
+// Jaccard finds documents by the fraction of shared shingles. For short texts the score is exact;
 // Error is the standard error of an estimate.
 func ExampleDB_Jaccard() {
 	db, _, remove := texts()
@@ -137,7 +137,7 @@ func ExampleDB_PutNovel() {
 	// weather is new
 }
 
-// A snapshot does not see later writes, and holds up no writer.
+// A snapshot does not see later writes, and blocks no writer.
 func ExampleDB_Snapshot() {
 	db, _, remove := texts()
 	defer remove()
@@ -155,7 +155,7 @@ func ExampleDB_Snapshot() {
 	// there is no document "fox"
 }
 
-// Passages finds the documents that share words in a row with a text, and where these are.
+// Passages finds the documents that share consecutive words with a text, and their positions.
 func ExampleSnapshot_Passages() {
 	db, _, remove := texts()
 	defer remove()
@@ -177,7 +177,7 @@ func ExampleSnapshot_Passages() {
 	// The cat sleeps in the warm AFTERNOON sun
 }
 
-// A load writes tables directly, which is much faster than Put for many documents.
+// A Loader writes tables directly, which is much faster than Put for many documents.
 func ExampleDB_NewLoader() {
 	db, _, remove := texts()
 	defer remove()
@@ -209,7 +209,7 @@ func ExampleDB_Ingest() {
 	// true
 }
 
-// A backup is a database itself. The next one copies only what is new.
+// A backup is itself a database. The next backup copies only new tables.
 func ExampleDB_Backup() {
 	db, folder, remove := texts()
 	defer remove()
@@ -234,7 +234,7 @@ func ExampleDB_Backup() {
 	// 1 table
 }
 
-// Of titles, features of characters show that they are alike.
+// Features of characters find similar titles in spite of small differences.
 func ExampleFeatures() {
 	folder := must(os.MkdirTemp("", "simdb"))
 	defer os.RemoveAll(folder)
@@ -274,8 +274,8 @@ func ExampleJoinFields() {
 	// b 0.80
 }
 
-// Pages of documents in the order of their keys, the last first: each page begins after the last
-// key of the one before.
+// Range yields pages of documents in the order of their keys, the last first: each page begins
+// after the last key of the previous one.
 func ExampleDB_Range() {
 	db, _, remove := texts()
 	defer remove()
@@ -306,7 +306,7 @@ func ExampleDB_Range() {
 }
 
 // If several programs change a document at the same time, each replaces the version that it has
-// read, and reads again if there is a newer one.
+// read, and tries again if there is a newer one.
 func ExampleDB_PutIfVersion() {
 	db, _, remove := texts()
 	defer remove()
@@ -335,7 +335,7 @@ func ExampleDB_PutIfVersion() {
 	// true
 }
 
-// Pairs matches all documents with each other; its options may be left out.
+// Pairs matches all documents with each other; the options may be left out.
 func ExampleDB_Pairs() {
 	db, _, remove := texts()
 	defer remove()
@@ -380,7 +380,7 @@ func ExampleDB_Apply() {
 	// 2 <nil>
 }
 
-// Search takes every criterion, and searches for a text, a fingerprint or a stored document.
+// Search accepts every criterion, and searches for a text, a fingerprint or a stored document.
 func ExampleDB_Search() {
 	db, _, remove := texts()
 	defer remove()
@@ -400,7 +400,7 @@ func ExampleDB_Search() {
 	// 2 <nil>
 }
 
-// AddNovel stores the documents that resemble none before them; a database with a TTL forgets older
+// AddNovel stores the documents that resemble no earlier ones; a database with a TTL forgets older
 // documents.
 func ExampleDB_AddNovel() {
 	folder := must(os.MkdirTemp("", "simdb"))

@@ -18,11 +18,11 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// featureCase is a database and what its features are, as strings.
+// featureCase is a database, with a simple implementation of its features as strings.
 type featureCase struct {
 	options Options
-	text    func(text string) string         // the text of a document that was made of a licence
-	naive   func(text string) map[string]int // its features and their weights
+	text    func(text string) string         // makes the text of a document from a licence
+	naive   func(text string) map[string]int // features of a text with their weights
 }
 
 var stopList = []string{"the of and to in is", "that It for on with as"}
@@ -82,7 +82,7 @@ func featureCases() map[string]featureCase {
 	}
 }
 
-// A weightedSet is features by number, ascending.
+// A weightedSet is a set of numbered features, ascending.
 type weightedSet []struct{ feature, weight int }
 
 func numbered(numbers map[string]int, features map[string]int) (set weightedSet) {
@@ -96,7 +96,7 @@ func numbered(numbers map[string]int, features map[string]int) (set weightedSet)
 	return set
 }
 
-// jaccard is the sum of the lesser weights over the sum of the greater ones.
+// jaccard is the sum of the smaller weights divided by the sum of the larger ones.
 func (a weightedSet) jaccard(b weightedSet) float64 {
 	least, most := 0, 0
 	for len(a) > 0 && len(b) > 0 {
@@ -119,7 +119,7 @@ func (a weightedSet) jaccard(b weightedSet) float64 {
 }
 
 // TestFeatures searches databases of licence texts with features of every kind and compares with
-// the similarities of all pairs as strings give them: of stored documents, of texts, after a
+// the similarities of all pairs as computed from strings: of stored documents, of texts, after a
 // flush, a merge and reopening.
 func TestFeatures(t *testing.T) {
 	exhaustive.Sequential(t)
@@ -169,7 +169,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// checkFeatures compares the pairs of a database with those of sets of features.
+// checkFeatures compares the pairs of a database with those of feature sets.
 func checkFeatures(t *testing.T, db *DB, sets map[string]weightedSet) {
 	t.Helper()
 	const threshold = 0.7
@@ -198,7 +198,7 @@ func checkFeatures(t *testing.T, db *DB, sets map[string]weightedSet) {
 	}
 }
 
-// checkQueries searches for a stored document by its text.
+// checkQueries searches for a document by its text and by its ID.
 func checkQueries(t *testing.T, db *DB, d Doc, text string) {
 	t.Helper()
 	for _, q := range []Doc{{Text: text}, {ID: d.ID}} {
@@ -222,8 +222,8 @@ func checkQueries(t *testing.T, db *DB, d Doc, text string) {
 	}
 }
 
-// checkElsewhere moves a database: a packed table keeps its features, is refused by databases with
-// others, and they survive recovery.
+// checkElsewhere moves a database: a packed table still has its features, databases with other
+// features refuse it, and recovery restores them.
 func checkElsewhere(t *testing.T, db *DB) {
 	t.Helper()
 	ctx := context.Background()

@@ -18,7 +18,7 @@ import (
 )
 
 // TestFolderReplaced renames the folder of an open database and puts another database in its place:
-// what is written goes to the one that was opened, and the other stays as it is.
+// writes must go to the opened folder, and the other must not change.
 func TestFolderReplaced(t *testing.T) {
 	ctx := context.Background()
 	parent := t.TempDir()
@@ -57,8 +57,8 @@ func TestFolderReplaced(t *testing.T) {
 	}
 }
 
-// TestPackReplacesNothing packs to names at which there is something, also if it comes while the
-// file is being written.
+// TestPackReplacesNothing packs to existing paths, including one that is created while the file is
+// written.
 func TestPackReplacesNothing(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func TestPackReplacesNothing(t *testing.T) {
 	put(t, db, "a", 1)
 	victim, packed := filepath.Join(dir, "victim"), filepath.Join(dir, "p.sst")
 	rewrite(t, victim, []byte("precious"))
-	for _, name := range []string{"p.sst.tmp", "dangling.sst"} { // the one is what a fixed name for the unfinished file would be
+	for _, name := range []string{"p.sst.tmp", "dangling.sst"} { // a fixed name for the unfinished file would be p.sst.tmp
 		to := victim
 		if name == "dangling.sst" {
 			to = filepath.Join(dir, "nowhere")
@@ -99,9 +99,9 @@ func TestPackReplacesNothing(t *testing.T) {
 	}
 }
 
-// TestLeftovers puts what a kill may leave, and an old catalog, into the folder of a database: the
-// next open for writing removes unfinished files, and a whole table that nobody lists is set aside
-// and named.
+// TestLeftovers puts files that a kill may leave, and an old catalog, into the folder of a
+// database: the next open for writing removes unfinished files, and renames and reports an intact
+// unlisted table.
 func TestLeftovers(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, nil)
@@ -144,7 +144,7 @@ func TestLeftovers(t *testing.T) {
 }
 
 // TestTableWithoutItsName opens a database, read-only and not, whose writer was killed after it
-// published a table and before it gave the file its name.
+// published a table and before it renamed the file.
 func TestTableWithoutItsName(t *testing.T) {
 	path := smallDatabase(t)
 	want, err := answers(path)
@@ -178,9 +178,8 @@ func TestTableWithoutItsName(t *testing.T) {
 	}
 }
 
-// TestNoStrayFiles checks, at every operation of a script, that what a kill leaves is gone after
-// the next open for writing: no orphan comes to be, and no file of another kind than those that
-// belong.
+// TestNoStrayFiles checks, at every operation of a script, that the next open for writing removes
+// everything that a kill leaves: no orphan is created, and only expected kinds of files remain.
 func TestNoStrayFiles(t *testing.T) {
 	kill := func(int) []float64 { return []float64{killed} }
 	cases := exhaustive.Every(t, 12)
@@ -190,7 +189,7 @@ func TestNoStrayFiles(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := db.Close(); err != nil { // before the look: a merge may have begun
+			if err := db.Close(); err != nil { // before listing the files: a merge may have begun
 				return err
 			}
 			names, err := c.fs.List(scriptPath)
@@ -206,8 +205,8 @@ func TestNoStrayFiles(t *testing.T) {
 	}
 }
 
-// TestFullDisk fills a small file system until it refuses, in every way that a database grows,
-// makes room and continues.
+// TestFullDisk fills a small file system until it refuses, by every operation that makes a database
+// grow, frees space and continues.
 func TestFullDisk(t *testing.T) {
 	for name, fill := range map[string]func(ctx context.Context, db *DB, path string, i int) error{
 		"put": func(ctx context.Context, db *DB, _ string, i int) error { return db.Put(ctx, fullDoc(i)) },
@@ -247,8 +246,8 @@ func fullDoc(i int) Doc {
 	return Doc{ID: fmt.Sprint("d", i), Text: text.String(), Fingerprint: new(uint64(i))}
 }
 
-// fullDisk opens, fills and reopens a database on a full disk, some times over, with a file beside
-// it that is removed in between.
+// fullDisk repeatedly opens, fills and reopens a database on a full disk, and removes another file
+// in between.
 func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, path string, i int) error) {
 	ctx := context.Background()
 	path, ballast := filepath.Join(dir, "db"), filepath.Join(dir, "ballast")
@@ -271,7 +270,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 			t.Fatal(err)
 		}
 		if db != nil {
-			db.Close() // which may fail: there is no room
+			db.Close() // may fail because the disk is full
 		}
 		i++
 		if err := os.Remove(ballast); err != nil {
@@ -293,7 +292,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 			}
 		}
 		keep := acked[:0]
-		for n, id := range acked { // make room, in the open that recovered
+		for n, id := range acked { // free space, in the open that recovered
 			if n%8 == 0 {
 				keep = append(keep, id)
 			} else if err := db.Delete(ctx, id); err != nil {
@@ -309,8 +308,8 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 	t.Logf("%d times full", full)
 }
 
-// onlyItsFiles checks that the folder of a closed database has nothing in it but tables, logs, the
-// catalog and the lock.
+// onlyItsFiles checks that the folder of a closed database has only tables, logs, the catalog and
+// the lock.
 func onlyItsFiles(t *testing.T, path string) {
 	t.Helper()
 	for name := range readFolder(t, path) {

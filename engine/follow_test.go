@@ -23,16 +23,16 @@ import (
 type follower struct {
 	path string
 	mu   sync.Mutex
-	// states are what the database held after each write, in words; acked is how many of the writes
-	// have been acknowledged.
+	// states are the contents of the database after each write, as text; acked is the number of
+	// acknowledged writes.
 	states []string
 	acked  atomic.Int64
-	news   atomic.Int64 // states that a reader saw after another one
+	news   atomic.Int64 // number of times that a reader saw a new state
 }
 
 // TestFollow writes, flushes, compacts, loads, prunes and reopens a database while readers refresh.
-// What a reader sees is at every moment what the writer had written at one moment, not before the
-// last write that was acknowledged when Refresh was called.
+// At every moment a reader must see the database as it was at one moment, no earlier than the last
+// write acknowledged before Refresh was called.
 func TestFollow(t *testing.T) {
 	writes, news := exhaustive.Size[int64](100, 600), exhaustive.Size[int64](30, 200)
 	ctx, stop := context.WithCancel(t.Context())
@@ -61,7 +61,7 @@ func TestFollow(t *testing.T) {
 	wg.Wait()
 }
 
-// note notes the state after the next write.
+// note records the state after the next write.
 func (f *follower) note(m map[string]uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +125,7 @@ func (f *follower) write(ctx context.Context, r *rand.Rand) error {
 	return nil
 }
 
-// read refreshes and looks until the context ends.
+// read refreshes and checks until the context ends.
 func (f *follower) read(ctx context.Context, r *rand.Rand) (err error) {
 	bg := context.Background()
 	var db *DB
@@ -169,7 +169,7 @@ func (f *follower) read(ctx context.Context, r *rand.Rand) (err error) {
 	return nil
 }
 
-// contents returns what a snapshot holds.
+// contents returns the documents of a database as text.
 func contents(db *DB) (string, error) {
 	s, err := db.Snapshot()
 	if err != nil {
@@ -183,7 +183,7 @@ func contents(db *DB) (string, error) {
 		}
 		have[e.ID] = e.Fingerprint
 	}
-	near := map[string]uint64{} // by another way
+	near := map[string]uint64{} // read in a second way
 	for m, err := range s.Search(context.Background(), ofPrint(0), Near(64)) {
 		if err != nil {
 			return "", err
@@ -196,8 +196,8 @@ func contents(db *DB) (string, error) {
 	return fmt.Sprint(have), nil
 }
 
-// TestRefreshAfterErrors has Refresh fail from each of its operations on: the next one shows all
-// that was written.
+// TestRefreshAfterErrors makes Refresh fail from each of its operations on: the next Refresh must
+// show all writes.
 func TestRefreshAfterErrors(t *testing.T) {
 	put := func(db *DB, id string) {
 		t.Helper()
@@ -212,7 +212,7 @@ func TestRefreshAfterErrors(t *testing.T) {
 		put(db, "a")
 		faulty := vfstest.NewFaulty(mem, nil)
 		reader := must(Open("/db", &Options{fs: faulty, ReadOnly: true}))(t)
-		for i := range 40 { // more than is read at once
+		for i := range 40 { // more than one read returns
 			put(db, fmt.Sprint("b", i%30))
 		}
 		ops := 0
@@ -243,15 +243,14 @@ func TestRefreshAfterErrors(t *testing.T) {
 }
 
 // TestRefreshCutLog follows writers that were killed, and whose logs are too large to be flushed by
-// the next opening: a log that is cut is an error, unless it is
-// the last one.
+// the next open: a shortened log is an error, unless it is the last one.
 func TestRefreshCutLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	var reader *DB
-	write := func(id string) { // and be killed: the folder is as it was before Close
+	write := func(id string) { // and kill the process: restore the folder as it was before Close
 		t.Helper()
 		db := must(Open(path, &Options{DisableAutoCompaction: true}))(t)
-		// What was replayed may be flushed in the background, which has no fixed moment.
+		// Replayed writes may be flushed in the background, at any moment.
 		until(t, "the flush", db.s.Idle)
 		if reader == nil {
 			reader = must(Open(path, &Options{ReadOnly: true}))(t)
@@ -267,7 +266,7 @@ func TestRefreshCutLog(t *testing.T) {
 			rewrite(t, filepath.Join(path, name), data)
 		}
 	}
-	cut := func(before int) { // the last log, or one before it
+	cut := func(before int) { // cut the last log, or an earlier one
 		t.Helper()
 		logs := must(filepath.Glob(filepath.Join(path, "*.wal")))(t)
 		name := logs[len(logs)-1-before]

@@ -16,9 +16,9 @@ import (
 )
 
 // TestFullContinues writes to a small disk, with flushes and merges in the background, until it is
-// full: the error is that of the disk, and the database is not poisoned. Once there is space the
-// same open writes on. What was acknowledged is there, before and after it is opened again, what
-// failed is there whole or not at all, and no file is left.
+// full: the error must be that of the disk, and the database is not poisoned. Once there is space
+// the same open can write again. Acknowledged writes are there, before and after reopening, failed
+// writes are there whole or not at all, and no stray file is left.
 func TestFullContinues(t *testing.T) {
 	full := 0
 	for i := range exhaustive.Every(t, 4).Of(24) {
@@ -119,11 +119,11 @@ func smallDoc(id string) Doc {
 	return Doc{ID: id, Text: strings.Repeat(id+" is some text of its own ", 8), Fingerprint: new(uint64(len(id)))}
 }
 
-// TestMergeGivesWay holds a merge until the disk is full: a write that finds no space is stored,
-// for the merge gives up its file. What Compact was doing fails, and says why. Later the merge
+// TestMergeGivesWay holds a merge until the disk is full: a write that finds no space must succeed,
+// because the merge gives up its file. Compact then fails with the reason. Later the merge
 // succeeds.
 func TestMergeGivesWay(t *testing.T) {
-	const leastGivenUp = 256 << 10 // bytes of the merge, in the place of which a log has room
+	const leastGivenUp = 256 << 10 // bytes of the merge that make space for the log
 	ctx := context.Background()
 	for _, compact := range []bool{false, true} {
 		mem := vfstest.NewMem(hostDir(t))
@@ -164,7 +164,7 @@ func TestMergeGivesWay(t *testing.T) {
 			}
 			return false
 		})
-		db.SetCompactionRate(1) // it is held
+		db.SetCompactionRate(1) // this holds the merge
 		mem.SetLimit(mem.Used())
 		if err := db.Put(ctx, Doc{ID: "second", Fingerprint: new(uint64(2))}); err != nil {
 			t.Fatal(err)
@@ -174,7 +174,7 @@ func TestMergeGivesWay(t *testing.T) {
 				t.Errorf("compact: %v", err)
 			}
 		}
-		// A merge that finds no space itself gives its file back before it has ended.
+		// A merge that finds no space itself releases its file before it has ended.
 		until(t, "no merge runs", func() bool { return db.Metrics().Merging == 0 })
 		if n := merged.Load(); n != 0 {
 			t.Errorf("%d merges have succeeded", n)
@@ -193,8 +193,8 @@ func TestMergeGivesWay(t *testing.T) {
 	}
 }
 
-// TestRotationFindsNoRoom flushes when there is no room for the end of the log: the memtable stays
-// as it was, and the same open writes on into its log.
+// TestRotationFindsNoRoom flushes when there is no space for the end of the log: the memtable must
+// not change, and the same open continues its log.
 func TestRotationFindsNoRoom(t *testing.T) {
 	ctx := context.Background()
 	for _, mode := range []SyncMode{SyncAlways, SyncNever} {

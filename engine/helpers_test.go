@@ -34,7 +34,7 @@ func sketchOf(db *DB, text string) minhash.Sketch {
 	return sketch
 }
 
-// The functions below ask a DB, or a Snapshot, what a Snapshot answers.
+// The functions below query a DB or a Snapshot in the same way.
 
 type asked interface{ *DB | *Snapshot }
 
@@ -57,7 +57,7 @@ func entriesIn(ctx context.Context, s *Snapshot, r Range) iter.Seq2[Entry, error
 	return entriesFrom(s.Range(ctx, r))
 }
 
-// entriesFrom yields the entries of documents.
+// entriesFrom converts documents to entries.
 func entriesFrom(docs iter.Seq2[Doc, error]) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for d, err := range docs {
@@ -94,7 +94,7 @@ func countClusters[S asked](ctx context.Context, x S, by Criterion, o ClusterOpt
 	})
 }
 
-// anyOf is Any in the way of many documents, for one too.
+// anyOf is Any by the code path for many documents, even for one.
 func anyOf(ctx context.Context, db *DB, docs []Doc, by Criterion) ([]bool, error) {
 	return withSnapshot(db, func(s *Snapshot) ([]bool, error) {
 		if len(docs) != 1 {
@@ -105,7 +105,7 @@ func anyOf(ctx context.Context, db *DB, docs []Doc, by Criterion) ([]bool, error
 	})
 }
 
-// anyMatch names a match of a document, which need not be the best one.
+// anyMatch returns some match of a document, not necessarily the best one.
 func anyMatch[S asked](ctx context.Context, x S, doc Doc, by Criterion) (m Match, found bool, err error) {
 	_, err = with(x, func(s *Snapshot) (struct{}, error) {
 		document, err := s.allToMatch(ctx, []Doc{doc}, by)
@@ -126,7 +126,7 @@ func bestMatch(ctx context.Context, s *Snapshot, doc Doc, by Criterion) (Match, 
 	return named[0], err == nil && known[0], err
 }
 
-// snapshot4test returns a snapshot of a database, which is open until the test ends.
+// snapshot4test returns a snapshot of a database, which is closed when the test ends.
 func snapshot4test(t testing.TB, db *DB) *Snapshot {
 	t.Helper()
 	s, err := db.Snapshot()
@@ -137,7 +137,7 @@ func snapshot4test(t testing.TB, db *DB) *Snapshot {
 	return s
 }
 
-// open4test opens a database until the test ends.
+// open4test opens a database, which is closed when the test ends.
 func open4test(t testing.TB, path string, o *Options) *DB {
 	t.Helper()
 	db, err := Open(path, o)
@@ -149,7 +149,8 @@ func open4test(t testing.TB, path string, o *Options) *DB {
 }
 
 // starsOf is greedy clustering by its definition: each document, in order, joins the keeper that it
-// matches best, the first of equal ones, or becomes a keeper. It returns the keeper of each.
+// matches best, the first of equally good ones, or becomes a keeper. It returns the keeper of each
+// document.
 func starsOf(ids []string, match func(keeper, id string) (score float64, ok bool)) map[string]string {
 	keeperOf := map[string]string{}
 	var keepers []string
@@ -167,7 +168,7 @@ func starsOf(ids []string, match func(keeper, id string) (score float64, ok bool
 	return keeperOf
 }
 
-// componentsOf returns for each document the first one that it is connected with by matches.
+// componentsOf returns for each document the first one that it is connected to by matches.
 func componentsOf(ids []string, match func(a, b string) bool) map[string]string {
 	first := map[string]string{}
 	for _, id := range ids {

@@ -25,22 +25,22 @@ type history struct {
 	r      *rand.Rand
 	path   string
 	opts   Options
-	mem    *vfstest.Mem // where the database is, nil for the disk
+	mem    *vfstest.Mem // file system of the database, nil for the disk
 	db     *DB
 	m      *model
-	now    atomic.Int64 // the database's clock, in minutes; the background reads it
-	fps    []uint64     // fingerprints come in families, so that there are near-duplicates
+	now    atomic.Int64 // the database's clock, in minutes; background work reads it
+	fps    []uint64     // fingerprints in families, so that there are near-duplicates
 	open   []frozen
 	packed []packedModel
 }
 
-// A packedModel is a table file outside the database, and what must be in it.
+// A packedModel is a table file outside the database, with its expected contents.
 type packedModel struct {
 	path string
 	m    *model
 }
 
-// frozen is a snapshot that was taken earlier, and what it must still show.
+// frozen is an earlier snapshot, with the contents it must still show.
 type frozen struct {
 	s *Snapshot
 	m *model
@@ -61,12 +61,12 @@ func (h *history) clock() time.Time {
 	return time.Unix(1_700_000_000, 0).Add(time.Duration(h.now.Load()) * time.Minute)
 }
 
-// expired reports whether a document of that time is not visible any more.
+// expired reports whether a document with that time is expired.
 func (h *history) expired(t time.Time) bool {
 	return h.opts.TTL > 0 && t.Before(h.clock().Add(-h.opts.TTL))
 }
 
-// put is what storing d does to the model.
+// put applies the storing of d to the model.
 func (h *history) put(d Doc, fp uint64, has bool) {
 	h.m.put(d.ID, fp, has)
 	e := h.m.docs[d.ID]
@@ -95,7 +95,7 @@ func (h *history) doc() (Doc, uint64, bool) {
 	return d, fp, true
 }
 
-// step lets a minute pass and does one thing.
+// step lets a minute pass and carries out one operation.
 func (h *history) step() {
 	ctx := context.Background()
 	h.now.Add(1)
@@ -133,7 +133,7 @@ func (h *history) step() {
 	}
 }
 
-// maintain does what is no write of a document; n is less than 22.
+// maintain carries out an operation other than a write of a document; n is less than 22.
 func (h *history) maintain(ctx context.Context, n int) {
 	switch {
 	case n < 4:
@@ -157,7 +157,7 @@ func (h *history) maintain(ctx context.Context, n int) {
 	}
 }
 
-// prune deletes what is older than some time.
+// prune deletes documents older than some time.
 func (h *history) prune(ctx context.Context) {
 	before := h.clock().Add(-time.Duration(60+h.r.IntN(300)) * time.Minute)
 	was := len(h.m.docs)
@@ -169,8 +169,8 @@ func (h *history) prune(ctx context.Context) {
 	}
 }
 
-// deleteSeen deletes versions that an older snapshot, or one of now, has: of those that have been
-// replaced nothing goes.
+// deleteSeen deletes versions that an older snapshot, or a current one, has: versions that have
+// been replaced must not be deleted.
 func (h *history) deleteSeen(ctx context.Context) {
 	seen := frozen{m: h.m.clone()}
 	if len(h.open) > 0 && h.r.IntN(4) > 0 {
@@ -200,7 +200,7 @@ func (h *history) deleteSeen(ctx context.Context) {
 	}
 }
 
-// allow notes some pairs, or takes some back.
+// allow records or removes some pairs.
 func (h *history) allow(ctx context.Context) {
 	if h.m.allowed == nil {
 		h.m.allowed = map[IDPair]bool{}
@@ -219,7 +219,7 @@ func (h *history) allow(ctx context.Context) {
 	es := h.m.sorted()
 	for range h.r.IntN(6) {
 		p := IDPair{h.id(), h.id()}
-		if e, ok := h.m.docs[p.A]; ok && h.r.IntN(4) > 0 { // with one that is like it
+		if e, ok := h.m.docs[p.A]; ok && h.r.IntN(4) > 0 { // with a similar one
 			if like := h.m.near(e.Fingerprint, 6); len(like) > 0 {
 				p.B = like[h.r.IntN(len(like))].ID
 			}
@@ -235,7 +235,7 @@ func (h *history) allow(ctx context.Context) {
 	h.must(h.db.SetAllowed(ctx, true, pairs...))
 }
 
-// pack makes a table file of the database, and looks what is in it.
+// pack makes a table file of the database, and checks its contents.
 func (h *history) pack(ctx context.Context) {
 	path := fmt.Sprintf("%s-%d.sst", h.path, h.now.Load())
 	h.must(h.db.Pack(ctx, path))
@@ -250,7 +250,7 @@ func (h *history) pack(ctx context.Context) {
 	h.must(db.Close())
 }
 
-// ingest takes in one or two table files that were packed before.
+// ingest ingests one or two table files that were packed before.
 func (h *history) ingest(ctx context.Context) {
 	var paths []string
 	for range 1 + h.r.IntN(2) {
@@ -322,13 +322,13 @@ func (h *history) load(ctx context.Context) {
 	replace := h.r.IntN(2) == 0
 	l, err := h.db.NewLoader(ctx, &LoadOptions{Replace: replace, MemoryBytes: 4000, Workers: 2})
 	h.must(err)
-	added := map[string]bool{} // in this load
+	added := map[string]bool{} // by this load
 	for range h.r.IntN(60) {
 		d, fp, has := h.doc()
 		_, stored := h.m.docs[d.ID]
 		err := l.Add(d)
 		if !replace && added[d.ID] && errors.Is(err, ErrExists) {
-			continue // though it may have expired
+			continue // even if it has expired
 		}
 		added[d.ID] = true
 		if !replace && stored {
@@ -361,7 +361,7 @@ func (h *history) reopen(crash bool) {
 	h.db = db
 }
 
-// crash returns what a power cut leaves. Where writes are not synced, they are flushed before, so
+// crash returns the file system after a power cut. If writes are not synced, it flushes first, so
 // that none is lost.
 func (h *history) crash() *vfstest.Mem {
 	if h.opts.Sync == SyncNever {
@@ -370,7 +370,7 @@ func (h *history) crash() *vfstest.Mem {
 	return h.mem.CrashClone(h.r.Float64(), h.r.Uint64())
 }
 
-// thaw checks and closes the oldest snapshots until n are left.
+// thaw checks and closes the oldest snapshots, until n are left.
 func (h *history) thaw(n int) {
 	for len(h.open) > n {
 		f := h.open[0]
@@ -387,8 +387,8 @@ func (h *history) must(err error) {
 	}
 }
 
-// TestHistories runs random histories under many options against the model: some on the disk, and
-// some in a memory that loses power now and then.
+// TestHistories runs random histories under many options against the model, some on the disk and
+// some in memory with occasional power cuts.
 func TestHistories(t *testing.T) {
 	host := hostDir(t)
 	for seed := range exhaustive.Every(t, 100).Of(1000) {
@@ -422,7 +422,8 @@ func newHistory(t testing.TB, seed uint64) *history {
 	return h
 }
 
-// smallLayouts is sstable.ChooseLayout for small tables, so that those of a test differ in layout.
+// smallLayouts is sstable.ChooseLayout for small tables, so that tables in a test have different
+// layouts.
 func smallLayouts(n int64) sstable.Layout {
 	switch {
 	case n <= 10:

@@ -74,7 +74,7 @@ func TestIdentify(t *testing.T) {
 			}
 		}
 	}
-	// A database that comes to be where there was none is recognized.
+	// A database that is created in a listed folder is recognized.
 	if db, err = Create(at("new.simdb"), nil); err != nil {
 		t.Fatal(err)
 	}

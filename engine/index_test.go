@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestIndexStays: the index of fields is a parameter of the database, which everything that makes a
-// database or a table of one keeps, and finds the same documents.
+// TestIndexStays checks that the index of fields is a parameter of the database: every operation
+// that makes a database or a table from it has the index, and finds the same documents.
 func TestIndexStays(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()
@@ -23,7 +23,7 @@ func TestIndexStays(t *testing.T) {
 	doc := func(i int) Doc {
 		return Doc{ID: fmt.Sprintf("d%04d", i), Text: fmt.Sprint("text ", i), Fields: json.RawMessage(fmt.Sprintf(`{"meta":{"lang":"l%d"},"a,b":%d}`, i%50, i))}
 	}
-	var want []string // of lang l7, and a number below 900
+	var want []string // documents with lang l7 and a number below 900
 	for i := range 1000 {
 		if i%50 == 7 && i < 900 {
 			want = append(want, doc(i).ID)
@@ -48,8 +48,8 @@ func TestIndexStays(t *testing.T) {
 				t.Errorf("%s: %v, want %v", what, got, want)
 			}
 		}
-		// One document has the number; its language is not one of the many, which are not read for
-		// it.
+		// One document has the number; the index of the language has many entries, which are not
+		// read.
 		fields = [][]FieldRange{{{Field: "fields.'a,b'", From: "510", To: "510", Numbers: true}}, {{Field: "meta.lang", From: "l2"}}}
 		for d, err := range s.Range(ctx, Range{Fields: fields, Unordered: true}) {
 			t.Errorf("%s: found %s, %v", what, d.ID, err)
@@ -115,7 +115,8 @@ func TestIndexStays(t *testing.T) {
 	}
 }
 
-// TestIndexErrors: what can not be indexed is refused, and so are searches by what is not.
+// TestIndexErrors checks that fields that cannot be indexed are refused, and so are searches by
+// fields that are not indexed.
 func TestIndexErrors(t *testing.T) {
 	for _, o := range []Options{{Index: []string{"text"}}, {Index: []string{"a b"}}, {Index: []string{"a", "a"}}, {Index: []string{"a"}, NoText: true}} {
 		if _, err := Create(filepath.Join(t.TempDir(), "x.simdb"), &o); !errors.Is(err, ErrInvalid) {
@@ -132,8 +133,8 @@ func TestIndexErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkIndex finds documents by their fields, by the index, also of 20,000 in a memtable, and
-// without it: 100 of a language, one of a URL, those of a host.
+// BenchmarkIndex finds documents by their fields, with the index, also for 20,000 in a memtable,
+// and without it: 100 with a language, one with a URL, those with a host.
 func BenchmarkIndex(b *testing.B) {
 	n := benchSize()
 	db, err := Create(filepath.Join(b.TempDir(), "x.simdb"), &Options{NoSketch: true, Index: []string{"lang", "url"}})

@@ -21,14 +21,14 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A corpus is documents that come in shards, one after the other, with deletes after some of them.
+// A corpus is documents in shards that are added one after the other, with deletes after some
+// shards.
 type corpus struct {
 	shards  [][]Doc
-	deletes map[int][]string // after which shard which IDs go
+	deletes map[int][]string // IDs to delete after each shard
 }
 
-// licences returns the example texts in shards, in an order of their own: that of writing is not
-// that of IDs. Some are in two shards.
+// licences returns the example texts in shards, not in the order of IDs. Some are in two shards.
 func licences(t *testing.T) corpus {
 	t.Helper()
 	var docs []Doc
@@ -41,7 +41,7 @@ func licences(t *testing.T) corpus {
 	return shuffled(docs, 4, 1)
 }
 
-// families returns short texts that were made from each other, some of them twice, and some without
+// families returns short texts that were derived from each other, some duplicated, and some without
 // words.
 func families(n int) corpus {
 	r := rand.New(rand.NewPCG(6, 6))
@@ -67,8 +67,8 @@ func families(n int) corpus {
 	return shuffled(docs, 5, 2)
 }
 
-// shuffled spreads documents over shards. A tenth of a shard's comes again in the next, and some
-// are deleted between.
+// shuffled distributes documents over shards. A tenth of each shard is repeated in the next, and
+// some documents are deleted in between.
 func shuffled(docs []Doc, shards int, seed uint64) corpus {
 	r := rand.New(rand.NewPCG(seed, 8))
 	r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
@@ -124,7 +124,7 @@ func deleteAll(t testing.TB, db *DB, ids []string) {
 	}
 }
 
-// inOrder sorts documents by their numbers, which must differ.
+// inOrder sorts documents by sequence number, which must be unique.
 func inOrder(t testing.TB, es []Entry) []Entry {
 	t.Helper()
 	slices.SortFunc(es, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -136,8 +136,8 @@ func inOrder(t testing.TB, es []Entry) []Entry {
 	return es
 }
 
-// everything writes out what a database says: its documents in the order of writing, and all
-// searches and joins.
+// everything returns the answers of a database as text: its documents in the order of writing, and
+// the results of all searches and joins.
 func everything(t testing.TB, db *DB) []string {
 	t.Helper()
 	ctx := context.Background()
@@ -169,7 +169,7 @@ func everything(t testing.TB, db *DB) []string {
 }
 
 // TestIngestEqualsLoad makes a database by loading shards, and others by loading them elsewhere,
-// packing and ingesting: all answers are the same, also after a second pack, merging, reopening,
+// packing and ingesting: all answers must be equal, also after a second pack, merging, reopening,
 // and a power cut.
 func TestIngestEqualsLoad(t *testing.T) {
 	corpora := map[string]corpus{"licences": licences(t), "families": families(600)}
@@ -187,7 +187,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 			}
 			loaded := open(mem, "/loaded")
 			ingested := open(mem, "/ingested")
-			put(t, ingested, "gone", 1) // so that numbers differ
+			put(t, ingested, "gone", 1) // makes the sequence numbers differ
 			deleteAll(t, ingested, []string{"gone"})
 			for i, shard := range c.shards {
 				path := fmt.Sprintf("/shard%d", i)
@@ -248,8 +248,9 @@ func tableOf(t *testing.T, path string, params sstable.Params, seqs ...uint64) {
 	}
 }
 
-// TestIngestNumbers takes in tables with sequence numbers from anywhere: the order in each is kept,
-// all come after what was written before, and a table that would leave no numbers is refused.
+// TestIngestNumbers ingests tables with arbitrary sequence numbers: the order within each is
+// preserved, all are numbered after earlier writes, and a table that would exhaust the numbers is
+// refused.
 func TestIngestNumbers(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, &Options{NoSketch: true, DisableAutoCompaction: true})
@@ -313,8 +314,8 @@ func listed(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestIngestDamaged flips a bit in every kilobyte of a table: it is refused whole, and nothing of
-// it stays.
+// TestIngestDamaged flips a bit in every kilobyte of a table: Ingest must refuse the whole table
+// and leave no data behind.
 func TestIngestDamaged(t *testing.T) {
 	ctx := context.Background()
 	from, _ := create4test(t, nil)

@@ -15,14 +15,14 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A textModel is documents with texts that share passages, and their sketches.
+// A textModel holds documents whose texts share passages, with their sketches.
 type textModel struct {
 	texts    map[string]string
 	sketches map[string]minhash.Sketch
 }
 
-// randomText returns some sentences out of a small stock, so that texts overlap in every degree,
-// and some are short or empty.
+// randomText returns some sentences from a small stock, so that texts overlap to all degrees, and
+// some are short or empty.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	for range r.IntN(14) {
@@ -69,7 +69,7 @@ func (m *textModel) verified(db *DB, text string, t float64, except string) map[
 }
 
 // TestJaccard compares JACCARD, verified and not, with brute force, for thresholds above and below
-// the floor of the index, after updates, deletes, flushes, compactions, loads and reopening.
+// the minimum of the index, after updates, deletes, flushes, compactions, loads and reopening.
 func TestJaccard(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(11, 12))
@@ -96,7 +96,7 @@ func TestJaccard(t *testing.T) {
 					}
 				}
 				allowed := 1 + len(want)/100
-				if threshold*64 < view.VerifyErrors*view.VerifyErrors { // 4 % of those at the threshold, and documents have sentences in common
+				if threshold*64 < view.VerifyErrors*view.VerifyErrors { // 4 % of those at the threshold; documents share whole sentences
 					allowed += len(want) / 4
 				}
 				if missed := len(want) - len(got); missed > allowed {
@@ -196,12 +196,12 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 					t.Fatalf("mode %d at %g: %+v, score to the keeper %s is %g", mode, threshold, x, keepers[x.Cluster], score)
 				}
 			}
-			for _, p := range want { // who has a partner is in a cluster
+			for _, p := range want { // documents with a partner must be in a cluster
 				if mode == Components && (!seen[p.A] || !seen[p.B]) {
 					t.Fatalf("%+v is in no cluster", p)
 				}
 			}
-			for a, ka := range keepers { // keepers are not near each other
+			for a, ka := range keepers { // keepers must not match each other
 				for b, kb := range keepers {
 					if score := minhash.Jaccard(m.sketches[ka], m.sketches[kb], 64).Score; a != b && score >= threshold {
 						t.Fatalf("keepers %s and %s: %g", ka, kb, score)
@@ -212,7 +212,7 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 	}
 }
 
-// stars is the definition of star clusters by score, carried out.
+// stars forms star clusters by score, by their definition.
 func (m *textModel) stars(t *testing.T, db *DB, threshold float64) []Member {
 	t.Helper()
 	entries := collect(t, entriesOf(context.Background(), db, Range{}))
@@ -237,7 +237,7 @@ func (m *textModel) stars(t *testing.T, db *DB, threshold float64) []Member {
 	return number(slices.Collect(maps.Values(clusters)))
 }
 
-// TestPutNovelJaccard stores only what is new by the words.
+// TestPutNovelJaccard stores only documents that are new by their words.
 func TestPutNovelJaccard(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)

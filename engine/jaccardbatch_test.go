@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// TestJaccardBatch compares batches of texts and of stored documents, by brute force over sketches
-// and with searches one by one of those that texts decide.
+// TestJaccardBatch compares batches of texts and of stored documents with brute force over
+// sketches, and verified batches with single searches.
 func TestJaccardBatch(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(17, 10))
@@ -57,8 +57,8 @@ func TestJaccardBatch(t *testing.T) {
 	}
 }
 
-// TestJaccardBatchEnds ends batches early: by the caller, the context and a document that is not
-// there, with more matches than are held.
+// TestJaccardBatchEnds ends batches early: by the caller, by the context and by a document that
+// does not exist, with more matches than are held.
 func TestJaccardBatchEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

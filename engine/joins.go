@@ -144,11 +144,11 @@ type IDPair struct{ A, B string }
 // durable; otherwise nothing has changed. Recording a pair again changes nothing; removing a pair
 // that is not recorded is ErrNotFound. Pairing an ID with itself is ErrInvalid.
 func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...IDPair) error {
-	of := make([]view.IDPair, len(pairs))
+	inner := make([]view.IDPair, len(pairs))
 	for i, p := range pairs {
-		of[i] = view.IDPair(p)
+		inner[i] = view.IDPair(p)
 	}
-	return db.s.SetAllowed(ctx, allowed, of)
+	return db.s.SetAllowed(ctx, allowed, inner)
 }
 
 // Allowed yields the pairs that SetAllowed had recorded when the snapshot was created, in order,

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestKeeperOfIngested prefers, of the documents of a table that was taken over, those that were
-// written first where it was made, also once that table has been merged with others.
+// TestKeeperOfIngested checks that, among the documents of an ingested table, the one that was
+// written first in its original database is preferred, also once that table has been merged with
+// others.
 func TestKeeperOfIngested(t *testing.T) {
 	ctx := t.Context()
 	from, _ := create4test(t, &Options{NoSketch: true})
@@ -20,7 +21,7 @@ func TestKeeperOfIngested(t *testing.T) {
 		ids = append(ids, fmt.Sprintf("id-%02d", i))
 	}
 	var keepers [10]string
-	for _, i := range r.Perm(len(ids)) { // ten clusters of ten, some of equal fingerprint
+	for _, i := range r.Perm(len(ids)) { // ten clusters of ten, some with equal fingerprints
 		put(t, from, ids[i], 0x0123456789abcdef*uint64(i/10)^uint64(i%3))
 		keepers[i/10] = cmp.Or(keepers[i/10], ids[i])
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// TestUnknownKernel checks that whatever opens a database or a table refuses a kernel that the
-// processor does not have, and leaves nothing behind.
+// TestUnknownKernel checks that every function that opens a database or a table refuses a kernel
+// that the processor does not support, and leaves nothing behind.
 func TestUnknownKernel(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	path, table := filepath.Join(dir, "db"), filepath.Join(dir, "part.sst")

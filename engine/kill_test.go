@@ -26,25 +26,25 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// The child of TestKill writes until it is killed, and says on standard output what was
-// acknowledged.
+// The child of TestKill writes until it is killed, and prints acknowledged writes on standard
+// output.
 const killChild = "SIMDB_TEST_KILL_CHILD"
 
-// A killPoint is an operation of the file system before which the child kills itself.
+// A killPoint is a file operation before which the child kills itself.
 type killPoint struct {
 	kind   vfstest.OpKind
-	suffix string // of the file's name
-	nth    int    // of these operations; from the creation of a log on, if newLog is set
+	suffix string // suffix of the file's name
+	nth    int    // count of such operations; from the creation of a log on, if newLog is set
 	newLog bool
-	torn   bool // half of the write is done
+	torn   bool // half of the write is carried out
 }
 
 func (p killPoint) String() string {
 	return fmt.Sprintf("%v *%s, number %d, of a new log: %v, torn: %v", p.kind, p.suffix, p.nth, p.newLog, p.torn)
 }
 
-// killPoints are what a child is killed at first, one each; then it is killed at random instants
-// and at random ones of these.
+// killPoints are the points at which the first children are killed, one each; later children are
+// killed at random instants or at random points.
 var killPoints = []killPoint{
 	{kind: vfstest.OpCreate, suffix: ".wal", nth: 1},
 	{kind: vfstest.OpWrite, suffix: ".wal", nth: 1, newLog: true}, // the header
@@ -64,11 +64,12 @@ var killPoints = []killPoint{
 	{kind: vfstest.OpCommitted, suffix: files.Catalog, nth: 1},
 }
 
-// pointsOfNewLogs is how many of the first killPoints every child reaches that makes a log.
+// pointsOfNewLogs is the number of the leading killPoints that every child that creates a log
+// reaches.
 const pointsOfNewLogs = 8
 
-// TestKill kills a writing process, at random instants and at operations of the file system, and
-// looks for what it had acknowledged. Another process continues in the open that recovers, and is
+// TestKill kills a writing process, at random instants and at file operations, and checks that its
+// acknowledged writes are there. Then another process continues in the open that recovers, and is
 // killed too, or the test itself continues and closes the database.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(killChild); path != "" {
@@ -87,7 +88,7 @@ func TestKill(t *testing.T) {
 	looked := 0
 	for cycle := range cycles {
 		k.cycle(t, cycle)
-		if cycle == cycles-1 || k.r.IntN(2) == 0 { // else the next child recovers
+		if cycle == cycles-1 || k.r.IntN(2) == 0 { // otherwise the next child recovers
 			k.look(t)
 			looked++
 		}
@@ -105,17 +106,17 @@ func TestKill(t *testing.T) {
 		"acknowledged one lost", seed, cycles, at, len(k.died), cycles-looked, k.next)
 }
 
-// A killer kills children, and knows what they wrote.
+// A killer kills children, and records what they wrote.
 type killer struct {
 	path  string
 	r     *rand.Rand
 	next  int                 // number of the next write
 	acked map[string]uint64   // the last acknowledged fingerprint of each ID
-	maybe map[string][]uint64 // later ones that a kill came upon, and that may have happened
+	maybe map[string][]uint64 // later ones that a kill interrupted, and that may be stored
 	died  map[killPoint]int   // how many children died there
 }
 
-// cycle lets a child write until it is killed, and notes what it acknowledged.
+// cycle lets a child write until it is killed, and records its acknowledged writes.
 func (k *killer) cycle(t *testing.T, cycle int) {
 	point := -1
 	switch {
@@ -135,9 +136,9 @@ func (k *killer) cycle(t *testing.T, cycle int) {
 	}
 	most := time.Duration(15+k.r.IntN(60)) * time.Millisecond
 	if point >= 0 {
-		most = time.Duration(1+k.r.IntN(3)) * time.Second / 2 // some are not reached
+		most = time.Duration(1+k.r.IntN(3)) * time.Second / 2 // some points are not reached
 	}
-	if point < 0 || point >= pointsOfNewLogs { // else it dies by itself
+	if point < 0 || point >= pointsOfNewLogs { // otherwise it kills itself
 		timer := time.AfterFunc(most, func() { cmd.Process.Kill() })
 		defer timer.Stop()
 	}
@@ -152,7 +153,7 @@ func (k *killer) cycle(t *testing.T, cycle int) {
 			t.Fatalf("the child says %q", sc.Text())
 		}
 		if err != nil {
-			break // a line that was cut
+			break // a truncated line
 		}
 		k.acknowledge(n)
 	}
@@ -172,8 +173,8 @@ func (k *killer) acknowledge(n int) {
 	k.next = n + 1
 }
 
-// look opens what a killed child left, compares it, mostly continues writing in the same open, and
-// closes it. Then only files are there that the database uses.
+// look opens the database after a kill, checks it, mostly continues writing in the same open, and
+// closes it. Then it checks that all files are in use.
 func (k *killer) look(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
@@ -218,7 +219,7 @@ func (k *killer) look(t *testing.T) {
 	}
 }
 
-// killBatch is write number n: a few documents that belong together.
+// killBatch is write number n: a few documents with one fingerprint.
 func killBatch(n int) []Doc {
 	var docs []Doc
 	for i := range 3 {
@@ -227,8 +228,8 @@ func killBatch(n int) []Doc {
 	return docs
 }
 
-// checkKilled checks that every acknowledged document has its last acknowledged value, or that of a
-// write after it that was under way; and that no write is there by half.
+// checkKilled checks that every document has its last acknowledged value, or that of a later write
+// in progress, and that no write is there in part.
 func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string][]uint64) {
 	t.Helper()
 	ctx := context.Background()
@@ -251,7 +252,7 @@ func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string
 	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r.Problems, err)
 	}
-	for _, e := range acked { // what was under way may have become the last value
+	for _, e := range acked { // a write in progress may have stored the last value
 		for m, err := range db.Near(ctx, e, 0) {
 			if err != nil || m.Distance != 0 {
 				t.Fatal(m, err)
@@ -293,11 +294,11 @@ func writeUntilKilled(path string) {
 	}
 }
 
-// errTorn is the error of a write that was half done when the child died.
+// errTorn is the error of a write that was half finished when the child died.
 var errTorn = errors.New("torn")
 
-// failKilled ends a child that has met an error, which is one of the program unless the child is to
-// die of it.
+// failKilled ends a child after an error. The error is a failure of the program, unless it was
+// injected to kill the child.
 func failKilled(what string, err error) {
 	if errors.Is(err, errTorn) {
 		dieNow()

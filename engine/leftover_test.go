@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestUnsyncedWritesSurviveKill kills a process that does not sync: what it acknowledged is with
+// TestUnsyncedWritesSurviveKill kills a process that does not sync: its acknowledged writes are in
 // the operating system.
 func TestUnsyncedWritesSurviveKill(t *testing.T) {
 	ctx := context.Background()
@@ -42,7 +42,7 @@ func TestUnsyncedWritesSurviveKill(t *testing.T) {
 	}
 }
 
-// TestFlushRemovesAllLogs flushes a memtable that several logs hold, as after several short runs.
+// TestFlushRemovesAllLogs flushes a memtable that has several logs, as after several short runs.
 func TestFlushRemovesAllLogs(t *testing.T) {
 	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, DisableAutoCompaction: true}
@@ -73,7 +73,7 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 	if err := db.Flush(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil { // logs go after those who wait for the flush are told
+	if err := db.Close(); err != nil { // logs are removed after waiting callers are told of the flush
 		t.Fatal(err)
 	}
 	if left := logs(); len(left) > 0 {
@@ -81,9 +81,9 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 	}
 }
 
-// TestFailedCommitKeepsTable has a transaction of the catalog fail after its change was made: the
-// next Open needs the table that the catalog lists, though the process that wrote it was told of a
-// failure.
+// TestFailedCommitKeepsTable makes a transaction of the catalog fail after its change was made: the
+// next Open needs the table that the catalog lists, although the process that wrote it was told of
+// a failure.
 func TestFailedCommitKeepsTable(t *testing.T) {
 	ctx := context.Background()
 	verbs := map[string]func(*DB) error{
@@ -112,7 +112,7 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, db, "b", 2)
-		if verb == "compact" { // so that not its flush fails
+		if verb == "compact" { // so that its flush does not fail
 			if err := db.Flush(ctx); err != nil {
 				t.Fatal(err)
 			}
@@ -141,9 +141,9 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 	}
 }
 
-// TestFilesInUse has a system that removes and renames no file that a reader has mapped, as Windows
-// may: no operation fails for that, and the files go as soon as the reader has let go, by the next
-// removal, by closing, or by the next open.
+// TestFilesInUse simulates a system that does not remove or rename files that a reader has mapped,
+// as Windows may: no operation may fail because of that, and the files are removed once the reader
+// has released them: by the next removal, by closing, or by the next open.
 func TestFilesInUse(t *testing.T) {
 	ctx := t.Context()
 	for _, letGo := range []string{"removal", "close", "open"} {
@@ -199,7 +199,7 @@ func TestFilesInUse(t *testing.T) {
 		if letGo == "close" {
 			tables(1)
 		}
-		open() // with files that are still in use, or without them
+		open() // with files that are still in use, or without
 		if n := len(textsIn(t, s.db)); n != 152 {
 			t.Errorf("%s: %d documents", letGo, n)
 		}

@@ -52,7 +52,7 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 	return db
 }
 
-// written returns a text for each of a list, to compare.
+// written returns the elements of a list as text, to compare.
 func written[T any](list []T) (s []string) {
 	for _, v := range list {
 		s = append(s, fmt.Sprintf("%+v", v))
@@ -60,7 +60,7 @@ func written[T any](list []T) (s []string) {
 	return s
 }
 
-// sameSet compares two lists of which the first is in no order.
+// sameSet compares two lists without regard to order.
 func sameSet[T any](t *testing.T, what string, got, want []T) {
 	t.Helper()
 	text := func(list []T) []string { return slices.Sorted(slices.Values(written(list))) }
@@ -79,8 +79,8 @@ func (s *Snapshot) first(t *testing.T) string {
 	panic("no document")
 }
 
-// The first n of anything are those of the whole in order; what is unordered is the same set; and a
-// count is its size.
+// TestFirstUnorderedCount checks that the first n results are a prefix of the ordered ones, that
+// unordered results are the same set, and that counts are their number.
 func TestFirstUnorderedCount(t *testing.T) {
 	for seed := range exhaustive.Some(t, 3, 6) {
 		o := &Options{DisableAutoCompaction: true}
@@ -159,7 +159,8 @@ func TestFirstUnorderedCount(t *testing.T) {
 	}
 }
 
-// A search allocates for what it yields, not for what it finds.
+// TestNearAllocations checks that a search allocates for the results it yields, not for those it
+// finds.
 func TestNearAllocations(t *testing.T) {
 	if exhaustive.Race {
 		t.Skip("the race detector drops items of pools")
@@ -182,8 +183,8 @@ func TestNearAllocations(t *testing.T) {
 	}
 }
 
-// What does not fit into Options.Memory is ErrTooLarge, and says what to do; the first, the
-// unordered and the count do fit.
+// TestMemory checks that results that exceed Options.Memory are ErrTooLarge, with advice; limited,
+// unordered and counted results fit.
 func TestMemory(t *testing.T) {
 	db := crowdedDB(t, 1, &Options{Memory: 1 << 10})
 	s := snapshot4test(t, db)

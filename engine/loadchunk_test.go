@@ -13,8 +13,8 @@ import (
 )
 
 // TestLoadKnowsIDs loads without Replace, in many small tables, IDs that are in tables, in the
-// memtable, in the table being written, deleted, and new, while another loader and writers add
-// others: ErrExists says which are stored.
+// memtable, in the table being written, deleted, or new, while another loader and writers add
+// others: ErrExists must be returned for the stored ones.
 func TestLoadKnowsIDs(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(3, 9))
@@ -56,7 +56,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 				added++
 				stored[d.ID] = true
 			}
-			if i%400 == 399 { // what others have written counts from the next table on
+			if i%400 == 399 { // writes of others count from the next table on
 				put(100)
 				if err := l.Flush(); err != nil {
 					t.Fatal(err)
@@ -82,8 +82,8 @@ func TestLoadKnowsIDs(t *testing.T) {
 	}
 }
 
-// TestLoadCancelled ends a load by its context: nothing of it is left, and the database can be
-// written to.
+// TestLoadCancelled cancels the context of a load: the load must leave nothing behind, and the
+// database can be written.
 func TestLoadCancelled(t *testing.T) {
 	db, path := create4test(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,8 +109,8 @@ func TestLoadCancelled(t *testing.T) {
 	}
 }
 
-// TestLoadAborted ends loads in which texts have been written already: nothing of what was not
-// published is left, neither documents nor files.
+// TestLoadAborted aborts loads that have written texts already: they must leave neither documents
+// nor files that were not published.
 func TestLoadAborted(t *testing.T) {
 	for _, published := range []int{0, 1} {
 		db, path := create4test(t, nil)
@@ -148,8 +148,8 @@ func TestLoadAborted(t *testing.T) {
 	}
 }
 
-// TestCloseEndsLoad closes a database during a load that has begun a table and waits for texts:
-// Close does not wait for them.
+// TestCloseEndsLoad closes a database during a load that has started a table and waits for texts:
+// Close must not wait for them.
 func TestCloseEndsLoad(t *testing.T) {
 	db, _ := create4test(t, nil)
 	l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
@@ -169,9 +169,8 @@ func TestCloseEndsLoad(t *testing.T) {
 	}
 }
 
-// TestLoadMergesOnce loads in many tables, while writes make others due: no table of the load is
-// merged before the load has enough of them, none of its documents is merged twice, and few tables
-// are left.
+// TestLoadMergesOnce loads in many tables, while writes make other merges due: no table of the load
+// is merged before there are enough, no document is merged twice, and few tables are left.
 func TestLoadMergesOnce(t *testing.T) {
 	for _, tables := range []int{3, 5, 9, 16, 20} {
 		ctx := t.Context()
@@ -218,7 +217,7 @@ func TestLoadMergesOnce(t *testing.T) {
 		if err != nil || st.Documents != int64(50*tables) || len(st.Tables) > 3 {
 			t.Fatalf("%d tables: %d documents in %d tables, %v", tables, st.Documents, len(st.Tables), err)
 		}
-		// The event of a merge in the background comes after its end.
+		// The event of a background merge comes after its end.
 		until(t, "the events of all merges", func() bool {
 			mu.Lock()
 			defer mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestLoadSorted loads IDs in their order, whose tables need not be compared with each other, in
-// many tables that are merged meanwhile; writers delete and replace some between two tables, and
-// write some that the load has next. In the end the load goes back to IDs that it has had. A map
-// says what each ID must have.
+// TestLoadSorted loads IDs in order, so that tables need not be compared with each other, in many
+// tables that are merged meanwhile; between two tables, writers delete and replace some documents,
+// and write some that the load has next. Finally the load repeats earlier IDs. A map holds the
+// expected document of each ID.
 func TestLoadSorted(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(9, 12))
@@ -60,7 +60,7 @@ func TestLoadSorted(t *testing.T) {
 					delete(want, id)
 				}
 			}
-			if table == 20 { // all of the load in one table with what others wrote
+			if table == 20 { // merges the load into one table with the writes of others
 				if err := db.Compact(ctx); err != nil {
 					t.Fatal(err)
 				}

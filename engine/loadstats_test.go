@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestLoadStatsAddUp loads IDs again and again, over what is stored and over themselves, in many
-// tables: the documents counted are those that are there, and with those replaced they are as many
+// TestLoadStatsAddUp loads IDs repeatedly, over stored ones and over themselves, in many tables:
+// the documents counted must be those in the database, and, together with those replaced, as many
 // as were added and stored.
 func TestLoadStatsAddUp(t *testing.T) {
 	for _, c := range []struct{ stored, added, ids int }{{0, 3000, 1}, {0, 3000, 700}, {200, 3000, 400}, {50, 20, 20}} {
@@ -62,8 +62,8 @@ func TestLoadStatsAddUp(t *testing.T) {
 	}
 }
 
-// TestTimeOutOfRange stores documents of times that 64-bit microseconds have, and that they have
-// not.
+// TestTimeOutOfRange stores documents with times inside and outside the range of 64-bit
+// microseconds.
 func TestTimeOutOfRange(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoSketch: true})

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// TestLoadSums loads runs of equal texts, among others of their length, without words, empty, or
-// with a fingerprint of their own: every document has what is computed from its text alone.
+// TestLoadSums loads runs of equal texts, among others of the same length, without words, empty, or
+// with given fingerprints: every document must have the fingerprint and sketch of its text alone.
 func TestLoadSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {
@@ -44,7 +44,7 @@ func TestLoadSums(t *testing.T) {
 	}
 }
 
-// checkSums compares fingerprints, sketches and texts with what is computed one by one.
+// checkSums compares fingerprints, sketches and texts with those computed one by one.
 func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 	t.Helper()
 	s := snapshot4test(t, db)

@@ -13,7 +13,8 @@ import (
 )
 
 // benchFull returns two copies of a database, one with n documents in its memtable, which nearly
-// fill it. Both are copies, as a file is mapped with large pages or not by how it was written.
+// fill it. Both are copies because the way a file was written decides whether it is mapped with
+// large pages.
 func benchFull(b *testing.B, src *DB, n int, doc func(i int) Doc) (empty, full *DB) {
 	b.Helper()
 	empty = benchCopy(b, src, Options{Sync: SyncNever, DisableAutoCompaction: true})
@@ -33,12 +34,12 @@ func benchFull(b *testing.B, src *DB, n int, doc func(i int) Doc) (empty, full *
 	return empty, full
 }
 
-// benchRatio reports what a search of a database with an empty memtable takes, and of one with a
-// full memtable, in processor time, and the ratio. Run searches many times and says how often.
+// benchRatio reports the processor time of a search in a database with an empty memtable, and with
+// a full memtable, and the ratio. run searches many times and returns the number of searches.
 func benchRatio(b *testing.B, name string, empty, full *DB, run func(db *DB) (searches int, err error)) {
 	b.Run(name, func(b *testing.B) {
 		times := [2]time.Duration{time.Hour, time.Hour}
-		for range 30 { // the least counts: noise only adds time
+		for range 30 { // use the minimum: noise only adds time
 			for i, db := range []*DB{empty, full} {
 				start := cpuTime(b)
 				n, err := run(db)
@@ -55,7 +56,7 @@ func benchRatio(b *testing.B, name string, empty, full *DB, run func(db *DB) (se
 	})
 }
 
-// drain takes all that a search yields.
+// drain reads all results of a search.
 func drain[T any](seq iter.Seq2[T, error]) error {
 	for _, err := range seq {
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A frozenSnapshot is a snapshot with the documents that it must show.
+// A frozenSnapshot is a snapshot with its expected documents.
 type frozenSnapshot struct {
 	*Snapshot
 	docs map[string]Fingerprint
@@ -82,8 +82,8 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 	return nil
 }
 
-// TestMemtableIndex fills a memtable far beyond where its index begins, replaces and deletes, and
-// compares what snapshots of all ages show, while it is written, with brute force.
+// TestMemtableIndex fills a memtable far beyond the size at which its index starts, replaces and
+// deletes, and compares snapshots of all ages with brute force while it is written.
 func TestMemtableIndex(t *testing.T) {
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever})
 	ctx := context.Background()
@@ -114,7 +114,7 @@ func TestMemtableIndex(t *testing.T) {
 	for i, fp := range fps {
 		id := fmt.Sprint("d", i)
 		if r.IntN(10) == 0 {
-			id = fmt.Sprint("d", r.IntN(i+1)) // replaces
+			id = fmt.Sprint("d", r.IntN(i+1)) // replaces one
 		}
 		if err := db.Put(ctx, Doc{ID: id, Fingerprint: &fp}); err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func TestMemtableSketches(t *testing.T) {
 	db, _ := create4test(t, &Options{NoText: true, Sketch: size, Sync: SyncNever})
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(10, 10))
-	text := func(r *rand.Rand, i int) string { // families of 20, of which some words differ
+	text := func(r *rand.Rand, i int) string { // families of 20 that differ in some words
 		var b strings.Builder
 		words := rand.New(rand.NewPCG(11, uint64(i/20)))
 		for range 3 + i/20%40 {
@@ -222,7 +222,7 @@ func TestMemtableSketches(t *testing.T) {
 	for i := range 2 * memindex.MinSketches {
 		id := fmt.Sprint("d", i)
 		if r.IntN(10) == 0 {
-			id = fmt.Sprint("d", r.IntN(i+1)) // replaces
+			id = fmt.Sprint("d", r.IntN(i+1)) // replaces one
 		}
 		text := text(r, i)
 		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {

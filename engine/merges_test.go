@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/compaction"
 )
 
-// eager is a policy by which tables of any size are merged two by two.
+// eager is a policy that merges tables of any size two by two.
 var eager = compaction.Options{Fanout: 2, Smallest: 1}
 
 // loadTable adds documents from..to-1 as one table.
@@ -47,14 +47,14 @@ func until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// TestMergesAtOnce holds merges in the middle, so that several run at once, of which no two have a
-// table in common; meanwhile documents of all of them are deleted and replaced, and the tables are
-// packed and checked. Then the merges end, and nothing is lost or comes back.
+// TestMergesAtOnce holds merges in the middle, so that several run at once, no two with a common
+// table; meanwhile documents in all tables are deleted and replaced, and the tables are packed and
+// checked. Then the merges end, and nothing may be lost or come back.
 func TestMergesAtOnce(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
 	const n = 21_000
-	for i, from := 0, 0; from < n; i++ { // pairs of tables of about one size
+	for i, from := 0, 0; from < n; i++ { // pairs of tables of similar size
 		size := []int{8000, 8000, 2000, 2000, 500, 500}[i]
 		loadTable(t, db, from, from+size)
 		from += size
@@ -109,7 +109,7 @@ func TestMergesAtOnce(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	compacted := make(chan error)
-	go func() { compacted <- db.Compact(ctx) }() // waits for all
+	go func() { compacted <- db.Compact(ctx) }() // waits for all merges
 	time.Sleep(10 * time.Millisecond)
 	db.SetCompactionRate(0)
 	if err := <-compacted; err != nil {
@@ -118,7 +118,7 @@ func TestMergesAtOnce(t *testing.T) {
 	if n := tables(t, db); n != 1 {
 		t.Errorf("%d tables", n)
 	}
-	// The event of a merge in the background comes after its end.
+	// The event of a background merge comes after its end.
 	until(t, "the events of all merges", func() bool { return merges.Load() == db.Metrics().Compactions })
 	if m := db.Metrics(); merges.Load() < 4 || m.Merging > 0 {
 		t.Errorf("%d merges, %+v", merges.Load(), m)
@@ -146,8 +146,8 @@ func TestMergesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTableBound writes from several goroutines while merging is slow: there are never more tables
-// than writers are stopped at, and all documents are there.
+// TestTableBound writes from several goroutines while merging is slow: there must never be more
+// tables than the limit that stops writers, and no document may be lost.
 func TestTableBound(t *testing.T) {
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, MemtableBytes: 5000, CompactionRate: 1_000_000})
 	var stop atomic.Bool
@@ -184,8 +184,8 @@ func TestTableBound(t *testing.T) {
 	}
 }
 
-// stopped returns a database in which a writer waits for a merge that does not continue; the
-// channel gets its error.
+// stopped returns a database in which a writer waits for a merge that does not proceed; the channel
+// receives its error.
 func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan error) {
 	o.NoText, o.NoSketch, o.Sync, o.MemtableBytes, o.CompactionRate = true, true, SyncNever, 5000, 1
 	full := make(chan struct{}, 1)
@@ -209,8 +209,8 @@ func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan e
 	return db, path, done
 }
 
-// TestStoppedWriter has a writer that is stopped by the number of tables continue: by its context,
-// by Close, by a pause.
+// TestStoppedWriter releases a writer that is stopped by the number of tables: by its context, by
+// Close, by a pause.
 func TestStoppedWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stalls := make(chan Event, 100)
@@ -250,7 +250,7 @@ func TestStoppedWriter(t *testing.T) {
 	<-done
 }
 
-// TestPauseCompaction flushes while compaction is paused: only the merges that a caller requests
+// TestPauseCompaction flushes while compaction is paused: only merges that a caller requests may
 // run.
 func TestPauseCompaction(t *testing.T) {
 	ctx := context.Background()
@@ -280,8 +280,8 @@ func TestPauseCompaction(t *testing.T) {
 	until(t, "tables are merged", func() bool { return tables(t, db) < before })
 }
 
-// TestCloseFinishes closes a database while a merge is held: it is finished, however large, unless
-// CloseWait says that it must not take that long.
+// TestCloseFinishes closes a database while a merge is held: Close must finish it, however large,
+// unless CloseWait is too short.
 func TestCloseFinishes(t *testing.T) {
 	for _, c := range []struct {
 		wait   time.Duration
@@ -289,7 +289,7 @@ func TestCloseFinishes(t *testing.T) {
 	}{{0, 1}, {time.Hour, 1}, {-1, 4}} {
 		db, path := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
 		for i := range 4 {
-			loadTable(t, db, 30_000*i, 30_000*(i+1)) // more bytes in all than Close merges of its own accord
+			loadTable(t, db, 30_000*i, 30_000*(i+1)) // more bytes in all than Close merges on its own
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
@@ -300,7 +300,7 @@ func TestCloseFinishes(t *testing.T) {
 		}
 		until(t, "a merge runs", func() bool { return db.Metrics().Merging == 1 })
 		refused := make(chan struct{})
-		go func() { // a writer is told at once that the database is being closed
+		go func() { // a writer must be told immediately that the database is being closed
 			defer close(refused)
 			for {
 				if err := db.Put(context.Background(), Doc{ID: "0", Fingerprint: new(uint64(0))}); err != nil {
@@ -325,8 +325,8 @@ func TestCloseFinishes(t *testing.T) {
 	}
 }
 
-// TestExpiredCount lets nearly all documents of a table expire: compaction counts them as dead,
-// although one lives on, whether it is asked or looks on its own.
+// TestExpiredCount lets nearly all documents of a table expire: compaction must count them as dead,
+// although one is alive, whether requested or in the background.
 func TestExpiredCount(t *testing.T) {
 	ctx := context.Background()
 	var now atomic.Int64
@@ -349,7 +349,7 @@ func TestExpiredCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		now.Add(int64(20 * time.Second))
-		if !auto { // else a merge may have begun
+		if !auto { // otherwise a merge may have begun
 			st, err := db.Stats()
 			if err != nil || len(st.Tables) != 1 || st.Tables[0].Expired < 900 || st.Documents > 100 {
 				t.Fatalf("%+v, %v", st, err)

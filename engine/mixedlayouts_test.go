@@ -19,8 +19,8 @@ import (
 // mixedLayouts are the layouts of the tables in the tests below.
 var mixedLayouts = []string{"4:1", "2:1", "8:1", "3:1", "5:2", "4x4", "4:1", "2:1", "3:1", "1:1"}
 
-// mixedDB loads the documents into as many tables as there are mixedLayouts, each of another layout
-// but of about the same size, and returns the chooser's count of tables.
+// mixedDB loads the documents into as many tables as there are mixedLayouts, each with another
+// layout but about the same size, and returns the database.
 func mixedDB(t *testing.T, fps []uint64) *DB {
 	t.Helper()
 	var tables atomic.Int64
@@ -56,7 +56,7 @@ func mixedDB(t *testing.T, fps []uint64) *DB {
 
 func mixedID(i int) string { return fmt.Sprintf("%06d", i) }
 
-// checkMixed checks that the tables have the layouts that they should.
+// checkMixed checks that the tables have the expected layouts.
 func checkMixed(t *testing.T, db *DB) {
 	t.Helper()
 	st, err := db.Stats()
@@ -74,8 +74,8 @@ func checkMixed(t *testing.T, db *DB) {
 	}
 }
 
-// mixedFingerprints returns n fingerprints: uniform ones, or skewed ones, most of whose bits are
-// those of one of a few.
+// mixedFingerprints returns n fingerprints: uniform ones, or skewed ones that share most of their
+// bits with one of a few.
 func mixedFingerprints(r *rand.Rand, n int, skewed bool) []uint64 {
 	var fps []uint64
 	for range n {
@@ -84,7 +84,7 @@ func mixedFingerprints(r *rand.Rand, n int, skewed bool) []uint64 {
 			fp &= r.Uint64() & r.Uint64() & r.Uint64()
 			fp ^= []uint64{0, ^uint64(0), 0xffffffff, 0xabcd_0000_1111_0000}[r.IntN(4)]
 		}
-		if len(fps) > 0 && r.IntN(8) == 0 { // near another
+		if len(fps) > 0 && r.IntN(8) == 0 { // near an earlier one
 			fp = fps[r.IntN(len(fps))]
 			for range r.IntN(11) {
 				fp ^= 1 << r.IntN(64)
@@ -171,7 +171,7 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 }
 
 // TestMixedLayoutPairs compares pairs and clusters of tables with different layouts with brute
-// force, before and after the tables are merged, packed and taken in by another database.
+// force, before and after the tables are merged, packed and ingested by another database.
 func TestMixedLayoutPairs(t *testing.T) {
 	ctx := context.Background()
 	for _, skewed := range []bool{false, true} {
@@ -234,7 +234,7 @@ func TestMixedLayoutPairs(t *testing.T) {
 	}
 }
 
-// TestLayoutOptions opens databases with layouts by size and given ones.
+// TestLayoutOptions opens databases with layouts by size and with fixed ones.
 func TestLayoutOptions(t *testing.T) {
 	for _, c := range []struct {
 		made, opened Layout

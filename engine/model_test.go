@@ -19,13 +19,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A model is what a database should answer: the documents in a map, every query by brute force.
+// A model answers queries like a database: it has the documents in a map, and answers every query
+// by brute force.
 type model struct {
 	docs map[string]Entry
 	seq  uint64
-	mark int64 // of a load
+	mark int64 // mark of a load
 
-	allowed map[IDPair]bool // the pairs, the lesser ID first; nil for none
+	allowed map[IDPair]bool // allowed pairs, the smaller ID first; nil for none
 }
 
 func (m *model) clone() *model {
@@ -91,7 +92,7 @@ func (m *model) pairs(k int) []Pair {
 	return ps
 }
 
-// stars is the definition of star clusters, carried out.
+// stars forms star clusters by their definition.
 func (m *model) stars(k int) []Member {
 	order := slices.SortedFunc(maps.Values(m.docs), func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	order = slices.DeleteFunc(order, func(e Entry) bool { return !e.HasFingerprint })
@@ -106,7 +107,7 @@ func (m *model) stars(k int) []Member {
 	}
 	var keepers []Entry
 	var clusters [][]Member
-	joined := map[uint64]Member{} // the first document of a fingerprint decides for all
+	joined := map[uint64]Member{} // the first document with a fingerprint decides for all
 	for _, e := range order {
 		j, ok := joined[e.Fingerprint]
 		if alone := m.inPair(e.ID); !ok || alone {
@@ -125,7 +126,7 @@ func (m *model) stars(k int) []Member {
 	return number(clusters)
 }
 
-// number orders clusters and their members as Clusters does.
+// number sorts and numbers clusters and their members as Clusters does.
 func number(clusters [][]Member) (all []Member) {
 	clusters = slices.DeleteFunc(clusters, func(c []Member) bool { return len(c) < 2 })
 	for _, c := range clusters {
@@ -181,7 +182,7 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 		want := m.near(fp, k)
 		equal(t, fmt.Sprintf("near %016x %d", fp, k), collect(t, s.Search(ctx, ofPrint(fp), Near(k))), want)
 		n, nearest := r.IntN(6), m.near(fp, 64)
-		if n > 0 { // else all
+		if n > 0 { // otherwise all
 			nearest = head(nearest, n)
 		}
 		equal(t, "nearest", collect(t, s.Search(ctx, ofPrint(fp), Near(64), &SearchOptions{Limit: n})), nearest)
@@ -233,10 +234,10 @@ func equal[T comparable](t testing.TB, what string, got, want []T) {
 	}
 }
 
-// TestRetention lets documents grow older than the time to live.
+// TestRetention lets documents become older than the time to live.
 func TestRetention(t *testing.T) {
 	ctx := context.Background()
-	var passed atomic.Int64 // nanoseconds; the background reads the clock, too
+	var passed atomic.Int64 // nanoseconds; background work reads the clock, too
 	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load())) }
 	opts := &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: now}
 	db, err := Create(t.TempDir()+"/x.simdb", opts)

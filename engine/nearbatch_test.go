@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// wantBatch is what a batch should find by a model.
+// wantBatch returns the expected results of a batch by a model.
 func wantBatch(m *model, fps []uint64, k int) (want []BatchMatch) {
 	for i, fp := range fps {
 		for _, match := range m.near(fp, k) {
@@ -25,7 +25,7 @@ func wantBatch(m *model, fps []uint64, k int) (want []BatchMatch) {
 	return want
 }
 
-// singly is what a batch should find by the searches one by one.
+// singly returns the expected results of a batch by single searches.
 func singly(t testing.TB, s *Snapshot, fps []uint64, k int) (want []BatchMatch) {
 	t.Helper()
 	for i, fp := range fps {
@@ -57,8 +57,8 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 	equal(t, fmt.Sprintf("batch in chunks, k %d", k), collect(t, chunked), want)
 }
 
-// batchDB returns a database of three tables and a memtable with deleted and replaced documents in
-// all of them, its model, and fingerprints to search for.
+// batchDB returns a database of three tables and a memtable, with deleted and replaced documents in
+// each, its model, and fingerprints to search for.
 func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true, NoText: true, NoSketch: true})
@@ -67,7 +67,7 @@ func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 	fps := make([]uint64, docs)
 	for i := range fps {
 		fps[i] = r.Uint64()
-		if i%3 == 0 { // near another one, or equal
+		if i%3 == 0 { // near or equal to an earlier one
 			fps[i] = fps[r.IntN(i+1)]
 			for range r.IntN(5) {
 				fps[i] ^= 1 << r.IntN(64)
@@ -104,7 +104,7 @@ func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 	return db, m, asked
 }
 
-// TestNearBatch compares batches large enough for every way of searching with brute force.
+// TestNearBatch compares batches that are large enough for every search method with brute force.
 func TestNearBatch(t *testing.T) {
 	db, m, fps := batchDB(t, 4000, 3000)
 	if st, err := db.Stats(); err != nil || len(st.Tables) != 3 || st.Memtable == 0 || st.Tombstones == 0 {
@@ -199,7 +199,7 @@ func TestNearBatchExpired(t *testing.T) {
 	}
 }
 
-// TestNearBatchAmongWriters compares the batches of snapshots with their single searches while
+// TestNearBatchAmongWriters compares batches with single searches of the same snapshot while
 // documents are written, replaced, deleted, flushed and compacted.
 func TestNearBatchAmongWriters(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -253,8 +253,8 @@ func TestNearBatchAmongWriters(t *testing.T) {
 	wg.Wait()
 }
 
-// TestNearBatchHoldsLittle: a batch holds few of its matches at a time, be their IDs long or one
-// query's matches many, and yields the same.
+// TestNearBatchHoldsLittle checks that a batch holds few of its matches at a time, even if their
+// IDs are long or one query has many, and yields the same results.
 func TestNearBatchHoldsLittle(t *testing.T) {
 	db, _ := create4test(t, &Options{Sync: SyncNever, NoText: true, NoSketch: true, Memory: 1 << 20})
 	const docs, queries, idBytes = 5000, 20, 2000

@@ -27,7 +27,7 @@ func prints(t testing.TB, db *DB) map[string]uint64 {
 	return all
 }
 
-// commitFS is a file system that calls a function, if there is one, before a catalog commits.
+// commitFS is a file system that calls a function, if set, before a catalog commits.
 type commitFS struct {
 	vfs.FS
 	before *atomic.Pointer[func()]
@@ -51,8 +51,8 @@ func (c commitFS) OpenRoot(dir string) (vfs.Root, error) {
 	}{commitFS{r, c.before}, r}, nil
 }
 
-// holdPublishing lets no table be published until release is called: another change of the catalog
-// waits for the disk.
+// holdPublishing prevents tables from being published until release is called: another change of
+// the catalog waits for the disk.
 func holdPublishing(t *testing.T, db *DB, fs commitFS) (release func()) {
 	t.Helper()
 	waits, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
@@ -76,8 +76,8 @@ func holdPublishing(t *testing.T, db *DB, fs commitFS) (release func()) {
 }
 
 // TestWritesBesidePublication writes while a load, or an ingested table, is written but not yet
-// published. The table counts as written when it is published, whatever the log has; a replay after
-// a power cut gives the same.
+// published. The table counts as written when it is published, whatever the log contains; a replay
+// after a power cut must give the same result.
 func TestWritesBesidePublication(t *testing.T) {
 	ctx := context.Background()
 	const old, loaded, written = 1, 2, 3
@@ -158,7 +158,7 @@ func TestWritesBesidePublication(t *testing.T) {
 				for _, id := range append(stored, new...) {
 					want[id] = loaded
 				}
-				if how == "skip" { // those that were stored when they were added were refused then
+				if how == "skip" { // documents that were stored when Add was called were refused
 					want = map[string]uint64{
 						"stays": old, "replaced": written, "deleted, stored": written, "new": loaded, "stored": written, "stored, deleted": loaded,
 					}
@@ -193,7 +193,7 @@ func TestWritesBesidePublication(t *testing.T) {
 
 func ptr(fp uint64) *uint64 { return &fp }
 
-// count returns how many files in a folder have this ending.
+// count returns the number of files in a folder with an extension.
 func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 	t.Helper()
 	names, err := fs.List(dir)
@@ -208,8 +208,8 @@ func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 	return n
 }
 
-// TestOrderOfWriting writes in all ways, one after the other: the numbers of the documents follow,
-// and continue after reopening.
+// TestOrderOfWriting writes in all ways, one after the other: the sequence numbers must ascend, and
+// continue after reopening.
 func TestOrderOfWriting(t *testing.T) {
 	ctx := context.Background()
 	opts := &Options{NoSketch: true}
@@ -283,8 +283,8 @@ func TestOrderOfWriting(t *testing.T) {
 	}
 }
 
-// TestExpiredAfterTheLog loads a document that has expired already over one that only the log has.
-// A merge must not drop it before the log is flushed: a replay would bring the other one back.
+// TestExpiredAfterTheLog loads an expired document over one that only the log has. A merge must not
+// drop it before the log is flushed: a replay would bring the other one back.
 func TestExpiredAfterTheLog(t *testing.T) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
@@ -322,7 +322,8 @@ func TestExpiredAfterTheLog(t *testing.T) {
 	}
 }
 
-// TestCatalogNumbers gives a table a range of numbers that does not fit it.
+// TestCatalogNumbers sets the sequence numbers of a table in the catalog to a range that does not
+// fit the table.
 func TestCatalogNumbers(t *testing.T) {
 	ctx := context.Background()
 	for name, wrong := range map[string]func(m *catalog.Table){

@@ -76,9 +76,9 @@ type Options struct {
 
 	// CloseWait is how long Close waits for merges that run in the background. A merge that is
 	// expected to need longer is abandoned and done again later; a negative value abandons all. 0
-	// means that Close finishes all of them without losing work. This does not take longer than the
-	// database has been open, because a merge starts only after the database has been open for the
-	// expected duration of the merge.
+	// means that Close finishes every merge, so that no work is lost. Close then takes no longer
+	// than the database has been open, because a merge starts only after the database has been open
+	// for the expected duration of the merge.
 	CloseWait time.Duration
 
 	Logger  *slog.Logger // nil disables logging

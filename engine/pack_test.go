@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// TestPackIngest packs two databases and takes both into a third, whose answers must be those of a
-// model.
+// TestPackIngest packs two databases and ingests both into a third, whose answers must be those of
+// a model.
 func TestPackIngest(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -36,7 +36,7 @@ func TestPackIngest(t *testing.T) {
 		packed = append(packed, path)
 	}
 	db, path := create4test(t, nil)
-	stale := &model{docs: map[string]Entry{}} // what is there before gives way
+	stale := &model{docs: map[string]Entry{}} // documents that ingested ones replace
 	for id := range m.docs {
 		put(t, db, id, 1)
 		stale.put(id, 1, true)
@@ -59,7 +59,7 @@ func TestPackIngest(t *testing.T) {
 	check("ingested")
 	checkAgainst(t, r, before, stale, false)
 	before.Close()
-	for id := range m.docs { // writes after an ingest win, whatever numbers the table came with
+	for id := range m.docs { // writes after an ingest win, whatever numbers the table had
 		put(t, db, id, 77)
 		m.put(id, 77, true)
 		break
@@ -92,8 +92,8 @@ func TestPackIngest(t *testing.T) {
 	}
 }
 
-// TestPackErases packs a database whose tables keep records of deleted documents: the file has the
-// texts of its documents and no others.
+// TestPackErases packs a database whose tables still contain records of deleted documents: the file
+// must have only the texts of its documents.
 func TestPackErases(t *testing.T) {
 	ctx := t.Context()
 	db, path := create4test(t, &Options{DisableAutoCompaction: true})
@@ -114,7 +114,7 @@ func TestPackErases(t *testing.T) {
 		}
 	}
 	deleteAll(t, db, gone)
-	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil { // of four tables, whose blocks are copied
+	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil { // merges four tables, whose blocks are copied
 		t.Fatal(err)
 	}
 	packed := filepath.Join(t.TempDir(), "p.sst")
@@ -128,7 +128,7 @@ func TestPackErases(t *testing.T) {
 	if inDB, inPack := recordsOf(t, tables[0]), recordsOf(t, packed); inDB != n || inPack != n-uint64(len(gone)) {
 		t.Errorf("%d records in the database, %d packed, of %d documents and %d deleted ones", inDB, inPack, n-len(gone), len(gone))
 	}
-	// Compact takes the texts out too, although no document of the one table is dead.
+	// Compact removes the texts, too, although no document of the single table is dead.
 	if err := db.Compact(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestPackErases(t *testing.T) {
 	}
 }
 
-// recordsOf returns how many records a table file has, whether a document has them or not.
+// recordsOf returns how many records a table file has, including records without a document.
 func recordsOf(t *testing.T, path string) (n uint64) {
 	t.Helper()
 	r, err := sstable.Open(path)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestPassages compares searches for passages with a comparison of all runs of words, in tables and
-// memtables, of texts of which many hold parts of others.
+// memtables. Many of the texts contain parts of others.
 func TestPassages(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(35, 4))
@@ -22,7 +22,7 @@ func TestPassages(t *testing.T) {
 		for range 5 + r.IntN(40) {
 			words = append(words, fmt.Sprintf("w%d", r.IntN(300)))
 		}
-		if i%2 == 1 { // with a part of another one
+		if i%2 == 1 { // with a part of another text
 			from := all[r.IntN(len(all))]
 			words = slices.Concat(words[:len(words)/3], from[r.IntN(len(from)):], words[len(words)/3:])
 		}
@@ -84,12 +84,12 @@ func TestPassages(t *testing.T) {
 		t.Errorf("%d matches in all", found)
 	}
 	for range must(s.Passages(ctx, Doc{Text: texts["d1"]}, 1))(t).All(ctx) {
-		break // ends without an error
+		break // must end without an error
 	}
 }
 
-// passagesOf returns the runs of at least some words of a text that are in another one, by
-// comparing all. Both have single spaces or other characters between words.
+// passagesOf returns the runs of at least least words of a text that occur in query, by comparing
+// all. Both have single spaces or other characters between words.
 func passagesOf(query, text string, least int) (runs []Passage) {
 	word := func(text string) (words []string, at []int) {
 		for i := range text {
@@ -166,7 +166,7 @@ func TestPassagesErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one of them.
+// BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one text.
 func BenchmarkPassages(b *testing.B) {
 	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
 	db, err := Open(b.TempDir()+"/test.simdb", &Options{Sync: SyncNever, NoSketch: true})

@@ -19,15 +19,15 @@ import (
 // A journaled is a file system on a loop device that can lose power.
 type journaled struct{ image, dir string }
 
-// The request that stops ext4 at once, and its flag by which what is in the journal, but not on the
-// device, is lost too.
+// The ioctl request that stops ext4 immediately, and the flag that discards data in the journal
+// that has not reached the device.
 const (
 	ext4Shutdown   = 0x8004587d // EXT4_IOC_SHUTDOWN
 	ext4NoLogFlush = 2          // EXT4_GOING_FLAGS_NOLOGFLUSH
 )
 
-// newJournaled makes and mounts an ext4 of 48 MiB. Without permission, programs or kernel for that
-// the test is skipped.
+// newJournaled makes and mounts an ext4 of 48 MiB. It skips the test if permissions, programs or
+// kernel support are missing.
 func newJournaled(t *testing.T) *journaled {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -61,7 +61,7 @@ func (j *journaled) mount() error {
 	return nil
 }
 
-// cut stops the file system: what has not reached the device is lost.
+// cut stops the file system: data that has not reached the device is lost.
 func (j *journaled) cut() error {
 	f, err := os.Open(j.dir)
 	if err != nil {
@@ -80,8 +80,8 @@ func (j *journaled) again() error {
 }
 
 // TestPowerCut stops a real journaling file system at random instants, while writers put, delete,
-// load, flush, merge and prune, mounts it again and looks for what was acknowledged; the open that
-// recovers writes on until the next cut.
+// load, flush, merge and prune. It mounts it again and checks that acknowledged writes are there;
+// the open that recovers continues writing until the next cut.
 func TestPowerCut(t *testing.T) {
 	cuts := exhaustive.Size(3, 50)
 	disk := newJournaled(t)
@@ -110,7 +110,7 @@ func TestPowerCut(t *testing.T) {
 			t.Skip("this ext4 cannot be stopped:", err)
 		}
 		wg.Wait()
-		db.Close() // which fails: nothing can be written
+		db.Close() // fails, because nothing can be written
 		if err := disk.again(); err != nil {
 			t.Fatal(err)
 		}
@@ -120,25 +120,25 @@ func TestPowerCut(t *testing.T) {
 	t.Logf("seed %d: %d cuts, %d writes, no acknowledged one lost", seed, cuts, writes)
 }
 
-// A powerModel knows what was acknowledged. Every write has a number, which is the document's
-// fingerprint; a delete is a number, too.
+// A powerModel records acknowledged writes. Every write has a number, which is the document's
+// fingerprint; deletes are numbered, too.
 type powerModel struct {
 	mu    sync.Mutex
 	next  uint64
 	acked map[string]uint64 // the last acknowledged number of each ID; deletes are odd, puts even
-	tried map[string]uint64 // the last that was begun
-	dead  bool              // from just before a cut on
+	tried map[string]uint64 // the last number begun
+	dead  bool              // set just before a cut
 }
 
-// off says whether the power is off. An answer that comes then is one that nobody could have seen:
-// an fsync that has begun before a cut may say that it has succeeded.
+// off records whether the power is off. Answers that arrive afterwards are ignored, because nobody
+// could have seen them: an fsync that began before a cut may report success.
 func (m *powerModel) off(dead bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dead = dead
 }
 
-// begin returns the number of a write to a document.
+// begin returns the number for a write to a document.
 func (m *powerModel) begin(id string, del bool) uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +159,7 @@ func (m *powerModel) ack(id string, n uint64) {
 	}
 }
 
-// write puts and deletes documents of its own until that fails.
+// write puts and deletes the writer's documents until that fails.
 func (m *powerModel) write(db *DB, writer int, r *rand.Rand) {
 	ctx := context.Background()
 	for {
@@ -179,7 +179,7 @@ func (m *powerModel) write(db *DB, writer int, r *rand.Rand) {
 	}
 }
 
-// isAcked reports whether a document is known to be there: the last write to it was a put, and was
+// isAcked reports whether a document must be there: the last write to it was a put, and was
 // acknowledged.
 func (m *powerModel) isAcked(id string) bool {
 	m.mu.Lock()
@@ -188,7 +188,8 @@ func (m *powerModel) isAcked(id string) bool {
 	return n != 0 && n%2 == 0 && m.tried[id] == n
 }
 
-// maintain loads documents of its own, flushes, merges and prunes nothing, until one of that fails.
+// maintain loads some documents, flushes, merges and prunes (without effect), until one of these
+// fails.
 func (m *powerModel) maintain(db *DB, r *rand.Rand) {
 	ctx := context.Background()
 	for {
@@ -237,8 +238,8 @@ func (m *powerModel) load(ctx context.Context, db *DB, r *rand.Rand) error {
 	return err
 }
 
-// look compares a database that was opened after a cut with what is known, and takes what it finds
-// for what was acknowledged.
+// look compares a database that was opened after a cut with the model, and makes the contents found
+// the acknowledged state.
 func (m *powerModel) look(db *DB) error {
 	ctx := context.Background()
 	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Joins name their stages in order and count in documents and pairs, never beyond the total.
+// TestJoinProgress checks that joins report their stages in order and count documents and pairs,
+// never beyond the total.
 func TestJoinProgress(t *testing.T) {
 	db, err := Create(filepath.Join(t.TempDir(), "x"), nil)
 	if err != nil {

@@ -39,7 +39,7 @@ func at(id string, seconds int64) Doc {
 	return Doc{ID: id, Fingerprint: new(uint64(seconds)), Time: time.Unix(seconds, 0)}
 }
 
-// tables returns how many tables a database has.
+// tables returns the number of tables in a database.
 func tables(t testing.TB, db *DB) int {
 	t.Helper()
 	st, err := db.Stats()
@@ -49,9 +49,9 @@ func tables(t testing.TB, db *DB) int {
 	return len(st.Tables)
 }
 
-// TestPruneModel prunes databases of tables and memtables, with tombstones, documents that were
-// replaced and that have expired, beside open snapshots, and compares what is left, what was
-// counted and what the snapshots see with what should be.
+// TestPruneModel prunes databases with tables and memtables, tombstones, replaced and expired
+// documents, and open snapshots. It compares the remaining documents, the returned counts and the
+// contents of the snapshots with a model.
 func TestPruneModel(t *testing.T) {
 	ctx := t.Context()
 	for seed := range exhaustive.Every(t, 20).Of(180) {
@@ -176,7 +176,7 @@ func TestPruneModel(t *testing.T) {
 }
 
 // TestPruneBounds prunes up to times at, before and after that of a document, to the nanosecond,
-// and out of the range of times.
+// and outside the range of times.
 func TestPruneBounds(t *testing.T) {
 	ctx := t.Context()
 	stored := time.UnixMicro(1_700_000_000_000_000)
@@ -206,8 +206,8 @@ func TestPruneBounds(t *testing.T) {
 	}
 }
 
-// TestPruneDropsTables prunes tables that are old as a whole: they go at once, with their files,
-// once the last snapshot that sees them is closed.
+// TestPruneDropsTables prunes tables whose documents are all old: the tables are dropped
+// immediately, and their files are removed once the last snapshot that sees them is closed.
 func TestPruneDropsTables(t *testing.T) {
 	ctx := t.Context()
 	mem := vfstest.NewMem(hostDir(t))
@@ -216,9 +216,9 @@ func TestPruneDropsTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loadStored(t, db, at("a", 100), at("b", 150), at("c", 190)) // old: c is replaced below
-	loadStored(t, db, at("c", 250), at("d", 120), at("e", 300)) // in part
-	loadStored(t, db, at("f", 110), at("g", 500))               // old, but for g, which is deleted
+	loadStored(t, db, at("a", 100), at("b", 150), at("c", 190)) // all old: c is replaced below
+	loadStored(t, db, at("c", 250), at("d", 120), at("e", 300)) // partly old
+	loadStored(t, db, at("f", 110), at("g", 500))               // all old except g, which is deleted
 	loadStored(t, db, at("h", 600))
 	if err := db.Delete(ctx, "g"); err != nil {
 		t.Fatal(err)
@@ -281,8 +281,8 @@ func TestPruneDropsTables(t *testing.T) {
 	equal(t, "left after opening", ids(t, db), []string{"c", "e", "h"})
 }
 
-// TestPruneOverTheLog prunes documents of a table that stand in the place of ones that the log has:
-// after a crash, the replay does not bring those back.
+// TestPruneOverTheLog prunes documents of a table that have replaced documents in the log: a replay
+// after a crash must not bring those back.
 func TestPruneOverTheLog(t *testing.T) {
 	ctx := t.Context()
 	for _, whole := range []bool{true, false} {
@@ -319,8 +319,8 @@ func TestPruneOverTheLog(t *testing.T) {
 	}
 }
 
-// TestPruneSyncsTheLog drops a table of which a write that is not yet safe has replaced a document:
-// after a power cut, the new one is there.
+// TestPruneSyncsTheLog drops a table after an unsynced write has replaced one of its documents:
+// after a power cut, the new document must be there.
 func TestPruneSyncsTheLog(t *testing.T) {
 	ctx := t.Context()
 	mem := vfstest.NewMem(hostDir(t))
@@ -346,7 +346,7 @@ func TestPruneSyncsTheLog(t *testing.T) {
 	}
 }
 
-// TestPruneBesideCompaction prunes while tables are merged: in the middle of a merge, and beside
+// TestPruneBesideCompaction prunes while tables are merged: in the middle of a merge, and during
 // merges, loads and flushes in the background.
 func TestPruneBesideCompaction(t *testing.T) {
 	ctx := t.Context()
@@ -403,8 +403,8 @@ func TestPruneBesideCompaction(t *testing.T) {
 	}
 }
 
-// TestPruneSparesLater stores old documents while a prune runs, which are merged with those that it
-// is about to delete: they stay, and those go.
+// TestPruneSparesLater stores old documents while a prune runs, and merges them with documents that
+// it is about to delete: the new ones stay, and the others are deleted.
 func TestPruneSparesLater(t *testing.T) {
 	ctx := t.Context()
 	db, _ := create4test(t, &Options{NoSketch: true, DisableAutoCompaction: true})
@@ -429,8 +429,8 @@ func TestPruneSparesLater(t *testing.T) {
 	equal(t, "left", ids(t, db), []string{"later", "latest", "old1", "young0", "young1", "young2"})
 }
 
-// TestPruneIsOne cancels prunes after each table: nothing is gone then, and a snapshot that is
-// taken while one runs sees all or nothing of it. Another call does everything.
+// TestPruneIsOne cancels prunes after each table: nothing may be deleted then, and a snapshot
+// created during a prune sees all of its deletes or none. Another call deletes everything.
 func TestPruneIsOne(t *testing.T) {
 	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
 	var want []string

@@ -242,11 +242,11 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 	}
 	index := s.v.Params.Indexed()
 	for _, ranges := range fields {
-		var of []sstable.FieldRange
+		var alternatives []sstable.FieldRange
 		for _, r := range ranges {
 			paths, err := jsonfield.Paths(r.Field)
 			if err != nil || len(paths) != 1 {
-				return nil, fmt.Errorf("%q is no field: %w", r.Field, files.ErrInvalid)
+				return nil, fmt.Errorf("%q is not a field: %w", r.Field, files.ErrInvalid)
 			}
 			i := slices.IndexFunc(index, func(path []string) bool { return slices.Equal(path, paths[0]) })
 			if i < 0 {
@@ -254,12 +254,12 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 			}
 			for _, bound := range []string{r.From, r.To} {
 				if r.Numbers && bound != "" && !jsonfield.IsNumber([]byte(bound)) {
-					return nil, fmt.Errorf("%q is no number: %w", bound, files.ErrInvalid)
+					return nil, fmt.Errorf("%q is not a number: %w", bound, files.ErrInvalid)
 				}
 			}
-			of = append(of, sstable.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
+			alternatives = append(alternatives, sstable.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
 		}
-		inner = append(inner, of)
+		inner = append(inner, alternatives)
 	}
 	return inner, nil
 }

@@ -7,9 +7,8 @@ import (
 )
 
 // BenchmarkEntries lists documents by their IDs and counts them by time, in the database of
-// BenchmarkNear: the first of a prefix with many and with few, by an order of IDs that was made
-// before and by a look at all; all in order; and a prune that finds nothing, in a table that has
-// older documents.
+// BenchmarkNear: the first of a prefix with many and with few documents, by an existing ID order
+// and by a scan; all in order; and a prune that finds nothing in a table with older documents.
 func BenchmarkEntries(b *testing.B) {
 	db, _ := benchDB(b)
 	ctx := context.Background()
@@ -36,7 +35,7 @@ func BenchmarkEntries(b *testing.B) {
 			b.ReportMetric(float64(rows)/float64(n), "rows/op")
 		}
 	}
-	b.Run("in order", list(Range{})) // makes the order
+	b.Run("in order", list(Range{})) // makes the ID order
 	b.Run("many, LIMIT 10", list(Range{Prefix: "12", Limit: 10}))
 	b.Run("few, LIMIT 10", list(Range{Prefix: "12345", Limit: 10}))
 	b.Run("unordered", list(Range{Unordered: true}))

@@ -13,9 +13,9 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestEntriesWhere compares what filters select, in order, unordered, as IDs, counted, and stopped
-// early, with all entries of a database of tables, large enough to be divided, and memtables, with
-// documents that were replaced, deleted, and have expired.
+// TestEntriesWhere compares filtered entries, in order, unordered, as IDs, counted, and stopped
+// early, with all entries of a database. The database has memtables and tables, large enough to be
+// divided, with replaced, deleted and expired documents.
 func TestEntriesWhere(t *testing.T) {
 	exhaustive.Sequential(t)
 	ctx := t.Context()
@@ -30,7 +30,7 @@ func TestEntriesWhere(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		base int64
-	}{{300, 400_000}, {12_000, 40_000}, {30_000, 20_000}} { // expired, in part, not
+	}{{300, 400_000}, {12_000, 40_000}, {30_000, 20_000}} { // expired, partly expired, not expired
 		var docs []Doc
 		for range c.n {
 			d := at(id(), start.Unix()-c.base+r.Int64N(10_000))
@@ -154,7 +154,7 @@ func TestEntriesWhere(t *testing.T) {
 	}
 }
 
-// TestEntriesEnd ends listings by their context and by closing the snapshot.
+// TestEntriesEnd ends listings by cancelling the context and by closing the snapshot.
 func TestEntriesEnd(t *testing.T) {
 	db, _ := create4test(t, &Options{NoSketch: true, NoText: true})
 	var docs []Doc

@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// sickbed is a database that is damaged by hand.
+// sickbed is a database that a test damages.
 type sickbed struct {
 	*testing.T
 	path string
@@ -44,7 +44,7 @@ func (s *sickbed) do(err error) {
 	}
 }
 
-// put stores documents from to end-1 with a text that has the word.
+// put stores documents from to end-1 with a text that contains word.
 func (s *sickbed) put(from, end int, word string) {
 	s.Helper()
 	var b Batch
@@ -98,7 +98,8 @@ func textsIn(t *testing.T, db *DB) map[string]string {
 	return all
 }
 
-// recovered closes the database, damages it, recovers it, and returns the documents of the new one.
+// recovered closes the database, damages it with hurt, recovers it, and returns the documents of
+// the new one.
 func (s *sickbed) recovered(o *RecoverOptions, hurt func()) (map[string]string, RecoverReport) {
 	s.Helper()
 	s.do(s.db.Close())
@@ -111,8 +112,8 @@ func (s *sickbed) recovered(o *RecoverOptions, hurt func()) (map[string]string, 
 
 func (s *sickbed) loseCatalog() { s.do(os.Remove(filepath.Join(s.path, "CATALOG"))) }
 
-// TestRecoverSuperseded leaves tables that were merged beside the merged one, with no catalog to
-// tell: no older version comes back, and what the merge dropped is counted as doubtful.
+// TestRecoverSuperseded leaves merged tables beside the result of the merge, without a catalog: no
+// older version may come back, and documents that the merge dropped must be counted as doubtful.
 func TestRecoverSuperseded(t *testing.T) {
 	s := newSickbed(t, nil)
 	s.put(0, 1000, "first")
@@ -142,8 +143,8 @@ func TestRecoverSuperseded(t *testing.T) {
 	}
 }
 
-// TestRecoverIngested has a table of another database, whose sequence numbers mean nothing, and no
-// catalog: the order in which tables were added counts.
+// TestRecoverIngested has a table from another database, whose sequence numbers are meaningless
+// here, and no catalog: the order of adding the tables decides.
 func TestRecoverIngested(t *testing.T) {
 	other := newSickbed(t, nil)
 	other.put(50, 150, "ingested")
@@ -169,9 +170,8 @@ func TestRecoverIngested(t *testing.T) {
 	}
 }
 
-// TestRecoverOvertaken recovers what a killed process left whose log has older writes than tables
-// that a load and an ingest have added since: these count, by the sequence numbers that the catalog
-// gives them.
+// TestRecoverOvertaken recovers after a kill when the log has older writes than tables that a load
+// and an ingest have added since: the tables win, by the sequence numbers in the catalog.
 func TestRecoverOvertaken(t *testing.T) {
 	other := newSickbed(t, nil)
 	other.put(100, 120, "ingested")
@@ -209,7 +209,8 @@ func TestRecoverOvertaken(t *testing.T) {
 	}
 }
 
-// TestRecoverPartial damages a block of texts: its documents come back without, or not at all.
+// TestRecoverPartial damages a block of texts: its documents come back without texts, or not at
+// all.
 func TestRecoverPartial(t *testing.T) {
 	for _, partial := range []bool{false, true} {
 		s := newSickbed(t, nil)
@@ -236,8 +237,8 @@ func TestRecoverPartial(t *testing.T) {
 	}
 }
 
-// TestRecoverCatalogPages damages each page of a catalog: nothing is lost, and with a root page
-// nothing is in doubt.
+// TestRecoverCatalogPages damages each page of a catalog: nothing may be lost, and if a root page
+// is intact nothing is in doubt.
 func TestRecoverCatalogPages(t *testing.T) {
 	s := newSickbed(t, nil)
 	for i := range 5 {
@@ -277,8 +278,8 @@ func TestRecoverCatalogPages(t *testing.T) {
 	t.Logf("%d of %d pages leave no doubt", exact, len(whole)/4096)
 }
 
-// TestRecoverCrash cuts the power at every operation of Recover: there is a whole database, or
-// none.
+// TestRecoverCrash cuts the power at every operation of Recover: there must be a complete database,
+// or none.
 func TestRecoverCrash(t *testing.T) {
 	base := vfstest.NewMem(t.TempDir())
 	db, err := Open("/old", &Options{fs: base, DisableAutoCompaction: true})
@@ -317,8 +318,8 @@ func TestRecoverCrash(t *testing.T) {
 	}
 }
 
-// TestRecoverDurable cuts the power after Recover has returned: the new database is there, of a
-// table that was copied and of one that was written anew.
+// TestRecoverDurable cuts the power after Recover has returned: the new database must be there,
+// with a copied table and a rewritten one.
 func TestRecoverDurable(t *testing.T) {
 	mem := vfstest.NewMem(t.TempDir())
 	ctx := t.Context()
@@ -354,7 +355,7 @@ func TestRecoverDurable(t *testing.T) {
 	}
 }
 
-// TestRecoverTorn recovers what a power cut has left: all that Open finds there is found, too.
+// TestRecoverTorn recovers after a power cut: everything that Open finds must be found.
 func TestRecoverTorn(t *testing.T) {
 	ctx := t.Context()
 	torn := 0
@@ -381,7 +382,7 @@ func TestRecoverTorn(t *testing.T) {
 			s.do(db.Close())
 		}
 		if len(report.Doubts) > 0 {
-			torn++ // frames after a lost sector may have been kept, which Open cuts off
+			torn++ // frames after a lost sector may exist, which Open cuts off
 			continue
 		}
 		if !maps.Equal(got[0], got[1]) || len(report.Losses) > 0 {
@@ -391,7 +392,7 @@ func TestRecoverTorn(t *testing.T) {
 	t.Logf("%d logs have a torn end", torn)
 }
 
-// TestRecoverBesideWriter writes to the database while it is recovered: there is no new one.
+// TestRecoverBesideWriter writes to the database while it is recovered: there must be no new one.
 func TestRecoverBesideWriter(t *testing.T) {
 	s := newSickbed(t, nil)
 	s.put(0, 6000, "some")

@@ -24,18 +24,18 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// patient is a database to be damaged, with what is known of it.
+// patient is a database to be damaged, with its expected contents.
 type patient struct {
 	name  string
 	files map[string][]byte
-	live  map[string]string          // by ID: the document
-	past  map[string]map[string]bool // by ID: all documents that there ever were
-	home  map[string]string          // by ID: the table that has the document, or "log"
+	live  map[string]string          // living documents by ID
+	past  map[string]map[string]bool // all versions that ever existed, by ID
+	home  map[string]string          // the table that holds the document, or "log", by ID
 	pairs []IDPair
 	o     *Options
 }
 
-// fate is a database that is being made.
+// fate is a database during its creation.
 type fate struct {
 	t   *testing.T
 	db  *DB
@@ -44,7 +44,7 @@ type fate struct {
 	now time.Time
 }
 
-// describe returns all that Recover must bring back of a document.
+// describe returns everything that Recover must restore of a document, as text.
 func describe(d Doc, e Entry) string {
 	return fmt.Sprintf("%q %q %s %x %d", d.ID, d.Text, d.Fields, e.Words(), e.Time.UnixMicro())
 }
@@ -92,7 +92,7 @@ func (f *fate) do(err error) {
 	}
 }
 
-// put stores n documents, some of them again.
+// put stores n documents, some of which replace others.
 func (f *fate) put(n int) {
 	for range n / 50 {
 		var b Batch
@@ -104,7 +104,7 @@ func (f *fate) put(n int) {
 	f.see()
 }
 
-// id returns a new ID, or one that may be there.
+// id returns a new ID, or an existing one.
 func (f *fate) id() string { return "id-" + strconv.Itoa(f.rng.IntN(6000)) }
 
 // remove deletes about n documents.
@@ -129,7 +129,7 @@ func (f *fate) load(n int) {
 	f.see()
 }
 
-// see notes what is stored now.
+// see records the stored documents.
 func (f *fate) see() {
 	ctx := f.t.Context()
 	now := map[string]string{}
@@ -142,7 +142,7 @@ func (f *fate) see() {
 	f.p.live = now
 }
 
-// patients are the databases that are damaged.
+// patients describes the databases to damage.
 var patients = []struct {
 	name string
 	o    Options
@@ -187,7 +187,7 @@ var patients = []struct {
 	}},
 }
 
-// madePatients are the databases that were made.
+// madePatients caches the databases.
 var madePatients = map[int]*patient{}
 
 // makePatient makes a database, once for all tests.
@@ -230,14 +230,15 @@ func makePatient(t *testing.T, i int) *patient {
 	return p
 }
 
-// recovered is what came of a recovery.
+// recovered is the result of a recovery.
 type recovered struct {
 	report           RecoverReport
 	back, old, wrong int
-	lostOf           map[string]int // living documents that did not come back as they were, by home
+	lostOf           map[string]int // living documents that were not restored exactly, by home
 }
 
-// recoverFrom writes the files, recovers, and compares. What is wrong in any case is an error.
+// recoverFrom writes the files, recovers, and compares. It fails the test for errors that are wrong
+// in every case.
 func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string) (r recovered, err error) {
 	t.Helper()
 	ctx := context.Background()
@@ -325,7 +326,7 @@ func (p *patient) keepWriting(t *testing.T, db *DB, what string) {
 	}
 }
 
-// doubtful returns as many documents as may have come back by the report.
+// doubtful returns the number of documents that may have come back according to the report.
 func (r *recovered) doubtful() (n int64) {
 	for _, d := range r.report.Doubts {
 		if n += d.Documents; d.Documents < 0 {
@@ -335,9 +336,10 @@ func (r *recovered) doubtful() (n int64) {
 	return n
 }
 
-// judge says what is wrong with the recovery of a database of which one file was damaged, or two
-// changed places. The bar is that 99.9 % of all that is undamaged comes back; of other files it is
-// all, and of the damaged one sstable's TestSalvage and the one of package wal set the bar.
+// judge checks the recovery of a database in which one file was damaged, or two were exchanged. The
+// requirement is that 99.9 % of all undamaged documents come back; for undamaged files it is all
+// documents. For damaged files, TestSalvage of package sstable and that of package wal set the
+// requirement.
 func (p *patient) judge(t *testing.T, r recovered, what string, damaged ...string) {
 	t.Helper()
 	if int64(r.old) > r.doubtful() {
@@ -363,7 +365,7 @@ func (p *patient) judge(t *testing.T, r recovered, what string, damaged ...strin
 	}
 }
 
-// TestRecoverWhole recovers what is not damaged: everything is there, in the same order.
+// TestRecoverWhole recovers undamaged databases: everything must be there, in the same order.
 func TestRecoverWhole(t *testing.T) {
 	exhaustive.Sequential(t)
 	for i := range patients {
@@ -379,7 +381,7 @@ func TestRecoverWhole(t *testing.T) {
 func TestRecover(t *testing.T) {
 	exhaustive.Sequential(t)
 	cases := exhaustive.Every(t, 80)
-	sum := map[string]*[3]int{} // by kind of damage: cases, documents back, documents
+	sum := map[string]*[3]int{} // by kind of damage: cases, restored documents, documents
 	failed := 0
 	for i := range patients {
 		p := makePatient(t, i)
@@ -413,7 +415,7 @@ func TestRecover(t *testing.T) {
 	t.Logf("%d cases without a new database", failed)
 }
 
-// hurtFiles returns the files of a database after one damage, and which ones were damaged.
+// hurtFiles returns the files of a database after one damage, and the damaged files.
 func hurtFiles(rng *rand.Rand, whole map[string][]byte, names []string, n int) (kind string, hurt []string, after map[string][]byte) {
 	after = maps.Clone(whole)
 	name := names[n%len(names)]
@@ -454,7 +456,8 @@ func hurtFiles(rng *rand.Rand, whole map[string][]byte, names []string, n int) (
 	return kind, []string{name}, after
 }
 
-// TestRecoverFullDisk fails at each write to the new database: nothing is left of it.
+// TestRecoverFullDisk fails each write to the new database: Recover must leave nothing of the new
+// database.
 func TestRecoverFullDisk(t *testing.T) {
 	exhaustive.Sequential(t)
 	p := makePatient(t, 0)

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestReplayMany opens databases whose logs have more writes than are replayed together: puts and
-// deletes of documents that tables have, again and again, with loads between them that overtake the
-// log. A reader and a writer find the last version of each document and no other.
+// TestReplayMany opens databases whose logs have more writes than are replayed together: repeated
+// puts and deletes of documents in tables, with loads in between that overtake the log. A reader
+// and a writer must find exactly the last version of each document.
 func TestReplayMany(t *testing.T) {
 	for _, writes := range []int{0, 1, 130, 1024, 2600} {
 		t.Run(fmt.Sprint(writes), func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestReplayMany(t *testing.T) {
 }
 
 // TestReplayDamaged opens a database whose log has many writes, and whose table is damaged where
-// their IDs are looked up: they are found by name.
+// their IDs are looked up: the documents must be found by name.
 func TestReplayDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	opts := &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestRest has a reader give back files that a writer has removed. Its next use shows the database
-// as it is then; a snapshot that is open keeps what it has.
+// TestRest makes a reader release files that a writer has removed. Its next use must show the
+// database as it is then; an open snapshot still has its contents.
 func TestRest(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
@@ -87,8 +87,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestRestBesideQueries rests, refreshes and queries at once, while another DB writes and compacts.
-// Every query sees the last state or a later one.
+// TestRestBesideQueries rests, refreshes and queries concurrently, while another DB writes and
+// compacts. Every query must see the last state or a later one.
 func TestRestBesideQueries(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()

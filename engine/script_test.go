@@ -14,29 +14,29 @@ import (
 )
 
 // A script is a workload that makes every kind of file operation: log writes, rotations, flushes,
-// loads, compactions, packing, ingesting, reopening. It keeps what was acknowledged, and what is
-// being tried, so that a test can stop it anywhere, or look at the file system while it runs, and
-// say what may be found there.
+// loads, compactions, packing, ingesting, reopening. It records the acknowledged states and the one
+// being tried, so that a test can stop it anywhere, or examine the file system while it runs, and
+// knows which states may be found there.
 type script struct {
 	seed  uint64
 	steps int
-	kinds []int   // of every third step, in this order, over and over; nil for all kinds
-	opts  Options // of the database; run fills in the file system and the clock
+	kinds []int   // kinds of every third step, repeated in this order; nil for all kinds
+	opts  Options // run adds the file system and the clock
 
 	fs     vfs.FS
 	db     *DB
 	r      *rand.Rand
-	packed map[string]*model // what is in table files outside the database
+	packed map[string]*model // contents of table files outside the database
 
 	mu    sync.Mutex
 	now   time.Time
-	acked []*model // acked[i] is the state after i steps, all acknowledged
-	safe  int      // acked[safe] was made durable, whatever Options.Sync says
-	tried *model   // the state if the step that is under way, or failed, succeeds; nil between steps
+	acked []*model // acked[i] is the state after i steps; all are acknowledged
+	safe  int      // acked[safe] is durable, whatever Options.Sync says
+	tried *model   // the state if the current or failed step succeeds; nil between steps
 	pack  scriptPack
 }
 
-// A scriptPack is the packed file of the newest step that makes one.
+// A scriptPack is the packed file of the latest step that packed.
 type scriptPack struct {
 	path  string // empty if there is none
 	docs  *model
@@ -45,20 +45,20 @@ type scriptPack struct {
 }
 
 const (
-	scriptPath = "/new/folders/db" // all of which the script makes
+	scriptPath = "/new/folders/db" // the script makes all of these folders
 
 	scriptIDs = 25
-	scriptTTL = 40 * time.Hour // a step takes an hour
+	scriptTTL = 40 * time.Hour // a step lasts an hour
 )
 
 // A scriptStep is a step that has been chosen.
 type scriptStep struct {
 	do    func(context.Context) error
-	next  *model // the state after it
-	safer bool   // it makes all writes before it durable
+	next  *model // state after the step
+	safer bool   // the step makes all earlier writes durable
 }
 
-// newScript returns a script. Its steps are the same for the same seed.
+// newScript returns a script. Equal seeds give equal steps.
 func newScript(seed uint64, steps int, opts Options) *script {
 	opts.TTL = scriptTTL
 	return &script{
@@ -73,7 +73,7 @@ func (sc *script) clock() time.Time {
 	return sc.now
 }
 
-// run carries out the script until a step fails.
+// run runs the script until a step fails.
 func (sc *script) run(fs vfs.FS) (err error) {
 	sc.fs = fs
 	if err := sc.open(); err != nil {
@@ -84,7 +84,7 @@ func (sc *script) run(fs vfs.FS) (err error) {
 			err = e
 		}
 	}()
-	var kinds []int // every third step is of a kind that the others are not, each as often
+	var kinds []int // kinds of every third step, each equally often; the other steps are writes
 	for i := range sc.steps {
 		at := sc.begin()
 		var st scriptStep
@@ -118,7 +118,7 @@ func (sc *script) open() error {
 	return err
 }
 
-// begin lets an hour pass and returns a copy of the state.
+// begin advances the clock by an hour and returns a copy of the state.
 func (sc *script) begin() *model {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -147,7 +147,7 @@ func (sc *script) setPack(p scriptPack) {
 	sc.pack = p
 }
 
-// expected says what may be found at this moment.
+// expected returns the states that may be found now.
 func (sc *script) expected() expectation {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -158,7 +158,7 @@ func (sc *script) expected() expectation {
 	return e
 }
 
-// write is a step of the kind that goes through the log.
+// write is a step that writes through the log.
 func (sc *script) write(m *model) scriptStep {
 	var b Batch
 	switch n := sc.r.IntN(10); {
@@ -189,7 +189,7 @@ func (sc *script) write(m *model) scriptStep {
 	return scriptStep{next: m, do: func(ctx context.Context) error { return sc.db.Apply(ctx, &b) }}
 }
 
-// scriptKinds is how many kinds of steps there are apart from writes.
+// scriptKinds is the number of kinds of steps other than writes.
 const scriptKinds = 9
 
 func (sc *script) kind(kind, i int, m *model) scriptStep {
@@ -227,7 +227,7 @@ func (sc *script) kind(kind, i int, m *model) scriptStep {
 	return st
 }
 
-// load loads as one table, with a mark, so that the step is all or nothing.
+// load loads one table, with a mark, so that the step is all or nothing.
 func (sc *script) load(st *scriptStep, replace bool, mark int64) {
 	m, now := st.next, sc.clock()
 	var docs []Doc
@@ -258,7 +258,7 @@ func (sc *script) load(st *scriptStep, replace bool, mark int64) {
 	}
 }
 
-// ingest adds the youngest of the packed files, and makes it the last to be added again.
+// ingest adds the latest packed file, and makes it the last to be added again.
 func (sc *script) ingest(st *scriptStep) {
 	path := ""
 	for p := range sc.packed {
@@ -277,7 +277,7 @@ func (sc *script) ingest(st *scriptStep) {
 	st.do = func(ctx context.Context) error { return sc.db.Ingest(ctx, path) }
 }
 
-// prune deletes the older half of what is visible.
+// prune deletes the older half of the visible documents.
 func (sc *script) prune(st *scriptStep) {
 	before := sc.clock().Add(-scriptTTL / 2)
 	for id, e := range st.next.visible(sc.clock()) {
@@ -292,12 +292,12 @@ func (sc *script) prune(st *scriptStep) {
 	}
 }
 
-// novel stores a document that is stored only if it resembles no other.
+// novel submits a document that is stored only if it resembles no other.
 func (sc *script) novel(m *model) scriptStep {
 	const k = 1
 	d, now := sc.doc(), sc.clock()
 	near := (&model{docs: m.visible(now)}).near(*d.Fingerprint, k)
-	want := !slices.ContainsFunc(near, func(x Match) bool { return x.ID != d.ID || x.Distance == 0 }) // or is sent again
+	want := !slices.ContainsFunc(near, func(x Match) bool { return x.ID != d.ID || x.Distance == 0 }) // or it is sent again
 	if want {
 		m.putAt(d, now)
 	}
@@ -328,8 +328,8 @@ func (sc *script) doc() Doc {
 	return d
 }
 
-// scriptWords returns the fingerprint of that many bits of a document, whose first word is fp. The
-// others are the same in all documents, so that distances are those of the first words.
+// scriptWords returns a fingerprint of the given number of bits whose first word is fp. The other
+// words are the same in all documents, so that distances are those of the first words.
 func scriptWords(bits int, fp Fingerprint) []Fingerprint {
 	words := []Fingerprint{fp}
 	for i := 1; i < bits/64; i++ {
@@ -338,8 +338,8 @@ func scriptWords(bits int, fp Fingerprint) []Fingerprint {
 	return words
 }
 
-// scriptText is the text of every document with that fingerprint, so that the parts of a document
-// can be seen to belong together.
+// scriptText returns the text of every document with a fingerprint, which shows that the parts of a
+// document belong together.
 func scriptText(fp uint64) string {
 	return strings.Repeat(fmt.Sprintf("%x some text ", fp), int(fp*0x9e3779b97f4a7c15>>60)*2)
 }
@@ -351,7 +351,7 @@ func (m *model) putAt(d Doc, now time.Time) {
 	m.docs[d.ID] = e
 }
 
-// visible returns what of a script's state has not expired.
+// visible returns the documents of a script's state that have not expired.
 func (m *model) visible(now time.Time) map[string]Entry {
 	docs := map[string]Entry{}
 	for id, e := range m.docs {

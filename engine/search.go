@@ -154,15 +154,15 @@ func (s *Snapshot) several(docs []Doc, by Criterion) bool {
 	return slices.ContainsFunc(docs, func(d Doc) bool { return d.Fingerprints != nil || s.v.Several && d.stored(by) })
 }
 
-// print returns the words of the fingerprint that a search by Near looks for, in room; nil for a
-// text without words, which has no fingerprint.
-func (s *Snapshot) print(ctx context.Context, room []Fingerprint, doc *Doc, by Criterion) (words []Fingerprint, err error) {
+// print returns the words of the fingerprint that a search by Near looks for, in buf. It returns
+// nil for a text without words, which has no fingerprint.
+func (s *Snapshot) print(ctx context.Context, buf []Fingerprint, doc *Doc, by Criterion) (words []Fingerprint, err error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, err
 	}
 	switch {
 	case doc.Fingerprint != nil:
-		words = append(append(room[:0], *doc.Fingerprint), doc.Rest...)
+		words = append(append(buf[:0], *doc.Fingerprint), doc.Rest...)
 		return words, s.v.CheckWords(len(words))
 	case doc.ID == "" && doc.Text == "":
 		_, err := s.v.Locate(doc.ID)
@@ -172,7 +172,7 @@ func (s *Snapshot) print(ctx context.Context, room []Fingerprint, doc *Doc, by C
 	if err != nil || !d.HasFingerprint {
 		return nil, err
 	}
-	return append(append(room[:0], d.Fingerprint), d.Rest...), nil
+	return append(append(buf[:0], d.Fingerprint), d.Rest...), nil
 }
 
 // CountMatches returns how many documents Search yields. By Near it neither sorts them nor reads
@@ -216,7 +216,7 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	return n, err
 }
 
-// PlanMethod names the method by which a table or memtable is searched.
+// PlanMethod is the method of searching a table or memtable.
 type PlanMethod string
 
 // The methods of a PartPlan.

@@ -28,7 +28,8 @@ func bare(n int) corpus {
 	return shuffled(docs, 16, 5)
 }
 
-// sixteen spreads the documents of a corpus over sixteen shards. If apart is true no ID is in two.
+// sixteen distributes the documents of a corpus over sixteen shards. If apart is set, no ID is in
+// two shards.
 func sixteen(c corpus, apart bool) corpus {
 	var docs []Doc
 	had := map[string]bool{}
@@ -54,7 +55,7 @@ func sixteen(c corpus, apart bool) corpus {
 	return c
 }
 
-// withNumbers returns the ID of each document by its sequence number, and what Stats counts.
+// withNumbers returns the sequence number and the ID of each document, and the counts of Stats.
 func withNumbers(t *testing.T, db *DB) (out []string) {
 	t.Helper()
 	for _, e := range inOrder(t, collect(t, entriesOf(context.Background(), db, Range{}))) {
@@ -67,8 +68,8 @@ func withNumbers(t *testing.T, db *DB) (out []string) {
 	return append(out, fmt.Sprint(st.Documents, st.Fingerprints, st.Tombstones, len(st.Tables), st.Seq))
 }
 
-// TestSetEqualsIngest opens sixteen tables as a set: every answer is that of a database into which
-// they were ingested, and into which their documents were loaded.
+// TestSetEqualsIngest opens sixteen tables as a set: every answer must be that of a database that
+// ingested them, and of one that loaded their documents.
 func TestSetEqualsIngest(t *testing.T) {
 	corpora := map[string]corpus{
 		"licences": sixteen(licences(t), false), "families": sixteen(families(600), false), "apart": sixteen(families(600), true),
@@ -133,7 +134,7 @@ func TestSetEqualsIngest(t *testing.T) {
 	}
 }
 
-// keep returns a function that closes a database at the end of a test.
+// keep returns a function that closes a database at the end of the test.
 func keep(t *testing.T) func(db *DB, err error) *DB {
 	return func(db *DB, err error) *DB {
 		t.Helper()
@@ -145,8 +146,8 @@ func keep(t *testing.T) func(db *DB, err error) *DB {
 	}
 }
 
-// TestSetOfDatabases puts databases, with tombstones, memtables and merged tables, into a set with
-// tables: it has what a set of their packed tables has. That stays so while they are written to.
+// TestSetOfDatabases opens databases, with tombstones, memtables and merged tables, in a set with
+// tables: it must equal a set of their packed tables, even while they are written to.
 func TestSetOfDatabases(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		t.Run(fmt.Sprint("several ", several), func(t *testing.T) {
@@ -191,7 +192,7 @@ func TestSetOfDatabases(t *testing.T) {
 					t.Fatal(err)
 				}
 				mixed, packed = append(mixed, path), append(packed, path+".sst")
-				// A reader packs what is in the log without a flush.
+				// A reader packs writes in the log without a flush.
 				o := *opts
 				o.ReadOnly = true
 				if err := keep(t)(Open(path, &o)).Pack(ctx, packed[i]); err != nil {
@@ -226,7 +227,7 @@ func TestSetOfDatabases(t *testing.T) {
 	}
 }
 
-// TestSetRefused opens sets that are none: the error names what is wrong, and nothing stays open.
+// TestSetRefused opens invalid sets: the error must say what is wrong, and nothing may stay open.
 func TestSetRefused(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	table := func(name string, o *Options) string {

@@ -16,8 +16,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// A severalModel is a database of few IDs, whose documents are replaced, loaded, deleted and pruned
-// again and again, and every fingerprint that it has had.
+// A severalModel is a database with few IDs, whose documents are replaced, loaded, deleted and
+// pruned repeatedly, and every fingerprint that it ever had.
 type severalModel struct {
 	t    *testing.T
 	db   *DB
@@ -28,7 +28,7 @@ type severalModel struct {
 	now  time.Time
 }
 
-// doc returns a document of an ID and some fingerprints, far from all others.
+// doc returns a document with some fingerprints, far from all others.
 func (m *severalModel) doc() Doc {
 	d := Doc{ID: fmt.Sprintf("d%d", m.r.IntN(12)), Time: m.now}
 	for range 1 + m.r.IntN(5) {
@@ -90,7 +90,7 @@ func (m *severalModel) step() (did string, err error) {
 	return "reopen", err
 }
 
-// load loads documents, with a write between.
+// load loads documents, with a write in between.
 func (m *severalModel) load() (did string, err error) {
 	ctx := m.t.Context()
 	replace := m.r.IntN(2) == 0
@@ -140,7 +140,7 @@ func (m *severalModel) load() (did string, err error) {
 	return did, err
 }
 
-// check compares what is stored, and what was, with the model.
+// check compares current and former fingerprints with the model.
 func (m *severalModel) check(did string) {
 	m.t.Helper()
 	ctx := m.t.Context()
@@ -178,8 +178,8 @@ func (m *severalModel) check(did string) {
 	}
 }
 
-// TestSeveralReplaced replaces documents of several fingerprints in every way that there is: no
-// fingerprint of an earlier version is found.
+// TestSeveralReplaced replaces documents with several fingerprints in every way: no fingerprint of
+// an earlier version may be found.
 func TestSeveralReplaced(t *testing.T) {
 	for seed := range exhaustive.Every(t, 16).Of(64) {
 		path := t.TempDir() + "/s.simdb"
@@ -200,7 +200,7 @@ func TestSeveralReplaced(t *testing.T) {
 	}
 }
 
-// TestSeveralRefused checks what documents of several fingerprints are refused.
+// TestSeveralRefused checks which documents with several fingerprints are refused.
 func TestSeveralRefused(t *testing.T) {
 	ctx := context.Background()
 	one, _ := create4test(t, &Options{Sync: SyncNever})
@@ -233,8 +233,8 @@ func TestSeveralRefused(t *testing.T) {
 	}
 }
 
-// TestSeveralLoadedBeside stores a document while a load has one of its ID: of the two one stays,
-// with its fingerprints alone.
+// TestSeveralLoadedBeside stores a document while a load has one with the same ID: exactly one
+// stays, with only its own fingerprints.
 func TestSeveralLoadedBeside(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		for _, flush := range []bool{false, true} {
@@ -270,8 +270,8 @@ func TestSeveralLoadedBeside(t *testing.T) {
 	}
 }
 
-// TestSeveralClusters compares clusters of documents of several fingerprints, with allowed pairs,
-// with those by definition.
+// TestSeveralClusters compares clusters of documents with several fingerprints, and allowed pairs,
+// with their definition.
 func TestSeveralClusters(t *testing.T) {
 	ctx := t.Context()
 	for seed := range exhaustive.Every(t, 8).Of(40) {
@@ -303,7 +303,7 @@ func TestSeveralClusters(t *testing.T) {
 			return d
 		}
 		for _, k := range []int{0, 4, 8} {
-			keeper, of := map[string]string{}, map[string]string{} // by stars; by components, the first
+			keeper, of := map[string]string{}, map[string]string{} // by stars; by components, the first document
 			for i, d := range docs {
 				best, least := d.ID, k+1
 				for _, e := range docs[:i] {
@@ -342,9 +342,9 @@ func TestSeveralClusters(t *testing.T) {
 	}
 }
 
-// TestSeveralBeside replaces documents of several fingerprints while readers, one of them as
-// another process would, search, and tables are written and merged: in a snapshot each document is
-// found by the fingerprints that it has in it, and by no others.
+// TestSeveralBeside replaces documents with several fingerprints while readers search, one of which
+// simulates another process, and tables are written and merged: in a snapshot each document must be
+// found by its fingerprints in that snapshot, and by no others.
 func TestSeveralBeside(t *testing.T) {
 	ctx, path := t.Context(), t.TempDir()+"/s.simdb"
 	db := must(Create(path, &Options{Sync: SyncNever, MemtableBytes: 1 << 16, Features: Features{Several: true}}))(t)
@@ -352,7 +352,7 @@ func TestSeveralBeside(t *testing.T) {
 	reader := must(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	const ids, versions = 20, 300
-	doc := func(id, version int) (d Doc) { // a fingerprint names the document, the version and a number
+	doc := func(id, version int) (d Doc) { // a fingerprint encodes the document, the version and a number
 		d.ID = fmt.Sprint(id)
 		for n := range 1 + (id+version)%4 {
 			d.Fingerprints = append(d.Fingerprints, []Fingerprint{Fingerprint(id)<<40 | Fingerprint(version)<<8 | Fingerprint(n)})

@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TestReaders opens a database for reading several times, with and without a writer: readers
-// and the writer do not wait for one another, and readers need no lock file and leave nothing.
+// TestReaders opens a database for reading several times, with and without a writer: readers and
+// the writer must not wait for one another, and readers need no lock file and leave nothing behind.
 func TestReaders(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
@@ -68,7 +68,8 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestBusyTimeout opens a database while another DB writes it, and gets it when that is closed.
+// TestBusyTimeout opens a database while another DB has it open for writing, and gets it when that
+// is closed.
 func TestBusyTimeout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	db := must(Create(path, nil))(t)
@@ -76,8 +77,8 @@ func TestBusyTimeout(t *testing.T) {
 	must(Open(path, &Options{BusyTimeout: time.Minute}))(t).Close()
 }
 
-// TestLoadMarks loads with little memory, so that every few documents are published: with them the
-// mark of the last of them.
+// TestLoadMarks loads with little memory, so that a few documents at a time are published, together
+// with the mark of the last one.
 func TestLoadMarks(t *testing.T) {
 	ctx := context.Background()
 	db := must(Create(filepath.Join(t.TempDir(), "x.simdb"), &Options{NoSketch: true}))(t)
@@ -100,7 +101,7 @@ func TestLoadMarks(t *testing.T) {
 	}
 }
 
-// must returns a function that returns v, or ends the test.
+// must returns a function that returns v, or fails the test.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -141,8 +142,8 @@ func (u unlocking) Close() error {
 	return err
 }
 
-// TestLockIsLast opens a database at the moment at which another DB releases its lock: all else
-// that it had is free.
+// TestLockIsLast opens a database at the moment when another DB releases its lock: everything else
+// must be released already.
 func TestLockIsLast(t *testing.T) {
 	path, next := filepath.Join(t.TempDir(), "x.simdb"), errors.New("the lock was not released")
 	db := must(Create(path, &Options{fs: unlockFS{vfs.Disk, func() {

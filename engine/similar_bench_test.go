@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// BenchmarkSimilar searches titles, 20,000 or SIMDB_TITLES, by each criterion: half of the queries
-// have two edits more than one of them. Build is what the first search takes in addition.
+// BenchmarkSimilar searches titles, 20,000 or SIMDB_TITLES, by each criterion; half of the queries
+// are titles with two edits. Build is the additional time of the first search.
 func BenchmarkSimilar(b *testing.B) {
 	n, _ := strconv.Atoi(os.Getenv("SIMDB_TITLES"))
 	if n == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// titles makes short texts, many of them with few edits of others.
+// titles makes short texts, many with few edits of earlier ones.
 type titles struct {
 	rng  *rand.Rand
 	made []string
@@ -61,11 +61,11 @@ func bruteSimilar(docs map[string]string, of Doc, compare textsim.Compare) (foun
 	return found
 }
 
-// Similar finds what a comparison with all texts does: in tables and memtables, with deleted and
-// replaced documents among them, before and after merges, with signatures and, where these have no
-// memory, without.
+// TestSimilar compares searches with a comparison of all texts: in tables and memtables, with
+// deleted and replaced documents, before and after merges, with signatures and, if they do not fit
+// into memory, without.
 func TestSimilar(t *testing.T) {
-	for _, memory := range []int64{0, 80 << 10} { // for all signatures, for those of two tables
+	for _, memory := range []int64{0, 80 << 10} { // memory for all signatures; for those of two tables
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(memory), 9))
 			db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: memory})
@@ -114,7 +114,7 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// checkSimilar compares a search with the model, and returns what it has found.
+// checkSimilar compares a search with the model, and returns the number of matches.
 func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[PlanMethod]bool) int {
 	t.Helper()
 	of := Doc{Text: source.next()}
@@ -161,7 +161,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 	return len(got)
 }
 
-// A criterion of text needs texts and a share, and Similar such a criterion.
+// TestSimilarErrors checks that a text criterion needs texts and a valid threshold.
 func TestSimilarErrors(t *testing.T) {
 	db := open4test(t, t.TempDir()+"/test.simdb", &Options{NoText: true})
 	first := func(db *DB, of Doc, by Criterion) (err error) {
@@ -209,7 +209,7 @@ func TestSimilarErrors(t *testing.T) {
 	}
 }
 
-// TestEmptyQuery: a document with an ID and nothing else means the stored one, by every criterion
+// TestEmptyQuery checks that a document with only an ID means the stored one, by every criterion
 // and in every method, in memtables and tables.
 func TestEmptyQuery(t *testing.T) {
 	ctx := t.Context()
@@ -242,7 +242,7 @@ func TestEmptyQuery(t *testing.T) {
 	}
 }
 
-// checkEmptyQuery searches for what resembles document a, which is b.
+// checkEmptyQuery searches for documents that resemble document a; the result must be b.
 func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	t.Helper()
 	ctx := t.Context()
@@ -279,8 +279,8 @@ func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	}
 }
 
-// Of similar texts that are put at the same time exactly one is stored, while tables are written
-// and merged.
+// TestPutNovelSimilar submits similar texts concurrently: exactly one must be stored, while tables
+// are written and merged.
 func TestPutNovelSimilar(t *testing.T) {
 	for _, by := range []Criterion{Levenshtein(0.85), Cosine(0.9)} {
 		db, err := Open(t.TempDir()+"/test.simdb", nil)
@@ -351,7 +351,7 @@ func mustGet(t *testing.T, s *Snapshot, id string) Doc {
 	return d
 }
 
-// The memory of signatures is given back with the table.
+// TestSignaturesGiveBack checks that a dropped table releases the memory of its signatures.
 func TestSignaturesGiveBack(t *testing.T) {
 	db := open4test(t, t.TempDir()+"/test.simdb", &Options{Memory: 200 * 40 * 2})
 	for round := range 6 {

@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// A joinModel is what TestSimilarJoin compares with.
+// A joinModel computes the expected results of TestSimilarJoin.
 type joinModel struct {
 	db      *DB
 	order   []string // IDs in the order of writing
@@ -21,7 +21,7 @@ type joinModel struct {
 	scores  map[IDPair]float64 // of matching pairs, A < B
 }
 
-// compute fills scores by comparing all with all.
+// compute fills scores by comparing all pairs.
 func (m *joinModel) compute(t *testing.T, compare func(string, float64) textsim.Compare) {
 	m.scores = map[IDPair]float64{}
 	share, _ := m.by.OfText()
@@ -40,21 +40,22 @@ func (m *joinModel) apart(a, b string) bool {
 	return slices.Contains(m.allowed, IDPair{a, b}) || slices.Contains(m.allowed, IDPair{b, a})
 }
 
-// match returns the score of two documents that may be in one cluster.
+// match returns the score of two documents. ok reports whether they may be in one cluster.
 func (m *joinModel) match(a, b string) (score float64, ok bool) {
 	score, ok = m.scores[IDPair{min(a, b), max(a, b)}]
 	return score, ok && !m.apart(a, b)
 }
 
-// Pairs and clusters of similar texts are those of a comparison of all with all: of tables and
-// memtables, with equal texts, deleted documents and allowed pairs, whether texts are held or not.
+// TestSimilarJoin compares pairs and clusters of similar texts with a comparison of all pairs: in
+// tables and memtables, with equal texts, deleted documents and allowed pairs, whether texts fit
+// into memory or not.
 func TestSimilarJoin(t *testing.T) {
 	for seed, memory := range []int64{0, 64 << 10} {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
 		db := open4test(t, t.TempDir()+"/test.simdb", &Options{Memory: memory})
 		source, m := &titles{rng: rng}, &joinModel{db: db, docs: map[string]string{}}
 		for i := range 240 {
-			d := Doc{ID: fmt.Sprint(rng.IntN(1000)), Text: strings.Repeat(source.next()+" ", 1+2*seed)} // longer than is held, the second time
+			d := Doc{ID: fmt.Sprint(rng.IntN(1000)), Text: strings.Repeat(source.next()+" ", 1+2*seed)} // the second time, longer than fits into memory
 			if len(m.order) > 0 && rng.IntN(5) == 0 {
 				d.Text = m.docs[m.order[rng.IntN(len(m.order))]]
 			}
@@ -100,8 +101,8 @@ func TestSimilarJoin(t *testing.T) {
 	}
 }
 
-// check compares what the database finds by m.by with the model. Pairs do not depend on allowed
-// pairs, and are compared without.
+// check compares the results by m.by with the model. Pairs do not depend on allowed pairs, so they
+// are only compared without.
 func (m *joinModel) check(t *testing.T, allowed bool) {
 	t.Helper()
 	if !allowed {

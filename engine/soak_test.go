@@ -18,12 +18,12 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A soak runs every verb of the database at once: writers, each with IDs of its own, everything
-// that deletes by what it has seen, maintenance, readers, and power cuts. What may be read under an
-// ID is known at any moment, since it has one writer:
+// A soak runs every operation of the database concurrently: writers, each with its own IDs,
+// operations that delete versions they have seen, maintenance, readers, and power cuts. Each ID has
+// one writer, so the values that a read may return are known at any moment:
 //
-//   - the state that its last acknowledged write left, or that of a write under way;
-//   - nothing, if a verb that deletes has seen exactly that version, or if it may have expired.
+//   - the state that its last acknowledged write left, or that of a write in progress;
+//   - nothing, if a deleting operation has seen exactly that version, or if it may have expired.
 type soak struct {
 	t    *testing.T
 	mem  *vfstest.Mem
@@ -31,57 +31,57 @@ type soak struct {
 	db   *DB
 	stop atomic.Bool // ends a round
 
-	ids       []*soakID // of all writers, in turn
+	ids       []*soakID // of all writers, one after the other
 	next      atomic.Uint64
-	condemned sync.Map // fingerprint of a version that somebody has decided to delete
+	condemned sync.Map // fingerprints of versions that some operation has decided to delete
 	tries     [soakVerbs]atomic.Int64
 }
 
 const (
 	soakWriters = 3
-	soakPerID   = 20 // IDs a writer
+	soakPerID   = 20 // IDs per writer
 	soakTTL     = time.Hour
 	soakVerbs   = 20
 )
 
-// A soakID is an ID and the states that its writer has given it, oldest first.
+// A soakID is an ID with the states that its writer has given it, oldest first.
 type soakID struct {
 	id     string
 	mu     sync.Mutex
 	states []soakState
-	acked  int // the newest state that is acknowledged; those after it are being tried
+	acked  int // index of the newest acknowledged state; later ones are being tried
 }
 
-// A soakState is what is stored under an ID: a version, which its fingerprint tells from all
-// others, or nothing.
+// A soakState is the value stored under an ID: a version, identified by its fingerprint, or
+// nothing.
 type soakState struct {
 	fp     uint64 // 0 for nothing
-	mortal bool   // old enough to be pruned, or to expire any moment
+	mortal bool   // old enough to be pruned, or to expire at any moment
 }
 
-// try notes that a write of a state begins.
+// try records that a write of a state begins.
 func (x *soakID) try(s soakState) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.states = append(x.states, s)
 }
 
-// ack notes that the last state tried is acknowledged.
+// ack records that the last state tried is acknowledged.
 func (x *soakID) ack() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.acked = len(x.states) - 1
 }
 
-// from returns the index of the acknowledged state: a read that begins now sees it, or a later one.
+// from returns the index of the acknowledged state: a read that begins now sees this state or a
+// later one.
 func (x *soakID) from() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.acked
 }
 
-// check says whether a read that began when from was acknowledged, and has ended, may have found
-// fp.
+// check fails if a read that began when from was acknowledged, and has ended, cannot have found fp.
 func (s *soak) check(x *soakID, from int, fp uint64, when string) {
 	x.mu.Lock()
 	states := slices.Clone(x.states[from:])
@@ -106,8 +106,8 @@ func (s *soak) bounds() []int {
 	return at
 }
 
-// checkAll compares all that a snapshot has with what it may have, and looks some of it up by ID
-// and by fingerprint.
+// checkAll compares the contents of a snapshot with the allowed values, and looks up some documents
+// by ID and by fingerprint.
 func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 	ctx := context.Background()
 	found := map[string]Entry{}
@@ -141,7 +141,7 @@ func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 	}
 }
 
-// doc returns a new version of an ID, now and then one that is old.
+// doc returns a new version of an ID, sometimes an old one.
 func (s *soak) doc(r *rand.Rand, x *soakID) (Doc, soakState) {
 	st := soakState{fp: s.next.Add(1) * 0x9e3779b97f4a7c15}
 	d := Doc{ID: x.id, Fingerprint: &st.fp, Text: fmt.Sprintf("version %x", st.fp)}
@@ -151,7 +151,7 @@ func (s *soak) doc(r *rand.Rand, x *soakID) (Doc, soakState) {
 	return d, st
 }
 
-// write is a writer: it stores and deletes its IDs in all ways there are, and reads each back.
+// write is a writer: it stores and deletes its IDs in all ways, and reads each back.
 func (s *soak) write(w int) error {
 	r := rand.New(rand.NewPCG(uint64(w), s.next.Add(1)))
 	own := s.ids[w*soakPerID : (w+1)*soakPerID]
@@ -193,7 +193,7 @@ func (s *soak) write(w int) error {
 	return nil
 }
 
-// store stores new versions of IDs by a verb.
+// store stores new versions of IDs by an operation.
 func (s *soak) store(r *rand.Rand, verb int, ids []*soakID, do func([]Doc) error) error {
 	s.tries[verb].Add(1)
 	var docs []Doc
@@ -244,8 +244,8 @@ func (s *soak) batch(r *rand.Rand, ids []*soakID) error {
 	return err
 }
 
-// novel stores a version if it is new: half of the time it is like that of another ID, which may go
-// at any moment.
+// novel stores a version if it is new: half of the time it resembles another ID's version, which
+// may be deleted at any moment.
 func (s *soak) novel(r *rand.Rand, x *soakID) error {
 	s.tries[5].Add(1)
 	ctx := context.Background()
@@ -286,8 +286,8 @@ func (s *soak) load(docs []Doc, replace bool) error {
 	return err
 }
 
-// loadNew loads a version that is refused if the ID is stored: whether it is nobody knows, as
-// others delete.
+// loadNew loads a version that is refused if the ID is stored. The outcome cannot be predicted,
+// because others delete.
 func (s *soak) loadNew(r *rand.Rand, x *soakID) error {
 	s.tries[6].Add(1)
 	before := x.states[x.from()]
@@ -299,7 +299,7 @@ func (s *soak) loadNew(r *rand.Rand, x *soakID) error {
 	}
 	e, err := lookupOf(context.Background(), s.db, x.id)
 	switch {
-	case errors.Is(err, ErrNotFound): // what was stored is gone, but perhaps not safely
+	case errors.Is(err, ErrNotFound): // the stored version is gone, but perhaps not safely
 		return nil
 	case err == nil && e.Fingerprint == before.fp:
 		x.try(before)
@@ -308,7 +308,7 @@ func (s *soak) loadNew(r *rand.Rand, x *soakID) error {
 	return err
 }
 
-// ingest takes in a table that is made of documents for it.
+// ingest ingests a table that it makes of documents.
 func (s *soak) ingest(docs []Doc) error {
 	path := fmt.Sprintf("/made-%d.sst", s.next.Add(1))
 	defer s.mem.Remove(path)
@@ -343,7 +343,7 @@ func (s *soak) ingest(docs []Doc) error {
 	return s.db.Ingest(context.Background(), path)
 }
 
-// deleteSeen deletes versions that a snapshot has, as DELETE WHERE does.
+// deleteSeen deletes versions in a snapshot, as DELETE WHERE does.
 func (s *soak) deleteSeen(r *rand.Rand) error {
 	snap, err := s.db.Snapshot()
 	if err != nil {
@@ -364,7 +364,7 @@ func (s *soak) deleteSeen(r *rand.Rand) error {
 	return s.db.Apply(context.Background(), &b)
 }
 
-// maintain runs all that is no writer and no reader, over and over.
+// maintain repeatedly runs all operations that neither write nor read documents.
 func (s *soak) maintain(seed uint64) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(seed, s.next.Add(1)))
@@ -395,7 +395,7 @@ func (s *soak) maintain(seed uint64) error {
 	return nil
 }
 
-// pack makes a table file of the database and looks what is in it.
+// pack makes a table file of the database and checks its contents.
 func (s *soak) pack() error {
 	path := fmt.Sprintf("/packed-%d.sst", s.next.Add(1))
 	defer s.mem.Remove(path)
@@ -426,8 +426,8 @@ func (s *soak) look(path string, o *Options, bounds []int, when string) error {
 	return err
 }
 
-// powerCut looks at what a power cut in the middle of everything leaves, and continues writing
-// there, in the open that recovered and, after another power cut, in the next.
+// powerCut examines the state after a power cut in the middle of everything. It continues writing
+// in the open that recovers and, after another power cut, in the next.
 func (s *soak) powerCut(r *rand.Rand) error {
 	bounds := s.bounds()
 	left := s.mem.CrashClone(r.Float64(), r.Uint64())
@@ -456,7 +456,7 @@ func (s *soak) powerCut(r *rand.Rand) error {
 	return left.Discard()
 }
 
-// read looks at snapshots, some of them for long: what one shows must not change.
+// read checks snapshots, some for a long time: their contents must not change.
 func (s *soak) read(seed uint64) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(seed, s.next.Add(1)))
@@ -479,8 +479,8 @@ func (s *soak) read(seed uint64) error {
 	return nil
 }
 
-// round lets everything run for some time. Then it closes the database, or cuts its power, and goes
-// on with what is left.
+// round lets everything run for some time. Then it closes the database, or cuts its power, and
+// continues with the result.
 func (s *soak) round(r *rand.Rand, d time.Duration) {
 	s.stop.Store(false)
 	timer := time.AfterFunc(d, func() { s.stop.Store(true) })
@@ -527,7 +527,7 @@ func (s *soak) open() {
 	s.db = db
 }
 
-// settle checks the database while nobody writes, and forgets all states but those that are there.
+// settle checks the database while nobody writes, and forgets all states except the current ones.
 func (s *soak) settle() {
 	snap, err := s.db.Snapshot()
 	if err != nil {
@@ -549,8 +549,8 @@ func (s *soak) settle() {
 	}
 }
 
-// TestSoak runs all verbs concurrently for some seconds. SIMDB_SOAK says how long instead:
-// 30m.
+// TestSoak runs all operations concurrently for some seconds, or for the duration SIMDB_SOAK, such
+// as 30m.
 func TestSoak(t *testing.T) {
 	length := 2 * time.Second
 	if d, err := time.ParseDuration(os.Getenv("SIMDB_SOAK")); err == nil {

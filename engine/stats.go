@@ -29,8 +29,8 @@ func WithStats(ctx context.Context, s *QueryStats) context.Context {
 // Stats describes a database.
 type Stats struct {
 	Path         string        `json:"path"`
-	Documents    int64         `json:"documents"`    // visible documents: not deleted, replaced or (by the estimate of Expired) expired
-	Fingerprints int64         `json:"fingerprints"` // documents with a fingerprint, neither deleted nor replaced
+	Documents    int64         `json:"documents"`    // visible: not deleted, replaced or (by estimate) expired
+	Fingerprints int64         `json:"fingerprints"` // of documents neither deleted nor replaced
 	Tombstones   int64         `json:"tombstones"`   // deleted or replaced documents still in tables
 	Expired      int64         `json:"expired"`      // expired documents still in tables, estimated from samples of their times
 	Tables       []TableStats  `json:"tables"`
@@ -61,7 +61,7 @@ type TableStats struct {
 	MinTime             time.Time `json:"min_time"`
 	MaxTime             time.Time `json:"max_time"`
 	Layout              Layout    `json:"layout"`      // of the permuted tables
-	IndexBytes          int64     `json:"index_bytes"` // size of the permuted tables, and of the fingerprint words after the first
+	IndexBytes          int64     `json:"index_bytes"` // of the permuted tables, and of words after the first
 	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
 	// Damage says why merges leave the table out: a merge has found it damaged since the database
 	// was opened.
@@ -114,11 +114,11 @@ type Metrics struct {
 
 	TablesMerged   int64         `json:"tables_merged"`      // inputs of Compactions
 	BytesMerged    int64         `json:"bytes_merged"`       // size of the inputs of Compactions
-	CompactionTime time.Duration `json:"compaction_time_ns"` // sum over all merges, of which several may run at a time
+	CompactionTime time.Duration `json:"compaction_time_ns"` // sum over all merges, which may overlap
 	Merging        int           `json:"merging"`            // number of running merges
 	Running        []MergeStats  `json:"running,omitempty"`  // running merges, the oldest first
 	Past           []MergeStats  `json:"past,omitempty"`     // up to 16 finished merges, the latest last
-	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out because a merge could not read them
+	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out as unreadable
 
 	Stalls    int64         `json:"stalls"`        // writes that waited for a flush or for a merge
 	StallTime time.Duration `json:"stall_time_ns"` // total wait of Stalls

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Every query ends soon after its context, wherever it is.
+// TestQueriesStop checks that every query ends soon after its context, at any point.
 func TestQueriesStop(t *testing.T) {
 	db := open4test(t, t.TempDir()+"/stop.simdb", nil)
 	documents := exhaustive.Size(100000, 300000)
@@ -85,8 +85,8 @@ func TestQueriesStop(t *testing.T) {
 	}
 }
 
-// TestCancelJoins ends joins at random moments of the time that they take. They return after little
-// processor time: far less than they would take.
+// TestCancelJoins cancels joins at random moments. They must return after little processor time,
+// far less than the whole join needs.
 func TestCancelJoins(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	n, rounds := exhaustive.Size(6000, 20000), exhaustive.Size(2, 4)
@@ -161,7 +161,8 @@ func TestCancelJoins(t *testing.T) {
 	}
 }
 
-// cpuTime is the processor time of the process, which other processes disturb less than the clock.
+// cpuTime returns the processor time of the process, which other processes disturb less than the
+// clock.
 func cpuTime(b testing.TB) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// tableLimit is the limit of documents a table in the tests below.
+// tableLimit is the limit of documents per table in the tests below.
 const tableLimit = 500
 
-// limitedDB returns a database whose tables have at most tableLimit documents, and counts the
-// compactions.
+// limitedDB returns a database whose tables have at most tableLimit documents, and a function that
+// counts the compactions.
 func limitedDB(t *testing.T, o Options) (db *DB, compactions func() int64) {
 	t.Helper()
 	o.NoSketch, o.Sync, o.maxTableDocs, o.chooseLayout = true, SyncNever, tableLimit, smallLayouts
@@ -31,8 +31,8 @@ func limitDoc(i int) Doc {
 	return Doc{ID: fmt.Sprint(i), Fingerprint: &fp}
 }
 
-// checkTables looks for the documents from first to end-1, all that there are, and returns the
-// number of tables, none of which may have more than tableLimit.
+// checkTables checks that the database has exactly the documents from first to end-1, and returns
+// the number of tables, none of which may have more than tableLimit.
 func checkTables(t *testing.T, db *DB, first, end int) int {
 	t.Helper()
 	ctx := context.Background()
@@ -65,7 +65,8 @@ func checkTables(t *testing.T, db *DB, first, end int) int {
 }
 
 // TestTableLimit adds twenty times the documents of a table in small tables, by writes or by a
-// load, while tables are merged or not, and compacts: no table has too many, and few are left.
+// load, with and without merging, and compacts: no table may have too many documents, and few
+// tables may be left.
 func TestTableLimit(t *testing.T) {
 	ctx := context.Background()
 	const n = 20 * tableLimit
@@ -111,8 +112,7 @@ func TestTableLimit(t *testing.T) {
 			}
 			t.Logf("%d tables, %d and %d compactions", tables, due, all-due)
 
-			// With a tenth of the documents, and more than a table of them, fewer tables are
-			// enough.
+			// With a tenth of the documents, which exceed a table, fewer tables suffice.
 			for i := range n - n/10 {
 				if err := db.Delete(ctx, fmt.Sprint(i)); err != nil {
 					t.Fatal(err)
@@ -128,7 +128,7 @@ func TestTableLimit(t *testing.T) {
 	}
 }
 
-// limitPuts puts twenty times the documents of a table, and flushes them a few at a time.
+// limitPuts puts twenty times the documents of a table, and flushes a few at a time.
 func limitPuts(t *testing.T, db *DB) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range 20 * tableLimit {
@@ -146,7 +146,7 @@ func limitPuts(t *testing.T, db *DB) {
 	}
 }
 
-// limitLoad loads twenty times the documents of a table, and flushes each few of them.
+// limitLoad loads twenty times the documents of a table, and flushes after every each documents.
 func limitLoad(t *testing.T, db *DB, each int) {
 	l, err := db.NewLoader(t.Context(), &LoadOptions{})
 	for i := range 20 * tableLimit {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// longTexts makes a database of texts whose sketches are mostly full, so that estimates are wrong.
+// longTexts makes a database of texts whose sketches are mostly full, so that estimates are
+// inexact.
 func longTexts(t *testing.T, r *rand.Rand) (*DB, *textModel) {
 	t.Helper()
 	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 16, Sync: SyncNever})
@@ -23,8 +24,8 @@ func longTexts(t *testing.T, r *rand.Rand) (*DB, *textModel) {
 	return db, m
 }
 
-// TestVerifiedJoins compares pairs and clusters decided on the texts with brute force: nothing
-// below the threshold, nothing well above it missed, scores exact.
+// TestVerifiedJoins compares verified pairs and clusters with brute force: nothing below the
+// threshold is found, nothing well above it is missed, and scores are exact.
 func TestVerifiedJoins(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(21, 22)))
 	ctx := t.Context()
@@ -79,7 +80,7 @@ func TestVerifiedJoins(t *testing.T) {
 	}
 }
 
-// TestPutNovelVerified turns away by the texts alone.
+// TestPutNovelVerified must reject documents by their texts alone.
 func TestPutNovelVerified(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	db, m := longTexts(t, r)
@@ -108,7 +109,7 @@ func TestPutNovelVerified(t *testing.T) {
 	}
 }
 
-// TestVerifiedNeedsTexts refuses where no texts are kept.
+// TestVerifiedNeedsTexts checks that a database without texts refuses verified criteria.
 func TestVerifiedNeedsTexts(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoText: true})

@@ -19,19 +19,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A call is a system call on a file that has succeeded.
+// A call is a successful system call on a file.
 type call struct {
 	op     string // "mkdir", "create", "write", "sync", "rename", "remove"
 	path   string
 	to     string // of a rename
-	offset int64  // of a pwrite, else -1
+	offset int64  // of a pwrite, otherwise -1
 }
 
-// traceCalls runs a command and reports what it does to files, in order, to seen. Its threads are
-// stopped at each of their system calls.
+// traceCalls runs a command and reports its file operations, in order, to seen. It stops the
+// command's threads at each system call.
 func traceCalls(t *testing.T, cmd *exec.Cmd, seen func(call)) {
 	t.Helper()
-	runtime.LockOSThread() // which is the tracer
+	runtime.LockOSThread() // the locked thread is the tracer
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
@@ -49,14 +49,14 @@ func traceCalls(t *testing.T, cmd *exec.Cmd, seen func(call)) {
 
 type tracer struct {
 	pid     int
-	entered map[int]call // by thread: the call that it is in
+	entered map[int]call // the current call of each thread
 	known   map[int]bool // threads
 	seen    func(call)
-	status  unix.WaitStatus // of the process, at its end
+	status  unix.WaitStatus // of the process, when it has ended
 }
 
 func (tr *tracer) run() error {
-	const ownThread = 0x20000000 // __WNOTHREAD: leave the children of other tests alone
+	const ownThread = 0x20000000 // __WNOTHREAD: ignore the children of other tests
 	for {
 		var status unix.WaitStatus
 		tid, err := unix.Wait4(-1, &status, unix.WALL|ownThread, nil)
@@ -93,7 +93,7 @@ func (tr *tracer) run() error {
 	}
 }
 
-// syscall looks at a thread that enters or leaves a system call.
+// syscall examines a thread that enters or leaves a system call.
 func (tr *tracer) syscall(tid int) error {
 	const getInfo, entry, exit = 0x420e, 1, 2 // PTRACE_GET_SYSCALL_INFO
 	var info [88]byte
@@ -150,8 +150,8 @@ func (tr *tracer) file(fd uint64) string {
 	return path
 }
 
-// name returns the path that a call gives by an open directory and a string in the process's
-// memory.
+// name returns the path of a call, given an open directory and the address of a string in the
+// process's memory.
 func (tr *tracer) name(tid int, dir, at uint64) string {
 	var buf [1024]byte
 	n, _ := unix.PtracePeekData(tid, uintptr(at), buf[:])
@@ -162,14 +162,14 @@ func (tr *tracer) name(tid int, dir, at uint64) string {
 	return filepath.Join(tr.file(dir), name)
 }
 
-// A syncChecker follows the calls of a process that uses one database, and says what was relied on
-// before it was durable.
+// A syncChecker follows the calls of a process that uses one database, and reports data that the
+// process relied on before it was durable.
 type syncChecker struct {
-	db        string          // the folder
-	dirty     map[string]bool // files with bytes that were not synced
-	nameless  map[string]bool // files and folders whose names were not synced
-	commits   int             // of the catalog
-	touched   map[string]int  // commits when a file was last written or renamed
+	db        string          // folder of the database
+	dirty     map[string]bool // files with unsynced bytes
+	nameless  map[string]bool // files and folders with unsynced names
+	commits   int             // number of commits of the catalog
+	touched   map[string]int  // value of commits when a file was last written or renamed
 	counts    map[string]int
 	acks      int
 	complaint []string
@@ -234,8 +234,8 @@ func (s *syncChecker) see(c call) {
 	}
 }
 
-// commit checks a write to the catalog: what it will list is durable, and so are its pages before
-// one of its two roots.
+// commit checks a write to the catalog: the files that it will list must be durable, and its pages
+// must be synced before one of its two roots is written.
 func (s *syncChecker) commit(c call) {
 	if (c.offset == 0 || c.offset == 4096) && s.dirty[c.path] {
 		s.complain("the catalog's root at %d was written before the pages", c.offset)
@@ -252,7 +252,7 @@ func (s *syncChecker) commit(c call) {
 	}
 }
 
-// ack checks that all that was done is durable.
+// ack checks that everything is durable.
 func (s *syncChecker) ack() {
 	s.acks++
 	for name := range s.dirty {
@@ -270,9 +270,9 @@ const (
 	ackName    = "acknowledged"
 )
 
-// TestSyncOrder traces a process that uses a database in every way, on a real file system: what it
-// acknowledges was synced after it was last written, names included; the catalog publishes what is
-// durable; and no file is removed before the catalog has given it up.
+// TestSyncOrder traces a process that uses a database in every way, on a real file system: data
+// must be synced, including names, after its last write and before it is acknowledged; the catalog
+// may only publish durable files; and no file may be removed before the catalog stops listing it.
 func TestSyncOrder(t *testing.T) {
 	if dir := os.Getenv(traceChild); dir != "" {
 		traced(t, dir)

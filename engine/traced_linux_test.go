@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// traced uses a database in every way, and writes to a file of that name once something is
-// acknowledged. TestSyncOrder traces it.
+// traced uses a database in every way, and writes to the file "acknowledged" after each
+// acknowledgement. TestSyncOrder traces it.
 func traced(t *testing.T, dir string) {
 	ctx := context.Background()
 	acks, err := os.Create(filepath.Join(dir, "acknowledged"))

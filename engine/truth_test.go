@@ -18,16 +18,16 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// The tests of this file hold the engine against real, skewed fingerprints: the perceptual hash
+// The tests in this file check the engine against real, skewed fingerprints: the perceptual hash
 // codes of testdata/emoji.tsv.gz.
 
-// A hashKind is a column of the fixture, with what is known of the pairs of its distinct codes from
-// elsewhere: the digest is that of the lines "row1 TAB row2 TAB distance LF", sorted by the rows,
-// which are those where a code comes first.
+// A hashKind is a column of the fixture, with independently computed facts about the pairs of its
+// distinct codes. The digest covers the lines "row1 TAB row2 TAB distance LF", sorted by the rows;
+// a row stands for a code if it is the first one with that code.
 type hashKind struct {
 	name   string
 	column int
-	k      int // the distance that the truth is of
+	k      int // the distance for pairs and digest
 	pairs  int
 	digest string
 }
@@ -55,7 +55,8 @@ func (h hashKind) codes(tb testing.TB) []uint64 {
 	return codes
 }
 
-// A truth is what a database should hold: row i has ID rowID(i) and code[i], unless it is gone.
+// A truth is the expected contents of a database: row i has ID rowID(i) and code[i], unless it is
+// gone.
 type truth struct {
 	code []uint64
 	gone []bool
@@ -69,8 +70,8 @@ func rowDoc(row int, code uint64) engine.Doc { return engine.Doc{ID: rowID(row),
 
 type rowHit struct{ row, distance int }
 
-// near returns all rows within k bits of code by brute force, nearest first, then in their order,
-// which is that of their IDs.
+// near returns all rows within k bits of code by brute force, nearest first, then by row, which is
+// also the order of their IDs.
 func (tr *truth) near(code uint64, k int) []rowHit {
 	var hits []rowHit
 	for row, c := range tr.code {
@@ -85,8 +86,7 @@ func (tr *truth) near(code uint64, k int) []rowHit {
 // A rowPair is two rows, a < b, at a distance.
 type rowPair struct{ a, b, distance int }
 
-// pairs returns all pairs of rows within k bits by brute force, nearest first, then in the order of
-// the rows.
+// pairs returns all pairs of rows within k bits by brute force, nearest first, then by row.
 func (tr *truth) pairs(k int) []rowPair {
 	var pairs []rowPair
 	for a, ca := range tr.code {
@@ -124,7 +124,7 @@ func (tr *truth) load(t *testing.T, db *engine.DB) {
 	}
 }
 
-// checkNear asks db for what is near every step-th code of queries, at every distance up to
+// checkNear searches db for every step-th code of queries, at every distance up to
 // truthMaxDistance.
 func (tr *truth) checkNear(t *testing.T, db *engine.DB, queries []uint64, step int) {
 	t.Helper()
@@ -154,7 +154,7 @@ func (tr *truth) checkNear(t *testing.T, db *engine.DB, queries []uint64, step i
 	}
 }
 
-// checkPairs asks db for all pairs within k and returns them by their rows.
+// checkPairs gets all pairs within k from db and returns them by their rows.
 func (tr *truth) checkPairs(t *testing.T, db *engine.DB, k int) []rowPair {
 	t.Helper()
 	want := tr.pairs(k)
@@ -181,7 +181,7 @@ func distinct(codes []uint64) []uint64 {
 }
 
 // TestTruthPairs compares the pairs of each kind of code with brute force, and those of distinct
-// codes with the digest of the truth, which was not computed by this project.
+// codes with a digest that was not computed by this project.
 func TestTruthPairs(t *testing.T) {
 	for _, h := range hashKinds {
 		t.Run(h.name, func(t *testing.T) {
@@ -201,8 +201,8 @@ func TestTruthPairs(t *testing.T) {
 	}
 }
 
-// digestOfDistinct counts the pairs of rows that are the first of their codes, and digests them as
-// hashKind says.
+// digestOfDistinct counts the pairs of rows that are the first with their codes, and returns their
+// digest as defined in hashKind.
 func digestOfDistinct(codes []uint64, pairs []rowPair) (n int, digest string) {
 	first := map[uint64]int{}
 	for row, c := range codes {
@@ -224,9 +224,9 @@ func digestOfDistinct(codes []uint64, pairs []rowPair) (n int, digest string) {
 	return len(lines), fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// TestTruthLife compares NEAR and PAIRS with brute force along the life of a database: loaded, with
-// every third row deleted and every fifth updated in memory, flushed, compacted, reopened, and read
-// from the log.
+// TestTruthLife compares NEAR and PAIRS with brute force during the life of a database: loaded,
+// with every third row deleted and every fifth updated in memory, flushed, compacted, reopened, and
+// read from the log.
 func TestTruthLife(t *testing.T) {
 	steps := map[string]int{"4:1": 23, "2:1": 47, "6:3": 47}
 	for _, layout := range []string{"4:1", "2:1", "6:3"} {
@@ -289,9 +289,9 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	}
 }
 
-// TestTruthMany compares NEAR with brute force where tables are large enough to be probed beyond a
-// distance of 3: of 16 copies of the codes, each with bits of its own flipped, so that every copy
-// is as skewed as the codes are.
+// TestTruthMany compares NEAR with brute force in tables that are large enough to be probed beyond
+// a distance of 3: 16 copies of the codes, each with different flipped bits, so that every copy is
+// as skewed as the codes.
 func TestTruthMany(t *testing.T) {
 	exhaustive.Turn(t, 4)
 	r := rand.New(rand.NewPCG(16, 16))
@@ -318,8 +318,8 @@ func TestTruthMany(t *testing.T) {
 	}
 }
 
-// edit deletes every third row from offset on and gives every fifth that is left the code of
-// another row, a bit of it flipped now and then, in batches.
+// edit deletes every third row from offset on, and gives every fifth remaining row the code of
+// another row, sometimes with a flipped bit, in batches.
 func (tr *truth) edit(t *testing.T, db *engine.DB, offset int) {
 	t.Helper()
 	var b engine.Batch

@@ -276,14 +276,14 @@ func (c *Criterion) UnmarshalText(text []byte) error {
 	kind, number, _ := strings.Cut(string(text), " ")
 	number, verified := strings.CutSuffix(number, " VERIFY")
 	t, err := strconv.ParseFloat(number, 64)
-	of, known := map[string]func(t float64) Criterion{
+	criterion, known := map[string]func(t float64) Criterion{
 		"NEAR": func(k float64) Criterion { return Near(int(k)) }, "JACCARD": Jaccard, "LEVENSHTEIN": Levenshtein,
 		"COSINE": Cosine, "CONTAINS": Contains, "WITHIN": Within,
 	}[kind]
 	if err != nil || !known {
-		return fmt.Errorf("%q is no criterion: %w", text, ErrInvalid)
+		return fmt.Errorf("%q is not a criterion: %w", text, ErrInvalid)
 	}
-	if *c = of(t); verified {
+	if *c = criterion(t); verified {
 		*c = c.Verified()
 	}
 	return nil

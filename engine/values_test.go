@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestValues stores documents that are values alone: they come back byte for byte, also out of
-// tables, and no search compares them.
+// TestValues stores documents without text and fingerprint: they must come back byte for byte, also
+// from tables, and no search may compare them.
 func TestValues(t *testing.T) {
 	ctx := t.Context()
 	db, _ := create4test(t, nil)
@@ -53,7 +53,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestJSON pins the names that a server would give.
+// TestJSON fixes the JSON names, which a server would use.
 func TestJSON(t *testing.T) {
 	fp := Fingerprint(7)
 	for want, v := range map[string]any{
@@ -70,8 +70,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestCorruptionComment compares the fields of CorruptionError, of which go doc shows the comment
-// alone, with those that this lists.
+// TestCorruptionComment compares the fields of CorruptionError with those in its comment, which is
+// all that go doc shows.
 func TestCorruptionComment(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "types.go", nil, parser.ParseComments)
 	if err != nil {

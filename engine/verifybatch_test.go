@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// familiesDB makes a database of similar and equal texts, in several tables and a memtable, of
-// which some were replaced or deleted, some have expired, and some have no text.
+// familiesDB makes a database of similar and equal texts, in several tables and a memtable. Some
+// documents were replaced or deleted, some have expired, and some have no text.
 func familiesDB(t *testing.T, r *rand.Rand, text func() string, o Options) *DB {
 	t.Helper()
 	ctx, now := t.Context(), time.Now()
@@ -50,7 +50,7 @@ func familiesDB(t *testing.T, r *rand.Rand, text func() string, o Options) *DB {
 	return db
 }
 
-// similarTexts returns a source of texts of families, of which some are equal.
+// similarTexts returns a source of texts in families; some texts are equal.
 func similarTexts(r *rand.Rand) func() string {
 	var families []string
 	for range 12 {
@@ -67,7 +67,7 @@ func similarTexts(r *rand.Rand) func() string {
 	}
 }
 
-// untilError returns what seq yields, and the error that ends it.
+// untilError returns the results of seq, and the error that ends it.
 func untilError(seq iter.Seq2[BatchMatch, error]) (rows []BatchMatch, err error) {
 	for m, err := range seq {
 		if err != nil {
@@ -78,8 +78,8 @@ func untilError(seq iter.Seq2[BatchMatch, error]) (rows []BatchMatch, err error)
 	return rows, nil
 }
 
-// TestVerifiedBatches compares batches that texts decide with searches one by one, with much memory
-// and with so little that single queries take more than there is for many, or for one.
+// TestVerifiedBatches compares verified batches with single searches, with much memory and with so
+// little that single queries exceed the share of many, or of one.
 func TestVerifiedBatches(t *testing.T) {
 	ctx := t.Context()
 	sizes := []int64{60000, 4000, 0}
@@ -127,8 +127,8 @@ func TestVerifiedBatches(t *testing.T) {
 	}
 }
 
-// TestVerifiedBatchEnds ends batches early: by a document that is not there, by the caller, and by
-// the context.
+// TestVerifiedBatchEnds ends batches early: by a document that does not exist, by the caller, and
+// by the context.
 func TestVerifiedBatchEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(32, 1))
 	text := similarTexts(r)
@@ -177,8 +177,8 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	}
 }
 
-// TestVerifiedBatchDamaged compares batches with searches one by one where a table is damaged: what
-// was found before the first document that has an error is yielded, then the error.
+// TestVerifiedBatchDamaged compares batches with single searches if a table is damaged: a batch
+// must yield the results before the first failing document, then the error.
 func TestVerifiedBatchDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 1))
 	db, path := create4test(t, &Options{Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true})
@@ -247,8 +247,8 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 	}
 }
 
-// TestAnyMatches compares batches with questions one by one, by all criteria: for documents that
-// are stored and allowed with each other too, and with little memory.
+// TestAnyMatches compares batches with single calls, by all criteria: also for stored documents
+// that are allowed with each other, and with little memory.
 func TestAnyMatches(t *testing.T) {
 	ctx := t.Context()
 	sizes := []int64{40000, 0, 1}
@@ -305,7 +305,7 @@ func TestAnyMatches(t *testing.T) {
 	}
 }
 
-// checkBest compares the best matches of a batch with those of its documents one by one.
+// checkBest compares the best matches of a batch with those of single calls.
 func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 	t.Helper()
 	s, err := db.Snapshot()
@@ -328,8 +328,8 @@ func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 	equal(t, fmt.Sprintf("the best by %v", by), got, want)
 }
 
-// TestAnyMatchesAmongMany has more documents that look similar by their sketches, in a table, than
-// a batch holds, and a similar one in the memtable.
+// TestAnyMatchesAmongMany has more documents in a table that look similar by their sketches than a
+// batch holds, and a similar one in the memtable.
 func TestAnyMatchesAmongMany(t *testing.T) {
 	ctx := t.Context()
 	db, _ := create4test(t, &Options{Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true})

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestTurnedAwayWhenSafe holds up the fsync of a write. Whoever is told, because of that write,
-// that a document is not new or not there, must be told no earlier than it is safe.
+// TestTurnedAwayWhenSafe delays the fsync of a write. If another call fails because of that write,
+// since a document is not new or does not exist, it must not return before the write is safe.
 func TestTurnedAwayWhenSafe(t *testing.T) {
 	ctx := context.Background()
 	novel := func(id string) func(db *DB) error {
@@ -27,7 +27,7 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		first, second func(db *DB) error
-		safe          func(db *DB) error // what must hold after a power cut once second has returned
+		safe          func(db *DB) error // must hold after a power cut once second has returned
 	}{
 		"novel": {novel("twin"), novel("other"), func(db *DB) error {
 			_, err := db.Get(ctx, "twin")
@@ -67,7 +67,7 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 			<-held
 			go func() { second <- c.second(db) }()
 			select {
-			case err = <-second: // too early, as the look at what is safe will show
+			case err = <-second: // too early, as the check below will show
 				second <- err
 			case <-time.After(50 * time.Millisecond):
 				close(release)
@@ -94,8 +94,8 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 	}
 }
 
-// TestBatchIsVisibleAtOnce replaces many documents in one batch, so that it takes a while, and
-// looks at the first and the last.
+// TestBatchIsVisibleAtOnce replaces many documents in one batch, which needs a while, and reads the
+// first and the last.
 func TestBatchIsVisibleAtOnce(t *testing.T) {
 	ctx := context.Background()
 	const documents, rounds = 30000, 4
@@ -144,9 +144,8 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 	}
 }
 
-// TestExpiryToTheMicrosecond looks at documents that are as old as the time to live, and a
-// microsecond older, in memory and in a table: the first is there to every verb, the second to
-// none.
+// TestExpiryToTheMicrosecond reads documents whose age is the time to live, and one microsecond
+// more, in memory and in a table: every operation must see the first, and none the second.
 func TestExpiryToTheMicrosecond(t *testing.T) {
 	ctx := t.Context()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -159,7 +158,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				if err := db.Put(ctx, Doc{ID: id, Fingerprint: ptr(5), Time: now.Add(-age)}); err != nil {
 					t.Fatal(err)
 				}
-				if flushed { // a table each: one whose documents have all expired is dropped whole
+				if flushed { // one table each: a table whose documents have all expired is dropped whole
 					if err := db.Flush(ctx); err != nil {
 						t.Fatal(err)
 					}

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// BenchmarkNearWide searches fingerprints of SIMDB_BENCH_BITS bits (64 or more), uniform except for a tenth,
-// which are copies with up to an eighth of the bits flipped; half of the queries are near a stored
-// one. SIMDB_BENCH_DOCS says how many there are, SIMDB_BENCH_K within how many bits.
+// BenchmarkNearWide searches fingerprints of SIMDB_BENCH_BITS bits (64 or more), uniform except for
+// a tenth, which are copies with up to an eighth of the bits flipped; half of the queries are near
+// a stored one. SIMDB_BENCH_DOCS is the number of documents, SIMDB_BENCH_K the distance.
 func BenchmarkNearWide(b *testing.B) {
 	number := func(name string, usual int) int {
 		n, _ := strconv.Atoi(os.Getenv(name))

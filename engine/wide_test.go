@@ -17,21 +17,21 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// A wideModel is a database of fingerprints of more than 64 bits, or of documents of several
-// fingerprints, and what is in it.
+// A wideModel is a database with fingerprints of more than 64 bits, or with documents that have
+// several fingerprints, and its expected contents.
 type wideModel struct {
 	t     *testing.T
 	db    *DB
 	r     *rand.Rand
 	words int
 	kind  string
-	docs  map[string][][]Fingerprint // none without a fingerprint
+	docs  map[string][][]Fingerprint // empty for a document without a fingerprint
 	next  int
 
 	several bool
 }
 
-// wideKinds are kinds of fingerprints: word i of one.
+// wideKinds are generators of fingerprints: word i of a new one.
 var wideKinds = map[string]func(r *rand.Rand, i int) Fingerprint{
 	"uniform":       func(r *rand.Rand, _ int) Fingerprint { return r.Uint64() },
 	"ball":          func(r *rand.Rand, i int) Fingerprint { return Fingerprint(i) ^ 1<<r.IntN(64) ^ 1<<r.IntN(64) },
@@ -39,12 +39,13 @@ var wideKinds = map[string]func(r *rand.Rand, i int) Fingerprint{
 	"few":           func(r *rand.Rand, _ int) Fingerprint { return r.Uint64N(2) << 50 },
 }
 
-// doc returns a new document: of a text, with a fingerprint near another one, or with a new one.
+// doc returns a new document: with a text, with a fingerprint near another one, or with a new
+// fingerprint.
 func (m *wideModel) doc() Doc {
 	m.next++
 	d := Doc{ID: fmt.Sprintf("d%d", m.next)}
 	if m.several && m.r.IntN(4) == 0 {
-		d.ID = fmt.Sprintf("d%d", 1+m.r.IntN(m.next)) // perhaps one that is stored
+		d.ID = fmt.Sprintf("d%d", 1+m.r.IntN(m.next)) // may be stored already
 	}
 	if m.several && m.r.IntN(2) == 0 {
 		for range 1 + m.r.IntN(4) {
@@ -60,7 +61,7 @@ func (m *wideModel) doc() Doc {
 	return d
 }
 
-// print returns a new fingerprint, perhaps one near another one.
+// print returns a new fingerprint, sometimes near another one.
 func (m *wideModel) print() (words []Fingerprint) {
 	if words := m.some(); words != nil && m.r.IntN(3) == 0 {
 		return m.flipped(words, 40)
@@ -71,7 +72,7 @@ func (m *wideModel) print() (words []Fingerprint) {
 	return words
 }
 
-// some returns a fingerprint that is stored, or nil.
+// some returns a stored fingerprint, or nil.
 func (m *wideModel) some() []Fingerprint {
 	for _, fps := range m.docs {
 		if len(fps) == 0 {
@@ -91,7 +92,7 @@ func (m *wideModel) flipped(words []Fingerprint, n int) []Fingerprint {
 	return words
 }
 
-// stored notes that a document is there.
+// stored records that a document is stored.
 func (m *wideModel) stored(d Doc) {
 	words := d.Words()
 	if words == nil && d.Fingerprints == nil {
@@ -111,7 +112,7 @@ func (m *wideModel) stored(d Doc) {
 	m.docs[d.ID] = append(m.docs[d.ID], d.Fingerprints...)
 }
 
-// within returns the matches of fingerprints in their order.
+// within returns the matches of fingerprints, in order.
 func (m *wideModel) within(qs [][]Fingerprint, k int, except string) []Match {
 	var all []Match
 	for id, fps := range m.docs {
@@ -138,7 +139,7 @@ func (m *wideModel) within(qs [][]Fingerprint, k int, except string) []Match {
 	return all
 }
 
-// check compares every way to search with the plain one.
+// check compares every search method with brute force.
 func (m *wideModel) check(stage string) {
 	m.t.Helper()
 	t, ctx := m.t, m.t.Context()
@@ -257,8 +258,8 @@ func (m *wideModel) check(stage string) {
 	}
 }
 
-// checkPairs compares pairs and clusters with the plain ways, of the documents whose IDs begin with
-// a prefix alone, which are few.
+// checkPairs compares pairs and clusters with brute force, only among the few documents whose IDs
+// begin with a prefix.
 func (m *wideModel) checkPairs(stage string) {
 	m.t.Helper()
 	t, ctx := m.t, m.t.Context()
@@ -295,7 +296,7 @@ func (m *wideModel) checkPairs(stage string) {
 		if n := must(countPairs(ctx, s, Near(k)))(t); n != int64(len(want)) {
 			t.Fatalf("%s: %d counted, want %d", where, n, len(want))
 		}
-		// Of components, each document's is the same as those of its matches, and no other's.
+		// A document and all of its matches are in the same component, and no others.
 		of := map[string]int{}
 		for _, member := range collect(t, s.Clusters(ctx, Near(k), &ClusterOptions{Mode: Components})) {
 			of[member.ID] = member.Cluster
@@ -310,8 +311,8 @@ func (m *wideModel) checkPairs(stage string) {
 				}
 			}
 		}
-		// Of stars, each member has the distance from its keeper that it says, and keepers none
-		// from each other.
+		// Each member of a star has the reported distance from its keeper, and keepers do not match
+		// each other.
 		keepers := map[int]string{}
 		star := map[string]bool{}
 		for _, member := range collect(t, s.Clusters(ctx, Near(k))) {
@@ -324,7 +325,7 @@ func (m *wideModel) checkPairs(stage string) {
 			}
 		}
 		for id, matches := range near {
-			if !star[id] { // a keeper alone: no match of it is a keeper
+			if !star[id] { // a single keeper: none of its matches is a keeper
 				for _, other := range matches {
 					if !star[other.ID] || keepers[of[id]] == other.ID && len(matches) == 1 {
 						t.Fatalf("%s: %s and %s match, and are both alone", where, id, other.ID)
@@ -335,7 +336,7 @@ func (m *wideModel) checkPairs(stage string) {
 	}
 }
 
-// TestWide takes databases of wide fingerprints through all that changes them.
+// TestWide runs databases with wide fingerprints through all operations that change them.
 func TestWide(t *testing.T) {
 	type one struct {
 		kind  string
@@ -350,7 +351,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestSeveral takes databases of documents of several fingerprints through the same.
+// TestSeveral does the same with documents that have several fingerprints.
 func TestSeveral(t *testing.T) {
 	kinds := []string{"uniform", "ball"}
 	for i := range exhaustive.Some(t, 4, 2*len(kinds)) {
@@ -366,7 +367,7 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 	m := &wideModel{t: t, db: db, r: rand.New(rand.NewPCG(uint64(words), uint64(len(kind)))), words: words, kind: kind, docs: map[string][][]Fingerprint{}, several: several}
 	part := func(n int) int {
 		if several {
-			return n / 3 // of documents, which have more fingerprints
+			return n / 3 // number of documents, which have more fingerprints
 		}
 		return n
 	}
@@ -415,7 +416,7 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 	}
 	m.check("loaded")
 	m.checkPairs("loaded")
-	put(2300) // enough for the memtable to have an index
+	put(2300) // enough for an index of the memtable
 	m.check("indexed")
 	for range 20 {
 		d := m.doc()

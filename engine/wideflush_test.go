@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestWideFlushes checks that a memtable of wide fingerprints is flushed for what its documents
-// take: their words, and in the index of each word an entry, heads, and as much again, unused, after
-// it has grown.
+// TestWideFlushes checks that a memtable of wide fingerprints is flushed when its documents reach
+// the limit, counting their words, and in the index of each word an entry, heads, and as much
+// unused capacity after it has grown.
 func TestWideFlushes(t *testing.T) {
 	for _, bits := range []int{64, 1024} {
 		o := &Options{Bits: bits, Sync: SyncNever}

@@ -12,11 +12,11 @@ import (
 	"github.com/simdb/simdb/compaction"
 )
 
-// TestWindow writes documents to a database with a time to live of two days, by a clock that runs
-// as fast as they are written: from the second window on what the tables store is at most 1.25
-// times what lives, at every minute of the clock, while merges run in the background. The window
-// has 20,000 documents; flushes and tiers are scaled to those of
-// 48 million, which is 278 a second.
+// TestWindow writes documents to a database with a time to live of two days, with a clock that
+// advances with the writes. From the second window on, tables may store at most 1.25 times the
+// living documents, at every minute of the clock, while merges run in the background. The window
+// has 20,000 documents; flushes and tiers are scaled from a window of 48 million, which is 278 per
+// second.
 func TestWindow(t *testing.T) {
 	const (
 		window  = 20_000
@@ -55,7 +55,7 @@ func TestWindow(t *testing.T) {
 		if err := db.Apply(ctx, &b); err != nil {
 			t.Fatal(err)
 		}
-		// In a minute of real time merges would have come to their end.
+		// In a minute of real time merges would have ended.
 		until(t, "merges have ended", db.s.Idle)
 		if minute < minutes {
 			continue

@@ -28,8 +28,8 @@ func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 	return db
 }
 
-// benchWrites runs write for documents from 0 to n, then flushes, and reports what a document took,
-// with the flushes and compactions that it led to.
+// benchWrites runs write for documents from 0 to n, then flushes, and reports the time per
+// document, including the flushes and compactions that it caused.
 func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err error)) {
 	b.Helper()
 	if err := db.Flush(context.Background()); err != nil {
@@ -61,7 +61,7 @@ func BenchmarkPutNovel(b *testing.B) {
 		db := benchCopy(b, src, Options{Sync: SyncNever})
 		r := rand.New(rand.NewPCG(11, 11))
 		ctx := context.Background()
-		for i := range 300_000 { // blocks of the table are verified when they are read first
+		for i := range 300_000 { // blocks of the table are verified on their first read
 			fp := r.Uint64()
 			if _, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprint: &fp}, Near(3)); err != nil {
 				b.Fatal(err)

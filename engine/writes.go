@@ -93,10 +93,10 @@ func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 	return db.Apply(ctx, &b)
 }
 
-// Apply carries out the batch as one write: after a crash the database holds all of it or nothing.
-// If several writes of the batch have the same ID, the last one wins. Afterwards Batch.Deleted says
-// how many documents its deletes removed. If a requirement fails, nothing is written, and the error
-// is a *ConflictError. Other errors are those of Put.
+// Apply carries out the batch as one write: after a crash the database holds the whole batch or
+// nothing. If several writes of the batch have the same ID, the last one wins. Afterwards
+// Batch.Deleted says how many documents its deletes removed. If a requirement fails, nothing is
+// written, and the error is a *ConflictError. Other errors are those of Put.
 func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 	b.deleted, err = db.s.Write(ctx, b.ops, b.needs...)
 	if c, ok := errors.AsType[*files.Conflict](err); ok {
@@ -140,7 +140,7 @@ func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, store
 		return Match{}, false, err
 	}
 	if done[0].Expired {
-		err = fmt.Errorf("document %s is of %s: %w", files.QuoteID(d.ID), d.Time.UTC().Format(time.RFC3339), ErrExpired)
+		err = fmt.Errorf("document %s has the time %s: %w", files.QuoteID(d.ID), d.Time.UTC().Format(time.RFC3339), ErrExpired)
 	}
 	return done[0].Match, done[0].Stored, err
 }

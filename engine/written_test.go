@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRangeWritten lists documents in the order of writing: of tables that were written, loaded,
-// merged and ingested, and of memtables, with replaced and deleted ones, in lots of any size.
+// TestRangeWritten lists documents in the order of writing: from written, loaded, merged and
+// ingested tables, and from memtables, with replaced and deleted ones, in lots of any size.
 func TestRangeWritten(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(7, 8))

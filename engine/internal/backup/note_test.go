@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestAllowedModel compares the set with a map, over random additions and removals, and that
-// earlier sets stay as they were.
+// TestAllowedModel compares the set with a map during random additions and removals, and checks
+// that earlier sets do not change.
 func TestAllowedModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	set, model := new(view.AllowedPairs), map[view.IDPair]bool{}
@@ -60,7 +60,8 @@ func TestAllowedModel(t *testing.T) {
 	}
 }
 
-// FuzzNote reads any bytes as the note of a table: what is accepted has one encoding.
+// FuzzNote reads arbitrary bytes as the note of a table: a note that is accepted must be its own
+// encoding.
 func FuzzNote(f *testing.F) {
 	f.Add(EncodeNote(new(view.AllowedPairs).With([]view.IDPair{{A: "a", B: "b"}, {A: "a", B: "c"}, {A: "b", B: "c"}})))
 	f.Add([]byte{noteVersion, 1, 1, 'b', 1, 'a'})

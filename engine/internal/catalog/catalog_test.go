@@ -23,7 +23,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// sample returns a state with something of everything; n scales it.
+// sample returns a state with every field set; n scales it.
 func sample(rng *rand.Rand, n int) State {
 	s := State{
 		FormatVersion: Version,
@@ -65,7 +65,7 @@ func randomBitmap(rng *rand.Rand, docs uint32) *roaring.Bitmap {
 	return b
 }
 
-// equal says whether two states are the same, bitmaps by content.
+// equal reports whether two states are equal; it compares bitmaps by content.
 func equal(a, b State) bool {
 	same := func(x, y *roaring.Bitmap) bool { return x.Equals(y) }
 	if !maps.EqualFunc(a.Tombstones, b.Tombstones, same) || !slices.Equal(a.Tables, b.Tables) {
@@ -102,7 +102,7 @@ func TestRoundTrip(t *testing.T) {
 			if !equal(want, *got) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
-			before := mustRead(t, vfs.Disk, name, want) // beside c
+			before := mustRead(t, vfs.Disk, name, want) // while c has it open
 			if err := c.Apply(Edit{SetMarks: map[string]int64{"x": 1}}); err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +122,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// mustRead reads a catalog that must say what is wanted, and returns its last transaction.
+// mustRead reads a catalog, which must have the state want, and returns the number of its last
+// transaction.
 func mustRead(t *testing.T, fs vfs.FS, name string, want State) uint64 {
 	t.Helper()
 	s, txid, err := Read(fs, name)
@@ -138,8 +139,8 @@ func mustRead(t *testing.T, fs vfs.FS, name string, want State) uint64 {
 	return txid
 }
 
-// TestReadBesideWriter reads a catalog again and again while it is written. Each state that is read
-// is one that was written, and they come in order.
+// TestReadBesideWriter reads a catalog repeatedly while it is written. Each state read must be one
+// that was written, and they must be in order.
 func TestReadBesideWriter(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	s := sample(rand.New(rand.NewPCG(1, 2)), 50)
@@ -151,7 +152,7 @@ func TestReadBesideWriter(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		rng := rand.New(rand.NewPCG(3, 4))
-		for i := range writes { // both marks, the tombstones of a table, and its neighbors' pages
+		for i := range writes { // changes both marks, the tombstones of a table, and its neighbours' pages
 			dead := roaring.New()
 			for range rng.IntN(2000) {
 				dead.Add(rng.Uint32N(s.Tables[0].Docs))
@@ -199,14 +200,14 @@ func readOptions() *bbolt.Options {
 	return o
 }
 
-// boltCheck has bbolt check the pages of a catalog that nobody has open.
+// boltCheck lets bbolt check the pages of a catalog that nobody has open.
 func boltCheck(path string) error {
 	db, err := bbolt.Open(path, 0o644, readOptions())
 	if err != nil {
 		return err
 	}
 	err = db.View(func(tx *bbolt.Tx) (err error) {
-		for damage := range tx.Check() { // to the end: its goroutine waits for us
+		for damage := range tx.Check() { // read to the end: its goroutine waits for us
 			err = errors.Join(err, damage)
 		}
 		return err
@@ -214,8 +215,8 @@ func boltCheck(path string) error {
 	return errors.Join(err, db.Close())
 }
 
-// TestClosedMark checks when the end of the newest log costs a transaction: when it is news about a
-// log that is needed.
+// TestClosedMark checks when the end of the newest log costs a transaction: only if it is new and
+// the log is needed.
 func TestClosedMark(t *testing.T) {
 	s := sample(rand.New(rand.NewPCG(1, 1)), 1)
 	s.Closed = LogEnd{}
@@ -462,8 +463,8 @@ func TestFailedCommitPoisons(t *testing.T) {
 	}
 }
 
-// TestOpenMakesDurable: a killed process may have left a transaction that it had not synced, and
-// files that it no longer lists are removed after Open. So Open syncs what it has read.
+// TestOpenMakesDurable checks that Open syncs the state that it has read: a killed process may have
+// left an unsynced transaction, and files that it no longer lists are removed after Open.
 func TestOpenMakesDurable(t *testing.T) {
 	mem := vfstest.NewMem(t.TempDir())
 	mustCreate(t, mem, "CATALOG", State{})
@@ -489,9 +490,9 @@ func TestOpenMakesDurable(t *testing.T) {
 	}
 }
 
-// TestCrashEverywhere crashes creation and a series of edits at every operation: what is found is
-// the state before or after the edit that was under way, or, before the creation is done, no
-// catalog.
+// TestCrashEverywhere crashes creation and a series of edits at every operation: the catalog must
+// have the state before or after the edit in progress, or, before the creation is finished, not
+// exist.
 func TestCrashEverywhere(t *testing.T) {
 	host := t.TempDir()
 	run := func(fs *vfstest.Mem) (states []State, err error) {
@@ -567,8 +568,8 @@ func TestErrnoOf(t *testing.T) {
 	}
 }
 
-// TestTombstonesLinear changes the tombstones of a table of a billion documents: what that takes
-// grows with the number of chunks, not with its square, and few bytes are written where few chunks
+// TestTombstonesLinear changes the tombstones of a table with a billion documents: the time must
+// grow with the number of chunks, not with its square, and few bytes may be written if few chunks
 // have changed.
 func TestTombstonesLinear(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
@@ -576,7 +577,7 @@ func TestTombstonesLinear(t *testing.T) {
 	mustCreate(t, vfs.Disk, name, State{Tables: []Table{{Number: 1, Docs: most << 16}, {Number: 2, Docs: most << 16}}, Params: []byte{1}})
 	c, _ := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
-	// A document of each chunk is dead, and then another as well.
+	// One document of each chunk is dead, and then a second one.
 	fill := func(table uint64, chunks int) (fastest time.Duration) {
 		dead := roaring.New()
 		for i := range uint32(chunks) {

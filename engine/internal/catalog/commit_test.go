@@ -12,10 +12,11 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// TestCrashInTransaction cuts the power inside transactions. bbolt writes the pages that are new,
-// syncs, writes a root page and syncs; it never writes to a page that the last root page reaches.
-// So whatever sectors of the new pages are there, and whatever size the file has, the state is the
-// old one as long as the root page is; with all of them and the new root page it is the new one.
+// TestCrashInTransaction cuts the power inside transactions. bbolt writes new pages, syncs, writes
+// a root page and syncs; it never writes to a page that the last root page reaches. Whatever
+// sectors of the new pages are there, and whatever size the file has, the state is therefore the
+// old one while the old root page is there, and the new one if all new pages and the new root page
+// are there.
 func TestCrashInTransaction(t *testing.T) {
 	exhaustive.Sequential(t)
 	const sector, transactions, cuts = 512, 60, 25
@@ -29,7 +30,7 @@ func TestCrashInTransaction(t *testing.T) {
 	for i := range transactions {
 		was, before := clone(state), fileBytes(t, name)
 		e := randomEdit(rng, &state)
-		for n := range 40 { // so that the file grows
+		for n := range 40 { // makes the file grow
 			e.SetMarks[fmt.Sprintf("load/%d/%d.jsonl", i, n)] = int64(n)
 		}
 		if err := c.Apply(e); err != nil {
@@ -46,7 +47,7 @@ func TestCrashInTransaction(t *testing.T) {
 		}
 		for cut := range exhaustive.Every(t, 6).Of(cuts) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(cut)))
-			keep := float64(cut) / (cuts - 1) // from nothing to all
+			keep := float64(cut) / (cuts - 1) // from nothing to everything
 			left := make([]byte, len(before)+int(keep*float64(len(after)-len(before))))
 			copy(left, before)
 			for at := 2 * pageSize; at < len(left); at += sector {
@@ -72,7 +73,7 @@ func fileBytes(t *testing.T, name string) []byte {
 	return b
 }
 
-// found checks that a catalog of these bytes has that state.
+// found checks that a catalog with these bytes has the given state.
 func found(t *testing.T, image []byte, want State, format string, args ...any) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "CATALOG")

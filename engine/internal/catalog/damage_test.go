@@ -19,7 +19,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// smallCatalog makes a catalog of n tables with some history and returns its file and what it says.
+// smallCatalog makes a catalog of n tables with some history and returns the bytes of its file and
+// its state.
 func smallCatalog(t *testing.T, n int) ([]byte, State) {
 	t.Helper()
 	fs := vfstest.NewMem(t.TempDir())
@@ -44,7 +45,7 @@ func smallCatalog(t *testing.T, n int) ([]byte, State) {
 	return fileBytes(t, host), s
 }
 
-// imageFS is the disk with one file that is in memory.
+// imageFS is the disk, with one file in memory.
 type imageFS struct {
 	vfs.FS
 	image []byte
@@ -80,8 +81,8 @@ func readImage(image []byte) (*State, error) {
 	return s, err
 }
 
-// judge fails the test unless the damaged image gives a corruption error that says where, or the
-// same state.
+// judge fails the test unless the damaged image gives a corruption error with a place, or the same
+// state.
 func judge(t *testing.T, what string, image []byte, want State) (same bool) {
 	t.Helper()
 	got, err := readImage(image)
@@ -97,7 +98,7 @@ func judge(t *testing.T, what string, image []byte, want State) (same bool) {
 	return err == nil
 }
 
-// usedPages returns the pages of an image that hold something of the present transaction.
+// usedPages returns the pages of an image that the current transaction uses.
 func usedPages(t *testing.T, image []byte) map[uint64]bool {
 	t.Helper()
 	w := &walker{f: imageFile{image: image}, name: "CATALOG", seen: map[uint64]bool{0: true, 1: true}}
@@ -119,7 +120,7 @@ func usedPages(t *testing.T, image []byte) map[uint64]bool {
 // TestEveryByteFlipped damages every byte of the pages in use, and some of the rest.
 func TestEveryByteFlipped(t *testing.T) {
 	exhaustive.Sequential(t)
-	for _, tables := range []int{0, 12} { // the bucket inline, and in pages of its own
+	for _, tables := range []int{0, 12} { // the bucket inline, and in separate pages
 		image, want := smallCatalog(t, tables)
 		used := usedPages(t, image)
 		tried, unnoticed := 0, 0
@@ -170,9 +171,9 @@ func TestPagesSwappedAndStale(t *testing.T) {
 	}
 }
 
-// TestStalePages takes single writes of a transaction back, as a disk does that reported a write it
-// had not done. If it is the write of the root, the transaction has not happened; any other must be
-// noticed.
+// TestStalePages undoes single writes of a transaction, like a disk that reported a write it had
+// not done. If the root write is undone, the transaction has not happened; any other undone write
+// must be noticed.
 func TestStalePages(t *testing.T) {
 	image, before := smallCatalog(t, 20)
 	name := filepath.Join(t.TempDir(), "CATALOG")
@@ -207,8 +208,8 @@ func TestStalePages(t *testing.T) {
 	}
 }
 
-// TestRandomDamage continues to bbolt with what the walk lets pass: it must open, take an edit and
-// give it back.
+// TestRandomDamage passes damaged catalogs that the walk accepts to bbolt: it must open them, apply
+// an edit and return it.
 func TestRandomDamage(t *testing.T) {
 	image, _ := smallCatalog(t, 40)
 	rng := rand.New(rand.NewPCG(6, 6))

@@ -96,7 +96,7 @@ func (p *plan) editTables(e Edit) error {
 	}
 	for _, t := range e.AddTables {
 		if _, ok := p.tables[t.Number]; ok || slices.Contains(e.DropTables, t.Number) {
-			return fmt.Errorf("table %d is there already", t.Number)
+			return fmt.Errorf("table %d exists already", t.Number)
 		}
 		if err := t.check(); err != nil {
 			return err

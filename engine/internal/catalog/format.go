@@ -64,7 +64,7 @@ func (s *State) decode(key, payload []byte) (err error) {
 	case prefixAllowed:
 		p, err := decodePair(payload)
 		if err == nil && allowedKey(p) != string(key) {
-			err = errors.New("the key is not that of the pair")
+			err = errors.New("the key does not match the pair")
 		}
 		s.Allowed = append(s.Allowed, p)
 		return err
@@ -90,7 +90,7 @@ func (s *State) decode(key, payload []byte) (err error) {
 func (s *State) decodeTombstones(table uint64, chunk uint16, payload []byte) error {
 	i, ok := slices.BinarySearchFunc(s.Tables, Table{Number: table}, compareTables)
 	if !ok {
-		return errors.New("tombstones of a table that is not there")
+		return errors.New("tombstones of a missing table")
 	}
 	window := roaring.New()
 	n, err := window.ReadFrom(bytes.NewReader(payload))

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestFull has the disk become full before a transaction, in which case the catalog continues, and
-// after its last write, in which case nobody knows which state it has, and it does not.
+// TestFull makes the disk full before a transaction, after which the catalog must continue, and
+// after its last write, when the state is unknown and the catalog must not continue.
 func TestFull(t *testing.T) {
 	for _, kind := range []vfstest.OpKind{vfstest.OpCommit, vfstest.OpCommitted} {
 		full := false
@@ -48,8 +48,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestFullFile makes writing to the catalog's file fail as on a full disk, inside bbolt: no
-// transaction takes place, and the catalog continues when there is room.
+// TestFullFile makes writing to the catalog's file fail as on a full disk, inside bbolt: the
+// transaction must not happen, and the catalog continues when there is space.
 func TestFullFile(t *testing.T) {
 	small := vfstest.SmallDisk(t, 3)
 	if err := Create(vfs.Disk, small+"/cat", State{NextFile: 1, FirstWAL: 1, Options: map[string]string{}}); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// FuzzCatalog reads arbitrary bytes as a catalog. The checksums of the root pages are made right
-// first, and, with repair, those of the records and the digest too. What is read must be readable
-// for bbolt as well.
+// FuzzCatalog reads arbitrary bytes as a catalog. First it corrects the checksums of the root
+// pages, and, with repair, those of the records and the digest too. If the catalog can be read,
+// bbolt must be able to read it as well.
 func FuzzCatalog(f *testing.F) {
 	for _, tables := range []int{0, 2, 9} {
 		s := sample(rand.New(rand.NewPCG(9, uint64(tables))), tables)

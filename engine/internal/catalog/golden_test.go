@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// The golden files are catalogs of version 1: as they were before there was a record "closed", before
-// there was a record "seq", and with both.
+// The golden files are catalogs of version 1: without the records "closed" and "seq", with "closed"
+// only, and with both.
 const (
 	oldestGolden = "testdata/v1.catalog.gz"
 	olderGolden  = "testdata/v1-closed.catalog.gz"
@@ -97,8 +97,8 @@ func writeGolden(t *testing.T) {
 	}
 }
 
-// TestFormatDoc keeps the hex in the format's description true: it is what records of the golden
-// state look like.
+// TestFormatDoc checks that the hex in the description of the format shows the records of the
+// golden state.
 func TestFormatDoc(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, goldenState())
@@ -129,7 +129,7 @@ func TestFormatDoc(t *testing.T) {
 	}
 }
 
-// writeHex writes a title and bytes, 16 a line.
+// writeHex writes a title and bytes, 16 per line.
 func writeHex(w io.Writer, title string, data []byte) {
 	for len(data) > 0 {
 		n := min(16, len(data))

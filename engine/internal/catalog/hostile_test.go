@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// treeCatalog returns a catalog whose bucket has pages of its own, a root and its leaves.
+// treeCatalog returns a catalog whose bucket has separate pages, a root and its leaves.
 func treeCatalog(t *testing.T) ([]byte, State) {
 	t.Helper()
 	image, s := smallCatalog(t, 150)
@@ -26,13 +26,14 @@ func treeCatalog(t *testing.T) ([]byte, State) {
 	return image, s
 }
 
-// TestEveryMetaByte: a damaged root page is always noticed, even if the other one is good.
+// TestEveryMetaByte checks that a damaged root page is always noticed, even if the other one is
+// good.
 func TestEveryMetaByte(t *testing.T) {
 	image, want := smallCatalog(t, 1)
 	for i := range 2 * (pageHeader + metaSize) {
 		at := i%(pageHeader+metaSize) + i/(pageHeader+metaSize)*pageSize
 		if field := at % pageSize; field >= 10 && field < pageHeader {
-			continue // element count and overflow mean nothing here
+			continue // element count and overflow have no meaning here
 		}
 		image[at] ^= 0x40
 		if judge(t, fmt.Sprintf("byte %d", at), image, want) {
@@ -42,7 +43,7 @@ func TestEveryMetaByte(t *testing.T) {
 	}
 }
 
-// TestRootLedAstray lets the bucket start at every page of the file, among them those of earlier
+// TestRootLedAstray makes the bucket start at every page of the file, including those of earlier
 // transactions.
 func TestRootLedAstray(t *testing.T) {
 	for _, tables := range []int{1, 150} {
@@ -54,8 +55,8 @@ func TestRootLedAstray(t *testing.T) {
 		}
 		for page := uint64(2); page < m.pages; page++ {
 			damaged := bytes.Clone(image)
-			// The root's leaf has one element, whose value starts after its header, its element and
-			// its key.
+			// The root's leaf has one element, whose value comes after the page header, the element
+			// header and the key.
 			at := int(m.root)*pageSize + pageHeader + 16 + len(bucketName)
 			order.PutUint64(damaged[at:], page)
 			judge(t, fmt.Sprintf("%d tables, bucket at page %d", tables, page), damaged, want)
@@ -94,8 +95,8 @@ func TestLostRootWrite(t *testing.T) {
 	}
 }
 
-// TestHostileLeaves changes leaves so that all checksums hold but bbolt would panic in its own
-// goroutine: the walk must refuse, or bbolt must be able to open the file.
+// TestHostileLeaves changes leaves so that all checksums are right but bbolt would panic in its own
+// goroutine: the walk must refuse them, or bbolt must be able to open the file.
 func TestHostileLeaves(t *testing.T) {
 	image, _ := treeCatalog(t)
 	refused := 0
@@ -164,8 +165,8 @@ func layOut(buf []byte, elems []element) {
 	}
 }
 
-// TestInvalidBitmap has a bitmap with a good checksum that breaks Roaring's rules: its values are
-// not sorted.
+// TestInvalidBitmap has a bitmap with a right checksum that violates Roaring's rules: its values
+// are not sorted.
 func TestInvalidBitmap(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, goldenState())
@@ -185,8 +186,8 @@ func TestInvalidBitmap(t *testing.T) {
 	}
 }
 
-// TestResealedNoise damages payloads under good checksums: an error, or a state that holds
-// together; never a panic.
+// TestResealedNoise damages payloads under right checksums: the result must be an error, or a
+// consistent state, but never a panic.
 func TestResealedNoise(t *testing.T) {
 	exhaustive.Sequential(t)
 	image, _ := smallCatalog(t, 6)

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestSalvage damages every sector of catalogs, and single bytes: what is salvaged is what the
-// catalog said, and without a root page all of it is.
+// TestSalvage damages every sector of catalogs, and single bytes: the salvaged state must be the
+// original one, and damage to a root page must lose nothing.
 func TestSalvage(t *testing.T) {
 	for _, n := range []int{0, 3, 60} {
 		image, want := grownCatalog(t, n)
@@ -60,8 +60,8 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// grownCatalog makes a catalog of n tables whose documents die, as those of a database do: none
-// comes back. It returns its file and what it says.
+// grownCatalog makes a catalog of n tables whose documents die and never come back, as in a
+// database. It returns the bytes of its file and its state.
 func grownCatalog(t *testing.T, n int) ([]byte, State) {
 	t.Helper()
 	fs := vfstest.NewMem(t.TempDir())

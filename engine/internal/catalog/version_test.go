@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// registerVersion2 makes a version 2 known, in which marks count from the other end.
+// registerVersion2 registers a version 2, which stores marks negated.
 func registerVersion2(t *testing.T) {
 	formats[2] = format{
 		fixed: decodeFixed,
@@ -27,7 +27,7 @@ func registerVersion2(t *testing.T) {
 }
 
 // TestNextVersion reads a catalog of version 2 beside the golden ones of version 1, changes it in
-// its own version, and refuses it by name where version 2 is not known.
+// its own version, and refuses it by name if version 2 is unknown.
 func TestNextVersion(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	t.Run("known", func(t *testing.T) {

@@ -40,7 +40,7 @@ type batch struct {
 	numbers []int // indexes of the samples whose sets are held
 	few     *setjoin.Few
 	shares  []share
-	rooms   sync.Pool // buffers of goroutines, *room
+	workers sync.Pool // buffers of goroutines, *worker
 	mu      sync.Mutex
 	wanted  []uint8 // for each sample held, the number of matches still wanted; nil for all
 }
@@ -56,8 +56,8 @@ type share struct {
 // shareDocs is the maximum number of documents in a share.
 const shareDocs = 256
 
-// A room holds the buffers of a goroutine.
-type room struct {
+// A worker holds the buffers of a goroutine.
+type worker struct {
 	sets   *features.SetHasher
 	finder *setjoin.FewFinder
 	found  []setjoin.FewMatch
@@ -174,7 +174,7 @@ func (b *batch) scan(ctx context.Context, sets [][]uint64, take func(Match) erro
 		b.wanted = slices.Repeat([]uint8{uint8(b.most)}, len(sets))
 	}
 	for next := 0; next < len(b.shares) && len(sets) > 0; {
-		b.few, b.rooms = setjoin.NewFew(sets, b.by.T, b.role()), sync.Pool{}
+		b.few, b.workers = setjoin.NewFew(sets, b.by.T, b.role()), sync.Pool{}
 		left := len(sets)
 		rest := b.shares[next:]
 		err := pipeline.Ordered(ctx, len(rest), runtime.GOMAXPROCS(0), func(i int) (found []Match, err error) {
@@ -264,9 +264,9 @@ const sharesAhead = 4
 
 // compare returns the matches of a share. Match.Sample is the index among the held sets.
 func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err error) {
-	r, _ := b.rooms.Get().(*room)
+	r, _ := b.workers.Get().(*worker)
 	if r == nil {
-		r = &room{sets: b.v.Texts.Sets(), finder: b.few.Finder()}
+		r = &worker{sets: b.v.Texts.Sets(), finder: b.few.Finder()}
 	}
 	if b.wanted != nil {
 		b.mu.Lock()
@@ -274,7 +274,7 @@ func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err err
 		b.mu.Unlock()
 	}
 	most := max(shareDocs, b.v.Most(matchBytes)/(sharesAhead*runtime.GOMAXPROCS(0)))
-	defer b.rooms.Put(r)
+	defer b.workers.Put(r)
 	take := func(text []byte, read func() ([]byte, error)) error {
 		r.found = r.finder.Append(r.found[:0], r.sets.LastSet(text))
 		if len(r.found) == 0 {

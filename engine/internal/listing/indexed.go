@@ -25,8 +25,8 @@ type index struct {
 	decide bool  // the conditions on fields together imply Where
 }
 
-// index returns nil if all documents of a table must be scanned: with many matching documents that
-// is faster, and holding a list of them needs docBytes each.
+// index returns nil if all documents of a table must be scanned: with many matching documents a
+// scan is faster, and their list would need docBytes each.
 func (f *Filter) index(v *view.View, p *view.Part, ordered bool) (*index, error) {
 	if len(f.Fields) == 0 {
 		return nil, nil

@@ -22,12 +22,11 @@ const (
 	textsBlock  = 1 << 20
 )
 
-// EachWritten is Each in the order in which the documents were written, the oldest first; it
-// ignores f.Fields. If load is set it reads texts and fields, which are valid during the call of
-// fn. Each table stores the order of writing, and these orders are merged. But texts are stored by
-// fingerprint, within groups of some megabytes that were written together. EachWritten therefore
-// reads the texts of a lot of documents in storage order, so that mostly each block of texts is
-// decoded once.
+// EachWritten is Each in the order of writing, the oldest document first; it ignores f.Fields. If
+// load is set it reads texts and fields, which are valid during the call of fn. Each table stores
+// the order of writing, and these orders are merged. But texts are stored by fingerprint, within
+// groups of some megabytes that were written together. EachWritten therefore reads the texts of a
+// lot of documents in storage order, so that mostly each block of texts is decoded once.
 func EachWritten(ctx context.Context, v *view.View, f Filter, load bool, fn func(id []byte, p view.Place, text, fields []byte) error) error {
 	f.Since = max(f.Since, v.Since)
 	w := &writtenOrder{ctx: ctx, v: v, Filter: f, load: load || f.Where != nil, fn: fn, most: max(min(v.Memory/lotShare, lotBytes), 1)}

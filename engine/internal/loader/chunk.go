@@ -141,8 +141,8 @@ func (c *chunk) memory() (gather, write int64) {
 	return gather + c.sets.Load(), write
 }
 
-// roomFor reports whether the slots suffice for n documents: at most three quarters may be in use.
-func (c *chunk) roomFor(n int) bool { return n <= 3<<c.width/4 }
+// hasSlots reports whether the slots suffice for n documents: at most three quarters may be in use.
+func (c *chunk) hasSlots(n int) bool { return n <= 3<<c.width/4 }
 
 // An idSlot is the slot of an ID, existing or new.
 type idSlot struct {
@@ -215,7 +215,7 @@ func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 		return
 	}
 	c.slots[slot.at] = slot.tag | uint32(c.len())
-	if !c.roomFor(c.len() + 1) {
+	if !c.hasSlots(c.len() + 1) {
 		c.growSlots()
 	}
 }
@@ -225,18 +225,18 @@ func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 func (c *chunk) grow(most int64) {
 	const least, spare = 64, 16 // a sixteenth more, as the next chunk may have shorter IDs
 	b, n := &c.batch, int64(c.len())
-	room := int(n + max(min(n, most+most/spare-n), n/spare, least))
-	b.Fingerprints, b.IDs = withRoom(b.Fingerprints, room), withRoom(b.IDs, room)
+	capacity := int(n + max(min(n, most+most/spare-n), n/spare, least))
+	b.Fingerprints, b.IDs = withCapacity(b.Fingerprints, capacity), withCapacity(b.IDs, capacity)
 	for i, word := range b.Rest {
-		b.Rest[i] = withRoom(word, room)
+		b.Rest[i] = withCapacity(word, capacity)
 	}
 	if c.timed {
-		b.Times = withRoom(b.Times, room)
+		b.Times = withCapacity(b.Times, capacity)
 	}
 }
 
-// withRoom returns a copy of s with a capacity of n; slices.Grow would add a quarter.
-func withRoom[T any](s []T, n int) []T { return append(make([]T, 0, n), s...) }
+// withCapacity returns a copy of s with a capacity of n; slices.Grow would add a quarter.
+func withCapacity[T any](s []T, n int) []T { return append(make([]T, 0, n), s...) }
 
 // setBare records that a document has no fingerprint.
 func (c *chunk) setBare(pos uint32) {

@@ -41,8 +41,8 @@ func TestIDFilter(t *testing.T) {
 	}
 }
 
-// TestChunk adds documents, looks IDs up before, and compares the batch with what was added; then
-// it does so again with the memory of the chunk.
+// TestChunk looks IDs up, adds documents, and compares the batch with them; then it repeats this
+// with the reused memory of the chunk.
 func TestChunk(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	now := func() time.Time { return time.UnixMicro(12345) }
@@ -70,7 +70,7 @@ func TestChunk(t *testing.T) {
 					continue
 				}
 				at[d.ID] = c.len()
-				if c.filled() && r.IntN(4) > 0 { // append grows them otherwise
+				if c.filled() && r.IntN(4) > 0 { // otherwise append grows them
 					c.grow(r.Int64N(4000))
 				}
 				c.add(&d, slot, now)
@@ -87,8 +87,8 @@ func TestChunk(t *testing.T) {
 	}
 }
 
-// TestChunkGrows checks that the arrays of a chunk have room for the documents that were said to
-// come and for few more, and that those of the next chunk are the same arrays.
+// TestChunkGrows checks that the arrays of a chunk have capacity for the expected documents and few
+// more, and that the next chunk reuses the same arrays.
 func TestChunkGrows(t *testing.T) {
 	now := func() time.Time { return time.UnixMicro(12345) }
 	for _, most := range []int{0, 100, 1000, 70_000} {

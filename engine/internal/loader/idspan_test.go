@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestLoadedIDs compares what is said of chunks with their IDs: those that are said to be apart
-// have no ID of a chunk before, and of sorted IDs all are.
+// TestLoadedIDs compares the results for chunks with their IDs: chunks reported as apart share no
+// ID with earlier chunks, and chunks of sorted IDs are all apart.
 func TestLoadedIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 12))
 	next := 0
@@ -43,7 +43,7 @@ func TestLoadedIDs(t *testing.T) {
 			for _, id := range ids {
 				before[id] = true
 			}
-			c.batch.Strings.Reset() // as by the next chunk
+			c.batch.Strings.Reset() // as the next chunk does
 		}
 	}
 }

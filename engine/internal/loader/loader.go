@@ -115,8 +115,8 @@ func New(ctx context.Context, db *store.Store, o Options) (*Loader, error) {
 	return l, l.renew()
 }
 
-// renew updates the view of the database in which IDs are looked up, if they are. The loader calls
-// it before it adds more documents, not right after publishing a table, when nothing may fail.
+// renew updates the view used to look up IDs, if they are looked up. The loader calls it before it
+// adds more documents, not right after publishing a table, when nothing may fail.
 func (l *Loader) renew() error {
 	if !l.stale {
 		return nil
@@ -180,27 +180,27 @@ func (l *Loader) Add(d *view.Doc) error {
 // full reports whether the current chunk has used its share of the memory.
 func (l *Loader) full() bool {
 	c := l.filling
-	takes, room := l.takes()
-	return int64(c.len()) >= l.maxDocs || takes >= room || c.full()
+	used, limit := l.memory()
+	return int64(c.len()) >= l.maxDocs || used >= limit || c.full()
 }
 
-// takes returns how much memory the current chunk needs, and how much it may use. While it is
+// memory returns how much memory the current chunk needs, and how much it may use. While it is
 // written, the next chunk may grow to the size of this one, so that counts twice.
-func (l *Loader) takes() (bytes, room int64) {
+func (l *Loader) memory() (used, limit int64) {
 	gather, write := l.filling.memory()
-	room = l.o.MemoryBytes - l.stored.bytes()
+	limit = l.o.MemoryBytes - l.stored.bytes()
 	if l.texts {
-		room -= windows * l.windowBytes()
+		limit -= windows * l.windowBytes()
 	}
-	return 2*gather + write, room
+	return 2*gather + write, limit
 }
 
 // expected returns how many documents the current chunk will have if later documents resemble those
 // in it.
 func (l *Loader) expected() int64 {
-	takes, room := l.takes()
+	used, limit := l.memory()
 	n := int64(l.filling.len())
-	return min(l.maxDocs, int64(float64(room)/float64(max(takes, 1))*float64(n)))
+	return min(l.maxDocs, int64(float64(limit)/float64(max(used, 1))*float64(n)))
 }
 
 // windowBytes returns the size of a window in bytes of text.

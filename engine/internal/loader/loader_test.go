@@ -11,7 +11,8 @@ import (
 )
 
 // TestPublishedThenClosed closes the database once a table of a load has been published: the load
-// says that it is stored, and only the next document fails, whose ID cannot be looked up.
+// must report it as stored, and only the next document may fail, because its ID cannot be looked
+// up.
 func TestPublishedThenClosed(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		db, err := store.Create(filepath.Join(t.TempDir(), "db"), store.Options{})

@@ -9,9 +9,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestArrange puts windows into order and compares with a model: documents by fingerprint, each
-// group after the first of its members, which are those that share one of their two hashes with a
-// document before them.
+// TestArrange arranges windows and compares with a model: documents are sorted by fingerprint, and
+// each group follows its first member; a group consists of documents that share one of their two
+// hashes with an earlier member.
 func TestArrange(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 9))
 	w := &window{}
@@ -45,7 +45,7 @@ func TestArrange(t *testing.T) {
 		for _, i := range sorted {
 			d, to := &w.docs[i], len(groups)
 			if d.code > 0 {
-				for _, h := range []uint32{d.least[1], d.least[0]} { // the first one counts more
+				for _, h := range []uint32{d.least[1], d.least[0]} { // the first hash has priority
 					if g, ok := group[h]; ok {
 						to = g
 					}

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// kinSet returns a set that is one of two bases with changes, or one of its own.
+// kinSet returns a variant of one of two base sets, or an unrelated set.
 func kinSet(r *rand.Rand, which uint64) (set features.Hashes) {
 	for i := range uint64(60) {
 		if set = append(set, which<<32|i<<16); which > 1 || r.IntN(8) == 0 {
@@ -19,8 +19,8 @@ func kinSet(r *rand.Rand, which uint64) (set features.Hashes) {
 	return slices.Compact(set)
 }
 
-// TestFamilies learns documents, some of them twice, and checks that of the members of families all
-// that match and no others are left, and that an exclusion does not grow by what is learned later.
+// TestFamilies learns documents, some of them twice, and checks that exactly the matching members
+// of families are not excluded, and that an exclusion does not change when more is learned.
 func TestFamilies(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const room = 64 << 20
@@ -87,7 +87,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestFamiliesBudget learns no more than there is room for, and nothing without a budget.
+// TestFamiliesBudget checks that learning stays within the budget, and learns nothing without one.
 func TestFamiliesBudget(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const room = 1 << 20
@@ -111,8 +111,8 @@ func TestFamiliesBudget(t *testing.T) {
 	}
 }
 
-// TestFamiliesInVain has documents that have nothing in common: what they take is given back, and
-// in the end no more are tried.
+// TestFamiliesInVain learns documents that have nothing in common: their memory must be returned,
+// and finally no more attempts are made.
 func TestFamiliesInVain(t *testing.T) {
 	b := NewBudget(1 << 20)
 	var f Families

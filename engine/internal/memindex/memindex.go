@@ -74,8 +74,8 @@ func newChains(n int) *chains {
 	return &chains{b, make([]atomic.Uint32, blocks<<b), make([]entry, max(n, firstRoom))}
 }
 
-// of returns the heads of a block.
-func (c *chains) of(block int) []atomic.Uint32 { return c.heads[block<<c.bits:][:1<<c.bits] }
+// headsOf returns the heads of a block.
+func (c *chains) headsOf(block int) []atomic.Uint32 { return c.heads[block<<c.bits:][:1<<c.bits] }
 
 // mask selects the bits of a block that form its value.
 func (c *chains) mask() uint16 { return uint16(1<<c.bits - 1) }
@@ -86,7 +86,7 @@ func (c *chains) set(at int, fp base.Fingerprint) {
 	e.fp = fp
 	var heads [blocks]*atomic.Uint32
 	for b := range blocks {
-		heads[b] = &c.of(b)[uint16(fp>>(b*blockBits))&c.mask()]
+		heads[b] = &c.headsOf(b)[uint16(fp>>(b*blockBits))&c.mask()]
 		e.next[b] = heads[b].Load()
 	}
 	// Link to the entry only when it is complete.
@@ -139,7 +139,7 @@ func (x *Index) Prefetch(q base.Fingerprint, k int) {
 		if r < 0 {
 			break
 		}
-		heads, own := c.of(b), uint16(q>>(b*blockBits))&c.mask()
+		heads, own := c.headsOf(b), uint16(q>>(b*blockBits))&c.mask()
 		kernel.PrefetchAt(unsafe.Pointer(&heads[own]), 1)
 		for bit := lineBits; r > 0 && bit < c.bits; bit++ { // the others are in the same cache line
 			kernel.PrefetchAt(unsafe.Pointer(&heads[own^1<<bit]), 1)

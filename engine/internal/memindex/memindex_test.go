@@ -22,7 +22,7 @@ func brute(fps []uint64, q uint64, k int) (found []uint32) {
 	return found
 }
 
-// near returns fp with n random bits flipped, or fewer.
+// near returns fp with at most n random bits flipped.
 func near(r *rand.Rand, fp uint64, n int) uint64 {
 	for range n {
 		fp ^= 1 << r.IntN(64)
@@ -30,7 +30,7 @@ func near(r *rand.Rand, fp uint64, n int) uint64 {
 	return fp
 }
 
-// corpora are fingerprints of many kinds.
+// corpora returns fingerprints of many kinds.
 func corpora(n int) map[string][]uint64 {
 	r := rand.New(rand.NewPCG(3, uint64(n)))
 	out := map[string][]uint64{}
@@ -46,8 +46,8 @@ func corpora(n int) map[string][]uint64 {
 	return out
 }
 
-// TestFind compares all searches with brute force, at sizes around those where the index begins and
-// where its room grows, and with more added than is seen.
+// TestFind compares all searches with brute force, at sizes around the points where the index
+// starts and grows, and with more fingerprints added than the search sees.
 func TestFind(t *testing.T) {
 	queries := exhaustive.Size(3, 12)
 	for _, n := range []int{0, 1, 100, MinSize - 1, MinSize, firstRoom, firstRoom + 1, 3 * firstRoom} {
@@ -88,8 +88,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestGivesUp checks that a search of fingerprints that share the values of blocks ends early and
-// leaves nothing behind.
+// TestGivesUp checks that a search among fingerprints that share the values of blocks ends early
+// and leaves nothing behind.
 func TestGivesUp(t *testing.T) {
 	fps := make([]uint64, 50_000)
 	x := New(fps)
@@ -103,8 +103,8 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// TestEstimate checks that near distances are looked up and great ones compared, and that the two
-// ways to ask agree.
+// TestEstimate checks that small distances are looked up and large ones compared, and that Estimate
+// and Probed agree.
 func TestEstimate(t *testing.T) {
 	for _, n := range []int{0, 1, MinSize - 1, MinSize, 50_000, 1 << 18, 1 << 22} {
 		for k := range 65 {
@@ -129,7 +129,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestWhileAdding searches while fingerprints are added, each time among as many as there were.
+// TestWhileAdding searches while fingerprints are added, each time among those present at the
+// start.
 func TestWhileAdding(t *testing.T) {
 	const n = 3*firstRoom + 5
 	r := rand.New(rand.NewPCG(5, 5))
@@ -165,7 +166,7 @@ func TestWhileAdding(t *testing.T) {
 	wg.Wait()
 }
 
-// TestBytes checks that heads grow with the index: while it is small they take less than its
+// TestBytes checks that heads grow with the index: in a small index they need less memory than its
 // entries.
 func TestBytes(t *testing.T) {
 	x := New(nil)

@@ -159,7 +159,7 @@ func (s *Searcher) heads(c *chains, q base.Fingerprint, radius *[blocks]int) []c
 		if r < 0 {
 			continue
 		}
-		own, heads := uint16(q>>(b*blockBits))&c.mask(), c.of(b)
+		own, heads := uint16(q>>(b*blockBits))&c.mask(), c.headsOf(b)
 		for _, m := range masks[:ends[r]] {
 			at := heads[own^m].Load()
 			chains[n] = chain{at, uint32(b)}

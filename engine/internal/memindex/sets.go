@@ -24,10 +24,10 @@ type GrowingSets struct {
 const featureBytes = 64
 
 // Candidates appends to dst, in ascending order, those of the first n documents that may contain at
-// least the fraction t of the set of, or, if within is set, that may have at least the fraction t
-// of their own set in it. set returns the set of a document. met is the number of list entries
+// least the fraction t of query, or, if within is set, that may have at least the fraction t of
+// their own set in query. set returns the set of a document. visited is the number of list entries
 // read. ok is false if the budget does not allow the index.
-func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int) []uint64, of []uint64, t float64, within bool) (docs []uint32, met int, ok bool) {
+func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int) []uint64, query []uint64, t float64, within bool) (docs []uint32, visited int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.from = b; len(g.sizes) < n; {
@@ -36,18 +36,18 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 		}
 	}
 	need := func(size int) int { return max(1, int(math.Ceil(t*float64(size)*(1-1e-9)))) }
-	lists, least, first := make([][]uint32, len(of)), 1, len(of)
-	for i, e := range of {
+	lists, least, first := make([][]uint32, len(query)), 1, len(query)
+	for i, e := range query {
 		lists[i] = g.lists[uint32(e>>32)]
 	}
-	if !within { // a match has at least one of the len(of)-least+1 rarest features
-		least = need(len(of))
+	if !within { // a match has at least one of the len(query)-least+1 rarest features
+		least = need(len(query))
 		slices.SortFunc(lists, func(a, b []uint32) int { return cmp.Compare(len(a), len(b)) })
-		first = min(first, len(of)-least+1)
+		first = min(first, len(query)-least+1)
 	}
 	from := len(dst)
 	for _, l := range lists[:first] {
-		met += len(l)
+		visited += len(l)
 		for _, doc := range l {
 			if g.counts[doc]++; g.counts[doc] == 1 {
 				dst = append(dst, doc)
@@ -56,24 +56,24 @@ func (g *GrowingSets) Candidates(b *Budget, dst []uint32, n int, set func(i int)
 	}
 	if len(dst) > from {
 		for _, l := range lists[first:] {
-			met += len(l)
+			visited += len(l)
 			for _, doc := range l {
 				g.counts[doc] += min(g.counts[doc], 1)
 			}
 		}
 	}
-	kept := dst[:from]
+	matching := dst[:from]
 	for _, doc := range dst[from:] {
 		if within {
 			least = need(int(g.sizes[doc]))
 		}
 		if int(g.counts[doc]) >= least && int(doc) < n {
-			kept = append(kept, doc)
+			matching = append(matching, doc)
 		}
 		g.counts[doc] = 0
 	}
-	slices.Sort(kept[from:])
-	return kept, met, true
+	slices.Sort(matching[from:])
+	return matching, visited, true
 }
 
 // add adds the set of the next document.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGrowingSets looks for sets among more and more of a memtable's: all that match are found, and
-// where lists are long, few others.
+// TestGrowingSets searches for sets in a growing memtable: all matching sets must be found, and if
+// lists are long, few others.
 func TestGrowingSets(t *testing.T) {
 	for run := range 200 {
 		r := rand.New(rand.NewPCG(uint64(run), 4))

@@ -53,8 +53,8 @@ type prefix struct {
 	shape hot.Shape
 }
 
-// of sets x to the prefix of a sketch for a threshold.
-func (x *prefix) of(s minhash.Sketch, t float64, order *hot.Order) {
+// setTo sets x to the prefix of a sketch for a threshold.
+func (x *prefix) setTo(s minhash.Sketch, t float64, order *hot.Order) {
 	var cold int
 	x.room, cold, x.keys = order.Prefix(x.room[:0], s, minhash.MaxMissing(len(s), t)+1, x.keys)
 	x.cold, x.hot = x.room[:cold], cold < len(x.room)
@@ -109,7 +109,7 @@ func (x *Sketches) Add(s minhash.Sketch) {
 	}
 	x.sketches = append(x.sketches, s)
 	table := x.table.Load()
-	x.prefix.of(s, x.t, table.order)
+	x.prefix.setTo(s, x.t, table.order)
 	slots := len(table.slots)
 	for table.used+len(x.prefix.cold) > slots/4*3 {
 		slots *= 2
@@ -122,7 +122,7 @@ func (x *Sketches) Add(s minhash.Sketch) {
 	hashes, _ := hot.Hashes(len(x.sketches)/step, func(i int) ([]uint32, error) { return x.sketches[i*step], nil })
 	other := newPostingTable(slots, x.n, hot.NewOrder(hashes))
 	for at, s := range x.sketches {
-		x.prefix.of(s, x.t, other.order)
+		x.prefix.setTo(s, x.t, other.order)
 		other.add(&x.prefix, uint32(at))
 	}
 	other.most += 2 * other.listed
@@ -160,15 +160,15 @@ func (x *postingTable) add(p *prefix, at uint32) {
 
 // list adds a posting to the list of a mixed hash.
 func (x *postingTable) list(mixed, what uint32) {
-	room := *x.crowded.Load()
-	if x.listed == len(room) {
-		more := make([]crowdedPosting, max(1024, 2*len(room)))
-		copy(more, room)
+	postings := *x.crowded.Load()
+	if x.listed == len(postings) {
+		more := make([]crowdedPosting, max(1024, 2*len(postings)))
+		copy(more, postings)
 		x.crowded.Store(&more)
-		room = more
+		postings = more
 	}
 	head := &x.heads[mixed%lists]
-	room[x.listed] = crowdedPosting{what, head.Load()}
+	postings[x.listed] = crowdedPosting{what, head.Load()}
 	x.listed++
 	head.Store(uint32(x.listed)) // link to the posting only when it is complete
 }
@@ -188,7 +188,7 @@ func (s *Searcher) Gather(dst []uint32, x *Sketches, n int, q minhash.Sketch, t 
 		return dst, 0, false
 	}
 	table, p := x.table.Load(), &s.prefix
-	p.of(q, t, table.order)
+	p.setTo(q, t, table.order)
 	most := int((bitmapCost*float64(n) - prefixCost*float64(len(p.cold))) / candidateCost)
 	table.prefetch(p.cold)
 	first, seen := len(dst), s.seenSet(n)

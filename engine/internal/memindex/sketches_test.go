@@ -13,8 +13,8 @@ import (
 
 const sketchSize = 64
 
-// randomSketches returns n sketches in families of similar ones, some of few hashes; every hash of
-// hot is in most of them.
+// randomSketches returns n sketches in families of similar ones, some with few hashes; each of hot
+// hashes is in most sketches.
 func randomSketches(r *rand.Rand, n, hot int) []minhash.Sketch {
 	families := make([][]uint32, 1+n/20)
 	for i := range families {
@@ -40,7 +40,7 @@ func randomSketches(r *rand.Rand, n, hot int) []minhash.Sketch {
 	return out
 }
 
-// lost returns a sketch with a score of t or more that is not among those found.
+// lost returns a sketch with a score of t or more that was not found.
 func lost(sketches []minhash.Sketch, found []uint32, q minhash.Sketch, t float64) (at int, is bool) {
 	for i, s := range sketches {
 		if _, similar := minhash.JaccardAtLeast(q, s, sketchSize, t); similar && !slices.Contains(found, uint32(i)) {
@@ -50,7 +50,7 @@ func lost(sketches []minhash.Sketch, found []uint32, q minhash.Sketch, t float64
 	return 0, false
 }
 
-// TestGather checks that no similar sketch is lost, whatever the threshold, and that few others are
+// TestGather checks that no similar sketch is missed, at any threshold, and that few others are
 // found.
 func TestGather(t *testing.T) {
 	exhaustive.Sequential(t)
@@ -104,7 +104,8 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// TestGatherWhileAdding searches while sketches are added, each time among as many as there were.
+// TestGatherWhileAdding searches while sketches are added, each time among those present at the
+// start.
 func TestGatherWhileAdding(t *testing.T) {
 	const n = 8000
 	sketches := randomSketches(rand.New(rand.NewPCG(1, 1)), n, 0)

@@ -82,7 +82,7 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 		}
 		return err
 	default:
-		r.lose(base.Corruptf(name, "directory", -1, "lost, and with it where everything else is"), living)
+		r.lose(base.Corruptf(name, "directory", -1, "lost, and with it the positions of all other sections"), living)
 		return nil
 	}
 	info, whole := t.Info()

@@ -94,7 +94,7 @@ type anyBatch struct {
 }
 
 type anyQuery struct {
-	of         sstable.Document
+	doc        sstable.Document
 	set        features.Hashes // of its text, if matches are named
 	candidates []textPair      // in the order of the search
 	known      atomic.Bool
@@ -122,7 +122,7 @@ func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Documen
 		left[i] = i
 	}
 	err := eachShare(ctx, len(left), anyShare, func(i int) error {
-		b.queries[i].of = document(i)
+		b.queries[i].doc = document(i)
 		return nil
 	})
 	if err == nil && b.most == 1 {
@@ -164,7 +164,7 @@ func (b *anyBatch) round(ctx context.Context, queries []int, most int, enough fu
 // gather collects candidates of a query.
 func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Score) bool) error {
 	q := &b.queries[query]
-	x := &existence{v: b.v, ctx: ctx, by: b.by, of: &q.of, most: 1, except: string(q.of.ID)}
+	x := &existence{v: b.v, ctx: ctx, by: b.by, of: &q.doc, most: 1, except: string(q.doc.ID)}
 	q.candidates, q.more = q.candidates[:0], false
 	x.gather = func(s minhash.Score, p view.Place) bool {
 		q.candidates = append(q.candidates, pairOf(b.v, query, p, s.Score))
@@ -173,7 +173,7 @@ func (b *anyBatch) gather(ctx context.Context, query int, enough func(minhash.Sc
 	}
 	_, _, err := x.match()
 	if b.most > 1 && len(q.candidates) > 0 {
-		q.set = b.v.Texts.Sets().Set(q.of.Text)
+		q.set = b.v.Texts.Sets().Set(q.doc.Text)
 	}
 	return err
 }
@@ -187,13 +187,13 @@ func (b *anyBatch) compareDoc(sets *features.SetHasher, text []byte, pairs []tex
 		switch {
 		case b.most == 1 && q.known.Load():
 			continue
-		case bytes.Equal(q.of.Text, text): // the texts have words, because there are candidates
+		case bytes.Equal(q.doc.Text, text): // the texts have words, because there are candidates
 			p.score = 1
 		case q.set != nil:
 			p.score = similarity(q.set, "", sets, text, b.by.T)
 		default:
 			other := sets.LastSet(text)
-			p.score, _ = sets.Brief(q.of.Text).JaccardAtLeast(other, b.by.T)
+			p.score, _ = sets.Brief(q.doc.Text).JaccardAtLeast(other, b.by.T)
 		}
 		if p.score >= b.by.T {
 			q.known.Store(true)
@@ -268,17 +268,17 @@ func (b *anyBatch) decideCrowds(ctx context.Context, queries []int) (left []int,
 // crowdQuery returns a query with more than most candidates as a query of a crowd, and nil for
 // other queries.
 func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery {
-	of := &b.queries[query].of
+	doc := &b.queries[query].doc
 	q := jaccardPool.Get().(*Jaccard)
 	defer jaccardPool.Put(q)
 	defer q.Forget()
-	sketch := minhash.Sketch(of.Sketch)
+	sketch := minhash.Sketch(doc.Sketch)
 	t := candidateThreshold(b.v, sketch, b.by.T)
 	q.few = most
-	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, sketch, t, string(of.ID)) })
+	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, sketch, t, string(doc.ID)) })
 	if q.few = 0; !errors.Is(err, errCrowded) {
 		return nil // the search for this query alone returns other errors, too
 	}
-	x := &existence{v: b.v, of: of, except: string(of.ID)}
-	return newCrowdQuery(b.v, query, of.Text, sketch, b.by.T, x.accepts)
+	x := &existence{v: b.v, of: doc, except: string(doc.ID)}
+	return newCrowdQuery(b.v, query, doc.Text, sketch, b.by.T, x.accepts)
 }

@@ -59,13 +59,13 @@ type crowdQuery struct {
 }
 
 func maskQueries(queries []*crowdQuery) queryMasks {
-	of := queryMasks{}
+	masks := queryMasks{}
 	for i, q := range queries {
 		for _, e := range q.set {
-			of[e] |= 1 << i
+			masks[e] |= 1 << i
 		}
 	}
-	return of
+	return masks
 }
 
 // newCrowdQuery returns the query for documents with a similarity of t or more to a text with the
@@ -177,7 +177,7 @@ func (x *crowdSearch) run() error {
 		return err
 	}
 	x.work.Candidates = int64(len(x.texts.pairs))
-	x.scores, x.shared.of = make([]crowdScore, len(x.queries)), x.masks
+	x.scores, x.shared.queries = make([]crowdScore, len(x.queries)), x.masks
 	if err := x.texts.order(); err != nil {
 		return err
 	}

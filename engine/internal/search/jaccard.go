@@ -44,16 +44,16 @@ type Sample struct{ ID, Text string }
 
 // sketch returns the sketch of the query. It returns ErrNotFound if there is no stored document
 // with the ID.
-func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
+func (sample Sample) sketch(v *view.View) (minhash.Sketch, error) {
 	if err := v.NeedSketches(); err != nil {
 		return nil, err
 	}
-	if of.Text != "" {
+	if sample.Text != "" {
 		var s view.Sums
-		v.Texts.Sum(&s, of.Text)
+		v.Texts.Sum(&s, sample.Text)
 		return s.Sketch, nil
 	}
-	p, err := v.Locate(of.ID)
+	p, err := v.Locate(sample.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +62,11 @@ func (of Sample) sketch(v *view.View) (minhash.Sketch, error) {
 
 // ReadText returns the text of the query. It returns ErrNotFound if there is no stored document
 // with the ID.
-func (of Sample) ReadText(v *view.View) ([]byte, error) {
-	if of.Text != "" {
-		return []byte(of.Text), nil
+func (sample Sample) ReadText(v *view.View) ([]byte, error) {
+	if sample.Text != "" {
+		return []byte(sample.Text), nil
 	}
-	p, err := v.Locate(of.ID)
+	p, err := v.Locate(sample.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -75,16 +75,16 @@ func (of Sample) ReadText(v *view.View) ([]byte, error) {
 }
 
 // Stored returns a copy of the stored document with the ID, or ErrNotFound if there is none.
-func (of Sample) Stored(v *view.View) (d sstable.Document, err error) {
-	p, err := v.Locate(of.ID)
+func (sample Sample) Stored(v *view.View) (d sstable.Document, err error) {
+	p, err := v.Locate(sample.ID)
 	if err != nil {
 		return d, err
 	}
-	e, err := p.EntryOf(of.ID)
+	e, err := p.EntryOf(sample.ID)
 	if err != nil {
 		return d, err
 	}
-	d = sstable.Document{ID: []byte(of.ID), Fingerprint: e.Fingerprint, Rest: e.Rest, HasFingerprint: e.HasFingerprint}
+	d = sstable.Document{ID: []byte(sample.ID), Fingerprint: e.Fingerprint, Rest: e.Rest, HasFingerprint: e.HasFingerprint}
 	if d.Sketch, err = p.Sketch(nil); err != nil || v.NeedTexts() != nil {
 		return d, err
 	}
@@ -117,15 +117,15 @@ func (q *Jaccard) Forget() {
 
 // Find sets q.Hits to all visible documents of v that match the sample by a Jaccard criterion,
 // except the one stored under its ID.
-func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Criterion) (err error) {
+func (q *Jaccard) Find(ctx context.Context, v *view.View, sample Sample, by view.Criterion) (err error) {
 	if err := v.Usable(ctx); err != nil {
 		return err
 	}
 	defer v.Unguard(vfs.Guard(), &err)
-	if err := q.findCandidates(ctx, v, of, by); err != nil || !by.Verified {
+	if err := q.findCandidates(ctx, v, sample, by); err != nil || !by.Verified {
 		return err
 	}
-	text, err := of.ReadText(v)
+	text, err := sample.ReadText(v)
 	if err != nil {
 		return err
 	}
@@ -134,13 +134,13 @@ func (q *Jaccard) Find(ctx context.Context, v *view.View, of Sample, by view.Cri
 
 // findCandidates sets q.Hits to the results of Find, or, for a verified criterion, to all documents
 // that may match by their estimates.
-func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, of Sample, by view.Criterion) error {
+func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sample, by view.Criterion) error {
 	if by.Verified {
 		if err := v.NeedTexts(); err != nil {
 			return err
 		}
 	}
-	sketch, err := of.sketch(v)
+	sketch, err := sample.sketch(v)
 	if err != nil {
 		return err
 	}
@@ -148,15 +148,15 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, of Sample, b
 	if by.Verified {
 		t = candidateThreshold(v, sketch, t)
 	}
-	return q.bySketch(ctx, v, sketch, t, of.ID)
+	return q.bySketch(ctx, v, sketch, t, sample.ID)
 }
 
 // findFew is findCandidates that ends with errCrowded if more than most sketches of a table, or
 // more than most candidates, must be compared.
-func (q *Jaccard) findFew(ctx context.Context, v *view.View, of Sample, by view.Criterion, most int) error {
+func (q *Jaccard) findFew(ctx context.Context, v *view.View, sample Sample, by view.Criterion, most int) error {
 	q.few = most
 	defer func() { q.few = 0 }()
-	return q.findCandidates(ctx, v, of, by)
+	return q.findCandidates(ctx, v, sample, by)
 }
 
 // candidateThreshold returns the threshold for the estimates of documents whose real similarity may
@@ -290,7 +290,7 @@ func (q *Jaccard) gather(m view.MemView, sketch minhash.Sketch, bitmap *minhash.
 func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
 	sets := q.v.Texts.Sets()
 	mine := sets.Set(text)
-	kept := q.Hits[:0]
+	verified := q.Hits[:0]
 	var scratch []byte
 	for _, h := range q.Hits {
 		if err := ctx.Err(); err != nil {
@@ -302,9 +302,9 @@ func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
 		}
 		if score, ok := mine.JaccardAtLeast(sets.LastSet(other), t); ok {
 			h.Score = minhash.Score{Score: score, Exact: true}
-			kept = append(kept, h)
+			verified = append(verified, h)
 		}
 	}
-	q.Hits = kept
+	q.Hits = verified
 	return nil
 }

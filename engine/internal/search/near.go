@@ -122,18 +122,18 @@ func (q *Near) FindAny(ctx context.Context, v *view.View, fps [][]base.Fingerpri
 func (q *Near) fold(rows []NearHit) error {
 	for i := range rows {
 		h := &rows[i]
-		of, code := view.Owner(h.id)
+		ownerID, code := view.Owner(h.id)
 		if !code {
 			continue
 		}
-		p, ok, err := q.v.Find(of)
+		p, ok, err := q.v.Find(ownerID)
 		if err == nil && !ok {
-			err = files.NoDocument(string(of)) // the search found only rows that count
+			err = files.NoDocument(string(ownerID)) // the search found only rows that count
 		}
 		if err != nil {
 			return err
 		}
-		h.id, h.Place = of, p
+		h.id, h.Place = ownerID, p
 	}
 	slices.SortFunc(rows, func(a, b NearHit) int {
 		return cmp.Or(bytes.Compare(a.id, b.id), cmp.Compare(a.distance, b.distance))

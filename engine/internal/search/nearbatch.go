@@ -47,19 +47,19 @@ func rowsOf(columns [][]base.Fingerprint, from, to int) [][]base.Fingerprint {
 	return rows
 }
 
-// row returns row i of columns; it reuses room.
-func row(columns [][]base.Fingerprint, i int, room []base.Fingerprint) []base.Fingerprint {
-	room = room[:0]
+// row returns row i of columns; it reuses buf.
+func row(columns [][]base.Fingerprint, i int, buf []base.Fingerprint) []base.Fingerprint {
+	buf = buf[:0]
 	for _, c := range columns {
-		room = append(room, c[i])
+		buf = append(buf, c[i])
 	}
-	return room
+	return buf
 }
 
 // EachBatch calls fn for the matches of every fingerprint of fps, one column per word: by query,
-// those of each query nearest first, then by ID, until fn returns false. It searches chunks of
-// queries fingerprints, or fewer if these have more than matches matches, or more bytes of IDs than
-// fit into memory. A single query may have any number of matches.
+// those of each query nearest first, then by ID, until fn returns false. It searches in chunks:
+// queries limits the fingerprints of a chunk, and matches its matches; a chunk is smaller if its
+// IDs do not fit into memory. A single query may have any number of matches.
 func EachBatch(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k, queries, matches int, fn func(query int, m view.Match) bool) error {
 	if err := cmp.Or(v.CheckDistance(k), v.CheckWords(len(fps))); err != nil {
 		return err
@@ -140,7 +140,7 @@ const turnMatches = 256
 
 // nearBatch holds the state of EachBatch. It finds the hits of one table after the other, sorts
 // these by document, which makes reading their IDs cheap, and finally sorts all hits into the order
-// in which they are yielded.
+// of the results.
 type nearBatch struct {
 	v       *view.View
 	ctx     context.Context
@@ -409,12 +409,11 @@ func (b *nearBatch) fold() {
 	b.found.Keys, b.found.Vals = b.found.Keys[:n], b.found.Vals[:n]
 }
 
-// longRun is the number of matches at the same distance from which their order is remembered.
+// longRun is the length from which orderRun remembers the permutation of a run.
 const longRun = 1 << 10
 
 // orderRun sorts the matches of a query at one distance by ID. Documents with equal fingerprints
-// form the same run for many queries: orderRun first tries the permutation that sorted the previous
-// long run.
+// form the same run for many queries: it first tries the permutation of the last long run.
 func (b *nearBatch) orderRun(run []uint32) {
 	if len(run) < longRun {
 		if len(run) > 1 {

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// TestLongRuns has as many documents of one fingerprint as of another one, in another order of IDs,
-// in a table and a memtable, and searches for fingerprints that differ from these.
+// TestLongRuns has two fingerprints with equally many documents, in different orders of IDs, in a
+// table and a memtable, and searches for fingerprints at various distances from these.
 func TestLongRuns(t *testing.T) {
 	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true, NoSync: true})
 	must(t, err)
@@ -59,7 +59,7 @@ func TestLongRuns(t *testing.T) {
 					}
 				}
 			}
-			if fp == 0xff { // it is as near to both
+			if fp == 0xff { // equally near to both
 				for _, id := range append(slices.Clone(ids[0]), ids[1]...) {
 					want = append(want, view.Match{ID: id, Distance: 8})
 				}

@@ -50,11 +50,11 @@ func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (
 
 // PlanJaccard returns the plan of a search by Jaccard. It reads postings, but neither bitmaps nor
 // sketches.
-func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
+func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Criterion) (parts []PartPlan, err error) {
 	var sketch minhash.Sketch
 	var t float64
 	err = v.Safely(ctx, func() (err error) {
-		if sketch, t, err = jaccardTarget(v, of, by); err != nil {
+		if sketch, t, err = jaccardTarget(v, sample, by); err != nil {
 			return err
 		}
 		var scratch sstable.JaccardSearcher
@@ -76,14 +76,14 @@ func PlanJaccard(ctx context.Context, v *view.View, of Sample, by view.Criterion
 
 // jaccardTarget returns the sketch of a search by a Jaccard criterion, and the threshold for its
 // estimates.
-func jaccardTarget(v *view.View, of Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
+func jaccardTarget(v *view.View, sample Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
 	if !by.Jaccard {
-		return nil, 0, fmt.Errorf("NEAR %d is no criterion of Jaccard: %w", by.K, files.ErrInvalid)
+		return nil, 0, fmt.Errorf("NEAR %d is not a Jaccard criterion: %w", by.K, files.ErrInvalid)
 	}
 	if err := v.CheckCriterion(by); err != nil {
 		return nil, 0, err
 	}
-	s, err := of.sketch(v)
+	s, err := sample.sketch(v)
 	if err == nil && by.Verified {
 		return s, candidateThreshold(v, s, by.T), nil
 	}

@@ -24,22 +24,22 @@ type Scorer struct {
 }
 
 // NewScorer prepares a search for a sample by a criterion other than Near.
-func NewScorer(ctx context.Context, v *view.View, of Sample, by view.Criterion) (*Scorer, error) {
-	x := &Scorer{v: v, by: by, except: of.ID}
+func NewScorer(ctx context.Context, v *view.View, sample Sample, by view.Criterion) (*Scorer, error) {
+	x := &Scorer{v: v, by: by, except: sample.ID}
 	err := v.Safely(ctx, func() (err error) {
 		if by.Text != view.NoTextMeasure {
 			if err := v.CheckCriterion(by); err != nil {
 				return err
 			}
-			text, err := of.ReadText(v)
+			text, err := sample.ReadText(v)
 			x.similar = NewSimilar(v, text, by)
 			return err
 		}
-		if x.Sketch, x.candidate, err = jaccardTarget(v, of, by); err != nil || !by.Verified {
+		if x.Sketch, x.candidate, err = jaccardTarget(v, sample, by); err != nil || !by.Verified {
 			return err
 		}
 		x.sets = v.Texts.Sets()
-		text, err := of.ReadText(v)
+		text, err := sample.ReadText(v)
 		if err == nil {
 			x.text = x.sets.Set(text)
 		}

@@ -22,8 +22,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// A model is a database of two tables and a memtable, in which documents have been replaced and
-// deleted, and what is visible in it.
+// A model is a database of two tables and a memtable, with replaced and deleted documents, and its
+// visible documents.
 type model struct {
 	v       *view.View
 	rng     *rand.Rand
@@ -33,13 +33,13 @@ type model struct {
 
 type modelDoc struct {
 	text   string
-	set    map[string]bool // of its shingles
+	set    map[string]bool // shingles of the text
 	fp     base.Fingerprint
-	has    bool // a fingerprint
+	has    bool // the document has a fingerprint
 	fields string
 }
 
-// texts of a model are edits of few, so that many are similar.
+// text returns an edit of one of few texts, so that many are similar.
 func (m *model) text() string {
 	if m.rng.IntN(40) == 0 {
 		return "..."
@@ -54,7 +54,7 @@ func (m *model) text() string {
 	return strings.Join(words, " ")
 }
 
-// page returns a page of a template: 35 of 41 shingles are common to two of them.
+// page returns a page of a template: two pages share 35 of 41 shingles.
 func page(n int) string {
 	words := make([]string, 40)
 	for i := range words {
@@ -64,7 +64,8 @@ func page(n int) string {
 	return strings.Join(words, " ")
 }
 
-// newModel returns a model with as many pages of one template in addition to its documents.
+// newModel returns a model with the given number of pages of one template in addition to its
+// documents.
 func newModel(t *testing.T, seed uint64, pages, sketch int) *model {
 	t.Helper()
 	m := &model{rng: rand.New(rand.NewPCG(seed, 1)), docs: map[string]modelDoc{}}
@@ -130,7 +131,7 @@ func newModel(t *testing.T, seed uint64, pages, sketch int) *model {
 
 func (m *model) ids() []string { return slices.Sorted(maps.Keys(m.docs)) }
 
-// some returns n IDs, which may be equal.
+// some returns n IDs, which may repeat.
 func (m *model) some(n int) (some []string) {
 	ids := m.ids()
 	for range n {
@@ -144,7 +145,7 @@ func (m *model) isAllowed(a, b string) bool {
 	return slices.Contains(m.allowed, [2]string{a, b}) || slices.Contains(m.allowed, [2]string{b, a})
 }
 
-// near returns what is within k bits, best first.
+// near returns the matches within k bits, best first.
 func (m *model) near(fp base.Fingerprint, k int) (all []view.Match) {
 	for id, d := range m.docs {
 		if n := bits.OnesCount64(d.fp ^ fp); d.has && n <= k {
@@ -154,7 +155,8 @@ func (m *model) near(fp base.Fingerprint, k int) (all []view.Match) {
 	return sorted(all)
 }
 
-// shingles returns the set of three consecutive words of a text; one without words has itself.
+// shingles returns the set of three consecutive words of a text; a text without words is its own
+// shingle.
 func shingles(text string) map[string]bool {
 	words, set := strings.Fields(text), map[string]bool{}
 	for i := range max(len(words)-2, 1) {
@@ -163,8 +165,8 @@ func shingles(text string) map[string]bool {
 	return set
 }
 
-// jaccard returns the documents that are similar to a text: all have few enough shingles for their
-// sketches to be exact.
+// jaccard returns the documents similar to a text: all have so few shingles that their sketches are
+// exact.
 func (m *model) jaccard(text string, t float64, except string) (all []view.Match) {
 	of := shingles(text)
 	for id, d := range m.docs {
@@ -191,7 +193,7 @@ func sorted(all []view.Match) []view.Match {
 	return all
 }
 
-// found returns hits as matches, best first.
+// nearMatches converts hits to matches, best first.
 func nearMatches(hits []NearHit) (all []view.Match) {
 	for i := range hits {
 		all = append(all, hits[i].Match())
@@ -270,7 +272,7 @@ func TestNearBatch(t *testing.T) {
 		fps = append(fps, m.docs[id].fp^1<<m.rng.IntN(64))
 	}
 	for _, k := range []int{0, 1, 3, 8, 20} {
-		for _, matches := range []int{1 << 20, 50, 1} { // those that are held
+		for _, matches := range []int{1 << 20, 50, 1} { // limits of the matches held
 			var want []view.Match
 			for _, fp := range fps {
 				want = append(want, m.near(fp, k)...)
@@ -330,9 +332,9 @@ func TestJaccard(t *testing.T) {
 	}
 }
 
-// TestVerifiedBatches searches for texts of a model with a crowd: pages of a template that are more
-// than a query decides alone. Sketches are so small that many pages which are not similar look so,
-// and thresholds so high that none that is similar is missed.
+// TestVerifiedBatches searches for texts of a model with a crowd: more pages of a template than a
+// query decides alone. Sketches are so small that many dissimilar pages look similar, and
+// thresholds so high that no similar page is missed.
 func TestVerifiedBatches(t *testing.T) {
 	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()
 	var of []sstable.Document
@@ -365,8 +367,8 @@ func TestVerifiedBatches(t *testing.T) {
 	}
 }
 
-// TestAnyMatchLearns searches for pages that match none, until the pages of each table and memtable
-// are known as families: then none of their texts is compared again.
+// TestAnyMatchLearns searches for pages without a match, until the pages of each table and memtable
+// are learned as families: then none of their texts is compared again.
 func TestAnyMatchLearns(t *testing.T) {
 	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()
 	by := view.Criterion{Jaccard: true, Verified: true, T: 0.9}
@@ -413,7 +415,7 @@ func checkEach(t *testing.T, m *model, of []sstable.Document, by view.Criterion,
 	}
 }
 
-// checkAny checks AnyMatches, with names and without, given what matches.
+// checkAny compares AnyMatches, with names and without, with the expected matches.
 func checkAny(ctx context.Context, t *testing.T, m *model, of []sstable.Document, by view.Criterion, want [][]view.Match) {
 	t.Helper()
 	const most = 32
@@ -441,7 +443,7 @@ func checkAny(ctx context.Context, t *testing.T, m *model, of []sstable.Document
 	}
 }
 
-// TestAnyMatch looks for one match at a time, by every criterion.
+// TestAnyMatch searches for single matches by every criterion.
 func TestAnyMatch(t *testing.T) {
 	m, ctx := newModel(t, 5, 0, 0), t.Context()
 	for _, by := range []view.Criterion{{K: 0}, {K: 3}, {K: 12}, {Jaccard: true, T: 0.5}, {Jaccard: true, T: 0.9, Verified: true}} {
@@ -490,7 +492,7 @@ func TestSimilar(t *testing.T) {
 	var q Jaccard
 	for i := range 10 {
 		method := "scan"
-		if m.v.Short = nil; i >= 3 { // else there is no room for signatures
+		if m.v.Short = nil; i >= 3 { // otherwise there is no memory for signatures
 			m.v.Short, method = memindex.NewBudget(1<<20), "signatures"
 		}
 		of := Sample{ID: m.some(1)[0]}

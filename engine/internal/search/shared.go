@@ -11,11 +11,11 @@ type queryMasks map[uint64]uint64
 
 // sharedCounts count, for one set after the other, the elements that it shares with the set of each
 // query. If a set differs little from an earlier one, the model, its counts are those of the model,
-// corrected for the elements that are in only one of the two, few of which any query has. Counting
+// corrected for the elements that are in only one of the two; queries have few of these. Counting
 // pages of a template, which resemble each other more than any query, thus costs about as much as
 // one comparison each.
 type sharedCounts struct {
-	of       queryMasks
+	queries  queryMasks
 	model    features.Hashes
 	masks    []uint64 // masks of the model's elements
 	ofModel  [64]int32
@@ -46,7 +46,7 @@ func (c *sharedCounts) follow(set features.Hashes) bool {
 			i++
 			most--
 		case i == len(c.model) || set[k] < c.model[i]:
-			c.add(c.of[set[k]], 1)
+			c.add(c.queries[set[k]], 1)
 			k++
 			most--
 		default:
@@ -61,7 +61,7 @@ func (c *sharedCounts) remodel(set features.Hashes) {
 	c.model = append(c.model[:0], set...)
 	c.masks, c.now = c.masks[:0], [64]int32{}
 	for _, e := range set {
-		mask := c.of[e]
+		mask := c.queries[e]
 		c.masks = append(c.masks, mask)
 		c.add(mask, 1)
 	}
@@ -75,10 +75,10 @@ func (c *sharedCounts) add(queries uint64, n int32) {
 }
 
 // jaccard returns the similarity of the counted set and the set of a query.
-func (c *sharedCounts) jaccard(query int, of features.Hashes) float64 {
+func (c *sharedCounts) jaccard(query int, set features.Hashes) float64 {
 	n := int(c.now[query])
 	if n == 0 {
 		return 0
 	}
-	return float64(n) / float64(len(of)+c.elements-n)
+	return float64(n) / float64(len(set)+c.elements-n)
 }

@@ -238,10 +238,10 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 		q.sign(m)
 	case q.set != nil:
 		sets := q.v.Texts.Sets()
-		of := func(i int) []uint64 { return sets.LastSet(m.Docs[i].Text) }
-		if found, met, ok := m.Sets.Candidates(q.v.Short, nil, len(m.Docs), of, q.set.Set, q.set.T, q.set.Within); ok {
+		setOf := func(i int) []uint64 { return sets.LastSet(m.Docs[i].Text) }
+		if found, visited, ok := m.Sets.Candidates(q.v.Short, nil, len(m.Docs), setOf, q.set.Set, q.set.T, q.set.Within); ok {
 			q.docs = found
-			q.work.Probes += int64(met)
+			q.work.Probes += int64(visited)
 		}
 	}
 	for _, i := range q.docs {
@@ -277,7 +277,7 @@ func (q *Similar) sign(m view.MemView) {
 // FindSimilar sets q.Hits to all visible documents of v whose texts are similar to the sample's,
 // except the one stored under its ID. It compares texts only; it is a method of Jaccard to share
 // its buffers.
-func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (err error) {
+func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, sample Sample, by view.Criterion) (err error) {
 	if err := v.Usable(ctx); err != nil {
 		return err
 	}
@@ -286,13 +286,13 @@ func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by v
 	if err := needTextMeasure(v, by); err != nil {
 		return err
 	}
-	text, err := of.ReadText(v)
+	text, err := sample.ReadText(v)
 	if err != nil {
 		return err
 	}
 	most := v.Most(jaccardHitBytes)
 	s := NewSimilar(v, text, by)
-	return s.Each(ctx, of.ID, func(id []byte, p view.Place, similarity float64) (bool, error) {
+	return s.Each(ctx, sample.ID, func(id []byte, p view.Place, similarity float64) (bool, error) {
 		if len(q.Hits) >= most {
 			return false, v.OverBudget("documents")
 		}
@@ -303,17 +303,17 @@ func (q *Jaccard) FindSimilar(ctx context.Context, v *view.View, of Sample, by v
 }
 
 // CountSimilar returns how many documents FindSimilar finds.
-func CountSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (n int64, err error) {
+func CountSimilar(ctx context.Context, v *view.View, sample Sample, by view.Criterion) (n int64, err error) {
 	err = v.Safely(ctx, func() error {
 		if err := needTextMeasure(v, by); err != nil {
 			return err
 		}
-		text, err := of.ReadText(v)
+		text, err := sample.ReadText(v)
 		if err != nil {
 			return err
 		}
 		s := NewSimilar(v, text, by)
-		return s.Each(ctx, of.ID, func([]byte, view.Place, float64) (bool, error) {
+		return s.Each(ctx, sample.ID, func([]byte, view.Place, float64) (bool, error) {
 			n++
 			s.Matched()
 			return true, nil
@@ -347,12 +347,12 @@ const (
 )
 
 // PlanSimilar returns the plan of FindSimilar. It makes no signatures.
-func PlanSimilar(ctx context.Context, v *view.View, of Sample, by view.Criterion) (parts []PartPlan, err error) {
+func PlanSimilar(ctx context.Context, v *view.View, sample Sample, by view.Criterion) (parts []PartPlan, err error) {
 	if err := needTextMeasure(v, by); err != nil {
 		return nil, err
 	}
 	err = v.Safely(ctx, func() error {
-		text, err := of.ReadText(v)
+		text, err := sample.ReadText(v)
 		if err == nil {
 			parts, err = NewSimilar(v, text, by).Plan()
 		}

@@ -155,7 +155,7 @@ func (x *textPairs) orderPart(from, end int, part uint32) error {
 // share compares the pairs of some documents.
 func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans []span) error {
 	var reader *sstable.Texts
-	of := uint32(inMemory)
+	part := uint32(inMemory)
 	for _, s := range spans {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -166,9 +166,9 @@ func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans [
 		if first := &pairs[0]; first.mem != nil {
 			text = first.mem.Text
 		} else {
-			if first.part != of {
-				of = first.part
-				reader = x.v.Version.Parts[of].TextsInOrder()
+			if first.part != part {
+				part = first.part
+				reader = x.v.Version.Parts[part].TextsInOrder()
 			}
 			text, _, err = reader.Get(first.doc)
 		}

@@ -141,12 +141,12 @@ func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, cr
 
 // candidates sets q.Hits to the candidates of a query, and returns its set if there are any.
 func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features.SetHasher, query, crowd int) (set features.Hashes, err error) {
-	of := b.samples(query)
+	sample := b.samples(query)
 	err = b.v.Safely(ctx, func() error {
-		if err := q.findFew(ctx, b.v, of, b.by, crowd); err != nil || len(q.Hits) == 0 {
+		if err := q.findFew(ctx, b.v, sample, b.by, crowd); err != nil || len(q.Hits) == 0 {
 			return err
 		}
-		text, err := of.ReadText(b.v)
+		text, err := sample.ReadText(b.v)
 		if err == nil {
 			set = sets.Set(text)
 		}
@@ -183,20 +183,20 @@ func (b *verifyBatch) flush(ctx context.Context) error {
 	if err := x.compareTexts(ctx); err != nil {
 		return b.at(b.from, err)
 	}
-	kept := slices.DeleteFunc(b.pairs, func(p textPair) bool { return p.score < t || x.failed != nil && p.query >= x.atQuery })
-	slices.SortStableFunc(kept, func(a, b textPair) int { return cmp.Compare(a.query, b.query) })
-	for len(kept) > 0 {
+	matches := slices.DeleteFunc(b.pairs, func(p textPair) bool { return p.score < t || x.failed != nil && p.query >= x.atQuery })
+	slices.SortStableFunc(matches, func(a, b textPair) int { return cmp.Compare(a.query, b.query) })
+	for len(matches) > 0 {
 		n := 1
-		for n < len(kept) && kept[n].query == kept[0].query {
+		for n < len(matches) && matches[n].query == matches[0].query {
 			n++
 		}
-		if err := b.emitCrowds(ctx, int(kept[0].query)); err != nil {
+		if err := b.emitCrowds(ctx, int(matches[0].query)); err != nil {
 			return err
 		}
-		if err := b.emitQuery(ctx, kept[:n]); err != nil {
+		if err := b.emitQuery(ctx, matches[:n]); err != nil {
 			return err
 		}
-		kept = kept[n:]
+		matches = matches[n:]
 	}
 	before := b.to
 	if x.failed != nil {
@@ -259,17 +259,17 @@ func (b *verifyBatch) emitHits(ctx context.Context, query, n int, hit func(i int
 
 // crowdQuery returns a query of the batch as a query of a crowd.
 func (b *verifyBatch) crowdQuery(ctx context.Context, query int) (c *crowdQuery, err error) {
-	of := b.samples(query)
+	sample := b.samples(query)
 	err = b.v.Safely(ctx, func() error {
-		sketch, err := of.sketch(b.v)
+		sketch, err := sample.sketch(b.v)
 		if err != nil {
 			return err
 		}
-		text, err := of.ReadText(b.v)
+		text, err := sample.ReadText(b.v)
 		if err != nil {
 			return err
 		}
-		c = newCrowdQuery(b.v, query, text, sketch, b.by.T, func(id []byte) bool { return string(id) != of.ID })
+		c = newCrowdQuery(b.v, query, text, sketch, b.by.T, func(id []byte) bool { return string(id) != sample.ID })
 		return nil
 	})
 	return c, err
@@ -297,11 +297,11 @@ func (b *verifyBatch) decideCrowds(ctx context.Context, g *gathered) (crowd int,
 			return b.crowd, nil
 		}
 		some := left[:min(b.together, len(left))]
-		room := most
+		limit := most
 		if len(some) == 1 {
-			room = max(most, b.v.Most(jaccardHitBytes))
+			limit = max(most, b.v.Most(jaccardHitBytes))
 		}
-		hits, err := b.crowdHits(ctx, some, room)
+		hits, err := b.crowdHits(ctx, some, limit)
 		switch {
 		case err == nil:
 			left = left[len(some):]

@@ -138,7 +138,7 @@ func (db *Store) flushLater(err error) {
 	db.flushed.Broadcast()
 	db.mu.Unlock()
 	if first { // of consecutive failures
-		db.log.Error("a memtable can't be flushed; the log is kept", "path", db.Path, "err", err)
+		db.log.Error("a memtable can't be flushed; its log stays", "path", db.Path, "err", err)
 		db.event(Event{Kind: EventError, Err: err})
 	}
 	time.AfterFunc(flushAgain, db.wakeFlush)

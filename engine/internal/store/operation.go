@@ -54,7 +54,7 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, er
 			size += len(ops[i].doc.Text) + len(ops[i].doc.Fields)
 		}
 	}
-	room := make([]byte, 0, size)
+	buf := make([]byte, 0, size)
 	recs := make([]wal.Record, 0, len(ops))
 	for i := range ops {
 		op := &ops[i]
@@ -63,7 +63,7 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, er
 			if err := view.CheckID(op.doc.ID); err != nil {
 				return nil, err
 			}
-			r.Doc.ID = keep(&room, op.doc.ID)
+			r.Doc.ID = keep(&buf, op.doc.ID)
 			recs = append(recs, r)
 			continue
 		}
@@ -71,25 +71,25 @@ func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, er
 		if err := db.settle(&d); err != nil {
 			return nil, err
 		}
-		db.encodeDoc(&r.Doc, &d, &room)
+		db.encodeDoc(&r.Doc, &d, &buf)
 		recs = append(recs, r)
 		for _, code := range d.Codes() {
 			var r wal.Record
-			db.encodeDoc(&r.Doc, &code, &room)
+			db.encodeDoc(&r.Doc, &code, &buf)
 			recs = append(recs, r)
 		}
 	}
 	return recs, nil
 }
 
-// keep appends a copy of s to room and returns the copy.
-func keep[S string | json.RawMessage](room *[]byte, s S) []byte {
+// keep appends a copy of s to buf and returns the copy.
+func keep[S string | json.RawMessage](buf *[]byte, s S) []byte {
 	if len(s) == 0 {
 		return nil
 	}
-	from := len(*room)
-	*room = append(*room, s...)
-	return (*room)[from:len(*room):len(*room)]
+	from := len(*buf)
+	*buf = append(*buf, s...)
+	return (*buf)[from:len(*buf):len(*buf)]
 }
 
 // settle checks that a document can be stored, and sets its fingerprints and its time.
@@ -103,14 +103,14 @@ func (db *Store) settle(d *view.Doc) error {
 	return nil
 }
 
-// encodeDoc sets s to the stored form of d, with its fingerprint. Copies are appended to room.
-func (db *Store) encodeDoc(s *sstable.Document, d *view.Doc, room *[]byte) {
-	*s = sstable.Document{ID: keep(room, d.ID), Time: d.Time.UnixMicro()}
+// encodeDoc sets s to the stored form of d, with its fingerprint. It appends copies to buf.
+func (db *Store) encodeDoc(s *sstable.Document, d *view.Doc, buf *[]byte) {
+	*s = sstable.Document{ID: keep(buf, d.ID), Time: d.Time.UnixMicro()}
 	if d.Fingerprint != nil {
 		s.Fingerprint, s.Rest, s.HasFingerprint = *d.Fingerprint, slices.Clone(d.Rest), true
 	}
 	db.Texts.Fill(s, d.Text)
 	if db.Params.StoreText {
-		s.Text, s.Fields = keep(room, d.Text), keep(room, d.Fields)
+		s.Text, s.Fields = keep(buf, d.Text), keep(buf, d.Fields)
 	}
 }

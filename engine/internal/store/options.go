@@ -145,7 +145,7 @@ func (o Options) params() (sstable.Params, error) {
 // wordsOf returns sstable.Params.Words for fingerprints of a number of bits; 0 means 64.
 func wordsOf(bits int) (uint32, error) {
 	if bits%base.FingerprintBits != 0 || bits < 0 || bits > base.FingerprintBits*sstable.MaxWords {
-		return 0, fmt.Errorf("fingerprints of %d bits, which are no multiple of 64 up to %d: %w", bits, base.FingerprintBits*sstable.MaxWords, files.ErrInvalid)
+		return 0, fmt.Errorf("fingerprints of %d bits: want a multiple of 64 up to %d: %w", bits, base.FingerprintBits*sstable.MaxWords, files.ErrInvalid)
 	}
 	if bits <= base.FingerprintBits {
 		return 0, nil

@@ -127,7 +127,7 @@ func (r *replay) frame(payload []byte) error {
 // start checks that the previous log was replayed, unless tables have all of its writes.
 func (r *replay) start(before uint64) error {
 	if before != r.before && before >= r.firstLog {
-		return base.Corruptf(files.LogName(before), "file", -1, "missing: %s goes on where it ends", r.name)
+		return base.Corruptf(files.LogName(before), "file", -1, "missing: %s continues it", r.name)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (db *Store) fail(err error) error {
 		return err
 	}
 	if db.failed.CompareAndSwap(nil, &err) {
-		db.log.Error("write failed; the database takes no more writes until it is reopened", "path", db.Path, "err", err)
+		db.log.Error("write failed; the database accepts no more writes until it is reopened", "path", db.Path, "err", err)
 		db.event(Event{Kind: EventError, Err: err})
 	}
 	db.mu.Lock()

@@ -56,12 +56,12 @@ func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte, n
 	if err := db.checkLocked(needs); err != nil {
 		return 0, db.last, err
 	}
-	kept, deleted, err := db.effectiveLocked(recs)
-	if err == nil && len(kept) > 0 {
-		if len(kept) < len(recs) {
-			payload = wal.Encode(payload[:0], kept)
+	effective, deleted, err := db.effectiveLocked(recs)
+	if err == nil && len(effective) > 0 {
+		if len(effective) < len(recs) {
+			payload = wal.Encode(payload[:0], effective)
 		}
-		err = db.commitLocked(kept, payload)
+		err = db.commitLocked(effective, payload)
 	}
 	return deleted, db.last, err
 }
@@ -278,12 +278,12 @@ func (db *Store) matchLocked(i int, d *sstable.Document, match MatchFunc) (old v
 // effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
 // remain. Only these are logged, so that a replay, which deletes by ID alone, removes the same
 // documents. The caller holds writeMu.
-func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted int, err error) {
+func (db *Store) effectiveLocked(recs []wal.Record) (effective []wal.Record, deleted int, err error) {
 	if !slices.ContainsFunc(recs, func(r wal.Record) bool { return r.Delete }) {
 		return recs, 0, nil
 	}
 	expiry := db.expiry()
-	kept = make([]wal.Record, 0, len(recs))
+	effective = make([]wal.Record, 0, len(recs))
 	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document
 	for _, r := range recs {
 		id := string(r.Doc.ID)
@@ -305,10 +305,10 @@ func (db *Store) effectiveLocked(recs []wal.Record) (kept []wal.Record, deleted 
 		if r.Delete {
 			deleted++
 		}
-		kept = append(kept, r)
+		effective = append(effective, r)
 		written[id] = !r.Delete
 	}
-	return kept, deleted, nil
+	return effective, deleted, nil
 }
 
 // versionLocked returns the number of the write that stored the document with this ID, or 0 if

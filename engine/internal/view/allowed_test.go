@@ -15,8 +15,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestAllowedShares checks that a set and one made of it share nearly all: to add or to remove a
-// pair copies the nodes on two paths, of an ID of many pairs too.
+// TestAllowedShares checks that a set and one derived from it share nearly all nodes: adding or
+// removing a pair copies the nodes on two paths, even for an ID with many pairs.
 func TestAllowedShares(t *testing.T) {
 	const n, some = 20_000, 500
 	for name, pair := range map[string]func(i int) IDPair{

@@ -37,7 +37,7 @@ func CodeID(id string, number int) string {
 }
 
 // Owner returns the ID of the document that a row belongs to, and whether the row is a code.
-func Owner(id []byte) (of []byte, code bool) {
+func Owner(id []byte) (owner []byte, code bool) {
 	if len(id) <= codeMore || string(id[:len(codeMark)]) != codeMark {
 		return id, false
 	}
@@ -79,7 +79,7 @@ func (c *Config) SettleFingerprints(d *Doc) error {
 	case n > MaxCodes:
 		return fmt.Errorf("document %s has %d fingerprints, the most is %d: %w", files.QuoteID(d.ID), n+1, MaxCodes+1, files.ErrTooLarge)
 	case n > 0 && len(d.ID) > maxIDBytes-codeMore:
-		return fmt.Errorf("id of %d bytes of a document of several fingerprints, the most is %d: %w", len(d.ID), maxIDBytes-codeMore, files.ErrTooLarge)
+		return fmt.Errorf("id of %d bytes for a document with several fingerprints, the most is %d: %w", len(d.ID), maxIDBytes-codeMore, files.ErrTooLarge)
 	}
 	return nil
 }
@@ -90,11 +90,11 @@ func (v *View) Counts(p *Part, doc uint32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	of, code := Owner(id)
+	ownerID, code := Owner(id)
 	if !code {
 		return true, nil
 	}
-	owner, ok, err := v.Find(of)
+	owner, ok, err := v.Find(ownerID)
 	if err != nil || !ok {
 		return false, err
 	}

@@ -92,7 +92,7 @@ func (h *Hasher) Fill(d *sstable.Document, text string) {
 	d.Sketch = s.Sketch
 }
 
-// Sets returns a hasher that computes the sets of features by which texts are compared.
+// Sets returns a hasher for the sets of features that comparisons of texts use.
 func (h *Hasher) Sets() *features.SetHasher {
 	return h.params.NewSetHasher()
 }

@@ -22,7 +22,7 @@ func CheckID(id string) error {
 	case id == "":
 		return fmt.Errorf("a document needs an id: %w", files.ErrInvalid)
 	case strings.HasPrefix(id, codeMark):
-		return fmt.Errorf("id %s begins as those of codes do: %w", files.QuoteID(id), files.ErrInvalid)
+		return fmt.Errorf("id %s has a reserved prefix: %w", files.QuoteID(id), files.ErrInvalid)
 	case len(id) > maxIDBytes:
 		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, files.ErrTooLarge)
 	}

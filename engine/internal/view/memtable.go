@@ -94,8 +94,8 @@ func (m *Memtable) Add(d *sstable.Document) {
 	md := &m.slab[0]
 	m.slab = m.slab[1:]
 	md.Document = *d
-	if of, code := Owner(d.ID); code {
-		if md.owner = m.ids.find(of); md.owner == nil { // a load that overtook the log has another version of the document
+	if ownerID, code := Owner(d.ID); code {
+		if md.owner = m.ids.find(ownerID); md.owner == nil { // a load that overtook the log has another version of the document
 			md.Dead.Store(d.Seq)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// TestMemtableFind compares the memtable with a list of versions, as of every sequence number,
-// while documents are added, replaced and deleted.
+// TestMemtableFind compares the memtable with a list of versions, at every sequence number, while
+// documents are added, replaced and deleted.
 func TestMemtableFind(t *testing.T) {
 	const writes = 5000
 	type version struct{ born, dead uint64 }
@@ -85,9 +85,9 @@ func TestMemtableFind(t *testing.T) {
 	}
 }
 
-// TestMemtableHotKey puts and deletes one document again and again. It is found as of every write,
-// and what that takes does not grow with the number of its versions, for the newest and for the
-// oldest of them.
+// TestMemtableHotKey puts and deletes one document repeatedly. It must be found at every sequence
+// number, in a time that does not grow with the number of its versions, both for the newest and for
+// the oldest.
 func TestMemtableHotKey(t *testing.T) {
 	id := []byte("hot")
 	find := func(versions int) (slowest time.Duration) {

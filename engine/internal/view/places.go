@@ -12,9 +12,9 @@ import (
 // which are valid during the call and must not be changed.
 type PlaceFunc func(i int, p Place, text, fields []byte) error
 
-// EachPlace calls fn for each visible document with an ID in ids, in the order in which their texts
-// are stored: table by table, memtables last. It skips IDs without a document. fn runs outside
-// View.Safely: EachPlace does not handle its panics.
+// EachPlace calls fn for each visible document with an ID in ids, in the storage order of texts:
+// table by table, memtables last. It skips IDs without a document. fn runs outside View.Safely:
+// EachPlace does not handle its panics.
 func (v *View) EachPlace(ctx context.Context, ids []string, fn PlaceFunc) error {
 	tables := make([][]numbered, len(v.Version.Parts))
 	var mems []numbered

@@ -56,7 +56,7 @@ func (t *Table) ShiftSeq(stored uint64) uint64 { return stored + t.Shift }
 func (t *Table) NumberFrom(first uint64) error {
 	more := t.Meta.MaxSeq - t.Meta.MinSeq // count of numbers after the first
 	if first > maxTableSeq || more > maxTableSeq-first {
-		return fmt.Errorf("sequence numbers %d to %d in %s: the database, at %d, has not as many left: %w",
+		return fmt.Errorf("sequence numbers %d to %d in %s: the database is at %d and has too few numbers left: %w",
 			t.Meta.MinSeq, t.Meta.MaxSeq, t.Name, first, files.ErrTooLarge)
 	}
 	t.Shift += first - t.Meta.MinSeq

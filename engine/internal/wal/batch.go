@@ -163,7 +163,7 @@ func Decode(p []byte, start func(before uint64) error, fn func(Record) error) er
 		}
 	}
 	if len(d.p) > 0 {
-		return fmt.Errorf("%w: %d bytes behind its last write", ErrMalformed, len(d.p))
+		return fmt.Errorf("%w: %d bytes after the last write", ErrMalformed, len(d.p))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func decodeAll(p []byte) (recs []Record, before []uint64, err error) {
 	return recs, before, err
 }
 
-// TestBatchFormat keeps the hex in docs/format/wal.md true, and reads it back.
+// TestBatchFormat compares the hex in docs/format/wal.md with the encoding, and decodes it.
 func TestBatchFormat(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/format/wal.md")
 	if err != nil {
@@ -72,7 +72,8 @@ func TestBatchFormat(t *testing.T) {
 	}
 }
 
-// FuzzBatch decodes arbitrary payloads: what is accepted is encoded to the same bytes again.
+// FuzzBatch decodes arbitrary payloads: a payload that is accepted must be encoded to the same
+// bytes again.
 func FuzzBatch(f *testing.F) {
 	f.Add(Encode(nil, exampleBatch()))
 	f.Add(EncodeStart(7))

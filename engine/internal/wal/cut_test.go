@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// unsyncedLog returns a memory with a log of which the machine has not yet written a byte past the
-// header, as the process that wrote it has died but the machine has not.
+// unsyncedLog returns a memory file system with a log whose bytes after the header were never
+// synced: the process that wrote it has died but the machine has not.
 func unsyncedLog(t *testing.T, payloads []string) *vfstest.Mem {
 	t.Helper()
 	fs := vfstest.NewMem("")
@@ -68,8 +68,8 @@ func TestCutRemovesDurably(t *testing.T) {
 	}
 }
 
-// TestCrashDuringCut cuts the power at each operation of Cut of a log that was never synced: what
-// is left is a log that can be read.
+// TestCrashDuringCut cuts the power at each operation of Cut on a log that was never synced: the
+// result must be a readable log.
 func TestCrashDuringCut(t *testing.T) {
 	payloads := scriptPayloads()[:12]
 	for op := 1; op <= 5; op++ {
@@ -89,7 +89,7 @@ func TestCrashDuringCut(t *testing.T) {
 	}
 }
 
-// shortWriter writes less than it is given and says nothing.
+// shortWriter writes less than requested and reports no error.
 type shortWriter struct{}
 
 func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }

@@ -18,8 +18,8 @@ func le32(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
 
 func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
-// sampleLog returns the bytes of a log of these payloads. Those before synced were synced before
-// the next was appended.
+// sampleLog returns the bytes of a log with these payloads. Those before index synced were synced
+// before the next was appended.
 func sampleLog(t testing.TB, payloads []string, synced int, closed bool) []byte {
 	t.Helper()
 	fs := vfstest.NewMem("")
@@ -44,7 +44,7 @@ func sampleLog(t testing.TB, payloads []string, synced int, closed bool) []byte 
 
 var words = []string{"one", "", "three is longer", "four", "five: " + fmt.Sprint(rand.New(rand.NewPCG(1, 1)).Perm(200)), "six", "seven"}
 
-// positions returns where the frames of a log of these payloads start, and its end.
+// positions returns the positions of the frames in a log with these payloads, and its end.
 func positions(payloads []string) []int {
 	pos := []int{HeaderSize}
 	for i, p := range payloads {
@@ -53,7 +53,7 @@ func positions(payloads []string) []int {
 	return pos
 }
 
-// replayImage replays a damaged log. The outcome must be a prefix of the payloads or a corruption
+// replayImage replays a damaged log. The result must be a prefix of the payloads or a corruption
 // error with its place.
 func replayImage(t *testing.T, what string, image []byte, last bool) (frames int, res Result, err error) {
 	t.Helper()
@@ -71,9 +71,9 @@ func replayImage(t *testing.T, what string, image []byte, last bool) (frames int
 	return len(got), res, err
 }
 
-// TestEveryByteFlipped: in a closed log every flip is noticed, or hits the end frame of the last
-// log and changes nothing. In the open log, of which 5 frames are vouched for by the sixth, the
-// only flips that shorten the log are those of the last frame, after which nothing intact stands.
+// TestEveryByteFlipped checks that, in a closed log, every flip is noticed, or hits the end frame
+// of the last log and changes nothing. In the open log, the sixth frame records the first 5 as
+// durable, and only flips in the last frame, which no intact frame follows, shorten the log.
 func TestEveryByteFlipped(t *testing.T) {
 	const synced = 5
 	closed, open := sampleLog(t, words, synced, true), sampleLog(t, words, synced, false)
@@ -125,7 +125,7 @@ func TestEveryTruncation(t *testing.T) {
 	}
 }
 
-// TestMovedFrames puts frames in the places of others, and of other logs.
+// TestMovedFrames replaces frames by frames from other positions, and from other logs.
 func TestMovedFrames(t *testing.T) {
 	payloads := []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}
 	image := sampleLog(t, payloads, 0, true)
@@ -159,8 +159,8 @@ func TestMovedFrames(t *testing.T) {
 	}
 }
 
-// TestUnwrittenSector tells a sector that a crash left unwritten from one that was damaged, where
-// intact frames follow that vouch for nothing.
+// TestUnwrittenSector distinguishes a sector that a crash left unwritten from a damaged one, if the
+// intact frames that follow do not record it as durable.
 func TestUnwrittenSector(t *testing.T) {
 	payloads := []string{"synced", string(bytes.Repeat([]byte("x"), 2000)), "after"}
 	image := sampleLog(t, payloads, 1, false)
@@ -176,8 +176,8 @@ func TestUnwrittenSector(t *testing.T) {
 			t.Errorf("sector %d damaged: %v", sector, err)
 		}
 	}
-	// The rest of the first sector, from the second frame on; then more of it, which the third
-	// frame says was synced.
+	// First the rest of the first sector, from the second frame on; then a larger part, which the
+	// third frame records as durable.
 	lost := bytes.Clone(image)
 	clear(lost[positions(payloads)[1]:512])
 	if got, res, err := collect(fileOf(t, lost), "log", Options{Last: true}); err != nil || len(got) != 1 || !res.Torn {
@@ -189,7 +189,7 @@ func TestUnwrittenSector(t *testing.T) {
 	}
 }
 
-// TestVouchedLoss loses a whole sector of what a later frame says was synced.
+// TestVouchedLoss loses a whole sector that a later frame records as durable.
 func TestVouchedLoss(t *testing.T) {
 	payloads := []string{string(bytes.Repeat([]byte("x"), 2000)), "after"}
 	image := sampleLog(t, payloads, 1, false)
@@ -201,8 +201,8 @@ func TestVouchedLoss(t *testing.T) {
 	}
 }
 
-// TestNestedLog stores logs as payloads: the frames in them stand in other places and are not taken
-// for frames.
+// TestNestedLog stores logs as payloads: the frames in them have wrong positions and must not be
+// accepted as frames.
 func TestNestedLog(t *testing.T) {
 	inner := sampleLog(t, words, 3, true)
 	payloads := []string{string(inner), string(inner[HeaderSize:]), "tail"}
@@ -211,15 +211,15 @@ func TestNestedLog(t *testing.T) {
 	if err != nil || !slices.Equal(got, payloads) {
 		t.Fatal(err)
 	}
-	image = image[:len(image)-40] // into the second payload's end
+	image = image[:len(image)-40] // cuts into the second payload
 	got, res, err := collect(fileOf(t, image), "log", Options{Last: true})
 	if err != nil || len(got) != 1 || !res.Torn {
 		t.Errorf("%d frames, %+v, %v", len(got), res, err)
 	}
 }
 
-// TestHostileImitations: a tail in which every other position looks like the header of a long frame
-// must not take quadratic time, which would be hours.
+// TestHostileImitations replays a log with a tail in which every other position looks like the
+// header of a long frame: this must not need quadratic time, which would be hours.
 func TestHostileImitations(t *testing.T) {
 	image := sampleLog(t, []string{"one"}, 0, false)
 	size := 8 << 20
@@ -233,7 +233,8 @@ func TestHostileImitations(t *testing.T) {
 	}
 }
 
-// TestImpossibleSynced: a frame that vouches for itself and more was not written by a Writer.
+// TestImpossibleSynced replays a frame that records itself, and more, as durable: no Writer has
+// written it.
 func TestImpossibleSynced(t *testing.T) {
 	image, seed := encodeHeader(testHeader)
 	image = appendFrame(image, seed, HeaderSize, HeaderSize+8, typeData, []byte("liar"))

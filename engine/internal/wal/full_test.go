@@ -10,9 +10,9 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// TestFull has the disk become full after any number of bytes of a write of several frames, and of
-// the end frame: nothing is appended until there is room, then the same log continues. A reader
-// never sees fewer frames than before, and in the end all of them, in order.
+// TestFull makes the disk full after any number of bytes of a write of several frames, and of the
+// end frame: nothing is appended until there is space, then the same log continues. A reader must
+// never see fewer frames than before, and finally all frames, in order.
 func TestFull(t *testing.T) {
 	payloads := []string{"a", "", "some longer payload", "b"}
 	for room := range 200 {
@@ -30,7 +30,7 @@ func TestFull(t *testing.T) {
 				want = append(want, "first")
 			}
 			var end int64
-			fit, left := len(want), int64(room) // frames that are in the file, or for which there is room
+			fit, left := len(want), int64(room) // frames in the file, and bytes left for more
 			for _, p := range payloads {
 				end = mustAppend(t, w, p)
 				want = append(want, p)
@@ -85,8 +85,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestCreateFull has the disk become full at each operation of Create: there is no log then, and
-// the next Create succeeds. If it is not known whether there is one, the error is another.
+// TestCreateFull makes the disk full at each operation of Create: then there must be no log, and
+// the next Create succeeds. If it is unknown whether there is a log, the error is another one.
 func TestCreateFull(t *testing.T) {
 	counter := vfstest.NewFaulty(vfstest.NewMem(""), nil)
 	mustCreate(t, counter, "log")
@@ -96,7 +96,7 @@ func TestCreateFull(t *testing.T) {
 		if _, err := Create(fs, "log", testHeader); !vfs.IsNoRoom(err) || !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("operation %d: %v", op, err)
 		}
-		mem = mem.CrashClone(0, 1) // the next log may get another name
+		mem = mem.CrashClone(0, 1) // the next log may have another name
 		if names, _ := mem.List("."); len(names) > 0 {
 			t.Errorf("operation %d: %q was left", op, names)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// FuzzWAL replays arbitrary bytes as a log. With repair the header and the checksums of the frames
-// are made right first, so that what is after them is reached too.
+// FuzzWAL replays arbitrary bytes as a log. With repair it first corrects the header and the
+// checksums of the frames, so that the code behind these checks is reached too.
 func FuzzWAL(f *testing.F) {
 	closed, open := sampleLog(f, words, 5, true), sampleLog(f, words, 2, false)
 	for _, image := range [][]byte{closed, open, open[:len(open)-3], closed[:HeaderSize], closed[:20], {}} {
@@ -48,8 +48,8 @@ func FuzzWAL(f *testing.F) {
 	})
 }
 
-// repaired returns the log with a good header and good checksums, as far as its frames' lengths
-// lead.
+// repaired returns the log with a right header and right checksums, as far as the lengths of its
+// frames are valid.
 func repaired(image []byte) []byte {
 	head, seed := encodeHeader(testHeader)
 	out := append(head, image[min(HeaderSize, len(image)):]...)

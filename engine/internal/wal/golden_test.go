@@ -48,7 +48,7 @@ func goldenLog(t *testing.T) []byte {
 	return contentOf(t, fs, "log")
 }
 
-// TestGolden keeps version 1 as it is: its logs must remain readable, and written the same.
+// TestGolden checks that logs of version 1 remain readable, and are still written in the same way.
 func TestGolden(t *testing.T) {
 	image := goldenLog(t)
 	if *update {
@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestFormatDoc keeps the hex in the format's description true.
+// TestFormatDoc compares the hex in the description of the format with the golden log.
 func TestFormatDoc(t *testing.T) {
 	doc, err := os.ReadFile(formatDoc)
 	if err != nil {

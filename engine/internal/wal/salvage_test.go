@@ -28,8 +28,8 @@ func salvageImage(t *testing.T, image []byte, expected *Header) (got []string, r
 	return got, res
 }
 
-// TestSalvage damages every byte of a log, and every sixteen: all frames that are not hit come
-// back, in order, and the rest is a gap.
+// TestSalvage damages every byte of a log, and every sixteen: all undamaged frames must come back,
+// in order, and the rest must be a gap.
 func TestSalvage(t *testing.T) {
 	image := sampleLog(t, words, 3, true)
 	pos, longest := positions(words), 0
@@ -86,8 +86,8 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// TestSalvageImitations has a log that is full of what looks like frames and is none: reading it
-// ends soon.
+// TestSalvageImitations salvages a log full of data that looks like frames: reading it must end
+// soon.
 func TestSalvageImitations(t *testing.T) {
 	head := make([]byte, 8)
 	head[4], head[5], head[6] = 0, 0, 8 // a length of half a megabyte

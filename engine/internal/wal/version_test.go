@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A log of version 2 has frames whose type is stored as its complement: enough to be read by
-// nothing but version 2.
+// registerVersion2 registers a version 2 whose frames store the complement of the type, so that no
+// other version can read them.
 func registerVersion2(t *testing.T) {
 	formats[2] = format{
 		appendFrame: func(buf []byte, seed uint32, pos, synced int64, typ byte, payload []byte) []byte {
@@ -25,7 +25,7 @@ func registerVersion2(t *testing.T) {
 }
 
 // TestNextVersion reads a log of version 2 beside the golden one of version 1, cuts its torn end in
-// its own version, and refuses it by name where version 2 is not known.
+// its own version, and refuses it by name if version 2 is unknown.
 func TestNextVersion(t *testing.T) {
 	h := Header{Number: 9}
 	image, seed := encodeHeaderOf(2, h)

@@ -51,7 +51,7 @@ func mustAppend(t testing.TB, w *Writer, payload string) int64 {
 	return end
 }
 
-// fileOf makes a file of these bytes in a new memory.
+// fileOf makes a file with these bytes in a new memory file system.
 func fileOf(t testing.TB, data []byte) vfs.FS {
 	t.Helper()
 	fs := vfstest.NewMem("")
@@ -136,7 +136,7 @@ func TestOnDisk(t *testing.T) {
 	if err := w.Sync(mustAppend(t, w, "first")); err != nil {
 		t.Fatal(err)
 	}
-	mustAppend(t, w, "second") // in memory: a process that dies loses it
+	mustAppend(t, w, "second") // in memory, and lost if the process dies
 	got, res, err := collect(vfs.Disk, name, Options{Last: true})
 	if err != nil || !slices.Equal(got, []string{"first"}) || res.Torn || res.Clean {
 		t.Fatalf("%q, %+v, %v", got, res, err)
@@ -188,7 +188,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// countingFS counts syncs, and makes them slow, so that many callers wait for each.
+// countingFS counts syncs, and slows them down, so that many callers wait for each.
 type countingFS struct {
 	vfs.FS
 	syncs atomic.Int64
@@ -240,7 +240,7 @@ func TestGroupCommit(t *testing.T) {
 	if err != nil || len(got) != writers*each {
 		t.Fatalf("%d frames, %v", len(got), err)
 	}
-	next := make([]int, writers) // each writer's frames are in its order
+	next := make([]int, writers) // each writer's frames must be in its order
 	for _, payload := range got {
 		var id, i int
 		if _, err := fmt.Sscanf(payload, "%d/%d", &id, &i); err != nil || next[id] != i {
@@ -250,8 +250,8 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-// script writes frames of many sizes with syncs and flushes between. acked is the number of frames
-// known to be durable when it stopped.
+// script writes frames of many sizes with syncs and flushes in between. acked is the number of
+// frames known to be durable when it stopped.
 func script(fs vfs.FS, payloads []string) (acked int, err error) {
 	w, err := Create(fs, "log", testHeader)
 	if err != nil {
@@ -286,9 +286,9 @@ func scriptPayloads() []string {
 	return payloads
 }
 
-// TestCrashEverywhere cuts the power at every operation: what was synced is there, what is there is
-// a prefix of what was written, the end is never taken for corruption, and the same holds after a
-// crash at every operation of Cut.
+// TestCrashEverywhere cuts the power at every operation: synced frames must be there, the frames
+// found must be a prefix of those written, the end must never be mistaken for corruption, and the
+// same must hold after a crash at every operation of Cut.
 func TestCrashEverywhere(t *testing.T) {
 	payloads := scriptPayloads()
 	whole := vfstest.NewMem("")
@@ -347,8 +347,8 @@ func checkPrefix(t *testing.T, what string, fs vfs.FS, payloads []string, acked 
 	}
 }
 
-// TestFailuresPoison makes every operation fail, once and permanently: the error is found, comes
-// again from every later call, nothing is written after it, and what was acknowledged can be
+// TestFailuresPoison makes every operation fail, once and permanently: the error must be returned,
+// also by every later call, nothing may be written after it, and acknowledged frames can be
 // replayed.
 func TestFailuresPoison(t *testing.T) {
 	payloads := scriptPayloads()
@@ -364,7 +364,7 @@ func TestFailuresPoison(t *testing.T) {
 			want := []error{syscall.EIO, syscall.ENOSPC, syscall.ENOSPC}[i]
 			mem := vfstest.NewMem("")
 			acked, err := script(vfstest.NewFaulty(mem, inject), payloads)
-			if !errors.Is(err, want) && !(err == nil && op == counter.Ops()) { // FailFrom lets the last, Close, pass
+			if !errors.Is(err, want) && !(err == nil && op == counter.Ops()) { // FailFrom does not fail the last operation, Close
 				t.Fatalf("operation %d: %v", op, err)
 			}
 			checkPrefix(t, fmt.Sprintf("operation %d failed", op), mem, payloads, acked)
