@@ -23,8 +23,6 @@ const (
 // It is frozen: runes that later versions of Unicode assign do not change, so that stored
 // fingerprints remain comparable with those of any later release of Go.
 //
-// go:embed unicode15.bin
-//
 //go:embed unicode15.bin
 var charTable string
 
