@@ -18,7 +18,7 @@ func ascend512() {
 	Label("group")
 	z := ZMM()
 	VMOVDQU64(Mem{Base: p}, z)
-	VPCMPUQ(Imm(6), Mem{Base: p, Disp: 8}, z, K1) // greater than the next one
+	VPCMPUQ(Imm(6), Mem{Base: p, Disp: 8}, z, K1) // greater than its successor
 	KORTESTB(K1, K1)
 	JNZ(LabelRef("done"))
 	ADDQ(Imm(64), p)
