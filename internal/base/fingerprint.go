@@ -25,8 +25,8 @@ const (
 	FingerprintDigits = FingerprintBits / 4
 )
 
-// Distance returns the Hamming distance of two fingerprints: the number of bits in which they
-// differ, 0 to FingerprintBits.
+// Distance returns the Hamming distance of two fingerprints: the number of different bits, 0 to
+// FingerprintBits.
 func Distance(a, b Fingerprint) int { return bits.OnesCount64(a ^ b) }
 
 // AppendFingerprint appends the FingerprintBytes bytes of fp in the order of the file formats,

@@ -47,7 +47,7 @@ var Crowds = map[string]func(r *rand.Rand, i, n int) []string{
 	"header": func(r *rand.Rand, i, _ int) []string {
 		return slices.Concat(numbered("h", 0, 1000), numbered(fmt.Sprint("b", i, "w"), 0, 50+r.IntN(350)))
 	},
-	// One text, and many parts of it.
+	// One text, and many parts of that text.
 	"contained": func(r *rand.Rand, i, n int) []string {
 		if i == 0 {
 			return numbered("w", 0, 10*n)

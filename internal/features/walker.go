@@ -32,7 +32,7 @@ func (s Spec) Config(k int, seed uint64) token.Config {
 	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, Symbols: s.Symbols, Require: s.inForm(s.RequireWords)}
 }
 
-// Words returns the words of text, from which shingles are made.
+// Words returns the words of text that shingles consist of.
 func (s Spec) Words(text string) []string {
 	n := newNormalizer(s)
 	return slices.Collect(token.Split(string(n.text([]byte(text))), s.Symbols))

@@ -44,8 +44,8 @@ func (v weights) similarity(w weights) (jaccard, cosine, most float64) {
 }
 
 // standardError returns the standard error of the Jaccard similarity estimated from two sketches of
-// n hashes. The union of their sets has this size, of which both sketches together sample 2n/(1+j)
-// different elements.
+// n hashes. The union of their sets has this size. Both sketches together sample 2n/(1+j) different
+// elements of the union.
 func standardError(j, union, n float64) float64 {
 	sample := 2 * n / (1 + j)
 	return math.Sqrt(j * (1 - j) / sample * (1 - sample/union))

@@ -81,7 +81,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// Of terminates on any input, and returns a part of it.
+// Of terminates on any input, and returns nil or a part of the input.
 func FuzzOf(f *testing.F) {
 	f.Add(`{"a":{"b":1}}`)
 	f.Add(`{"a`)

@@ -117,8 +117,8 @@ func TestLong(t *testing.T) {
 	})
 }
 
-// TestKernelsAgree compares all kernels on half a million slices, most of which are short, with 17
-// million words in total.
+// TestKernelsAgree compares all kernels on half a million mostly short slices, with 17 million
+// words in total.
 func TestKernelsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	pool := make([]uint64, 1<<17)

@@ -24,8 +24,8 @@
 // The obvious loop adds 64 bits to 64 counters for every word. No kernel processes single bits:
 //
 //  1. Carry-save adders. A full adder on whole words turns three words of weight w into a sum of
-//     weight w and a carry of weight 2w, for all positions at once. A tree of 15 of them (Harley
-//     and Seal) takes 16 words into running sums of weight 1, 2, 4 and 8 and emits one word of
+//     weight w and a carry of weight 2w, for all positions at once. A tree of 15 adders (Harley
+//     and Seal) adds 16 words to running sums of weight 1, 2, 4 and 8 and emits one word of
 //     weight 16. It costs about one adder a word: five logical operations in Go and AVX2, two
 //     VPTERNLOGQ in AVX-512.
 //  2. Only that sixteenth of the input is added to counters. Pure Go ripples it into bit-sliced
@@ -69,9 +69,9 @@
 // into a mask) and 8 in AVX2: there is no branch on single comparisons, which no processor can
 // predict. Pure Go merges from both ends at once, two independent chains of steps without branches.
 //
-// The bitmap of a list has 512 bits, and every element sets one of them, chosen by its value alone.
-// A bit that A has and B lacks belongs to an element of A that is not in B, so |A \ B| >=
-// popcount(a AND NOT b). The filter reads 64 bytes per list and never rejects a list by mistake.
+// The bitmap of a list has 512 bits. Every element sets one bit, which depends only on its value. A
+// bit that A has and B lacks belongs to an element of A that is not in B, so |A \ B| >= popcount(a
+// AND NOT b). The filter reads 64 bytes per list and never rejects a list by mistake.
 //
 // # Edit distance
 //

@@ -115,8 +115,8 @@ func TestWithinPages(t *testing.T) {
 	}
 }
 
-// TestDistanceOfBlocks compares distances of texts in which long pieces were moved, removed and
-// inserted, so that paths are far from the diagonal.
+// TestDistanceOfBlocks moves, removes and inserts long pieces of texts, so that paths are far from
+// the diagonal, and compares the distances.
 func TestDistanceOfBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 6))
 	piece := func(n int) []rune {

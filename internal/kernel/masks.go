@@ -39,9 +39,9 @@ const (
 	lowCase = 0x2020202020202020 // maps A-Z to a-z and leaves a-z unchanged
 )
 
-// wordBytes returns a word in which only the high bit of byte i is set, if byte i of x is one of
-// 0-9, A-Z, a-z. All bytes of x must be less than 0x80, so that no addition carries into the next
-// byte.
+// wordBytes returns a word with the high bit of byte i set if byte i of x is one of 0-9, A-Z, a-z.
+// All other bits are clear. All bytes of x must be less than 0x80, so that no addition carries into
+// the next byte.
 func wordBytes(x uint64) uint64 {
 	y := x | lowCase
 	// A byte above the end of a range is also above its start, so one XOR replaces AND NOT, which

@@ -35,7 +35,7 @@ func Heap[T any](items []T, compare func(a, b T) int) {
 	}
 }
 
-// Sink restores a heap in which element i may be too small for its position.
+// Sink restores a heap if element i may be too small for its position.
 func Sink[T any](heap []T, i int, compare func(a, b T) int) {
 	for {
 		child := 2*i + 1

@@ -132,8 +132,8 @@ func (w *Writer) Flush() error {
 // Commit completes the file, makes it durable, and gives it its name.
 func (w *Writer) Commit() error { return Commit(w) }
 
-// Commit completes several files and then gives all of them their names. If one cannot be
-// completed, none gets its name. A nil Writer counts as complete.
+// Commit completes several files and then gives all files their names. If one cannot be completed,
+// none gets its name. A nil Writer counts as complete.
 func Commit(ws ...*Writer) error {
 	var err error
 	for _, w := range ws {

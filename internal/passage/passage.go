@@ -76,7 +76,7 @@ func New(spec features.Spec, least int, query []byte) *Finder {
 	return f
 }
 
-// Words returns the number of words in the query. From the first text with a run on, each of them
+// Words returns the number of words in the query. From the first text with a run on, each word
 // needs about 160 bytes.
 func (f *Finder) Words() int { return len(f.words) }
 

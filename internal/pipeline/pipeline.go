@@ -26,7 +26,7 @@ type item[T any] struct {
 	done  chan struct{}
 }
 
-// New returns a Line with several goroutines. Each of them calls worker once and processes items
+// New returns a Line with several goroutines. Each goroutine calls worker once and processes items
 // with the function that it returns. take is called with each processed item; if processing fails,
 // it is not called, and Add or Finish returns the error. Stop ends the goroutines.
 func New[T any](workers int, worker func() func(T) error, take func(T) error) *Line[T] {
@@ -280,8 +280,8 @@ func (q *arrivals[T]) put(value T, size int) bool {
 	return !q.stopped
 }
 
-// take waits for values and returns all of them, or nothing at the end. It reuses the memory of
-// room for later values.
+// take waits for values and returns all values that have arrived, or nothing at the end. It reuses
+// the memory of room for later values.
 func (q *arrivals[T]) take(room []T) []T {
 	clear(room)
 	q.mu.Lock()

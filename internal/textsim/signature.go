@@ -123,8 +123,8 @@ func NewEditFilter(text string, threshold float64) *EditFilter {
 	return g.EditFilter(threshold)
 }
 
-// EditFilter is NewEditFilter for a text of which g is the signature. Both signatures must have
-// been made by the same method.
+// EditFilter is NewEditFilter for a text with the signature g. Both signatures must have been made
+// by the same method.
 func (g *Signature) EditFilter(threshold float64) *EditFilter {
 	n := int(g.Runes)
 	f := &EditFilter{of: g.Edit, runes: n, threshold: threshold, Least: max(n-MostEdits(n, threshold), 1)}

@@ -8,7 +8,7 @@ import (
 )
 
 // The ASCII path processes text in segments. From each 64 bytes it computes a mask of the bytes
-// that belong to words, from the masks the offsets at which words start and end, and then the
+// that belong to words, from the masks the offsets of the starts and ends of words, and then the
 // hashes of these words. No step branches on the text, except for words longer than 16 bytes, which
 // are rare.
 const (

@@ -159,7 +159,7 @@ func (s *Shingler) reset() {
 	s.carry, s.fresh, s.total = 0, 0, 0
 }
 
-// run scans as much of text as possible, or all of it if it is final. It returns the number of
+// run scans as much of text as possible, or the whole text if it is final. It returns the number of
 // bytes scanned.
 func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestAdvise drops the pages of a mapped file, fetches and loads parts of it, and maps it again.
-// Its bytes must not change.
+// TestAdvise drops, fetches and loads pages of a mapped file, and maps the file again. Its bytes
+// must not change.
 func TestAdvise(t *testing.T) {
 	const size = 8<<20 + 1234
 	want := make([]byte, size)

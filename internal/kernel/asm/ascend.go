@@ -10,7 +10,7 @@ import (
 func ascend512() {
 	TEXT("ascendAVX512", NOSPLIT, "func(keys *uint64, groups int) bool")
 	Pragma("noescape")
-	Doc("ascendAVX512 reports whether none of 8*groups+1 keys is less than the one before it; groups is",
+	Doc("ascendAVX512 reports whether each of 8*groups+1 keys is at least its predecessor; groups must be",
 		"at least one.")
 	p, n := Load(Param("keys"), GP64()), Load(Param("groups"), GP64())
 	down := GP32()

@@ -75,7 +75,7 @@ func giveUp(a, b *list, common, need Register) {
 func commonAVX512() {
 	TEXT("commonAVX512", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) int")
 	Pragma("noescape")
-	Doc("commonAVX512 is countGo with AVX-512 F, BMI2 and POPCNT.")
+	Doc("commonAVX512 is commonGo with AVX-512 F, BMI2 and POPCNT.")
 	a, b := newList("a", "na"), newList("b", "nb")
 	need := Load(Param("need"), GP64())
 	sixteen, zero, ones, common := GP64(), GP64(), GP32(), GP64()
@@ -179,8 +179,9 @@ func addEqual(least VecVirtual, mask, common Register) {
 func commonAVX2() {
 	TEXT("commonAVX2", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) (n, i, j int)")
 	Pragma("noescape")
-	Doc("commonAVX2 compares full blocks of 8 while both lists have one and need can be reached, with AVX2 and POPCNT. It",
-		"returns the number of common elements, and how many of each list it has done with.")
+	Doc("commonAVX2 compares full blocks of 8 with AVX2 and POPCNT, while both lists have one and need can",
+		"be reached. It returns the number of common elements, and the numbers of elements of each list",
+		"that it has processed.")
 	a, b := newList("a", "na"), newList("b", "nb")
 	need := Load(Param("need"), GP64())
 	eight, zero, common := GP64(), GP64(), GP64()
@@ -234,8 +235,9 @@ func filterAVX512() {
 	TEXT("filterAVX512", NOSPLIT,
 		"func(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int")
 	Pragma("noescape")
-	Doc("filterAVX512 puts into dst the indices of those of 8*groups bitmaps, numbered from first, that lack at most max of the",
-		"bits of q, and returns how many they are. It needs groups > 0, AVX-512 F, BW, VL, VBMI, VPOPCNTDQ and POPCNT.")
+	Doc("filterAVX512 stores in dst the indexes of 8*groups bitmaps, starting at first, that lack at most",
+		"max of the bits of q. It returns their number. It requires groups > 0, AVX-512 F, BW, VL, VBMI,",
+		"VPOPCNTDQ and POPCNT.")
 	dst, q := Load(Param("dst"), GP64()), Load(Param("q"), GP64())
 	bitmaps, groups := Load(Param("bitmaps"), GP64()), Load(Param("groups"), GP64())
 	vq, limit, zero, index := ZMM(), ZMM(), ZMM(), ZMM()

@@ -20,10 +20,10 @@ type avx2 struct {
 // at tail. If mixed is true, it applies mix to the words. It only needs AVX2.
 func countAVX2(name string, mixed bool) {
 	signature := "func(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64)"
-	doc := name + " adds positional counts of 64*blocks words, at most 254 blocks, and of the words of tail, if any."
+	doc := name + " adds positional counts of 64*blocks words, blocks <= 254, and of tail unless it is nil."
 	if mixed {
 		signature = "func(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64, add uint64)"
-		doc = name + " adds positional counts of mix(h+add) as countAVX2 does."
+		doc = name + " adds positional counts of mix(h+add) like countAVX2."
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")

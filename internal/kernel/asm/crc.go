@@ -18,8 +18,8 @@ func crc512() {
 	far, near, lanes := foldBy("crcFar", 2048, 2048, 2048, 2048), foldBy("crcNear", 512, 512, 512, 512), foldBy("crcLanes", 384, 256, 128, 0)
 	TEXT("crcAVX512", NOSPLIT, "func(p *byte, n int, state uint32) uint32")
 	Pragma("noescape")
-	Doc("crcAVX512 returns the state of a CRC32C, which is its inverse, after the n bytes from p on, if",
-		"it was state before; n is at least 256.")
+	Doc("crcAVX512 returns the state of a CRC32C, which is its inverse, after the n bytes at p, given the",
+		"state before; n must be at least 256.")
 	p, n := Load(Param("p"), GP64()), Load(Param("n"), GP64())
 	state := GP64()
 	XORL(state.As32(), state.As32())

@@ -21,8 +21,8 @@ func decode512() {
 	}
 	TEXT("decodeAVX512", NOSPLIT, "func(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width, groups int, base, mask uint64)")
 	Pragma("noescape")
-	Doc("decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are ignored; ones is scratch",
-		"space. Keys past the last one are noise.")
+	Doc("decodeAVX512 stores the keys of groups*8 positions in dst. It ignores unary words after the",
+		"512th. ones is a buffer. Keys after the last one are noise.")
 	spreadOnes(numbers)
 	joinKeys(eight)
 	VZEROUPPER()

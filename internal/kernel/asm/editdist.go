@@ -23,9 +23,9 @@ const (
 func eightAVX512() {
 	TEXT("eightAVX512", NOSPLIT, "func(pv, mv *uint64, equal *[8]*uint64, blocks int)")
 	Pragma("noescape")
-	Doc("eightAVX512 moves blocks on by eight columns, of which equal has the rows. It reads and writes",
-		"words of padding around pv and mv, and reads some around the rows: see room. It needs AVX-512 F",
-		"and VBMI2.")
+	Doc("eightAVX512 advances blocks by eight columns; equal has their rows. It reads and writes words of",
+		"padding around pv and mv, and reads some around the rows: see padding. It requires AVX-512 F and",
+		"VBMI2.")
 	pv, mv, blocks := Load(Param("pv"), GP64()), Load(Param("mv"), GP64()), Load(Param("blocks"), GP64())
 	var rows [lanes]Register
 	equal := Load(Param("equal"), GP64())

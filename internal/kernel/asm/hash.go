@@ -137,7 +137,8 @@ func foldProduct(a, b, low32 VecVirtual) VecVirtual {
 func shinglesAVX512() {
 	TEXT("shinglesAVX512", NOSPLIT, "func(dst *uint64, words *uint64, groups int, k int, base uint64, mul uint64)")
 	Pragma("noescape")
-	Doc("shinglesAVX512 makes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be positive.")
+	Doc("shinglesAVX512 computes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be",
+		"positive.")
 	dst, words := Load(Param("dst"), GP64()), Load(Param("words"), GP64())
 	groups, k := Load(Param("groups"), GP64()), Load(Param("k"), GP64())
 	base, mul := broadcast("base", ZMM()), broadcast("mul", ZMM())
@@ -173,7 +174,8 @@ func shinglesAVX512() {
 func belowAVX512() {
 	TEXT("belowAVX512", NOSPLIT, "func(dst *uint32, hashes *uint64, groups int, limit uint64) int")
 	Pragma("noescape")
-	Doc("belowAVX512 is Below for 8*groups hashes, with AVX-512 F, DQ, VL and POPCNT. groups must be positive.")
+	Doc("belowAVX512 is Below for 8*groups hashes, with AVX-512 F, DQ, VL and POPCNT. groups must be",
+		"positive.")
 	dst, hashes := Load(Param("dst"), GP64()), Load(Param("hashes"), GP64())
 	groups, limit := Load(Param("groups"), GP64()), broadcast("limit", ZMM())
 	start := GP64()

@@ -57,7 +57,7 @@ func main() {
 func prefetch() {
 	TEXT("prefetchLines", NOSPLIT, "func(p *byte, n int)")
 	Pragma("noescape")
-	Doc("prefetchLines prefetches n cache lines from p on.")
+	Doc("prefetchLines prefetches n cache lines at p.")
 	prefetchLoop("line", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	RET()
 }
@@ -67,7 +67,7 @@ func prefetch() {
 func prefetchTwo() {
 	TEXT("prefetchTwo", NOSPLIT, "func(p *byte, n int, q *byte, m int)")
 	Pragma("noescape")
-	Doc("prefetchTwo prefetches n cache lines from p on and m from q on; n and m are at least one.")
+	Doc("prefetchTwo prefetches n cache lines at p and m at q; n and m must be at least one.")
 	prefetchLoop("p", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	prefetchLoop("q", Load(Param("q"), GP64()), Load(Param("m"), GP64()))
 	RET()
@@ -77,7 +77,7 @@ func prefetchTwo() {
 func prefetchEach() {
 	TEXT("prefetchEach", NOSPLIT, "func(base, items *byte, n, stride int, shift, scale uint64)")
 	Pragma("noescape")
-	Doc("prefetchEach is PrefetchEach; n is at least one.")
+	Doc("prefetchEach is PrefetchEach; n must be at least one.")
 	base, item, n := Load(Param("base"), GP64()), Load(Param("items"), GP64()), Load(Param("n"), GP64())
 	stride, shift, scale := Load(Param("stride"), GP64()), Load(Param("shift"), GP64()), Load(Param("scale"), GP64())
 	Label("item")

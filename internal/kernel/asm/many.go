@@ -13,10 +13,10 @@ import (
 // Pairs are rare, so this branch is hardly ever mispredicted.
 //
 // With AVX-512 and a small k, a coarse comparison first rules out four tiles at a time. It
-// superimposes the four 16-bit words of a key, and sets each bit in which any of them differs from
-// the query. At most as many bits are set as differ in total, so if more than k are set, there is
-// no pair. For unrelated keys, 15 of 16 bits are set on average. Counting bits needs most of the
-// time, and one register has the bits of 32 keys.
+// superimposes the four 16-bit words of a key, and sets each bit that differs from the query in any
+// word. At most as many bits are set as differ in total, so if more than k are set, there is no
+// pair. For unrelated keys, 15 of 16 bits are set on average. Counting bits needs most of the time,
+// and one register has the bits of 32 keys.
 //
 // For an even smaller k, two words are enough: those of the XOR of the halves of a key, in which,
 // again, at most as many bits differ. For unrelated keys, 12 of 16 bits are set on average.
@@ -201,8 +201,8 @@ func queryStep() Mem {
 func scanMany512(lanes, step Mem) {
 	TEXT("scanManyAVX512", NOSPLIT, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are. It",
-		"may change seven words after the room for all of them.")
+	Doc("scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as defined by ScanMany.",
+		"It returns their number. It may overwrite seven words after the space for n*m pairs.")
 	s := many512{lanes: lanes, step: step}
 	s.setUp()
 	Label("queries")
@@ -340,8 +340,8 @@ func (s *coarse512) next(label string) {
 func coarseMany512(name string, words int, lanes, step, swap Mem) {
 	TEXT(name, 0, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is scanManyAVX512 with a coarse comparison, of %d words, of the first keys. Their number, coarse, is a multiple", name, words),
-		"of 32, at least one of them, which may exceed m by 23.")
+	Doc(fmt.Sprintf("%s is scanManyAVX512 with a coarse comparison, of %d words, of the first keys. Their", name, words),
+		"number, coarse, is a multiple of 32 and at least 32. It may exceed m by 23.")
 	space := AllocLocal(coarseSpace + 64)
 	s := coarse512{many512: many512{lanes: lanes, step: step}, words: words, swap: swap}
 	s.space, s.end, s.until, s.credit, s.most = GP64(), GP64(), GP64(), GP64(), ZMM()
@@ -431,8 +431,8 @@ func (s *coarse512) scan() {
 func scanTiles2(nibbles Mem) {
 	TEXT("scanTilesAVX2", NOSPLIT, "func(dst *uint64, queries *[4]uint64, rows, query int, keys *uint64, groups int, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanTilesAVX2 writes to dst the pairs of the first rows of four queries, the first of which has the given number, and groups*8",
-		"keys, and returns how many they are.")
+	Doc("scanTilesAVX2 writes to dst the pairs of groups*8 keys and the first rows of four queries, and",
+		"returns their number. query is the number of the first query.")
 	var s pairs
 	s.dst, s.count, s.query, s.first = GP64(), GP64(), GP64(), GP64()
 	p, keys, rows, n := GP64(), GP64(), GP64(), GP64()

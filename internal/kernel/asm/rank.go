@@ -59,7 +59,7 @@ func rank(p, end, from, to, n Register) {
 func rankZeros() {
 	TEXT("rankZeros", NOSPLIT, "func(unary *byte, words int, from, to uint64, n int) (lo, hi int)")
 	Pragma("noescape")
-	Doc("rankZeros is rankZerosGo; words is at least one, and 1 <= to.")
+	Doc("rankZeros is rankZerosGo; words and to must be at least one.")
 	p, end := Load(Param("unary"), GP64()), GP64()
 	Load(Param("words"), end)
 	LEAQ(Mem{Base: p, Index: end, Scale: 8}, end)

@@ -99,7 +99,7 @@ func (s *scan2) groups(n Register, load func(i int, to VecVirtual), step func())
 func scanPacked2(nibbles Mem) {
 	TEXT("scanPackedAVX2", NOSPLIT, "func(dst *uint32, packed *byte, l *[160]byte, width, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanPackedAVX2 is scanPackedAVX512, but it writes no words past the result.")
+	Doc("scanPackedAVX2 is scanPackedAVX512, but it writes no words after the result.")
 	var s scan2
 	s.setUp(nibbles)
 	p := Load(Param("packed"), GP64())
@@ -142,7 +142,7 @@ func scanPacked2(nibbles Mem) {
 func scanFlat2(nibbles Mem) {
 	TEXT("scanFlatAVX2", NOSPLIT, "func(dst *uint32, keys *uint64, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanFlatAVX2 is scanFlatAVX512, but it writes no words past the result.")
+	Doc("scanFlatAVX2 is scanFlatAVX512, but it writes no words after the result.")
 	var s scan2
 	s.setUp(nibbles)
 	p := Load(Param("keys"), GP64())

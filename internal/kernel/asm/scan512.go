@@ -139,9 +139,10 @@ func (s *scan512) finish() {
 func scanPacked512(lanes Mem) {
 	TEXT("scanPackedAVX512", NOSPLIT, "func(dst *uint32, packed *byte, l *[128]byte, width, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of groups*8 keys that differ",
-		"from the lowest width bits of q in at most k bits, and returns how many they are. It reads 64 bytes a group, and writes up to",
-		"seven words more than it returns, but never more than groups*8.")
+	Doc("scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of",
+		"groups*8 keys that differ from the lowest width bits of q in at most k bits. It returns their",
+		"number. It reads 64 bytes per group, and writes up to seven words more than it returns, but never",
+		"more than groups*8.")
 	var s scan512
 	s.setUp(lanes)
 	s.first = GP64()
@@ -159,8 +160,8 @@ func scanBlock512(lanes Mem) {
 	TEXT("scanBlockAVX512", NOSPLIT,
 		"func(dst *uint32, block *byte, l *[128]byte, high, width, n int, from, to, q, k uint64) (lo, hi, count int)")
 	Pragma("noescape")
-	Doc("scanBlockAVX512 is rankZeros on the high words at the start of a block, and scanPackedAVX512 on the groups of the packed values",
-		"that follow which [lo, hi) touches.")
+	Doc("scanBlockAVX512 is rankZeros for the high words at the start of a block, and scanPackedAVX512 for",
+		"the following groups of packed values that overlap [lo, hi).")
 	p, end := Load(Param("block"), GP64()), GP64()
 	Load(Param("high"), end)
 	LEAQ(Mem{Base: p, Index: end, Scale: 8}, end)
@@ -192,8 +193,8 @@ func scanBlock512(lanes Mem) {
 func scanFlat512(lanes Mem) {
 	TEXT("scanFlatAVX512", NOSPLIT, "func(dst *uint32, keys *uint64, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanFlatAVX512 writes to dst the positions, counted from first, of those of groups*8 keys that differ from q in at most",
-		"k bits, and returns how many they are. It writes up to seven words more than it returns.")
+	Doc("scanFlatAVX512 writes to dst the positions, counted from first, of groups*8 keys that differ from",
+		"q in at most k bits. It returns their number. It writes up to seven words more than it returns.")
 	var s scan512
 	s.setUp(lanes)
 	s.first = GP64()

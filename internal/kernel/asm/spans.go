@@ -66,7 +66,8 @@ func (s *span) start(bit GPVirtual) {
 func scanSpans512() {
 	TEXT("scanSpansAVX512", NOSPLIT, "func(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)")
 	Pragma("noescape")
-	Doc("scanSpansAVX512 writes to dst what ScanSpans appends for n spans, n >= 1, and returns how much that is.")
+	Doc("scanSpansAVX512 writes to dst the values that ScanSpans appends for n spans, n >= 1, and returns",
+		"their number.")
 	s := new(spans512)
 	s.dst = Load(Param("dst"), GP64())
 	s.at = Load(Param("spans"), GP64())

@@ -74,7 +74,7 @@ type survivor struct {
 // keeps decides whether one unsynced item survives.
 func (s *survivor) keeps() bool { return s.rng.Float64() < s.keep }
 
-// node returns the part of a file or directory, recursively, that survives. All of it is durable,
+// node returns the part of a file or directory, recursively, that survives. This part is durable,
 // since it is the contents of the disk.
 func (s *survivor) node(n *memNode) *memNode {
 	if c := s.clones[n]; c != nil {
