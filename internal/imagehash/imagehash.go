@@ -94,11 +94,11 @@ type Options struct {
 
 // A Result is the result of Hash.
 type Result struct {
-	// Hashes has the hash of the picture. With Options.Orientations, hashes of the picture follow
-	// that is rotated counterclockwise by 90, 180 and 270 degrees, upside down, mirrored left to
-	// right, transposed, and transposed and rotated by 180 degrees, in the order of Meta's PDQ.
-	// Word 0 of a hash is the most significant: the words in hexadecimal are the output of the
-	// references.
+	// Hashes has the hash of the picture. With Options.Orientations, it is followed by the hashes
+	// of the picture rotated counterclockwise by 90, 180 and 270 degrees, turned upside down,
+	// mirrored left to right, transposed, and transposed and rotated by 180 degrees, in the order
+	// of Meta's PDQ. Word 0 of a hash is the most significant: the words in hexadecimal are the
+	// output of the references.
 	Hashes [][]uint64
 	// Quality is 0 to 100 for PDQ, and -1 for other kinds. It measures the amount of detail; Meta
 	// recommends ignoring pictures with less than 50.

@@ -15,14 +15,14 @@ func RowWord(h uint64, j int) uint64 {
 	return mix(h + uint64(j)*golden)
 }
 
-// Count64 adds to counts[p] the number of hashes that have bit p set. Counts overflow at 2^32.
+// Count64 adds to counts[p] the number of hashes that have bit p set. Counts wrap around at 2^32.
 func Count64(counts *[64]uint32, hashes []uint64) {
 	active.count(counts, hashes)
 }
 
 // CountWide adds positional counts of rows of len(counts)/64 words: it adds to counts[64*j+p] the
 // number of hashes h for which bit p of RowWord(h, j) is set. It panics if len(counts) is not a
-// multiple of 64. Counts overflow at 2^32.
+// multiple of 64. Counts wrap around at 2^32.
 func CountWide(counts []uint32, hashes []uint64) {
 	if len(counts)%64 != 0 {
 		panic("kernel: the number of counters is not a multiple of 64")
