@@ -71,16 +71,16 @@ func NewShape(size int, keys []Key) (s Shape) {
 func (g *Groups) Add(at uint32, s *Shape) {
 	last := g.open[s.groupClass]
 	if last == nil || int(last.n.Load()) == len(last.at) {
-		room := leastGroup
+		capacity := leastGroup
 		if last != nil {
-			room = 2 * len(last.at)
+			capacity = 2 * len(last.at)
 		}
-		last = &group{groupClass: s.groupClass, at: make([]uint32, room), masks: make([]minhash.Bitmap, room)}
+		last = &group{groupClass: s.groupClass, at: make([]uint32, capacity), masks: make([]minhash.Bitmap, capacity)}
 		g.open[s.groupClass] = last
 		old := *g.all.Load()
 		all := append(old, last) // readers do not look beyond the length that they have loaded
 		g.all.Store(&all)
-		g.bytes += room*memberBytes + int(unsafe.Sizeof(*last)) + 32 // plus the entry in the map
+		g.bytes += capacity*memberBytes + int(unsafe.Sizeof(*last)) + 32 // plus the entry in the map
 	}
 	i := last.n.Load()
 	last.at[i], last.masks[i] = at, s.mask

@@ -77,7 +77,7 @@ func Hashes(n int, sketch func(i int) ([]uint32, error)) ([]Hash, error) {
 // tally counts hashes exactly, in memory proportional to the number of different hashes.
 type tally struct {
 	recent []uint32 // hashes not yet in counts
-	room   []uint32 // buffer for sorting recent
+	tmp    []uint32 // buffer for sorting recent
 	counts []Hash   // in ascending order of hashes
 }
 
@@ -94,10 +94,10 @@ func (t *tally) add(hash uint32) {
 
 // merge adds the recent hashes to counts.
 func (t *tally) merge() {
-	if cap(t.room) < len(t.recent) {
-		t.room = make([]uint32, len(t.recent))
+	if cap(t.tmp) < len(t.recent) {
+		t.tmp = make([]uint32, len(t.recent))
 	}
-	t.recent, t.room = ordered.Sort32(t.recent, t.room[:len(t.recent)])
+	t.recent, t.tmp = ordered.Sort32(t.recent, t.tmp[:len(t.recent)])
 	var merged []Hash
 	old := t.counts
 	for i := 0; i < len(t.recent); {

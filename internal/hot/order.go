@@ -61,10 +61,10 @@ const prefixStep = 64
 
 // Prefix appends to dst the first n hashes of a sketch in this order, or all if there are fewer,
 // and returns the number of cold ones. If there are hot ones, keys are the keys of all hot hashes
-// in the sketch, stored in the buffer room. Prefix tests the filter for several hashes at a time,
+// in the sketch, stored in the buffer buf. Prefix tests the filter for several hashes at a time,
 // without a branch, so that cache misses overlap.
-func (o *Order) Prefix(dst []uint32, sketch []uint32, n int, room []Key) (prefix []uint32, cold int, keys []Key) {
-	hot, first := room[:0], len(dst)
+func (o *Order) Prefix(dst []uint32, sketch []uint32, n int, buf []Key) (prefix []uint32, cold int, keys []Key) {
+	hot, first := buf[:0], len(dst)
 	n = min(n, len(sketch))
 	if len(o.slots) == 1 { // the list is empty
 		return append(dst, sketch[:n]...), n, hot

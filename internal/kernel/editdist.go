@@ -195,26 +195,26 @@ func (b *band) move() bool {
 	return true
 }
 
-// rows returns, for each block of the band, the rows whose rune is r. room is a buffer.
-func (b *band) rows(r rune, room []uint64) []uint64 {
-	room = room[:b.last+1-b.first]
+// rows returns, for each block of the band, the rows whose rune is r. buf is a buffer.
+func (b *band) rows(r rune, buf []uint64) []uint64 {
+	buf = buf[:b.last+1-b.first]
 	i := b.p.number(r)
 	if i > 0 && b.p.runes[i-1].bits != nil {
 		return b.p.runes[i-1].bits[b.first : b.last+1]
 	}
-	clear(room)
+	clear(buf)
 	if i > 0 {
 		list := b.p.runes[i-1].list
 		from := lowerBound(list, int32(b.first*64))
 		for _, at := range list[from:] {
 			block := int(at)/64 - b.first
-			if block >= len(room) {
+			if block >= len(buf) {
 				break
 			}
-			room[block] |= 1 << (at % 64)
+			buf[block] |= 1 << (at % 64)
 		}
 	}
-	return room
+	return buf
 }
 
 // lowerBound returns the number of elements of a sorted list that are less than v.

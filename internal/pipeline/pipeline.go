@@ -281,16 +281,16 @@ func (q *arrivals[T]) put(value T, size int) bool {
 }
 
 // take waits for values and returns all values that have arrived, or nothing at the end. It reuses
-// the memory of room for later values.
-func (q *arrivals[T]) take(room []T) []T {
-	clear(room)
+// the memory of spare for later values.
+func (q *arrivals[T]) take(spare []T) []T {
+	clear(spare)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.values) == 0 && !q.ended {
 		q.changed.Wait()
 	}
 	taken := q.values
-	q.values, q.bytes = room[:0], 0
+	q.values, q.bytes = spare[:0], 0
 	q.changed.Broadcast()
 	return taken
 }

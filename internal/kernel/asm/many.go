@@ -237,8 +237,8 @@ func reversedBytes() Mem {
 	return m
 }
 
-// kept returns the number of keys whose planes are stored, a power of two.
-func (s *coarse512) kept() int { return coarseSpace / 2 / s.words }
+// stored returns the number of keys whose planes are stored, a power of two.
+func (s *coarse512) stored() int { return coarseSpace / 2 / s.words }
 
 // plane returns the address of a stored plane of the keys at first.
 func (s *coarse512) plane(i int, first Register) Mem {
@@ -299,7 +299,7 @@ func (s *coarse512) splitKeys() {
 	}
 	at := GP32()
 	MOVL(s.first.As32(), at)
-	ANDL(U32(s.kept()-1), at) // with more keys than that, no stored plane is reused
+	ANDL(U32(s.stored()-1), at) // with more keys than that, no stored plane is reused
 	for i, plane := range s.scratch[0][:s.words] {
 		// K5 has the odd lanes.
 		VPBLENDMW(halves[i^1], halves[i], K5, plane)
@@ -372,7 +372,7 @@ func (s *coarse512) scan() {
 	JZ(LabelRef("rest"))
 	s.splitQueries()
 	Label("coarse")
-	CMPQ(s.m, U32(s.kept()))
+	CMPQ(s.m, U32(s.stored()))
 	JG(LabelRef("split"))
 	TESTQ(s.query, s.query)
 	JZ(LabelRef("split"))

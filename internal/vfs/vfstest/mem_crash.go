@@ -71,8 +71,8 @@ type survivor struct {
 	clones map[*memNode]*memNode // a file with two names before the crash is still one file
 }
 
-// keeps decides whether one unsynced item survives.
-func (s *survivor) keeps() bool { return s.rng.Float64() < s.keep }
+// survives decides at random whether one unsynced item survives.
+func (s *survivor) survives() bool { return s.rng.Float64() < s.keep }
 
 // node returns the part of a file or directory, recursively, that survives. This part is durable,
 // since it is the contents of the disk.
@@ -91,7 +91,7 @@ func (s *survivor) node(n *memNode) *memNode {
 	// reached the disk.
 	names := maps.Clone(n.durable)
 	for _, change := range n.pending {
-		if !s.keeps() {
+		if !s.survives() {
 			continue
 		}
 		if change.drop != "" {
@@ -113,7 +113,7 @@ func (s *survivor) node(n *memNode) *memNode {
 // new bytes or the synced ones.
 func (s *survivor) content(n *memNode) []byte {
 	if n.whole {
-		if s.keeps() {
+		if s.survives() {
 			return n.data
 		}
 		return n.synced
@@ -124,7 +124,7 @@ func (s *survivor) content(n *memNode) []byte {
 	for start := 0; start < size; start += sectorSize {
 		end := min(start+sectorSize, size)
 		written, durable := section(n.data, start, end), section(n.synced, start, end)
-		if !slices.Equal(written, durable) && s.keeps() {
+		if !slices.Equal(written, durable) && s.survives() {
 			clear(data[start:end])
 			copy(data[start:end], written)
 		}
