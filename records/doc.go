@@ -5,9 +5,9 @@
 //	for rec, err := range src.Records(ctx) { ... }
 //
 // Packages below this one read the formats and register themselves: package lines reads JSON lines,
-// CSV, TSV, plain text and lists of fingerprints; package files reads folders in which each file is
-// a document. The commands of simdb use this package, and package files for folders, so a new
-// format needs no change in them.
+// CSV, TSV, plain text and lists of fingerprints; package files reads folders where each file is a
+// document. The commands of simdb use this package, and package files for folders, so a new format
+// needs no change in them.
 //
 // # Errors
 //

@@ -99,7 +99,7 @@ func TestForeignTexts(t *testing.T) {
 }
 
 // TestRecords has texts whose multi-line records repeat a separator, and texts of one document per
-// line in which lines repeat.
+// line that have repeated lines.
 func TestRecords(t *testing.T) {
 	lots := func(n int, text string) string { return strings.Repeat(text, n) }
 	line := func(n int) (text string) {

@@ -131,13 +131,13 @@ func (f Format) Describe() Description {
 	return Description{Name: f, Label: string(f), Unit: "record"}
 }
 
-// EndUnit returns the unit in which Record.End counts: "line".
+// EndUnit returns the unit of Record.End: "line".
 func (f Format) EndUnit() string {
 	d := f.Describe()
 	return cmp.Or(d.EndUnit, d.Unit)
 }
 
-// Unit returns the unit in which the positions of a format count: "line".
+// Unit returns the unit of a format's positions: "line".
 func (f Format) Unit() string { return f.Describe().Unit }
 
 // NewCopier makes a Copier that writes records of this format to w. It returns an error if records

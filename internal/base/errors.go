@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// ErrCorruption is what errors.Is finds in every error about damaged data.
+// ErrCorruption is matched by errors.Is for every error about damaged data.
 var ErrCorruption = errors.New("corrupt data")
 
 // CorruptionError says where stored data is damaged. It unwraps to ErrCorruption and to Err.
 type CorruptionError struct {
 	File    string // the file's name, as it was opened
 	Section string // the part of the file: "footer", "records", "table 2", ...
-	Offset  int64  // byte offset in the file of the damaged unit, -1 if it has none
-	Err     error  // what is wrong with it
+	Offset  int64  // byte offset of the damaged unit in the file, -1 if there is none
+	Err     error  // the cause
 }
 
 // Error names the file, the section, the offset and the reason.
@@ -24,7 +24,7 @@ func (e *CorruptionError) Error() string {
 	return fmt.Sprintf("%s: corrupt %s at offset %d: %v", e.File, e.Section, e.Offset, e.Err)
 }
 
-// Unwrap makes errors.Is find ErrCorruption and the cause.
+// Unwrap returns ErrCorruption and the cause.
 func (e *CorruptionError) Unwrap() []error { return []error{ErrCorruption, e.Err} }
 
 // Corruptf returns a *CorruptionError whose cause is formatted as by fmt.Errorf.

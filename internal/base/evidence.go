@@ -7,41 +7,40 @@ import (
 	"github.com/simdb/simdb/internal/option"
 )
 
-// Evidence is how the fingerprints of a file are written, as far as ParseCell has read it with
-// Auto. All lines of a file are written alike, so a file with fingerprints that the rule reads as
-// hexadecimal and others that it reads as decimal is refused until the user says what they are.
-// So is one with fingerprints of several lengths. The zero Evidence is ready to use.
+// Evidence collects the notations in which ParseCell has read the fingerprints of a file with Auto.
+// All lines of a file have the same notation. Therefore, if the rule reads some of its fingerprints
+// as hexadecimal and others as decimal, the file is refused until the user sets the notation. A
+// file with fingerprints of several lengths is refused, too. The zero Evidence is ready to use.
 type Evidence struct {
-	hex, decimal sighting // the first ones by the rule
-	certain      bool     // a hexadecimal one is not ambiguous
-	ambiguous    int      // have 16 decimal digits
-	short        int      // have letters, and fewer than 16 digits
-	letters      int      // are hexadecimal by a letter
-	plain        int      // are decimal, and could be hexadecimal
-	far          int      // are decimal, and could not be
-	binary       bool     // some are
-	brief        sighting // the first of those that are short
-	lengths      []length // different ones
+	hex, decimal sighting // the first hexadecimal and the first decimal fingerprint, by the rule
+	certain      bool     // some hexadecimal fingerprint is unambiguous
+	ambiguous    int      // number of fingerprints with 16 decimal digits
+	short        int      // number with letters and fewer than 16 digits
+	letters      int      // number that are hexadecimal because of a letter
+	plain        int      // number that are decimal, but could be hexadecimal
+	far          int      // number that can only be decimal
+	binary       bool     // some fingerprints are binary
+	brief        sighting // the first short fingerprint
+	lengths      []length // different lengths
 }
 
-// length is the first fingerprint in a file that has one of two lengths in bits, as Widths has
-// them.
+// length is the first fingerprint in a file with these lengths in bits, as returned by Widths.
 type length struct {
 	sighting
 	bits [2]int
 }
 
-// sighting is a fingerprint in a file; place is 0 for none.
+// sighting is a fingerprint in a file; place is 0 if there is none.
 type sighting struct {
 	place int64
 	text  string
 }
 
-// manyAmbiguous is how many fingerprints of 16 decimal digits, and none that shows what they are,
-// are no accident.
+// manyAmbiguous is the number of fingerprints with 16 decimal digits, without an unambiguous one,
+// that is no longer a coincidence.
 const manyAmbiguous = 8
 
-// Add notes a fingerprint, the place where it is, counted from 1, and as what ParseCell has read
+// Add adds a fingerprint, its place, counted from 1, and the notation in which ParseCell has read
 // it.
 func (e *Evidence) Add(place int64, text []byte, as Notation) {
 	switch {
@@ -70,14 +69,15 @@ func (e *Evidence) Add(place int64, text []byte, as Notation) {
 	}
 }
 
-// note keeps the first sighting.
+// note stores the first sighting.
 func (s *sighting) note(place int64, text []byte) {
 	if s.place == 0 {
 		*s = sighting{place, string(text)}
 	}
 }
 
-// Has reports whether a fingerprint has shown this notation: another one changes no Conflict.
+// Has reports whether this notation was already seen, so that another fingerprint in it does not
+// change Conflict.
 func (e *Evidence) Has(n Notation) bool {
 	return n == Hex && e.certain || n == Decimal && e.decimal.place > 0
 }
@@ -89,7 +89,7 @@ func (e *Evidence) Short() bool {
 	return e.short > 0 && e.letters > e.plain && e.far == 0
 }
 
-// Shows returns Hex, Decimal or Binary if a fingerprint has shown that, else Auto.
+// Shows returns the notation that the fingerprints have shown: Hex, Decimal or Binary, else Auto.
 func (e *Evidence) Shows() Notation {
 	switch {
 	case e.decimal.place > 0:
@@ -102,12 +102,11 @@ func (e *Evidence) Shows() Notation {
 	return Auto
 }
 
-// Undecided reports whether what has not been read could still show that the fingerprints are
-// decimal.
+// Undecided reports whether unread data could still show that the fingerprints are decimal.
 func (e *Evidence) Undecided() bool { return e.ambiguous > 0 && !e.certain && e.decimal.place == 0 }
 
-// Guessed returns an error if many fingerprints could be decimal or hexadecimal, and none shows
-// what they are. The unit is that of places: "line".
+// Guessed returns an error if many fingerprints could be decimal or hexadecimal, and none shows the
+// notation. unit is the unit of places: "line".
 func (e *Evidence) Guessed(unit string) error {
 	if !e.Undecided() || e.ambiguous < manyAmbiguous {
 		return nil
@@ -130,15 +129,15 @@ func (e *Evidence) Conflict(unit string) error {
 		unit, a.place, a.text, what[0], unit, b.place, b.text, what[1], option.Set("Fingerprints", Hex, Decimal))
 }
 
-// AddWidths notes how long a fingerprint is, as Widths has it.
+// AddWidths adds the lengths of a fingerprint, as returned by Widths.
 func (e *Evidence) AddWidths(place int64, text []byte, bits [2]int) {
 	if bits[0] > 0 && !slices.ContainsFunc(e.lengths, func(l length) bool { return l.bits == bits }) {
 		e.lengths = append(e.lengths, length{sighting{place, short(string(text))}, bits})
 	}
 }
 
-// Width returns how many bits all fingerprints have, 0 if none has shown it. It returns an error if
-// not all can have as many, or, unless asked is 0, not as many as are wanted.
+// Width returns the length of all fingerprints in bits, or 0 if none has shown it. It returns an
+// error if they cannot all have the same length or, unless asked is 0, that length.
 func (e *Evidence) Width(asked int, unit string) (bits int, err error) {
 	all := e.lengths
 	if len(all) == 0 && e.brief.place > 0 {
@@ -165,5 +164,5 @@ func (e *Evidence) Width(asked int, unit string) (bits int, err error) {
 		unit, all[i].place, all[i].text, all[i].bits[0], asked)
 }
 
-// has reports whether the fingerprint can have that many bits.
+// has reports whether the fingerprint can have this number of bits.
 func (l *length) has(bits int) bool { return bits > 0 && slices.Contains(l.bits[:], bits) }

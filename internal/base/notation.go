@@ -8,17 +8,17 @@ import (
 	"github.com/simdb/simdb/internal/option"
 )
 
-// Notation is how a fingerprint is written. One of several words has exactly as many digits as its
-// bits need, its first word first, and no decimal notation (wide.go).
+// Notation is the notation of a fingerprint as text. A fingerprint of several words has exactly as
+// many digits as its bits need, first word first, and no decimal notation (wide.go).
 type Notation uint8
 
-// The notations.
+// Notations.
 const (
-	Auto    Notation = iota // by the rule of the package
+	Auto    Notation = iota // by the rule in the package comment
 	Hex                     // 1 to 16 hexadecimal digits, with or without 0x
-	Decimal                 // 1 to 20 decimal digits, perhaps after -
+	Decimal                 // 1 to 20 decimal digits, optionally after -
 	Binary                  // 64 binary digits, with or without 0b
-	Base64                  // 8 bytes, the most significant first, in base64 (RFC 4648): 11 letters of either alphabet, and perhaps =
+	Base64                  // 8 bytes in base64 (RFC 4648), most significant first: 11 letters of either alphabet, and optionally =
 )
 
 // String returns "auto", "hex", "decimal", "binary" or "base64".
@@ -36,10 +36,10 @@ func (n Notation) String() string {
 	return "auto"
 }
 
-// MarshalText is String.
+// MarshalText returns the same as String.
 func (n Notation) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText accepts what String returns.
+// UnmarshalText accepts the results of String.
 func (n *Notation) UnmarshalText(text []byte) error {
 	for _, known := range []Notation{Auto, Hex, Decimal, Binary, Base64} {
 		if string(text) == known.String() {
@@ -51,12 +51,12 @@ func (n *Notation) UnmarshalText(text []byte) error {
 }
 
 const (
-	width      = FingerprintDigits // digits of a hexadecimal fingerprint that needs no 0x
-	maxDecimal = 20                // digits of the greatest decimal one
+	width      = FingerprintDigits // digits of a hexadecimal fingerprint without 0x
+	maxDecimal = 20                // digits of the largest decimal fingerprint
 )
 
-// AppendHex appends fp as it is always written: FingerprintDigits hexadecimal digits in lower
-// case, without 0x. ParseFingerprint reads it back.
+// AppendHex appends fp in the standard notation: FingerprintDigits hexadecimal digits in lower
+// case, without 0x. ParseFingerprint can read it.
 func AppendHex(dst []byte, fp Fingerprint) []byte {
 	const digits = "0123456789abcdef"
 	for shift := FingerprintBits - 4; shift >= 0; shift -= 4 {
@@ -65,7 +65,7 @@ func AppendHex(dst []byte, fp Fingerprint) []byte {
 	return dst
 }
 
-// hexValues are the values of hexadecimal digits; those of all other bytes are 16.
+// hexValues are the values of hexadecimal digits; other bytes have the value 16.
 var hexValues = func() (values [256]uint8) {
 	for c := range values {
 		values[c] = 16
@@ -76,8 +76,8 @@ var hexValues = func() (values [256]uint8) {
 	return values
 }()
 
-// ParseFingerprint reads a fingerprint and returns the notation in which it was read: n, or the one
-// that the rule of the package gives if n is Auto.
+// ParseFingerprint reads a fingerprint. It returns the notation used: n or, if n is Auto, the one
+// that the rule of the package gives.
 func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
 	if n == Base64 || n == Binary || n == Auto && len(s) >= FingerprintBits {
 		var v [1]Fingerprint
@@ -113,7 +113,7 @@ func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notati
 	return 0, Auto, notFingerprint(s)
 }
 
-// parseSigned reads a minus and decimal digits.
+// parseSigned reads a minus sign and decimal digits.
 func parseSigned[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
 	v, err := strconv.ParseInt(string(s), 10, FingerprintBits)
 	if err != nil || len(s) > maxDecimal+1 {
@@ -122,8 +122,8 @@ func parseSigned[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
 	return Fingerprint(v), Decimal, nil
 }
 
-// ParseCell is ParseFingerprint for a cell of a column that is known to have fingerprints. With
-// Auto fewer than 16 hexadecimal digits, some of them letters, are hexadecimal there.
+// ParseCell is ParseFingerprint for a cell of a column of fingerprints. With Auto, it also accepts
+// fewer than 16 hexadecimal digits if some of them are letters.
 func ParseCell[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
 	v, as, err := ParseFingerprint(s, n)
 	if err != nil && IsShort(s) && n == Auto {
@@ -132,8 +132,8 @@ func ParseCell[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, err
 	return v, as, err
 }
 
-// IsShort reports whether s is hexadecimal by its letters, and has fewer digits than the rule asks
-// for without 0x.
+// IsShort reports whether s is hexadecimal because of its letters, and has fewer digits than the
+// rule requires without 0x.
 func IsShort[S ~string | ~[]byte](s S) bool {
 	if len(s) == 0 || len(s) >= width || allDigits(s) {
 		return false
@@ -142,7 +142,7 @@ func IsShort[S ~string | ~[]byte](s S) bool {
 	return ok
 }
 
-// base64Values are the values of the letters of both alphabets; those of all other bytes are 64.
+// base64Values are the values of the letters of both alphabets; other bytes have the value 64.
 var base64Values = func() (values [256]uint8) {
 	for c := range values {
 		values[c] = 64
@@ -155,7 +155,7 @@ var base64Values = func() (values [256]uint8) {
 	return values
 }()
 
-// notFingerprint is the error for a text that no notation reads.
+// notFingerprint returns the error for a text that is not a fingerprint in any notation.
 func notFingerprint[S ~string | ~[]byte](s S) error {
 	if _, ok := hex(s); !ok || len(s) == 0 {
 		if _, err := strconv.ParseFloat(string(s), 64); err == nil && strings.ContainsAny(string(s), "eE") {
@@ -173,7 +173,7 @@ func parsePrefixed[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
 	return parseHex(s[2:], s)
 }
 
-// parseHex reads the hexadecimal digits of the text whole.
+// parseHex reads hexadecimal digits; whole is the text that contains them.
 func parseHex[S ~string | ~[]byte](digits, whole S) (Fingerprint, Notation, error) {
 	if hasPrefix(digits) && len(digits) == len(whole) {
 		digits = digits[2:]
@@ -188,21 +188,21 @@ func parseHex[S ~string | ~[]byte](digits, whole S) (Fingerprint, Notation, erro
 	return v, Hex, nil
 }
 
-// Ambiguous says whether the rule reads s as hexadecimal although s is also a decimal number with
-// another value: s has 16 decimal digits.
+// Ambiguous reports whether the rule reads s as hexadecimal although s is also a decimal number
+// with a different value: s has 16 decimal digits.
 func Ambiguous[S ~string | ~[]byte](s S) bool {
 	if len(s) != width || !allDigits(s) {
 		return false
 	}
-	small := true // hexadecimal and decimal agree on one digit
+	small := true // hexadecimal and decimal agree for a single digit
 	for i := range width - 1 {
 		small = small && s[i] == '0'
 	}
 	return !small
 }
 
-// hex returns the value of hexadecimal digits, of the last 16 of them; ok is false if another byte
-// is among them.
+// hex returns the value of the last 16 hexadecimal digits in s; ok is false if s contains another
+// byte.
 func hex[S ~string | ~[]byte](s S) (v Fingerprint, ok bool) {
 	all := uint8(0)
 	for i := range len(s) {
@@ -225,7 +225,7 @@ func allDigits[S ~string | ~[]byte](s S) bool {
 	return len(s) > 0
 }
 
-// short cuts s for a message.
+// short truncates s for a message.
 func short[S ~string | ~[]byte](s S) string {
 	if len(s) > 40 {
 		return string(s[:40]) + "..."

@@ -88,7 +88,7 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// FuzzParse compares ParseFingerprint with the rule as it is told, on big numbers.
+// FuzzParse compares ParseFingerprint with a literal implementation of the rule, on big numbers.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0x1f", "9f3c5a0011223344", "1234567890123456", "18446744073709551616", "0X", "٣", "-1", "0x-1", "1e5", "nzxaABEiM0Q=", "__________8", "-777777777777777", strings.Repeat("01", 32)} {
 		for n := range uint8(4) {
@@ -108,8 +108,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestAppend checks that ParseFingerprint reads back what AppendHex writes, as hexadecimal and as
-// Auto.
+// TestAppend checks that ParseFingerprint reads the output of AppendHex, as Hex and as Auto.
 func TestAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fp := rapid.Uint64().Draw(t, "fp")
@@ -125,7 +124,7 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// byTheRule is the rule in other words.
+// byTheRule is another implementation of the rule.
 func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
 	if n == Base64 {
 		if len(s) == 12 {
@@ -168,7 +167,8 @@ func byTheRule(s string, n Notation) (v uint64, as Notation, ok bool) {
 	return b.Uint64(), as, ok && b.IsUint64()
 }
 
-// TestEvidence checks what files of some fingerprints are: their notation, or why they are refused.
+// TestEvidence checks the notations of files with various fingerprints, and the errors for refused
+// files.
 func TestEvidence(t *testing.T) {
 	for texts, want := range map[string]string{
 		"ff3c5a0011223344 ff3c5a0011223345":                "hex",
@@ -176,7 +176,7 @@ func TestEvidence(t *testing.T) {
 		"3c7e7e3c18000000 c7e7e3c18000001 c7e7e3c18000003": "hex short",
 		"3c7e7e3c1800000a c7e7e3c18000001 123456789012345": "decimal short",
 		"ff00aa11 c7e7e3c1 12345678":                       "decimal short",
-		"5 6 ff":                                           "decimal", // ff is a mistake
+		"5 6 ff":                                           "decimal", // ff is an error
 		"ff 18446744073709551615":                          "decimal",
 		"ff3c5a0011223344 5":                               "line 1, ff3c5a0011223344, is hexadecimal by its form, that of line 2, 5, is decimal",
 		"ff3c5a0011223344 ff -5":                           "line 1, ff3c5a0011223344, is hexadecimal by its form, that of line 3, -5, is decimal",

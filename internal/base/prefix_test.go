@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPrefixEnd compares the order of strings with the end of prefixes.
+// TestPrefixEnd compares PrefixEnd with the order of strings.
 func TestPrefixEnd(t *testing.T) {
 	var all []string
 	for _, a := range []string{"", "\x00", "a", "\xfe", "\xff"} {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// MaxWords is the length in words of FingerprintBits bits of the longest fingerprint.
+// MaxWords is the largest number of words, of FingerprintBits bits each, of a fingerprint.
 const MaxWords = 16
 
-// DistanceWords returns the Hamming distance of two fingerprints of the same number of words. It
-// panics if b is shorter.
+// DistanceWords returns the Hamming distance between two fingerprints with the same number of
+// words. It panics if b is shorter.
 func DistanceWords(a, b []Fingerprint) (d int) {
 	b = b[:len(a)]
 	for i, x := range a {
@@ -19,8 +19,8 @@ func DistanceWords(a, b []Fingerprint) (d int) {
 	return d
 }
 
-// AppendHexWords appends a fingerprint of some words as it is always written: word for word as
-// AppendHex does. ParseWords reads it back.
+// AppendHexWords appends a fingerprint of several words in the standard notation: AppendHex of each
+// word. ParseWords can read it.
 func AppendHexWords(dst []byte, words []Fingerprint) []byte {
 	for _, w := range words {
 		dst = AppendHex(dst, w)
@@ -28,8 +28,8 @@ func AppendHexWords(dst []byte, words []Fingerprint) []byte {
 	return dst
 }
 
-// ParseWords is ParseFingerprint for a fingerprint of len(dst) words. What dst has after an error
-// means nothing.
+// ParseWords is ParseFingerprint for a fingerprint of len(dst) words. After an error, the contents
+// of dst are undefined.
 func ParseWords[S ~string | ~[]byte](dst []Fingerprint, s S, n Notation) (as Notation, err error) {
 	if len(dst) == 1 {
 		dst[0], as, err = ParseFingerprint(s, n)
@@ -58,8 +58,9 @@ func ParseWords[S ~string | ~[]byte](dst []Fingerprint, s S, n Notation) (as Not
 	return Hex, nil
 }
 
-// parseExact reads the notations that have the same number of letters whatever the value: Base64 if
-// n is that, and Binary if n is that or Auto. It returns Auto for what may be written otherwise.
+// parseExact reads the notations whose number of letters does not depend on the value: Base64 if n
+// is Base64, and Binary if n is Binary or Auto. It returns Auto if the text may be in another
+// notation.
 func parseExact[S ~string | ~[]byte](dst []Fingerprint, s S, n Notation) (Notation, error) {
 	switch {
 	case n == Base64:
@@ -74,7 +75,7 @@ func parseExact[S ~string | ~[]byte](dst []Fingerprint, s S, n Notation) (Notati
 	return Auto, nil
 }
 
-// parseBinary reads FingerprintBits binary digits a word.
+// parseBinary reads FingerprintBits binary digits per word.
 func parseBinary(dst []Fingerprint, digits string) bool {
 	if len(digits) != len(dst)*FingerprintBits {
 		return false
@@ -89,9 +90,8 @@ func parseBinary(dst []Fingerprint, digits string) bool {
 	return true
 }
 
-// parseBase64 reads FingerprintBytes bytes a word in base64, with all of the padding or without.
-// The last letter may have bits that mean nothing. They must be zero, so that a fingerprint is
-// written in one way only.
+// parseBase64 reads FingerprintBytes bytes per word in base64, with full padding or none. Unused
+// bits of the last letter must be zero, so that each fingerprint has only one notation.
 func parseBase64[S ~string | ~[]byte](dst []Fingerprint, s S) error {
 	n := (len(dst)*FingerprintBits + 5) / 6
 	ok := len(s) == n || len(s) == (n+3)/4*4
@@ -101,7 +101,7 @@ func parseBase64[S ~string | ~[]byte](dst []Fingerprint, s S) error {
 	if !ok {
 		return fmt.Errorf("not a fingerprint: %q is not %d letters of base64", short(s), n)
 	}
-	all, v, have, word := uint8(0), uint64(0), 0, 0 // v has the bits of the next word that are known
+	all, v, have, word := uint8(0), uint64(0), 0, 0 // v has the known bits of the next word
 	for i := range n {
 		d := base64Values[s[i]]
 		all |= d
@@ -119,10 +119,10 @@ func parseBase64[S ~string | ~[]byte](dst []Fingerprint, s S) error {
 	return nil
 }
 
-// WidthOf returns the number of bits of the fingerprint of more than one word that a text is by its
-// length: of hexadecimal digits, 0x before them or not, or of binary ones, 0b before them or not.
-// ok is false for all other texts, such as those of 64 bits. Digits that are all 0 or 1 may be
-// either: they are taken for binary if they can be, so that a list has the greatest of the widths
+// WidthOf returns the number of bits of a fingerprint of several words, from the length of its
+// text. The text has hexadecimal digits, with or without 0x, or binary digits, with or without 0b.
+// ok is false for all other texts, including 64-bit fingerprints. Digits that are all 0 or 1 are
+// ambiguous. They are read as binary if possible, so that the width of a list is the largest width
 // of its texts.
 func WidthOf[S ~string | ~[]byte](s S) (bits int, ok bool) {
 	if hasPrefix(s) {
@@ -148,7 +148,8 @@ func binaryWidth[S ~string | ~[]byte](s S) (bits int, ok bool) {
 	return wide(len(s), 1)
 }
 
-// wide returns the number of bits of n digits, if a fingerprint of several words can have them.
+// wide returns the number of bits of n digits; ok is false if it is not the length of a fingerprint
+// of several words.
 func wide(n, bitsOfDigit int) (bits int, ok bool) {
 	bits = n * bitsOfDigit
 	if bits%FingerprintBits != 0 || bits <= FingerprintBits || bits > MaxWords*FingerprintBits {
@@ -157,8 +158,8 @@ func wide(n, bitsOfDigit int) (bits int, ok bool) {
 	return bits, true
 }
 
-// Widths returns the numbers of bits that a fingerprint in a notation may have, the smaller first:
-// two where digits may be binary or hexadecimal, and none, which is 0, where the text is no
+// Widths returns the possible numbers of bits of a fingerprint in a notation, the smaller one
+// first. There are two if the digits may be binary or hexadecimal. Both are 0 if the text is not a
 // fingerprint.
 func Widths[S ~string | ~[]byte](s S, n Notation) (widths [2]int) {
 	digits := len(s)

@@ -52,7 +52,7 @@ func TestParseWords(t *testing.T) {
 	}
 }
 
-// TestWidths writes fingerprints of every width in every notation, and reads them back.
+// TestWidths writes fingerprints of every width in every notation, and reads them again.
 func TestWidths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.IntRange(1, MaxWords).Draw(t, "words")
@@ -136,7 +136,8 @@ func TestWidthsOfTexts(t *testing.T) {
 	}
 }
 
-// TestEvidenceOfWidths checks how long the fingerprints of files are, or why they are refused.
+// TestEvidenceOfWidths checks the lengths of fingerprints in files, and the errors for refused
+// files.
 func TestEvidenceOfWidths(t *testing.T) {
 	of := strings.Repeat
 	h64, h128, h256, zeros := of("a", 16), of("b", 32), of("c", 64), of("0", 64)

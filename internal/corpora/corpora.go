@@ -1,4 +1,4 @@
-// Package corpora reads the collections of documents that tests run over.
+// Package corpora reads collections of documents for tests.
 package corpora
 
 import (
@@ -35,7 +35,7 @@ func Lines(t testing.TB, path string) iter.Seq[string] {
 	return strings.SplitSeq(strings.TrimSuffix(string(Read(t, path)), "\n"), "\n")
 }
 
-// Read returns what a gzip file holds.
+// Read returns the decompressed content of a gzip file.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)
@@ -54,8 +54,8 @@ func Read(t testing.TB, path string) []byte {
 	return b
 }
 
-// Real returns the path of a file in the folder of large collections, which SIMDB_DATA names.
-// Without one the test is skipped.
+// Real returns the path of a file in SIMDB_DATA, the folder of large collections. If that is not
+// set, it skips the test.
 func Real(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("SIMDB_DATA")

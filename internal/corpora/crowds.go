@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Crowds are texts that share much with very many others, by name: words of document i of n. Those
-// of "blocks", "stretches" and "few" have no centre: no words are in most of them that tell which
-// are similar.
+// Crowds are generators of texts that share many words with very many others, by name. Each
+// generates the words of document i of n. "blocks", "stretches" and "few" have no centre: no set of
+// words is in most of their texts and tells which are similar.
 var Crowds = map[string]func(r *rand.Rand, i, n int) []string{
-	// Blocks of ten words of two templates, and a word of its own.
+	// Blocks of ten words from two templates, and one unique word.
 	"blocks": func(r *rand.Rand, i, _ int) (words []string) {
 		for b := range 12 {
 			words = append(words, numbered([]string{"a", "b"}[r.IntN(2)], 10*b, 10)...)
 		}
 		return append(words, fmt.Sprint("own", i))
 	},
-	// Words of two templates, with odds that differ from stretch to stretch.
+	// Words from two templates, with probabilities that differ between stretches of the text.
 	"stretches": func(r *rand.Rand, _, _ int) (words []string) {
 		for k := range 100 {
 			template := "a"
@@ -43,22 +43,22 @@ var Crowds = map[string]func(r *rand.Rand, i, n int) []string{
 		}
 		return words
 	},
-	// A long head, and a body of its own.
+	// A long common header, and a unique body.
 	"header": func(r *rand.Rand, i, _ int) []string {
 		return slices.Concat(numbered("h", 0, 1000), numbered(fmt.Sprint("b", i, "w"), 0, 50+r.IntN(350)))
 	},
-	// One text, and many parts of it.
+	// One text, and many parts of that text.
 	"contained": func(r *rand.Rand, i, n int) []string {
 		if i == 0 {
 			return numbered("w", 0, 10*n)
 		}
 		return numbered("w", r.IntN(10*n-40), 30+r.IntN(11))
 	},
-	// Windows of one text.
+	// Overlapping windows of one text.
 	"chain": func(_ *rand.Rand, i, _ int) []string { return numbered("w", i, 100) },
 }
 
-// numbered returns a prefix with n numbers, from one on.
+// numbered returns words made of a prefix and n consecutive numbers, starting at from.
 func numbered(prefix string, from, n int) (words []string) {
 	for i := range n {
 		words = append(words, fmt.Sprint(prefix, from+i))

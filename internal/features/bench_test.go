@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// english returns about size bytes of text with the word lengths of English, from a seeded
-// vocabulary whose words have the frequencies of Zipf's law.
+// english returns about size bytes of text with the word lengths of English. The words have the
+// frequencies of Zipf's law.
 func english(r *rand.Rand, size int) string {
 	const vocabulary = 40000
 	words := make([]string, vocabulary)
@@ -42,8 +42,8 @@ type discard struct{ n int }
 
 func (d *discard) Shingles(hashes []uint64) { d.n += len(hashes) }
 
-// chinese returns about size bytes of Han characters, with a mark of punctuation after every ten or
-// so.
+// chinese returns about size bytes of Han characters, with a punctuation mark after about every
+// ten.
 func chinese(r *rand.Rand, size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -65,8 +65,8 @@ func cyrillic(r *rand.Rand, size int) string {
 	}, english(r, size*5/9))
 }
 
-// mixed returns about size bytes of words of which every eighth has an accented letter, as in
-// French or German.
+// mixed returns about size bytes of words, every eighth with an accented letter, as in French or
+// German.
 func mixed(r *rand.Rand, size int) string {
 	words := strings.Split(english(r, size), " ")
 	for i, w := range words {
@@ -77,7 +77,7 @@ func mixed(r *rand.Rand, size int) string {
 	return strings.Join(words, " ")
 }
 
-// A corpus is the documents of a benchmark: enough of them not to be predictable.
+// A corpus is a set of documents for a benchmark, large enough not to be predictable.
 type corpus struct {
 	name  string
 	texts []string
@@ -106,8 +106,8 @@ func benchCorpora(b *testing.B) (cs []corpus) {
 	return append(cs, realCorpora(b)...)
 }
 
-// realCorpora returns pieces of licences and of package documentation, if SIMDB_DATA names the
-// folder that has them.
+// realCorpora returns pieces of licences and of package documentation from the folder SIMDB_DATA,
+// if that is set.
 func realCorpora(b *testing.B) (cs []corpus) {
 	if os.Getenv("SIMDB_DATA") == "" {
 		return nil
@@ -128,7 +128,7 @@ func realCorpora(b *testing.B) (cs []corpus) {
 	return cs
 }
 
-// BenchmarkText measures the walk alone, with each of the fingerprints, and with both.
+// BenchmarkText measures only the walk, the walk with each fingerprint, and with both.
 func BenchmarkText(b *testing.B) {
 	walk, bottom := token.NewShingler(3, 0), minhash.NewBottom(128)
 	simhash, both := NewFingerprinter(Params{Shingle: 3}), NewFingerprinter(Params{Shingle: 3, Sketch: 128})
@@ -142,7 +142,7 @@ func BenchmarkText(b *testing.B) {
 			{"minhash", func(t string) {
 				bottom.Reset(int64(len(t) / token.BytesPerWord))
 				walk.Text(t, bottom)
-				if _, ok := bottom.Sketch(); !ok { // as Fingerprinter does
+				if _, ok := bottom.Sketch(); !ok { // as in Fingerprinter
 					bottom.Reset(0)
 					walk.Text(t, bottom)
 					bottom.Sketch()
@@ -163,14 +163,14 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkFeatures measures fingerprint and sketch of features of other kinds.
+// BenchmarkFeatures measures fingerprint and sketch with other kinds of features.
 func BenchmarkFeatures(b *testing.B) {
 	fields := []Field{{Name: "title", Weight: 3}, {Name: "body", Weight: 1}}
 	for _, k := range []struct {
 		name  string
 		k     int
 		spec  Spec
-		split bool // a tenth of the text is the title
+		split bool // use a tenth of the text as the title
 	}{
 		{"words:3", 3, Spec{}, false},
 		{"tokens", 1, Spec{}, false},

@@ -8,10 +8,10 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// A Cutter cuts texts into the words that shingles of words are made of, and knows where they are
-// in the texts as they were given, before normal forms and masks. It serves one goroutine.
+// A Cutter splits texts into the words that shingles are made of. It reports their positions in the
+// original texts, before normalisation and masks. Only one goroutine may use it at a time.
 type Cutter struct {
-	OwnWords bool // a text that is not token.Wordy has no words, where shingles have one of the whole text
+	OwnWords bool // a text without letters and numbers has no words; for shingles, the whole text is one word
 	fields   int
 	normal   normalizer
 	word     []byte
@@ -22,8 +22,9 @@ func NewCutter(s Spec) *Cutter {
 	return &Cutter{fields: max(len(s.Fields), 1), normal: newNormalizer(s)}
 }
 
-// Words calls fn for each word of text: in lower case and in the normal form of the spec, valid
-// until fn returns, and where it is in text. Between the texts of two fields it calls fn with nil.
+// Words calls fn for each word of text, in lower case and in the normal form of the spec, with its
+// position in text. word is valid until fn returns. Between the texts of two fields it calls fn
+// with nil.
 func (c *Cutter) Words(text []byte, fn func(word []byte, start, end int)) {
 	base := 0
 	for i, part := range c.Parts(text) {
@@ -46,7 +47,7 @@ func (c *Cutter) Words(text []byte, fn func(word []byte, start, end int)) {
 	}
 }
 
-// Parts returns the texts of the fields in the text of a document.
+// Parts splits the text of a document into the texts of its fields.
 func (c *Cutter) Parts(text []byte) [][]byte { return bytes.SplitN(text, []byte{Separator}, c.fields) }
 
 // HasWords reports whether a text may have words, given its normal form.
@@ -54,14 +55,16 @@ func (c *Cutter) HasWords(normal []byte) bool {
 	return !c.OwnWords || c.normal.symbols || token.Wordy(normal)
 }
 
-// Normal returns a part as it is cut into words; valid until the next call.
+// Normal returns the normalised form of a part, from which words are cut. It is valid until the
+// next call.
 func (c *Cutter) Normal(part []byte) []byte { return c.normal.text(part) }
 
-// A trace is what the steps of a normalizer have made of a text. A nil trace notes nothing.
+// A trace records how the steps of a normalizer have changed a text. A nil trace records nothing.
 type trace struct{ steps [][]piece }
 
-// A piece of what a step made is the bytes from to on, up to the next piece: the bytes from from on
-// of the text before it, the same ones or others. The last piece of a step has no bytes.
+// A piece is a range of bytes in the result of a step: from offset to up to the next piece. It was
+// made from the bytes at offset from of the step's input. same is true if the bytes are unchanged.
+// The last piece of a step is empty.
 type piece struct {
 	to, from int
 	same     bool
@@ -73,7 +76,7 @@ func (t *trace) begin() {
 	}
 }
 
-// note notes the next piece of the step.
+// note records the next piece of the step.
 func (t *trace) note(to, from int, same bool) {
 	if t != nil {
 		step := &t.steps[len(t.steps)-1]
@@ -81,18 +84,18 @@ func (t *trace) note(to, from int, same bool) {
 	}
 }
 
-// undo forgets the step.
+// undo removes the last step.
 func (t *trace) undo() {
 	if t != nil {
 		t.steps = t.steps[:len(t.steps)-1]
 	}
 }
 
-// origin returns where the bytes [start, end) come from.
+// origin returns the range of the original text that the bytes [start, end) come from.
 func (t *trace) origin(start, end int) (int, int) {
 	for i := len(t.steps) - 1; i >= 0; i-- {
 		step := t.steps[i]
-		at := func(b int) int { // the piece that has byte b
+		at := func(b int) int { // index of the piece with byte b
 			return sort.Search(len(step), func(i int) bool { return step[i].to > b }) - 1
 		}
 		first, last := step[at(start)], at(end-1)
@@ -107,8 +110,8 @@ func (t *trace) origin(start, end int) (int, int) {
 	return start, end
 }
 
-// inFormByStretch is inForm for a trace. It brings stretches into the normal form one by one:
-// between two of them no character combines with those before.
+// inFormByStretch is inForm with a trace. It normalises stretches one by one. Stretches begin where
+// no character combines with earlier ones.
 func (n *normalizer) inFormByStretch(text []byte) []byte {
 	f, t := &n.form, n.trace
 	n.trace = nil

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// cut returns the words of a Cutter and the bytes of text where they are. A word between fields is
-// "|".
+// cut returns the words of a Cutter and the corresponding bytes of text. A field boundary is the
+// word "|".
 func cut(c *Cutter, text string) (words, at []string) {
 	c.Words([]byte(text), func(word []byte, start, end int) {
 		if word == nil {
@@ -51,8 +51,7 @@ func TestCutterPlaces(t *testing.T) {
 	}
 }
 
-// The words are those of the text in its normal form, of which shingles are made, and their places
-// ascend.
+// The words are those of shingles of the normalised text, and their positions are ascending.
 func TestCutterWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 2))
 	pieces := []string{

@@ -16,8 +16,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// TestNormalFormsAreFrozen fails with a release of x/text or Go whose normal forms follow another
-// version of Unicode: then stored fingerprints would depend on the program.
+// TestNormalFormsAreFrozen fails if a release of x/text or Go uses the normal forms of another
+// version of Unicode, because stored fingerprints would then depend on the program.
 func TestNormalFormsAreFrozen(t *testing.T) {
 	if norm.Version != "15.0.0" {
 		t.Errorf("normal forms are those of Unicode %s, docs/format/fingerprints.md says 15.0", norm.Version)
@@ -82,13 +82,13 @@ func TestSpecRefuses(t *testing.T) {
 	}
 }
 
-// manyMasks are more than a Spec can have.
+// manyMasks yields more masks than a Spec allows.
 func manyMasks(yield func(string) bool) {
 	for i := 0; i <= MaxMasks && yield(fmt.Sprint("a", i)); i++ {
 	}
 }
 
-// FuzzParse: what is taken is canonical.
+// FuzzParse checks that Parse accepts only canonical specs.
 func FuzzParse(f *testing.F) {
 	for _, c := range canonical {
 		f.Add(c.text)
@@ -110,7 +110,7 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// Texts have no features where documents have codes.
+// Texts have no features if documents have codes.
 func TestCode(t *testing.T) {
 	w := NewWalker(Spec{Code: "pdq"}, 1, 0)
 	if _, enough := w.Walk([]byte("a text"), all{}); enough || w.Shingler() != nil {
@@ -118,7 +118,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// all is a Sink that takes the set of copies of all features.
+// all is a Sink that collects the set of copies of all features.
 type all map[uint64]bool
 
 func (a all) Features(hashes []uint64, weight int) {
@@ -175,7 +175,8 @@ func naive(s Spec, k int, text string) map[string]bool {
 
 func letterOrNumber(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }
 
-// wordPattern are words as an expression has them: of a script without spaces, others, symbols.
+// wordPattern matches words by a regular expression: of a script without spaces, of other letters,
+// of symbols.
 var wordPattern = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]\p{M}*|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}]|[\p{M}\p{N}])+|[^\p{L}\p{M}\p{N}\s\p{Z}\x85\v]+`)
 
 func naiveWords(s Spec, text string) (words []string) {
@@ -193,7 +194,7 @@ func naiveWords(s Spec, text string) (words []string) {
 	return words
 }
 
-// naiveMask masks numbers and years of four digits.
+// naiveMask masks numbers and four-digit years.
 func naiveMask(s Spec, text string) string {
 	if slices.Contains(s.Mask, `\b[12]\d{3}\b`) {
 		text = wordPattern.ReplaceAllStringFunc(text, func(w string) string {
@@ -209,7 +210,7 @@ func naiveMask(s Spec, text string) string {
 	return text
 }
 
-// naiveStop leaves stop words out.
+// naiveStop removes stop words.
 func naiveStop(s Spec, text string) string {
 	if s.StopWords == nil || !slices.ContainsFunc(naiveWords(s, text), func(w string) bool { return !slices.Contains(s.StopWords, w) }) {
 		return text
@@ -257,8 +258,8 @@ func naiveNormal(s Spec, text string) string {
 	return text
 }
 
-// randomText returns a text of few different words, some of them in other writings, so that texts
-// have features in common.
+// randomText returns a text of few different words, some in variant spellings, so that texts have
+// common features.
 func randomText(r *rand.Rand, s Spec) string {
 	words := []string{"the", "of", "Café", "cafe\u0301", "ＡＢ", "ab", "ex\u00adample", "example", "й", "一二", "x", "Ünder", "under", "17", "a\u200bb", "fin", "ﬁn",
 		"2024", "1.234.5", "took 12ms", "==", "x!=y", ";", "😂", "\u0301", "Łódź", "straße", "が"}
@@ -277,8 +278,8 @@ func randomText(r *rand.Rand, s Spec) string {
 	return b.String()
 }
 
-// TestWalker compares features with those that strings make: for any two texts, sizes and common
-// parts of their sets are the same.
+// TestWalker compares Walker with features made of strings: for any two texts, their sets must have
+// the same sizes and the same number of common elements.
 func TestWalker(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 15))
 	for _, c := range []struct {
@@ -350,8 +351,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestFolding has a letter of each kind, in both cases: those that marks can be taken from, and
-// those that have none. Voicing marks of Japanese stay.
+// TestFolding has a letter of each kind, in both cases: letters whose marks can be removed, and
+// letters that have none. Voicing marks of Japanese are not removed.
 func TestFolding(t *testing.T) {
 	for _, form := range []NormalForm{None, NFC, NFKC} {
 		s, err := Spec{StripDiacritics: true, Normalize: form}.Canonical()
@@ -382,7 +383,7 @@ func TestFolding(t *testing.T) {
 	}
 }
 
-// TestMasks has what the named masks match, between brackets, and expressions.
+// TestMasks has texts with the expected matches of named masks and expressions in brackets.
 func TestMasks(t *testing.T) {
 	for _, c := range []struct{ mask, text string }{
 		{MaskNumbers, "took [12] ms, [9]ms; $[1,234.56], [10.0.0.12:5432], node[7], [0x7ffd12aB]!, x[0]x, [1].. [2],"}, {MaskNumbers, "none"},
@@ -410,7 +411,7 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// FuzzMasks: whatever the text, masks end, and without a digit nothing is masked.
+// FuzzMasks checks that masks terminate on any text, and match nothing in texts without digits.
 func FuzzMasks(f *testing.F) {
 	f.Add("Jan 31 10:20:30 2024-01-31T10:20:30Z 0x1f 1,2")
 	all, err := compileMasks([]string{MaskDates, MaskNumbers})

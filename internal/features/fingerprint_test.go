@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// shingles collects what the tokenizer gives.
+// shingles collects the output of the tokenizer.
 type shingles []uint64
 
 func (s *shingles) Shingles(hashes []uint64) { *s = append(*s, hashes...) }
@@ -40,7 +40,7 @@ func plainSketch(set []uint64, n int) (s minhash.Sketch) {
 	return s[:min(len(s), n)]
 }
 
-// want computes a result the plain way, from all shingles of the text.
+// want computes a Result in the simplest way, from all shingles of the text.
 func want(text string, p Params) Result {
 	var all shingles
 	st := token.NewShingler(p.Shingle, p.Seed).Text(text, &all)

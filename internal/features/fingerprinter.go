@@ -11,17 +11,17 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// Params are what fingerprints and sketches depend on, together with the text and the version of
-// the tokenizer. Only those of equal parameters can be compared.
+// Params are the parameters of fingerprints and sketches, which otherwise depend only on the text
+// and the version of the tokenizer. Only those with equal parameters can be compared.
 type Params struct {
-	Shingle  int    // words or characters of a shingle, at least 1
-	Words    int    // length of a fingerprint in words of 64 bits; 0 is 1
-	Sketch   int    // hashes of a sketch; 0 makes none
+	Shingle  int    // words or characters per shingle, at least 1
+	Words    int    // length of a fingerprint in 64-bit words; 0 means 1
+	Sketch   int    // hashes per sketch; 0 makes no sketch
 	Seed     uint64 // seed of the hash function
-	Features Spec   // what has features, and which; it must be canonical
+	Features Spec   // defines the features; it must be canonical
 }
 
-// Validate returns an error if no Fingerprinter can be made for p.
+// Validate returns an error if p is invalid for a Fingerprinter.
 func (p Params) Validate() error {
 	if p.Words < 0 || p.Words > base.MaxWords {
 		return fmt.Errorf("fingerprints of %d words: want 1 to %d", p.Words, base.MaxWords)
@@ -35,41 +35,41 @@ func (p Params) Validate() error {
 	return p.Features.Config(p.Shingle, p.Seed).Validate()
 }
 
-// Result is what Fingerprinter.Text computes.
+// Result is the result of Fingerprinter.Text.
 type Result struct {
-	Fingerprint base.Fingerprint   // SimHash of the set of shingles, its first word; meaningless if Empty
-	Rest        []base.Fingerprint // its other words, valid until the next call; nil if there are none
+	Fingerprint base.Fingerprint   // SimHash of the set of shingles (first word); meaningless if Empty
+	Rest        []base.Fingerprint // its other words, valid until the next call; nil if there is only one
 	Words       int                // words, characters or members, with repetitions
 	Shingles    int                // distinct features
 	Empty       bool               // the text has no features: it has no fingerprint, and matches nothing
 	Short       bool               // it is Empty because it has fewer words than Spec.MinWords
-	InvalidUTF8 int                // bytes that are not UTF-8, each taken for U+FFFD
+	InvalidUTF8 int                // bytes that are not UTF-8, each of which counts as U+FFFD
 	Sketch      minhash.Sketch     // the sketch, valid until the next call; nil if Params.Sketch is 0
 }
 
-// Fingerprinter computes the SimHash and the MinHash sketch of a text in one walk over it: each
-// word is hashed once and each shingle hash serves both.
+// Fingerprinter computes the SimHash and the MinHash sketch of a text in one pass: each word is
+// hashed once, and both use the same shingle hashes.
 //
 //	text -> token.Shingler -> shingle hashes, 2 KB of text at a time
 //	                            |-> minhash.Bottom                          the N smallest
 //	                            '-> token.HashSet -> simhash.Accumulator    votes, each hash once
 //
-// What is more than shingles of one text, by a Spec, comes from a Walker.
+// If a Spec defines other features than shingles of a single text, a Walker yields them.
 //
-// It is made for reuse, allocates nothing once it has seen a text of each size, and serves one
-// goroutine at a time.
+// A Fingerprinter is meant to be reused. It does not allocate once it has processed a text of each
+// size. Only one goroutine may use it at a time.
 type Fingerprinter struct {
-	walk   *token.Shingler // nil where features need more than a tokenizer
-	walker *Walker         // what that is
+	walk   *token.Shingler // nil if features need more than a tokenizer
+	walker *Walker         // yields the features in that case
 	set    token.HashSet
-	fresh  []uint64 // scratch: the shingles of a segment that are new
-	copies []uint64 // scratch: the copies of features with weights
+	fresh  []uint64 // buffer for the new shingles of a segment
+	copies []uint64 // buffer for the copies of weighted features
 	votes  *simhash.Accumulator
-	words  []base.Fingerprint // scratch: those of a fingerprint
+	words  []base.Fingerprint // buffer for a fingerprint
 	bottom *minhash.Bottom    // nil: no sketch
 }
 
-// NewFingerprinter returns a Fingerprinter for the given parameters, which must be valid.
+// NewFingerprinter returns a Fingerprinter with these parameters, which must be valid.
 func NewFingerprinter(p Params) *Fingerprinter {
 	words := max(p.Words, 1)
 	s := &Fingerprinter{walker: NewWalker(p.Features, p.Shingle, p.Seed), votes: simhash.NewAccumulator(words)}
@@ -81,8 +81,8 @@ func NewFingerprinter(p Params) *Fingerprinter {
 	return s
 }
 
-// Shingles takes the shingle hashes of a piece of text: it makes Fingerprinter a sink of its own
-// tokenizer.
+// Shingles adds the shingle hashes of a piece of text. It implements token.Sink for the
+// Fingerprinter's own tokenizer.
 func (s *Fingerprinter) Shingles(hashes []uint64) {
 	if s.bottom != nil {
 		s.bottom.Shingles(hashes)
@@ -93,7 +93,7 @@ func (s *Fingerprinter) Shingles(hashes []uint64) {
 
 // Text computes the fingerprint and the sketch of text.
 func (s *Fingerprinter) Text(text string) Result {
-	return s.Bytes(unsafe.Slice(unsafe.StringData(text), len(text))) // only read
+	return s.Bytes(unsafe.Slice(unsafe.StringData(text), len(text))) // the bytes are only read
 }
 
 // Bytes computes the fingerprint and the sketch of text.
@@ -118,8 +118,8 @@ func (s *Fingerprinter) Bytes(text []byte) Result {
 	return r
 }
 
-// Read computes the fingerprint and the sketch of the text that r holds. It keeps the distinct
-// shingles in memory, not the text, where features need no more than a tokenizer.
+// Read computes the fingerprint and the sketch of the text in r. If features need only a tokenizer,
+// it stores distinct shingles in memory, but not the text.
 func (s *Fingerprinter) Read(r io.Reader) (Result, error) {
 	if s.walk == nil {
 		text, err := io.ReadAll(r)
@@ -135,7 +135,7 @@ func (s *Fingerprinter) Read(r io.Reader) (Result, error) {
 	}
 	res := s.result(st)
 	if s.bottom != nil {
-		res.Sketch, _ = s.bottom.Sketch() // always ok: without a guess nothing is dropped by mistake
+		res.Sketch, _ = s.bottom.Sketch() // always ok: without an estimated size, nothing is dropped by mistake
 	}
 	return res, nil
 }
@@ -163,7 +163,7 @@ func (s *Fingerprinter) result(st token.Stats) Result {
 	return r
 }
 
-// document is Bytes for all features.
+// document is Bytes for features that need a Walker.
 func (s *Fingerprinter) document(text []byte) Result {
 	s.reset(len(text) / token.BytesPerWord)
 	st, enough := s.walker.Walk(text, s)
@@ -184,18 +184,18 @@ func (s *Fingerprinter) document(text []byte) Result {
 	return r
 }
 
-// Features takes the features of a piece of text: it makes Fingerprinter a sink of its own walker.
-// They come by falling weight, so what is new has its largest weight.
+// Features adds the features of a piece of text. It implements Sink for the Fingerprinter's own
+// walker. Features arrive by decreasing weight, so a new feature has its largest weight.
 func (s *Fingerprinter) Features(hashes []uint64, weight int) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
 	s.votes.AddWeighted(s.fresh, weight)
 	(*sketchOnly)(s).Features(hashes, weight)
 }
 
-// sketchOnly is a Fingerprinter as a sink that makes the sketch alone.
+// sketchOnly is a Fingerprinter used as a Sink that only makes the sketch.
 type sketchOnly Fingerprinter
 
-// Features takes the features of a piece of text.
+// Features adds the features of a piece of text.
 func (s *sketchOnly) Features(hashes []uint64, weight int) {
 	if s.bottom == nil {
 		return

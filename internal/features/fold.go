@@ -2,9 +2,9 @@ package features
 
 import "strings"
 
-// foldings are the letters of the Latin blocks that have no canonical decomposition, and the
-// letters of ASCII that they are written with where there are no others: a line of them each. It is
-// part of the format of stored fingerprints: docs/format/fingerprints.md.
+// foldings lists letters of the Latin blocks without a canonical decomposition. Each line begins
+// with the ASCII letters that replace the other letters of the line. It is part of the format of
+// stored fingerprints: docs/format/fingerprints.md.
 const foldings = `
 a ƏȺəɐɑⱥⱭⱯẚᶏᶕ
 aa Ꜳꜳ
@@ -69,7 +69,7 @@ y ƳƴɎɏʎʏỾỿ
 z ƵƶȜȝȤȥɀʐʑⱫⱬⱿꝢꝣꟆᵶᶎ
 `
 
-// foldTable is foldings by letter.
+// foldTable maps each letter in foldings to its replacement.
 var foldTable = func() map[rune]string {
 	table := map[rune]string{}
 	for line := range strings.Lines(strings.TrimSpace(foldings)) {
@@ -81,8 +81,8 @@ var foldTable = func() map[rune]string {
 	return table
 }()
 
-// folded returns the letters of ASCII that stand for a letter of the Latin blocks without a
-// decomposition; "" for any other rune.
+// folded returns the ASCII letters that replace a Latin letter without a decomposition, or "" for
+// any other rune.
 func folded(r rune) string {
 	if r < 0x2b0 || r>>8 == 0x1d || r>>8 == 0x1e || r>>8 == 0x2c || r>>8 == 0xa7 || r>>8 == 0xfb {
 		return foldTable[r]

@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// refWords is the tokenizer by its definition in docs/format/fingerprints.md.
+// refWords splits text into words by the definition in docs/format/fingerprints.md.
 func refWords(text []byte) (words []string) {
 	if s := string(text); !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		if s = strings.TrimSpace(s); s == "" || strings.ContainsRune(s, unicode.ReplacementChar) {
@@ -39,7 +39,7 @@ func refWords(text []byte) (words []string) {
 	return words
 }
 
-// refShingles returns the hashes of all shingles by the definition, byte by byte.
+// refShingles returns the hashes of all shingles by their definition, byte by byte.
 func refShingles(words []string, k int) (hashes []uint64) {
 	k = min(k, len(words))
 	for i := 0; k > 0 && i+k <= len(words); i++ {
@@ -83,12 +83,12 @@ func FuzzText(f *testing.F) {
 	}
 	c := newTextCheck()
 	f.Fuzz(func(t *testing.T, text []byte, k, times uint8) {
-		text = text[:min(len(text), 8<<10)] // the definition takes its time
+		text = text[:min(len(text), 8<<10)] // the reference is slow
 		c.check(t, bytes.Repeat(text, 1+int(times)%8), int(k))
 	})
 }
 
-// textCheck compares all that is computed of a text with the definitions.
+// textCheck compares all results for a text with the definitions.
 type textCheck struct {
 	walks [8]*token.Shingler
 	state *Fingerprinter
@@ -128,7 +128,7 @@ func (c *textCheck) check(t *testing.T, text []byte, k int) {
 	}
 }
 
-// TestRandomTexts is FuzzText without guidance, which is faster.
+// TestRandomTexts is FuzzText without coverage guidance, which is faster.
 func TestRandomTexts(t *testing.T) {
 	pieces := []string{
 		" ", " ", " ", "\n", ".", "-", "_", "@", "[", "`", "{", "/", ":", "\x00", "\x7f", "a", "Z", "0", "9", "the", "Word",
@@ -154,7 +154,7 @@ func TestRandomTexts(t *testing.T) {
 	}
 }
 
-// FuzzSketch decodes arbitrary bytes: what is accepted has no other encoding.
+// FuzzSketch decodes arbitrary bytes: an accepted sketch must have only one encoding.
 func FuzzSketch(f *testing.F) {
 	for _, s := range []minhash.Sketch{{}, {0}, {1 << 31}, {1, 2, 3, 4, 5}, {7, 70, 700, 7000, 70000, 700000, 1<<32 - 1}} {
 		f.Add(s.AppendEncoded(nil))
@@ -167,7 +167,7 @@ func FuzzSketch(f *testing.F) {
 	})
 }
 
-// FuzzSketchPairs compares the score, the early end and the bitmaps of two arbitrary sketches with
+// FuzzSketchPairs compares the score, the early exit and the bitmaps of two arbitrary sketches with
 // their definitions.
 func FuzzSketchPairs(f *testing.F) {
 	f.Add([]byte("to be or not to be"), []byte("to be, that is the question"), uint8(4), uint8(200))
@@ -194,7 +194,7 @@ func FuzzSketchPairs(f *testing.F) {
 	})
 }
 
-// sketchOf makes a sketch of two bytes at a time.
+// sketchOf makes a sketch whose hashes come from two bytes each.
 func sketchOf(data []byte, n int) minhash.Sketch {
 	var set []uint64
 	for ; len(data) >= 2; data = data[2:] {
@@ -203,8 +203,8 @@ func sketchOf(data []byte, n int) minhash.Sketch {
 	return plainSketch(set, n)
 }
 
-// refJaccard is the share of common hashes among all up to the last hash that both sketches are
-// complete to.
+// refJaccard returns the share of common hashes among all hashes up to the last one for which both
+// sketches are complete.
 func refJaccard(a, b minhash.Sketch, n int) (score float64, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false

@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/corpora"
 )
 
-// TestGolden pins the fingerprints of whole documents in many scripts: those of the sample of
+// TestGolden pins the fingerprints of whole documents in many scripts, from the sample of
 // internal/token.
 func TestGolden(t *testing.T) {
 	const sample, golden = "../token/testdata/sample.jsonl.gz", "testdata/sample.golden"

@@ -23,10 +23,10 @@ type question struct {
 	seed uint64
 	k, n int
 	text string
-	spec Spec // of a document, from features="..."
+	spec Spec // of a document; from features="..."
 }
 
-// parseQuestion takes a line apart, without the answer.
+// parseQuestion parses a line without its answer.
 func parseQuestion(line string) (q question, err error) {
 	if before, rest, ok := strings.Cut(line, "features="); ok {
 		quoted, err := strconv.QuotedPrefix(rest)
@@ -66,7 +66,7 @@ func parseQuestion(line string) (q question, err error) {
 	return q, err
 }
 
-// answer computes the answer to a question with the public packages where they have it.
+// answer computes the answer to a question, with the public packages if possible.
 func (q question) answer() string {
 	c := token.Config{Shingle: max(q.k, 1), Seed: q.seed, CharGrams: q.what == "grams"}
 	switch q.what {

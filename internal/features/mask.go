@@ -10,22 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// The masks that have names.
+// Named masks.
 const (
 	MaskNumbers = "numbers"
 	MaskDates   = "dates"
 )
 
-// placeholder is the word that takes the place of what a mask matches: a letter, U+02CD, that no
-// language writes alone.
+// placeholder is the word that replaces a match of a mask. It is the letter U+02CD, which no
+// language uses as a word.
 const placeholder = " \u02cd "
 
-// A mask finds the first match in text that starts at from or after it: text[start:end]. start is
-// negative if there is none.
+// A mask returns the first match in text that starts at or after from: text[start:end]. start is
+// negative if there is no match.
 type mask func(text []byte, from int) (start, end int)
 
-// compileMasks returns the masks of a Spec in the order in which they are applied: dates before
-// expressions, in their own order, and numbers, which are parts of what the others match, last.
+// compileMasks returns the masks of a Spec in the order of their application: first dates, then
+// expressions in their given order. Numbers are last, because they are parts of other matches.
 func compileMasks(patterns []string) (all []mask, err error) {
 	if len(patterns) > MaxMasks {
 		return nil, fmt.Errorf("%d masks, at most %d are possible", len(patterns), MaxMasks)
@@ -54,7 +54,7 @@ func compileMasks(patterns []string) (all []mask, err error) {
 	return all, nil
 }
 
-// appendMasked appends text with a placeholder for each match to dst, which is empty.
+// appendMasked appends text to dst, which is empty, with each match replaced by a placeholder.
 func (m mask) appendMasked(dst, text []byte, t *trace) []byte {
 	t.begin()
 	for at := 0; ; {
@@ -72,7 +72,7 @@ func (m mask) appendMasked(dst, text []byte, t *trace) []byte {
 	}
 }
 
-// matches finds what an expression matches, but nothing empty.
+// matches returns a mask for the nonempty matches of an expression.
 func matches(re *regexp.Regexp) mask {
 	var all [][]int // in the text
 	return func(text []byte, from int) (start, end int) {
@@ -89,8 +89,8 @@ func matches(re *regexp.Regexp) mask {
 	}
 }
 
-// nextNumber finds a run of digits, whatever is around it, with single points, commas and colons
-// between them; or 0x and hexadecimal digits.
+// nextNumber finds a run of digits, which may be part of a word, with single points, commas and
+// colons between digits; or 0x and hexadecimal digits.
 func nextNumber(text []byte, from int) (start, end int) {
 	start = bytes.IndexAny(text[from:], "0123456789")
 	if start < 0 {
@@ -112,7 +112,7 @@ func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
-// digits returns how many digits text starts with.
+// digits returns the number of digits at the start of text.
 func digits(text []byte) (n int) {
 	for n < len(text) && isDigit(text[n]) {
 		n++
@@ -120,7 +120,7 @@ func digits(text []byte) (n int) {
 	return n
 }
 
-// hexDigits returns the length of 0x and the hexadecimal digits that text starts with, or 0.
+// hexDigits returns the length of 0x and hexadecimal digits at the start of text, or 0.
 func hexDigits(text []byte) int {
 	if len(text) < 3 || text[0] != '0' || text[1]|0x20 != 'x' {
 		return 0
@@ -135,15 +135,15 @@ func hexDigits(text []byte) int {
 	return n
 }
 
-// What dates are. A date is year, month and day, or day, month and year, in digits; or in digits
-// and the English name of the month; with or without the day of the week before it and the time of
-// day after it. A time of day alone is one, too.
+// Definition of dates. A date has year, month and day, or day, month and year, in digits; or digits
+// and the English name of the month. A day of the week may precede it, and a time of day may
+// follow. A time of day alone is also a date.
 const (
 	months  = `(?i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|June|July|August|September|October|November|December)`
 	day     = `[0-9]{1,2}(?:st|nd|rd|th)?`
 	clock   = `(?:[01]?[0-9]|2[0-4]):[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?(?: ?[AaPp]\.?[Mm]\b\.?)?(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?`
 	atClock = `(?:(?:[T:,]| |, )` + clock + `)?(?:\b|$)`
-	longest = 160 // bytes of a date at most, from its first digit on
+	longest = 160 // largest length of a date, from its first digit on, in bytes
 )
 
 var (
@@ -174,7 +174,7 @@ func names(list string) map[string]bool {
 	return set
 }
 
-// nextDate finds a date. It looks at numbers, and at what is before them.
+// nextDate finds a date. It searches for digits, and then examines the text before them.
 func nextDate(text []byte, from int) (start, end int) {
 	for at := from; at < len(text); at += digits(text[at:]) {
 		n := bytes.IndexAny(text[at:], "0123456789")
@@ -191,13 +191,13 @@ func nextDate(text []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-// startsWord reports whether no word continues at text[at].
+// startsWord reports whether text[at] does not continue a word.
 func startsWord(text []byte, at int) bool {
 	return at == 0 || !isLetter(text[at-1]) && !isDigit(text[at-1]) && text[at-1] != '_'
 }
 
-// dateAt returns where the date starts and ends whose first digit is text[at]; both are equal if
-// there is none. It starts at from or after it.
+// dateAt returns the bounds of the date whose first digit is text[at], which must start at or after
+// from. The bounds are equal if there is none.
 func dateAt(text []byte, from, at int) (start, end int) {
 	if start = nameBefore(text, from, at, monthNames); start < at {
 		if n := len(fromMonth.Find(text[start:])); n > 0 {
@@ -210,8 +210,8 @@ func dateAt(text []byte, from, at int) (start, end int) {
 	return at, at
 }
 
-// nameBefore returns where the name starts that ends before at, with a point or a comma and one or
-// two spaces or hyphens between; at if there is none from from on.
+// nameBefore returns the start of a name that ends before at, possibly separated by a point or a
+// comma and one or two spaces or hyphens. It returns at if there is no such name at or after from.
 func nameBefore(text []byte, from, at int, of map[string]bool) int {
 	end := at
 	for end > from && at-end < 2 && (text[end-1] == ' ' || text[end-1] == '-') {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Members calls f for each member of the set that text is, in order and with repetitions. A text
-// that is a JSON array has its elements for members: strings as they are, anything else as it is
-// written, so that 1 and "1" are the same. The members of any other text are what is between white
-// space. Empty members are none. f must not keep the slice.
+// Members calls f for each member of the set in text, in order and with repetitions. If text is a
+// JSON array, its elements are the members: strings are decoded, other values are used as written,
+// so 1 and "1" are equal. In any other text, members are separated by white space. Empty members
+// are skipped. f must not retain the slice.
 func Members(text []byte, f func(member []byte)) {
 	s := bytes.TrimSpace(text)
 	if len(s) > 0 && s[0] == '[' {
@@ -26,7 +26,7 @@ func Members(text []byte, f func(member []byte)) {
 	}
 }
 
-// member calls f for the member that an element of a JSON array is.
+// member calls f for an element of a JSON array.
 func member(e json.RawMessage, f func([]byte)) {
 	if e[0] != '"' {
 		f(e)
@@ -44,7 +44,7 @@ func member(e json.RawMessage, f func([]byte)) {
 	}
 }
 
-// SetText returns the text of a document whose features are members.
+// SetText returns the text of a document with these set members.
 func SetText(members ...string) string {
 	if members == nil {
 		members = []string{}
@@ -52,12 +52,12 @@ func SetText(members ...string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.Encode(members) // strings can always be encoded
+	e.Encode(members) // encoding strings cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // JoinFields returns the text of a document whose fields have these texts, in the order of
-// Spec.Fields. A Separator within a text becomes a space.
+// Spec.Fields. A Separator within a text is replaced by a space.
 func JoinFields(texts ...string) string {
 	var b strings.Builder
 	for i, t := range texts {
@@ -72,5 +72,5 @@ func JoinFields(texts ...string) string {
 	return b.String()
 }
 
-// Separator is between the texts of the fields in the text of a document.
+// Separator separates the texts of fields in the text of a document.
 const Separator = '\x1f'

@@ -9,23 +9,23 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// normalizer makes texts ready to be cut into words: it brings them into a normal form, masks what
-// is to be alike, and leaves stop words out.
+// normalizer prepares texts for being split into words: it applies a normal form and masks, and
+// removes stop words.
 type normalizer struct {
 	form    form
 	masks   []mask
-	stop    map[string]bool // nil: no words are left out
-	symbols bool            // words may be symbols
-	trace   *trace          // of the text that is made ready; nil: none is made
+	stop    map[string]bool // nil if no words are removed
+	symbols bool            // runs of symbols are words
+	trace   *trace          // of the current text; nil if none is recorded
 	buffer  [6][]byte
 	word    []byte
 }
 
-// form is a normal form. Text that is ASCII is in all of them.
+// form is a normal form. ASCII text is in all normal forms.
 type form struct {
 	any   bool
-	end   norm.Form // of the result
-	open  norm.Form // decomposed, where diacritics are removed
+	end   norm.Form // form of the result
+	open  norm.Form // decomposed form for removing diacritics
 	nfkc  bool
 	strip bool
 }
@@ -48,7 +48,7 @@ func (s Spec) inForm(words []string) (normal []string) {
 
 func newNormalizer(s Spec) normalizer {
 	n := normalizer{form: newForm(s), symbols: s.Symbols}
-	n.masks, _ = compileMasks(s.Mask) // canonical, so there is no error
+	n.masks, _ = compileMasks(s.Mask) // canonical masks cannot fail
 	if s.StopWords != nil {
 		n.stop = map[string]bool{}
 		for _, w := range s.inForm(s.StopWords) {
@@ -58,11 +58,11 @@ func newNormalizer(s Spec) normalizer {
 	return n
 }
 
-// active reports whether texts do not stay as they are.
+// active reports whether the normalizer changes any texts.
 func (n *normalizer) active() bool { return n.form.any || n.masks != nil || n.stop != nil }
 
-// Normalizer returns a function for one goroutine that makes texts ready for s, or nil if they stay
-// as they are. What it returns is valid until the next call.
+// Normalizer returns a function that prepares texts as s requires, or nil if texts stay unchanged.
+// Only one goroutine may use it. Its results are valid until the next call.
 func (s Spec) Normalizer() func(text []byte) []byte {
 	n := newNormalizer(s)
 	if !n.active() {
@@ -71,8 +71,8 @@ func (s Spec) Normalizer() func(text []byte) []byte {
 	return n.text
 }
 
-// text returns text as it is cut into words, which is text itself or valid until the next call.
-// Bytes that are not UTF-8 stay as they are.
+// text returns the prepared form of text, from which words are cut. The result is text itself, or
+// is valid until the next call. Bytes that are not UTF-8 are unchanged.
 func (n *normalizer) text(text []byte) []byte {
 	text = n.inForm(text)
 	for i, m := range n.masks {
@@ -110,8 +110,8 @@ func (n *normalizer) inForm(text []byte) []byte {
 	return n.buffer[1]
 }
 
-// withoutStopWords returns text with a space for each stop word. A text that has no other words
-// keeps them: else it would be equal to nothing.
+// withoutStopWords replaces each stop word in text by a space. If a text has only stop words, they
+// are not removed, because the text would otherwise have no features.
 func (n *normalizer) withoutStopWords(text []byte) []byte {
 	dst, from, others := n.buffer[4][:0], 0, false
 	n.trace.begin()
@@ -137,8 +137,8 @@ func (n *normalizer) withoutStopWords(text []byte) []byte {
 	return n.buffer[4]
 }
 
-// appendWithout appends text without the runes that drop reports. Where diacritics are removed,
-// letters that have no decomposition are folded.
+// appendWithout appends text without the runes for which drop returns true. If diacritics are
+// removed, it also folds letters that have no decomposition.
 func (f *form) appendWithout(dst, text []byte, drop func(rune) bool) []byte {
 	for len(text) > 0 {
 		if text[0] < utf8.RuneSelf {
@@ -162,8 +162,9 @@ func (f *form) appendWithout(dst, text []byte, drop func(rune) bool) []byte {
 	return dst
 }
 
-// isInvisible reports the characters that show where a word may be broken or joined, and that
-// texts of equal appearance differ by: the soft hyphen, those of no width, and the byte order mark.
+// isInvisible reports whether a rune only shows where a word may be broken or joined, so that texts
+// with and without it look the same: the soft hyphen, zero-width characters, and the byte order
+// mark.
 func isInvisible(r rune) bool {
 	switch r {
 	case 0x00ad, 0x200b, 0x200c, 0x200d, 0x2060, 0xfeff:
@@ -172,9 +173,9 @@ func isInvisible(r rune) bool {
 	return false
 }
 
-// isDiacritic reports the marks of the blocks of combining diacritical marks, which letters of
-// Latin, Greek, Cyrillic and other alphabets have. Marks that are vowels, as in the scripts of
-// India, are in the blocks of their scripts.
+// isDiacritic reports whether a rune is in the blocks of combining diacritical marks, which Latin,
+// Greek, Cyrillic and other letters have. Marks that are vowels, as in Indic scripts, are in the
+// blocks of their scripts.
 func isDiacritic(r rune) bool {
 	return r >= 0x0300 && r <= 0x036f || r >= 0x1ab0 && r <= 0x1aff || r >= 0x1dc0 && r <= 0x1dff || r >= 0x20d0 && r <= 0x20ff
 }

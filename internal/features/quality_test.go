@@ -13,8 +13,8 @@ import (
 )
 
 // TestRealQuality compares estimates with the exact similarity of all pairs of real documents with
-// J >= 0.5, under several seeds: pairs of one corpus share shingles, and with them the errors of
-// one seed.
+// J >= 0.5, under several seeds. Several seeds are necessary because pairs of a corpus share
+// shingles, and therefore the errors of a seed.
 func TestRealQuality(t *testing.T) {
 	for _, corpus := range []string{"spdx", "licenseclassifier", "npmdocs", "poetry_tang20k", "udhr", "bible"} {
 		t.Run(corpus, func(t *testing.T) { testRealQuality(t, corpus) })
@@ -24,7 +24,7 @@ func TestRealQuality(t *testing.T) {
 func testRealQuality(t *testing.T, corpus string) {
 	const n, seeds = 128, 10
 	var score, plain, simhashZ deviation
-	within := [2]int{} // pairs with J >= 0.9: within 3 bits, all
+	within := [2]int{} // pairs with J >= 0.9: those within 3 bits, and all
 	for seed := range uint64(seeds) {
 		s := NewFingerprinter(Params{Shingle: 3, Sketch: n, Seed: seed})
 		docs := map[string]Result{}
@@ -62,14 +62,14 @@ func testRealQuality(t *testing.T, corpus string) {
 	t.Logf("%d pairs scored: bias %+.4f, RMSE %.4f; SketchJaccard bias %+.4f; SimHash distance against theory: %+.2f +- %.2f sigma; %.1f %% of pairs with J >= 0.9 within 3 bits",
 		score.n/seeds, score.mean(), score.rms(), plain.mean(), simhashZ.mean(), simhashZ.rms(), 100*float64(within[0])/float64(max(1, within[1])))
 	if score.n < 500*seeds {
-		return // too few pairs to judge by
+		return // too few pairs for a verdict
 	}
 	if math.Abs(score.mean()) > 0.003 || score.rms() > 0.04 || simhashZ.rms() > 1.1 {
 		t.Errorf("bias %+.4f, RMSE %.4f, distance %.2f sigma", score.mean(), score.rms(), simhashZ.rms())
 	}
 }
 
-// deviation gathers errors.
+// deviation accumulates errors.
 type deviation struct {
 	n           int
 	sum, square float64
@@ -103,14 +103,13 @@ func TestDegenerate(t *testing.T) {
 }
 
 // TestEveryScript checks that texts in every script of the Universal Declaration of Human Rights
-// have words, about as many for their length as their script lets expect, and different
-// fingerprints.
+// have a plausible number of words for their length and script, and different fingerprints.
 func TestEveryScript(t *testing.T) {
 	s := NewFingerprinter(Params{Shingle: 3, Sketch: 128})
 	seen := map[uint64]string{}
 	for _, doc := range corpora.Docs(t, corpora.Real(t, "udhr.jsonl.gz")) {
 		r := s.Text(doc.Text)
-		if per := float64(len(doc.Text)) / float64(max(r.Words, 1)); r.Empty || per < 3 || per > 150 { // scripts that write no spaces and are not on the list have long words
+		if per := float64(len(doc.Text)) / float64(max(r.Words, 1)); r.Empty || per < 3 || per > 150 { // words are long in scripts without spaces that are not in the list
 			t.Errorf("%s: %d words in %d bytes", doc.ID, r.Words, len(doc.Text))
 		}
 		if other, ok := seen[r.Fingerprint]; ok {

@@ -8,11 +8,11 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// SetHasher makes the sets of features of texts. It serves one goroutine.
+// SetHasher computes the sets of features of texts. Only one goroutine may use it at a time.
 type SetHasher struct {
 	walk        *Walker
 	hashes, tmp []uint64
-	last        []byte // the text of LastSet
+	last        []byte // the last text given to LastSet
 	lastSet     Hashes
 }
 
@@ -21,7 +21,7 @@ func NewSetHasher(s Spec, k int, seed uint64) *SetHasher {
 	return &SetHasher{walk: NewWalker(s, k, seed)}
 }
 
-// Features takes features of the text that is walked, as the copies that their weight stands for.
+// Features adds features of the current text: for each, as many copies as its weight.
 func (h *SetHasher) Features(hashes []uint64, weight int) {
 	h.hashes = AppendReplicas(h.hashes, hashes, weight)
 }
@@ -31,10 +31,10 @@ func (h *SetHasher) Set(text []byte) Hashes { return slices.Clone(h.Brief(text))
 
 // Append appends the set of a text to dst.
 func (h *SetHasher) Append(dst []uint64, text string) []uint64 {
-	return append(dst, h.Brief(unsafe.Slice(unsafe.StringData(text), len(text)))...) // only read
+	return append(dst, h.Brief(unsafe.Slice(unsafe.StringData(text), len(text)))...) // the bytes are only read
 }
 
-// Brief is Set for a set that is valid until the next one is made.
+// Brief is Set, but its result is valid only until the next set is computed.
 func (h *SetHasher) Brief(text []byte) Hashes {
 	h.hashes = h.hashes[:0]
 	if _, enough := h.walk.Walk(text, h); !enough {
@@ -45,8 +45,8 @@ func (h *SetHasher) Brief(text []byte) Hashes {
 	return slices.Compact(h.hashes)
 }
 
-// LastSet is Set for a text that may be equal to that of the call before it, as copies lie side by
-// side. The set is valid until the next call, whatever other sets are made.
+// LastSet is Set for a text that may be equal to that of the previous call, because copies are
+// often adjacent. The set is valid until the next call of LastSet.
 func (h *SetHasher) LastSet(text []byte) Hashes {
 	if h.lastSet == nil || !bytes.Equal(text, h.last) {
 		h.last = append(h.last[:0], text...)
@@ -55,11 +55,11 @@ func (h *SetHasher) LastSet(text []byte) Hashes {
 	return h.lastSet
 }
 
-// Hashes is the set of the features of a text, each as often as its weight says, as hashes that
-// ascend: what VERIFY compares in a database.
+// Hashes is the set of features of a text, with as many copies of each as its weight, as ascending
+// hashes. VERIFY compares these sets in a database.
 type Hashes []uint64
 
-// Jaccard returns |a n b| / |a u b|; 0 if one of them is empty.
+// Jaccard returns |a n b| / |a u b|, or 0 if a or b is empty.
 func (a Hashes) Jaccard(b Hashes) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
@@ -68,14 +68,14 @@ func (a Hashes) Jaccard(b Hashes) float64 {
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
-// JaccardAtLeast returns what Jaccard does, and whether that is t or more, t > 0. Sets that cannot
-// be that similar are told before all of them has been compared; their score is 0.
+// JaccardAtLeast returns the result of Jaccard, and whether it is at least t, which must be
+// positive. It stops early if the sets cannot be that similar; the score is then 0.
 func (a Hashes) JaccardAtLeast(b Hashes, t float64) (score float64, ok bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
 	}
 	sum := len(a) + len(b)
-	of := func(n int) float64 { return float64(n) / float64(sum-n) } // which rises with n, rounded too
+	of := func(n int) float64 { return float64(n) / float64(sum-n) } // increases with n, even when rounded
 	need := min(int(t/(1+t)*float64(sum)), min(len(a), len(b)))
 	for need > 0 && of(need-1) >= t {
 		need--

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestJaccardAtLeast compares scores with those of Jaccard, at thresholds near them and at them.
+// TestJaccardAtLeast compares scores with those of Jaccard, at thresholds equal to them and close
+// to them.
 func TestJaccardAtLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func(n, of int) (s Hashes) {
@@ -33,7 +34,7 @@ func TestJaccardAtLeast(t *testing.T) {
 	}
 }
 
-// TestSetHasher compares sets that share the memory of a SetHasher with those of new ones.
+// TestSetHasher compares the sets of a reused SetHasher with those of new ones.
 func TestSetHasher(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	s := NewSetHasher(Spec{}, 3, 0)

@@ -1,12 +1,12 @@
-// Package features says what the features of a document are, and finds them: the elements of the
-// set that fingerprints and sketches are made of.
+// Package features defines and computes the features of documents: the elements of the set from
+// which fingerprints and sketches are made.
 //
 //	Spec    which features; a parameter of a database, recorded as text (Spec.String)
 //	Walker  text -> fields -> normalised, masked, without stop words -> shingles of words or of
 //	        characters, or set members
 //	Fingerprinter  features -> SimHash and MinHash sketch
 //
-// The zero Spec is shingles of words of one text, all of which count.
+// The zero Spec stands for shingles of words of a single text, all with the same weight.
 package features
 
 import (
@@ -23,20 +23,20 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Unit is what a feature is made of.
+// Unit is the unit of features.
 type Unit string
 
-// The units.
+// Units of features.
 const (
 	Words Unit = "words" // K consecutive words; the same as ""
 	Chars Unit = "chars" // K consecutive characters
-	Set   Unit = "set"   // the members of a set that is given
+	Set   Unit = "set"   // the members of a given set
 )
 
-// NormalForm is what texts are normalised to.
+// NormalForm is the normal form of texts.
 type NormalForm string
 
-// The forms.
+// Normal forms.
 const (
 	None NormalForm = "none" // as they are; the same as ""
 	NFC  NormalForm = "nfc"  // composed
@@ -53,18 +53,18 @@ const (
 	MaxEncoded  = 1<<16 - 1
 )
 
-// defaultSet is the field with the members of a set where none is named.
+// defaultSet is the default name of the field with the members of a set.
 const defaultSet = "set"
 
-// Field is a field of documents whose text has features: that of package engine, in whose
-// documentation an alias of a named type would have no fields.
+// Field is a field of documents whose text has features. It is an alias of an unnamed type, because
+// in the documentation of package engine an alias of a named type would show no fields.
 type Field = struct {
 	Name   string `json:"name"`
 	Weight int    `json:"weight"` // 1 to MaxWeight
 }
 
-// Spec says what the features of a document are. Only fingerprints and sketches of equal specs can
-// be compared. See engine.Features, which documents the fields.
+// Spec defines the features of a document. Only fingerprints and sketches with equal specs can be
+// compared. See engine.Features, which documents the fields.
 type Spec struct {
 	Unit            Unit
 	Symbols         bool
@@ -80,8 +80,9 @@ type Spec struct {
 	Several         bool
 }
 
-// Canonical returns the one form of all specs that mean the same, or why s makes no sense: defaults
-// are filled in or left out; words of lists are distinct and lower-case, they and masks in order.
+// Canonical returns the canonical form of all specs with the same meaning as s, or an error if s is
+// invalid. It adds or removes default values; words in lists become unique, lower-case and sorted,
+// and masks are sorted.
 func (s Spec) Canonical() (Spec, error) {
 	if s.Unit == Words {
 		s.Unit = ""
@@ -90,7 +91,7 @@ func (s Spec) Canonical() (Spec, error) {
 		s.Normalize = ""
 	}
 	if s.MinWords == 1 {
-		s.MinWords = 0 // a text without words has no features anyway
+		s.MinWords = 0 // a text without words never has features
 	}
 	if s.SetField != "" && s.Unit == "" {
 		s.Unit = Set
@@ -122,7 +123,7 @@ func (s Spec) Canonical() (Spec, error) {
 	return s, nil
 }
 
-// validate reports the first thing that makes no sense.
+// validate returns the first error in s.
 func (s Spec) validate() error {
 	switch {
 	case s.Unit != "" && s.Unit != Chars && s.Unit != Set:
@@ -161,7 +162,7 @@ func (s Spec) validate() error {
 	return nil
 }
 
-// Override returns s with what t says. What is zero in t stays as it is in s.
+// Override returns s with the nonzero parts of t in place of its own.
 func (s Spec) Override(t Spec) Spec {
 	if t.SetField != "" && t.Unit == "" {
 		t.Unit = Set
@@ -197,7 +198,7 @@ func (s Spec) Override(t Spec) Spec {
 	return s
 }
 
-// The keys of the lines of an encoded spec.
+// Keys of the lines of an encoded spec.
 const (
 	keyUnit      = "unit"
 	keyField     = "field"
@@ -213,8 +214,8 @@ const (
 	keySeveral   = "several"
 )
 
-// String encodes a canonical spec: "" for the zero Spec, else a line for each part, "key value", in
-// this order:
+// String encodes a canonical spec: "" for the zero Spec, otherwise one line "key value" for each
+// part, in this order:
 //
 //	unit UNIT          symbols     field WEIGHT NAME   set-field NAME   normalize FORM
 //	strip-diacritics   mask MASK   min-words N         left-out WORD    required WORD
@@ -268,11 +269,11 @@ func (s Spec) String() string {
 	return b.String()
 }
 
-// ErrUnknown is the error of Parse for features of a later version of the program.
+// ErrUnknown is returned by Parse for features of a later version of the program.
 var ErrUnknown = errors.New("features that this version does not know")
 
-// Parse is the inverse of Spec.String. It takes canonical specs alone. A part that it does not know
-// is ErrUnknown, and named.
+// Parse is the inverse of Spec.String. It accepts only canonical specs. For an unknown part, it
+// returns ErrUnknown and names the part.
 func Parse(text string) (s Spec, err error) {
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -329,8 +330,8 @@ func (s *Spec) parseLine(key, value string) (err error) {
 	return err
 }
 
-// Describe lists the parts of a canonical spec for a message, words of lists by their number:
-// "chars; fields title:3, body:1; nfkc". It is "" for the zero Spec.
+// Describe lists the parts of a canonical spec for a message, with the numbers of words in lists:
+// "chars; fields title:3, body:1; nfkc". It returns "" for the zero Spec.
 func (s Spec) Describe() string {
 	var parts []string
 	if s.Unit == Chars {
@@ -372,7 +373,7 @@ func (s Spec) Describe() string {
 	return strings.Join(parts, "; ")
 }
 
-// WeightedFields lists the fields as the command line has them: "title:3,body:1".
+// WeightedFields lists the fields in the notation of the command line: "title:3,body:1".
 func (s Spec) WeightedFields() string {
 	var b strings.Builder
 	for i, f := range s.Fields {
@@ -384,5 +385,5 @@ func (s Spec) WeightedFields() string {
 	return b.String()
 }
 
-// Digest returns 8 hexadecimal digits of the XXH3 of text: messages identify a list by them.
+// Digest returns 8 hexadecimal digits of the XXH3 of text, which identify a list in messages.
 func Digest(text string) string { return fmt.Sprintf("%08x", uint32(xxh3.HashString(text))) }

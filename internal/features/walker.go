@@ -8,37 +8,37 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Sink takes the features of a document, with repetitions, in pieces of any length. A feature may
-// come with several weights; the first of them is the largest. It must not keep the slice.
+// Sink receives the features of a document, with repetitions, in pieces of any length. If a feature
+// has several weights, the largest one comes first. A Sink must not retain the slice.
 type Sink interface {
 	Features(hashes []uint64, weight int)
 }
 
-// Walker gives the features of documents to a Sink. It is for reuse, and serves one goroutine at a
-// time.
+// Walker passes the features of documents to a Sink. It is meant to be reused, by one goroutine at
+// a time.
 type Walker struct {
 	spec    Spec
-	order   []int // of the fields, by falling weight
+	order   []int // indexes of the fields by decreasing weight
 	walk    *token.Shingler
 	hash    token.Hasher
 	normal  normalizer
-	parts   [][]byte // scratch: the texts of the fields
-	members []uint64 // scratch: the hashes of a set
+	parts   [][]byte // buffer for the texts of fields
+	members []uint64 // buffer for the hashes of a set
 	to      weighted
 }
 
-// Config returns what a tokenizer for the features of s does, which must be canonical.
+// Config returns the configuration of a tokenizer for the features of s, which must be canonical.
 func (s Spec) Config(k int, seed uint64) token.Config {
 	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, Symbols: s.Symbols, Require: s.inForm(s.RequireWords)}
 }
 
-// Words returns the words of text that shingles of words are made of.
+// Words returns the words of text that shingles consist of.
 func (s Spec) Words(text string) []string {
 	n := newNormalizer(s)
 	return slices.Collect(token.Split(string(n.text([]byte(text))), s.Symbols))
 }
 
-// NewWalker returns the Walker for shingles of k words or characters under the hash function of a
+// NewWalker returns a Walker for shingles of k words or characters with the hash function of a
 // seed. The spec must be canonical.
 func NewWalker(s Spec, k int, seed uint64) *Walker {
 	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s)}
@@ -49,8 +49,8 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 	return w
 }
 
-// Shingler returns the tokenizer, if all that has features is the text as it is and all features
-// have weight 1; else nil.
+// Shingler returns the tokenizer if it suffices: features are those of the unchanged text, with
+// weight 1. Otherwise it returns nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
 	if s.Fields != nil || s.Unit == Set || s.Code != "" || w.normal.active() || s.MinWords > 0 {
@@ -59,7 +59,7 @@ func (w *Walker) Shingler() *token.Shingler {
 	return w.walk
 }
 
-// weighted is a token.Sink that passes on what it gets with a weight.
+// weighted is a token.Sink that passes hashes on with a weight.
 type weighted struct {
 	sink   Sink
 	weight int
@@ -68,8 +68,9 @@ type weighted struct {
 // Shingles passes hashes on.
 func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight) }
 
-// Walk gives the features of text to sink. enough is false if the text is shorter than MinWords, or
-// documents have codes: then it has no features, whatever the sink was given.
+// Walk passes the features of text to sink. enough is false if the text has fewer than MinWords
+// words, or documents have codes: then the text has no features, and the caller must discard those
+// passed to sink.
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 	w.to = weighted{sink: sink, weight: 1}
 	switch {
@@ -100,14 +101,14 @@ func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 	return w.walkFields()
 }
 
-// walkOne walks over the one text of a document.
+// walkOne walks over a document with a single text.
 func (w *Walker) walkOne(text []byte) (token.Stats, bool) {
 	text = w.normal.text(text)
 	st := w.walk.Bytes(text, &w.to)
 	return st, w.words(text, st) >= int64(w.spec.MinWords)
 }
 
-// walkFields walks over the texts of the fields, those of the largest weight first.
+// walkFields walks over the texts of fields, by decreasing weight.
 func (w *Walker) walkFields() (sum token.Stats, enough bool) {
 	words := int64(0)
 	for _, i := range w.order {
@@ -123,8 +124,8 @@ func (w *Walker) walkFields() (sum token.Stats, enough bool) {
 	return sum, words >= int64(w.spec.MinWords)
 }
 
-// words returns how many words text has, as far as that matters: where characters are counted, it
-// walks over the text once more.
+// words returns the number of words in text, if MinWords requires it. For features of characters,
+// it walks over the text again.
 func (w *Walker) words(text []byte, st token.Stats) int64 {
 	if w.spec.MinWords == 0 || w.spec.Unit != Chars {
 		return st.Words
@@ -132,9 +133,9 @@ func (w *Walker) words(text []byte, st token.Stats) int64 {
 	return int64(token.Count(text, w.spec.Symbols, w.spec.MinWords))
 }
 
-// Replica returns copy i of a feature: an element of weight w stands for the w different elements 0
-// to w-1, so that the Jaccard similarity of the sets of copies is the weighted one. Copy 0 is the
-// feature itself.
+// Replica returns copy i of a feature. A feature of weight w is represented by w different
+// elements, 0 to w-1, so that the Jaccard similarity of the sets of copies is the weighted one.
+// Copy 0 is the feature itself.
 func Replica(hash uint64, i int) uint64 {
 	if i == 0 {
 		return hash
@@ -145,7 +146,7 @@ func Replica(hash uint64, i int) uint64 {
 // golden is the increment of SplitMix64.
 const golden = 0x9e3779b97f4a7c15
 
-// AppendReplicas appends all copies of features of a weight.
+// AppendReplicas appends all copies of features with a weight.
 func AppendReplicas(dst, hashes []uint64, weight int) []uint64 {
 	dst = append(dst, hashes...)
 	for i := 1; i < weight; i++ {

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// weights is a document as a vector: a word and its weight.
+// weights is the vector of a document: words and their weights.
 type weights map[string]float64
 
 // vector returns the vector of a document of three fields with the weights of a spec.
@@ -43,17 +43,18 @@ func (v weights) similarity(w weights) (jaccard, cosine, most float64) {
 	return least / most, vw / math.Sqrt(vv*ww), most
 }
 
-// standardError is that of the Jaccard similarity as two sketches of n hashes estimate it, whose
-// sets have a union of that size: both sketches together sample 2n/(1+j) elements of it, none
-// twice.
+// standardError returns the standard error of the Jaccard similarity estimated from two sketches of
+// n hashes. The union of their sets has this size. Both sketches together sample 2n/(1+j) different
+// elements of the union.
 func standardError(j, union, n float64) float64 {
 	sample := 2 * n / (1 + j)
 	return math.Sqrt(j * (1 - j) / sample * (1 - sample/union))
 }
 
-// TestWeightsWithinTheory compares estimates of weighted documents with what they estimate: over
-// many pairs of any similarity, sketches have no bias and the standard error of a sample of N, and
-// the distance of fingerprints is as likely as the angle of the vectors says.
+// TestWeightsWithinTheory compares estimates for many pairs of weighted documents, of any
+// similarity, with the theory: sketches are unbiased and have the standard error of a sample of N,
+// and the distances of fingerprints have the distribution that follows from the angle of the
+// vectors.
 func TestWeightsWithinTheory(t *testing.T) {
 	pairs := exhaustive.Size(400, 20_000)
 	spec := Spec{Fields: []Field{{Name: "title", Weight: 5}, {Name: "head", Weight: 2}, {Name: "body", Weight: 1}}}
@@ -69,7 +70,7 @@ func TestWeightsWithinTheory(t *testing.T) {
 			for j := range words {
 				word := fmt.Sprintf("w%dx%dx%d ", n, i, j)
 				x.WriteString(word)
-				if r.IntN(10) == 0 { // it moves to a field with another weight
+				if r.IntN(10) == 0 { // the word moves to a field with another weight
 					word = fmt.Sprintf("w%dx%dx%d ", n, 2-i, j)
 				}
 				if r.Float64() > keep {

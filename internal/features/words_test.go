@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// voters collects features with their weights, each as often as its first weight says.
+// voters collects features, as many times each as their first weight.
 type voters struct {
 	hashes  []uint64
 	weights []int32
@@ -27,8 +27,9 @@ func (w *voters) Features(hashes []uint64, weight int) {
 	}
 }
 
-// TestWordsOfFingerprint compares fingerprints of every width with the sums of package simhash over
-// the same features, and the first word and the sketch with those of a Fingerprinter of 64 bits.
+// TestWordsOfFingerprint compares fingerprints of every width with the sums of package simhash for
+// the same features. It also compares the first word and the sketch with those of a 64-bit
+// Fingerprinter.
 func TestWordsOfFingerprint(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, spec := range []Spec{{}, {Fields: []Field{{Name: "title", Weight: 5}, {Name: "body", Weight: 1}}}} {

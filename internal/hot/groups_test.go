@@ -13,8 +13,8 @@ import (
 
 const sketchSize = 64
 
-// family returns n variants of one sketch, with up to changes hashes changed in each; some are
-// full, some are not.
+// family returns n variants of a sketch, with up to changes hashes changed in each. Some are full
+// and some are not.
 func family(r *rand.Rand, n, changes int) []minhash.Sketch {
 	base := make([]uint32, 40+r.IntN(40))
 	for i := range base {
@@ -39,8 +39,8 @@ func shape(o *Order, s minhash.Sketch) (Shape, []uint32) {
 	return NewShape(len(s), keys), cold[:n]
 }
 
-// TestGroups compares with all pairs: those that are similar and have no cold hash in common are
-// found, each once, and where each hot hash has a bit of its own no others.
+// TestGroups compares Groups with all pairs: all similar pairs without a common cold hash are
+// found, once each. If each hot hash has a separate bit, no other pairs are found.
 func TestGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, families := range []int{1, 3, 15} {
@@ -88,8 +88,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTemplate has pages of one template that are less similar than the threshold: not one
-// is looked at.
+// TestGroupsOfTemplate has pages of one template that are less similar than the threshold: none is
+// compared.
 func TestGroupsOfTemplate(t *testing.T) {
 	groups := NewGroups(128)
 	s := NewShape(98, make([]Key, 86))
@@ -107,7 +107,7 @@ func TestGroupsOfTemplate(t *testing.T) {
 	}
 }
 
-// TestGroupsWhileAdding searches while members are added.
+// TestGroupsWhileAdding searches while another goroutine adds members.
 func TestGroupsWhileAdding(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	all := family(r, 4000, 8)

@@ -1,10 +1,10 @@
-// Package hot orders the hashes of sketches by how many sketches have them.
+// Package hot orders the hashes of sketches by the number of sketches that contain them.
 //
-// A few shingles are in very many texts: licences, page furniture, templates. Their hashes are hot.
-// Postings of hot hashes are long and tell little, so an index of sketches lists these hashes with
-// the number of documents that have them, and has an order of hashes with the hot ones last
-// (Order). Sketches that may be similar for their hot hashes alone are grouped by how many they
-// have (Groups), which takes the place of postings of hot hashes.
+// A few shingles occur in very many texts: licences, page furniture, templates. Their hashes are
+// hot. Postings of hot hashes are long and say little about similarity. Therefore an index of
+// sketches stores these hashes with their numbers of documents, and uses an order of hashes that
+// ends with the hot ones (Order). Sketches that may be similar only because of hot hashes are
+// grouped by their number of hot hashes (Groups), which replaces the postings of hot hashes.
 package hot
 
 import (
@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// Every document is counted of up to All; of more, a sample of as many, of an eighth, or of
-	// most.
+	// Up to All documents are all counted. Of more documents, a sample is counted: an eighth, but
+	// at least All and at most most.
 	All    = 1 << 15
 	stride = 8
 	most   = 1 << 18
-	// A hash is hot if Least documents have it, by this estimate, and counted of those that are
-	// counted do.
+	// A hash is hot if an estimated Least documents have it, and at least counted documents of the
+	// sample.
 	Least   = 32
 	counted = 8
 )
@@ -29,14 +29,15 @@ const (
 // A Hash is a hash that many sketches have.
 type Hash struct {
 	Hash      uint32
-	Documents uint32 // how many documents have it, about; at least 1
+	Documents uint32 // approximate number of documents that have it; at least 1
 }
 
-// Hashes returns the hot hashes, ascending, of n documents with the given sketches.
-// It calls sketch twice for each document of a sample, which is all of them up to 32,768, and uses
-// the result of a call before the next one. It counts twice: first all hashes, in counters that
-// several hashes may share, then those alone whose counter is high enough. Memory: 256 bytes a
-// document of the sample, at most 48 MiB, and 8 bytes for each hash that is hot, or nearly.
+// Hashes returns the hot hashes, in ascending order, of n documents with the given sketches. It
+// samples the documents, or uses all if there are at most 32,768. It calls sketch twice for each
+// document of the sample, and uses the result of a call before the next one. The first pass counts
+// all hashes, in counters that several hashes may share. The second pass counts only hashes whose
+// counter is high enough. It needs 256 bytes of memory per document of the sample, at most 48 MiB,
+// and 8 bytes for each hash that is hot, or almost hot.
 func Hashes(n int, sketch func(i int) ([]uint32, error)) ([]Hash, error) {
 	step := max(min((n+All-1)/All, stride), (n+most-1)/most, 1)
 	threshold := max(Least/step, counted)
@@ -73,17 +74,17 @@ func Hashes(n int, sketch func(i int) ([]uint32, error)) ([]Hash, error) {
 	return hot, nil
 }
 
-// tally counts hashes exactly, in memory that the number of different ones bounds.
+// tally counts hashes exactly, in memory proportional to the number of different hashes.
 type tally struct {
-	recent []uint32 // not in counts yet
-	room   []uint32 // to sort them
-	counts []Hash   // ascending
+	recent []uint32 // hashes not yet in counts
+	tmp    []uint32 // buffer for sorting recent
+	counts []Hash   // in ascending order of hashes
 }
 
-// tallyRecent is how many hashes are merged at a time.
+// tallyRecent is the number of hashes that are merged at a time.
 const tallyRecent = 1 << 21
 
-// add counts a hash once more.
+// add increments the count of a hash.
 func (t *tally) add(hash uint32) {
 	if len(t.recent) == tallyRecent {
 		t.merge()
@@ -91,12 +92,12 @@ func (t *tally) add(hash uint32) {
 	t.recent = append(t.recent, hash)
 }
 
-// merge brings counts up to date.
+// merge adds the recent hashes to counts.
 func (t *tally) merge() {
-	if cap(t.room) < len(t.recent) {
-		t.room = make([]uint32, len(t.recent))
+	if cap(t.tmp) < len(t.recent) {
+		t.tmp = make([]uint32, len(t.recent))
 	}
-	t.recent, t.room = ordered.Sort32(t.recent, t.room[:len(t.recent)])
+	t.recent, t.tmp = ordered.Sort32(t.recent, t.tmp[:len(t.recent)])
 	var merged []Hash
 	old := t.counts
 	for i := 0; i < len(t.recent); {

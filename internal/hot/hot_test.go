@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPrefixOrder compares prefixes of many lengths with a sort by class and hash, where some cold
-// hashes pass the filter.
+// TestPrefixOrder compares prefixes of many lengths with a sort by class and hash. Some cold hashes
+// pass the filter.
 func TestPrefixOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(75, 76))
 	passed := 0
@@ -54,7 +54,7 @@ func TestPrefixOrder(t *testing.T) {
 	}
 }
 
-// TestTally compares counting in several portions with a map.
+// TestTally compares a count in several portions with a map.
 func TestTally(t *testing.T) {
 	rng := rand.New(rand.NewPCG(69, 70))
 	var all tally

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// An Order is an order of the hashes of sketches: cold ones first, by value, then hot ones by
-// class, bits.Len32 of the number of documents; those of a class by value. It is a hash table of
-// the hot ones, at most half full, and a bitmap that tells nearly all others without a look at the
-// table.
+// An Order is an order of the hashes of sketches: first cold hashes, by value, then hot hashes by
+// class, which is bits.Len32 of the number of documents, and within a class by value. It consists
+// of a hash table of the hot hashes, at most half full, and a bitmap that identifies nearly all
+// cold hashes without accessing the table.
 type Order struct {
 	slots  []Key   // 0 if free
-	filter []uint8 // 8 bits a slot; those of hot hashes are set
-	seed   uint64  // odd, drawn at random: no list of hashes can make many of them collide
+	filter []uint8 // 8 bits per slot; the bits of hot hashes are set
+	seed   uint64  // odd and random: no list of hashes can be made to collide
 	shift  int
 }
 
-// A Key is a hot hash: number<<40 | class<<32 | hash. Its number is its place in the list, by
+// A Key is a hot hash: number<<40 | class<<32 | hash. Its number is its index in the list, modulo
 // maskBits.
 type Key uint64
 
 func (k Key) class() uint8 { return uint8(k>>32) % 33 }
 
-// NewOrder returns the order that a list says.
+// NewOrder returns the order for a list of hot hashes.
 func NewOrder(hot []Hash) *Order {
 	size := bits.Len(uint(2 * len(hot)))
 	o := &Order{
@@ -41,13 +41,13 @@ func NewOrder(hot []Hash) *Order {
 	return o
 }
 
-// filterAt returns the bit of the filter for a hash, and is also where a look at the table begins:
-// by multiply-shift hashing (Dietzfelbinger et al., J. Algorithms 1997).
+// filterAt returns the bit of the filter for a hash; its slot is where a search of the table
+// begins. It uses multiply-shift hashing (Dietzfelbinger et al., J. Algorithms 1997).
 func (o *Order) filterAt(hash uint32) uint64 {
 	return uint64(hash) * o.seed >> ((o.shift - 3) & 63)
 }
 
-// key returns the key of a hash by a look at the table, 0 if it is cold.
+// key looks up the key of a hash in the table. It returns 0 if the hash is cold.
 func (o *Order) key(hash uint32) Key {
 	for i := int(o.filterAt(hash) >> 3); ; i = (i + 1) & (len(o.slots) - 1) {
 		if k := o.slots[i]; k == 0 || uint32(k) == hash {
@@ -56,25 +56,25 @@ func (o *Order) key(hash uint32) Key {
 	}
 }
 
-// prefixStep is how many hashes Prefix looks up at a time.
+// prefixStep is the number of hashes that Prefix looks up at a time.
 const prefixStep = 64
 
-// Prefix appends to dst the first n hashes of a sketch in this order, all of them if there are no
-// more, and returns how many of these are cold. If not all are, keys are those of all hot hashes of
-// the sketch, in the buffer room. The filter is tested for some hashes at a time, without a branch,
-// so that cache misses overlap.
-func (o *Order) Prefix(dst []uint32, sketch []uint32, n int, room []Key) (prefix []uint32, cold int, keys []Key) {
-	hot, first := room[:0], len(dst)
+// Prefix appends to dst the first n hashes of a sketch in this order, or all if there are fewer,
+// and returns the number of cold ones. If there are hot ones, keys are the keys of all hot hashes
+// in the sketch, stored in the buffer buf. Prefix tests the filter for several hashes at a time,
+// without a branch, so that cache misses overlap.
+func (o *Order) Prefix(dst []uint32, sketch []uint32, n int, buf []Key) (prefix []uint32, cold int, keys []Key) {
+	hot, first := buf[:0], len(dst)
 	n = min(n, len(sketch))
 	if len(o.slots) == 1 { // the list is empty
 		return append(dst, sketch[:n]...), n, hot
 	}
 	dst = slices.Grow(dst, n)
 	end := len(dst) + n
-	for len(dst) < end && len(sketch) > 0 { // the sketch ascends, and so do the cold ones in it
+	for len(dst) < end && len(sketch) > 0 { // the sketch is ascending, and so are its cold hashes
 		some := sketch[:min(end-len(dst), len(sketch), prefixStep)]
 		sketch = sketch[len(some):]
-		maybe := uint64(0) // bit i is that of some[i]
+		maybe := uint64(0) // bit i is set if some[i] may be hot
 		for i, h := range some {
 			bit := o.filterAt(h)
 			maybe |= uint64(o.filter[bit>>3]>>(bit&7)&1) << (i & 63)
@@ -98,13 +98,13 @@ func (o *Order) Prefix(dst []uint32, sketch []uint32, n int, room []Key) (prefix
 	return appendLeast(dst, hot, end-len(dst)), len(dst) - first, hot
 }
 
-// appendLeast appends the hashes of the n least of keys to dst, which has room for them. Keys of a
-// class ascend, so they are only counted by class.
+// appendLeast appends the hashes of the n smallest keys to dst, whose capacity must suffice. Keys
+// within a class are ascending, so it only needs to count them by class.
 func appendLeast(dst []uint32, keys []Key, n int) []uint32 {
 	if n == 0 {
 		return dst
 	}
-	var next [33]uint32 // where the next of a class goes
+	var next [33]uint32 // position of the next hash, by class
 	for _, k := range keys {
 		next[k.class()]++
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkHash hashes a picture of 512 x 512, and BenchmarkHash/.../decode decodes it alone.
+// BenchmarkHash hashes a picture of 512 x 512, and BenchmarkHash/.../decode only decodes it.
 func BenchmarkHash(b *testing.B) {
 	img := scene(512, 512, 1)
 	var jpg bytes.Buffer

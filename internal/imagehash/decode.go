@@ -23,11 +23,11 @@ import (
 // A format is a file format of pictures.
 type format struct {
 	name       string
-	magic      []string // how files begin; any byte can stand for a question mark
+	magic      []string // first bytes of the file; a question mark matches any byte
 	extensions []string
 	config     func(io.Reader) (image.Config, error)
 	decode     func(io.Reader) (image.Image, error)
-	exif       func(data []byte) []byte // returns the metadata, in the form of a TIFF file
+	exif       func(data []byte) []byte // returns the Exif metadata, which are a TIFF file
 }
 
 var formats = []format{
@@ -40,13 +40,13 @@ var formats = []format{
 		func(data []byte) []byte { return data }},
 }
 
-// HasExtension reports whether a file's name ends as those of pictures that Hash can read do.
+// HasExtension reports whether a file's name has the ending of a picture that Hash can read.
 func HasExtension(name string) bool {
 	extension := strings.ToLower(filepath.Ext(name))
 	return slices.ContainsFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
 }
 
-// formatOf returns the number of the format of a file, or -1.
+// formatOf returns the index of a file's format in formats, or -1.
 func formatOf(data []byte) int {
 	matches := func(magic string) bool {
 		for i := range len(magic) {
@@ -63,12 +63,12 @@ func formatOf(data []byte) int {
 type picture struct {
 	image.Image
 	format string
-	turn   turn // that shows the picture upright
+	turn   turn // turns the picture upright
 }
 
-// decode reads a picture; it may use that many bytes of memory.
+// decode reads a picture, and uses at most this many bytes of memory.
 func decode(r io.Reader, memory int64) (pic picture, err error) {
-	most := memory / 4 // the buffer grows by copying
+	most := memory / 4 // the buffer grows by copying, so it needs a multiple of the file's size
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return pic, err
@@ -81,7 +81,7 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 		return pic, refused(NotPicture, "no JPEG, PNG, GIF, WebP, BMP or TIFF file")
 	}
 	defer func() {
-		// The decoders are not part of simdb, and files are made by anybody.
+		// The decoders are not part of simdb, and files may be hostile.
 		if p := recover(); p != nil {
 			err = refused(Undecodable, "the decoder fails: %v", p)
 		}
@@ -123,9 +123,10 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 	return pic, nil
 }
 
-// checkSize refuses a picture that takes too much memory. A progressive JPEG file takes the most:
-// 12 bytes a pixel for coefficients and 3 for colours, in CMYK 16, 3, and 5 more to combine them;
-// the next most is a TIFF file of 16 bits in one strip with 16. For the brightness 4 are added.
+// checkSize refuses a picture that would need too much memory. A progressive JPEG file needs the
+// most: 12 bytes per pixel for coefficients and 3 for colours; in CMYK 16, 3, and 5 more to combine
+// them. The next is a TIFF file with 16-bit colours in one strip, with 16 bytes. The brightness
+// needs 4 more.
 func checkSize(cfg image.Config, memory int64) error {
 	bytesPerPixel := int64(20)
 	if cfg.ColorModel == color.CMYKModel {
@@ -142,8 +143,8 @@ func checkSize(cfg image.Config, memory int64) error {
 	return nil
 }
 
-// firstFrame returns the first frame of a WebP file as a file without animation. A frame has its
-// position, its size less one, its duration and flags, and its chunks.
+// firstFrame returns the first frame of an animated WebP file as a file without animation. A frame
+// consists of its position, its size less one, its duration and flags, and its chunks.
 func firstFrame(data []byte) []byte {
 	const frameHeader, alpha = 16, 1 << 4
 	frame := chunk(data[12:], "ANMF", binary.LittleEndian)
@@ -172,16 +173,16 @@ func firstFrame(data []byte) []byte {
 	return out
 }
 
-// unusedAlpha reports whether the header of a lossless WebP file says that its alpha is not used:
-// RFC 9649, 3.4. The bit follows a byte of signature and two sizes of 14 bits.
+// unusedAlpha reports whether the header of a lossless WebP file says that its alpha is unused: RFC
+// 9649, 3.4. This bit follows a signature byte and two 14-bit sizes.
 func unusedAlpha(data []byte) bool {
 	const at, used = 4, 1 << 4
 	head := chunk(data[12:], "VP8L", binary.LittleEndian)
 	return len(head) > at && head[at]&used == 0
 }
 
-// allClear reports whether nothing of a picture is to be seen. In BMP files that is an alpha that
-// the program that wrote them did not use.
+// allClear reports whether a picture is completely transparent. A BMP file may be so if the program
+// that wrote it did not use alpha.
 func allClear(img *image.NRGBA) bool {
 	for i := 3; i < len(img.Pix); i += 4 {
 		if img.Pix[i] != 0 {
@@ -191,7 +192,7 @@ func allClear(img *image.NRGBA) bool {
 	return true
 }
 
-// canvas returns the first frame of a GIF file in a picture of the full size.
+// canvas returns the first frame of a GIF file, drawn into a picture of the full size.
 func canvas(frame *image.Paletted, cfg image.Config) image.Image {
 	ground := slices.Index(frame.Palette, color.Color(color.RGBA{}))
 	full := image.Rect(0, 0, cfg.Width, cfg.Height)
@@ -208,8 +209,8 @@ func canvas(frame *image.Paletted, cfg image.Config) image.Image {
 	return out
 }
 
-// correctFax inverts a TIFF file with the compression of a fax in which 0 is black: there the
-// decoder of golang.org/x/image (v0.48.0) takes black for white.
+// correctFax inverts a TIFF file with fax compression if 0 means black: the decoder of
+// golang.org/x/image (v0.48.0) swaps black and white in this case.
 func correctFax(img *image.Gray, data []byte) {
 	compression := tiffField(data, fieldCompression)
 	if (compression == faxGroup3 || compression == faxGroup4) && tiffField(data, fieldPhotometric) == blackIsZero {

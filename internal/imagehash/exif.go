@@ -5,8 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// orientation returns the turn that metadata in the form of a TIFF file say, upright if they say
-// none.
+// orientation returns the turn in the Exif metadata, or upright if they have none.
 func orientation(metadata []byte) turn {
 	if v := tiffField(metadata, fieldOrientation); 1 <= v && v <= 8 {
 		return turn(v)
@@ -14,14 +13,14 @@ func orientation(metadata []byte) turn {
 	return upright
 }
 
-// jpegExif returns the metadata of the segment APP1: CIPA DC-008 (Exif), 4.7.2. A segment has a
-// byte 0xff, its kind, and its length with the two bytes of that.
+// jpegExif returns the metadata of the segment APP1: CIPA DC-008 (Exif), 4.7.2. A segment consists
+// of a byte 0xff, its kind, and its length, which includes the two bytes of the length.
 func jpegExif(data []byte) []byte {
 	const app1, startOfScan = 0xe1, 0xda
 	for at := 2; at+10 <= len(data) && data[at] == 0xff && data[at+1] != startOfScan; {
 		end := at + 2 + int(binary.BigEndian.Uint16(data[at+2:]))
 		switch content, ok := bytes.CutPrefix(data[at+4:], []byte("Exif\x00\x00")); {
-		case data[at+1] == 0xff: // a byte to fill up
+		case data[at+1] == 0xff: // a fill byte
 			at++
 		case data[at+1] == app1 && ok:
 			return content[:max(min(len(content), end-at-10), 0)]
@@ -36,14 +35,14 @@ func jpegExif(data []byte) []byte {
 func pngExif(data []byte) []byte { return chunk(data[8:], "eXIf", binary.BigEndian) }
 
 // webpExif returns the metadata of the chunk EXIF: https://www.rfc-editor.org/rfc/rfc9649, 2.7.1.5.
-// Some programs write what JPEG has before them.
+// Some programs write the prefix of JPEG before the metadata.
 func webpExif(data []byte) []byte {
 	return bytes.TrimPrefix(chunk(data[12:], "EXIF", binary.LittleEndian), []byte("Exif\x00\x00"))
 }
 
-// chunk returns the content of the first chunk of a kind. A chunk has, in PNG and with the high
-// byte first, the length of its content, a kind, and after the content a checksum; in WebP a kind,
-// the length, and content that is filled up to an even length.
+// chunk returns the content of the first chunk of a kind. In PNG a chunk consists of the length of
+// its content (big-endian), its kind, the content, and a checksum. In WebP it consists of its kind,
+// the length (little-endian), and the content padded to an even length.
 func chunk(data []byte, kind string, order binary.ByteOrder) []byte {
 	for len(data) >= 8 {
 		found, length, content := data[4:8], data[:4], data[8:]
@@ -72,9 +71,9 @@ const (
 	blackIsZero      = 1
 )
 
-// tiffField returns the value of a field of 16 bits in the first directory, or 0: TIFF 6.0, section
-// 2. A directory has the number of its entries, and entries of 12 bytes: the field, the type of its
-// values (3 for 16 bits), their number, and the value.
+// tiffField returns the value of a 16-bit field in the first directory, or 0: TIFF 6.0, section 2.
+// A directory consists of the number of its entries, and entries of 12 bytes: the field, the type
+// of its values (3 for 16 bits), their number, and the value.
 func tiffField(data []byte, field uint16) uint16 {
 	if len(data) < 8 {
 		return 0

@@ -17,27 +17,29 @@ import (
 type Kind uint8
 
 const (
-	// PDQ has 256 bits: which of the 16 x 16 lowest frequencies of a picture of 64 x 64 are over
-	// their median. Pictures at a distance of at most 31 count as the same; its description says
-	// that random ones are at about 128. See https://github.com/facebook/ThreatExchange.
+	// PDQ has 256 bits. The picture is shrunk to 64 x 64, and each bit says whether one of the 16 x
+	// 16 lowest frequencies is above their median. Pictures at a distance of at most 31 count as
+	// the same; according to its description, random pictures have a distance of about 128. See
+	// https://github.com/facebook/ThreatExchange.
 	PDQ Kind = iota
-	// DHash has 64 bits: where a picture of 9 x 8 becomes brighter to the right. See
+	// DHash has 64 bits. The picture is shrunk to 9 x 8, and each bit says whether brightness
+	// increases to the right. See
 	// https://www.hackerfactor.com/blog/index.php?/archives/529-Kind-of-Like-That.html.
 	DHash
-	// PHash has 64 bits: which of the 8 x 8 lowest frequencies of a picture of 32 x 32 are over
-	// their median. See
+	// PHash has 64 bits. The picture is shrunk to 32 x 32, and each bit says whether one of the 8 x
+	// 8 lowest frequencies is above their median. See
 	// https://www.hackerfactor.com/blog/index.php?/archives/432-Looks-Like-It.html.
 	PHash
-	// DHash256 has 256 bits: as DHash, of a picture of 17 x 16.
+	// DHash256 has 256 bits. It is DHash with a picture of 17 x 16.
 	DHash256
 )
 
-// kinds has the names, widths in bits and algorithms by Kind.
+// kinds has the name, the width in bits and the algorithm of each Kind.
 var kinds = [...]struct {
 	name  string
 	bits  int
 	near  int
-	small int // the small picture of DHash and DHash256 has that many rows, and a column more
+	small int // rows of the small picture of DHash and DHash256; it has one column more
 }{
 	PDQ:      {"pdq", 256, 31, 0},
 	DHash:    {"dhash", 64, 8, 8},
@@ -48,7 +50,7 @@ var kinds = [...]struct {
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{PDQ, DHash, PHash, DHash256} }
 
-// ParseKind returns the kind with a name, in letters of either case.
+// ParseKind returns the kind with this name, ignoring case.
 func ParseKind(name string) (Kind, error) {
 	var names []string
 	for _, k := range Kinds() {
@@ -69,61 +71,63 @@ func (k *Kind) UnmarshalText(text []byte) (err error) {
 // String returns the name.
 func (k Kind) String() string { return kinds[k].name }
 
-// Near returns up to which distance pictures count as the same unless somebody says otherwise.
+// Near returns the default distance up to which pictures count as the same.
 func (k Kind) Near() int { return kinds[k].near }
 
-// Bits returns how many bits a hash has.
+// Bits returns the number of bits of a hash.
 func (k Kind) Bits() int { return kinds[k].bits }
 
-// DefaultMemory is the memory that a picture may take if Options.Memory is 0. It is enough for 67
-// million pixels.
+// DefaultMemory is the memory limit for a picture, in bytes, if Options.Memory is 0. It suffices
+// for 67 million pixels.
 const DefaultMemory = 5 << 28
 
-// Options are what is chosen in addition to the kind.
+// Options are the options of Hash in addition to the kind.
 type Options struct {
 	// Orientations returns the hashes of the picture in all eight orientations, see
 	// [Result.Hashes].
 	Orientations bool
-	// Memory is how many bytes may be used for a picture, 0 for DefaultMemory: its file, which may
-	// have a quarter of them, and at most 20 bytes a pixel, in a JPEG file in CMYK 28.
+	// Memory is the number of bytes that may be used for a picture; 0 means DefaultMemory. The
+	// picture's file may use a quarter of it, and pixels need at most 20 bytes each, or 28 in a
+	// CMYK JPEG file.
 	Memory int64
 }
 
-// A Result is what Hash has computed.
+// A Result is the result of Hash.
 type Result struct {
-	// Hashes has the hash of the picture and, if Options.Orientations, those of the picture
-	// rotated counterclockwise by 90, 180 and 270 degrees, upside down, mirrored left to right,
-	// transposed, and transposed and rotated by 180 degrees, in the order of Meta's PDQ. Of a hash,
-	// word 0 is the most significant: the words in hexadecimal are what the references print.
+	// Hashes has the hash of the picture. With Options.Orientations, it is followed by the hashes
+	// of the picture rotated counterclockwise by 90, 180 and 270 degrees, turned upside down,
+	// mirrored left to right, transposed, and transposed and rotated by 180 degrees, in the order
+	// of Meta's PDQ. Word 0 of a hash is the most significant: the words in hexadecimal are the
+	// output of the references.
 	Hashes [][]uint64
-	// Quality is 0 to 100 for PDQ, and -1 for other kinds. It tells how much there is to see; Meta
-	// advises to ignore pictures of less than 50.
+	// Quality is 0 to 100 for PDQ, and -1 for other kinds. It measures the amount of detail; Meta
+	// recommends ignoring pictures with less than 50.
 	Quality int
-	// Width and Height are the size in pixels after it was turned as its metadata say.
+	// Width and Height are the size in pixels, in the orientation that the metadata give.
 	Width, Height int
 	// Format is jpeg, png, gif, webp, bmp or tiff.
 	Format string
-	// Refused, if not nil, says why a hash of this kind would mean nothing: the picture is too small
-	// or flat. Hashes are then made of all pixels (see [Sum]).
+	// Refused, if not nil, says why a hash of this kind would be meaningless: the picture is too
+	// small or flat. Hashes are then computed from all pixels (see [Sum]).
 	Refused *RefusedError
 }
 
-// A Reason is why a picture is refused.
+// A Reason says why a picture is refused.
 type Reason uint8
 
 const (
-	// NotPicture is a file that does not begin as a picture of a known format does.
+	// NotPicture is a file that does not begin like a picture of a supported format.
 	NotPicture Reason = iota
-	// Undecodable is a picture that cannot be decoded: it is damaged or cut off, or it uses a part
-	// of its format that is not supported.
+	// Undecodable is a picture that cannot be decoded: it is damaged or truncated, or it uses an
+	// unsupported feature of its format.
 	Undecodable
-	// TooLarge is a picture that would take more memory than Options.Memory.
+	// TooLarge is a picture that would need more memory than Options.Memory.
 	TooLarge
-	// TooSmall is a picture of which a side has less than 5 pixels, the least that PDQ hashes.
+	// TooSmall is a picture with a side of less than 5 pixels, the minimum for PDQ.
 	TooSmall
-	// Flat is a picture without the differences of brightness that its hash is made of, such as an
-	// empty page: all such pictures would be alike. Result.Refused has this reason and TooSmall; the
-	// other ones are errors.
+	// Flat is a picture without the differences of brightness that its hash is based on, such as an
+	// empty page: all such pictures would have similar hashes. Flat and TooSmall are reported in
+	// Result.Refused; the other reasons are errors.
 	Flat
 )
 
@@ -132,7 +136,7 @@ var reasons = [...]string{"not a picture", "cannot be decoded", "too large", "to
 // String returns the reason in words.
 func (r Reason) String() string { return reasons[r] }
 
-// A RefusedError says why there is no hash of a picture.
+// A RefusedError says why a picture has no hash.
 type RefusedError struct {
 	Reason Reason
 	Err    error // details
@@ -148,10 +152,10 @@ func refused(r Reason, format string, args ...any) error {
 	return &RefusedError{r, fmt.Errorf(format, args...)}
 }
 
-// Hash reads all of a picture from r and returns its hash or hashes. A picture that cannot be
-// decoded gives a [RefusedError]; other errors are those of r. Memory for pixels is allocated only
-// after their number has been compared with Options.Memory. Hash may be called from many
-// goroutines, each of which needs the memory.
+// Hash reads a whole picture from r and returns its hash or hashes. If the picture cannot be
+// decoded, the error is a [RefusedError]; other errors are those of r. Memory for pixels is
+// allocated only after their number has been compared with Options.Memory. Hash may be called
+// concurrently; each call needs its own memory.
 func Hash(r io.Reader, kind Kind, opt Options) (Result, error) {
 	opt.Memory = cmp.Or(opt.Memory, DefaultMemory)
 	turns := dihedral[:1]
@@ -185,16 +189,16 @@ func Hash(r io.Reader, kind Kind, opt Options) (Result, error) {
 	return res, err
 }
 
-// Sum returns what stands for the hash of a file that is read from r and cannot be decoded. As the
-// hashes of a picture that is too small or flat, it is as far from others as random bits are, and
-// equal only for equal content.
+// Sum returns a substitute for the hash of a file that cannot be decoded, which it reads from r.
+// Like the hash of a picture that is too small or flat, it is as far from other hashes as random
+// bits, and equal only for equal content.
 func Sum(r io.Reader, kind Kind) ([]uint64, error) {
 	h := xxh3.New()
 	_, err := io.Copy(h, r)
 	return kind.sum(h), err
 }
 
-// sum returns as many words as a hash has, made of what was written to h.
+// sum returns as many words as a hash has, computed from the data written to h.
 func (k Kind) sum(h *xxh3.Hasher) (words []uint64) {
 	all := h.Sum128().Bytes()
 	for seed := range k.Bits() / 64 {
@@ -203,10 +207,10 @@ func (k Kind) sum(h *xxh3.Hasher) (words []uint64) {
 	return words
 }
 
-// write writes the size of a picture with a turn applied and its pixels, as they are seen on any
-// ground: equal pictures are the same, in whichever format and however they are stored.
+// write writes the size and the pixels of a picture, with a turn applied, to h. Pixels are written
+// as they look on any background, so equal pictures yield equal data in any format and encoding.
 func (p picture) write(h *xxh3.Hasher, t turn) {
-	pixel := func(x, y int) color.RGBA64 { // of those that have more bits than the file
+	pixel := func(x, y int) color.RGBA64 { // for images with more bits per pixel than the file
 		return color.RGBA64Model.Convert(color.NRGBAModel.Convert(p.At(x, y))).(color.RGBA64)
 	}
 	switch img := p.Image.(type) {
@@ -228,7 +232,7 @@ func (p picture) write(h *xxh3.Hasher, t turn) {
 	}
 }
 
-// pack returns n bits as words, the first bit as the highest one of word 0.
+// pack packs n bits into words. The first bit is the most significant one of word 0.
 func pack(n int, bit func(i int) bool) []uint64 {
 	words := make([]uint64, n/64)
 	for i := range n {

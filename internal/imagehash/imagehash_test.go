@@ -63,7 +63,7 @@ func rotated(p *image.RGBA) *image.RGBA {
 	return paint(h, w, func(x, y int) color.RGBA { return p.RGBAAt(w-1-y, x) })
 }
 
-// flipped returns a picture upside down.
+// flipped returns a picture turned upside down.
 func flipped(p *image.RGBA) *image.RGBA {
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	return paint(w, h, func(x, y int) color.RGBA { return p.RGBAAt(x, h-1-y) })
@@ -74,18 +74,18 @@ func orientations(p *image.RGBA) []*image.RGBA {
 	r90 := rotated(p)
 	r180 := rotated(r90)
 	r270 := rotated(r180)
-	// Mirrored left to right is rotated by 180 degrees and flipped; transposed is rotated by 90
-	// degrees counterclockwise and flipped.
+	// Mirroring left to right is rotating by 180 degrees and flipping. Transposing is rotating by
+	// 90 degrees counterclockwise and flipping.
 	return []*image.RGBA{p, r90, r180, r270, flipped(p), flipped(r180), flipped(r90), flipped(r270)}
 }
 
-// The hash of a turned picture is that of the picture for the orientation.
+// The hash of a turned picture equals the picture's hash for that orientation.
 func TestOrientations(t *testing.T) {
 	for _, test := range []struct {
 		w, h int
-		// The most bits that hashes of PDQ differ by. Where 64 parts of the picture have an odd
-		// number of pixels its filter and the pixels that it takes are symmetric, so that sums
-		// differ only in how they are rounded; elsewhere they are half a pixel off.
+		// most is the largest number of different bits between hashes of PDQ. If 64 parts of the
+		// picture have an odd number of pixels, the filter and the sampled pixels are symmetric, so
+		// sums differ only by rounding; otherwise they are half a pixel off.
 		most int
 	}{{320, 320, 2}, {192 * 3, 320, 2}, {64, 64, 2}, {200, 150, 60}, {97, 341, 90}, {256, 256, 60}} {
 		pic := scene(test.w, test.h, uint64(test.w))
@@ -115,7 +115,7 @@ func TestOrientations(t *testing.T) {
 	}
 }
 
-// The size is that of the upright picture, and metadata before those that count is skipped.
+// The size is that of the upright picture. Other metadata before the Exif data are skipped.
 func TestUpright(t *testing.T) {
 	exif := func(order binary.AppendByteOrder, turn uint16) []byte {
 		out := []byte("Exif\x00\x00II*\x00")
@@ -162,7 +162,7 @@ func TestUpright(t *testing.T) {
 			t.Errorf("%s: %d x %d", test.name, res.Width, res.Height)
 		}
 	}
-	for _, profile := range []string{"", "ICC", "ICCP"} { // in a chunk before the metadata, with a byte to fill it up
+	for _, profile := range []string{"", "ICC", "ICCP"} { // in a chunk before the metadata, with a fill byte
 		file := pictures(t)["turn6.webp"]
 		chunk := append(binary.LittleEndian.AppendUint32([]byte("ICCP"), uint32(len(profile))), profile...)
 		file = slices.Concat(file[:30], append(chunk, 0)[:len(chunk)+len(chunk)%2], file[30:])
@@ -173,7 +173,7 @@ func TestUpright(t *testing.T) {
 	}
 }
 
-// Of 16 bits of grey the upper eight count, whatever the others are.
+// Of 16-bit grey, only the upper eight bits count.
 func TestDeepGrey(t *testing.T) {
 	pic := scene(120, 90, 3)
 	grey, deep := image.NewGray(pic.Rect), image.NewGray16(pic.Rect)
@@ -209,7 +209,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// reasonOf returns why a picture is refused, and fails where it is not.
+// reasonOf returns the reason why a picture is refused, and fails the test if it is not refused.
 func reasonOf(t *testing.T, name string, err error) Reason {
 	t.Helper()
 	var refused *RefusedError
@@ -265,8 +265,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Of pictures without a hash those with equal pixels have equal Hashes, however they are stored, and
-// all others have different ones; and so have files that cannot be decoded.
+// Pictures without a meaningful hash have equal Hashes if their pixels are equal, in any encoding,
+// and different ones otherwise. The same is true of files that cannot be decoded.
 func TestPlain(t *testing.T) {
 	encoded := func(encode func(w io.Writer) error) []byte {
 		var b bytes.Buffer
@@ -289,7 +289,7 @@ func TestPlain(t *testing.T) {
 			img.Pix[i] = 255
 		}
 		for _, p := range masked {
-			img.SetNRGBA(p.X, p.Y, color.NRGBA{uint8(7 * p.X), 3, 9, 0}) // of a colour that nobody sees
+			img.SetNRGBA(p.X, p.Y, color.NRGBA{uint8(7 * p.X), 3, 9, 0}) // an invisible colour
 		}
 		return pngOf(img)
 	}
@@ -312,7 +312,7 @@ func TestPlain(t *testing.T) {
 		{white(), pngOf(solid(20, 30, color.Gray{255}))},
 		{white(image.Pt(3, 4))},
 		{white(image.Pt(4, 3))},
-		{pngOf(solid(20, 30, color.Gray16{255}))}, // of which 8 bits are black
+		{pngOf(solid(20, 30, color.Gray16{255}))}, // its upper 8 bits are black
 		{pngOf(solid(20, 30, color.Gray16{254}))},
 		{pngOf(solid(20, 30, color.Gray{0}))},
 		{pngOf(solid(20, 30, color.NRGBA{200, 3, 9, 0})), pngOf(solid(20, 30, color.NRGBA{}))},
@@ -344,12 +344,13 @@ func TestPlain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// They are stored in databases, so they stay as they are.
+	// Databases store these hashes, so they must not change.
 	res := must(Hash(bytes.NewReader(equal[0][0]), PDQ, Options{}))
 	if got, want := hexadecimal(res.Hashes[0]), "485f1bd2c3039dcd56128003b0e4ce664c07b2c0704864a1c54007563d7585b3"; got != want {
 		t.Errorf("red: %s, want %s", got, want)
 	}
-	// Those of a turned picture are that of the picture for the orientation, also turned by Exif.
+	// The hashes of a turned picture, and of one turned by Exif, equal the picture's hash for that
+	// orientation.
 	stripes := paint(30, 20, func(_, y int) color.RGBA { return color.RGBA{uint8(9 * y), 0, 0, 255} })
 	stripes.SetRGBA(29, 0, color.RGBA{1, 0, 0, 255})
 	all := must(Hash(bytes.NewReader(pngOf(stripes)), DHash, Options{Orientations: true}))
@@ -368,7 +369,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// A lossless WebP picture is opaque if its header says so, whatever its pixels say.
+// A lossless WebP picture is opaque if its header says so, regardless of its pixels.
 func TestUnusedAlpha(t *testing.T) {
 	file := slices.Clone(pictures(t)["animated-alpha.webp"])
 	opaque := must(Hash(bytes.NewReader(pictures(t)["lossless.webp"]), PDQ, Options{}))
@@ -387,7 +388,7 @@ func TestClearBMP(t *testing.T) {
 	if err := bmp.Encode(&plain, img); err != nil {
 		t.Fatal(err)
 	}
-	deep := func(alpha func(i int) byte) []byte { // with a header of 108 bytes, which has alpha
+	deep := func(alpha func(i int) byte) []byte { // with a header of 108 bytes, which includes alpha
 		const offset, header = 14 + 108, 108
 		file := slices.Concat(plain.Bytes()[:54], make([]byte, header-40))
 		binary.LittleEndian.PutUint32(file[10:], offset)
@@ -437,7 +438,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// bombs returns small files that say that they are large pictures.
+// bombs returns small files that declare large pictures.
 func bombs(t testing.TB) map[string][]byte {
 	files := pictures(t)
 	patched := func(name string, order binary.ByteOrder, size uint16, at ...int) []byte {
@@ -447,19 +448,19 @@ func bombs(t testing.TB) map[string][]byte {
 		}
 		return file
 	}
-	const large = 16000 // the decoders refuse more on 32 bits
+	const large = 16000 // the largest size that the decoders accept on 32 bits
 	png := patched("bit.png", binary.BigEndian, large, 18, 22)
 	binary.BigEndian.PutUint32(png[29:], crc32.ChecksumIEEE(png[12:29]))
-	// The start of a frame of JPEG: marker, length, precision, height, width.
+	// The header of a JPEG frame: marker, length, precision, height, width.
 	jpg := bytes.Index(files["420.jpg"], []byte{0xff, 0xc0, 0, 17, 8}) + 5
 	progressive := bytes.Index(files["444-progressive.jpg"], []byte{0xff, 0xc2, 0, 17, 8}) + 5
 	cmyk := bytes.Index(files["cmyk.jpg"], []byte{0xff, 0xc0, 0, 20, 8}) + 5
 	lossless, animated := slices.Clone(files["lossless.webp"]), slices.Clone(files["animated.webp"])
 	for _, file := range [][]byte{lossless, animated} {
-		binary.LittleEndian.PutUint32(file[bytes.Index(file, []byte("VP8L"))+9:], 1<<28-1) // twice 14 bits
+		binary.LittleEndian.PutUint32(file[bytes.Index(file, []byte("VP8L"))+9:], 1<<28-1) // two 14-bit sizes
 	}
 	tiff := slices.Clone(files["deflate.tiff"])
-	for i := int(binary.LittleEndian.Uint32(tiff[4:])) + 2; ; i += 12 { // the width and the height come first
+	for i := int(binary.LittleEndian.Uint32(tiff[4:])) + 2; ; i += 12 { // width and height come first
 		if field := binary.LittleEndian.Uint16(tiff[i:]); field > 257 {
 			break
 		}
@@ -479,8 +480,8 @@ func bombs(t testing.TB) map[string][]byte {
 	}
 }
 
-// A file that says that it is a large picture is refused before anything is allocated for it, and
-// what is allocated for others is limited.
+// A file that declares a large picture is refused before memory is allocated for it. Allocations
+// for other files are limited.
 func TestMemory(t *testing.T) {
 	for name, file := range bombs(t) {
 		var err error
@@ -492,7 +493,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// The limit counts the file, and pixels.
+	// The limit includes the file and pixels.
 	file := sample{"", scene(200, 100, 1)}.png(t)
 	enough := int64(len(file) + 200*100*20)
 	for memory, want := range map[int64]string{
@@ -505,7 +506,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%d bytes: %v, want %s", memory, err, want)
 		}
 	}
-	// So many bytes a pixel are counted as the decoder takes.
+	// The assumed bytes per pixel are what the decoder allocates.
 	for name, bytesPerPixel := range map[string]int64{"cmyk.jpg": 28, "420.jpg": 20, "alpha.png": 20} {
 		file := pictures(t)[name]
 		memory := int64(len(file)) + 150*110*bytesPerPixel
@@ -516,13 +517,13 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A file is not read further than the limit.
+	// A file is not read beyond the limit.
 	if _, err := Hash(io.MultiReader(bytes.NewReader(file), endless{t, 1 << 22}), PHash, Options{Memory: 1 << 22}); reasonOf(t, "endless", err) != TooLarge {
 		t.Errorf("%v", err)
 	}
 }
 
-// An endless reader fails the test after that many bytes.
+// An endless reader fails the test after this many bytes.
 type endless struct {
 	t    *testing.T
 	most int
@@ -536,7 +537,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What a reader fails with is returned as it is, and is no fault of the picture.
+// An error of the reader is returned unchanged, and is not blamed on the picture.
 func TestReadError(t *testing.T) {
 	file := sample{"", scene(50, 40, 1)}.png(t)
 	broken := errors.New("broken")
@@ -552,8 +553,8 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// hashed fails the test if a file gives neither hashes nor a reason, or if much is allocated for
-// it.
+// hashed hashes a file. It fails the test if the result is neither hashes nor a reason, or if too
+// much memory is allocated.
 func hashed(t *testing.T, file []byte) {
 	const memory = 4 << 20
 	var res Result
@@ -569,7 +570,7 @@ func hashed(t *testing.T, file []byte) {
 	}
 }
 
-// Damaged files of all formats give hashes or reasons.
+// Damaged files of all formats yield hashes or reasons.
 func TestDamage(t *testing.T) {
 	files := pictures(t)
 	maps.DeleteFunc(files, func(name string, file []byte) bool { return len(file) > 60_000 })
@@ -578,7 +579,7 @@ func TestDamage(t *testing.T) {
 	for i := range exhaustive.Every(t, 20).Of(len(names) * mutations) {
 		rnd := rand.New(rand.NewPCG(uint64(i), 4))
 		file := slices.Clone(files[names[i/mutations]])
-		beginning := min(len(file), 200) // where sizes are
+		beginning := min(len(file), 200) // has the sizes
 		switch rnd.IntN(5) {
 		case 0:
 			file = file[:rnd.IntN(len(file))]

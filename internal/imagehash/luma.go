@@ -15,9 +15,9 @@ func newPlane[T uint8 | float32](w, h int) plane[T] { return plane[T]{w, h, make
 
 func (p plane[T]) row(y int) []T { return p.pix[y*p.w : (y+1)*p.w] }
 
-// A turn is one of the eight ways to put down a picture, numbered as the field Orientation of TIFF
-// and Exif does: what has to be done to a picture. From 5 on it is transposed; what it mirrors, it
-// mirrors before.
+// A turn is one of the eight orientations of a picture, with the number of the field Orientation in
+// TIFF and Exif. It describes the operation to apply to a picture. Turns of 5 and more transpose
+// it, after mirroring it.
 type turn uint8
 
 const (
@@ -33,8 +33,8 @@ func (t turn) transposes() bool     { return t >= transposed }
 func (t turn) mirrorsColumns() bool { return t == 2 || t == 3 || t == 7 || t == 8 }
 func (t turn) mirrorsRows() bool    { return t == 3 || t == 4 || t == 6 || t == 7 }
 
-// A view is a way to read the values of a plane: rows of w values, h in all, of which the first one
-// is at a place, the next in a row right of it by a number of values, and in a column down of it.
+// A view describes how to read the values of a plane: h rows of w values. The first value is at
+// index at; right and down are the steps to the next value in a row and in a column.
 type view struct{ w, h, at, right, down int }
 
 func viewOf(w, h int) view { return view{w, h, 0, 1, w} }
@@ -69,14 +69,14 @@ func (p plane[T]) turned(t turn) plane[T] {
 	return out
 }
 
-// linear and rounded compute the brightness of colours, red, green, blue and alpha in turn, of which
-// the last does not count, with the weights 0.299, 0.587 and 0.114: linear as PDQ does, rounded as
-// Pillow does.
+// linear and rounded compute the brightness of colours with the weights 0.299, 0.587 and 0.114:
+// linear as PDQ does, rounded as Pillow does. Colours are red, green, blue and alpha; alpha is
+// ignored.
 func linear(dst []float32, rgba []uint8) {
 	for i := range dst {
 		c := rgba[4*i : 4*i+3]
-		// The sum is exact. Its thousandth is not, but no sum's thousandth is so near the middle of
-		// two float32 that it is rounded to the wrong one.
+		// The sum is exact. Multiplying it by 0.001 is not, but no product is close enough to the
+		// middle of two float32 to be rounded to the wrong one.
 		n := 299*int32(c[0]) + 587*int32(c[1]) + 114*int32(c[2])
 		dst[i] = float32(float64(n) * 0.001)
 	}
@@ -103,7 +103,7 @@ func lumaOf[T uint8 | float32](pic picture, brightness func(dst []T, rgba []uint
 	return out.turned(pic.turn)
 }
 
-// putOnWhite replaces colours by what is seen of them on white, rounded as by Pillow.
+// putOnWhite replaces colours by how they look on white, rounded as in Pillow.
 func putOnWhite(rgba []uint8) {
 	for ; len(rgba) > 0; rgba = rgba[4:] {
 		if a := uint32(rgba[3]); a < 255 {
@@ -114,8 +114,8 @@ func putOnWhite(rgba []uint8) {
 	}
 }
 
-// coloursOf returns a function that reads the colours of row y in 8 bits: red, green and blue, not
-// multiplied by the alpha that follows them.
+// coloursOf returns a function that reads the colours of row y with 8 bits: red, green and blue,
+// not multiplied by alpha, and alpha.
 func coloursOf(img image.Image) func(rgba []uint8, y int) {
 	b := img.Bounds()
 	direct := func(pix []uint8, stride int) func(rgba []uint8, y int) {
@@ -146,8 +146,7 @@ func coloursOf(img image.Image) func(rgba []uint8, y int) {
 	}
 }
 
-// ycbcr reads the colours of row y of a picture with a value for the hue of each pixel, or of 2 or
-// 4.
+// ycbcr reads the colours of row y of a picture whose chroma values are shared by 1, 2 or 4 pixels.
 func ycbcr(rgba []uint8, img *image.YCbCr, y int) {
 	left, shift := img.Rect.Min.X, 0
 	switch img.SubsampleRatio {
@@ -166,12 +165,12 @@ func ycbcr(rgba []uint8, img *image.YCbCr, y int) {
 	}
 }
 
-// straight returns red, green and blue of a colour, not multiplied by its alpha, and that.
+// straight returns the red, green and blue of a colour, not multiplied by its alpha, and the alpha.
 func straight(c color.Color) (r, g, b, a uint8) {
 	switch c := c.(type) {
 	case color.Gray:
 		return c.Y, c.Y, c.Y, 255
-	case color.NRGBA64: // the model would multiply and divide
+	case color.NRGBA64: // the colour model would multiply and divide by alpha
 		return uint8(c.R >> 8), uint8(c.G >> 8), uint8(c.B >> 8), uint8(c.A >> 8)
 	}
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// The sizes of PDQ: the small picture, its frequencies, and the least side of a picture.
+// The sizes of PDQ: the small picture, its frequencies, and the minimum side of a picture.
 const (
 	pdqSide   = 64
 	pdqFreqs  = 16
 	pdqMinDim = 5
 )
 
-// pdqCosines has the DCT of the frequencies 1 to 16.
+// pdqCosines has the DCT coefficients of the frequencies 1 to 16.
 var pdqCosines = func() (m [pdqFreqs][pdqSide]float32) {
 	scale := float64(float32(math.Sqrt(2.0 / pdqSide)))
 	for i := range m {
@@ -23,8 +23,9 @@ var pdqCosines = func() (m [pdqFreqs][pdqSide]float32) {
 	return m
 }()
 
-// pdq returns the hashes of PDQ for turns, and the quality. All sums are in float32 and in the
-// order of the reference, and products are rounded before they are added, on any processor.
+// pdq returns the PDQ hashes for turns, and the quality. All sums are in float32 and in the order
+// of the reference, and products are rounded before they are added, so results are equal on all
+// processors.
 func pdq(luma plane[float32], turns []turn) (hashes [][]uint64, quality int, err error) {
 	if min(luma.w, luma.h) < pdqMinDim {
 		return nil, 0, refused(TooSmall, "%d x %d pixels; a hash needs %d x %d", luma.w, luma.h, pdqMinDim, pdqMinDim)
@@ -33,7 +34,7 @@ func pdq(luma plane[float32], turns []turn) (hashes [][]uint64, quality int, err
 	if luma.w != pdqSide || luma.h != pdqSide {
 		small = pdqShrink(luma)
 	}
-	// Less than a level of brightness: the bits would be those of rounding errors.
+	// With less than one level of brightness, the bits would depend on rounding errors.
 	if slices.Max(small)-slices.Min(small) < 1 {
 		return nil, 0, refused(Flat, "the picture has one brightness")
 	}
@@ -44,9 +45,9 @@ func pdq(luma plane[float32], turns []turn) (hashes [][]uint64, quality int, err
 	return hashes, pdqQuality(small), nil
 }
 
-// pdqShrink returns a picture of 64 x 64: two passes of a box filter along rows and along columns,
-// together about a tent (Jarosz, Fast Image Convolutions, 2001), and one pixel of each block. It
-// overwrites luma.
+// pdqShrink returns a picture of 64 x 64. It applies two passes of a box filter along rows and
+// columns, which together approximate a tent filter (Jarosz, Fast Image Convolutions, 2001), and
+// then samples one pixel of each block. It overwrites luma.
 func pdqShrink(luma plane[float32]) (small []float32) {
 	window := func(n int) int { return (n + 2*pdqSide - 1) / (2 * pdqSide) }
 	wide, high := window(luma.w), window(luma.h)
@@ -56,14 +57,14 @@ func pdqShrink(luma plane[float32]) (small []float32) {
 		copy(line, luma.row(y))
 		boxRow(luma.row(y), line, wide, every)
 	}
-	// Of the second passes only what the small picture has is computed.
+	// Of the second passes, only values of the small picture are computed.
 	narrow := newPlane[float32](pdqSide, luma.h)
 	boxColumns(luma, high, centers(luma.h, luma.h), func(y int, means []float32) { boxRow(narrow.row(y), means, wide, columns) })
 	boxColumns(narrow, high, centers(luma.h, pdqSide), func(_ int, means []float32) { small = append(small, means...) })
 	return small
 }
 
-// centers returns the middles of that many parts of n pixels.
+// centers returns the middles when n pixels are divided into this many parts.
 func centers(n, parts int) []int {
 	at := make([]int, parts)
 	for i := range at {
@@ -72,9 +73,9 @@ func centers(n, parts int) []int {
 	return at
 }
 
-// boxRow writes the means of the values of src around the centers. A window of values is moved
-// along src: half of it comes before the center, and one less if window is even; at the ends there
-// are less. Sums are rounded, so the order of additions and subtractions counts.
+// boxRow writes the means of the values of src around the centers. It moves a window along src:
+// half of the window precedes the center, one value less if window is even, and it is cut off at
+// the ends of src. Sums are rounded, so the order of additions and subtractions matters.
 func boxRow(dst, src []float32, window int, centers []int) {
 	after := window / 2
 	before := window - 1 - after
@@ -94,7 +95,7 @@ func boxRow(dst, src []float32, window int, centers []int) {
 	}
 }
 
-// boxColumns is boxRow for all columns at once: emit gets a row of means for each center.
+// boxColumns is boxRow for all columns at once: emit receives a row of means for each center.
 func boxColumns(src plane[float32], window int, centers []int, emit func(i int, means []float32)) {
 	after := window / 2
 	before := window - 1 - after
@@ -125,8 +126,8 @@ func boxColumns(src plane[float32], window int, centers []int, emit func(i int, 
 	}
 }
 
-// pdqQuality adds up the differences of neighbours, in hundredths of the range of brightness and
-// rounded towards zero, so that only distinct ones count.
+// pdqQuality adds up the differences between neighbours in percent of the brightness range. Each is
+// rounded towards zero, so small ones do not count.
 func pdqQuality(small []float32) int {
 	sum := 0
 	add := func(u, v float32) {
@@ -158,8 +159,8 @@ func pdqDCT(src plane[float32]) plane[float32] {
 	return out.turned(transposed)
 }
 
-// pdqBits returns the hash of a turned picture. To mirror it changes the sign of odd frequencies,
-// which are in even places, to transpose it transposes them.
+// pdqBits returns the hash of a turned picture. Mirroring changes the sign of odd frequencies,
+// which have even indexes; transposing transposes the frequencies.
 func pdqBits(freqs plane[float32], t turn) []uint64 {
 	turned := newPlane[float32](freqs.w, freqs.h)
 	for i, v := range freqs.pix {

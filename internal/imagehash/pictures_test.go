@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A sample is a picture that a test has made.
+// A sample is a picture generated for tests.
 type sample struct {
 	name string
 	img  image.Image
@@ -38,8 +38,8 @@ func paint(w, h int, at func(x, y int) color.RGBA) *image.RGBA {
 	return img
 }
 
-// scene returns a picture like a photograph, of smooth colours, shapes with edges, and noise. It
-// uses integers alone, so that it is the same on every processor.
+// scene returns a picture similar to a photograph, with smooth colours, shapes with edges, and
+// noise. It uses only integers, so that it is equal on every processor.
 func scene(w, h int, seed uint64) *image.RGBA {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	const grid = 9
@@ -89,7 +89,7 @@ func scene(w, h int, seed uint64) *image.RGBA {
 	})
 }
 
-// page returns a picture like printed text.
+// page returns a picture similar to printed text.
 func page(w, h int, seed uint64) *image.RGBA {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	img := paint(w, h, func(int, int) color.RGBA { return color.RGBA{250, 250, 245, 255} })
@@ -156,8 +156,8 @@ func samples() (all []sample) {
 	return all
 }
 
-// smallFrame returns a GIF file of which the first frame is a part of the picture, with a colour at
-// number 5 of its palette if one is given.
+// smallFrame returns a GIF file whose first frame covers a part of the picture. If five is not nil,
+// it is colour 5 of the palette.
 func smallFrame(t testing.TB, five color.Color) []byte {
 	t.Helper()
 	base := scene(140, 100, 7)

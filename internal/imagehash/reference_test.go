@@ -47,7 +47,7 @@ func distance(a, b string) (d int) {
 	return d
 }
 
-// hashes are what reference.py prints of a file.
+// hashes are the output of reference.py for a file.
 type hashes struct {
 	quality                int
 	dhash, phash, dhash256 string
@@ -63,7 +63,7 @@ func parseHashes(out string) map[string]hashes {
 	return all
 }
 
-// ours returns the hashes of a file as parseHashes.
+// ours returns the hashes of a file in the form of parseHashes.
 func ours(t *testing.T, data []byte) (h hashes) {
 	t.Helper()
 	one := func(kind Kind, o Options) Result {
@@ -116,7 +116,7 @@ func pictures(t testing.TB) map[string][]byte {
 	return files
 }
 
-// askReference returns the reference's hashes of files.
+// askReference returns the reference's output for files.
 func askReference(t *testing.T, files map[string][]byte) (out string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -131,14 +131,14 @@ func askReference(t *testing.T, files map[string][]byte) (out string) {
 	return reference(t, args...)
 }
 
-// check fails if hashes differ by more bits than a decoder of lossy formats may cause.
+// check fails if hashes differ by more bits than different decoders of lossy formats can explain.
 func check(t *testing.T, name string, got, want hashes) {
 	t.Helper()
 	var most struct{ quality, dhash, phash, dhash256, pdq int }
 	switch {
 	case strings.HasSuffix(name, ".jpg"), name == "lossy.webp":
 		most = struct{ quality, dhash, phash, dhash256, pdq int }{2, 2, 2, 8, 4}
-	case name == "alpha.webp", name == "animated-lossy-alpha.webp": // less is seen of them
+	case name == "alpha.webp", name == "animated-lossy-alpha.webp": // less detail is visible in these
 		most = struct{ quality, dhash, phash, dhash256, pdq int }{2, 2, 4, 8, 8}
 	}
 	if d := got.quality - want.quality; max(d, -d) > most.quality {
@@ -159,8 +159,8 @@ func check(t *testing.T, name string, got, want hashes) {
 	}
 }
 
-// Hashes are those of the references: of lossless files bit for bit, of lossy ones nearly.
-// With -update the references are asked, testdata/golden.txt has what they said.
+// Hashes equal those of the references: bit for bit for lossless files, approximately for lossy
+// ones. -update runs the references and stores their output in testdata/golden.txt.
 func TestGolden(t *testing.T) {
 	if *update {
 		folder := filepath.Join("testdata", "pictures")
@@ -182,7 +182,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Hashes of other pictures in each commit are those of the references, where these are installed.
+// Hashes of random pictures, which rotate with each commit, equal those of the references, if these
+// are installed.
 func TestReference(t *testing.T) {
 	files := map[string][]byte{}
 	for i := range exhaustive.Every(t, 40).Of(2000) {

@@ -44,8 +44,8 @@ func phash(luma plane[uint8], turns []turn) (hashes [][]uint64, err error) {
 	return hashes, nil
 }
 
-// phashDCT returns the low frequencies of a picture of 32 x 32 row by row, the DCT along columns
-// being first.
+// phashDCT returns the low frequencies of a picture of 32 x 32 row by row. It applies the DCT to
+// columns first.
 func phashDCT(p plane[uint8]) (freqs []float64) {
 	var low [phashFreqs][phashSide]float64
 	column := make([]float64, phashSide)
@@ -63,9 +63,9 @@ func phashDCT(p plane[uint8]) (freqs []float64) {
 	return freqs
 }
 
-// dct returns the DCT of type II of a power of two of values, by halves (Lee, A New Algorithm to
-// Compute the Discrete Cosine Transform, 1984): frequencies that are zero because values are equal
-// or symmetric become exactly zero, as they do in the reference.
+// dct returns the DCT of type II. The number of values must be a power of two. It works by halves
+// (Lee, A New Algorithm to Compute the Discrete Cosine Transform, 1984): frequencies that are zero
+// because values are equal or symmetric become exactly zero, as in the reference.
 func dct(v []float64) []float64 {
 	n := len(v)
 	if n == 1 {
@@ -88,8 +88,8 @@ func dct(v []float64) []float64 {
 	return out
 }
 
-// smallsOf returns p turned and shrunk to a size. A small picture is mirrored after it was shrunk,
-// which is the same; where the turn transposes, p is transposed before.
+// smallsOf returns p shrunk to a size, for each turn. It transposes p before shrinking, but mirrors
+// the small picture, which gives the same result.
 func smallsOf(p plane[uint8], w, h int, turns []turn) (smalls []plane[uint8]) {
 	shrunk := map[turn]plane[uint8]{}
 	for _, t := range turns {
@@ -105,9 +105,10 @@ func smallsOf(p plane[uint8], w, h int, turns []turn) (smalls []plane[uint8]) {
 	return smalls
 }
 
-// resize returns p in another size, with a Lanczos filter over 3 pixels of the smaller size, along
-// rows and then along columns, as Image.resize of Pillow does with 8 bits a pixel. Pillow 13 begins
-// with the columns of a tall picture; what is rounded between the steps differs by that.
+// resize returns p in another size. It applies a Lanczos filter over 3 pixels of the smaller size,
+// first along rows and then along columns, like Image.resize of Pillow with 8 bits per pixel.
+// Pillow 13 starts with the columns of a tall picture, which changes the rounding between the
+// steps.
 func resize(p plane[uint8], w, h int) plane[uint8] {
 	if p.h > h && p.h-h > 2*(p.w-w) {
 		return resizeRows(resizeRows(p.turned(transposed), h), w).turned(transposed)
@@ -115,7 +116,7 @@ func resize(p plane[uint8], w, h int) plane[uint8] {
 	return resizeRows(resizeRows(p, w), h)
 }
 
-// resizeRows returns p with w pixels a row, transposed.
+// resizeRows returns p with w pixels per row, transposed.
 func resizeRows(p plane[uint8], w int) plane[uint8] {
 	if p.w == w {
 		return p.turned(transposed)
@@ -135,18 +136,18 @@ func resizeRows(p plane[uint8], w int) plane[uint8] {
 	return out
 }
 
-// precision is how many bits after the point weights have: 8 bits of a pixel and two for sums that
-// are negative or more than 1 are the others of 32.
+// precision is the number of fractional bits of weights. The other bits of 32 are 8 for a pixel,
+// and two for sums that are negative or more than 1.
 const precision = 32 - 8 - 2
 
-// A filter has the weights of neighbours, from the first one.
+// A filter has the weights of adjacent pixels, beginning at first.
 type filter struct {
 	first   int
 	weights []int32
 }
 
-// lanczos returns the filters for the pixels of a row when it is resized from n to w: the sinc
-// function times one that is three times as wide, up to the first zero of that.
+// lanczos returns the filters for the pixels of a row that is resized from n to w: the sinc
+// function times a sinc that is three times as wide, up to the first zero of the latter.
 func lanczos(n, w int) []filter {
 	const zero = 3
 	scale := float64(n) / float64(w)

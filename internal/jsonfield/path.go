@@ -1,5 +1,5 @@
-// Package jsonfield reads fields of documents, which are JSON objects: a value at a path, as the
-// query language and the indexes of tables see it.
+// Package jsonfield reads fields of documents. The fields of a document are a JSON object, and a
+// path selects a value, for the query language and the indexes of tables.
 package jsonfield
 
 import (
@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Columns are the columns that rows of documents may have. A field of one of these names is written
-// fields.name.
+// Columns are the names of columns in rows of documents. A field with one of these names is written
+// as fields.name.
 var Columns = []string{"id", "text", "fields", "fingerprint", "time", "distance", "score", "error", "exact"}
 
-// IsWord reports whether a rune is one of a word, which is written in a path without quotes.
+// IsWord reports whether a rune may be part of a word, which needs no quotes in a path.
 func IsWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// word returns how many bytes at the start of s are of a word.
+// word returns the length of the word at the start of s, in bytes.
 func word(s string) (n int) {
 	for n < len(s) {
 		r, size := utf8.DecodeRuneInString(s[n:])
@@ -31,8 +31,8 @@ func word(s string) (n int) {
 	return n
 }
 
-// Path reads a path at the start of s: its parts, without their quotes, and what follows it. A word
-// alone is a path of one part; there are no parts if s does not begin with one.
+// Path reads a path at the start of s. It returns the unquoted parts of the path, and the rest of
+// s. A single word is a path of one part; parts is nil if s does not begin with a path.
 func Path(s string) (parts []string, rest string) {
 	n := word(s)
 	if n == 0 {
@@ -59,7 +59,7 @@ func Path(s string) (parts []string, rest string) {
 	return parts, s
 }
 
-// JoinPath writes the parts of a path as statements do.
+// JoinPath writes the parts of a path in the notation of statements.
 func JoinPath(parts []string) string {
 	written := make([]string, len(parts))
 	for i, part := range parts {
@@ -76,8 +76,8 @@ const (
 	mostList  = 4 << 10 // bytes
 )
 
-// Paths reads a list of paths with commas between them, as Canonical returns it: the keys under
-// which each field is found in the fields of a document.
+// Paths parses a comma-separated list of paths, such as Canonical returns. It returns the keys that
+// lead to each field in the fields of a document.
 func Paths(list string) (paths [][]string, err error) {
 	for rest := list; list != ""; {
 		var path []string
@@ -103,7 +103,7 @@ func Paths(list string) (paths [][]string, err error) {
 	return paths, nil
 }
 
-// Name writes the path of a field as lists do, and statements.
+// Name writes the path of a field in the notation of lists and statements.
 func Name(path []string) string {
 	name := JoinPath(path)
 	if word(path[0]) < len(path[0]) || path[0] == "" || path[0] == "fields" && len(path) > 1 ||
@@ -113,7 +113,7 @@ func Name(path []string) string {
 	return name
 }
 
-// Canonical writes a list of paths in one way.
+// Canonical writes a list of paths in its canonical notation.
 func Canonical(list string) (string, error) {
 	paths, err := Paths(list)
 	names := make([]string, len(paths))

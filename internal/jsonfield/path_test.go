@@ -10,7 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// TestPaths: lists of fields are read, and written in one way; what is no list is an error.
+// TestPaths checks that lists of fields are parsed and written in canonical notation, and that
+// invalid lists are errors.
 func TestPaths(t *testing.T) {
 	for list, want := range map[string]string{
 		"": "", "lang": "lang", " lang , url ": "lang,url", "meta.lang,fields.lang": "meta.lang,lang",
@@ -39,8 +40,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestKeys: keys have the order in which numbers of any size compare; those that are cut off are in
-// order or equal.
+// TestKeys checks that keys have the order of numbers of any size. Truncated keys may be equal, but
+// never in the wrong order.
 func TestKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 5))
 	digits := func(most int) string {

@@ -6,11 +6,11 @@ import (
 	"iter"
 )
 
-// Of returns the value at a path of a JSON object: that of the key path[0], in it that of
-// path[1], and so on. Of equal keys the last one counts. It returns nil for a value that is not
-// there or null. object must be valid JSON, or empty; of anything else it may return any part.
+// Of returns the value at a path of a JSON object: the value of the key path[0], within it that of
+// path[1], and so on. If a key occurs several times, the last one wins. Of returns nil if the value
+// is missing or null. object must be empty or valid JSON; for other input, Of may return any part.
 //
-// It does not decode what it skips, so it takes about a nanosecond a byte.
+// Skipped values are not decoded, so Of needs about a nanosecond per byte.
 func Of(object []byte, path []string) json.RawMessage {
 	for _, key := range path {
 		if object = member(object, key); object == nil {
@@ -23,7 +23,7 @@ func Of(object []byte, path []string) json.RawMessage {
 	return object
 }
 
-// member returns the value of the last member of an object with a key, nil if there is none.
+// member returns the value of the last member of an object with this key, or nil if there is none.
 func member(object []byte, key string) (value []byte) {
 	for quoted, v := range Members(object) {
 		if equalString(quoted, key) {
@@ -33,8 +33,8 @@ func member(object []byte, key string) (value []byte) {
 	return value
 }
 
-// Members yields the members of a JSON object, which must be as for Of: each key with its
-// quotes, and the value. It yields nothing for what is no object.
+// Members yields the members of a JSON object, with the same requirements as in Of: each key with
+// its quotes, and the value. It yields nothing if object is not an object.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		at := skipSpace(object, 0)
@@ -53,7 +53,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// skipSpace returns the offset of the first byte from at on that is no white space.
+// skipSpace returns the offset of the first byte at or after at that is not white space.
 func skipSpace(b []byte, at int) int {
 	for at < len(b) && (b[at] == ' ' || b[at] == '\n' || b[at] == '\t' || b[at] == '\r') {
 		at++
@@ -113,8 +113,8 @@ func equalString(quoted []byte, s string) bool {
 	return Text(quoted) == s
 }
 
-// Text returns a JSON value as text: a string without quotes and escapes, anything else as it
-// is written.
+// Text returns a JSON value as text: a string without quotes and escapes, any other value as
+// written.
 func Text(value json.RawMessage) string {
 	if len(value) < 2 || value[0] != '"' {
 		return string(value)
@@ -122,7 +122,7 @@ func Text(value json.RawMessage) string {
 	return string(Unquoted(value))
 }
 
-// Unquoted returns a JSON string, with its quotes, without quotes and escapes. It may alias value.
+// Unquoted decodes a JSON string, given with its quotes. The result may alias value.
 func Unquoted(value json.RawMessage) []byte {
 	if len(value) < 2 {
 		return nil

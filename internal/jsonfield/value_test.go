@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Of finds what encoding/json decodes, in random objects with any white space, escapes, nesting
-// and equal keys.
+// Of finds the same values as encoding/json, in random objects with white space, escapes, nesting
+// and repeated keys.
 func TestOf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	keys := []string{"a", "b", "meta", "é", "a\"b", "\\", "", "lang"}
@@ -62,7 +62,8 @@ func TestOf(t *testing.T) {
 		if err := json.Unmarshal(got, &v); err != nil {
 			t.Fatalf("%s at %q: %q: %v", object, path, got, err)
 		}
-		// Of equal keys in nested objects both readers take the last one, so they agree whole.
+		// If keys repeat in nested objects, both readers use the last one, so the whole values
+		// agree.
 		if a, b := asJSON(v), asJSON(want); a != b {
 			t.Fatalf("%s at %q: %s, want %s", object, path, a, b)
 		}
@@ -80,7 +81,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// Of returns, and returns a part, whatever it is given.
+// Of terminates on any input, and returns nil or a part of the input.
 func FuzzOf(f *testing.F) {
 	f.Add(`{"a":{"b":1}}`)
 	f.Add(`{"a`)

@@ -4,17 +4,17 @@
 
 package kernel
 
-// prefetchLines prefetches n cache lines from p on.
+// prefetchLines prefetches n cache lines at p.
 //
 //go:noescape
 func prefetchLines(p *byte, n int)
 
-// prefetchTwo prefetches n cache lines from p on and m from q on; n and m are at least one.
+// prefetchTwo prefetches n cache lines at p and m at q; n and m must be at least one.
 //
 //go:noescape
 func prefetchTwo(p *byte, n int, q *byte, m int)
 
-// prefetchEach is PrefetchEach; n is at least one.
+// prefetchEach is PrefetchEach; n must be at least one.
 //
 //go:noescape
 func prefetchEach(base *byte, items *byte, n int, stride int, shift uint64, scale uint64)
@@ -24,66 +24,67 @@ func prefetchEach(base *byte, items *byte, n int, stride int, shift uint64, scal
 //go:noescape
 func selectBit(w uint64, i int) int
 
-// rankZeros is rankZerosGo; words is at least one, and 1 <= to.
+// rankZeros is rankZerosGo; words and to must be at least one.
 //
 //go:noescape
 func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, hi int)
 
-// scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of groups*8 keys that differ
-// from the lowest width bits of q in at most k bits, and returns how many they are. It reads 64 bytes a group, and writes up to
-// seven words more than it returns, but never more than groups*8.
+// scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of
+// groups*8 keys that differ from the lowest width bits of q in at most k bits. It returns their
+// number. It reads 64 bytes per group, and writes up to seven words more than it returns, but never
+// more than groups*8.
 //
 //go:noescape
 func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
-// scanBlockAVX512 is rankZeros on the high words at the start of a block, and scanPackedAVX512 on the groups of the packed values
-// that follow which [lo, hi) touches.
+// scanBlockAVX512 is rankZeros for the high words at the start of a block, and scanPackedAVX512 for
+// the following groups of packed values that overlap [lo, hi).
 //
 //go:noescape
 func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int, n int, from uint64, to uint64, q uint64, k uint64) (lo int, hi int, count int)
 
-// scanFlatAVX512 writes to dst the positions, counted from first, of those of groups*8 keys that differ from q in at most
-// k bits, and returns how many they are. It writes up to seven words more than it returns.
+// scanFlatAVX512 writes to dst the positions, counted from first, of groups*8 keys that differ from
+// q in at most k bits. It returns their number. It writes up to seven words more than it returns.
 //
 //go:noescape
 func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 
-// decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are ignored; ones is scratch
-// space. Keys past the last one are noise.
+// decodeAVX512 stores the keys of groups*8 positions in dst. It ignores unary words after the
+// 512th. ones is a buffer. Keys after the last one are noise.
 //
 //go:noescape
 func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
 
-// scanPackedAVX2 is scanPackedAVX512, but it writes no words past the result.
+// scanPackedAVX2 is scanPackedAVX512, but it writes no words after the result.
 //
 //go:noescape
 func scanPackedAVX2(dst *uint32, packed *byte, l *[160]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
-// scanFlatAVX2 is scanFlatAVX512, but it writes no words past the result.
+// scanFlatAVX2 is scanFlatAVX512, but it writes no words after the result.
 //
 //go:noescape
 func scanFlatAVX2(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 
-// scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are. It
-// may change seven words after the room for all of them.
+// scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as defined by ScanMany.
+// It returns their number. It may overwrite seven words after the space for n*m pairs.
 //
 //go:noescape
 func scanManyAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)
 
-// coarseTwoAVX512 is scanManyAVX512 with a coarse comparison, of 2 words, of the first keys. Their number, coarse, is a multiple
-// of 32, at least one of them, which may exceed m by 23.
+// coarseTwoAVX512 is scanManyAVX512 with a coarse comparison, of 2 words, of the first keys. Their
+// number, coarse, is a multiple of 32 and at least 32. It may exceed m by 23.
 //
 //go:noescape
 func coarseTwoAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)
 
-// coarseFourAVX512 is scanManyAVX512 with a coarse comparison, of 4 words, of the first keys. Their number, coarse, is a multiple
-// of 32, at least one of them, which may exceed m by 23.
+// coarseFourAVX512 is scanManyAVX512 with a coarse comparison, of 4 words, of the first keys. Their
+// number, coarse, is a multiple of 32 and at least 32. It may exceed m by 23.
 //
 //go:noescape
 func coarseFourAVX512(dst *uint64, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)
 
-// scanTilesAVX2 writes to dst the pairs of the first rows of four queries, the first of which has the given number, and groups*8
-// keys, and returns how many they are.
+// scanTilesAVX2 writes to dst the pairs of groups*8 keys and the first rows of four queries, and
+// returns their number. query is the number of the first query.
 //
 //go:noescape
 func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *uint64, groups int, k uint64) (count int)
@@ -93,19 +94,20 @@ func scanTilesAVX2(dst *uint64, queries *[4]uint64, rows int, query int, keys *u
 //go:noescape
 func prefetchSpans(spans *byte, n int)
 
-// scanSpansAVX512 writes to dst what ScanSpans appends for n spans, n >= 1, and returns how much that is.
+// scanSpansAVX512 writes to dst the values that ScanSpans appends for n spans, n >= 1, and returns
+// their number.
 //
 //go:noescape
 func scanSpansAVX512(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)
 
-// ascendAVX512 reports whether none of 8*groups+1 keys is less than the one before it; groups is
+// ascendAVX512 reports whether each of 8*groups+1 keys is at least its predecessor; groups must be
 // at least one.
 //
 //go:noescape
 func ascendAVX512(keys *uint64, groups int) bool
 
-// crcAVX512 returns the state of a CRC32C, which is its inverse, after the n bytes from p on, if
-// it was state before; n is at least 256.
+// crcAVX512 returns the state of a CRC32C, which is its inverse, after the n bytes at p, given the
+// state before; n must be at least 256.
 //
 //go:noescape
 func crcAVX512(p *byte, n int, state uint32) uint32
@@ -120,12 +122,12 @@ func countAVX512(counts *[64]uint32, x *uint64, n int)
 //go:noescape
 func countMixedAVX512(counts *[64]uint32, x *uint64, n int, add uint64)
 
-// countAVX2 adds positional counts of 64*blocks words, at most 254 blocks, and of the words of tail, if any.
+// countAVX2 adds positional counts of 64*blocks words, blocks <= 254, and of tail unless it is nil.
 //
 //go:noescape
 func countAVX2(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64)
 
-// countMixedAVX2 adds positional counts of mix(h+add) as countAVX2 does.
+// countMixedAVX2 adds positional counts of mix(h+add) like countAVX2.
 //
 //go:noescape
 func countMixedAVX2(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64, add uint64)
@@ -150,36 +152,40 @@ func edgesAVX512(dst *uint16, masks *uint64, n int) int
 //go:noescape
 func hashWordsAVX512(dst *uint64, text *byte, edges *uint16, groups int, k0 uint64, k1 uint64) int
 
-// shinglesAVX512 makes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be positive.
+// shinglesAVX512 computes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be
+// positive.
 //
 //go:noescape
 func shinglesAVX512(dst *uint64, words *uint64, groups int, k int, base uint64, mul uint64)
 
-// belowAVX512 is Below for 8*groups hashes, with AVX-512 F, DQ, VL and POPCNT. groups must be positive.
+// belowAVX512 is Below for 8*groups hashes, with AVX-512 F, DQ, VL and POPCNT. groups must be
+// positive.
 //
 //go:noescape
 func belowAVX512(dst *uint32, hashes *uint64, groups int, limit uint64) int
 
-// commonAVX512 is countGo with AVX-512 F, BMI2 and POPCNT.
+// commonAVX512 is commonGo with AVX-512 F, BMI2 and POPCNT.
 //
 //go:noescape
 func commonAVX512(a *uint32, na int, b *uint32, nb int, need int) int
 
-// commonAVX2 compares full blocks of 8 while both lists have one and need can be reached, with AVX2 and POPCNT. It
-// returns the number of common elements, and how many of each list it has done with.
+// commonAVX2 compares full blocks of 8 with AVX2 and POPCNT, while both lists have one and need can
+// be reached. It returns the number of common elements, and the numbers of elements of each list
+// that it has processed.
 //
 //go:noescape
 func commonAVX2(a *uint32, na int, b *uint32, nb int, need int) (n int, i int, j int)
 
-// filterAVX512 puts into dst the indices of those of 8*groups bitmaps, numbered from first, that lack at most max of the
-// bits of q, and returns how many they are. It needs groups > 0, AVX-512 F, BW, VL, VBMI, VPOPCNTDQ and POPCNT.
+// filterAVX512 stores in dst the indexes of 8*groups bitmaps, starting at first, that lack at most
+// max of the bits of q. It returns their number. It requires groups > 0, AVX-512 F, BW, VL, VBMI,
+// VPOPCNTDQ and POPCNT.
 //
 //go:noescape
 func filterAVX512(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int
 
-// eightAVX512 moves blocks on by eight columns, of which equal has the rows. It reads and writes
-// words of padding around pv and mv, and reads some around the rows: see room. It needs AVX-512 F
-// and VBMI2.
+// eightAVX512 advances blocks by eight columns; equal has their rows. It reads and writes words of
+// padding around pv and mv, and reads some around the rows: see padding. It requires AVX-512 F and
+// VBMI2.
 //
 //go:noescape
 func eightAVX512(pv *uint64, mv *uint64, equal *[8]*uint64, blocks int)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// instruction is a line of a function in assembly: labels, or a mnemonic and its operands.
+// instruction is a line of an assembly function: a label, or a mnemonic and its operands.
 type instruction struct {
 	label string
 	op    string
@@ -26,7 +26,7 @@ var (
 func (i instruction) vex() bool    { return strings.HasPrefix(i.op, "V") }
 func (i instruction) leaves() bool { return i.op == "RET" || i.op == "CALL" || i.tail() }
 
-// tail reports whether it is a jump to another function.
+// tail reports whether an instruction is a jump to another function.
 func (i instruction) tail() bool { return i.op == "JMP" && strings.HasSuffix(i.args, "(SB)") }
 
 // functions returns the instructions of each function of an assembly file.
@@ -50,10 +50,10 @@ func functions(source string) map[string][]instruction {
 	return all
 }
 
-// mixedVectors returns what is wrong in how a function uses vector registers. An instruction of SSE
-// without VEX waits for all that has changed the register since, and keeps the upper halves. The
-// upper halves are dirty after an instruction of more than 128 bits, and stay so until VZEROUPPER:
-// they must not be dirty where the function is left, and VZEROUPPER is useless where they are not.
+// mixedVectors returns the errors in the use of vector registers by a function. An SSE instruction
+// without VEX waits for all earlier writes to its register, and preserves the upper half. Upper
+// halves become dirty by an instruction of more than 128 bits, and stay dirty until VZEROUPPER:
+// they must not be dirty at the end of the function, and VZEROUPPER is useless if they are clean.
 func mixedVectors(code []instruction) (faults []string) {
 	usesVEX := slices.ContainsFunc(code, instruction.vex)
 	labels := map[string]int{}
@@ -100,7 +100,7 @@ func mixedVectors(code []instruction) (faults []string) {
 	return faults
 }
 
-// TestAssembly reads all assembly of the module.
+// TestAssembly checks all assembly files of the module.
 func TestAssembly(t *testing.T) {
 	read := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

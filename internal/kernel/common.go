@@ -3,7 +3,7 @@ package kernel
 import "unsafe"
 
 // Common returns the number of common elements of a and b, which must be strictly ascending, or -1
-// if they are fewer than need. It gives up as soon as that is certain.
+// if it is less than need. It stops as soon as that is certain.
 func Common(a, b []uint32, need int) int {
 	if min(len(a), len(b)) < need {
 		return -1
@@ -18,13 +18,13 @@ func Common(a, b []uint32, need int) int {
 	return n
 }
 
-// FilterBitmaps appends to dst the indices, ascending, of those bitmaps that lack at most max of
-// the bits of q.
+// FilterBitmaps appends to dst the indexes of bitmaps that lack at most max of the bits of q, in
+// ascending order.
 func FilterBitmaps[B ~[8]uint64](dst []uint32, q *B, bitmaps []B, max int) []uint32 {
 	if max < 0 {
 		return dst
 	}
-	// A B is 512 bits, whatever it is called.
+	// The underlying type of B is 512 bits.
 	all := unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(bitmaps))), len(bitmaps))
 	return active.filter(dst, (*[8]uint64)(unsafe.Pointer(q)), all, max)
 }

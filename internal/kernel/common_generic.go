@@ -2,12 +2,12 @@ package kernel
 
 import "math/bits"
 
-// commonGo is Count in pure Go, for lists that are not empty; if there are fewer than need common
-// elements it returns some number less than need. The lists from i to p and from j to q are yet to
-// be compared.
+// commonGo is Common in pure Go, for lists that are not empty. If there are fewer than need common
+// elements, it returns any number less than need. The elements from i to p and from j to q have not
+// been compared yet.
 //
-// The results of comparisons are added up, not branched on: they are unpredictable, and the
-// compiler would branch.
+// Results of comparisons are added instead of branching on them: they are unpredictable, and the
+// compiler would generate branches.
 func commonGo(a, b []uint32, need int) (n int) {
 	i, p := 0, len(a)-1
 	j, q := 0, len(b)-1
@@ -16,7 +16,7 @@ func commonGo(a, b []uint32, need int) (n int) {
 		if n+left < need {
 			return -1
 		}
-		// A step takes at most two elements of either list.
+		// A step consumes at most two elements of either list.
 		steps := min(left/2, 8)
 		if steps == 0 {
 			return n + merge(a[i:p+1], b[j:q+1])
@@ -48,7 +48,7 @@ func merge(a, b []uint32) (n int) {
 	return n
 }
 
-// filterGo is Filter in pure Go, with first as the index of the first bitmap.
+// filterGo is FilterBitmaps in pure Go; first is the index of the first bitmap.
 func filterGo(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max, first int) []uint32 {
 	for i := range bitmaps {
 		b := &bitmaps[i]

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// plainCommon is what Common is.
+// plainCommon is a simple implementation of Common.
 func plainCommon(a, b []uint32, need int) int {
 	in := make(map[uint32]bool)
 	for _, x := range a {
@@ -28,8 +28,8 @@ func plainCommon(a, b []uint32, need int) int {
 	return n
 }
 
-// ascending returns about n distinct ascending numbers below limit, some of which may be the
-// largest and smallest.
+// ascending returns about n distinct ascending numbers below limit, which may include the largest
+// and smallest ones.
 func ascending(r *rand.Rand, n int, limit uint32) []uint32 {
 	s := make([]uint32, n)
 	for i := range s {
@@ -45,7 +45,7 @@ func ascending(r *rand.Rand, n int, limit uint32) []uint32 {
 	return slices.Compact(s)
 }
 
-// exact returns a copy of s that ends where its allocation does.
+// exact returns a copy of s that ends at the end of its allocation.
 func exact(s []uint32) []uint32 { return slices.Clip(slices.Clone(s)) }
 
 func checkCommon(t *testing.T, a, b []uint32, need int) {
@@ -141,7 +141,7 @@ func TestFilterBitmaps(t *testing.T) {
 	}
 }
 
-// TestFilterFull has 512 bits lacking in some bitmaps: the counts that fill the narrowest sums.
+// TestFilterFull has bitmaps that lack 512 bits: the maximum for the narrowest sums.
 func TestFilterFull(t *testing.T) {
 	q := [8]uint64{}
 	for i := range q {

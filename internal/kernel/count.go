@@ -1,13 +1,13 @@
 package kernel
 
 // golden is the increment of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-// number generators", 2014), 2^64 divided by the golden ratio. It is part of the definition of wide
+// number generators", 2014): 2^64 divided by the golden ratio. It is part of the definition of wide
 // fingerprints and must not change.
 const golden = 0x9e3779b97f4a7c15
 
-// RowWord returns word j of the row of hash h: h itself for j = 0, so that a wide fingerprint
-// begins with the narrow one, and output j of the SplitMix64 generator seeded with h from there on.
-// Stored fingerprints depend on it: it must not change.
+// RowWord returns word j of the row of hash h. Word 0 is h itself, so that a wide fingerprint
+// begins with the narrow one. Word j is output j of the SplitMix64 generator seeded with h. Stored
+// fingerprints depend on it, so it must not change.
 func RowWord(h uint64, j int) uint64 {
 	if j == 0 {
 		return h
@@ -15,14 +15,14 @@ func RowWord(h uint64, j int) uint64 {
 	return mix(h + uint64(j)*golden)
 }
 
-// Count64 adds to counts[p] the number of hashes that have bit p set. Counts wrap at 2^32.
+// Count64 adds to counts[p] the number of hashes that have bit p set. Counts wrap around at 2^32.
 func Count64(counts *[64]uint32, hashes []uint64) {
 	active.count(counts, hashes)
 }
 
-// CountWide adds positional counts of rows of len(counts)/64 words: counts[64*j+p] grows by the
-// number of hashes h for which bit p of RowWord(h, j) is set. It panics unless len(counts) is a
-// multiple of 64. Counts wrap at 2^32.
+// CountWide adds positional counts of rows of len(counts)/64 words: it adds to counts[64*j+p] the
+// number of hashes h for which bit p of RowWord(h, j) is set. It panics if len(counts) is not a
+// multiple of 64. Counts wrap around at 2^32.
 func CountWide(counts []uint32, hashes []uint64) {
 	if len(counts)%64 != 0 {
 		panic("kernel: the number of counters is not a multiple of 64")

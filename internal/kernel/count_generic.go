@@ -1,10 +1,10 @@
 package kernel
 
-// vertical is a bank of 64 counters of 16 bits, bit-sliced: bit p of plane l is binary digit l of
+// vertical is a set of 64 bit-sliced counters of 16 bits: bit p of plane l is binary digit l of
 // counter p.
 type vertical [16]uint64
 
-// verticalMax is how many words a vertical can count.
+// verticalMax is the number of words after which a vertical may overflow.
 const verticalMax = 1<<16 - 1
 
 // csa is a full adder in every bit position: a+b+c = 2*carry + sum.
@@ -13,7 +13,7 @@ func csa(a, b, c uint64) (sum, carry uint64) {
 	return u ^ c, a&b | u&c
 }
 
-// add counts the words of x. The caller sees to it that no counter passes verticalMax.
+// add counts the words of x. The caller must make sure that no counter exceeds verticalMax.
 func (v *vertical) add(x []uint64) {
 	for ; len(x) >= 16; x = x[16:] {
 		v.add16((*[16]uint64)(x))
@@ -25,7 +25,7 @@ func (v *vertical) add(x []uint64) {
 	}
 }
 
-// add16 counts sixteen words by a tree of adders, then ripples the one carry of weight 16 into the
+// add16 counts sixteen words with a tree of adders, and then adds the carry of weight 16 to the
 // upper planes.
 func (v *vertical) add16(x *[16]uint64) {
 	one, a := csa(v[0], x[0], x[1])
@@ -49,8 +49,8 @@ func (v *vertical) add16(x *[16]uint64) {
 	}
 }
 
-// flush adds the counters to counts. Eight planes at a time are eight rows of 64 bits; seen as
-// bytes, and each 8x8 block of bits transposed, they are the 64 counters, one a byte.
+// flush adds the counters to counts. Eight planes are eight rows of 64 bits. Interpreted as bytes,
+// and with each 8x8 block of bits transposed, they become the 64 counters with one byte each.
 func (v *vertical) flush(counts *[64]uint32) {
 	for g := 0; g < len(v); g += 8 {
 		rows := (*[8]uint64)(v[g:])
@@ -105,8 +105,8 @@ func countGeneric(counts *[64]uint32, x []uint64) {
 	}
 }
 
-// chunk is how many words are made at once, in a buffer that stays in the first-level cache: a
-// multiple of the 16 words that a tree of adders takes.
+// chunk is the number of mixed words that are computed at a time, in a buffer that fits into the
+// first-level cache. It is a multiple of 16, the number of words that a tree of adders processes.
 const chunk = 512
 
 // countMixedGeneric is countMixed in pure Go.
@@ -125,7 +125,7 @@ func countMixedGeneric(counts *[64]uint32, x []uint64, add uint64) {
 	}
 }
 
-// mixWords puts mix(h+add) for as many words h of x as fit into buf, and returns how many that are.
+// mixWords stores mix(h+add) in buf for as many words h of x as fit, and returns their number.
 func mixWords(buf *[chunk]uint64, x []uint64, add uint64) int {
 	n := copy(buf[:], x)
 	for i, h := range buf[:n] {

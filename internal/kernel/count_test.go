@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// plainCount is the loop all kernels are compared with, in the tests and in the benchmarks.
+// plainCount is the simple loop that all kernels are compared with, in tests and benchmarks.
 func plainCount(counts []uint32, hashes []uint64) {
 	for j := range len(counts) / 64 {
 		c := counts[64*j:][:64]
@@ -84,7 +84,7 @@ func TestCountWideEveryLength(t *testing.T) {
 	})
 }
 
-// TestLong crosses every point where a kernel empties its narrow counters, with the inputs that
+// TestLong crosses each point at which a kernel empties its narrow counters, with the inputs that
 // fill them fastest.
 func TestLong(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestLong(t *testing.T) {
 	})
 }
 
-// TestKernelsAgree compares all kernels on half a million slices, most of them short, of 17 million
-// words altogether.
+// TestKernelsAgree compares all kernels on half a million mostly short slices, with 17 million
+// words in total.
 func TestKernelsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	pool := make([]uint64, 1<<17)
@@ -148,8 +148,8 @@ func TestKernelsAgree(t *testing.T) {
 	}
 }
 
-// TestWord pins the stream: stored wide fingerprints depend on it. The values for h = 0 are the
-// published first outputs of SplitMix64 seeded with 0.
+// TestWord pins the output of RowWord, on which stored wide fingerprints depend. The values for h =
+// 0 are the published first outputs of SplitMix64 seeded with 0.
 func TestWord(t *testing.T) {
 	for _, c := range []struct {
 		h    uint64
@@ -218,8 +218,8 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
-// BenchmarkCount measures all kernels and the plain loop, which makes a row word once and adds its
-// 64 bits.
+// BenchmarkCount measures all kernels and the simple loop, which computes each row word once and
+// adds its 64 bits.
 func BenchmarkCount(b *testing.B) {
 	saved := active
 	defer func() { active = saved }()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkCRC32C compares the checksum with that of the standard library.
+// BenchmarkCRC32C compares CRC32C with the standard library.
 func BenchmarkCRC32C(b *testing.B) {
 	for _, n := range []int{256, 1 << 10, 2752, 1 << 16} {
 		data := make([]byte, n)

@@ -9,9 +9,10 @@ import (
 
 //go:generate sh -c "cd asm && go run . -out ../asm_amd64.s -stubs ../asm_amd64.go -pkg kernel"
 
-// lanes512 says how eight packed values spread over the lanes of a register, for each width and
-// each bit of a byte where the first value may begin: for each lane the eight bytes that hold its
-// value (indices for VPERMB), then for each lane the bits to shift it by (VPSRLVQ).
+// lanes512 describes how eight packed values are distributed to the lanes of a register, for each
+// width and each bit of a byte at which the first value may begin: first, for each lane, the eight
+// bytes that contain its value (indexes for VPERMB), then the number of bits to shift each lane by
+// (VPSRLVQ).
 var lanes512 = makeLanes512()
 
 func makeLanes512() (all [65][8][128]byte) {
@@ -30,9 +31,9 @@ func makeLanes512() (all [65][8][128]byte) {
 	return all
 }
 
-// lanes2 is the same for AVX2, whose shuffles stay within 16 bytes: those hold a pair of values,
-// loaded from the first byte of the pair. It has the indices of four pairs (VPSHUFB), the shifts of
-// eight lanes, and the first bytes of the pairs.
+// lanes2 is the equivalent for AVX2, whose shuffles are limited to 16 bytes. These contain a pair
+// of values, loaded from the first byte of the pair. It has the indexes of four pairs (VPSHUFB),
+// the shifts of eight lanes, and the first bytes of the pairs.
 var lanes2 = makeLanes2()
 
 func makeLanes2() (all [65][160]byte) {
@@ -49,11 +50,11 @@ func makeLanes2() (all [65][160]byte) {
 	return all
 }
 
-// scanPackedAsm scans the whole groups that overlap [from, to) and drops the positions outside.
+// scanPackedAsm scans the whole groups that overlap [from, to) and removes positions outside.
 func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	first, groups := from&^7, (to+7)>>3-from>>3
 	packed = packed[first>>3*w:]
-	_ = packed[(groups-1)*w+63] // the last byte that is read
+	_ = packed[(groups-1)*w+63] // the last byte to be read
 	n := len(dst)
 	dst = slices.Grow(dst, 8*groups)
 	out := &dst[:n+1][n]
@@ -77,15 +78,16 @@ func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int
 	return dst
 }
 
-// scanBlockAsm may leave positions outside [lo, hi) in near, but none of other groups.
+// scanBlockAsm may leave positions outside [lo, hi) in near, but only in the groups that overlap
+// it.
 func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	_ = block[8*high+(n-1)>>3*w+63] // the last byte that is read
+	_ = block[8*high+(n-1)>>3*w+63] // the last byte to be read
 	dst = slices.Grow(dst[:0], BlockKeys)
 	lo, hi, found := scanBlockAVX512(&dst[:1][0], &block[0], &lanes512[w][0], high, w, n, from, to, q, uint64(k))
 	return dst[:found], lo, hi
 }
 
-// flatChunk is the greatest number of positions that scanFlatAsm makes room for at a time.
+// flatChunk is the largest number of positions that scanFlatAsm allocates space for at a time.
 const flatChunk = 4096
 
 func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
@@ -106,8 +108,8 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	return scanFlatGo(dst, keys[rest:], rest, q, k)
 }
 
-// manyPairs is the greatest number of pairs that scanManyAsm makes room for at a time, unless one
-// row of tiles has more.
+// manyPairs is the largest number of pairs that scanManyAsm allocates space for at a time, unless
+// one row of tiles has more.
 const manyPairs = 1 << 15
 
 func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
@@ -125,25 +127,25 @@ func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
 	return dst
 }
 
-// When keys are first compared coarsely, and how (see asm/many.go).
+// Conditions for coarse comparisons (see asm/many.go).
 const (
-	// coarseTwoMost and coarseFourMost are the greatest k for two words and for four. Of
-	// comparisons of four queries with 32 unrelated keys in two words, 4 % let tiles pass with a k
-	// of 5, and 19 % with 6. In four words, of keys that share 20 bits with the queries, as in a
-	// join, it is 14 % with 8, and 56 % with 9.
+	// coarseTwoMost and coarseFourMost are the largest k for two and for four words. With two
+	// words, 4 % of the comparisons of four queries with 32 unrelated keys pass if k is 5, and 19 %
+	// if k is 6. With four words, and keys that share 20 bits with the queries, as in a join, 14 %
+	// pass if k is 8, and 56 % if k is 9.
 	coarseTwoMost, coarseFourMost = 5, 8
-	// coarseLeast is the least number of keys times rows of tiles. Where they are fewer, little
-	// time can be gained, and more than that is lost if there is a near pair.
+	// coarseLeast is the smallest number of keys times rows of tiles. With fewer, little time can
+	// be gained, and a single near pair costs more than that.
 	coarseLeast = 96
-	// coarseKeys is how many keys are compared at a time. If the last ones are no more than a tile,
-	// those are not compared coarsely.
+	// coarseKeys is the number of keys that are compared at a time. If the last keys are only one
+	// tile, they are not compared coarsely.
 	coarseKeys = 32
 )
 
-// scanManyOnce makes room for all pairs before their number is known.
+// scanManyOnce allocates space for all pairs before their number is known.
 func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 	n := len(dst)
-	// AVX-512 stores eight pairs at a time, the last seven of which may not be any.
+	// AVX-512 stores eight pairs at a time; up to seven of the last eight may be invalid.
 	dst = slices.Grow(dst, len(queries)*len(keys)+tileKeys-1)
 	out := &dst[:n+1][n]
 	coarse := (len(keys) + coarseKeys - tileKeys - 1) &^ (coarseKeys - 1)
@@ -160,7 +162,7 @@ func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 	return dst[:n]
 }
 
-// scanManyAVX2 requires room for all pairs after dst.
+// scanManyAVX2 requires space for all pairs after dst.
 func scanManyAVX2(dst, queries, keys []uint64, k int) []uint64 {
 	whole := len(keys) &^ (tileKeys - 1)
 	for first := 0; first < len(queries); first += tileQueries {
@@ -197,7 +199,7 @@ func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 // decodeAsm decodes whole groups of eight.
 func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
 	groups := (hi + 7) >> 3
-	_ = packed[(groups-1)*w+63] // the last byte that is read
+	_ = packed[(groups-1)*w+63] // the last byte to be read
 	decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w][0], w, groups, base, Mask(w))
 }
 
@@ -213,8 +215,8 @@ func scanSpansAsm(dst []uint64, spans []Span) []uint64 {
 
 func prefetchSpansAsm(spans []Span) { prefetchSpans((*byte)(unsafe.Pointer(&spans[0])), len(spans)) }
 
-// ascendingAsm compares groups of eight with their successors, the last of which may overlap the
-// one before it.
+// ascendingAsm compares groups of eight with their successors. The last group may overlap the
+// previous one.
 func ascendingAsm(keys []uint64) bool {
 	groups := (len(keys) - 1) >> 3
 	return ascendAVX512(&keys[0], groups) && ascendAVX512(&keys[len(keys)-9], 1)
@@ -246,8 +248,8 @@ func (l Level) countMixed(counts *[64]uint32, x []uint64, add uint64) {
 	}
 }
 
-// The AVX2 kernels count whole blocks, at most maxAVX2 words at a time so that their byte counters
-// do not overflow, and a last block of padding.
+// The AVX2 kernels count whole blocks, and at most maxAVX2 words at a time so that their byte
+// counters do not overflow. The last block is padded.
 const (
 	blockAVX2 = 64
 	maxAVX2   = 254 * blockAVX2
@@ -266,7 +268,7 @@ func count256(counts *[64]uint32, x []uint64) {
 	countAVX2(counts, unsafe.SliceData(x), len(x)/blockAVX2, last)
 }
 
-// countMixed256 is countMixed with AVX2. It pads with -add, since mix(0) = 0.
+// countMixed256 is countMixed with AVX2. It pads with -add, because mix(0) = 0.
 func countMixed256(counts *[64]uint32, x []uint64, add uint64) {
 	for ; len(x) > maxAVX2; x = x[maxAVX2:] {
 		countMixedAVX2(counts, &x[0], maxAVX2/blockAVX2, nil, add)
@@ -283,7 +285,7 @@ func countMixed256(counts *[64]uint32, x []uint64, add uint64) {
 	countMixedAVX2(counts, unsafe.SliceData(x), len(x)/blockAVX2, last, add)
 }
 
-// masks is Masks, after its checks.
+// masks is Masks after its argument checks.
 func (l Level) masks(dst []uint64, text []byte) int {
 	switch l {
 	case AVX512:
@@ -294,7 +296,7 @@ func (l Level) masks(dst []uint64, text []byte) int {
 	return masksGo(dst, text)
 }
 
-// edges is Edges, after its checks.
+// edges is Edges after its argument checks.
 func (l Level) edges(dst []uint16, masks []uint64) int {
 	if l == AVX512 {
 		return edgesAVX512(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
@@ -302,12 +304,13 @@ func (l Level) edges(dst []uint16, masks []uint64) int {
 	return edgesGo(dst, masks)
 }
 
-// hashWords is HashWords with AVX-512, for full groups.
+// hashWords is HashWords with AVX-512 for full groups.
 func (l Level) hashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 	return hashWordsAVX512(&dst[0], &text[0], &edges[0], len(dst)/WordGroup, k0, k1)
 }
 
-// shingles makes as many of the shingles as are quickly made, and returns how many.
+// shingles computes the first shingles with a kernel, and returns their number, which may be less
+// than all.
 func (l Level) shingles(dst, words []uint64, size int, p Poly) int {
 	if l != AVX512 || len(dst) < 8 {
 		return 0
@@ -316,8 +319,8 @@ func (l Level) shingles(dst, words []uint64, size int, p Poly) int {
 	return len(dst) &^ 7
 }
 
-// below does as many of the hashes as are quickly done, and returns how many passed and how many
-// those were.
+// below processes the first hashes with a kernel. It returns the number of hashes that passed, and
+// the number processed.
 func (l Level) below(dst []uint32, hashes []uint64, limit uint64) (n, done int) {
 	if l != AVX512 || len(hashes) < 8 {
 		return 0, 0
@@ -325,7 +328,7 @@ func (l Level) below(dst []uint32, hashes []uint64, limit uint64) (n, done int) 
 	return belowAVX512(&dst[0], &hashes[0], len(hashes)/8, limit), len(hashes) &^ 7
 }
 
-// common is commonGo for lists that are not empty.
+// common is commonGo or a kernel for lists that are not empty.
 func (l Level) common(a, b []uint32, need int) int {
 	switch l {
 	case AVX512:
@@ -337,14 +340,14 @@ func (l Level) common(a, b []uint32, need int) int {
 	return commonGo(a, b, need)
 }
 
-// The AVX-512 filter takes whole groups of bitmaps and returns the indices of those that pass in a
-// buffer, where each group may write as many as it has bitmaps.
+// The AVX-512 filter processes whole groups of bitmaps. It returns the indexes of bitmaps that pass
+// in a buffer, where each group may write as many indexes as it has bitmaps.
 const (
 	filterGroup = 8
 	filterChunk = 512
 )
 
-// filter is Filter for max >= 0.
+// filter is FilterBitmaps for max >= 0.
 func (l Level) filter(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max int) []uint32 {
 	if l != AVX512 {
 		return filterGo(dst, q, bitmaps, max, 0)
@@ -360,7 +363,7 @@ func (l Level) filter(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max int) 
 	return filterGo(dst, q, bitmaps[first:], max, first)
 }
 
-// eight computes the next eight columns of a band, and returns false if it cannot.
+// eight computes the next eight columns of a band. It returns false if it cannot.
 func (l Level) eight(b *band, columns []rune) bool {
 	blocks := b.last + 1 - b.first
 	if l != AVX512 || blocks < leastTogether {

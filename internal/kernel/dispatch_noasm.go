@@ -54,28 +54,28 @@ func (l Level) countMixed(counts *[64]uint32, x []uint64, add uint64) {
 	countMixedGeneric(counts, x, add)
 }
 
-// masks is Masks, after its checks.
+// masks is Masks after its argument checks.
 func (l Level) masks(dst []uint64, text []byte) int { return masksGo(dst, text) }
 
-// edges is Edges, after its checks.
+// edges is Edges after its argument checks.
 func (l Level) edges(dst []uint16, masks []uint64) int { return edgesGo(dst, masks) }
 
 // hashWords is not called.
 func (l Level) hashWords([]uint64, []byte, []uint16, uint64, uint64) int { return 0 }
 
-// shingles makes none of the shingles.
+// shingles computes no shingles.
 func (l Level) shingles(dst, words []uint64, size int, p Poly) int { return 0 }
 
-// below does none of the hashes.
+// below processes no hashes.
 func (l Level) below(dst []uint32, hashes []uint64, limit uint64) (n, done int) { return 0, 0 }
 
-// common is commonGo for lists that are not empty.
+// common is commonGo.
 func (l Level) common(a, b []uint32, need int) int { return commonGo(a, b, need) }
 
-// filter is Filter for max >= 0.
+// filter is FilterBitmaps for max >= 0.
 func (l Level) filter(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max int) []uint32 {
 	return filterGo(dst, q, bitmaps, max, 0)
 }
 
-// eight computes the next eight columns of a band, and returns false if it cannot.
+// eight returns false: it needs assembly.
 func (l Level) eight(b *band, columns []rune) bool { return false }

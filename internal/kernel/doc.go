@@ -1,31 +1,31 @@
-// Package kernel holds the inner loops of simdb, each in pure Go and, where it pays, in AVX2 and
-// AVX-512. The level of instructions is chosen once, when the process starts (level.go); one file
-// has what differs by level (dispatch_amd64.go), and one generator makes the assembly (asm). All
-// levels give the same results, in the same order.
+// Package kernel has the inner loops of simdb, each in pure Go and, where that is faster, in AVX2
+// and AVX-512. The level of instructions is chosen once, when the process starts (level.go). All
+// code that depends on the level is in one file (dispatch_amd64.go), and a generator writes the
+// assembly (asm). All levels give the same results, in the same order.
 //
 // # Distances
 //
-// A 64-bit query is compared with many keys at once; a fingerprint is one word.
+// A 64-bit query is compared with many keys at once; each fingerprint is one word.
 //
-// There are two shapes of input: a flat array of uint64 (the memtable, or a decoded block), and the
+// There are two kinds of input: a flat array of uint64 (the memtable, or a decoded block), and the
 // packed low bits of an Elias-Fano block. There, value i of width w occupies the bits [i*w,
 // (i+1)*w) of a little-endian bit string, so that eight values fill w bytes exactly and a kernel
 // may start at any multiple of eight.
 //
-// Widths are 0..58, 60 and 64: those where a value's first byte and the seven after it always hold
-// all of its bits, whatever its position (see RoundWidth).
+// Widths are 0..58, 60 and 64: with these, all bits of a value are in its first byte and the
+// following seven, at any position (see RoundWidth).
 //
 // # Counting bits
 //
 // Count64 counts, for each of 64 bit positions, how many words of a slice have that bit set: the
-// positional population count, which is all the work SimHash does once the features of a
-// document are hashed.
+// positional population count. This is all the work of SimHash after the features of a document are
+// hashed.
 //
-// The obvious loop adds 64 bits to 64 counters for every word. No kernel looks at a single bit:
+// The obvious loop adds 64 bits to 64 counters for every word. No kernel processes single bits:
 //
 //  1. Carry-save adders. A full adder on whole words turns three words of weight w into a sum of
-//     weight w and a carry of weight 2w, for all positions at once. A tree of 15 of them (Harley
-//     and Seal) takes 16 words into running sums of weight 1, 2, 4 and 8 and emits one word of
+//     weight w and a carry of weight 2w, for all positions at once. A tree of 15 adders (Harley
+//     and Seal) adds 16 words to running sums of weight 1, 2, 4 and 8 and emits one word of
 //     weight 16. It costs about one adder a word: five logical operations in Go and AVX2, two
 //     VPTERNLOGQ in AVX-512.
 //  2. Only that sixteenth of the input is added to counters. Pure Go ripples it into bit-sliced
@@ -35,13 +35,14 @@
 //     counters, already in the order of the result.
 //  3. What is left in the running sums is added once, at the end.
 //
-// Wide rows are made, not stored: word j of the row of a hash comes from the SplitMix64 sequence
-// ([RowWord]), 8 or 4 hashes at a time in vector registers, and goes straight into the adders.
+// Wide rows are computed, not stored: word j of the row of a hash comes from the SplitMix64
+// sequence ([RowWord]). It is computed for 8 or 4 hashes at a time in vector registers, and passed
+// directly to the adders.
 //
 // The idea of counting by carry-save adders in vector registers is from Klarqvist, Muła and Lemire,
 // "Efficient computation of positional population counts using SIMD instructions" (2019).
 //
-// # From text to the least hashes of its shingles
+// # From text to the smallest hashes of its shingles
 //
 // No step branches on the text.
 //
@@ -60,26 +61,24 @@
 //
 // # Sketches
 //
-// Common counts the common elements of two sorted lists, and FilterBitmaps rejects lists by their
-// bitmaps that have too few.
+// Common counts the common elements of two sorted lists. FilterBitmaps rejects lists with too few
+// common elements by their bitmaps.
 //
-// Common compares blocks, all elements of one with all of the other, and moves on past the block
+// Common compares blocks, all elements of one with all of the other, and advances past the block
 // that ends first, or past both. A block is 16 elements in AVX-512 (15 rotations, 16 comparisons
-// into a mask) and 8 in AVX2: nothing depends on the outcome of single comparisons, which no
-// processor can predict. Pure Go merges from both ends at once, two independent chains of steps
-// without branches.
+// into a mask) and 8 in AVX2: there is no branch on single comparisons, which no processor can
+// predict. Pure Go merges from both ends at once, two independent chains of steps without branches.
 //
-// The bitmap of a list has 512 bits, and every element sets one of them, chosen by its value alone.
-// A bit of A's that B lacks belongs to an element of A that is not in B, so |A \ B| >= popcount(a
-// AND NOT b): a filter that reads 64 bytes a list and never rejects a list that it should not.
+// The bitmap of a list has 512 bits. Every element sets one bit, which depends only on its value. A
+// bit that A has and B lacks belongs to an element of A that is not in B, so |A \ B| >= popcount(a
+// AND NOT b). The filter reads 64 bytes per list and never rejects a list by mistake.
 //
 // # Edit distance
 //
 // A [Pattern] computes the smallest number of runes to insert, delete or replace that turns one
-// text into another (Levenshtein, Soviet Physics Doklady 1966). It is bit-parallel: a word holds
-// the vertical differences of 64 rows of the table of distances, and a step of some instructions
-// moves it one column on (Myers, J. ACM 1999; Hyyrö 2003 for blocks of words). With AVX-512 eight
-// columns are computed together, each a block behind the one before it. Only those blocks are kept
-// that a path of at most the wanted number of edits can go through (Ukkonen, Information and
-// Control 1985).
+// text into another (Levenshtein, Soviet Physics Doklady 1966). It is bit-parallel: a word has the
+// vertical differences of 64 rows of the table of distances, and a step of a few instructions
+// advances it by one column (Myers, J. ACM 1999; Hyyrö 2003 for blocks of words). With AVX-512
+// eight columns are computed together, each one block behind the previous column. Only blocks are
+// computed that a path within the limit of edits can cross (Ukkonen, Information and Control 1985).
 package kernel

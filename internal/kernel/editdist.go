@@ -5,31 +5,31 @@ import (
 	"math/bits"
 )
 
-// A Pattern is a text that others are compared with. It must not be used concurrently.
+// A Pattern is a text that other texts are compared with. It must not be used concurrently.
 type Pattern struct {
-	n      int            // runes
+	n      int            // number of runes
 	source []byte         // the text
-	blocks int            // of 64 rows, the last one filled up with runes that equal none
-	ascii  [128]int32     // of each rune, its number + 1; 0 if the pattern does not have it
-	others map[rune]int32 // likewise
-	runes  []occurrences  // by number
+	blocks int            // number of blocks of 64 rows; the last one is padded with runes that equal no other rune
+	ascii  [128]int32     // by rune, its number + 1; 0 if the pattern lacks it
+	others map[rune]int32 // the same for other runes
+	runes  []occurrences  // by number of the rune
 
-	pv, mv []uint64 // of each block, the rows whose distance is one more, and one less, than the row above has
-	bottom []int32  // of each block, the distance of its last row when the band moved
+	pv, mv []uint64 // by block, the rows whose distance is one more, or one less, than that of the previous row
+	bottom []int32  // by block, the distance of its last row when the band last moved
 	equal  [together][]uint64
-	text   []rune // scratch memory
+	text   []rune // buffer
 
-	rows, wideRows []uint64 // of each rune, 0 being all others: a bit for each row, as makeRows makes them
+	rows, wideRows []uint64 // for each rune, with 0 for all others: one bit per row, as makeRows sets them
 }
 
-// occurrences are where a rune is in the pattern: a bit for each row, or if there are few of them,
-// a list.
+// occurrences are the positions of a rune in the pattern: one bit per row or, if there are few, a
+// list.
 type occurrences struct {
 	bits []uint64
 	list []int32
 }
 
-// NewPattern returns the pattern of a text.
+// NewPattern returns a Pattern for a text.
 func NewPattern(text string) *Pattern {
 	p := &Pattern{source: []byte(text), others: map[rune]int32{}}
 	for _, r := range text {
@@ -50,7 +50,7 @@ func NewPattern(text string) *Pattern {
 	p.blocks = (p.n + 63) / 64
 	for i := range p.runes {
 		o := &p.runes[i]
-		if len(o.list) < p.blocks/2 { // so that all bits together take no more than 16 bytes a rune
+		if len(o.list) < p.blocks/2 { // so that all bits together need at most 16 bytes per rune
 			continue
 		}
 		o.bits = paddedWords(p.blocks)
@@ -69,7 +69,7 @@ func NewPattern(text string) *Pattern {
 // Len returns the number of runes.
 func (p *Pattern) Len() int { return p.n }
 
-// number returns the number of a rune + 1, 0 if the pattern does not have it.
+// number returns the number of a rune + 1, or 0 if the pattern lacks it.
 func (p *Pattern) number(r rune) int32 {
 	if uint32(r) < 128 {
 		return p.ascii[r]
@@ -77,21 +77,21 @@ func (p *Pattern) number(r rune) int32 {
 	return p.others[r]
 }
 
-// strip is how many columns are computed with the same blocks; even.
+// strip is the number of columns that are computed with the same blocks. It must be even.
 const strip = 64
 
-// slack is by how much a distance within a block, and within a strip, may be less than that of the
-// block's last row at the start of the strip, together with what that says of the rest: 63 rows
-// and 64 columns each change both by one at most.
+// slack bounds the difference between a distance within a block and strip, together with its lower
+// bound for the rest, and that of the block's last row at the start of the strip: each of 63 rows
+// and 64 columns changes both by at most one.
 const slack = 4 * 64
 
-// Distance returns the distance of the pattern and text if it is at most most; otherwise, and when
-// ctx ends, it returns false. It takes time for n * min(d, most) / 64 steps of about a nanosecond,
-// of a text of n runes at distance d, and far less if most is soon exceeded: smaller limits are
-// tried first, as texts are mostly either much more similar than wanted, or much less. Where one is
-// exceeded says which limit may do, as edits are mostly spread evenly.
+// Distance returns the distance between the pattern and text if it is at most most. Otherwise, and
+// when ctx ends, it returns false. For a text of n runes at distance d, it needs n * min(d, most) /
+// 64 steps of about a nanosecond, and far fewer if most is soon exceeded. It tries smaller limits
+// first, because most texts are either much more similar than required, or much less. The point at
+// which a limit is exceeded suggests the next limit, because edits are usually distributed evenly.
 func (p *Pattern) Distance(ctx context.Context, text []rune, most int) (distance int, ok bool) {
-	rest := p.n - len(text) // edits that are left to do at the start, at least
+	rest := p.n - len(text) // minimum number of edits
 	if max(rest, -rest) > most {
 		return 0, false
 	}
@@ -112,8 +112,8 @@ func (p *Pattern) Distance(ctx context.Context, text []rune, most int) (distance
 	return distance, ok
 }
 
-// within is Distance with one limit, which is no less than the lengths differ by, for texts that
-// are not empty. If the limit is exceeded, columns says how many did not exceed it.
+// within is Distance with a single limit, for texts that are not empty. The limit must be at least
+// the difference in length. If the limit is exceeded, columns is the number of columns within it.
 func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance, columns int, ok bool) {
 	b := band{p: p, most: most, left: len(text), last: -1}
 	for from := 0; from < len(text); from += strip {
@@ -138,7 +138,7 @@ func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance, 
 	}
 	d := b.above
 	for w := b.first; w <= b.last; w++ {
-		rows := ^uint64(0) // of the pattern
+		rows := ^uint64(0) // rows of the pattern
 		if r := p.n - w*64; r < 64 {
 			rows = 1<<r - 1
 		}
@@ -147,26 +147,26 @@ func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance, 
 	return d, len(text), d <= most
 }
 
-// A band is the blocks [first, last] that are computed. Distances in it are never too small, as
-// each is that of some path; and they are right wherever a path of at most most edits leads
-// through.
+// A band is the range of blocks [first, last] that are computed. Distances in it are never too
+// small, because each is that of some path. They are exact wherever a path of at most most edits
+// leads through.
 type band struct {
 	p           *Pattern
 	most        int
-	left        int // columns that are not computed yet
+	left        int // columns not yet computed
 	first, last int
-	above       int // the distance of the row above the first block, or a greater one
+	above       int // an upper bound for the distance of the row above the first block
 }
 
-// possible reports whether a path of at most most edits may lead through block b, or out of it into
+// possible reports whether a path of at most most edits may lead through block b, or from it into
 // the next, before the next move.
 func (b *band) possible(block int) bool {
-	rest := b.p.n - min((block+1)*64, b.p.n) - b.left // rows less columns to go: an edit each, at least
+	rest := b.p.n - min((block+1)*64, b.p.n) - b.left // the difference between remaining rows and columns is the minimum number of edits
 	return int(b.p.bottom[block])+max(rest, -rest) <= b.most+slack
 }
 
-// move leaves out blocks, and adds others below, so that the band has all that are possible in the
-// next columns. It returns false if there are none.
+// move drops blocks, and adds others at the end, so that the band has all blocks that are possible
+// in the next columns. It returns false if there are none.
 func (b *band) move() bool {
 	p := b.p
 	d := b.above
@@ -195,29 +195,29 @@ func (b *band) move() bool {
 	return true
 }
 
-// rows returns, for each block of the band, the rows whose rune is r.
-func (b *band) rows(r rune, room []uint64) []uint64 {
-	room = room[:b.last+1-b.first]
+// rows returns, for each block of the band, the rows whose rune is r. buf is a buffer.
+func (b *band) rows(r rune, buf []uint64) []uint64 {
+	buf = buf[:b.last+1-b.first]
 	i := b.p.number(r)
 	if i > 0 && b.p.runes[i-1].bits != nil {
 		return b.p.runes[i-1].bits[b.first : b.last+1]
 	}
-	clear(room)
+	clear(buf)
 	if i > 0 {
 		list := b.p.runes[i-1].list
 		from := lowerBound(list, int32(b.first*64))
 		for _, at := range list[from:] {
 			block := int(at)/64 - b.first
-			if block >= len(room) {
+			if block >= len(buf) {
 				break
 			}
-			room[block] |= 1 << (at % 64)
+			buf[block] |= 1 << (at % 64)
 		}
 	}
-	return room
+	return buf
 }
 
-// lowerBound returns how many elements of a sorted list are less than v.
+// lowerBound returns the number of elements of a sorted list that are less than v.
 func lowerBound(list []int32, v int32) int {
 	from, to := 0, len(list)
 	for from < to {
@@ -231,9 +231,9 @@ func lowerBound(list []int32, v int32) int {
 	return from
 }
 
-// step moves a block one column on: pv and mv are its vertical differences, equal the rows whose
-// rune is that of the column, and hp and hm say whether the distance above the block is one more,
-// or one less, than in the column before. It returns the new differences, and the same of the
+// step advances a block by one column. pv and mv are its vertical differences, and equal the rows
+// whose rune is that of the column. hp and hm say whether the distance above the block is one more,
+// or one less, than in the previous column. It returns the new differences, and hp and hm for the
 // distance of its last row.
 func step(pv, mv, equal, hp, hm uint64) (newP, newM, outP, outM uint64) {
 	xv := equal | mv
@@ -246,7 +246,7 @@ func step(pv, mv, equal, hp, hm uint64) (newP, newM, outP, outM uint64) {
 	return mh | ^(xv | ph), ph & xv, outP, outM
 }
 
-// one computes a column. Above the band, a step to the right is an edit.
+// one computes a column. Above the band, each step to the right is an edit.
 func (b *band) one(r rune) {
 	p := b.p
 	equal := b.rows(r, p.equal[0])
@@ -258,7 +258,7 @@ func (b *band) one(r rune) {
 	b.above++
 }
 
-// two computes two columns, the second one block behind the first, so that the steps of both
+// two computes two columns. The second one is one block behind the first, so that their steps
 // overlap.
 func (b *band) two(r, s rune) {
 	p := b.p
@@ -277,19 +277,19 @@ func (b *band) two(r, s rune) {
 	b.above += 2
 }
 
-// together is how many columns are computed at once by vectors.
+// together is the number of columns that vectors compute at once.
 const together = 8
 
-// Bands of fewer than leastTogether blocks are computed in pairs of columns: most vectors would be
-// of columns that have not come to their first block, or are done with the last one.
+// Bands of fewer than leastTogether blocks are computed in pairs of columns, because most lanes of
+// a vector would be before their first block or after their last one.
 const leastTogether = 4
 
-// Vectors read and write words around those of a band, which are of no meaning: some before, and
-// twice as many after.
+// padding is the number of meaningless words before a band that vectors read and write. After the
+// band there are twice as many.
 const padding = together
 
-// paddedWords returns words for the blocks of a band, with padding around them if there may be
-// enough blocks for vectors.
+// paddedWords returns words for the blocks of a band, with padding if the number of blocks suffices
+// for vectors.
 func paddedWords(blocks int) []uint64 {
 	if blocks < leastTogether {
 		return make([]uint64, blocks)

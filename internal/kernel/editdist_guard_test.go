@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestEightStaysInside puts the words of a band, with their padding, between pages that cannot be
-// read: first at the end of the page before them, then at the beginning of the next.
+// TestEightStaysInside puts the words of a band, with their padding, between unreadable pages:
+// first at the end of the page before them, then at the beginning of the next page.
 func TestEightStaysInside(t *testing.T) {
 	if Active() < AVX512 {
 		t.Skip("no AVX-512")

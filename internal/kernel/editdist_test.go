@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// slow is the textbook's edit distance.
+// slow computes the edit distance by the textbook algorithm.
 func slow(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -31,7 +31,7 @@ func slow(a, b []rune) int {
 	return row[len(b)]
 }
 
-// edited returns a with some edits, in places of its own or side by side.
+// edited returns a with some edits, which may be isolated or adjacent.
 func edited(rng *rand.Rand, a []rune, edits int, alphabet []rune) []rune {
 	b := append([]rune(nil), a...)
 	for edits > 0 {
@@ -55,10 +55,10 @@ func edited(rng *rand.Rand, a []rune, edits int, alphabet []rune) []rune {
 	return b
 }
 
-// TestDistance compares distances with the textbook's, of texts of all lengths around those of
-// words, similar and not, with limits around the distance.
+// TestDistance compares distances with the textbook algorithm, for similar and other texts of all
+// lengths near multiples of a word, and with limits near the distance.
 func TestDistance(t *testing.T) {
-	var wide []rune // most of which are in lists
+	var wide []rune // most are stored in lists
 	for r := rune(0x4e00); r < 0x4e00+3000; r++ {
 		wide = append(wide, r)
 	}
@@ -87,8 +87,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestWithinPages compares texts that begin and end alike, also in the middle of runes and of bytes
-// that are none.
+// TestWithinPages compares texts with common beginnings and ends, which may end within runes and
+// invalid bytes.
 func TestWithinPages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 6))
 	bytes := func(most int) (s string) {
@@ -115,8 +115,8 @@ func TestWithinPages(t *testing.T) {
 	}
 }
 
-// TestDistanceOfBlocks compares distances of texts with long pieces that were moved, left out and
-// put in, so that paths go far from the diagonal.
+// TestDistanceOfBlocks moves, removes and inserts long pieces of texts, so that paths are far from
+// the diagonal, and compares the distances.
 func TestDistanceOfBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 6))
 	piece := func(n int) []rune {
@@ -142,7 +142,7 @@ func TestDistanceOfBlocks(t *testing.T) {
 	}
 }
 
-// TestDistanceCancels ends a long comparison.
+// TestDistanceCancels cancels a long comparison.
 func TestDistanceCancels(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
@@ -152,8 +152,8 @@ func TestDistanceCancels(t *testing.T) {
 	}
 }
 
-// BenchmarkDistance compares texts of a million runes: with edits everywhere, a tenth of what is
-// compared, fewer, and none in common.
+// BenchmarkDistance compares texts of a million runes: with edits everywhere, with a tenth of that,
+// with fewer, and with no common part.
 func BenchmarkDistance(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	alphabet := []rune("etaoinshrdlucmfwypvbgkqjxz ,.")

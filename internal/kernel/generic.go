@@ -2,8 +2,8 @@ package kernel
 
 import "math/bits"
 
-// scanPackedGo scans groups of eight values, whose offsets in the bytes of the group are the same
-// in every group.
+// scanPackedGo scans groups of eight values. The offsets of values in the bytes of a group are the
+// same for all groups.
 func scanPackedGo(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	var at, shift [8]uint8
 	for lane := range at {
@@ -25,7 +25,7 @@ func scanPackedGo(dst []uint32, packed []byte, w, from, to int, q uint64, k int)
 	return dst
 }
 
-// scanFlatGo counts positions from first.
+// scanFlatGo is ScanFlat in pure Go; first is the position of the first key.
 func scanFlatGo(dst []uint32, keys []uint64, first int, q uint64, k int) []uint32 {
 	for i, key := range keys {
 		if bits.OnesCount64(key^q) <= k {
@@ -43,7 +43,7 @@ func rankZerosGo(unary []byte, from, to uint64, n int) (lo, hi int) {
 	if to == 0 {
 		return 0, 0
 	}
-	zeros := uint64(0) // before the current word
+	zeros := uint64(0) // number of zeros before the current word
 	for at := 0; at+8 <= len(unary); at += 8 {
 		w := ^load64(unary[at:])
 		after := zeros + uint64(bits.OnesCount64(w))
@@ -58,15 +58,14 @@ func rankZerosGo(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return lo, hi
 }
 
-// selectGo finds the byte by the counts of 1-bits in the bytes before it, summed in parallel
+// selectGo finds the byte from the number of 1-bits in the previous bytes, summed in parallel
 // (Vigna, Broadword Implementation of Rank/Select Queries, WEA 2008).
 func selectGo(w uint64, i int) int {
 	const ones = 0x0101010101010101
 	s := w - w>>1&0x5555555555555555
 	s = s&0x3333333333333333 + s>>2&0x3333333333333333
-	s = (s + s>>4) & 0x0f0f0f0f0f0f0f0f * ones // byte j: ones in bytes 0..j
-	// The bytes whose sum is <= i come before the one looked for. Bit 7 of byte j stays set if its
-	// sum is.
+	s = (s + s>>4) & 0x0f0f0f0f0f0f0f0f * ones // byte j: number of ones in bytes 0..j
+	// Bytes whose sum is <= i are before the wanted byte. In these, bit 7 stays set.
 	reached := (uint64(i)*ones | ones<<7) - s
 	at := bits.OnesCount64(reached&(ones<<7)) << 3
 	i -= int(s << 8 >> uint(at) & 0xff)
@@ -87,7 +86,7 @@ func scanManyGo(dst, queries, keys []uint64, k int) []uint64 {
 	return dst
 }
 
-// scanTileGo compares one tile: queries from number q on, keys from number j on.
+// scanTileGo compares one tile: queries starting at number q with keys starting at number j.
 func scanTileGo(dst, queries []uint64, q int, keys []uint64, j, k int) []uint64 {
 	for _, query := range queries {
 		for i, key := range keys {
@@ -112,7 +111,7 @@ func (k *Keys) decodeGo(unary, packed []byte, w, lo, hi int, base uint64) {
 		for ; i < lo; i++ {
 			word &= word - 1
 		}
-		prefix := at<<3 - i // of the key at bit 0 of the word, less that key's bit number
+		prefix := at<<3 - i // prefix of the key at bit 0 of the word, minus that key's bit number
 		for ; word != 0 && i < hi; i++ {
 			low := load64(packed[bit>>3:]) >> (bit & 7) & mask
 			k.keys[i] = base + uint64(prefix+bits.TrailingZeros64(word))<<uint(w) + low
@@ -123,7 +122,7 @@ func (k *Keys) decodeGo(unary, packed []byte, w, lo, hi int, base uint64) {
 	}
 }
 
-// ascendingGo has no branch a key, and two chains of borrows.
+// ascendingGo has no branch per key, and two chains of borrows.
 func ascendingGo(keys []uint64) bool {
 	var one, two uint64
 	for rest := keys; len(rest) > 2; rest = rest[2:] {

@@ -10,13 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lastWords returns the last n words of mem, whose length is a multiple of eight.
+// lastWords returns the last n words of mem; its length must be a multiple of eight.
 func lastWords(mem []byte, n int) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(&mem[len(mem)-8*n])), n)
 }
 
-// TestKernelsStayInside puts the last byte that a kernel may read before a page that cannot be
-// read.
+// TestKernelsStayInside puts the last byte that a kernel may read before an unreadable page.
 func TestKernelsStayInside(t *testing.T) {
 	page := unix.Getpagesize()
 	mem, err := unix.Mmap(-1, 0, 4*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
@@ -33,7 +32,7 @@ func TestKernelsStayInside(t *testing.T) {
 		var space Keys
 		words := lastWords(readable, 1024)
 		for i := range words {
-			words[i] = r.Uint64() // so that the coarse comparison is not given up
+			words[i] = r.Uint64() // so that coarse comparisons are not abandoned
 		}
 		for range 200 {
 			n, m := 1+r.IntN(9), 1+r.IntN(100)

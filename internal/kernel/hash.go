@@ -4,20 +4,20 @@ import (
 	"math/bits"
 )
 
-// WordGroup is how many words HashWords takes at a time, and WordMax the length of the longest that
-// it hashes.
+// WordGroup is the number of words that HashWords processes at a time. WordMax is the length of the
+// longest word that it hashes.
 const (
 	WordGroup = 8
 	WordMax   = 16
 )
 
-// HashWords stores to dst[i] the hash of the word text[edges[2*i]:edges[2*i+1]] of ASCII letters
-// and digits: with the bytes lower-cased and padded with zeros to two little-endian integers a and
-// b, the XOR of the halves of the 128-bit product (a^k0)(b^k1). It takes groups of WordGroup words
-// and stops before the first group that is not full or holds a word longer than WordMax; it returns
-// how many words it hashed, which is 0 where there is no kernel for it.
+// HashWords stores in dst[i] the hash of the word text[edges[2*i]:edges[2*i+1]] of ASCII letters
+// and digits. The bytes are lower-cased and padded with zeros to two little-endian integers a and
+// b; the hash is the XOR of the halves of the 128-bit product (a^k0)(b^k1). HashWords processes
+// groups of WordGroup words. It stops before the first group that is incomplete or has a word
+// longer than WordMax, and returns the number of words hashed. Without a kernel, it returns 0.
 //
-// edges must be ascending, and text must continue for WordMax bytes after the last of them.
+// edges must be ascending, and text must continue for WordMax bytes after the last edge.
 func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 	groups := len(dst) / WordGroup
 	if groups == 0 || !HasHashWords() {
@@ -28,11 +28,11 @@ func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 	return active.hashWords(dst[:groups*WordGroup], text, edges, k0, k1)
 }
 
-// HasHashWords reports whether there is a kernel for HashWords.
+// HasHashWords reports whether HashWords has a kernel.
 func HasHashWords() bool { return active == AVX512 }
 
-// Poly says how hashes of words become the hash of a shingle: the polynomial w[0] Base^(k-1) + ...
-// + w[k-1] modulo 2^64, of which s -> (s ^ s>>32) * Mul -> s ^ s>>29 is the hash.
+// Poly defines how the hashes of words are combined into the hash of a shingle. The polynomial w[0]
+// Base^(k-1) + ... + w[k-1] modulo 2^64 is finalised by s -> (s ^ s>>32) * Mul -> s ^ s>>29.
 type Poly struct {
 	Base, Mul uint64
 }
@@ -43,13 +43,12 @@ func (p Poly) finish(s uint64) uint64 {
 	return s ^ s>>29
 }
 
-// maxHorner is the length of the longest shingle that costs less to compute from its words, eight
-// at a time, than from the shingle before.
+// maxHorner is the largest number of words for which computing a shingle from its words, eight
+// shingles at a time, is faster than computing it from the previous shingle.
 const maxHorner = 16
 
-// Shingles stores to dst the hash of each k consecutive words and returns how many they are:
-// len(words)-k+1, or 0 if that is negative. It panics if dst has no room for them or k is not
-// positive.
+// Shingles stores in dst the hash of each k consecutive words. It returns the number of hashes:
+// len(words)-k+1, or 0 if that is negative. It panics if dst is too short or k is not positive.
 func (p Poly) Shingles(dst, words []uint64, k int) int {
 	if k <= 0 {
 		panic("kernel: a shingle needs a word")
@@ -67,7 +66,7 @@ func (p Poly) Shingles(dst, words []uint64, k int) int {
 	return n
 }
 
-// shinglesGo is Shingles in pure Go, for len(words)-k+1 = len(dst).
+// shinglesGo is Shingles in pure Go; len(dst) must be len(words)-k+1.
 func (p Poly) shinglesGo(dst, words []uint64, k int) {
 	switch {
 	case len(dst) == 0:
@@ -86,9 +85,9 @@ func (p Poly) shinglesGo(dst, words []uint64, k int) {
 	}
 }
 
-// roll makes each polynomial from the one before: two multiplications, for any k.
+// roll computes each polynomial from the previous one with two multiplications, for any k.
 func (p Poly) roll(dst, words []uint64, k int) {
-	out := uint64(1) // Base^k, the weight of the word that leaves
+	out := uint64(1) // Base^k, the weight of the word that is dropped
 	s := uint64(0)
 	for _, w := range words[:k] {
 		out *= p.Base
@@ -101,16 +100,16 @@ func (p Poly) roll(dst, words []uint64, k int) {
 	}
 }
 
-// Below stores to dst, in order, the upper halves of those hashes whose upper half is below limit,
-// and returns how many they are. It may write anywhere in the first len(hashes) elements of dst,
-// and panics if dst is shorter.
+// Below stores in dst, in order, those upper halves of hashes that are below limit, and returns
+// their number. It may overwrite any of the first len(hashes) elements of dst, and panics if dst is
+// shorter.
 func Below(dst []uint32, hashes []uint64, limit uint64) int {
 	dst = dst[:len(hashes)]
 	n, done := active.below(dst, hashes, limit)
 	return n + belowGo(dst[n:], hashes[done:], limit)
 }
 
-// belowGo is Below in pure Go, without a branch on the hashes.
+// belowGo is Below in pure Go. It does not branch on the hashes.
 func belowGo(dst []uint32, hashes []uint64, limit uint64) (n int) {
 	limit = min(limit, 1<<32)
 	for _, h := range hashes {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// plainHash is the hash of a word of at most 16 bytes.
+// plainHash returns the hash of a word of at most 16 bytes.
 func plainHash(word string, k0, k1 uint64) uint64 {
 	var w [2]uint64
 	for i, c := range []byte(strings.ToLower(word)) {
@@ -73,7 +73,7 @@ func TestHashWords(t *testing.T) {
 	})
 }
 
-// TestHashWordsCarries has halves that make every carry of the long multiplication.
+// TestHashWordsCarries has words with which the long multiplication has all possible carries.
 func TestHashWordsCarries(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(2, 2))

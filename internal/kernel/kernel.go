@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// ScanPacked appends to dst the positions i in [from, to) whose packed value differs from the w
-// lowest bits of q in at most k bits, ascending. packed must hold Slack readable bytes past the
-// value to-1.
+// ScanPacked appends to dst, in ascending order, the positions i in [from, to) whose packed value
+// differs from the w lowest bits of q in at most k bits. packed must have Slack readable bytes
+// after value to-1.
 func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
 	if from >= to || k < 0 {
 		return dst
@@ -18,7 +18,8 @@ func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) [
 	return scanPackedAsm(dst, packed, w, from, to, q, k)
 }
 
-// ScanFlat appends to dst the positions of keys that differ from q in at most k bits, ascending.
+// ScanFlat appends to dst, in ascending order, the positions of keys that differ from q in at most
+// k bits.
 func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	if k < 0 {
 		return dst
@@ -36,7 +37,7 @@ func Prefetch(p []byte) {
 	}
 }
 
-// PrefetchAt prefetches n bytes from p on; n is at least 1. p may point anywhere.
+// PrefetchAt prefetches n bytes at p; n must be at least 1. p may be any address.
 func PrefetchAt(p unsafe.Pointer, n uintptr) {
 	if active != Go {
 		prefetchAtAsm(p, n)
@@ -65,9 +66,9 @@ func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) 
 	}
 }
 
-// RankZeros returns how many 1-bits precede zero number from, and how many precede zero number to,
-// in the bit string unary, which has n 1-bits in 64-bit words. Zeros are counted from 1: no 1-bit
-// precedes zero number 0, and all n precede a zero that does not exist. from <= to.
+// RankZeros returns the number of 1-bits before zero number from, and before zero number to, in the
+// bit string unary, which has n 1-bits in 64-bit words. Zeros are counted from 1: there is no 1-bit
+// before zero number 0, and all n are before a zero that does not exist. from must be at most to.
 func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 	if active == AVX512 && len(unary) > 0 && to > 0 {
 		return rankZerosAsm(unary, from, to, n)
@@ -75,11 +76,11 @@ func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 	return rankZerosGo(unary, from, to, n)
 }
 
-// ScanBlock searches an Elias-Fano block of n keys, n <= BlockKeys: high unary words, then packed
-// values of width w, with Slack readable bytes after them. [lo, hi) is what RankZeros returns for
-// the unary words. near reuses dst and has the positions, ascending, of the values that differ from
-// the w lowest bits of q in at most k bits. It may have a few positions outside [lo, hi), which the
-// caller must skip. from <= to.
+// ScanBlock searches an Elias-Fano block of n keys, n <= BlockKeys. The block has high unary words,
+// then packed values of width w, followed by Slack readable bytes. lo and hi are the results of
+// RankZeros for the unary words. near reuses dst and has, in ascending order, the positions of
+// values that differ from the w lowest bits of q in at most k bits. It may have a few positions
+// outside [lo, hi), which the caller must skip. from must be at most to.
 func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
 	if active == AVX512 && high > 0 && to > 0 && k >= 0 {
 		return scanBlockAsm(dst, block, high, w, n, from, to, q, k)
@@ -87,7 +88,8 @@ func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q ui
 	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
 }
 
-// Select returns the position of 1-bit number i of w, counted from 0. w has more than i of them.
+// Select returns the position of 1-bit number i of w, counted from 0. w must have more than i
+// 1-bits.
 func Select(w uint64, i int) int {
 	if active == AVX512 {
 		return selectBit(w, i)
@@ -101,10 +103,10 @@ func scanBlockGo(dst []uint32, block []byte, high, w, n int, from, to uint64, q 
 }
 
 // ScanMany appends to dst, as i<<32 | j, every pair of a query i and a key j that differ in at most
-// k bits. Pairs come by tiles of four queries and eight keys, the queries changing last: first
-// those of queries 0..3 and keys 0..7, by query and then by key, then those of the same queries and
-// keys 8..15, and so on. There must be less than 1<<32 of either. Room for at least 32,768 pairs is
-// made before their number is known.
+// k bits. Pairs are ordered by tiles of four queries and eight keys: first the pairs of queries
+// 0..3 and keys 0..7, by query and then by key, then those of the same queries and keys 8..15, and
+// so on for the next queries. There must be less than 1<<32 queries and keys. Space for at least
+// 32,768 pairs is allocated before their number is known.
 func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
 	if len(queries) == 0 || len(keys) == 0 || k < 0 {
 		return dst
@@ -115,9 +117,9 @@ func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
 	return scanManyAsm(dst, queries, keys, k)
 }
 
-// ScanSpans appends to dst, for every span, the positions of the values that are near, ascending,
-// as number of the span<<32 | position. Each span is scanned as by ScanPacked, with less overhead:
-// spans of a few values cost little more than their values.
+// ScanSpans appends to dst, for every span, the positions of near values in ascending order, as
+// number of the span<<32 | position. Each span is scanned as in ScanPacked, but with less overhead,
+// which matters for spans of a few values.
 func ScanSpans(dst []uint64, spans []Span) []uint64 {
 	if active == AVX512 && len(spans) > 0 {
 		return scanSpansAsm(dst, spans)
@@ -144,10 +146,11 @@ func PrefetchSpans(spans []Span) {
 	}
 }
 
-// Decode returns the keys [lo, hi) of an Elias-Fano block, hi <= BlockKeys, valid until the next
-// call. Key i is base + p<<w + low, where 1-bit number i of the unary part is at bit p+i, and low
-// is packed value i of width w. The unary part has at least hi 1-bits, in 64-bit words (keys past
-// them are undefined). packed holds Slack readable bytes past value hi-1.
+// Decode returns the keys [lo, hi) of an Elias-Fano block, hi <= BlockKeys. They are valid until
+// the next call. Key i is base + p<<w + low, where 1-bit number i of the unary part is at bit p+i,
+// and low is packed value i of width w. The unary part, which consists of 64-bit words, must have
+// at least hi 1-bits; further keys are undefined. packed must have Slack readable bytes after value
+// hi-1.
 func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64 {
 	if lo >= hi {
 		return nil
@@ -160,7 +163,7 @@ func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64
 	return k.keys[lo:hi]
 }
 
-// Ascending reports whether no key is less than the one before it.
+// Ascending reports whether no key is less than its predecessor.
 func Ascending(keys []uint64) bool {
 	if active == AVX512 && len(keys) > 8 {
 		return ascendingAsm(keys)
@@ -168,13 +171,13 @@ func Ascending(keys []uint64) bool {
 	return ascendingGo(keys)
 }
 
-// crcLeast is how many bytes the AVX-512 checksum needs at least.
+// crcLeast is the minimum number of bytes for the AVX-512 checksum.
 const crcLeast = 256
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// CRC32C returns the checksum, by the Castagnoli polynomial, of the bytes that sum is the checksum
-// of, followed by p; sum is 0 if there are none.
+// CRC32C returns the Castagnoli checksum of some bytes followed by p. sum is the checksum of the
+// former, or 0 if there are none.
 func CRC32C(sum uint32, p []byte) uint32 {
 	if active == AVX512 && len(p) >= crcLeast {
 		return crc32cAsm(sum, p)

@@ -14,7 +14,7 @@ import (
 
 var rounds = flag.Int("rounds", 1, "how many times as many random inputs")
 
-// widths are all that packed values may have.
+// widths returns all widths of packed values.
 func widths() (all []int) {
 	for w := 0; w <= 64; w++ {
 		if RoundWidth(w) == w {
@@ -24,7 +24,7 @@ func widths() (all []int) {
 	return all
 }
 
-// pack lays out values of width w, bit by bit, and adds the slack that kernels need, filled with
+// pack packs values of width w, bit by bit, and appends the slack that kernels need, filled with
 // noise.
 func pack(values []uint64, w int) []byte {
 	out := make([]byte, (len(values)*w+7)/8+Slack)
@@ -117,7 +117,7 @@ func TestRoundWidth(t *testing.T) {
 
 func TestScanPacked(t *testing.T) { withLevels(t, testScanPacked) }
 
-// testScanPacked compares the kernel in use with a plain loop over unpacked values.
+// testScanPacked compares the active kernel with a simple loop over unpacked values.
 func testScanPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, w := range widths() {
@@ -142,8 +142,8 @@ func testScanPacked(t *testing.T) {
 
 func TestScanSpans(t *testing.T) { withLevels(t, testScanSpans) }
 
-// testScanSpans compares the kernel in use with plain loops; the spans are as short as most are, or
-// as long as a block.
+// testScanSpans compares the active kernel with simple loops. Spans are short, as most are, or as
+// long as a block.
 func testScanSpans(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	ws := widths()
@@ -196,7 +196,8 @@ func testScanFlat(t *testing.T) {
 
 func TestScanMany(t *testing.T) { withLevels(t, testScanMany) }
 
-// testScanMany compares the kernel in use, order included, with plain loops over tiles.
+// testScanMany compares the active kernel, including the order of pairs, with simple loops over
+// tiles.
 func testScanMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	check := func(queries, keys []uint64, k int) {
@@ -221,10 +222,10 @@ func testScanMany(t *testing.T) {
 	for range 20 * *rounds {
 		random(1+r.IntN(200), 1+r.IntN(BlockKeys), r.IntN(66))
 	}
-	random(9, 20_000, 30) // one row of tiles has more pairs than are grown ahead
+	random(9, 20_000, 30) // one row of tiles has more pairs than the preallocated space
 }
 
-// manyNear appends what ScanMany must.
+// manyNear appends the expected result of ScanMany.
 func manyNear(dst, queries, keys []uint64, k int) []uint64 {
 	for i := 0; i < len(queries); i += 4 {
 		for j := 0; j < len(keys); j += 8 {
@@ -242,9 +243,9 @@ func manyNear(dst, queries, keys []uint64, k int) []uint64 {
 
 func TestScanManyCoarse(t *testing.T) { withLevels(t, testScanManyCoarse) }
 
-// testScanManyCoarse has few pairs among unrelated fingerprints, so that hardly anything else
-// passes a coarse comparison. From some place on keys differ from all queries in the same two bits
-// of every byte, more or less; those pass, and the coarse comparison is given up.
+// testScanManyCoarse has few pairs among unrelated fingerprints, so that hardly any others pass a
+// coarse comparison. From some position on, most keys differ from all queries in the same two bits
+// of every byte. These pass, and coarse comparisons are abandoned.
 func testScanManyCoarse(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 15))
 	flip := func(n int) (mask uint64) {
@@ -298,7 +299,7 @@ func testScanManyCoarse(t *testing.T) {
 			check(13+r.IntN(4), 90+r.IntN(20), r.IntN(9), 110, min(k, 63))
 		}
 	}
-	// A pair of each query with each key, that differ in k bits.
+	// Every query and key differ in exactly k bits.
 	for _, k := range []int{0, 3, 5, 6, 8, 9} {
 		const n, m = 15, 107
 		for i := range n * m {
@@ -318,7 +319,7 @@ func testScanManyCoarse(t *testing.T) {
 	}
 }
 
-// TestScanManyKeepsOut looks at the words after the capacity of what is appended to.
+// TestScanManyKeepsOut checks the words after the capacity of dst.
 func TestScanManyKeepsOut(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
 		for _, size := range [][2]int{{1, 1}, {3, 9}, {5, 7}, {4, 32}, {15, 100}, {16, 41}} {
@@ -340,7 +341,7 @@ func TestScanManyKeepsOut(t *testing.T) {
 	})
 }
 
-// TestScanManyMovesStack compares fingerprints on stacks that a kernel must find too small.
+// TestScanManyMovesStack compares fingerprints on stacks that are too small for a kernel.
 func TestScanManyMovesStack(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
 		for seed := range uint64(100) {
@@ -366,7 +367,7 @@ func BenchmarkScanMany(b *testing.B) {
 		{15, 100, 3, 0}, {15, 100, 3, 1}, {15, 100, 6, 0}, {15, 100, 10, 0}, {15, 20, 3, 0}, {2, 126, 3, 0}, {2, 126, 3, 1}, {2, 126, 6, 0}, {64, 512, 3, 0}, {64, 512, 6, 0},
 	} {
 		b.Run(fmt.Sprintf("%dx%d/k=%d/hits=%d/%s", size.n, size.m, size.k, size.hits, Name()), func(b *testing.B) {
-			// As many calls as branches cannot be foreseen in; with 20 common bits, as in a join.
+			// So many calls that branches cannot be learned; with 20 common bits, as in a join.
 			const calls = 256
 			r := rand.New(rand.NewPCG(14, 14))
 			var queries, keys [calls][]uint64
@@ -403,7 +404,7 @@ func testRankZeros(t *testing.T) {
 				unary[i] |= byte(r.Uint32())
 			}
 		}
-		before := []int{0} // before[h]: ones before zero number h
+		before := []int{0} // before[h]: number of ones before zero number h
 		ones := 0
 		for i := range 8 * len(unary) {
 			if unary[i>>3]>>(i&7)&1 == 0 {
@@ -459,7 +460,7 @@ func testDecode(t *testing.T) {
 			}
 		}
 	}
-	// A dishonest block: more ones than keys, or none. Nothing is promised but that it ends.
+	// An invalid block: more ones than keys, or none. It only needs to terminate.
 	packed := make([]byte, BlockKeys*8+Slack)
 	unary := bytes.Repeat([]byte{0xff}, 64*8)
 	k.Decode(unary, packed, 40, 0, BlockKeys, 0)
@@ -487,7 +488,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func TestScanBlock(t *testing.T) { withLevels(t, testScanBlock) }
 
-// testScanBlock compares with RankZeros and ScanPacked.
+// testScanBlock compares ScanBlock with RankZeros and ScanPacked.
 func testScanBlock(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	var dst []uint32
@@ -586,7 +587,7 @@ func BenchmarkRankZeros(b *testing.B) {
 	}
 }
 
-// TestAscending puts every kind of descent at every place.
+// TestAscending puts every kind of descent at every position.
 func TestAscending(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))

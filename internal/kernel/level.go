@@ -5,11 +5,10 @@ import (
 	"os"
 )
 
-// Level is a set of instructions that kernels are written for. Kernels of all levels give the same
-// results.
+// Level is a set of instructions that kernels may use. Kernels of all levels give the same results.
 type Level int
 
-// The levels, each including the ones before it.
+// Levels. Each includes the previous ones.
 const (
 	Go     Level = iota // no assembly
 	AVX2                // AVX2, BMI1, BMI2 and POPCNT: Haswell, Zen and later
@@ -21,25 +20,25 @@ var levelNames = [...]string{Go: "go", AVX2: "avx2", AVX512: "avx512"}
 // String returns the name of the level, as in [Env]: "go", "avx2" or "avx512".
 func (l Level) String() string { return levelNames[l] }
 
-// Env is the environment variable that lowers the level: SIMDB_KERNEL=go|avx2|avx512. Where errors
-// are returned, any other name is one ([Err]); elsewhere the highest level is used.
+// Env is the environment variable that lowers the level: SIMDB_KERNEL=go|avx2|avx512. Any other
+// name is an error ([Err]) where errors can be returned; elsewhere the highest level is used.
 const Env = "SIMDB_KERNEL"
 
-// active is the level in use. Only tests write to it.
+// active is the current level. Only tests change it.
 var active, _ = choose(os.Getenv(Env))
 
-// Active returns the level of this process: the highest that the machine has, or the one that [Env]
-// names if the machine has that.
+// Active returns the level of this process: the highest that the machine supports, or the one in
+// [Env] if the machine supports it.
 func Active() Level { return active }
 
-// Available returns the levels that the machine has, the highest first.
+// Available returns the levels that the machine supports, highest first.
 func Available() []Level {
 	levels := []Level{AVX512, AVX2, Go}
 	return levels[AVX512-highest():]
 }
 
-// Err returns an error if [Env] names no level that the machine has. Whatever opens a file or a
-// database returns it.
+// Err returns an error if [Env] names a level that the machine does not support. Functions that
+// open a file or a database return it.
 func Err() error {
 	_, err := choose(os.Getenv(Env))
 	return err
@@ -59,5 +58,5 @@ func choose(name string) (Level, error) {
 	return levels[0], fmt.Errorf("%s=%q names no kernel that this processor has: %v", Env, name, levels)
 }
 
-// Name returns the name of the level in use.
+// Name returns the name of the active level.
 func Name() string { return active.String() }

@@ -2,5 +2,5 @@
 
 package kernel
 
-// highest returns the highest level that the processor supports.
+// highest returns Go, the only level without assembly.
 func highest() Level { return Go }

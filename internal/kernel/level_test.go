@@ -62,7 +62,7 @@ func withLevels(t *testing.T, f func(t *testing.T)) {
 // child is set in the processes that TestLevelOfProcess starts.
 const child = "SIMDB_TEST_LEVEL"
 
-// TestLevelOfProcess checks the level for every value of Env. It starts itself again, since the
+// TestLevelOfProcess checks the level for every value of Env. It starts itself again, because the
 // level is chosen when a process starts.
 func TestLevelOfProcess(t *testing.T) {
 	if want, ok := os.LookupEnv(child); ok {

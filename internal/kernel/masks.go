@@ -5,26 +5,26 @@ import (
 	"math/bits"
 )
 
-// TextBlock is the number of bytes that a mask describes.
+// TextBlock is the number of bytes per mask.
 const TextBlock = 64
 
 // maxMasks is the number of masks whose offsets fit 16 bits.
 const maxMasks = 1 << 16 / TextBlock
 
 // Masks sets bit b of dst[i] if byte b of the i-th 64 bytes of text is one of 0-9, A-Z, a-z, and
-// clears it otherwise. It returns for how many of the len(dst) blocks it did so: it stops before
-// the first one that holds a byte which is not ASCII. It panics if text is shorter than 64*len(dst)
+// clears it otherwise. It stops before the first block with a byte that is not ASCII, and returns
+// the number of blocks processed, at most len(dst). It panics if text is shorter than 64*len(dst)
 // bytes.
 func Masks(dst []uint64, text []byte) int {
 	_ = text[:TextBlock*len(dst)]
 	return active.masks(dst, text)
 }
 
-// Edges stores to dst the offsets, ascending, of all bits of masks that differ from the bit before,
-// and returns how many they are. Bit b of masks[i] has the offset 64*i+b; the bit before the first
-// one counts as clear. So the words of a text start at the offsets of even number and end before
-// those of odd number. It may write anywhere in the first 64*len(masks) elements of dst, and panics
-// if dst is shorter, or if there are more than 1024 masks.
+// Edges stores in dst, in ascending order, the offsets of all bits of masks that differ from the
+// previous bit, and returns their number. Bit b of masks[i] has the offset 64*i+b; the bit before
+// the first one counts as clear. Therefore, words start at the offsets with even indexes and end
+// before those with odd indexes. Edges may overwrite any of the first 64*len(masks) elements of
+// dst. It panics if dst is shorter, or if there are more than 1024 masks.
 func Edges(dst []uint16, masks []uint64) int {
 	if len(masks) > maxMasks {
 		panic("kernel: offsets do not fit 16 bits")
@@ -36,15 +36,16 @@ func Edges(dst []uint16, masks []uint64) int {
 const (
 	ones    = 0x0101010101010101
 	highs   = 0x8080808080808080
-	lowCase = 0x2020202020202020 // maps A-Z to a-z and leaves a-z as they are
+	lowCase = 0x2020202020202020 // maps A-Z to a-z and leaves a-z unchanged
 )
 
-// wordBytes returns a word whose byte i has its high bit set, and no other, if byte i of x is one
-// of 0-9, A-Z, a-z. No byte of x may be 0x80 or more: then no addition carries into the next byte.
+// wordBytes returns a word with the high bit of byte i set if byte i of x is one of 0-9, A-Z, a-z.
+// All other bits are clear. All bytes of x must be less than 0x80, so that no addition carries into
+// the next byte.
 func wordBytes(x uint64) uint64 {
 	y := x | lowCase
-	// A byte above the end of a range is above its start too, so one XOR replaces AND NOT, which
-	// takes two instructions.
+	// A byte above the end of a range is also above its start, so one XOR replaces AND NOT, which
+	// needs two instructions.
 	digit := (x + (0x80-'0')*ones) ^ (x + (0x80-'9'-1)*ones)
 	letter := (y + (0x80-'a')*ones) ^ (y + (0x80-'z'-1)*ones)
 	return (digit | letter) & highs

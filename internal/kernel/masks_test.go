@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// plainMasks and plainEdges say bit by bit what Masks and Edges are.
+// plainMasks and plainEdges are bitwise implementations of Masks and Edges.
 func plainMasks(dst []uint64, text []byte) int {
 	for i := range dst {
 		dst[i] = 0
@@ -91,7 +91,7 @@ func TestRandom(t *testing.T) {
 	})
 }
 
-// TestFullRange has an edge at every offset that 16 bits hold, and none.
+// TestFullRange has an edge at every offset that fits into 16 bits, and no edge.
 func TestFullRange(t *testing.T) {
 	withLevels(t, func(t *testing.T) {
 		checkMasks(t, []byte(strings.Repeat("a ", 1<<16/2)))

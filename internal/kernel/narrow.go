@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits up to mostNarrow need no more than the 64 diagonals of one word, and those up to mostWide
-// the diagonals of wideWords words, of patterns of up to narrowRunes runes.
+// Limits up to mostNarrow need at most the 64 diagonals of one word. Limits up to mostWide need the
+// diagonals of wideWords words, for patterns of up to narrowRunes runes.
 const (
 	mostNarrow  = 63
 	wideWords   = 4
@@ -16,19 +16,19 @@ const (
 	narrowRunes = 1 << 12
 )
 
-// restShare is what part of a long text may differ from the pattern if another pattern, of what
-// differs, is to pay.
+// restShare is the inverse of the largest share of a long text that may differ from the pattern, if
+// making another pattern from the differing part should be worthwhile.
 const restShare = 4
 
-// Within is Distance for a text in UTF-8 that has a number of runes. Of texts that are not similar
-// it reads only the beginning if the limit is small.
+// Within is Distance for a UTF-8 text with a known number of runes. If the limit is small, it only
+// reads the beginning of texts that are not similar.
 func (p *Pattern) Within(ctx context.Context, text []byte, runes, most int) (distance int, ok bool) {
 	if max(p.n-runes, runes-p.n) > most {
 		return 0, false
 	}
 	start, rest := p.differing(text)
 	if most > mostWide || p.n > narrowRunes {
-		equal := len(text) - len(rest) // bytes
+		equal := len(text) - len(rest) // in bytes
 		if own := p.source[start : len(p.source)-equal+start]; len(own)+len(rest) < len(text)/restShare {
 			return NewPattern(string(own)).Within(ctx, rest, utf8.RuneCount(rest), most)
 		}
@@ -53,8 +53,9 @@ func (p *Pattern) Within(ctx context.Context, text []byte, runes, most int) (dis
 	return p.Distance(ctx, p.text, most)
 }
 
-// differing returns how many bytes the text of the pattern and another one have in common at their
-// beginnings, and what of the other is between there and what they have in common at their ends.
+// differing compares the pattern's text with another one. It returns the number of bytes that their
+// beginnings have in common, and the other text without these and without the bytes that their ends
+// have in common.
 func (p *Pattern) differing(text []byte) (same int, rest []byte) {
 	a, b := p.source, text
 	for len(a)-same >= 8 && len(b)-same >= 8 {
@@ -66,7 +67,8 @@ func (p *Pattern) differing(text []byte) (same int, rest []byte) {
 	for same < len(a) && same < len(b) && a[same] == b[same] {
 		same++
 	}
-	// Where runes of both begin: the bytes before are the same runes of both.
+	// Move back to a position where runes of both texts begin, so that the bytes before it are the
+	// same runes.
 	for same > 0 && (same < len(a) && !utf8.RuneStart(a[same]) || same < len(b) && !utf8.RuneStart(b[same])) {
 		same--
 	}
@@ -81,21 +83,22 @@ func (p *Pattern) differing(text []byte) (same int, rest []byte) {
 	return same, b[:n]
 }
 
-// diagonals is Within for the diagonals that a path of most edits can reach and return from to the
-// last one, k, which are most+1 at most: it visits e only if |e| + |k-e| <= most. Bit b of a word
-// is that of diagonal b-low, so from column to column the rows move by one (Hyyrö 2003). Distances
-// on the last diagonal never fall, so that the first above most ends it. It begins after the runes
-// that both texts begin with, of which text has no more: the distance on diagonal e is |e| there.
+// diagonals is Within for the diagonals that a path of most edits can reach and from which it can
+// return to the last one, k: it visits e only if |e| + |k-e| <= most. There are at most most+1 of
+// these. Bit b of a word is diagonal b-low, so from column to column the rows move by one (Hyyrö
+// 2003). Distances on the last diagonal never decrease, so the first one above most ends the
+// search. The search begins after the common runes at the beginning, where the distance on diagonal
+// e is |e|; text does not include these runes.
 func (p *Pattern) diagonals(text []byte, start, k, most int) (distance int, ok bool) {
 	if p.rows == nil {
 		p.rows = p.makeRows(1)
 	}
-	low := (most - k) / 2 // diagonals below 0, rounded down: |k| <= most
+	low := (most - k) / 2 // number of diagonals below 0, rounded down; |k| <= most
 	pv := ^uint64(0) << (low & 63)
 	mv := ^pv & (^uint64(0) << max(low-start, 0))
 	last := (k + low) & 63
-	d := max(k, min(-k, start)) // rows up to 0 have that of row 0
-	at := 64 - low + start      // of the first bit's row, in p.rows
+	d := max(k, min(-k, start)) // rows up to 0 have the distance of row 0
+	at := 64 - low + start      // position of the first bit's row in p.rows
 	width := p.blocks + rowPad
 	for i := 0; i < len(text); at++ {
 		number, n := int32(0), 1
@@ -110,7 +113,7 @@ func (p *Pattern) diagonals(text []byte, start, k, most int) (distance int, ok b
 		row := p.rows[int(number)*width+at>>6:][:2]
 		shift := uint(at) & 63
 		equal := row[0]>>shift | row[1]<<1<<(63-shift)
-		same := ((equal&pv + pv) ^ pv) | equal | mv // where the distance is that one row and column before
+		same := ((equal&pv + pv) ^ pv) | equal | mv // the distance is that of the previous row and column
 		ph := mv | ^(same | pv)
 		mh := same & pv
 		if d += 1 - int(same>>last&1); d > most {
@@ -122,13 +125,12 @@ func (p *Pattern) diagonals(text []byte, start, k, most int) (distance int, ok b
 	return d, true
 }
 
-// rowPad is how many words of a row of Pattern.rows are no block: one before the first, and two
-// after the last, for the rows above and below the pattern.
+// rowPad is the number of words in a row of Pattern.rows that are not blocks: one before the first
+// block and two after the last, for the rows above and below the pattern.
 const rowPad = 3
 
-// makeRows makes the rows of all runes of the pattern, of which row 0 is that of others, with
-// padding for diagonals: that many words before the first block belong to no block, and neither
-// does one after the last.
+// makeRows makes the rows of all runes of the pattern; row 0 is for other runes. Rows are padded
+// for diagonals, with `words` words before the first block and words+1 after the last one.
 func (p *Pattern) makeRows(words int) []uint64 {
 	width := p.blocks + 2*words + 1
 	rows := make([]uint64, (len(p.runes)+1)*width)
@@ -142,7 +144,7 @@ func (p *Pattern) makeRows(words int) []uint64 {
 	return rows
 }
 
-// wide is diagonals for those of several words.
+// wide is diagonals with several words.
 func (p *Pattern) wide(text []byte, start, k, most int) (distance int, ok bool) {
 	if p.wideRows == nil {
 		p.wideRows = p.makeRows(wideWords)

@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 )
 
-// Slack is the number of bytes past the last packed value that a kernel may read (and ignore).
+// Slack is the number of bytes after the last packed value that a kernel may read and ignore.
 const Slack = 64
 
-// BlockKeys is the greatest number of keys in a block.
+// BlockKeys is the largest number of keys in a block.
 const BlockKeys = 512
 
 // Many queries and many keys are compared in tiles of tileQueries queries and tileKeys keys.
@@ -16,8 +16,9 @@ const (
 	tileKeys    = 8
 )
 
-// RoundWidth returns the least supported width >= w, for w in 0..64. A value of width w at bit i*w
-// starts (i*w)%8 bits into its first byte, so it fits into eight bytes if w + max((i*w)%8) <= 64.
+// RoundWidth returns the smallest supported width >= w, for w in 0..64. A value of width w at bit
+// i*w starts (i*w)%8 bits into its first byte, so it fits into eight bytes if w + max((i*w)%8) <=
+// 64.
 func RoundWidth(w int) int {
 	switch {
 	case w <= 58:
@@ -28,7 +29,7 @@ func RoundWidth(w int) int {
 	return 64
 }
 
-// Mask returns the w lowest bits set.
+// Mask returns a word with the w lowest bits set.
 func Mask(w int) uint64 {
 	if w >= 64 {
 		return ^uint64(0)
@@ -36,13 +37,13 @@ func Mask(w int) uint64 {
 	return 1<<uint(w) - 1
 }
 
-// Get returns packed value i of width w. packed must hold seven bytes past the value's first.
+// Get returns packed value i of width w. packed must have seven bytes after the value's first.
 func Get(packed []byte, w, i int) uint64 {
 	bit := i * w
 	return load64(packed[bit>>3:]) >> (bit & 7) & Mask(w)
 }
 
-// AppendPacked appends values packed at width w, each reduced to its w lowest bits, and zero bits
+// AppendPacked appends values packed with width w, each reduced to its w lowest bits, and zero bits
 // up to a whole 64-bit word. Get reads them.
 func AppendPacked(dst []byte, values []uint64, w int) []byte {
 	if w == 0 {
@@ -57,7 +58,7 @@ func AppendPacked(dst []byte, values []uint64, w int) []byte {
 		if used += w; used >= 64 {
 			dst = binary.LittleEndian.AppendUint64(dst, acc)
 			used -= 64
-			// the bits that did not fit; none if used is 0, as v < 1<<w
+			// the bits that did not fit; 0 if used is 0, because v < 1<<w
 			acc = v >> (w - used)
 		}
 	}
@@ -69,29 +70,29 @@ func AppendPacked(dst []byte, values []uint64, w int) []byte {
 
 func load64(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
 
-// Keys is room for the keys of one block, and scratch of their decoding. Its zero value is ready.
+// Keys is a buffer for decoding the keys of one block. Its zero value is ready to use.
 type Keys struct {
 	keys [BlockKeys]uint64
-	ones [BlockKeys + 128]uint16 // bit numbers of the ones of the unary part; a word's are written 64 at a time
+	ones [BlockKeys + 128]uint16 // bit numbers of the ones in the unary part; those of a word are written 64 at a time
 }
 
-// A Span is a range of the packed values of a block, with the query and the bound they are compared
-// with; see ScanSpans. The assembly depends on the layout of its fields.
+// A Span is a range of the packed values of a block, with the query and the bound for comparing
+// them; see ScanSpans. The assembly depends on the layout of its fields.
 type Span struct {
-	packed       *byte // value 0 of the block
+	packed       *byte // address of the block's value 0
 	query        uint64
 	from, to     uint16
 	width, bound uint8
-	Tag          uint64 // the caller's
+	Tag          uint64 // for the caller's use
 }
 
-// Set makes s the span of the values [from, to), 0 <= from < to <= BlockKeys, of width w. Those are
-// near that differ from the w lowest bits of q in at most k bits, 0 <= k <= 64. packed must hold
-// Slack readable bytes past the value to-1 for as long as the span is in use.
+// Set makes s the span of the values [from, to), 0 <= from < to <= BlockKeys, of width w. A value
+// is near if it differs from the w lowest bits of q in at most k bits, 0 <= k <= 64. packed must
+// have Slack readable bytes after value to-1 for as long as the span is in use.
 //
-// The fields are set in place: copying the struct right after stalls on store forwarding.
+// The fields are set in place: copying the struct right afterwards stalls on store forwarding.
 func (s *Span) Set(packed []byte, w, from, to int, q uint64, k int, tag uint64) {
-	s.packed, s.query, s.Tag = &packed[:(to-1)>>3*w+64][0], q, tag // the last byte that is read is inside
+	s.packed, s.query, s.Tag = &packed[:(to-1)>>3*w+64][0], q, tag // the last byte to be read is within packed
 	s.from, s.to, s.width, s.bound = uint16(from), uint16(to), uint8(w), uint8(k)
 }
 

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestTogether compares the state of bands after eight columns that vectors have computed with that
+// TestTogether compares the state of bands after eight columns computed by vectors with their state
 // after four pairs of columns.
 func TestTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	alphabet := []rune("aaaabbc")
-	for r := rune(0x4e00); r < 0x4e00+40; r++ { // in lists
+	for r := rune(0x4e00); r < 0x4e00+40; r++ { // stored in lists
 		alphabet = append(alphabet, r)
 	}
 	for range 2000 {
@@ -29,7 +29,7 @@ func TestTogether(t *testing.T) {
 		copy(q.pv, p.pv)
 		copy(q.mv, p.mv)
 		x, y := band{p: p, first: first, last: last}, band{p: q, first: first, last: last}
-		columns := []rune("xxxxxxxx") // which the pattern does not have
+		columns := []rune("xxxxxxxx") // runes that the pattern lacks
 		for i := range columns {
 			if rng.IntN(4) > 0 {
 				columns[i] = alphabet[rng.IntN(len(alphabet))]

@@ -25,7 +25,7 @@ func pages(t *testing.T) map[string]string {
 	return found
 }
 
-// walk calls fn for every file but those of testdata and hidden folders.
+// walk calls fn for every file, except in testdata and hidden folders.
 func walk(t *testing.T, fn func(path string) error) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -70,8 +70,8 @@ var (
 	packagePath = regexp.MustCompile(` \./(\S+)`)
 )
 
-// TestCommands checks that a `go test` command in the documentation names folders that exist, and
-// that its -run, -bench and -fuzz select something there.
+// TestCommands checks that `go test` commands in the documentation name existing folders, and that
+// their -run, -bench and -fuzz match something there.
 func TestCommands(t *testing.T) {
 	for page, text := range pages(t) {
 		for _, command := range testCommand.FindAllString(text, -1) {
@@ -100,7 +100,7 @@ func TestCommands(t *testing.T) {
 func checkSelection(t *testing.T, page, command, pattern string, names []string) {
 	pattern, _, _ = strings.Cut(pattern, "/")
 	if pattern == "xxx" || pattern == "-" || pattern == "^$" {
-		return // selects nothing on purpose
+		return // matches nothing on purpose
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -117,7 +117,7 @@ func checkSelection(t *testing.T, page, command, pattern string, names []string)
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinks checks that links within the repository lead to a file, and to a heading of it.
+// TestLinks checks that links within the repository lead to an existing file and heading.
 func TestLinks(t *testing.T) {
 	all := pages(t)
 	for page, text := range all {
@@ -144,7 +144,7 @@ var (
 	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// hasHeading reports whether a page has a heading that an anchor leads to.
+// hasHeading reports whether a page has a heading with this anchor.
 func hasHeading(text, anchor string) bool {
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
 		title := strings.ToLower(strings.TrimSpace(m[1]))
@@ -162,7 +162,7 @@ var (
 )
 
 // TestRecipes checks the files and tests that docs/recipes.md and CONTRIBUTING.md name. A path that
-// the reader is to create is followed by "(new)".
+// the reader should create is followed by "(new)".
 func TestRecipes(t *testing.T) {
 	known := map[string]bool{}
 	walk(t, func(path string) error {

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// maxFunction is how many lines a function may have.
+// maxFunction is the largest number of lines of a function.
 const maxFunction = 70
 
-// TestFunctions checks that no function is too long to be read at once, and that what packages
-// export has a comment.
+// TestFunctions checks that functions are short enough to be read at once, and that exported names
+// have comments.
 func TestFunctions(t *testing.T) {
 	functions, exported := 0, 0
 	walk(t, func(path string) error {
@@ -53,8 +53,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// undocumented returns the exported names of a declaration that no comment is about: neither one of
-// their own, nor one of their group.
+// undocumented returns the exported names in a declaration that have neither a comment of their own
+// nor one of their group.
 func undocumented(decl ast.Decl) (names []*ast.Ident) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
@@ -82,10 +82,10 @@ func undocumented(decl ast.Decl) (names []*ast.Ident) {
 	return names
 }
 
-// trivial are methods of interfaces of the standard library, whose names say what they do.
+// trivial are methods of standard interfaces, which need no comment.
 var trivial = map[string]bool{"Error": true, "Unwrap": true, "String": true, "Len": true, "Less": true, "Swap": true}
 
-// exportedReceiver reports whether a function is no method, or one of an exported type.
+// exportedReceiver reports whether a function is not a method, or is a method of an exported type.
 func exportedReceiver(f *ast.FuncDecl) bool {
 	if f.Recv == nil {
 		return true

@@ -1,6 +1,6 @@
-// Package layering has tests that keep simdb in order: its packages and the parameters of their
-// functions; the documentation, whose commands, paths, links and tests must exist; and comments,
-// which keep to a width.
+// Package layering has tests that enforce the conventions of simdb: imports of packages, the
+// parameters of functions, the documentation, whose commands, paths, links and tests must exist,
+// and the width of comments.
 package layering
 
 import (
@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/simdb/simdb/"
 
-// TestLayers checks what packages may not depend on: each layer none of those above it, and what a
-// program embeds no terminal, no flags and no parser.
+// TestLayers checks forbidden dependencies: a layer may not depend on those above it, and packages
+// that programs embed may not depend on a terminal, flags or a parser.
 func TestLayers(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
@@ -55,10 +55,10 @@ func TestLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of the engine, query may use the public API alone. It shares with other packages how text is
-	// cut into words, what a fingerprint is and how it is written, how results are sorted, how
-	// numbers compare and are written in messages, how fields are read, how texts are compared, how
-	// time is measured, what a distance of fingerprints says, how messages name options, and which word was meant.
+	// Package query may only use the public API of the engine. It shares these packages with
+	// others: how text is split into words, fingerprints and their notation, sorting of results,
+	// comparing and formatting numbers, reading fields, comparing texts, measuring time, evaluating
+	// distances of fingerprints, naming options in messages, and suggesting words.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/ordered",
 		module + "internal/quantity", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option", module + "internal/spelling",
@@ -78,13 +78,13 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// floors are the folders of the module from the bottom up, those of a floor beside each other. What
-// several packages share may use the public leaves simhash and minhash.
+// floors are the folders of the module from the bottom up; folders of the same floor are listed
+// together. Packages in internal may use the public packages simhash and minhash.
 var floors = [][]string{
 	{"simhash", "minhash", "internal"}, {"sstable"}, {"compaction"}, {"engine"}, {"query", "records"}, {"dedup", "repl"}, {"cmd"},
 }
 
-// TestFloors checks that no folder imports one above it, or beside it.
+// TestFloors checks that no folder imports one on a higher floor, or another one on the same floor.
 func TestFloors(t *testing.T) {
 	floor := map[string]int{}
 	for n, folders := range floors {
@@ -104,7 +104,7 @@ func TestFloors(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		from, known := floor[top(fields[0])]
-		if seen[top(fields[0])] = true; !known { // examples
+		if seen[top(fields[0])] = true; !known { // folders not in floors are examples
 			continue
 		}
 		for _, imported := range fields[1:] {
@@ -122,8 +122,8 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// TestOnlyTestsImportTestHelpers checks that no package imports the file systems and other helpers
-// for tests: they must not be in a program.
+// TestOnlyTestsImportTestHelpers checks that only tests import file systems and other helpers for
+// tests: they must not be linked into a program.
 func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
@@ -138,7 +138,7 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 		fields := strings.Fields(line)
 		if slices.Contains(helpers, fields[0]) {
 			found++
-			continue // a helper may use another
+			continue // a helper may import another one
 		}
 		for _, imported := range fields[1:] {
 			if slices.Contains(helpers, imported) || imported == "testing" {
@@ -151,8 +151,8 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	}
 }
 
-// TestOnePackageKnowsTheProcessor checks that package kernel alone asks what the processor can do,
-// so that all kernels of a process run at one level.
+// TestOnePackageKnowsTheProcessor checks that only package kernel detects the features of the
+// processor, so that all kernels of a process use the same level.
 func TestOnePackageKnowsTheProcessor(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
@@ -174,8 +174,8 @@ func TestOnePackageKnowsTheProcessor(t *testing.T) {
 	}
 }
 
-// TestModules checks that the module that others import does not have the dependencies of those
-// beside it: distributed, bench and tools are modules of their own.
+// TestModules checks that the main module does not have the dependencies of distributed, bench and
+// tools, which are separate modules.
 func TestModules(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCommentNames checks that a comment that begins with the name of what it is about spells it as
-// the declaration does: a name that becomes exported is changed in its comment, too.
+// TestCommentNames checks that a comment that begins with the declared name spells it correctly:
+// exporting a name must change its comment, too.
 func TestCommentNames(t *testing.T) {
 	walk(t, func(path string) error {
 		if filepath.Ext(path) != ".go" {

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestSignatures keeps one order of parameters everywhere: a context is the first one, and a
-// callback that reports progress is called progress and comes after all values, so that only other
-// callbacks follow it.
+// TestSignatures checks that parameters have the same order everywhere: a context is first. A
+// callback that reports progress is called progress and follows all values; only other callbacks
+// come after it.
 func TestSignatures(t *testing.T) {
 	files := token.NewFileSet()
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -43,7 +43,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// wrongOrder says what is wrong with the order or the names of parameters.
+// wrongOrder returns the errors in the order and the names of parameters.
 func wrongOrder(params []*ast.Field) (wrong []string) {
 	for i, p := range params {
 		if sel, ok := p.Type.(*ast.SelectorExpr); ok && sel.Sel.Name == "Context" && i > 0 {
@@ -68,7 +68,7 @@ func wrongOrder(params []*ast.Field) (wrong []string) {
 // reportsProgress reports whether a parameter is a func(Progress), or a func(done, total int64).
 func reportsProgress(p *ast.Field) bool {
 	of := p.Type
-	if may, ok := of.(*ast.Ellipsis); ok { // be left out
+	if may, ok := of.(*ast.Ellipsis); ok { // a variadic parameter
 		of = may.Elt
 	}
 	fn, ok := of.(*ast.FuncType)

@@ -11,23 +11,23 @@ import (
 	"testing"
 )
 
-// fronts are the folders of programs. What they import is not theirs alone. The browser is driven by
-// tests, by flags of its own.
+// fronts are the folders of programs. The packages that they import have other users, too. The
+// browser that tests run has flags of its own.
 var fronts = []string{"cmd/", "bench/", "tools/", "distributed/", "examples/", "python/"}
 
 // commandLine matches a flag, or a command of simdb.
 var commandLine = regexp.MustCompile(`--[a-z]|^"-o\b|-o DIR|\bsimdb (\.\.\.|[a-z]+ (-|[A-Z]+\b))`)
 
-// TestMessagesNameNoFlags checks that what every caller of a library sees names no flags and no
-// commands, which Go and Python do not have: package option names options for each. A field that it
-// names must exist.
+// TestMessagesNameNoFlags checks that messages of libraries name no flags and no commands, which do
+// not exist in Go and Python: package option chooses the name for each front end. The fields that
+// it is called with must exist.
 func TestMessagesNameNoFlags(t *testing.T) {
 	type use struct {
 		at    token.Position
 		field string
 	}
 	var uses []use
-	fields := map[string]bool{ // those of front ends alone
+	fields := map[string]bool{ // fields that only front ends have
 		"Files": true, "Images": true, "Levenshtein": true, "TimeField": true, "Times": true,
 	}
 	fset := token.NewFileSet()

@@ -1,5 +1,6 @@
-// Package option has how messages name an option: as a field for Go programs, as a flag for the
-// command, as a keyword for Python. So packages that all of them use need not know their caller.
+// Package option knows how to name an option in messages: as a field for Go programs, as a flag for
+// the command, as a keyword for Python. This way, packages that all of these use need not know
+// their caller.
 package option
 
 import (
@@ -10,12 +11,12 @@ import (
 	"unicode"
 )
 
-// Style is how the users of a process write options.
+// Style is the notation of options for the users of a process.
 type Style struct {
 	Name    func(field string) string
 	Value   func(value any) string
-	Between string // a name and its value
-	After   string // an option that another one follows
+	Between string // between a name and its value
+	After   string // between two options
 }
 
 // fields is the style of Go programs.
@@ -28,10 +29,10 @@ func init() { Use(&fields) }
 // Use sets the style of the process. A front end calls it before anything else.
 func Use(s *Style) { style.Store(s) }
 
-// Name returns how the user writes an option: IDField, --id-field or id_field.
+// Name returns an option in the user's notation: IDField, --id-field or id_field.
 func Name(field string) string { return style.Load().Name(field) }
 
-// Set returns an option with its value, or the values to choose from: "Fingerprints: hex",
+// Set returns an option with its value, or with several values to choose from: "Fingerprints: hex",
 // "--fingerprints hex" or `fingerprints="hex"`.
 func Set(field string, values ...any) string {
 	s := style.Load()
@@ -42,11 +43,11 @@ func Set(field string, values ...any) string {
 	return s.Name(field) + s.Between + strings.Join(all, " or ")
 }
 
-// All returns options that belong together.
+// All joins options that must be used together.
 func All(options ...string) string { return strings.Join(options, style.Load().After) }
 
-// Words returns a field in lower case with a separator between its words: Words("IDField", "-") is
-// "id-field".
+// Words returns the name of a field in lower case with a separator between its words:
+// Words("IDField", "-") is "id-field".
 func Words(field, separator string) string {
 	var b strings.Builder
 	runes := []rune(field)
@@ -59,7 +60,7 @@ func Words(field, separator string) string {
 	return b.String()
 }
 
-// goValue writes a byte, which is a character, and a string in quotes.
+// goValue quotes bytes, which are characters, and strings.
 func goValue(value any) string {
 	if _, ok := value.(byte); ok || reflect.TypeOf(value).Kind() == reflect.String {
 		return fmt.Sprintf("%q", value)

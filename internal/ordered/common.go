@@ -2,10 +2,12 @@ package ordered
 
 import "slices"
 
-// Lopsided is how many times larger a set is in which it takes less to look each element up.
+// Lopsided is the ratio of the sizes of two sets from which looking up each element of the smaller
+// one in the larger one is faster than merging.
 const Lopsided = 32
 
-// Common returns how many elements a and b share, which ascend, or -1 if they are fewer than need.
+// Common returns the number of common elements of a and b, which must be ascending, or -1 if it is
+// less than need.
 func Common(a, b []uint64, need int) int {
 	spareA, spareB := len(a)-need, len(b)-need
 	if spareA < 0 || spareB < 0 {
@@ -34,13 +36,13 @@ func Common(a, b []uint64, need int) int {
 			spareB--
 		}
 	}
-	if n := need + spareA - (len(a) - i); n >= need { // of a, need+spareA were not skipped
+	if n := need + spareA - (len(a) - i); n >= need { // need+spareA elements of a were not skipped
 		return n
 	}
 	return -1
 }
 
-// commonOfFew is Common where b is much larger than a.
+// commonOfFew is Common for a b that is much larger than a.
 func commonOfFew(a, b []uint64, need int) int {
 	n := 0
 	for i, e := range a {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCommon compares the number of common elements with a count, for needs near it.
+// TestCommon compares Common with a count of the common elements, for values of need near that
+// count.
 func TestCommon(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func(n, of int) (s []uint64) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// InPlace sorts distinct items, unless ctx is done before. It is quicksort down to what is sorted
-// without a look at it.
+// InPlace sorts distinct items, unless ctx ends first. It is a quicksort that sorts short ranges
+// without checking the context.
 func InPlace[T any](ctx context.Context, items []T, compare func(a, b T) int) error {
 	seed := uint64(len(items))
 	for len(items) > runLength {
@@ -33,7 +33,7 @@ func InPlace[T any](ctx context.Context, items []T, compare func(a, b T) int) er
 		if err := InPlace(ctx, small, compare); err != nil {
 			return err
 		}
-		if items = large; len(small) == 0 { // all are equal to the pivot, or it is the least of all
+		if items = large; len(small) == 0 { // all items equal the pivot, or the pivot is the smallest
 			break
 		}
 	}

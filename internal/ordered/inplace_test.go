@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestInPlace sorts random and sorted elements, and stops.
+// TestInPlace sorts random and sorted elements, and checks that sorting stops when its context
+// ends.
 func TestInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	for _, n := range []int{0, 1, 100, runLength + 1, 5 * runLength} {

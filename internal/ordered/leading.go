@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// SortLeading sorts keys, using tmp of the same length. It returns the sorted array, which is keys
-// or tmp, and the other one. It is faster than Sort for keys that few leading bits distinguish, as
-// uniform ones of any range, and not much slower for others: passes sort by the bits that differ
-// first, a few more than the number of keys has, and neighbors that agree in these are compared.
+// SortLeading sorts keys, using tmp of the same length as a buffer. It returns the sorted array,
+// which is keys or tmp, and the other one. It is faster than Radix if a few leading bits
+// distinguish most keys, as for uniform keys of any range, and not much slower otherwise. Passes
+// sort by the leading bits that differ, a few more than the bits of the number of keys; then
+// adjacent keys that agree in these bits are compared.
 func SortLeading(keys, tmp []uint64) (sorted, spare []uint64) {
 	n := len(keys)
 	if n < leastScattered {
@@ -64,18 +65,18 @@ func SortLeading(keys, tmp []uint64) (sorted, spare []uint64) {
 
 const (
 	leadingDigit   = 8 // bits
-	distinguishing = 4 // leading bits beyond the bits of the number of keys
-	maxLeading     = 5 // passes, as there are less than 2^32 keys
+	distinguishing = 4 // leading bits beyond those of the number of keys
+	maxLeading     = 5 // passes, for less than 2^32 keys
 	mostInserted   = 16
 
-	leastScattered = 20 // below this a comparison sort is faster
-	fewBits        = 8  // fewer keys have counters of their own, which take less time to clear
+	leastScattered = 20 // for fewer keys a comparison sort is faster
+	fewBits        = 8  // fewer keys have separate counters, which are cleared in less time
 	scatterBits    = 12
 )
 
-// scatter is SortLeading for a few keys that differ in the lowest width bits: one pass brings them
-// to about their places, as there are as many buckets as keys. It takes counters that are 0, a
-// power of two and more than there are keys.
+// scatter is SortLeading for few keys that differ only in the lowest width bits. There are as many
+// buckets as keys, so a single pass puts keys close to their final positions. next are counters
+// with the value 0; their number is a power of two and larger than the number of keys.
 func scatter(keys, tmp []uint64, next []uint16, width int) (sorted, spare []uint64) {
 	digit := bits.Len(uint(len(keys)))
 	low := uint(max(width-digit, 0)) & 63

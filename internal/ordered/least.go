@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Least brings the n least keys to the front, in no order (quickselect: Hoare, "Algorithm 65:
-// Find", CACM 1961). It is fast for keys that differ.
+// Least moves the n smallest keys to the front, in no particular order (quickselect: Hoare,
+// "Algorithm 65: Find", CACM 1961). It is slower if many keys are equal.
 func Least(keys []uint64, n int) {
 	for len(keys) > smallSelect && n > 0 && n < len(keys) {
 		last := len(keys) - 1
 		a, b, c := keys[0], keys[last/2], keys[last]
-		pivot := max(min(a, b), min(max(a, b), c)) // their median
+		pivot := max(min(a, b), min(max(a, b), c)) // the median
 		less := 0
-		for i, k := range keys { // without a branch that depends on keys
+		for i, k := range keys { // branch-free
 			keys[i], keys[less] = keys[less], k
 			_, below := bits.Sub64(k, pivot, 0)
 			less += int(below)
 		}
 		switch {
-		case less == 0: // equal keys
+		case less == 0: // the pivot is the smallest key
 			slices.Sort(keys)
 			return
 		case n <= less:
@@ -33,5 +33,5 @@ func Least(keys []uint64, n int) {
 	}
 }
 
-// smallSelect keys are sorted rather than partitioned.
+// smallSelect is the number of keys up to which they are sorted rather than partitioned.
 const smallSelect = 24

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLeast selects from keys that differ, and from such that do not.
+// TestLeast selects from different keys, and from keys with many duplicates.
 func TestLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {

@@ -1,7 +1,8 @@
-// Package ordered sorts, selects and compares: 64-bit keys by radix sort, alone or with a number
-// each (radix.go), the common ones of two lists (Common), and items of any type, the first n
-// without sorting all of them (Best, Least), with cancellation (Sort, InPlace), with the first
-// items early (Runs), or the greatest of those that are left (Heap, Sink).
+// Package ordered sorts, selects and compares. It has radix sorts for 64-bit keys, alone or with a
+// number each (radix.go), and counts the common keys of two lists (Common). For items of any type,
+// it selects the first n without sorting all (Best, Least), sorts with cancellation (Sort,
+// InPlace), delivers the first items early (Runs), and has a heap with the greatest remaining item
+// at its root (Heap, Sink).
 package ordered
 
 import (
@@ -9,11 +10,11 @@ import (
 	"slices"
 )
 
-// Best moves the n least of items to the front, in order, and returns them: in time O(len(items)),
-// except for items in descending order, which take log n each.
+// Best moves the n smallest items to the front, in order, and returns them. It needs O(len(items))
+// time, except for items in descending order, which need log n time each.
 func Best[T any](items []T, n int, compare func(a, b T) int) []T {
 	if n < len(items) {
-		top := items[:n] // a heap, the last in order at its root
+		top := items[:n] // a heap with the greatest item at its root
 		Heap(top, compare)
 		for i := n; i < len(items) && n > 0; i++ {
 			if compare(items[i], top[0]) < 0 {
@@ -27,14 +28,14 @@ func Best[T any](items []T, n int, compare func(a, b T) int) []T {
 	return items
 }
 
-// Heap makes items a heap: the greatest is at the root.
+// Heap turns items into a heap with the greatest item at the root.
 func Heap[T any](items []T, compare func(a, b T) int) {
 	for i := len(items)/2 - 1; i >= 0; i-- {
 		Sink(items, i, compare)
 	}
 }
 
-// Sink restores a heap below element i, which may be too small for its place.
+// Sink restores a heap if element i may be too small for its position.
 func Sink[T any](heap []T, i int, compare func(a, b T) int) {
 	for {
 		child := 2*i + 1
@@ -52,17 +53,18 @@ func Sink[T any](heap []T, i int, compare func(a, b T) int) {
 	}
 }
 
-// runLength is how many items are sorted between two looks at the context: some milliseconds.
+// runLength is the number of items that are sorted between two checks of the context: some
+// milliseconds.
 const runLength = 1 << 14
 
-// Runs are items that have been sorted in runs, which Next merges. Memory beyond the items is 24
-// bytes a run.
+// Runs are items sorted in runs, which Next merges. They need 24 bytes of memory per run in
+// addition to the items.
 type Runs[T any] struct {
-	heads   [][]T // what is left of each run, as a heap: the greatest in the order of reversed at its root
+	heads   [][]T // the remaining items of each run, as a heap in the order of reversed
 	compare func(a, b T) int
 }
 
-// Sort sorts items in place, in runs. It ends early if ctx is done.
+// Sort sorts items in place, in runs. It stops early if ctx ends.
 func Sort[T any](ctx context.Context, items []T, compare func(a, b T) int) (*Runs[T], error) {
 	r := &Runs[T]{compare: compare}
 	for len(items) > 0 {
@@ -78,11 +80,11 @@ func Sort[T any](ctx context.Context, items []T, compare func(a, b T) int) (*Run
 	return r, nil
 }
 
-// reversed puts the run whose first item is less after the other: Sink keeps the last in its order
-// at the root.
+// reversed orders the run with the smaller first item last, because Sink moves the last one to the
+// root.
 func (r *Runs[T]) reversed(a, b []T) int { return r.compare(b[0], a[0]) }
 
-// Next takes the least item that is left; false if there is none.
+// Next removes and returns the smallest remaining item, or returns false if there is none.
 func (r *Runs[T]) Next() (item T, ok bool) {
 	if len(r.heads) == 0 {
 		return item, false
@@ -99,17 +101,17 @@ func (r *Runs[T]) Next() (item T, ok bool) {
 	return item, true
 }
 
-// A Limited collects the first Most items in order of any number that are added, in memory for
+// A Limited collects the first Most of any number of added items, in order. It uses memory for
 // about twice as many.
 type Limited[T any] struct {
 	Most    int // at least 1
 	Compare func(a, b T) int
 	items   []T
-	cut     bool // items have been left out: none that is not less than last counts any more
+	cut     bool // items were dropped: from now on, only items less than last count
 	last    T
 }
 
-// Add takes an item.
+// Add adds an item.
 func (l *Limited[T]) Add(item T) {
 	if l.cut && l.Compare(item, l.last) >= 0 {
 		return
@@ -119,7 +121,7 @@ func (l *Limited[T]) Add(item T) {
 	}
 }
 
-// limitedSlack makes few enough shrinks of a small Limited.
+// limitedSlack makes shrinking rare if Most is small.
 const limitedSlack = 64
 
 func (l *Limited[T]) shrink() {
@@ -128,12 +130,12 @@ func (l *Limited[T]) shrink() {
 	l.items, l.cut, l.last = kept, true, kept[len(kept)-1]
 }
 
-// Last returns the last of Most items that are less than all that were left out, false if none was
-// left out yet: an item that is not less need not be added.
+// Last returns the last of Most items, if others were dropped. Items that are not less than last
+// need not be added. It returns false if no items were dropped yet.
 func (l *Limited[T]) Last() (last T, ok bool) { return l.last, l.cut }
 
-// Sorted returns the first Most items, in order; more says that others have been left out. Few
-// items that were left out make it cheap, and a sort of all can be cancelled.
+// Sorted returns the first Most items, in order; more reports whether others were dropped. It is
+// fast if the number of dropped items is small, and sorting all items can be cancelled.
 func (l *Limited[T]) Sorted(ctx context.Context) (items *Runs[T], more bool, err error) {
 	if more = l.cut || len(l.items) > l.Most; more {
 		l.items = l.Items()

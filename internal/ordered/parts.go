@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// partKeys is about how many keys a part of SortParts has: its two arrays and its counters fit into
-// the first cache levels, so that every pass but the first runs at their speed.
+// partKeys is the approximate number of keys in a part of SortParts. A part's two arrays and
+// counters fit into the first cache levels, so every pass but the first runs at their speed.
 const (
 	partKeys = 1 << 11
-	partLow  = 1 << 16 // below this many keys Sort is as fast
+	partLow  = 1 << 16 // for fewer keys Radix is as fast
 )
 
-// SortParts is Sort for many keys, on several workers. It distributes the keys by their leading
-// bits to parts, and sorts each part alone.
+// SortParts is Radix for many keys, with several workers. It distributes the keys to parts by their
+// leading bits, and sorts each part separately.
 func SortParts(keys, tmp []uint64, width, workers int) (sorted, spare []uint64) {
 	n := len(keys)
 	digit := min(bits.Len(uint(n/partKeys)), maxDigit, width-1)
@@ -49,7 +49,8 @@ func SortParts(keys, tmp []uint64, width, workers int) (sorted, spare []uint64) 
 	return tmp, keys
 }
 
-// inParallel calls work in that many goroutines, or here if it is one, and waits.
+// inParallel calls work in this many goroutines and waits for them. For one, it calls work
+// directly.
 func inParallel(workers int, work func()) {
 	if workers <= 1 {
 		work()
@@ -62,11 +63,11 @@ func inParallel(workers int, work func()) {
 	wg.Wait()
 }
 
-// distribute moves keys to tmp, stably, by the digit bits from shift on. It returns where each part
-// ends.
+// distribute moves keys to tmp, stably, by the digit bits from shift on. It returns the end of each
+// part.
 func distribute(keys, tmp []uint64, shift, digit, workers int) (ends []int) {
-	// Each worker counts a share of the keys, and then moves the same share, to places after those
-	// of the shares before it.
+	// Each worker counts a share of the keys, and then moves the same share to positions after
+	// those of the previous shares.
 	share := (len(keys) + workers - 1) / workers
 	counts := make([][digitCount]uint32, workers)
 	each := func(work func(w int)) {
@@ -99,8 +100,8 @@ func distribute(keys, tmp []uint64, shift, digit, workers int) (ends []int) {
 	return ends
 }
 
-// sortPart sorts keys by their lowest width bits, with the help of tmp, and leaves them in into,
-// which is one of the two.
+// sortPart sorts keys by their lowest width bits, using tmp. The result is in into, which is either
+// keys or tmp.
 func sortPart(keys, tmp, into []uint64, width int) {
 	if len(keys) == 0 {
 		return

@@ -8,27 +8,27 @@ import (
 
 // Keys are sorted by LSD radix sort (Knuth, TAOCP vol. 3, 5.2.5): one stable counting pass for each
 // digit, lowest first, between two arrays. Digits have at most 11 bits, so that the counters of a
-// pass stay in the first level cache; a digit that all keys share costs no pass.
+// pass stay in the first-level cache. A digit that is the same in all keys needs no pass.
 const (
-	maxDigit   = 11  // bits a digit
-	smallSort  = 128 // below this a comparison sort is faster
+	maxDigit   = 11  // bits per digit
+	smallSort  = 128 // for fewer keys a comparison sort is faster
 	maxPasses  = (64 + maxDigit - 1) / maxDigit
 	digitCount = 1 << maxDigit
 )
 
-// checkEvery is how many keys are counted or moved between two looks at a context: less than a
-// millisecond's worth.
+// checkEvery is the number of keys that are counted or moved between two checks of the context:
+// less than a millisecond.
 const checkEvery = 1 << 17
 
-// Radix sorts keys stably by their lowest width bits, 1 to 64, using tmp of the same length. It
-// returns the sorted array, which is keys or tmp, and the other one.
+// Radix sorts keys stably by their lowest width bits, 1 to 64, using tmp of the same length as a
+// buffer. It returns the sorted array, which is keys or tmp, and the other one.
 func Radix(keys, tmp []uint64, width int) (sorted, spare []uint64) {
 	sorted, spare, _ = SortContext(context.Background(), keys, tmp, width)
 	return sorted, spare
 }
 
-// SortContext is Radix that stops when ctx ends. It then returns ctx's error, and both arrays hold
-// keys in no order, some of them twice.
+// SortContext is Radix, but stops when ctx ends. It then returns ctx's error, and the arrays have
+// keys in any order, some of them twice.
 func SortContext(ctx context.Context, keys, tmp []uint64, width int) (sorted, spare []uint64, err error) {
 	if len(keys) < smallSort {
 		slices.SortStableFunc(keys, func(a, b uint64) int { return cmp.Compare(a<<(64-width), b<<(64-width)) })
@@ -71,7 +71,7 @@ func SortContext(ctx context.Context, keys, tmp []uint64, width int) (sorted, sp
 	return keys, tmp, nil
 }
 
-// Pairs are keys with a value each.
+// Pairs are keys with one value each.
 type Pairs struct {
 	Keys []uint64
 	Vals []uint32
@@ -80,8 +80,8 @@ type Pairs struct {
 // MakePairs returns n pairs.
 func MakePairs(n int) Pairs { return Pairs{Keys: make([]uint64, n), Vals: make([]uint32, n)} }
 
-// SortPairs sorts p stably by whole keys, using tmp of the same lengths. It returns the sorted
-// pairs, which are p or tmp.
+// SortPairs sorts p stably by whole keys, using tmp of the same lengths as a buffer. It returns the
+// sorted pairs, which are p or tmp.
 func SortPairs(p, tmp Pairs) Pairs {
 	const width = 64
 	var counts [maxPasses][digitCount]uint32
@@ -110,16 +110,16 @@ func SortPairs(p, tmp Pairs) Pairs {
 	return p
 }
 
-// digits splits width bits into the fewest passes of equal digits.
+// digits splits width bits into the minimum number of passes with digits of equal size.
 func digits(width int) (passes, digit int) {
 	passes = (width + maxDigit - 1) / maxDigit
 	return passes, (width + passes - 1) / passes
 }
 
-// lowBits is a mask of the lowest width bits.
+// lowBits returns a mask of the lowest width bits.
 func lowBits(width int) uint64 { return ^uint64(0) >> (64 - width) }
 
-// starts turns counts of digits into the positions of the first key with each.
+// starts turns the counts of digits into the positions of the first key with each digit.
 func starts(counts *[digitCount]uint32) {
 	var sum uint32
 	for i, c := range counts {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// testKeys returns n keys: uniform, clustered, of few values, or of few bits.
+// testKeys returns n keys: uniform, clustered, with few values, or with few bits.
 func testKeys(rng *rand.Rand, n int) []uint64 {
 	keys := make([]uint64, n)
 	shape, center := rng.IntN(4), rng.Uint64()
@@ -123,11 +123,11 @@ func BenchmarkSort(b *testing.B) {
 	})
 }
 
-// BenchmarkSortFew sorts the hashes of texts of some words.
+// BenchmarkSortFew sorts the hashes of short texts.
 func BenchmarkSortFew(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{20, 40, 80, 200, 1000, 4000} {
-		sets := make([]uint64, 1000*n) // a thousand, so that no branch is learned
+		sets := make([]uint64, 1000*n) // a thousand sets, so that branches cannot be learned
 		for i := range sets {
 			sets[i] = rng.Uint64()
 		}
@@ -147,7 +147,8 @@ func BenchmarkSortFew(b *testing.B) {
 	}
 }
 
-// TestSortContext ends a context at random moments of a sort, which then stops early and says so.
+// TestSortContext ends a context at random moments of a sort, which then stops early and returns
+// the error.
 func TestSortContext(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	keys := make([]uint64, 6*checkEvery)
@@ -171,7 +172,7 @@ func TestSortContext(t *testing.T) {
 	}
 }
 
-// endingContext ends after some looks at it.
+// endingContext ends after it was checked a number of times.
 type endingContext struct {
 	context.Context
 	looks, left int
@@ -185,7 +186,7 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestSortParts sorts by parts, with several workers, and compares with a stable sort.
+// TestSortParts sorts by parts, with several workers, and compares the result with a stable sort.
 func TestSortParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, n := range []int{0, 1, partLow - 1, partLow, partLow + 1, 3*partLow + 17} {

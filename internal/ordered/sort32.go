@@ -2,8 +2,8 @@ package ordered
 
 import "slices"
 
-// Sort32 sorts keys, using tmp of the same length. It returns the sorted array, which is keys or
-// tmp, and the other one.
+// Sort32 sorts keys, using tmp of the same length as a buffer. It returns the sorted array, which
+// is keys or tmp, and the other one.
 func Sort32(keys, tmp []uint32) (sorted, spare []uint32) {
 	if len(keys) < smallSort {
 		slices.Sort(keys)

@@ -13,28 +13,29 @@ import (
 )
 
 // Guard opens all outputs of a run. It refuses an output that would replace a file that the run
-// reads, a file of a database, another output of the run, or a file that is no earlier output.
-// Files are compared by identity, so that links and other spellings of a name are recognised. Its
-// methods may be called from many goroutines.
+// reads, a file of a database, another output of the run, or a file that does not look like an
+// earlier output. It compares files by identity, so it recognises links and other spellings of a
+// name. Its methods may be called concurrently.
 type Guard struct {
-	// Show, if not nil, returns the writer to an open file that may be a terminal: what is written
-	// there is seen at once, and must not control it.
+	// Show, if not nil, returns the writer to an open file that may be a terminal. Output must
+	// appear there at once, and must not control the terminal.
 	Show func(*os.File) io.Writer
 
-	// Identify says in words what of a database is at path, "" if nothing is. It must be set.
+	// Identify describes in words which part of a database is at path, or returns "" if there is
+	// none. It must be set.
 	Identify func(path string) (string, error)
 
 	mu      sync.Mutex
 	uses    named[use]
 	outputs named[claim]
-	writers []*Writer // that were created
+	writers []*Writer // all created writers
 }
 
-// use is something that the run reads, or writes itself.
+// use is a file that the run reads, or writes itself.
 type use struct {
 	path string
 	what string      // "an input file"
-	info fs.FileInfo // nil if there is nothing yet
+	info fs.FileInfo // nil if the file does not exist yet
 }
 
 func (u use) at() string      { return u.path }
@@ -42,14 +43,13 @@ func (u use) is() fs.FileInfo { return u.info }
 
 type claim struct {
 	flag, path string
-	info       fs.FileInfo // of what is there, nil if nothing is
+	info       fs.FileInfo // of the existing file, or nil
 }
 
 func (c claim) at() string      { return c.path }
 func (c claim) is() fs.FileInfo { return c.info }
 
-// Uses tells the guard of an input or a database of the run; what names it in messages, such as "an
-// input file".
+// Uses registers an input or a database of the run. what describes it in messages: "an input file".
 func (g *Guard) Uses(path, what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,14 +68,14 @@ func (g *Guard) Uses(path, what string) {
 	if err != nil {
 		return
 	}
-	for _, e := range entries { // a hard link to one of them may be anywhere
+	for _, e := range entries { // there may be hard links to them anywhere
 		if info, err := e.Info(); err == nil {
 			g.uses.add(use{filepath.Join(path, e.Name()), "a file of the database " + path, info})
 		}
 	}
 }
 
-// UsesFile tells the guard of an open file that the run reads, such as standard input.
+// UsesFile registers an open file that the run reads, such as standard input.
 func (g *Guard) UsesFile(f *os.File, what string) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		g.mu.Lock()
@@ -84,8 +84,9 @@ func (g *Guard) UsesFile(f *os.File, what string) {
 	}
 }
 
-// Claim checks that the output of a flag may be written at path, and keeps other outputs from it.
-// The path "-" is standard output. It touches nothing. To claim the same again does no harm.
+// Claim checks that the output of a flag may be written at path, and reserves path for it. The path
+// "-" is standard output. Claim does not change any file. Claiming the same path again has no
+// effect.
 func (g *Guard) Claim(flag, path string, kind Kind) error {
 	if IsStdout(path) {
 		return g.claim(flag, "-", stdoutInfo())
@@ -108,7 +109,8 @@ func (g *Guard) Claim(flag, path string, kind Kind) error {
 }
 
 // CheckInput returns an error if an output of the run would replace a file that the run reads. It
-// is for files that are not known before the outputs are claimed; of others Uses tells the guard.
+// is for files that become known only after outputs were claimed; other files are registered by
+// Uses.
 func (g *Guard) CheckInput(path string, info fs.FileInfo) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,14 +125,15 @@ func (g *Guard) CheckInput(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Release gives the outputs of a flag up: it may be used for another file.
+// Release releases the paths that a flag has claimed, so that the flag may be used for another
+// file.
 func (g *Guard) Release(flag string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.outputs.remove(func(c claim) bool { return c.flag == flag })
 }
 
-// claim notes an output unless it is one of another flag.
+// claim registers an output, unless another flag has claimed it.
 func (g *Guard) claim(flag, path string, info fs.FileInfo) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -158,13 +161,13 @@ func (g *Guard) claim(flag, path string, info fs.FileInfo) error {
 	return nil
 }
 
-// sameOutput refuses an output that another flag has.
+// sameOutput returns the error for an output that another flag has claimed.
 func sameOutput(flag, other, path string) error {
 	return fmt.Errorf("%s and %s are the same file, %s", flag, other, path)
 }
 
-// look checks what is at path. It returns its description, nil if nothing is there, and whether it
-// is written directly, as pipes and devices are.
+// look checks the file at path. It returns its description, or nil if it does not exist, and
+// whether it is written directly, as pipes and devices are.
 func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err error) {
 	name := called(flag, path)
 	_, base := filepath.Split(path)
@@ -216,7 +219,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	if what != "" {
 		return nil, false, fmt.Errorf("%s is %s, which is not overwritten", name, what)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) // to replace it needs no more than its folder; its owner may not want that
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // replacing it would only require write access to its folder, but its owner may not want that
 	if err == nil {
 		err = errors.Join(f.Close(), writable(folder(path)))
 	}
@@ -226,7 +229,7 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	return info, false, nil
 }
 
-// lookFolder checks that a new file may be made in a folder.
+// lookFolder checks that a new file may be created in a folder.
 func (g *Guard) lookFolder(name, path string) error {
 	dir := folder(path)
 	_, err := os.Stat(dir)
@@ -239,7 +242,7 @@ func (g *Guard) lookFolder(name, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, Cause(err))
 	}
-	for _, u := range g.usesLike(path) { // a database that is yet to be created
+	for _, u := range g.usesLike(path) { // a database that has not been created yet
 		if samePlace(u.path, path) {
 			return fmt.Errorf("%s would overwrite %s", name, u.what)
 		}
@@ -264,14 +267,14 @@ func (g *Guard) used(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// usesLike returns what the run uses under a name like that of a path.
+// usesLike returns the files that the run uses whose names are equal except for case.
 func (g *Guard) usesLike(path string) []use {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.uses.like(path))
 }
 
-// shown returns the writer to a file that was there before.
+// shown returns the writer to a file that existed before.
 func (g *Guard) shown(f *os.File) io.Writer {
 	if g.Show == nil {
 		return f
@@ -279,8 +282,8 @@ func (g *Guard) shown(f *os.File) io.Writer {
 	return g.Show(f)
 }
 
-// Create begins to write the output of a flag at path, which is claimed unless it was. Opening a
-// pipe waits for its reader, no longer than ctx.
+// Create starts to write the output of a flag at path, and claims path if necessary. Opening a pipe
+// waits for its reader until ctx ends.
 func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writer, error) {
 	if err := g.Claim(flag, path, kind); err != nil {
 		return nil, err
@@ -296,7 +299,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 	switch fd, open := descriptor(path); {
 	case open && fd == 2:
 		return stdout(g.shown(os.Stderr)), nil
-	case open: // to open it again would write over what others have written to it
+	case open: // opening it again would overwrite what others have written to it
 		w.file = os.NewFile(uintptr(fd), path)
 	case direct:
 		w.file, err = openDirect(ctx, path)
@@ -315,7 +318,7 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 	return w, nil
 }
 
-// Abort drops all outputs that are not complete, before the process ends.
+// Abort drops all incomplete outputs, before the process ends.
 func (g *Guard) Abort() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -338,7 +341,7 @@ func openDirect(ctx context.Context, path string) (*os.File, error) {
 	select {
 	case o := <-done:
 		return o.f, o.err
-	case <-ctx.Done(): // what is opened after all ends with the process
+	case <-ctx.Done(): // if the open succeeds later, the file is closed with the process
 		return nil, context.Cause(ctx)
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Kind is what an output holds. It decides which endings its name may have.
+// Kind is the kind of content of an output. It decides which endings its name may have.
 type Kind struct {
 	what    string   // "rows"
-	endings []string // of names that say so
-	lax     bool     // any other ending is right too, unless it names a format
-	plain   bool     // it can't be compressed
-	whole   bool     // it is not compressed, but needs no ending that says so
-	fresh   bool     // it replaces nothing
+	endings []string // of names for this content
+	lax     bool     // any other ending is accepted, too, unless it names a format
+	plain   bool     // it cannot be compressed
+	whole   bool     // it is not compressed, and needs no ending that says so
+	fresh   bool     // it must not replace a file
 }
 
-// The kinds of outputs.
+// Kinds of outputs.
 var (
 	Rows      = Kind{what: "rows", endings: []string{".csv", ".jsonl", ".json", ".tsv", ".ndjson", ".tab", ".ids", ".count", ".table"}}
 	AnyRows   = Kind{what: "rows", endings: append(Rows.endings, ".txt"), lax: true} // in a requested format
@@ -27,29 +27,29 @@ var (
 	Table     = Kind{what: "a table", endings: []string{".sst"}, plain: true, fresh: true}
 )
 
-// LinesOf is the kind of a copy of lines in a format, such as "CSV", of files whose names have
+// LinesOf returns the kind of a copy of lines in a format, such as "CSV", of files whose names have
 // these endings.
 func LinesOf(format string, endings ...string) Kind {
 	what := format
-	if !strings.HasSuffix(what, "lines") { // as JSON lines does
+	if !strings.HasSuffix(what, "lines") { // such as JSON lines
 		what = "lines of " + what
 	}
 	return Kind{what: what, endings: endings, lax: true}
 }
 
-// WholeOf is the kind of a copy of records in a format, such as "Parquet", whose files have these
-// endings and are not compressed as a whole.
+// WholeOf returns the kind of a copy of records in a format, such as "Parquet", whose files have
+// these endings and are not compressed as a whole.
 func WholeOf(format string, endings ...string) Kind {
 	return Kind{what: format, endings: endings, lax: true, whole: true}
 }
 
-// And returns the kind whose names may also have these endings.
+// And returns the kind with additional endings.
 func (k Kind) And(endings ...string) Kind {
 	k.endings = append(slices.Clone(k.endings), endings...)
 	return k
 }
 
-// formats are the endings of file names that name a format, with the name of it.
+// formats maps the endings of file names to the names of formats.
 var formats = map[string]string{
 	".csv": "CSV", ".tsv": "TSV", ".tab": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON",
 	".txt": "plain text", ".text": "plain text", ".md": "Markdown", ".html": "HTML", ".htm": "HTML", ".xml": "XML", ".yaml": "YAML",
@@ -60,7 +60,7 @@ var formats = map[string]string{
 	".zip": "zip", ".7z": "7-Zip", ".rar": "RAR", ".tar": "tar", ".tgz": "tar", ".z": "compress",
 }
 
-// PlainName returns a file's name without the ending of a compression.
+// PlainName removes the ending of a compression from a file's name.
 func PlainName(name string) string {
 	if compression(name) != "" {
 		return strings.TrimSuffix(name, filepath.Ext(name))
@@ -68,7 +68,7 @@ func PlainName(name string) string {
 	return name
 }
 
-// compression returns how a file of this name is compressed: "gzip", "zstd" or "".
+// compression returns the compression of a file with this name: "gzip", "zstd" or "".
 func compression(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".gz", ".gzip":
@@ -79,7 +79,7 @@ func compression(name string) string {
 	return ""
 }
 
-// checkEnding returns an error if the ending of a name says something else than what is written.
+// checkEnding returns an error if the ending of a name contradicts the content to be written.
 func (k Kind) checkEnding(name string) error {
 	packed := compression(name) != ""
 	ext := strings.ToLower(filepath.Ext(PlainName(name)))
@@ -102,10 +102,10 @@ func (k Kind) checkEnding(name string) error {
 	return fmt.Errorf("cannot write %s, what is written is %s: use %s", format, k.what, k.use())
 }
 
-// use lists the right endings, one for each format that they name.
+// use lists the accepted endings, one for each format that they name.
 func (k Kind) use() string {
 	var list, names []string
-	alone := "" // of a format that compresses itself
+	alone := "" // the ending of a format that compresses itself
 	for _, ending := range k.endings {
 		switch name := formats[ending]; {
 		case name == "" || slices.Contains(names, name):

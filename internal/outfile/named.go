@@ -9,13 +9,13 @@ import (
 	"unicode"
 )
 
-// named are files of a run, found by their names and by their identity. There may be thousands of
-// them.
+// named is a set of files of a run, which can be looked up by name and by identity. There may be
+// thousands of files.
 type named[T interface {
 	at() string
-	is() fs.FileInfo // nil if there is nothing yet
+	is() fs.FileInfo // nil if the file does not exist yet
 }] struct {
-	byName map[string][]T // by the folded last part of the path
+	byName map[string][]T // by the last part of the path, folded
 	there  []T            // those that exist
 }
 
@@ -30,10 +30,10 @@ func (n *named[T]) add(x T) {
 	}
 }
 
-// like returns the files whose names are that of a path except for upper and lower case.
+// like returns the files whose names are equal to that of a path except for case.
 func (n *named[T]) like(path string) []T { return n.byName[folded(path)] }
 
-// same returns the first of the files that is the one described.
+// same returns the first file with this identity.
 func (n *named[T]) same(info fs.FileInfo) (x T, ok bool) {
 	for _, x := range n.there {
 		if os.SameFile(x.is(), info) {
@@ -43,7 +43,7 @@ func (n *named[T]) same(info fs.FileInfo) (x T, ok bool) {
 	return x, false
 }
 
-// remove removes the files that gone names.
+// remove removes the files for which gone returns true.
 func (n *named[T]) remove(gone func(T) bool) {
 	for name, all := range n.byName {
 		n.byName[name] = slices.DeleteFunc(all, gone)
@@ -51,7 +51,8 @@ func (n *named[T]) remove(gone func(T) bool) {
 	n.there = slices.DeleteFunc(n.there, gone)
 }
 
-// folded is the last part of a path, the same for all that strings.EqualFold takes for equal.
+// folded maps the last part of a path to a key that is the same for all names that
+// strings.EqualFold considers equal.
 func folded(path string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Names are found under all spellings that strings.EqualFold takes for equal, and no others.
+// Names are found under all spellings that strings.EqualFold considers equal, and under no others.
 func TestFolded(t *testing.T) {
 	names := []string{"a.txt", "A.TXT", "b.txt", "k", "K", "\u212a", "s", "\u017f", "ß", "ẞ", "ss", "é", "É", "σ", "ς", "Σ", "\xff", "\xfe", "İ", "i", "ı"}
 	for _, a := range names {

@@ -1,6 +1,6 @@
-// Package outfile writes output files atomically: a file is written under a temporary name beside
-// its place and renamed when it is complete. Files whose names end in .gz or .zst are compressed. A
-// Guard opens all files of a run.
+// Package outfile writes output files atomically: it writes a file under a temporary name in the
+// same folder and renames it when it is complete. Files whose names end in .gz or .zst are
+// compressed. A Guard opens all files of a run.
 package outfile
 
 import (
@@ -19,37 +19,37 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// compressor is what gzip and zstd have in common.
+// compressor is the common interface of gzip and zstd writers.
 type compressor interface {
 	io.WriteCloser
 	Reset(w io.Writer)
 }
 
-// Writer is an output file that is being written. It gets its name when it is committed.
+// Writer is an output file that is being written. Commit gives it its name.
 type Writer struct {
 	guard  *Guard
 	flag   string
 	path   string
 	file   *os.File // nil for standard output
-	hidden bool     // the file has no name, not even a temporary one, until it is complete
+	hidden bool     // the file has no name yet, not even a temporary one
 	direct bool     // written without a temporary name: standard output, a pipe or a device
 	buf    *bufio.Writer
-	zip    compressor // between the caller and buf, or nil
-	parted bool       // the next byte begins another gzip member or zstd frame
-	done   bool       // nothing is left to do but to give the file its name
+	zip    compressor // in front of buf, or nil
+	parted bool       // the next byte starts another gzip member or zstd frame
+	done   bool       // complete except for giving the file its name
 	err    error      // the first error
 }
 
-// stdout returns a Writer of standard output; w is it.
+// stdout returns a Writer that writes to w, which is standard output.
 func stdout(w io.Writer) *Writer {
 	return &Writer{path: "standard output", direct: true, buf: bufio.NewWriterSize(w, 64<<10)}
 }
 
-// buffers are those of files that are complete: a run may write thousands, one after the other.
+// buffers recycles the buffers of complete files: a run may write thousands of files in sequence.
 var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 256<<10) }}
 
-// createTemp begins the file beside its place: without a name where there are such files, so that a
-// process that is killed leaves nothing, and under a temporary name elsewhere.
+// createTemp creates the file in its folder. If the system supports it, the file has no name, so a
+// killed process leaves nothing behind; otherwise it has a temporary name.
 func (w *Writer) createTemp() (err error) {
 	if w.file, err = openUnnamed(folder(w.path)); err == nil {
 		w.hidden = true
@@ -59,7 +59,7 @@ func (w *Writer) createTemp() (err error) {
 	return err
 }
 
-// begin makes the buffers of an open file, to which to writes.
+// begin sets up the buffers of an open file that is written through to.
 func (w *Writer) begin(to io.Writer) error {
 	w.buf = buffers.Get().(*bufio.Writer)
 	w.buf.Reset(to)
@@ -77,7 +77,7 @@ func (w *Writer) begin(to io.Writer) error {
 	return nil
 }
 
-// renaming writes to a file, of which errors say the name that it will have.
+// renaming writes to a file, and puts the file's final name into errors.
 type renaming struct {
 	io.Writer
 	path string
@@ -92,7 +92,7 @@ func (r renaming) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Write adds to the file.
+// Write implements io.Writer.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil || len(p) == 0 {
 		return 0, w.err
@@ -110,8 +110,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, w.err
 }
 
-// EndPart ends the gzip member or zstd frame, if the file is compressed: what is written next can
-// be read without what came before.
+// EndPart ends the gzip member or zstd frame, if the file is compressed, so that data written later
+// can be decompressed separately.
 func (w *Writer) EndPart() error {
 	if w.zip != nil && w.err == nil && !w.parted {
 		w.err = w.zip.Close()
@@ -120,7 +120,8 @@ func (w *Writer) EndPart() error {
 	return w.err
 }
 
-// Flush hands what has been written to the operating system; compressed files wait until Commit.
+// Flush passes the data written so far to the operating system. It has no effect on compressed
+// files.
 func (w *Writer) Flush() error {
 	if w.err == nil && w.zip == nil {
 		w.err = w.buf.Flush()
@@ -128,11 +129,11 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Commit completes the file, makes it durable and gives it its name.
+// Commit completes the file, makes it durable, and gives it its name.
 func (w *Writer) Commit() error { return Commit(w) }
 
-// Commit completes files and then gives all of them their names; if one can't be completed, none
-// gets its name. A nil Writer counts as complete.
+// Commit completes several files and then gives all files their names. If one cannot be completed,
+// none gets its name. A nil Writer counts as complete.
 func Commit(ws ...*Writer) error {
 	var err error
 	for _, w := range ws {
@@ -140,7 +141,7 @@ func Commit(ws ...*Writer) error {
 			err = w.finish()
 		}
 	}
-	var folders []string // as many as differ in spelling, each once
+	var folders []string // distinct spellings of the folders
 	for _, w := range ws {
 		if w != nil && err == nil {
 			if err = w.publish(); err == nil && w.named() && !slices.Contains(folders, folder(w.path)) {
@@ -161,9 +162,9 @@ func Commit(ws ...*Writer) error {
 	return err
 }
 
-// Finish completes the file and makes it durable. Commit, which has to follow, gives it its name.
-// It is for who writes many files one after the other and wants all of them or none: a finished one
-// takes no memory.
+// Finish completes the file and makes it durable, but leaves it without its name: Commit must
+// follow. It is for callers that write many files in sequence and want all or none to appear, since
+// a finished file uses no memory.
 func (w *Writer) Finish() error {
 	if w.err == nil {
 		w.err = w.finish()
@@ -174,9 +175,9 @@ func (w *Writer) Finish() error {
 	return w.err
 }
 
-// finish writes what is left and makes it durable. It closes the file, unless that has no name yet:
-// that gets one only when all files of a Commit are durable. It checks once more that nothing else
-// would be lost by giving the file its name.
+// finish writes the remaining data and makes it durable. It closes the file, unless it has no name
+// yet: such a file gets a name only after all files of a Commit are durable. finish checks again
+// that giving the file its name would not destroy another file.
 func (w *Writer) finish() error {
 	if w.done {
 		return nil
@@ -207,8 +208,8 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// settle gives the file the permissions of the one it replaces, or the usual ones, makes it
-// durable, gives it a temporary name if it has none, and closes it.
+// settle gives the file the permissions of the file it replaces, or default ones, makes it durable,
+// gives it a temporary name if necessary, and closes it.
 func (w *Writer) settle() error {
 	mode := os.FileMode(0o666) &^ umask()
 	if st, err := os.Stat(w.path); err == nil {
@@ -220,13 +221,13 @@ func (w *Writer) settle() error {
 	if err := w.file.Sync(); err != nil {
 		return err
 	}
-	if w.hidden { // named by publish, or by Finish
+	if w.hidden { // publish or Finish gives it a name
 		return nil
 	}
 	return w.file.Close()
 }
 
-// reveal gives a settled file that has no name the temporary one, and closes it.
+// reveal gives a settled file without a name its temporary name, and closes it.
 func (w *Writer) reveal() error {
 	if !w.hidden {
 		return nil
@@ -235,10 +236,10 @@ func (w *Writer) reveal() error {
 	return errors.Join(link(w.file), w.file.Close())
 }
 
-// named reports whether the file gets its name when it is committed.
+// named reports whether Commit gives the file its name.
 func (w *Writer) named() bool { return w.file != nil && !w.direct }
 
-// publish gives the finished file its name, which is durable once its folder is synced.
+// publish gives the finished file its name, which is durable after its folder is synced.
 func (w *Writer) publish() error {
 	if !w.named() {
 		return nil
@@ -252,7 +253,7 @@ func (w *Writer) publish() error {
 	return nil
 }
 
-// Abort drops the file; after Commit it does nothing. It may be called while another goroutine
+// Abort drops the file; after Commit it has no effect. It may be called while another goroutine
 // writes, to clean up before the process ends.
 func (w *Writer) Abort() {
 	if !w.named() {
@@ -262,8 +263,8 @@ func (w *Writer) Abort() {
 	os.Remove(w.file.Name())
 }
 
-// Continue copies into the output what its file holds already, so that what is written comes after
-// it. There may be none.
+// Continue copies the present content of the file, if it exists, into the output, so that data
+// written later follows it.
 func (w *Writer) Continue() error {
 	if !w.named() {
 		return nil
@@ -279,7 +280,7 @@ func (w *Writer) Continue() error {
 	var r io.Reader = f
 	switch compression(w.path) {
 	case "gzip":
-		if r, err = gzip.NewReader(f); errors.Is(err, io.EOF) { // it is empty
+		if r, err = gzip.NewReader(f); errors.Is(err, io.EOF) { // the file is empty
 			return nil
 		}
 	case "zstd":

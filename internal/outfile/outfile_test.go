@@ -21,7 +21,7 @@ import (
 
 func newGuard() *Guard { return &Guard{Identify: new(engine.Identifier).Identify} }
 
-// create begins to write a file that no guard knows of.
+// create starts to write a file with a new guard.
 func create(t *testing.T, path string) (*Writer, error) {
 	return newGuard().Create(t.Context(), "-o", path, Lines)
 }
@@ -49,7 +49,7 @@ func TestCommit(t *testing.T) {
 	} {
 		path := filepath.Join(dir, name)
 		os.WriteFile(path, []byte("old"), 0o640)
-		os.Chmod(path, 0o640) // whatever the umask is
+		os.Chmod(path, 0o640) // independent of the umask
 		w, err := create(t, path)
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestCommitIsDurable commits outputs in two folders: the names of both are synced before Commit
+// TestCommitIsDurable commits outputs in two folders. Both folders must be synced before Commit
 // returns.
 func TestCommitIsDurable(t *testing.T) {
 	synced := map[string]int{}
@@ -105,9 +105,9 @@ func TestCommitIsDurable(t *testing.T) {
 	}
 }
 
-// TestHidden has a file without a name while it is written, where there are such files: a process
-// that is killed then leaves nothing. A finished one has a temporary name, and a committed one its
-// own and no other.
+// TestHidden checks that a file has no name while it is written, where the system supports that, so
+// that a killed process leaves nothing behind. A finished file has a temporary name, and a
+// committed one only its own.
 func TestHidden(t *testing.T) {
 	dir := t.TempDir()
 	probe, err := openUnnamed(dir)
@@ -173,7 +173,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// Of two files that are completed together none gets its name if one can't be completed.
+// If one of two files that are completed together fails, neither gets its name.
 func TestCommitAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	a, errA := create(t, filepath.Join(dir, "a"))
@@ -192,7 +192,7 @@ func TestCommitAllOrNone(t *testing.T) {
 	}
 }
 
-// What comes to the place of an output while it is written is looked at again before it is
+// A file that appears at the path of an output while that is written is checked before it is
 // replaced.
 func TestCommitLooksAgain(t *testing.T) {
 	dir := t.TempDir()
@@ -227,7 +227,7 @@ func TestCommitLooksAgain(t *testing.T) {
 	}
 }
 
-// The guard knows files by identity, not by name.
+// The guard compares files by identity, not by name.
 func TestClaim(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -286,7 +286,7 @@ func TestEndings(t *testing.T) {
 	for _, c := range []struct {
 		kind Kind
 		name string
-		want string // of the error
+		want string // part of the error
 	}{
 		{Rows, "a.csv", ""}, {Rows, "a.JSONL.gz", ""}, {Rows, "a.tsv.zst", ""}, {Rows, "a", ""}, {Rows, "a.gz", ""}, {Rows, "a.json", ""},
 		{Rows, "a.parquet", "cannot write Parquet: use .csv, .jsonl, .json, .tsv, with .gz or .zst"},
@@ -304,7 +304,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// A file that is open already is written where it stands, not from its beginning.
+// A file that is already open is written at its current position, not from the beginning.
 func TestDescriptor(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -329,8 +329,8 @@ func TestDescriptor(t *testing.T) {
 	}
 }
 
-// A part of a compressed file can be read without the one before, and all of them are the file.
-// What is not compressed has no parts.
+// A part of a compressed file can be read without the previous one, and all parts together are the
+// file. An uncompressed file has no parts.
 func TestEndPart(t *testing.T) {
 	for _, ending := range []string{"", ".gz", ".zst"} {
 		path := filepath.Join(t.TempDir(), "out.txt"+ending)
@@ -364,7 +364,7 @@ func TestEndPart(t *testing.T) {
 	}
 }
 
-// unpacked returns the content of a file with that ending.
+// unpacked returns the content of a file with this ending.
 func unpacked(t *testing.T, ending string, data []byte) string {
 	t.Helper()
 	var r io.Reader = bytes.NewReader(data)
@@ -385,8 +385,8 @@ func unpacked(t *testing.T, ending string, data []byte) string {
 	return string(all)
 }
 
-// Standard output that goes to an input, or to a file of a database that the run uses, is refused
-// before anything is written.
+// Standard output that is redirected to an input, or to a file of a database that the run uses, is
+// refused before anything is written.
 func TestStandardOutput(t *testing.T) {
 	dir := t.TempDir()
 	db, err := engine.Create(filepath.Join(dir, "x.simdb"), nil)
@@ -405,7 +405,7 @@ func TestStandardOutput(t *testing.T) {
 	for _, e := range entries {
 		refused[filepath.Join(db.Metrics().Path, e.Name())] = "a file of the database"
 	}
-	if len(refused) < 5 { // with CATALOG, LOCK, and a table
+	if len(refused) < 5 { // including CATALOG, LOCK, and a table
 		t.Fatal(refused)
 	}
 	defer func(stdout *os.File) { os.Stdout = stdout }(os.Stdout)

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// IsStdout says whether a path is standard output.
+// IsStdout reports whether a path is standard output.
 func IsStdout(path string) bool {
 	n, ok := descriptor(path)
 	return path == "-" || ok && n == 1
 }
 
-// descriptor returns the number of an open file that has its name from the system.
+// descriptor returns the number of the open file that a system path, such as /dev/fd/3, names.
 func descriptor(path string) (n int, ok bool) {
 	switch path {
 	case "/dev/stdin":
@@ -35,13 +35,13 @@ func descriptor(path string) (n int, ok bool) {
 	return 0, false
 }
 
-// IsDescriptor says whether a path is a name that the system gives to a file that is open.
+// IsDescriptor reports whether a path is a system name of an open file.
 func IsDescriptor(path string) bool {
 	_, ok := descriptor(path)
 	return ok
 }
 
-// stdoutInfo describes the file that standard output was redirected to, nil if it is none.
+// stdoutInfo describes the file that standard output was redirected to, or returns nil.
 func stdoutInfo() fs.FileInfo {
 	if info, err := os.Stdout.Stat(); err == nil && info.Mode().IsRegular() {
 		return info
@@ -49,23 +49,24 @@ func stdoutInfo() fs.FileInfo {
 	return nil
 }
 
-// isDirect says whether a file is written as it is: there is nothing in it to lose.
+// isDirect reports whether a file is written directly, because it has no content that could be
+// lost.
 func isDirect(info fs.FileInfo) bool {
 	return info.Mode()&(fs.ModeCharDevice|fs.ModeNamedPipe) != 0
 }
 
-// called is how messages name an output.
+// called returns the name of an output for messages.
 func called(flag, path string) string { return strings.TrimSpace(flag + " " + path) }
 
-// folder is where a file is. The name is left as it is: what ".." means after a symbolic link only
-// the system knows.
+// folder returns the folder of a file. It does not clean the path, because only the system knows
+// the meaning of ".." after a symbolic link.
 func folder(path string) string {
 	dir, _ := filepath.Split(path)
 	return cmp.Or(dir, ".")
 }
 
-// samePlace says whether two paths that may lead to nothing name the same file in the same folder,
-// also where the file system takes upper and lower case for the same.
+// samePlace reports whether two paths name the same file in the same folder, even if it does not
+// exist. It takes into account whether the file system ignores case.
 func samePlace(a, b string) bool {
 	x, y := filepath.Base(a), filepath.Base(b)
 	if !strings.EqualFold(x, y) {
@@ -76,7 +77,7 @@ func samePlace(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(dirA, dirB) && (x == y || foldsCase(folder(a)))
 }
 
-// foldsCase says whether a folder is found under its name in another case.
+// foldsCase reports whether a folder can be opened with its name in another case.
 func foldsCase(dir string) bool {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -98,7 +99,7 @@ func foldsCase(dir string) bool {
 	return false
 }
 
-// Cause is what went wrong with a file, without its name, which messages have already.
+// Cause returns the cause of a file error without the file's name, which messages already have.
 func Cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -106,5 +107,5 @@ func Cause(err error) error {
 	return err
 }
 
-// IsFolderName reports whether the name of an output is that of a folder by its form.
+// IsFolderName reports whether the name of an output has the form of a folder name.
 func IsFolderName(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }

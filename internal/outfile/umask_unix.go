@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// umask returns the permissions that new files do not get. The system has no call that only asks.
+// umask returns the permissions that new files do not get. The system has no call that only queries
+// them.
 var umask = sync.OnceValue(func() os.FileMode {
 	m := syscall.Umask(0o77)
 	syscall.Umask(m)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openUnnamed opens a file in a folder that has no name until link gives it its own, so that
-// nothing is left of it when the process is killed. There is an error where the file system has no
+// openUnnamed opens a file in a folder that has no name until link gives it one, so that nothing is
+// left behind when the process is killed. It returns an error if the file system does not support
 // such files, or cannot link them.
 func openUnnamed(dir string) (*os.File, error) {
 	probe, err := openTmpfile(dir)
@@ -25,7 +25,7 @@ func openUnnamed(dir string) (*os.File, error) {
 	if err := os.Remove(probe.Name()); err != nil {
 		return nil, err
 	}
-	return openTmpfile(dir) // a file that was linked once cannot be linked again
+	return openTmpfile(dir) // a file that was linked and removed cannot be linked again
 }
 
 func openTmpfile(dir string) (*os.File, error) {

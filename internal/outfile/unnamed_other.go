@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// openUnnamed opens a file without a name, of which there are none on this system.
+// openUnnamed fails, because this system has no files without a name.
 func openUnnamed(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 // link gives a file of openUnnamed its name.

@@ -1,22 +1,22 @@
 package passage
 
 // An automaton is the suffix automaton of a sequence of words (Blumer et al., The smallest
-// automaton recognizing the subwords of a text, 1985). It is made in linear time. A state stands
-// for the stretches that end at the same places of the sequence; there are at most two for each
-// word.
+// automaton recognizing the subwords of a text, 1985). It is built in linear time. A state
+// represents all stretches that end at the same positions of the sequence; there are at most two
+// states per word.
 type automaton struct {
 	next  map[uint64]int32 // by state<<32 | word
-	out   []int32          // for each state, its last edge; -1 for none
+	out   []int32          // by state, its last edge; -1 if it has none
 	edges []edge
-	words []int32 // of the longest stretch of each state
-	link  []int32 // the state of its longest suffix that ends at more places; -1 of the first state
-	first []int32 // how many words of the sequence are before and in the first of them
+	words []int32 // by state, the length of its longest stretch in words
+	link  []int32 // by state, the state of its longest suffix that ends at more positions; -1 for the first state
+	first []int32 // by state, the position in the sequence at which its first occurrence ends, in words
 }
 
-// An edge is a word that leads from a state to another.
+// An edge is a word that leads from one state to another. before is the state's previous edge.
 type edge struct{ word, before int32 }
 
-// newAutomaton returns the automaton of words. Nothing goes over a noWord.
+// newAutomaton returns the automaton of words. No stretch contains a noWord.
 func newAutomaton(words []int32) *automaton {
 	a := &automaton{next: make(map[uint64]int32, len(words))}
 	last := a.add(0, -1, 0)
@@ -37,7 +37,7 @@ func (a *automaton) add(words, link, first int32) int32 {
 	return int32(len(a.words) - 1)
 }
 
-// join leads from a state by a word to another.
+// join adds an edge for a word from one state to another.
 func (a *automaton) join(from, word, to int32) {
 	if _, ok := a.next[key(from, word)]; !ok {
 		a.edges = append(a.edges, edge{word, a.out[from]})
@@ -46,10 +46,10 @@ func (a *automaton) join(from, word, to int32) {
 	a.next[key(from, word)] = to
 }
 
-// append appends a word, which is the one before end, to the sequence, of which the last state
-// stands for all since the last noWord. It returns the state of that with the word.
+// append appends a word to the sequence; end is the position after the word. last is the state of
+// all words since the last noWord. append returns the state of these words and the new one.
 func (a *automaton) append(last, word, end int32) int32 {
-	if to, ok := a.next[key(last, word)]; ok { // after a noWord: it has been here before
+	if to, ok := a.next[key(last, word)]; ok { // after a noWord: this stretch has occurred before
 		if a.words[to] == a.words[last]+1 {
 			return to
 		}
@@ -70,8 +70,8 @@ func (a *automaton) append(last, word, end int32) int32 {
 	return state
 }
 
-// split makes a state of its own for what leads from a state by a word to another state, which
-// stands for longer stretches, too. It returns that.
+// split separates the stretches that an edge leads to from the longer stretches of state to. It
+// returns the new state.
 func (a *automaton) split(from, word, to int32) int32 {
 	part := a.add(a.words[from]+1, a.link[to], a.first[to])
 	for e := a.out[to]; e >= 0; e = a.edges[e].before {
@@ -85,8 +85,8 @@ func (a *automaton) split(from, word, to int32) int32 {
 	return part
 }
 
-// step returns the state of the longest stretch that is in the sequence and ends with a word, and
-// its length in words; the state given is that of the stretch before the word, of that many words.
+// step returns the state of the longest stretch that occurs in the sequence and ends with word, and
+// its length in words. state and words are those of the stretch before the word.
 func (a *automaton) step(state int32, words int, word int32) (int32, int) {
 	if word == noWord {
 		return 0, 0

@@ -1,14 +1,14 @@
-// Package passage finds passages: runs of words that texts have in common with one text, which here
-// is the query.
+// Package passage finds passages: runs of words that texts have in common with one text, which this
+// package calls the query.
 //
-// A run is a stretch of words of a text that is somewhere in the query too, and that is not part of
-// a longer such stretch of the text. So every place where n words or more of the query stand is in
-// a run, runs of a text are never within each other, and there are no more of them than words, even
-// if a word is repeated all over both texts. Of several places of a run in the query the first one
-// counts.
+// A run is a stretch of words in a text that also occurs in the query, and that is not part of a
+// longer such stretch of the text. Therefore every occurrence of n or more words of the query is in
+// a run, runs of a text are never within each other, and there are at most as many runs as words,
+// even if a word is repeated many times in both texts. If a run occurs several times in the query,
+// the first occurrence is reported.
 //
-// Most texts have no run: this is decided by hashes of n consecutive words. Of the others the words
-// themselves are compared, so a collision of hashes has no effect. Both take linear time.
+// Most texts have no run, which hashes of n consecutive words show. For other texts, the words
+// themselves are compared, so a collision of hashes has no effect. Both steps need linear time.
 package passage
 
 import (
@@ -16,38 +16,39 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// A Run is a run of words that a text has in common with the query. Places are in bytes of the
-// texts as they are.
+// A Run is a run of words that a text has in common with the query. Positions are byte offsets in
+// the original texts.
 type Run struct {
 	Words             int
 	At, End           int // in the text
 	QueryAt, QueryEnd int // in the query
 }
 
-// A Finder finds the runs of at least some number of words. It serves one goroutine.
+// A Finder finds the runs of at least some number of words. Only one goroutine may use it at a
+// time.
 type Finder struct {
 	least  int
 	cut    *features.Cutter
 	walk   *token.Shingler
 	query  []place
 	ids    map[string]int32
-	chains *automaton // of query; nil until it is needed
-	words  []int32    // of the query, by ids
+	chains *automaton // of the query; nil until it is needed
+	words  []int32    // of the query, as numbers
 
 	windows token.HashSet // hashes of consecutive words of the query
-	fresh   []uint64      // scratch of windows
-	found   bool          // a window of the text is one of the query
-	places  []place       // scratch: of the words of a text
+	fresh   []uint64      // buffer for windows
+	found   bool          // a window of the text occurs in the query
+	places  []place       // buffer for the positions of words in a text
 }
 
-// A place is where a word is in its text.
+// A place is the position of a word in its text.
 type place struct{ at, end int }
 
-// noWord is what is between the texts of two fields, and what the query does not have.
+// noWord separates the texts of two fields, and stands for words that the query lacks.
 const noWord = -1
 
-// New returns the Finder of runs of at least some words, 1 or more, that are in the query. The spec
-// of features, which must be canonical, says what words are.
+// New returns a Finder for runs of at least `least` words, 1 or more, in the query. spec, which
+// must be canonical, defines words.
 func New(spec features.Spec, least int, query []byte) *Finder {
 	f := &Finder{least: least, cut: features.NewCutter(spec), ids: map[string]int32{}}
 	f.cut.OwnWords = true
@@ -75,18 +76,19 @@ func New(spec features.Spec, least int, query []byte) *Finder {
 	return f
 }
 
-// Words returns how many words the query has. Once a text has a run, each takes some 160 bytes.
+// Words returns the number of words in the query. From the first text with a run on, each word
+// needs about 160 bytes.
 func (f *Finder) Words() int { return len(f.words) }
 
-// learner is a Finder that learns the windows of the query.
+// learner is a Finder that collects the windows of the query.
 type learner Finder
 
-// Shingles takes windows of the query.
+// Shingles adds windows of the query.
 func (f *learner) Shingles(hashes []uint64) {
 	f.fresh = f.windows.AppendNew(f.fresh[:0], hashes)
 }
 
-// Shingles takes windows of a text.
+// Shingles looks up windows of a text.
 func (f *Finder) Shingles(hashes []uint64) {
 	for _, h := range hashes {
 		if f.windows.Has(h) {
@@ -96,7 +98,7 @@ func (f *Finder) Shingles(hashes []uint64) {
 	}
 }
 
-// May reports whether text can have a run; it rarely says so of one that has none.
+// May reports whether text may have a run. False positives are rare.
 func (f *Finder) May(text []byte) bool {
 	f.found = false
 	for _, part := range f.cut.Parts(text) {
@@ -105,8 +107,8 @@ func (f *Finder) May(text []byte) bool {
 	return f.found
 }
 
-// Runs returns the runs of text, in their order there. Of more than most it returns some, and more
-// than most.
+// Runs returns the runs of text in order. If there are more than most, it may return only a part,
+// but more than most.
 func (f *Finder) Runs(text []byte, most int) (runs []Run) {
 	if f.windows.Len() == 0 || !f.May(text) {
 		return nil
@@ -115,7 +117,7 @@ func (f *Finder) Runs(text []byte, most int) (runs []Run) {
 		f.chains = newAutomaton(f.words)
 	}
 	f.places = f.places[:0]
-	state, words := int32(0), 0 // how many of the last words are in the query, and where
+	state, words := int32(0), 0 // the longest stretch of the last words that occurs in the query, and its length
 	end := func() {
 		if words >= f.least && len(runs) <= most {
 			last := int(f.chains.first[state])

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// fieldsAt returns the words of a text of ASCII letters, and where they are; with "" for what is
-// between two fields.
+// fieldsAt returns the words of a text of ASCII letters, and their positions. "" separates two
+// fields.
 func fieldsAt(text string) (words []string, at []place) {
 	for i := 0; i < len(text); i++ {
 		start := i
@@ -29,7 +29,7 @@ func fieldsAt(text string) (words []string, at []place) {
 	return words, at
 }
 
-// firstIn returns the first place of a stretch of words in all.
+// firstIn returns the first position of a stretch of words in all.
 func firstIn(all, stretch []string) int {
 	for i := 0; i+len(stretch) <= len(all); i++ {
 		if slices.Equal(all[i:i+len(stretch)], stretch) && !slices.Contains(stretch, "") {
@@ -39,7 +39,7 @@ func firstIn(all, stretch []string) int {
 	return -1
 }
 
-// brute finds runs by comparing every stretch of the text with every place of the query.
+// brute finds runs by comparing every stretch of the text with every position of the query.
 func brute(query, text string, least int) (runs []Run) {
 	q, qat := fieldsAt(query)
 	w, at := fieldsAt(text)
@@ -49,7 +49,7 @@ func brute(query, text string, least int) (runs []Run) {
 		for e < len(w) && firstIn(q, w[s:e+1]) >= 0 {
 			e++
 		}
-		if e-s >= least && e > last { // else it is in the run that began before
+		if e-s >= least && e > last { // otherwise it is part of the previous run
 			i := firstIn(q, w[s:e])
 			runs = append(runs, Run{e - s, at[s].at, at[e-1].end, qat[i].at, qat[i+e-s-1].end})
 		}
@@ -80,7 +80,7 @@ func TestRuns(t *testing.T) {
 		}
 		least, query := 1+r.IntN(5), random(30)
 		f := New(spec, least, []byte(query))
-		for range 3 { // the second has what is left of the first
+		for range 3 { // the second round has the remains of the first
 			text := random(40)
 			got, want := f.Runs([]byte(text), math.MaxInt), brute(query, text, least)
 			if !slices.Equal(got, want) {
@@ -94,7 +94,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// A text without words has no run, although shingles have one word of it; symbols can be words.
+// A text without words has no run, although it may have shingles of one word; symbols can be words.
 func TestRunsWithoutWords(t *testing.T) {
 	fields := features.Spec{Fields: []features.Field{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}
 	for _, test := range []struct {
@@ -122,11 +122,11 @@ func TestRunsWithoutWords(t *testing.T) {
 	}
 }
 
-// Every licence is compared with some others, by brute force too.
+// Compares each licence with some others, by brute force, too.
 func TestRunsOfLicences(t *testing.T) {
 	var texts []string
 	for _, d := range corpora.Docs(t, "../../examples/licenses.jsonl.gz") {
-		// The words of brute are of letters alone.
+		// brute only knows words of letters.
 		letters := func(r rune) rune {
 			if r >= '0' && r <= '9' || r > 127 || r == features.Separator {
 				return 'z'
@@ -153,7 +153,7 @@ func TestRunsOfLicences(t *testing.T) {
 	}
 }
 
-// What is repeated takes linear time, and as many runs as there are places.
+// Repeated words need linear time, and memory for as many runs as positions.
 func TestRunsOfOneWord(t *testing.T) {
 	const many = 100_000
 	text := strings.Repeat("word ", many)
@@ -173,7 +173,7 @@ func TestRunsOfOneWord(t *testing.T) {
 	}
 }
 
-// Words are those of the features: in their normal form, and places are in the texts as they are.
+// Words have the normal form of features, and positions refer to the original texts.
 func TestRunsOfFeatures(t *testing.T) {
 	spec := features.Spec{Normalize: features.NFKC, StripDiacritics: true, Mask: []string{features.MaskNumbers}, StopWords: []string{"the"}}
 	query, text := "Pay 12.50 for the soft\u00adware, Zoë!", "please PAY 9 for ｓoftware zoe"

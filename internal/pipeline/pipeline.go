@@ -1,4 +1,4 @@
-// Package pipeline has work done in several goroutines and its results taken in order.
+// Package pipeline runs work in parallel and delivers the results in order.
 package pipeline
 
 import (
@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 )
 
-// A Line works on items in several goroutines and takes them in the order in which they were added.
-// It serves one goroutine, which takes them too. There are at most twice as many items under way as
-// goroutines, so these must not be large.
+// A Line processes items in several goroutines and delivers them in the order in which they were
+// added. Only one goroutine may add items; delivery happens in that goroutine, too. At most twice
+// as many items as goroutines are in progress, so items must not be large.
 type Line[T any] struct {
 	take    func(T) error
 	work    chan *item[T]
-	queue   []*item[T] // in order; the oldest is taken before another one is queued
+	queue   []*item[T] // in order; the oldest is delivered before another one is added
 	stopped atomic.Bool
 	workers sync.WaitGroup
 }
@@ -26,9 +26,9 @@ type item[T any] struct {
 	done  chan struct{}
 }
 
-// New returns a Line of several goroutines. In each of them worker returns a function for that one,
-// which works on an item; take is called with each item, unless that function has failed. Stop ends
-// the goroutines.
+// New returns a Line with several goroutines. Each goroutine calls worker once and processes items
+// with the function that it returns. take is called with each processed item; if processing fails,
+// it is not called, and Add or Finish returns the error. Stop ends the goroutines.
 func New[T any](workers int, worker func() func(T) error, take func(T) error) *Line[T] {
 	l := &Line[T]{take: take, work: make(chan *item[T], 2*workers)}
 	for range workers {
@@ -45,19 +45,19 @@ func New[T any](workers int, worker func() func(T) error, take func(T) error) *L
 	return l
 }
 
-// Add takes the oldest item if enough are under way. The error is that of working on an item or of
-// taking it, after which the Line can only be stopped.
+// Add adds an item, and delivers the oldest one if enough are in progress. The error may come from
+// processing or delivering an earlier item; after it, the Line can only be stopped.
 func (l *Line[T]) Add(value T) error {
 	it := &item[T]{value: value, done: make(chan struct{})}
 	l.queue = append(l.queue, it)
-	l.work <- it // there is room: no more are queued than it holds
+	l.work <- it // does not block: the queue is never longer than the channel's capacity
 	if len(l.queue) < cap(l.work) {
 		return nil
 	}
 	return l.next()
 }
 
-// next takes the oldest item.
+// next delivers the oldest item.
 func (l *Line[T]) next() error {
 	it := l.queue[0]
 	l.queue = slices.Delete(l.queue, 0, 1)
@@ -68,7 +68,7 @@ func (l *Line[T]) next() error {
 	return l.take(it.value)
 }
 
-// Finish takes all items that are under way. The error is as that of Add.
+// Finish delivers all remaining items. Its error is like that of Add.
 func (l *Line[T]) Finish() error {
 	for len(l.queue) > 0 {
 		if err := l.next(); err != nil {
@@ -78,14 +78,14 @@ func (l *Line[T]) Finish() error {
 	return nil
 }
 
-// Stop ends the goroutines, once they have done what they are at. What is under way is dropped.
+// Stop ends the goroutines after their current items. Other items are dropped.
 func (l *Line[T]) Stop() {
 	l.stopped.Store(true)
 	close(l.work)
 	l.workers.Wait()
 }
 
-// A Batcher fills batches for a Line, one after the other. It serves the goroutine of the Line.
+// A Batcher fills batches for a Line. It is used in the same goroutine as the Line.
 type Batcher[T any] struct {
 	*Line[*T]
 	next *T
@@ -109,10 +109,10 @@ func (b *Batcher[T]) Send() error {
 	return b.Add(full)
 }
 
-// Reuse lets Next return a batch that was taken, emptied by the caller, for its memory.
+// Reuse lets Next return a delivered batch again. The caller must have emptied it.
 func (b *Batcher[T]) Reuse(empty *T) { b.free = append(b.free, empty) }
 
-// Finish takes all batches, also the one that is not full.
+// Finish delivers all batches, including the last one, which may not be full.
 func (b *Batcher[T]) Finish() error {
 	if b.next != nil {
 		if err := b.Send(); err != nil {
@@ -122,10 +122,10 @@ func (b *Batcher[T]) Finish() error {
 	return b.Line.Finish()
 }
 
-// Ordered calls produce for the numbers 0..n-1 in several goroutines, and consume with each result
-// in order, one after the other, in that of the caller. Producers are ahead of the consumer by
-// twice their number of results at most, so results must not be large. It stops at the first error
-// in order, which it returns, and when ctx ends.
+// Ordered calls produce for the numbers 0..n-1 in several goroutines. In the calling goroutine, it
+// calls consume with each result, in order. At most twice as many results as producers wait for the
+// consumer, so results must not be large. Ordered stops when ctx ends, and at the first error in
+// order, which it returns.
 func Ordered[T any](ctx context.Context, n, workers int, produce func(i int) (T, error), consume func(i int, result T) error) error {
 	if workers = min(workers, n); workers <= 1 {
 		for i := range n {
@@ -169,10 +169,11 @@ func Ordered[T any](ctx context.Context, n, workers int, produce func(i int) (T,
 	return l.Finish()
 }
 
-// Concat yields what the sequences that expand makes of the values of seq yield, one sequence after
-// the other. seq runs in a goroutine, and up to workers sequences do in one each, up to ahead
-// values before they are taken. It yields the errors of all of them in order, and at last the cause
-// if ctx ends. Both get a context that ends with the loop, which then waits for the goroutines.
+// Concat yields the values of all sequences that expand returns for the values of seq, one sequence
+// after the other. seq runs in a goroutine. Up to workers sequences run concurrently, each in its
+// own goroutine and up to ahead values ahead. Concat yields all errors in order and, if ctx ends,
+// its cause at the end. seq and expand get a context that ends with the loop, which then waits for
+// the goroutines.
 func Concat[S, T any](ctx context.Context, workers, ahead int, seq func(context.Context) iter.Seq2[S, error], expand func(context.Context, S) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	type result struct {
 		value T
@@ -224,10 +225,11 @@ func Concat[S, T any](ctx context.Context, workers, ahead int, seq func(context.
 	}
 }
 
-// Arrivals yields the values of seq, each with its size, in slices: all that have come while the
-// loop was busy with the slice before, or the next one. seq runs in a goroutine, which waits when
-// count values, or more bytes than the limit, have not been taken. It gets a context that ends with
-// the loop, which then waits for it. A slice is valid until the next one.
+// Arrivals yields the values of seq in slices: all values that arrived while the loop was busy with
+// the previous slice, or the next value. seq, which yields each value with its size, runs in a
+// goroutine. It waits while count values, or as many bytes as the limit, have not been consumed. It
+// gets a context that ends with the loop, which then waits for it. A slice is valid until the next
+// one.
 func Arrivals[T any](ctx context.Context, count, bytes int, seq func(context.Context) iter.Seq2[T, int]) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -254,19 +256,19 @@ func Arrivals[T any](ctx context.Context, count, bytes int, seq func(context.Con
 	}
 }
 
-// arrivals are values that have come and have not been taken yet.
+// arrivals are the values that have arrived and have not yet been consumed.
 type arrivals[T any] struct {
-	count, most int // of values and bytes, after which put waits
+	count, most int // numbers of values and bytes at which put waits
 
 	mu      sync.Mutex
-	changed sync.Cond // of the fields below
+	changed sync.Cond // signals changes of the fields below
 	values  []T
 	bytes   int
-	ended   bool // no more will come
-	stopped bool // no more is taken
+	ended   bool // no more values will arrive
+	stopped bool // no more values are consumed
 }
 
-// put adds a value, once there is room, and reports whether more are wanted.
+// put adds a value as soon as the limits allow, and reports whether more values are wanted.
 func (q *arrivals[T]) put(value T, size int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -278,22 +280,22 @@ func (q *arrivals[T]) put(value T, size int) bool {
 	return !q.stopped
 }
 
-// take waits until something has come, and returns all of it; nothing at the end. Its memory
-// becomes that of room.
-func (q *arrivals[T]) take(room []T) []T {
-	clear(room)
+// take waits for values and returns all values that have arrived, or nothing at the end. It reuses
+// the memory of spare for later values.
+func (q *arrivals[T]) take(spare []T) []T {
+	clear(spare)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.values) == 0 && !q.ended {
 		q.changed.Wait()
 	}
 	taken := q.values
-	q.values, q.bytes = room[:0], 0
+	q.values, q.bytes = spare[:0], 0
 	q.changed.Broadcast()
 	return taken
 }
 
-// end sets a flag of q.
+// end sets a flag of q, and wakes all waiting goroutines.
 func (q *arrivals[T]) end(flag *bool) {
 	q.mu.Lock()
 	*flag = true

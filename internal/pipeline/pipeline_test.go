@@ -12,8 +12,8 @@ import (
 	"testing/iotest"
 )
 
-// TestOrdered hands on results in order, ends with the first error, and leaves no goroutine at
-// work.
+// TestOrdered checks that results are consumed in order, that the first error ends the run, and
+// that no goroutine is left running.
 func TestOrdered(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		for _, n := range []int{0, 1, 2, 100} {
@@ -64,8 +64,8 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
-// TestLine takes items in order while later ones are under way, ends with the first error in order,
-// and leaves no goroutine at work.
+// TestLine checks that items are delivered in order while later ones are in progress, that the
+// first error in order ends the run, and that no goroutine is left running.
 func TestLine(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		for _, n := range []int{0, 1, 5, 200} {
@@ -111,7 +111,7 @@ func TestLine(t *testing.T) {
 				switch v {
 				case 0:
 					if workers > 1 {
-						<-block // until the one after it has failed
+						<-block // until the next item has failed
 					}
 					return first
 				case 1:
@@ -134,8 +134,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestConcat yields all values and errors in order, and leaves no goroutine at work when the loop
-// or the context ends.
+// TestConcat checks that all values and errors are yielded in order, and that no goroutine is left
+// running when the loop or the context ends.
 func TestConcat(t *testing.T) {
 	broken := errors.New("broken")
 	var running atomic.Int32
@@ -212,8 +212,8 @@ func TestConcat(t *testing.T) {
 	}
 }
 
-// TestArrivals yields all values in order, some at a time, no more than a number ahead, and leaves
-// no goroutine at work.
+// TestArrivals checks that all values are yielded in order, that seq is never too far ahead, and
+// that no goroutine is left running.
 func TestArrivals(t *testing.T) {
 	for _, count := range []int{1, 3, 1000} {
 		var came, ended atomic.Int32
@@ -251,7 +251,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// TestReader reads all that there is and its error, and stops waiting when the context ends.
+// TestReader reads all data and the error, and checks that a read stops waiting when the context
+// ends.
 func TestReader(t *testing.T) {
 	text := strings.Repeat("0123456789", 20_000)
 	if err := iotest.TestReader(Reader(t.Context(), strings.NewReader(text)), []byte(text)); err != nil {
@@ -272,8 +273,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestBatcher fills batches that are used again: all items are taken in order, also those of the
-// last batch, which is not full.
+// TestBatcher checks that batches are reused, and that all items are delivered in order, including
+// those of the incomplete last batch.
 func TestBatcher(t *testing.T) {
 	type batch struct{ in, out []int }
 	for _, n := range []int{0, 1, 10, 1001} {

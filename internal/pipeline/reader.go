@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Reader returns a reader of r whose reads end with the cause of the context's end as soon as that
-// has come, even if r waits for somebody to write. That read goes on by itself.
+// Reader returns a reader of r. When ctx ends, a waiting Read returns its cause immediately, even
+// if r is a pipe that nobody writes to. The read of r continues in its goroutine.
 func Reader(ctx context.Context, r io.Reader) io.Reader {
 	return &reader{ctx: ctx, r: r, buf: make([]byte, readerBytes)}
 }
@@ -16,12 +16,12 @@ const readerBytes = 64 << 10
 type reader struct {
 	ctx  context.Context
 	r    io.Reader
-	buf  []byte // belongs to the read that is under way
-	left []byte // of buf
-	err  error  // after what is left
+	buf  []byte // used by the read in progress
+	left []byte // the unread part of buf
+	err  error  // to be returned after left
 }
 
-// Read reads what r has.
+// Read implements io.Reader.
 func (r *reader) Read(p []byte) (int, error) {
 	if len(r.left) == 0 && r.err == nil && len(p) > 0 {
 		type result struct {

@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s with control characters and bytes that are not UTF-8 shown as escapes: \n,
-// \t, \x1b. All text that goes to a terminal must pass through it, or stored data could control
-// the terminal.
+// Text returns s with control characters and invalid UTF-8 replaced by escapes: \n, \t, \x1b. All
+// text for a terminal must pass through it, or stored data could control the terminal.
 func Text(s string) string {
 	if !strings.ContainsFunc(s, Control) && utf8.ValidString(s) {
 		return s
@@ -31,20 +30,20 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Control reports whether r controls a terminal rather than being displayed: controls, line
-// separators, annotation marks, and the marks and overrides of direction, which make text read as
-// another text. All of them have four hexadecimal digits.
+// Control reports whether r controls a terminal rather than being displayed: control characters,
+// line separators, annotation marks, and direction marks and overrides, which could disguise a
+// text. All of these have at most four hexadecimal digits.
 func Control(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\ufff9' && r <= '\ufffb' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Writer returns a writer to a terminal of lines that may hold anything: it shows them as Text does, except for tabs and the ends of lines. A character that is not complete when the last Write
-// ends is not shown.
+// Writer returns a writer for lines of arbitrary text to a terminal. It escapes them as Text does,
+// except for tabs and newlines. An incomplete character at the end is not shown.
 func Writer(terminal io.Writer) io.Writer { return &shown{w: terminal} }
 
 type shown struct {
 	w    io.Writer
-	rest []byte // the beginning of a character
+	rest []byte // the beginning of an incomplete character
 	buf  []byte
 }
 

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A Decimal is a number of any size, compared exactly in time that does not depend on its exponent.
-// It is 0.DIGITS times 10 to the power of point. Digits neither begin nor end with zeros;
-// the zero value is zero.
+// A Decimal is a number of any size. Comparing two numbers is exact, and its time does not depend
+// on their exponents. The number is 0.DIGITS times 10 to the power of point. Digits neither begin
+// nor end with zeros; the zero value is zero.
 type Decimal struct {
 	digits string
 	point  int64
 	sign   int8 // -1, 0, 1
 }
 
-// ParseDecimal takes digits with a sign, a decimal point and an exponent, each of which may be
-// missing. The number keeps a part of s.
+// ParseDecimal parses digits with an optional sign, decimal point and exponent. The number refers
+// to the memory of s.
 func ParseDecimal(s string) Decimal {
 	s, negative := strings.CutPrefix(s, "-")
 	mantissa, exponent := strings.TrimPrefix(s, "+"), ""
@@ -29,8 +29,8 @@ func ParseDecimal(s string) Decimal {
 	if digits == "" {
 		return Decimal{}
 	}
-	const limit = 1 << 62                          // of exponents: numbers beyond it are equal
-	power, _ := strconv.ParseInt(exponent, 10, 64) // none is 0, one out of range the nearest
+	const limit = 1 << 62                          // of exponents; all numbers beyond it are equal
+	power, _ := strconv.ParseInt(exponent, 10, 64) // 0 if there is no exponent, and the nearest value if it is out of range
 	power = min(max(power, -limit), limit)
 	n := Decimal{strings.TrimRight(digits, "0"), int64(len(digits)-len(fraction)) + power, 1}
 	if negative {
@@ -39,7 +39,7 @@ func ParseDecimal(s string) Decimal {
 	return n
 }
 
-// Compare returns -1, 0 or 1: whether a is less than b, equal to it, or greater.
+// Compare returns -1, 0 or 1 if a is less than, equal to or greater than b.
 func (a Decimal) Compare(b Decimal) int {
 	if a.sign != b.sign || a.sign == 0 {
 		return cmp.Compare(a.sign, b.sign)
@@ -47,7 +47,8 @@ func (a Decimal) Compare(b Decimal) int {
 	return int(a.sign) * cmp.Or(cmp.Compare(a.point, b.point), strings.Compare(a.digits, b.digits))
 }
 
-// AppendOrdered appends bytes whose order is that of the numbers; equal numbers have equal ones.
+// AppendOrdered appends an encoding whose byte order is the order of numbers. Equal numbers have
+// equal encodings.
 func (a Decimal) AppendOrdered(dst []byte) []byte {
 	dst = append(dst, byte(a.sign+1))
 	if a.sign == 0 {
@@ -60,7 +61,7 @@ func (a Decimal) AppendOrdered(dst []byte) []byte {
 		for i := range dst[from:] {
 			dst[from+i] ^= 0xff
 		}
-		dst = append(dst, 0xff) // after more digits, which are less
+		dst = append(dst, 0xff) // sorts after encodings with more digits, which are smaller negative numbers
 	}
 	return dst
 }

@@ -1,4 +1,4 @@
-// Package quantity writes numbers and counted things for messages, compares decimal numbers, and
+// Package quantity formats numbers and counted things for messages, compares decimal numbers, and
 // measures time.
 package quantity
 
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Number writes n with a comma between groups of three digits: "12,345".
+// Number formats n with a comma between groups of three digits: "12,345".
 func Number(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -17,8 +17,8 @@ func Number(n int64) string {
 	return s
 }
 
-// Count writes n things, with commas as by Number: "1 row", "12,345 rows", "2 matches". The plural
-// of noun must end with "s", or with "es" after "ch".
+// Count formats n things, with commas as in Number: "1 row", "12,345 rows", "2 matches". The plural
+// of noun must end in "s", or in "es" after "ch".
 func Count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -29,8 +29,8 @@ func Count(n int64, noun string) string {
 	return Number(n) + " " + noun + "s"
 }
 
-// Plain writes n things without commas, as the results of statements have them: "1 row", "12345
-// rows". One and many are the forms of the noun.
+// Plain formats n things without commas, for results of statements: "1 row", "12345 rows". one and
+// many are the forms of the noun.
 func Plain[N int | int64](n N, one, many string) string {
 	if n != 1 {
 		one = many
@@ -38,7 +38,7 @@ func Plain[N int | int64](n N, one, many string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + one
 }
 
-// Bytes writes a size in decimal units: "12.3 MB".
+// Bytes formats a size in decimal units: "12.3 MB".
 func Bytes(n int64) string {
 	f, u := float64(n), 0
 	for units := "kMGTPE"; f >= 999.95 && u < len(units); u++ {

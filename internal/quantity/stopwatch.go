@@ -4,11 +4,11 @@ package quantity
 
 import "time"
 
-// A Moment is a moment of this process, to a microsecond or less.
+// A Moment is a point in time of this process, with a resolution of at most a microsecond.
 type Moment struct{ at time.Time }
 
-// Start returns the present moment.
+// Start returns the current moment.
 func Start() Moment { return Moment{time.Now()} }
 
-// Elapsed returns how long ago m was.
+// Elapsed returns the time since m.
 func (m Moment) Elapsed() time.Duration { return time.Since(m.at) }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestElapsed: times are those of the clock, and short ones are not zero.
+// TestElapsed checks that times agree with the clock, and that short ones are not zero.
 func TestElapsed(t *testing.T) {
 	long, begin := Start(), time.Now()
 	for range 20 {
@@ -21,7 +21,7 @@ func TestElapsed(t *testing.T) {
 	}
 	time.Sleep(50 * time.Millisecond)
 	e := long.Elapsed()
-	const step = 20 * time.Millisecond // of time.Now, on Windows
+	const step = 20 * time.Millisecond // resolution of time.Now on Windows
 	if least, most := 50*time.Millisecond-step, time.Since(begin)+step; e < least || e > most {
 		t.Errorf("%v, not between %v and %v", e, least, most)
 	}

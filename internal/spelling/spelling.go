@@ -1,11 +1,11 @@
-// Package spelling finds the word that was meant by one that is not known.
+// Package spelling suggests a known word for a misspelled one.
 package spelling
 
 import "strings"
 
-// Suggest returns "did you mean X?" for the word of words that is closest to word, "" if none is
-// close. A word is close if at most a third of its letters differ, or if it alone starts with word,
-// of at least two letters.
+// Suggest returns "did you mean X?" for the closest of words, or "" if none is close. A word is
+// close if at most a third of its letters differ, or if it is the only one that starts with word,
+// which must have at least two letters.
 func Suggest(word string, words []string) string {
 	if w, ok := Closest(word, words); ok {
 		return "did you mean " + w + "?"
@@ -13,11 +13,11 @@ func Suggest(word string, words []string) string {
 	return ""
 }
 
-// longestWord is the most bytes of a word that is compared. It bounds the work.
+// longestWord is the largest size of a word to compare, in bytes. It bounds the work.
 const longestWord = 40
 
-// Closest returns the word of words that is closest to word, or false if none is close; see
-// [Suggest]. Case does not count.
+// Closest returns the closest of words, or false if none is close; see [Suggest]. Case does not
+// count.
 func Closest(word string, words []string) (string, bool) {
 	if len(word) > longestWord {
 		return "", false
@@ -44,8 +44,8 @@ func Closest(word string, words []string) (string, bool) {
 	return "", false
 }
 
-// editDistance counts the insertions, deletions, replacements and swaps of neighbours that turn a
-// into b (optimal string alignment).
+// editDistance counts the insertions, deletions, replacements and swaps of adjacent letters that
+// turn a into b (optimal string alignment).
 func editDistance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	for j := range rows[0] {

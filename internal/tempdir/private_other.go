@@ -4,5 +4,5 @@ package tempdir
 
 import "io/fs"
 
-// private is true: the folder for temporary files is the user's own.
+// private returns true, because each user has a separate folder for temporary files.
 func private(fs.FileInfo) bool { return true }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// private reports whether only the user of this process changes what is in a folder.
+// private reports whether only the user of this process can change the contents of a folder.
 func private(st fs.FileInfo) bool {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	return ok && sys.Uid == uint32(os.Getuid()) && st.Mode().Perm()&0o077 == 0

@@ -1,5 +1,5 @@
-// Package tempdir makes temporary folders that are removed also when their process is killed: by the
-// next process that makes one.
+// Package tempdir makes temporary folders. If their process is killed, the next process that makes
+// one removes them.
 package tempdir
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// tempLock is the file in a temporary folder that its process has locked. If nobody has, the
-// process was killed.
+// tempLock is the name of a file in a temporary folder, which its process has locked. If it is not
+// locked, the process was killed.
 const tempLock = "LOCK"
 
-// New makes a temporary folder in another one, "" for that of the system. remove removes it; what
-// killed processes have left there is removed now.
+// New makes a temporary folder in parent; "" stands for the system's folder. It also removes the
+// folders there that killed processes have left behind. remove removes the new folder.
 func New(parent string) (dir string, remove func(), err error) {
 	dir, lock, err := lockedTemp(parent)
 	if err != nil {
@@ -29,8 +29,8 @@ func New(parent string) (dir string, remove func(), err error) {
 	return dir, func() { removeLocked(dir, lock) }, nil
 }
 
-// removeLocked removes a temporary folder and gives up its lock, which may be nil. Windows keeps
-// the file of the lock until then.
+// removeLocked removes a temporary folder and releases its lock, which may be nil. On Windows, the
+// lock file cannot be removed before that.
 func removeLocked(dir string, lock io.Closer) {
 	left := os.RemoveAll(dir)
 	if lock == nil {
@@ -43,9 +43,10 @@ func removeLocked(dir string, lock io.Closer) {
 	}
 }
 
-// lockedTemp makes a temporary folder and locks it. Where the file system has no locks, lock is
-// nil: nobody removes the folder by mistake, as a sweep needs the lock. A sweep of another process
-// may find the lock file before it is locked, and remove the folder: then another one is made.
+// lockedTemp makes a temporary folder and locks it. If the file system does not support locks, lock
+// is nil; the folder is still safe, because a sweep needs the lock to remove it. Another process's
+// sweep may find the lock file before it is locked, and remove the folder: lockedTemp then makes
+// another one.
 func lockedTemp(parent string) (dir string, lock io.Closer, err error) {
 	for {
 		if dir, err = os.MkdirTemp(parent, "simdb-*"); err != nil {
@@ -61,8 +62,8 @@ func lockedTemp(parent string) (dir string, lock io.Closer, err error) {
 	}
 }
 
-// sweep removes the temporary folders of this user's processes that were killed. A folder that
-// others can write, or without a lock, is not one of them: its process is about to lock it.
+// sweep removes the temporary folders of killed processes of this user. It ignores folders that
+// others can write, and folders without a lock file, whose process is about to lock it.
 func sweep(parent string) {
 	parent = cmp.Or(parent, os.TempDir())
 	entries, err := os.ReadDir(parent)

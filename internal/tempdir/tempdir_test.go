@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLockedTemp makes temporary folders while others sweep: none that is in use is removed.
+// TestLockedTemp makes temporary folders while others sweep: no folder in use is removed.
 func TestLockedTemp(t *testing.T) {
 	parent := t.TempDir()
 	var all sync.WaitGroup
@@ -34,8 +34,8 @@ func TestLockedTemp(t *testing.T) {
 	}
 }
 
-// TestSweepPrivate sweeps where another user could have made a folder: that one stays, as its
-// content is not trusted, and the user's own is removed.
+// TestSweepPrivate sweeps in a folder where another user could have made a folder. That folder
+// stays, because its content is not trusted; the user's own folder is removed.
 func TestSweepPrivate(t *testing.T) {
 	if os.Getuid() < 0 {
 		t.Skip("the system has no owners of files")

@@ -9,48 +9,48 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// A Signature says of a text what tells it from others that are not similar. Each of its sets has a
-// bit for a hash of each element.
+// A Signature summarises a text, to distinguish it from texts that are not similar. Each of its
+// sets has a bit for a hash of each element.
 //
-// An edit takes at most one rune out of a text and puts at most one in, and so at most two pairs of
-// neighbours; an insertion takes no rune out and breaks one pair, a deletion the reverse. So of two
-// texts at distance d, the second longer by x >= 0 runes, which takes x insertions at least, the
-// first has at most d - x runes and 2 d - x pairs that the second does not have, and the second at
-// most d and 2 d that the first does not have. A bit that one signature has and the other has not
-// is an element, or more, that one text has and the other has not. This is how [EditFilter] works;
-// [CosineFilter] has the bound of the words.
+// An edit removes at most one rune of a text and adds at most one, and therefore at most two pairs
+// of adjacent runes. An insertion removes no rune and one pair; a deletion adds no rune and one
+// pair. Let two texts have distance d, and let the second be longer by x >= 0 runes, which requires
+// at least x insertions. Then the first has at most d - x runes and 2 d - x pairs that the second
+// lacks, and the second at most d runes and 2 d pairs that the first lacks. A bit that only one
+// signature has stands for at least one element that only its text has. [EditFilter] is based on
+// this; [CosineFilter] has the bound for words.
 //
-// Signatures are kept in memory alone: they are no part of any format, and may change.
+// Signatures exist only in memory. They are not part of any format, and may change.
 type Signature struct {
-	Runes uint32 // their number
+	Runes uint32 // number of runes
 	Edit  EditSignature
 	Words WordSignature
 }
 
-// An EditSignature is the part of a Signature that edits change.
+// An EditSignature is the part of a Signature for edit distances.
 type EditSignature struct {
-	Letters uint64    // runes, the k-th occurrence of a rune being an element of its own
-	Pairs   [2]uint64 // pairs of neighbouring runes
+	Letters uint64    // runes; the k-th occurrence of a rune is a separate element
+	Pairs   [2]uint64 // pairs of adjacent runes
 }
 
-// A WordSignature is the part of a Signature that says of words.
+// A WordSignature is the part of a Signature for words.
 type WordSignature struct {
 	Set   uint64 // words
-	Count uint32 // their number, with repetitions
+	Count uint32 // number of words, with repetitions
 }
 
-// A Signer makes signatures. It serves one goroutine.
+// A Signer makes signatures. Only one goroutine may use it at a time.
 type Signer struct {
 	words  *token.Shingler
 	counts [256]uint8
-	before uint32 // the hash of the rune before
+	before uint32 // hash of the previous rune
 	sink   wordSink
 }
 
 // NewSigner returns a Signer.
 func NewSigner() *Signer { return &Signer{words: token.NewShingler(1, 0)} }
 
-// Sign returns the signature of a text; of one that is Blank that of no text.
+// Sign returns the signature of a text. The signature of a Blank text is zero.
 func (s *Signer) Sign(text []byte) (g Signature) {
 	if Blank(text) {
 		return g
@@ -70,7 +70,7 @@ func (s *Signer) Sign(text []byte) (g Signature) {
 	return g
 }
 
-// SignHashes is Sign of a text that is given by a hash for each of its runes, without words.
+// SignHashes returns the signature, without words, of a text that is given by a hash of each rune.
 func (s *Signer) SignHashes(hashes []uint64) (g Signature) {
 	clear(s.counts[:])
 	for _, h := range hashes {
@@ -79,9 +79,9 @@ func (s *Signer) SignHashes(hashes []uint64) (g Signature) {
 	return g
 }
 
-// take takes a rune, by its hash, into a signature.
+// take adds a rune, given by its hash, to a signature.
 func (s *Signer) take(g *Signature, h uint32) {
-	// Runes share a slot here and there: then the elements are those of both together.
+	// Some runes share a slot, and count as the same rune.
 	slot := h >> 24
 	if s.counts[slot] < math.MaxUint8 {
 		s.counts[slot]++
@@ -95,10 +95,10 @@ func (s *Signer) take(g *Signature, h uint32) {
 	g.Runes++
 }
 
-// wordSink takes words into a signature: it is a token.Sink.
+// wordSink is a token.Sink that adds words to a signature.
 type wordSink WordSignature
 
-// Shingles takes shingles of one word.
+// Shingles adds shingles of one word.
 func (s *wordSink) Shingles(hashes []uint64) {
 	for _, h := range hashes {
 		s.Set |= 1 << wordBit(h)
@@ -108,25 +108,27 @@ func (s *wordSink) Shingles(hashes []uint64) {
 
 func wordBit(hash uint64) uint64 { return hash * 0x9e3779b97f4a7c15 >> 58 }
 
-// An EditFilter is what signatures say of the texts that are similar to one by edit distance.
+// An EditFilter rules out texts, by their signatures, that cannot be similar to a given text by
+// edit distance.
 type EditFilter struct {
 	of          EditSignature
 	runes       int
 	threshold   float64
-	Least, Most int // runes of similar texts
+	Least, Most int // bounds for the number of runes of similar texts
 }
 
-// NewEditFilter returns the filter of a comparison by [Levenshtein].
+// NewEditFilter returns the filter for a comparison by [Levenshtein].
 func NewEditFilter(text string, threshold float64) *EditFilter {
 	g := NewSigner().Sign([]byte(text))
 	return g.EditFilter(threshold)
 }
 
-// EditFilter is NewEditFilter of the text of a signature. Both signatures must be made alike.
+// EditFilter is NewEditFilter for a text with the signature g. Both signatures must have been made
+// by the same method.
 func (g *Signature) EditFilter(threshold float64) *EditFilter {
 	n := int(g.Runes)
 	f := &EditFilter{of: g.Edit, runes: n, threshold: threshold, Least: max(n-MostEdits(n, threshold), 1)}
-	// A text of m >= n runes needs m - n edits. Of m that are too long all longer ones are.
+	// A text of m >= n runes needs m - n edits. If m is too long, all longer texts are, too.
 	f.Most = int(min(float64(n)/threshold, math.MaxInt32)) + 2
 	for f.Most > n && f.Most-n > MostEdits(f.Most, threshold) {
 		f.Most--
@@ -137,18 +139,18 @@ func (g *Signature) EditFilter(threshold float64) *EditFilter {
 // An EditBound is an EditFilter for texts of one length.
 type EditBound struct {
 	of                    EditSignature
-	lettersOut, lettersIn int // bits that only the text of the filter, and only the other, may have
+	lettersOut, lettersIn int // limits for bits that only the text of the filter, or only the other text, has
 	pairsOut, pairsIn     int
 }
 
-// Of returns the bound for texts of a number of runes in Least..Most.
+// Of returns the bound for texts with a number of runes in Least..Most.
 func (f *EditFilter) Of(runes int) EditBound {
 	d := MostEdits(max(runes, f.runes), f.threshold)
-	longer, shorter := max(runes-f.runes, 0), max(f.runes-runes, 0) // the other text, by so much
+	longer, shorter := max(runes-f.runes, 0), max(f.runes-runes, 0) // difference in length, if the other text is longer, or shorter
 	return EditBound{f.of, d - longer, d - shorter, 2*d - longer, 2*d - shorter}
 }
 
-// May reports whether a text of this signature may be similar.
+// May reports whether a text with this signature may be similar.
 func (b *EditBound) May(g *EditSignature) bool {
 	out := bits.OnesCount64(b.of.Pairs[0]&^g.Pairs[0]) + bits.OnesCount64(b.of.Pairs[1]&^g.Pairs[1])
 	in := bits.OnesCount64(g.Pairs[0]&^b.of.Pairs[0]) + bits.OnesCount64(g.Pairs[1]&^b.of.Pairs[1])
@@ -156,21 +158,22 @@ func (b *EditBound) May(g *EditSignature) bool {
 		bits.OnesCount64(b.of.Letters&^g.Letters) <= b.lettersOut && bits.OnesCount64(g.Letters&^b.of.Letters) <= b.lettersIn
 }
 
-// A CosineFilter is what signatures say of the texts that are similar to one by word counts.
+// A CosineFilter rules out texts, by their signatures, that cannot be similar to a given text by
+// word counts.
 //
-// By the inequality of Cauchy and Schwarz, the cosine of the count vectors a and b is at most the
-// length of what of a lies in the words of b, divided by the length of a. Words whose bit b's
-// signature does not have are not in b. The same holds of b: its words whose bit a's signature does
-// not have count at least one each, and the square of its length is at most what it would be if all
-// of its words but one of each bit were the same.
+// Let a be the count vector of the given text, and b that of the other one. By the Cauchy-Schwarz
+// inequality, their cosine is at most the length of a restricted to the words of b, divided by the
+// length of a. Words whose bit is missing in b's signature are not in b. The same holds with a and
+// b exchanged: words of b whose bit is missing in a's signature count at least one each, and the
+// squared length of b is largest if all its words, except for one per bit, are the same.
 type CosineFilter struct {
 	words   uint64
-	share   [64]float64 // of the squared length of a, by bit
-	missing int         // bits of words that a similar text may be without, at most
-	most    float64     // the sum of their shares, at most
+	share   [64]float64 // share of the squared length of a, by bit
+	missing int         // limit for the bits of words that a similar text may lack
+	most    float64     // limit for the sum of their shares
 }
 
-// NewCosineFilter returns the filter of a comparison by [Cosine].
+// NewCosineFilter returns the filter for a comparison by [Cosine].
 func NewCosineFilter(text string, threshold float64) *CosineFilter {
 	a := make(wordCounts)
 	token.NewShingler(1, 0).Text(text, a)
@@ -181,7 +184,7 @@ func NewCosineFilter(text string, threshold float64) *CosineFilter {
 		f.share[wordBit(h)] += n * n / sum
 	}
 	if sum == 0 {
-		f.missing = -1 // similar to nothing
+		f.missing = -1 // nothing is similar
 	}
 	var shares []float64
 	for i, s := range f.share {
@@ -200,13 +203,14 @@ func NewCosineFilter(text string, threshold float64) *CosineFilter {
 	return f
 }
 
-// May reports whether a text of this signature may be similar. One without words is not.
+// May reports whether a text with this signature may be similar. It returns false for texts without
+// words.
 func (f *CosineFilter) May(g *WordSignature) bool {
 	missing := f.words &^ g.Set
 	if bits.OnesCount64(missing) > f.missing || g.Set == 0 {
 		return false
 	}
-	least := float64(bits.OnesCount64(g.Set)) // different words
+	least := float64(bits.OnesCount64(g.Set)) // number of different words, at least
 	same := float64(g.Count) - least + 1
 	if float64(bits.OnesCount64(g.Set&^f.words)) > f.most*(same*same+least-1) {
 		return false

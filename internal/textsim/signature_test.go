@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// No filter rules out a similar text: of random texts, those of few letters or words, long and
-// short, with repetitions, other scripts and bytes that are not UTF-8, after random edits.
+// No filter rules out a similar text. The texts are random, with few letters or words, long and
+// short, with repetitions, other scripts and invalid UTF-8, after random edits.
 func TestFilters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	alphabets := []string{"ab", "abcdefgh ", "abcdefghijklmnopqrstuvwxyz  ", "é世界a ", "\xff\xfea "}
@@ -63,7 +63,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// The lengths of similar texts are bounded, and no length is left out.
+// The lengths of similar texts are within the bounds.
 func TestEditLengths(t *testing.T) {
 	for n := range 200 {
 		for percent := 1; percent <= 100; percent++ {
@@ -79,7 +79,7 @@ func TestEditLengths(t *testing.T) {
 	}
 }
 
-// Of titles of random words, signatures rule out all but a few of those that are not similar.
+// For titles of random words, signatures rule out nearly all that are not similar.
 func TestSignaturesRuleOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	title := func() string {

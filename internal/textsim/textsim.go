@@ -1,6 +1,6 @@
-// Package textsim compares texts themselves: by edit distance, for short texts, and by the cosine
-// of their word counts. A Signature of a text, of 44 bytes, tells most texts apart that are not
-// similar without reading them.
+// Package textsim compares texts: by edit distance, for short texts, and by the cosine of their
+// word counts. A Signature of 44 bytes per text rules out most texts that are not similar without
+// reading them.
 package textsim
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// A Compare compares other texts with one text. It returns the similarity of both, and true if that
-// is at least a threshold; false too if its context ends, which the caller must check. It must not
+// A Compare compares other texts with one text. It returns their similarity, and whether that is at
+// least a threshold. ok is also false if the context ends, which the caller must check. It must not
 // be called concurrently.
 type Compare func(ctx context.Context, other []byte) (similarity float64, ok bool)
 
-// Levenshtein returns the comparison with text by 1 - d/n: d is the smallest number of runes to
-// insert, delete or replace to turn one text into the other, n the number of runes of the longer.
-// A text that is Blank is similar to nothing.
+// Levenshtein returns a comparison with text. The similarity is 1 - d/n: d is the smallest number
+// of runes to insert, delete or replace to turn one text into the other, and n is the number of
+// runes of the longer text. A Blank text is not similar to any text.
 func Levenshtein(text string, threshold float64) Compare {
 	p, blank := kernel.NewPattern(text), Blank(text)
 	return func(ctx context.Context, other []byte) (float64, bool) {
@@ -38,7 +38,7 @@ func Levenshtein(text string, threshold float64) Compare {
 	}
 }
 
-// Blank reports whether a text has nothing but white space.
+// Blank reports whether a text has only white space.
 func Blank[T string | []byte](text T) bool {
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {
@@ -57,7 +57,7 @@ func Blank[T string | []byte](text T) bool {
 	return true
 }
 
-// runeCount is utf8.RuneCount, which is fast while there is ASCII alone.
+// runeCount is utf8.RuneCount, but faster for ASCII.
 func runeCount(text []byte) (n int) {
 	for len(text)-n >= 8 && binary.LittleEndian.Uint64(text[n:])&0x8080808080808080 == 0 {
 		n += 8
@@ -65,14 +65,14 @@ func runeCount(text []byte) (n int) {
 	return n + utf8.RuneCount(text[n:])
 }
 
-// MostEdits returns the most edits at which two texts, the longer of which has that many runes,
-// reach a threshold. 1e-9 makes up for the rounding of 1 - threshold.
+// MostEdits returns the largest number of edits at which two texts reach a threshold, if the longer
+// one has this many runes. 1e-9 compensates for the rounding of 1 - threshold.
 func MostEdits(longer int, threshold float64) int {
 	return min(int(math.Floor((1-threshold)*float64(longer)+1e-9)), longer)
 }
 
-// Cosine returns the comparison with text by the cosine of the vectors of word counts. A text
-// without words is similar to nothing.
+// Cosine returns a comparison with text. The similarity is the cosine of the vectors of word
+// counts. A text without words is not similar to any text.
 func Cosine(text string, threshold float64) Compare {
 	words := token.NewShingler(1, 0)
 	a, b := make(wordCounts), make(wordCounts)
@@ -85,7 +85,7 @@ func Cosine(text string, threshold float64) Compare {
 		if aa == 0 || bb == 0 {
 			return 0, false
 		}
-		// One square root over both keeps equal texts at exactly 1.
+		// With a single square root, the similarity of equal texts is exactly 1.
 		c := dot(a, b) / math.Sqrt(aa*bb)
 		return c, c >= threshold
 	}
@@ -102,10 +102,10 @@ func dot(a, b wordCounts) float64 {
 	return sum
 }
 
-// wordCounts counts words by their hash.
+// wordCounts are counts of words by hash.
 type wordCounts map[uint64]float64
 
-// Shingles counts shingles of one word: it is a token.Sink.
+// Shingles implements token.Sink: it counts shingles of one word.
 func (c wordCounts) Shingles(hashes []uint64) {
 	for _, h := range hashes {
 		c[h]++

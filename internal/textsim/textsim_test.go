@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// slowDistance is the textbook's edit distance.
+// slowDistance computes the edit distance by the textbook algorithm.
 func slowDistance(a, b []rune) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -40,7 +40,7 @@ func randomText(rng *rand.Rand, alphabet string, longest int) string {
 	return string(out)
 }
 
-// A text of white space alone is similar to nothing, by every part of the comparison.
+// A text of only white space is not similar to any text, in all parts of the comparison.
 func TestBlank(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " ": true, "\n\t \r\v\f": true, "\u00a0\u3000\u2028": true, " a": false, "\u3000。": false, "\x00": false, "\u200b": false, "\xff": false, " \xe3\x80": false, "\u0085 ": true,
@@ -65,7 +65,7 @@ func TestLevenshtein(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 20000 {
 		a, b := randomText(rng, "abé", 14), randomText(rng, "abé", 14)
-		if rng.IntN(2) == 0 { // a near copy
+		if rng.IntN(2) == 0 { // a similar copy
 			r := []rune(a)
 			for range rng.IntN(3) {
 				if i := rng.IntN(len(r) + 1); i < len(r) {
@@ -90,7 +90,8 @@ func TestLevenshtein(t *testing.T) {
 	}
 }
 
-// TestLevenshteinCancels compares long texts that are alike: not if the context has ended.
+// TestLevenshteinCancels compares long similar texts, and checks that the comparison stops if the
+// context has ended.
 func TestLevenshteinCancels(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := rand.New(rand.NewPCG(1, 2))

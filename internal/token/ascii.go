@@ -7,19 +7,20 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// The ASCII path takes text in segments: 64 bytes become one mask of the bytes that belong to
-// words, the masks become the offsets at which words start and end, and the words between them are
-// hashed. No step branches on the text except for words longer than 16 bytes, which are rare.
+// The ASCII path processes text in segments. From each 64 bytes it computes a mask of the bytes
+// that belong to words, from the masks the offsets of the starts and ends of words, and then the
+// hashes of these words. No step branches on the text, except for words longer than 16 bytes, which
+// are rare.
 const (
 	blockBytes   = kernel.TextBlock
-	segment      = 32 * blockBytes      // bytes of text taken at a time
-	segmentPad   = 16                   // bytes past a segment that a load of a word may touch
-	maxSegment   = segment + blockBytes // of the last segment of a text, which is padded to whole blocks
-	segmentWords = maxSegment/2 + 1     // no segment holds more words
+	segment      = 32 * blockBytes      // bytes of text per segment
+	segmentPad   = 16                   // bytes after a segment that loading a word may read
+	maxSegment   = segment + blockBytes // size of the last segment of a text, which is padded to whole blocks
+	segmentWords = maxSegment/2 + 1     // largest number of words in a segment
 )
 
-// asciiPrefix returns the mask of word bytes of the ASCII bytes that block starts with, and how
-// many they are. Another byte follows them.
+// asciiPrefix returns the number of ASCII bytes at the start of block, and their mask of word
+// bytes. The next byte is not ASCII.
 func asciiPrefix(block *[blockBytes]byte) (mask uint64, n int) {
 	for x := uint64(0); x == 0 && n < blockBytes; {
 		x = binary.LittleEndian.Uint64(block[n:]) & highs
@@ -32,7 +33,7 @@ func asciiPrefix(block *[blockBytes]byte) (mask uint64, n int) {
 	return masks[0], n
 }
 
-// chunkMask[n] are the masks of the low and the high 8 bytes of a word of n bytes.
+// chunkMask[n] has the masks for the low and the high 8 bytes of a word of n bytes.
 var chunkMask = func() (m [17][2]uint64) {
 	for n := range m {
 		m[n][0] = 1<<(8*min(n, 8)) - 1
@@ -41,13 +42,13 @@ var chunkMask = func() (m [17][2]uint64) {
 	return m
 }()
 
-// hashEdges stores to dst[i] the hash of the word text[edges[2i]:edges[2i+1]], whose bytes are all
-// 0-9, A-Z, a-z. It may read, and ignores, up to 16 bytes past a word.
+// hashEdges stores the hash of the word text[edges[2i]:edges[2i+1]] in dst[i]. The bytes of words
+// must be 0-9, A-Z, a-z. It may read up to 16 bytes after a word, which it ignores.
 func (h Hasher) hashEdges(dst []uint64, text *window, edges []uint16) {
 	for len(dst) > 0 {
 		n := kernel.HashWords(dst, text[:], edges, h.k0, h.k1)
 		dst, edges = dst[n:], edges[2*n:]
-		// What is left begins with a group that is not full, or has a long word.
+		// The rest begins with an incomplete group, or has a long word.
 		n = min(len(dst), kernel.WordGroup)
 		for i := range dst[:n] {
 			dst[i] = h.hashLong(text, uint(edges[2*i]), uint(edges[2*i+1]))
@@ -56,15 +57,15 @@ func (h Hasher) hashEdges(dst []uint64, text *window, edges []uint16) {
 	}
 }
 
-// hashMasks does the same from masks of words, where there is no kernel for offsets and hashes: it
-// stores to dst the hashes of the words that end before the offset end. It returns how many they
-// are, and where the word starts that does not, or -1.
+// hashMasks computes hashes from masks of words, for processors without a kernel for offsets and
+// hashes. It stores the hashes of the words that end before the offset end in dst. It returns their
+// number, and the start of a word that does not end there, or -1.
 func (h Hasher) hashMasks(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (n, open int) {
 	k0, k1 := h.k0, h.k1
 	open = -1
 	before := uint64(0)
 	for i, m := range masks {
-		edges := m ^ (m<<1 | before) // bits that differ from the one before
+		edges := m ^ (m<<1 | before) // bits that differ from the previous one
 		before = m >> 63
 		base := i * blockBytes
 		for edges != 0 {

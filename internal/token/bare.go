@@ -5,20 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// bare looks for the first letter or number of a text, and makes one word of a text that has none:
-// the text itself, without the white space around it. Text may come in pieces of any size.
+// bare searches a text for a letter or number. A text without any is a single word: the text
+// itself, without leading and trailing white space. Text may come in pieces of any size.
 type bare struct {
-	wordy      bool     // there is a letter or a number: the rest is of no interest
-	unread     bool     // there is U+FFFD: what the text was is not known, so it is equal to no other
-	read       int      // bytes so far
+	wordy      bool     // a letter or a number was found, so the rest is irrelevant
+	unread     bool     // U+FFFD was found: the original text is unknown, so it is not equal to any other text
+	read       int      // bytes read so far
 	start, end int      // of the word
-	symbols    bool     // it is not of marks alone
-	word       openWord // up to what was read last
-	upToEnd    openWord // up to end
+	symbols    bool     // the word does not consist of only marks
+	word       openWord // the word up to the last rune read
+	upToEnd    openWord // the word up to end
 }
 
-// take reads on, at most to the first letter or number, or, if text is not final, to a rune that
-// may be cut off at its end. It returns how many bytes it read.
+// take reads text up to the first letter or number. If text is not final, it stops before a rune
+// that may be cut off at the end. It returns the number of bytes read.
 func (b *bare) take(h Hasher, text []byte, final bool) (read int) {
 	if len(text) > 0 && text[0] < utf8.RuneSelf && asciiLower[text[0]] != 0 {
 		b.wordy = true
@@ -56,5 +56,5 @@ func (b *bare) hash(h Hasher) uint64 {
 	return b.upToEnd.end(h)
 }
 
-// hasWord reports whether the text, if it has no letter or number, is a word.
+// hasWord reports whether a text without letters and numbers is a word.
 func (b *bare) hasWord() bool { return b.word.kind != openNone && !b.unread }

@@ -1,28 +1,27 @@
 package token
 
-import _ "embed" // the character table
+import _ "embed" // for the character table
 
 //go:generate go run gen_unicode.go
 
-// The class of a rune says what it does to the word before it.
+// The class of a rune says how it affects the word before it.
 const (
 	classOther = iota // ends a word
 	classWord         // a letter or number: continues a word, or starts one
 	classMark         // a mark: continues a word of either kind, or starts one
 	classSolo         // a letter or number of a script without spaces: starts a word that only marks continue
 
-	classSymbol // any other character but white space, where these make words; not in the table
+	classSymbol // any other character except white space, if symbols make words; not in the table
 )
 
-// charTable is the character table of the tokenizer, made from Unicode 15.0 by
-// gen_unicode.go:
+// charTable is the character table of the tokenizer, generated from Unicode 15.0 by gen_unicode.go:
 //
 //	  0   256 x 4 bytes   properties: int32, little-endian: lower-case delta << 2 | class
 //	1024  8704 x 1 byte   rune / 128 -> block
 //	9728  n x 128 bytes   blocks: rune % 128 -> property
 //
-// It is frozen: a rune that later versions of Unicode assign stays what it was, so that stored
-// fingerprints stay comparable whichever release of Go computes the next one.
+// It is frozen: runes that later versions of Unicode assign do not change, so that stored
+// fingerprints remain comparable with those of any later release of Go.
 //
 //go:embed unicode15.bin
 var charTable string
@@ -32,7 +31,7 @@ const (
 	charBlocks = charIndex + 0x110000/128
 )
 
-// charProps are the properties of charTable.
+// charProps are the properties in charTable.
 var charProps = func() (p [256]int32) {
 	for i := range p {
 		b := charTable[4*i:]

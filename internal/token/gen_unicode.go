@@ -1,8 +1,8 @@
 //go:build ignore
 
-// This program writes unicode15.bin, the character table of the tokenizer, from the tables of
-// the unicode package. Run it with a Go release whose unicode.Version is 15.0.0: the table is part
-// of the format of every stored fingerprint and must not follow later versions of Unicode.
+// This program writes unicode15.bin, the character table of the tokenizer, from the tables of the
+// unicode package. Run it with a Go release whose unicode.Version is 15.0.0: the table is part of
+// the format of stored fingerprints and must not follow later versions of Unicode.
 package main
 
 import (
@@ -20,7 +20,7 @@ const (
 )
 
 const (
-	block   = 128 // runes of a block
+	block   = 128 // runes per block
 	maxRune = unicode.MaxRune + 1
 )
 

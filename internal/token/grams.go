@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// gramScanner turns text into the hashes of its characters, for character n-grams: the letters,
-// marks and numbers of the text, lower-cased, with one space for each run of anything else between
-// two of them. With symbols that is white space alone. Each character is hashed as a word of one
-// rune; so an n-gram is a shingle of n of them.
+// gramScanner computes the hashes of the characters of a text, for character n-grams: its letters,
+// marks and numbers, lower-cased, with one space for each run of other characters between two of
+// them. With symbols, only white space counts as other characters. Each character is hashed as a
+// word of one rune, so an n-gram is a shingle of n characters.
 type gramScanner struct {
 	h       Hasher
 	symbols bool                  // characters other than white space are characters, too
-	is      [utf8.RuneSelf]bool   // an ASCII character that is one
-	ascii   [utf8.RuneSelf]uint64 // the hash of each of them
+	is      [utf8.RuneSelf]bool   // whether an ASCII byte is a character
+	ascii   [utf8.RuneSelf]uint64 // hash of each ASCII character
 	space   uint64
-	any     bool // there was a character
-	gap     bool // a space is due before the next one
+	any     bool // a character was found
+	gap     bool // a space must precede the next character
 	invalid int
 }
 
@@ -39,7 +39,7 @@ func (s *gramScanner) reset() { s.any, s.gap, s.invalid = false, false, 0 }
 
 func (s *gramScanner) invalidBytes() int { return s.invalid }
 
-// next is as scanner.next, for characters in place of words.
+// next is like scanner.next, for characters instead of words.
 func (s *gramScanner) next(dst *[segmentWords]uint64, text []byte, final bool) (chars, read int) {
 	for read < len(text) && chars < segmentWords-1 {
 		size, hash, ok := 1, uint64(0), false
@@ -76,5 +76,5 @@ func (s *gramScanner) next(dst *[segmentWords]uint64, text []byte, final bool) (
 	return chars, read
 }
 
-// finish ends the text; nothing is left to store.
+// finish ends the text. There is nothing left to store.
 func (s *gramScanner) finish(*[segmentWords]uint64) int { return 0 }

@@ -11,26 +11,26 @@ const (
 	keepSlots = 1 << 20 // larger tables are freed when the set is emptied
 )
 
-// spread maps hashes to slots: it is odd and differs from process to process, so that no text can
-// be prepared whose shingles all collide. The results do not depend on it.
+// spread maps hashes to slots. It is odd and random in each process, so that nobody can prepare a
+// text whose shingles all collide. Results do not depend on it.
 var spread = rand.Uint64() | 1
 
-// HashSet finds the first occurrences in a stream of hashes: an exact set of 64-bit integers, built
-// for a few hundred to millions of them and for being emptied and filled again document after
-// document. The zero HashSet is empty and ready.
+// HashSet finds the first occurrences in a stream of hashes. It is an exact set of 64-bit integers,
+// optimised for a few hundred to millions of elements and for being emptied and refilled for each
+// document. The zero HashSet is empty and ready to use.
 //
 // It is an open-addressing table with linear probing. If the number of hashes is known in advance,
-// a sixteenth to an eighth of the slots is used, so that nearly every look-up ends at its first
+// a sixteenth to an eighth of the slots are used, so that nearly every look-up ends at its first
 // slot and branches are predicted well.
 type HashSet struct {
-	slots []uint64 // zero: free; the length is a power of two
-	spare []uint64 // the table before the last growth, for the next one
+	slots []uint64 // 0 is a free slot; the length is a power of two
+	spare []uint64 // the table before the last growth, for reuse
 	shift int      // 64 - log2(len(slots))
-	used  int      // slots in use, at most half of them
+	used  int      // used slots, at most half
 	zero  bool     // the hash 0 is in the set
 }
 
-// Reset empties the set and makes room for about n hashes.
+// Reset empties the set and prepares it for about n hashes.
 func (s *HashSet) Reset(n int) {
 	size := minSlots
 	for size < keepSlots && size < 8*n {
@@ -50,7 +50,7 @@ func (s *HashSet) Reset(n int) {
 	s.shift = 64 - bits.TrailingZeros(uint(size))
 }
 
-// table returns an empty table of the given size, in place of old if that is large enough.
+// table returns an empty table of this size, which reuses old if that is large enough.
 func table(old []uint64, size int) []uint64 {
 	if cap(old) < size {
 		return make([]uint64, size)
@@ -79,7 +79,7 @@ func (s *HashSet) Has(h uint64) bool {
 	return s.slots[i] == h
 }
 
-// AppendNew adds hashes to the set and appends to dst, in order, those that were not in it.
+// AppendNew adds hashes to the set, and appends those that were not in it to dst, in order.
 func (s *HashSet) AppendNew(dst, hashes []uint64) []uint64 {
 	for len(hashes) > 0 {
 		if s.used >= len(s.slots)/2 {
@@ -92,7 +92,7 @@ func (s *HashSet) AppendNew(dst, hashes []uint64) []uint64 {
 	return dst
 }
 
-// appendNew is AppendNew where there is room for all hashes.
+// appendNew is AppendNew without growing the table.
 func (s *HashSet) appendNew(dst, hashes []uint64) []uint64 {
 	slots, shift := s.slots, s.shift&63
 	before := len(dst)
@@ -116,7 +116,7 @@ func (s *HashSet) appendNew(dst, hashes []uint64) []uint64 {
 	return dst
 }
 
-// grow doubles the table, or makes the first one.
+// grow doubles the table, or creates the first one.
 func (s *HashSet) grow() {
 	old := s.slots
 	s.slots, s.spare = table(s.spare, max(minSlots, 2*len(old))), old

@@ -51,7 +51,7 @@ func BenchmarkAppendNew(b *testing.B) {
 	}
 	var s HashSet
 	var buf [2048]uint64
-	for i := range hashes { // every tenth one is a repetition
+	for i := range hashes { // every tenth hash is a repetition
 		if r.IntN(10) == 0 {
 			hashes[i] = hashes[r.IntN(i+1)]
 		}

@@ -2,9 +2,9 @@ package token
 
 import "github.com/simdb/simdb/internal/kernel"
 
-// next reads from the start of text and stores the hashes of the words that end in what it reads to
-// dst. final says that no text follows. It returns how many words it stored and how many bytes it
-// read; zero bytes mean that it needs more text, or, if final, that text is empty.
+// next reads from the start of text, and stores in dst the hashes of the words that end in the part
+// it reads. final says that no text follows. It returns the number of words stored and the number
+// of bytes read. Zero bytes mean that it needs more text or, if final, that text is empty.
 func (s *scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
 	if !s.uni {
 		words, read = s.nextASCII(dst, text, final)
@@ -14,14 +14,14 @@ func (s *scanner) next(dst *[segmentWords]uint64, text []byte, final bool) (word
 	}
 	limit := segment
 	if s.symbols {
-		limit = segment / 2 // a word may be a byte
+		limit = segment / 2 // a word may be one byte
 	}
 	words, read = s.slow(dst[:], text, limit, final)
 	s.uni = s.symbols || s.open.kind != openNone || read < len(text) && !isASCII(text[read:])
 	return words, read
 }
 
-// nextASCII is next on the ASCII path. It may read nothing and put the Unicode path in charge.
+// nextASCII is next on the ASCII path. It may switch to the Unicode path without reading anything.
 func (s *scanner) nextASCII(dst *[segmentWords]uint64, text []byte, final bool) (words, read int) {
 	if len(text) >= len(window{}) {
 		return s.fast(dst, (*window)(text), segment)
@@ -35,8 +35,8 @@ func (s *scanner) nextASCII(dst *[segmentWords]uint64, text []byte, final bool) 
 	return words, min(read, n)
 }
 
-// finish ends the word that is open at the end of the text; it returns how many words that stored
-// to dst.
+// finish ends the word that is open at the end of the text, and stores its hash in dst. It returns
+// the number of words stored.
 func (s *scanner) finish(dst *[segmentWords]uint64) int {
 	if s.open.kind == openNone {
 		return 0
@@ -45,10 +45,10 @@ func (s *scanner) finish(dst *[segmentWords]uint64) int {
 	return 1
 }
 
-// fast is the ASCII path over text[:size], size a multiple of 64. It stops, and puts the Unicode
-// path in charge, before the first word that holds or is followed by a byte that is not ASCII, and
-// before a word of the length of a segment. Otherwise it stops where the last word that ended did,
-// or where the one that is cut off starts.
+// fast is the ASCII path over text[:size]; size must be a multiple of 64. It stops, and switches to
+// the Unicode path, before the first word that contains or precedes a byte that is not ASCII, and
+// before a word as long as a segment. Otherwise it stops at the end of the last complete word, or
+// at the start of a word that is cut off.
 func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words, read int) {
 	blocks := size / blockBytes
 	full := kernel.Masks(s.masks[:blocks], text[:])
@@ -68,9 +68,9 @@ func (s *scanner) fast(dst *[segmentWords]uint64, text *window, size int) (words
 	return words, read
 }
 
-// hashWords stores to dst the hashes of the words that masks describe and that end before the
-// offset end, for one that ends there may continue. It returns how many they are, and where the
-// word starts that does not end, or -1.
+// hashWords stores in dst the hashes of the words that masks describe and that end before the
+// offset end; a word that ends exactly there may continue. It returns their number, and the start
+// of a word that does not end before it, or -1.
 func (s *scanner) hashWords(dst *[segmentWords]uint64, text *window, masks []uint64, end int) (words, open int) {
 	if !kernel.HasHashWords() {
 		return s.h.hashMasks(dst, text, masks, end)
@@ -80,7 +80,7 @@ func (s *scanner) hashWords(dst *[segmentWords]uint64, text *window, masks []uin
 		n--
 	}
 	open = -1
-	if n%2 == 1 { // the last word has started and not ended
+	if n%2 == 1 { // the last word has a start, but no end
 		open = int(s.edges[n-1])
 	}
 	s.h.hashEdges(dst[:n/2], text, s.edges[:n&^1])

@@ -7,32 +7,32 @@ import (
 	"unsafe"
 )
 
-// Sink takes the shingle hashes of a text, in the order of the text and with repetitions, in pieces
-// of any length. It must not keep the slice.
+// Sink receives the shingle hashes of a text, in the order of the text and with repetitions, in
+// pieces of any length. It must not retain the slice.
 type Sink interface {
 	Shingles(hashes []uint64)
 }
 
-// Stats counts what a walk over a text has seen.
+// Stats has the counts of a walk over a text.
 type Stats struct {
 	Bytes   int64 // bytes of text
 	Words   int64 // words, with repetitions
 	Invalid int64 // bytes that are not UTF-8; each counts as U+FFFD, which is not a word
 }
 
-// Config says what the shingles of a text are.
+// Config defines the shingles of a text.
 type Config struct {
-	Shingle   int      // words of a shingle, or characters of an n-gram; at least 1
+	Shingle   int      // words per shingle, or characters per n-gram; at least 1
 	Seed      uint64   // seed of the hash function
-	CharGrams bool     // n-grams of characters take the place of shingles of words
-	Symbols   bool     // each run of other characters than white space is a word, too
-	Require   []string // if not nil, only shingles that hold one of these words count; not with CharGrams
+	CharGrams bool     // use n-grams of characters instead of shingles of words
+	Symbols   bool     // each run of other characters except white space is a word, too
+	Require   []string // if not nil, only shingles with one of these words count; not with CharGrams
 }
 
 // MaxShingle is the largest Config.Shingle.
 const MaxShingle = 1 << 16
 
-// Validate returns an error if c makes no sense.
+// Validate returns an error if c is invalid.
 func (c Config) Validate() error {
 	if c.Shingle < 1 || c.Shingle > MaxShingle {
 		return fmt.Errorf("shingles of %d words: want 1 to %d", c.Shingle, MaxShingle)
@@ -43,12 +43,12 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// flushWords is how many new words are enough to make shingles of: where the paths of the scanner
-// alternate, it finds only a few at a time. There must also be k of them, since k-1 words are
-// carried on each time.
+// flushWords is the minimum number of new words from which shingles are made. Where the paths of
+// the scanner alternate, it finds only a few words at a time. There must also be k new words,
+// because k-1 words are carried over each time.
 const flushWords = 256
 
-// source turns text into the hashes of words, or characters; see scanner, which is the usual one.
+// source computes the hashes of the words, or characters, of a text. The usual source is scanner.
 type source interface {
 	reset()
 	next(dst *[segmentWords]uint64, text []byte, final bool) (words, read int)
@@ -56,24 +56,24 @@ type source interface {
 	invalidBytes() int
 }
 
-// Shingler walks over texts and gives the hashes of their shingles to a sink. It holds buffers of a
-// fixed size, so it allocates nothing after it was made, but it serves one goroutine at a time.
+// Shingler walks over texts and passes the hashes of their shingles to a sink. Its buffers have a
+// fixed size, so it does not allocate after it was made. Only one goroutine may use it at a time.
 type Shingler struct {
 	source  source
 	h       Hasher
 	k       int
 	symbols bool
-	require map[uint64]bool // hashes of words; nil: all shingles count
+	require map[uint64]bool // hashes of required words; nil if all shingles count
 	bare    bare            // makes a word of a text without letters and numbers
-	words   []uint64        // the last k-1 words of the segments before, then the words of this one
-	carry   int             // how many of words are from before
-	fresh   int             // how many of words follow them
-	total   int64           // words so far
+	words   []uint64        // the last k-1 words of previous segments, then the words of this one
+	carry   int             // number of words from previous segments
+	fresh   int             // number of words after these
+	total   int64           // number of words so far
 	hashes  []uint64
-	window  []byte // for Read: text that was read and not yet scanned
+	window  []byte // for Read: text that was read but not yet scanned
 }
 
-// NewShingler returns a Shingler for shingles of k words under the hash function of a seed. k must
+// NewShingler returns a Shingler for shingles of k words with the hash function of a seed. k must
 // be positive.
 func NewShingler(k int, seed uint64) *Shingler { return New(Config{Shingle: k, Seed: seed}) }
 
@@ -102,13 +102,13 @@ func New(c Config) *Shingler {
 	return s
 }
 
-// Text gives the hashes of the shingles of text to sink.
+// Text passes the hashes of the shingles of text to sink.
 func (s *Shingler) Text(text string, sink Sink) Stats {
 	// The bytes are only read.
 	return s.Bytes(unsafe.Slice(unsafe.StringData(text), len(text)), sink)
 }
 
-// Bytes gives the hashes of the shingles of text to sink.
+// Bytes passes the hashes of the shingles of text to sink.
 func (s *Shingler) Bytes(text []byte, sink Sink) Stats {
 	s.reset()
 	s.bare.take(s.h, text, true)
@@ -117,12 +117,12 @@ func (s *Shingler) Bytes(text []byte, sink Sink) Stats {
 }
 
 const (
-	windowBytes = 64 << 10 // how much of a reader's text is held at a time
-	maxIdle     = 100      // how often in a row a reader may give nothing
+	windowBytes = 64 << 10 // bytes of a reader's text in memory at a time
+	maxIdle     = 100      // largest number of consecutive reads that return nothing
 )
 
-// Read gives the hashes of the shingles of the text that r holds to sink, in memory that does not
-// depend on its length.
+// Read passes the hashes of the shingles of the text in r to sink. Its memory does not depend on
+// the length of the text.
 func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 	if s.window == nil {
 		s.window = make([]byte, windowBytes)
@@ -155,11 +155,12 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 
 func (s *Shingler) reset() {
 	s.source.reset()
-	s.bare = bare{wordy: s.symbols} // then there is nothing to look for
+	s.bare = bare{wordy: s.symbols} // with symbols, bare is not needed
 	s.carry, s.fresh, s.total = 0, 0, 0
 }
 
-// run scans as much of text as it can, all of it if it is final, and returns how much that is.
+// run scans as much of text as possible, or the whole text if it is final. It returns the number of
+// bytes scanned.
 func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	read := 0
 	for {
@@ -174,8 +175,8 @@ func (s *Shingler) run(text []byte, final bool, sink Sink) int {
 	}
 }
 
-// nextWords returns where the next words go. It grows the buffer for long shingles, but not beyond
-// what the text has words for, for any k.
+// nextWords returns the space for the next words. It grows the buffer for long shingles, but for
+// any k only in proportion to the words of the text.
 func (s *Shingler) nextWords() *[segmentWords]uint64 {
 	used := s.carry + s.fresh
 	if len(s.words)-used < segmentWords {
@@ -187,19 +188,19 @@ func (s *Shingler) nextWords() *[segmentWords]uint64 {
 // close ends the text.
 func (s *Shingler) close(bytes int64, sink Sink) Stats {
 	s.fresh += s.source.finish(s.nextWords())
-	if !s.bare.wordy { // nothing was emitted: what words there are, of marks, are not taken for any
+	if !s.bare.wordy { // nothing was emitted: words of only marks do not count
 		if s.fresh = 0; s.bare.hasWord() {
 			s.words[0], s.fresh = s.bare.hash(s.h), 1
 		}
 	}
 	s.emit(sink)
-	if s.total > 0 && s.total < int64(s.k) { // fewer words than a shingle has: one shingle of all of them
+	if s.total > 0 && s.total < int64(s.k) { // fewer words than a shingle needs: one shingle of all words
 		s.give(s.words[:s.carry], s.carry, sink)
 	}
 	return Stats{Bytes: bytes, Words: s.total, Invalid: int64(s.source.invalidBytes())}
 }
 
-// emit makes shingles of the new words, and carries the last k-1 words.
+// emit makes shingles of the new words, and carries the last k-1 words over.
 func (s *Shingler) emit(sink Sink) {
 	s.total += int64(s.fresh)
 	words := s.words[:s.carry+s.fresh]
@@ -223,9 +224,10 @@ func (s *Shingler) give(words []uint64, k int, sink Sink) {
 	}
 }
 
-// withRequired keeps those hashes, in place, whose shingle of k words holds a required word.
+// withRequired filters hashes in place: it returns those whose shingle of k words contains a
+// required word.
 func (s *Shingler) withRequired(hashes, words []uint64, k int) []uint64 {
-	kept, last := hashes[:0], -1 // where the last required word is
+	kept, last := hashes[:0], -1 // last is the index of the last required word
 	for i, w := range words {
 		if s.require[w] {
 			last = i

@@ -16,19 +16,19 @@ var asciiLower = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// lookahead is how many ASCII bytes must follow the end of a word before the ASCII path takes over
-// again, so that text with a foreign letter in every other word does not change paths at each of
-// them.
+// lookahead is the number of ASCII bytes that must follow a word before the scanner switches back
+// to the ASCII path, so that text with a non-ASCII letter in every other word does not alternate at
+// each word.
 const lookahead = 16
 
-// highs are the bits that bytes have set if they are not ASCII.
+// highs has the bits that are set in bytes outside ASCII.
 const highs = 0x8080808080808080
 
-// slow is the Unicode path: it reads runes of text, and stores the hashes of the words that end to
-// dst, until the ASCII path can continue, about limit bytes are read, or, if text is not final, a
-// rune may be cut off at its end. It returns the number of words and of bytes read. At the end of a
-// final text the open word is left to be ended by the caller. dst must have room for limit/2+1
-// words, with symbols for limit+1.
+// slow is the Unicode path. It reads runes of text, and stores the hashes of words that end in dst.
+// It stops when the ASCII path can continue, when it has read about limit bytes, or, if text is not
+// final, before a rune that may be cut off at the end. It returns the numbers of words stored and
+// bytes read. At the end of a final text, the caller must end the open word. dst must have space
+// for limit/2+1 words, or limit+1 with symbols.
 func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words, read int) {
 	i, n := 0, 0
 	limit = min(limit, len(text))
@@ -84,8 +84,8 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 	return n, i
 }
 
-// decode returns the rune that text, which is not empty, starts with, as utf8.DecodeRune does, and
-// its bytes, the first one lowest.
+// decode decodes the first rune of text, which is not empty, like utf8.DecodeRune. It also returns
+// the rune's bytes, the first one lowest.
 func decode(text []byte) (r rune, raw uint32, size int) {
 	if len(text) >= 4 {
 		raw = binary.LittleEndian.Uint32(text)
@@ -97,7 +97,7 @@ func decode(text []byte) (r rune, raw uint32, size int) {
 			}
 		case raw&0xc0c0f0 == 0x8080e0: // 1110xxxx 10xxxxxx 10xxxxxx
 			r = rune(raw&0x0f<<12 | raw>>8&0x3f<<6 | raw>>16&0x3f)
-			if r >= 0x800 && r&^0x7ff != 0xd800 { // not too long, not a surrogate
+			if r >= 0x800 && r&^0x7ff != 0xd800 { // not overlong, not a surrogate
 				return r, raw & 0xffffff, 3
 			}
 		}
@@ -107,14 +107,14 @@ func decode(text []byte) (r rune, raw uint32, size int) {
 	return r, raw, size
 }
 
-// encode returns the bytes of r in UTF-8, the first one lowest.
+// encode returns the UTF-8 bytes of r, the first one lowest.
 func encode(r rune) (raw uint32, size int) {
 	var b [utf8.UTFMax]byte
 	size = utf8.EncodeRune(b[:], r)
 	return binary.LittleEndian.Uint32(b[:]), size
 }
 
-// isASCII reports whether text starts with lookahead ASCII bytes, or is shorter and all ASCII.
+// isASCII reports whether text starts with lookahead ASCII bytes, or is shorter and has only ASCII.
 func isASCII(text []byte) bool {
 	if len(text) >= lookahead {
 		return (binary.LittleEndian.Uint64(text)|binary.LittleEndian.Uint64(text[8:]))&highs == 0

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// refWords is the tokenizer by its definition, rune by rune.
+// refWords splits text into words by the definition, rune by rune.
 func refWords(text string) [][]byte {
 	if strings.ContainsFunc(text, isLetterOrNumber) {
 		return refRuns(text)
@@ -31,7 +31,7 @@ func refHash(h Hasher, word []byte) uint64 {
 	return h.Word(word)
 }
 
-// refSymbols is refWords where runs of symbols are words.
+// refSymbols is refWords with runs of symbols as words.
 func refSymbols(text string) (words [][]byte) {
 	class := func(r rune) int {
 		switch {
@@ -58,7 +58,7 @@ func refSymbols(text string) (words [][]byte) {
 	return words
 }
 
-// refRuns are the words of letters, marks and numbers.
+// refRuns returns the words of letters, marks and numbers.
 func refRuns(text string) (words [][]byte) {
 	solo, open := false, false
 	for _, r := range text {
@@ -74,7 +74,7 @@ func refRuns(text string) (words [][]byte) {
 	return words
 }
 
-// refShingles hashes every shingle of words from its definition.
+// refShingles hashes every shingle of words by the definition.
 func refShingles(words [][]byte, k int, seed uint64) (hashes []uint64) {
 	h := NewHasher(seed)
 	k = min(k, len(words))
@@ -92,7 +92,7 @@ type collect struct{ hashes []uint64 }
 
 func (c *collect) Shingles(hashes []uint64) { c.hashes = append(c.hashes, hashes...) }
 
-// check compares every way of walking over text with the reference.
+// check compares all ways to walk over text with the reference.
 func check(t *testing.T, s *Shingler, text string, words [][]byte, k int, seed uint64) {
 	t.Helper()
 	want := refShingles(words, k, seed)
@@ -127,8 +127,8 @@ func refInvalid(text string) (n int64) {
 	return n
 }
 
-// pieces are what random texts are made of: every kind of byte and rune that a path treats in its
-// own way.
+// pieces are the building blocks of random texts: all kinds of bytes and runes that a path treats
+// differently.
 var pieces = []string{
 	"a", "Z", "0", "9", "ab", "The", "word", "sixteenlettersxx", "seventeenlettersx", "interNationalization0123456789abcdefghij",
 	" ", " ", " ", " ", "\n", ".", ", ", "-", "_", "@", "[", "`", "{", "/", ":", "\x00", "\x7f", "  \t ",
@@ -179,8 +179,8 @@ func TestSymbolsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestTextsWithoutWords has texts of the kinds that have no letters and numbers: a text is its own
-// one word, whatever a shingle is, and equal to no other.
+// TestTextsWithoutWords has different kinds of texts without letters and numbers: each is a single
+// word, for any shingle size, and not equal to any other.
 func TestTextsWithoutWords(t *testing.T) {
 	texts := []string{
 		"", "😂😂😂", "🔥🔥", "🔥 🔥", "❤️", "☀️", "👨‍👩‍👧", "👨‍👩‍👦", "🇩🇪", "🇫🇷", "!", "!\x00", "\x00", "\x00\x00", "...", "¯\\_(-)_/¯",
@@ -218,7 +218,7 @@ func TestTextsWithoutWords(t *testing.T) {
 	}
 }
 
-// refGrams hashes the n-grams of characters from their definition.
+// refGrams hashes the n-grams of characters by the definition.
 func refGrams(text string, n int, seed uint64, symbols bool) (hashes []uint64) {
 	if !symbols && !strings.ContainsFunc(text, isLetterOrNumber) {
 		return refShingles(refWords(text), n, seed)
@@ -302,7 +302,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestLong walks over text too long to be tried at random: one line of words, and a single word.
+// TestLong walks over texts that are too long for random tests: one line of words, and a single
+// word.
 func TestLong(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("All work and no play makes Jack a dull boy. ", 5000), strings.Repeat("x", 70_000),

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/corpora"
 )
 
-// jaccardPairs returns "a TAB b TAB jaccard TAB intersection TAB union" of every pair that shares
-// at least half of its shingles, by counting common shingles over an inverted index.
+// jaccardPairs returns "a TAB b TAB jaccard TAB intersection TAB union" for every pair with at
+// least half of its shingles in common. It counts common shingles with an inverted index.
 func jaccardPairs(ids []string, sets [][]uint64) []string {
 	postings := map[uint64][]int32{}
 	var pairs []string
@@ -35,7 +35,7 @@ func jaccardPairs(ids []string, sets [][]uint64) []string {
 	return pairs
 }
 
-// testTruth compares the pairs of the documents of a corpus with its truth file, exactly.
+// testTruth compares the pairs of the documents of a corpus exactly with those in its truth file.
 func testTruth(t *testing.T, corpus, truth string) {
 	s := NewShingler(3, 0)
 	var ids []string
@@ -68,7 +68,7 @@ func testTruth(t *testing.T, corpus, truth string) {
 	t.Logf("%d documents, %d pairs", len(ids), len(want))
 }
 
-// TestTruth compares all corpora in the folder SIMDB_DATA names.
+// TestTruth compares all corpora in the folder SIMDB_DATA.
 func TestTruth(t *testing.T) {
 	for _, name := range []string{"spdx", "licenseclassifier", "npmdocs", "poetry_tang20k", "udhr", "bible"} {
 		t.Run(name, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestTruth(t *testing.T) {
 }
 
 // TestSample compares a sample in testdata: SPDX licences (CC0-1.0), Tang poems, and translations
-// of the Universal Declaration of Human Rights into languages that write without spaces, with
-// marks, or with many capitals.
+// of the Universal Declaration of Human Rights into languages written without spaces, with marks,
+// or with many capitals.
 func TestSample(t *testing.T) {
 	testTruth(t, "testdata/sample.jsonl.gz", "testdata/sample.truth.tsv.gz")
 }

@@ -7,21 +7,21 @@ import (
 	"unsafe"
 )
 
-// openKind is the kind of the word that the Unicode path has begun and not ended.
+// openKind is the kind of the open word on the Unicode path.
 type openKind uint8
 
 const (
 	openNone    openKind = iota
 	openRun              // a run of letters, marks and numbers
-	openSolo             // a rune of a script without spaces, with its marks
+	openSolo             // a rune of a script without spaces, and its marks
 	openSymbols          // a run of symbols
 )
 
-// openKinds[class] is the kind of the word that a rune of the class begins.
+// openKinds[class] is the kind of a word that begins with a rune of this class.
 var openKinds = [...]openKind{classWord: openRun, classMark: openRun, classSolo: openSolo, classSymbol: openSymbols}
 
-// ends reports whether a rune of a class, which follows an open word, ends it: the rule by which
-// text is cut into words.
+// ends reports whether a rune of a class ends the open word. This is the rule for splitting text
+// into words.
 func (k openKind) ends(class int) bool {
 	switch k {
 	case openNone:
@@ -32,12 +32,13 @@ func (k openKind) ends(class int) bool {
 	return class != classMark && (class != classWord || k != openRun)
 }
 
-// symbolEnd is hashed after the bytes of a word that is not made of letters, marks and numbers: no
-// other word has it, and no such word ends in a zero byte, which the hash takes no notice of.
+// symbolEnd is hashed after the bytes of a word that contains other characters than letters, marks
+// and numbers. It occurs in no other word, and makes sure that such a word does not end in a zero
+// byte, which the hash would ignore.
 const symbolEnd = 0xff
 
-// Bounds yields where the words of text start and end, in order: those whose hashes make shingles.
-// symbols says whether runs of symbols are words.
+// Bounds yields the bounds of the words of text in order, as they are used for shingles. symbols
+// says whether runs of symbols are words.
 func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		if !symbols {
@@ -73,18 +74,18 @@ func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
 	}
 }
 
-// Wordy reports whether a text has a letter or a number. One that has none has no word of its own,
-// without symbols; what Bounds yields of it is the text.
+// Wordy reports whether a text has a letter or a number. A text without any has no real words,
+// unless symbols are words; Bounds yields the text itself.
 func Wordy(text []byte) bool {
 	var b bare
 	b.take(Hasher{}, text, true)
 	return b.wordy
 }
 
-// Split yields the words of text in lower case: those whose hashes make shingles, in order.
+// Split yields the words of text in lower case and in order, as they are used for shingles.
 func Split(text string, symbols bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for start, end := range Bounds(unsafe.Slice(unsafe.StringData(text), len(text)), symbols) { // only read
+		for start, end := range Bounds(unsafe.Slice(unsafe.StringData(text), len(text)), symbols) { // the bytes are only read
 			if !yield(Lower(text[start:end])) {
 				return
 			}
@@ -92,7 +93,7 @@ func Split(text string, symbols bool) iter.Seq[string] {
 	}
 }
 
-// Count returns how many words text has, at most that many.
+// Count returns the number of words in text, but at most most.
 func Count(text []byte, symbols bool, most int) (n int) {
 	for range Bounds(text, symbols) {
 		if n++; n >= most {
@@ -116,7 +117,7 @@ func AppendLower(dst, word []byte) []byte {
 	return dst
 }
 
-// Of returns the hash of a word that Split yields.
+// Of returns the hash of a word from Split.
 func (h Hasher) Of(word string) uint64 {
 	for _, r := range word {
 		if class, _ := property(r); class != classWord && class != classSolo && class != classMark {

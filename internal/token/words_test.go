@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// The words that Split yields are those that are hashed, whatever the text: marks in front of
-// words and within them, runes that Unicode has not assigned, bytes that are not UTF-8.
+// Split yields exactly the words that are hashed, for any text: marks before and within words,
+// runes that Unicode has not assigned, bytes that are not UTF-8.
 func TestSplitWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	h := NewHasher(7)
@@ -52,7 +52,7 @@ func TestSplitWords(t *testing.T) {
 	}
 	for w := range Split("one two three", false) {
 		if w == "two" {
-			break // an iterator that continues after this panics
+			break // an iterator that ignores the break would panic
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package version says which version of simdb is part of a program.
+// Package version knows the version of simdb that a program contains.
 package version
 
 import (
@@ -9,17 +9,18 @@ import (
 
 const module = "github.com/simdb/simdb"
 
-// release is the version of a release, which its script sets.
+// release is the version of a release, set by the release script.
 var release string
 
-// String is the version of the release, or that of the module, with the revision it was built from.
-// Programs of other modules have the version of simdb that they use, not their own.
+// String returns the version of the release, or that of the module, with the revision it was built
+// from. In programs of other modules, it is the version of simdb that they use, not their own.
 func String() string {
 	info, _ := debug.ReadBuildInfo()
 	return cmp.Or(release, of(info), "(devel)")
 }
 
-// Number is the version without its v, for file formats that want a number; 0.0.0 if none is known.
+// Number returns the version without its v, for file formats that require a number. It returns
+// 0.0.0 if the version is unknown.
 func Number() string {
 	if n, ok := strings.CutPrefix(String(), "v"); ok {
 		return n

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOf has programs of simdb, and of modules that use it.
+// TestOf has programs of simdb, and programs of modules that use it.
 func TestOf(t *testing.T) {
 	simdb := debug.Module{Path: module, Version: "v0.2.0"}
 	other := debug.Module{Path: "example.org/other", Version: "v7.0.0"}
@@ -27,7 +27,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestRelease checks the number of a release, and of a program that has none.
+// TestRelease checks the number of a release, and of a program without one.
 func TestRelease(t *testing.T) {
 	defer func(before string) { release = before }(release)
 	for set, want := range map[string][2]string{"v0.2.0": {"v0.2.0", "0.2.0"}, "(devel)": {"(devel)", "0.0.0"}} {

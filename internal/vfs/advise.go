@@ -1,42 +1,44 @@
 package vfs
 
-// Advice says how a part of a mapping is going to be read. It changes what is read from storage,
-// and when, and never what the mapping holds.
+// Advice says how a part of a mapping will be read. It changes which pages are read from storage,
+// and when, but never the contents of the mapping.
 type Advice int
 
 const (
-	// AdviseNormal leaves it to the system, which reads ahead.
+	// AdviseNormal leaves decisions to the system, which reads ahead.
 	AdviseNormal Advice = iota
-	// AdviseIndex: at random, and soon all of it. It requests large pages from the
-	// system, which reads ahead at least one.
+	// AdviseIndex is for random reads that will soon touch everything. It requests large pages from
+	// the system, which reads ahead at least one.
 	AdviseIndex
-	// AdviseRandom: here and there, and little of it. Nothing is read but the pages that are
-	// touched, or fetched.
+	// AdviseRandom is for a few random reads. Only pages that are touched or fetched are read.
 	AdviseRandom
-	// AdviseFetch: soon. What is not in memory begins to be read; the call does not wait for it.
+	// AdviseFetch is for a part that is read soon. Pages that are not in memory are requested; the
+	// call does not wait for them.
 	AdviseFetch
-	// AdviseDrop: pages in memory that nobody else uses are given up, to be read again.
+	// AdviseDrop releases pages in memory that nobody else uses. They can be read again later.
 	AdviseDrop
-	// AdviseLoad: now. What is not in memory is read, and all is mapped, before the call returns.
+	// AdviseLoad reads all pages that are not in memory, and maps everything before the call
+	// returns.
 	AdviseLoad
-	// AdviseRemap is AdviseIndex for a part whose pages are in memory: they are mapped again, so
-	// that those that were mapped as small pages and have become large are mapped as such.
+	// AdviseRemap is AdviseIndex for a part whose pages are in memory. It maps them again, so that
+	// small pages that have become large ones are mapped as large pages.
 	AdviseRemap
 )
 
-// EarlyWriter is a File that can begin to write to storage what it has in memory, so that a Sync at
-// the end of a large file has little to wait for.
+// EarlyWriter is a File that can start to write buffered data to storage, so that a Sync at the end
+// of a large file has little to wait for.
 type EarlyWriter interface {
-	// WriteEarly begins to write bytes [from, to), and does not wait until they are safe.
+	// WriteEarly starts to write bytes [from, to), and does not wait until they are durable.
 	WriteEarly(from, to int64)
 }
 
-// Adviser is a File that takes advice on its mapping. Systems that know no such advice ignore it.
+// Adviser is a File that accepts advice for its mapping. Systems without such advice ignore it.
 type Adviser interface {
-	// Advise says how data[from:to] is going to be read, where data is what Mmap has returned and
-	// has not been unmapped. It has an effect on whole pages, those that the part touches. It
-	// reports whether the system takes this advice.
+	// Advise says how data[from:to] will be read; data is a result of Mmap that has not been
+	// unmapped. It applies to all pages that overlap with the part. It reports whether the system
+	// supports this advice.
 	Advise(data []byte, from, to int64, a Advice) bool
-	// Cached reports whether byte at of the mapping is in memory; true if the system does not say.
+	// Cached reports whether byte at of the mapping is in memory. It returns true if the system
+	// does not tell.
 	Cached(data []byte, at int64) bool
 }

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fetchMost is how much one call requests: the system cuts larger requests to its read-ahead, which
-// is this much where nobody has changed it.
+// fetchMost is the number of bytes that one call requests. The system truncates larger requests to
+// its read-ahead, which has this size by default.
 const fetchMost = 128 << 10
 
-// pageMask has the bits of an offset in a page.
+// pageMask masks the offset within a page.
 var pageMask = int64(os.Getpagesize()) - 1
 
-// Advise uses madvise, and posix_fadvise for what takes no lock of the address space there. Where
-// file system and kernel have large pages in their cache, a search that touches dozens of places
-// misses the address cache far less (docs/performance.md).
+// Advise uses madvise, or posix_fadvise for advice that then needs no lock of the address space. If
+// file system and kernel support large pages in the cache, a search that touches dozens of places
+// has far fewer TLB misses (docs/performance.md).
 func (f *diskFile) Advise(data []byte, from, to int64, a Advice) bool {
 	from &^= pageMask
 	to = min((to+pageMask)&^pageMask, int64(len(data)))
@@ -44,7 +44,7 @@ func (f *diskFile) Advise(data []byte, from, to int64, a Advice) bool {
 			}
 		}
 		return true
-	case AdviseDrop: // pages that are mapped stay, so first they are no longer
+	case AdviseDrop: // mapped pages cannot be dropped, so unmap them first
 		return unix.Madvise(part, unix.MADV_DONTNEED) == nil && unix.Fadvise(int(f.f.Fd()), from, to-from, unix.FADV_DONTNEED) == nil
 	case AdviseLoad:
 		return unix.Madvise(part, unix.MADV_POPULATE_READ) == nil
@@ -52,7 +52,7 @@ func (f *diskFile) Advise(data []byte, from, to int64, a Advice) bool {
 	return false
 }
 
-// Cached asks mincore.
+// Cached calls mincore.
 func (f *diskFile) Cached(data []byte, at int64) bool {
 	at &^= pageMask
 	var in byte
@@ -60,8 +60,8 @@ func (f *diskFile) Cached(data []byte, at int64) bool {
 	return err != 0 || in&1 != 0
 }
 
-// HugePages advises the system to use huge pages for a large array that is read or written at
-// random: most of the cost of such an access is the translation of the address.
+// HugePages advises the system to use huge pages for a large array with random accesses: address
+// translation is most of the cost of such an access.
 func HugePages[T any](a []T) {
 	const page = 2 << 20
 	if len(a) == 0 {
@@ -74,11 +74,11 @@ func HugePages[T any](a []T) {
 		return
 	}
 	size = (size - skip) / page * page
-	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(&a[0]), skip)), size), unix.MADV_HUGEPAGE) // a hint
+	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(&a[0]), skip)), size), unix.MADV_HUGEPAGE) // only a hint
 }
 
-// Free returns how many bytes the file system of a directory has left for this process, and false
-// if that is not known.
+// Free returns the number of free bytes for this process on the file system of a directory, or
+// false if that is unknown.
 func Free(dir string) (n int64, ok bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {

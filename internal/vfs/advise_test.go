@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestAdvise drops the pages of a mapped file, fetches and loads parts of it, and maps it again.
-// Its bytes stay what they are.
+// TestAdvise drops, fetches and loads pages of a mapped file, and maps the file again. Its bytes
+// must not change.
 func TestAdvise(t *testing.T) {
 	const size = 8<<20 + 1234
 	want := make([]byte, size)
@@ -25,7 +25,7 @@ func TestAdvise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Sync(); err != nil { // dirty pages stay
+	if err := w.Sync(); err != nil { // dirty pages cannot be dropped
 		t.Fatal(err)
 	}
 	w.Close()
@@ -54,7 +54,7 @@ func TestAdvise(t *testing.T) {
 	}
 	advise(6<<20-1, 6<<20+300<<10, AdviseFetch)
 	for _, at := range []int64{6<<20 - 1, 6 << 20, 6<<20 + 300<<10 - 1} {
-		for !a.Cached(data, at) { // or go test ends the wait
+		for !a.Cached(data, at) { // go test's timeout ends the loop
 			time.Sleep(time.Millisecond)
 		}
 	}

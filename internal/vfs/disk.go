@@ -15,13 +15,13 @@ import (
 // Disk is the operating system's file system.
 var Disk FS = disk{calls: hostCalls{}}
 
-// disk is the file system of the operating system.
+// disk implements FS with the operating system's file system.
 type disk struct {
 	calls calls
-	root  string // the path of the directory that the calls start from, "" if they take any path
+	root  string // path of the directory that names are relative to; "" if names are arbitrary paths
 }
 
-// calls are those of package os that are also methods of *os.Root.
+// calls are functions of package os that *os.Root also has as methods.
 type calls interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
 	Remove(name string) error
@@ -63,7 +63,7 @@ func (d disk) OpenRoot(dir string) (Root, error) {
 	return diskRoot{disk{calls: r, root: r.Name()}, r}, nil
 }
 
-// whole gives the files that an error of an os.Root names their whole paths.
+// whole replaces the relative names in an error of an os.Root by full paths.
 func (d disk) whole(err error) error {
 	switch e := err.(type) {
 	case *os.PathError:
@@ -81,11 +81,11 @@ func (d disk) path(name string) string {
 	return filepath.Join(d.root, name)
 }
 
-// errTooLarge is met only where int has 32 bits.
+// errTooLarge occurs only if int has 32 bits.
 var errTooLarge = errors.New("file too large for the address space")
 
-// diskFile adds what os.File lacks. Its offset is the file's end, except after Open, which never
-// writes.
+// diskFile adds methods that os.File lacks. Its offset is the end of the file, except after Open,
+// which never writes.
 type diskFile struct{ f *os.File }
 
 func (d disk) Create(name string) (File, error) {
@@ -105,7 +105,7 @@ func (d disk) open(name string, flag int) (File, error) {
 	return &diskFile{f: f}, nil
 }
 
-// openFile opens a regular file. Anything else in its place is an error at once: it does not wait
+// openFile opens a regular file. It returns an error at once for anything else, and does not wait
 // for the other end of a pipe.
 func (d disk) openFile(name string, flag int) (*os.File, error) {
 	f, err := d.calls.OpenFile(name, flag|nonblock, 0o644)
@@ -123,7 +123,7 @@ func (d disk) openFile(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// errNotRegular is met where a folder, a pipe or a device has the name of a file.
+// errNotRegular is returned if a folder, a pipe or a device has the name of a file.
 var errNotRegular = errors.New("not a regular file")
 
 func (d disk) openDir(name string) (*os.File, error) {
@@ -135,10 +135,10 @@ func (d disk) Remove(name string) error { return d.whole(d.calls.Remove(name)) }
 
 func (d disk) Rename(oldName, newName string) error { return d.whole(d.calls.Rename(oldName, newName)) }
 
-// RenameNew uses a call of its own where the system has one, else a hard link, which is as good but
-// for an instant with both names.
+// RenameNew uses a special call if the system has one, else a hard link, which is as good except
+// that both names exist for an instant.
 func (d disk) RenameNew(oldName, newName string) error {
-	if d.root == "" { // else names are not paths
+	if d.root == "" { // otherwise names are not paths
 		if err := renameNew(oldName, newName); !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
@@ -202,9 +202,9 @@ func (d disk) HostFile(name string, flag int) (*os.File, error) {
 
 func (disk) Commit(_ string, commit func() error) error { return commit() }
 
-// Lock writes the pid only once it holds the lock, so a loser may read that of the holder before
-// last for an instant. A file that was removed before it was locked keeps nobody out: then it locks
-// the one that has the name.
+// Lock writes the pid only after it has acquired the lock, so for an instant a loser may read the
+// pid of the previous holder. If a file is removed before it is locked, its lock is useless: then
+// Lock locks the file that now has the name.
 func (d disk) Lock(name string) (io.Closer, error) {
 	for {
 		f, err := d.openFile(name, os.O_RDWR|os.O_CREATE)
@@ -218,14 +218,14 @@ func (d disk) Lock(name string) (io.Closer, error) {
 		locked, err := f.Stat()
 		named, missing := d.calls.Stat(name)
 		if err != nil || missing == nil && os.SameFile(locked, named) {
-			writePID(f) // as a courtesy: on a full disk a database must open, so that documents can be deleted
+			writePID(f) // best effort: a database must open on a full disk, so that documents can be deleted
 			return l, nil
 		}
 		l.Close()
 	}
 }
 
-// takeLock locks f, and closes it if that fails.
+// takeLock locks f, and closes f if that fails.
 func takeLock(f *os.File) (io.Closer, error) {
 	held, err := lockFile(f)
 	if err == nil && !held {
@@ -250,7 +250,7 @@ func (l *diskLock) Close() error {
 	if l.f == nil {
 		return nil
 	}
-	err := l.f.Truncate(0) // so that a process that takes it and cannot write its id is not taken for this one
+	err := l.f.Truncate(0) // so that a process that takes the lock and cannot write its id is not mistaken for this one
 	if e := unlockFile(l.f); err == nil {
 		err = e
 	}
@@ -267,7 +267,7 @@ func writePID(f *os.File) {
 	}
 }
 
-// readPID returns 0 if the file does not hold a process id.
+// readPID returns the process id in the file, or 0 if there is none.
 func readPID(f *os.File) int {
 	var buf [24]byte
 	n, _ := f.ReadAt(buf[:], 0)

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the lock of f; held says that another open file has it. flock belongs to the open
-// file, not to the process, so that it excludes openers in this process too, and ends with it.
+// lockFile locks f; held reports that another open file has the lock. A flock belongs to the open
+// file, not to the process. It therefore excludes other openers in the same process, too, and ends
+// with the process.
 func lockFile(f *os.File) (held bool, err error) {
 	err = retryEINTR(func() error { return flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	switch {
@@ -26,10 +27,10 @@ func lockFile(f *os.File) (held bool, err error) {
 	return false, &os.PathError{Op: "flock", Path: f.Name(), Err: err}
 }
 
-// flock is the call, which a test replaces.
+// flock is the system call, which tests replace.
 var flock = unix.Flock
 
-// noLocks are what flock returns on mounts without locks: network file systems whose lock daemon
+// noLocks are the errors of flock on mounts without locks: network file systems whose lock daemon
 // does not answer or is switched off, FUSE, and shared folders of virtual machines.
 var noLocks = []error{unix.ENOLCK, unix.ENOSYS, unix.ENOTSUP, unix.EOPNOTSUPP, unix.EINVAL}
 
@@ -47,11 +48,10 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 
 const syncsDirs = true
 
-// nonblock opens a pipe without waiting for its other end. It changes nothing for a regular file.
+// nonblock opens a pipe without waiting for its other end. It has no effect on regular files.
 const nonblock = unix.O_NONBLOCK
 
-// syncDir takes "not supported" for done: file systems that cannot sync a directory have nothing to
-// sync.
+// syncDir ignores "not supported": file systems that cannot sync a directory have nothing to sync.
 func syncDir(d *os.File) error {
 	err := d.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNew moves a file unless there is something of the new name, in one step. Not every file
-// system can do that.
+// renameNew moves a file in one step, unless the new name exists. Some file systems do not support
+// it.
 func renameNew(oldPath, newPath string) error {
 	err := retryEINTR(func() error {
 		return unix.Renameat2(unix.AT_FDCWD, oldPath, unix.AT_FDCWD, newPath, unix.RENAME_NOREPLACE)
@@ -22,12 +22,13 @@ func renameNew(oldPath, newPath string) error {
 	return &os.LinkError{Op: "rename", Old: oldPath, New: newPath, Err: err}
 }
 
-// WriteEarly uses sync_file_range. What fails here fails in Sync, too.
+// WriteEarly calls sync_file_range. It ignores errors, which Sync reports, too.
 func (f *diskFile) WriteEarly(from, to int64) {
 	_ = unix.SyncFileRange(int(f.f.Fd()), from, to-from, unix.SYNC_FILE_RANGE_WRITE)
 }
 
-// syncFile uses fdatasync, which writes the data and the size but spares the journal the times.
+// syncFile calls fdatasync, which writes the data and the size, but does not write the times to the
+// journal.
 func syncFile(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -37,7 +38,7 @@ func syncFile(f *os.File) error {
 		err = retryEINTR(func() error { return unix.Fdatasync(int(fd)) })
 	})
 	if closed != nil {
-		err = os.ErrClosed // the one cause, which Control reports by an error of its own
+		err = os.ErrClosed // the only possible cause, for which Control returns a different error
 	}
 	if err != nil {
 		return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: err}

@@ -16,10 +16,10 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 	return data, func() error { return nil }, nil
 }
 
-// syncsDirs is false: these systems offer no call for it, and write names through.
+// syncsDirs is false: these systems have no call for it, and write names through.
 const syncsDirs = false
 
-// nonblock is no flag of these systems.
+// nonblock does not exist on these systems.
 const nonblock = 0
 
 func syncDir(*os.File) error { return nil }

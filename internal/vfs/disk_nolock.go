@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// locked are the files that are locked, by their absolute names. These systems have no lock that
-// ends with its process, so a lock excludes openers in this process only.
+// locked has the absolute names of locked files. These systems have no lock that ends with its
+// process, so a lock only excludes openers in the same process.
 var locked = struct {
 	sync.Mutex
 	files map[string]bool

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// renameNew says that this system has no such call.
+// renameNew fails, because this system has no such call.
 func renameNew(_, _ string) error { return errors.ErrUnsupported }
 
 func syncFile(f *os.File) error { return f.Sync() }
@@ -21,6 +21,5 @@ func (f *diskFile) Cached(data []byte, at int64) bool { return true }
 // HugePages does nothing: other systems choose the sizes of pages themselves.
 func HugePages[T any]([]T) {}
 
-// Free returns how many bytes the file system of a directory has left for this process, and false
-// if that is not known.
+// Free returns false: the number of free bytes is unknown on this system.
 func Free(dir string) (n int64, ok bool) { return 0, false }

@@ -72,7 +72,7 @@ func TestLock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Close() // of the first must not release the second
+		l.Close() // a second Close of the first lock must not release the second lock
 		if _, err := fs.Lock(name); !errors.Is(err, vfs.ErrLocked) {
 			t.Errorf("%T: %v", fs, err)
 		}
@@ -80,10 +80,10 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// childLock keeps the child's lock reachable: a lock that is collected is released.
+// childLock keeps the child's lock reachable: a collected lock is released.
 var childLock io.Closer
 
-// TestLockOfOtherProcess starts this test again as a child that takes the lock and is killed.
+// TestLockOfOtherProcess starts this test again as a child that acquires the lock and is killed.
 func TestLockOfOtherProcess(t *testing.T) {
 	const variable = "VFS_TEST_LOCK"
 	if name := os.Getenv(variable); name != "" {
@@ -123,8 +123,8 @@ func TestLockOfOtherProcess(t *testing.T) {
 	l.Close()
 }
 
-// TestRootStays renames an open directory and puts another in its place: what was opened stays what
-// it was.
+// TestRootStays renames an open directory and puts another one in its place. The Root still refers
+// to the original directory.
 func TestRootStays(t *testing.T) {
 	parent := t.TempDir()
 	dir, moved := filepath.Join(parent, "dir"), filepath.Join(parent, "moved")
@@ -167,8 +167,7 @@ func TestRootStays(t *testing.T) {
 	}
 }
 
-// TestNothingIsReplaced checks that Create and RenameNew touch nothing that is there, links
-// included.
+// TestNothingIsReplaced checks that Create and RenameNew do not change existing files or links.
 func TestNothingIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -179,7 +178,7 @@ func TestNothingIsReplaced(t *testing.T) {
 			t.Skip(err)
 		}
 		if st, err := os.Lstat(at(link)); err != nil || st.Mode()&os.ModeSymlink == 0 {
-			t.Skip("no links that lead nowhere can be made here:", err) // Wine
+			t.Skip("no links that lead nowhere can be made here:", err) // dangling links are impossible under Wine
 		}
 	}
 	root, err := vfs.Disk.OpenRoot(dir)

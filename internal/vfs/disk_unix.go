@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// InUse reports whether an error of Remove or Rename says that a process has the file open or
+// InUse reports whether an error of Remove or Rename means that a process has the file open or
 // mapped.
 func InUse(err error) bool { return errors.Is(err, syscall.EBUSY) }
 

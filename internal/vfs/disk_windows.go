@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockRange lies past any content: a Windows lock is mandatory, and the process id in the file must
-// stay readable.
+// lockRange is beyond any content, because Windows locks are mandatory and the process id in the
+// file must stay readable.
 const lockRange = 1 << 30
 
 func lockFile(f *os.File) (held bool, err error) {
@@ -28,8 +28,8 @@ func unlockFile(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockRange})
 }
 
-// InUse reports whether an error of Remove or Rename says that a process has the file open or
-// mapped. Windows gives no other error for that than for a file that may not be removed at all.
+// InUse reports whether an error of Remove or Rename means that a process has the file open or
+// mapped. Windows returns the same error for a file that may not be removed at all.
 func InUse(err error) bool {
 	return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
 		errors.Is(err, windows.ERROR_USER_MAPPED_FILE)

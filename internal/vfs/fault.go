@@ -2,9 +2,9 @@ package vfs
 
 import "runtime/debug"
 
-// Faults of mapped files are turned into errors. A load from a mapped file faults if the page can't
-// be read: the file has been cut short since it was mapped, or its disk fails. Without a guard that
-// is the end of the process.
+// Faults of mapped files are turned into errors. Reading a mapped file faults if the page cannot be
+// read: because the file was truncated after it was mapped, or because its disk fails. Without a
+// guard, a fault ends the process.
 //
 //	func (r *Reader) Get() (err error) {
 //		defer r.unguard(vfs.Guard(), &err)
@@ -18,23 +18,23 @@ import "runtime/debug"
 //		}
 //	}
 //
-// Each type has its own unguard, because recover works only in the function that is deferred, and
-// its own blame, because it knows what is mapped where.
+// Each type needs its own unguard, because recover works only in the deferred function itself, and
+// its own blame, which knows the mappings of the type.
 
-// A Fault is the panic of a guarded load that faulted.
+// A Fault is the panic of a guarded read that faulted.
 type Fault interface {
 	error
-	Addr() uintptr // of the load
+	Addr() uintptr // the address that was read
 }
 
-// Guard makes faults of this goroutine panics. It returns the setting before, for Restore.
+// Guard turns faults of this goroutine into panics. It returns the previous setting, for Restore.
 func Guard() (before bool) { return debug.SetPanicOnFault(true) }
 
-// Restore ends what Guard began.
+// Restore restores the setting before Guard.
 func Restore(before bool) { debug.SetPanicOnFault(before) }
 
-// Error returns what blame makes of a recovered fault. It panics again with p if p is no fault, or
-// if blame returns nil: then the fault is not in what the caller reads.
+// Error converts a recovered fault by calling blame. It panics again with p if p is not a fault, or
+// if blame returns nil because the fault is outside the memory that the caller reads.
 func Error(p any, blame func(Fault) error) error {
 	if f, ok := p.(Fault); ok {
 		if err := blame(f); err != nil {

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// reader reads mapped memory as users of the package do.
+// reader reads mapped memory in the same way as users of the package.
 type reader struct{ data []byte }
 
 var errBlamed = errors.New("blamed")
@@ -30,7 +30,7 @@ func (r *reader) unguard(before bool, err *error) {
 	}
 }
 
-// blame knows faults inside r.data.
+// blame recognises faults inside r.data.
 func (r *reader) blame(f Fault) error {
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(r.data)))
 	if at := f.Addr() - start; at < uintptr(len(r.data)) {
@@ -39,7 +39,7 @@ func (r *reader) blame(f Fault) error {
 	return nil
 }
 
-// cutShort returns the mapping of a file that has had four pages, of which one is left.
+// cutShort returns the mapping of a file of four pages that was truncated to one.
 func cutShort(t *testing.T) []byte {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -69,7 +69,7 @@ func cutShort(t *testing.T) []byte {
 	return data
 }
 
-// TestFault reads a mapping within what is left of the file, and past it.
+// TestFault reads the mapping of a truncated file, within the file and beyond its end.
 func TestFault(t *testing.T) {
 	r := &reader{cutShort(t)}
 	if sum, err := r.sum(os.Getpagesize()); sum != 0 || err != nil {
@@ -87,7 +87,8 @@ func TestFault(t *testing.T) {
 	Restore(false)
 }
 
-// TestOtherPanics lets panics pass that are no faults, and faults outside what is read.
+// TestOtherPanics checks that other panics, and faults outside the reader's memory, are not
+// converted.
 func TestOtherPanics(t *testing.T) {
 	recovered := func(f func()) (p any) {
 		defer func() { p = recover() }()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNoLocks locks a file where the system has no locks: it is refused, with the reason and the
-// name, and not taken for a lock that is held. Other errors are passed on.
+// TestNoLocks locks a file on a system without locks. The error gives the reason and the name, and
+// does not say that the lock is held. Other errors are passed on.
 func TestNoLocks(t *testing.T) {
 	defer func(call func(int, int) error) { flock = call }(flock)
 	name := filepath.Join(t.TempDir(), "LOCK")
@@ -32,8 +32,8 @@ func TestNoLocks(t *testing.T) {
 	}
 }
 
-// TestNotRegular opens what has the name of a file and is none: an error names it at once, where a
-// pipe would wait for its other end.
+// TestNotRegular opens things other than files under the name of a file. The error names them at
+// once; a pipe would wait for its other end.
 func TestNotRegular(t *testing.T) {
 	dir := t.TempDir()
 	pipe, folder := filepath.Join(dir, "pipe"), filepath.Join(dir, "folder")

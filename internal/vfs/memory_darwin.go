@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory returns how many bytes of memory the machine has; 0 means unknown.
+// Memory returns the machine's memory in bytes; 0 means unknown.
 var Memory = sync.OnceValue(func() int64 {
 	n, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory returns how many bytes of memory there are for this process and its cache of files: those
-// of the machine, or of the process's control group if that is less. 0 means unknown.
+// Memory returns the memory in bytes for this process and its cache of files: that of the machine,
+// or of the process's control group if that is less. 0 means unknown.
 var Memory = sync.OnceValue(func() int64 {
 	var si unix.Sysinfo_t
 	if unix.Sysinfo(&si) != nil {
 		return 0
 	}
-	own, _ := os.ReadFile("/proc/self/cgroup") // without it, the groups at the root are asked
+	own, _ := os.ReadFile("/proc/self/cgroup") // if this fails, use the groups at the root
 	return groupLimit("/sys/fs/cgroup", own, int64(uint64(si.Totalram)*uint64(si.Unit)))
 })
 
-// groupLimit returns the least of n and the memory limits of a process's control groups, which are
-// mounted at root. Own is the process's /proc/self/cgroup: lines of number:controllers:path, the
-// number 0 for version 2. A container sees its own group at the root, whatever path is said; the
-// groups around one hold as well.
+// groupLimit returns the minimum of n and the memory limits of a process's control groups, which
+// are mounted at root. own is the content of /proc/self/cgroup: lines of number:controllers:path;
+// the number is 0 for version 2. A container sees its own group at the root, whatever path is
+// given; limits of parent groups apply, too.
 func groupLimit(root string, own []byte, n int64) int64 {
 	least := func(folder, path, file string) {
 		for {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGroupLimit asks made-up trees of control groups of both versions.
+// TestGroupLimit uses artificial trees of control groups of both versions.
 func TestGroupLimit(t *testing.T) {
 	const machine = 16 << 30
 	for _, c := range []struct {

@@ -2,6 +2,5 @@
 
 package vfs
 
-// Memory returns how many bytes of memory there are for this process and its cache of files; 0
-// means unknown.
+// Memory returns 0: the amount of memory is unknown on this system.
 func Memory() int64 { return 0 }

@@ -14,7 +14,7 @@ type memoryStatus struct {
 	totalVirtual, availableVirtual, availableExtend uint64
 }
 
-// Memory returns how many bytes of memory the machine has; 0 means unknown.
+// Memory returns the machine's memory in bytes; 0 means unknown.
 var Memory = sync.OnceValue(func() int64 {
 	s := memoryStatus{}
 	s.length = uint32(unsafe.Sizeof(s))

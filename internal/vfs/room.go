@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A NoRoomError says that the disk is full, or a quota used up, and that what failed has changed
-// nothing: it can be tried again once there is room.
+// A NoRoomError says that the disk is full or a quota exhausted, and that the failed operation has
+// changed nothing: it can be retried once there is space.
 type NoRoomError struct{ Err error }
 
-// Error is that of Err.
+// Error returns the message of Err.
 func (e *NoRoomError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
@@ -21,8 +21,8 @@ func IsNoRoom(err error) bool {
 	return ok
 }
 
-// IsFull reports whether err is the system's error for a full disk or a quota that is used up. It
-// says nothing about what has changed.
+// IsFull reports whether err is the system's error for a full disk or an exhausted quota. The
+// operation may have changed something.
 func IsFull(err error) bool {
 	return slices.ContainsFunc(fullErrors, func(full error) bool { return errors.Is(err, full) })
 }

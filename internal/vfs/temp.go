@@ -2,9 +2,9 @@ package vfs
 
 import "os"
 
-// Temp makes a temporary file in a folder, "" for that of the system, with the pattern of
-// os.CreateTemp. Where open files can be removed, it has no name any more, and is gone even if the
-// process is killed; RemoveTemp removes it elsewhere.
+// Temp creates a temporary file in a folder, "" for the system's folder, with the pattern of
+// os.CreateTemp. If the system can remove open files, the file has no name and disappears even if
+// the process is killed; on other systems RemoveTemp removes it.
 func Temp(dir, pattern string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err == nil {

@@ -1,10 +1,10 @@
-// Package vfs is the file system as simdb sees it: the few operations that a storage engine needs.
-// Disk is the operating system's; package vfstest has one in memory that can lose power, and one
-// that fails on demand.
+// Package vfs defines the file system of simdb: the few operations that a storage engine needs.
+// Disk is the operating system's file system. Package vfstest has one in memory that can lose
+// power, and one that fails on demand.
 //
 // # What is durable
 //
-// The rules are those of POSIX at its strictest, and the engine relies on no more:
+// The rules are the strictest reading of POSIX. The engine relies on nothing else:
 //
 //   - Bytes written to a file survive a power cut once File.Sync has returned without an error.
 //     Before that any subset of the unsynced 512-byte sectors may survive, in any order; a sector
@@ -19,8 +19,8 @@
 //   - Commit is atomic and durable: before it returns nil a power cut leaves the old content or the
 //     new one, after it the new one.
 //
-// Names are host paths on Disk. Every error wraps the operating system's, so that
-// errors.Is(err, fs.ErrNotExist) and errors.Is(err, syscall.ENOSPC) find their cause.
+// Names are host paths on Disk. Every error wraps that of the operating system, so errors.Is(err,
+// fs.ErrNotExist) and errors.Is(err, syscall.ENOSPC) work.
 package vfs
 
 import (
@@ -30,7 +30,7 @@ import (
 	"os"
 )
 
-// FS is a file system. Its methods may be called from many goroutines at once.
+// FS is a file system. Its methods may be called concurrently.
 type FS interface {
 	// Create makes an empty file and opens it for reading and writing. If the name exists, even as
 	// a dangling link, it fails with fs.ErrExist: no file is ever truncated, and no link followed.
@@ -41,14 +41,14 @@ type FS interface {
 	Append(name string) (File, error)
 	// Remove removes a file or an empty directory.
 	Remove(name string) error
-	// Rename moves a file, replacing a file of the new name atomically.
+	// Rename moves a file, and atomically replaces a file with the new name.
 	Rename(oldName, newName string) error
-	// RenameNew moves a file and fails with fs.ErrExist if the new name exists. On a file system
-	// that has neither such a call nor hard links it checks before it renames, which is not atomic.
+	// RenameNew moves a file, and fails with fs.ErrExist if the new name exists. On a file system
+	// without a suitable call and hard links it checks before renaming, which is not atomic.
 	RenameNew(oldName, newName string) error
-	// MkdirAll makes a directory and its missing parents. It syncs none of them.
+	// MkdirAll makes a directory and its missing parents. It does not sync them.
 	MkdirAll(dir string) error
-	// RemoveAll removes a directory with all it holds, or a file. A missing one is not an error.
+	// RemoveAll removes a directory and its contents, or a file. A missing one is not an error.
 	RemoveAll(dir string) error
 	// List returns the names in a directory, sorted, without the directory's own.
 	List(dir string) ([]string, error)
@@ -56,21 +56,22 @@ type FS interface {
 	Stat(name string) (Info, error)
 	// SyncDir makes the names in a directory durable.
 	SyncDir(dir string) error
-	// Lock takes the exclusive lock of the file name, which it creates if need be, and writes the
-	// process's id into it if there is room. If the lock is held, by another process or by this
-	// one, it fails at once with a *LockedError. Closing the result releases the lock and leaves
-	// the file, empty. The lock of a process that dies is released.
+	// Lock acquires the exclusive lock of the file name. It creates the file if necessary, and
+	// writes the process's id into it if there is space. If the lock is held, by another process or
+	// this one, it fails at once with a *LockedError. Closing the result releases the lock and
+	// leaves an empty file. The lock of a process that dies is released.
 	Lock(name string) (io.Closer, error)
-	// OpenRoot opens a directory as a file system of its own, whose names start in it and cannot
-	// lead out of it. It stays the same directory when it is renamed or another one takes its name.
+	// OpenRoot opens a directory as a separate file system, whose names start in it and cannot lead
+	// out of it. It still refers to the same directory if that is renamed or another directory gets
+	// its name.
 	OpenRoot(dir string) (Root, error)
-	// HostFile opens an existing file with the flags of os.OpenFile, for a library that wants a
-	// file of the operating system. What is written there is seen by the FS, and durable, only
+	// HostFile opens an existing file with the flags of os.OpenFile, for a library that needs a
+	// file of the operating system. Data written to it becomes visible in the FS, and durable, only
 	// after Commit.
 	HostFile(name string, flag int) (*os.File, error)
-	// Commit runs commit, which changes the host file of name atomically and durably: a bbolt
-	// transaction. It is one operation: an error from it means that the change may or may not have
-	// happened.
+	// Commit calls commit, which must change the host file of name atomically and durably, for
+	// example a bbolt transaction. It is one operation: after an error, the change may or may not
+	// have happened.
 	Commit(name string, commit func() error) error
 }
 
@@ -84,7 +85,7 @@ type Linker interface {
 // Root is a file system within an open directory.
 type Root interface {
 	FS
-	// Close gives the directory back. Files that are open stay so.
+	// Close releases the directory. Open files stay open.
 	io.Closer
 }
 
@@ -95,14 +96,14 @@ type File interface {
 	io.Closer
 	// Sync makes the file's bytes and size durable.
 	Sync() error
-	// Truncate sets the size; a file that grows by it is filled with zeros. The next Write goes to
-	// the end.
+	// Truncate sets the size. A file that grows is filled with zeros. The next Write appends at the
+	// new end.
 	Truncate(size int64) error
 	// Size returns the size in bytes.
 	Size() (int64, error)
-	// Mmap maps the file as it is now for reading. data is nil if the file is empty; unmap may be
-	// called more than once, and data must not be touched after it. Reading data of a file that was
-	// truncated meanwhile faults (debug.SetPanicOnFault).
+	// Mmap maps the file's current content for reading. data is nil if the file is empty. unmap may
+	// be called more than once, and data must not be accessed after it. If the file was truncated
+	// in the meantime, reading data faults (debug.SetPanicOnFault).
 	Mmap() (data []byte, unmap func() error, err error)
 }
 
@@ -115,7 +116,7 @@ func SyncFile(fs FS, name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Map maps a file of the disk as File.Mmap does.
+// Map maps a file of the disk like File.Mmap.
 func Map(f *os.File) (data []byte, unmap func() error, err error) { return (&diskFile{f: f}).Mmap() }
 
 // Info describes a file.
@@ -124,14 +125,14 @@ type Info struct {
 	IsDir bool
 }
 
-// ErrLocked is what errors.Is finds in a *LockedError.
+// ErrLocked is wrapped by a *LockedError.
 var ErrLocked = errors.New("locked by another process")
 
-// ErrNoLocks is why Lock fails where the file system has no locks: two processes could write there
-// at once.
+// ErrNoLocks is the cause if Lock fails because the file system has no locks: two processes could
+// write there at the same time.
 var ErrNoLocks = errors.New("the file system has no locks, which keep a second process from writing; a database there can be read")
 
-// LockedError says that a lock is held, and by whom.
+// LockedError says that a lock is held, and by which process.
 type LockedError struct {
 	File string // the lock file
 	PID  int    // the holder's process id, 0 if unknown

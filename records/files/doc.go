@@ -11,7 +11,7 @@
 // List walks the folders without reading file contents. Open returns a Source that reads the files
 // sequentially, in the order of the list; a copy of its records is a list of paths.
 //
-// "mbox" reads mailboxes, in which each message is a document, and "warc" reads web archives.
+// "mbox" reads mailboxes, where each message is a document, and "warc" reads web archives.
 //
 // The files of the package, from the bottom up:
 //

@@ -38,7 +38,7 @@ type ListOptions struct {
 	Check func(path string, info fs.FileInfo) error
 }
 
-// Tree is a list of files, in the order in which they are read.
+// Tree is a list of files in reading order.
 type Tree struct {
 	name    string
 	entries []entry

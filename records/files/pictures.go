@@ -28,7 +28,7 @@ type pictures struct {
 	source
 	workers int
 	memory  int64               // limit for all pictures decoded at the same time, in bytes
-	room    *semaphore.Weighted // the unused part of memory
+	free    *semaphore.Weighted // the unused part of memory
 }
 
 // newPictures returns a Source for a list of pictures.
@@ -140,11 +140,11 @@ func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result,
 		s.read.Add(n)
 	}()
 	for memory := max(1, s.memory/int64(s.workers)); ; memory = min(2*memory, s.memory) {
-		if err := s.room.Acquire(ctx, memory); err != nil {
+		if err := s.free.Acquire(ctx, memory); err != nil {
 			return p, nil, err
 		}
 		p, err = imagehash.Hash(f, *s.tree.images, imagehash.Options{Orientations: s.opt.Orientations, Memory: memory})
-		s.room.Release(memory)
+		s.free.Release(memory)
 		refused, ok := errors.AsType[*imagehash.RefusedError](err)
 		if !ok {
 			return p, nil, err

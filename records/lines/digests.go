@@ -43,7 +43,7 @@ var digests = []*digest{
 
 var numberDigest, hexDigest = digests[len(digests)-2], digests[len(digests)-1]
 
-// leastHex is the number of digits from which a cell is a hash rather than a word.
+// leastHex is the minimum number of digits of a hash. A cell with fewer digits may be a word.
 const leastHex = 16
 
 // digestOf returns the kind of digest in a cell, or nil if the cell is not a digest.
@@ -84,7 +84,7 @@ func digestIn(line []byte) (*digest, []byte) {
 	return nil, nil
 }
 
-// isPair reports whether there are two columns, neither of them a text.
+// isPair reports whether there are exactly two columns, and neither is a text.
 func isPair(columns [][]byte) bool {
 	return len(columns) == 2 && !slices.ContainsFunc(columns, func(c []byte) bool { return len(bytes.Fields(c)) > 1 })
 }

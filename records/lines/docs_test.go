@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// The examples in docs/formats.md are recognised as the formats in their headings, and every line
-// of them is a valid record.
+// The examples in docs/formats.md are recognised as the formats in their headings, and each of
+// their lines is a valid record.
 func TestDocumentedFormats(t *testing.T) {
 	page, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {

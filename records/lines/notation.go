@@ -24,7 +24,7 @@ import (
 
 const (
 	maxUndecided  = 1 << 20 // bytes read to decide on the notation
-	manyFlawed    = 64      // so many records with a flaw, and none without, are not an accident
+	manyFlawed    = 64      // this many records with a flaw, and none without, are not an accident
 	maxTexts      = 200     // texts checked for digests
 	longestDigest = 300     // bytes of each text to check; more than any digest has
 )

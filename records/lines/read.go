@@ -148,7 +148,7 @@ func (f *file) parseBatch(b *batch) {
 			continue
 		}
 		rec := &recs[i]
-		rec.room = fps[i*words : (i+1)*words]
+		rec.fp = fps[i*words : (i+1)*words]
 		rec.Record = records.Record{File: f.info.Name, Pos: line, End: sp.end, Raw: raw, BadUTF8: !utf8.Valid(raw)}
 		reason := ""
 		if len(raw) > records.MaxRecord {

@@ -25,7 +25,7 @@ type record struct {
 	notation base.Notation // of the fingerprint's text, if the rule of package base decided
 	widths   [2]int        // possible lengths, if the length is unknown or different
 	written  []byte        // the fingerprint's text
-	room     []uint64      // words of the fingerprint
+	fp       []uint64      // words of the fingerprint
 	listed   bool          // the text comes from a list
 }
 
@@ -43,12 +43,12 @@ func (r *record) setFingerprint(text []byte, p prints) string {
 		r.widths, r.written = base.Widths(text, p.notation), text
 		bits = cmp.Or(r.widths[0], base.FingerprintBits)
 	}
-	if words := bits / base.FingerprintBits; len(r.room) != words {
-		r.room = make([]uint64, words)
+	if words := bits / base.FingerprintBits; len(r.fp) != words {
+		r.fp = make([]uint64, words)
 	}
-	as, err := base.ParseWords(r.room, text, p.notation)
+	as, err := base.ParseWords(r.fp, text, p.notation)
 	if err != nil && bits == base.FingerprintBits {
-		r.room[0], as, err = base.ParseCell(text, p.notation)
+		r.fp[0], as, err = base.ParseCell(text, p.notation)
 	}
 	if err != nil {
 		r.widths, r.written = base.Widths(text, p.notation), text
@@ -57,7 +57,7 @@ func (r *record) setFingerprint(text []byte, p prints) string {
 		}
 		return err.Error()
 	}
-	r.Doc.SetFingerprint(r.room...)
+	r.Doc.SetFingerprint(r.fp...)
 	if p.notation == base.Auto {
 		r.notation, r.written = as, text
 	}

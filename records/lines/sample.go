@@ -85,8 +85,8 @@ func newSample(lines [][]byte, notation base.Notation) *sample {
 	return s
 }
 
-// fewestShort is the number of hexadecimal digits from which a cell is likely to be a number
-// without its leading zeros rather than a word.
+// fewestShort is the minimum number of hexadecimal digits of a number without its leading zeros. A
+// cell with fewer digits is more likely a word.
 const fewestShort = 8
 
 // isLone reports whether a line has only a fingerprint, or a fingerprint and a tab beside a cell

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// batchBytes is the size at which a batch is sent on. The record of a short line needs ten
-	// times the memory of the line, so a parsed batch still fits into a second-level cache.
+	// batchBytes is the size of a full batch, which is then sent on. The record of a short line
+	// needs ten times the memory of the line, so a parsed batch still fits into a second-level
+	// cache.
 	batchBytes = 64 << 10
 	firstBytes = 128 << 10                   // of a new batch; doubled for a record that does not fit
 	headBytes  = 1 << 10                     // of a record larger than MaxRecord, copied into its Issue

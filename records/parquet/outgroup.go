@@ -171,9 +171,9 @@ const (
 	writeBytes  = 256 << 10
 )
 
-// pageBytes is the size at which pages are ended. Only at the end of a page does the writer notice
-// that a column has outgrown its dictionary. Pages with a dictionary contain only small numbers, so
-// the size is that of their strings.
+// pageBytes is the size of a full page. Only at the end of a page does the writer notice that a
+// column has outgrown its dictionary. Pages with a dictionary contain only small numbers, so the
+// size is that of their strings.
 const pageBytes = 1 << 20
 
 // column copies rows of a column. page counts the bytes of strings in its current page. column

@@ -6,17 +6,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The immediates that rotate four parts by one, two and three.
+// Immediates of permutations that rotate four parts by one, two and three.
 var rotations = [3]U8{0x39, 0x4e, 0x93}
 
-// list is one of the two lists: what is left of it.
+// list is the rest of one of the two lists.
 type list struct {
-	p, n Register // the first element, and how many there are
+	p, n Register // address of the first element, and number of elements
 	step Register // elements of the block
 	last Register // the last element of the block
 }
 
-// newList loads the list of the parameters name and nName.
+// newList loads a list from the parameters name and count.
 func newList(name, count string) *list {
 	return &list{
 		p:    Load(Param(name), GP64()),
@@ -26,7 +26,7 @@ func newList(name, count string) *list {
 	}
 }
 
-// full makes a block of n elements, and jumps to the label less if there are fewer.
+// full sets up a block of n elements. It jumps to the label less if there are fewer.
 func (l *list) full(n Register, elements int, less string) {
 	CMPQ(l.n, n)
 	JLT(LabelRef(less))
@@ -34,7 +34,7 @@ func (l *list) full(n Register, elements int, less string) {
 	MOVL(Mem{Base: l.p, Disp: 4*elements - 4}, l.last)
 }
 
-// rest makes a block of at most n elements and returns the mask of its elements.
+// rest sets up a block of at most n elements and returns the mask of its elements.
 func (l *list) rest(n, ones Register) Register {
 	MOVQ(l.n, l.step)
 	CMPQ(l.n, n)
@@ -46,7 +46,8 @@ func (l *list) rest(n, ones Register) Register {
 	return mask
 }
 
-// advance moves on past the block that ends first, past both if they end alike.
+// advance advances past the block with the smaller last element, or past both blocks if their last
+// elements are equal.
 func advance(a, b *list, zero Register) {
 	CMPL(a.last, b.last)
 	CMOVQHI(zero, a.step)
@@ -57,8 +58,8 @@ func advance(a, b *list, zero Register) {
 	}
 }
 
-// giveUp leaves for done if the common elements so far and what is left of either list are fewer
-// than needed.
+// giveUp jumps to done if the common elements so far, plus the rest of either list, are fewer than
+// needed.
 func giveUp(a, b *list, common, need Register) {
 	for _, l := range []*list{a, b} {
 		most := GP64()
@@ -68,13 +69,13 @@ func giveUp(a, b *list, common, need Register) {
 	}
 }
 
-// commonAVX512 emits the comparison of blocks of 16: full blocks as long as both lists have one,
-// then shorter ones. A difference of zero is an equal pair, so the least of the differences of an
-// element of a from all of a block of b says whether it has an equal.
+// commonAVX512 emits the comparison of blocks of 16: full blocks while both lists have one, then
+// shorter blocks. A difference of zero is an equal pair, so the minimum difference between an
+// element of a and all elements of a block of b shows whether it has an equal.
 func commonAVX512() {
 	TEXT("commonAVX512", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) int")
 	Pragma("noescape")
-	Doc("commonAVX512 is countGo with AVX-512 F, BMI2 and POPCNT.")
+	Doc("commonAVX512 is commonGo with AVX-512 F, BMI2 and POPCNT.")
 	a, b := newList("a", "na"), newList("b", "nb")
 	need := Load(Param("need"), GP64())
 	sixteen, zero, ones, common := GP64(), GP64(), GP32(), GP64()
@@ -118,8 +119,8 @@ func commonAVX512() {
 	RET()
 }
 
-// differences16 returns for each of the 16 elements at a the least difference, as XOR, from the 16
-// at b.
+// differences16 returns, for each of the 16 elements at a, the minimum XOR with the 16 elements at
+// b.
 func differences16(a, b Register) VecVirtual {
 	va := ZMM()
 	VMOVDQU32(Mem{Base: a}, va)
@@ -136,7 +137,7 @@ func differences16(a, b Register) VecVirtual {
 	return minimum(least)
 }
 
-// rotatedDifferences is differences16 of two vectors, by rotations of b.
+// rotatedDifferences is differences16 for two vectors. It rotates b.
 func rotatedDifferences(a, b VecVirtual) VecVirtual {
 	var least [4]VecVirtual
 	for i := range least {
@@ -157,7 +158,7 @@ func rotatedDifferences(a, b VecVirtual) VecVirtual {
 	return minimum(least)
 }
 
-// minimum returns the least of four.
+// minimum returns the minimum of four vectors.
 func minimum(v [4]VecVirtual) VecVirtual {
 	VPMINUD(v[1], v[0], v[0])
 	VPMINUD(v[3], v[2], v[2])
@@ -165,7 +166,7 @@ func minimum(v [4]VecVirtual) VecVirtual {
 	return v[0]
 }
 
-// addEqual adds the number of zeros under mask to common.
+// addEqual adds the number of zero lanes under mask to common.
 func addEqual(least VecVirtual, mask, common Register) {
 	equal, n := K(), GP32()
 	VPTESTNMD(least, least, mask, equal)
@@ -178,8 +179,9 @@ func addEqual(least VecVirtual, mask, common Register) {
 func commonAVX2() {
 	TEXT("commonAVX2", NOSPLIT, "func(a *uint32, na int, b *uint32, nb int, need int) (n, i, j int)")
 	Pragma("noescape")
-	Doc("commonAVX2 compares full blocks of 8 while both lists have one and need can be reached, with AVX2 and POPCNT. It",
-		"returns the number of common elements, and how many of each list it has done with.")
+	Doc("commonAVX2 compares full blocks of 8 with AVX2 and POPCNT, while both lists have one and need can",
+		"be reached. It returns the number of common elements, and the numbers of elements of each list",
+		"that it has processed.")
 	a, b := newList("a", "na"), newList("b", "nb")
 	need := Load(Param("need"), GP64())
 	eight, zero, common := GP64(), GP64(), GP64()
@@ -227,14 +229,15 @@ func commonAVX2() {
 }
 
 // filterAVX512 emits the filter of groups of eight bitmaps. The population counts of the eight
-// words of a bitmap are at most 64, so those of eight bitmaps fit the bytes of one vector; its
-// bytes transposed, lane i has the counts of bitmap i, and VPSADBW sums them.
+// words of a bitmap are at most 64, so those of eight bitmaps fit into the bytes of one vector.
+// After transposing the bytes, lane i has the counts of bitmap i, and VPSADBW adds them.
 func filterAVX512() {
 	TEXT("filterAVX512", NOSPLIT,
 		"func(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int")
 	Pragma("noescape")
-	Doc("filterAVX512 puts into dst the indices of those of 8*groups bitmaps, numbered from first, that lack at most max of the",
-		"bits of q, and returns how many they are. It needs groups > 0, AVX-512 F, BW, VL, VBMI, VPOPCNTDQ and POPCNT.")
+	Doc("filterAVX512 stores in dst the indexes of 8*groups bitmaps, starting at first, that lack at most",
+		"max of the bits of q. It returns their number. It requires groups > 0, AVX-512 F, BW, VL, VBMI,",
+		"VPOPCNTDQ and POPCNT.")
 	dst, q := Load(Param("dst"), GP64()), Load(Param("q"), GP64())
 	bitmaps, groups := Load(Param("bitmaps"), GP64()), Load(Param("groups"), GP64())
 	vq, limit, zero, index := ZMM(), ZMM(), ZMM(), ZMM()
@@ -291,7 +294,7 @@ func filterAVX512() {
 	RET()
 }
 
-// sequence returns the numbers 0 to 7, four bytes each.
+// sequence returns the numbers 0 to 7 with four bytes each.
 func sequence() Mem {
 	m := GLOBL("sequence", RODATA|NOPTR)
 	for i := range 8 {

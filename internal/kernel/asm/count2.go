@@ -6,24 +6,24 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// avx2 is the state of one kernel: four words to a vector.
+// avx2 is the state of one kernel. A vector has four words.
 type avx2 struct {
 	mixed              bool
-	add                Mem // of mix
+	add                Mem // addend for mix
 	bit                VecVirtual
 	x, counts          Register
 	one, two, four, ei VecVirtual // running sums of weight 1, 2, 4, 8
-	acc                Mem        // eight vectors: byte i of vector b counts bit b of byte i, in each of four words
+	acc                Mem        // eight vectors: byte i of vector b counts bit b of byte i, for each of four words
 }
 
 // countAVX2 emits a kernel that counts the 64*blocks words at x and, unless it is nil, the 64 words
-// at tail, through mix if mixed. It needs AVX2 only.
+// at tail. If mixed is true, it applies mix to the words. It only needs AVX2.
 func countAVX2(name string, mixed bool) {
 	signature := "func(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64)"
-	doc := name + " adds positional counts of 64*blocks words, at most 254 blocks, and of the words of tail, if any."
+	doc := name + " adds positional counts of 64*blocks words, blocks <= 254, and of tail unless it is nil."
 	if mixed {
 		signature = "func(counts *[64]uint32, x *uint64, blocks int, tail *[64]uint64, add uint64)"
-		doc = name + " adds positional counts of mix(h+add) as countAVX2 does."
+		doc = name + " adds positional counts of mix(h+add) like countAVX2."
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -77,7 +77,7 @@ func newAVX2(mixed bool) *avx2 {
 	return k
 }
 
-// loadAt returns vector i of a block, mixed if the kernel mixes.
+// loadAt returns vector i of a block, after mix if the kernel is mixed.
 func (k *avx2) loadAt(i int) VecVirtual {
 	v := YMM()
 	VMOVDQU(Mem{Base: k.x, Disp: 32 * i}, v)
@@ -97,8 +97,8 @@ func (k *avx2) loadAt(i int) VecVirtual {
 	return v
 }
 
-// mul multiplies four words by a constant: with v = hi*2^32+lo and c likewise, lo*lo + (hi*c.lo +
-// lo*c.hi) << 32.
+// mul multiplies four words by a constant: with v = hi*2^32+lo, and c likewise, the product is
+// lo*c.lo + (hi*c.lo + lo*c.hi) << 32.
 func (k *avx2) mul(v VecVirtual, name string, c uint64) {
 	low, high := repeated(name+"low", c&0xffffffff), repeated(name+"high", c>>32)
 	cross, t := YMM(), YMM()
@@ -122,8 +122,8 @@ func (k *avx2) csa(sum, a, b VecVirtual) VecVirtual {
 	return carry
 }
 
-// block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes bit by bit to the
-// byte counters.
+// block counts sixteen vectors with a tree of adders. The carry of weight 16 is added to the byte
+// counters bit by bit.
 func (k *avx2) block() {
 	sixteen := adders(k.loadAt, k.csa, [4]VecVirtual{k.one, k.two, k.four, k.ei})
 	for b := range 8 {
@@ -145,9 +145,9 @@ func (k *avx2) bits(v VecVirtual, b int) VecVirtual {
 	return t
 }
 
-// finish adds everything to the counts: 16 times the byte counters and what the running sums hold.
-// The sums over the four words fit 16 bits (4*(16*255+15)); row b of the eight vectors of 16-bit
-// counters belongs to the positions 8*i+b, so they are transposed before they are added.
+// finish adds everything to the counts: 16 times the byte counters, and the running sums. The sums
+// over the four words fit into 16 bits (4*(16*255+15)). Row b of the eight vectors of 16-bit
+// counters belongs to the positions 8*i+b, so the rows are transposed before they are added.
 func (k *avx2) finish() {
 	var rows [8]VecVirtual
 	zero := YMM()
@@ -182,7 +182,7 @@ func (k *avx2) finish() {
 	}
 }
 
-// fold adds the two words of each half of v, bytes widened to 16 bits.
+// fold adds the two words of each half of v, with bytes widened to 16 bits.
 func (k *avx2) fold(v, zero VecVirtual) VecVirtual {
 	low, high := YMM(), YMM()
 	VPUNPCKLBW(zero, v, low)

@@ -6,27 +6,27 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The truth tables of VPTERNLOGQ for the two outputs of a full adder.
+// Truth tables of VPTERNLOGQ for the two outputs of a full adder.
 const (
 	ternSum   = 0x96 // a ^ b ^ c
 	ternCarry = 0xe8 // majority of a, b, c
 )
 
-// blocksAVX512 is how many blocks of 128 words the byte counters hold: each adds at most 8 to a
-// byte.
+// blocksAVX512 is the number of blocks of 128 words after which byte counters could overflow: each
+// block adds at most 8 to a byte.
 const blocksAVX512 = 31
 
-// avx512 is the state of one kernel: eight words to a vector.
+// avx512 is the state of one kernel. A vector has eight words.
 type avx512 struct {
-	mixed              bool       // it counts mix(h+add) of the words h of x
-	add, mul1, mul2    VecVirtual // of mix
-	index, identity    VecVirtual // of positions
+	mixed              bool       // count mix(h+add) for the words h of x
+	add, mul1, mul2    VecVirtual // constants of mix
+	index, identity    VecVirtual // constants of positions
 	x, n, counts       Register
 	one, two, four, ei VecVirtual // running sums of weight 1, 2, 4, 8
-	acc                VecVirtual // a byte counter for each position
+	acc                VecVirtual // one byte counter for each position
 }
 
-// beginCount starts the function of a kernel.
+// beginCount starts a kernel function.
 func beginCount(name string, mixed bool) {
 	signature := "func(counts *[64]uint32, x *uint64, n int)"
 	doc := name + " adds positional counts of n words."
@@ -39,8 +39,8 @@ func beginCount(name string, mixed bool) {
 	Doc(doc)
 }
 
-// countAVX512 emits a kernel that counts n words from x. It needs AVX-512 F, BW, DQ, VL, VBMI,
-// BITALG and GFNI, and BMI2.
+// countAVX512 emits a kernel that counts n words at x. It needs AVX-512 F, BW, DQ, VL, VBMI, BITALG
+// and GFNI, and BMI2.
 func countAVX512(name string, mixed bool) {
 	beginCount(name, mixed)
 	k := newAVX512(mixed)
@@ -119,7 +119,7 @@ func newAVX512(mixed bool) *avx512 {
 	return k
 }
 
-// load returns vector i from here, ready to be counted.
+// load returns vector i from the current position, after mix if the kernel is mixed.
 func (k *avx512) load(i int) VecVirtual {
 	v := ZMM()
 	m := Mem{Base: k.x, Disp: 64 * i}
@@ -132,7 +132,7 @@ func (k *avx512) load(i int) VecVirtual {
 	return v
 }
 
-// advance moves on by n vectors.
+// advance advances by n vectors.
 func (k *avx512) advance(n int) { ADDQ(U32(64*n), k.x) }
 
 // mix is the finaliser of SplitMix64.
@@ -157,7 +157,7 @@ func (k *avx512) csa(sum, a, b VecVirtual) VecVirtual {
 	return carry
 }
 
-// block counts sixteen vectors: a tree of adders, whose carry of weight 16 goes to the byte
+// block counts sixteen vectors with a tree of adders. The carry of weight 16 is added to the byte
 // counters.
 func (k *avx512) block() {
 	sixteen := adders(k.load, k.csa, [4]VecVirtual{k.one, k.two, k.four, k.ei})
@@ -165,7 +165,7 @@ func (k *avx512) block() {
 	k.positions(sixteen)
 }
 
-// adders adds sixteen vectors to the running sums of weight 1, 2, 4 and 8, by a tree of adders, and
+// adders adds sixteen vectors to the running sums of weight 1, 2, 4 and 8 with a tree of adders. It
 // returns the carry of weight 16.
 func adders(load func(i int) VecVirtual, csa func(sum, a, b VecVirtual) VecVirtual, sums [4]VecVirtual) VecVirtual {
 	next := 0
@@ -181,9 +181,10 @@ func adders(load func(i int) VecVirtual, csa func(sum, a, b VecVirtual) VecVirtu
 	return tree(3)
 }
 
-// positions adds to every byte counter in how many of the eight words of v that position is set.
-// The bytes of v are transposed, so that lane i has byte i of all words; multiplying the identity
-// by the lane as an 8x8 bit matrix puts bit b of all of them into byte b.
+// positions adds to the byte counter of each position the number of words of v, out of eight, that
+// have its bit set. It transposes the bytes of v, so that lane i has byte i of all words.
+// Multiplying the identity by the lane as an 8x8 bit matrix then collects bit b of all these bytes
+// in byte b.
 func (k *avx512) positions(v VecVirtual) {
 	t := ZMM()
 	VPERMB(v, k.index, t)
@@ -210,7 +211,7 @@ func (k *avx512) partial() {
 	k.positions(v)
 }
 
-// flush adds the byte counters shifted left to the 64 counts.
+// flush adds the byte counters, shifted left, to the 64 counts.
 func (k *avx512) flush(shift int) {
 	for i := range 4 {
 		part := k.acc.AsX()

@@ -9,16 +9,17 @@ import (
 )
 
 // crc512 emits crcAVX512. Gopal et al., Fast CRC Computation for Generic Polynomials Using
-// PCLMULQDQ Instruction (Intel, 2009): a lane of 128 bits that stands d bits before another one is
+// PCLMULQDQ Instruction (Intel, 2009): a lane of 128 bits that is d bits before another one is
 // replaced by its two halves times x^(d+32) and x^(d-32) modulo the polynomial, and added to it.
-// Four registers fold 256 bytes ahead at a time, so that the latency of the products passes; they
-// are then folded into one, that into a lane, and the instruction for CRC32C reduces the lane.
+// Four registers are folded 256 bytes ahead at a time, which hides the latency of the products.
+// Then they are folded into one register, this into one lane, and the CRC32C instruction reduces
+// the lane.
 func crc512() {
 	far, near, lanes := foldBy("crcFar", 2048, 2048, 2048, 2048), foldBy("crcNear", 512, 512, 512, 512), foldBy("crcLanes", 384, 256, 128, 0)
 	TEXT("crcAVX512", NOSPLIT, "func(p *byte, n int, state uint32) uint32")
 	Pragma("noescape")
-	Doc("crcAVX512 returns the state of a CRC32C, which is its inverse, after the n bytes from p on, if",
-		"it was state before; n is at least 256.")
+	Doc("crcAVX512 returns the state of a CRC32C, which is its inverse, after the n bytes at p, given the",
+		"state before; n must be at least 256.")
 	p, n := Load(Param("p"), GP64()), Load(Param("n"), GP64())
 	state := GP64()
 	XORL(state.As32(), state.As32())
@@ -69,7 +70,7 @@ func crc512() {
 	RET()
 }
 
-// reduce makes state that of the four lanes of z.
+// reduce sets state to the checksum of the four lanes of z.
 func reduce(z, k VecVirtual, lanes Mem, state GPVirtual) {
 	last, high, low := XMM(), ZMM(), ZMM()
 	VEXTRACTI64X2(Imm(3), z, last)
@@ -90,7 +91,7 @@ func reduce(z, k VecVirtual, lanes Mem, state GPVirtual) {
 	CRC32Q(half, state)
 }
 
-// crcBytes adds the n bytes from p on to state.
+// crcBytes adds the n bytes at p to state.
 func crcBytes(p, n Register, state GPVirtual) {
 	TESTQ(n, n)
 	JZ(LabelRef("done"))
@@ -112,16 +113,16 @@ func crcBytes(p, n Register, state GPVirtual) {
 	Label("done")
 }
 
-// fold makes z what it is k's distance further on, plus next.
+// fold moves z forward by the distance of k, and adds next.
 func fold(z, k VecVirtual, next Op) {
 	high := ZMM()
 	VPCLMULQDQ(Imm(0x11), k, z, high)
 	VPCLMULQDQ(Imm(0), k, z, z)
-	VPTERNLOGQ(Imm(0x96), next, high, z) // the exclusive or of all three
+	VPTERNLOGQ(Imm(0x96), next, high, z) // XOR of all three
 }
 
-// foldBy returns the factors that move each of four lanes on by a number of bits, 0 for one that
-// is dropped.
+// foldBy returns the factors that move each of four lanes forward by a number of bits; 0 drops a
+// lane.
 func foldBy(name string, by ...int) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i, d := range by {
@@ -135,8 +136,8 @@ func foldBy(name string, by ...int) Mem {
 	return m
 }
 
-// power returns x^n modulo the polynomial, with its bits reversed, as the product of two reversed
-// numbers needs it: moved by one.
+// power returns x^n modulo the polynomial with its bits reversed and shifted by one, as the product
+// of two reversed numbers requires.
 func power(n int) uint64 {
 	const polynomial = 0x1edc6f41
 	v := uint32(1)

@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// The multipliers of SplitMix64's finaliser.
+// Multipliers in the finaliser of SplitMix64.
 const (
 	mul1 = 0xbf58476d1ce4e5b9
 	mul2 = 0x94d049bb133111eb
@@ -13,7 +13,7 @@ const (
 
 var qwords = map[string]Mem{}
 
-// qword returns a constant of eight bytes in memory, made once.
+// qword returns an eight-byte constant in memory. It is created only once.
 func qword(name string, value uint64) Mem {
 	m, ok := qwords[name]
 	if !ok {
@@ -24,7 +24,7 @@ func qword(name string, value uint64) Mem {
 	return m
 }
 
-// repeated returns a vector of 32 bytes in memory that holds value four times, made once.
+// repeated returns a 32-byte vector in memory that has value four times. It is created only once.
 func repeated(name string, value uint64) Mem {
 	m, ok := qwords[name]
 	if !ok {
@@ -37,7 +37,7 @@ func repeated(name string, value uint64) Mem {
 	return m
 }
 
-// byteTranspose returns the index of VPERMB that transposes eight words as an 8x8 matrix of bytes.
+// byteTranspose returns the index for VPERMB that transposes eight words as an 8x8 matrix of bytes.
 func byteTranspose() Mem {
 	const name = "transpose"
 	m, ok := qwords[name]

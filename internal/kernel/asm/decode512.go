@@ -6,9 +6,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// decode512 works in two passes. The first turns the unary words into the bit numbers of their
-// ones, by compressing the numbers 0..63 under each word; the second makes eight keys at a time of
-// bit numbers and packed values: key i is base + (bit number - i)<<width + low.
+// decode512 emits a decoder with two passes. The first pass converts the unary words into the bit
+// numbers of their ones, by compressing the numbers 0..63 under each word. The second pass makes
+// eight keys at a time from bit numbers and packed values: key i is base + (bit number - i)<<width
+// + low.
 func decode512() {
 	numbers := GLOBL("numbers", RODATA|NOPTR)
 	for i := range 64 {
@@ -20,15 +21,15 @@ func decode512() {
 	}
 	TEXT("decodeAVX512", NOSPLIT, "func(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width, groups int, base, mask uint64)")
 	Pragma("noescape")
-	Doc("decodeAVX512 writes the keys of groups*8 positions to dst. Unary words after the 512th one are ignored; ones is scratch",
-		"space. Keys past the last one are noise.")
+	Doc("decodeAVX512 stores the keys of groups*8 positions in dst. It ignores unary words after the",
+		"512th. ones is a buffer. Keys after the last one are noise.")
 	spreadOnes(numbers)
 	joinKeys(eight)
 	VZEROUPPER()
 	RET()
 }
 
-// spreadOnes is the first pass.
+// spreadOnes emits the first pass.
 func spreadOnes(numbers Mem) {
 	ones := Load(Param("ones"), GP64())
 	p := Load(Param("unary"), GP64())
@@ -66,7 +67,7 @@ func spreadOnes(numbers Mem) {
 	Label("keys")
 }
 
-// joinKeys is the second pass; eight holds the numbers 0..7.
+// joinKeys emits the second pass; eight has the numbers 0..7.
 func joinKeys(eight Mem) {
 	ones := Load(Param("ones"), GP64())
 	dst := Load(Param("dst"), GP64())

@@ -6,26 +6,26 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// lanes is how many columns are computed together, each in a lane of a vector.
+// lanes is the number of columns that are computed together, one per vector lane.
 const lanes = 8
 
-// Boolean functions of VPTERNLOGQ, of its operands a, b and c: bit 4a+2b+c is their value.
+// Boolean functions for VPTERNLOGQ with operands a, b and c: bit 4a+2b+c is the function's value.
 const (
 	orAndNot = 0xf0 | 0x01 // a | ^(b | c)
 	xorOr    = 0x3c | 0xaa // (a ^ b) | c
 )
 
-// eightAVX512 emits the steps of eight columns, the wave front: in step s, lane j moves block s-j
-// on by its column. It takes the block as lane j-1 has left it in the step before, and the
-// horizontal differences from itself. A lane that has not come to its first block yet takes
-// blocks with no pv and all of mv, which any step leaves as they are, and which are followed by
-// what the first block needs, a difference of one more.
+// eightAVX512 emits the steps of eight columns as a wave front: in step s, lane j advances block
+// s-j by its column. It gets the block as lane j-1 has left it in the previous step, and the
+// horizontal differences from itself. A lane that has not reached its first block processes blocks
+// without pv and with all of mv. A step leaves such a block unchanged, and produces the input of
+// the first block, a difference of one more.
 func eightAVX512() {
 	TEXT("eightAVX512", NOSPLIT, "func(pv, mv *uint64, equal *[8]*uint64, blocks int)")
 	Pragma("noescape")
-	Doc("eightAVX512 moves blocks on by eight columns, of which equal has the rows. It reads and writes",
-		"words of padding around pv and mv, and reads some around the rows: see room. It needs AVX-512 F",
-		"and VBMI2.")
+	Doc("eightAVX512 advances blocks by eight columns; equal has their rows. It reads and writes words of",
+		"padding around pv and mv, and reads some around the rows: see padding. It requires AVX-512 F and",
+		"VBMI2.")
 	pv, mv, blocks := Load(Param("pv"), GP64()), Load(Param("mv"), GP64()), Load(Param("blocks"), GP64())
 	var rows [lanes]Register
 	equal := Load(Param("equal"), GP64())
@@ -81,15 +81,15 @@ func eightAVX512() {
 	RET()
 }
 
-// transposed returns the rows of the next eight steps, a vector for each: lane j of that of step s
-// is word at+s-j of row j.
+// transposed returns the rows of the next eight steps, one vector for each step: lane j of the
+// vector of step s is word at+s-j of row j.
 func transposed(rows [lanes]Register, at Register) [lanes]VecVirtual {
 	var r, t [lanes]VecVirtual
 	for j := range r {
 		r[j] = ZMM()
 		VMOVDQU64(Mem{Base: rows[j], Index: at, Scale: 8, Disp: -8 * j}, r[j])
 	}
-	for j := 0; j < lanes; j += 2 { // words 0, 2, 4, 6 of both, and words 1, 3, 5, 7
+	for j := 0; j < lanes; j += 2 { // words 0, 2, 4, 6 of both, then words 1, 3, 5, 7
 		t[j], t[j+1] = ZMM(), ZMM()
 		VPUNPCKLQDQ(r[j+1], r[j], t[j])
 		VPUNPCKHQDQ(r[j+1], r[j], t[j+1])
@@ -106,7 +106,7 @@ func transposed(rows [lanes]Register, at Register) [lanes]VecVirtual {
 	return out
 }
 
-// quarters returns quarters 0 and 2 of both, and quarters 1 and 3.
+// quarters returns quarters 0 and 2 of both vectors, and quarters 1 and 3.
 func quarters(a, b VecVirtual) [2]VecVirtual {
 	even, odd := ZMM(), ZMM()
 	VSHUFI64X2(U8(0x88), b, a, even)

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// broadcast fills v with a parameter of 64 bits and returns it. Parameters never go through Load to
-// a vector, nor through MOVQ: those are moves without VEX, which wait for vectors in use.
+// broadcast fills v with a 64-bit parameter and returns v. It avoids Load to a vector and MOVQ for
+// parameters: these moves have no VEX prefix, and would wait for vectors in use.
 func broadcast(name string, v VecVirtual) VecVirtual {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -17,7 +17,7 @@ func broadcast(name string, v VecVirtual) VecVirtual {
 	return v
 }
 
-// repeat returns a vector of eight times value.
+// repeat returns a vector with eight copies of value.
 func repeat(value uint64) VecVirtual {
 	v, r := ZMM(), GP64()
 	MOVQ(U64(value), r)
@@ -84,7 +84,8 @@ func hashWordsAVX512() {
 	RET()
 }
 
-// fourWords loads 16 bytes from the start of words first, first+2, first+4 and first+6 of a group.
+// fourWords loads 16 bytes from the start of the words first, first+2, first+4 and first+6 of a
+// group.
 func fourWords(text, edges Register, first int) VecVirtual {
 	var halves [2]VecVirtual
 	for h := range halves {
@@ -132,11 +133,12 @@ func foldProduct(a, b, low32 VecVirtual) VecVirtual {
 	return hh
 }
 
-// shinglesAVX512 emits a kernel that makes eight shingles at a time by Horner's rule.
+// shinglesAVX512 emits a kernel that computes eight shingles at a time by Horner's rule.
 func shinglesAVX512() {
 	TEXT("shinglesAVX512", NOSPLIT, "func(dst *uint64, words *uint64, groups int, k int, base uint64, mul uint64)")
 	Pragma("noescape")
-	Doc("shinglesAVX512 makes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be positive.")
+	Doc("shinglesAVX512 computes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be",
+		"positive.")
 	dst, words := Load(Param("dst"), GP64()), Load(Param("words"), GP64())
 	groups, k := Load(Param("groups"), GP64()), Load(Param("k"), GP64())
 	base, mul := broadcast("base", ZMM()), broadcast("mul", ZMM())
@@ -167,12 +169,13 @@ func shinglesAVX512() {
 	RET()
 }
 
-// belowAVX512 emits a kernel that selects from eight hashes at a time and stores eight elements, of
-// which the next group's overwrite those that did not pass.
+// belowAVX512 emits a kernel that selects from eight hashes at a time. It stores eight elements;
+// the next group overwrites those that were not selected.
 func belowAVX512() {
 	TEXT("belowAVX512", NOSPLIT, "func(dst *uint32, hashes *uint64, groups int, limit uint64) int")
 	Pragma("noescape")
-	Doc("belowAVX512 is Below for 8*groups hashes, with AVX-512 F, DQ, VL and POPCNT. groups must be positive.")
+	Doc("belowAVX512 is Below for 8*groups hashes, with AVX-512 F, DQ, VL and POPCNT. groups must be",
+		"positive.")
 	dst, hashes := Load(Param("dst"), GP64()), Load(Param("hashes"), GP64())
 	groups, limit := Load(Param("groups"), GP64()), broadcast("limit", ZMM())
 	start := GP64()

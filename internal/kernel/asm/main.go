@@ -2,7 +2,7 @@
 //
 //	go run . -out ../asm_amd64.s -stubs ../asm_amd64.go -pkg kernel
 //
-// It is a module of its own, so that avo is no dependency of the database.
+// It is a separate module, so that avo is not a dependency of the database.
 package main
 
 import (
@@ -53,31 +53,31 @@ func main() {
 	Generate()
 }
 
-// prefetch emits prefetchLines, which prefetches n cache lines from p on.
+// prefetch emits prefetchLines, which prefetches n cache lines at p.
 func prefetch() {
 	TEXT("prefetchLines", NOSPLIT, "func(p *byte, n int)")
 	Pragma("noescape")
-	Doc("prefetchLines prefetches n cache lines from p on.")
+	Doc("prefetchLines prefetches n cache lines at p.")
 	prefetchLoop("line", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	RET()
 }
 
-// prefetchTwo prefetches lines in two places, at least one of each: a call for both costs as much
-// as a call for one.
+// prefetchTwo emits a function that prefetches lines at two places, at least one line each: one
+// call for both costs as much as a call for a single place.
 func prefetchTwo() {
 	TEXT("prefetchTwo", NOSPLIT, "func(p *byte, n int, q *byte, m int)")
 	Pragma("noescape")
-	Doc("prefetchTwo prefetches n cache lines from p on and m from q on; n and m are at least one.")
+	Doc("prefetchTwo prefetches n cache lines at p and m at q; n and m must be at least one.")
 	prefetchLoop("p", Load(Param("p"), GP64()), Load(Param("n"), GP64()))
 	prefetchLoop("q", Load(Param("q"), GP64()), Load(Param("m"), GP64()))
 	RET()
 }
 
-// prefetchEach prefetches one line for each of some items.
+// prefetchEach emits a function that prefetches one line for each of several items.
 func prefetchEach() {
 	TEXT("prefetchEach", NOSPLIT, "func(base, items *byte, n, stride int, shift, scale uint64)")
 	Pragma("noescape")
-	Doc("prefetchEach is PrefetchEach; n is at least one.")
+	Doc("prefetchEach is PrefetchEach; n must be at least one.")
 	base, item, n := Load(Param("base"), GP64()), Load(Param("items"), GP64()), Load(Param("n"), GP64())
 	stride, shift, scale := Load(Param("stride"), GP64()), Load(Param("shift"), GP64()), Load(Param("scale"), GP64())
 	Label("item")
@@ -92,7 +92,7 @@ func prefetchEach() {
 	RET()
 }
 
-// prefetchLoop prefetches n cache lines, at least one, from p on.
+// prefetchLoop prefetches n cache lines, at least one, at p.
 func prefetchLoop(name string, p, n Register) {
 	Label(name)
 	PREFETCHT0(Mem{Base: p})

@@ -9,40 +9,40 @@ import (
 )
 
 // Many queries are compared with many keys in tiles: four queries, held in registers, with eight
-// keys. Whether a tile has a pair at all is asked once, of the least of its distances; pairs are
-// rare, so that branch is hardly ever mispredicted.
+// keys. A single branch, on the minimum of its distances, decides whether a tile has any pair.
+// Pairs are rare, so this branch is hardly ever mispredicted.
 //
-// With AVX-512, where k is small, a coarse comparison first rules out four tiles at a time. It lays
-// the four words of 16 bits of a key on each other, and sets a bit where any of them differs from
-// that of the query. No more bits are set than differ in all, so if they are more than k there is
-// no pair; of unrelated keys 15 of 16 are set on average. Counting bits takes most of the time, and
-// one register has those of 32 keys.
+// With AVX-512 and a small k, a coarse comparison first rules out four tiles at a time. It
+// superimposes the four 16-bit words of a key, and sets each bit that differs from the query in any
+// word. At most as many bits are set as differ in total, so if more than k are set, there is no
+// pair. For unrelated keys, 15 of 16 bits are set on average. Counting bits needs most of the time,
+// and one register has the bits of 32 keys.
 //
-// For a k that is smaller still, two words are enough: those of the exclusive or of the halves of a
-// key, in which, again, no more bits differ. Of unrelated keys 12 of 16 are set on average.
+// For an even smaller k, two words are enough: those of the XOR of the halves of a key, in which,
+// again, at most as many bits differ. For unrelated keys, 12 of 16 bits are set on average.
 //
-// Of some fingerprints the coarse comparison lets most pass: near ones, and those that differ in
-// the same bits of all words. It is then given up for the rest of the call.
+// Some fingerprints pass most coarse comparisons: similar ones, and those that differ in the same
+// bits of all words. Coarse comparisons are then abandoned for the rest of the call.
 
 const (
 	// tileQueries is the height of a tile.
 	tileQueries = 4
-	// coarseKeys is how many keys are compared coarsely at a time.
+	// coarseKeys is the number of keys per coarse comparison.
 	coarseKeys = 32
-	// coarseSpace is how many bytes of planes of keys are kept on the stack for the next queries:
-	// those of 1024 keys of two words, or 512 of four. Planes of more are made for each row of
-	// tiles.
+	// coarseSpace is the size in bytes of the planes of keys that are stored on the stack for the
+	// next queries: those of 1024 keys with two words, or 512 with four. If there are more keys,
+	// planes are recomputed for each row of tiles.
 	coarseSpace = 4096
-	// coarsePass is how many comparisons there must be for each that lets tiles pass; coarseStart
-	// is how many there are taken to have been before.
+	// coarsePass is the minimum number of comparisons for each one that passes; coarseStart is the
+	// number of comparisons that are assumed to have happened before.
 	coarsePass, coarseStart = 4, 3
 )
 
 // pairs emits code that appends the pairs of one query of a tile: query<<32 | position for each bit
-// of lanes (changed), which are the keys at position first and after.
+// set in lanes (changed). Bit i stands for the key at position first+i.
 type pairs struct {
 	dst, count GPVirtual
-	query      GPVirtual // number of the tile's first one
+	query      GPVirtual // number of the tile's first query
 	first      GPVirtual // number of the tile's first key
 }
 
@@ -66,19 +66,19 @@ func (p *pairs) emit(label string, row int, lanes GPVirtual) {
 
 // many512 holds the registers of the scans for AVX-512.
 type many512 struct {
-	lanes, step Mem // numbers of the lanes; the difference of the pairs of a query and the next one
+	lanes, step Mem // lane numbers; difference between the pairs of a query and the next one
 	dst         GPVirtual
 	query       GPVirtual // number of the first query of a row of tiles
-	queryAt     GPVirtual // where it is
-	rows        GPVirtual // queries that are left, at least one
+	queryAt     GPVirtual // its address
+	rows        GPVirtual // remaining queries, at least one
 	keys, m, k  GPVirtual
-	whole       GPVirtual // keys in whole tiles; K1 has the lanes of the others, K3 all eight
+	whole       GPVirtual // keys in whole tiles; K1 has the lanes of the remaining keys, K3 has all eight
 	first       GPVirtual // number of the next key
 	queries     [tileQueries]VecVirtual
 	limit       VecVirtual
 }
 
-// setUp loads what all scans need.
+// setUp loads the parameters that all scans need.
 func (s *many512) setUp() {
 	s.dst, s.query, s.queryAt, s.rows = GP64(), GP64(), GP64(), GP64()
 	s.keys, s.m, s.k, s.whole, s.first = GP64(), GP64(), GP64(), GP64(), GP64()
@@ -105,8 +105,7 @@ func (s *many512) setUp() {
 	KMOVB(ones.As32(), K1)
 }
 
-// loadQueries broadcasts four queries; where fewer are left the last one stands for those that are
-// missing.
+// loadQueries broadcasts four queries. If fewer remain, the last one replaces the missing ones.
 func (s *many512) loadQueries() {
 	last := GP64()
 	LEAQ(Mem{Base: s.rows, Disp: -1}, last)
@@ -120,8 +119,8 @@ func (s *many512) loadQueries() {
 	}
 }
 
-// tile compares the queries with keys (changed) in the lanes of mask. The lesser of two distances
-// is found faster in halves of lanes, and they fit there.
+// tile compares the queries with keys (changed) in the lanes of mask. Minimums are computed in
+// half-lanes, which is faster, and distances fit into them.
 func (s *many512) tile(name string, keys VecVirtual, mask Register) {
 	var far [tileQueries]VecVirtual
 	for i := range far {
@@ -159,8 +158,8 @@ func (s *many512) tile(name string, keys VecVirtual, mask Register) {
 	Label(name + "Next")
 }
 
-// tiles compares the queries with the keys from s.first to end, which is at most s.whole, and goes
-// on at the label tilesEnd.
+// tiles compares the queries with the keys from s.first to end, which is at most s.whole. It
+// continues at the label tilesEnd.
 func (s *many512) tiles(end GPVirtual) {
 	Label("tiles")
 	CMPQ(s.first, end)
@@ -172,8 +171,8 @@ func (s *many512) tiles(end GPVirtual) {
 	JMP(LabelRef("tiles"))
 }
 
-// finish compares the queries with the keys after whole tiles, and goes to rows if there are more
-// queries, or else returns.
+// finish compares the queries with the keys after the whole tiles. It jumps to rows if there are
+// more queries, or else returns.
 func (s *many512) finish(rows string) {
 	KORTESTB(K1, K1)
 	JZ(LabelRef("done"))
@@ -192,7 +191,7 @@ func (s *many512) finish(rows string) {
 	RET()
 }
 
-// queryStep is the difference of the pairs of a key with a query and with the next one.
+// queryStep returns the difference between the pairs of a key with a query and with the next query.
 func queryStep() Mem {
 	m := GLOBL("step", RODATA|NOPTR)
 	DATA(0, U64(1<<32))
@@ -202,8 +201,8 @@ func queryStep() Mem {
 func scanMany512(lanes, step Mem) {
 	TEXT("scanManyAVX512", NOSPLIT, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as ScanMany has them, and returns how many they are. It",
-		"may change seven words after the room for all of them.")
+	Doc("scanManyAVX512 writes to dst the pairs of n queries and m keys, n >= 1, as defined by ScanMany.",
+		"It returns their number. It may overwrite seven words after the space for n*m pairs.")
 	s := many512{lanes: lanes, step: step}
 	s.setUp()
 	Label("queries")
@@ -214,22 +213,22 @@ func scanMany512(lanes, step Mem) {
 	s.finish("queries")
 }
 
-// coarse512 is many512 with a coarse comparison. A plane is a register with one word of each of
-// coarseKeys keys, in any order, or of a query as often.
+// coarse512 is many512 with a coarse comparison. A plane is a register that has one word of each of
+// coarseKeys keys, in any order, or coarseKeys copies of a word of a query.
 type coarse512 struct {
 	many512
-	words   int                       // planes of the keys, and of a query
+	words   int                       // number of planes of the keys, and of each query
 	planes  [tileQueries][]VecVirtual // of the queries
-	swap    Mem                       // shuffles the bytes of 32 bits into reverse order
-	most    VecVirtual                // k, in lanes of 16 bits
-	scratch [2][4]VecVirtual          // or else the allocator would take too many registers
-	space   GPVirtual                 // where planes of keys are kept
-	end     GPVirtual                 // where the keys to compare coarsely end; 0 if that is given up
-	until   GPVirtual                 // where the keys to compare after that end
-	credit  GPVirtual                 // negative once too many have passed
+	swap    Mem                       // shuffle that reverses the bytes of 32 bits
+	most    VecVirtual                // k, in 16-bit lanes
+	scratch [2][4]VecVirtual          // fixed registers, because the allocator would use too many
+	space   GPVirtual                 // address of the stored planes of keys
+	end     GPVirtual                 // end of the keys to compare coarsely; 0 after this was abandoned
+	until   GPVirtual                 // end of the keys to compare after that
+	credit  GPVirtual                 // negative after too many comparisons have passed
 }
 
-// reversedBytes is a shuffle that reverses the bytes of 32 bits.
+// reversedBytes returns a shuffle that reverses the bytes of 32 bits.
 func reversedBytes() Mem {
 	m := GLOBL("reversed", RODATA|NOPTR)
 	for i := range 64 {
@@ -238,17 +237,18 @@ func reversedBytes() Mem {
 	return m
 }
 
-// kept is of how many keys planes are kept, a power of two.
-func (s *coarse512) kept() int { return coarseSpace / 2 / s.words }
+// stored returns the number of keys whose planes are stored, a power of two.
+func (s *coarse512) stored() int { return coarseSpace / 2 / s.words }
 
-// plane is where a plane of the keys from first on is kept.
+// plane returns the address of a stored plane of the keys at first.
 func (s *coarse512) plane(i int, first Register) Mem {
 	return Mem{Base: s.space, Index: first, Scale: uint8(2 * s.words), Disp: 64 * i}
 }
 
-// splitQueries makes the planes of the queries. Every other plane has the bytes of the one before
-// in reverse order: it begins with the second word, whose low bits so lie on high ones of the
-// first. If it is the high bits of all words that differ less than others, more are set for that.
+// splitQueries makes the planes of the queries. Every other plane has the bytes of the previous one
+// in reverse order. It begins with the second word, so low bits of the second word are superimposed
+// on high bits of the first. If high bits of all words differ less often than others, this sets
+// more bits.
 func (s *coarse512) splitQueries() {
 	for i, q := range s.queries {
 		p := s.planes[i]
@@ -272,8 +272,8 @@ func (s *coarse512) loadKeys() {
 	}
 }
 
-// loadLastKeys loads the keys that are left, of which there are less. The first of them stands for
-// those that are missing.
+// loadLastKeys loads the remaining keys, which are less than coarseKeys. The first of these
+// replaces the missing ones.
 func (s *coarse512) loadLastKeys(left GPVirtual) {
 	ones := GP64()
 	MOVL(U32(1<<32-1), ones.As32())
@@ -286,7 +286,7 @@ func (s *coarse512) loadLastKeys(left GPVirtual) {
 	}
 }
 
-// splitKeys makes the planes of the keys that are loaded, and keeps them.
+// splitKeys makes and stores the planes of the loaded keys.
 func (s *coarse512) splitKeys() {
 	keys, halves := s.scratch[0], s.scratch[1]
 	VSHUFPS(Imm(0x88), keys[1], keys[0], halves[0]) // low halves
@@ -299,7 +299,7 @@ func (s *coarse512) splitKeys() {
 	}
 	at := GP32()
 	MOVL(s.first.As32(), at)
-	ANDL(U32(s.kept()-1), at) // if there are more keys than that, none of the planes is used again
+	ANDL(U32(s.stored()-1), at) // with more keys than that, no stored plane is reused
 	for i, plane := range s.scratch[0][:s.words] {
 		// K5 has the odd lanes.
 		VPBLENDMW(halves[i^1], halves[i], K5, plane)
@@ -310,7 +310,7 @@ func (s *coarse512) splitKeys() {
 	}
 }
 
-// compare goes to the label passed if any of the keys whose planes are loaded may be near a query.
+// compare jumps to the label passed if any of the keys with loaded planes may be near a query.
 func (s *coarse512) compare() {
 	INCQ(s.credit)
 	keys, far := s.scratch[0], s.scratch[1]
@@ -329,19 +329,19 @@ func (s *coarse512) compare() {
 	JNZ(LabelRef("passed"))
 }
 
-// next goes to label while there are more keys to compare coarsely.
+// next jumps to label while there are more keys to compare coarsely.
 func (s *coarse512) next(label string) {
 	ADDQ(Imm(coarseKeys), s.first)
 	CMPQ(s.first, s.end)
 	JL(LabelRef(label))
 }
 
-// coarseMany512 emits scanMany512 with a coarse comparison of two words or four.
+// coarseMany512 emits scanMany512 with a coarse comparison of two or four words.
 func coarseMany512(name string, words int, lanes, step, swap Mem) {
 	TEXT(name, 0, "func(dst, queries *uint64, n int, keys *uint64, m int, k uint64, coarse int) (count int)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is scanManyAVX512 with a coarse comparison, of %d words, of the first keys. Their number, coarse, is a multiple", name, words),
-		"of 32, at least one of them, which may exceed m by 23.")
+	Doc(fmt.Sprintf("%s is scanManyAVX512 with a coarse comparison, of %d words, of the first keys. Their", name, words),
+		"number, coarse, is a multiple of 32 and at least 32. It may exceed m by 23.")
 	space := AllocLocal(coarseSpace + 64)
 	s := coarse512{many512: many512{lanes: lanes, step: step}, words: words, swap: swap}
 	s.space, s.end, s.until, s.credit, s.most = GP64(), GP64(), GP64(), GP64(), ZMM()
@@ -363,7 +363,7 @@ func coarseMany512(name string, words int, lanes, step, swap Mem) {
 	s.scan()
 }
 
-// scan emits the scan, once all is set up.
+// scan emits the scan after the set-up.
 func (s *coarse512) scan() {
 	Label("queries")
 	s.loadQueries()
@@ -372,7 +372,7 @@ func (s *coarse512) scan() {
 	JZ(LabelRef("rest"))
 	s.splitQueries()
 	Label("coarse")
-	CMPQ(s.m, U32(s.kept()))
+	CMPQ(s.m, U32(s.stored()))
 	JG(LabelRef("split"))
 	TESTQ(s.query, s.query)
 	JZ(LabelRef("split"))
@@ -426,13 +426,13 @@ func (s *coarse512) scan() {
 	s.finish("queries")
 }
 
-// scanTiles2 is one row of tiles for AVX2, which has too few registers, and no masked loads worth
-// having, for more.
+// scanTiles2 emits a kernel for one row of tiles with AVX2, which has too few registers, and no
+// efficient masked loads, for more.
 func scanTiles2(nibbles Mem) {
 	TEXT("scanTilesAVX2", NOSPLIT, "func(dst *uint64, queries *[4]uint64, rows, query int, keys *uint64, groups int, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanTilesAVX2 writes to dst the pairs of the first rows of four queries, the first of which has the given number, and groups*8",
-		"keys, and returns how many they are.")
+	Doc("scanTilesAVX2 writes to dst the pairs of groups*8 keys and the first rows of four queries, and",
+		"returns their number. query is the number of the first query.")
 	var s pairs
 	s.dst, s.count, s.query, s.first = GP64(), GP64(), GP64(), GP64()
 	p, keys, rows, n := GP64(), GP64(), GP64(), GP64()

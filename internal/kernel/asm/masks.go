@@ -6,12 +6,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// isWord reports whether a byte belongs to words.
+// isWord reports whether a byte is part of a word.
 func isWord(b byte) bool {
 	return '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
 }
 
-// bytes returns n bytes in memory, byte i being f(i).
+// bytes returns n bytes in memory; byte i is f(i).
 func bytes(name string, n int, f func(i int) byte) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i := range n {
@@ -20,7 +20,8 @@ func bytes(name string, n int, f func(i int) byte) Mem {
 	return m
 }
 
-// masksAVX512 emits a kernel that looks bytes up in a table of 128, whose high bits make the mask.
+// masksAVX512 emits a kernel that looks bytes up in a table of 128 entries, whose high bits make up
+// the mask.
 func masksAVX512() {
 	TEXT("masksAVX512", NOSPLIT, "func(dst *uint64, text *byte, blocks int) int")
 	Pragma("noescape")
@@ -53,7 +54,7 @@ func masksAVX512() {
 	endBlock(text, i)
 }
 
-// masksAVX2 emits a kernel that compares bytes with the ends of the ranges.
+// masksAVX2 emits a kernel that compares bytes with the bounds of the ranges.
 func masksAVX2() {
 	TEXT("masksAVX2", NOSPLIT, "func(dst *uint64, text *byte, blocks int) int")
 	Pragma("noescape")
@@ -102,7 +103,7 @@ func masksAVX2() {
 	endBlock(text, i)
 }
 
-// endBlock ends the loop over blocks of text, of which i are done, and the kernel.
+// endBlock ends the loop over blocks of text, and the kernel; i is the number of completed blocks.
 func endBlock(text, i Register) {
 	ADDQ(U8(64), text)
 	INCQ(i)
@@ -114,8 +115,8 @@ func endBlock(text, i Register) {
 	RET()
 }
 
-// edgesAVX512 emits a kernel that compresses the numbers 0..63 by the edges of a mask and stores
-// all 64, of which the next mask's overwrite those that are not edges.
+// edgesAVX512 emits a kernel that compresses the numbers 0..63 by the edges of a mask. It stores
+// all 64 results; those of the next mask overwrite the ones that are not edges.
 func edgesAVX512() {
 	TEXT("edgesAVX512", NOSPLIT, "func(dst *uint16, masks *uint64, n int) int")
 	Pragma("noescape")

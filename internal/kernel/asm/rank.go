@@ -6,11 +6,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rank emits the search for two zeros of the words from p (changed) to end: from becomes the number
-// of ones before zero number from, to the number before zero number to, 1 <= to, or n where there
-// are fewer zeros. It walks the words by population count and finds the bit in the last one with
-// PDEP, which is fast on every processor that has AVX-512. A search of all words at once in vector
-// registers has no branches to mispredict but takes as long.
+// rank emits the search for two zeros in the words from p (changed) to end. from is set to the
+// number of ones before zero number from. to, which must be at least 1, is set to the number of
+// ones before zero number to, or to n if there are fewer zeros. The search walks over the words by
+// population count, and finds the bit in the last word with PDEP, which is fast on every processor
+// with AVX-512. Searching all words at once in vector registers has no branches to mispredict but
+// is not faster.
 func rank(p, end, from, to, n Register) {
 	bit, word, zeros, one, sum := GP64(), GP64(), GP64(), GP64(), GP64()
 	XORQ(bit, bit) // number of the first bit of the current word
@@ -58,7 +59,7 @@ func rank(p, end, from, to, n Register) {
 func rankZeros() {
 	TEXT("rankZeros", NOSPLIT, "func(unary *byte, words int, from, to uint64, n int) (lo, hi int)")
 	Pragma("noescape")
-	Doc("rankZeros is rankZerosGo; words is at least one, and 1 <= to.")
+	Doc("rankZeros is rankZerosGo; words and to must be at least one.")
 	p, end := Load(Param("unary"), GP64()), GP64()
 	Load(Param("words"), end)
 	LEAQ(Mem{Base: p, Index: end, Scale: 8}, end)
@@ -69,7 +70,7 @@ func rankZeros() {
 	RET()
 }
 
-// selectBit is one PDEP, for which Go has no intrinsic.
+// selectBit emits a function with one PDEP, for which Go has no intrinsic.
 func selectBit() {
 	TEXT("selectBit", NOSPLIT, "func(w uint64, i int) int")
 	Pragma("noescape")

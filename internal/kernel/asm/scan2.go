@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// nibbleCounts is the number of ones of each four bits, for both halves of a register; then four
-// bits of every byte.
+// nibbleCounts returns the number of ones in each four-bit value, for both halves of a register,
+// followed by a mask of four bits in each byte.
 func nibbleCounts() Mem {
 	m := GLOBL("nibbles", RODATA|NOPTR)
 	for i := range 32 {
@@ -41,8 +41,8 @@ func (s *scan2) setUp(nibbles Mem) {
 	VPXOR(s.zero, s.zero, s.zero)
 }
 
-// compare returns a register with the lanes of keys (changed) that are beyond the limit, as its
-// four lowest bits.
+// compare returns a register whose four lowest bits are the lanes of keys (changed) that are beyond
+// the limit.
 func (s *scan2) compare(keys VecVirtual) GPVirtual {
 	high := YMM()
 	VPXOR(s.query, keys, keys)
@@ -62,8 +62,7 @@ func (s *scan2) compare(keys VecVirtual) GPVirtual {
 	return far
 }
 
-// groups emits the loop over groups of eight keys; load brings the half i (0 or 1) of the current
-// group.
+// groups emits the loop over groups of eight keys. load loads half i (0 or 1) of the current group.
 func (s *scan2) groups(n Register, load func(i int, to VecVirtual), step func()) {
 	Label("group")
 	TESTQ(n, n)
@@ -100,7 +99,7 @@ func (s *scan2) groups(n Register, load func(i int, to VecVirtual), step func())
 func scanPacked2(nibbles Mem) {
 	TEXT("scanPackedAVX2", NOSPLIT, "func(dst *uint32, packed *byte, l *[160]byte, width, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanPackedAVX2 is scanPackedAVX512, but it writes no words past the result.")
+	Doc("scanPackedAVX2 is scanPackedAVX512, but it writes no words after the result.")
 	var s scan2
 	s.setUp(nibbles)
 	p := Load(Param("packed"), GP64())
@@ -143,7 +142,7 @@ func scanPacked2(nibbles Mem) {
 func scanFlat2(nibbles Mem) {
 	TEXT("scanFlatAVX2", NOSPLIT, "func(dst *uint32, keys *uint64, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanFlatAVX2 is scanFlatAVX512, but it writes no words past the result.")
+	Doc("scanFlatAVX2 is scanFlatAVX512, but it writes no words after the result.")
 	var s scan2
 	s.setUp(nibbles)
 	p := Load(Param("keys"), GP64())

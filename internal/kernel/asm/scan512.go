@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// laneNumbers are the positions of eight keys relative to the first.
+// laneNumbers returns the positions of eight keys relative to the first one.
 func laneNumbers() Mem {
 	m := GLOBL("lanes", RODATA|NOPTR)
 	for i := range 8 {
@@ -17,14 +17,14 @@ func laneNumbers() Mem {
 
 // scan512 holds the registers that the AVX-512 scans share.
 type scan512 struct {
-	dst, count    Register // output: where the positions go, how many there are
+	dst, count    Register // address and number of the positions found
 	first         GPVirtual
 	query, mask   VecVirtual
 	limit, lanes  VecVirtual
-	shuffle, move VecVirtual // of a packed scan, as mask is
+	shuffle, move VecVirtual // like mask, only for packed scans
 }
 
-// compare leaves in k the lanes of the group at m that are within the limit. Imm 0x28 of the
+// compare sets k to the lanes of the group at m that are within the limit. Immediate 0x28 of the
 // ternary logic is (keys ^ query) & mask.
 func (s *scan512) compare(m Mem, k Register) {
 	keys := ZMM()
@@ -54,7 +54,7 @@ func (s *scan512) emit(k Register, plus int) {
 	ADDQ(bits.As64(), s.count)
 }
 
-// setUp loads what all scans need but for s.first.
+// setUp loads the parameters that all scans need, except for s.first.
 func (s *scan512) setUp(lanes Mem) {
 	s.dst = Load(Param("dst"), GP64())
 	s.query, s.limit, s.lanes = ZMM(), ZMM(), ZMM()
@@ -67,8 +67,8 @@ func (s *scan512) setUp(lanes Mem) {
 	s.count = count
 }
 
-// groups emits the loop over groups of eight keys, four at a time and then singly. at is the
-// address of group i (0..3) of the current ones.
+// groups emits the loop over groups of eight keys: first four groups at a time, then single ones.
+// at returns the address of the current group i (0..3).
 func (s *scan512) groups(n Register, at func(i int) Mem, step func(groups int)) {
 	ks := []Register{K1, K2, K3, K4}
 	Label("four")
@@ -106,8 +106,8 @@ func (s *scan512) groups(n Register, at func(i int) Mem, step func(groups int)) 
 	Label("done")
 }
 
-// setUpPacked loads what scans of packed values also need, and returns their width and the offset
-// of group i of the current ones from p on.
+// setUpPacked loads the additional parameters of scans of packed values. It returns the width, and
+// the address of current group i, starting at p.
 func (s *scan512) setUpPacked(p Register) (width Register, at func(i int) Mem) {
 	l := Load(Param("l"), GP64())
 	width = Load(Param("width"), GP64())
@@ -139,9 +139,10 @@ func (s *scan512) finish() {
 func scanPacked512(lanes Mem) {
 	TEXT("scanPackedAVX512", NOSPLIT, "func(dst *uint32, packed *byte, l *[128]byte, width, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of groups*8 keys that differ",
-		"from the lowest width bits of q in at most k bits, and returns how many they are. It reads 64 bytes a group, and writes up to",
-		"seven words more than it returns, but never more than groups*8.")
+	Doc("scanPackedAVX512 writes to dst the positions, counted from first, of the packed values of",
+		"groups*8 keys that differ from the lowest width bits of q in at most k bits. It returns their",
+		"number. It reads 64 bytes per group, and writes up to seven words more than it returns, but never",
+		"more than groups*8.")
 	var s scan512
 	s.setUp(lanes)
 	s.first = GP64()
@@ -159,8 +160,8 @@ func scanBlock512(lanes Mem) {
 	TEXT("scanBlockAVX512", NOSPLIT,
 		"func(dst *uint32, block *byte, l *[128]byte, high, width, n int, from, to, q, k uint64) (lo, hi, count int)")
 	Pragma("noescape")
-	Doc("scanBlockAVX512 is rankZeros on the high words at the start of a block, and scanPackedAVX512 on the groups of the packed values",
-		"that follow which [lo, hi) touches.")
+	Doc("scanBlockAVX512 is rankZeros for the high words at the start of a block, and scanPackedAVX512 for",
+		"the following groups of packed values that overlap [lo, hi).")
 	p, end := Load(Param("block"), GP64()), GP64()
 	Load(Param("high"), end)
 	LEAQ(Mem{Base: p, Index: end, Scale: 8}, end)
@@ -192,8 +193,8 @@ func scanBlock512(lanes Mem) {
 func scanFlat512(lanes Mem) {
 	TEXT("scanFlatAVX512", NOSPLIT, "func(dst *uint32, keys *uint64, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")
-	Doc("scanFlatAVX512 writes to dst the positions, counted from first, of those of groups*8 keys that differ from q in at most",
-		"k bits, and returns how many they are. It writes up to seven words more than it returns.")
+	Doc("scanFlatAVX512 writes to dst the positions, counted from first, of groups*8 keys that differ from",
+		"q in at most k bits. It returns their number. It writes up to seven words more than it returns.")
 	var s scan512
 	s.setUp(lanes)
 	s.first = GP64()

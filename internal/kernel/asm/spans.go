@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The fields of a Span, and its size.
+// Offsets of the fields of a Span, and its size.
 const (
 	spanPacked = 0
 	spanQuery  = 8
@@ -19,7 +19,7 @@ const (
 	spanSize   = 32
 )
 
-// span has what both loops over spans load of the current one.
+// span has the fields of the current span that both loops over spans load.
 type span struct {
 	at             Register
 	p, from, to, w GPVirtual
@@ -33,8 +33,8 @@ func (s *span) load() {
 	MOVBQZX(Mem{Base: s.at, Disp: spanWidth}, s.w)
 }
 
-// last leaves in end where the last byte of the span is, while s.p is where its block begins; of
-// values without bits there is none, and it is the first.
+// last sets end to the address of the last byte of the span, while s.p is the start of its block.
+// Values of width 0 have no bytes; then it is the start.
 func (s *span) last(end GPVirtual) {
 	none := GP64()
 	XORQ(none, none)
@@ -46,7 +46,8 @@ func (s *span) last(end GPVirtual) {
 	ADDQ(s.p, end)
 }
 
-// start moves s.p to the byte in which the span begins, and leaves in bit the number of the bit.
+// start moves s.p to the first byte of the span, and sets bit to the number of its first bit in
+// that byte.
 func (s *span) start(bit GPVirtual) {
 	MOVQ(s.from, bit)
 	IMULQ(s.w, bit)
@@ -57,15 +58,16 @@ func (s *span) start(bit GPVirtual) {
 	ANDQ(Imm(7), bit)
 }
 
-// scanSpans512 compares eight values at a time from the first on, wherever that begins, in steps of
-// four such groups. Most spans are one step, so how many groups it has is no branch: after the last
-// group it is loaded again, and what lies past the end is left out by its position. The last step
-// loads no cache line that the span has nothing of: from the span's last line on, that line is
-// loaded.
+// scanSpans512 compares eight values at a time, beginning at the first value at any bit, in steps
+// of four such groups. Most spans need only one step, so the number of groups is not a branch:
+// after the last group, that group is loaded again, and values beyond the end are excluded by their
+// position. The last step does not load cache lines outside the span: it replaces them by the
+// span's last line.
 func scanSpans512() {
 	TEXT("scanSpansAVX512", NOSPLIT, "func(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)")
 	Pragma("noescape")
-	Doc("scanSpansAVX512 writes to dst what ScanSpans appends for n spans, n >= 1, and returns how much that is.")
+	Doc("scanSpansAVX512 writes to dst the values that ScanSpans appends for n spans, n >= 1, and returns",
+		"their number.")
 	s := new(spans512)
 	s.dst = Load(Param("dst"), GP64())
 	s.at = Load(Param("spans"), GP64())
@@ -116,10 +118,10 @@ type spans512 struct {
 	span
 	number GPVirtual // of the span, << 32
 	end    GPVirtual // the span's last cache line
-	left   GPVirtual // groups of eight from scan512.first on, the current position
+	left   GPVirtual // remaining groups of eight, starting at the current position scan512.first
 }
 
-// groupMasks are where the lanes of four groups go that are near.
+// groupMasks have the near lanes of four groups.
 var groupMasks = []Register{K1, K2, K3, K4}
 
 // begin loads the current span.
@@ -151,7 +153,7 @@ func (s *spans512) begin(lanes Register) {
 	VMOVDQU64(Mem{Base: lanes, Index: l, Scale: 1, Disp: 64}, s.move)
 }
 
-// tail compares the last one to four groups, and leaves whether any value is near in the flags.
+// tail compares the last one to four groups, and sets the flags by whether any value is near.
 func (s *spans512) tail() {
 	before := GP64()
 	XORQ(before, before)
@@ -178,7 +180,7 @@ func (s *spans512) tail() {
 	anyNear()
 }
 
-// whole is tail for four groups that others follow.
+// whole is tail for four groups that are followed by others.
 func (s *spans512) whole() {
 	three := GP64()
 	LEAQ(Mem{Base: s.w, Index: s.w, Scale: 2}, three)
@@ -196,7 +198,7 @@ func anyNear() {
 	KORTESTB(K5, K6)
 }
 
-// near appends the values of four groups that are near and lie in the span.
+// near appends the near values of four groups that are within the span.
 func (s *spans512) near(label string) {
 	for i, k := range groupMasks {
 		name := fmt.Sprint(label, i)
@@ -219,7 +221,8 @@ func (s *spans512) near(label string) {
 	}
 }
 
-// prefetchSpans prefetches three lines of each span without a branch, as most have no more.
+// prefetchSpans emits a function that prefetches three lines of each span without a branch, because
+// most spans have no more lines.
 func prefetchSpans() {
 	TEXT("prefetchSpans", NOSPLIT, "func(spans *byte, n int)")
 	Pragma("noescape")

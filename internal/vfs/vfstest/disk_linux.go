@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SmallDisk mounts a file system of that many MiB until the test ends and returns its folder. It
-// skips the test where that is not possible.
+// SmallDisk mounts a file system of this many MiB until the test ends and returns its folder. It
+// skips the test if that is impossible.
 func SmallDisk(t testing.TB, mebibytes int) string {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -1,10 +1,10 @@
-// Package vfstest has file systems for tests of what uses package vfs.
+// Package vfstest has file systems for tests of packages that use package vfs.
 //
-//	Mem       a file system in memory that knows what a power cut or a kill leaves of it
+//	Mem       a file system in memory that simulates power cuts and killed processes
 //	Faulty    any file system, with errors and short writes injected
-//	SmallDisk a real one with room for little
+//	SmallDisk a real one with little space
 //
-// Mem implements the rules of package vfs at their strictest: whatever they allow to be lost can be
+// Mem implements the strictest reading of package vfs's rules: all data that may be lost can be
 // lost (Mem.CrashClone), and every operation that changes something can be the last (Mem.CrashAt).
 // Names in Mem are slash-separated paths.
 //

@@ -13,8 +13,8 @@ import (
 // OpKind is a kind of operation that Faulty can make fail.
 type OpKind int
 
-// The operations, named after the methods. OpCommitted is the answer of a Commit whose change has
-// been made: an error injected there is that of a failed fsync after the last write.
+// Operations, named after the methods. OpCommitted is the result of a Commit whose change has been
+// made: an error injected there simulates a failed fsync after the last write.
 const (
 	OpCreate OpKind = iota + 1
 	OpOpen
@@ -54,7 +54,7 @@ func (k OpKind) String() string {
 	return fmt.Sprintf("op%d", int(k))
 }
 
-// Changes says whether operations of the kind change the file system, or make a change durable.
+// Changes reports whether operations of this kind change the file system, or make a change durable.
 func (k OpKind) Changes() bool {
 	switch k {
 	case OpOpen, OpAppend, OpList, OpStat, OpHostFile, OpRead, OpSize, OpMmap, OpClose:
@@ -63,50 +63,53 @@ func (k OpKind) Changes() bool {
 	return true
 }
 
-// Op is one operation, as shown to the function that decides about its fate.
+// Op is one operation, as passed to the inject function.
 type Op struct {
 	Kind  OpKind
-	Name  string // the file's name; of a Rename the old one
-	N     int    // the operation's number, from 1, over all kinds
-	Bytes int    // how much is to be written or read, for OpWrite and OpRead
+	Name  string // the file's name; for a Rename, the old one
+	N     int    // the operation's number, counted from 1 over all kinds
+	Bytes int    // number of bytes to write or read, for OpWrite and OpRead
 }
 
-// ShortWrite is an error to inject into OpWrite: the first N bytes are written, then Err happens.
+// ShortWrite is an error to inject into OpWrite: the first N bytes are written, and then the
+// operation fails with Err.
 type ShortWrite struct {
 	N   int
 	Err error
 }
 
-// Error is that of Err.
+// Error describes the short write.
 func (e *ShortWrite) Error() string { return fmt.Sprintf("short write of %d bytes: %v", e.N, e.Err) }
 
 // Unwrap returns Err.
 func (e *ShortWrite) Unwrap() error { return e.Err }
 
-// Faulty passes every operation to another FS, unless a function says that it fails.
+// Faulty passes every operation to another FS, unless the inject function makes it fail.
 type Faulty struct {
 	inner vfs.FS
-	dir   string // of which inner is the root, "" if of all
+	dir   string // the directory that inner is the root of, or ""
 	*faults
 }
 
-// faults are shared by a Faulty and its roots.
+// faults is the state that a Faulty shares with its roots.
 type faults struct {
 	mu     sync.Mutex
 	n      int
 	inject func(op Op) error
 }
 
-// NewFaulty returns a file system over inner. inject is called before every operation, one at a
-// time; an error from it is the operation's, which then does nothing (but see ShortWrite and
-// OpCommitted). A nil inject lets all pass. inject must not use the Faulty.
+// NewFaulty returns a file system that wraps inner. inject is called before every operation, one
+// call at a time. If it returns an error, the operation has no effect and returns that error
+// (exceptions: ShortWrite and OpCommitted). A nil inject injects nothing. inject must not use the
+// Faulty.
 //
-// A failed Close still closes the file. What a library does with a host file or a map is not seen.
+// A failed Close still closes the file. Operations of a library on a host file or a mapping are not
+// intercepted.
 func NewFaulty(inner vfs.FS, inject func(op Op) error) *Faulty {
 	return &Faulty{inner: inner, faults: &faults{inject: inject}}
 }
 
-// SetInject replaces the deciding function.
+// SetInject replaces the inject function.
 func (y *Faulty) SetInject(inject func(op Op) error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -120,7 +123,7 @@ func (y *Faulty) Ops() int {
 	return y.n
 }
 
-// FailOnce returns an inject function for NewFaulty: the operation number n fails with err.
+// FailOnce returns an inject function with which operation number n fails with err.
 func FailOnce(n int, err error) func(Op) error {
 	return func(op Op) error {
 		if op.N == n {
@@ -130,8 +133,8 @@ func FailOnce(n int, err error) func(Op) error {
 	}
 }
 
-// FailFrom returns an inject function for NewFaulty: from number n on every operation that changes
-// something fails with err, as on a disk that is full or has gone read-only.
+// FailFrom returns an inject function with which every operation that changes something, from
+// number n on, fails with err, as on a disk that is full or has become read-only.
 func FailFrom(n int, err error) func(Op) error {
 	return func(op Op) error {
 		if op.N >= n && op.Kind.Changes() {
@@ -156,7 +159,7 @@ func (y *Faulty) op(kind OpKind, name string, bytes int) error {
 	return nil
 }
 
-// do does an operation that returns no more than an error, unless inject fails it.
+// do performs an operation that returns only an error, unless inject makes it fail.
 func (y *Faulty) do(kind OpKind, name string, operation func() error) error {
 	if err := y.op(kind, name, 0); err != nil {
 		return err
@@ -164,7 +167,7 @@ func (y *Faulty) do(kind OpKind, name string, operation func() error) error {
 	return operation()
 }
 
-// get does an operation that returns a value, unless inject fails it.
+// get performs an operation that returns a value, unless inject makes it fail.
 func get[T any](y *Faulty, kind OpKind, name string, operation func(name string) (T, error)) (value T, err error) {
 	if err := y.op(kind, name, 0); err != nil {
 		return value, err
@@ -199,12 +202,12 @@ func (y *Faulty) Rename(oldName, newName string) error {
 	return y.do(OpRename, oldName, func() error { return y.inner.Rename(oldName, newName) })
 }
 
-// RenameNew implements vfs.FS. It is one of the operations OpRename.
+// RenameNew implements vfs.FS. Its kind is OpRename.
 func (y *Faulty) RenameNew(oldName, newName string) error {
 	return y.do(OpRename, oldName, func() error { return y.inner.RenameNew(oldName, newName) })
 }
 
-// OpenRoot implements vfs.FS. It is one of the operations OpOpen.
+// OpenRoot implements vfs.FS. Its kind is OpOpen.
 func (y *Faulty) OpenRoot(dir string) (vfs.Root, error) {
 	root, err := get(y, OpOpen, dir, y.inner.OpenRoot)
 	if err != nil {

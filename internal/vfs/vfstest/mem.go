@@ -19,59 +19,57 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// ErrCrashed is what every call on a Mem returns from the operation named by CrashAt on.
+// ErrCrashed is returned by every call on a Mem from the operation given to CrashAt on.
 var ErrCrashed = errors.New("the machine has lost power")
 
-// Mem is a file system in memory that knows what a power cut would leave of it.
+// Mem is a file system in memory that simulates power cuts.
 //
-// Every file has its present bytes and those of its last Sync, every directory its present names
-// and those of its last SyncDir; CrashClone builds from them a file system that a power cut may
-// leave. Every operation that changes something is numbered from 1, and CrashAt stops the machine
-// before the one of a given number, so that a workload can be crashed at each of its operations in
-// turn.
+// For every file it stores the current bytes and those of the last Sync, and for every directory
+// the current names and those of the last SyncDir. From these, CrashClone builds a file system that
+// a power cut may leave. Every operation that changes something is numbered from 1, and CrashAt
+// stops the machine before a given operation, so that a workload can be crashed at each operation.
 //
-// A file can be removed or renamed while it is open, as on POSIX. The root directory "." needs no
-// creation.
+// A file can be removed or renamed while it is open, as on POSIX. The root directory "." exists.
 //
-// Host files (HostFile) lie in a folder on disk under names of their own; Commit reads them back.
+// Host files (HostFile) are stored in a folder on disk under generated names; Commit reads them.
 type Mem struct {
-	hostDir string // where host files lie
+	hostDir string // folder of the host files
 
 	mu      sync.Mutex
 	root    *memNode
-	ops     int               // mutating operations so far
-	crashAt int               // the number of the first operation that fails, 0 for none
-	limit   int               // of the bytes in all files, 0 for none
-	locks   map[*memNode]bool // of files, whatever their names, that are held
-	hosts   []string          // host files made
+	ops     int               // number of mutating operations so far
+	crashAt int               // number of the first operation that fails, or 0
+	limit   int               // on the bytes in all files, or 0
+	locks   map[*memNode]bool // files whose lock is held; independent of their names
+	hosts   []string          // paths of the host files
 }
 
-// memNode is a file or a directory. The invariant of a file: neither data nor synced is ever
-// overwritten in place; data grows by append and is copied by Truncate, so that both may share one
-// array with each other, with maps and with clones.
+// memNode is a file or a directory. Invariant of a file: neither data nor synced is ever
+// overwritten in place; data grows by append, and Truncate copies it. Therefore they may share one
+// array with each other, with mappings and with clones.
 type memNode struct {
 	data   []byte // a file's bytes
 	synced []byte // its bytes at the last Sync
 	host   string // the path of its host file, "" if it has none
 
-	whole  bool   // data came by Commit and is not durable yet: a power cut leaves it or synced, whole
+	whole  bool   // data comes from a Commit that is not yet durable: a power cut leaves either data or synced as a whole
 	former []byte // its bytes before the last Commit
-	commit int    // the number of that operation
+	commit int    // the number of that Commit's operation
 
 	children map[string]*memNode // a directory's names; nil for a file
 	durable  map[string]*memNode // its names at the last SyncDir
-	pending  []nameChange        // what happened to it since, in order
+	pending  []nameChange        // changes since the last SyncDir, in order
 }
 
-// nameChange is one change of a directory, which a power cut keeps or loses whole.
+// nameChange is one change of a directory. A power cut preserves or loses it as a whole.
 type nameChange struct {
-	drop string   // a name that goes, "" if none does
-	add  string   // a name that comes, "" if none does
-	node *memNode // what add names
+	drop string   // a name that is removed, or ""
+	add  string   // a name that is added, or ""
+	node *memNode // the node that add refers to
 }
 
-// NewMem returns an empty file system whose host files will lie in hostDir, an existing folder. A
-// folder in memory (tmpfs) makes Commit fast; nothing there needs to be durable.
+// NewMem returns an empty file system that stores host files in hostDir, an existing folder. Commit
+// is fast if it is in memory (tmpfs); its contents need not be durable.
 func NewMem(hostDir string) *Mem {
 	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]bool{}}
 }
@@ -92,25 +90,25 @@ func (n *memNode) change(c nameChange) {
 	n.pending = append(n.pending, c)
 }
 
-// Ops returns the number of operations so far that changed, or would have changed, something.
+// Ops returns the number of mutating operations so far, including failed ones.
 func (m *Mem) Ops() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ops
 }
 
-// SetLimit sets how many bytes the files may have in all, 0 for no limit: what is written beyond
-// that fails with ENOSPC, after the bytes for which there is room. A Commit needs commitRoom.
+// SetLimit limits the number of bytes in all files; 0 is no limit. Writes beyond the limit fail
+// with ENOSPC, after writing the bytes that fit. A Commit needs commitRoom bytes.
 func (m *Mem) SetLimit(bytes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.limit = bytes
 }
 
-// commitRoom is how many bytes a Commit may add to a file.
+// commitRoom is the largest number of bytes that a Commit may add to a file.
 const commitRoom = 8 << 10
 
-// free returns how many bytes may be written. The caller holds mu.
+// free returns the number of bytes that may be written. The caller holds mu.
 func (m *Mem) free() int {
 	if m.limit == 0 {
 		return math.MaxInt
@@ -118,14 +116,14 @@ func (m *Mem) free() int {
 	return max(m.limit-m.root.size(), 0)
 }
 
-// Used returns how many bytes the files have in all.
+// Used returns the number of bytes in all files.
 func (m *Mem) Used() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.root.size()
 }
 
-// size returns how many bytes a file has, or the files of a directory.
+// size returns the number of bytes in a file, or in all files of a directory.
 func (n *memNode) size() int {
 	size := len(n.data)
 	for _, child := range n.children {
@@ -134,15 +132,15 @@ func (n *memNode) size() int {
 	return size
 }
 
-// CrashAt makes the operation of that number, counted from 1, and everything after it fail with
-// ErrCrashed and do nothing. Zero takes it back.
+// CrashAt makes all calls fail with ErrCrashed, without any effect, from the operation with this
+// number on, counted from 1. Zero cancels the crash.
 func (m *Mem) CrashAt(op int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.crashAt = op
 }
 
-// Crashed says whether the operation named by CrashAt has been reached.
+// Crashed reports whether the operation given to CrashAt has been reached.
 func (m *Mem) Crashed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +149,7 @@ func (m *Mem) Crashed() bool {
 
 func (m *Mem) crashed() bool { return m.crashAt > 0 && m.ops >= m.crashAt }
 
-// mutate counts an operation and says whether it may continue. The caller holds mu.
+// mutate counts a mutating operation, and returns an error if it must fail. The caller holds mu.
 func (m *Mem) mutate(op, name string) error {
 	if !m.crashed() {
 		m.ops++
@@ -159,7 +157,7 @@ func (m *Mem) mutate(op, name string) error {
 	return m.alive(op, name)
 }
 
-// alive fails once the machine has stopped. The caller holds mu.
+// alive returns an error once the machine has stopped. The caller holds mu.
 func (m *Mem) alive(op, name string) error {
 	if m.crashed() {
 		return &fs.PathError{Op: op, Path: name, Err: ErrCrashed}
@@ -167,7 +165,7 @@ func (m *Mem) alive(op, name string) error {
 	return nil
 }
 
-// split cleans name and returns it in parts; the root has none.
+// split cleans name and returns its parts; the root has no parts.
 func split(name string) []string {
 	name = path.Clean("/" + filepath.ToSlash(name))
 	if name == "/" {
@@ -201,7 +199,7 @@ func (m *Mem) findFile(op, name string) (*memNode, error) {
 	return n, nil
 }
 
-// parent returns the directory that holds name, and name's last part.
+// parent returns the directory that contains name, and the last part of name.
 func (m *Mem) parent(op, name string) (*memNode, string, error) {
 	parts := split(name)
 	if len(parts) == 0 {
@@ -234,7 +232,7 @@ func (m *Mem) Create(name string) (vfs.File, error) {
 	return &memFile{m: m, n: n, name: name, write: true}, nil
 }
 
-// create returns the file of that name, a new one if there is none.
+// create returns the file with this name, or a new one if there is none.
 func (m *Mem) create(name string) (*memNode, error) {
 	dir, base, err := m.parent("create", name)
 	if err != nil {
@@ -287,7 +285,7 @@ func (m *Mem) Remove(name string) error {
 	return m.unlink("remove", name)
 }
 
-// RemoveAll implements vfs.FS. It counts as one operation, but a power cut may keep a part.
+// RemoveAll implements vfs.FS. It counts as one operation, but a power cut may leave a part.
 func (m *Mem) RemoveAll(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -305,7 +303,7 @@ func (m *Mem) RemoveAll(name string) error {
 	return m.unlink("removeall", name)
 }
 
-// clear empties a directory and those below it.
+// clear removes all entries of a directory, recursively.
 func (n *memNode) clear() {
 	for _, name := range slices.Sorted(maps.Keys(n.children)) {
 		n.children[name].clear()
@@ -479,8 +477,7 @@ func (m *Mem) HostFile(name string, flag int) (*os.File, error) {
 	return os.OpenFile(host, flag&^os.O_CREATE, 0)
 }
 
-// HostPath returns the path of the file that HostFile opens. It follows the file when that is
-// renamed.
+// HostPath returns the path of the file that HostFile opens. Renaming the file does not change it.
 func (m *Mem) HostPath(name string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -507,8 +504,8 @@ func (m *Mem) HostPath(name string) (string, error) {
 	return n.host, nil
 }
 
-// Commit implements vfs.FS. commit runs without Mem's lock and may use Mem, except that a crash
-// during it is not modelled: it is one operation.
+// Commit implements vfs.FS. commit runs without Mem's lock and may use Mem, but a crash during it
+// is not simulated: it is one operation.
 func (m *Mem) Commit(name string, commit func() error) error {
 	m.mu.Lock()
 	err := m.mutate("commit", name)
@@ -542,8 +539,8 @@ func (m *Mem) Commit(name string, commit func() error) error {
 	return err
 }
 
-// Committed says that who called the last Commit of name knows of its success: it is durable, also
-// after a kill. Without that it takes another operation to say so.
+// Committed says that the caller of the last Commit of name has seen its success: the change is now
+// durable, even after a kill. Without it, only a later operation implies that.
 func (m *Mem) Committed(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// sectorSize is the unit that a disk writes whole or not at all.
+// sectorSize is the unit that a disk writes atomically.
 const sectorSize = 512
 
-// CrashClone returns the file system as a machine would find it that lost power now and is up
-// again: what was synced, and of the rest the given share, 0 for nothing, 1 for all, chosen by seed
-// among 512-byte sectors, file sizes and changes of names. m is not changed, and may have crashed.
+// CrashClone returns the file system as found after a power cut now. It has all synced data, and a
+// part of the rest. keep is the share of the rest, from 0 for nothing to 1 for everything; seed
+// chooses among 512-byte sectors, file sizes and changes of names. m may have crashed, and is not
+// changed.
 func (m *Mem) CrashClone(keep float64, seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -21,11 +22,10 @@ func (m *Mem) CrashClone(keep float64, seed uint64) *Mem {
 	return c
 }
 
-// KillClone returns the file system as the next process finds it after this one was killed, on a
-// machine that has not lost power: it shows all that was written, but what was not synced is still
-// not durable. Of a Commit that was the last operation, and that Committed has not been called for,
-// the killed process had made the change, but not synced it. m is not changed, and may have
-// crashed.
+// KillClone returns the file system as found by the next process after this one was killed, on a
+// machine without a power cut. It has all written data, but unsynced data is still not durable. If
+// a Commit was the last operation, and Committed has not been called for it, the killed process had
+// made the change but not synced it. m may have crashed, and is not changed.
 func (m *Mem) KillClone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +43,7 @@ func (m *Mem) KillClone() *Mem {
 		if n == nil || clones[n] != nil {
 			return clones[n]
 		}
-		// Clipped, since the clone and the original may both append.
+		// Clipped, because the clone and the original may both append.
 		k := &memNode{data: slices.Clip(n.data), synced: n.synced, whole: n.whole}
 		clones[n] = k
 		if !n.isDir() {
@@ -63,19 +63,19 @@ func (m *Mem) KillClone() *Mem {
 	return c
 }
 
-// survivor decides what of a file system outlives a power cut. It visits names in sorted order, so
-// that a seed gives one result.
+// survivor decides which data survives a power cut. It visits names in sorted order, so that each
+// seed has one result.
 type survivor struct {
 	keep   float64
 	rng    *rand.Rand
-	clones map[*memNode]*memNode // a file that has two names after the crash is one file still
+	clones map[*memNode]*memNode // a file with two names before the crash is still one file
 }
 
-// keeps decides about one unsynced thing.
-func (s *survivor) keeps() bool { return s.rng.Float64() < s.keep }
+// survives decides at random whether one unsynced item survives.
+func (s *survivor) survives() bool { return s.rng.Float64() < s.keep }
 
-// node returns what is left of a file or a directory with all below it. All of that is durable: it
-// is what the disk holds.
+// node returns the part of a file or directory, recursively, that survives. This part is durable,
+// since it is the contents of the disk.
 func (s *survivor) node(n *memNode) *memNode {
 	if c := s.clones[n]; c != nil {
 		return c
@@ -87,11 +87,11 @@ func (s *survivor) node(n *memNode) *memNode {
 		c.synced = c.data
 		return c
 	}
-	// A directory changes name by name; any subset of the changes since the last SyncDir may have
+	// Changes of a directory are independent; any subset of those since the last SyncDir may have
 	// reached the disk.
 	names := maps.Clone(n.durable)
 	for _, change := range n.pending {
-		if !s.keeps() {
+		if !s.survives() {
 			continue
 		}
 		if change.drop != "" {
@@ -109,11 +109,11 @@ func (s *survivor) node(n *memNode) *memNode {
 	return c
 }
 
-// content returns the bytes of a file after the crash: a size of its own, then, sector by sector,
-// the new bytes or the synced ones.
+// content returns the bytes of a file after the crash: some size, and for each sector either the
+// new bytes or the synced ones.
 func (s *survivor) content(n *memNode) []byte {
 	if n.whole {
-		if s.keeps() {
+		if s.survives() {
 			return n.data
 		}
 		return n.synced
@@ -124,7 +124,7 @@ func (s *survivor) content(n *memNode) []byte {
 	for start := 0; start < size; start += sectorSize {
 		end := min(start+sectorSize, size)
 		written, durable := section(n.data, start, end), section(n.synced, start, end)
-		if !slices.Equal(written, durable) && s.keeps() {
+		if !slices.Equal(written, durable) && s.survives() {
 			clear(data[start:end])
 			copy(data[start:end], written)
 		}
@@ -132,8 +132,8 @@ func (s *survivor) content(n *memNode) []byte {
 	return data
 }
 
-// size decides between the synced size, the new one, and one between: the size and the bytes of a
-// file reach the disk apart.
+// size chooses the synced size, the new one, or one in between: size and bytes of a file reach the
+// disk independently.
 func (s *survivor) size(synced, written int) int {
 	switch {
 	case synced == written || s.keep <= 0:
@@ -151,7 +151,7 @@ func (s *survivor) size(synced, written int) int {
 	return low + s.rng.IntN(high-low+1)
 }
 
-// section returns data[start:end] as far as data reaches.
+// section returns the part of data[start:end] that exists.
 func section(data []byte, start, end int) []byte {
 	return data[min(start, len(data)):min(end, len(data))]
 }

@@ -28,7 +28,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// outcomes are the different contents that a file has after many crashes; "-" if it is missing.
+// outcomes returns the different contents of a file after many crashes; "-" stands for a missing
+// file.
 func outcomes(t *testing.T, fs *Mem, name string, keep float64) map[string]bool {
 	t.Helper()
 	seen := map[string]bool{}
@@ -98,7 +99,7 @@ func TestUnsyncedContent(t *testing.T) {
 	sole(t, "keep 0", outcomes(t, fs, "a", 0), "one")
 	sole(t, "keep 1", outcomes(t, fs, "a", 1), "onetwo")
 	for content := range outcomes(t, fs, "a", .5) {
-		// One sector: what is kept of it is kept up to the size that is kept; what is not is zero.
+		// The new bytes are in one sector: up to the surviving size, all survive or all are zero.
 		tail := content[3:]
 		if !strings.HasPrefix(content, "one") || !strings.HasPrefix("two", tail) && !strings.HasPrefix("\x00\x00\x00", tail) {
 			t.Errorf("%q", content)
@@ -115,8 +116,8 @@ func TestUnsyncedContent(t *testing.T) {
 	sole(t, "written after, keep 1", outcomes(t, fs, "a", 1), "o!")
 }
 
-// TestTornSectors: of a long unsynced write every sector is kept or zero on its own, in every
-// combination.
+// TestTornSectors checks that each sector of a long unsynced write survives or is zero
+// independently, in every combination.
 func TestTornSectors(t *testing.T) {
 	fs := NewMem("")
 	write(t, fs, "a", "")
@@ -126,7 +127,7 @@ func TestTornSectors(t *testing.T) {
 	patterns := map[string]bool{}
 	for content := range outcomes(t, fs, "a", .5) {
 		if len(content) != 3*sectorSize {
-			continue // the size was torn
+			continue // the size has not survived
 		}
 		pattern := ""
 		for i := range 3 {
@@ -180,8 +181,8 @@ func TestCrashAt(t *testing.T) {
 	}
 }
 
-// TestCloneIsIndependent: what happens to a clone or to its original does not show in the other,
-// and a clone holds nothing unsynced.
+// TestCloneIsIndependent checks that changes of a clone do not affect the original, and vice versa,
+// and that a clone has no unsynced data.
 func TestCloneIsIndependent(t *testing.T) {
 	fs := NewMem("")
 	write(t, fs, "a", strings.Repeat("a", 100))
@@ -241,12 +242,12 @@ func TestHandleOutlivesName(t *testing.T) {
 	}
 }
 
-// TestKilledAtCommit kills a process at the end of a commit and after it, and then cuts the power:
-// only in the first case the last fsync may be missing.
+// TestKilledAtCommit kills a process at the end of a commit, or after it, and then cuts the power.
+// Only in the first case may the last fsync be missing.
 func TestKilledAtCommit(t *testing.T) {
 	for _, within := range []string{".", "folder"} {
 		mem := NewMem(t.TempDir())
-		left := map[OpKind]string{} // by the operation before which the process was killed
+		left := map[OpKind]string{} // by the operation before which the process is killed
 		kill := func(op Op) error {
 			if op.Kind == OpCommitted || op.Kind == OpRemove {
 				killed := mem.KillClone()
@@ -280,7 +281,7 @@ func TestKilledAtCommit(t *testing.T) {
 		if err := commit("second"); err != nil {
 			t.Fatal(err)
 		}
-		fs.Remove("none") // some operation
+		fs.Remove("none") // any operation
 		if left[OpCommitted] != "first!" || left[OpRemove] != "second" {
 			t.Errorf("in %s: killed at the end of a commit %q is left, behind it %q", within, left[OpCommitted], left[OpRemove])
 		}

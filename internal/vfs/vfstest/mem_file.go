@@ -17,8 +17,8 @@ type memFile struct {
 	closed bool // guarded by m.mu
 }
 
-// check fails if the handle is closed, may not write, or the machine has stopped. The caller holds
-// m.mu.
+// check returns an error if the handle is closed or may not write, or if the machine has stopped.
+// The caller holds m.mu.
 func (f *memFile) check(op string, write bool) error {
 	switch {
 	case f.closed:
@@ -64,7 +64,7 @@ func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Sync also works on a handle that is open for reading, as fsync does.
+// Sync also works on a handle opened for reading, like fsync.
 func (f *memFile) Sync() error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -87,11 +87,10 @@ func (f *memFile) Truncate(size int64) error {
 	if size < 0 {
 		return &fs.PathError{Op: "truncate", Path: f.name, Err: syscall.EINVAL}
 	}
-	f.n.host = "" // the next one has what is left
+	f.n.host = "" // the next host file has the remaining bytes
 	old := f.n.data
 	if size <= int64(len(old)) {
-		// Clipped, so that the next Write copies: the bytes cut off may still be those of the last
-		// Sync.
+		// Clipped, so that the next Write copies: the removed bytes may still be used by synced.
 		f.n.data = slices.Clip(old[:size])
 		return nil
 	}
@@ -108,7 +107,7 @@ func (f *memFile) Size() (int64, error) {
 	return int64(len(f.n.data)), nil
 }
 
-// Mmap returns the bytes as they are now; later writes do not change them.
+// Mmap returns the current bytes; later writes do not change them.
 func (f *memFile) Mmap() ([]byte, func() error, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -122,7 +121,7 @@ func (f *memFile) Mmap() ([]byte, func() error, error) {
 	return slices.Clip(f.n.data), unmap, nil
 }
 
-// Close does not sync, and closes also a file of a machine that has stopped.
+// Close does not sync. It also closes a file of a machine that has stopped.
 func (f *memFile) Close() error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// memRoot is a directory of a Mem, known by its path: in a Mem nobody renames it meanwhile.
+// memRoot is a directory of a Mem, identified by its path: directories of a Mem are not renamed
+// while open.
 type memRoot struct {
 	m   *Mem
 	dir string

@@ -25,7 +25,7 @@ func write(t rapid.TB, fs vfs.FS, name, content string) {
 	}
 }
 
-// read returns a file's content, and whether it is there.
+// read returns a file's content, and whether the file exists.
 func read(t rapid.TB, fs vfs.FS, name string) (string, bool) {
 	t.Helper()
 	content, err := ReadFile(fs, name)
@@ -35,7 +35,7 @@ func read(t rapid.TB, fs vfs.FS, name string) (string, bool) {
 	return content, err == nil
 }
 
-// kindOf reduces an error to what callers may ask about it.
+// kindOf reduces an error to the kinds that callers may test for.
 func kindOf(err error) string {
 	for _, kind := range []error{iofs.ErrNotExist, iofs.ErrExist, iofs.ErrClosed, vfs.ErrLocked, io.EOF} {
 		if errors.Is(err, kind) {
@@ -48,7 +48,7 @@ func kindOf(err error) string {
 	return ""
 }
 
-// side is one of two file systems under the same operations, with its open files.
+// side is one of two file systems that undergo the same operations, with its open files.
 type side struct {
 	fs    vfs.FS
 	root  string
@@ -81,12 +81,12 @@ func (s *side) do(op, name, other string, handle, n int) string {
 	case "rename":
 		return kindOf(s.fs.Rename(s.path(name), s.path(other)))
 	case "renamenew":
-		if err := s.fs.RenameNew(s.path(name), s.path(other)); err != nil { // as mkdir; TestNothingIsReplaced looks closer
+		if err := s.fs.RenameNew(s.path(name), s.path(other)); err != nil { // as for mkdir; TestNothingIsReplaced is more exact
 			return "error"
 		}
 		return ""
 	case "mkdir":
-		if err := s.fs.MkdirAll(s.path(name)); err != nil { // systems differ in what they call a file that is in the way
+		if err := s.fs.MkdirAll(s.path(name)); err != nil { // systems have different errors for a file at the same path
 			return "error"
 		}
 		return ""
@@ -145,12 +145,12 @@ func doFile(f vfs.File, op string, n int) string {
 	panic(op)
 }
 
-// TestMemIsLikeDisk runs random operations on a disk and in a memory: every outcome is the same.
+// TestMemIsLikeDisk runs random operations on a disk and in memory, and compares the outcomes.
 func TestMemIsLikeDisk(t *testing.T) {
 	memIsLikeDisk(t, func(fs vfs.FS, dir string) (vfs.FS, string) { return fs, dir })
 }
 
-// TestMemRootIsLikeDiskRoot does it in open directories.
+// TestMemRootIsLikeDiskRoot does the same in open directories.
 func TestMemRootIsLikeDiskRoot(t *testing.T) {
 	memIsLikeDisk(t, func(fs vfs.FS, dir string) (vfs.FS, string) {
 		root, err := fs.OpenRoot(dir)
@@ -206,7 +206,7 @@ func memIsLikeDisk(t *testing.T, within func(fs vfs.FS, dir string) (vfs.FS, str
 				(op == "remove" || op == "removeall") && name == ".",
 				op == "lock" && (name == "." || mem.locks[name] != nil),
 				op == "sync" && mem.files[handle] == nil:
-				continue // not used, and systems differ
+				continue // unused, and different between systems
 			}
 			if (op == "create" || op == "open" || op == "append") && mem.files[handle] != nil {
 				mem.files[handle].Close()
