@@ -346,20 +346,7 @@ func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit f
 	if p.By.Sets {
 		return c.Sets.Pairs(ctx, p.By.T, setjoin.Options{}, one)
 	}
-	return c.PrintPairs(ctx, p.By.K, selfjoin.Options{}, func(some, others []uint32, distance int) bool {
-		for i, a := range some {
-			with := others
-			if others == nil {
-				with = some[i+1:]
-			}
-			for _, b := range with {
-				if !one(int(min(a, b)), int(max(a, b)), float64(distance)) {
-					return false
-				}
-			}
-		}
-		return true
-	})
+	return c.Near(p.By.K).EachPair(ctx, func(a, b uint32, match float64) bool { return one(int(min(a, b)), int(max(a, b)), -match) })
 }
 
 // lowest returns the least number that is in both, or in none of them the greatest of all.
@@ -477,7 +464,7 @@ func (p *Plan) Stars(ctx context.Context, members []Member) ([]Star, error) {
 		}
 		keeper, score = found.Keeper, func(i int) float64 { return found.Score[i] }
 	} else {
-		keepers, distance, err := c.PrintStars(ctx, nil, p.By.K, 0, selfjoin.Options{})
+		keepers, distance, err := c.PrintStars(ctx, nil, p.By.K, 0, nil, selfjoin.Options{})
 		if err != nil {
 			return nil, err
 		}
