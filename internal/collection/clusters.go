@@ -3,6 +3,7 @@ package collection
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/simdb/simdb/internal/ordered"
 )
@@ -80,10 +81,11 @@ func (c *Clusters[K]) bestOf(unit uint32) uint32 {
 // Len returns how many clusters there are.
 func (c *Clusters[K]) Len() int { return len(c.all) }
 
-// Members returns the members of a cluster, by its number from 0: the keeper first, then by key.
-func (c *Clusters[K]) Members(ctx context.Context, n int) ([]Member[K], error) {
+// Append appends the members of a cluster, by its number from 0, to none: the keeper first, then by
+// key.
+func (c *Clusters[K]) Append(ctx context.Context, members []Member[K], n int) ([]Member[K], error) {
 	cl := c.all[n]
-	members := make([]Member[K], 0, cl.size)
+	members = slices.Grow(members, int(cl.size))
 	for i, unit := range c.byKeeper[cl.from:cl.to] {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -54,11 +54,14 @@ func (c *Collection) Others(ctx context.Context, fn func(a, b Span, match float6
 // equalClasses calls fn for each class of several items, with how well these match, until it returns
 // false, and says whether it has not.
 func (c *Collection) equalClasses(ctx context.Context, fn func(s Span, match float64) bool) (goOn bool, err error) {
-	for class := range uint32(c.Classes.N) {
+	if c.Classes.First == nil {
+		return true, nil
+	}
+	for class, lo := range c.Classes.First[:c.Classes.N] {
 		if class%4096 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		s := c.Classes.Span(class)
+		s := Span{lo, c.Classes.First[class+1]}
 		if s.Len() < 2 {
 			continue
 		}

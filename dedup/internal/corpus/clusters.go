@@ -58,8 +58,10 @@ type Member struct {
 // All yields all members.
 func (c *Clusters) All(ctx context.Context) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
+		var members []collection.Member[uint32]
 		for number := range c.Len() {
-			members, err := c.Members(ctx, number)
+			var err error
+			members, err = c.Append(ctx, members[:0], number)
 			if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 				yield(Member{}, err)
 				return

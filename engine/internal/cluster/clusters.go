@@ -32,13 +32,14 @@ func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options,
 	if err != nil {
 		return err
 	}
+	var members []collection.Member[[]byte]
+	var matches []view.Match // the keeper's first
 	for number := range c.Len() {
-		var matches []view.Match // the keeper's first
-		err := v.Safely(ctx, func() error {
-			members, err := c.Members(ctx, number)
-			matches = make([]view.Match, len(members))
+		err := v.Safely(ctx, func() (err error) {
+			members, err = c.Append(ctx, members[:0], number)
+			matches = matches[:0]
 			for i := range members {
-				matches[i] = c.matchOf(&members[i])
+				matches = append(matches, c.matchOf(&members[i]))
 			}
 			return err
 		})

@@ -14,32 +14,36 @@ import (
 // idRanks are the IDs of some items by their order.
 type idRanks struct {
 	ids   []string // by rank: copies, since the table may be gone before they are read
-	items []uint32 // by rank
+	items []uint32 // by sketch: by rank
 }
 
 // rank puts the IDs of items in order. Most comparisons are of eight bytes: those after what all
 // IDs begin with.
 func (j *joinSet) rank(ctx context.Context, items collection.ItemSet) (*idRanks, func(item uint32) uint32, error) {
-	n := items.Count()
+	n, numbered := items.Count(), []uint32(nil)
 	list := idList{ids: make([]string, 0, n)}
 	seen := 0
-	numbered := make([]uint32, 0, n)
 	err := items.All(func(i uint32) error {
 		if seen++; seen%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		id, err := j.place(i).ID()
 		list.add(id)
-		numbered = append(numbered, i)
+		if j.sketches != nil {
+			numbered = append(numbered, i)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	ids, ranks := list.all(), make([]uint32, n) // by number
-	r := &idRanks{make([]string, n), make([]uint32, n)}
+	r := &idRanks{make([]string, n), make([]uint32, len(numbered))}
 	for rank, x := range inIDOrder(ids) {
-		ranks[x], r.ids[rank], r.items[rank] = uint32(rank), ids[x], numbered[x]
+		ranks[x], r.ids[rank] = uint32(rank), ids[x]
+		if numbered != nil {
+			r.items[rank] = numbered[x]
+		}
 	}
 	return r, func(item uint32) uint32 { return ranks[items.Number(item)] }, nil
 }

@@ -28,7 +28,11 @@ func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(v
 		pairs, err := c.Pairs(ctx, v.Memory, func() error { return v.OverBudget("pairs") })
 		found = func(yield func(a, b string, m view.Match) bool) {
 			for p := range pairs {
-				m := j.match(ranks.items[p.A], ranks.items[p.B], p.Match)
+				var a, b uint32
+				if j.sketches != nil {
+					a, b = ranks.items[p.A], ranks.items[p.B]
+				}
+				m := j.match(a, b, p.Match)
 				if m.ID = ranks.ids[p.B]; !yield(ranks.ids[p.A], m.ID, m) {
 					return
 				}
