@@ -25,7 +25,7 @@ type PairOptions struct {
 }
 
 // Pairs yields every pair of visible documents that match by the criterion, the best match first,
-// then by A, then by B. It holds the pairs in memory, 16 bytes each (40 by Jaccard), the IDs of the
+// then by A, then by B. It holds the pairs in memory, 16 bytes each (24 by Jaccard), the IDs of the
 // documents in them, with about 90 bytes each in addition, and 20 to 50 bytes for every document
 // (by estimated Jaccard 16 and its sketch; where texts decide about 120 for each, the texts, up to
 // an eighth of Options.Memory, or by Jaccard the shingles, up to a quarter of it, and what finds

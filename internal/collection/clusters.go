@@ -81,8 +81,8 @@ func (c *Clusters[K]) bestOf(unit uint32) uint32 {
 // Len returns how many clusters there are.
 func (c *Clusters[K]) Len() int { return len(c.all) }
 
-// Append appends the members of a cluster, by its number from 0, to none: the keeper first, then by
-// key.
+// Append appends the members of a cluster, by its number from 0, to an empty slice: the keeper first,
+// then by key.
 func (c *Clusters[K]) Append(ctx context.Context, members []Member[K], n int) ([]Member[K], error) {
 	cl := c.all[n]
 	members = slices.Grow(members, int(cl.size))

@@ -338,7 +338,7 @@ var outputMutants = []mutant{
 	{
 		name: "corpus/equal documents of two groups not paired", in: "internal/collection", decl: "Groups.split",
 		edit:  swap(`Span{part.Hi, a.Hi}`, `Span{a.Hi, a.Hi}`),
-		tests: "cmd/simdb", run: "^TestAcrossIsBruteForce$",
+		tests: "internal/collection", run: "^TestPairs$",
 	},
 	{
 		name: "setjoin/what was found in an earlier index forgotten", in: "internal/setjoin", decl: "stars.recall",
@@ -433,7 +433,7 @@ var outputMutants = []mutant{
 	{
 		name: "output/pairs of files as they are found", in: "internal/collection", decl: "Collection.Pairs",
 		edit:  swap(`cmp.Compare(y.Match, x.Match)`, `cmp.Compare(x.Match, y.Match)`),
-		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
+		tests: "internal/collection", run: "^TestPairs$",
 	},
 	{
 		name: "output/a sample of the first documents", in: "dedup", decl: "listSample.add",

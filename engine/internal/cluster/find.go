@@ -14,24 +14,23 @@ import (
 type setFind struct {
 	j     *joinSet
 	ctx   context.Context
-	by    view.Criterion
 	items []uint32 // by number in the join
 }
 
 // measure returns what the sets of the join stand for, and at most how many elements they have.
 func (f *setFind) measure() (m setjoin.Measure, elements int64) {
 	switch {
-	case bySketch(f.by):
+	case f.j.sketches != nil:
 		m = setjoin.Measure{Kind: setjoin.Sketches, N: int(f.j.v.Params.Sketch)}
 		for _, i := range f.items {
 			elements += int64(len(f.j.sketches[i]))
 		}
 		return m, elements
-	case f.by.Text == view.Levenshtein:
-		m = setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(f.by.T)}
-	case f.by.Text == view.Cosine:
+	case f.j.by.Text == view.Levenshtein:
+		m = setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(f.j.by.T)}
+	case f.j.by.Text == view.Cosine:
 		m = setjoin.Measure{Kind: setjoin.Cosine}
-	case f.by.Text.Contained():
+	case f.j.by.Text.Contained():
 		m = setjoin.Measure{Kind: setjoin.Contained}
 	}
 	for _, i := range f.items {
@@ -103,7 +102,7 @@ func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64,
 
 // setsOf returns the sets of some items.
 func (j *joinSet) setsOf(ctx context.Context, items []uint32) (*collection.Sets, error) {
-	f := &setFind{j: j, ctx: ctx, by: j.by, items: items}
+	f := &setFind{j, ctx, items}
 	sets, err := f.sets()
 	if err != nil {
 		return nil, err
@@ -112,7 +111,7 @@ func (j *joinSet) setsOf(ctx context.Context, items []uint32) (*collection.Sets,
 	s.Options.Judge = func() setjoin.Judge { return f.textJudge(j.by.T) }
 	const all = math.SmallestNonzeroFloat64 // chains connect documents that do not match
 	switch {
-	case bySketch(j.by):
+	case j.sketches != nil:
 		s.Options.Judge = func() setjoin.Judge { return sketchJudge{f} }
 	case j.byShingles():
 		s.Compare = sets.Scores
@@ -140,7 +139,7 @@ type textJudge struct {
 
 func (f *setFind) textJudge(t float64) setjoin.Judge {
 	j := &textJudge{f, setjoin.TextJudge{Ctx: f.ctx, Kind: setjoin.Edits, T: t}}
-	if f.by.Text == view.Cosine {
+	if f.j.by.Text == view.Cosine {
 		j.by.Kind = setjoin.Cosine
 	}
 	j.by.Text = func(i int, scratch *[]byte) ([]byte, error) { return f.j.textOf(f.items[i], scratch) }
@@ -162,6 +161,6 @@ type sketchJudge struct{ *setFind }
 // Compare estimates the similarity of two items of the join.
 func (s sketchJudge) Compare(a, b int) (score float64, ok bool, err error) {
 	j := s.j
-	m, ok := minhash.JaccardAtLeast(j.sketches[s.items[a]], j.sketches[s.items[b]], int(j.v.Params.Sketch), s.by.T)
+	m, ok := minhash.JaccardAtLeast(j.sketches[s.items[a]], j.sketches[s.items[b]], int(j.v.Params.Sketch), s.j.by.T)
 	return m.Score, ok, nil
 }
