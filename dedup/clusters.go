@@ -125,11 +125,7 @@ func (d *job) printOptions(n int64) selfjoin.Options {
 // joinPrints forms clusters by fingerprints.
 func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 	o := d.printOptions(c.N)
-	if d.decided != nil {
-		d.out.keeper, d.out.distance, err = c.PrintStarsApart(d.ctx, order, *d.Near, uint32(d.known), d.decided.asApart(), o)
-	} else {
-		d.out.keeper, d.out.distance, err = c.PrintStars(d.ctx, order, *d.Near, uint32(d.known), o)
-	}
+	d.out.keeper, d.out.distance, err = c.PrintStars(d.ctx, order, *d.Near, uint32(d.known), d.decided.asApart(), o)
 	if err != nil || c.Sets == nil || c.Textual == 0 {
 		return err
 	}

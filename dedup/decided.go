@@ -3,8 +3,8 @@ package dedup
 import (
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/records"
@@ -48,7 +48,7 @@ func (d *job) groupBy() error {
 		if d.decided == nil {
 			d.decided = newDecided()
 		}
-		d.decided.grouper, d.decided.groups = g, &corpus.Groups{Across: g.Across}
+		d.decided.grouper, d.decided.groups = g, &collection.Groups{Across: g.Across}
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (x *decided) involved(ordinal uint32) bool {
 }
 
 // groups returns the groups of the documents, nil if any two may match.
-func (d *job) groups() *corpus.Groups {
+func (d *job) groups() *collection.Groups {
 	if d.decided == nil {
 		return nil
 	}
@@ -186,9 +186,13 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 	return order
 }
 
-// asApart is accept as joins by fingerprint take it.
-func (x *decided) asApart() selfjoin.Apart {
-	return x.groups.Apart(selfjoin.Apart{Involved: x.involved, Accept: x.accept, Group: x.group})
+// asApart is accept as joins by fingerprint take it; nil of nil.
+func (x *decided) asApart() *selfjoin.Apart {
+	if x == nil {
+		return nil
+	}
+	by := x.groups.Apart(selfjoin.Apart{Involved: x.involved, Accept: x.accept, Group: x.group})
+	return &by
 }
 
 // tellUnused says how many decisions are about documents that were not read.

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -101,7 +102,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
 	})
 	if l.grouper != nil {
-		l.files.Groups = &corpus.Groups{Across: l.grouper.Across}
+		l.files.Groups = &collection.Groups{Across: l.grouper.Across}
 	}
 	read := l.readFiles
 	if src.Stored != nil {
@@ -333,7 +334,7 @@ func (l *Documents) CountClusters(ctx context.Context) (n int64, err error) {
 	if !l.stored {
 		found, err := l.clusters(ctx)
 		if err == nil {
-			n, _ = found.Count()
+			n = int64(found.Len())
 		}
 		return n, err
 	}

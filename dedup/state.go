@@ -9,9 +9,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/token"
@@ -124,8 +124,8 @@ type decided struct {
 	of    map[uint32]uint32 // by ordinal: the number of its id
 	known uint32            // ordinals below are of Against
 
-	grouper *grouping.Grouper // of Across and WithinField, else nil
-	groups  *corpus.Groups    // by ordinal; nil, too
+	grouper *grouping.Grouper  // of Across and WithinField, else nil
+	groups  *collection.Groups // by ordinal; nil, too
 
 	allowed int64 // pairs of databases
 }

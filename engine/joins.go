@@ -26,7 +26,7 @@ type PairOptions struct {
 // Pairs yields every pair of visible documents that match by the criterion, the best match first,
 // then by A, then by B.
 //
-// It holds in memory: each pair, in 16 bytes (40 by Jaccard); the ID of each document in a pair,
+// It holds in memory: each pair, in 16 bytes (24 by Jaccard); the ID of each document in a pair,
 // with about 90 bytes of overhead; and 20 to 50 bytes for every document. By estimated Jaccard
 // every document needs 16 bytes and its sketch instead. If texts decide, every document needs about
 // 120 bytes; the texts need up to an eighth of Options.Memory (by Jaccard, the shingles up to a

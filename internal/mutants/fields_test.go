@@ -134,8 +134,8 @@ var fieldMutants = []mutant{
 		tests: "engine", run: "^TestSimilarJoin$",
 	},
 	{
-		name: "similar/allowed pairs in one star cluster", in: "engine", decl: "clustering.setKeepers",
-		edit:  never(`len(c.lone) > 0`),
+		name: "similar/allowed pairs in one star cluster", in: "internal/collection", decl: "Clustering.accept",
+		edit:  swap(`c.Apart == nil`, `c.Groups == nil`),
 		tests: "engine", run: "^TestSimilarJoin$",
 	},
 	{

@@ -331,14 +331,14 @@ var outputMutants = []mutant{
 		tests: "internal/setjoin", run: "^TestJoinsAgainstBruteForce$",
 	},
 	{
-		name: "corpus/components keep the first document", in: "dedup/internal/corpus", decl: "Clusters.components",
-		edit:  swap(`Preferred(c.keeper, c.l.Order)`, `Preferred(c.keeper, c.l.alone())`),
+		name: "corpus/components keep the first document", in: "internal/collection", decl: "Clustering.Keepers",
+		edit:  swap(`c.Near(c.Order).Components`, `c.Near(nil).Components`),
 		tests: "dedup", run: "^TestFingerprints$",
 	},
 	{
-		name: "corpus/equal documents of two groups not paired", in: "dedup/internal/corpus", decl: "Groups.split",
-		edit:  swap(`others[0] = a[from+to:]`, `others[0] = a[len(a):]`),
-		tests: "cmd/simdb", run: "^TestAcrossIsBruteForce$",
+		name: "corpus/equal documents of two groups not paired", in: "internal/collection", decl: "Groups.split",
+		edit:  swap(`Span{part.Hi, a.Hi}`, `Span{a.Hi, a.Hi}`),
+		tests: "internal/collection", run: "^TestPairs$",
 	},
 	{
 		name: "setjoin/what was found in an earlier index forgotten", in: "internal/setjoin", decl: "stars.recall",
@@ -431,9 +431,9 @@ var outputMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},
 	{
-		name: "output/pairs of files as they are found", in: "dedup/internal/corpus", decl: "Listing.sortedPairs",
-		edit:  swap(`cmp.Compare(q.Match, p.Match)`, `cmp.Compare(p.Match, q.Match)`),
-		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
+		name: "output/pairs of files as they are found", in: "internal/collection", decl: "Collection.Pairs",
+		edit:  swap(`cmp.Compare(y.Match, x.Match)`, `cmp.Compare(x.Match, y.Match)`),
+		tests: "internal/collection", run: "^TestPairs$",
 	},
 	{
 		name: "output/a sample of the first documents", in: "dedup", decl: "listSample.add",

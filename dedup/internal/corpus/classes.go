@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"slices"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
 // setClasses returns the classes of equal sets, or texts.
-func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
+func (c *Corpus) setClasses(ctx context.Context) (all collection.Classes, err error) {
 	docs := c.inOrder(nil)
 	p := ordered.Pairs{Keys: make([]uint64, len(docs)), Vals: docs}
 	read, other := c.contents(), c.contents()
@@ -22,12 +24,12 @@ func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		p.Keys[i] = xxh3.Hash(content)
 	}
 	p = ordered.SortPairs(p, ordered.MakePairs(len(docs)))
-	all := &classes{docs: p.Vals}
+	all.Items, all.First = p.Vals, []uint32{0}
 	for from := 0; from < len(p.Keys); {
 		to := from + 1
 		for to < len(p.Keys) && p.Keys[to] == p.Keys[from] {
@@ -36,7 +38,7 @@ func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
 		for from < to { // mostly once: the hash tells nearly all apart
 			one, err := read(p.Vals[from])
 			if err != nil {
-				return nil, err
+				return all, err
 			}
 			same := func(doc uint32) bool {
 				content, failed := other(doc)
@@ -45,13 +47,14 @@ func (c *Corpus) setClasses(ctx context.Context) (*classes, error) {
 			}
 			equal := equalFirst(p.Vals[from:to], same)
 			if err != nil {
-				return nil, err
+				return all, err
 			}
-			c.Groups.sort(p.Vals[from : from+equal])
+			c.Groups.Sort(p.Vals[from : from+equal])
 			from += equal
-			all.ends = append(all.ends, uint32(from))
+			all.First = append(all.First, uint32(from))
 		}
 	}
+	all.N = len(all.First) - 1
 	return all, nil
 }
 
@@ -69,6 +72,34 @@ func equalFirst(docs []uint32, same func(doc uint32) bool) (n int) {
 	}
 	copy(docs[n:], others)
 	return n
+}
+
+// Alike returns for each document the first one that is equal to it and of its group, which Groups
+// take for it; group says false for one that nothing is taken for.
+func (c *Corpus) Alike(ctx context.Context, group func(n uint32) (uint32, bool)) ([]uint32, error) {
+	first := slices.Grow([]uint32(nil), int(c.N))
+	for n := range uint32(c.N) {
+		first = append(first, n)
+	}
+	all, err := c.setClasses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for class := range all.N {
+		firsts := map[uint32]uint32{} // by group
+		for _, n := range all.Items[all.First[class]:all.First[class+1]] {
+			g, ok := group(n)
+			f, had := firsts[g]
+			switch {
+			case !ok || c.Prints != nil && had && c.Distance(n, f) != 0:
+			case had:
+				first[n] = f
+			default:
+				firsts[g] = n
+			}
+		}
+	}
+	return first, nil
 }
 
 // contents returns a function that reads what a document is compared by. What it returns is valid

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -45,11 +46,11 @@ func TestSetClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(all.ends) != c.classes || len(all.docs) != n/5*4 || !slices.Contains(all.firsts(), 0) {
-			t.Errorf("%s: %d classes of %d documents, first ones %v", what, len(all.ends), len(all.docs), all.firsts())
+		if all.N != c.classes || len(all.Items) != n/5*4 || !slices.Contains(all.Firsts(), 0) {
+			t.Errorf("%s: %d classes of %d documents, first ones %v", what, all.N, len(all.Items), all.Firsts())
 		}
-		for class := range all.ends {
-			if docs := all.of(uint32(class)); !slices.IsSorted(docs) || len(docs) != n/5*4/c.classes {
+		for class := range all.N {
+			if docs := all.Items[all.First[class]:all.First[class+1]]; !slices.IsSorted(docs) || len(docs) != n/5*4/c.classes {
 				t.Errorf("%s: class %d has %d documents", what, class, len(docs))
 			}
 		}
@@ -62,7 +63,7 @@ func TestWithinCrowd(t *testing.T) {
 	const n = 3000
 	for _, across := range []bool{false, true} {
 		l := NewListing(Options{Sets: true, Prints: true, Memory: 16 << 20, Dir: t.TempDir()})
-		l.Groups = &Groups{Across: across}
+		l.Groups = &collection.Groups{Across: across}
 		defer l.Close()
 		x := NewExtractor(t.Context(), features.Params{Shingle: 3}, l.Corpus)
 		defer x.Stop()
@@ -81,9 +82,10 @@ func TestWithinCrowd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keeper, _, err := l.PrintStarsApart(t.Context(), nil, 3, 0, l.Groups.Apart(selfjoin.Apart{
+		apart := l.Groups.Apart(selfjoin.Apart{
 			Involved: func(uint32) bool { return true }, Accept: accept, Group: func(n uint32) (uint32, bool) { return l.Groups.Of[n], true },
-		}), selfjoin.Options{})
+		})
+		keeper, _, err := l.PrintStars(t.Context(), nil, 3, 0, &apart, selfjoin.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

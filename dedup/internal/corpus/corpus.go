@@ -7,7 +7,6 @@
 //	corpus.go    the documents, by number
 //	prints.go    joins by fingerprint
 //	classes.go   which documents are joined as one
-//	groups.go    which may match: those of two groups, or of one
 //	search.go    a few documents, searched for in all
 //	contained.go  what documents of a file are in others, or others in them
 //	listing.go   documents with their ids
@@ -23,6 +22,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -46,12 +46,12 @@ type Corpus struct {
 	Sets    *setjoin.Sets    // nil if texts are not compared
 	Prints  selfjoin.Columns // a column a word; nil if fingerprints are not compared
 	N       int64
-	Textual int64    // documents with a text
-	Given   int64    // documents with a fingerprint of their own
-	Groups  *Groups  // of a Listing: which documents may match
-	empty   []uint64 // a bit for each document that matches nothing
-	ends    []uint32 // of each document: where its fingerprints end in Prints; nil if each has one
-	sized   bool     // some document has a fingerprint, so that the number of words is known
+	Textual int64              // documents with a text
+	Given   int64              // documents with a fingerprint of their own
+	Groups  *collection.Groups // of a Listing: which documents may match
+	empty   []uint64           // a bit for each document that matches nothing
+	ends    []uint32           // of each document: where its fingerprints end in Prints; nil if each has one
+	sized   bool               // some document has a fingerprint, so that the number of words is known
 	measure setjoin.Measure
 	texts   *texts // nil unless the measure compares them
 }
@@ -222,31 +222,6 @@ func (c *Corpus) EmptyFrom(n int64) (count int64) {
 		}
 	}
 	return count
-}
-
-// classes are the documents that match something in groups that are joined as one: those of one
-// fingerprint, of equal sets, or of equal texts where these are compared.
-type classes struct {
-	docs []uint32 // those of a class together, ascending
-	ends []uint32 // of each class: where it ends in docs
-}
-
-// of returns the documents of a class.
-func (c *classes) of(class uint32) []uint32 {
-	from := uint32(0)
-	if class > 0 {
-		from = c.ends[class-1]
-	}
-	return c.docs[from:c.ends[class]]
-}
-
-// firsts returns the first document of each class.
-func (c *classes) firsts() []uint32 {
-	firsts := make([]uint32, len(c.ends))
-	for class := range firsts {
-		firsts[class] = c.of(uint32(class))[0]
-	}
-	return firsts
 }
 
 // Judges returns what makes the Judges of joins at a threshold, nil for a corpus without texts.

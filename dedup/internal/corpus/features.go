@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -100,10 +101,10 @@ func (x *Extractor) Stop() { x.batches.Stop() }
 
 // Add takes the next document, which is the last of groups. So that those of a crowd that must not
 // match do not meet, sets of two groups have no common elements then.
-func (x *Extractor) Add(d *engine.Doc, groups *Groups) error {
+func (x *Extractor) Add(d *engine.Doc, groups *collection.Groups) error {
 	b := x.batches.Next()
 	x.few.Add(d.Text)
-	b.salts = append(b.salts, groups.salt())
+	b.salts = append(b.salts, groups.Salt())
 	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil

@@ -155,11 +155,3 @@ func (l *Listing) sortIDs(ctx context.Context, docs []uint32, keys []uint64, dep
 	}
 	return err
 }
-
-// accept says whether two sets may match; nil if any two may.
-func (l *Listing) accept() func(a, b int) bool {
-	if l.Groups == nil {
-		return nil
-	}
-	return func(a, b int) bool { return l.Groups.Accept(uint32(a), uint32(b)) }
-}

@@ -5,13 +5,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
-	"unsafe"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -76,20 +73,6 @@ type JoinOptions struct {
 	Crowded  func(each int) // of setjoin.Options
 }
 
-// prints and sets are the options of the two joins.
-func (o JoinOptions) prints(n int64) selfjoin.Options {
-	return selfjoin.Options{Progress: func(done, total int64) {
-		share := float64(done) / float64(max(total, 1))
-		o.Progress(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
-	}}
-}
-
-func (o JoinOptions) sets(judge func() setjoin.Judge) setjoin.Options {
-	return setjoin.Options{Memory: o.Memory / 4, Judge: judge, Crowded: o.Crowded, Progress: func(done, total int) {
-		o.Progress(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
-	}}
-}
-
 // tooManyPairs says that pairs do not fit into memory. It is engine.ErrTooLarge.
 type tooManyPairs struct{}
 
@@ -99,70 +82,6 @@ func (tooManyPairs) Error() string {
 
 func (tooManyPairs) Unwrap() error { return engine.ErrTooLarge }
 
-// A Pair is two documents that match, by number, A before B in the order of IDs.
-type Pair struct {
-	Match float64 // the score, or less the distance: the greater the better
-	A, B  uint32
-}
-
-// Pairs yields every pair of documents that match: the best match first, then by A, then by B,
-// which holds the pairs in memory, or, unordered, as they are found, always in the same order.
-func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o JoinOptions) iter.Seq2[Pair, error] {
-	return func(yield func(Pair, error) bool) {
-		each := l.sortedPairs
-		if unordered {
-			each = l.eachPair
-		}
-		going := true
-		err := each(ctx, by, o, func(p Pair) bool {
-			p.A, p.B = l.ranked(p.A), l.ranked(p.B)
-			going = yield(p, nil)
-			return going
-		})
-		if going && err != nil {
-			yield(Pair{}, err)
-		}
-	}
-}
-
-// sortedPairs is eachPair in the order of Pairs.
-func (l *Listing) sortedPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(Pair) bool) error {
-	// A slice that grows is held twice for a moment.
-	most := max(1, o.Memory/4/int64(3*unsafe.Sizeof(Pair{})))
-	var pairs []Pair
-	tooMany := false
-	err := l.eachPair(ctx, by, o, func(p Pair) bool {
-		if int64(len(pairs)) < most {
-			pairs = append(pairs, p)
-			return true
-		}
-		tooMany = true
-		return false
-	})
-	if err != nil {
-		return err
-	}
-	if tooMany {
-		return tooManyPairs{}
-	}
-	o.Progress(engine.Progress{Stage: "sort"})
-	err = ordered.InPlace(ctx, pairs, func(p, q Pair) int {
-		return cmp.Or(cmp.Compare(q.Match, p.Match), cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
-	})
-	if err != nil {
-		return err
-	}
-	for i, p := range pairs {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if !emit(p) {
-			return nil
-		}
-	}
-	return nil
-}
-
 // Of returns the match of a document with an ID.
 func (by Criterion) Of(id string, match float64) engine.Match {
 	if by.Sets {
@@ -171,91 +90,79 @@ func (by Criterion) Of(id string, match float64) engine.Match {
 	return engine.Match{ID: id, Distance: int(-match)}
 }
 
-// CountPairs returns how many pairs there are.
-func (l *Listing) CountPairs(ctx context.Context, by Criterion, o JoinOptions) (n int64, err error) {
-	err = l.partPairs(ctx, by, o, func(a, b []uint32, _ float64) bool {
-		if b == nil {
-			n += int64(len(a)) * int64(len(a)-1) / 2
+// collection returns the documents as joins take them. Only pairs and components look at classes of
+// equal ones.
+func (l *Listing) collection(ctx context.Context, by Criterion, classes bool, o JoinOptions) (c *collection.Collection, err error) {
+	c = &collection.Collection{Items: int(l.N), K: by.K}
+	switch {
+	case by.Sets:
+		c.T, c.Groups = by.T, l.Groups
+		judges := l.Judges(ctx, by.T)
+		if judges != nil { // equal texts may have no words
+			c.Equal = func(a, b uint32) (float64, bool, error) { return judges().Compare(int(a), int(b)) }
 		}
-		n += int64(len(a)) * int64(len(b))
-		return true
-	})
-	return n, err
-}
-
-// partPairs is classPairs of parts of classes, of which any two documents match.
-func (l *Listing) partPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, match float64) bool) error {
-	return l.classPairs(ctx, by, o, func(a, b []uint32, match float64) bool {
-		return l.Groups.split(a, b, func(a, b []uint32) bool { return emit(a, b, match) })
-	})
-}
-
-// classPairs calls emit for all pairs of classes that match, with how well they do, and for each
-// class of several documents, with b nil, until it returns false. Groups may leave none of a pair.
-func (l *Listing) classPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, match float64) bool) error {
-	if by.Sets {
-		return l.setPairs(ctx, by, o, emit)
+		c.Sets = func(items []uint32) (*collection.Sets, error) {
+			so := setjoin.Options{Memory: o.Memory / 4, Judge: judges, Crowded: o.Crowded, Order: items}
+			return &collection.Sets{Sets: l.Sets, Options: so, Compare: l.Scores}, nil
+		}
+		if classes {
+			c.Classes, err = l.setClasses(ctx)
+		}
+	case classes:
+		c = l.Near(by.K)
 	}
-	return l.PrintPairs(ctx, by.K, o.prints(l.N), func(a, b []uint32, distance int) bool { return emit(a, b, -float64(distance)) })
+	c.Rank = func(context.Context, collection.ItemSet) (func(uint32) uint32, int, error) {
+		return l.rankOf, int(l.N), nil
+	}
+	c.Report = func(stage string, done, total int64) {
+		p := engine.Progress{Stage: stage, Done: done, Total: total}
+		if total > 0 {
+			p.Unit = "documents"
+		}
+		o.Progress(p)
+	}
+	return c, err
 }
 
-// eachPair calls emit for every pair as it is found, by the ranks of its documents, until it returns
-// false.
-func (l *Listing) eachPair(ctx context.Context, by Criterion, o JoinOptions, emit func(Pair) bool) error {
-	give := func(match float64, a, b uint32) bool {
-		a, b = l.rankOf(a), l.rankOf(b)
-		return emit(Pair{match, min(a, b), max(a, b)})
-	}
-	err := l.partPairs(ctx, by, o, func(a, b []uint32, match float64) bool {
-		for i, x := range a {
-			others := b
-			if b == nil {
-				others = a[i+1:]
-			}
-			for _, y := range others {
-				if !give(match, x, y) {
-					return false
-				}
-			}
-			if ctx.Err() != nil {
+// Pairs yields every pair of documents that match, by number, A before B in the order of IDs: the
+// best match first, then by A, then by B, which holds the pairs in memory, or, unordered, as they are
+// found, always in the same order.
+func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o JoinOptions) iter.Seq2[collection.Pair, error] {
+	return func(yield func(collection.Pair, error) bool) {
+		going, given := true, 0
+		give := func(p collection.Pair) bool {
+			p.A, p.B = l.ranked(p.A), l.ranked(p.B)
+			if given++; given%4096 == 0 && ctx.Err() != nil {
 				return false
 			}
+			going = yield(p, nil)
+			return going
 		}
-		return true
-	})
-	if err == nil {
-		err = ctx.Err()
+		c, err := l.collection(ctx, by, true, o)
+		switch {
+		case err != nil:
+		case unordered:
+			err = c.EachPair(ctx, func(a, b uint32, match float64) bool {
+				a, b = l.rankOf(a), l.rankOf(b)
+				return give(collection.Pair{Match: match, A: min(a, b), B: max(a, b)})
+			})
+		default:
+			var found func(func(collection.Pair) bool)
+			if found, err = c.Pairs(ctx, o.Memory/4, func() error { return tooManyPairs{} }); err == nil {
+				found(give)
+			}
+		}
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil && going {
+			yield(collection.Pair{}, err)
+		}
 	}
-	return err
 }
 
-// setPairs calls emit for all pairs of classes that match, and for each class of several documents,
-// with b nil, until it returns false.
-func (l *Listing) setPairs(ctx context.Context, by Criterion, o JoinOptions, emit func(a, b []uint32, score float64) bool) error {
-	all, err := l.setClasses(ctx)
+// CountPairs returns how many pairs there are.
+func (l *Listing) CountPairs(ctx context.Context, by Criterion, o JoinOptions) (int64, error) {
+	c, err := l.collection(ctx, by, true, o)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	judges := l.Judges(ctx, by.T)
-	for class := range all.ends {
-		docs, score, ok := all.of(uint32(class)), 1.0, true
-		if len(docs) > 1 && judges != nil { // equal texts may have no words
-			score, ok, err = judges().Compare(int(docs[0]), int(docs[1]))
-		}
-		if err != nil || len(docs) > 1 && ok && !emit(docs, nil, score) {
-			return err
-		}
-	}
-	class := make([]uint32, l.N) // of each first document
-	firsts := all.firsts()
-	for n, doc := range firsts {
-		class[doc] = uint32(n)
-	}
-	slices.Sort(firsts)
-	so := o.sets(judges)
-	so.Order = firsts
-	if l.Groups != nil {
-		so.Accept = func(a, b int) bool { return !l.Groups.none(all.of(class[a]), all.of(class[b])) }
-	}
-	return l.Sets.Pairs(ctx, by.T, so, func(a, b int, score float64) bool { return emit(all.of(class[a]), all.of(class[b]), score) })
+	return c.Count(ctx)
 }

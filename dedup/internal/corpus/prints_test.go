@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -141,17 +142,8 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 		}
 	}
 	add := func(a, b uint32, d int) { got = append(got, [3]int{int(min(a, b)), int(max(a, b)), d}) }
-	err := c.PrintPairs(t.Context(), k, selfjoin.Options{}, func(some, others []uint32, d int) bool {
-		for i, a := range some {
-			for _, b := range others {
-				add(a, b, d)
-			}
-			for _, b := range some[:i] {
-				if others == nil {
-					add(a, b, d)
-				}
-			}
-		}
+	err := c.Near(k).EachPair(t.Context(), func(a, b uint32, match float64) bool {
+		add(a, b, int(-match))
 		return true
 	})
 	compare := func(x, y [3]int) int { return cmp.Or(cmp.Compare(x[1], y[1]), cmp.Compare(x[0], y[0])) }
@@ -171,7 +163,7 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 			t.Fatalf("documents %d and %d are at %d, not %d", a, b[1], c.Distance(uint32(a), uint32(b[1])), b[2])
 		}
 	}
-	stars, distances, err := c.PrintStars(t.Context(), nil, k, 0, selfjoin.Options{})
+	stars, distances, err := c.PrintStars(t.Context(), nil, k, 0, nil, selfjoin.Options{})
 	if err != nil || !slices.Equal(stars, keeper) || !slices.Equal(distances, distance) {
 		t.Fatalf("k = %d: stars %v %v, want %v %v; %v", k, stars, distances, keeper, distance, err)
 	}
@@ -204,7 +196,7 @@ func TestVerifiedStars(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		c := New(Options{Prints: true, Sets: true, Memory: 1 << 20})
 		x := NewExtractor(t.Context(), features.Params{Shingle: 1}, c)
-		n, several, groups := 500, seed%3 == 0, &Groups{Across: true}
+		n, several, groups := 500, seed%3 == 0, &collection.Groups{Across: true}
 		if seed%8 == 7 { // more documents of one fingerprint than Offer looks at
 			n = 1600
 		}

@@ -172,20 +172,7 @@ func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit f
 	if p.By.Sets {
 		return c.Sets.Pairs(ctx, p.By.T, setjoin.Options{}, one)
 	}
-	return c.PrintPairs(ctx, p.By.K, selfjoin.Options{}, func(some, others []uint32, distance int) bool {
-		for i, a := range some {
-			with := others
-			if others == nil {
-				with = some[i+1:]
-			}
-			for _, b := range with {
-				if !one(int(min(a, b)), int(max(a, b)), float64(distance)) {
-					return false
-				}
-			}
-		}
-		return true
-	})
+	return c.Near(p.By.K).EachPair(ctx, func(a, b uint32, match float64) bool { return one(int(min(a, b)), int(max(a, b)), -match) })
 }
 
 // A Link says that two documents are in one component: A is the first one of those of B that are

@@ -337,7 +337,7 @@ func (p *Plan) Stars(ctx context.Context, members []Member) ([]Star, error) {
 		}
 		keeper, score = found.Keeper, func(i int) float64 { return found.Score[i] }
 	} else {
-		keepers, distance, err := c.PrintStars(ctx, nil, p.By.K, 0, selfjoin.Options{})
+		keepers, distance, err := c.PrintStars(ctx, nil, p.By.K, 0, nil, selfjoin.Options{})
 		if err != nil {
 			return nil, err
 		}

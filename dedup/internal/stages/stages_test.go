@@ -342,7 +342,7 @@ func TestPrints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		keeper, distance, err := one.PrintStars(t.Context(), nil, k, 0, selfjoin.Options{})
+		keeper, distance, err := one.PrintStars(t.Context(), nil, k, 0, nil, selfjoin.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -28,42 +29,34 @@ func (c *clustering) setApart(ctx context.Context) error {
 		}
 	}
 	c.lone = map[uint32]string{}
-	if c.several == nil && c.sets == nil {
+	if c.several == nil && c.by.Near() {
 		c.setFingerprintsApart(ids)
 		return ctx.Err()
 	}
-	for i := range uint32(c.items) { // each is a group already
-		if id, ok := ids[c.place(i)]; ok {
-			c.lone[i] = id
+	classes, of := uint32(c.classes.N), c.classes.Of
+	if of == nil {
+		of = make([]uint32, c.items) // each is a class already
+		for i := range of {
+			of[i] = uint32(i)
 		}
 	}
-	if c.sets != nil {
-		c.setSetsApart()
+	for i := range uint32(c.items) {
+		if id, ok := ids[c.place(i)]; ok {
+			c.lone[i], of[i] = id, classes
+			classes++
+		}
+	}
+	if !c.by.Near() {
+		c.classes = collection.ClassesOf(of, int(classes))
 	}
 	return ctx.Err()
-}
-
-// setSetsApart takes the items in allowed pairs out of their sets.
-func (c *clustering) setSetsApart() {
-	firsts := map[uint32]uint32{} // of sets whose first item is taken out: the next one
-	for i, first := range c.sets {
-		if _, ok := c.lone[uint32(i)]; ok {
-			c.sets[i] = uint32(i)
-		} else if _, ok := c.lone[first]; ok {
-			if _, ok := firsts[first]; !ok {
-				firsts[first] = uint32(i)
-			}
-			c.sets[i] = firsts[first]
-		}
-	}
-	c.linkSets()
 }
 
 // setFingerprintsApart makes groups of the items whose IDs are given, after those of the same
 // fingerprint.
 func (c *clustering) setFingerprintsApart(ids map[view.Place]string) {
-	locs, first := make([]uint64, 0, c.items), make([]uint32, 0, c.groups()+1)
-	codes := make([]uint32, 0, c.groups())
+	locs, first := make([]uint64, 0, c.items), make([]uint32, 0, c.classes.N+1)
+	codes := make([]uint32, 0, c.classes.N)
 	group := func(g uint32, members ...uint64) {
 		if len(members) > 0 {
 			first, locs, codes = append(first, uint32(len(locs))), append(locs, members...), append(codes, g)
@@ -71,9 +64,10 @@ func (c *clustering) setFingerprintsApart(ids map[view.Place]string) {
 	}
 	var rest []uint64
 	var lone []uint32
-	for g := range uint32(c.groups()) {
+	for g := range uint32(c.classes.N) {
 		rest, lone = rest[:0], lone[:0]
-		for i, hi := c.span(g); i < hi; i++ {
+		s := c.classes.Span(g)
+		for i := s.Lo; i < s.Hi; i++ {
 			if _, ok := ids[c.place(i)]; ok {
 				lone = append(lone, i)
 			} else {
@@ -86,7 +80,8 @@ func (c *clustering) setFingerprintsApart(ids map[view.Place]string) {
 			group(g, c.loc(i))
 		}
 	}
-	c.locs, c.first, c.several = locs, append(first, uint32(len(locs))), &selfjoin.Documents{Codes: codes}
+	c.locs, c.several = locs, &selfjoin.Documents{Codes: codes}
+	c.classes = collection.Classes{N: len(first), First: append(first, uint32(len(locs)))}
 }
 
 // apart reports whether groups f and g are an allowed pair.
@@ -102,40 +97,14 @@ func (c *clustering) apart(f, g uint32) bool {
 	return ok && c.v.Allowed.Has(a, b)
 }
 
-// keepApart changes the keepers of star clusters, which were formed as if no pair were allowed, to
-// what they are with those pairs kept apart.
-func (c *clustering) keepApart(ctx context.Context, docs selfjoin.Documents, keeper, order []uint32, k int, jo selfjoin.Options) error {
+// keepsApart returns what keeps groups apart that are allowed pairs; nil if there are none.
+func (c *clustering) keepsApart() *selfjoin.Apart {
 	if len(c.lone) == 0 {
 		return nil
 	}
-	by := selfjoin.Apart{
+	return &selfjoin.Apart{
 		Involved: func(f uint32) bool { return c.lone[f] != "" },
 		Accept:   func(f, g uint32) bool { return !c.apart(f, g) },
 		Distance: c.distance,
 	}
-	return by.Mend(ctx, c.fps, docs, order, k, 0, jo, keeper, make([]uint16, len(keeper)))
-}
-
-// componentsApart is selfjoin.Components of all groups, without the edges of allowed pairs.
-func (c *clustering) componentsApart(ctx context.Context, fps selfjoin.Columns, docs selfjoin.Documents, k int, jo selfjoin.Options) ([]uint32, error) {
-	start, having := docs.Having(fps.Len())
-	groups := func(x uint32) []uint32 { return having[start[x]:start[x+1]] }
-	forest := selfjoin.NewForest(c.groups())
-	union := func(x, y uint32, _ int) bool {
-		for _, f := range groups(x) {
-			for _, g := range groups(y) {
-				if !c.apart(f, g) {
-					forest.Union(f, g)
-				}
-			}
-		}
-		return true
-	}
-	for x := range uint32(fps.Len()) {
-		union(x, x, 0)
-	}
-	if err := selfjoin.Pairs(ctx, fps, k, jo, union); err != nil {
-		return nil, err
-	}
-	return forest.Labels(), nil
 }

@@ -1,18 +1,28 @@
 package cluster
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// A member is a document of a cluster: its ID, and how it compares with the keeper.
-type member struct {
-	keep bool
-	view.Match
+// Options say how clusters are formed, as engine.ClusterOptions does.
+type Options struct {
+	Components bool                       // not star clusters, but connected components
+	Before     func(a, b view.Entry) bool // nil for the order of writing
+	Progress   func(view.Progress)        // may be nil
+}
+
+// A clustering is the outcome of clustering a join set.
+type clustering struct {
+	*joinSet
+	*collection.Clusters[[]byte]                   // by ID
+	best                         []uint32          // for each group, the preferred one of its items
+	lone                         map[uint32]string // of each group that is a document in an allowed pair, its ID
+	scores                       []float64         // where texts decide: of each group with its keeper
 }
 
 // EachMember calls fn for the members of all clusters of two or more visible documents, the largest
@@ -22,17 +32,22 @@ func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options,
 	if err != nil {
 		return err
 	}
-	for number, cl := range c.clusters {
-		var members []member
+	var members []collection.Member[[]byte]
+	var matches []view.Match // the keeper's first
+	for number := range c.Len() {
 		err := v.Safely(ctx, func() (err error) {
-			members, err = c.members(ctx, cl)
+			members, err = c.Append(ctx, members[:0], number)
+			matches = matches[:0]
+			for i := range members {
+				matches = append(matches, c.matchOf(&members[i]))
+			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			if !fn(number+1, m.keep, m.Match) {
+		for i, m := range matches {
+			if !fn(number+1, i == 0, m) {
 				return nil
 			}
 		}
@@ -40,9 +55,18 @@ func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options,
 	return nil
 }
 
+// CountClusters returns how many clusters there are.
+func CountClusters(ctx context.Context, v *view.View, by view.Criterion, o Options) (int64, error) {
+	c, err := newClustering(ctx, v, by, o)
+	if err != nil {
+		return 0, err
+	}
+	return int64(c.Len()), nil
+}
+
 // newClustering forms the clusters of the visible documents.
 func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Options) (c *clustering, err error) {
-	err = joined(ctx, v, by, func(j *joinSet) error {
+	err = joined(ctx, v, by, o.Progress, func(j *joinSet) error {
 		c = &clustering{joinSet: j}
 		if err := c.setApart(ctx); err != nil {
 			return err
@@ -51,97 +75,45 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 		if err != nil {
 			return err
 		}
-		var keeper []uint32
-		if by.Near() {
-			keeper, err = c.keepers(ctx, order, by.K, &o)
-		} else {
-			keeper, err = c.setKeepers(ctx, order, by, &o)
-		}
+		items := c.collection(ctx)
+		by := &collection.Clustering{Collection: items, Components: o.Components, Order: order, Apart: c.keepsApart(), Near: c.prints}
+		keeper, scores, err := by.Keepers(ctx)
 		if err != nil {
 			return err
 		}
-		sorting(o.Progress)
-		return c.collect(ctx, keeper)
+		c.scores = scores
+		c.Clusters, err = collection.Collect(ctx, items, c.groups(), c.best, keeper,
+			func(item uint32) ([]byte, error) { return c.place(item).ID() }, bytes.Compare)
+		return err
 	})
 	return c, err
 }
 
-// keepers returns the keeper of each group, given the order in which they are preferred, by
-// distance.
-func (c *clustering) keepers(ctx context.Context, order []uint32, k int, o *Options) ([]uint32, error) {
-	jo := selfjoin.Options{Progress: progressOf(c.groups(), o.Progress)}
-	if !o.Components {
-		docs, keeper := c.documents(order), make([]uint32, c.groups())
-		stars, err := selfjoin.Stars(ctx, c.fps, docs, k, jo)
-		if err != nil {
-			return nil, err
-		}
-		for at, f := range order {
-			keeper[f] = order[stars.Keeper[at]]
-		}
-		return keeper, c.keepApart(ctx, docs, keeper, order, k, jo)
-	}
-	all := make([]uint32, c.groups())
-	for g := range all {
-		all[g] = uint32(g)
-	}
-	components := selfjoin.Components
-	if len(c.lone) > 0 {
-		components = c.componentsApart
-	}
-	label, err := components(ctx, c.fps, c.documents(all), k, jo)
-	if err != nil {
-		return nil, err
-	}
-	return selfjoin.Preferred(label, order), nil
-}
-
-// documents returns groups in an order as a join takes them.
-func (c *clustering) documents(order []uint32) selfjoin.Documents {
+// prints returns the fingerprints of groups, in an order.
+func (c *clustering) prints(order []uint32) *collection.Prints {
+	p := &collection.Prints{Items: c.classes.N, Order: order, Codes: c.fps}
 	if c.several == nil {
-		return selfjoin.Documents{Codes: order}
+		p.Docs.Codes = order
+		return p
 	}
-	docs := selfjoin.Documents{Ends: make([]uint32, 0, len(order))}
+	p.Docs = selfjoin.Documents{Ends: make([]uint32, 0, len(order))}
 	for _, g := range order {
-		docs.Codes = append(docs.Codes, c.several.Of(g)...)
-		docs.Ends = append(docs.Ends, uint32(len(docs.Codes)))
+		p.Docs.Codes = append(p.Docs.Codes, c.several.Of(g)...)
+		p.Docs.Ends = append(p.Docs.Ends, uint32(len(p.Docs.Codes)))
 	}
-	return docs
+	return p
 }
 
-// compare returns how group f compares with its keeper.
-func (c *clustering) compare(f, keeper uint32) view.Match {
-	if c.scores != nil {
-		return view.Match{Score: c.scores[f], Exact: true}
+// matchOf returns how a member compares with its keeper.
+func (c *clustering) matchOf(m *collection.Member[[]byte]) (match view.Match) {
+	switch {
+	case c.by.Near():
+		match.Distance = c.distance(m.Unit, m.Keeper)
+	case c.scores != nil:
+		match = c.match(m.Unit, m.Keeper, c.scores[m.Unit])
+	default:
+		match = c.match(m.Unit, m.Keeper, 0)
 	}
-	return c.match(f, keeper)
-}
-
-// members returns the documents of a cluster in their order.
-func (c *clustering) members(ctx context.Context, cl starCluster) ([]member, error) {
-	members := make([]member, 0, cl.size)
-	for n, f := range c.byKeeper[cl.from:cl.to] {
-		if n%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		match := c.compare(f, cl.keeper)
-		lo, hi := c.span(f)
-		for i := lo; i < hi; i++ {
-			id, err := c.place(i).ID()
-			if err != nil {
-				return nil, err
-			}
-			match.ID = string(id)
-			members = append(members, member{i == c.best[cl.keeper], match})
-		}
-	}
-	return members, ordered.InPlace(ctx, members, func(a, b member) int {
-		if a.keep != b.keep {
-			if a.keep {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.ID, b.ID)
-	})
+	match.ID = string(m.Key)
+	return match
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/internal/selfjoin"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/minhash"
 )
@@ -14,24 +14,23 @@ import (
 type setFind struct {
 	j     *joinSet
 	ctx   context.Context
-	by    view.Criterion
 	items []uint32 // by number in the join
 }
 
 // measure returns what the sets of the join stand for, and at most how many elements they have.
 func (f *setFind) measure() (m setjoin.Measure, elements int64) {
 	switch {
-	case bySketch(f.by):
+	case f.j.sketches != nil:
 		m = setjoin.Measure{Kind: setjoin.Sketches, N: int(f.j.v.Params.Sketch)}
 		for _, i := range f.items {
 			elements += int64(len(f.j.sketches[i]))
 		}
 		return m, elements
-	case f.by.Text == view.Levenshtein:
-		m = setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(f.by.T)}
-	case f.by.Text == view.Cosine:
+	case f.j.by.Text == view.Levenshtein:
+		m = setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(f.j.by.T)}
+	case f.j.by.Text == view.Cosine:
 		m = setjoin.Measure{Kind: setjoin.Cosine}
-	case f.by.Text.Contained():
+	case f.j.by.Text.Contained():
 		m = setjoin.Measure{Kind: setjoin.Contained}
 	}
 	for _, i := range f.items {
@@ -54,7 +53,7 @@ func (f *setFind) sets() (*setjoin.Sets, error) {
 	read := again()
 	var set []uint64
 	for i := range f.items {
-		if i%checkEvery == 0 && f.ctx.Err() != nil {
+		if i%4096 == 0 && f.ctx.Err() != nil {
 			return nil, f.ctx.Err()
 		}
 		var err error
@@ -101,16 +100,27 @@ func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64,
 	}
 }
 
-func (f *setFind) options(progress func(view.Progress)) setjoin.Options {
-	o := setjoin.Options{Memory: f.j.v.Memory / 4}
-	o.Judge = func() setjoin.Judge { return f.textJudge(f.by.T) }
-	if bySketch(f.by) {
-		o.Judge = func() setjoin.Judge { return sketchJudge{f} }
+// setsOf returns the sets of some items.
+func (j *joinSet) setsOf(ctx context.Context, items []uint32) (*collection.Sets, error) {
+	f := &setFind{j, ctx, items}
+	sets, err := f.sets()
+	if err != nil {
+		return nil, err
 	}
-	if told := progressOf(len(f.items), progress); told != nil {
-		o.Progress = func(done, total int) { told(int64(done), int64(total)) }
+	s := &collection.Sets{Sets: sets, Of: items, Options: setjoin.Options{Memory: j.v.Memory / 4}}
+	s.Options.Judge = func() setjoin.Judge { return f.textJudge(j.by.T) }
+	const all = math.SmallestNonzeroFloat64 // chains connect documents that do not match
+	switch {
+	case j.sketches != nil:
+		s.Options.Judge = func() setjoin.Judge { return sketchJudge{f} }
+	case j.byShingles():
+		s.Compare = sets.Scores
+	default:
+		s.Compare = func(ctx context.Context, partner []uint32) ([]float64, error) {
+			return setjoin.ScoresBy(ctx, partner, func() setjoin.Judge { return f.textJudge(all) })
+		}
 	}
-	return o
+	return s, nil
 }
 
 // safely calls fn, which reads texts: from tables, unless they are held.
@@ -129,7 +139,7 @@ type textJudge struct {
 
 func (f *setFind) textJudge(t float64) setjoin.Judge {
 	j := &textJudge{f, setjoin.TextJudge{Ctx: f.ctx, Kind: setjoin.Edits, T: t}}
-	if f.by.Text == view.Cosine {
+	if f.j.by.Text == view.Cosine {
 		j.by.Kind = setjoin.Cosine
 	}
 	j.by.Text = func(i int, scratch *[]byte) ([]byte, error) { return f.j.textOf(f.items[i], scratch) }
@@ -151,103 +161,6 @@ type sketchJudge struct{ *setFind }
 // Compare estimates the similarity of two items of the join.
 func (s sketchJudge) Compare(a, b int) (score float64, ok bool, err error) {
 	j := s.j
-	m, ok := minhash.JaccardAtLeast(j.sketches[s.items[a]], j.sketches[s.items[b]], int(j.v.Params.Sketch), s.by.T)
+	m, ok := minhash.JaccardAtLeast(j.sketches[s.items[a]], j.sketches[s.items[b]], int(j.v.Params.Sketch), s.j.by.T)
 	return m.Score, ok, nil
-}
-
-// eachSetPair calls fn for all pairs of different sets that match by the criterion, by their first
-// items, until it returns false: always in the same order.
-func (j *joinSet) eachSetPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(*link) bool) error {
-	f := &setFind{j: j, ctx: ctx, by: by, items: j.distinct()}
-	sets, err := f.sets()
-	if err != nil {
-		return err
-	}
-	var l link
-	return sets.Pairs(ctx, by.T, f.options(progress), func(a, b int, score float64) bool {
-		l = link{a: f.items[a], b: f.items[b], score: score, exact: true}
-		if bySketch(by) {
-			l.setScore(j.estimate(l.a, l.b))
-		}
-		return fn(&l)
-	})
-}
-
-// setKeepers is keepers by sets.
-func (c *clustering) setKeepers(ctx context.Context, order []uint32, by view.Criterion, o *Options) ([]uint32, error) {
-	f := &setFind{j: c.joinSet, ctx: ctx, by: by, items: order}
-	if o.Components {
-		f.items = c.distinct()
-	}
-	sets, err := f.sets()
-	if err != nil {
-		return nil, err
-	}
-	so := f.options(o.Progress)
-	if len(c.lone) > 0 {
-		so.Accept = func(a, b int) bool { return !c.apart(f.items[a], f.items[b]) }
-	}
-	if o.Components {
-		return c.setComponents(f, sets, so, order)
-	}
-	return c.setStars(f, sets, so)
-}
-
-// setStars takes the documents in order of preference: each joins the most similar keeper so far,
-// of equally similar ones the first, or becomes one.
-func (c *clustering) setStars(f *setFind, sets *setjoin.Sets, so setjoin.Options) ([]uint32, error) {
-	stars, err := sets.Stars(f.ctx, f.by.T, so)
-	if err != nil {
-		return nil, err
-	}
-	keeper, scores := make([]uint32, len(f.items)), make([]float64, len(f.items))
-	for at, i := range f.items {
-		keeper[i], scores[i] = f.items[stars.Keeper[at]], stars.Score[at]
-	}
-	if !bySketch(f.by) {
-		c.scores = scores
-	}
-	return keeper, nil
-}
-
-// setComponents connects what matches.
-func (c *clustering) setComponents(f *setFind, sets *setjoin.Sets, so setjoin.Options, order []uint32) ([]uint32, error) {
-	joined := selfjoin.NewForest(len(f.items))
-	if err := sets.Components(f.ctx, f.by.T, so, joined); err != nil {
-		return nil, err
-	}
-	forest, at := selfjoin.NewForest(c.groups()), make([]uint32, c.groups()) // of first items, their place
-	for n, i := range f.items {
-		at[i] = uint32(n)
-		forest.Union(f.items[joined.Root(uint32(n))], i)
-	}
-	for i, first := range c.sets {
-		forest.Union(first, uint32(i))
-	}
-	keeper := selfjoin.Preferred(forest.Labels(), order)
-	if bySketch(f.by) {
-		return keeper, nil
-	}
-	partner := make([]uint32, len(f.items))
-	for n, i := range f.items {
-		partner[n] = at[c.sets[keeper[i]]]
-	}
-	scores, err := f.scores(sets, partner)
-	if err != nil {
-		return nil, err
-	}
-	c.scores = make([]float64, len(keeper))
-	for i, first := range c.sets {
-		c.scores[i] = scores[at[first]]
-	}
-	return keeper, nil
-}
-
-// scores returns the similarity of each set with another one.
-func (f *setFind) scores(sets *setjoin.Sets, partner []uint32) ([]float64, error) {
-	if f.by.Jaccard || f.by.Text.Contained() {
-		return sets.Scores(f.ctx, partner)
-	}
-	const all = math.SmallestNonzeroFloat64 // chains connect documents that do not match
-	return setjoin.ScoresBy(f.ctx, partner, func() setjoin.Judge { return f.textJudge(all) })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
@@ -24,19 +25,21 @@ func compareHeld(x, y heldPair) int {
 	return c
 }
 
-// pairsLimit finds the first pairs of a join set. Groups are joined as one: of a group of equal
+// pairsLimit finds the first pairs of a join set. Classes are joined as one: of a class of equal
 // fingerprints only the items with the smallest IDs can be in any of them.
 type pairsLimit struct {
 	*joinSet
 	ctx   context.Context
 	n     int
 	held  ordered.Limited[heldPair]
-	small map[uint32][][]byte // of large groups, the first IDs, in order
+	small map[uint32][][]byte // of large classes, by their first places, the first IDs, in order
 	err   error
 }
 
-// largeItems is how many items make a group large.
-const largeItems = 64
+const (
+	largeItems    = 64      // make a class large
+	heldPairBytes = 2 * 104 // that a join holds for each pair
+)
 
 // MostFirst is how many pairs firstPairs may be called for.
 func MostFirst(v *view.View) int { return min(search.MostFirst, v.Most(heldPairBytes)) }
@@ -44,22 +47,23 @@ func MostFirst(v *view.View) int { return min(search.MostFirst, v.Most(heldPairB
 // FirstPairs returns the first n of sortedPairs. It holds about twice as many, however many there
 // are.
 func FirstPairs(ctx context.Context, v *view.View, by view.Criterion, n int, progress func(view.Progress)) (found foundPairs, err error) {
-	err = joined(ctx, v, by, func(j *joinSet) (err error) {
-		found, err = j.firstPairs(ctx, by, n, progress)
+	err = joined(ctx, v, by, progress, func(j *joinSet) (err error) {
+		found, err = j.firstPairs(ctx, n)
 		return err
 	})
 	return found, err
 }
 
-func (j *joinSet) firstPairs(ctx context.Context, by view.Criterion, n int, progress func(view.Progress)) (foundPairs, error) {
+func (j *joinSet) firstPairs(ctx context.Context, n int) (foundPairs, error) {
 	if n < 1 {
 		return func(func(a, b string, m view.Match) bool) {}, nil
 	}
 	l := &pairsLimit{joinSet: j, ctx: ctx, n: n, small: map[uint32][][]byte{}}
 	l.held = ordered.Limited[heldPair]{Most: n, Compare: compareHeld}
-	err := j.eachSame(ctx, by, l.groupPair)
+	c := j.collection(ctx)
+	_, err := c.Equals(ctx, l.classPair)
 	if last, cut := l.held.Last(); err == nil && l.err == nil && !(cut && last.Score >= 1) { // nothing is more similar
-		err = j.eachGroupPair(ctx, by, progress, l.groupPair)
+		err = c.Others(ctx, l.classPair)
 	}
 	if err = cmp.Or(l.err, err); err != nil {
 		return nil, err
@@ -95,28 +99,32 @@ func (l *pairsLimit) add(a, b []byte, m view.Match) bool {
 	return true
 }
 
-// groupPair takes the pairs of the items of two groups, or sets, or of one with itself. It returns
+// classPair takes the pairs of the items of two classes, or of one if the other is empty. It returns
 // false after an error.
-func (l *pairsLimit) groupPair(of *link) bool {
-	x, y, m := of.a, of.b, of.match("")
+func (l *pairsLimit) classPair(of, with collection.Span, match float64) bool {
+	same := with.Len() == 0
+	if same {
+		with = of
+	}
+	m := l.match(l.classes.Item(of.Lo), l.classes.Item(with.Lo), match)
 	if last, cut := l.held.Last(); cut && (m.Distance > last.Distance || m.Score < last.Score) {
 		return true
 	}
-	xs, ys := l.firstIDs(x), [][]byte(nil)
-	if x != y {
-		ys = l.firstIDs(y)
+	xs, ys := l.firstIDs(of), [][]byte(nil)
+	if !same {
+		ys = l.firstIDs(with)
 	}
 	if l.err != nil {
 		return false
 	}
 	// In the order of the smaller ID, and then of the other: until one comes too late, as do all
 	// after it.
-	for left := l.n; left > 0 && len(xs) > 0 && (x == y || len(ys) > 0); {
-		if x != y && bytes.Compare(ys[0], xs[0]) < 0 {
+	for left := l.n; left > 0 && len(xs) > 0 && (same || len(ys) > 0); {
+		if !same && bytes.Compare(ys[0], xs[0]) < 0 {
 			xs, ys = ys, xs
 		}
 		a := xs[0]
-		if xs = xs[1:]; x == y {
+		if xs = xs[1:]; same {
 			ys = xs
 		}
 		for _, b := range ys[:min(left, len(ys))] {
@@ -129,28 +137,26 @@ func (l *pairsLimit) groupPair(of *link) bool {
 	return true
 }
 
-// firstIDs returns the IDs of a group's items, in order; of a large group those of the first n+1: a
+// firstIDs returns the IDs of a class's items, in order; of a large class those of the first n+1: a
 // pair with a later one comes after n others.
-func (l *pairsLimit) firstIDs(g uint32) [][]byte {
-	if ids, ok := l.small[g]; ok {
+func (l *pairsLimit) firstIDs(of collection.Span) [][]byte {
+	if ids, ok := l.small[of.Lo]; ok {
 		return ids
 	}
-	n, first := 0, ordered.Limited[[]byte]{Most: l.n + 1, Compare: bytes.Compare}
-	l.eachOf(g, func(i uint32) bool {
+	first := ordered.Limited[[]byte]{Most: l.n + 1, Compare: bytes.Compare}
+	for at := of.Lo; at < of.Hi && l.err == nil; at++ {
 		var id []byte
-		if id, l.err = l.place(i).ID(); l.err == nil && n%4096 == 0 {
+		if id, l.err = l.place(l.classes.Item(at)).ID(); l.err == nil && (at-of.Lo)%4096 == 0 {
 			l.err = l.ctx.Err()
 		}
-		n++
 		first.Add(id)
-		return l.err == nil
-	})
+	}
 	if l.err != nil {
 		return nil
 	}
 	ids := first.Items()
-	if n >= largeItems {
-		l.small[g] = ids
+	if of.Len() >= largeItems {
+		l.small[of.Lo] = ids
 	}
 	return ids
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
 
 // newJoinSet gathers the visible documents of v that a self-join by the criterion works on.
-func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet, error) {
-	j := &joinSet{v: v}
+func newJoinSet(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (*joinSet, error) {
+	j := &joinSet{v: v, by: by, progress: progress}
 	var err error
 	switch {
 	case bySketch(by):
@@ -26,13 +27,10 @@ func newJoinSet(ctx context.Context, v *view.View, by view.Criterion) (*joinSet,
 			err = j.foldCodes(ctx)
 		}
 	default:
-		err = j.addTexts(ctx, by)
+		err = j.addTexts(ctx)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if j.sets != nil {
-		j.linkSets()
 	}
 	return j, ctx.Err()
 }
@@ -229,30 +227,30 @@ func (j *joinSet) group(fps selfjoin.Columns) {
 			groups++
 		}
 	}
-	j.fps = make(selfjoin.Columns, len(fps))
+	j.fps, j.classes = make(selfjoin.Columns, len(fps)), collection.Classes{N: groups}
 	for w, column := range fps {
 		j.fps[w] = column[:groups]
 	}
 	if groups == n {
 		return
 	}
-	j.first = make([]uint32, 0, groups+1)
+	first := make([]uint32, 0, groups+1)
 	for i := range n {
-		if g := len(j.first); g == 0 || fps.Compare(uint32(i), uint32(g-1)) != 0 {
+		if g := len(first); g == 0 || fps.Compare(uint32(i), uint32(g-1)) != 0 {
 			for _, column := range fps {
 				column[g] = column[i]
 			}
-			j.first = append(j.first, uint32(i))
+			first = append(first, uint32(i))
 		}
 	}
-	j.first = append(j.first, uint32(n))
+	j.classes.First = append(first, uint32(n))
 }
 
 // addSketches gathers all visible sketches.
 func (j *joinSet) addSketches(ctx context.Context) error {
 	v := j.v
-	j.locs, j.sketches, j.sets = []uint64{}, []minhash.Sketch{}, []uint32{}
-	firsts, scratch := map[setKey]uint32{}, []byte(nil)
+	j.locs, j.sketches = []uint64{}, []minhash.Sketch{}
+	firsts, numbers, scratch := map[setKey]uint32{}, []uint32(nil), []byte(nil)
 	add := func(loc uint64, sketch []uint32, keep func([]uint32) []uint32) {
 		scratch = scratch[:0]
 		for _, h := range sketch {
@@ -266,7 +264,7 @@ func (j *joinSet) addSketches(ctx context.Context) error {
 			first = uint32(len(j.locs))
 			firsts[key], sketch = first, keep(sketch)
 		}
-		j.locs, j.sketches, j.sets = append(j.locs, loc), append(j.sketches, sketch), append(j.sets, first)
+		j.locs, j.sketches, numbers = append(j.locs, loc), append(j.sketches, sketch), append(numbers, first)
 	}
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
@@ -292,6 +290,7 @@ func (j *joinSet) addSketches(ctx context.Context) error {
 		}
 	}
 	j.items = len(j.locs)
+	j.classes = collection.ClassesOf(numbers, j.items)
 	return nil
 }
 

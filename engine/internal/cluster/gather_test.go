@@ -44,12 +44,13 @@ func TestGroup(t *testing.T) {
 	for _, fps := range [][]uint64{nil, {7}, {1, 2, 3}, {4, 4, 4}, {0, 0, 1, 5, 5, 6}, {1, 2, 2}} {
 		j := &joinSet{items: len(fps)}
 		j.group(selfjoin.Columns{slices.Clone(fps)})
-		if want := slices.Compact(slices.Clone(fps)); !slices.Equal(j.fps[0], want) || j.groups() != len(want) {
+		if want := slices.Compact(slices.Clone(fps)); !slices.Equal(j.fps[0], want) || j.classes.N != len(want) {
 			t.Fatalf("%v: groups are %v", fps, j.fps)
 		}
 		next := uint32(0)
-		for g := range j.groups() {
-			lo, hi := j.span(uint32(g))
+		for g := range j.classes.N {
+			s := j.classes.Span(uint32(g))
+			lo, hi := s.Lo, s.Hi
 			if lo != next || hi <= lo {
 				t.Fatalf("%v: group %d is items %d to %d", fps, g, lo, hi)
 			}

@@ -4,85 +4,48 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// An itemSet is a set of items of a join set that numbers its members in order: a bitmap with
-// counts.
-type itemSet []struct {
-	in     uint64 // a bit for each of 64 items
-	before uint32 // members in the words before; set by count
-}
-
-// newItemSet returns an empty set of the items below n.
-func newItemSet(n int) itemSet { return make(itemSet, (n+63)/64) }
-
-func (s itemSet) add(i uint32) { s[i/64].in |= 1 << (i % 64) }
-
-// count returns the number of members, and makes number work.
-func (s itemSet) count() (n int) {
-	for w := range s {
-		s[w].before = uint32(n)
-		n += bits.OnesCount64(s[w].in)
-	}
-	return n
-}
-
-// number returns how many members are less than member i.
-func (s itemSet) number(i uint32) uint32 {
-	w := &s[i/64]
-	return w.before + uint32(bits.OnesCount64(w.in&(1<<(i%64)-1)))
-}
-
-// all calls fn for every member, in order, until it returns an error.
-func (s itemSet) all(fn func(i uint32) error) error {
-	for w := range s {
-		for in := s[w].in; in != 0; in &= in - 1 {
-			if err := fn(uint32(64*w + bits.TrailingZeros64(in))); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // idRanks are the IDs of some items by their order.
 type idRanks struct {
-	items itemSet
-	ranks []uint32 // by number of the item in items
 	ids   []string // by rank: copies, since the table may be gone before they are read
+	items []uint32 // by sketch: by rank
 }
-
-func (r *idRanks) of(i uint32) uint32 { return r.ranks[r.items.number(i)] }
 
 // rank puts the IDs of items in order. Most comparisons are of eight bytes: those after what all
 // IDs begin with.
-func (j *joinSet) rank(ctx context.Context, items itemSet) (*idRanks, error) {
-	n := items.count()
+func (j *joinSet) rank(ctx context.Context, items collection.ItemSet) (*idRanks, func(item uint32) uint32, error) {
+	n, numbered := items.Count(), []uint32(nil)
 	list := idList{ids: make([]string, 0, n)}
 	seen := 0
-	err := items.all(func(i uint32) error {
+	err := items.All(func(i uint32) error {
 		if seen++; seen%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		id, err := j.place(i).ID()
 		list.add(id)
+		if j.sketches != nil {
+			numbered = append(numbered, i)
+		}
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ids := list.all()
-	order := inIDOrder(ids)
-	r := &idRanks{items: items, ranks: make([]uint32, n), ids: make([]string, n)}
-	for rank, x := range order {
-		r.ranks[x], r.ids[rank] = uint32(rank), ids[x]
+	ids, ranks := list.all(), make([]uint32, n) // by number
+	r := &idRanks{make([]string, n), make([]uint32, len(numbered))}
+	for rank, x := range inIDOrder(ids) {
+		ranks[x], r.ids[rank] = uint32(rank), ids[x]
+		if numbered != nil {
+			r.items[rank] = numbered[x]
+		}
 	}
-	return r, nil
+	return r, func(item uint32) uint32 { return ranks[items.Number(item)] }, nil
 }
 
 // inIDOrder returns the positions of ids in ascending order of the IDs.
@@ -153,6 +116,3 @@ func (l *idList) all() []string {
 	l.flush()
 	return l.ids
 }
-
-// checkEvery is how many pairs are ranked between two looks at a context.
-const checkEvery = 1 << 16

@@ -3,7 +3,6 @@ package cluster
 import (
 	"bytes"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -36,35 +35,6 @@ func TestInIDOrder(t *testing.T) {
 		for i := 1; i < len(order); i++ {
 			if bytes.Compare([]byte(ids[order[i-1]]), []byte(ids[order[i]])) >= 0 {
 				t.Fatalf("%q comes before %q", ids[order[i-1]], ids[order[i]])
-			}
-		}
-	}
-}
-
-// TestItemSet numbers the members of random sets.
-func TestItemSet(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 5))
-	for range 100 {
-		n := 1 + r.IntN(300)
-		set, want := newItemSet(n), []uint32{}
-		for range r.IntN(n) {
-			i := uint32(r.IntN(n))
-			set.add(i)
-			want = append(want, i)
-		}
-		slices.Sort(want)
-		want = slices.Compact(want)
-		if got := set.count(); got != len(want) {
-			t.Fatalf("%d members, want %d", got, len(want))
-		}
-		var got []uint32
-		set.all(func(i uint32) error { got = append(got, i); return nil })
-		if !slices.Equal(got, want) {
-			t.Fatalf("members %v, want %v", got, want)
-		}
-		for number, i := range want {
-			if set.number(i) != uint32(number) {
-				t.Fatalf("member %d has number %d, want %d", i, set.number(i), number)
 			}
 		}
 	}

@@ -2,41 +2,33 @@ package cluster
 
 import (
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
 
 // A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or
-// with sketches, in groups. Documents of equal fingerprint are a group: they are joined as one, and
-// only the results are expanded to documents again. By sketch every document is a group of its own.
-// An item is such a document, by its number in the order of groups.
+// with sketches or texts. An item is such a document, by its number; by fingerprint, items are in the
+// order of classes. Clusters are formed of groups: by fingerprint classes, else single items.
 type joinSet struct {
 	v        *view.View
+	by       view.Criterion
+	progress func(view.Progress)
 	items    int
 	locs     []uint64            // where items are; nil where item i is document i of the only table
-	first    []uint32            // first[g] is where the items of group g begin; one more than groups; nil where item g is group g
-	fps      selfjoin.Columns    // by fingerprint: of each group, ascending
-	several  *selfjoin.Documents // of each group: numbers in fps; nil where group g has fingerprint g
-	sketches []minhash.Sketch    // by sketch: of each group
-	sets     []uint32            // by sketch or text: of each item, the first item whose set of shingles, or text, is equal
+	classes  collection.Classes  // items of equal fingerprint, sketch, set of shingles or text
+	fps      selfjoin.Columns    // by fingerprint: of each class, ascending
+	several  *selfjoin.Documents // of each class: numbers in fps; nil where class c has fingerprint c
+	sketches []minhash.Sketch    // by sketch: of each item
 	text     *textSet            // by text; nil otherwise
-	next     []uint32            // by sketch or text: of each item, the next one of its set, or the item itself
 }
 
-// groups returns how many groups there are.
-func (j *joinSet) groups() int {
-	if j.first == nil {
-		return j.items
+// groups returns the groups of items.
+func (j *joinSet) groups() collection.Classes {
+	if j.by.Near() {
+		return j.classes
 	}
-	return len(j.first) - 1
-}
-
-// span returns the items of group g: from lo on, and below hi.
-func (j *joinSet) span(g uint32) (lo, hi uint32) {
-	if j.first == nil {
-		return g, g + 1
-	}
-	return j.first[g], j.first[g+1]
+	return collection.Classes{N: j.items}
 }
 
 // A loc says where an item is: part<<32 | document. Parts after the version's tables are
@@ -63,16 +55,15 @@ func (j *joinSet) place(i uint32) view.Place {
 	return view.Place{Part: &j.v.Version.Parts[at], Doc: doc}
 }
 
-// match returns how group f compares with group g, by fingerprints or sketches.
-func (j *joinSet) match(f, g uint32) view.Match {
-	if j.sketches == nil {
-		return view.Match{Distance: j.distance(f, g)}
+// match returns how two items, or by fingerprint two groups, match, given the score of items or less
+// the distance of groups.
+func (j *joinSet) match(a, b uint32, match float64) view.Match {
+	switch {
+	case j.by.Near():
+		return view.Match{Distance: int(-match)}
+	case j.sketches == nil:
+		return view.Match{Score: match, Exact: true}
 	}
-	s := j.estimate(f, g)
+	s := minhash.Jaccard(j.sketches[a], j.sketches[b], int(j.v.Params.Sketch))
 	return view.Match{Score: s.Score, Error: s.Error, Exact: s.Exact}
-}
-
-// estimate returns the score of two items by their sketches.
-func (j *joinSet) estimate(a, b uint32) minhash.Score {
-	return minhash.Jaccard(j.sketches[a], j.sketches[b], int(j.v.Params.Sketch))
 }

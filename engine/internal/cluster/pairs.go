@@ -6,16 +6,37 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/collection"
 )
+
+// foundPairs are the pairs of a join: it calls yield for each, A < B bytewise, until that returns
+// false.
+type foundPairs func(yield func(a, b string, m view.Match) bool)
 
 // Pairs returns every pair of visible documents that match by the criterion, the best match first,
 // then by A, then by B. It holds them in memory; TooLarge if they are more than a query may hold.
 func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (found foundPairs, err error) {
-	err = joined(ctx, v, by, func(j *joinSet) (err error) {
-		if !by.Near() {
-			found, err = j.scoredPairs(ctx, by, progress)
-		} else {
-			found, err = j.pairs(ctx, by, progress)
+	err = joined(ctx, v, by, progress, func(j *joinSet) error {
+		var ranks *idRanks
+		c := j.collection(ctx)
+		c.Rank = func(ctx context.Context, in collection.ItemSet) (of func(item uint32) uint32, n int, err error) {
+			if ranks, of, err = j.rank(ctx, in); err != nil {
+				return nil, 0, err
+			}
+			return of, len(ranks.ids), nil
+		}
+		pairs, err := c.Pairs(ctx, v.Memory, func() error { return v.OverBudget("pairs") })
+		found = func(yield func(a, b string, m view.Match) bool) {
+			for p := range pairs {
+				var a, b uint32
+				if j.sketches != nil {
+					a, b = ranks.items[p.A], ranks.items[p.B]
+				}
+				m := j.match(a, b, p.Match)
+				if m.ID = ranks.ids[p.B]; !yield(ranks.ids[p.A], m.ID, m) {
+					return
+				}
+			}
 		}
 		return err
 	})
@@ -24,16 +45,44 @@ func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(v
 
 // EachPair calls fn for every pair as it is found, until it returns false.
 func EachPair(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress), fn func(a, b string, m view.Match) bool) error {
-	return joined(ctx, v, by, func(j *joinSet) error { return j.eachPair(ctx, by, progress, fn) })
+	return joined(ctx, v, by, progress, func(j *joinSet) error {
+		var failed error
+		err := j.collection(ctx).EachPair(ctx, func(x, y uint32, match float64) bool {
+			var a, b []byte
+			if a, failed = j.place(x).ID(); failed == nil {
+				b, failed = j.place(y).ID()
+			}
+			if failed != nil {
+				return false
+			}
+			if bytes.Compare(a, b) > 0 {
+				a, b = b, a
+			}
+			m := j.match(x, y, match)
+			m.ID = string(b)
+			return fn(string(a), m.ID, m)
+		})
+		return errors.Join(err, failed)
+	})
+}
+
+// CountPairs returns how many pairs match by the criterion. Documents of equal fingerprint, or by
+// Jaccard of equal sets, are counted as a group, and no ID is read.
+func CountPairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (n int64, err error) {
+	err = joined(ctx, v, by, progress, func(j *joinSet) (err error) {
+		n, err = j.collection(ctx).Count(ctx)
+		return err
+	})
+	return n, err
 }
 
 // joined calls fn with what a self-join of the snapshot by a criterion works on.
-func joined(ctx context.Context, v *view.View, by view.Criterion, fn func(*joinSet) error) error {
+func joined(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress), fn func(*joinSet) error) error {
 	return v.Safely(ctx, func() error {
 		if err := v.CheckCriterion(by); err != nil {
 			return err
 		}
-		j, err := newJoinSet(ctx, v, by)
+		j, err := newJoinSet(ctx, v, by, progress)
 		if err != nil {
 			return err
 		}
@@ -41,22 +90,20 @@ func joined(ctx context.Context, v *view.View, by view.Criterion, fn func(*joinS
 	})
 }
 
-// eachPair calls fn for every pair, as they are found, until it returns false.
-func (j *joinSet) eachPair(ctx context.Context, by view.Criterion, progress func(view.Progress), fn func(a, b string, m view.Match) bool) error {
-	var failed error
-	err := j.eachItemPair(ctx, by, progress, func(l *link) bool {
-		var a, b []byte
-		if a, failed = j.place(l.a).ID(); failed == nil {
-			b, failed = j.place(l.b).ID()
+// collection returns what a join of the items takes.
+func (j *joinSet) collection(ctx context.Context) *collection.Collection {
+	c := &collection.Collection{Items: j.items, Classes: j.classes, Prints: j.fps, Docs: j.several, K: j.by.K, T: j.by.T}
+	if !j.by.Near() {
+		c.Sets = func(items []uint32) (*collection.Sets, error) { return j.setsOf(ctx, items) }
+	}
+	if j.progress != nil {
+		c.Report = func(stage string, done, total int64) {
+			p := view.Progress{Stage: stage, Done: done, Total: total}
+			if total > 0 {
+				p.Unit = "documents"
+			}
+			j.progress(p)
 		}
-		if failed != nil {
-			return false
-		}
-		if bytes.Compare(a, b) > 0 {
-			a, b = b, a
-		}
-		m := l.match(string(b))
-		return fn(string(a), m.ID, m)
-	})
-	return errors.Join(err, failed)
+	}
+	return c
 }

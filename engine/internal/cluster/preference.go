@@ -7,34 +7,36 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
 // preferred finds the preferred item of every group, and returns the groups in the order of
 // preference.
 func (c *clustering) preferred(ctx context.Context, before func(a, b view.Entry) bool) ([]uint32, error) {
-	c.best = make([]uint32, c.groups())
+	groups := c.groups()
+	c.best = make([]uint32, groups.N)
 	if before == nil {
-		return c.oldestFirst(ctx)
+		return c.oldestFirst(ctx, &groups)
 	}
-	entries := make([]view.Entry, c.groups()) // of the preferred items
+	entries := make([]view.Entry, groups.N) // of the preferred items
 	less := preference(before)
-	for f := range c.groups() {
+	for f := range groups.N {
 		if f%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		lo, hi := c.span(uint32(f))
-		for i := lo; i < hi; i++ {
+		s := groups.Span(uint32(f))
+		for i := s.Lo; i < s.Hi; i++ {
 			e, err := c.place(i).Entry()
 			if err != nil {
 				return nil, err
 			}
-			if i == lo || less(e, entries[f]) < 0 {
+			if i == s.Lo || less(e, entries[f]) < 0 {
 				entries[f], c.best[f] = e, i
 			}
 		}
 	}
-	order := make([]uint32, c.groups())
+	order := make([]uint32, groups.N)
 	for f := range order {
 		order[f] = uint32(f)
 	}
@@ -42,17 +44,17 @@ func (c *clustering) preferred(ctx context.Context, before func(a, b view.Entry)
 }
 
 // oldestFirst is preferred for the order of writing. It takes 24 bytes a group.
-func (c *clustering) oldestFirst(ctx context.Context) ([]uint32, error) {
-	n := c.groups()
+func (c *clustering) oldestFirst(ctx context.Context, groups *collection.Classes) ([]uint32, error) {
+	n := groups.N
 	oldest := ordered.MakePairs(n) // number of the write, group
 	for f := range n {
 		if f%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		lo, hi := c.span(uint32(f))
-		for i := lo; i < hi; i++ {
+		s := groups.Span(uint32(f))
+		for i := s.Lo; i < s.Hi; i++ {
 			seq, err := c.place(i).Seq()
-			older := i == lo || seq < oldest.Keys[f]
+			older := i == s.Lo || seq < oldest.Keys[f]
 			if err == nil && !older && seq == oldest.Keys[f] {
 				older, err = c.idLess(i, c.best[f])
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -35,7 +36,7 @@ func (j *joinSet) foldCodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.items, j.locs, j.first = 0, []uint64{}, nil
+	j.items, j.locs, j.classes = 0, []uint64{}, collection.Classes{}
 	of := make([]uint32, rows.items) // of each fingerprint, its document
 	err = each(func(i uint32, id []byte, code bool) {
 		if code {
@@ -60,8 +61,10 @@ func (j *joinSet) foldCodes(ctx context.Context) error {
 		return err
 	}
 	prints := make([][]uint32, j.items)
-	for g := range uint32(rows.groups()) {
-		for i, hi := rows.span(g); i < hi; i++ {
+	j.classes.N = j.items
+	for g := range uint32(rows.classes.N) {
+		s := rows.classes.Span(g)
+		for i := s.Lo; i < s.Hi; i++ {
 			if own := &prints[of[i]]; len(*own) == 0 || (*own)[len(*own)-1] != g {
 				*own = append(*own, g)
 			}

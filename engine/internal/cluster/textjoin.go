@@ -3,11 +3,12 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/textsim"
@@ -30,10 +31,10 @@ type textSet struct {
 // addTexts gathers all visible documents that may be similar to others by their texts. It reads
 // the texts of a table in the order in which they lie. Items are in the order of documents all the
 // same, as the order of the results follows from it.
-func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
+func (j *joinSet) addTexts(ctx context.Context) error {
 	j.locs, j.text = []uint64{}, &textSet{}
-	number := j.textNumbers(by)
-	if by.Jaccard || by.Text.Contained() {
+	number := j.textNumbers()
+	if j.byShingles() {
 		number = j.setNumbers()
 	}
 	add := func(loc uint64, text []byte) error {
@@ -75,14 +76,26 @@ func (j *joinSet) addTexts(ctx context.Context, by view.Criterion) error {
 			}
 		}
 	}
-	j.items, j.sets = len(j.locs), j.text.sets()
+	j.items = len(j.locs)
+	j.classes = collection.ClassesOf(slices.Clone(j.text.of), len(j.text.elements))
 	return nil
+}
+
+// byShingles reports whether sets of shingles decide, not texts themselves.
+func (j *joinSet) byShingles() bool { return j.by.Jaccard || j.by.Text.Contained() }
+
+// setKey is the beginning of SHA-256 of a set, a sketch or a text.
+type setKey [16]byte
+
+func keyOf(b []byte) setKey {
+	digest := sha256.Sum256(b)
+	return setKey(digest[:])
 }
 
 // A numberFunc returns the number of a text, and false for one that is similar to none.
 type numberFunc func(text []byte) (number uint32, ok bool, err error)
 
-func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
+func (j *joinSet) textNumbers() numberFunc {
 	most := j.v.Memory / 8
 	signer, numbers := textsim.NewSigner(), map[setKey]uint32{}
 	return func(text []byte) (uint32, bool, error) {
@@ -93,7 +106,7 @@ func (j *joinSet) textNumbers(by view.Criterion) numberFunc {
 		}
 		g := signer.Sign(text)
 		elements := g.Runes
-		if by.Text == view.Cosine {
+		if j.by.Text == view.Cosine {
 			elements = g.Words.Count
 		}
 		if elements == 0 {
@@ -151,20 +164,6 @@ func sortByLoc(locs []uint64, of []uint32) {
 		ordered.Pairs{Keys: make([]uint64, len(locs)), Vals: make([]uint32, len(of))})
 	copy(locs, sorted.Keys)
 	copy(of, sorted.Vals)
-}
-
-// sets returns, of each item, the first one with its text.
-func (x *textSet) sets() []uint32 {
-	const none = math.MaxUint32
-	first := slices.Repeat([]uint32{none}, len(x.elements)) // of each text
-	sets := make([]uint32, len(x.of))
-	for i, number := range x.of {
-		if first[number] == none {
-			first[number] = uint32(i)
-		}
-		sets[i] = first[number]
-	}
-	return sets
 }
 
 // keep keeps the text that was found last, but none if all take more than most bytes.

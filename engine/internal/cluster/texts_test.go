@@ -125,8 +125,8 @@ func TestAddTexts(t *testing.T) {
 	for _, memory := range []int64{1 << 30, 1} { // texts are held, or read again
 		v := viewWith(t, texts, 0, writeShuffled)
 		v.Memory = memory
-		j := &joinSet{v: v}
-		if err := j.addTexts(t.Context(), view.Criterion{Text: view.Levenshtein, T: 0.9}); err != nil {
+		j := &joinSet{v: v, by: view.Criterion{Text: view.Levenshtein, T: 0.9}}
+		if err := j.addTexts(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if held := j.text.ends != nil; held != (memory > 1) {
@@ -135,6 +135,7 @@ func TestAddTexts(t *testing.T) {
 		if !slices.IsSorted(j.locs) || j.items != len(texts)-count(texts, "") {
 			t.Errorf("%d items, or not in the order of documents", j.items)
 		}
+		sets := firstsOf(j)
 		first, scratch := map[string]uint32{}, []byte(nil)
 		for i := range uint32(j.items) {
 			want, err := j.place(i).Text(&scratch)
@@ -148,11 +149,23 @@ func TestAddTexts(t *testing.T) {
 			if _, ok := first[text]; !ok {
 				first[text] = i
 			}
-			if j.sets[i] != first[text] || j.text.of[i] != j.text.of[first[text]] {
-				t.Fatalf("item %d is in the set of %d, not of %d", i, j.sets[i], first[text])
+			if sets[i] != first[text] || j.text.of[i] != j.text.of[first[text]] {
+				t.Fatalf("item %d is in the set of %d, not of %d", i, sets[i], first[text])
 			}
 		}
 	}
+}
+
+// firstsOf returns, of each item, the first one that is equal.
+func firstsOf(j *joinSet) []uint32 {
+	firsts := make([]uint32, j.items)
+	for class, first := range j.classes.Firsts() {
+		s := j.classes.Span(uint32(class))
+		for at := s.Lo; at < s.Hi; at++ {
+			firsts[j.classes.Item(at)] = first
+		}
+	}
+	return firsts
 }
 
 // count returns how many of some texts are equal to text.
@@ -174,7 +187,7 @@ func TestEqualSets(t *testing.T) {
 		texts[i] = base + fmt.Sprintf(" and then %d", r.IntN(30))
 	}
 	v := viewOf(t, texts, 1)
-	j, err := newJoinSet(t.Context(), v, view.Criterion{Jaccard: true, T: 0.5, Verified: true})
+	j, err := newJoinSet(t.Context(), v, view.Criterion{Jaccard: true, T: 0.5, Verified: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,15 +200,15 @@ func TestEqualSets(t *testing.T) {
 		fmt.Sscan(string(id), &n)
 		return texts[n]
 	}
-	groups := 0
+	groups, sets := 0, firstsOf(j)
 	for a := range uint32(j.items) {
-		if j.sets[a] == a {
+		if sets[a] == a {
 			groups++
 		}
 		for b := range a {
 			x, y := text(a), text(b)
 			equal := slices.Equal(v.Texts.Sets().Set([]byte(x)), v.Texts.Sets().Set([]byte(y)))
-			if equal != (j.sets[a] == j.sets[b]) {
+			if equal != (sets[a] == sets[b]) {
 				t.Fatalf("%s and %s: equal sets %v, grouped %v", x, y, equal, !equal)
 			}
 		}

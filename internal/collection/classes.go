@@ -1,0 +1,62 @@
+package collection
+
+import "github.com/simdb/simdb/internal/selfjoin"
+
+// Classes are items that are joined as one, as they are equal: of one fingerprint, set or text.
+type Classes struct {
+	N     int
+	Items []uint32 // those of a class together; nil: all, in their order
+	First []uint32 // of each class: where it begins among Items, and then where the last one ends; nil: each is one item
+	Of    []uint32 // of each item: its class; nil if pairs of one class are given class by class, else they are by item
+}
+
+// ClassesOf returns the classes of items, given a number for each, below n, that equal ones have in
+// common. Classes are numbered by their first items. It changes the numbers to those of classes.
+func ClassesOf(numbers []uint32, n int) Classes {
+	renumbered, c := make([]uint32, n), Classes{Of: numbers} // numbers of classes + 1
+	for i, number := range numbers {
+		class := &renumbered[number]
+		if *class == 0 {
+			c.N++
+			*class = uint32(c.N)
+		}
+		numbers[i] = *class - 1
+	}
+	if c.N == len(numbers) {
+		return Classes{N: c.N}
+	}
+	d := selfjoin.Documents{Codes: numbers}
+	c.First, c.Items = d.Having(c.N)
+	return c
+}
+
+// A Span is places among Classes.Items: from Lo on, and before Hi.
+type Span struct{ Lo, Hi uint32 }
+
+// Len returns how many places there are.
+func (s Span) Len() int { return int(s.Hi - s.Lo) }
+
+// Span returns the places of a class.
+func (c *Classes) Span(class uint32) Span {
+	if c.First == nil {
+		return Span{class, class + 1}
+	}
+	return Span{c.First[class], c.First[class+1]}
+}
+
+// Item returns the item at a place.
+func (c *Classes) Item(at uint32) uint32 {
+	if c.Items == nil {
+		return at
+	}
+	return c.Items[at]
+}
+
+// Firsts returns the first item of each class.
+func (c *Classes) Firsts() []uint32 {
+	firsts := make([]uint32, c.N)
+	for class := range firsts {
+		firsts[class] = c.Item(c.Span(uint32(class)).Lo)
+	}
+	return firsts
+}

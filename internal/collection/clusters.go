@@ -1,0 +1,112 @@
+package collection
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
+)
+
+// Clusters are those of two or more items, in order: the largest first, of equally large ones that
+// with the first key of a keeper. K is what items are ordered by: a rank, or an ID.
+type Clusters[K any] struct {
+	units    Classes  // which share a keeper
+	best     []uint32 // of each unit: the preferred one of its items; nil: each is one
+	keeper   []uint32 // of each unit
+	key      func(item uint32) (K, error)
+	compare  func(a, b K) int
+	byKeeper []uint32 // units, those of a cluster together
+	all      []cluster[K]
+}
+
+// A cluster is the units byKeeper[from:to], which have size items.
+type cluster[K any] struct {
+	from, to uint32
+	size     uint32
+	key      K // of the keeper
+}
+
+// A Member is an item of a cluster.
+type Member[K any] struct {
+	Item, Unit uint32
+	Keeper     uint32 // unit of the keeper
+	Keep       bool   // it is the keeper
+	Key        K
+}
+
+// Collect puts units of items with the same keeper together, and orders the clusters. best is the
+// preferred item of each unit, nil where these are one item each.
+func Collect[K any](ctx context.Context, c *Collection, units Classes, best, keeper []uint32, key func(item uint32) (K, error), compare func(a, b K) int) (*Clusters[K], error) {
+	c.sorting()
+	next := make([]uint32, len(keeper)+1) // a counting sort: where the next unit of a keeper goes
+	for _, k := range keeper {
+		next[k+1]++
+	}
+	for k := range keeper {
+		next[k+1] += next[k]
+	}
+	found := &Clusters[K]{units: units, best: best, keeper: keeper, key: key, compare: compare, byKeeper: make([]uint32, len(keeper))}
+	for unit, k := range keeper {
+		found.byKeeper[next[k]] = uint32(unit)
+		next[k]++
+	}
+	for from, to := 0, 0; from < len(keeper); from = to {
+		size, k := 0, keeper[found.byKeeper[from]]
+		for ; to < len(keeper) && keeper[found.byKeeper[to]] == k; to++ {
+			size += units.Span(found.byKeeper[to]).Len()
+		}
+		if size < 2 {
+			continue
+		}
+		id, err := key(found.bestOf(k))
+		if err != nil {
+			return nil, err
+		}
+		found.all = append(found.all, cluster[K]{uint32(from), uint32(to), uint32(size), id})
+	}
+	return found, ordered.InPlace(ctx, found.all, func(a, b cluster[K]) int {
+		return cmp.Or(cmp.Compare(b.size, a.size), compare(a.key, b.key))
+	})
+}
+
+// bestOf returns the preferred item of a unit.
+func (c *Clusters[K]) bestOf(unit uint32) uint32 {
+	if c.best == nil {
+		return unit
+	}
+	return c.best[unit]
+}
+
+// Len returns how many clusters there are.
+func (c *Clusters[K]) Len() int { return len(c.all) }
+
+// Append appends the members of a cluster, by its number from 0, to an empty slice: the keeper first,
+// then by key.
+func (c *Clusters[K]) Append(ctx context.Context, members []Member[K], n int) ([]Member[K], error) {
+	cl := c.all[n]
+	members = slices.Grow(members, int(cl.size))
+	for i, unit := range c.byKeeper[cl.from:cl.to] {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		k := c.keeper[unit]
+		for s := c.units.Span(unit); s.Len() > 0; s.Lo++ {
+			item := c.units.Item(s.Lo)
+			key, err := c.key(item)
+			if err != nil {
+				return nil, err
+			}
+			members = append(members, Member[K]{item, unit, k, item == c.bestOf(k), key})
+		}
+	}
+	return members, ordered.InPlace(ctx, members, func(a, b Member[K]) int {
+		switch {
+		case a.Keep == b.Keep:
+			return c.compare(a.Key, b.Key)
+		case a.Keep:
+			return -1
+		}
+		return 1
+	})
+}

@@ -1,0 +1,83 @@
+package collection
+
+import (
+	"context"
+
+	"github.com/simdb/simdb/internal/selfjoin"
+)
+
+// Prints are the fingerprints of items in their order of preference.
+type Prints struct {
+	Items int                // how many there are; those that are not in the order match nothing
+	Order []uint32           // the others
+	Codes selfjoin.Columns   // ascending and distinct
+	Docs  selfjoin.Documents // of each place in Order
+	Known uint32             // items below are keepers of stars in any case
+	AsOne bool               // in stars, items of one fingerprint are joined as the preferred one of them
+}
+
+// alone returns the keepers of items of which each is its own.
+func alone(n int) []uint32 {
+	keeper := make([]uint32, n)
+	for i := range keeper {
+		keeper[i] = uint32(i)
+	}
+	return keeper
+}
+
+// Stars forms star clusters: each item in turn joins the nearest keeper so far within k bits, of
+// equally near ones the first, or becomes one. It returns the keeper of each item and the distance to
+// it in bits. Apart, if it is not nil, says which may join which; Distance is that of two items.
+func (p *Prints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
+	docs, leaders := p.Docs, p.Order
+	var first []uint32 // of each fingerprint: its place among leaders; nil if all are leaders
+	if p.AsOne {
+		const none = ^uint32(0)
+		first, docs.Codes, leaders = make([]uint32, p.Codes.Len()), nil, nil
+		for f := range first {
+			first[f] = none
+		}
+		for at, item := range p.Order {
+			if f := p.Docs.Codes[at]; first[f] == none {
+				first[f] = uint32(len(leaders))
+				leaders, docs.Codes = append(leaders, item), append(docs.Codes, f)
+			}
+		}
+	}
+	for docs.Known < len(leaders) && leaders[docs.Known] < p.Known {
+		docs.Known++
+	}
+	stars, err := selfjoin.Stars(ctx, p.Codes, docs, k, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	keeper, distance = alone(p.Items), make([]uint16, p.Items)
+	for at, item := range p.Order {
+		if item < p.Known { // also those that are equal to others
+			continue
+		}
+		l := uint32(at)
+		if first != nil {
+			l = first[p.Docs.Codes[at]]
+		}
+		keeper[item], distance[item] = leaders[stars.Keeper[l]], stars.Distance[l]
+	}
+	if apart != nil {
+		err = apart.Mend(ctx, p.Codes, p.Docs, p.Order, k, p.Known, o, keeper, distance)
+	}
+	return keeper, distance, err
+}
+
+// Components returns for each item the preferred one of those that chains of items within k bits of
+// each other connect it with.
+func (p *Prints) Components(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
+	first, err := selfjoin.Components(ctx, p.Codes, p.Docs, k, o)
+	if err != nil {
+		return nil, err
+	}
+	keeper := alone(p.Items)
+	for at, item := range p.Order {
+		keeper[item] = p.Order[first[at]]
+	}
+	return keeper, nil
+}
