@@ -126,11 +126,7 @@ var (
 // Field is the field with a key or, within objects, with a path of keys: Field("meta", "lang")
 // is lang in the object meta.
 func Field(keys ...string) Operand {
-	name := "fields"
-	for _, key := range keys {
-		name += ".'" + strings.ReplaceAll(key, "'", "''") + "'"
-	}
-	return Operand{name}
+	return Operand{fieldName(keys)}
 }
 
 // Eq is o = value; a value is a string, a number or a bool.

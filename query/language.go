@@ -2,7 +2,6 @@ package query
 
 import (
 	"strings"
-	"time"
 
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -65,7 +64,7 @@ func Topics() []Topic {
 	return all
 }
 
-// language parses statements. FIELDS writes names of fields by it, so statementDefs refers to it.
+// language parses statements. SHOW * writes names of fields by it, so statementDefs refers to it.
 var language *syntax.Language
 
 func init() {
@@ -79,7 +78,7 @@ func init() {
 		}
 	}
 	for _, d := range statementDefs[1:] {
-		v.Statements = append(v.Statements, syntax.StatementWord{Word: d.word, Kind: d.shape, Expects: d.expects})
+		v.Statements = append(v.Statements, syntax.StatementWord{Word: d.word, Expects: d.expects})
 	}
 	language = syntax.New(v)
 }
@@ -90,18 +89,6 @@ func Keywords() []string { return language.Keywords() }
 // OneLine returns statements as they could be typed on one line: without comments, with one space
 // for every run of blanks. It returns false for a wrong token or a string over several lines.
 func OneLine(text string) (string, bool) { return language.OneLine(text) }
-
-// ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns
-// false if s is not a duration, or is longer than 292 years.
-func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }
-
-// ParseTime reads a time as statements write it: RFC 3339, or a part of it, down to a date
-// alone; without a zone the time is UTC. It returns false if s is not a time.
-func ParseTime(s string) (time.Time, bool) { return syntax.ParseTime(s) }
-
-// ParseShare reads a share as statements write it: 0.8, or 80%. It returns false if s is not a
-// number; the caller checks that it is more than 0 and at most 1.
-func ParseShare(s string) (float64, bool) { return syntax.ParseShare(s) }
 
 // Piece is a statement cut from a longer text: its Text, without the semicolon, and the Line of the
 // whole text on which that starts, from 1.

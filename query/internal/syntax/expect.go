@@ -32,9 +32,9 @@ func (l *Language) checkWords(tokens []Token) error {
 		if called {
 			return Errorf(t.Pos.Offset, spelling.Suggest(t.Value, l.predicates), "unknown predicate %q", t.Value)
 		}
-		hint := spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
-		if h, ok := fromOtherLanguages[strings.ToUpper(t.Value)]; ok {
-			hint = h
+		hint, known := fromOtherLanguages[strings.ToUpper(t.Value)]
+		if !known {
+			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
 		}
 		hint = cmp.Or(hint, "a statement is such as NEAR('a', 3), lang = 'en' or COUNT")
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
@@ -90,17 +90,26 @@ func isComparison(t Token) bool {
 	return false
 }
 
-// fromOtherLanguages says what to write instead of the words that users of SQL try first.
+// administers is the hint for a word that administers the database: it is no part of the language.
+func administers(verb string) string {
+	return "it is a command: `simdb " + verb + " DB`, or ." + verb + " at the prompt"
+}
+
+// fromOtherLanguages says what to write instead of the words that users of SQL try first, and of
+// those that the language had.
 var fromOtherLanguages = map[string]string{
 	"SELECT": "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 	"INSERT": `write PUT {"id": "a", "text": "..."}`,
 	"UPDATE": "PUT replaces the document of the same id",
 	"UPSERT": "PUT replaces the document of the same id",
-	"VACUUM": "write COMPACT",
+	"VACUUM": administers("compact"),
+	"CHECK":  administers("check"), "FLUSH": administers("flush"), "COMPACT": administers("compact"),
+	"STATS": administers("stats"), "FIELDS": administers("fields"), "PRUNE": administers("prune"),
+	"ALLOW": administers("allow"), "UNALLOW": administers("unallow"), "ALLOWED": administers("allowed"),
 	"EXIT":   "write .quit",
 	"QUIT":   "write .quit",
 	"HELP":   "write .help",
-	"SHOW":   "SHOW * LIMIT 5 shows some documents, FIELDS lists the fields, STATS says what is in the database",
+	"SHOW":   "SHOW * LIMIT 5 shows some documents, .fields lists the fields, .stats says what is in the database",
 	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
 	"REMOVE": "write DELETE 'a' or DELETE WHERE ...",
 	"ADD":    `write PUT {"id": "a", "text": "..."}`,
@@ -226,7 +235,6 @@ var expectedAfter = map[string]string{
 	"!=":      ExpectID,
 	"<>":      ExpectID,
 	"SINCE":   ExpectSince,
-	"OLDER":   ExpectSince,
 	"LIMIT":   ExpectNumber,
 	"OFFSET":  ExpectNumber,
 	"ORDER":   "BY",
@@ -266,7 +274,7 @@ func (l *Language) expectation(before []Token, message string) string {
 		return `"("`
 	case last.Type == Predicate:
 		return ExpectNumber
-	case first.Type == TwoIDs:
+	case word == "WHY":
 		return "a second document id in quotes"
 	case word == ")" && last.Value == "BY":
 		return "JACCARD"

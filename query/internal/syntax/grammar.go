@@ -15,9 +15,8 @@ type Statement struct {
 	Pairs    *Pairs    `parser:"| @@"`
 	Clusters *Clusters `parser:"| @@"`
 	Cluster  *Cluster  `parser:"| @@"`
-	Prune    *Prune    `parser:"| @@"`
-	Two      *Two      `parser:"| @@"`
-	Bare     *Token    `parser:"| @Bare"`
+	Why      *Why      `parser:"| @@"`
+	End      *Token    `parser:"| @( 'BEGIN' | 'COMMIT' | 'ROLLBACK' )"`
 	Select   *Select   `parser:"| @@ ) ';'*"`
 }
 
@@ -82,7 +81,7 @@ type Clusters struct {
 	Word      Token      `parser:"@'CLUSTERS'"`
 	Criterion *Criterion `parser:"@@"`
 	Verify    *Token     `parser:"@'VERIFY'?"`
-	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
+	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Ident | String ) )?"`
 	Clauses   []*Clause  `parser:"@@*"`
 }
 
@@ -92,7 +91,7 @@ type Cluster struct {
 	ID        Token      `parser:"@( String | Param | Named )"`
 	Criterion *Criterion `parser:"@@?"`
 	Verify    *Token     `parser:"@'VERIFY'?"`
-	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
+	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Ident | String ) )?"`
 	Clauses   []*Clause  `parser:"@@*"`
 }
 
@@ -102,17 +101,10 @@ type Criterion struct {
 	Value Token `parser:"@( Number | Percent | Param | Named )"`
 }
 
-// Two is WHY 'a' 'b', or another statement with two ids.
-type Two struct {
-	Word Token `parser:"@TwoIDs"`
-	A    Token `parser:"@( String | Param | Named )"`
-	B    Token `parser:"','? @( String | Param | Named )"`
-}
-
-// Prune is PRUNE OLDER 30d.
-type Prune struct {
-	Word  Token `parser:"@'PRUNE'"`
-	Older Token `parser:"'OLDER' @( Duration | String | Number | Param | Named )"`
+// Why is WHY 'a' 'b'.
+type Why struct {
+	A Token `parser:"'WHY' @( String | Param | Named )"`
+	B Token `parser:"','? @( String | Param | Named )"`
 }
 
 // Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
@@ -232,12 +224,12 @@ type Show struct {
 
 // ShowColumn is a column of SHOW, or * for all.
 type ShowColumn struct {
-	Name Token `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident | '*' )"`
+	Name Token `parser:"@( Keyword | Predicate | Ident | '*' )"`
 }
 
 // OrderTerm is one key of ORDER BY.
 type OrderTerm struct {
-	Key  Token  `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
+	Key  Token  `parser:"@( Keyword | Predicate | Ident )"`
 	Desc *Token `parser:"( @'DESC' | 'ASC' )?"`
 }
 

@@ -300,7 +300,7 @@ func numberKind(word string) Kind {
 	if quantity.IsDecimal(word) {
 		return Number
 	}
-	if _, ok := ParseDuration(word); ok {
+	if _, ok := quantity.ParseDuration(word); ok {
 		return Duration
 	}
 	return 0

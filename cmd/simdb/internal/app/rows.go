@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 	"golang.org/x/term"
 )
@@ -147,6 +148,26 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 		a.Say("%s", warning)
 	}
 	return err
+}
+
+// Administer carries out one of admin.Commands, and writes its rows, or says its message.
+func (a *App) Administer(db *engine.DB, f RowFlags, command string, args ...string) error {
+	m := a.Meter()
+	defer m.Stop()
+	r, err := admin.Named(command).Run(a.Context(), db, args, m.Report)
+	m.Stop()
+	if err != nil {
+		return err
+	}
+	if r.Message() != "" {
+		a.Say("%s", r.Message())
+	} else if _, err = a.Rows(f, r.Columns(), r.All()); err != nil {
+		return err
+	}
+	for _, warning := range r.Warnings() {
+		a.Say("%s", warning)
+	}
+	return nil
 }
 
 // pager shows rows on a terminal a screen at a time, with $SIMDB_PAGER, $PAGER or less. It starts
