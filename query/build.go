@@ -210,7 +210,7 @@ func (q Query) Offset(n int) Query { return q.clause(" OFFSET ?", n) }
 // Verify makes the query decide Jaccard on the texts.
 func (q Query) Verify() Query { return q.clause(" VERIFY") }
 
-// A Key is a key of OrderBy.
+// A Key is a key of OrderBy: one of those below, or a field as statements write it, "meta.lang".
 type Key string
 
 // The keys of OrderBy.

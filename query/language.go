@@ -34,8 +34,8 @@ var measured = [...]string{
 // clauseTopics are the words that start neither a statement nor a predicate.
 var clauseTopics = []Topic{
 	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combine predicates", nil, ""},
-	{[]string{"ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET", "DISTANCE", "SCORE", "TIME"},
-		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "sort the rows by id, distance, score, words or time, and return some of them", nil, ""},
+	{[]string{"ORDER", "BY", "DESC", "LIMIT", "OFFSET"},
+		"... ORDER BY distance, n DESC LIMIT 20 OFFSET 40", "sort the rows by id, distance, score, words, time or a field, and return some of them", nil, ""},
 	{[]string{"SHOW"}, "... SHOW id, distance, url, meta.lang, text", "the columns of the rows: of the result, of documents, or any field", nil, ""},
 }
 

@@ -45,6 +45,8 @@ func (x *run) count(s *syntax.Count) error {
 	var err error
 	var counted func() (int64, error)
 	switch {
+	case s.By != nil:
+		return x.countBy(s)
 	case s.Select != nil:
 		var sel *selection
 		if sel, err = x.bindRowless("COUNT", s.Select); err == nil {

@@ -29,11 +29,12 @@ var statementDefs = []statementDef{
 	},
 	{
 		word:  "COUNT",
-		topic: Topic{Syntax: "COUNT  COUNT NEAR('a', 3)  COUNT CLUSTERS NEAR 3", Help: "how many documents, rows, pairs or clusters"},
+		topic: Topic{Syntax: "COUNT  COUNT NEAR('a', 3)  COUNT BY lang", Help: "how many documents, rows, pairs or clusters; of each value of a field"},
 		docs: []docsRow{
 			{"COUNT` *query*", "counts its rows", "`count`"},
 			{"COUNT", "counts all documents", "`count`"},
 			{"COUNT PAIRS ...`, `COUNT CLUSTERS ...", "counts pairs, or clusters, not their members", "`count`"},
+			{"COUNT BY lang`, `COUNT SINCE 2d BY lang", "counts the documents, or those that a query finds, with each value of a field, the largest count first, then in the order of values; takes LIMIT and OFFSET", "`value`, `count`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.count(s.Count) },
 	},
@@ -88,10 +89,9 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "CLUSTERS", expects: syntax.ExpectCriterion,
-		topic: Topic{Words: []string{"MODE", "STAR", "COMPONENTS"}, Syntax: "CLUSTERS JACCARD 0.8 [MODE star|components]",
-			Help: "groups of documents that match, with the one to keep"},
+		topic: Topic{Syntax: "CLUSTERS JACCARD 0.8", Help: "groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, and so on",
-			"lists groups of documents that match, by the criteria of PAIRS; takes `MODE star` or `MODE components`, LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
+			"lists groups of documents that match, by the criteria of PAIRS; takes LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{

@@ -20,9 +20,15 @@ func helpTopics() []string {
 	return words
 }
 
+// helpOf has the words of the language that others explain, and that are no keywords.
+var helpOf = map[string]string{"ID": "LIKE", "TRUE": "IS", "FALSE": "IS", "DISTANCE": "ORDER", "SCORE": "ORDER", "TIME": "ORDER"}
+
 // dotHelp lists the language and the dot-commands, or those that a word belongs to.
 func (s *session) dotHelp(arg string) error {
 	word := strings.ToUpper(strings.Trim(arg, ".; "))
+	if of, ok := helpOf[word]; ok {
+		word = of
+	}
 	var lines, more [][2]string
 	for _, t := range query.Topics() {
 		if word == "" || slices.Contains(t.Words, word) {

@@ -13,7 +13,7 @@ var vocabulary = New(Vocabulary{
 	Statements: []StatementWord{
 		{"COUNT", ""}, {"GET", ExpectID}, {"PUT", "a document"}, {"WHY", ExpectTwoIDs}, {"PAIRS", ExpectCriterion}, {"BEGIN", ""},
 	},
-	Keywords: []string{"ID", "LIKE", "IN", "ESCAPE", "AND", "OR", "NOT", "ORDER", "BY", "LIMIT", "TEXT"},
+	Keywords: []string{"LIKE", "IN", "ESCAPE", "AND", "OR", "NOT", "ORDER", "BY", "LIMIT", "TEXT"},
 })
 
 func TestClosest(t *testing.T) {

@@ -20,6 +20,7 @@ const (
 	Predicate                 // NEAR, ...: a word that starts a predicate written as a call
 	Ident                     // a word that is not a keyword, or a path: meta.lang
 	String                    // 'it''s'
+	Bool                      // TRUE, FALSE
 	Hex                       // 0x9f3c5a0011223344, 9f3c5a0011223344
 	Number                    // 3, 0.8, -1
 	Percent                   // 80%

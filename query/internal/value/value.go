@@ -57,10 +57,8 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 func (v *Values) Get(t syntax.Token) (any, error) {
 	t = v.Written(t)
 	switch t.Type {
-	case syntax.Keyword:
-		if t.Value == "TRUE" || t.Value == "FALSE" {
-			return t.Value == "TRUE", nil
-		}
+	case syntax.Bool:
+		return t.Value == "TRUE", nil
 	case syntax.String:
 		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
 	case syntax.Hex:
