@@ -329,6 +329,13 @@ func TestDocumentation(t *testing.T) {
 			t.Errorf("docs/query.md should have this table:\n%s", table)
 		}
 	}
+	const width = 116
+	if page := "```\n" + language.Grammar(width) + "```\n"; !strings.Contains(string(doc), "\n## Grammar\n") || !strings.Contains(string(doc), page) {
+		t.Errorf("docs/query.md should have the grammar\n%s", page)
+	}
+	if n := len(Keywords()); n > 45 {
+		t.Errorf("the language has %d keywords", n)
+	}
 	for list, columns := range map[string]string{
 		predicate.Measuring(predicate.Distance, predicate.Distance, "or"):      "`distance` if ",
 		predicate.Measuring(predicate.Score, predicate.ExactScore, "or"):       "`score`, `error`, `exact` if ",
