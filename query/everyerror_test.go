@@ -128,7 +128,7 @@ func TestFormsAreComplete(t *testing.T) {
 			t.Errorf("no form is a %q", d.word)
 		}
 	}
-	for _, w := range Keywords() {
+	for _, w := range language.Keywords() {
 		if !words[w] {
 			t.Errorf("no form has %s", w)
 		}

@@ -27,7 +27,7 @@ func (x *run) get(s *syntax.Get) error {
 	if err != nil {
 		return err
 	}
-	return x.show(sh, plain, window{Limit: 1}, Fixed(row), "id")
+	return x.show(sh, plain, window{Limit: 1}, fixed(row), "id")
 }
 
 func (x *run) selectAll(s *syntax.Select) error {

@@ -134,11 +134,11 @@ func (r *Rows) Close() error {
 	return nil
 }
 
-// Fixed yields the given rows.
-func Fixed[R ~[]any](rows ...R) iter.Seq2[Row, error] {
+// fixed yields the given rows.
+func fixed(rows ...Row) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for _, r := range rows {
-			if !yield(Row(r), nil) {
+			if !yield(r, nil) {
 				return
 			}
 		}

@@ -227,8 +227,8 @@ func TestErrorClasses(t *testing.T) {
 		{fmt.Errorf("x: %w", engine.ErrLocked), engine.ErrLocked, ClassLocked},
 		{&engine.CorruptionError{File: "x", Err: errors.New("bad")}, engine.ErrCorruption, ClassCorruption},
 	} {
-		if !errors.Is(tc.err, tc.is) || Class(tc.err) != tc.class {
-			t.Errorf("%v: class %q, want %q and %v", tc.err, Class(tc.err), tc.class, tc.is)
+		if !errors.Is(tc.err, tc.is) || class(tc.err) != tc.class {
+			t.Errorf("%v: class %q, want %q and %v", tc.err, class(tc.err), tc.class, tc.is)
 		}
 		if !strings.HasPrefix(Detail(tc.err), tc.class+": ") {
 			t.Errorf("shown as %q", Detail(tc.err))

@@ -97,7 +97,7 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 				named = append(named, row[at].(string))
 			}
 		}
-		rows = Fixed(some...)
+		rows = fixed(some...)
 		err = x.Snap.ContentEach(x.Ctx, named, func(_ int, text, fields []byte) error {
 			defer of.Given()
 			return of.Look(text, fields)

@@ -1,20 +1,23 @@
 package query
 
-import "github.com/simdb/simdb/query/internal/syntax"
+import (
+	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/query/internal/syntax"
+)
 
 // A statementDef is a row of the table of statements.
 type statementDef struct {
-	word    string // that it starts with; "" for a query, which starts with a predicate
-	expects string // what follows the word, for error messages
-	writes  bool   // it may change the database; within a transaction, COMMIT does
-	topic   Topic  // for .help; Words has the keywords other than word
+	word    string      // that it starts with; "" for a query, which starts with a predicate
+	expects string      // what follows the word, for error messages
+	writes  bool        // it may change the database; within a transaction, COMMIT does
+	topic   front.Topic // for .help; Words has the keywords other than word
 	docs    []docsRow
 	// run executes the statement, or sets up rows that execute it while they are read.
 	run func(x *run, s *syntax.Statement) error
 }
 
 // A docsRow is a row of the table of statements in docs/query.md.
-type docsRow = TopicRow
+type docsRow struct{ Syntax, Meaning, Last string }
 
 // statementDefs is the table of statements. A query comes first.
 //
@@ -29,7 +32,7 @@ var statementDefs = []statementDef{
 	},
 	{
 		word:  "COUNT",
-		topic: Topic{Syntax: "COUNT  COUNT NEAR('a', 3)  COUNT BY lang", Help: "how many documents, rows, pairs or clusters; of each value of a field"},
+		topic: front.Topic{Syntax: "COUNT  COUNT NEAR('a', 3)  COUNT BY lang", Help: "how many documents, rows, pairs or clusters; of each value of a field"},
 		docs: []docsRow{
 			{"COUNT` *query*", "counts its rows", "`count`"},
 			{"COUNT", "counts all documents", "`count`"},
@@ -40,13 +43,13 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "GET", expects: syntax.ExpectID,
-		topic: Topic{Syntax: "GET 'a'", Help: "a document"},
+		topic: front.Topic{Syntax: "GET 'a'", Help: "a document"},
 		docs:  []docsRow{{"GET 'a'", "shows a document; takes SHOW", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
 		word: "PUT", expects: `a document such as {"id": "a", "text": "..."}`, writes: true,
-		topic: Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
+		topic: front.Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
 		docs: []docsRow{
 			{"PUT {...}", "stores a document, replacing the one with the same id", "`stored`"},
 			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches, or this one is stored with the same text (a retry: it is its own match); takes every criterion of PAIRS", "`stored`, `expired` if it is older than the time to live, or the columns of the match"},
@@ -55,7 +58,7 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "DELETE", expects: "a document id in quotes, or WHERE", writes: true,
-		topic: Topic{Words: []string{"WHERE"}, Syntax: "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", Help: "delete documents"},
+		topic: front.Topic{Words: []string{"WHERE"}, Syntax: "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", Help: "delete documents"},
 		docs: []docsRow{
 			{"DELETE 'a'", "deletes a document", "`deleted`"},
 			{"DELETE WHERE` *query*", "deletes all documents that the query finds, in one step", "`deleted 3 documents`"},
@@ -64,52 +67,52 @@ var statementDefs = []statementDef{
 	},
 	{
 		word:  "BEGIN",
-		topic: Topic{Syntax: "BEGIN", Help: "hold what PUT and DELETE write until COMMIT writes all of it at once"},
+		topic: front.Topic{Syntax: "BEGIN", Help: "hold what PUT and DELETE write until COMMIT writes all of it at once"},
 		docs:  []docsRow{{"BEGIN", "begins a transaction: see below", "`begun`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.begin() },
 	},
 	{
 		word: "COMMIT", writes: true,
-		topic: Topic{Syntax: "COMMIT", Help: "carry out the writes held since BEGIN"},
+		topic: front.Topic{Syntax: "COMMIT", Help: "carry out the writes held since BEGIN"},
 		docs:  []docsRow{{"COMMIT", "carries out every PUT and DELETE since BEGIN, in one step", "`committed: stored 2 documents, deleted 1`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.commit() },
 	},
 	{
 		word:  "ROLLBACK",
-		topic: Topic{Syntax: "ROLLBACK", Help: "discard the writes held since BEGIN"},
+		topic: front.Topic{Syntax: "ROLLBACK", Help: "discard the writes held since BEGIN"},
 		docs:  []docsRow{{"ROLLBACK", "discards them", "`rolled back 3 writes`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.rollback() },
 	},
 	{
 		word: "PAIRS", expects: syntax.ExpectCriterion,
-		topic: Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
+		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
 		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare so; takes LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
 	{
 		word: "CLUSTERS", expects: syntax.ExpectCriterion,
-		topic: Topic{Syntax: "CLUSTERS JACCARD 0.8", Help: "groups of documents that match, with the one to keep"},
+		topic: front.Topic{Syntax: "CLUSTERS JACCARD 0.8", Help: "groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, and so on",
 			"lists groups of documents that match, by the criteria of PAIRS; takes LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{
 		word: "CLUSTER", expects: "OF",
-		topic: Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group that a document is in"},
+		topic: front.Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group that a document is in"},
 		docs: []docsRow{{"CLUSTER OF 'a'", "lists the group that a document is in, by JACCARD 0.8 or by the criterion that follows; takes what CLUSTERS takes",
 			"`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.cluster(s.Cluster) },
 	},
 	{
 		word: "WHY", expects: syntax.ExpectTwoIDs,
-		topic: Topic{Syntax: "WHY 'a' 'b'", Help: "how two documents compare"},
+		topic: front.Topic{Syntax: "WHY 'a' 'b'", Help: "how two documents compare"},
 		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the longest passages in common and the first words that differ: see below", "`name`, `value`"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Why) },
 	},
 	{
 		word: "EXPLAIN", expects: "a statement",
-		topic: Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and what it takes"},
+		topic: front.Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and what it takes"},
 		docs: []docsRow{
 			{"EXPLAIN` *query*", "shows its plan", "`plan`"},
 			{"EXPLAIN ANALYZE` *query*", "executes it, and shows the plan and what it took", "`plan`"},

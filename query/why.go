@@ -47,7 +47,7 @@ func (x *run) why(s *syntax.Why) error {
 			rows = append(rows, Row{"allowed", true})
 		}
 	}
-	x.answer([]string{"name", "value"}, Fixed(rows...))
+	x.answer([]string{"name", "value"}, fixed(rows...))
 	return nil
 }
 

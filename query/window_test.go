@@ -94,7 +94,7 @@ func TestHold(t *testing.T) {
 		"NEAR(7, 3)", "NEAR(7, 3) ORDER BY time", "ID LIKE '%' ORDER BY time", "COUNT NEAR(7, 3) OR SINCE 1d", "NEAREST(7, 300) AND ID LIKE '%'",
 		"ID LIKE '%' AND NOT JACCARD(TEXT 'one two three', 0.5)", "PAIRS NEAR 3",
 	} {
-		if err := run(text); !errors.Is(err, engine.ErrTooLarge) || Class(err) != ClassParameter {
+		if err := run(text); !errors.Is(err, engine.ErrTooLarge) || class(err) != ClassParameter {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -49,7 +49,7 @@ func (x *run) put(s *syntax.Put) error {
 		x.say("stored")
 		return nil
 	}
-	x.answer(append([]string{"id"}, measureColumns(c)...), Fixed(appendMeasure(Row{m.ID}, c, m)))
+	x.answer(append([]string{"id"}, measureColumns(c)...), fixed(appendMeasure(Row{m.ID}, c, m)))
 	return nil
 }
 

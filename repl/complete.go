@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/printable"
-	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -66,7 +66,7 @@ func completeKeyword(word string) []string {
 		return nil
 	}
 	var found []string
-	for _, k := range query.Keywords() {
+	for _, k := range front.Language.Keywords {
 		if strings.HasPrefix(k, strings.ToUpper(word)) {
 			if strings.ToLower(word) == word {
 				k = strings.ToLower(k)

@@ -20,7 +20,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -400,7 +400,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(code)
 	}
 	var want []string
-	for _, topic := range query.Topics() {
+	for _, topic := range front.Language.Topics {
 		want = append(want, fmt.Sprintf("%-51s  %s", topic.Syntax, topic.Help))
 	}
 	want = append(want, "")

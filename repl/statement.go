@@ -56,7 +56,7 @@ func (s *session) showError(err error) {
 	if e, ok := errors.AsType[*query.ParseError](err); ok {
 		source = e.Source()
 	} else {
-		text = query.Class(err) + ": " + text
+		text = query.Detail(err)
 	}
 	s.tell(printable.Text(text))
 	if source != "" {

@@ -61,7 +61,7 @@ func TestLayers(t *testing.T) {
 	// time is measured, what a distance of fingerprints says, how messages name options, and which word was meant.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/ordered",
-		module + "internal/quantity", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option", module + "internal/spelling",
+		module + "internal/quantity", module + "internal/front", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option", module + "internal/spelling",
 		module + "simhash",
 	}
 	for line := range strings.Lines(string(out)) {

@@ -98,6 +98,17 @@ func RowsOf[T any](seq iter.Seq2[T, error], row func(T) query.Row) iter.Seq2[que
 	}
 }
 
+// Fixed yields the given rows.
+func Fixed(rows ...query.Row) iter.Seq2[query.Row, error] {
+	return RowsOf(func(yield func(query.Row, error) bool) {
+		for _, r := range rows {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}, func(r query.Row) query.Row { return r })
+}
+
 // RowsTo runs write, which writes rows as it finds them, and reports whether there were any.
 func (a *App) RowsTo(f RowFlags, columns []string, write func(w *output.Writer) error) (found bool, err error) {
 	err = a.RowsThen(f, columns, func(w *output.Writer) error {
@@ -132,7 +143,7 @@ func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = a.Rows(f, []string{"count"}, query.Fixed(query.Row{n}))
+	_, err = a.Rows(f, []string{"count"}, Fixed(query.Row{n}))
 	return n > 0, err
 }
 
