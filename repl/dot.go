@@ -144,7 +144,7 @@ func (s *session) dotOutput(arg string) error {
 		return err
 	}
 	s.outFile, s.out = f, f
-	s.options = output.Options{Format: format}
+	s.options = output.Options{Format: format, Parquet: s.cfg.Output.Parquet}
 	return nil
 }
 

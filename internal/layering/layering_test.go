@@ -28,7 +28,7 @@ func TestLayers(t *testing.T) {
 		"compaction":     append([]string{"go.etcd.io/bbolt", module + "engine", module + "query"}, front...),
 		"engine":         append([]string{module + "query", module + "repl", module + "cmd"}, front...),
 		"query":          {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner"},
-		"repl":           {module + "cmd", "github.com/alecthomas/kong"},
+		"repl":           {module + "cmd", "github.com/alecthomas/kong", "github.com/parquet-go/parquet-go"},
 		"records/inputs": append([]string{module + "query", module + "dedup", module + "repl", module + "cmd"}, front...),
 		"dedup":          {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
 		"dedup/tune":     {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},

@@ -525,7 +525,7 @@ var mutants = []mutant{
 		tests: "records/parquet", run: "^TestBombs$",
 	},
 	{
-		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "appendText",
+		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "AppendText",
 		edit:  swap(`base.AppendHex(b, v)`, `fmt.Append(b, v)`),
 		tests: "repl/output", run: "^TestNumbers$",
 	},
