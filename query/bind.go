@@ -17,18 +17,20 @@ type selection struct {
 	plan       plan
 	order      []orderKey // of ORDER BY, or the default; it always includes id
 	window
-	distance bool         // rows have a distance
-	score    bool         // rows have score, error and exact
-	passages bool         // rows have words, at and query_at
-	times    bool         // ORDER BY needs times
-	shown    *shown       // nil for the plain columns
-	plain    []string     // the columns without SHOW
-	cells    record.Cells // of the rows
+	distance bool                    // rows have a distance
+	score    bool                    // rows have score, error and exact
+	passages bool                    // rows have words, at and query_at
+	times    bool                    // ORDER BY needs times
+	fields   []*predicate.NamedField // of ORDER BY
+	shown    *shown                  // nil for the plain columns
+	plain    []string                // the columns without SHOW
+	cells    record.Cells            // of the rows
 }
 
 type orderKey struct {
-	by   string // of orderNames, or "at"
-	desc bool
+	by    string // of orderNames, "at", or the name of a field
+	desc  bool
+	field int // of selection.fields
 }
 
 // node is an expression: *leaf, andNode or orNode. Only leaves are negated: bindOr and bindAnd
@@ -99,7 +101,7 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	}
 	sel.expr, sel.predicates = fold(sel.expr), sel.few[:0]
 	sel.number(sel.expr)
-	sel.order, sel.window = c.order, c.window
+	sel.order, sel.fields, sel.window = c.order, c.fields, c.window
 	for _, l := range sel.predicates {
 		if !l.negated {
 			sel.distance = sel.distance || l.Measure() == predicate.Distance
@@ -175,11 +177,11 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 	switch {
 	case e.Since != nil:
 		p, err = predicate.BindSince(x.Scope, e.Since)
-	case e.ID != nil:
-		negated = negated != (e.ID.Not || e.ID.Op != nil && (e.ID.Op.Value == "!=" || e.ID.Op.Value == "<>"))
-		p, err = predicate.BindID(x.Scope, e.ID)
-	case e.Field != nil:
-		if p, err = predicate.BindField(x.Scope, e.Field); err == nil && negated {
+	case e.Test != nil && strings.EqualFold(e.Test.Name.Value, "id"):
+		negated = negated != (e.Test.Not || e.Test.Op != nil && (e.Test.Op.Value == "!=" || e.Test.Op.Value == "<>"))
+		p, err = predicate.BindID(x.Scope, e.Test)
+	case e.Test != nil:
+		if p, err = predicate.BindField(x.Scope, e.Test); err == nil && negated {
 			p, negated = predicate.Not(p), false // finds documents as well
 		}
 	default:

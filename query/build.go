@@ -126,11 +126,7 @@ var (
 // Field is the field with a key or, within objects, with a path of keys: Field("meta", "lang")
 // is lang in the object meta.
 func Field(keys ...string) Operand {
-	name := "fields"
-	for _, key := range keys {
-		name += ".'" + strings.ReplaceAll(key, "'", "''") + "'"
-	}
-	return Operand{name}
+	return Operand{fieldName(keys)}
 }
 
 // Eq is o = value; a value is a string, a number or a bool.
@@ -214,7 +210,7 @@ func (q Query) Offset(n int) Query { return q.clause(" OFFSET ?", n) }
 // Verify makes the query decide Jaccard on the texts.
 func (q Query) Verify() Query { return q.clause(" VERIFY") }
 
-// A Key is a key of OrderBy.
+// A Key is a key of OrderBy: one of those below, or a field as statements write it, "meta.lang".
 type Key string
 
 // The keys of OrderBy.

@@ -149,7 +149,7 @@ func TestQueryValue(t *testing.T) {
 		t.Errorf("found %s", got)
 	}
 	for _, wrong := range []any{[]int{1}, 3, []any{"a", nil}} {
-		if _, err := p.Run(t.Context(), db, wrong, Named{"n", 1}); err == nil || Class(err) != ClassParameter {
+		if _, err := p.Run(t.Context(), db, wrong, Named{"n", 1}); err == nil || class(err) != ClassParameter {
 			t.Errorf("ID IN (%v): %v", wrong, err)
 		}
 	}

@@ -45,7 +45,7 @@ func TestStatementsStop(t *testing.T) {
 	}
 	for _, text := range []string{
 		"NEAR(0, 64)", "NEAR(0, 64) ORDER BY time DESC", "NEAR(0, 64) ORDER BY id LIMIT 60000", "COUNT NEAR(0, 64) AND SINCE 1d", "NEAREST(0, 90000)",
-		"ID LIKE '%9%'", "ID LIKE '%9%' ORDER BY time", "COUNT ID LIKE '%9%'", "SINCE 1d", "NEAR(0, 30) OR ID LIKE '%9%'", "COUNT", "STATS",
+		"ID LIKE '%9%'", "ID LIKE '%9%' ORDER BY time", "COUNT ID LIKE '%9%'", "SINCE 1d", "NEAR(0, 30) OR ID LIKE '%9%'", "COUNT",
 		"PAIRS NEAR 10 LIMIT 100", "CLUSTERS NEAR 3", "COUNT PAIRS NEAR 10",
 	} {
 		started := time.Now()

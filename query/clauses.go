@@ -1,13 +1,11 @@
 package query
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	windows "github.com/simdb/simdb/query/internal/window"
@@ -19,7 +17,8 @@ type window = windows.Window
 type clauses struct {
 	since   predicate.Predicate
 	order   []orderKey
-	orderAt []int // offset of each key
+	orderAt []int                   // offset of each key
+	fields  []*predicate.NamedField // of order
 	window
 	verify *syntax.Token
 	show   *syntax.Show
@@ -62,17 +61,20 @@ func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
 	return c, nil
 }
 
-// orderNames are the keys of ORDER BY: the last of a passage is always "at".
+// orderNames are the keys of ORDER BY that are no fields: the last of a passage is always "at".
 var orderNames = []string{"id", "distance", "score", "words", "time"}
 
 func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 	for _, t := range terms {
-		by := strings.ToLower(t.Key.Value)
-		if !slices.Contains(orderNames, by) {
-			hint := cmp.Or(spelling.Suggest(by, orderNames), "ORDER BY takes id, distance, score, words or time")
-			return syntax.Errorf(t.Key.Pos.Offset, hint, "there is no %q to order by", t.Key.Value)
+		k := orderKey{by: strings.ToLower(t.Key.Value), desc: t.Desc}
+		if !slices.Contains(orderNames, k.by) {
+			of, err := x.FieldOf(t.Key)
+			if err != nil {
+				return err
+			}
+			k.by, k.field, c.fields = t.Key.Value, len(c.fields), append(c.fields, of)
 		}
-		c.order = append(c.order, orderKey{by: by, desc: t.Desc != nil})
+		c.order = append(c.order, k)
 		c.orderAt = append(c.orderAt, t.Key.Pos.Offset)
 	}
 	return nil
@@ -83,9 +85,9 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 	for i, k := range sel.order {
 		switch {
 		case k.by == "distance" && !sel.distance, k.by == "score" && !sel.score:
-			return syntax.Errorf(c.orderAt[i], predicate.ComesFrom(k.by), "there is no %s to order by", k.by)
+			return syntax.Errorf(c.orderAt[i], predicate.ComesFrom(k.by)+"; a field of that name is written fields."+k.by, "there is no %s to order by", k.by)
 		case k.by == "words" && !sel.passages:
-			return syntax.Errorf(c.orderAt[i], "they come from PASSAGES", "there are no words to order by")
+			return syntax.Errorf(c.orderAt[i], "they come from PASSAGES; a field of that name is written fields.words", "there are no words to order by")
 		case k.by == "time":
 			sel.times = true
 		}

@@ -63,7 +63,7 @@ func (e *ParseError) Source() string { return e.place.Pointer() }
 func Detail(err error) string {
 	e, ok := errors.AsType[*ParseError](err)
 	if !ok {
-		return Class(err) + ": " + err.Error()
+		return class(err) + ": " + err.Error()
 	}
 	if src := e.Source(); src != "" {
 		return e.Error() + "\n" + src
@@ -71,8 +71,8 @@ func Detail(err error) string {
 	return e.Error()
 }
 
-// Class returns the class of any error: that of a ParseError, or the one that fits the cause.
-func Class(err error) string {
+// class returns the class of any error: that of a ParseError, or the one that fits the cause.
+func class(err error) string {
 	if e, ok := errors.AsType[*ParseError](err); ok {
 		return e.Class
 	}

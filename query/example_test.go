@@ -117,7 +117,7 @@ func ExampleDetail() {
 // Statements are cut from a text that arrives in chunks.
 func ExampleSplitter() {
 	var s query.Splitter
-	for _, chunk := range []string{"GET 'a;", "b'; STATS;\n", "COUNT"} {
+	for _, chunk := range []string{"GET 'a;", "b'; BEGIN;\n", "COUNT"} {
 		s.Write(chunk)
 		for p, ok := s.Next(); ok; p, ok = s.Next() {
 			fmt.Printf("line %d: %s\n", p.Line, p.Text)
@@ -128,7 +128,7 @@ func ExampleSplitter() {
 	}
 	// Output:
 	// line 1: GET 'a;b'
-	// line 1:  STATS
+	// line 1:  BEGIN
 	// line 2: COUNT
 }
 
@@ -160,7 +160,7 @@ func ExampleQuery() {
 	fmt.Println(q)
 	// Output:
 	// doc-4 en 0.91
-	// JACCARD(?, ?) AND ID LIKE ? AND fields.'lang' IN (?)
+	// JACCARD(?, ?) AND ID LIKE ? AND lang IN (?)
 }
 
 // A statement that is parsed once, with a list for IN.

@@ -22,6 +22,7 @@ type result struct {
 	exact    bool
 	time     time.Time // if the selection orders by it
 	passages []engine.Passage
+	keys     []fieldKey // if the selection orders by fields
 }
 
 // mostFirst is the largest LIMIT + OFFSET for which sorting holds only about that many results.
@@ -32,6 +33,7 @@ const mostFirst = 1 << 16
 const (
 	resultBytes = 2 * 144
 	seenBytes   = 64
+	keyBytes    = 2 * 64 // for each field of ORDER BY
 )
 
 // rowsOf yields the rows of a selection, without SHOW.
@@ -51,7 +53,7 @@ func (x *run) rowsOf(sel *selection) iter.Seq2[Row, error] {
 	}
 }
 
-// compare orders results. Those without a distance, score or passage come last, in either
+// compare orders results. Those without a distance, score, passage or field come last, in either
 // direction.
 func (sel *selection) compare(a, b result) int {
 	for _, k := range sel.order {
@@ -81,6 +83,10 @@ func (sel *selection) compare(a, b result) int {
 			}
 		case "time":
 			c = a.time.Compare(b.time)
+		default:
+			if c = a.keys[k.field].compare(&b.keys[k.field], k.desc); c != 0 {
+				return c
+			}
 		}
 		if k.desc {
 			c = -c
@@ -115,10 +121,18 @@ func (x *run) sorted(sel *selection, o predicate.ListOptions, yield func(result,
 	if !few {
 		top.Most = math.MaxInt / 4 // all
 	}
+	find := x.find
+	if len(sel.fields) > 0 {
+		find = x.keyed
+	}
 	var err error
-	x.find(sel, o, func(r result, failed error) bool {
+	find(sel, o, func(r result, failed error) bool {
 		if err = failed; err == nil && !few {
-			err = x.Hold(resultBytes + len(r.id))
+			held := resultBytes + len(r.id)
+			for i := range r.keys {
+				held += keyBytes + len(r.keys[i].text)
+			}
+			err = x.Hold(held)
 		}
 		if err == nil {
 			top.Add(r)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,6 +19,10 @@ func (x *run) explain(s *syntax.Statement) error {
 	switch {
 	case s.Select != nil:
 		sel = s.Select
+	case s.Count != nil && s.Count.By != nil:
+		if sel, note = cmp.Or(s.Count.Select, &syntax.Select{}), "count"; s.Count.Pairs != nil || s.Count.Clusters != nil {
+			return x.countBy(s.Count) // which says why not
+		}
 	case s.Count != nil && s.Count.Select != nil:
 		sel, note = s.Count.Select, "count"
 	case s.Delete != nil && s.Delete.Where != nil && !s.Explain.Analyze:

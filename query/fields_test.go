@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/value"
 )
@@ -56,7 +57,7 @@ func TestTakeText(t *testing.T) {
 	}
 }
 
-// FIELDS says of each field what a model says, however the documents are stored, and SHOW * has a
+// DB.Fields says of each field what a model says, however the documents are stored, and SHOW * has a
 // column for each.
 func TestFields(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 7))
@@ -66,7 +67,7 @@ func TestFields(t *testing.T) {
 		documents int
 		kinds     map[string]bool
 	}
-	model := map[string]*seen{} // by path, of what FIELDS lists
+	model := map[string]*seen{} // by path, of what Fields lists
 	var note func(path []string, v any)
 	note = func(path []string, v any) {
 		key := strings.Join(path, "\x00")
@@ -119,7 +120,7 @@ func TestFields(t *testing.T) {
 	want := map[string]string{}
 	for key, s := range model {
 		var kinds []string
-		for _, k := range value.FieldKinds {
+		for _, k := range jsonfield.FieldKinds {
 			if s.kinds[k] {
 				kinds = append(kinds, k)
 			}
@@ -143,35 +144,34 @@ func TestFields(t *testing.T) {
 		}
 		return read(t, rows), rows.Columns()
 	}
-	var before []Row
+	var before []engine.FieldStats
 	for range 2 { // in a memtable and a table; in one table
-		rows, _ := run("FIELDS")
+		fields, documents, err := db.Fields(t.Context(), nil)
+		if err != nil || documents != 300 {
+			t.Fatal(documents, err)
+		}
 		got := map[string]string{}
-		for _, row := range rows {
-			name := row[0].(string)
+		for _, f := range fields {
+			name := Field(f.Path...).String()
 			tok, ok := language.Word(name)
 			if !ok {
 				t.Fatalf("%q is no name of a field", name)
 			}
-			path, err := predicate.FieldPath(tok)
-			if err != nil {
-				t.Fatal(err)
+			if path, err := predicate.FieldPath(tok); err != nil || !slices.Equal(path, f.Path) {
+				t.Errorf("%s is %q, want %q, %v", name, path, f.Path, err)
 			}
-			got[strings.Join(path, "\x00")] = fmt.Sprint(row[1], " ", row[2])
-			if row[3] != float64(row[2].(int64))/300 {
-				t.Errorf("the share of %s is %v", name, row[3])
-			}
-			if n, _ := run("COUNT " + name + " IS NOT NULL"); n[0][0] != row[2] {
-				t.Errorf("%s IS NOT NULL holds for %v documents, FIELDS says %v", name, n[0][0], row[2])
+			got[strings.Join(f.Path, "\x00")] = fmt.Sprint(f.Kinds, " ", f.Documents)
+			if n, _ := run("COUNT " + name + " IS NOT NULL"); n[0][0] != f.Documents {
+				t.Errorf("%s IS NOT NULL holds for %v documents, Fields says %v", name, n[0][0], f.Documents)
 			}
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("got %q\nwant %q", got, want)
 		}
-		if before != nil && !reflect.DeepEqual(rows, before) {
-			t.Errorf("after COMPACT\n%v, before\n%v", rows, before)
+		if before != nil && !reflect.DeepEqual(fields, before) {
+			t.Errorf("after Compact\n%v, before\n%v", fields, before)
 		}
-		before = rows
+		before = fields
 		_, columns := run("SHOW *")
 		for key := range want {
 			top, _, _ := strings.Cut(key, "\x00")
@@ -182,7 +182,9 @@ func TestFields(t *testing.T) {
 		if n := len(columns); columns[0] != "id" || columns[n-2] != "text" || columns[n-1] != "time" {
 			t.Errorf("SHOW * has the columns %q", columns)
 		}
-		run("COMPACT")
+		if err := db.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	rows, columns := run("ID = '1' SHOW * LIMIT 1")
 	if d, _ := run("GET '1'"); len(rows) != 1 || rows[0][len(columns)-2] != d[0][1] {

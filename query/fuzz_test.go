@@ -19,7 +19,7 @@ var statementSeeds = []string{
 	"NEAR('a', 6) AND NOT (NEAREST('a', 9) OR ID LIKE 'mirror/%' ESCAPE '!') SINCE 2d ORDER BY distance DESC, id LIMIT 20 OFFSET 40",
 	"NEAR('a', 10) AND LEVENSHTEIN('a', 0.9)", "ID IN ('a', 'b') AND COSINE(TEXT 'x', 80%)", "JACCARD('a', 0.8) VERIFY",
 	"COUNT NEAR('a', 3)", "EXPLAIN ANALYZE NEAR(0, 64)", "WHY 'a' 'b'", "GET 'it''s'", `PUT {"id":"a","text":"b {\" }"} UNLESS NEAR 3`,
-	"DELETE WHERE ID = 'zz'", "PAIRS NEAR 3 LIMIT 2", "CLUSTERS NEAR 3 MODE components", "STATS", "PRUNE OLDER 30d", "ALLOW 'a', 'b'",
+	"DELETE WHERE ID = 'zz'", "PAIRS NEAR 3 LIMIT 2", "CLUSTERS NEAR 3", "COUNT",
 	"-- only a comment", "near(?, $k)", "SINCE '2026-01-02'", "ID != 'a' AND NOT NOT NEAR(1, 1)",
 	"NEER(0xff, 3)", "NEAR(0xff, 65)", "NEAR('日本', 3) \t@", "'no end", `PUT {"id`, strings.Repeat("(", 300), strings.Repeat("NOT ", 300) + "NEAR(1,1)", "\xff", "1e999", "",
 }
@@ -113,7 +113,7 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		up := strings.ToUpper(text)
-		for _, word := range []string{"PUT", "DELETE", "PRUNE", "COMPACT", "FLUSH", "ALLOW"} {
+		for _, word := range []string{"PUT", "DELETE"} {
 			if strings.Contains(up, word) {
 				return
 			}

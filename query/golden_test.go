@@ -40,6 +40,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 //	run               statements and their rows, a line each, cells separated by |
 //	plan              the same with the estimates of plans, which depend on the database, as N
 //	new [no-text]     a new database
+//	flush, compact    DB.Flush, DB.Compact
 func TestGolden(t *testing.T) {
 	if *update {
 		flag.Set("rewrite", "true") // datadriven's own
@@ -50,6 +51,15 @@ func TestGolden(t *testing.T) {
 			switch d.Cmd {
 			case "new":
 				db = openTest(t, &engine.Options{NoText: d.HasArg("no-text")})
+				return "ok\n"
+			case "flush", "compact":
+				err := db.Flush(t.Context())
+				if err == nil && d.Cmd == "compact" {
+					err = db.Compact(t.Context())
+				}
+				if err != nil {
+					d.Fatalf(t, "%v", err)
+				}
 				return "ok\n"
 			case "run":
 				return script(db, d.Input)

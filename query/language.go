@@ -2,8 +2,8 @@ package query
 
 import (
 	"strings"
-	"time"
 
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
@@ -13,19 +13,6 @@ import (
 // test compares docs/query.md with them. So a predicate that is written as a call, or a statement
 // without a grammar of its own, is one row.
 
-// Topic is a construct of the language as .help shows it.
-type Topic struct {
-	Words  []string // its keywords, in capitals
-	Syntax string
-	Help   string
-	Rows   []TopicRow // what docs/query.md says, in Markdown
-	// Example is a predicate, as it stands in queries.
-	Example string
-}
-
-// A TopicRow is a form of a construct, its meaning, and the columns of its rows, or its message.
-type TopicRow struct{ Syntax, Meaning, Last string }
-
 // measured are the columns of predicates by their measures.
 var measured = [...]string{
 	predicate.NoMeasure: "`id`", predicate.Places: "`id`, `words`, `at`, `query_at`", predicate.Distance: "`id`, `distance`",
@@ -33,19 +20,17 @@ var measured = [...]string{
 }
 
 // clauseTopics are the words that start neither a statement nor a predicate.
-var clauseTopics = []Topic{
-	{[]string{"AND", "OR", "NOT"}, "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", "combine predicates", nil, ""},
-	{[]string{"ORDER", "BY", "ASC", "DESC", "LIMIT", "OFFSET", "DISTANCE", "SCORE", "TIME"},
-		"... ORDER BY distance, time DESC LIMIT 20 OFFSET 40", "sort the rows by id, distance, score, words or time, and return some of them", nil, ""},
-	{[]string{"SHOW"}, "... SHOW id, distance, url, meta.lang, text", "the columns of the rows: of the result, of documents, or any field", nil, ""},
+var clauseTopics = []front.Topic{
+	{Words: []string{"AND", "OR", "NOT"}, Syntax: "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", Help: "combine predicates"},
+	{Words: []string{"ORDER", "BY", "DESC", "LIMIT", "OFFSET"}, Syntax: "... ORDER BY distance, n DESC LIMIT 20 OFFSET 40", Help: "sort the rows by id, distance, score, words, time or a field, and return some of them"},
+	{Words: []string{"SHOW"}, Syntax: "... SHOW id, distance, url, meta.lang, text", Help: "the columns of the rows: of the result, of documents, or any field"},
 }
 
-// Topics returns the constructs of the language with a line of help on each. docs/query.md is
-// complete.
-func Topics() []Topic {
-	var all []Topic
+// topics returns the constructs of the language.
+func topics() []front.Topic {
+	var all []front.Topic
 	for _, d := range predicate.Definitions {
-		t := Topic{Words: append([]string{d.Word}, d.Words...), Syntax: d.Syntax, Help: d.Help, Example: d.Example}
+		t := front.Topic{Words: append([]string{d.Word}, d.Words...), Syntax: d.Syntax, Help: d.Help, Example: d.Example}
 		if t.Example == "" {
 			t.Example, _, _ = strings.Cut(d.Syntax, "  ")
 		}
@@ -54,23 +39,29 @@ func Topics() []Topic {
 			if strings.HasSuffix(r.Syntax, "BY JACCARD") {
 				columns = measured[predicate.Score]
 			}
-			t.Rows = append(t.Rows, TopicRow{r.Syntax, r.Meaning, columns})
+			t.Rows = append(t.Rows, front.Row{Syntax: r.Syntax, Meaning: r.Meaning, Last: columns})
 		}
 		all = append(all, t)
 	}
 	all = append(all, clauseTopics...)
 	for _, d := range statementDefs[1:] {
-		all = append(all, Topic{append([]string{d.word}, d.topic.Words...), d.topic.Syntax, d.topic.Help, d.docs, ""})
+		t := d.topic
+		t.Words = append([]string{d.word}, t.Words...)
+		for _, r := range d.docs {
+			t.Rows = append(t.Rows, front.Row(r))
+		}
+		all = append(all, t)
 	}
 	return all
 }
 
-// language parses statements. FIELDS writes names of fields by it, so statementDefs refers to it.
+// language parses statements. SHOW * writes names of fields by it, so statementDefs refers to it.
 var language *syntax.Language
 
 func init() {
 	var v syntax.Vocabulary
-	for _, t := range Topics() {
+	front.Language.Topics = topics()
+	for _, t := range front.Language.Topics {
 		v.Keywords = append(v.Keywords, t.Words...)
 	}
 	for _, d := range predicate.Definitions {
@@ -79,29 +70,11 @@ func init() {
 		}
 	}
 	for _, d := range statementDefs[1:] {
-		v.Statements = append(v.Statements, syntax.StatementWord{Word: d.word, Kind: d.shape, Expects: d.expects})
+		v.Statements = append(v.Statements, syntax.StatementWord{Word: d.word, Expects: d.expects})
 	}
 	language = syntax.New(v)
+	front.Language.Keywords, front.Language.OneLine = language.Keywords(), language.OneLine
 }
-
-// Keywords returns every word of the language, in capitals, sorted: what Tab completes.
-func Keywords() []string { return language.Keywords() }
-
-// OneLine returns statements as they could be typed on one line: without comments, with one space
-// for every run of blanks. It returns false for a wrong token or a string over several lines.
-func OneLine(text string) (string, bool) { return language.OneLine(text) }
-
-// ParseDuration reads a duration as statements write it: 2d, 48h, 30m, 1.5h, 1d12h. It returns
-// false if s is not a duration, or is longer than 292 years.
-func ParseDuration(s string) (time.Duration, bool) { return syntax.ParseDuration(s) }
-
-// ParseTime reads a time as statements write it: RFC 3339, or a part of it, down to a date
-// alone; without a zone the time is UTC. It returns false if s is not a time.
-func ParseTime(s string) (time.Time, bool) { return syntax.ParseTime(s) }
-
-// ParseShare reads a share as statements write it: 0.8, or 80%. It returns false if s is not a
-// number; the caller checks that it is more than 0 and at most 1.
-func ParseShare(s string) (float64, bool) { return syntax.ParseShare(s) }
 
 // Piece is a statement cut from a longer text: its Text, without the semicolon, and the Line of the
 // whole text on which that starts, from 1.

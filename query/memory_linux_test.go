@@ -43,7 +43,7 @@ var crowdStatements = []struct {
 	{"SINCE 1d LIMIT 10", func(int64) int64 { return 10 }},
 	{"NEAR(42, 3) OR ID LIKE '%'", nil},
 	{"CLUSTERS NEAR 3", func(n int64) int64 { return n }},
-	{"CLUSTERS NEAR 3 MODE components LIMIT 10", func(int64) int64 { return 10 }},
+	{"CLUSTERS NEAR 3 LIMIT 10", func(int64) int64 { return 10 }},
 }
 
 // TestCrowdInLittleMemory asks very many equal fingerprints everything, in

@@ -1,15 +1,12 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
-	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -140,32 +137,18 @@ func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
 	}, err
 }
 
-// bindClusters resolves CLUSTERS criterion [MODE m].
+// bindClusters resolves CLUSTERS criterion.
 func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.ClusterOptions, *clauses, error) {
-	verify := s.Verify
-	if verify == nil {
-		verify = verifyClause(s.Clauses)
-	}
 	o := &engine.ClusterOptions{Progress: x.Report}
-	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verify)
+	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
 		return c, o, nil, err
-	}
-	if s.Mode != nil {
-		switch mode := strings.ToLower(strings.Trim(x.Values.Written(*s.Mode).Value, "'")); mode {
-		case "star":
-		case "components":
-			o.Mode = engine.Components
-		default:
-			hint := cmp.Or(spelling.Suggest(mode, []string{"star", "components"}), "it is star or components")
-			return c, o, nil, syntax.Errorf(s.Mode.Pos.Offset, hint, "unknown mode %q", mode)
-		}
 	}
 	w, err := x.bindWindow("CLUSTERS", s.Clauses)
 	return c, o, w, err
 }
 
-// clusters runs CLUSTERS criterion [MODE m].
+// clusters runs CLUSTERS criterion.
 func (x *run) clusters(s *syntax.Clusters) error {
 	return x.showClusters(s, x.Snap.Clusters)
 }
@@ -196,7 +179,7 @@ func (x *run) cluster(s *syntax.Cluster) error {
 	if _, err := x.Snap.Get(x.Ctx, id); err != nil {
 		return x.LookupError(s.ID.Pos.Offset, id, err)
 	}
-	of := &syntax.Clusters{Word: s.Word, Criterion: s.Criterion, Verify: s.Verify, Mode: s.Mode, Clauses: s.Clauses}
+	of := &syntax.Clusters{Word: s.Word, Criterion: s.Criterion, Clauses: s.Clauses}
 	if of.Criterion == nil {
 		of.Criterion = &syntax.Criterion{Word: s.Word, Value: s.Word}
 		of.Criterion.Word.Value, of.Criterion.Value.Value = "JACCARD", "0.8"

@@ -23,7 +23,7 @@ func TestProgress(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"PAIRS NEAR 2": "join", "PAIRS NEAR 2 LIMIT 3": "join", "COUNT PAIRS NEAR 2": "join", "CLUSTERS NEAR 2": "join", "COUNT CLUSTERS NEAR 2": "join",
-		"CHECK": "check", "ID LIKE '%9%'": "list", "NEAR('document-1', 64)": "test",
+		"ID LIKE '%9%'": "list", "NEAR('document-1', 64)": "test",
 	} {
 		var stages []string
 		ctx := WithProgress(t.Context(), func(p engine.Progress) { stages = append(stages, p.Stage) })

@@ -56,9 +56,6 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 	x.rows.started, x.rows.wrote, x.rows.scope = quantity.Start(), p.def.writes, &x.scope
 	var err error
 	if s != nil && s.tx != nil {
-		if p.def.writes && !p.def.waits && p.def.word != "COMMIT" {
-			return nil, fmt.Errorf("%s is not part of transactions: end this one by COMMIT or ROLLBACK", p.def.word)
-		}
 		x.tx, x.scope.Snap = s.tx, s.tx.snap
 	} else {
 		if x.scope.Snap, err = db.Snapshot(); err != nil {

@@ -25,7 +25,6 @@ type Rows struct {
 	columns []string
 	message string
 	search  bool
-	damage  bool
 	wrote   bool
 	seq     iter.Seq2[Row, error]
 	snap    *engine.Snapshot // to close; nil if it is that of a transaction
@@ -57,9 +56,6 @@ func (r *Rows) Search() bool { return r.search }
 
 // Wrote reports whether the statement may have changed the database.
 func (r *Rows) Wrote() bool { return r.wrote }
-
-// Damage reports whether the rows are problems that CHECK found.
-func (r *Rows) Damage() bool { return r.damage }
 
 // Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
@@ -138,11 +134,11 @@ func (r *Rows) Close() error {
 	return nil
 }
 
-// Fixed yields the given rows.
-func Fixed[R ~[]any](rows ...R) iter.Seq2[Row, error] {
+// fixed yields the given rows.
+func fixed(rows ...Row) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for _, r := range rows {
-			if !yield(Row(r), nil) {
+			if !yield(r, nil) {
 				return
 			}
 		}

@@ -39,7 +39,7 @@ func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...a
 // transaction only COMMIT does.
 func (s *Session) Writes(text string) bool {
 	p, err := parse(text)
-	return err == nil && p.def.writes && (s.tx == nil || !p.def.waits)
+	return err == nil && p.def.writes && (s.tx == nil || p.def.word == "COMMIT")
 }
 
 // Pending returns the number of writes that wait for COMMIT, and whether there is a transaction.

@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/value"
 )
 
 // shown is what SHOW makes of the rows of a statement.
@@ -84,7 +83,7 @@ const fewRows = 1000
 // addition to these what documents are compared by, and their times. It returns the rows, of which
 // it may have read the first.
 func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Row, error]) (iter.Seq2[Row, error], error) {
-	of := &value.Survey{Hold: x.Hold}
+	of := &jsonfield.Survey{Hold: x.Hold}
 	var err error
 	if first := w.First(); first >= 0 && first <= fewRows {
 		var some []Row
@@ -98,13 +97,13 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 				named = append(named, row[at].(string))
 			}
 		}
-		rows = Fixed(some...)
+		rows = fixed(some...)
 		err = x.Snap.ContentEach(x.Ctx, named, func(_ int, text, fields []byte) error {
 			defer of.Given()
 			return of.Look(text, fields)
 		})
 	} else {
-		of, err = x.survey(0)
+		of, err = x.survey()
 	}
 	if err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 func (c shownColumn) isStar() bool { return c.name == "*" }
 
 // addAll adds the columns that * stands for, where documents have what is surveyed.
-func (sh *shown) addAll(x *run, of *value.Survey, plain, ids []string) {
+func (sh *shown) addAll(x *run, of *jsonfield.Survey, plain, ids []string) {
 	for at, name := range plain {
 		if name != "fields" { // its keys are columns
 			sh.add(shownColumn{name: name, at: at})

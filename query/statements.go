@@ -1,56 +1,55 @@
 package query
 
-import "github.com/simdb/simdb/query/internal/syntax"
+import (
+	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/query/internal/syntax"
+)
 
 // A statementDef is a row of the table of statements.
 type statementDef struct {
-	word string // that it starts with; "" for a query, which starts with a predicate
-	// shape is the kind of the word's token: syntax.Bare for a word that is a whole statement,
-	// syntax.TwoIDs for a word followed by two ids, syntax.Keyword where the grammar has a rule.
-	shape   syntax.Kind
-	expects string // what follows the word, for error messages
-	writes  bool   // it may change the database
-	waits   bool   // within a transaction it does so at COMMIT
-	topic   Topic  // for .help; Words has the keywords other than word
+	word    string      // that it starts with; "" for a query, which starts with a predicate
+	expects string      // what follows the word, for error messages
+	writes  bool        // it may change the database; within a transaction, COMMIT does
+	topic   front.Topic // for .help; Words has the keywords other than word
 	docs    []docsRow
 	// run executes the statement, or sets up rows that execute it while they are read.
 	run func(x *run, s *syntax.Statement) error
 }
 
 // A docsRow is a row of the table of statements in docs/query.md.
-type docsRow = TopicRow
+type docsRow struct{ Syntax, Meaning, Last string }
 
 // statementDefs is the table of statements. A query comes first.
 //
-// To add a statement that is one word, or a word and two ids, add a row with its shape, and a
-// method of run that carries it out; then add to docs/query.md the row that TestDocumentation
-// prints. A statement of another form also needs a type and a field of Statement in
-// internal/syntax/grammar.go. TestStatementTable, TestWritesColumn and TestKeywords fail for each
-// column of the row that is missing or wrong.
+// To add a statement, add a type and a field of Statement to internal/syntax/grammar.go, a row here,
+// and a method of run that carries it out; then add to docs/query.md the row that TestDocumentation
+// prints. TestStatementTable, TestWritesColumn and TestKeywords fail for each column of the row that
+// is missing or wrong.
 var statementDefs = []statementDef{
 	{
 		docs: []docsRow{{"", "", "see above"}, {"LIMIT 5`, `SHOW *", "the same for all documents", "see above"}},
 		run:  func(x *run, s *syntax.Statement) error { return x.selectAll(s.Select) },
 	},
 	{
-		word: "COUNT", shape: syntax.Keyword,
-		topic: Topic{Syntax: "COUNT  COUNT NEAR('a', 3)  COUNT CLUSTERS NEAR 3", Help: "how many documents, rows, pairs or clusters"},
+		word:  "COUNT",
+		topic: front.Topic{Syntax: "COUNT  COUNT NEAR('a', 3)  COUNT BY lang", Help: "how many documents, rows, pairs or clusters; of each value of a field"},
 		docs: []docsRow{
 			{"COUNT` *query*", "counts its rows", "`count`"},
 			{"COUNT", "counts all documents", "`count`"},
 			{"COUNT PAIRS ...`, `COUNT CLUSTERS ...", "counts pairs, or clusters, not their members", "`count`"},
+			{"COUNT BY lang`, `COUNT SINCE 2d BY lang", "counts the documents, or those that a query finds, with each value of a field, the largest count first, then in the order of values; takes LIMIT and OFFSET", "`value`, `count`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.count(s.Count) },
 	},
 	{
-		word: "GET", shape: syntax.Keyword, expects: syntax.ExpectID,
-		topic: Topic{Syntax: "GET 'a'", Help: "a document"},
+		word: "GET", expects: syntax.ExpectID,
+		topic: front.Topic{Syntax: "GET 'a'", Help: "a document"},
 		docs:  []docsRow{{"GET 'a'", "shows a document; takes SHOW", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
-		word: "PUT", shape: syntax.Keyword, expects: `a document such as {"id": "a", "text": "..."}`, writes: true, waits: true,
-		topic: Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
+		word: "PUT", expects: `a document such as {"id": "a", "text": "..."}`, writes: true,
+		topic: front.Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
 		docs: []docsRow{
 			{"PUT {...}", "stores a document, replacing the one with the same id", "`stored`"},
 			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches, or this one is stored with the same text (a retry: it is its own match); takes every criterion of PAIRS", "`stored`, `expired` if it is older than the time to live, or the columns of the match"},
@@ -58,8 +57,8 @@ var statementDefs = []statementDef{
 		run: func(x *run, s *syntax.Statement) error { return x.put(s.Put) },
 	},
 	{
-		word: "DELETE", shape: syntax.Keyword, expects: "a document id in quotes, or WHERE", writes: true, waits: true,
-		topic: Topic{Words: []string{"WHERE"}, Syntax: "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", Help: "delete documents"},
+		word: "DELETE", expects: "a document id in quotes, or WHERE", writes: true,
+		topic: front.Topic{Words: []string{"WHERE"}, Syntax: "DELETE 'a'  DELETE WHERE ID LIKE 'x%'", Help: "delete documents"},
 		docs: []docsRow{
 			{"DELETE 'a'", "deletes a document", "`deleted`"},
 			{"DELETE WHERE` *query*", "deletes all documents that the query finds, in one step", "`deleted 3 documents`"},
@@ -67,109 +66,53 @@ var statementDefs = []statementDef{
 		run: func(x *run, s *syntax.Statement) error { return x.delete(s.Delete) },
 	},
 	{
-		word: "BEGIN", shape: syntax.Bare,
-		topic: Topic{Syntax: "BEGIN", Help: "hold what PUT and DELETE write until COMMIT writes all of it at once"},
+		word:  "BEGIN",
+		topic: front.Topic{Syntax: "BEGIN", Help: "hold what PUT and DELETE write until COMMIT writes all of it at once"},
 		docs:  []docsRow{{"BEGIN", "begins a transaction: see below", "`begun`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.begin() },
 	},
 	{
-		word: "COMMIT", shape: syntax.Bare, writes: true,
-		topic: Topic{Syntax: "COMMIT", Help: "carry out the writes held since BEGIN"},
+		word: "COMMIT", writes: true,
+		topic: front.Topic{Syntax: "COMMIT", Help: "carry out the writes held since BEGIN"},
 		docs:  []docsRow{{"COMMIT", "carries out every PUT and DELETE since BEGIN, in one step", "`committed: stored 2 documents, deleted 1`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.commit() },
 	},
 	{
-		word: "ROLLBACK", shape: syntax.Bare,
-		topic: Topic{Syntax: "ROLLBACK", Help: "discard the writes held since BEGIN"},
+		word:  "ROLLBACK",
+		topic: front.Topic{Syntax: "ROLLBACK", Help: "discard the writes held since BEGIN"},
 		docs:  []docsRow{{"ROLLBACK", "discards them", "`rolled back 3 writes`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.rollback() },
 	},
 	{
-		word: "PAIRS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
-		topic: Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
+		word: "PAIRS", expects: syntax.ExpectCriterion,
+		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
 		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare so; takes LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
 	{
-		word: "CLUSTERS", shape: syntax.Keyword, expects: syntax.ExpectCriterion,
-		topic: Topic{Words: []string{"MODE", "STAR", "COMPONENTS"}, Syntax: "CLUSTERS JACCARD 0.8 [MODE star|components]",
-			Help: "groups of documents that match, with the one to keep"},
+		word: "CLUSTERS", expects: syntax.ExpectCriterion,
+		topic: front.Topic{Syntax: "CLUSTERS JACCARD 0.8", Help: "groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, and so on",
-			"lists groups of documents that match, by the criteria of PAIRS; takes `MODE star` or `MODE components`, LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
+			"lists groups of documents that match, by the criteria of PAIRS; takes LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{
-		word: "CLUSTER", shape: syntax.Keyword, expects: "OF",
-		topic: Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group that a document is in"},
+		word: "CLUSTER", expects: "OF",
+		topic: front.Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group that a document is in"},
 		docs: []docsRow{{"CLUSTER OF 'a'", "lists the group that a document is in, by JACCARD 0.8 or by the criterion that follows; takes what CLUSTERS takes",
 			"`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.cluster(s.Cluster) },
 	},
 	{
-		word: "WHY", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs,
-		topic: Topic{Syntax: "WHY 'a' 'b'", Help: "how two documents compare"},
+		word: "WHY", expects: syntax.ExpectTwoIDs,
+		topic: front.Topic{Syntax: "WHY 'a' 'b'", Help: "how two documents compare"},
 		docs:  []docsRow{{"WHY 'a' 'b'", "compares two documents by every measure, and shows the longest passages in common and the first words that differ: see below", "`name`, `value`"}},
-		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Two) },
+		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Why) },
 	},
 	{
-		word: "ALLOW", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs, writes: true,
-		topic: Topic{Syntax: "ALLOW 'a' 'b'", Help: "record that two documents are not duplicates"},
-		docs:  []docsRow{{"ALLOW 'a' 'b'", "records that two documents are not duplicates: see below", "`allowed`"}},
-		run:   func(x *run, s *syntax.Statement) error { return x.allow(s.Two) },
-	},
-	{
-		word: "UNALLOW", shape: syntax.TwoIDs, expects: syntax.ExpectTwoIDs, writes: true,
-		topic: Topic{Syntax: "UNALLOW 'a' 'b'", Help: "undo ALLOW"},
-		docs:  []docsRow{{"UNALLOW 'a' 'b'", "undoes ALLOW", "`unallowed`"}},
-		run:   func(x *run, s *syntax.Statement) error { return x.unallow(s.Two) },
-	},
-	{
-		word: "ALLOWED", shape: syntax.Bare,
-		topic: Topic{Syntax: "ALLOWED", Help: "pairs that ALLOW has recorded"},
-		docs:  []docsRow{{"ALLOWED", "lists the pairs that ALLOW has recorded", "`a`, `b`"}},
-		run:   func(x *run, _ *syntax.Statement) error { x.allowed(); return nil },
-	},
-	{
-		word: "PRUNE", shape: syntax.Keyword, expects: "OLDER", writes: true,
-		topic: Topic{Words: []string{"OLDER"}, Syntax: "PRUNE OLDER 30d", Help: "delete documents older than this"},
-		docs:  []docsRow{{"PRUNE OLDER 30d", "deletes documents stored longer ago than this, or before a date in quotes", "`pruned 3 documents`"}},
-		run:   func(x *run, s *syntax.Statement) error { return x.prune(s.Prune) },
-	},
-	{
-		word: "STATS", shape: syntax.Bare,
-		topic: Topic{Syntax: "STATS", Help: "what is in the database"},
-		docs:  []docsRow{{"STATS", "shows what is in the database, the fields of the first documents, and what flushes and merges have done since it was opened", "`name`, `value`"}},
-		run:   func(x *run, _ *syntax.Statement) error { return x.stats() },
-	},
-	{
-		word: "FIELDS", shape: syntax.Bare,
-		topic: Topic{Syntax: "FIELDS", Help: "the fields that documents have"},
-		docs: []docsRow{{"FIELDS", "lists the fields that documents have, with their types, how many documents have each, and an example; reads all documents",
-			"`name`, `type`, `documents`, `share`, `example`, `indexed`"}},
-		run: func(x *run, s *syntax.Statement) error { return x.fields(s) },
-	},
-	{
-		word: "CHECK", shape: syntax.Bare,
-		topic: Topic{Syntax: "CHECK", Help: "verify all checksums and cross-references"},
-		docs:  []docsRow{{"CHECK", "verifies all checksums and cross-references", "`ok: ...`, or `file`, `section`, `offset`, `problem`"}},
-		run:   func(x *run, _ *syntax.Statement) error { return x.check() },
-	},
-	{
-		word: "FLUSH", shape: syntax.Bare, writes: true,
-		topic: Topic{Syntax: "FLUSH", Help: "write out the memtable"},
-		docs:  []docsRow{{"FLUSH", "writes out the memtable", "`flushed`"}},
-		run:   func(x *run, _ *syntax.Statement) error { return x.flush() },
-	},
-	{
-		word: "COMPACT", shape: syntax.Bare, writes: true,
-		topic: Topic{Syntax: "COMPACT", Help: "merge the tables"},
-		docs:  []docsRow{{"COMPACT", "merges the tables", "`compacted`"}},
-		run:   func(x *run, _ *syntax.Statement) error { return x.compact() },
-	},
-	{
-		word: "EXPLAIN", shape: syntax.Keyword, expects: "a statement",
-		topic: Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and what it takes"},
+		word: "EXPLAIN", expects: "a statement",
+		topic: front.Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and what it takes"},
 		docs: []docsRow{
 			{"EXPLAIN` *query*", "shows its plan", "`plan`"},
 			{"EXPLAIN ANALYZE` *query*", "executes it, and shows the plan and what it took", "`plan`"},

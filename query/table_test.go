@@ -26,11 +26,10 @@ func TestKeywords(t *testing.T) {
 			called = append(called, d.Word)
 		}
 	}
-	for _, w := range Keywords() {
+	for _, w := range language.Keywords() {
 		// Names of columns and modes are checked by bind.
 		bound := slices.Contains(slices.Concat(orderNames, []string{"star", "components"}), strings.ToLower(w))
-		statement := slices.ContainsFunc(statementDefs, func(d statementDef) bool { return d.word == w && d.shape != syntax.Keyword })
-		if !bound && !statement && !slices.Contains(called, w) && !strings.Contains(grammar, `"`+w+`"`) {
+		if !bound && !slices.Contains(called, w) && !strings.Contains(grammar, `"`+w+`"`) {
 			t.Errorf("%s is in no rule", w)
 		}
 		if got, want := Check(w+"('a', 3)") == nil, slices.Contains(called, w); got != want {
@@ -38,7 +37,7 @@ func TestKeywords(t *testing.T) {
 		}
 	}
 	for i, part := range strings.Split(grammar, `"`) {
-		if i%2 == 1 && part >= "A" && part <= "Z~" && !slices.Contains(Keywords(), part) {
+		if i%2 == 1 && part >= "A" && part <= "Z~" && !slices.Contains(language.Keywords(), part) {
 			t.Errorf("%s is no keyword", part)
 		}
 	}
@@ -292,11 +291,11 @@ func TestStatementResults(t *testing.T) {
 // Every word has help, and no word has it twice.
 func TestTopics(t *testing.T) {
 	var words []string
-	for _, topic := range Topics() {
+	for _, topic := range topics() {
 		words = append(words, topic.Words...)
 	}
 	slices.Sort(words)
-	if !slices.Equal(words, Keywords()) {
+	if !slices.Equal(words, language.Keywords()) {
 		t.Errorf("help on %q", words)
 	}
 }
@@ -329,6 +328,13 @@ func TestDocumentation(t *testing.T) {
 		if !strings.Contains(string(doc), "\n"+table+"\n") {
 			t.Errorf("docs/query.md should have this table:\n%s", table)
 		}
+	}
+	const width = 116
+	if page := "```\n" + language.Grammar(width) + "```\n"; !strings.Contains(string(doc), "\n## Grammar\n") || !strings.Contains(string(doc), page) {
+		t.Errorf("docs/query.md should have the grammar\n%s", page)
+	}
+	if n := len(language.Keywords()); n > 45 {
+		t.Errorf("the language has %d keywords", n)
 	}
 	for list, columns := range map[string]string{
 		predicate.Measuring(predicate.Distance, predicate.Distance, "or"):      "`distance` if ",

@@ -18,7 +18,7 @@ import (
 )
 
 // why runs WHY 'a' 'b': how two documents compare by every measure.
-func (x *run) why(s *syntax.Two) error {
+func (x *run) why(s *syntax.Why) error {
 	var docs [2]engine.Doc
 	for i, t := range []syntax.Token{s.A, s.B} {
 		id, err := x.Values.String(t, syntax.ExpectID)
@@ -47,7 +47,7 @@ func (x *run) why(s *syntax.Two) error {
 			rows = append(rows, Row{"allowed", true})
 		}
 	}
-	x.answer([]string{"name", "value"}, Fixed(rows...))
+	x.answer([]string{"name", "value"}, fixed(rows...))
 	return nil
 }
 

@@ -26,7 +26,7 @@ func TestWindow(t *testing.T) {
 		}
 		for _, text := range []string{
 			"PAIRS NEAR 0", "PAIRS NEAR 3", "PAIRS NEAR 20", "PAIRS JACCARD 0.6", "PAIRS JACCARD 0.6 VERIFY", "PAIRS JACCARD 1",
-			"CLUSTERS NEAR 3", "CLUSTERS NEAR 3 MODE components", "CLUSTERS JACCARD 0.7", "CLUSTERS JACCARD 0.7 MODE components VERIFY",
+			"CLUSTERS NEAR 3", "CLUSTERS JACCARD 0.7", "CLUSTERS JACCARD 0.7 VERIFY",
 			"NEAR(0, 64)", "NEAR(0, 2)", "NEAREST(0, 30)", "ID LIKE '%'", "SINCE '2026-01-01'", "JACCARD(TEXT " + quote(like) + ", 0.5)",
 		} {
 			rows := rowsOf(t, w.db, text)
@@ -94,7 +94,7 @@ func TestHold(t *testing.T) {
 		"NEAR(7, 3)", "NEAR(7, 3) ORDER BY time", "ID LIKE '%' ORDER BY time", "COUNT NEAR(7, 3) OR SINCE 1d", "NEAREST(7, 300) AND ID LIKE '%'",
 		"ID LIKE '%' AND NOT JACCARD(TEXT 'one two three', 0.5)", "PAIRS NEAR 3",
 	} {
-		if err := run(text); !errors.Is(err, engine.ErrTooLarge) || Class(err) != ClassParameter {
+		if err := run(text); !errors.Is(err, engine.ErrTooLarge) || class(err) != ClassParameter {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestChoice(t *testing.T) {
 // TestClusterOf compares the cluster of each document with the rows of CLUSTERS.
 func TestClusterOf(t *testing.T) {
 	w := newWorld(t, 5)
-	for _, how := range []string{"NEAR 3", "NEAR 9", "NEAR 3 MODE components", "JACCARD 0.6 MODE components", "JACCARD 0.8", "JACCARD 0.4", "JACCARD 0.8 VERIFY"} {
+	for _, how := range []string{"NEAR 3", "NEAR 9", "JACCARD 0.8", "JACCARD 0.4", "JACCARD 0.8 VERIFY"} {
 		rows := func(text string) []Row { return rowsOf(t, w.db, text) }
 		of := map[any][]Row{}
 		for _, row := range rows("CLUSTERS " + how) {

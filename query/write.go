@@ -49,7 +49,7 @@ func (x *run) put(s *syntax.Put) error {
 		x.say("stored")
 		return nil
 	}
-	x.answer(append([]string{"id"}, measureColumns(c)...), Fixed(appendMeasure(Row{m.ID}, c, m)))
+	x.answer(append([]string{"id"}, measureColumns(c)...), fixed(appendMeasure(Row{m.ID}, c, m)))
 	return nil
 }
 
@@ -110,92 +110,4 @@ func (x *run) delete(s *syntax.Delete) error {
 	}
 	x.say("deleted %s", quantity.Plain(deleted, "document", "documents"))
 	return nil
-}
-
-// prune runs PRUNE OLDER 30d.
-func (x *run) prune(s *syntax.Prune) error {
-	t, err := x.Values.Moment(s.Older, x.Now())
-	if err != nil {
-		return err
-	}
-	n, err := x.DB.Prune(x.Ctx, t, x.Report)
-	if err != nil {
-		return err
-	}
-	x.say("pruned %s", quantity.Plain(n, "document", "documents"))
-	return nil
-}
-
-func (x *run) compact() error {
-	if err := x.DB.Compact(x.Ctx, &engine.CompactOptions{Progress: x.Report}); err != nil {
-		return err
-	}
-	x.say("compacted")
-	return nil
-}
-
-func (x *run) flush() error {
-	if err := x.DB.Flush(x.Ctx); err != nil {
-		return err
-	}
-	x.say("flushed")
-	return nil
-}
-
-func (x *run) allow(s *syntax.Two) error {
-	pair, err := x.idPair(s)
-	if err == nil {
-		err = x.DB.SetAllowed(x.Ctx, true, pair)
-	}
-	if err != nil {
-		return err
-	}
-	for _, id := range []string{pair.A, pair.B} { // it may come later
-		if _, err := x.Snap.Lookup(x.Ctx, id); errors.Is(err, engine.ErrNotFound) {
-			x.Doubt("%v", x.LookupError(0, id, err))
-		}
-	}
-	x.say("allowed")
-	return nil
-}
-
-func (x *run) unallow(s *syntax.Two) error {
-	pair, err := x.idPair(s)
-	if err == nil {
-		err = x.DB.SetAllowed(x.Ctx, false, pair)
-	}
-	if errors.Is(err, engine.ErrNotFound) {
-		e := syntax.Errorf(s.A.Pos.Offset, "ALLOWED lists the pairs that are", "%s and %s are not an allowed pair",
-			value.Label(pair.A), value.Label(pair.B))
-		e.Class, e.Err = syntax.NotFound, engine.ErrNotFound
-		return e
-	}
-	if err != nil {
-		return err
-	}
-	x.say("unallowed")
-	return nil
-}
-
-// idPair returns the two ids of a statement.
-func (x *run) idPair(s *syntax.Two) (p engine.IDPair, err error) {
-	if p.A, err = x.Values.String(s.A, syntax.ExpectID); err != nil {
-		return p, err
-	}
-	if p.B, err = x.Values.String(s.B, syntax.ExpectID); err == nil && p.A == p.B {
-		e := syntax.Errorf(s.B.Pos.Offset, "", "%s twice: a pair is two documents", value.Label(p.A))
-		e.Class = syntax.BadValue
-		err = e
-	}
-	return p, err
-}
-
-func (x *run) allowed() {
-	x.answer([]string{"a", "b"}, func(yield func(Row, error) bool) {
-		for p := range x.Snap.Allowed() {
-			if !yield(Row{p.A, p.B}, nil) {
-				return
-			}
-		}
-	})
 }

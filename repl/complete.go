@@ -12,8 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/printable"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -65,7 +66,7 @@ func completeKeyword(word string) []string {
 		return nil
 	}
 	var found []string
-	for _, k := range query.Keywords() {
+	for _, k := range front.Language.Keywords {
 		if strings.HasPrefix(k, strings.ToUpper(word)) {
 			if strings.ToLower(word) == word {
 				k = strings.ToLower(k)
@@ -87,7 +88,8 @@ func (s *session) completeField(word, before string) []string {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, completionTime)
 	defer cancel()
-	return slices.DeleteFunc(query.FieldNames(ctx, s.cfg.DB), func(name string) bool { return !strings.HasPrefix(name, word) })
+	names, _, _ := admin.FieldNames(ctx, s.cfg.DB)
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, word) })
 }
 
 // completeID returns the ids that start with prefix, each with a closing quote. It leaves out ids

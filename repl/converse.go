@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
@@ -90,7 +91,7 @@ func complete(typed []string) bool {
 // one entry, unless the lines can't be joined.
 func entries(typed []string) []string {
 	if len(typed) > 1 {
-		if line, ok := query.OneLine(strings.Join(typed, "\n")); ok {
+		if line, ok := front.Language.OneLine(strings.Join(typed, "\n")); ok {
 			typed = []string{line}
 		}
 	}

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,16 +10,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 )
 
 // dotCommands returns the dot-commands, in the order of .help.
 func dotCommands() []dotCommand {
-	return []dotCommand{
+	all := []dotCommand{
 		{"help", "[WORD]", "show this list, or what a word of the language does", (*session).dotHelp},
 		{"mode", "[FORMAT]", "how rows are written: " + strings.Join(output.Formats(), ", "), (*session).dotMode},
 		{"timer", "on|off", "say how long statements took", toggle(func(s *session) *bool { return &s.timer })},
@@ -28,38 +31,38 @@ func dotCommands() []dotCommand {
 		{"width", "[N]", "width at which tables are cut, 0 for no limit", (*session).dotWidth},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
 		{"import", "FILE... [FLAGS]", "load files; .import -h lists the flags", (*session).dotImport},
-		{"schema", "", "the parameters of the database, and the fields of its documents", (*session).dotSchema},
-		{"stats", "[on|off]", "what is in the database; on: count the work of each statement", (*session).dotStats},
 		{"maxrows", "[N]", "rows of a table to show, 0 for all of them", (*session).dotMaxRows},
 		{"last", "", "run the last query again and show all of its rows, uncut", (*session).dotLast},
 		{"history", "[N]", "the last lines typed", (*session).dotHistory},
 		{"quit", "", "leave, as .exit and Ctrl-D do", func(s *session, _ string) error { s.quit = true; return nil }},
 	}
+	for i := range admin.Commands {
+		c := &admin.Commands[i]
+		d := dotCommand{c.Name, c.Arguments, c.Help, func(s *session, arg string) error { return s.administer(c, arg) }}
+		if c.Name == "stats" {
+			d.arguments, d.help = "[on|off]", d.help+"; on: count the work of each statement"
+		}
+		all = append(all, d)
+	}
+	return all
 }
 
 // dot runs a dot-command.
 func (s *session) dot(line string) error {
-	name, arg, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "."), " ")
-	name, arg = strings.ToLower(strings.TrimRight(name, ";")), strings.TrimSpace(arg)
-	if name == "exit" {
-		name = "quit"
-	}
+	name, arg := cutDot(line)
 	var names []string
 	for _, c := range s.commands {
 		if c.name != name {
 			names = append(names, c.name)
 			continue
 		}
-		if arg != "" && c.arguments == "" {
-			return usage(c)
-		}
-		if arg == "" && c.arguments != "" && c.arguments[0] != '[' {
-			return usage(c)
+		if optional := strings.HasPrefix(c.arguments, "["); !optional && (arg != "") != (c.arguments != "") {
+			return usage(c.name, c.arguments)
 		}
 		return c.run(s, arg)
 	}
 	hint := cmp.Or(map[string]string{
-		"dump": "SHOW * writes documents, after .once FILE to a file", "tables": "FIELDS lists fields, STATS the tables",
+		"dump": "SHOW * writes documents, after .once FILE to a file", "tables": ".fields lists fields, .stats the tables",
 	}[name], "type .help for the list")
 	if w, ok := spelling.Closest(name, names); ok {
 		hint = "did you mean ." + w + "?"
@@ -67,9 +70,18 @@ func (s *session) dot(line string) error {
 	return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown command %q", "."+name), Hint: hint}
 }
 
+// cutDot returns the name of a dot-command, and what follows it.
+func cutDot(line string) (name, arg string) {
+	name, arg, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "."), " ")
+	if name = strings.ToLower(strings.TrimRight(name, ";")); name == "exit" {
+		name = "quit"
+	}
+	return name, strings.TrimSpace(arg)
+}
+
 // usage is the error of a dot-command with arguments that it does not take.
-func usage(c dotCommand) error {
-	return &query.ParseError{Class: query.ClassParse, Msg: strings.TrimSpace("write ." + c.name + " " + c.arguments)}
+func usage(name, arguments string) error {
+	return &query.ParseError{Class: query.ClassParse, Msg: strings.TrimSpace("write ." + name + " " + arguments)}
 }
 
 // toggle sets a switch to on or off.
@@ -132,7 +144,7 @@ func (s *session) dotOutput(arg string) error {
 		return err
 	}
 	s.outFile, s.out = f, f
-	s.options = output.Options{Format: format}
+	s.options = output.Options{Format: format, Parquet: s.cfg.Output.Parquet}
 	return nil
 }
 
@@ -165,7 +177,7 @@ func (s *session) dotRead(arg string) error {
 	return s.runScript(f, f.Name())
 }
 
-// dotImport loads files. It is not part of a transaction, which holds what it writes in memory.
+// dotImport loads files.
 func (s *session) dotImport(arg string) error {
 	args, err := words(arg)
 	if err != nil {
@@ -177,17 +189,7 @@ func (s *session) dotImport(arg string) error {
 	if s.reads && slices.Contains(args, "-") {
 		return errors.New(".import -: standard input has the statements, only files can be loaded here")
 	}
-	if _, begun := s.statements.Pending(); begun {
-		return errors.New(".import stores at once, outside of the transaction: COMMIT or ROLLBACK first")
-	}
-	ctx, stop := s.interruptible()
-	defer stop()
-	db, err := s.turns.begin(ctx, true)
-	if err != nil {
-		return err
-	}
-	defer s.turns.end()
-	return s.cfg.Import(ctx, db, args)
+	return s.writeAtOnce(func(ctx context.Context, db *engine.DB) error { return s.cfg.Import(ctx, db, args) })
 }
 
 // words splits arguments at spaces, except within quotes.
@@ -223,27 +225,6 @@ func unquote(arg string) string {
 		return arg[1 : n-1]
 	}
 	return arg
-}
-
-func (s *session) dotSchema(string) error {
-	rows, err := query.SchemaRows(s.ctx, s.cfg.DB)
-	if err != nil {
-		return err
-	}
-	w := output.New(s.out, []string{"name", "value"}, s.options)
-	for _, row := range rows {
-		if err = w.Row(row...); err != nil {
-			break
-		}
-	}
-	return s.end(w, err)
-}
-
-func (s *session) dotStats(arg string) error {
-	if arg != "" {
-		return toggle(func(s *session) *bool { return &s.stats })(s, arg)
-	}
-	return s.runStatement("STATS")
 }
 
 func (s *session) dotMaxRows(arg string) error {

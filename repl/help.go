@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
@@ -14,17 +15,23 @@ import (
 // helpTopics returns the words that .help knows.
 func helpTopics() []string {
 	var words []string
-	for _, t := range query.Topics() {
+	for _, t := range front.Language.Topics {
 		words = append(words, t.Words...)
 	}
 	return words
 }
 
+// helpOf has the words of the language that others explain, and that are no keywords.
+var helpOf = map[string]string{"ID": "LIKE", "TRUE": "IS", "FALSE": "IS", "DISTANCE": "ORDER", "SCORE": "ORDER", "TIME": "ORDER"}
+
 // dotHelp lists the language and the dot-commands, or those that a word belongs to.
 func (s *session) dotHelp(arg string) error {
 	word := strings.ToUpper(strings.Trim(arg, ".; "))
+	if of, ok := helpOf[word]; ok {
+		word = of
+	}
 	var lines, more [][2]string
-	for _, t := range query.Topics() {
+	for _, t := range front.Language.Topics {
 		if word == "" || slices.Contains(t.Words, word) {
 			lines = append(lines, [2]string{t.Syntax, t.Help})
 			more = append(more, details(t)...)
@@ -54,7 +61,7 @@ func (s *session) dotHelp(arg string) error {
 }
 
 // details are the forms of a construct, and of a predicate what it may stand in.
-func details(t query.Topic) (lines [][2]string) {
+func details(t front.Topic) (lines [][2]string) {
 	plain := strings.NewReplacer("`", "", "*", "", ": see below", "") // below is in docs/query.md
 	for _, r := range t.Rows {
 		lines = append(lines, [2]string{plain.Replace(r.Syntax), plain.Replace(r.Meaning + " (" + r.Last + ")")})

@@ -26,7 +26,7 @@ func TestProgressEndsBeforeRows(t *testing.T) {
 			starts++
 			return func(engine.Progress) { reports++ }, func() { shown = false }
 		}}
-	Exec(t.Context(), cfg, `PUT {"id": "a", "fingerprint": "1"}; PUT {"id": "b", "fingerprint": "1"}`, "PAIRS NEAR 0", "PAIRS NEAR 70", "GET 'nobody'", "CHECK")
+	Exec(t.Context(), cfg, `PUT {"id": "a", "fingerprint": "1"}; PUT {"id": "b", "fingerprint": "1"}`, "PAIRS NEAR 0", "PAIRS NEAR 70", "GET 'nobody'", ".check")
 	if starts != 4 || reports < 3 { // the wrong statement ends it
 		t.Errorf("%d starts, %d reports", starts, reports)
 	}
@@ -46,7 +46,7 @@ func TestPageIsLeft(t *testing.T) {
 	for _, err := range []error{nil, io.ErrClosedPipe} {
 		closed := 0
 		cfg := Config{DB: db, Err: &talk, Out: io.Discard, Interactive: true, Output: output.Options{Terminal: true}, HistoryFile: t.TempDir() + "/h",
-			Page: func() io.WriteCloser { return page{err, &closed} }, editor: &fakeEditor{lines: []string{"STATS;"}, screen: &talk}}
+			Page: func() io.WriteCloser { return page{err, &closed} }, editor: &fakeEditor{lines: []string{".stats"}, screen: &talk}}
 		if status := Run(t.Context(), cfg); status != ExitOK || closed != 1 {
 			t.Errorf("%v: status %d, closed %d times", err, status, closed)
 		}

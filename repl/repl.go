@@ -2,7 +2,7 @@
 // editing, from a file or pipe, or from the arguments of a command.
 //
 //	cfg := repl.Config{DB: db, Output: output.Detect(os.Stdout)}
-//	status := repl.Exec(ctx, cfg, "NEAR('a', 3)", ".mode json", "STATS")
+//	status := repl.Exec(ctx, cfg, "NEAR('a', 3)", ".mode json", ".stats")
 //	status = repl.Run(ctx, cfg) // statements from standard input
 //
 // A line that starts with "." between statements is a dot-command; the other lines go through
@@ -28,7 +28,7 @@ import (
 // Run reads statements and dot-commands until the input ends, and returns the exit status. At a
 // prompt, errors are shown and the session continues; a script ends at its first error with
 // status ExitError. A script does not end with ExitNo because a search found nothing, but it does
-// because a CHECK found damage.
+// because .check found damage.
 //
 // While a statement runs at a prompt, Run catches Ctrl-C and cancels that statement; the caller
 // must not cancel ctx on Ctrl-C.
@@ -47,7 +47,7 @@ func Run(ctx context.Context, cfg Config) int {
 }
 
 // Exec runs commands in order and returns the exit status: ExitNo if the last statement searched
-// and found nothing, or a CHECK found damage. A command is a dot-command or one or more
+// and found nothing, or .check found damage. A command is a dot-command or one or more
 // statements. Exec stops at the first error.
 func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	s := newSession(ctx, cfg)

@@ -20,7 +20,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -243,7 +243,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// CHECK of a damaged database prints where the damage is, and ends in status 1.
+// .check of a damaged database prints where the damage is, and ends in status 1.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "damaged.simdb")
 	db, err := engine.Open(path, nil)
@@ -252,7 +252,7 @@ func TestDamage(t *testing.T) {
 	}
 	var out, talk bytes.Buffer
 	cfg := Config{DB: db, Out: &out, Err: &talk, Output: output.Options{Format: output.JSONL}}
-	if status := Exec(t.Context(), cfg, `PUT {"id": "a", "text": "one two three"}; FLUSH; CHECK`); status != ExitOK {
+	if status := Exec(t.Context(), cfg, `PUT {"id": "a", "text": "one two three"}`, ".flush", ".check"); status != ExitOK {
 		t.Fatalf("status %d: %s", status, talk.String())
 	}
 	if err := db.Close(); err != nil {
@@ -277,7 +277,7 @@ func TestDamage(t *testing.T) {
 	}
 	defer cfg.DB.Close()
 	out.Reset()
-	cfg.In = strings.NewReader("CHECK;\nCOUNT;\n")
+	cfg.In = strings.NewReader(".check\nCOUNT;\n")
 	if status := Run(t.Context(), cfg); status != ExitNo || !strings.HasPrefix(out.String(), `{"file":"`) || !strings.Contains(out.String(), `{"count":1}`) {
 		t.Errorf("status %d\n%s%s", status, out.String(), talk.String())
 	}
@@ -314,14 +314,14 @@ func TestHistory(t *testing.T) {
 		}
 		return e
 	}
-	talk("STATS;", "", ".timer on")
-	if e := talk(".quit"); !slices.Equal(e.history, []string{"STATS;", ".timer on", ".quit"}) {
+	talk("COUNT;", "", ".timer on")
+	if e := talk(".quit"); !slices.Equal(e.history, []string{"COUNT;", ".timer on", ".quit"}) {
 		t.Errorf("history %q", e.history)
 	}
 	// A statement over several lines comes back whole, without its comments; one that was given up
 	// does not.
 	talk("help", "NEAR(0x1,", "^C", "NEAR(0xff, -- all", "  3)", "", "limit 3;", "GET 'a", "b';", ".timer off")
-	want := []string{"STATS;", ".timer on", ".quit", "help", "NEAR(0xff, 3) limit 3;", "GET 'a", "b';", ".timer off", ".quit"}
+	want := []string{"COUNT;", ".timer on", ".quit", "help", "NEAR(0xff, 3) limit 3;", "GET 'a", "b';", ".timer off", ".quit"}
 	if e := talk(".quit"); !slices.Equal(e.history, want) {
 		t.Errorf("history %q", e.history)
 	}
@@ -334,10 +334,10 @@ func TestHistory(t *testing.T) {
 	}
 	private()
 	// A long history is cut; one that others may read is closed to them.
-	if err := os.WriteFile(path, []byte(strings.Repeat("COUNT;\n", 5000)+"STATS;\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Repeat("COUNT;\n", 5000)+"GET 'x';\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if e := talk("FLUSH;"); len(e.history) != historyLines+1 || e.history[historyLines-1] != "STATS;" {
+	if e := talk(".flush"); len(e.history) != historyLines+1 || e.history[historyLines-1] != "GET 'x';" {
 		t.Errorf("%d lines", len(e.history))
 	}
 	b, err := os.ReadFile(path)
@@ -376,7 +376,7 @@ func TestComplete(t *testing.T) {
 		{"NEAR('a', 3) ^", "NEAR('a', 3) []^"},
 		{"zzz^", "[]^"},
 		{"^", "[]^"},
-		{".^", "[.help .mode .timer .explain .output .once .width .read .import .schema .stats .maxrows .last .history .quit]^"},
+		{".^", "[.help .mode .timer .explain .output .once .width .read .import .maxrows .last .history .quit .stats .schema .fields .check .allowed .allow .unallow .prune .flush .compact]^"},
 		{".ti^", "[.timer]^"},
 		{".mode j^", ".mode [jsonl json]^"},
 		{".timer ^", ".timer [on off]^"},
@@ -400,7 +400,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(code)
 	}
 	var want []string
-	for _, topic := range query.Topics() {
+	for _, topic := range front.Language.Topics {
 		want = append(want, fmt.Sprintf("%-51s  %s", topic.Syntax, topic.Help))
 	}
 	want = append(want, "")

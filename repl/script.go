@@ -26,7 +26,7 @@ func isDot(line string) bool {
 
 // runScript runs statements and dot-commands as they are read. source names the text in errors.
 func (s *session) runScript(in io.Reader, source string) error {
-	sc := script{in: bufio.NewReaderSize(in, readBuffer), lineStart: true}
+	sc := newScript(in)
 	for !s.quit {
 		p, dot, err := sc.next()
 		switch {
@@ -58,6 +58,10 @@ type script struct {
 	size      int  // bytes of the incomplete statement
 	lineStart bool // a line is read next
 	ended     bool
+}
+
+func newScript(in io.Reader) *script {
+	return &script{in: bufio.NewReaderSize(in, readBuffer), lineStart: true}
 }
 
 // next returns the next statement, or the line of a dot-command; io.EOF after the last. It reads no

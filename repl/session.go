@@ -15,7 +15,7 @@ import (
 // Exit statuses, as those of grep.
 const (
 	ExitOK        = 0   // done, or found
-	ExitNo        = 1   // the last statement searched and found nothing, or a CHECK found damage
+	ExitNo        = 1   // the last statement searched and found nothing, or .check found damage
 	ExitError     = 2   // a mistake in the input, or the operation failed
 	ExitInterrupt = 130 // Ctrl-C
 )
@@ -97,7 +97,7 @@ type session struct {
 	depth  int      // of nested .read
 	quit   bool     // .quit has run
 	no     bool     // the last statement searched and found nothing
-	damage bool     // a CHECK found damage
+	damage bool     // .check found damage
 	lines  []string // typed, for .history
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/signal"
 	"strings"
@@ -55,7 +56,7 @@ func (s *session) showError(err error) {
 	if e, ok := errors.AsType[*query.ParseError](err); ok {
 		source = e.Source()
 	} else {
-		text = query.Class(err) + ": " + text
+		text = query.Detail(err)
 	}
 	s.tell(printable.Text(text))
 	if source != "" {
@@ -68,37 +69,57 @@ func (s *session) showError(err error) {
 
 // runStatement runs one statement and prints its result. At a prompt, Ctrl-C cancels it.
 func (s *session) runStatement(text string) error {
-	ctx, stop := s.interruptible()
-	defer stop()
-	db, err := s.turns.begin(ctx, s.statements.Writes(text))
-	if err != nil {
-		return err
-	}
-	defer s.turns.end()
-	if s.explain && query.Check("EXPLAIN "+text) == nil {
-		if rows, err := s.statements.Run(ctx, db, "EXPLAIN "+text, s.cfg.Args...); err == nil {
-			for row, err := range rows.All() {
-				if err != nil {
-					return err
-				}
-				s.say("%s", printable.Text(fmt.Sprint(row[0])))
-			}
+	started := quantity.Start()
+	return s.inTurn(s.statements.Writes(text), func(ctx context.Context, db *engine.DB) error {
+		if err := s.explainFirst(ctx, db, text); err != nil {
+			return err
 		}
+		report, stopReport := s.cfg.progress()
+		defer stopReport()
+		report(engine.Progress{Stage: "run"})
+		rows, err := s.statements.Run(query.WithProgress(ctx, report), db, text, s.cfg.Args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if !rows.Wrote() {
+			s.last = text
+		}
+		return s.show(rows, started, stopReport)
+	})
+}
+
+// explainFirst shows the plan of a query, if .explain is on.
+func (s *session) explainFirst(ctx context.Context, db *engine.DB, text string) error {
+	if !s.explain || query.Check("EXPLAIN "+text) != nil {
+		return nil
 	}
-	report, stopReport := s.cfg.progress()
-	defer stopReport()
-	report(engine.Progress{Stage: "run"})
-	rows, err := s.statements.Run(query.WithProgress(ctx, report), db, text, s.cfg.Args...)
+	rows, err := s.statements.Run(ctx, db, "EXPLAIN "+text, s.cfg.Args...)
 	if err != nil {
-		return err
+		return nil // the query says so
 	}
-	defer rows.Close()
+	for row, err := range rows.All() {
+		if err != nil {
+			return err
+		}
+		s.say("%s", printable.Text(fmt.Sprint(row[0])))
+	}
+	return nil
+}
+
+// A result is rows or a message, of a statement or of an administrative command.
+type result interface {
+	Columns() []string
+	Message() string
+	All() iter.Seq2[query.Row, error]
+	Warnings() []string
+}
+
+// show prints a result, and what is to say about it, after the progress has ended.
+func (s *session) show(r result, started quantity.Moment, stopReport func()) error {
 	s.no = false
-	if !rows.Wrote() {
-		s.last = text
-	}
 	page := s.page()
-	n, err := s.print(rows, beforeWrite{page, stopReport}, s.options)
+	n, err := s.print(r, beforeWrite{page, stopReport}, s.options)
 	stopReport()
 	if e := page.Close(); err == nil {
 		err = e
@@ -106,11 +127,11 @@ func (s *session) runStatement(text string) error {
 	if errors.Is(err, io.ErrClosedPipe) && s.cfg.Interactive {
 		return nil
 	}
-	for _, warning := range rows.Warnings() {
+	for _, warning := range r.Warnings() {
 		s.tell(printable.Text(warning))
 	}
-	if err == nil && (rows.Message() == "" || !s.options.Format.Structured()) {
-		s.footer(rows, n, s.options)
+	if err == nil && (r.Message() == "" || !s.options.Format.Structured()) {
+		s.footer(r, n, started.Elapsed(), s.options)
 	}
 	if s.once && err == nil {
 		s.once, err = false, s.closeOutput()
@@ -158,15 +179,15 @@ func (b beforeWrite) Write(p []byte) (int, error) {
 	return b.Writer.Write(p)
 }
 
-// print writes the rows or the message of a statement, and returns the number of rows.
-func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int64, error) {
+// print writes rows or a message, and returns the number of rows.
+func (s *session) print(r result, out io.Writer, o output.Options) (int64, error) {
 	if o.Format == output.Parquet {
 		if s.file {
 			return 0, errors.New("a Parquet file has the rows of one statement, this is another")
 		}
 		s.file = true
 	}
-	if m := rows.Message(); m != "" {
+	if m := r.Message(); m != "" {
 		if o.Format.Structured() || o.Format == output.Parquet {
 			w := output.New(out, []string{"message"}, o)
 			return 0, s.end(w, w.Row(m))
@@ -177,12 +198,13 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 		_, err := fmt.Fprintln(out, m)
 		return 0, err
 	}
-	w := output.New(out, rows.Columns(), o)
-	if o.Format == output.Table && o.MaxRows > 0 {
+	w := output.New(out, r.Columns(), o)
+	rows, search := r.(*query.Rows)
+	if search && o.Format == output.Table && o.MaxRows > 0 {
 		rows.ShowFirst(int64(o.MaxRows)) // the others are counted
 	}
 	var err error
-	for row, failed := range rows.All() {
+	for row, failed := range r.All() {
 		if err = failed; err == nil {
 			err = w.Row(row...)
 		}
@@ -193,8 +215,7 @@ func (s *session) print(rows *query.Rows, out io.Writer, o output.Options) (int6
 	if err = s.end(w, err); err != nil {
 		return w.Rows(), err
 	}
-	s.no = rows.Search() && w.Rows() == 0
-	s.damage = s.damage || rows.Damage()
+	s.no = search && rows.Search() && w.Rows() == 0
 	return w.Rows(), nil
 }
 
@@ -211,26 +232,30 @@ func (s *session) end(w *output.Writer, err error) error {
 }
 
 // footer writes how many rows there were and what they cost: `3 rows (0.8 ms, 214 candidates)`.
-func (s *session) footer(rows *query.Rows, n int64, o output.Options) {
+func (s *session) footer(r result, n int64, took time.Duration, o output.Options) {
 	if !s.cfg.Output.Terminal && !s.timer && !s.stats {
 		return
 	}
 	var head string
 	var notes []string
-	if rows.Message() == "" {
+	if r.Message() == "" {
 		head = quantity.Count(n, "row")
 	}
 	if o.Format == output.Table && o.MaxRows > 0 && n > int64(o.MaxRows) {
 		notes = append(notes, fmt.Sprintf("%d shown, .last shows all", o.MaxRows))
 	}
-	st := rows.Stats()
+	var st engine.QueryStats
+	rows, ok := r.(*query.Rows)
+	if ok {
+		st = rows.Stats()
+	}
 	if s.timer {
-		notes = append(notes, milliseconds(rows.Elapsed()))
+		notes = append(notes, milliseconds(took))
 		if st.Candidates > 0 {
 			notes = append(notes, quantity.Count(st.Candidates, "candidate"))
 		}
 	}
-	if s.stats {
+	if s.stats && ok {
 		notes = append(notes, quantity.Count(st.Probes, "probe"), quantity.Count(st.Matches, "match"), quantity.Count(st.Tables, "table"))
 	}
 	if len(notes) > 0 {

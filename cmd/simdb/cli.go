@@ -32,18 +32,23 @@ type cli struct {
 	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
 	Why      verbs.Why      `cmd:"" group:"find" help:"Show why two documents match, or do not."`
 
-	Tune   tuning.Command `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
-	Plan   verbs.Plan     `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
-	Review review.Command `cmd:"" group:"decide" help:"Write a web page for comparing near-duplicates and deciding about them."`
-	Apply  verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, allow pairs."`
-	Hash   verbs.Hash     `cmd:"" group:"decide" help:"Show the fingerprint and the sketch of a text."`
+	Tune    tuning.Command `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
+	Plan    verbs.Plan     `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
+	Review  review.Command `cmd:"" group:"decide" help:"Write a web page for comparing near-duplicates and deciding about them."`
+	Apply   verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, allow pairs."`
+	Allow   verbs.Allow    `cmd:"" group:"decide" help:"Record that two documents of a database are not duplicates."`
+	Unallow verbs.Unallow  `cmd:"" group:"decide" help:"Undo allow."`
+	Allowed verbs.Allowed  `cmd:"" group:"decide" help:"List the pairs that allow has recorded."`
+	Hash    verbs.Hash     `cmd:"" group:"decide" help:"Show the fingerprint and the sketch of a text."`
 
 	Load    loading.Load    `cmd:"" group:"store" help:"Load documents into a database."`
 	Create  loading.Create  `cmd:"" group:"store" help:"Make an empty database."`
 	Rebuild loading.Rebuild `cmd:"" group:"store" help:"Make a copy of a database with other parameters."`
 	Export  loading.Export  `cmd:"" group:"store" help:"Write the documents of a database to a file that load reads back."`
 	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show what is in a database."`
+	Fields  verbs.Fields    `cmd:"" group:"store" help:"List the fields of the documents in a database."`
 	Prune   verbs.Prune     `cmd:"" group:"store" help:"Delete documents by age."`
+	Flush   verbs.Flush     `cmd:"" group:"store" help:"Write what the log of a database has to a table."`
 	Compact verbs.Compact   `cmd:"" group:"store" help:"Merge the tables of a database and drop deleted and expired documents."`
 	Backup  verbs.Backup    `cmd:"" group:"store" help:"Copy a database into a folder while it is in use, or bring such a copy up to date."`
 	Pack    verbs.Pack      `cmd:"" group:"store" help:"Write a database to one table file, which is itself a read-only database."`

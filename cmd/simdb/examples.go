@@ -60,7 +60,10 @@ var examples = map[string][]example{
 		{`simdb review kept.audit.jsonl -o review.html`, "A page about a run of dedup."},
 		{`simdb review corpus.simdb --jaccard 0.8 -o review.html`, "A page about a database."},
 	},
-	"apply": {{`simdb apply corpus.simdb decisions.jsonl --dry-run`, "Only report what would be done."}},
+	"allow":   {{`simdb allow corpus.simdb doc-17 doc-18`, "Neither is dropped because of the other from now on."}},
+	"unallow": {{`simdb unallow corpus.simdb doc-17 doc-18`, "They are duplicates again."}},
+	"allowed": {{`simdb allowed corpus.simdb --format jsonl`, "All pairs that are recorded."}},
+	"apply":   {{`simdb apply corpus.simdb decisions.jsonl --dry-run`, "Only report what would be done."}},
 	"hash": {
 		{`simdb hash page.txt`, "Fingerprint and sketch of a text."},
 		{`simdb hash docs.jsonl --input-format jsonl --text-field title,body`, "The same for each document of a file."},
@@ -89,7 +92,9 @@ var examples = map[string][]example{
 		{`simdb export corpus.simdb -o corpus.jsonl.zst`, "All documents, as simdb load reads them."},
 		{`simdb export corpus.simdb --times -o corpus.parquet`, "The same as Parquet, with the time at which each was stored."},
 	},
-	"stats": {{`simdb stats corpus.simdb`, "Documents, tables, sizes, merges."}},
+	"stats":  {{`simdb stats corpus.simdb`, "Documents, tables, sizes, merges."}},
+	"fields": {{`simdb fields corpus.simdb`, "Names, types, and how many documents have each."}},
+	"flush":  {{`simdb flush corpus.simdb`, "What was written last is in a table."}},
 	"prune": {
 		{`simdb prune corpus.simdb --older 48h`, "Keep the last two days."},
 		{`simdb prune corpus.simdb --expired expires`, "Delete documents whose field expires is a time in the past."},

@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/version"
-	"github.com/simdb/simdb/query"
 )
 
 type manFlag bool
@@ -126,7 +126,7 @@ func man(w io.Writer, verbs []command) error {
 		}
 	}
 	b.WriteString(".SH QUERY LANGUAGE\n")
-	for _, t := range query.Topics() {
+	for _, t := range front.Language.Topics {
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(t.Syntax), roff(t.Help))
 	}
 	b.WriteString(exitStatusText)

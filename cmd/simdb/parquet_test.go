@@ -99,7 +99,7 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 		outs[i] = append(outs[i], fmt.Sprint(idsOf("fresh"+ending)))
 		run("create none"+ending+".simdb", nil)
 		run("match none"+ending+".simdb new"+ending+" --near 3 --add --explain", nil)
-		outs[i] = append(outs[i], run("none"+ending+".simdb FIELDS", nil))
+		outs[i] = append(outs[i], run("fields none"+ending+".simdb", nil))
 		whole := readFile(t, filepath.Join(dir, "new"+ending))
 		piped := run("dedup - --near 3", whole)
 		os.WriteFile(filepath.Join(dir, "piped"+ending), []byte(piped), 0o666)

@@ -30,7 +30,7 @@ func TestVerbsAreStatements(t *testing.T) {
 	simdb(t, dir, "load", "x.simdb", "in.jsonl")
 	verbs := map[string][]string{
 		"WHY 'a' 'b'":        {"why", "x.simdb", "a", "b"},
-		"STATS":              {"stats", "x.simdb"},
+		".stats":             {"stats", "x.simdb"},
 		"PAIRS NEAR 40":      {"pairs", "x.simdb", "--near", "40"},
 		"CLUSTERS NEAR 40":   {"clusters", "x.simdb", "--near", "40"},
 		"PAIRS JACCARD 0.1":  {"pairs", "x.simdb", "--jaccard", "0.1"},
@@ -41,7 +41,7 @@ func TestVerbsAreStatements(t *testing.T) {
 	for i := range exhaustive.Some(t, 3, len(statements)*len(formats)) {
 		statement, format := statements[i/len(formats)], formats[i%len(formats)]
 		verb := verbs[statement]
-		if statement == "STATS" && format == "json" {
+		if statement == ".stats" && format == "json" {
 			checkStats(t, dir)
 			continue
 		}
@@ -56,16 +56,16 @@ func TestVerbsAreStatements(t *testing.T) {
 	}
 }
 
-// checkStats checks that the JSON of stats is one object with what STATS says, numbers as numbers.
+// checkStats checks that the JSON of stats is one object with what .stats says, numbers as numbers.
 func checkStats(t *testing.T, dir string) {
 	var o map[string]any
 	if err := json.Unmarshal([]byte(simdb(t, dir, "stats", "x.simdb", "--format", "json")), &o); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(simdb(t, dir, "x.simdb", "STATS")) {
+	for line := range strings.Lines(simdb(t, dir, "x.simdb", ".stats")) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if n, err := strconv.ParseFloat(value, 64); err == nil && name != "tables" && o[name] != n {
-			t.Errorf("%s is %v, in STATS %s", name, o[name], value)
+			t.Errorf("%s is %v, in .stats %s", name, o[name], value)
 		}
 	}
 	if tables, _ := o["tables"].([]any); len(tables) != 1 || tables[0].(map[string]any)["documents"] != 2.0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync/atomic"
 
 	"golang.org/x/term"
@@ -149,9 +148,8 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 	how := inputs.Access{Create: c.Create, Memory: int64(c.Memory), Write: true, OrTable: true}
 	known, writes := len(c.Statements) > 0, false
 	for _, s := range c.Statements {
-		dot, _, _ := strings.Cut(strings.TrimSpace(s), " ")
-		known = known && dot != ".read" && dot != ".import"
-		writes = writes || mayWrite(s)
+		w, k := repl.Writes(s)
+		known, writes = known && k, writes || w
 	}
 	switch {
 	case !inputs.Exists(c.DB), known && writes && !c.Readonly:
@@ -197,24 +195,5 @@ func (c *shellCmd) importer(a *app.App) func(context.Context, *engine.DB, []stri
 			err = errors.New("some of the input was rejected")
 		}
 		return err
-	}
-}
-
-// mayWrite reports whether statements may change the database.
-func mayWrite(text string) bool {
-	if strings.HasPrefix(strings.TrimSpace(text), ".") {
-		return false
-	}
-	var sp query.Splitter
-	sp.Write(text)
-	for {
-		p, ok := sp.Next()
-		if !ok {
-			p, ok = sp.Rest()
-			return ok && query.Writes(p.Text)
-		}
-		if query.Writes(p.Text) {
-			return true
-		}
 	}
 }

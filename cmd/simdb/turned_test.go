@@ -209,7 +209,7 @@ func TestTurnedPictures(t *testing.T) {
 				t.Errorf("%v: clusters --mode=%s\n%s\nnot with as many documents as dedup keeps:\n%s", kind, mode, got, strings.Join(kept, "\n"))
 			}
 		}
-		simdbHere(t, "p.simdb", "ALLOW 'p/1.png' 'q/1.jpg'")
+		simdbHere(t, "allow", "p.simdb", "p/1.png", "q/1.jpg")
 		if got := rowsHere(t, here...); !strings.Contains(got, "q/1.jpg\n") || strings.Contains(got, "q/2.jpg") {
 			t.Errorf("%v: match of an allowed pair: new are\n%s", kind, got)
 		}

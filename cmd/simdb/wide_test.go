@@ -384,8 +384,8 @@ func TestWideTexts(t *testing.T) {
 	if got := simdb(t, dir, "w.simdb", "NEAR('a', 4)"); got != want {
 		t.Errorf("near a: %q, want %q", got, want)
 	}
-	if got := simdb(t, dir, "w.simdb", "STATS"); !strings.Contains(got, "\nbits\t256\n") {
-		t.Errorf("STATS: %s", got)
+	if got := simdb(t, dir, "w.simdb", ".stats"); !strings.Contains(got, "\nbits\t256\n") {
+		t.Errorf(".stats: %s", got)
 	}
 	if got := simdb(t, dir, "why", "w.simdb", "a", "p"); !strings.Contains(got, "fingerprint a\t"+wide+"\n") {
 		t.Errorf("why: %s", got)

@@ -28,7 +28,7 @@ func TestLayers(t *testing.T) {
 		"compaction":     append([]string{"go.etcd.io/bbolt", module + "engine", module + "query"}, front...),
 		"engine":         append([]string{module + "query", module + "repl", module + "cmd"}, front...),
 		"query":          {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner"},
-		"repl":           {module + "cmd", "github.com/alecthomas/kong"},
+		"repl":           {module + "cmd", "github.com/alecthomas/kong", "github.com/parquet-go/parquet-go"},
 		"records/inputs": append([]string{module + "query", module + "dedup", module + "repl", module + "cmd"}, front...),
 		"dedup":          {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
 		"dedup/tune":     {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
@@ -61,7 +61,7 @@ func TestLayers(t *testing.T) {
 	// distances of fingerprints, naming options in messages, and suggesting words.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/ordered",
-		module + "internal/quantity", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option", module + "internal/spelling",
+		module + "internal/quantity", module + "internal/front", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option", module + "internal/spelling",
 		module + "simhash",
 	}
 	for line := range strings.Lines(string(out)) {

@@ -43,9 +43,9 @@ var featureMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
-		name: "rows/null taken for a value", in: "repl/output", decl: "parquetFormat.write",
+		name: "rows/null taken for a value", in: "cmd/simdb/internal/parquet", decl: "file.write",
 		edit:  never(`value.IsNull()`),
-		tests: "repl/output", run: "^TestParquetRows$",
+		tests: "cmd/simdb/internal/parquet", run: "^TestParquetRows$",
 	},
 	{
 		name: "parquet/row groups of a copy in the order in which they are done", in: "records", decl: "copier.writeGroup",

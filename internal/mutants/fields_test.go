@@ -29,7 +29,7 @@ var fieldMutants = []mutant{
 		tests: "internal/jsonfield", run: "^TestOf$",
 	},
 	{
-		name: "fields/null is a value of a field", in: "query", decl: "Survey.walk",
+		name: "fields/null is a value of a field", in: "internal/jsonfield", decl: "Survey.walk",
 		edit:  never(`v[0] == 'n'`),
 		tests: "query", run: "^TestFields$",
 	},

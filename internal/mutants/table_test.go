@@ -465,8 +465,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "query/a statement that writes opened for reading", in: "query", decl: "statementDefs",
-		edit:  swap(`word: "FLUSH", shape: syntax.Bare, writes: true`, `word: "FLUSH", shape: syntax.Bare`),
-		tests: "cmd/simdb", run: "^TestMayWrite$",
+		edit:  swap(`word: "DELETE", expects: "a document id in quotes, or WHERE", writes: true`, `word: "DELETE", expects: "a document id in quotes, or WHERE"`),
+		tests: "repl", run: "^TestWrites$",
+	},
+	{
+		name: "prompt/a command that writes opened for reading", in: "repl", decl: "Commands",
+		edit:  swap(`"write out the memtable", true`, `"write out the memtable", false`),
+		tests: "repl", run: "^TestWrites$",
 	},
 	{
 		name: "words/a word that begins with a mark cut at the next letter", in: "internal/token", decl: "Bounds",
@@ -520,7 +525,7 @@ var mutants = []mutant{
 		tests: "records/parquet", run: "^TestBombs$",
 	},
 	{
-		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "appendText",
+		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "AppendText",
 		edit:  swap(`base.AppendHex(b, v)`, `fmt.Append(b, v)`),
 		tests: "repl/output", run: "^TestNumbers$",
 	},

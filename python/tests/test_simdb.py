@@ -332,7 +332,7 @@ def test_what_is_looked_for(tmp_path):
                 db.near(wrong)
         for call in (
             lambda: db.near(1, 3.5), lambda: db.near(), lambda: db.near(1, text="x"), lambda: db.get(None), lambda: db.get(1.5),
-            lambda: db.query("NEAR(?, 3)", "a"), lambda: db.query("n = ?", [None]), lambda: db.query("n = ?", [pandas.NaT]), lambda: db.query("n = ?", [np.datetime64("NaT")]), lambda: db.add(None), lambda: db.query(b"STATS"),
+            lambda: db.query("NEAR(?, 3)", "a"), lambda: db.query("n = ?", [None]), lambda: db.query("n = ?", [pandas.NaT]), lambda: db.query("n = ?", [np.datetime64("NaT")]), lambda: db.add(None), lambda: db.query(b"COUNT"),
             lambda: db.jaccard(b"one two"), lambda: db.jaccard([b"one"]), lambda: db.jaccard(TABLE), lambda: copy.copy(db), lambda: pickle.dumps(db),
         ):
             with pytest.raises(TypeError):
@@ -530,7 +530,7 @@ def use(table: Any, prints: Any) -> None:
     first: bool = mask[0]
     with simdb.open("x", ttl="48h") as db:
         ids = [m.id for m in db.near(1, 3)] + [db.jaccard("text", 0.8)[0].id, db.similar("x", cosine=0.9)[0].id, db.near(id="a")[0].id]
-        tables = [db.near(prints, 3).to_pylist(), db.jaccard(["a", "b"])["id"].to_pylist(), db.query("STATS").to_pylist()]
+        tables = [db.near(prints, 3).to_pylist(), db.jaccard(["a", "b"])["id"].to_pylist(), db.query("COUNT").to_pylist()]
         match = db.put_novel({"id": "a", "text": "b"}, jaccard=0.8)
         if match:
             print(match.id, audit.to_pylist(), kept, first, ids, tables, "a" in db)

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -79,8 +80,18 @@ type Options struct {
 	MaxRows  int  // rows of a table to draw, the others are counted; 0 draws all
 	CSVGuard bool // CSV cells of data that spreadsheets take for formulas begin with an apostrophe
 
+	// Parquet makes what writes Parquet, which this package does not. like is Like.
+	Parquet func(w io.Writer, columns []string, like []any) Encoder
 	// Like has a value of the type of each column, for Parquet; without it, the first rows say it.
 	Like []any
+}
+
+// An Encoder writes rows in a format of other packages. After an error of Row it writes no more, and
+// End returns that error. Others may write to the file after Wait.
+type Encoder interface {
+	Row(values []any) error
+	Wait() error
+	End() error
 }
 
 // Detect returns options for f. On a terminal that is a table of its width, or of COLUMNS if that

@@ -40,7 +40,7 @@ func (f *tsv) end(*bufio.Writer, int64) {}
 
 // put writes one cell and the tab or line end after it.
 func (f *tsv) put(w *bufio.Writer, v any, last bool) {
-	f.cell = appendText(f.cell[:0], v)
+	f.cell = AppendText(f.cell[:0], v)
 	f.buf = appendEscaped(f.buf[:0], f.cell)
 	if f.terminal {
 		f.buf = []byte(printable.Text(string(f.buf)))
@@ -92,7 +92,7 @@ func (f *csvFormat) begin(w *bufio.Writer, columns []string) {
 
 func (f *csvFormat) row(_ *bufio.Writer, values []any) {
 	for i, v := range values {
-		f.cell = appendText(f.cell[:0], v)
+		f.cell = AppendText(f.cell[:0], v)
 		f.cells[i] = string(f.cell)
 		if f.guard && isFormula(v, f.cells[i]) {
 			f.cells[i] = "'" + f.cells[i]
@@ -186,7 +186,7 @@ func (f *lineFormat) row(w *bufio.Writer, values []any) {
 	}
 	f.any = true
 	for i, v := range values {
-		f.cell = appendText(f.cell[:0], v)
+		f.cell = AppendText(f.cell[:0], v)
 		f.buf = appendEscaped(append(f.buf[:0], f.names[i]...), f.cell)
 		w.WriteString(printable.Text(string(f.buf)))
 		w.WriteByte('\n')
@@ -266,7 +266,7 @@ func (f *count) row(_ *bufio.Writer, values []any) {
 
 func (f *count) end(w *bufio.Writer, rows int64) {
 	if f.isCount && f.value != nil {
-		w.Write(append(appendText(nil, f.value), '\n'))
+		w.Write(append(AppendText(nil, f.value), '\n'))
 		return
 	}
 	if f.isClusters {

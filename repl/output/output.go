@@ -29,6 +29,7 @@ package output
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -39,6 +40,26 @@ type formatter interface {
 	begin(w *bufio.Writer, columns []string)
 	row(w *bufio.Writer, values []any)
 	end(w *bufio.Writer, rows int64)
+}
+
+// encoded is the format of an Encoder.
+type encoded struct {
+	Encoder
+	err error
+}
+
+func (f *encoded) begin(*bufio.Writer, []string) {}
+
+func (f *encoded) row(_ *bufio.Writer, values []any) {
+	if f.err == nil {
+		f.err = f.Row(values)
+	}
+}
+
+func (f *encoded) end(*bufio.Writer, int64) {
+	if f.Encoder != nil {
+		f.err = f.End()
+	}
 }
 
 // Writer writes the rows of one result. Its methods must not be called concurrently.
@@ -71,7 +92,9 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 	case Groups:
 		out.f = &groups{ids: ids{tsv: tsv{terminal: o.Terminal}}}
 	case Parquet:
-		out.f = &parquetFormat{like: o.Like}
+		if out.f = (&encoded{err: errors.New("this program writes no Parquet")}); o.Parquet != nil {
+			out.f = &encoded{Encoder: o.Parquet(out.w, columns, o.Like)}
+		}
 	default:
 		out.f = &tableFormat{o: o}
 	}
@@ -93,7 +116,7 @@ func (w *Writer) Row(values ...any) error {
 // err returns the error of an earlier write, which an empty write to the bufio.Writer returns, or
 // that of the format.
 func (w *Writer) err() error {
-	if f, ok := w.f.(*parquetFormat); ok {
+	if f, ok := w.f.(*encoded); ok {
 		return f.err // which may be writing
 	}
 	_, err := w.w.Write(nil)
@@ -112,8 +135,8 @@ func (w *Writer) Flush() error {
 // Abandon takes the place of Close where the result is not to be ended: when it returns, nothing
 // is written any more.
 func (w *Writer) Abandon() {
-	if f, ok := w.f.(*parquetFormat); ok && f.err == nil {
-		f.err = f.wait()
+	if f, ok := w.f.(*encoded); ok && f.err == nil {
+		f.err = f.Wait()
 	}
 }
 

@@ -88,7 +88,7 @@ func (f *tableFormat) cell(v any) string {
 	}
 	s, isString := v.(string)
 	if !isString {
-		s = string(appendText(nil, v))
+		s = string(AppendText(nil, v))
 	}
 	if f.o.Width > 0 && len(s) > maxCellRead {
 		s = s[:maxCellRead]

@@ -14,8 +14,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends v as the text formats write it, before any escaping.
-func appendText(b []byte, v any) []byte {
+// AppendText appends v as the text formats write it, before any escaping.
+func AppendText(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return b
@@ -52,7 +52,7 @@ func appendJSON(b []byte, v any) []byte {
 	case string:
 		return appendQuoted(b, v)
 	case bool, int, int64, float64:
-		return appendText(b, v)
+		return AppendText(b, v)
 	case json.RawMessage:
 		if len(v) == 0 {
 			return append(b, "null"...)
@@ -63,7 +63,7 @@ func appendJSON(b []byte, v any) []byte {
 			return append(b, "null"...)
 		}
 	}
-	return appendQuoted(b, string(appendText(nil, v)))
+	return appendQuoted(b, string(AppendText(nil, v)))
 }
 
 // appendTime appends t in RFC 3339, UTC, with as many decimals as it needs; the zero time is empty.

@@ -36,6 +36,21 @@ func FieldPath(t syntax.Token) ([]string, error) {
 	return path, nil
 }
 
+// FieldOf returns the field that a token names, which is no column.
+func (x *Scope) FieldOf(t syntax.Token) (*NamedField, error) {
+	if word := strings.ToLower(t.Value); slices.Contains(jsonfield.Columns, word) {
+		return nil, syntax.Errorf(t.Pos.Offset, "a field of that name is written fields."+word, "%q is a column, not a field", t.Value)
+	}
+	if t.Type != syntax.Ident {
+		return nil, syntax.Errorf(t.Pos.Offset, "a field of that name is written fields."+strings.ToLower(t.Value), "%q is a word of the language", t.Value)
+	}
+	path, err := FieldPath(t)
+	if err != nil {
+		return nil, err
+	}
+	return x.Field(t.Value, path), x.needContent(t, "fields")
+}
+
 // field is a test of the value of a field, or of the text: lang = 'en', url LIKE 'http%'. All tests
 // but IS NULL fail for a value that is not there.
 type field struct {
@@ -62,31 +77,24 @@ func (p *field) ranges() ([][]engine.FieldRange, bool) {
 }
 
 // BindField resolves a test of a field.
-func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
+func BindField(x *Scope, e *syntax.Test) (Predicate, error) {
 	p := &field{name: e.Name.Value}
 	if e.Name.Type == syntax.Keyword { // TEXT is the only one
 		p.name = "text"
-	} else {
-		if word := strings.ToLower(p.name); word == "fields" || word == "fingerprint" || word == "error" || word == "exact" {
-			return nil, syntax.Errorf(e.Name.Pos.Offset, "a field of that name is written fields."+p.name, "%q is a column, not a field", p.name)
+		if err := x.NeedTexts(e.Name); err != nil {
+			return nil, err
 		}
-		path, err := FieldPath(e.Name)
+	} else {
+		of, err := x.FieldOf(e.Name)
 		if err != nil {
 			return nil, err
 		}
-		p.of = x.Field(p.name, path)
+		p.of = of
 		for _, name := range x.DB.Params().Index {
-			if of, err := jsonfield.Paths(name); err == nil && slices.Equal(of[0], path) {
-				p.index, p.of.found = name, true // whether documents have it or not
+			if paths, err := jsonfield.Paths(name); err == nil && slices.Equal(paths[0], of.path) {
+				p.index, of.found = name, true // whether documents have it or not
 			}
 		}
-	}
-	what := "fields"
-	if p.of == nil {
-		what = "texts"
-	}
-	if err := x.needContent(e.Name, what); err != nil {
-		return nil, err
 	}
 	switch {
 	case e.Is != nil:
@@ -105,7 +113,7 @@ func BindField(x *Scope, e *syntax.FieldTest) (Predicate, error) {
 	return &content{p}, p.bindComparison(x, e)
 }
 
-func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
+func (p *field) bindLike(x *Scope, e *syntax.Test) error {
 	pattern, err := compileLike(x, e.Like, e.Escape)
 	if err != nil {
 		return err
@@ -123,13 +131,13 @@ func (p *field) bindLike(x *Scope, e *syntax.FieldTest) error {
 	return nil
 }
 
-func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
+func (p *field) bindIn(x *Scope, e *syntax.Test) error {
 	texts, numbers := map[string]bool{}, map[quantity.Decimal]bool{}
 	var labels []string
 	var ranges []engine.FieldRange
 	for _, v := range e.In {
-		err := x.Values.Each(v.Value, func(literal any) error {
-			c, err := operandOf(x, v.Value, literal)
+		err := x.Values.Each(v.Token, func(literal any) error {
+			c, err := operandOf(x, v.Token, literal)
 			labels, ranges = append(labels, c.label), append(ranges, p.equal(c))
 			if c.number {
 				numbers[quantity.ParseDecimal(c.text)] = true
@@ -151,12 +159,12 @@ func (p *field) bindIn(x *Scope, e *syntax.FieldTest) error {
 	return nil
 }
 
-func (p *field) bindBetween(x *Scope, e *syntax.FieldTest) error {
-	from, err := bindValue(x, e.From.Value)
+func (p *field) bindBetween(x *Scope, e *syntax.Test) error {
+	from, err := bindValue(x, e.From.Token)
 	if err != nil {
 		return err
 	}
-	to, err := bindValue(x, e.To.Value)
+	to, err := bindValue(x, e.To.Token)
 	if err != nil {
 		return err
 	}
@@ -219,8 +227,8 @@ func (p *field) equal(o operand) engine.FieldRange {
 	return r
 }
 
-func (p *field) bindComparison(x *Scope, e *syntax.FieldTest) error {
-	c, err := bindValue(x, e.Value.Value)
+func (p *field) bindComparison(x *Scope, e *syntax.Test) error {
+	c, err := bindValue(x, e.Value.Token)
 	if err != nil {
 		return err
 	}

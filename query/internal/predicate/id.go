@@ -13,25 +13,27 @@ import (
 
 // BindID resolves ID = 'a', ID >= 'a', ID IN (...), ID BETWEEN ... and ID LIKE '...'. Negations as
 // != and NOT IN are left to the caller: BindID returns the positive predicate.
-func BindID(x *Scope, e *syntax.IDTest) (Predicate, error) {
+func BindID(x *Scope, e *syntax.Test) (Predicate, error) {
 	switch {
+	case e.Is != nil:
+		return nil, syntax.Errorf(e.Is.Pos.Offset, "", "each document has an id")
 	case e.Like != nil:
 		return bindLike(x, e)
 	case e.From != nil:
-		return bindRange(x, e.From.Value, e.To.Value)
+		return bindRange(x, e.From.Token, e.To.Token)
 	case e.Op != nil && strings.ContainsAny(e.Op.Value, "<>") && e.Op.Value != "<>":
-		return bindBound(x, e.Op.Value, *e.Value)
+		return bindBound(x, e.Op.Value, e.Value.Token)
 	}
 	if e.Value != nil {
-		id, err := x.Values.String(*e.Value, syntax.ExpectID)
+		id, err := x.Values.String(e.Value.Token, syntax.ExpectID)
 		return &idIn{ids: []string{id}}, err
 	}
 	var ids []string
 	for _, o := range e.In {
-		err := x.Values.Each(o.Value, func(v any) error {
+		err := x.Values.Each(o.Token, func(v any) error {
 			id, ok := v.(string)
 			if !ok {
-				return x.Values.Wrong(o.Value, syntax.ExpectID)
+				return x.Values.Wrong(o.Token, syntax.ExpectID)
 			}
 			ids = append(ids, id)
 			return nil
@@ -44,7 +46,7 @@ func BindID(x *Scope, e *syntax.IDTest) (Predicate, error) {
 	return &idIn{ids: slices.Compact(ids)}, nil
 }
 
-func bindLike(x *Scope, e *syntax.IDTest) (Predicate, error) {
+func bindLike(x *Scope, e *syntax.Test) (Predicate, error) {
 	p, err := compileLike(x, e.Like, e.Escape)
 	if err != nil {
 		return nil, err

@@ -110,8 +110,8 @@ func bind(t *testing.T, db *engine.DB, query string, args ...any) (*Scope, Predi
 	switch {
 	case primary.Call != nil:
 		p, err = BindCall(x, primary.Call, primary.By)
-	case primary.ID != nil:
-		p, err = BindID(x, primary.ID)
+	case primary.Test != nil && strings.EqualFold(primary.Test.Name.Value, "id"):
+		p, err = BindID(x, primary.Test)
 	default:
 		p, err = BindSince(x, primary.Since)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Definition is a row of the table of predicates.
 type Definition struct {
-	Word string // that it starts with
+	Word string // that it starts with, or is known by
 
 	// Syntax and Help are what .help shows, and Words the other keywords of the predicate.
 	Syntax, Help string
@@ -109,10 +109,10 @@ var Definitions = []Definition{
 		Bind: bindPassages, Arguments: []string{"what", "n"}, Example: "PASSAGES('a', 3)", Measure: Places,
 	},
 	{
-		Word:   "ID",
+		Word:   "LIKE",
 		Syntax: "ID LIKE 'x%'  ID >= 'a'  ID BETWEEN 'a' AND 'b'",
 		Help:   "documents by id; % is any text, _ one character",
-		Words:  []string{"LIKE", "ESCAPE", "IN", "BETWEEN"},
+		Words:  []string{"ESCAPE", "IN", "BETWEEN"},
 		Docs: []DocsRow{
 			{"ID = 'a'`, `ID IN ('a', 'b')", "with this id", "yes"},
 			{"ID != 'a'`, `ID NOT IN (...)", "with another id", "no"},
@@ -125,7 +125,7 @@ var Definitions = []Definition{
 		Word:   "IS",
 		Syntax: "lang = 'en'  stars >= 3  url LIKE 'x%'  a.b IS NULL",
 		Help:   "documents by a field, or by their text (TEXT)",
-		Words:  []string{"NULL", "TRUE", "FALSE"},
+		Words:  []string{"NULL"},
 		Docs: []DocsRow{
 			{"lang = 'en'`, `stars >= 3`, `draft = FALSE", "whose field satisfies the comparison: `=`, `!=`, `<`, `<=`, `>`, `>=`", "yes, by a scan or an index"},
 			{"stars BETWEEN 3 AND 5`, `stars NOT BETWEEN 3 AND 5", "whose field is between the two values, which are included, or is not", "yes, by a scan or an index"},

@@ -169,7 +169,7 @@ func (x *Scope) Unknown() (said []string) {
 		warning := "no document has a field " + f.name
 		switch all := float64(f.read) >= x.Documents(); {
 		case all && hint == "":
-			warning += ", FIELDS lists the fields"
+			warning += ", .fields lists the fields"
 		case !all:
 			warning = fmt.Sprintf("no field %s in the %s read", f.name, quantity.Count(f.read, "document"))
 		}

@@ -25,6 +25,9 @@ func (l *Language) checkWords(tokens []Token) error {
 		return Errorf(first.Pos.Offset, "such as NEAR('a', 3)", "a statement is missing")
 	}
 	for i, t := range tokens {
+		if i == 0 && isID(t) {
+			continue
+		}
 		called := i+1 < len(tokens) && tokens[i+1].Value == "("
 		if t.Type != Ident && !(i == 0 && showsNoField(tokens)) || i > 0 && !called || i == 0 && startsTest(tokens) {
 			continue
@@ -32,9 +35,9 @@ func (l *Language) checkWords(tokens []Token) error {
 		if called {
 			return Errorf(t.Pos.Offset, spelling.Suggest(t.Value, l.predicates), "unknown predicate %q", t.Value)
 		}
-		hint := spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
-		if h, ok := fromOtherLanguages[strings.ToUpper(t.Value)]; ok {
-			hint = h
+		hint, known := fromOtherLanguages[strings.ToUpper(t.Value)]
+		if !known {
+			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
 		}
 		hint = cmp.Or(hint, "a statement is such as NEAR('a', 3), lang = 'en' or COUNT")
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
@@ -90,17 +93,26 @@ func isComparison(t Token) bool {
 	return false
 }
 
-// fromOtherLanguages says what to write instead of the words that users of SQL try first.
+// administers is the hint for a word that administers the database: it is no part of the language.
+func administers(verb string) string {
+	return "it is a command: `simdb " + verb + " DB`, or ." + verb + " at the prompt"
+}
+
+// fromOtherLanguages says what to write instead of the words that users of SQL try first, and of
+// those that the language had.
 var fromOtherLanguages = map[string]string{
 	"SELECT": "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 	"INSERT": `write PUT {"id": "a", "text": "..."}`,
 	"UPDATE": "PUT replaces the document of the same id",
 	"UPSERT": "PUT replaces the document of the same id",
-	"VACUUM": "write COMPACT",
+	"VACUUM": administers("compact"),
+	"CHECK":  administers("check"), "FLUSH": administers("flush"), "COMPACT": administers("compact"),
+	"STATS": administers("stats"), "FIELDS": administers("fields"), "PRUNE": administers("prune"),
+	"ALLOW": administers("allow"), "UNALLOW": administers("unallow"), "ALLOWED": administers("allowed"),
 	"EXIT":   "write .quit",
 	"QUIT":   "write .quit",
 	"HELP":   "write .help",
-	"SHOW":   "SHOW * LIMIT 5 shows some documents, FIELDS lists the fields, STATS says what is in the database",
+	"SHOW":   "SHOW * LIMIT 5 shows some documents, .fields lists the fields, .stats says what is in the database",
 	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
 	"REMOVE": "write DELETE 'a' or DELETE WHERE ...",
 	"ADD":    `write PUT {"id": "a", "text": "..."}`,
@@ -109,6 +121,11 @@ var fromOtherLanguages = map[string]string{
 	"LIST":   "LIMIT 5 lists some documents, ID LIKE '%' all",
 	"ALL":    "LIMIT 5 lists some documents, ID LIKE '%' all",
 	"FROM":   "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
+}
+
+// gone says what there is instead of words that the language had within statements.
+var gone = map[string]string{
+	"MODE": "the verb clusters, and Clusters in Go, have modes", "ASC": "the order is ascending without DESC",
 }
 
 // syntaxError turns an error of participle into one of ours.
@@ -159,13 +176,15 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 		hint = "expected " + expected
 	}
 	switch {
+	case found.Type == Ident && gone[strings.ToUpper(found.Value)] != "":
+		hint = gone[strings.ToUpper(found.Value)]
 	case found.Value == "NULL" && isComparison(before):
 		hint = "write IS NULL or IS NOT NULL"
-	case isKeyword(found) && found.Value != "TEXT" && found.Value != "ID" && startsTest(tokens[at:]):
+	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
 		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
 	case before.Type == Number && at > 1 && expectedAfter[tokens[at-2].Value] == ExpectSince:
 		hint = fmt.Sprintf("write %sd for days, %[1]sh for hours", before.Value)
-	case found.Type == Ident && isComparison(before) && tokens[at-2].Value != "ID":
+	case found.Type == Ident && isComparison(before):
 		hint = "strings are written in quotes: '" + found.Value + "'"
 	case found.Value == "=" && before.Value == "=":
 		hint = "equality is written ="
@@ -217,21 +236,15 @@ var expectedAfter = map[string]string{
 	"NOT":     ExpectPredicate,
 	"WHERE":   ExpectPredicate,
 	"UNLESS":  ExpectCriterion,
-	"ID":      "=, <, LIKE, IN or BETWEEN",
 	"IS":      "NULL or NOT NULL",
 	"SHOW":    "columns such as id, url, text",
 	"LIKE":    "a pattern in quotes",
 	"ESCAPE":  "a character in quotes",
-	"=":       ExpectID,
-	"!=":      ExpectID,
-	"<>":      ExpectID,
 	"SINCE":   ExpectSince,
-	"OLDER":   ExpectSince,
 	"LIMIT":   ExpectNumber,
 	"OFFSET":  ExpectNumber,
 	"ORDER":   "BY",
-	"BY":      "id, distance, score, words or time",
-	"MODE":    "star or components",
+	"BY":      "a field, or id, distance, score, words or time",
 	"TEXT":    "a text in quotes",
 	",":       "a value",
 }
@@ -266,29 +279,23 @@ func (l *Language) expectation(before []Token, message string) string {
 		return `"("`
 	case last.Type == Predicate:
 		return ExpectNumber
-	case first.Type == TwoIDs:
+	case word == "WHY":
 		return "a second document id in quotes"
 	case word == ")" && last.Value == "BY":
 		return "JACCARD"
-	case word == "ID" && last.Value == "NOT":
+	case isID(last):
+		return "=, <, LIKE, IN or BETWEEN"
+	case first.Type == Ident && last.Value == "NOT":
 		return "LIKE, IN or BETWEEN"
-	case isComparison(last) && word != "ID", word == "IN" && last.Value == "(" && !ofID(before):
+	case isComparison(last), word == "IN" && last.Value == "(":
 		return ExpectValue
 	case last.Value != "(":
 		return cmp.Or(l.expects[last.Value], expectedAfter[last.Value])
-	case word == "IN":
-		return ExpectID
 	case first.Type == Predicate:
 		return "a document id in quotes, a fingerprint such as 0xff, or TEXT and a text in quotes"
 	}
 	return ExpectPredicate
 }
 
-// ofID reports whether the IN ( that tokens end in belongs to ID.
-func ofID(tokens []Token) bool {
-	tokens = tokens[:len(tokens)-2]
-	if n := len(tokens); n > 0 && tokens[n-1].Value == "NOT" {
-		tokens = tokens[:n-1]
-	}
-	return len(tokens) > 0 && tokens[len(tokens)-1].Value == "ID"
-}
+// isID reports whether a token is the name of the column of ids.
+func isID(t Token) bool { return t.Type == Ident && strings.EqualFold(t.Value, "id") }

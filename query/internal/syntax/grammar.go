@@ -15,9 +15,8 @@ type Statement struct {
 	Pairs    *Pairs    `parser:"| @@"`
 	Clusters *Clusters `parser:"| @@"`
 	Cluster  *Cluster  `parser:"| @@"`
-	Prune    *Prune    `parser:"| @@"`
-	Two      *Two      `parser:"| @@"`
-	Bare     *Token    `parser:"| @Bare"`
+	Why      *Why      `parser:"| @@"`
+	End      *Token    `parser:"| @( 'BEGIN' | 'COMMIT' | 'ROLLBACK' )"`
 	Select   *Select   `parser:"| @@ ) ';'*"`
 }
 
@@ -31,12 +30,15 @@ type Explain struct {
 	Analyze bool  `parser:"@'ANALYZE'?"`
 }
 
-// Count is COUNT [select | PAIRS ... | CLUSTERS ...]; alone it counts all documents.
+// Count is COUNT [select | PAIRS ... | CLUSTERS ...] [BY field [LIMIT n] [OFFSET n]]; alone it counts
+// all documents.
 type Count struct {
 	Word     Token     `parser:"@'COUNT'"`
 	Pairs    *Pairs    `parser:"( @@"`
 	Clusters *Clusters `parser:"| @@"`
 	Select   *Select   `parser:"| @@ )?"`
+	By       *Token    `parser:"( 'BY' @( Keyword | Ident )"`
+	Clauses  []*Clause `parser:"  @@* )?"`
 }
 
 // Put is PUT {...} [UNLESS criterion [VERIFY]].
@@ -73,16 +75,13 @@ type Pairs struct {
 type Across struct {
 	A  Token `parser:"@Ident"`
 	Op Token `parser:"@( '=' | '!=' | '<>' )"`
-	B  Token `parser:"@( Ident | String | Number | 'TRUE' | 'FALSE' )"`
+	B  Token `parser:"@( Ident | String | Number )"`
 }
 
-// Clusters is CLUSTERS criterion [VERIFY] [MODE star|components] [LIMIT n] [OFFSET n] [VERIFY]
-// [SHOW columns].
+// Clusters is CLUSTERS criterion [VERIFY] [LIMIT n] [OFFSET n] [SHOW columns].
 type Clusters struct {
 	Word      Token      `parser:"@'CLUSTERS'"`
 	Criterion *Criterion `parser:"@@"`
-	Verify    *Token     `parser:"@'VERIFY'?"`
-	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
 	Clauses   []*Clause  `parser:"@@*"`
 }
 
@@ -91,8 +90,6 @@ type Cluster struct {
 	Word      Token      `parser:"@'CLUSTER' 'OF'"`
 	ID        Token      `parser:"@( String | Param | Named )"`
 	Criterion *Criterion `parser:"@@?"`
-	Verify    *Token     `parser:"@'VERIFY'?"`
-	Mode      *Token     `parser:"( 'MODE' @( Keyword | Predicate | Bare | TwoIDs | Ident | String ) )?"`
 	Clauses   []*Clause  `parser:"@@*"`
 }
 
@@ -102,17 +99,10 @@ type Criterion struct {
 	Value Token `parser:"@( Number | Percent | Param | Named )"`
 }
 
-// Two is WHY 'a' 'b', or another statement with two ids.
-type Two struct {
-	Word Token `parser:"@TwoIDs"`
-	A    Token `parser:"@( String | Param | Named )"`
-	B    Token `parser:"','? @( String | Param | Named )"`
-}
-
-// Prune is PRUNE OLDER 30d.
-type Prune struct {
-	Word  Token `parser:"@'PRUNE'"`
-	Older Token `parser:"'OLDER' @( Duration | String | Number | Param | Named )"`
+// Why is WHY 'a' 'b'.
+type Why struct {
+	A Token `parser:"'WHY' @( String | Param | Named )"`
+	B Token `parser:"','? @( String | Param | Named )"`
 }
 
 // Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
@@ -143,54 +133,34 @@ type NotWord struct {
 	Word Token `parser:"@'NOT'"`
 }
 
-// Operand is an element of the list of ID IN (...), or a bound of ID BETWEEN.
-type Operand struct {
-	Value Token `parser:"@( String | Param | Named )"`
-}
-
 // Primary is a predicate, which may be followed by BY, or an expression in parentheses.
 type Primary struct {
-	Call  *Call      `parser:"( @@"`
-	By    *Token     `parser:"  ( 'BY' @Predicate )?"`
-	Paren *Or        `parser:"| '(' @@ ')'"`
-	ID    *IDTest    `parser:"| @@"`
-	Since *Since     `parser:"| @@"`
-	Field *FieldTest `parser:"| @@ )"`
+	Call  *Call  `parser:"( @@"`
+	By    *Token `parser:"  ( 'BY' @Predicate )?"`
+	Paren *Or    `parser:"| '(' @@ ')'"`
+	Since *Since `parser:"| @@"`
+	Test  *Test  `parser:"| @@ )"`
 }
 
-// IDTest tests the ID: ID = 'a', ID >= 'a', ID [NOT] IN ('a', 'b'), ID [NOT] LIKE 'a%' [ESCAPE
-// '\'], ID [NOT] BETWEEN 'a' AND 'b'.
-type IDTest struct {
-	Word   Token      `parser:"@'ID'"`
-	Op     *Token     `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
-	Value  *Token     `parser:"  @( String | Param | Named )"`
-	Not    bool       `parser:"| @'NOT'?"`
-	Like   *Token     `parser:"  ( 'LIKE' @( String | Param | Named )"`
-	Escape *Token     `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
-	From   *Operand   `parser:"  | 'BETWEEN' @@"`
-	To     *Operand   `parser:"    'AND' @@"`
-	In     []*Operand `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
+// Test tests the id, the text or a field: lang = 'en', stars >= 3, ID [NOT] LIKE 'x%' [ESCAPE '\\'],
+// stars [NOT] BETWEEN 3 AND 5, lang [NOT] IN ('en', 'de'), meta.lang IS [NOT] NULL.
+type Test struct {
+	Name   Token    `parser:"@( Ident | 'TEXT' )"`
+	Op     *Token   `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
+	Value  *Value   `parser:"  @@"`
+	Is     *Token   `parser:"| @'IS'"`
+	IsNot  bool     `parser:"  @'NOT'? 'NULL'"`
+	Not    bool     `parser:"| @'NOT'?"`
+	Like   *Token   `parser:"  ( 'LIKE' @( String | Param | Named )"`
+	Escape *Token   `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
+	From   *Value   `parser:"  | 'BETWEEN' @@"`
+	To     *Value   `parser:"    'AND' @@"`
+	In     []*Value `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
 }
 
-// FieldTest tests a field, or the text: lang = 'en', stars >= 3, url [NOT] LIKE 'http%' [ESCAPE
-// '\\'], stars [NOT] BETWEEN 3 AND 5, lang [NOT] IN ('en', 'de'), meta.lang IS [NOT] NULL.
-type FieldTest struct {
-	Name   Token         `parser:"@( Ident | 'TEXT' )"`
-	Op     *Token        `parser:"( @( '=' | '!=' | '<>' | '<=' | '>=' | '<' | '>' )"`
-	Value  *FieldValue   `parser:"  @@"`
-	Is     *Token        `parser:"| @'IS'"`
-	IsNot  bool          `parser:"  @'NOT'? 'NULL'"`
-	Not    bool          `parser:"| @'NOT'?"`
-	Like   *Token        `parser:"  ( 'LIKE' @( String | Param | Named )"`
-	Escape *Token        `parser:"    ( 'ESCAPE' @( String | Param | Named ) )?"`
-	From   *FieldValue   `parser:"  | 'BETWEEN' @@"`
-	To     *FieldValue   `parser:"    'AND' @@"`
-	In     []*FieldValue `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
-}
-
-// FieldValue is what a field is compared with.
-type FieldValue struct {
-	Value Token `parser:"@( String | Number | Hex | 'TRUE' | 'FALSE' | Param | Named )"`
+// Value is what the id, the text or a field is compared with.
+type Value struct {
+	Token Token `parser:"@( String | Number | Hex | Bool | Param | Named )"`
 }
 
 // Since is SINCE 2d, or SINCE '2026-01-02'.
@@ -232,13 +202,13 @@ type Show struct {
 
 // ShowColumn is a column of SHOW, or * for all.
 type ShowColumn struct {
-	Name Token `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident | '*' )"`
+	Name Token `parser:"@( Keyword | Predicate | Ident | '*' )"`
 }
 
 // OrderTerm is one key of ORDER BY.
 type OrderTerm struct {
-	Key  Token  `parser:"@( Keyword | Predicate | Bare | TwoIDs | Ident )"`
-	Desc *Token `parser:"( @'DESC' | 'ASC' )?"`
+	Key  Token `parser:"@( Keyword | Predicate | Ident )"`
+	Desc bool  `parser:"@'DESC'?"`
 }
 
 // FirstToken returns the token that an expression starts with.
@@ -250,12 +220,10 @@ func FirstToken(e *Or) Token {
 	switch t := first.Term; {
 	case t.Paren != nil:
 		return FirstToken(t.Paren)
-	case t.ID != nil:
-		return t.ID.Word
 	case t.Since != nil:
 		return t.Since.Word
-	case t.Field != nil:
-		return t.Field.Name
+	case t.Test != nil:
+		return t.Test.Name
 	default:
 		return t.Call.Name
 	}

@@ -15,9 +15,6 @@ type Vocabulary struct {
 // StatementWord is a word that starts a statement.
 type StatementWord struct {
 	Word string
-	// Kind is Bare for a word that is a whole statement, TwoIDs for one followed by two ids, and
-	// Keyword where the grammar has a rule for the statement.
-	Kind Kind
 	// Expects says what follows the word, for error messages; "" if nothing does.
 	Expects string
 }
@@ -42,7 +39,7 @@ func New(v Vocabulary) *Language {
 		l.predicates = append(l.predicates, w)
 	}
 	for _, s := range v.Statements {
-		l.kinds[s.Word] = s.Kind
+		l.kinds[s.Word] = Keyword
 		l.expects[s.Word] = s.Expects
 		l.statements = append(l.statements, s.Word)
 	}

@@ -54,7 +54,9 @@ func (l *Language) lex(text string) ([]Token, error) {
 			return tokens, Errorf(start, "cut it into several", "a statement of more than %d words", maxTokens)
 		}
 		if kind == Ident {
-			if upper := strings.ToUpper(value); l.kinds[upper] != 0 {
+			if upper := strings.ToUpper(value); upper == "TRUE" || upper == "FALSE" {
+				kind, value = Bool, upper
+			} else if l.kinds[upper] != 0 {
 				kind, value = l.kinds[upper], upper
 			}
 		}
@@ -300,7 +302,7 @@ func numberKind(word string) Kind {
 	if quantity.IsDecimal(word) {
 		return Number
 	}
-	if _, ok := ParseDuration(word); ok {
+	if _, ok := quantity.ParseDuration(word); ok {
 		return Duration
 	}
 	return 0

@@ -7,7 +7,7 @@ func TestOneLine(t *testing.T) {
 		"near('a', 3)\n  limit 3;\n":                                "near('a', 3) limit 3;",
 		"NEAR('a',3) -- the first\n-- nothing\nAND\tID LIKE '--x';": "NEAR('a',3) AND ID LIKE '--x';",
 		"PUT {\"id\": \"--\",  \"text\": 1};":                       "PUT {\"id\": \"--\",  \"text\": 1};",
-		"STATS; CHECK;":                                             "STATS; CHECK;",
+		"COUNT; BEGIN;":                                             "COUNT; BEGIN;",
 		"-- alone":                                                  "",
 	} {
 		if got, ok := vocabulary.OneLine(text); !ok || got != want {

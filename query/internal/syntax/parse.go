@@ -118,8 +118,7 @@ type definition struct{}
 // Symbols returns the kinds of tokens by name.
 func (definition) Symbols() map[string]Kind {
 	return map[string]Kind{
-		"EOF": lexer.EOF, "Keyword": Keyword, "Predicate": Predicate, "Bare": Bare, "TwoIDs": TwoIDs,
-		"Ident": Ident, "String": String, "Hex": Hex, "Number": Number, "Percent": Percent,
+		"EOF": lexer.EOF, "Keyword": Keyword, "Predicate": Predicate, "Ident": Ident, "String": String, "Bool": Bool, "Hex": Hex, "Number": Number, "Percent": Percent,
 		"Duration": Duration, "JSON": JSON, "Param": Param, "Named": Named, "Punct": Punct,
 	}
 }

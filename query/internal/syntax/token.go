@@ -18,10 +18,9 @@ type Kind = lexer.TokenType
 const (
 	Keyword   Kind = iota + 1 // AND, GET, ...: a word with a rule in the grammar
 	Predicate                 // NEAR, ...: a word that starts a predicate written as a call
-	Bare                      // STATS, ...: a word that is a whole statement
-	TwoIDs                    // WHY, ...: a word that starts a statement, followed by two ids
 	Ident                     // a word that is not a keyword, or a path: meta.lang
 	String                    // 'it''s'
+	Bool                      // TRUE, FALSE
 	Hex                       // 0x9f3c5a0011223344, 9f3c5a0011223344
 	Number                    // 3, 0.8, -1
 	Percent                   // 80%
@@ -37,7 +36,7 @@ func isLiteral(t *Token) bool { return String <= t.Type && t.Type <= JSON }
 
 // isKeyword reports whether a token is a word of the language.
 func isKeyword(t Token) bool {
-	return t.Type == Keyword || t.Type == Predicate || t.Type == Bare || t.Type == TwoIDs
+	return t.Type == Keyword || t.Type == Predicate
 }
 
 // Quote returns how a message names a token.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
@@ -220,7 +221,7 @@ func fingerprintOf(value json.RawMessage) ([]engine.Fingerprint, error) {
 func readTime(doc *engine.Doc, value json.RawMessage) error {
 	var s string
 	if json.Unmarshal(value, &s) == nil {
-		if t, ok := syntax.ParseTime(s); ok && t.IsZero() { // which means now
+		if t, ok := quantity.ParseTime(s); ok && t.IsZero() { // which means now
 			return fmt.Errorf(`"time" is %s, which stands for no time: leave it out`, brief(value))
 		} else if ok {
 			doc.Time = t

@@ -57,10 +57,8 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 func (v *Values) Get(t syntax.Token) (any, error) {
 	t = v.Written(t)
 	switch t.Type {
-	case syntax.Keyword:
-		if t.Value == "TRUE" || t.Value == "FALSE" {
-			return t.Value == "TRUE", nil
-		}
+	case syntax.Bool:
+		return t.Value == "TRUE", nil
 	case syntax.String:
 		return strings.ReplaceAll(t.Value[1:len(t.Value)-1], "''", "'"), nil
 	case syntax.Hex:
@@ -77,7 +75,7 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 	case syntax.Percent:
 		return Percent(strings.TrimSuffix(t.Value, "%")), nil
 	case syntax.Duration:
-		d, _ := syntax.ParseDuration(t.Value)
+		d, _ := quantity.ParseDuration(t.Value)
 		return d, nil
 	case syntax.JSON:
 		return json.RawMessage(t.Value), nil
@@ -256,9 +254,9 @@ func (v *Values) Share(t syntax.Token) (float64, error) {
 	var ok bool
 	switch a := a.(type) {
 	case Number:
-		x, ok = syntax.ParseShare(string(a))
+		x, ok = quantity.ParseShare(string(a))
 	case Percent:
-		x, ok = syntax.ParseShare(string(a) + "%")
+		x, ok = quantity.ParseShare(string(a) + "%")
 	default:
 		return 0, v.Wrong(t, "a share such as 0.8 or 80%")
 	}
@@ -284,10 +282,10 @@ func (v *Values) Moment(t syntax.Token, now time.Time) (time.Time, error) {
 	case time.Time:
 		return a, nil
 	case string:
-		if m, ok := syntax.ParseTime(a); ok {
+		if m, ok := quantity.ParseTime(a); ok {
 			return m, nil
 		}
-		if d, ok := syntax.ParseDuration(a); ok {
+		if d, ok := quantity.ParseDuration(a); ok {
 			return now.Add(-d), nil
 		}
 		return time.Time{}, v.Wrong(t, "a date such as '2026-01-02' or '2026-01-02T03:04:05Z'")

@@ -21,7 +21,7 @@ const tokenAt = 1
 func statement(t *testing.T, text string) *syntax.Parsed {
 	t.Helper()
 	p, err := syntax.New(syntax.Vocabulary{Statements: []syntax.StatementWord{
-		{Word: "GET", Kind: syntax.Keyword}, {Word: "WHY", Kind: syntax.TwoIDs}, {Word: "STATS", Kind: syntax.Bare},
+		{Word: "GET"}, {Word: "WHY"}, {Word: "COUNT"},
 	}}).Parse(text)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestInit(t *testing.T) {
 		e.Msg != "3 values are given, but the statement has 2 ?" {
 		t.Errorf("three values for two: %v", err)
 	}
-	err = new(Values).Init(statement(t, "STATS"), make([]any, 1), nil)
+	err = new(Values).Init(statement(t, "COUNT"), make([]any, 1), nil)
 	if err == nil || err.Error() != "1 value is given, but the statement has 0 ?" {
 		t.Errorf("one value for none: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/quantity"
 )
 
 // CriterionFlags are the criterion of a search; exactly one of the two is set.
@@ -108,7 +108,7 @@ type Share float64
 
 // UnmarshalText parses a share.
 func (s *Share) UnmarshalText(text []byte) error {
-	v, ok := query.ParseShare(string(text))
+	v, ok := quantity.ParseShare(string(text))
 	if !ok || !(v > 0 && v <= 1) {
 		return fmt.Errorf("%q: T is a share above 0 and up to 1, such as 0.8 or 80%%", text)
 	}

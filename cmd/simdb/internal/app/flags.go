@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/parquet"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -324,7 +325,7 @@ func (f RowFlags) Options() output.Options {
 	if f.Format.Set {
 		o.Format = f.Format.Format
 	}
-	o.CSVGuard, o.Header = f.CSVGuard, f.Header
+	o.CSVGuard, o.Header, o.Parquet = f.CSVGuard, f.Header, parquet.New
 	return o
 }
 

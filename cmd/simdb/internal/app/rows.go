@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 	"golang.org/x/term"
 )
@@ -97,6 +98,17 @@ func RowsOf[T any](seq iter.Seq2[T, error], row func(T) query.Row) iter.Seq2[que
 	}
 }
 
+// Fixed yields the given rows.
+func Fixed(rows ...query.Row) iter.Seq2[query.Row, error] {
+	return RowsOf(func(yield func(query.Row, error) bool) {
+		for _, r := range rows {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}, func(r query.Row) query.Row { return r })
+}
+
 // RowsTo runs write, which writes rows as it finds them, and reports whether there were any.
 func (a *App) RowsTo(f RowFlags, columns []string, write func(w *output.Writer) error) (found bool, err error) {
 	err = a.RowsThen(f, columns, func(w *output.Writer) error {
@@ -131,7 +143,7 @@ func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = a.Rows(f, []string{"count"}, query.Fixed(query.Row{n}))
+	_, err = a.Rows(f, []string{"count"}, Fixed(query.Row{n}))
 	return n > 0, err
 }
 
@@ -147,6 +159,26 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 		a.Say("%s", warning)
 	}
 	return err
+}
+
+// Administer carries out one of admin.Commands, and writes its rows, or says its message.
+func (a *App) Administer(db *engine.DB, f RowFlags, command string, args ...string) error {
+	m := a.Meter()
+	defer m.Stop()
+	r, err := admin.Named(command).Run(a.Context(), db, args, m.Report)
+	m.Stop()
+	if err != nil {
+		return err
+	}
+	if r.Message() != "" {
+		a.Say("%s", r.Message())
+	} else if _, err = a.Rows(f, r.Columns(), r.All()); err != nil {
+		return err
+	}
+	for _, warning := range r.Warnings() {
+		a.Say("%s", warning)
+	}
+	return nil
 }
 
 // pager shows rows on a terminal a screen at a time, with $SIMDB_PAGER, $PAGER or less. It starts

@@ -10,8 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -23,7 +23,7 @@ type Age time.Duration
 
 // UnmarshalText parses an age.
 func (d *Age) UnmarshalText(text []byte) error {
-	v, ok := query.ParseDuration(string(text))
+	v, ok := quantity.ParseDuration(string(text))
 	if !ok {
 		return fmt.Errorf("%q is not an age such as 30d, 48h or 1h30m", text)
 	}

@@ -167,7 +167,7 @@ type Rebuild struct {
 
 // Help says what is kept.
 func (Rebuild) Help() string {
-	return `The new database has all documents with their fields and times, and the pairs recorded by ALLOW. It has the parameters of the old
+	return `The new database has all documents with their fields and times, and the pairs recorded by allow. It has the parameters of the old
 one unless flags change them; --containment=false, --index= and --ttl=never switch off what the old one has. Fingerprints and sketches
 are computed again from the texts; a fingerprint that came with its document stays, and must have the length of --bits.`
 }

@@ -132,7 +132,7 @@ func (x *export) tell() {
 		x.a.Say("the database keeps no texts: sketches, by which JACCARD answers, are not in the output")
 	}
 	if n := len(slices.Collect(x.db.Allowed())); n > 0 {
-		x.a.Say("%s that ALLOW keeps apart are not in the output; the statement ALLOWED lists them", quantity.Count(int64(n), "pair"))
+		x.a.Say("%s not in the output; simdb allowed lists them", quantity.Plain(n, "allowed pair is", "allowed pairs are"))
 	}
 	if x.table != nil && x.format == output.CSV && !x.table.strings {
 		x.a.Say("CSV has strings alone: numbers and other values of fields are read back as strings, and missing ones as empty strings; JSON lines and Parquet keep them")

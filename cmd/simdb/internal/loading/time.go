@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/query"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records/lines"
 )
 
@@ -72,7 +72,7 @@ func parseTime(value []byte) (t time.Time, ok bool) {
 	if text = strings.TrimSpace(text); text == "" || text == "null" {
 		return t, true
 	}
-	if t, ok = query.ParseTime(text); ok {
+	if t, ok = quantity.ParseTime(text); ok {
 		return t, true
 	}
 	seconds, err := strconv.ParseFloat(text, 64)

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records/inputs"
+	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -33,10 +34,10 @@ func (c *Stats) Run(a *app.App) (err error) {
 	if c.Options().Format == output.JSON {
 		return c.object(a, db)
 	}
-	return a.Statement(db, c.RowFlags, "STATS")
+	return a.Administer(db, c.RowFlags, "stats")
 }
 
-// object writes an object with the figures of STATS as numbers: times in seconds.
+// object writes an object with the figures of the others as numbers: times in seconds.
 func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
 	s, err := db.Stats()
 	if err != nil {
@@ -161,11 +162,8 @@ func (c *Check) damage(a *app.App, problems []error) error {
 			return nil
 		}
 	}
-	var rows []query.Row
-	for _, p := range problems {
-		rows = append(rows, query.ProblemRow(p))
-	}
-	found, err := a.Rows(c.RowFlags, query.ProblemColumns(), query.Fixed(rows...))
+	r := admin.Problems(problems...)
+	found, err := a.Rows(c.RowFlags, r.Columns(), r.All())
 	if err != nil || !found {
 		return err
 	}

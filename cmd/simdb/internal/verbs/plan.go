@@ -137,7 +137,7 @@ func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 			app.Rounded(e.Cost/1e3, 2), e.Layout == made,
 		})
 	}
-	_, err := a.Rows(c.RowFlags, columns, query.Fixed(rows...))
+	_, err := a.Rows(c.RowFlags, columns, app.Fixed(rows...))
 	e, failed := c.estimate(made, n)
 	if err = cmp.Or(err, failed); err != nil {
 		return err

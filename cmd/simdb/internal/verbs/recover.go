@@ -46,7 +46,7 @@ func (c *Recover) Run(a *app.App) error {
 		return err
 	}
 	c.say(a, r, start)
-	_, err = a.Rows(c.RowFlags, recoverColumns, query.Fixed(recoverRows(r)...))
+	_, err = a.Rows(c.RowFlags, recoverColumns, app.Fixed(recoverRows(r)...))
 	return err
 }
 

@@ -1,4 +1,4 @@
-package figures
+package admin
 
 import (
 	"encoding/json"
@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/query"
 )
 
 // TestStatsSequence keeps a sequence number above the signed ones what it is.
 func TestStatsSequence(t *testing.T) {
 	const seq = 1<<63 + 5
-	for _, row := range Database(engine.Stats{Seq: seq}) {
+	for _, row := range database(engine.Stats{Seq: seq}) {
 		if row[0] == "seq" {
 			if v, _ := row[1].(json.RawMessage); string(v) != fmt.Sprint(uint64(seq)) {
 				t.Errorf("seq is %v", row[1])
@@ -33,20 +34,20 @@ func TestStatsMerges(t *testing.T) {
 		{Inputs: []uint64{6, 7}, Reason: "tier", Err: errors.New("disk full")},
 	}
 	running := []engine.MergeStats{{Inputs: []uint64{8, 9}, Reason: "window", InputBytes: 900, Done: 0.254, Duration: time.Second}}
-	want := [][]any{
+	want := []query.Row{
 		{"merge 000003 000004 > 000007", "tier: 10 documents, 500 bytes, 2ms"},
 		{"merge 000005", "drop: 0 documents, 0 bytes, 0s"},
 		{"merge 000006 000007", "tier: failed: disk full"},
 		{"merging 000008 000009", "window: 900 bytes, 25 % in 1s"},
 	}
-	if got := Merges(running, past); !slices.EqualFunc(got, want, func(a, b []any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+	if got := merges(running, past); !slices.EqualFunc(got, want, func(a, b query.Row) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("got %v", got)
 	}
 	m := engine.Metrics{Flushes: 1, BytesFlushed: 100, BytesLoaded: 100, BytesCompacted: 300}
-	if rows := Work(m); !slices.ContainsFunc(rows, func(r []any) bool { return r[0] == "write_amplification" && r[1] == "2.50" }) {
+	if rows := work(m); !slices.ContainsFunc(rows, func(r query.Row) bool { return r[0] == "write_amplification" && r[1] == "2.50" }) {
 		t.Errorf("got %v", rows)
 	}
-	if rows := Work(engine.Metrics{}); rows != nil {
+	if rows := work(engine.Metrics{}); rows != nil {
 		t.Errorf("of a database that was only read: %v", rows)
 	}
 }

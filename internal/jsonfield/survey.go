@@ -1,4 +1,4 @@
-package value
+package jsonfield
 
 import (
 	"cmp"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/simdb/simdb/internal/jsonfield"
 )
 
 // A Survey is what documents have in their fields. What it says does not depend on the order in
@@ -63,8 +61,8 @@ func (s *Survey) Given() { s.Documents++ }
 
 // walk takes the members of an object, which is a value of f.
 func (s *Survey) walk(f *Surveyed, object []byte) error {
-	for quoted, v := range jsonfield.Members(object) {
-		key := jsonfield.Unquoted(quoted)
+	for quoted, v := range Members(object) {
+		key := Unquoted(quoted)
 		member := f.In[string(key)]
 		if member == nil {
 			if err := s.Hold(surveyBytes + len(key)); err != nil {
@@ -96,7 +94,7 @@ func (f *Surveyed) take(document int64, v []byte) {
 	h := fnv.New64a()
 	h.Write(v)
 	if rank := h.Sum64(); f.Documents == 1 || rank < f.rank {
-		f.Example, f.rank = example(jsonfield.Text(v)), rank
+		f.Example, f.rank = example(Text(v)), rank
 	}
 }
 

@@ -1,5 +1,4 @@
-// Package figures writes what STATS says of a database as rows of a name and a value.
-package figures
+package admin
 
 import (
 	"encoding/json"
@@ -10,11 +9,12 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query"
 )
 
-// Database returns what STATS says of the database.
-func Database(s engine.Stats) [][]any {
-	rows := [][]any{
+// database returns what stats says of the database.
+func database(s engine.Stats) []query.Row {
+	rows := []query.Row{
 		{"path", s.Path},
 		{"documents", s.Documents},
 		{"fingerprints", s.Fingerprints},
@@ -26,34 +26,34 @@ func Database(s engine.Stats) [][]any {
 		{"disk_bytes", s.DiskBytes},
 		{"seq", json.RawMessage(strconv.FormatUint(s.Seq, 10))},
 	}
-	return append(rows, Params(s.Params)...)
+	return append(rows, params(s.Params)...)
 }
 
-// Params returns the rows of STATS about the parameters of a database: a name and a value each.
-func Params(p engine.Params) [][]any {
-	rows := [][]any{
+// params returns the rows of Stats about the parameters of a database: a name and a value each.
+func params(p engine.Params) []query.Row {
+	rows := []query.Row{
 		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
 		{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
 	}
 	if of := p.Features.Describe(); of != "" {
-		rows = append(rows, []any{"features", of})
+		rows = append(rows, query.Row{"features", of})
 	}
 	if p.Containment {
-		rows = append(rows, []any{"containment", true})
+		rows = append(rows, query.Row{"containment", true})
 	}
 	if len(p.Index) > 0 {
-		rows = append(rows, []any{"index", strings.Join(p.Index, ", ")})
+		rows = append(rows, query.Row{"index", strings.Join(p.Index, ", ")})
 	}
 	return rows
 }
 
-// Work returns what STATS says of the work since the database was opened; nothing if no
+// work returns what stats says of the work since the database was opened; nothing if no
 // table was written.
-func Work(m engine.Metrics) [][]any {
+func work(m engine.Metrics) []query.Row {
 	if m.Flushes+m.Compactions+m.BytesLoaded == 0 {
 		return nil
 	}
-	return [][]any{
+	return []query.Row{
 		{"flushes", m.Flushes},
 		{"merges", m.Compactions},
 		{"merge_time", m.CompactionTime.Round(time.Millisecond).String()},
@@ -64,17 +64,17 @@ func Work(m engine.Metrics) [][]any {
 	}
 }
 
-// Merges returns a row for each merge that is running or has ended lately.
-func Merges(running, past []engine.MergeStats) (rows [][]any) {
+// merges returns a row for each merge that is running or has ended lately.
+func merges(running, past []engine.MergeStats) (rows []query.Row) {
 	for _, m := range past {
 		what := fmt.Sprintf("%s, %d bytes, %s", quantity.Plain(m.Documents, "document", "documents"), m.Bytes, m.Duration.Round(time.Millisecond))
 		if m.Err != nil {
 			what = "failed: " + m.Err.Error()
 		}
-		rows = append(rows, []any{"merge " + mergeTables(m), fmt.Sprintf("%s: %s", m.Reason, what)})
+		rows = append(rows, query.Row{"merge " + mergeTables(m), fmt.Sprintf("%s: %s", m.Reason, what)})
 	}
 	for _, m := range running {
-		rows = append(rows, []any{"merging " + mergeTables(m), fmt.Sprintf("%s: %d bytes, %.0f %% in %s", m.Reason, m.InputBytes, 100*m.Done, m.Duration.Round(time.Millisecond))})
+		rows = append(rows, query.Row{"merging " + mergeTables(m), fmt.Sprintf("%s: %d bytes, %.0f %% in %s", m.Reason, m.InputBytes, 100*m.Done, m.Duration.Round(time.Millisecond))})
 	}
 	return rows
 }
@@ -92,8 +92,8 @@ func mergeTables(m engine.MergeStats) string {
 	return b.String()
 }
 
-// Tables returns what STATS says of the tables, and of orphans.
-func Tables(s engine.Stats) (rows [][]any) {
+// tables returns what stats says of the tables, and of orphans.
+func tables(s engine.Stats) (rows []query.Row) {
 	for _, t := range s.Tables {
 		what := fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",
 			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"),
@@ -101,10 +101,10 @@ func Tables(s engine.Stats) (rows [][]any) {
 		if t.Damage != "" {
 			what += ", not merged any more: " + t.Damage
 		}
-		rows = append(rows, []any{"table " + t.Name, what})
+		rows = append(rows, query.Row{"table " + t.Name, what})
 	}
 	for _, o := range s.Orphans {
-		rows = append(rows, []any{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
+		rows = append(rows, query.Row{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
 	}
 	return rows
 }

@@ -1,4 +1,4 @@
-package output
+package parquet
 
 import (
 	"bytes"
@@ -11,7 +11,11 @@ import (
 	"time"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/simdb/simdb/repl/output"
 )
+
+var options = output.Options{Format: output.Parquet, Parquet: New}
 
 var parquetColumns = []string{"id", "distance", "score", "exact", "time", "fields", "n", "mixed", "b a"}
 
@@ -63,7 +67,7 @@ func TestParquetRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 3, heldRows - 1, heldRows, 3 * heldRows} {
 		var b bytes.Buffer
-		w := New(&b, parquetColumns, Options{Format: Parquet})
+		w := output.New(&b, parquetColumns, options)
 		var want [][]any
 		for range n {
 			row := make([]any, len(parquetColumns))
@@ -124,7 +128,7 @@ func TestParquetRows(t *testing.T) {
 }
 
 func TestParquetRefusals(t *testing.T) {
-	w := New(io.Discard, []string{"n"}, Options{Format: Parquet})
+	w := output.New(io.Discard, []string{"n"}, options)
 	var err error
 	for i := 0; i < heldRows && err == nil; i++ {
 		err = w.Row(i)
@@ -136,7 +140,7 @@ func TestParquetRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	for _, columns := range [][]string{{"a", "a"}, {"a,b"}, {""}} {
-		if err := New(io.Discard, columns, Options{Format: Parquet}).Close(); err == nil {
+		if err := output.New(io.Discard, columns, options).Close(); err == nil {
 			t.Errorf("columns %q: no error", columns)
 		}
 	}

@@ -1,9 +1,10 @@
-package output
+// Package parquet writes rows as a Parquet file.
+package parquet
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/simdb/simdb/internal/version"
+	"github.com/simdb/simdb/repl/output"
 )
 
 const (
@@ -22,11 +24,11 @@ const (
 	groupRows  = 1 << 20  // of a row group
 )
 
-// parquetFormat writes a Parquet file. Columns have the types of their values, which are found from
+// file writes a Parquet file. Columns have the types of their values, which are found from
 // the first rows: these are held until then. Fingerprints are strings, fields JSON, and all columns
 // may be null. Rows are encoded in a goroutine while more of them are collected.
-type parquetFormat struct {
-	w       *bufio.Writer
+type file struct {
+	w       io.Writer
 	columns []string
 	like    []any // a value of the type of each column, or nil
 	held    [][]any
@@ -40,9 +42,14 @@ type parquetFormat struct {
 	err     error
 }
 
-func (f *parquetFormat) begin(w *bufio.Writer, columns []string) { f.w, f.columns = w, columns }
+// New returns what writes rows of some columns. like has a value of the type of each column, or is
+// nil.
+func New(w io.Writer, columns []string, like []any) output.Encoder {
+	return &file{w: w, columns: columns, like: like}
+}
 
-func (f *parquetFormat) row(_ *bufio.Writer, values []any) {
+// Row writes a row.
+func (f *file) Row(values []any) error {
 	switch {
 	case f.err != nil:
 	case f.out != nil:
@@ -52,21 +59,24 @@ func (f *parquetFormat) row(_ *bufio.Writer, values []any) {
 			f.err = f.start()
 		}
 	}
+	return f.err
 }
 
-func (f *parquetFormat) end(*bufio.Writer, int64) {
+// End ends the file, unless a row could not be written.
+func (f *file) End() error {
 	if f.err == nil && f.out == nil {
 		f.err = f.start()
 	}
 	if f.err == nil {
 		f.err = f.send()
 	}
-	if err := f.wait(); f.err == nil {
+	if err := f.Wait(); f.err == nil {
 		f.err = err
 	}
 	if f.err == nil {
 		f.err = f.out.Close()
 	}
+	return f.err
 }
 
 // The types of columns.
@@ -120,7 +130,7 @@ func typeOf(v any) reflect.Type {
 }
 
 // start begins the file, and writes what was held.
-func (f *parquetFormat) start() error {
+func (f *file) start() error {
 	for i := range f.columns {
 		var t reflect.Type
 		rows := f.held
@@ -158,7 +168,7 @@ func (f *parquetFormat) start() error {
 }
 
 // schema returns the schema of a struct with a field for each column, which keeps their order.
-func (f *parquetFormat) schema() (*pq.Schema, error) {
+func (f *file) schema() (*pq.Schema, error) {
 	var fields []reflect.StructField
 	for i, name := range f.columns {
 		if strings.ContainsAny(name, ",") || name == "" || slices.Contains(f.columns[:i], name) {
@@ -179,7 +189,7 @@ func (f *parquetFormat) schema() (*pq.Schema, error) {
 }
 
 // write has a row written to the file.
-func (f *parquetFormat) write(values []any) error {
+func (f *file) write(values []any) error {
 	row := make(pq.Row, 0, len(values))
 	for i, v := range values {
 		value, err := f.value(i, v)
@@ -199,8 +209,8 @@ func (f *parquetFormat) write(values []any) error {
 }
 
 // send has the rows encoded that have been written, after those before.
-func (f *parquetFormat) send() error {
-	if err := f.wait(); err != nil {
+func (f *file) send() error {
+	if err := f.Wait(); err != nil {
 		return err
 	}
 	rows, bytes, encoded := f.rows, f.bytes, make(chan error, 1)
@@ -209,8 +219,8 @@ func (f *parquetFormat) send() error {
 	return nil
 }
 
-// wait waits until rows that were sent are encoded. Only then may others write to the file.
-func (f *parquetFormat) wait() error {
+// Wait waits until rows that were sent are encoded. Only then may others write to the file.
+func (f *file) Wait() error {
 	if f.encoded == nil {
 		return nil
 	}
@@ -220,7 +230,7 @@ func (f *parquetFormat) wait() error {
 }
 
 // encode encodes rows, whose values have the given number of bytes.
-func (f *parquetFormat) encode(rows []pq.Row, bytes int) error {
+func (f *file) encode(rows []pq.Row, bytes int) error {
 	if _, err := f.out.WriteRows(rows); err != nil {
 		return err
 	}
@@ -231,14 +241,14 @@ func (f *parquetFormat) encode(rows []pq.Row, bytes int) error {
 	return f.out.Flush()
 }
 
-func (f *parquetFormat) value(i int, v any) (pq.Value, error) {
+func (f *file) value(i int, v any) (pq.Value, error) {
 	of, want := typeOf(v), f.types[i]
 	f.bytes += 8
 	switch {
 	case of == nil:
 		return pq.Value{}, nil
 	case want == stringType:
-		b := appendText(nil, v)
+		b := output.AppendText(nil, v)
 		f.bytes += len(b)
 		return pq.ByteArrayValue(b), nil
 	case want == floatType && of == intType:
