@@ -267,6 +267,10 @@ var uses = []use{
 		return u.answers(err, r.Documents)
 	}, false},
 	{"DB.Stats", false, func(u *using) error { s, err := u.db.Stats(); return u.answers(err, s.Documents) }, false},
+	{"DB.Fields", false, func(u *using) error {
+		fields, n, err := u.db.Fields(u.ctx, nil)
+		return u.answers(err, n, fmt.Sprint(fields))
+	}, false},
 	{"DB.Get", false, func(u *using) error { d, err := u.db.Get(u.ctx, "d"); return u.answers(err, d.ID, d.Text, d.Entry()) }, false},
 	{"DB.Count", false, func(u *using) error { n, err := u.db.Count(u.ctx, someTime.Add(3*time.Hour)); return u.answers(err, n) }, false},
 	{"DB.Range", false, func(u *using) error {
