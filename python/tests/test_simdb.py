@@ -289,6 +289,13 @@ def test_database_writes(tmp_path):
         print_ = np.uint64(db.get("a")["fingerprint"][0])
         assert db.query("NEAR(?, ?)", [print_, 0])["id"].to_pylist() == ["a"]
         assert db.similar(text[:-6], levenshtein=0.8)[0].id == "a"
+        assert db.query(".fields")["name"].to_pylist() == ["lang"]
+        assert db.query(".allow", ["a", "c"]).message and db.query(".allowed").to_pylist() == [{"a": "a", "b": "c"}]
+        assert db.query(".unallow", ["a", "c"]).message and len(db.query(".allowed")) == 0
+        assert dict(zip(*[db.query(".stats")[name].to_pylist() for name in ("name", "value")]))["documents"] == str(len(db))
+        for wrong, params in ((".nothing", []), (".allow", ["a"]), (".allow", ["a", 1]), ("FIELDS", [])):
+            with pytest.raises(ValueError):
+                db.query(wrong, params)
         assert "deleted" in db.query("DELETE 'c'").message
         assert db.delete("a", "zzz") == 1 and "a" not in db and len(db) == 0
         wide = np.array([[1, 2], [3, 4]], dtype=np.uint64)

@@ -222,10 +222,12 @@ class Database:
         return Table(self._call("join", [("<table>", table)], by=_criterion(options), keywords={**_read(text, column_id), **options}).table)
 
     def query(self, statement: str, params: Any = ()) -> Table:
-        """Runs a statement of the query language.
+        """Runs a statement of the query language, or a command that administers the database.
 
         Args:
-            statement: such as ``NEAR(?, 3) AND lang = 'en' LIMIT 10``.
+            statement: such as ``NEAR(?, 3) AND lang = 'en' LIMIT 10``; or ``.stats``, ``.schema``,
+                ``.fields``, ``.check``, ``.allowed``, ``.allow``, ``.unallow`` (two ids as params),
+                ``.prune`` (an age such as 30d, or a date), ``.flush``, ``.compact``.
             params: the values of each ``?``, or a dictionary of those of each ``$name``. A str is an
                 id, a Text a text; a numpy.uint64, or an int of 2^63 or more, a fingerprint; a dict a
                 document; a datetime without a zone is one of this machine's, a numpy.datetime64 of UTC.

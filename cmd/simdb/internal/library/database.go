@@ -5,15 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
+	"github.com/simdb/simdb/repl/admin"
 )
 
 // ops are what an open database is asked.
@@ -300,7 +303,8 @@ func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	return &Reply{Columns: out.columns}, err
 }
 
-// statement runs a statement of the query language.
+// statement runs a statement of the query language, or a dot-command that administers the database,
+// such as .fields, whose arguments are the parameters.
 func statement(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	var args []any
 	for _, p := range r.Params {
@@ -309,6 +313,9 @@ func statement(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 			return nil, err
 		}
 		args = append(args, v)
+	}
+	if name, dot := strings.CutPrefix(r.Statement, "."); dot {
+		return administer(ctx, db, name, args)
 	}
 	for name, p := range r.Named {
 		v, err := p.value()
@@ -322,6 +329,44 @@ func statement(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		return nil, err
 	}
 	defer rows.Close()
+	return replyOf(rows)
+}
+
+// administer runs one of admin.Commands.
+func administer(ctx context.Context, db *engine.DB, name string, args []any) (*Reply, error) {
+	c := admin.Named(name)
+	if c == nil {
+		var names []string
+		for _, c := range admin.Commands {
+			names = append(names, "."+c.Name)
+		}
+		return nil, fmt.Errorf("there is no command %q: %w; there are %s", "."+name, engine.ErrInvalid, strings.Join(names, ", "))
+	}
+	if want := len(strings.Fields(c.Arguments)); len(args) != want {
+		return nil, fmt.Errorf(".%s has %s, not %d: %w", name, quantity.Count(int64(want), "parameter"), len(args), engine.ErrInvalid)
+	}
+	var words []string
+	for _, v := range args {
+		word, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("the parameters of .%s are strings: %w", name, engine.ErrInvalid)
+		}
+		words = append(words, word)
+	}
+	rows, err := c.Run(ctx, db, words, func(engine.Progress) {})
+	if err != nil {
+		return nil, err
+	}
+	return replyOf(rows)
+}
+
+// replyOf returns rows, or what was done.
+func replyOf(rows interface {
+	Columns() []string
+	All() iter.Seq2[query.Row, error]
+	Message() string
+	Warnings() []string
+}) (*Reply, error) {
 	all := rowsOf{names: rows.Columns()}
 	for row, err := range rows.All() {
 		if err != nil {
