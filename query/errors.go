@@ -24,7 +24,7 @@ const (
 	ClassOther      = "Error"            // anything else
 )
 
-// ParseError is an error at a place in a statement. Its class says what is wrong: the text, a
+// ParseError is an error at a place in a statement. Its class says whether the text is wrong, a
 // value, or a document that the statement names. Err is the engine's error, if any, for errors.Is.
 type ParseError struct {
 	Class string // one of the Class constants

@@ -141,7 +141,7 @@ func TestFormsAreComplete(t *testing.T) {
 	t.Logf("%d forms, %d parts of the grammar", len(forms()), len(parts))
 }
 
-// A formKind is a kind of database, with an instance of it.
+// A formKind is a kind of database, and a database of that kind.
 type formKind struct {
 	name string
 	o    engine.Options

@@ -350,7 +350,7 @@ func (w *world) content() (string, *oracle) {
 	}, drives: true, always: true}
 }
 
-// fields makes fields with few values, some of them missing, null, or of another type.
+// fields makes fields with few values; some values are missing, null, or of another type.
 func (w *world) fields() json.RawMessage {
 	lang := []string{`"lang":"en"`, `"lang":"de"`, `"lang":null`, `"lang":"\\u0065n"`, `"other":1`, `"lang":["en"]`}[w.rng.IntN(6)]
 	stars := []string{`3`, `-2.5`, `"3"`, `30`, `true`, `3e0`, `"x"`}[w.rng.IntN(7)]
@@ -674,7 +674,7 @@ func TestAgainstBruteForce(t *testing.T) {
 }
 
 // transaction runs a transaction of random writes. Queries within it must find the state before the
-// transaction, while other writes happen outside of it.
+// transaction, while other writes happen outside.
 func (w *world) transaction(t *testing.T) {
 	t.Helper()
 	run := func(want, text string, args ...any) {

@@ -42,7 +42,7 @@ func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, e
 
 // run runs a parsed statement. s is nil if the statement is not part of a session.
 func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) (*Rows, error) {
-	// One allocation holds what a statement needs while it runs and its rows are read.
+	// One allocation holds everything that a statement needs while it runs and its rows are read.
 	x := &struct {
 		run
 		rows   Rows

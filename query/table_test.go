@@ -43,8 +43,8 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// foundByExamples lists what the example of each predicate finds among the documents of
-// TestPredicateTable.
+// foundByExamples lists the documents of TestPredicateTable that the example of each predicate
+// finds.
 var foundByExamples = map[string]string{
 	"NEAR": "[[b 0]]", "NEAREST": "[[b 0] [c 23] [d 33]]", "JACCARD": "[[b 1 0 true]]",
 	"LEVENSHTEIN": "[[b 1 0 true]]", "COSINE": "[[b 1 0 true] [c 1 0 true]]",

@@ -49,7 +49,7 @@ type Config struct {
 	// in the XDG configuration directory. It need not exist.
 	ConfigFile string
 
-	// OnDamage, if not "", is printed below an error about damage. It says what the user can do.
+	// OnDamage, if not "", is a hint that is printed below an error about damage.
 	OnDamage string
 
 	// Import, if not nil, loads documents into db. args are the arguments of .import.

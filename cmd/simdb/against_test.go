@@ -122,8 +122,9 @@ func TestAgainstFeatures(t *testing.T) {
 	}
 }
 
-// TestAgainstLargeDatabase has few inputs and a large database, from which the job reads only some
-// documents. The result must equal that with a file of the same documents; some of them are equal.
+// TestAgainstLargeDatabase has few inputs and a large database. The job reads only some of its
+// documents. The result must equal that with a file of the same documents. Some documents are
+// equal.
 func TestAgainstLargeDatabase(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(8, 2))
@@ -169,8 +170,7 @@ func TestAgainstLargeDatabase(t *testing.T) {
 	}
 }
 
-// family writes JSON lines with texts, many of them copies, some of these edited, and some invalid
-// lines.
+// family writes JSON lines with texts, copies of texts, edited copies, and some invalid lines.
 func family(r *rand.Rand, n int) string {
 	var b strings.Builder
 	var texts [][]string

@@ -43,8 +43,8 @@ var crowds = []struct {
 		}
 		return text(strings.Join(words, " "))
 	}},
-	// Each has 12 to 30 words of its own beside 80 common words: 0.73 to 0.87 of it is in the
-	// others.
+	// Each has 12 to 30 words of its own beside 80 common words. The others contain 0.73 to 0.87 of
+	// it.
 	{"sides", 100_000, func(r *rand.Rand, _, _ int) string { return text(common(80) + random(r, 12+r.IntN(19))) }},
 	// Texts of 5.8 MB, with similarities of 0.85. If there are fewer, they are shorter, because
 	// --memory is smaller, too.

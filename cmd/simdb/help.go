@@ -145,7 +145,7 @@ const (
 	shortFlag  = 26
 )
 
-// rank returns the place of a flag in usual, or a place after all of them.
+// rank returns the place of a flag in usual, or len(usual) if it is not there.
 func rank(name string) int {
 	if at := slices.Index(usual, name); at >= 0 {
 		return at

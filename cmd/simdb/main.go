@@ -102,8 +102,7 @@ func unknown(args []string) error {
 	return err
 }
 
-// elsewhere maps words that other programs use for commands or flags to what a user should type
-// here.
+// elsewhere maps commands and flags of other programs to their equivalents here.
 var elsewhere = func() map[string]string {
 	all := map[string]string{}
 	for words, instead := range map[string]string{

@@ -218,7 +218,7 @@ func piped(t *testing.T, c *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	return in, out
 }
 
-// snapshotOf opens a database for reading, and a snapshot of it, until the test ends.
+// snapshotOf opens a database for reading and takes a snapshot. Both stay open until the test ends.
 func snapshotOf(t *testing.T, path string) (*engine.DB, *engine.Snapshot) {
 	t.Helper()
 	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
@@ -360,7 +360,7 @@ func TestInterruptedLoad(t *testing.T) {
 }
 
 // Whenever a load is interrupted, even while it writes and merges tables, its exit status says so,
-// and it has stored what it reports as stored.
+// and the documents that it reports as stored are stored.
 func TestInterruptedLoadAtItsEnd(t *testing.T) {
 	const lines = 100_000
 	var all strings.Builder
@@ -476,7 +476,8 @@ func TestReaderGoes(t *testing.T) {
 	}
 }
 
-// match reports what it stored before an error: one document, or both if it had read both by then.
+// match reports the documents that it stored before an error: one, or both if it had read both by
+// then.
 func TestMatchOnFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

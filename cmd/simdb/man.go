@@ -134,7 +134,7 @@ func man(w io.Writer, verbs []command) error {
 	return err
 }
 
-// sharedBy is the number of commands from which on a flag is explained once for all of them.
+// sharedBy is the least number of commands that share a flag for it to be explained only once.
 const sharedBy = 3
 
 func manFlagOf(b *strings.Builder, f flag) {

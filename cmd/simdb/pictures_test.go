@@ -50,9 +50,8 @@ func scene(t *testing.T, seed uint64, size, quality int) []byte {
 }
 
 // makePictures makes a folder p of pictures in a new working directory. For each of 8 scenes it has
-// a PNG and two copies as JPEG. It also has three flat pictures, two of them with the same pixels,
-// a broken picture and a copy of it, and a file that is not a picture. It returns the paths of
-// pictures in order.
+// a PNG and two JPEG copies. It also has three flat pictures, two with the same pixels, a broken
+// picture with a copy, and a file that is not a picture. It returns the paths of pictures in order.
 func makePictures(t *testing.T) (all []string) {
 	t.Helper()
 	t.Chdir(t.TempDir())

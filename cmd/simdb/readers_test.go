@@ -256,7 +256,7 @@ func keepsRemoved(pid int) bool {
 	return err == nil && strings.Contains(string(maps), ".sst (deleted)")
 }
 
-// report logs what the run has done.
+// report logs the work of the run.
 func (s *readersTest) report(t *testing.T) {
 	t.Logf("%d operations acknowledged, %d kills", s.acked.load(), s.kills)
 	for name, took := range s.looks {

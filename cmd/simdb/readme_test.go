@@ -82,7 +82,7 @@ func found(dir string, args ...string) string {
 	return string(out)
 }
 
-// The README and the cookbook are correct: each of their blocks runs, and prints what they show,
+// The README and the cookbook are correct: each of their blocks runs, and prints the output shown,
 // except for times. The blocks of a page run in one folder, in order.
 func TestREADME(t *testing.T)   { testPage(t, "README.md", 5) }
 func TestCookbook(t *testing.T) { testPage(t, "docs/cookbook.md", 30) }

@@ -60,8 +60,8 @@ func codesFile(t *testing.T, name string, seed uint64, w, n int) (ids []string, 
 	return ids, codes
 }
 
-// The distance of documents with several fingerprints is the least distance of any two of them, in
-// files and in databases.
+// Documents with several fingerprints are as near as their nearest two fingerprints, in files and
+// in databases.
 func TestSeveralFingerprints(t *testing.T) {
 	for _, w := range []int{1, 4} {
 		t.Chdir(t.TempDir())

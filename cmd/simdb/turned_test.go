@@ -17,8 +17,8 @@ import (
 )
 
 // makeTurned makes folders in a new working directory: p with a picture of each of 6 scenes, q with
-// turned and mirrored copies of them as JPEG, and r with pictures of other scenes and a flat one.
-// It returns the hashes of each picture in all orientations.
+// turned and mirrored JPEG copies, and r with pictures of other scenes and a flat one. It returns
+// the hashes of each picture in all orientations.
 func makeTurned(t *testing.T, kind imagehash.Kind) map[string][][]uint64 {
 	t.Helper()
 	t.Chdir(t.TempDir())

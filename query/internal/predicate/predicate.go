@@ -53,7 +53,7 @@ type Verdict struct {
 	Passages []engine.Passage // for a predicate with Places: the longest first
 }
 
-// Measure is what a predicate contributes to a row.
+// Measure says which values a predicate adds to a row.
 type Measure int
 
 // The measures. If a row has several scores, it shows the first kind here that holds.
@@ -65,10 +65,10 @@ const (
 	ExactScore         // Match.Score, shown only if no predicate with a Score holds
 )
 
-// TestCost ranks what a test costs.
+// TestCost ranks the cost of a test.
 type TestCost int
 
-// The costs of a test, in ascending order. They say what the test must fetch.
+// The costs of a test, in ascending order, by the data that it must fetch.
 const (
 	TestID    TestCost = iota // nothing
 	TestEntry                 // its entry

@@ -35,8 +35,8 @@ var language = func() *syntax.Language {
 // now is the time at which tests query the documents. Document i was stored i hours earlier.
 var now = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// testDB returns a database of n documents "d00", "d01", ..., half of them in a table. Some have
-// texts with common words, some have only a fingerprint, and some have neither.
+// testDB returns a database of n documents "d00", "d01", ..., half in a table. Some have texts with
+// common words, some have only a fingerprint, and some have neither.
 func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc) {
 	t.Helper()
 	db, err := engine.Create(filepath.Join(t.TempDir(), "db"), opts)

@@ -95,7 +95,7 @@ func (x *Scope) needContent(word syntax.Token, what string) error {
 	return x.lacks(word, engine.ErrParams, "", "needs the "+what+" of documents, and this database keeps none")
 }
 
-// lacks returns the error for a word that needs what the database does not have.
+// lacks returns the error for a word that needs data which the database does not have.
 func (x *Scope) lacks(word syntax.Token, is error, hint, needs string) error {
 	e := x.Values.Errorf(word.Pos.Offset, hint, "%s %s", word.Value, needs)
 	e.Err = is

@@ -72,7 +72,7 @@ func inCall(tokens []Token) bool {
 	return false
 }
 
-// startsTest reports whether the tokens start with a field and a test of it.
+// startsTest reports whether the tokens start with a field and its test.
 func startsTest(tokens []Token) bool {
 	if len(tokens) < 2 {
 		return false
@@ -250,9 +250,9 @@ var expectedAfter = map[string]string{
 	",":       "a value",
 }
 
-// expectedIn extracts from participle's message what it expects, and plainLiteral a single literal
-// in that. Version 2 of participle keeps the expected node in an unexported field, so its text is
-// the only source; TestExpectation fails if a new version words it differently.
+// expectedIn extracts the expected part from participle's message, and plainLiteral a single
+// literal from that part. Version 2 of participle keeps the expected node in an unexported field,
+// so its text is the only source; TestExpectation fails if a new version words it differently.
 var (
 	expectedIn   = regexp.MustCompile(`\(expected (.*)\)$`)
 	plainLiteral = regexp.MustCompile(`^"([^" ]+)"$`)

@@ -171,7 +171,7 @@ func (v *Values) argument(t syntax.Token) (arg any, ok bool) {
 	return arg, ok
 }
 
-// Wrong returns an error that says what a value should be.
+// Wrong returns the error for a value that is not as expected; want describes the expected value.
 func (v *Values) Wrong(t syntax.Token, want string) error {
 	if t.Type == syntax.Param || t.Type == syntax.Named {
 		return v.Errorf(t.Pos.Offset, "", "the value of parameter %s should be %s", t.Value, want)

@@ -183,7 +183,7 @@ func (f FeatureFlags) Options(o *engine.Options) error {
 	return err
 }
 
-// Compared returns what the flags require of a database.
+// Compared returns the features that the flags require a database to have.
 func (f FeatureFlags) Compared() (inputs.Compared, error) {
 	said, err := f.Features()
 	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said}, err

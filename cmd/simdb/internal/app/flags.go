@@ -111,7 +111,7 @@ func (f FileFlags) ImagesName() string {
 	return f.Images.String()
 }
 
-// InputFlags say where documents are, and in which form.
+// InputFlags select the documents and describe their form.
 type InputFlags struct {
 	FileFlags
 	ReadFlags
@@ -132,7 +132,7 @@ type ReadFlags struct {
 	Comment      comment          `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
 }
 
-// Where returns the options that say what the arguments name.
+// Where returns the options for resolving the arguments.
 func (f InputFlags) Where() inputs.Options {
 	return inputs.Options{Files: f.WholeFiles, Images: f.Images, Exclude: f.Exclude, Hidden: f.Hidden}
 }
@@ -192,7 +192,7 @@ func (f *InputFormat) TakeOld(a *App, format records.Format) {
 	}
 }
 
-// CopyInputFormat is InputFormat for commands that copy or store what they read, and write no rows.
+// CopyInputFormat is InputFormat for commands that copy or store their input, and write no rows.
 type CopyInputFormat struct {
 	InputFormat
 	Format records.Format `hidden:"" default:"auto" help:"The same as --input-format."`

@@ -56,8 +56,8 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// screen returns what a terminal shows after out, as lines. It interprets CSI n A (cursor up) and
-// CSI J (erase the rest).
+// screen returns the lines that a terminal shows after the output out. It interprets CSI n A
+// (cursor up) and CSI J (erase the rest).
 func screen(t *testing.T, out string) string {
 	t.Helper()
 	lines, at := []string{""}, 0

@@ -67,10 +67,10 @@ func (a *App) Complain(err error) {
 	}
 }
 
-// OnDamage says what the user can do about damage.
+// OnDamage is the hint for users of a damaged database.
 const OnDamage = "simdb recover DB NEW makes a new database of what can be read"
 
-// hintFor says what the user can do about an error, or "".
+// hintFor returns a hint for the user who gets an error, or "".
 func hintFor(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrCorruption):

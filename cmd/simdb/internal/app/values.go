@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// The types of flags. Each parse error says in one sentence what is wrong with a value and how to
-// write it.
+// The types of flags. Each parse error says in one sentence why a value is wrong and how to write
+// it.
 
 // Age is a duration in the notation of statements: 30d, 2w, 48h, 1d12h.
 type Age time.Duration
@@ -162,8 +162,7 @@ func (n *Quantity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// whole parses a whole number within limits. Messages use what to say what it counts and what it is
-// for.
+// whole parses a whole number within limits. what names it in messages.
 func whole[T ~int | ~int64](to *T, text []byte, what string, least, most int64) error {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n < least || n > most {

@@ -125,7 +125,7 @@ func (x *export) lines(w *bufio.Writer) error {
 	return cmp.Or(err, out.Close())
 }
 
-// tell says what the output lacks.
+// tell prints notes about data that the output lacks.
 func (x *export) tell() {
 	p := x.db.DB.Params()
 	if !p.Text && p.Sketch > 0 {

@@ -377,8 +377,8 @@ func (l *load) add(in records.Source, rec *records.Record) error {
 	return err
 }
 
-// wouldErase reports whether a record whose text or fingerprint is unusable would replace a
-// document that has one of them, and counts such records. An empty text does replace another text.
+// wouldErase reports whether a record without a usable text or fingerprint would replace a document
+// that has one, and counts such records. An empty text does replace another text.
 func (l *load) wouldErase(rec *records.Record) (bool, error) {
 	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil && l.c.Images == nil {
 		return false, nil
@@ -415,7 +415,7 @@ func (l *load) emptiness() string {
 	return "without words, which match nothing"
 }
 
-// summary prints what the load has done.
+// summary prints a summary of the load.
 func (l *load) summary(start time.Time) {
 	s := l.stats
 	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, quantity.Count(s.Documents, "document"), app.Seconds(start))

@@ -22,7 +22,7 @@ type TimeFlag struct {
 }
 
 // Take moves the time of a document from its field to Time. A document without the field, or with
-// null, is stored now. Take returns what is wrong with the time, or "".
+// null, is stored now. If the time is invalid, Take returns the reason, else "".
 func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
 	defer func() {
 		if d.Time.IsZero() {

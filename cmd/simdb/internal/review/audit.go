@@ -130,7 +130,7 @@ func (c *Cluster) docs() []*Doc {
 	return all
 }
 
-// maxAuditLine limits the length of a line of an audit. Ids make up most of it.
+// maxAuditLine limits the length of a line of an audit, which consists mostly of ids.
 const maxAuditLine = 64 << 20
 
 // eachLine calls f for every line of the audit.

@@ -51,7 +51,7 @@ func (r *Report) Criterion(k int) string {
 	return fmt.Sprintf("--near %d", r.Bits(k))
 }
 
-// Advice says what the proposed threshold does.
+// Advice describes the effect of the proposed threshold.
 func (r *Report) Advice(k int) string {
 	removes := r.Near(min(k, tune.MaxDistance)).Removes
 	if r.Scored {

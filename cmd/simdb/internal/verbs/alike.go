@@ -48,7 +48,7 @@ func (f *AlikeFlags) useThreads() (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// list opens what the arguments name, and calls write to write the rows.
+// list opens the collection that the arguments name, and calls write to write the rows.
 func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write func(*dedup.Documents) error) (err error) {
 	defer f.useThreads()()
 	defer app.KeepTo(int64(f.Memory))()

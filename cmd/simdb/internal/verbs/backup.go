@@ -157,7 +157,7 @@ func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string) (counts strin
 	return quantity.Count(before.Documents, "document") + " before, " + quantity.Count(after.Documents, "document") + " now", nil
 }
 
-// tables returns the files of the arguments. All of them are tables.
+// tables returns the files of the arguments, after checking that each is a table.
 func (c *Ingest) tables() (names []string, err error) {
 	for _, arg := range c.Files {
 		found, err := files.Expand(arg, false)

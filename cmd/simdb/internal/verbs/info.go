@@ -24,7 +24,7 @@ type Stats struct {
 	app.RowFlags
 }
 
-// Run shows what the database holds.
+// Run shows the content of the database.
 func (c *Stats) Run(a *app.App) (err error) {
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if err != nil {

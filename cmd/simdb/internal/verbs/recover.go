@@ -95,8 +95,8 @@ type Repair struct {
 	DB string `arg:"" file:"db" help:"The database."`
 }
 
-// Run opens the database for writing, which removes what a killed process has left, and reports
-// what was removed.
+// Run opens the database for writing, which removes the remains of a killed process, and reports
+// them.
 func (c *Repair) Run(a *app.App) (err error) {
 	removed := 0
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true, Still: true, OnEvent: func(e engine.Event) {
