@@ -42,8 +42,8 @@ func (s *session) administer(c *admin.Command, arg string) error {
 	return s.inTurn(false, run)
 }
 
-// writeAtOnce runs a command whose writes cannot be part of a transaction. It returns an error within
-// one.
+// writeAtOnce runs a command whose writes cannot be part of a transaction. It returns an error
+// within one.
 func (s *session) writeAtOnce(run func(ctx context.Context, db *engine.DB) error) error {
 	if _, begun := s.statements.Pending(); begun {
 		return errors.New("this writes at once, outside of the transaction: COMMIT or ROLLBACK first")

@@ -6,8 +6,8 @@ package main
 //
 //	CGO_ENABLED=1 go build -buildmode=c-shared -tags simdb_library -o libsimdb.so ./cmd/simdb
 //
-// A call begins with simdb_start, which returns at once. simdb_wait returns when the call has ended,
-// or after some time, so that the caller can check for Ctrl-C and simdb_cancel the call.
+// A call begins with simdb_start, which returns at once. simdb_wait returns when the call has
+// ended, or after some time, so that the caller can check for Ctrl-C and simdb_cancel the call.
 // simdb_result returns the outcome and ends the call. The caller frees the memory of the outcome
 // with simdb_free and simdb_table_free.
 
@@ -50,11 +50,11 @@ type call struct {
 	err    error
 }
 
-// simdb_start begins a call. Its arguments are a library.Request as JSON, a table for each of names,
-// and the words of fingerprints. simdb_start becomes the owner of the streams. The request and the
-// numbers must remain valid until the call has ended. If now is set, the call has ended when
-// simdb_start returns, which suits calls of a few microseconds. The handle is an output argument,
-// because an exception of a signal handler would lose a return value.
+// simdb_start begins a call. Its arguments are a library.Request as JSON, a table for each of
+// names, and the words of fingerprints. simdb_start becomes the owner of the streams. The request
+// and the numbers must remain valid until the call has ended. If now is set, the call has ended
+// when simdb_start returns, which suits calls of a few microseconds. The handle is an output
+// argument, because an exception of a signal handler would lose a return value.
 //
 //export simdb_start
 func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t, now C.int, handle *C.uintptr_t) {
@@ -166,8 +166,8 @@ func (h *held) release() {
 	C.free(unsafe.Pointer(s))
 }
 
-// simdb_wait waits until a call has ended, but at most the given number of milliseconds. It returns 1
-// if the call has ended.
+// simdb_wait waits until a call has ended, but at most the given number of milliseconds. It returns
+// 1 if the call has ended.
 //
 //export simdb_wait
 func simdb_wait(h C.uintptr_t, milliseconds C.int64_t) C.int {

@@ -162,7 +162,7 @@ func (n *Quantity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// whole parses a whole number within limits. what names it in messages.
+// whole parses a whole number within limits; what describes it in messages.
 func whole[T ~int | ~int64](to *T, text []byte, what string, least, most int64) error {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n < least || n > most {

@@ -141,7 +141,7 @@ func (l *load) load(start time.Time) error {
 	l.meter = l.a.Meter()
 	defer l.meter.Stop()
 	l.rejects = l.a.NewRejects(l.c.RejectFlags, filepath.Clean(l.c.DB)+".") // the whole name is part of the reject file's name
-	l.rejects.Continue = l.c.Resume || l.c.Rejects == ""                    // append, because rejected records are not read again, and other inputs share the file
+	l.rejects.Continue = l.c.Resume || l.c.Rejects == ""                    // rejected records are not read again, and other inputs share the file
 	var err error
 	l.stats, err = l.run()
 	l.meter.Stop()
