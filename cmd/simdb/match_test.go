@@ -37,7 +37,8 @@ func likeTexts(n int, seed uint64) []string {
 }
 
 // TestMatchAddKilled kills match --add between lines of a pipe that stays open. The first lines
-// must be written while it is open, every written line must be stored, and one of similar lines.
+// must be written while it is open. Every written line must be stored, and of similar lines exactly
+// one.
 func TestMatchAddKilled(t *testing.T) {
 	dir := t.TempDir()
 	simdb(t, dir, "x.simdb", "--create", "COUNT")
