@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// BenchmarkLimit finds the best 20 of 20,000 documents that all match, as boilerplate does, and for
-// all of them.
+// BenchmarkLimit finds the best 20 of 20,000 documents that all match, as with boilerplate, and all
+// 20,000.
 func BenchmarkLimit(b *testing.B) {
 	db := openTest(b, nil)
 	l, err := db.NewLoader(b.Context(), &engine.LoadOptions{})

@@ -9,53 +9,53 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// selection is a bound query: its names, values and documents have been resolved.
+// selection is a bound query: its names, values and documents are resolved.
 type selection struct {
 	expr       node
 	predicates []*leaf
-	few        [2]*leaf // room for predicates
+	few        [2]*leaf // initial storage of predicates, which saves an allocation
 	plan       plan
-	order      []orderKey // of ORDER BY, or the default; it always includes id
+	order      []orderKey // the ORDER BY keys or the default order; id is always among them
 	window
-	distance bool                    // rows have a distance
-	score    bool                    // rows have score, error and exact
-	passages bool                    // rows have words, at and query_at
+	distance bool                    // rows have the column distance
+	score    bool                    // rows have the columns score, error and exact
+	passages bool                    // rows have the columns words, at and query_at
 	times    bool                    // ORDER BY needs times
-	fields   []*predicate.NamedField // of ORDER BY
+	fields   []*predicate.NamedField // the fields that ORDER BY names
 	shown    *shown                  // nil for the plain columns
 	plain    []string                // the columns without SHOW
-	cells    record.Cells            // of the rows
+	cells    record.Cells            // cells of the rows
 }
 
 type orderKey struct {
-	by    string // of orderNames, "at", or the name of a field
+	by    string // one of orderNames, "at", or the name of a field
 	desc  bool
-	field int // of selection.fields
+	field int // index in selection.fields
 }
 
-// node is an expression: *leaf, andNode or orNode. Only leaves are negated: bindOr and bindAnd
-// move each NOT there by De Morgan's laws, so that a driver is found below a double negation too.
+// node is an expression: *leaf, andNode or orNode. Only leaves are negated: bindOr and bindAnd push
+// each NOT down to them by De Morgan's laws, so that a driver is found below a double negation too.
 type node interface{ String() string }
 
 type (
 	andNode []node
 	orNode  []node
 
-	// leaf is a predicate at one place of an expression.
+	// leaf is one occurrence of a predicate in an expression.
 	leaf struct {
 		predicate.Predicate
-		number  int // index of its verdict in a candidate
+		number  int // index of its verdict in tester.verdicts
 		negated bool
 	}
 )
 
-// String writes the expression as the language does.
+// String writes the expression in the query language.
 func (n andNode) String() string { return joinNodes(n, " AND ") }
 
-// String writes the expression as the language does.
+// String writes the expression in the query language.
 func (n orNode) String() string { return joinNodes(n, " OR ") }
 
-// String writes the predicate, with NOT before it where it is negated.
+// String writes the predicate, with NOT in front if it is negated.
 func (l *leaf) String() string {
 	if l.negated {
 		return "NOT " + l.Predicate.String()
@@ -63,7 +63,7 @@ func (l *leaf) String() string {
 	return l.Predicate.String()
 }
 
-// word returns the word that the predicate starts with.
+// word returns the first word of the predicate.
 func (l *leaf) word() string {
 	s := l.Predicate.String()
 	return s[:strings.IndexAny(s, " (")]
@@ -124,7 +124,7 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 	return sel, checkDrivable(x, s, sel.expr)
 }
 
-// bindRowless binds a query of a statement that shows no rows of documents.
+// bindRowless binds the query of a statement that returns no documents as rows.
 func (x *run) bindRowless(statement string, s *syntax.Select) (*selection, error) {
 	for _, e := range s.Clauses {
 		if e.Show != nil {
@@ -144,7 +144,7 @@ func (x *run) bindAnd(e *syntax.And, negated bool) (node, error) {
 	})
 }
 
-// combine binds terms and returns an orNode or an andNode of them. It flattens terms of the same
+// combine binds terms and joins them in an orNode or an andNode. It flattens terms of the same
 // kind.
 func combine[T any](terms []T, or bool, bind func(T) (node, error)) (node, error) {
 	if len(terms) == 1 {
@@ -182,7 +182,7 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 		p, err = predicate.BindID(x.Scope, e.Test)
 	case e.Test != nil:
 		if p, err = predicate.BindField(x.Scope, e.Test); err == nil && negated {
-			p, negated = predicate.Not(p), false // finds documents as well
+			p, negated = predicate.Not(p), false // NOT of a field test can list documents as well
 		}
 	default:
 		if any := e.Call.Args[0].Any; any != nil {
@@ -201,7 +201,7 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 	return l, nil
 }
 
-// bindAny binds a predicate of one of several arguments: an OR of the predicate of each.
+// bindAny binds a predicate with ANY OF several arguments: an OR of one predicate per argument.
 func (x *run) bindAny(e *syntax.Call, by *syntax.Token, any []*syntax.Argument, negated bool) (node, error) {
 	if e.Name.Value == "NEAREST" {
 		return nil, syntax.Errorf(e.Name.Pos.Offset, "write NEAREST of each, joined by OR", "NEAREST takes one argument, not ANY OF several")
@@ -215,7 +215,7 @@ func (x *run) bindAny(e *syntax.Call, by *syntax.Token, any []*syntax.Argument, 
 }
 
 // checkDrivable returns an error for an expression without a driver: NOT alone, a predicate that
-// only tests alone, or either as one side of OR.
+// can only test documents, or an OR with such a side.
 func checkDrivable(x *run, s *syntax.Select, n node) error {
 	if drivable(n) {
 		return nil
@@ -244,7 +244,7 @@ func drivable(n node) bool {
 	return ok && !l.negated
 }
 
-// undrivable returns the first leaf that keeps n from being drivable.
+// undrivable returns the first leaf that prevents n from being drivable.
 func undrivable(n node) *leaf {
 	switch n := n.(type) {
 	case andNode:
@@ -278,12 +278,12 @@ func (x *run) verify(sel *selection, word *syntax.Token) error {
 	return nil
 }
 
-// fold returns n with one leaf in place of those terms of an AND or OR that text and fields decide,
-// which are then read once.
+// fold replaces the terms of an AND or OR that test text or fields by one leaf, which reads each
+// document once for all tests.
 func fold(n node) node {
 	var kept []node
 	var content []predicate.Predicate
-	var at int // of the leaf in kept
+	var at int // index of the leaf in kept
 	terms := termsOf(n)
 	if terms == nil {
 		return n

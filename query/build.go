@@ -9,29 +9,29 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// A Query is a query as a value: a statement with the values of its parameters. It is made of
-// predicates, which And, Or and Not combine, and of clauses, such as Limit:
+// A Query holds a statement and the values of its parameters. It is built from predicates, which
+// And, Or and Not combine, and from clauses, such as Limit:
 //
 //	query.Near(fp, 3).And(query.Field("lang").Eq("en")).Limit(10)
 //
-// or of text, by Parse; both are parsed by the same parser, once for each form. A Query is not
-// changed by its methods, and may be used by many goroutines. Mistakes are errors when it is run.
+// or from text, by Parse. Both go through the same parser, which parses each form once. The methods
+// of a Query do not change it, and many goroutines may use it. Mistakes become errors when it runs.
 type Query struct {
 	where   string // predicates, with ? for values
-	joined  string // by what these are joined: " AND ", " OR ", "?" for what a text says; "" for one alone
+	joined  string // their operator: " AND " or " OR "; "?" for parsed text, "" for a single predicate
 	args    []any
 	clauses string
 	tail    []any // values of the clauses
 }
 
-// What a predicate compares documents with: a fingerprint, of several words if it has more than 64
-// bits, the ID of a document, or a text.
+// What is an argument that a predicate compares documents with: a fingerprint (as several words if
+// it has more than 64 bits), the ID of a document, or a text.
 type What interface {
 	uint64 | []uint64 | string | Text
 }
 
-// Parse returns the query of a text. Arguments are those of Run. It checks the form of the
-// text: the error is a *ParseError.
+// Parse returns the query that text describes, with args as for Run. It checks only the form of the
+// text; the error is a *ParseError.
 func Parse(text string, args ...any) (Query, error) {
 	p, err := parse(text)
 	if err != nil {
@@ -47,7 +47,7 @@ func Parse(text string, args ...any) (Query, error) {
 	}
 	end := text[:p.Offset(last)]
 	if strings.Contains(end, "--") {
-		end += "\n" // which ends a comment
+		end += "\n" // the newline ends the comment
 	}
 	if len(s.Clauses) == 0 {
 		return Query{where: end, joined: "?", args: args}, nil
@@ -55,7 +55,7 @@ func Parse(text string, args ...any) (Query, error) {
 	clauses := s.Clauses[0].Pos.Offset
 	at := p.Offset(clauses)
 	q := Query{where: text[:at], joined: "?", clauses: " " + end[at:]}
-	first := 0 // of the parameters of the clauses
+	first := 0 // number of positional parameters before the clauses
 	for n := range p.Params {
 		if n < clauses {
 			first++
@@ -74,22 +74,22 @@ func Parse(text string, args ...any) (Query, error) {
 	return q, nil
 }
 
-// Near is NEAR(what, k): the documents whose fingerprint differs from that of what in at most k
+// Near is NEAR(what, k): the documents whose fingerprint differs from the one of what in at most k
 // bits.
 func Near[W What](what W, k int) Query { return predicateOf("NEAR", what, k) }
 
-// Nearest is NEAREST(what, n): the n documents that are nearest to what.
+// Nearest is NEAREST(what, n): the n documents nearest to what.
 func Nearest[W What](what W, n int) Query { return predicateOf("NEAREST", what, n) }
 
-// MostSimilar is NEAREST(what, n) BY JACCARD: the n documents that are most similar to what, of
-// those that share anything with it; Verify decides it on the texts.
+// MostSimilar is NEAREST(what, n) BY JACCARD: the n documents most similar to what, among those
+// that share any shingle or member with it. With Verify, the texts decide.
 func MostSimilar[W What](what W, n int) Query {
 	q := Nearest(what, n)
 	q.where += " BY JACCARD"
 	return q
 }
 
-// Jaccard is JACCARD(what, t); Verify decides it on the texts.
+// Jaccard is JACCARD(what, t). With Verify, the texts decide.
 func Jaccard[W What](what W, t float64) Query { return predicateOf("JACCARD", what, t) }
 
 // Levenshtein is LEVENSHTEIN(what, t).
@@ -114,7 +114,7 @@ func predicateOf(word string, what, number any) Query {
 	return Query{where: word + "(?, ?)", args: []any{what, number}}
 }
 
-// An Operand is what a predicate tests of a document: its ID, its text, or a field.
+// An Operand is the part of a document that a predicate tests: its ID, its text, or a field.
 type Operand struct{ name string }
 
 // ID and DocText are the ID and the text of a document.
@@ -123,7 +123,7 @@ var (
 	DocText = Operand{"TEXT"}
 )
 
-// Field is the field with a key or, within objects, with a path of keys: Field("meta", "lang")
+// Field returns the field with a key or, within objects, with a path of keys: Field("meta", "lang")
 // is lang in the object meta.
 func Field(keys ...string) Operand {
 	return Operand{fieldName(keys)}
@@ -147,7 +147,7 @@ func (o Operand) Gt(value any) Query { return o.test("> ?", value) }
 // Ge is o >= value.
 func (o Operand) Ge(value any) Query { return o.test(">= ?", value) }
 
-// Between is o BETWEEN from AND to, both included.
+// Between is o BETWEEN from AND to; both bounds are included.
 func (o Operand) Between(from, to any) Query { return o.test("BETWEEN ? AND ?", from, to) }
 
 // In is o IN (values).
@@ -156,15 +156,15 @@ func (o Operand) In(values ...any) Query { return o.test("IN (?)", values) }
 // Like is o LIKE pattern.
 func (o Operand) Like(pattern string) Query { return o.test("LIKE ?", pattern) }
 
-// IsNull is o IS NULL: the documents without the field.
+// IsNull is o IS NULL. It finds the documents without the field.
 func (o Operand) IsNull() Query { return o.test("IS NULL") }
 
 func (o Operand) test(operator string, values ...any) Query {
 	return Query{where: o.name + " " + operator, args: values}
 }
 
-// And returns the query for the documents that q and all others find. It has the clauses of all
-// of them.
+// And returns the query for the documents that q and all others find. It has the clauses of q and
+// of all others.
 func (q Query) And(others ...Query) Query { return q.join(" AND ", others) }
 
 // Or returns the query for the documents that q or any of others finds.
@@ -187,8 +187,8 @@ func (q Query) join(with string, others []Query) Query {
 	return all
 }
 
-// within returns the predicates as a term: in parentheses, unless these are joined in the same way,
-// so that a loop of And nests none.
+// within returns the predicates as a term of an operator. It adds parentheses unless the same
+// operator joins the predicates, so that And called in a loop does not nest.
 func (q Query) within(with string) string {
 	if q.joined == "" || q.joined == with {
 		return q.where
@@ -207,10 +207,11 @@ func (q Query) Limit(n int) Query { return q.clause(" LIMIT ?", n) }
 // Offset makes the query skip the first n rows.
 func (q Query) Offset(n int) Query { return q.clause(" OFFSET ?", n) }
 
-// Verify makes the query decide Jaccard on the texts.
+// Verify makes the texts decide Jaccard.
 func (q Query) Verify() Query { return q.clause(" VERIFY") }
 
-// A Key is a key of OrderBy: one of those below, or a field as statements write it, "meta.lang".
+// A Key is a key of OrderBy: one of the constants below, or a field as statements write it, such as
+// "meta.lang".
 type Key string
 
 // The keys of OrderBy.

@@ -14,7 +14,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// TestBuilt builds random queries in Go, and compares what they find with statements of literals.
+// TestBuilt builds random queries in Go, and compares their results with those of statements that
+// contain literals.
 func TestBuilt(t *testing.T) {
 	w := newWorld(t, 4)
 	r := rand.New(rand.NewPCG(31, 32))
@@ -89,7 +90,7 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// TestQueryValue uses a query more than once, and one that is parsed.
+// TestQueryValue uses a query several times, also one that Parse returned.
 func TestQueryValue(t *testing.T) {
 	db := openTest(t, nil)
 	for i := range 10 {
@@ -114,7 +115,7 @@ func TestQueryValue(t *testing.T) {
 	count(en.Limit(3), 3)
 	count(en, 4)
 	count(ID.In(), 0)
-	many := Field("n").Eq(-1) // more than may nest
+	many := Field("n").Eq(-1) // nested, it would exceed the allowed depth
 	for i := range 300 {
 		many = many.Or(Field("n").Eq(i))
 	}

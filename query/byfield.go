@@ -15,8 +15,9 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// A fieldKey is the value of a field as rows are ordered by it: numbers, and strings that are, by
-// their value, then other values byte by byte, strings without quotes. What is missing is last.
+// A fieldKey is the value of a field as a sort key. Numbers, and strings that contain a number,
+// come first, by value; then other values, byte by byte, strings without quotes; missing values
+// come last.
 type fieldKey struct {
 	rank   int8
 	number quantity.Decimal
@@ -41,7 +42,7 @@ func keyOf(raw json.RawMessage) fieldKey {
 	return k
 }
 
-// compare orders values; desc does not apply to what is missing.
+// compare orders values; missing values come last even if desc is set.
 func (k *fieldKey) compare(other *fieldKey, desc bool) int {
 	if missing := cmpBool(k.rank == rankMissing, other.rank == rankMissing); missing != 0 {
 		return missing
@@ -56,8 +57,8 @@ func (k *fieldKey) compare(other *fieldKey, desc bool) int {
 	return c
 }
 
-// withFields calls yield with what find yields, and the fields of the document, in any order. It
-// reads many documents together, in storage order, as a tester does.
+// withFields calls yield with each result of find and the fields of its document, in any order. It
+// reads documents in batches, in storage order, as a tester does.
 func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r result, fields []byte, err error) bool) {
 	most := int(min(max(x.DB.Metrics().Memory/8/batchBytes, 1), mostBatch))
 	var batch []result
@@ -94,7 +95,7 @@ func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r r
 	}
 }
 
-// keyed is find with the values of the fields of ORDER BY.
+// keyed is find that adds the values of the ORDER BY fields to each result.
 func (x *run) keyed(sel *selection, o predicate.ListOptions, yield func(result, error) bool) {
 	x.withFields(sel, o, func(r result, fields []byte, err error) bool {
 		if err == nil {
@@ -110,7 +111,7 @@ func (x *run) keyed(sel *selection, o predicate.ListOptions, yield func(result, 
 // A valueCount is a row of COUNT BY.
 type valueCount struct {
 	key   fieldKey
-	raw   json.RawMessage // of numbers that are written in several ways, the first in bytewise order
+	raw   json.RawMessage // if equal numbers are written differently, the bytewise least
 	count int64
 }
 
@@ -161,8 +162,8 @@ func (x *run) bindCountBy(s *syntax.Count) (*selection, *predicate.NamedField, e
 	return sel, of, err
 }
 
-// valueCounts counts the rows of a selection by the value of a field: the largest count first, then
-// in the order of values.
+// valueCounts counts the rows of a selection by the value of a field. The largest count comes
+// first; equal counts are in the order of values.
 func (x *run) valueCounts(sel *selection, of *predicate.NamedField) ([]*valueCount, error) {
 	o := sel.options()
 	o.Ordered, o.First = false, 0

@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// ORDER BY and COUNT BY of a field return what sorting and counting all documents do, whatever finds
-// these, with LIMIT and OFFSET, from tables and a memtable.
+// ORDER BY and COUNT BY of a field return the same as sorting and counting all documents, whatever
+// finds the documents, with LIMIT and OFFSET, from tables and a memtable.
 func TestByField(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	db := openTest(t, nil)
@@ -40,7 +40,7 @@ func TestByField(t *testing.T) {
 		}
 		ids = append(ids, id)
 	}
-	// rank and text or number of a value, as the reference says
+	// The rank and the text or number of a value, as the reference defines them.
 	class := func(raw string) (rank int, number *big.Rat, text string) {
 		if raw == "" {
 			return 2, nil, ""

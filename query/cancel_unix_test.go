@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// Every statement ends soon after its context, whatever it is doing then.
+// Every statement ends soon after its context is cancelled, whatever it is doing at that time.
 func TestStatementsStop(t *testing.T) {
 	db := openTest(t, &engine.Options{NoText: true, NoSketch: true})
 	documents := exhaustive.Size(100000, 300000)
@@ -55,13 +55,14 @@ func TestStatementsStop(t *testing.T) {
 		whole := time.Since(started)
 		for part := range time.Duration(2) {
 			after := whole * (2*part + 1) / 4
-			// Garbage collection and other load, which shares the caches, only add to the time, so
-			// that one try suffices. What does not look at its context is late in each.
+			// Garbage collection and other processes, which share the caches, can only lengthen the
+			// time, so a single good try suffices. A statement that ignores its context is late in
+			// every try.
 			const tries, most = 12, exhaustive.Slower * 100 * time.Millisecond
 			late := most + 1
 			for try := 0; try < tries && late > most; try++ {
 				if try > 0 {
-					runtime.GC() // what earlier tries have left is not collected in this one
+					runtime.GC() // so that garbage of earlier tries is not collected in this one
 				}
 				late = lateness(t, after, func(ctx context.Context) error { return run(ctx, text) })
 			}
@@ -73,8 +74,8 @@ func TestStatementsStop(t *testing.T) {
 	}
 }
 
-// lateness cancels a run after a time and returns how much CPU time it takes from then on, 0 if it
-// has ended before.
+// lateness cancels a run after a time and returns the CPU time that the run uses from then on, or 0
+// if it ended earlier.
 func lateness(t *testing.T, after time.Duration, run func(context.Context) error) time.Duration {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -92,8 +93,7 @@ func lateness(t *testing.T, after time.Duration, run func(context.Context) error
 	return ended - cancelled
 }
 
-// cpuTime is the processor time that the process has used: of two processors, at most twice the
-// time that has gone by.
+// cpuTime returns the CPU time of the process: with two processors, at most twice the elapsed time.
 func cpuTime(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -17,8 +17,8 @@ type window = windows.Window
 type clauses struct {
 	since   predicate.Predicate
 	order   []orderKey
-	orderAt []int                   // offset of each key
-	fields  []*predicate.NamedField // of order
+	orderAt []int                   // offset of each key in the statement
+	fields  []*predicate.NamedField // the fields in order
 	window
 	verify *syntax.Token
 	show   *syntax.Show
@@ -61,7 +61,8 @@ func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
 	return c, nil
 }
 
-// orderNames are the keys of ORDER BY that are no fields: the last of a passage is always "at".
+// orderNames are the keys of ORDER BY that are not fields. Rows with passages have "at" as a
+// further last key.
 var orderNames = []string{"id", "distance", "score", "words", "time"}
 
 func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
@@ -105,7 +106,7 @@ func (x *run) checkOrder(sel *selection, c *clauses) error {
 	return nil
 }
 
-// windowRows yields the rows that row makes of what seq yields within the window.
+// windowRows yields the rows within the window; row converts each value of seq.
 func windowRows[T any](x *run, w window, seq iter.Seq2[T, error], row func(T) Row) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if w.Limit == 0 {
@@ -120,11 +121,11 @@ func windowRows[T any](x *run, w window, seq iter.Seq2[T, error], row func(T) Ro
 	}
 }
 
-// admits reports whether the next row is in the window, and whether more are wanted after it. An
-// error, which it yields, is the last.
+// admits reports whether the next row is in the window, and whether more rows are wanted after it.
+// It yields an error, after which no rows follow.
 func (x *run) admits(w *window, err error, yield func(Row, error) bool) (in, more bool) {
 	if err == nil {
-		err = x.Ctx.Err() // the rows may be known by then
+		err = x.Ctx.Err() // the rows may be in memory, so that nothing else checks the context
 	}
 	if err != nil {
 		yield(nil, err)

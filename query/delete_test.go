@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestDeleteWhereSparesNewer replaces documents, while DELETE WHERE runs, by ones that it does not
-// select: what was acknowledged stays, and the message counts what was deleted.
+// TestDeleteWhereSparesNewer replaces documents while DELETE WHERE runs. The new versions do not
+// match the selection: acknowledged versions stay, and the message counts the deleted documents.
 func TestDeleteWhereSparesNewer(t *testing.T) {
 	ctx := t.Context()
 	documents := exhaustive.Size(4000, 10000)
@@ -64,7 +64,8 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 	}
 }
 
-// TestTransactionErrors: after an error a transaction is as it was, and can be committed.
+// TestTransactionErrors checks that a transaction is unchanged after an error, and can be
+// committed.
 func TestTransactionErrors(t *testing.T) {
 	db := openTest(t, &engine.Options{NoSketch: true, Sync: engine.SyncNever, Memory: 1 << 20})
 	var b engine.Batch
@@ -119,7 +120,7 @@ func TestTransactionErrors(t *testing.T) {
 	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 5 documents, deleted 1" {
 		t.Error(said, err)
 	}
-	db = openTest(t, &engine.Options{Sync: engine.SyncNever, Memory: 1 << 20}) // the log has sketches, too
+	db = openTest(t, &engine.Options{Sync: engine.SyncNever, Memory: 1 << 20}) // the log contains sketches, too
 	said, err := run(t.Context(), "BEGIN")
 	for i := 0; i < 1500 && err == nil; i++ {
 		said, err = run(t.Context(), "PUT ?", engine.Doc{ID: fmt.Sprint(i), Text: "text"})

@@ -10,23 +10,22 @@
 //
 // docs/query.md is the reference of the language. [Check] checks the form of a statement,
 // [Splitter] splits a longer text into statements, and [Detail] shows an error with its line and a
-// caret. EXPLAIN before a query shows its plan. [Prepare] parses a statement that is run often.
+// caret. EXPLAIN before a query shows its plan. [Prepare] parses a statement that runs often.
 //
 // # Source
 //
-// A statement is parsed into a tree (internal/syntax), once for all statements that differ only
-// in their literals. Its row in the table of statements (statements.go) says which method runs
-// it. A query is bound (bind.go): names, parameters and documents are resolved against one
-// snapshot of the database (internal/value, internal/predicate), and every NOT is moved down to
-// the predicates. Then it is planned (plan.go): for an AND the cheapest predicate that can list
-// documents becomes the driver, for an OR one on each side. Its rows are computed while they
-// are read (exec.go): the rest of the expression is tested on each document of a driver, and
-// the results are sorted only if the driver does not yield them in order.
+// A statement is parsed into a tree (internal/syntax), once for all statements that differ only in
+// their literals. Its row in the table of statements (statements.go) names the method that runs it.
+// A query is bound (bind.go): names, parameters and documents are resolved against one snapshot of
+// the database (internal/value, internal/predicate), and every NOT is pushed down to the
+// predicates. Then it is planned (plan.go): for an AND, the cheapest predicate that can list
+// documents becomes the driver; for an OR, each side has its own driver. The rows are computed
+// while they are read (exec.go): each document that a driver lists is tested against the rest of
+// the expression, and the results are sorted only if the driver does not yield them in order.
 //
-// Tests of texts and fields are made for many documents together (tester.go), in the order
-// in which their texts lie, so that each block of texts is decoded once. If LIMIT may end the
-// search early, batches begin small. Predicates that scan (ID LIKE, SINCE, tests of text and
-// fields) share one scan under an AND.
+// Tests of texts and fields run on batches of documents (tester.go), in storage order, so that each
+// block of texts is decoded once. If LIMIT may end the search early, the first batches are small.
+// Predicates that scan (ID LIKE, SINCE, tests of text and fields) share one scan under an AND.
 //
-// Package engine is used through its public API alone.
+// The package uses only the public API of package engine.
 package query

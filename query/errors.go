@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Classes of errors, with which the text of an error starts. docs/query.md lists their causes.
+// Error classes. The text of an error starts with its class; docs/query.md lists their causes.
 const (
 	ClassParse      = "Parse error"      // the text is not a statement, or has an unknown word
 	ClassParameter  = "Parameter error"  // a value is out of range, of another type or missing
@@ -19,28 +19,28 @@ const (
 	ClassReadOnly   = "Read-only error"  // a write to a database opened read-only
 	ClassLocked     = "Locked error"     // another process has the database open
 	ClassCorruption = "Corruption error" // a file is damaged
-	ClassCancelled  = "Cancelled"        // the context ended, at a prompt by Ctrl-C
+	ClassCancelled  = "Cancelled"        // the context ended; at a prompt, by Ctrl-C
 	ClassIO         = "I/O error"        // the operating system returned an error
 	ClassOther      = "Error"            // anything else
 )
 
-// ParseError is an error with a place in a statement. Its class says whether the text is wrong, a
-// value, or a document that it names. Err is the engine's error, if any, for errors.Is.
+// ParseError is an error at a place in a statement. Its class says whether the text is wrong, a
+// value, or a document that the statement names. Err is the engine's error, if any, for errors.Is.
 type ParseError struct {
 	Class string // one of the Class constants
 	Msg   string // the sentence
 	Hint  string // what to do about it, or ""
 	Err   error  // the cause, or nil
 
-	Line   int // of the text, from 1
+	Line   int // line of the text, from 1
 	Column int // in runes, from 1
 	Offset int // in bytes, from 0
 
 	place value.Place
 }
 
-// Error returns class, sentence and hint on one line, such as
-// `Parse error: unknown predicate "NEER", did you mean NEAR?`.
+// Error returns the class, the sentence and the hint on one line, such as `Parse error: unknown
+// predicate "NEER", did you mean NEAR?`.
 func (e *ParseError) Error() string {
 	s := e.Class + ": " + e.Msg
 	if e.Hint != "" {
@@ -52,14 +52,14 @@ func (e *ParseError) Error() string {
 // Unwrap returns the cause.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Source returns the line of the statement, indented by two, and below it a caret under the
-// column of the error; "" if there is no line. The caret is where a terminal shows the column:
-// a wide rune takes two columns, and tabs are copied to the line of the caret. A long line is
-// cut around the caret.
+// Source returns the line of the statement, indented by two, and below it a caret under the column
+// of the error; "" if there is no line. The caret is where a terminal shows the column: a wide rune
+// is two columns wide, and tabs are copied to the line of the caret. A long line is cut around the
+// caret.
 func (e *ParseError) Source() string { return e.place.Pointer() }
 
-// Detail returns err as text for a user: class, sentence and hint and, if it has a place in a
-// statement, the line with a caret below its column. It does not end in a newline.
+// Detail returns err as text for a user: class, sentence and hint and, for an error at a place in a
+// statement, the line with a caret below the column. The text does not end in a newline.
 func Detail(err error) string {
 	e, ok := errors.AsType[*ParseError](err)
 	if !ok {
@@ -71,7 +71,8 @@ func Detail(err error) string {
 	return e.Error()
 }
 
-// class returns the class of any error: that of a ParseError, or the one that fits the cause.
+// class returns the class of any error: the one in a ParseError, or else the one that fits the
+// cause.
 func class(err error) string {
 	if e, ok := errors.AsType[*ParseError](err); ok {
 		return e.Class
@@ -104,8 +105,8 @@ func class(err error) string {
 	return ClassOther
 }
 
-// placed turns an error of a package below into a *ParseError with its place in text. It returns
-// other errors as they are.
+// placed turns an error of an internal package into a *ParseError with its place in text. It
+// returns other errors unchanged.
 func placed(text string, err error) error {
 	e, ok := errors.AsType[*syntax.Error](err)
 	if !ok {

@@ -20,10 +20,10 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// Every form of statement runs, on a database of every kind, in a context that ends at each of its
-// looks and at each file operation, with each file operation failing, and with bytes of tables
-// damaged. It must not panic, and say and do what it does when nothing happens, or return an error;
-// after that of a context it has done nothing.
+// Every form of statement runs on a database of every kind. Its context ends at each point where
+// the statement checks it and at each file operation; each file operation fails; bytes of tables
+// are damaged. The statement must not panic. It must either return an error, or say and do the same
+// as without the failure. If its context ended it, it must have done nothing.
 
 // forms returns statements of every form that the tables of predicates and statements document.
 func forms() (all []string) {
@@ -141,7 +141,7 @@ func TestFormsAreComplete(t *testing.T) {
 	t.Logf("%d forms, %d parts of the grammar", len(forms()), len(parts))
 }
 
-// A formKind is a kind of database, and one of that kind.
+// A formKind is a kind of database, and a database of that kind.
 type formKind struct {
 	name string
 	o    engine.Options
@@ -149,7 +149,7 @@ type formKind struct {
 }
 
 // formKinds returns a database of every kind, with two tables, a log, tombstones and allowed pairs.
-// Until the test ends, databases are opened in what is vfs.Disk then.
+// Until the test ends, databases open in the file system that vfs.Disk is set to.
 func formKinds(t *testing.T) []formKind {
 	disk := vfs.Disk
 	t.Cleanup(func() { vfs.Disk = disk })
@@ -187,7 +187,8 @@ func formKinds(t *testing.T) []formKind {
 
 var errInjected = fmt.Errorf("injected: %w", syscall.EIO)
 
-// said is what a statement says, or the error with which something else has ended it.
+// said returns the output of a statement, with its error. An error of damage, of the context or of
+// an injected failure is returned as failed instead.
 func said(ctx context.Context, db *engine.DB, text string) (out string, failed error) {
 	var s Session
 	defer s.Close()
@@ -215,13 +216,13 @@ func said(ctx context.Context, db *engine.DB, text string) (out string, failed e
 	if damaged || errors.Is(err, context.Canceled) || errors.Is(err, errInjected) || errors.Is(err, engine.ErrFailed) {
 		return out, err
 	}
-	if p.def.word == "EXPLAIN" { // which says what it took
+	if p.def.word == "EXPLAIN" { // its output contains measured times
 		out = ""
 	}
 	return out + fmt.Sprint(err), nil
 }
 
-// stored is all that is in a database.
+// stored returns the whole content of a database.
 func stored(db *engine.DB) (string, error) {
 	all := ""
 	for d, err := range db.Range(context.Background(), engine.Range{Load: true}) {
@@ -237,14 +238,14 @@ func stored(db *engine.DB) (string, error) {
 	return all, err
 }
 
-// A formRun is what a statement has said and done.
+// A formRun is the output and the effect of a statement.
 type formRun struct {
 	out           string
-	before, after string // all that is in the database
+	before, after string // the whole content of the database
 }
 
-// run runs a statement on a copy of the database. It returns what is wrong, given what it does when
-// nothing happens, nil if that is this run.
+// run runs a statement on a copy of the database. It returns an error if the statement behaves
+// wrongly, judged by want, the run without a failure; want is nil in that run itself.
 func (k *formKind) run(ctx context.Context, text string, inject func(vfstest.Op) error, want *formRun) (r formRun, err error) {
 	mem := k.mem.KillClone()
 	defer mem.Discard()
@@ -294,8 +295,8 @@ func (k *formKind) run(ctx context.Context, text string, inject func(vfstest.Op)
 	return r, nil
 }
 
-// TestStatementFails ends the context of every form at every look and file operation, and has every
-// file operation of it fail.
+// TestStatementFails ends the context of every form at every check and file operation, and makes
+// every file operation fail.
 func TestStatementFails(t *testing.T) {
 	pairs, ends, fails := exhaustive.Every(t, 10), exhaustive.Every(t, 30), exhaustive.Every(t, 8)
 	pair, end, fail := 0, 0, 0
@@ -338,7 +339,7 @@ func TestStatementFails(t *testing.T) {
 	t.Logf("%d forms, %d looks and %d operations", pair, end, fail)
 }
 
-// TestRowsStop ends the context while rows that are all known are taken.
+// TestRowsStop ends the context while the caller reads rows that are all in memory.
 func TestRowsStop(t *testing.T) {
 	vfs.Disk = formKinds(t)[0].mem
 	db, err := engine.Open("/db", nil)
@@ -349,7 +350,7 @@ func TestRowsStop(t *testing.T) {
 	several := 0
 	for _, text := range forms() {
 		if slices.Contains([]string{"EXPLAIN", "WHY"}, strings.Fields(text)[0]) || Writes(text) {
-			continue // has few rows, which are not searched for
+			continue // its few rows need no search
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		if rows, err := Run(ctx, db, text); err == nil {
@@ -373,8 +374,8 @@ func TestRowsStop(t *testing.T) {
 	t.Logf("%d forms have several rows", several)
 }
 
-// TestStatementDamage damages a byte of a table. Every form of statement that reads says what it
-// says of the whole table, or what is damaged.
+// TestStatementDamage damages a byte of a table. Every form of statement that reads must say the
+// same as with the undamaged table, or report the damage.
 func TestStatementDamage(t *testing.T) {
 	kinds := formKinds(t)
 	cases, pairs, pair, found := exhaustive.Every(t, 1500), exhaustive.Every(t, 3), 0, 0

@@ -57,8 +57,8 @@ func ExampleRun() {
 	// doc-2 0.91 true
 }
 
-// A statement reads the database as it is when Run is called, whatever is written while its rows
-// are read.
+// A statement reads the state of the database at the call of Run, whatever is written while its
+// rows are read.
 func ExampleRun_snapshot() {
 	ctx := context.Background()
 	db, remove := opened()
@@ -104,7 +104,7 @@ func ExampleRun_explain() {
 	// find ID LIKE 'doc-%' AND SINCE '2020-01-01T00:00:00Z': a range of ids
 }
 
-// An error with a place in the statement shows it.
+// Detail shows the place of an error in the statement.
 func ExampleDetail() {
 	err := query.Check(`NEER('doc-1', 3)`)
 	fmt.Println(query.Detail(err))
@@ -114,7 +114,7 @@ func ExampleDetail() {
 	//   ^
 }
 
-// Statements are cut from a text that arrives in chunks.
+// A Splitter cuts statements from text that arrives in chunks.
 func ExampleSplitter() {
 	var s query.Splitter
 	for _, chunk := range []string{"GET 'a;", "b'; BEGIN;\n", "COUNT"} {
@@ -132,7 +132,7 @@ func ExampleSplitter() {
 	// line 2: COUNT
 }
 
-// A query built in Go, whose rows are read into a struct.
+// A query is built in Go, and its rows are read into a struct.
 func ExampleQuery() {
 	db, remove := opened()
 	defer remove()
@@ -163,7 +163,7 @@ func ExampleQuery() {
 	// JACCARD(?, ?) AND ID LIKE ? AND lang IN (?)
 }
 
-// A statement that is parsed once, with a list for IN.
+// A prepared statement is parsed once. One of its parameters is a list for IN.
 func ExamplePrepare() {
 	db, remove := opened()
 	defer remove()
@@ -182,7 +182,7 @@ func ExamplePrepare() {
 	// doc-2 <nil>
 }
 
-// A transaction of statements: COMMIT writes all of it at once, ROLLBACK nothing.
+// A session has transactions: COMMIT writes all of a transaction at once, ROLLBACK nothing.
 func ExampleSession() {
 	db, remove := opened()
 	defer remove()

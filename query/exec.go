@@ -12,31 +12,32 @@ import (
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
-// result is a document that a selection found, or of a selection with passages one of its passages.
+// result is a document that a selection found or, if the selection has passages, one of the
+// document's passages.
 type result struct {
 	id       string
-	distance int // -1 if no NEAR or NEAREST holds: another side of an OR found it
+	distance int // -1 if neither NEAR nor NEAREST holds, because another side of an OR found the document
 	scored   bool
 	score    float64
 	err      float64
 	exact    bool
-	time     time.Time // if the selection orders by it
+	time     time.Time // set if the selection orders by it
 	passages []engine.Passage
-	keys     []fieldKey // if the selection orders by fields
+	keys     []fieldKey // set if the selection orders by fields
 }
 
-// mostFirst is the largest LIMIT + OFFSET for which sorting holds only about that many results.
+// mostFirst is the largest LIMIT + OFFSET for which a sort holds only about that many results.
 const mostFirst = 1 << 16
 
-// Bytes that a statement holds for each result, and each id that it has seen, not counting the
-// id itself, while a slice or map of them grows.
+// Memory that a statement accounts for, in bytes: per result, and per id seen in addition to the id
+// itself. Both include the growth of the slice or map.
 const (
 	resultBytes = 2 * 144
 	seenBytes   = 64
-	keyBytes    = 2 * 64 // for each field of ORDER BY
+	keyBytes    = 2 * 64 // per ORDER BY field
 )
 
-// rowsOf yields the rows of a selection, without SHOW.
+// rowsOf yields the rows of a selection without SHOW.
 func (x *run) rowsOf(sel *selection) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		find := x.find
@@ -53,8 +54,8 @@ func (x *run) rowsOf(sel *selection) iter.Seq2[Row, error] {
 	}
 }
 
-// compare orders results. Those without a distance, score, passage or field come last, in either
-// direction.
+// compare orders results. Results without a distance, score, passage or field come last, whether
+// the order ascends or descends.
 func (sel *selection) compare(a, b result) int {
 	for _, k := range sel.order {
 		c := 0
@@ -98,12 +99,12 @@ func (sel *selection) compare(a, b result) int {
 	return 0
 }
 
-// comparePassages puts long passages first.
+// comparePassages orders long passages first.
 func comparePassages(a, b engine.Passage) int {
 	return cmp.Or(b.Words-a.Words, a.At-b.At, a.QueryAt-b.QueryAt)
 }
 
-// cmpBool puts false before true.
+// cmpBool orders false before true.
 func cmpBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -114,7 +115,8 @@ func cmpBool(a, b bool) int {
 	return 1
 }
 
-// sorted is find in the order of the selection: all, or as many as LIMIT and OFFSET need.
+// sorted is find in the order of the selection. It yields all results, or as many as LIMIT and
+// OFFSET need.
 func (x *run) sorted(sel *selection, o predicate.ListOptions, yield func(result, error) bool) {
 	top := ordered.Limited[result]{Most: sel.First(), Compare: sel.compare}
 	few := top.Most >= 0 && top.Most <= mostFirst
@@ -150,13 +152,14 @@ func (x *run) sorted(sel *selection, o predicate.ListOptions, yield func(result,
 	yield(result{}, err)
 }
 
-// A layout is what rows have without SHOW, and their order without ORDER BY.
+// A layout describes the rows of a query without SHOW: their columns, and their order without ORDER
+// BY.
 type layout struct {
 	columns []string
 	order   []orderKey
 }
 
-// layouts are those of rows with a distance (1), a score (2), passages (4).
+// layouts is indexed by the sum of what rows have: a distance (1), a score (2), passages (4).
 var layouts = func() (all [8]layout) {
 	for has := range all {
 		l := layout{columns: []string{"id"}}
@@ -190,7 +193,7 @@ func (sel *selection) layout() *layout {
 	return &layouts[at]
 }
 
-// row returns the row of a result, without SHOW.
+// row converts a result to a row, without SHOW.
 func (sel *selection) row(r *result) Row {
 	row := append(Row(sel.cells.Row(len(sel.plain))), r.id)
 	switch {
@@ -214,7 +217,7 @@ func (sel *selection) row(r *result) Row {
 	return row
 }
 
-// countSelect counts what a selection finds, in no order and without holding it.
+// countSelect counts the results of a selection. It neither sorts nor holds them.
 func (x *run) countSelect(sel *selection) (n int64, err error) {
 	if l, alone := sel.expr.(*leaf); alone && !l.negated {
 		if c, ok := l.Predicate.(predicate.Counter); ok {

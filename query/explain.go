@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// explain runs EXPLAIN and EXPLAIN ANALYZE. The rows are the lines of the plan; ANALYZE executes
-// it and adds what it took.
+// explain runs EXPLAIN and EXPLAIN ANALYZE. The rows are the lines of the plan; ANALYZE also
+// executes it and adds a line with the actual work.
 func (x *run) explain(s *syntax.Statement) error {
 	var sel *syntax.Select
 	note := ""
@@ -21,7 +21,7 @@ func (x *run) explain(s *syntax.Statement) error {
 		sel = s.Select
 	case s.Count != nil && s.Count.By != nil:
 		if sel, note = cmp.Or(s.Count.Select, &syntax.Select{}), "count"; s.Count.Pairs != nil || s.Count.Clusters != nil {
-			return x.countBy(s.Count) // which says why not
+			return x.countBy(s.Count) // returns an error that says why not
 		}
 	case s.Count != nil && s.Count.Select != nil:
 		sel, note = s.Count.Select, "count"
@@ -58,7 +58,7 @@ func (x *run) explain(s *syntax.Statement) error {
 	return nil
 }
 
-// analyze executes a plan and describes what it took.
+// analyze executes a plan and describes the work that it did.
 func (x *run) analyze(sel *selection, note string) (string, error) {
 	started := quantity.Start()
 	rows := int64(0)
@@ -81,7 +81,7 @@ func (x *run) analyze(sel *selection, note string) (string, error) {
 		quantity.Plain(st.Candidates, "candidate", "candidates"), st.Matches, started.Elapsed().Round(time.Microsecond)), nil
 }
 
-// describe returns the steps of a plan, the last step first.
+// describe returns the steps of a plan, last step first.
 func (x *run) describe(sel *selection, note string) []string {
 	var lines []string
 	if note != "" {

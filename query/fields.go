@@ -13,7 +13,7 @@ import (
 // String writes an operand as statements do.
 func (o Operand) String() string { return o.name }
 
-// fieldName returns how statements write the field with a path.
+// fieldName returns the field with a path, as statements write it.
 func fieldName(path []string) string {
 	name := jsonfield.JoinPath(path)
 	if t, ok := language.Word(name); ok && !slices.Contains(jsonfield.Columns, strings.ToLower(name)) {
@@ -24,7 +24,7 @@ func fieldName(path []string) string {
 	return "fields." + name
 }
 
-// survey returns the survey of all documents.
+// survey returns a survey of the fields of all documents.
 func (x *run) survey() (*jsonfield.Survey, error) {
 	s := &jsonfield.Survey{Hold: x.Hold}
 	if !x.DB.Params().Text {

@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// TestTakeText: PUT makes texts of the fields that a database compares, and of no others.
+// TestTakeText checks that PUT moves the fields that the database compares to texts, and no others.
 func TestTakeText(t *testing.T) {
 	weighted := engine.Features{Fields: []engine.Field{{Name: "title", Weight: 3}, {Name: "body", Weight: 1}}}
 	set := engine.Features{Unit: engine.UnitSet, SetField: "tags"}
@@ -57,8 +57,8 @@ func TestTakeText(t *testing.T) {
 	}
 }
 
-// DB.Fields says of each field what a model says, however the documents are stored, and SHOW * has a
-// column for each.
+// DB.Fields reports the same about each field as a model, however the documents are stored, and
+// SHOW * has a column for each field.
 func TestFields(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 7))
 	values := []string{`"x"`, `"\u00e4 'quoted'"`, `-1.5`, `7`, `true`, `false`, `null`, `[1,2]`, `[]`, `{}`, `{"in":1}`, `{"in":null,"a b":{"deep":"x"}}`}
@@ -67,7 +67,7 @@ func TestFields(t *testing.T) {
 		documents int
 		kinds     map[string]bool
 	}
-	model := map[string]*seen{} // by path, of what Fields lists
+	model := map[string]*seen{} // by path; the fields that Fields should list
 	var note func(path []string, v any)
 	note = func(path []string, v any) {
 		key := strings.Join(path, "\x00")
@@ -145,7 +145,7 @@ func TestFields(t *testing.T) {
 		return read(t, rows), rows.Columns()
 	}
 	var before []engine.FieldStats
-	for range 2 { // in a memtable and a table; in one table
+	for range 2 { // in a memtable and a table, then in one table
 		fields, documents, err := db.Fields(t.Context(), nil)
 		if err != nil || documents != 300 {
 			t.Fatal(documents, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Fingerprints are read by the same rule wherever a statement has one.
+// All places of a statement read fingerprints by the same rule.
 func TestFingerprintsAsText(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"sixteen": 0x1234567890123456, "decimal": 1234567890123456, "d": 231231231231231,
@@ -89,8 +89,8 @@ func TestPutFingerprintsAsText(t *testing.T) {
 	}
 }
 
-// TestDoubts checks what is said about fingerprints that could be decimal, and about searches by
-// texts of documents that have none.
+// TestDoubts checks the warnings about fingerprints that could be decimal, and about searches by
+// text among documents without texts.
 func TestDoubts(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 0x1234567890123456, "b": 0x1234567890123457})

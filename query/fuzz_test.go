@@ -24,7 +24,7 @@ var statementSeeds = []string{
 	"NEER(0xff, 3)", "NEAR(0xff, 65)", "NEAR('日本', 3) \t@", "'no end", `PUT {"id`, strings.Repeat("(", 300), strings.Repeat("NOT ", 300) + "NEAR(1,1)", "\xff", "1e999", "",
 }
 
-// checkPlace fails if an error's place is not in the text.
+// checkPlace fails if the place of an error is not in the text.
 func checkPlace(t *testing.T, text string, err error) {
 	e, ok := errors.AsType[*query.ParseError](err)
 	if !ok {
@@ -45,7 +45,8 @@ func checkPlace(t *testing.T, text string, err error) {
 	}
 }
 
-// FuzzStatement parses any text: it must not panic or hang, and say where a mistake is.
+// FuzzStatement parses any text. The parser must not panic or hang, and must say where a mistake
+// is.
 func FuzzStatement(f *testing.F) {
 	for _, s := range statementSeeds {
 		f.Add(s)
@@ -55,8 +56,8 @@ func FuzzStatement(f *testing.F) {
 	})
 }
 
-// FuzzSplitter cuts any text into statements: nothing but semicolons and blanks may be lost, and a
-// text that parses as one statement is cut as one.
+// FuzzSplitter cuts any text into statements. Only semicolons and blanks may be lost, and a text
+// that parses as one statement must be cut as one.
 func FuzzSplitter(f *testing.F) {
 	for _, s := range statementSeeds {
 		f.Add(s + ";" + s)
@@ -105,7 +106,7 @@ func fuzzDatabase(f *testing.F) *engine.DB {
 	return db
 }
 
-// FuzzQuery runs any statement that reads: it must not panic, and no document may be found twice.
+// FuzzQuery runs any statement that reads. It must not panic, and must find no document twice.
 func FuzzQuery(f *testing.F) {
 	db := fuzzDatabase(f)
 	for _, s := range statementSeeds {

@@ -34,16 +34,16 @@ func openTest(t testing.TB, o *engine.Options) *engine.DB {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGolden runs testdata/*: the input of each command is a script, its output what a user sees of
-// it. Run with -update to write the outputs again.
+// TestGolden runs testdata/*: the input of each command is a script, its output what a user sees.
+// Run with -update to rewrite the outputs.
 //
 //	run               statements and their rows, a line each, cells separated by |
-//	plan              the same with the estimates of plans, which depend on the database, as N
+//	plan              the same, with N for the estimates in plans, which depend on the database
 //	new [no-text]     a new database
 //	flush, compact    DB.Flush, DB.Compact
 func TestGolden(t *testing.T) {
 	if *update {
-		flag.Set("rewrite", "true") // datadriven's own
+		flag.Set("rewrite", "true") // the flag of datadriven
 	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t, nil)
@@ -78,7 +78,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// script runs the statements of text and writes what each returns.
+// script runs the statements of text and writes the result of each.
 func script(db *engine.DB, text string) string {
 	var out bytes.Buffer
 	var s Splitter

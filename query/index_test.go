@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// indexValues are values of fields, and what they are compared with: of all types, equal ones
-// written in several ways, and strings and numbers of which only the ends differ.
+// indexValue returns a random value of a field or operand: of all types, equal values written in
+// several ways, and strings and numbers that differ only at the end.
 func indexValue(r *rand.Rand) string {
 	n := r.IntN(40)
 	return []string{
@@ -63,8 +63,8 @@ func indexTest(r *rand.Rand) string {
 	return name + " " + []string{"=", "=", "=", "!=", "<", "<=", ">", ">="}[r.IntN(8)] + " " + literal()
 }
 
-// TestIndex runs random statements on two databases, of which one has indexed fields: their rows
-// are equal, in their order.
+// TestIndex runs random statements on two databases, where one has indexed fields. Their rows must
+// be equal and in the same order.
 func TestIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 6))
 	plain := openTest(t, &engine.Options{NoSketch: true, Sync: engine.SyncNever})
@@ -104,7 +104,7 @@ func TestIndex(t *testing.T) {
 			text = "(" + text + ") " + []string{"AND", "AND", "OR"}[r.IntN(3)] + " " + term
 		}
 		if strings.Contains(text, "OR") && strings.Contains(text, "NEAR") {
-			continue // distances of rows depend on what finds them first
+			continue // the distance of a row depends on which predicate finds it first
 		}
 		if r.IntN(4) == 0 {
 			text += " SINCE '1970-01-01T00:10:00Z'"
@@ -134,7 +134,7 @@ func TestIndex(t *testing.T) {
 			narrowed++
 		}
 	}
-	for _, text := range []string{"v IN (?)", "v IN (?) AND lang = 'en'", "COUNT v NOT IN (?)", "v IN (?) OR v = 7"} { // of no values
+	for _, text := range []string{"v IN (?)", "v IN (?) AND lang = 'en'", "COUNT v NOT IN (?)", "v IN (?) OR v = 7"} { // lists without values
 		var all []any
 		for _, db := range []*engine.DB{plain, indexed} {
 			rows, err := Run(t.Context(), db, text, []string{})
@@ -152,7 +152,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexMemory: where the documents that an index finds have no room, a scan finds them.
+// TestIndexMemory checks that a scan finds the documents if those from the index exceed the memory.
 func TestIndexMemory(t *testing.T) {
 	db := openTest(t, &engine.Options{Index: []string{"v"}, Memory: 8 * 10, Sync: engine.SyncNever})
 	for i := range 400 {

@@ -77,8 +77,8 @@ func (s shingleSet) Shingles(hashes []uint64) {
 	}
 }
 
-// exactJaccard is the Jaccard similarity of the sets of shingles of k words of two texts, 0 if
-// either is empty.
+// exactJaccard returns the Jaccard similarity of the sets of shingles of k words of two texts, 0 if
+// either set is empty.
 func exactJaccard(a, b string, k int) float64 {
 	shingler, x, y, common := token.NewShingler(k, 0), make(shingleSet), make(shingleSet), 0
 	shingler.Text(a, x)

@@ -8,12 +8,12 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// The words of the language are in three tables: predicate.Definitions, statementDefs and
-// clauseTopics. Lexer, grammar, binding, error messages, Tab completion and .help read them, and a
-// test compares docs/query.md with them. So a predicate that is written as a call, or a statement
-// without a grammar of its own, is one row.
+// Three tables define the words of the language: predicate.Definitions, statementDefs and
+// clauseTopics. The lexer, grammar, binder, error messages, Tab completion and .help read them, and
+// a test compares docs/query.md with them. So a predicate that is written as a call, or a statement
+// without a grammar of its own, needs only one row.
 
-// measured are the columns of predicates by their measures.
+// measured lists the columns that a predicate adds, indexed by its measure.
 var measured = [...]string{
 	predicate.NoMeasure: "`id`", predicate.Places: "`id`, `words`, `at`, `query_at`", predicate.Distance: "`id`, `distance`",
 	predicate.Score: "`id`, `score`, `error`, `exact`", predicate.ExactScore: "`id`, `score`, `error`, `exact`",
@@ -55,7 +55,8 @@ func topics() []front.Topic {
 	return all
 }
 
-// language parses statements. SHOW * writes names of fields by it, so statementDefs refers to it.
+// language parses statements. It is a variable because SHOW * writes field names with it, so that
+// statementDefs refers to it.
 var language *syntax.Language
 
 func init() {
@@ -77,11 +78,11 @@ func init() {
 }
 
 // Piece is a statement cut from a longer text: its Text, without the semicolon, and the Line of the
-// whole text on which that starts, from 1.
+// whole text where it starts, from 1.
 type Piece = syntax.Piece
 
-// Splitter cuts text that arrives in chunks into statements, at the semicolons that end them: not
-// those within strings, comments and JSON. It looks at every byte once.
+// Splitter cuts text that arrives in chunks into statements, at the semicolons that end them. It
+// ignores semicolons within strings, comments and JSON, and looks at every byte once.
 //
 //	var s query.Splitter
 //	s.Write(text)

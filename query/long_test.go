@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// longDB is a database of documents whose field n has values of many kinds.
+// longDB returns a database of documents whose field n has values of many kinds.
 func longDB(t *testing.T) *engine.DB {
 	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func idsOf(t *testing.T, db *engine.DB, statement string) string {
 	return strings.Join(ids, " ")
 }
 
-// TestInIsEqual: a value is in a list if and only if it is equal to a value of it.
+// TestInIsEqual checks that IN holds if and only if the value equals a value of the list.
 func TestInIsEqual(t *testing.T) {
 	db := longDB(t)
 	values := []string{"1", "1.0", "'1'", "'1.0'", "'01'", "0", "-1", "TRUE", "'true'", "''", "'a'", "'[1]'", "1e0", "123456789012345678901234567890", "7", "'zz'"}
@@ -61,8 +61,8 @@ func TestInIsEqual(t *testing.T) {
 	}
 }
 
-// TestLongWords: what a message repeats of a statement is cut, and how many fields it names is
-// bounded.
+// TestLongWords checks that messages cut the text that they quote from a statement, and limit the
+// number of fields that they name.
 func TestLongWords(t *testing.T) {
 	db := longDB(t)
 	const longest = 2000
@@ -96,7 +96,7 @@ func manyFields(n int) string {
 	return b.String()
 }
 
-// TestNearestToNothing: an empty text is similar to nothing, and is no ID.
+// TestNearestToNothing checks that an empty text is similar to nothing, and is not read as an ID.
 func TestNearestToNothing(t *testing.T) {
 	db := longDB(t)
 	for _, text := range []string{"", " "} {

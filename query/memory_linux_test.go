@@ -17,8 +17,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// crowdStatements are asked of documents that all have fingerprint 42. Of n documents the answer
-// has that many rows, or is that count; where that is nil it may be ErrTooLarge.
+// crowdStatements run on n documents that all have fingerprint 42. rows gives the number of rows,
+// or the count for COUNT; if rows is nil, the statement may also fail with ErrTooLarge.
 var crowdStatements = []struct {
 	text string
 	rows func(n int64) int64
@@ -46,9 +46,9 @@ var crowdStatements = []struct {
 	{"CLUSTERS NEAR 3 LIMIT 10", func(int64) int64 { return 10 }},
 }
 
-// TestCrowdInLittleMemory asks very many equal fingerprints everything, in
-// a process that may not have much more memory than Options.Memory: each statement ends well or
-// with ErrTooLarge, and the process lives.
+// TestCrowdInLittleMemory runs all kinds of statements on a very large number of equal
+// fingerprints, in a process that may use little more memory than Options.Memory. Each statement
+// must succeed or return ErrTooLarge, and the process must survive.
 func TestCrowdInLittleMemory(t *testing.T) {
 	const variable = "SIMDB_TEST_CROWD"
 	if path := os.Getenv(variable); path != "" {
@@ -88,7 +88,7 @@ func TestCrowdInLittleMemory(t *testing.T) {
 	}
 }
 
-// askCrowd is the other process.
+// askCrowd runs in the other process.
 func askCrowd(t *testing.T, path string) {
 	const budget, margin = 64 << 20, 400 << 20
 	db, err := engine.Open(path, &engine.Options{ReadOnly: true, Memory: budget})
@@ -104,8 +104,8 @@ func askCrowd(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The address space, as nothing else stops an allocation: what there is now, and a margin for
-	// the heap's own arenas.
+	// Limit the address space, because nothing else stops an allocation: the current size, and a
+	// margin for the heap's own arenas.
 	most := uint64(now + budget + margin)
 	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func askCrowd(t *testing.T, path string) {
 	t.Log("asked everything")
 }
 
-// count returns how many rows a statement has, or its count.
+// count returns the number of rows of a statement, or the count that COUNT returns.
 func count(ctx context.Context, db *engine.DB, text string) (n int64, err error) {
 	rows, err := Run(ctx, db, text)
 	if err != nil {

@@ -23,25 +23,25 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// The oracle: random statements on a random database, compared with a brute-force evaluation of the
-// same statement.
+// The oracle compares random statements on a random database with a brute-force evaluation of the
+// same statements.
 
 type world struct {
 	rng    *rand.Rand
 	db     *engine.DB
 	docs   map[string]engine.Doc
-	verify bool // the statement that is being made verifies
+	verify bool // the statement under construction has VERIFY
 
 	session Session
-	doc     func() engine.Doc // a new one, maybe with the id of another
+	doc     func() engine.Doc // returns a new document, maybe with the id of another
 }
 
 var worldEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newWorld makes a world. Those of odd seeds have sketches of 4 entries: scores are estimates, and
-// VERIFY, which may miss documents, is not queried. The sketches of the others hold all shingles,
-// and nothing is missed. Every other pair of worlds has few fingerprints, so that most rows are
-// ties.
+// newWorld makes a world. Worlds of odd seeds have sketches of 4 entries: scores are estimates, and
+// VERIFY, which may miss documents, is not used. The sketches of the other worlds hold all
+// shingles, so that nothing is missed. Every other pair of worlds has few different fingerprints,
+// so that most rows are ties.
 func newWorld(t *testing.T, seed uint64) *world {
 	o := &engine.Options{MinJaccard: 0.5}
 	if seed%2 == 1 {
@@ -57,7 +57,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		d := engine.Doc{ID: w.id(), Fingerprint: &fp, Text: w.text(), Fields: w.fields(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
 		switch w.rng.IntN(12) {
 		case 0:
-			d.Fingerprint, d.Text = nil, "" // has none
+			d.Fingerprint, d.Text = nil, "" // without a fingerprint
 		case 1:
 			d.Fingerprint = nil
 		}
@@ -96,7 +96,7 @@ func (w *world) stored(d engine.Doc) engine.Doc {
 	return d
 }
 
-// id is a new or used id: ids overlap in prefixes, and hold what must be escaped.
+// id returns a new or used id: ids share prefixes, and contain characters that must be escaped.
 func (w *world) id() string {
 	return []string{"a", "b/", "it's ", "%", "é_"}[w.rng.IntN(5)] + strconv.Itoa(w.rng.IntN(60))
 }
@@ -119,7 +119,8 @@ func (w *world) someID() string {
 	return ids[w.rng.IntN(len(ids))]
 }
 
-// oracle evaluates a predicate on a document; the measures are nil for those that have none.
+// oracle evaluates a predicate on a document. The functions of measures that the predicate lacks
+// are nil.
 type oracle struct {
 	holds    func(d engine.Doc) bool
 	distance func(d engine.Doc) int
@@ -127,12 +128,12 @@ type oracle struct {
 	runs     func(d engine.Doc) [][3]int // words, at and query_at of passages
 	drives   bool
 	negated  bool
-	always   bool // drives under NOT as well
-	rank     int  // of its score: the greatest rank is shown
+	always   bool // can be a driver under NOT as well
+	rank     int  // rank of its score: rows show the score of the greatest rank
 }
 
-// target writes a target of NEAR or NEAREST, with its fingerprint and the id that is not its own
-// match.
+// target writes a target of NEAR or NEAREST. It also returns its fingerprint, and the id of the
+// target, which does not match itself.
 func (w *world) target() (text string, fp uint64, ok bool, self string) {
 	switch w.rng.IntN(4) {
 	case 0:
@@ -146,7 +147,7 @@ func (w *world) target() (text string, fp uint64, ok bool, self string) {
 		if d.Fingerprint != nil {
 			fp := *d.Fingerprint ^ 1<<w.rng.IntN(64)
 			decimal := strconv.FormatUint(fp, 10)
-			if len(decimal) == 16 { // which would be read as hexadecimal
+			if len(decimal) == 16 { // a number of 16 digits would be read as hexadecimal
 				decimal = "0" + decimal
 			}
 			return []string{fmt.Sprintf("%#x", fp), fmt.Sprintf("%016x", fp), decimal}[w.rng.IntN(3)], fp, true, ""
@@ -243,8 +244,8 @@ func (w *world) since() (string, *oracle) {
 	return text, &oracle{holds: func(d engine.Doc) bool { return !d.Time.Before(t) }, drives: true}
 }
 
-// jaccard makes a JACCARD. Texts are short enough for scores to be exact, or, where they are long,
-// estimates: then the oracle compares the sketches.
+// jaccard makes a JACCARD. Scores are exact for short texts, and estimates for long ones: for these
+// the oracle compares the sketches.
 func (w *world) jaccard() (string, *oracle) {
 	text, self := w.text(), ""
 	name := "TEXT " + quote(text)
@@ -349,7 +350,7 @@ func (w *world) content() (string, *oracle) {
 	}, drives: true, always: true}
 }
 
-// fields makes fields with few values, some of them missing, null, or of another type.
+// fields makes fields with few values; some values are missing, null, or of another type.
 func (w *world) fields() json.RawMessage {
 	lang := []string{`"lang":"en"`, `"lang":"de"`, `"lang":null`, `"lang":"\\u0065n"`, `"other":1`, `"lang":["en"]`}[w.rng.IntN(6)]
 	stars := []string{`3`, `-2.5`, `"3"`, `30`, `true`, `3e0`, `"x"`}[w.rng.IntN(7)]
@@ -498,7 +499,7 @@ func (w *world) expression(depth int, negated bool, positive *[]*oracle) (string
 		text, o := w.expression(depth-1, negated, positive)
 		texts, terms = append(texts, "("+text+")"), append(terms, o)
 	}
-	// Under a negation AND drives as OR does.
+	// Under a negation, AND needs drivers like OR.
 	result := &oracle{drives: and == negated}
 	for _, o := range terms {
 		if and != negated {
@@ -572,7 +573,7 @@ func (w *world) answer(o *oracle, positive []*oracle, keys []orderKey, limit, of
 				c = strings.Compare(a.id, b.id)
 			case "distance":
 				c = a.distance - b.distance
-				if a.distance == 1000 || b.distance == 1000 { // last, either way
+				if a.distance == 1000 || b.distance == 1000 { // last, in either order
 					if c != 0 {
 						return c
 					}
@@ -666,14 +667,14 @@ func TestAgainstBruteForce(t *testing.T) {
 			refused += r
 		}
 	}
-	// The comparison is worth nothing if statements find nothing, or are refused.
+	// The comparison would be worthless if statements found nothing or were rejected.
 	if total := worlds * each; found < total || refused > total/2 {
 		t.Errorf("of %d statements %d were refused; they found %d rows", total, refused, found)
 	}
 }
 
-// transaction runs a transaction of random writes, among which queries find what was there before
-// it, and other writes are made outside of it.
+// transaction runs a transaction of random writes. Queries within it must find the state before the
+// transaction, while other writes happen outside.
 func (w *world) transaction(t *testing.T) {
 	t.Helper()
 	run := func(want, text string, args ...any) {
@@ -684,8 +685,8 @@ func (w *world) transaction(t *testing.T) {
 		}
 	}
 	run("begun", "BEGIN")
-	own, outside := map[string]*engine.Doc{}, map[string]engine.Doc{} // nil is a delete
-	found := map[string]bool{}                                        // deletes of what a query found
+	own, outside := map[string]*engine.Doc{}, map[string]engine.Doc{} // nil for a delete
+	found := map[string]bool{}                                        // documents found by a query and then deleted
 	writes := 0
 	for range w.rng.IntN(8) {
 		switch d := w.doc(); w.rng.IntN(6) {
@@ -749,7 +750,7 @@ func (w *world) transaction(t *testing.T) {
 	}
 }
 
-// compare runs one random statement both ways.
+// compare runs one random statement on the database and on the oracle.
 func (w *world) compare(t *testing.T) (found, refused int) {
 	t.Helper()
 	var positive []*oracle
@@ -790,7 +791,7 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 	return len(got), 0
 }
 
-// differs says what is wrong with a row.
+// differs says how a row differs from the expected row.
 func differs(r Row, w want, distance, score, words bool) string {
 	if r[0] != w.id {
 		return fmt.Sprintf("id %v, want %s", r[0], w.id)
@@ -832,7 +833,7 @@ func read(t *testing.T, rows *Rows) (all []Row) {
 	return all
 }
 
-// slowDistance is the textbook's edit distance.
+// slowDistance is the textbook algorithm for the edit distance.
 func slowDistance(a, b []rune) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {

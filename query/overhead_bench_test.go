@@ -8,9 +8,9 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// BenchmarkOverhead compares a search by the engine alone with the same as a statement: with
-// another literal each time, with parameters, prepared, and with a large answer, of which ns/match
-// is the cost of one match.
+// BenchmarkOverhead compares a search by the engine alone with the same search as a statement: with
+// another literal each time, with parameters, prepared, and with a large answer, where ns/match is
+// the cost per match.
 func BenchmarkOverhead(b *testing.B) {
 	ctx := b.Context()
 	db := openTest(b, &engine.Options{NoText: true, NoSketch: true})

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// measureColumns returns the columns for how well two documents match by a criterion.
+// measureColumns returns the columns that say how well two documents match by a criterion.
 func measureColumns(c engine.Criterion) []string {
 	if _, ok := c.Distance(); ok {
 		return []string{"distance"}
@@ -28,7 +28,8 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 	return append(row, m.Score, m.Error, m.Exact)
 }
 
-// bindPairs resolves PAIRS criterion. It returns the pairs, given how many are wanted, 0 for all.
+// bindPairs resolves PAIRS criterion. It returns a function that yields the pairs; its options
+// limit their number, where 0 means all.
 func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.PairOptions) iter.Seq2[engine.Pair, error], *clauses, error) {
 	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
@@ -52,8 +53,8 @@ func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.PairOpti
 	}, w, err
 }
 
-// bindAcross resolves a.lang != b.lang: it returns what leaves those of some pairs that are so. A
-// document without the field is in none.
+// bindAcross resolves a.lang != b.lang. It returns a filter that passes the pairs for which this
+// holds. Pairs in which a document lacks the field never pass.
 func (x *run) bindAcross(s *syntax.Across) (func(iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error], error) {
 	a, b := syntax.Path(s.A), syntax.Path(s.B)
 	if len(a) < 2 || len(b) < 2 || a[0] != "a" || b[0] != "b" || !slices.Equal(a[1:], b[1:]) {
@@ -83,8 +84,8 @@ func (x *run) bindAcross(s *syntax.Across) (func(iter.Seq2[engine.Pair, error]) 
 	}, nil
 }
 
-// valuesOf returns a number for the value of a field of each document that has it: equal values
-// have one number.
+// valuesOf maps the id of each document that has a field to a number for the field's value. Equal
+// values have the same number.
 func (x *run) valuesOf(name string, path []string) (map[string]uint32, error) {
 	field := x.Field(name, path)
 	of, numbers := map[string]uint32{}, value.Numbers{}
@@ -153,7 +154,7 @@ func (x *run) clusters(s *syntax.Clusters) error {
 	return x.showClusters(s, x.Snap.Clusters)
 }
 
-// showClusters shows what find yields of the clusters.
+// showClusters returns the members that find yields as rows.
 func (x *run) showClusters(s *syntax.Clusters, find func(context.Context, engine.Criterion, ...*engine.ClusterOptions) iter.Seq2[engine.Member, error]) error {
 	c, o, w, err := x.bindClusters(s)
 	if err != nil {
@@ -190,8 +191,8 @@ func (x *run) cluster(s *syntax.Cluster) error {
 	})
 }
 
-// countClusters returns a function that counts the clusters of CLUSTERS, of those that have a row
-// within LIMIT and OFFSET.
+// countClusters returns a function that counts the clusters of CLUSTERS that have a row within
+// LIMIT and OFFSET.
 func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 	c, o, w, err := x.bindClusters(s)
 	if err == nil {
@@ -215,7 +216,7 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 	}, err
 }
 
-// verifyClause returns the VERIFY among clauses, or nil.
+// verifyClause returns the VERIFY token among clauses, or nil.
 func verifyClause(list []*syntax.Clause) *syntax.Token {
 	for _, e := range list {
 		if e.Verify != nil {
@@ -225,8 +226,8 @@ func verifyClause(list []*syntax.Clause) *syntax.Token {
 	return nil
 }
 
-// bindWindow returns LIMIT, OFFSET and SHOW of a statement. It leaves VERIFY to the criterion, and
-// returns an error for other clauses.
+// bindWindow resolves LIMIT, OFFSET and SHOW of a statement. VERIFY belongs to the criterion and is
+// skipped; other clauses are an error.
 func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, error) {
 	for _, e := range list {
 		at, what := 0, ""

@@ -10,17 +10,18 @@ import (
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
-// plan is how a selection is executed: the union of its drivers lists the candidates. It streams if
-// the driver yields in the order of the selection: then rows need no sort, and LIMIT stops early.
+// plan says how to execute a selection: the union of its drivers lists the candidates. A plan
+// streams if its driver yields in the order of the selection: then rows need no sort, and LIMIT
+// stops early.
 type plan struct {
 	drivers []*leaf
-	fused   []*leaf // terms of an AND that the only driver decides while it lists
+	fused   []*leaf // terms of an AND that its single driver decides while it lists
 	streams bool
 
-	compared []string // what each choice of drivers was estimated to take
+	compared []string // for EXPLAIN: the estimated time of each choice of drivers
 }
 
-// options returns how a selection reads the documents of its drivers.
+// options returns the options with which a selection's drivers list documents.
 func (sel *selection) options() predicate.ListOptions {
 	o := predicate.ListOptions{Ordered: sel.plan.streams}
 	for _, l := range sel.plan.fused {
@@ -34,7 +35,7 @@ func (sel *selection) options() predicate.ListOptions {
 	return o
 }
 
-// decided reports whether nothing is left to test on the documents that the drivers list.
+// decided reports whether the drivers list only documents that satisfy the expression.
 func (sel *selection) decided() bool {
 	if terms, ok := sel.expr.(andNode); ok {
 		return len(sel.plan.drivers) == 1 && len(terms) == 1+len(sel.plan.fused)
@@ -43,8 +44,7 @@ func (sel *selection) decided() bool {
 	return alone
 }
 
-// planFor chooses the drivers of a selection, and sorts the terms of each AND and OR by the cost of
-// their tests.
+// planFor chooses the drivers of a selection, and sorts the terms of each AND and OR by test cost.
 func (x *run) planFor(sel *selection) {
 	sortTests(sel.expr)
 	var w way
@@ -86,7 +86,7 @@ func (sel *selection) streams(driver *leaf) bool {
 	return false
 }
 
-// fused returns the terms of an AND that the only driver decides while it lists.
+// fused returns the terms of an AND that its single driver decides while it lists.
 func (sel *selection) fused(driver *leaf) (fused []*leaf) {
 	terms, _ := sel.expr.(andNode)
 	for _, t := range terms {
@@ -100,14 +100,14 @@ func (sel *selection) fused(driver *leaf) (fused []*leaf) {
 // A way is a set of drivers whose union includes all documents that satisfy an expression.
 type way struct {
 	drivers  []*leaf
-	cost     float64 // in nanoseconds, to list them, and of an AND to test what they list
-	term     int     // of the AND: what the drivers list
+	cost     float64 // estimate in nanoseconds: to list the documents and, for an AND, to test them
+	term     int     // index of the AND's term that the drivers list
 	compared []string
 }
 
-// choose returns the cheapest way to find the documents that satisfy n; one without drivers if
-// there is none. A caller without an alternative passes free, and gets no cost: to estimate it,
-// NEAR would have to plan its search.
+// choose returns the cheapest way to find the documents that satisfy n, or a way without drivers if
+// none exists. A caller without an alternative sets free, and gets no cost: to estimate it, NEAR
+// would have to plan its search.
 func (x *run) choose(n node, free bool) (w way) {
 	switch n := n.(type) {
 	case *leaf:
@@ -132,8 +132,9 @@ func (x *run) choose(n node, free bool) (w way) {
 	return x.chooseTerm(n.(andNode), nil, free)
 }
 
-// chooseTerm chooses the term of an AND that finds the documents on which the others are tested.
-// sel is nil unless the AND is all of a selection: then a scan decides all of its filters.
+// chooseTerm chooses the term of an AND that lists documents for the other terms to test. sel is
+// non-nil only if the AND is the whole expression of a selection: then one scan decides all of its
+// filters.
 func (x *run) chooseTerm(terms andNode, sel *selection, free bool) way {
 	choices := 0
 	for _, t := range terms {
@@ -142,7 +143,7 @@ func (x *run) chooseTerm(terms andNode, sel *selection, free bool) way {
 		}
 	}
 	var ways []way
-	scan := -1 // of ways: that of filters
+	scan := -1 // index in ways of the scan that decides all filters
 	for i, t := range terms {
 		w := x.choose(t, free && choices == 1)
 		if w.term = i; w.drivers == nil {
@@ -179,7 +180,7 @@ func (x *run) chooseTerm(terms andNode, sel *selection, free bool) way {
 	return best
 }
 
-// testsAfter estimates what it costs to test what a way of an AND finds.
+// testsAfter estimates the cost of the remaining tests on the documents that a way of an AND lists.
 func (x *run) testsAfter(w way, terms andNode, sel *selection) float64 {
 	var fused []*leaf
 	var o predicate.ListOptions
@@ -204,15 +205,15 @@ func (x *run) testsAfter(w way, terms andNode, sel *selection) float64 {
 		}
 	}
 	if sel != nil && sel.First() >= 0 && len(w.drivers) == 1 && sel.streams(w.drivers[0]) {
-		rows = min(rows, testedPerRow*float64(sel.First()+1)) // then LIMIT ends it
+		rows = min(rows, testedPerRow*float64(sel.First()+1)) // LIMIT ends it after about this many
 	}
 	return rows * each
 }
 
-// testedPerRow is about how many documents are tested for each that a selection finds.
+// testedPerRow estimates how many documents are tested for each row found.
 const testedPerRow = 32
 
-// sortTests sorts the terms of each AND and OR by the cost of their tests.
+// sortTests sorts the terms of each AND and OR by test cost.
 func sortTests(n node) {
 	terms := termsOf(n)
 	for _, t := range terms {
@@ -221,7 +222,7 @@ func sortTests(n node) {
 	slices.SortStableFunc(terms, func(a, b node) int { return int(testCost(a) - testCost(b)) })
 }
 
-// testCost returns the cost of testing n: that of the last term, as terms are sorted.
+// testCost returns the cost of testing n: that of the last term, because terms are sorted.
 func testCost(n node) predicate.TestCost {
 	if terms := termsOf(n); terms != nil {
 		return testCost(terms[len(terms)-1])

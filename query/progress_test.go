@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Statements that may take long report how far they have come, also while their rows are read.
+// Statements that may run long report their progress, also while their rows are read.
 func TestProgress(t *testing.T) {
 	db := openTest(t, nil)
 	docs := map[string]uint64{}

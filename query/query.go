@@ -14,34 +14,35 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Text as an argument of Run is a text to compare with, as TEXT '...' is in a statement. A
+// Text marks an argument of Run as a text to compare with, like TEXT '...' in a statement. A plain
 // string would be the id of a document.
 type Text string
 
-// Literal as an argument of Run is a value as a statement writes it, such as 3, 80%, 2d, 0xff
-// or a string in quotes; anything else is a string, as if it were in quotes.
+// Literal marks an argument of Run as a value in the syntax of statements, such as 3, 80%, 2d, 0xff
+// or a string in quotes. Anything else is a string, as if it were in quotes.
 type Literal string
 
-// Named as an argument of Run is the value of $Name.
+// Named is an argument of Run that gives the value of $Name.
 type Named struct {
 	Name  string // without the $
 	Value any
 }
 
-// Run runs one statement on db. Arguments are the values of its parameters: one for each ? in
-// turn, and a Named for each $name. A string is an id (or a pattern, or a date), Text a text,
-// uint64 a fingerprint; integers, floats, time.Time, time.Duration, engine.Doc and JSON
-// (json.RawMessage or map[string]any, for PUT) stand for themselves.
+// Run runs one statement on db. args are the values of its parameters: one for each ? in turn, and
+// a Named for each $name. A string is an id (or a pattern, or a date), Text a text, uint64 a
+// fingerprint; integers, floats, time.Time, time.Duration, engine.Doc and JSON (json.RawMessage or
+// map[string]any, for PUT) stand for themselves.
 //
-// A statement that writes has written when Run returns. Others run while the Rows are read, which
-// must be read to the end or closed. Errors with a place in the text are *ParseError.
+// A statement that writes has written when Run returns. Other statements run while their Rows are
+// read; the caller must read the Rows to the end or close them. Errors with a place in the text are
+// *ParseError.
 func Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
 	return (*Session)(nil).Run(ctx, db, text, args...)
 }
 
-// run runs a parsed statement. s is nil if it is not part of a session.
+// run runs a parsed statement. s is nil if the statement is not part of a session.
 func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) (*Rows, error) {
-	// What a statement needs while it runs and its rows are read, in one piece.
+	// One allocation holds everything that a statement needs while it runs and its rows are read.
 	x := &struct {
 		run
 		rows   Rows
@@ -77,15 +78,15 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 	return rows, nil
 }
 
-// run is one running statement.
+// run is a running statement.
 type run struct {
 	*predicate.Scope
 	rows    *Rows        // what the statement returns
-	session *Session     // nil if it is not part of one
-	tx      *transaction // that it is part of, or nil
+	session *Session     // nil if the statement is not part of a session
+	tx      *transaction // the transaction that the statement is part of, or nil
 
-	sel    selection // of a query
-	leaf   leaf      // the first of it
+	sel    selection // the bound query, if any
+	leaf   leaf      // storage of the query's first leaf, which saves an allocation
 	tester tester
 }
 
@@ -97,7 +98,7 @@ func (x *run) answer(columns []string, seq iter.Seq2[Row, error]) {
 // say sets the message that the statement returns.
 func (x *run) say(format string, args ...any) { x.rows.message = fmt.Sprintf(format, args...) }
 
-// arguments sorts the arguments of Run into those of ? and those of $name.
+// arguments separates the arguments of Run into the values of ? and those of $name.
 func arguments(args []any) (positional []any, named map[string]any) {
 	if !slices.ContainsFunc(args, func(a any) bool {
 		switch a.(type) {
@@ -119,7 +120,7 @@ func arguments(args []any) (positional []any, named map[string]any) {
 	return positional, named
 }
 
-// argument returns an argument as package value takes it.
+// argument converts an argument to the types of package value.
 func argument(a any) any {
 	switch a := a.(type) {
 	case Text:
@@ -133,8 +134,7 @@ func argument(a any) any {
 	return a
 }
 
-// A Prepared is a statement that has been parsed. It may be run any number of times, by many
-// goroutines.
+// A Prepared is a parsed statement. It may run any number of times, in many goroutines.
 type Prepared struct{ p parsed }
 
 // Prepare parses a statement, with ? and $name for the values that each run gives. The error is a
@@ -159,18 +159,19 @@ func Check(text string) error {
 	return err
 }
 
-// Writes reports whether a statement may change the database; false if text is not a statement.
+// Writes reports whether a statement may change the database. It is false for text that is not a
+// statement.
 func Writes(text string) bool { return new(Session).Writes(text) }
 
 type progressKey struct{}
 
-// WithProgress returns a context under which statements report their progress. progress is called
-// from any goroutine, but not concurrently, while Run works and while the Rows are read.
+// WithProgress returns a context under which statements report their progress. They call progress
+// while Run works and while the Rows are read, from any goroutine, but never concurrently.
 func WithProgress(ctx context.Context, progress func(engine.Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, progress)
 }
 
-// parsed is a parsed statement with its row of the table.
+// parsed is a parsed statement and its row in the table of statements.
 type parsed struct {
 	*syntax.Parsed
 	def *statementDef
@@ -184,5 +185,5 @@ func parse(text string) (parsed, error) {
 	return parsed{p, statementOf(p.Word)}, nil
 }
 
-// placed is the function placed for an error of the statement's tree.
+// placed calls the function placed with an error in the statement's tree.
 func (p *parsed) placed(err error) error { return placed(p.Text, p.Locate(err)) }

@@ -11,23 +11,23 @@ import (
 	"github.com/simdb/simdb/query/internal/record"
 )
 
-// Row is one row of a result, a value for each column. Values have the types string (ids, texts),
-// int (distances, clusters, words, places), int64 (counts, and whole numbers of fields), uint64
+// Row is one row of a result, with a value for each column. Values have the types string (ids,
+// texts), int (distances, clusters, words, places), int64 (counts, and integer fields), uint64
 // (fingerprints, and nothing else), float64 (scores), bool, time.Time, json.RawMessage (sequence
-// numbers, all fields of a document, and other numbers, lists and objects of fields), or are nil.
+// numbers, all fields of a document, and other numbers, lists and objects in fields), or are nil.
 type Row []any
 
 // Rows is the result of a statement: rows, or a message such as "stored".
 //
 // The rows are computed while they are read, from the state of the database when the statement
-// began. A Rows keeps that state until it has been read completely or closed.
+// began. A Rows pins that state until it has been read completely or closed.
 type Rows struct {
 	columns []string
 	message string
 	search  bool
 	wrote   bool
 	seq     iter.Seq2[Row, error]
-	snap    *engine.Snapshot // to close; nil if it is that of a transaction
+	snap    *engine.Snapshot // to close; nil if it belongs to a transaction
 	scope   *predicate.Scope
 	warned  []string
 
@@ -37,14 +37,14 @@ type Rows struct {
 	count   int64
 	ended   bool
 
-	showFirst int64 // rows with what SHOW reads of documents; 0 for all
+	showFirst int64 // how many rows show parts of documents; 0 for all
 }
 
-// ShowFirst limits what SHOW reads of documents to the first n rows, n > 0; in later rows these
-// columns are nil. It must be called before All.
+// ShowFirst makes SHOW read documents only for the first n rows, n > 0; in later rows the columns
+// that show parts of documents are nil. It must be called before All.
 func (r *Rows) ShowFirst(n int64) { r.showFirst = n }
 
-// Columns returns the names of the columns; there are none if the result is a message.
+// Columns returns the names of the columns. It is empty if the result is a message.
 func (r *Rows) Columns() []string { return r.columns }
 
 // Message returns the message of a statement without rows, such as "stored" or "deleted 3
@@ -60,12 +60,11 @@ func (r *Rows) Wrote() bool { return r.wrote }
 // Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
 
-// Warnings returns what is doubtful about rows that have been read or closed: fields that no
-// document has, a search by text among documents without texts, a fingerprint that may be decimal.
+// Warnings returns doubts about rows that have been read or closed: fields that no document has, a
+// search by text among documents without texts, a fingerprint that may be decimal.
 func (r *Rows) Warnings() []string { return r.warned }
 
-// Elapsed returns how long the statement took, or has taken so far. It includes the time between
-// reads of rows.
+// Elapsed returns how long the statement has run so far, including the time between reads of rows.
 func (r *Rows) Elapsed() time.Duration {
 	if r.ended {
 		return r.elapsed
@@ -76,7 +75,7 @@ func (r *Rows) Elapsed() time.Duration {
 // Count returns how many rows have been read.
 func (r *Rows) Count() int64 { return r.count }
 
-// All yields the rows, then closes r. An error is the last thing it yields.
+// All yields the rows, then closes r. An error ends the rows.
 func (r *Rows) All() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		defer r.Close()
@@ -93,10 +92,10 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 }
 
 // Scan yields the rows as values of T, then closes rows. T is a struct with a field for each
-// column: one whose tag `query:"name"` or `json:"name"` names the column, or whose name equals
-// that of the column, in any case. Rows with one column may also be of another type. Null
-// becomes the zero value, or a nil pointer; lists, objects and fields of documents are decoded
-// as JSON. An error is the last thing that is yielded.
+// column: the field's tag `query:"name"` or `json:"name"` names the column, or its name equals the
+// column's name, ignoring case. If rows have one column, T may be another type. Null becomes the
+// zero value, or a nil pointer; lists, objects and fields of documents are decoded as JSON. An
+// error ends the sequence.
 func Scan[T any](rows *Rows) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		defer rows.Close()
@@ -118,7 +117,7 @@ func Scan[T any](rows *Rows) iter.Seq2[T, error] {
 	}
 }
 
-// Close releases the state that r keeps. It always returns nil. A second Close does nothing.
+// Close releases the state that r pins. It always returns nil. A second Close does nothing.
 func (r *Rows) Close() error {
 	if r.ended {
 		return nil

@@ -99,7 +99,7 @@ func TestPutParameters(t *testing.T) {
 	}
 }
 
-// A document that GET shows as JSON is what PUT takes.
+// PUT accepts the JSON of a document that GET shows.
 func TestGetPutRoundTrip(t *testing.T) {
 	db := openTest(t, nil)
 	fp := uint64(0x0123456789abcdef)
@@ -130,7 +130,7 @@ func TestGetPutRoundTrip(t *testing.T) {
 	}
 }
 
-// Rows show the database as it was when the statement began, and hold on to it only until they are
+// Rows show the state of the database when the statement began, and pin it only until they are
 // closed.
 func TestSnapshot(t *testing.T) {
 	db := openTest(t, nil)
@@ -156,8 +156,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// Reading may stop early, by break, by Close, or not begin at all; goleak sees to it that nothing
-// stays behind.
+// Reading may stop early, by break or by Close, or never begin; goleak checks that no goroutine
+// remains.
 func TestStopsEarly(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
@@ -186,7 +186,7 @@ func TestStopsEarly(t *testing.T) {
 	}
 }
 
-// Errors of the engine keep their identity, and get a class.
+// Errors of the engine remain the same for errors.Is, and get a class.
 func TestErrorClasses(t *testing.T) {
 	db := openTest(t, nil)
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -236,7 +236,7 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
-// The error of the interface's contract, letter by letter.
+// The error that the interface's contract specifies, letter by letter.
 func TestErrorFormat(t *testing.T) {
 	err := Check("NEER(0xff, 3)")
 	const want = "Parse error: unknown predicate \"NEER\", did you mean NEAR?\n  NEER(0xff, 3)\n  ^"
@@ -249,7 +249,7 @@ func TestErrorFormat(t *testing.T) {
 	}
 }
 
-// Statements of one text share what was parsed, at once and with other arguments.
+// Statements with the same text share the parse result, concurrently and with different arguments.
 func TestSharedStatement(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 0, "b": 1, "c": 3, "d": 7})
@@ -297,7 +297,7 @@ func BenchmarkNear(b *testing.B) {
 	}
 }
 
-// A Literal is what a statement would have in the place of the parameter.
+// A Literal has the value that a statement would have in place of the parameter.
 func TestLiteral(t *testing.T) {
 	db := openTest(t, nil)
 	for _, id := range []string{"a", "it's", "12"} {
@@ -307,7 +307,7 @@ func TestLiteral(t *testing.T) {
 	}
 	for _, c := range []struct {
 		statement, value string
-		rows             int // -1: an error
+		rows             int // -1 for an error
 	}{
 		{"NEAR($x, 0)", "a", 2}, {"NEAR($x, 0)", "'12'", 2}, {"NEAR($x, 0)", "it's", 2}, {"NEAR($x, 0)", "'it''s'", 2}, {"NEAR($x, 64)", "0xff", 3},
 		{"NEAR('a', $x)", "0", 2}, {"NEAR('a', $x)", "x", -1}, {"JACCARD('a', $x)", "80%", 2}, {"SINCE $x", "2d", 3}, {"GET $x", "'12'", 1},

@@ -11,22 +11,22 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// A Session runs statements one after the other, and so may have a transaction: what PUT and DELETE
-// write between BEGIN and COMMIT is held in memory, and COMMIT writes it as one batch, all or
-// nothing. All statements between them read the database as it was at BEGIN, without these writes.
-// The zero value is ready. One goroutine at a time may use a Session.
+// A Session runs statements one after another, which may include a transaction: PUT and DELETE
+// between BEGIN and COMMIT are held in memory, and COMMIT writes them as one batch, all or nothing.
+// All statements between BEGIN and COMMIT read the database as of BEGIN, without these writes. The
+// zero value is ready. One goroutine at a time may use a Session.
 type Session struct{ tx *transaction }
 
-// A transaction is what has been written since BEGIN.
+// A transaction holds the writes since BEGIN.
 type transaction struct {
 	snap  *engine.Snapshot
 	batch engine.Batch
-	ids   map[string]bool // that it writes: whether it leaves a document
-	bytes int64           // that it holds
+	ids   map[string]bool // the ids it writes: true if the last write is a PUT
+	bytes int64           // memory that it holds
 }
 
-// Run runs one statement, as the function [Run] does. db may be another DB of the same database
-// each time.
+// Run runs one statement, as the function [Run] does. Each call may pass a different DB of the same
+// database.
 func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...any) (*Rows, error) {
 	p, err := parse(text)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...a
 	return s.run(ctx, db, p, args)
 }
 
-// Writes reports whether a statement may change the database if it is run next: within a
-// transaction only COMMIT does.
+// Writes reports whether a statement may change the database if it runs next: within a transaction,
+// only COMMIT may.
 func (s *Session) Writes(text string) bool {
 	p, err := parse(text)
 	return err == nil && p.def.writes && (s.tx == nil || p.def.word == "COMMIT")
@@ -59,7 +59,7 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// errNoSession is the error for a statement of transactions that Run is given.
+// errNoSession is the error of Run for a statement about transactions.
 var errNoSession = errors.New("a transaction needs a Session, or engine.Batch")
 
 func (x *run) begin() error {
@@ -70,12 +70,12 @@ func (x *run) begin() error {
 		return errors.New("a transaction has begun already: end it by COMMIT or ROLLBACK")
 	}
 	x.session.tx = &transaction{snap: x.Snap, ids: map[string]bool{}}
-	x.rows.snap = nil // the snapshot is that of the transaction
+	x.rows.snap = nil // the snapshot belongs to the transaction
 	x.say("begun")
 	return nil
 }
 
-// commit runs COMMIT. After an error the transaction is as it was.
+// commit runs COMMIT. If it fails, the transaction is unchanged.
 func (x *run) commit() error {
 	tx, err := x.openTx()
 	if err != nil {
@@ -105,7 +105,7 @@ func (x *run) rollback() error {
 	return x.session.Close()
 }
 
-// openTx returns the transaction that a statement ends.
+// openTx returns the open transaction for a statement that ends it.
 func (x *run) openTx() (*transaction, error) {
 	if x.tx != nil {
 		return x.tx, nil
@@ -116,10 +116,11 @@ func (x *run) openTx() (*transaction, error) {
 	return nil, errors.New("there is no transaction: BEGIN begins one")
 }
 
-// writeBytes are about what a transaction holds for a write, without its document.
+// writeBytes estimates the memory of a write in a transaction, without its document.
 const writeBytes = 256
 
-// hold notes that the transaction holds bytes more. The log takes no batch of more than 1 GiB.
+// hold accounts for bytes more of memory in the transaction. The bound of 1 GiB is that of a batch
+// in the log.
 func (tx *transaction) hold(x *run, bytes int) error {
 	if most := min(x.DB.Metrics().Memory, 1<<30); tx.bytes+int64(bytes) > most {
 		return fmt.Errorf("a transaction of more than %d bytes, which %s allows: %w", most, option.Name("Memory"), engine.ErrTooLarge)
@@ -128,7 +129,8 @@ func (tx *transaction) hold(x *run, bytes int) error {
 	return nil
 }
 
-// put notes the storing of d, which COMMIT would refuse each time if it could not be stored.
+// put adds a document to the transaction. It checks the document now, because COMMIT would fail
+// with an invalid one, however often it is tried.
 func (tx *transaction) put(x *run, d engine.Doc) error {
 	err := x.DB.CheckDoc(d)
 	if err == nil {
@@ -141,7 +143,7 @@ func (tx *transaction) put(x *run, d engine.Doc) error {
 	return err
 }
 
-// delete notes the delete of a document that the transaction has put or the database has.
+// delete adds the delete of a document that exists in the database or was put by the transaction.
 func (tx *transaction) delete(x *run, id string) error {
 	there, own := tx.ids[id]
 	if !own {
@@ -159,8 +161,8 @@ func (tx *transaction) delete(x *run, id string) error {
 	return nil
 }
 
-// deleteVersions notes the deletes of documents that a statement has found, except for IDs that the
-// transaction has written: a statement finds no document that a transaction has put.
+// deleteVersions adds deletes of documents that a statement has found. It skips IDs that the
+// transaction has written: statements do not see documents that the transaction has put.
 func (tx *transaction) deleteVersions(x *run, found []version) (deleted int, err error) {
 	found = slices.DeleteFunc(found, func(v version) bool { _, own := tx.ids[v.id]; return own })
 	if err := tx.hold(x, len(found)*writeBytes); err != nil {
@@ -173,7 +175,7 @@ func (tx *transaction) deleteVersions(x *run, found []version) (deleted int, err
 	return len(found), nil
 }
 
-// A version is a document that a statement has found.
+// A version identifies the version of a document that a statement has found.
 type version struct {
 	id  string
 	seq uint64

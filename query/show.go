@@ -16,25 +16,25 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// shown is what SHOW makes of the rows of a statement.
+// shown is a bound SHOW.
 type shown struct {
 	columns []shownColumn
-	ids     []int // cells of a plain row that name documents
-	texts   bool  // texts and fields of documents are read
-	entries bool  // what indexes know of documents is read
+	ids     []int // indexes of the ids in a plain row
+	texts   bool  // it reads texts and fields of documents
+	entries bool  // it reads index entries of documents
 }
 
-// A shownColumn is a cell of a plain row, or of the document that the row names what is in its text
-// and fields, which may not be kept, or what indexes know of it.
+// A shownColumn shows a cell of the plain row or, for the document that the row names, a value from
+// its text and fields, which the function must not retain, or from its index entry.
 type shownColumn struct {
 	name  string
-	at    int // in a plain row; -1 for what is in a document
-	doc   int // of shown.ids
+	at    int // index in a plain row; -1 for a value of a document
+	doc   int // index in shown.ids
 	of    func(text, fields []byte) any
 	entry func(e *engine.Entry) any
 }
 
-// documentColumns are the columns that a document has in addition to its id and its fields.
+// documentColumns are the columns of a document in addition to its id and its fields.
 var documentColumns = map[string]shownColumn{
 	"text":         {of: func(text, _ []byte) any { return string(text) }},
 	"fields":       {of: func(_, fields []byte) any { return record.Raw(fields) }},
@@ -44,9 +44,9 @@ var documentColumns = map[string]shownColumn{
 	"fingerprints": {entry: func(e *engine.Entry) any { return record.Fingerprints(e.Fingerprints) }},
 }
 
-// bindShow resolves SHOW for rows that have the plain columns. ids names those of them that are ids
-// of documents: "id", or "a" and "b", whose documents are then named as in b.url. It returns nil if
-// s is nil.
+// bindShow resolves SHOW for rows with the plain columns. ids names the columns that are ids of
+// documents: "id", or "a" and "b"; with two, statements write fields as b.url. It returns nil if s
+// is nil.
 func (x *run) bindShow(s *syntax.Show, plain []string, ids ...string) (*shown, error) {
 	if s == nil {
 		return nil, nil
@@ -57,7 +57,7 @@ func (x *run) bindShow(s *syntax.Show, plain []string, ids ...string) (*shown, e
 	}
 	for _, c := range s.Columns {
 		if c.Name.Value == "*" {
-			sh.columns = append(sh.columns, shownColumn{name: "*"}) // see expand
+			sh.columns = append(sh.columns, shownColumn{name: "*"}) // expand replaces it
 			continue
 		}
 		col, err := x.bindColumn(sh, c.Name, plain, ids)
@@ -75,13 +75,13 @@ func (sh *shown) add(c shownColumn) {
 	sh.columns = append(sh.columns, c)
 }
 
-// fewRows is up to how many rows SHOW * has the fields of their documents. Of more it has those of
-// all documents, which are read once more for that.
+// fewRows is the largest LIMIT + OFFSET for which SHOW * finds its columns in the documents of the
+// rows. Otherwise it surveys all documents first, which reads them a second time.
 const fewRows = 1000
 
-// expand puts columns in place of each *: those of the plain rows, the fields of documents, and in
-// addition to these what documents are compared by, and their times. It returns the rows, of which
-// it may have read the first.
+// expand replaces each * by the columns of the plain rows, the fields of the documents, the text or
+// fingerprint that documents are compared by, and their times. It returns the rows to show: if it
+// had to read them, from memory.
 func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Row, error]) (iter.Seq2[Row, error], error) {
 	of := &jsonfield.Survey{Hold: x.Hold}
 	var err error
@@ -122,10 +122,10 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 
 func (c shownColumn) isStar() bool { return c.name == "*" }
 
-// addAll adds the columns that * stands for, where documents have what is surveyed.
+// addAll adds the columns that * stands for, given a survey of the documents.
 func (sh *shown) addAll(x *run, of *jsonfield.Survey, plain, ids []string) {
 	for at, name := range plain {
-		if name != "fields" { // its keys are columns
+		if name != "fields" { // its keys are columns of their own
 			sh.add(shownColumn{name: name, at: at})
 		}
 	}
@@ -197,13 +197,13 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 	return c, x.NeedTexts(t)
 }
 
-// ofField returns what a column shows of a field.
+// ofField returns a function that reads the value of a field.
 func (x *run) ofField(name string, path []string) func(text, fields []byte) any {
 	field := x.Field(name, path)
 	return func(_, fields []byte) any { return record.Field(field.Of(fields)) }
 }
 
-// missingColumn is the error for a column that other rows have.
+// missingColumn is the error for a column that only other kinds of rows have.
 func missingColumn(t syntax.Token, name string) error {
 	from := predicate.ComesFrom(name)
 	if from != "" {
@@ -212,7 +212,7 @@ func missingColumn(t syntax.Token, name string) error {
 	return syntax.Errorf(t.Pos.Offset, from+"a field of that name is written fields."+name, "there is no %s to show", name)
 }
 
-// show sets the rows that a statement returns: as SHOW, which may be nil, wants them.
+// show sets the rows that a statement returns, with the columns of sh, which may be nil.
 func (x *run) show(sh *shown, plain []string, w window, rows iter.Seq2[Row, error], ids ...string) error {
 	if sh != nil && slices.ContainsFunc(sh.columns, shownColumn.isStar) {
 		all, err := sh.expand(x, plain, ids, w, rows)
@@ -225,7 +225,7 @@ func (x *run) show(sh *shown, plain []string, w window, rows iter.Seq2[Row, erro
 	return nil
 }
 
-// names returns the columns of the rows.
+// names returns the names of the columns.
 func (sh *shown) names(plain []string) []string {
 	if sh == nil {
 		return plain
@@ -237,7 +237,7 @@ func (sh *shown) names(plain []string) []string {
 	return names
 }
 
-// describe returns the step of EXPLAIN.
+// describe returns the step for EXPLAIN.
 func (sh *shown) describe() string {
 	l := "show " + strings.Join(sh.names(nil), ", ")
 	switch {
@@ -249,31 +249,31 @@ func (sh *shown) describe() string {
 	return l
 }
 
-// Documents are read for many rows at a time, in the order in which they are stored, so that each
-// block of them is decoded once: of few rows at first, so that the first come soon, and as soon as
-// that is no faster than to read all documents, of as many as memory allows: what is held of the
-// rows, and of what they show, are two shares of that of a statement.
+// Documents are read for many rows at a time, in storage order, so that each block of them is
+// decoded once. The first batches are small, so that the first rows come soon. Once a batch would
+// be no faster than reading all documents, batches grow to what memory allows: of the memory of a
+// statement, one share for the rows and one for the values that they show.
 const (
 	firstShown  = 8
 	shownGrowth = 8
-	shownBlock  = 32  // documents that are decoded together, or more
-	shownShare  = 4   // of memory, for either
-	shownRow    = 512 // bytes that a row takes without what it shows
+	shownBlock  = 32  // at least this many documents are decoded together
+	shownShare  = 4   // of the memory: 1/shownShare, for rows and for shown values each
+	shownRow    = 512 // estimated bytes of a row without the values it shows
 )
 
-// A showing gives the rows of a statement as SHOW wants them.
+// A showing converts the plain rows of a statement to the rows of SHOW.
 type showing struct {
 	*shown
 	x     *run
-	some  []Row // of which the documents are still to be read
-	next  int   // how many rows are read together, the next time
-	most  int   // and at any time
-	room  int   // bytes of what they show
+	some  []Row // rows whose documents have not been read
+	next  int   // size of the next batch, in rows
+	most  int   // upper bound of next
+	room  int   // upper bound for the bytes of shown values in a batch
 	given int64
 	yield func(Row, error) bool
 }
 
-// rows yields plain rows as SHOW wants them. A nil sh leaves them as they are.
+// rows converts plain rows to the rows of SHOW. A nil sh returns them unchanged.
 func (sh *shown) rows(x *run, plain iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 	if sh == nil {
 		return plain
@@ -296,7 +296,7 @@ func (sh *shown) rows(x *run, plain iter.Seq2[Row, error]) iter.Seq2[Row, error]
 	}
 }
 
-// wanted returns how many rows are read together, the next time: 1 if no document is read.
+// wanted returns the size of the next batch in rows: 1 if no documents are read.
 func (w *showing) wanted() int {
 	first := w.x.rows.showFirst
 	switch {
@@ -308,14 +308,13 @@ func (w *showing) wanted() int {
 	return w.next
 }
 
-// reads reports whether documents of the next row are read.
+// reads reports whether the documents of the next row are read.
 func (w *showing) reads() bool {
 	first := w.x.rows.showFirst
 	return (w.texts || w.entries) && (first == 0 || w.given < first)
 }
 
-// give yields the rows that are held. Where they show more than there is room for, it reads fewer
-// documents together.
+// give yields the rows of a batch. If their shown values exceed the memory, it splits the batch.
 func (w *showing) give() (more bool) {
 	for rest := w.some; len(rest) > 0; {
 		some := rest[:min(len(rest), w.most)]
@@ -329,7 +328,7 @@ func (w *showing) give() (more bool) {
 			return false
 		}
 		for _, row := range out {
-			if err := w.x.Ctx.Err(); err != nil { // the documents of many rows are read before the first
+			if err := w.x.Ctx.Err(); err != nil { // fill has read the documents of many rows before the first is yielded
 				w.yield(nil, err)
 				return false
 			}
@@ -348,11 +347,11 @@ func (w *showing) give() (more bool) {
 	return true
 }
 
-// errEnough says that there is no room for what rows show.
+// errEnough says that the shown values of a batch exceed the memory.
 var errEnough = errors.New("enough documents")
 
-// fill returns the rows that plain rows become, or errEnough, and how many documents there was room
-// for.
+// fill converts plain rows. It returns errEnough if the shown values exceed the memory; fit is how
+// many documents were read up to there.
 func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 	ids := make([]string, 0, len(plain)*len(w.ids))
 	all := make(Row, len(plain)*len(w.columns))
@@ -399,7 +398,7 @@ func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 	return out, fit, err
 }
 
-// lookUp fills the cells of what indexes know of the documents that ids name.
+// lookUp fills the cells that show index entries of the documents.
 func (w *showing) lookUp(ids []string, cell func(i, j int, v any)) error {
 	for i, id := range ids {
 		e, err := w.x.Snap.Lookup(w.x.Ctx, id)

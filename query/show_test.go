@@ -11,9 +11,9 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// SHOW has the text and fields of each row's own document: in tables and memtables, after merges
-// and deletes, for few rows and for more than are read together, with documents among them that
-// are larger than there is room for together.
+// SHOW shows the text and fields of each row's own document: in tables and memtables, after merges
+// and deletes, for few rows and for more rows than one batch, and with documents that exceed the
+// memory of a batch.
 func TestShow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	db := openTest(t, &engine.Options{Memory: 8 << 20})
@@ -73,7 +73,8 @@ func TestShow(t *testing.T) {
 	checkShowFirst(t, db, len(docs))
 }
 
-// checkShowFirst checks that after ShowFirst only the first rows have what SHOW reads.
+// checkShowFirst checks that after ShowFirst only the first rows have values that SHOW reads from
+// documents.
 func checkShowFirst(t *testing.T, db *engine.DB, rows int) {
 	for _, first := range []int64{1, 8, 100} {
 		got, err := Run(t.Context(), db, "SHOW id, n")
@@ -93,7 +94,7 @@ func checkShowFirst(t *testing.T, db *engine.DB, rows int) {
 	}
 }
 
-// A scan by a field in order of ids, with pages of several lengths, gives what a model has.
+// A scan by a field in order of ids, with pages of several lengths, returns the same as a model.
 func TestFieldsInOrder(t *testing.T) {
 	db := openTest(t, nil)
 	var want []string

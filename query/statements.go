@@ -7,10 +7,10 @@ import (
 
 // A statementDef is a row of the table of statements.
 type statementDef struct {
-	word    string      // that it starts with; "" for a query, which starts with a predicate
-	expects string      // what follows the word, for error messages
+	word    string      // first word; "" for a query, which starts with a predicate
+	expects string      // what must follow the word, for error messages
 	writes  bool        // it may change the database; within a transaction, COMMIT does
-	topic   front.Topic // for .help; Words has the keywords other than word
+	topic   front.Topic // for .help; Words has all keywords except word
 	docs    []docsRow
 	// run executes the statement, or sets up rows that execute it while they are read.
 	run func(x *run, s *syntax.Statement) error
@@ -19,12 +19,12 @@ type statementDef struct {
 // A docsRow is a row of the table of statements in docs/query.md.
 type docsRow struct{ Syntax, Meaning, Last string }
 
-// statementDefs is the table of statements. A query comes first.
+// statementDefs is the table of statements. The query comes first.
 //
-// To add a statement, add a type and a field of Statement to internal/syntax/grammar.go, a row here,
-// and a method of run that carries it out; then add to docs/query.md the row that TestDocumentation
-// prints. TestStatementTable, TestWritesColumn and TestKeywords fail for each column of the row that
-// is missing or wrong.
+// To add a statement, add a type and a field of Statement to internal/syntax/grammar.go, a row
+// here, and a method of run that executes it; then add the row that TestDocumentation prints to
+// docs/query.md. TestStatementTable, TestWritesColumn and TestKeywords fail for each column of the
+// row that is missing or wrong.
 var statementDefs = []statementDef{
 	{
 		docs: []docsRow{{"", "", "see above"}, {"LIMIT 5`, `SHOW *", "the same for all documents", "see above"}},
@@ -121,7 +121,7 @@ var statementDefs = []statementDef{
 	},
 }
 
-// statementOf returns the row of a statement by its first word, "" for a query.
+// statementOf returns the row of the statement with a first word, "" for a query.
 func statementOf(word string) *statementDef {
 	for i := range statementDefs {
 		if d := &statementDefs[i]; d.word == word {

@@ -16,18 +16,18 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Every word that the lexer knows is used by the grammar or a binding, and the other way round. A
+// Each word that the lexer knows is used by the grammar or a binding, and the other way round. A
 // word before a parenthesis is a predicate of the table.
 func TestKeywords(t *testing.T) {
 	grammar := syntax.Rules()
-	var called []string // a word with a call, which has no literal in the grammar
+	var called []string // predicates written as a call, which have no literal in the grammar
 	for _, d := range predicate.Definitions {
 		if d.Bind != nil {
 			called = append(called, d.Word)
 		}
 	}
 	for _, w := range language.Keywords() {
-		// Names of columns and modes are checked by bind.
+		// The binding checks the names of columns and modes.
 		bound := slices.Contains(slices.Concat(orderNames, []string{"star", "components"}), strings.ToLower(w))
 		if !bound && !slices.Contains(called, w) && !strings.Contains(grammar, `"`+w+`"`) {
 			t.Errorf("%s is in no rule", w)
@@ -43,16 +43,16 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// foundByExamples is what the example of each predicate finds among the documents of
-// TestPredicateTable.
+// foundByExamples lists the documents of TestPredicateTable that the example of each predicate
+// finds.
 var foundByExamples = map[string]string{
 	"NEAR": "[[b 0]]", "NEAREST": "[[b 0] [c 23] [d 33]]", "JACCARD": "[[b 1 0 true]]",
 	"LEVENSHTEIN": "[[b 1 0 true]]", "COSINE": "[[b 1 0 true] [c 1 0 true]]",
 	"CONTAINS": "[[b 1 0 true]]", "WITHIN": "[[b 1 0 true]]", "PASSAGES": "[[b 4 0 0]]",
 }
 
-// Each predicate of the table is the one that its word names, and has what error messages, .help,
-// EXPLAIN and docs/query.md need.
+// The word of each predicate in the table binds to that predicate, and each has what error
+// messages, .help, EXPLAIN and docs/query.md need.
 func TestPredicateTable(t *testing.T) {
 	db := openTest(t, nil)
 	for i, text := range []string{"one two three four", "one two three four", "four three two one", "something else altogether"} {
@@ -114,7 +114,7 @@ func checkCall(t *testing.T, db *engine.DB, d predicate.Definition) {
 	}
 }
 
-// testRun is a running statement on a snapshot that lives as long as the test.
+// testRun returns a running statement on a snapshot that lives as long as the test.
 func testRun(t *testing.T, db *engine.DB, text string) *run {
 	t.Helper()
 	snap, err := db.Snapshot()
@@ -147,7 +147,7 @@ func bound(t *testing.T, db *engine.DB, text string) predicate.Predicate {
 	return n.(*leaf).Predicate
 }
 
-// Each statement of the table starts with its word, is parsed as itself, and has what .help and
+// Each statement of the table starts with its word and parses as itself, and has what .help and
 // error messages need.
 func TestStatementTable(t *testing.T) {
 	if statementDefs[0].word != "" {
@@ -190,7 +190,7 @@ func examples(d statementDef) []string {
 	return strings.Split(plain, "  ")
 }
 
-// A statement is refused on a read-only database exactly if its row says that it writes.
+// A read-only database rejects a statement exactly if its row says that it writes.
 func TestWritesColumn(t *testing.T) {
 	path := t.TempDir() + "/test.simdb"
 	db, err := engine.Open(path, nil)
@@ -236,8 +236,8 @@ func inTransaction(t *testing.T, db *engine.DB, d statementDef, example string) 
 	return s.Run(t.Context(), db, example)
 }
 
-// Each statement returns the columns, or a message that starts with the word, that its row
-// documents, and is run by a script of TestGolden.
+// Each statement returns the columns that its row documents, or a message that starts with the
+// documented word, and a script of TestGolden runs it.
 func TestStatementResults(t *testing.T) {
 	golden := ""
 	scripts, err := filepath.Glob("testdata/*")
@@ -288,7 +288,7 @@ func TestStatementResults(t *testing.T) {
 	}
 }
 
-// Every word has help, and no word has it twice.
+// Each word has help, and no word has two entries.
 func TestTopics(t *testing.T) {
 	var words []string
 	for _, topic := range topics() {
@@ -300,8 +300,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// The tables of docs/query.md are those of the language, row by row, and its statements are
-// statements.
+// The tables of docs/query.md equal those of the language, row by row, and its statements parse.
 func TestDocumentation(t *testing.T) {
 	doc, err := os.ReadFile("../docs/query.md")
 	if err != nil {

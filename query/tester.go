@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
-// find calls yield with what a selection finds, in the order of the drivers, until it returns
-// false.
+// find calls yield with each result of a selection, in the order of the drivers, until yield
+// returns false.
 func (x *run) find(sel *selection, o predicate.ListOptions, yield func(result, error) bool) {
 	t := &x.tester
 	t.begin(x, sel, yield)
@@ -23,7 +23,7 @@ func (x *run) find(sel *selection, o predicate.ListOptions, yield func(result, e
 	t.end(t.err)
 }
 
-// Take makes a tester a Sink. That a document is gone (predicate.ErrGone) is no error.
+// Take makes tester a Sink. It ignores predicate.ErrGone: the document no longer exists.
 func (t *tester) Take(f predicate.Found, err error) bool {
 	switch {
 	case err != nil:
@@ -38,7 +38,7 @@ func (t *tester) Take(f predicate.Found, err error) bool {
 	return t.err == nil
 }
 
-// pass yields a document of which nothing is left to test.
+// pass yields a document that needs no further test.
 func (t *tester) pass(f *predicate.Found) bool {
 	if f.Entry == nil && !f.Listed { // List has counted the others
 		t.tested()
@@ -53,32 +53,32 @@ func (t *tester) pass(f *predicate.Found) bool {
 	return t.yield(r, nil)
 }
 
-// listed is a document that a driver lists.
+// listed is a document that a driver has listed.
 type listed struct {
 	predicate.Found
 	driver *leaf
 }
 
-// errStop ends a search of which no more is wanted.
+// errStop ends a search because the caller wants no more results.
 var errStop = errors.New("no more is wanted")
 
-// tester tests the documents that the drivers of a plan list, each once, and yields those that a
-// selection finds.
+// tester tests the documents that the drivers of a plan list, each document once, and yields the
+// results of a selection.
 type tester struct {
 	*run
 	sel     *selection
-	driver  *leaf // that lists
+	driver  *leaf // the driver that lists
 	yield   func(result, error) bool
-	err     error               // that ended it
-	tested  func()              // counts a document
+	err     error               // the error that ended the search
+	tested  func()              // counts a tested document
 	decided bool                // nothing is left to test
-	seen    map[string]struct{} // ids, if several drivers may list one
+	seen    map[string]struct{} // ids, if several drivers may list the same document
 
-	doc      predicate.Candidate // that is tested
-	verdicts []verdict           // on it, by the number of the leaf
+	doc      predicate.Candidate // the document under test
+	verdicts []verdict           // on doc, indexed by leaf.number
 
-	batch      []inBatch // documents of which only texts and fields have to be tested
-	size, most int       // of a batch: the next, any; 0 if none is made
+	batch      []inBatch // documents that need only tests of texts and fields
+	size, most int       // batch size: of the next batch, and the largest; 0 without batches
 }
 
 // verdict is the verdict of a leaf on a document.
@@ -87,14 +87,14 @@ type verdict struct {
 	known bool // the leaf has been tested
 }
 
-// To read a text or a field, a block of them is decoded. What a driver lists lies anywhere, so
-// tests that read them are made for many candidates together, in the order in which their texts
-// lie: then each block is decoded once, and the tests cost no more than a scan, however many
-// candidates there are. Of a selection that stops early, the first batches are small.
+// Reading a text or a field decodes a whole block. The documents that a driver lists lie anywhere,
+// so tests that read blocks run on batches of candidates, in storage order: each batch decodes a
+// block at most once, and its tests cost no more than a scan, however many candidates there are. If
+// a selection stops early, the first batches are small.
 const (
 	firstBatch = 16
 	mostBatch  = 1 << 18
-	batchBytes = 512 // that a candidate takes in a batch
+	batchBytes = 512 // estimated memory of a candidate in a batch
 )
 
 type inBatch struct {
@@ -103,7 +103,7 @@ type inBatch struct {
 	ok     bool
 }
 
-// begin readies a tester for the documents of a selection.
+// begin prepares a tester for the documents of a selection.
 func (t *tester) begin(x *run, sel *selection, yield func(result, error) bool) {
 	t.run, t.sel, t.yield, t.tested, t.err = x, sel, yield, x.Counting("test"), nil
 	if len(sel.plan.drivers) > 1 {
@@ -129,7 +129,7 @@ func (sel *selection) readsTexts() bool {
 	})
 }
 
-// take tests a document that a driver lists.
+// take tests a document that a driver has listed.
 func (t *tester) take(f listed) error {
 	if err := t.Ctx.Err(); err != nil {
 		return err
@@ -167,7 +167,8 @@ func (t *tester) take(f listed) error {
 	return t.flush()
 }
 
-// end ends the test after an error, or nil. What was found before an error comes first.
+// end finishes a search that ended with err, which may be nil. It yields the results found before
+// an error, then the error.
 func (t *tester) end(err error) {
 	if err != errStop && t.most > 0 {
 		err = cmp.Or(t.flush(), err)
@@ -186,7 +187,7 @@ func (t *tester) next(f *listed) {
 	}
 }
 
-// judge tests the document, and returns its result if it satisfies the expression.
+// judge tests the document. If the document satisfies the expression, judge returns its result.
 func (t *tester) judge() (result, bool, error) {
 	if ok, err := t.test(t.sel.expr); err != nil || !ok {
 		return result{}, false, err
@@ -213,13 +214,13 @@ func (t *tester) judge() (result, bool, error) {
 		}
 		if m == predicate.Places {
 			r.passages = append(r.passages, v.Passages...)
-			if len(r.passages) > len(v.Passages) { // those of several predicates
+			if len(r.passages) > len(v.Passages) { // several predicates have passages
 				slices.SortFunc(r.passages, comparePassages)
 				r.passages = slices.Compact(r.passages)
 			}
 			continue
 		}
-		// A Score is shown rather than an ExactScore, and of the same kind the best one.
+		// A Score has precedence over an ExactScore; among the same kind, the best score is shown.
 		if best == predicate.NoMeasure || m < best || m == best && v.Match.Score > r.score {
 			best = m
 			r.scored, r.score, r.err, r.exact = true, v.Match.Score, v.Match.Error, v.Match.Exact
@@ -235,7 +236,7 @@ func (t *tester) judge() (result, bool, error) {
 	return r, true, nil
 }
 
-// give yields a result, or one for each of its passages. It reports whether more are wanted.
+// give yields a result, or one row for each of its passages. It reports whether more are wanted.
 func (t *tester) give(r *result) bool {
 	if !t.sel.passages || len(r.passages) == 0 {
 		return t.yield(*r, nil)
@@ -249,7 +250,7 @@ func (t *tester) give(r *result) bool {
 	return true
 }
 
-// test decides an expression for the document.
+// test evaluates an expression on the document.
 func (t *tester) test(n node) (bool, error) {
 	switch n := n.(type) {
 	case andNode:
@@ -272,7 +273,7 @@ func (t *tester) test(n node) (bool, error) {
 	return v.Holds != l.negated, err
 }
 
-// ask returns the verdict of a leaf on the document. It tests each leaf once.
+// ask returns the verdict of a leaf on the document. It tests each leaf at most once per document.
 func (t *tester) ask(l *leaf) (*verdict, error) {
 	v := &t.verdicts[l.number]
 	if v.known {
@@ -286,7 +287,7 @@ func (t *tester) ask(l *leaf) (*verdict, error) {
 	return v, nil
 }
 
-// testBeforeTexts makes those tests of an AND that read no text. It returns false if one fails.
+// testBeforeTexts runs the tests of an AND that read no text. It returns false if one fails.
 func (t *tester) testBeforeTexts() (bool, error) {
 	terms, _ := t.sel.expr.(andNode)
 	for _, term := range terms {
@@ -300,8 +301,8 @@ func (t *tester) testBeforeTexts() (bool, error) {
 	return true, nil
 }
 
-// flush judges the documents of the batch, in the order in which their texts are stored, and yields
-// those that the selection finds, in the order in which they were listed.
+// flush judges the documents of the batch in storage order, and yields the results in the order in
+// which they were listed.
 func (t *tester) flush() error {
 	batch := t.batch
 	t.batch, t.size = t.batch[:0], min(4*t.size, t.most)

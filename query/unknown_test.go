@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// TestUnknownFields: a field that no document has is named where documents were read, and one that
-// is rare, or null, or was not in the statement is not.
+// TestUnknownFields checks that a statement that read documents warns about a field that no
+// document has, but not about a field that is rare, null, or not named in the statement.
 func TestUnknownFields(t *testing.T) {
 	ctx := t.Context()
 	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)
@@ -72,8 +72,8 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// TestCaseOfIDs: an id that differs from a stored one in case alone is told from one that is not
-// there at all.
+// TestCaseOfIDs checks that the error for an unknown id mentions a stored id that differs only in
+// case.
 func TestCaseOfIDs(t *testing.T) {
 	ctx := t.Context()
 	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)

@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// why runs WHY 'a' 'b': how two documents compare by every measure.
+// why runs WHY 'a' 'b'. It compares two documents by every measure.
 func (x *run) why(s *syntax.Why) error {
 	var docs [2]engine.Doc
 	for i, t := range []syntax.Token{s.A, s.B} {
@@ -52,9 +52,9 @@ func (x *run) why(s *syntax.Why) error {
 }
 
 // whyFingerprints compares fingerprints: their distance, the bits that differ (0 is the lowest),
-// the share of bits that are equal, the cosine of the features that it stands for if both are
-// SimHashes, and, of 64 bits, the permuted tables in whose prefix the fewest bits differ. A search
-// of such a table with that number as radius finds one from the other.
+// the share of equal bits, and the cosine of the features if both are SimHashes. For 64 bits it
+// also lists the permuted tables in whose prefix the fewest bits differ: with that number as
+// radius, a search of such a table finds either document from the other.
 func whyFingerprints(c *engine.PairComparison) []Row {
 	if !c.Fingerprints {
 		return []Row{{"distance", "none: a text without words has no fingerprint"}}
@@ -92,7 +92,7 @@ func whyFingerprints(c *engine.PairComparison) []Row {
 		Row{fmt.Sprintf("tables that meet with radius %d", least), strings.Join(meet, " ")})
 }
 
-// commonFeatures names the elements that two sets have in common.
+// commonFeatures names the elements that two sets share.
 func commonFeatures(p engine.Params) string {
 	switch p.Features.Unit {
 	case engine.UnitSet:
@@ -123,7 +123,7 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 	return rows
 }
 
-// whyPassages shows the longest runs of words that two texts have in common.
+// whyPassages shows the longest runs of words that two texts share.
 func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
 	least := max(x.DB.Params().Shingle, 3)
 	common, err := x.Snap.Passages(x.Ctx, a, least)
@@ -133,7 +133,7 @@ func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	const shown, first, last = 5, 16, 8 // runs, and words of a long one
+	const shown, first, last = 5, 16, 8 // runs shown, and words shown of a long run
 	runs := common.In(b.Text)
 	rows := []Row{{name, len(runs)}}
 	for i, r := range runs[:min(len(runs), shown)] {
@@ -153,13 +153,13 @@ func (x *run) whyTexts(a, b string) []Row {
 	if c, ok := textsim.Cosine(a, 0)(x.Ctx, []byte(b)); ok {
 		rows = append(rows, Row{"cosine", c})
 	}
-	const longest = 20000 // bytes: the edit distance takes time in proportion to the product of both lengths
+	const longest = 20000 // bytes; the time of the edit distance is proportional to the product of both lengths
 	if len(a) <= longest && len(b) <= longest {
 		if l, ok := textsim.Levenshtein(a, 0)(x.Ctx, []byte(b)); ok {
 			rows = append(rows, Row{"levenshtein", l})
 		}
 	}
-	const diffed = 1 << 20 // bytes of the longest text whose words are compared
+	const diffed = 1 << 20 // longest text, in bytes, whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
 		of := x.DB.Params().Features
 		for _, d := range value.Differences(of.Words(a), of.Words(b)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// TestWide asks a database of fingerprints of 256 bits.
+// TestWide queries a database of fingerprints of 256 bits.
 func TestWide(t *testing.T) {
 	db, err := engine.Create(filepath.Join(t.TempDir(), "w.simdb"), &engine.Options{Bits: 256, Sync: engine.SyncNever})
 	if err != nil {
@@ -121,7 +121,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestSeveral asks a database of documents of several fingerprints.
+// TestSeveral queries a database whose documents have several fingerprints.
 func TestSeveral(t *testing.T) {
 	db, err := engine.Create(filepath.Join(t.TempDir(), "s.simdb"), &engine.Options{Features: engine.Features{Several: true}, Sync: engine.SyncNever})
 	if err != nil {

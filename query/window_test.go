@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// LIMIT and OFFSET cut the rows that there are without them, and COUNT counts what they leave, of
-// CLUSTERS the clusters.
+// LIMIT and OFFSET select from the rows without them, and COUNT counts the selected rows, or the
+// selected clusters of CLUSTERS.
 func TestWindow(t *testing.T) {
 	exhaustive.Sequential(t)
 	for seed := range exhaustive.Some(t, 4, 4) {
@@ -73,7 +73,7 @@ func rowsOf(t *testing.T, db *engine.DB, text string) []Row {
 	return read(t, rows)
 }
 
-// What a statement holds outside the engine is bounded too, and its error has a class.
+// The memory that a statement holds outside the engine is bounded, too, and the error has a class.
 func TestHold(t *testing.T) {
 	db := openTest(t, &engine.Options{Memory: 4 << 10, Sync: engine.SyncNever})
 	for i := range 300 {
@@ -108,8 +108,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestChoice: of the predicates that can find, the one finds with which little is left to test,
-// whatever it costs to find alone.
+// TestChoice checks the choice of the driver: that which leaves the fewest tests, whatever it costs
+// to list alone.
 func TestChoice(t *testing.T) {
 	db := openTest(t, nil)
 	var b engine.Batch
@@ -166,7 +166,7 @@ func TestClusterOf(t *testing.T) {
 		rows := func(text string) []Row { return rowsOf(t, w.db, text) }
 		of := map[any][]Row{}
 		for _, row := range rows("CLUSTERS " + how) {
-			of[row[0]] = append(of[row[0]], append(Row{1}, row[1:]...)) // as CLUSTER OF numbers it
+			of[row[0]] = append(of[row[0]], append(Row{1}, row[1:]...)) // CLUSTER OF numbers its cluster 1
 		}
 		with := map[any][]Row{}
 		for _, cluster := range of {
@@ -190,7 +190,8 @@ func TestClusterOf(t *testing.T) {
 	}
 }
 
-// TestAcross compares PAIRS with a condition on a field of both documents with all pairs.
+// TestAcross compares PAIRS with a condition on a field of both documents with a loop over all
+// pairs.
 func TestAcross(t *testing.T) {
 	w := newWorld(t, 6)
 	field := func(id any) string {

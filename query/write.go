@@ -55,7 +55,7 @@ func (x *run) put(s *syntax.Put) error {
 
 // delete runs DELETE 'a' and DELETE WHERE ... The latter deletes all documents that the selection
 // finds or, on an error, none. It deletes only the versions that it found: a document that is
-// replaced while it searches stays.
+// replaced during the search stays.
 func (x *run) delete(s *syntax.Delete) error {
 	if s.ID != nil {
 		id, err := x.Values.String(*s.ID, syntax.ExpectID)
@@ -80,7 +80,7 @@ func (x *run) delete(s *syntax.Delete) error {
 	if err != nil {
 		return err
 	}
-	sel.passages = false // a document may have several
+	sel.passages = false // a document may have several passages, but is deleted once
 	var found []version
 	x.planFor(sel)
 	for row, err := range x.rowsOf(sel) {

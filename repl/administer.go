@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/repl/admin"
 )
 
-// administer runs a command that administers the database, and prints its result. .stats on and off
-// set a switch instead.
+// administer runs an administrative command and prints its result. .stats on and off set a switch
+// instead.
 func (s *session) administer(c *admin.Command, arg string) error {
 	if c.Name == "stats" && arg != "" {
 		return toggle(func(s *session) *bool { return &s.stats })(s, arg)
@@ -42,7 +42,8 @@ func (s *session) administer(c *admin.Command, arg string) error {
 	return s.inTurn(false, run)
 }
 
-// writeAtOnce runs a command that writes, and is not part of a transaction.
+// writeAtOnce runs a command whose writes cannot be part of a transaction. It returns an error
+// within one.
 func (s *session) writeAtOnce(run func(ctx context.Context, db *engine.DB) error) error {
 	if _, begun := s.statements.Pending(); begun {
 		return errors.New("this writes at once, outside of the transaction: COMMIT or ROLLBACK first")
@@ -50,7 +51,7 @@ func (s *session) writeAtOnce(run func(ctx context.Context, db *engine.DB) error
 	return s.inTurn(true, run)
 }
 
-// inTurn runs a statement or a command on the database, which is open for writing if that writes.
+// inTurn runs a statement or a command on the database, open for writing if it writes.
 func (s *session) inTurn(writes bool, run func(ctx context.Context, db *engine.DB) error) error {
 	ctx, stop := s.interruptible()
 	defer stop()
@@ -63,7 +64,7 @@ func (s *session) inTurn(writes bool, run func(ctx context.Context, db *engine.D
 }
 
 // Writes reports whether a command of Exec may change the database. known is false if that depends
-// on what a file has, which it reads.
+// on a file that the command reads.
 func Writes(command string) (writes, known bool) {
 	sc := newScript(strings.NewReader(command))
 	known = true

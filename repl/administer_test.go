@@ -2,7 +2,8 @@ package repl
 
 import "testing"
 
-// What only reads opens the database for reading, whatever words its texts and comments have.
+// A command that only reads opens the database for reading, whatever words its texts and comments
+// contain.
 func TestWrites(t *testing.T) {
 	for text, want := range map[string][2]bool{
 		"COUNT NEAR(TEXT 'input computer', 20)": {false, true}, "GET 'DELETE'; COUNT -- PUT": {false, true}, "EXPLAIN NEAR(0, 3)": {false, true}, ".mode put": {false, true},

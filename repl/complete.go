@@ -20,12 +20,12 @@ import (
 
 const (
 	maxCompletions = 50
-	completionTime = 300 * time.Millisecond // to look for ids
+	completionTime = 300 * time.Millisecond // limit for the search for ids
 )
 
-// complete is called for Tab: line has been typed, and pos runes of it are before the cursor. It
-// completes dot-commands and their arguments at the start of a line, ids within quotes, and fields
-// and keywords elsewhere.
+// complete is called for Tab. The user has typed line, and pos runes of it are before the cursor.
+// At the start of a line it completes dot-commands and their arguments, within quotes ids, and
+// elsewhere fields and keywords.
 func (s *session) complete(line string, pos int) (head string, completions []string, tail string) {
 	runes := []rune(line)
 	before, tail := string(runes[:pos]), string(runes[pos:])
@@ -42,8 +42,8 @@ func (s *session) complete(line string, pos int) (head string, completions []str
 	return head, completions, tail
 }
 
-// openQuote returns the offset of the quote that starts the string in which before ends, -1 if it
-// does not end in a string.
+// openQuote returns the offset of the quote that opens the string at the end of before, or -1 if
+// before does not end within a string.
 func openQuote(before string) int {
 	open := -1
 	for i := 0; i < len(before); i++ {
@@ -80,7 +80,7 @@ func completeKeyword(word string) []string {
 // fieldsFollow are the words after which a field is likely.
 var fieldsFollow = []string{"SHOW", ",", "AND", "OR", "NOT", "WHERE", "COUNT"}
 
-// completeField returns the fields that start with word, or all where a field is likely to follow.
+// completeField returns the fields that start with word, or all fields if one is likely to follow.
 func (s *session) completeField(word, before string) []string {
 	words := strings.Fields(strings.ToUpper(before))
 	if word == "" && (len(words) == 0 || !slices.Contains(fieldsFollow, words[len(words)-1]) && !strings.HasSuffix(words[len(words)-1], ",")) {
@@ -93,7 +93,7 @@ func (s *session) completeField(word, before string) []string {
 }
 
 // completeID returns the ids that start with prefix, each with a closing quote. It leaves out ids
-// that can't be typed.
+// that a user cannot type.
 func (s *session) completeID(prefix string) []string {
 	ctx, cancel := context.WithTimeout(s.ctx, completionTime)
 	defer cancel()
@@ -136,7 +136,7 @@ func (s *session) completeDot(before string) (head string, completions []string)
 	return before[:at], slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) })
 }
 
-// completeFile returns the files that start with word, directories with a slash at the end.
+// completeFile returns the files that start with word; directories end in a slash.
 func completeFile(word string) []string {
 	dir, start := filepath.Split(word)
 	in := cmp.Or(dir, ".")

@@ -23,7 +23,7 @@ const (
 	promptBegun = "simdb*> " // within a transaction
 )
 
-// converse prompts and runs what is typed until Ctrl-D or .quit.
+// converse prompts for lines and runs them until Ctrl-D or .quit.
 func (s *session) converse() int {
 	s.greet()
 	s.configure()
@@ -87,8 +87,8 @@ func complete(typed []string) bool {
 	return !sp.Pending()
 }
 
-// entries returns the entries of the history for complete lines. A statement over several lines is
-// one entry, unless the lines can't be joined.
+// entries returns the history entries for complete lines. A statement that spans lines is one
+// entry, unless its lines cannot be joined.
 func entries(typed []string) []string {
 	if len(typed) > 1 {
 		if line, ok := front.Language.OneLine(strings.Join(typed, "\n")); ok {
@@ -99,7 +99,7 @@ func entries(typed []string) []string {
 }
 
 // answerLine runs the statements that a line completes. After an error it drops the rest of the
-// line, which may depend on the statement that failed.
+// line, which may depend on the failed statement.
 func (s *session) answerLine(sp *query.Splitter, line string) {
 	if !sp.Pending() {
 		if isDot(line) {
@@ -123,7 +123,7 @@ func (s *session) answerLine(sp *query.Splitter, line string) {
 	}
 }
 
-// bareWord answers words such as help and quit, which new users type for dot-commands.
+// bareWord answers words such as help and quit, which new users type instead of dot-commands.
 func bareWord(line string) (answer string, ok bool) {
 	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(line), ";")) {
 	case "help", "?", "\\?", "\\h":
@@ -134,8 +134,8 @@ func bareWord(line string) (answer string, ok bool) {
 	return "", false
 }
 
-// configure runs the dot-commands of the configuration file. A line that cannot be run is a
-// warning: it keeps nobody from the prompt. With Config.FormatSet no .mode counts there.
+// configure runs the dot-commands of the configuration file. A line that fails is only a warning,
+// so that the prompt still starts. With Config.FormatSet, .mode has no effect there.
 func (s *session) configure() {
 	path := cmp.Or(s.cfg.ConfigFile, xdg("XDG_CONFIG_HOME", ".config", "simdbrc"))
 	text, err := os.ReadFile(path)

@@ -70,7 +70,7 @@ func (s *session) dot(line string) error {
 	return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown command %q", "."+name), Hint: hint}
 }
 
-// cutDot returns the name of a dot-command, and what follows it.
+// cutDot returns the name of a dot-command, and the text after it.
 func cutDot(line string) (name, arg string) {
 	name, arg, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "."), " ")
 	if name = strings.ToLower(strings.TrimRight(name, ";")); name == "exit" {
@@ -79,12 +79,12 @@ func cutDot(line string) (name, arg string) {
 	return name, strings.TrimSpace(arg)
 }
 
-// usage is the error of a dot-command with arguments that it does not take.
+// usage is the error of a dot-command with wrong arguments.
 func usage(name, arguments string) error {
 	return &query.ParseError{Class: query.ClassParse, Msg: strings.TrimSpace("write ." + name + " " + arguments)}
 }
 
-// toggle sets a switch to on or off.
+// toggle returns the function of a dot-command that sets a switch to on or off.
 func toggle(of func(*session) *bool) func(*session, string) error {
 	return func(s *session, arg string) error {
 		switch strings.ToLower(arg) {
@@ -119,9 +119,9 @@ func (s *session) dotMode(arg string) error {
 	return nil
 }
 
-// dotOutput sends rows to a file, in the format of its extension unless .mode has set one. The
-// file appears, complete, when .output names another or the session ends. It replaces a file of
-// that name, as > does in a shell.
+// dotOutput writes rows to a file, in the format of its extension unless .mode has set one. The
+// complete file appears when .output names another file or the session ends. It replaces a file of
+// the same name, as > does in a shell.
 func (s *session) dotOutput(arg string) error {
 	if err := s.closeOutput(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (s *session) dotOutput(arg string) error {
 	return nil
 }
 
-// dotOnce is .output for the next statement.
+// dotOnce is .output for one statement.
 func (s *session) dotOnce(arg string) error {
 	err := s.dotOutput(arg)
 	s.once = err == nil
@@ -159,7 +159,7 @@ func (s *session) dotWidth(arg string) error {
 	return s.number(arg, "columns", &s.options.Width, &s.cfg.Output.Width)
 }
 
-// maxReadDepth is how deep .read may nest.
+// maxReadDepth limits the nesting of .read.
 const maxReadDepth = 16
 
 func (s *session) dotRead(arg string) error {
@@ -231,7 +231,7 @@ func (s *session) dotMaxRows(arg string) error {
 	return s.number(arg, "rows", &s.options.MaxRows, &s.cfg.Output.MaxRows)
 }
 
-// number shows a number, or sets it: for now, and for after .output.
+// number shows or sets a number: both for now and for after .output.
 func (s *session) number(arg, of string, now, later *int) error {
 	if arg == "" {
 		_, err := fmt.Fprintln(s.out, *now)

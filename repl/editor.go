@@ -11,7 +11,7 @@ import (
 type lineEditor interface {
 	// Prompt shows a prompt and returns the line typed: io.EOF for Ctrl-D, errAborted for Ctrl-C.
 	Prompt(prompt string) (string, error)
-	// AppendHistory adds a line to those that the arrow keys recall.
+	// AppendHistory adds a line to the lines that the arrow keys recall.
 	AppendHistory(line string)
 	// Close restores the terminal.
 	Close() error
@@ -29,7 +29,7 @@ type linerEditor struct {
 func newLinerEditor(complete liner.WordCompleter) *linerEditor {
 	giveSize()
 	state := liner.NewLiner()
-	state.SetMultiLineMode(true) // statements are longer than a line of the terminal
+	state.SetMultiLineMode(true) // statements are longer than a terminal line
 	state.SetCtrlCAborts(true)
 	state.SetTabCompletionStyle(liner.TabPrints)
 	state.SetWordCompleter(complete)

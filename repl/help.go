@@ -21,7 +21,7 @@ func helpTopics() []string {
 	return words
 }
 
-// helpOf has the words of the language that others explain, and that are no keywords.
+// helpOf maps words of the language that are not keywords to the word whose help explains them.
 var helpOf = map[string]string{"ID": "LIKE", "TRUE": "IS", "FALSE": "IS", "DISTANCE": "ORDER", "SCORE": "ORDER", "TIME": "ORDER"}
 
 // dotHelp lists the language and the dot-commands, or those that a word belongs to.
@@ -60,9 +60,9 @@ func (s *session) dotHelp(arg string) error {
 	return s.writeHelp(lines)
 }
 
-// details are the forms of a construct, and of a predicate what it may stand in.
+// details returns the forms of a construct and, for a predicate, examples of its use.
 func details(t front.Topic) (lines [][2]string) {
-	plain := strings.NewReplacer("`", "", "*", "", ": see below", "") // below is in docs/query.md
+	plain := strings.NewReplacer("`", "", "*", "", ": see below", "") // below refers to docs/query.md
 	for _, r := range t.Rows {
 		lines = append(lines, [2]string{plain.Replace(r.Syntax), plain.Replace(r.Meaning + " (" + r.Last + ")")})
 	}
@@ -74,11 +74,11 @@ func details(t front.Topic) (lines [][2]string) {
 	return lines
 }
 
-// narrowHelp is the width of the column of syntax on a narrow terminal.
+// narrowHelp is the width of the syntax column on a narrow terminal.
 const narrowHelp = 28
 
 // writeHelp writes pairs of syntax and explanation in two columns. On a narrow terminal it wraps
-// explanations, and starts them below a syntax that is longer than its column.
+// the explanations, and starts them on a new line if the syntax is longer than its column.
 func (s *session) writeHelp(lines [][2]string) error {
 	left, right := 0, 0
 	for _, l := range lines {

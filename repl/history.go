@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	historyLines    = 1000 // kept when the file is tidied
-	historyLineSize = 4000 // bytes; longer lines are not kept
+	historyLines    = 1000 // lines that tidy leaves
+	historyLineSize = 4000 // bytes; longer lines are not stored
 )
 
-// history is the file of the lines typed, oldest first. Its mode is 0600, as statements may quote
-// documents. Each line is appended when it is typed, so a kill loses nothing and concurrent
-// sessions share the file. A file of more than twice historyLines is cut when it is opened. If
-// the file can't be used, nothing is kept and no error is reported.
+// history is the file of the lines typed, oldest first. Its mode is 0600, because statements may
+// quote documents. Each line is appended when it is typed, so a kill loses nothing and concurrent
+// sessions share the file. A file with more than twice historyLines is cut when it is opened. If
+// the file cannot be used, nothing is stored and no error is reported.
 type history struct {
 	lines []string
 	file  *os.File
 }
 
-// xdg returns the path of one of our files in an XDG directory: that of the variable, or instead of
-// it inHome in the home directory. It is "" if there is no home directory.
+// xdg returns the path of one of simdb's files in an XDG directory: the one that the variable
+// names, or else inHome in the home directory. It returns "" if there is no home directory.
 func xdg(variable, inHome, name string) string {
 	dir := os.Getenv(variable)
 	if !filepath.IsAbs(dir) {
@@ -79,13 +79,13 @@ func openHistory(path string) *history {
 	return h
 }
 
-// tidy replaces the file by the lines that are kept.
+// tidy rewrites the file with the last historyLines lines.
 func (h *history) tidy(path string) {
-	path, err := filepath.EvalSymlinks(path) // keep a link
+	path, err := filepath.EvalSymlinks(path) // so that a link stays a link
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "history-*.tmp") // of mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), "history-*.tmp") // its mode is 0600
 	if err != nil {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// At the prompt, Ctrl-C cancels the statement that runs, and only that.
+// At the prompt, Ctrl-C cancels the running statement and nothing else.
 func TestInterrupt(t *testing.T) {
 	db := openTest(t)
 	for id, letter := range map[string]string{"a": "a", "b": "b"} {
@@ -26,7 +26,8 @@ func TestInterrupt(t *testing.T) {
 	}
 	var out, talk bytes.Buffer
 	e := &fakeEditor{lines: []string{"ID = 'b' AND LEVENSHTEIN('a', 1%);", "COUNT;"}, screen: io.Discard}
-	// The time runs from where the first statement has begun: before, the signal ends the process.
+	// The timer starts once the first statement has begun: earlier, the signal would end the
+	// process.
 	var interrupt *time.Timer
 	progress := func() (func(engine.Progress), func()) {
 		if interrupt == nil {

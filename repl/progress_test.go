@@ -9,8 +9,7 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// The display of progress has ended before anything is written, and starts again with the next
-// statement.
+// The progress display ends before anything is written, and starts again with the next statement.
 func TestProgressEndsBeforeRows(t *testing.T) {
 	db := openTest(t)
 	shown, starts, reports := false, 0, 0
@@ -27,7 +26,7 @@ func TestProgressEndsBeforeRows(t *testing.T) {
 			return func(engine.Progress) { reports++ }, func() { shown = false }
 		}}
 	Exec(t.Context(), cfg, `PUT {"id": "a", "fingerprint": "1"}; PUT {"id": "b", "fingerprint": "1"}`, "PAIRS NEAR 0", "PAIRS NEAR 70", "GET 'nobody'", ".check")
-	if starts != 4 || reports < 3 { // the wrong statement ends it
+	if starts != 4 || reports < 3 { // the wrong statement stops it
 		t.Errorf("%d starts, %d reports", starts, reports)
 	}
 	if shown {
@@ -39,7 +38,7 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// A pager that a person has left is no error, and what is said about the rows follows it.
+// Leaving a pager is no error, and the messages about the rows follow it.
 func TestPageIsLeft(t *testing.T) {
 	var talk bytes.Buffer
 	db := openTest(t)
@@ -53,7 +52,7 @@ func TestPageIsLeft(t *testing.T) {
 	}
 }
 
-// page is a pager that answers every write with an error, or none.
+// page is a pager whose writes return err, which may be nil.
 type page struct {
 	err    error
 	closed *int

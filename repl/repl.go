@@ -8,9 +8,9 @@
 // A line that starts with "." between statements is a dot-command; the other lines go through
 // query.Splitter and query.Run, and their rows to an output.Writer.
 //
-// A script's statement has run, and its rows are flushed, before more input is read, so a program
-// may drive a session through two pipes. A script ends at its first error; at a prompt, the
-// session continues.
+// A script runs each statement and flushes its rows before it reads more input, so a program may
+// drive a session through two pipes. A script ends at its first error; at a prompt, the session
+// continues.
 package repl
 
 import (
@@ -26,9 +26,8 @@ import (
 )
 
 // Run reads statements and dot-commands until the input ends, and returns the exit status. At a
-// prompt, errors are shown and the session continues; a script ends at its first error with
-// status ExitError. A script does not end with ExitNo because a search found nothing, but it does
-// because .check found damage.
+// prompt, it shows errors and continues; a script ends at its first error with status ExitError. A
+// script ends with ExitNo if .check found damage, but not because a search found nothing.
 //
 // While a statement runs at a prompt, Run catches Ctrl-C and cancels that statement; the caller
 // must not cancel ctx on Ctrl-C.
@@ -47,7 +46,7 @@ func Run(ctx context.Context, cfg Config) int {
 }
 
 // Exec runs commands in order and returns the exit status: ExitNo if the last statement searched
-// and found nothing, or .check found damage. A command is a dot-command or one or more
+// and found nothing, or .check found damage. Each command is a dot-command, or one or more
 // statements. Exec stops at the first error.
 func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	s := newSession(ctx, cfg)
@@ -60,8 +59,8 @@ func Exec(ctx context.Context, cfg Config, commands ...string) int {
 	return s.ended(err, ExitOK)
 }
 
-// ended ends the session: it rolls back a transaction that is open, which is an error, completes
-// the file of .output, or drops it after an error, shows the error, and returns the exit status,
+// ended ends the session. It rolls back an open transaction, which is an error; it completes the
+// file of .output, or drops it after an error; and it shows the error. It returns the exit status,
 // which is at least code.
 func (s *session) ended(err error, code int) int {
 	if n, open := s.statements.Pending(); open {
@@ -95,8 +94,8 @@ func (s *session) ended(err error, code int) int {
 	return code
 }
 
-// promptRows is how many rows of a table are shown at a prompt unless Config says otherwise. .last
-// and .maxrows show more.
+// promptRows is the number of rows of a table that a prompt shows unless Config says otherwise.
+// .last and .maxrows show more.
 const promptRows = 200
 
 // newSession returns a session with the defaults of cfg filled in.

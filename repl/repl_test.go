@@ -63,7 +63,7 @@ func (e *fakeEditor) Prompt(prompt string) (string, error) {
 func (e *fakeEditor) AppendHistory(line string) { e.history = append(e.history, line) }
 func (e *fakeEditor) Close() error              { e.closed = true; return nil }
 
-// labelled marks lines of standard error, so that a golden file tells them from rows.
+// labelled marks lines of standard error, so that a golden file distinguishes them from rows.
 type labelled struct{ w io.Writer }
 
 func (l labelled) Write(p []byte) (int, error) {
@@ -80,13 +80,13 @@ var masks = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\d+ probes?, (\d+ match(?:es)?), \d+ tables?`):   "N probes, $1, N tables",
 }
 
-// inFolder is a path in the folder of a test.
+// inFolder matches a path in the folder of a test.
 var inFolder = regexp.MustCompile(`\$DIR\S*`)
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGolden runs testdata/*; -update writes the outputs again. Lines of standard error are marked
-// with "! ".
+// TestGolden runs testdata/*; -update rewrites the outputs. Lines of standard error are marked with
+// "! ".
 //
 //	script [format=F]     the input comes through a pipe
 //	exec [format=F]       each line of the input is an argument
@@ -95,7 +95,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 //	cat NAME              shows a file, or says that there is none
 func TestGolden(t *testing.T) {
 	if *update {
-		flag.Set("rewrite", "true") // datadriven's own
+		flag.Set("rewrite", "true") // the flag of datadriven
 	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t)
@@ -150,7 +150,7 @@ func TestGolden(t *testing.T) {
 			text = inFolder.ReplaceAllStringFunc(text, filepath.ToSlash)
 			_, missing := os.Stat("no file has this name")
 			text = strings.ReplaceAll(text, errors.Unwrap(missing).Error(), "no such file or directory")
-			for pattern, with := range masks { // what depends on the engine's files
+			for pattern, with := range masks { // mask what depends on the engine's files
 				text = pattern.ReplaceAllString(text, with)
 			}
 			return text
@@ -188,7 +188,7 @@ func TestFlushesBeforeReading(t *testing.T) {
 	}
 }
 
-// The format of a file's ending holds for that file; that of .mode for all.
+// The format of a file's extension applies to that file; the format of .mode to all files.
 func TestOutputFormat(t *testing.T) {
 	db := openTest(t)
 	if err := db.Put(t.Context(), engine.Doc{ID: "a"}); err != nil {
@@ -232,7 +232,7 @@ $`)
 	}
 }
 
-// Ctrl-C, which cancels the context of a script, ends it at once with status 130.
+// Ctrl-C, which cancels the context of a script, ends the script at once with status 130.
 func TestCancel(t *testing.T) {
 	db := openTest(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -243,7 +243,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// .check of a damaged database prints where the damage is, and ends in status 1.
+// .check of a damaged database prints where the damage is, and ends with status 1.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "damaged.simdb")
 	db, err := engine.Open(path, nil)
@@ -318,8 +318,8 @@ func TestHistory(t *testing.T) {
 	if e := talk(".quit"); !slices.Equal(e.history, []string{"COUNT;", ".timer on", ".quit"}) {
 		t.Errorf("history %q", e.history)
 	}
-	// A statement over several lines comes back whole, without its comments; one that was given up
-	// does not.
+	// The history returns a statement that spans lines as a whole, without its comments, and does
+	// not return an aborted one.
 	talk("help", "NEAR(0x1,", "^C", "NEAR(0xff, -- all", "  3)", "", "limit 3;", "GET 'a", "b';", ".timer off")
 	want := []string{"COUNT;", ".timer on", ".quit", "help", "NEAR(0xff, 3) limit 3;", "GET 'a", "b';", ".timer off", ".quit"}
 	if e := talk(".quit"); !slices.Equal(e.history, want) {
@@ -328,12 +328,12 @@ func TestHistory(t *testing.T) {
 	private := func() {
 		t.Helper()
 		info, err := os.Stat(path)
-		if err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" { // where modes have no such bits
+		if err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" { // Windows has no such mode bits
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
 	}
 	private()
-	// A long history is cut; one that others may read is closed to them.
+	// A long history is cut, and a history that others may read becomes private.
 	if err := os.WriteFile(path, []byte(strings.Repeat("COUNT;\n", 5000)+"GET 'x';\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestComplete(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "script.simdb"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, tc := range []struct{ line, want string }{ // ^ is the cursor
+	for _, tc := range []struct{ line, want string }{ // ^ marks the cursor
 		{"NEA^", "[NEAR NEAREST]^"},
 		{"nea^", "[near nearest]^"},
 		{"NEAR('a', 3) or^ LIMIT 3", "NEAR('a', 3) [or order]^ LIMIT 3"},
@@ -438,8 +438,8 @@ func TestHelpWidth(t *testing.T) {
 	}
 }
 
-// .once takes the rows of one statement, .width cuts tables, and .help of a word has its forms, its
-// columns and examples.
+// .once writes the rows of one statement, .width cuts tables, and .help of a word shows its forms,
+// its columns and examples.
 func TestOnceWidthHelp(t *testing.T) {
 	db := openTest(t)
 	fp := uint64(1)

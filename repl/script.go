@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxStatement = 512 << 20 // bytes of a statement: PUT of the largest text, all of it escaped
+	maxStatement = 512 << 20 // bytes of a statement: PUT of the largest text, with every byte escaped
 	maxDotLine   = 64 << 10  // bytes of a line with a dot-command
 	readBuffer   = 64 << 10
 )
@@ -24,7 +24,7 @@ func isDot(line string) bool {
 	return len(line) > 1 && line[0] == '.' && (line[1] < '0' || line[1] > '9')
 }
 
-// runScript runs statements and dot-commands as they are read. source names the text in errors.
+// runScript runs statements and dot-commands as it reads them. source names the text in errors.
 func (s *session) runScript(in io.Reader, source string) error {
 	sc := newScript(in)
 	for !s.quit {
@@ -54,9 +54,9 @@ func (s *session) runScript(in io.Reader, source string) error {
 type script struct {
 	in        *bufio.Reader
 	splitter  query.Splitter
-	line      int  // of the text just read
+	line      int  // line number of the last text read
 	size      int  // bytes of the incomplete statement
-	lineStart bool // a line is read next
+	lineStart bool // the next read starts a line
 	ended     bool
 }
 
@@ -65,7 +65,8 @@ func newScript(in io.Reader) *script {
 }
 
 // next returns the next statement, or the line of a dot-command; io.EOF after the last. It reads no
-// more than is needed. p.Line is that of an error, too, 0 if the text can't be read.
+// further than it must. On an error, p.Line is the line of the error, or 0 if the text cannot be
+// read.
 func (sc *script) next() (p query.Piece, dot bool, err error) {
 	for {
 		p, ok := sc.splitter.Next()
@@ -81,8 +82,8 @@ func (sc *script) next() (p query.Piece, dot bool, err error) {
 		case sc.size > maxStatement:
 			return query.Piece{Line: sc.line}, false, fmt.Errorf("a statement of more than %d bytes", maxStatement)
 		}
-		// Within a statement a line is not a dot-command. Pending reads all of the statement, so
-		// don't call it for each line of a long one.
+		// Within a statement, a line is not a dot-command. Pending scans the whole statement, so do
+		// not call it for each line of a long one.
 		dot = sc.lineStart && sc.size < readBuffer && !sc.splitter.Pending()
 		chunk, err := readChunk(sc.in, dot)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -94,7 +95,7 @@ func (sc *script) next() (p query.Piece, dot bool, err error) {
 		text := string(chunk)
 		sc.ended, sc.lineStart = err != nil, strings.HasSuffix(text, "\n")
 		if dot && isDot(text) {
-			sc.splitter.Write("\n") // so that it counts the line
+			sc.splitter.Write("\n") // so that the splitter counts the line
 			p = query.Piece{Text: text, Line: sc.line}
 			if len(text) >= maxDotLine {
 				return p, true, fmt.Errorf("a dot-command of more than %d bytes", maxDotLine)
@@ -106,9 +107,9 @@ func (sc *script) next() (p query.Piece, dot bool, err error) {
 	}
 }
 
-// readChunk returns text up to the end of the line, or what has arrived of the line so far, so
-// that a complete statement does not wait for the rest of its line. Where a dot-command is
-// allowed, a line that may be one is read whole. The text is valid until the next read.
+// readChunk returns text up to the end of the line, or the part of the line that has arrived, so
+// that a complete statement does not wait for the rest of its line. If a dot-command is allowed, a
+// line that may be one is read to its end. The text is valid until the next read.
 func readChunk(r *bufio.Reader, dotAllowed bool) ([]byte, error) {
 	first, err := r.Peek(1)
 	if err != nil {

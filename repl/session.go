@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// Exit statuses, as those of grep.
+// Exit statuses, as in grep.
 const (
 	ExitOK        = 0   // done, or found
 	ExitNo        = 1   // the last statement searched and found nothing, or .check found damage
@@ -23,36 +23,36 @@ const (
 // Config configures Run and Exec. Only DB is required.
 type Config struct {
 	DB *engine.DB
-	// Writer, if not nil, opens the database for statements that write. DB is read-only then, and
+	// Writer, if not nil, opens the database for statements that write. DB is then read-only, and
 	// is refreshed before each statement, so that other processes can write between statements.
 	Writer func() (*engine.DB, error)
-	Args   []any     // of the parameters of statements, as query.Run takes them: Named
+	Args   []any     // values of the parameters of statements, as for query.Run: Named
 	In     io.Reader // statements for Run, unless it is interactive; nil is os.Stdin
 	Out    io.Writer // rows and messages; nil is os.Stdout
 	Err    io.Writer // errors, the greeting and footers; nil is os.Stderr
 
 	// Interactive makes Run prompt and edit lines. In must be the terminal.
 	Interactive bool
-	// Output says how rows are written; output.Detect has good defaults.
+	// Output says how to write rows; output.Detect has good defaults.
 	Output output.Options
 	// FormatSet says that the user chose Output.Format: then .output uses it, whatever the
 	// extension of the file.
 	FormatSet bool
 	// Version is shown in the greeting.
 	Version string
-	// Outputs opens the files of .output. nil is a guard that protects the database alone.
+	// Outputs opens the files of .output. nil means a guard that protects only the database.
 	Outputs *outfile.Guard
-	// HistoryFile is where lines typed are kept; "" is "simdb/history" in the XDG state directory.
+	// HistoryFile stores the lines typed; "" is "simdb/history" in the XDG state directory.
 	HistoryFile string
 
-	// ConfigFile names a file of dot-commands that are run before the first prompt; "" is
-	// "simdb/simdbrc" in the XDG configuration directory. It need not exist.
+	// ConfigFile names a file of dot-commands to run before the first prompt; "" is "simdb/simdbrc"
+	// in the XDG configuration directory. It need not exist.
 	ConfigFile string
 
-	// OnDamage, if not "", says below an error of damage what the user can do.
+	// OnDamage, if not "", is a hint that is printed below an error about damage.
 	OnDamage string
 
-	// Import, if not nil, loads documents into db, as the arguments of .import say.
+	// Import, if not nil, loads documents into db. args are the arguments of .import.
 	Import func(ctx context.Context, db *engine.DB, args []string) error
 
 	// Progress, if not nil, is called when a statement starts. It returns report, which receives
@@ -72,33 +72,33 @@ type dotCommand struct {
 	run                   func(s *session, arg string) error
 }
 
-// session is a running REPL: the state that dot-commands change.
+// session is a running REPL. Dot-commands change its fields.
 type session struct {
 	cfg   Config
 	ctx   context.Context
 	turns turns
-	// statements are those of the session, which may be within a transaction
+	// statements runs the statements of the session, which may be in a transaction.
 	statements query.Session
-	out        io.Writer // where rows go: cfg.Out, or the file of .output
+	out        io.Writer // destination of rows: cfg.Out, or the file of .output
 	outFile    *outfile.Writer
 	options    output.Options
 
 	commands []dotCommand
 
 	reads   bool // statements come from standard input
-	file    bool // a Parquet file was written: it has one result
+	file    bool // a Parquet file was written, which can hold only one result
 	once    bool // .output ends with the next statement
 	moded   bool // .mode or Config.FormatSet has set the format
-	timer   bool // say how long statements took
+	timer   bool // show how long statements took
 	explain bool // show the plan before the rows
 	stats   bool // show the work after the rows
 
 	last   string   // the last statement that did not write, for .last
-	depth  int      // of nested .read
+	depth  int      // nesting depth of .read
 	quit   bool     // .quit has run
 	no     bool     // the last statement searched and found nothing
 	damage bool     // .check found damage
-	lines  []string // typed, for .history
+	lines  []string // lines typed, for .history
 }
 
 // closeOutput completes the file of .output, and gives it its name.
@@ -109,7 +109,7 @@ func (s *session) closeOutput() error {
 	err := s.outFile.Commit()
 	s.outFile, s.out = nil, s.cfg.Out
 	format := s.options.Format
-	if s.options = s.cfg.Output; s.moded { // else the format was that of the file
+	if s.options = s.cfg.Output; s.moded { // otherwise the format came from the file
 		s.options.Format = format
 	}
 	s.cfg.Outputs.Release(outputCommand)
@@ -119,7 +119,7 @@ func (s *session) closeOutput() error {
 // outputCommand names the files of .output in errors of Config.Outputs.
 const outputCommand = ".output"
 
-// tell writes a sentence to Err, which a terminal shows broken between words.
+// tell writes a sentence to Err; on a terminal it wraps it between words.
 func (s *session) tell(text string) {
 	if width := s.cfg.Output.Width; s.cfg.Output.Terminal && width > 0 && output.Width(text) > width {
 		text = strings.Join(output.Wrap(text, width), "\n")

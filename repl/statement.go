@@ -18,14 +18,14 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// scriptError adds a line to the error of a statement in a longer text.
+// scriptError adds a line number to the error of a statement in a longer text.
 type scriptError struct {
 	err    error
 	source string // the file, "" for standard input
-	line   int    // of the whole text
+	line   int    // in the whole text
 }
 
-// Error is the error with its line, and the file if it has a name.
+// Error returns the error with its line, and with the file if it has a name.
 func (e *scriptError) Error() string {
 	if e.source == "" {
 		return fmt.Sprintf("%v (line %d)", e.err, e.line)
@@ -33,8 +33,9 @@ func (e *scriptError) Error() string {
 	return fmt.Sprintf("%v (%s, line %d)", e.err, e.source, e.line)
 }
 
-// inScript adds the place to an error, unless it has one, by a script of .read, or that is the
-// first line of standard input or of a command of Exec. Line 0 is no place.
+// inScript adds the place to an error. It leaves an error unchanged if a script of .read has
+// already added the place, if line is 0, or if the place is the first line of standard input or of
+// a command of Exec.
 func inScript(err error, source string, line int) error {
 	if _, placed := errors.AsType[*scriptError](err); placed || line == 0 || line == 1 && source == "" {
 		return err
@@ -89,14 +90,14 @@ func (s *session) runStatement(text string) error {
 	})
 }
 
-// explainFirst shows the plan of a query, if .explain is on.
+// explainFirst shows the plan of a query if .explain is on.
 func (s *session) explainFirst(ctx context.Context, db *engine.DB, text string) error {
 	if !s.explain || query.Check("EXPLAIN "+text) != nil {
 		return nil
 	}
 	rows, err := s.statements.Run(ctx, db, "EXPLAIN "+text, s.cfg.Args...)
 	if err != nil {
-		return nil // the query says so
+		return nil // the query itself will report it
 	}
 	for row, err := range rows.All() {
 		if err != nil {
@@ -107,7 +108,7 @@ func (s *session) explainFirst(ctx context.Context, db *engine.DB, text string) 
 	return nil
 }
 
-// A result is rows or a message, of a statement or of an administrative command.
+// A result is the rows or the message of a statement or an administrative command.
 type result interface {
 	Columns() []string
 	Message() string
@@ -115,7 +116,7 @@ type result interface {
 	Warnings() []string
 }
 
-// show prints a result, and what is to say about it, after the progress has ended.
+// show prints a result and its warnings, after the progress display has ended.
 func (s *session) show(r result, started quantity.Moment, stopReport func()) error {
 	s.no = false
 	page := s.page()
@@ -139,7 +140,7 @@ func (s *session) show(r result, started quantity.Moment, stopReport func()) err
 	return err
 }
 
-// interruptible returns the context of a statement or import. At a prompt Ctrl-C ends it.
+// interruptible returns the context of a statement or import. At a prompt, Ctrl-C cancels it.
 func (s *session) interruptible() (context.Context, context.CancelFunc) {
 	if s.cfg.Interactive {
 		return signal.NotifyContext(s.ctx, os.Interrupt)
@@ -147,7 +148,7 @@ func (s *session) interruptible() (context.Context, context.CancelFunc) {
 	return s.ctx, func() {}
 }
 
-// progress starts the display of progress.
+// progress starts the progress display.
 func (c *Config) progress() (report func(engine.Progress), stop func()) {
 	if c.Progress == nil {
 		return func(engine.Progress) {}, func() {}
@@ -155,7 +156,7 @@ func (c *Config) progress() (report func(engine.Progress), stop func()) {
 	return c.Progress()
 }
 
-// page returns the writer of the next statement's rows.
+// page returns the writer for the next statement's rows.
 func (s *session) page() io.WriteCloser {
 	if s.cfg.Page != nil && s.cfg.Interactive && s.outFile == nil {
 		return s.cfg.Page()
@@ -201,7 +202,7 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 	w := output.New(out, r.Columns(), o)
 	rows, search := r.(*query.Rows)
 	if search && o.Format == output.Table && o.MaxRows > 0 {
-		rows.ShowFirst(int64(o.MaxRows)) // the others are counted
+		rows.ShowFirst(int64(o.MaxRows)) // later rows are only counted
 	}
 	var err error
 	for row, failed := range r.All() {
@@ -219,8 +220,8 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 	return w.Rows(), nil
 }
 
-// end closes w, to which all rows have been written, or those before err. It closes w after an
-// error too, so that these are shown, but it does not draw a table without rows then.
+// end closes w after the last row, or after err. After an error it still shows the rows written
+// before, except that it does not draw a table without rows.
 func (s *session) end(w *output.Writer, err error) error {
 	if err != nil && w.Rows() == 0 && s.options.Format == output.Table {
 		return err
@@ -231,7 +232,7 @@ func (s *session) end(w *output.Writer, err error) error {
 	return err
 }
 
-// footer writes how many rows there were and what they cost: `3 rows (0.8 ms, 214 candidates)`.
+// footer writes the number of rows and their cost: `3 rows (0.8 ms, 214 candidates)`.
 func (s *session) footer(r result, n int64, took time.Duration, o output.Options) {
 	if !s.cfg.Output.Terminal && !s.timer && !s.stats {
 		return

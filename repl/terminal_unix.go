@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveSize gives a terminal that does not say its size, as in some containers, that of 80 columns
-// and 24 rows: liner edits no lines without one.
+// giveSize sets the size of a terminal that reports none, as in some containers, to 80 columns and
+// 24 rows: liner edits no lines without a size.
 func giveSize() {
 	fd := int(os.Stdout.Fd())
 	if size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ); err == nil && size.Col == 0 {

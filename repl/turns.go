@@ -9,14 +9,14 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// turns gives each statement of a session the database to run on. A session that was given a way
-// to open the database for writing has it open read-only otherwise, so that other processes can
-// write it. A statement that writes opens it for writing, and what follows within the time of a
-// turn runs there as well: a script that opened it for each of a thousand statements would read its
-// log a thousand times.
+// turns chooses the database on which each statement of a session runs. If the session can open the
+// database for writing, it holds the database open read-only otherwise, so that other processes can
+// write. A statement that writes opens the database for writing, and statements that follow within
+// the time of a turn run there as well: a script that reopened it for each of a thousand statements
+// would read its log a thousand times.
 //
-// A session that waits for a statement keeps no file open that another process has removed, for
-// longer than idle: a prompt may stay open for days.
+// A session that waits for a statement closes files that another process has removed, at most idle
+// later: a prompt may stay open for days.
 type turns struct {
 	reader *engine.DB
 	open   func() (*engine.DB, error) // nil if the session does not take turns
@@ -29,14 +29,14 @@ type turns struct {
 	err    error // of closing writer
 }
 
-// turn is how long the database stays open for writing after a statement that ran so, and idle how
-// often a session that waits looks for files that are removed.
+// turn is how long the database stays open for writing after a statement. idle is how often a
+// waiting session looks for removed files.
 const (
 	turn = 100 * time.Millisecond
 	idle = 500 * time.Millisecond
 )
 
-// begin returns the database for a statement, which ends with a call of end.
+// begin returns the database for a statement. The caller must call end after the statement.
 func (t *turns) begin(ctx context.Context, writes bool) (*engine.DB, error) {
 	t.mu.Lock()
 	db, err := t.database(ctx, writes)
@@ -77,7 +77,7 @@ func (t *turns) end() {
 	t.mu.Unlock()
 }
 
-// wait begins the time between statements. So it is called before the first, too.
+// wait starts the timer between statements. It is also called before the first statement.
 func (t *turns) wait() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,14 +105,14 @@ func (t *turns) releaseLocked() {
 	}
 }
 
-// rest lets go of files that are removed, again and again while the session waits.
+// rest releases removed files. It runs again as long as the session waits and still has files open.
 func (t *turns) rest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return
 	}
-	if holds, err := t.reader.ReleaseDeleted(); holds || err != nil { // what fails here fails the next statement, too
+	if holds, err := t.reader.ReleaseDeleted(); holds || err != nil { // if it fails, the next statement fails, too
 		t.idle.Reset(idle)
 	}
 }

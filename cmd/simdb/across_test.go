@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// --across and --within-field are stars in which only documents of groups that may join do: each
+// --across and --within-field build stars that only join documents of groups that may join: each
 // document is compared with all keepers before it.
 func TestAcrossIsBruteForce(t *testing.T) {
 	for seed := range exhaustive.Some(t, 3, 6) {
@@ -30,7 +30,7 @@ func TestAcrossIsBruteForce(t *testing.T) {
 				groups = append(groups, rng.IntN(4))
 				field := fmt.Sprintf(`,"g":%d`, groups[n])
 				if groups[n] == 3 {
-					field = "" // no value is one, too
+					field = "" // a missing value counts as a value
 				}
 				lines = append(lines, fmt.Sprintf(`{"id":"%03d","text":%q,"fingerprint":"0x%016x"%s}`, n, strings.Join(text, " "), 1<<rng.IntN(3)|1<<(rng.IntN(3)+8), field))
 			}
@@ -84,8 +84,9 @@ func TestAcrossIsBruteForce(t *testing.T) {
 	}
 }
 
-// listsAreBruteForce compares pairs, clusters and joins of in.jsonl and of in.simdb, which have the
-// same documents, with all pairs, of which accept says which match, and with the keepers of stars.
+// listsAreBruteForce compares pairs, clusters and joins of in.jsonl and in.simdb, which have the
+// same documents, with brute force: with all pairs that accept matches, and with the keepers of
+// stars.
 func listsAreBruteForce(t *testing.T, flags []string, goodness map[[2]string]float64, keepers map[string]string, accept func(a, b string) bool) {
 	t.Helper()
 	rows := func(columns int, args ...string) (all []string) {
@@ -96,7 +97,7 @@ func listsAreBruteForce(t *testing.T, flags []string, goodness map[[2]string]flo
 		return all
 	}
 	var pairs, joined []string
-	part := map[string]string{} // of components: the first document
+	part := map[string]string{} // for components: the first document
 	var find func(id string) string
 	find = func(id string) string {
 		if p, ok := part[id]; ok && p != id {
@@ -117,7 +118,7 @@ func listsAreBruteForce(t *testing.T, flags []string, goodness map[[2]string]flo
 			part[max(a, b)] = min(a, b)
 		}
 	}
-	clusters := func(data string, mode string) map[string]string { // keepers of members
+	clusters := func(data string, mode string) map[string]string { // the keeper of each member
 		got, keeper := map[string]string{}, ""
 		for row := range strings.Lines(rowsHere(t, append([]string{"clusters", data, "--mode", mode}, flags...)...)) {
 			if cells := strings.Split(row, "\t"); cells[2] == "true" {

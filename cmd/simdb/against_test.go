@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestAgainstDatabase drops what is like a document of a database, or of a table, and of a file:
-// the outcome is that of files with the same documents, with little memory too.
+// TestAgainstDatabase drops documents that match a document of a database, a table or a file. The
+// result must equal that with files of the same documents, also with little memory.
 func TestAgainstDatabase(t *testing.T) {
 	dir := t.TempDir()
 	read := func(name string) string {
@@ -24,7 +24,7 @@ func TestAgainstDatabase(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 21))
 		var lines []string
 		for i, line := range strings.Split(strings.TrimSpace(family(r, 300)), "\n") {
-			if _, text, ok := strings.Cut(line, `"text":`); ok { // with an id of its own
+			if _, text, ok := strings.Cut(line, `"text":`); ok { // give it an id of its own
 				lines = append(lines, fmt.Sprintf(`{"id":"%03d","text":%s`+"\n", i, text))
 			}
 		}
@@ -57,8 +57,8 @@ func TestAgainstDatabase(t *testing.T) {
 	}
 }
 
-// keepers returns the rows of an audit as lines, without the lines of keepers in a source, which a
-// database has none of.
+// keepers returns the rows of an audit as lines. It leaves out the lines of keepers in source,
+// because a database has no line numbers.
 func keepers(t *testing.T, audit, source string) string {
 	t.Helper()
 	var b strings.Builder
@@ -90,8 +90,8 @@ func keepers(t *testing.T, audit, source string) string {
 	return b.String()
 }
 
-// TestAgainstFeatures has databases that compare something else than words:3, which is taken over
-// from them, and must agree with flags and with each other.
+// TestAgainstFeatures uses databases with other features than words:3. The job adopts these
+// features, which must agree with the flags and between databases.
 func TestAgainstFeatures(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"known": "abcdefghij", "in": "abcdefghijk"} {
@@ -122,8 +122,9 @@ func TestAgainstFeatures(t *testing.T) {
 	}
 }
 
-// TestAgainstLargeDatabase has few inputs and a large database, of which only some documents are
-// read: the outcome is that of a file with the same documents, of which some are equal.
+// TestAgainstLargeDatabase has few inputs and a large database. The job reads only some of its
+// documents. The result must equal that with a file of the same documents. Some documents are
+// equal.
 func TestAgainstLargeDatabase(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(8, 2))
@@ -169,8 +170,7 @@ func TestAgainstLargeDatabase(t *testing.T) {
 	}
 }
 
-// family writes lines of JSON with texts of which many are copies, some of them edited, and some
-// lines that are no documents.
+// family writes JSON lines with texts, copies of texts, edited copies, and some invalid lines.
 func family(r *rand.Rand, n int) string {
 	var b strings.Builder
 	var texts [][]string

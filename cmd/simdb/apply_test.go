@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestApplyKilled kills apply at some time, again and again: all pairs are noted or none, all
-// documents are deleted or none, and none before the pairs are noted. In the end all is done, and
-// done again it changes nothing.
+// TestApplyKilled kills apply at random times, repeatedly. Either all pairs are recorded or none,
+// either all documents are deleted or none, and none before the pairs are recorded. In the end
+// everything is done, and another run changes nothing.
 func TestApplyKilled(t *testing.T) {
 	const n = 300
 	dir := t.TempDir()

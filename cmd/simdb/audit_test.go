@@ -10,16 +10,16 @@ import (
 	"testing"
 )
 
-// TestAuditOrder drops equal texts, by rules that keep an early document, a late one, and any,
-// among lines that are no documents. By the kept lines and the audit every line is accounted for,
-// in the order of the input.
+// TestAuditOrder drops equal texts among invalid lines, by rules that keep an early document, a
+// late one, or any. The kept lines and the audit together must account for every line, in the order
+// of the input.
 func TestAuditOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 84))
 	for _, rule := range []string{"first", "last", "max:score"} {
 		for _, by := range []string{"--near=0", "--jaccard=1"} {
 			const lines, texts = 400, 60
 			var in []string
-			var text, score [lines + 1]int // by line; text 0 for a line that is no document
+			var text, score [lines + 1]int // by line; text 0 for an invalid line
 			for n := 1; n <= lines; n++ {
 				if r.IntN(20) == 0 {
 					in = append(in, "no document\n")
@@ -28,7 +28,7 @@ func TestAuditOrder(t *testing.T) {
 				text[n], score[n] = 1+r.IntN(texts), r.IntN(10)
 				in = append(in, fmt.Sprintf(`{"id":"d%d","text":"these are the words of text %d","score":%d}`+"\n", n, text[n], score[n]))
 			}
-			keeper := map[int]int{} // the line of each text that is kept
+			keeper := map[int]int{} // the kept line of each text
 			for n := 1; n <= lines; n++ {
 				if k := keeper[text[n]]; k == 0 || rule == "last" || rule == "max:score" && score[n] > score[k] {
 					keeper[text[n]] = n
@@ -73,7 +73,7 @@ func auditOf(t *testing.T, path string) string {
 		Line       int64
 		KeeperLine *int64 `json:"keeper_line"`
 		Rule       string
-		Simdb      string // of the head
+		Simdb      string // from the head
 	}
 	var b strings.Builder
 	for _, row := range jsonLines[auditRow](t, path) {

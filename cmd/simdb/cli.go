@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 )
 
-// cli is the command line, as kong reads it.
+// cli is the command line, in the form that kong reads.
 type cli struct {
 	app.GlobalFlags
 	Man     manFlag     `help:"Write the manual page, in roff."`
@@ -63,7 +63,7 @@ type cli struct {
 	Completion completionCmd `cmd:"" group:"other" help:"Write a completion script for a shell."`
 }
 
-// groups are the parts of a help text: of the commands, and of the flags of a command.
+// groups are the sections of a help text: of the commands, and of the flags of a command.
 var groups = []kong.Group{
 	{Key: "find", Title: "Find near-duplicates:"},
 	{Key: "decide", Title: "Choose a threshold, and decide:"},
@@ -81,8 +81,9 @@ var groups = []kong.Group{
 	{Key: "run", Title: "The run:"},
 }
 
-// part is cli with the one command that the arguments name: for all of them, kong takes longer than
-// most commands run. It is all of cli if the arguments begin with a flag, or are about all commands.
+// part returns cli with only the command that the arguments name: with all commands, kong needs
+// longer than most commands run. It returns the whole cli if the arguments begin with a flag, or
+// concern all commands.
 func part(args []string) reflect.Type {
 	t, only := reflect.TypeFor[cli](), ""
 	if len(args) > 0 && !isFlag(args[0]) && args[0] != "completion" && !slices.Contains(args, "--man") {
@@ -103,8 +104,8 @@ func part(args []string) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// newParser makes the parser of some arguments. code is set to what kong wants the exit status to
-// be.
+// newParser makes the parser for some arguments. It sets code to the exit status that kong
+// requests.
 func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
 	c := reflect.New(part(args))
 	return flags.New(c.Interface(),
@@ -121,7 +122,7 @@ func newParser(a *app.App, args []string, code *int) (*kong.Kong, error) {
 	)
 }
 
-// exited is the panic by which kong's Exit function, called after printing help, ends the parsing.
+// exited is the panic with which kong's Exit function ends the parsing after it has printed help.
 type exited int
 
 // Error is never shown.

@@ -13,13 +13,13 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// marked is a record of a copy with all further columns. What is null is "".
+// marked is a record of a copy with all additional columns. Null is "".
 type marked struct {
 	ID, Text, Cluster, Size, Keeper, Distance, Score string
 }
 
-// expected are the records that --all and --columns have to give, from the audit and the listing
-// of clusters.
+// expected returns the records that --all and --columns must write, derived from the audit and the
+// listing of clusters.
 func expected(t *testing.T, dir string, texts map[string]string) (want []marked) {
 	t.Helper()
 	audit := map[string]map[string]any{}
@@ -134,8 +134,8 @@ func nullAsEmpty(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Further columns say the same of all documents as audit and listing do, in each format that takes
-// them, and the records are otherwise as they were.
+// Additional columns must agree with the audit and the listing for all documents, in each format
+// that supports them, and the records must otherwise be unchanged.
 func TestExtendedCopies(t *testing.T) {
 	type row struct {
 		ID   string `parquet:"id" json:"id"`

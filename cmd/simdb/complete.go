@@ -43,18 +43,18 @@ func (c *completionCmd) Run(a *app.App, k *kong.Kong) error {
 	return err
 }
 
-// command is what completion and the manual need to know of a command.
+// command has the data about a command that completion and the manual need.
 type command struct {
 	name  string // "" for the program itself
 	help  string
 	usage string
 	flags []flag
-	words []string // that the first argument may be, if they are known
+	words []string // possible values of the first argument, if they are known
 }
 
 type flag struct {
 	name, short, help string
-	value             string // what the flag takes: "FILE", or "" for nothing
+	value             string // placeholder of the flag's value: "FILE", or "" for a flag without a value
 	choices           []string
 }
 
@@ -92,12 +92,12 @@ func commands(n *kong.Node) []command {
 	return all
 }
 
-// commandName is the name of a command, such as "debug layout", and "" for the program itself.
+// commandName returns the name of a command, such as "debug layout", and "" for the program itself.
 func commandName(n *kong.Node) string {
 	return strings.TrimPrefix(strings.TrimPrefix(n.Path(), "simdb"), " ")
 }
 
-// choices are the values that a flag takes, nil if they are not known.
+// choices returns the possible values of a flag, or nil if they are not known.
 func choices(f *kong.Flag) []string {
 	if f.Enum != "" {
 		return strings.Split(f.Enum, ",")
@@ -120,7 +120,7 @@ func bash(program, bare command, verbs []command) string {
 		"\tcase ${COMP_WORDS[1]}:$prev in\n")
 	for _, v := range append(verbs, bare, program) {
 		verb := v.name
-		if verb == "" { // a database without the word shell, or what all commands take
+		if verb == "" { // a database without the word shell, or flags of all commands
 			verb = "*"
 		}
 		for _, f := range v.flags {
@@ -202,7 +202,7 @@ func fish(program, _ command, verbs []command) string {
 		switch v.name {
 		case "":
 			when = ""
-		case "shell": // can be left out
+		case "shell": // the word can be omitted
 			when = " -n 'not __fish_seen_subcommand_from " + strings.ReplaceAll(strings.Join(program.words, " "), " shell ", " ") + "'"
 		}
 		for _, f := range v.flags {
@@ -222,8 +222,8 @@ func fish(program, _ command, verbs []command) string {
 	return b.String()
 }
 
-// powershellRest looks up what the word before, or the flag before =, takes; else a command in the
-// first place, and a flag where a dash is typed. Where nothing is found PowerShell completes files.
+// powershellRest completes the values of the word before, or of the flag before =; in the first
+// place, commands; after a dash, flags. If it finds nothing, PowerShell completes files.
 const powershellRest = `    $words = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
     $verb = ''
     if ($words.Count -gt 1 -and $flags.ContainsKey($words[1])) { $verb = $words[1] }

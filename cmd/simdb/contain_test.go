@@ -19,7 +19,7 @@ type containedDoc struct {
 	set      map[string]bool
 }
 
-// quoting returns documents of which many quote others, and some are pages of one template.
+// quoting returns documents. Many of them quote others, and some are pages of one template.
 func quoting(r *rand.Rand, prefix string, n int, from []containedDoc) (docs []containedDoc) {
 	words := func(n int) (all []string) {
 		for range n {
@@ -34,7 +34,7 @@ func quoting(r *rand.Rand, prefix string, n int, from []containedDoc) (docs []co
 			quoted := strings.Fields(others[r.IntN(len(others))].text)
 			at := r.IntN(len(quoted))
 			if all = slices.Concat(all[:len(all)/3], quoted[at:], all[len(all)/3:]); r.IntN(3) == 0 && len(quoted) > at+3 {
-				all = quoted[at:] // nothing else
+				all = quoted[at:] // nothing but the quotation
 			}
 		} else if r.IntN(4) == 0 {
 			all = slices.Concat(template, all[:len(all)/4])
@@ -48,7 +48,7 @@ func quoting(r *rand.Rand, prefix string, n int, from []containedDoc) (docs []co
 	return docs
 }
 
-// share is the share of the shingles of d that another document has.
+// share returns the share of the shingles of d that other has.
 func (d *containedDoc) share(other *containedDoc) float64 {
 	n := 0
 	for s := range d.set {
@@ -67,8 +67,8 @@ func lines(docs []containedDoc) string {
 	return b.String()
 }
 
-// TestContained compares the verbs with brute force by --contains and --within: of a database, of
-// files in much memory and in little, and with --against.
+// TestContained compares the verbs with --contains and --within with brute force: on a database, on
+// files with much memory and with little, and with --against.
 func TestContained(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(35, 2))
@@ -77,7 +77,7 @@ func TestContained(t *testing.T) {
 	write(t, filepath.Join(dir, "s.jsonl"), lines(stored))
 	write(t, filepath.Join(dir, "q.jsonl"), lines(asked))
 	simdb(t, dir, "load", "db", "s.jsonl", "-q")
-	const few = 32 // of more than these documents match names the best of the first ones
+	const few = 32 // if more documents match, the best of the first ones is named
 	for n := range exhaustive.Some(t, 2, 4) {
 		share := []float64{0.1, 0.5, 0.8, 1}[n]
 		for _, flag := range []string{"--contains", "--within"} {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestCopiesKeepTheSame compares what dedup keeps, and the clusters with their keepers, of a database
-// that was written to in every way and of its copies: which document is kept follows the order of
-// writing, so the copies must have it.
+// TestCopiesKeepTheSame compares the results of dedup, and the clusters with their keepers, on a
+// database that was written in every way and on its copies. The order of writing decides which
+// document is kept, so the copies must retain it.
 func TestCopiesKeepTheSame(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 9))
@@ -22,7 +22,7 @@ func TestCopiesKeepTheSame(t *testing.T) {
 			for i := range words {
 				words[i] = fmt.Sprint("w", i)
 			}
-			for range r.IntN(4) { // of a chain without a centre
+			for range r.IntN(4) { // a chain without a centre
 				words[r.IntN(len(words))] = fmt.Sprint("x", r.IntN(4))
 			}
 			fmt.Fprintf(&lines, `{"id":"d%d","text":"%s"}`+"\n", r.IntN(400), strings.Join(words, " "))

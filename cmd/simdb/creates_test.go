@@ -17,8 +17,9 @@ var changers = []string{
 	"Link", "Chmod", "Chown",
 }
 
-// mayChange are the functions that may call them: for temporary folders, the history, and the folder of a job of many processes. Whatever a user names is
-// opened by outfile.Guard, temporary files by vfs.Temp.
+// mayChange lists the functions that may call changers: for temporary folders, the history, and the
+// folder of a job of many processes. Files that a user names are opened by outfile.Guard, temporary
+// files by vfs.Temp.
 var mayChange = []string{
 
 	"records/inputs/sources.go:copyTo",
@@ -28,7 +29,7 @@ var mayChange = []string{
 	"repl/history.go:openHistory", "repl/history.go:tidy",
 }
 
-// No other code of the program changes files by itself.
+// No other code of the program changes files directly.
 func TestOnlyTheGuardOpensOutputs(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

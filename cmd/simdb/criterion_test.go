@@ -15,9 +15,9 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 )
 
-// Every verb without a criterion compares the hashes of a database of pictures by the distance of
-// their kind, compares texts elsewhere, and refuses where there are fingerprints alone; it says so
-// where some documents are not compared.
+// Without a criterion, every verb compares the hashes of a database of pictures by the distance of
+// their kind, and compares texts otherwise. It reports an error if there are only fingerprints, and
+// a note if some documents are not compared.
 func TestDefaultCriterion(t *testing.T) {
 	t.Chdir(t.TempDir())
 	equal := "0123456789abcdef"
@@ -36,17 +36,17 @@ func TestDefaultCriterion(t *testing.T) {
 	os.Mkdir("pictures", 0o777)
 	write(t, "pictures/a.png", scene(t, 1, 40, 0))
 	write(t, "pictures/b.jpg", scene(t, 1, 40, 90))
-	verbs := map[string][]string{ // a place for the database or file
+	verbs := map[string][]string{ // arguments for a database or file
 		"dedup": {"dedup", "X"}, "dedup --against": {"dedup", "Y", "--against", "X"},
 		"review": {"review", "X", "-o", "page.html"}, "pairs": {"pairs", "X"}, "clusters": {"clusters", "X"}, "pairs --sample": {"pairs", "X", "--sample", "10"},
 		"match": {"match", "X", "Y", "--invert"}, "join": {"join", "X", "Y"},
 	}
 	const refused, some = "--near K compares fingerprints", "--near K compares"
 	for _, test := range []struct {
-		what, other string   // and what match and join compare with it
-		status      int      // of all verbs, 0 if a pair is found
-		says        string   // on standard error
-		files       []string // verbs that read it as a file does; nil for a database
+		what, other string   // the data, and the data that match and join compare with it
+		status      int      // of all verbs; 0 if they find a pair
+		says        string   // part of standard error
+		files       []string // verbs that read it as files; nil for a database
 	}{
 		{"prints.simdb", "prints.txt", 2, refused, nil},
 		{"bare.simdb", "prints.txt", 2, refused, nil},
@@ -76,7 +76,7 @@ func TestDefaultCriterion(t *testing.T) {
 			if _, err := os.Stat("page.html"); name == "review" {
 				found = err == nil
 			}
-			// What an input lacks that is only known is not told.
+			// dedup does not report what documents of --against lack.
 			if says := test.says; code != test.status || found != (code == 0) || !strings.Contains(talk, says) && name != "dedup --against" || says == "" && strings.Contains(talk, some) {
 				t.Errorf("%v: status %d, want %d and %q:\n%s%s", args, code, test.status, says, rows, talk)
 			}
@@ -123,8 +123,8 @@ func TestDefaultCriterion(t *testing.T) {
 	}
 }
 
-// What cannot be decoded is neither new nor like nothing: match and join list it with the reason,
-// and end with status 2 unless that is allowed. Other verbs keep it.
+// A picture that cannot be decoded is neither new nor a match: match and join list it with the
+// reason, and end with status 2 unless that is allowed. Other verbs keep it.
 func TestPicturesUnseen(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.Mkdir("p", 0o777)
@@ -161,7 +161,7 @@ func TestPicturesUnseen(t *testing.T) {
 	if got := rowsHere(t, "bank.simdb", "COUNT"); got != "5\n" {
 		t.Errorf("%s are stored", got)
 	}
-	// What is stored is not replaced by what cannot be looked at.
+	// A picture that cannot be looked up does not replace a stored document.
 	before := rowsHere(t, "bank.simdb", "GET 'p/new.png'", "--format=jsonl")
 	write(t, "p/new.png", fresh[:300])
 	simdbHere(t, "load", "bank.simdb", "p", "--images=pdq")
@@ -170,7 +170,8 @@ func TestPicturesUnseen(t *testing.T) {
 	}
 }
 
-// A folder of pictures of one colour: those with the same pixels are copies, in files and databases.
+// In a folder of pictures of a single colour, those with the same pixels are copies, in files and
+// databases.
 func TestPlainPictures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.Mkdir("p", 0o777)
@@ -223,7 +224,7 @@ func TestReviewMatchedPictures(t *testing.T) {
 	}
 }
 
-// Texts of white space alone are no duplicates of each other, by any verb and statement.
+// Texts of white space alone are not duplicates of each other, for any verb and statement.
 func TestBlankTexts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lines := `{"id":"a","text":" "}

@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// crowds are documents that are very much like each other, by name: how many there are with
-// SIMDB_ALL=1, and a line of them.
+// crowds are sets of very similar documents, by name: their number with SIMDB_ALL=1, and a function
+// that makes a line.
 var crowds = []struct {
 	name string
 	docs int
@@ -35,7 +35,7 @@ var crowds = []struct {
 	}},
 	{"word", 300_000, func(*rand.Rand, int, int) string { return text("word") }},
 	{"empty", 300_000, func(*rand.Rand, int, int) string { return text("") }},
-	// Each has 1 to 3 of 100 words changed: the similarities are about 0.8, some above, some below.
+	// Each has 1 to 3 of 100 words changed: similarities are around 0.8, some above, some below.
 	{"family", 100_000, func(r *rand.Rand, _, _ int) string {
 		words := strings.Fields(common(100))
 		for range 1 + r.IntN(3) {
@@ -43,9 +43,11 @@ var crowds = []struct {
 		}
 		return text(strings.Join(words, " "))
 	}},
-	// Each has a part of its own of 12 to 30 words beside 80: it is in the others to 0.73 to 0.87.
+	// Each has 12 to 30 words of its own beside 80 common words. The others contain 0.73 to 0.87 of
+	// it.
 	{"sides", 100_000, func(r *rand.Rand, _, _ int) string { return text(common(80) + random(r, 12+r.IntN(19))) }},
-	// Texts of 5.8 MB, with similarities of 0.85; fewer are shorter, as is their memory.
+	// Texts of 5.8 MB, with similarities of 0.85. If there are fewer, they are shorter, because
+	// --memory is smaller, too.
 	{"big", 50, func(r *rand.Rand, _, n int) string {
 		size := 640_000
 		if n < 50 {
@@ -91,7 +93,7 @@ func random(r *rand.Rand, n int) string {
 	return words.String()
 }
 
-// crowdJobs are commands for texts, and for fingerprints.
+// crowdJobs are the commands for fingerprints (true) or for texts (false).
 var crowdJobs = map[bool][]string{
 	false: {
 		"load x.simdb in", "dedup in -o out.jsonl", "pairs in --jaccard 0.8 --format count", "clusters in --jaccard 0.8 --format count",
@@ -113,7 +115,7 @@ var crowdJobs = map[bool][]string{
 	},
 }
 
-// TestCrowds has commands work on crowds: they end soon, and keep to --memory.
+// TestCrowds runs commands on crowds: they must end soon, and respect --memory.
 func TestCrowds(t *testing.T) {
 	share, memory, seconds := exhaustive.Size(50, 1), exhaustive.Size(64, 256), exhaustive.Size(20.0, 60)
 	for i := range exhaustive.Some(t, 5, len(crowds)) {
@@ -121,7 +123,7 @@ func TestCrowds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir, r, n := t.TempDir(), rand.New(rand.NewPCG(1, 2)), max(c.docs/share, 8)
 			var lines strings.Builder
-			few := 0 // bytes of some lines
+			few := 0 // bytes of a few lines
 			for i := range n {
 				line := c.line(r, i, n)
 				if !strings.Contains(line, `"id"`) {
@@ -136,7 +138,7 @@ func TestCrowds(t *testing.T) {
 			write(t, filepath.Join(dir, "few.jsonl"), lines.String()[:few])
 			for _, job := range crowdJobs[strings.Contains(c.line(r, 0, n), "fingerprint")] {
 				if strings.Contains("family blocks letters", c.name) && strings.HasPrefix(job, "pairs") {
-					continue // a share of all pairs are an answer, and no two texts are equal
+					continue // the answer would be a large share of all pairs, and no two texts are equal
 				}
 				args := strings.Fields(strings.NewReplacer(" in", " in.jsonl", " few", " few.jsonl").Replace(job))
 				cpu, anon := runMeasured(t, dir, append(args, "--memory", fmt.Sprintf("%dMiB", memory), "-q"))
@@ -148,15 +150,15 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// mostMemory returns how many MiB of anonymous memory a command may have.
+// mostMemory returns how many MiB of anonymous memory a command may use.
 func mostMemory(job string, memory int) int {
 	if strings.HasPrefix(job, "load ") {
-		return memory*17/16 + 96 // what it lets the garbage collector have
+		return memory*17/16 + 96 // the limit of the garbage collector
 	}
 	return memory*13/10 + 64
 }
 
-// TestLongIDs has commands read documents whose IDs are five times --memory.
+// TestLongIDs runs commands on documents whose IDs are five times the size of --memory.
 func TestLongIDs(t *testing.T) {
 	const docs, length, memory = 8000, 20_000, 32
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(3, 4))
@@ -176,8 +178,8 @@ func TestLongIDs(t *testing.T) {
 	}
 }
 
-// runMeasured runs simdb and returns the seconds of processor time that it has taken, and how many
-// MiB of anonymous memory. It ends with 0, or with 1 for nothing found.
+// runMeasured runs simdb. It returns the processor time in seconds and the anonymous memory in MiB.
+// The exit status must be 0, or 1 for nothing found.
 func runMeasured(t *testing.T, dir string, args []string) (cpu float64, anon int) {
 	t.Helper()
 	cmd := exec.Command("simdb", args...)
@@ -203,7 +205,7 @@ func runMeasured(t *testing.T, dir string, args []string) (cpu float64, anon int
 	}
 }
 
-// rssAnon returns how many MiB of anonymous memory a process has, 0 if it has ended.
+// rssAnon returns the anonymous memory of a process in MiB, or 0 if it has ended.
 func rssAnon(pid int) (mib int) {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

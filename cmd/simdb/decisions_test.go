@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestDecisionsLikeModel deduplicates families of edited texts with random decisions. What joins
-// what is as if each document were compared with all keepers before it: by the pairs and their
-// similarities that `simdb pairs` lists, without those that decisions keep apart.
+// TestDecisionsLikeModel deduplicates families of edited texts with random decisions. The clusters
+// must be the same as if each document were compared with all keepers before it, by the pairs and
+// similarities that `simdb pairs` lists, without the pairs that decisions separate.
 func TestDecisionsLikeModel(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -40,7 +40,7 @@ func TestDecisionsLikeModel(t *testing.T) {
 			what := []string{"keep", "drop", "allow", "allow", "allow"}[r.IntN(5)]
 			pair := [2]int{min(a, b), max(a, b)}
 			if kind[a] != "" || kind[b] != "" || apart[pair] {
-				continue // it could contradict what was decided before
+				continue // it could contradict an earlier decision
 			}
 			if what == "allow" {
 				apart[pair] = true
@@ -80,7 +80,7 @@ func TestDecisionsLikeModel(t *testing.T) {
 	}
 }
 
-// modelDecisions returns the keeper of each document, and how many join another one.
+// modelDecisions returns the keeper of each document, and how many documents join another.
 func modelDecisions(n int, like map[[2]int]float64, kind map[int]string, apart map[[2]int]bool) (keeper []string, joins int) {
 	var order, keepers []int
 	for _, class := range []string{"keep", "", "drop"} {
@@ -109,7 +109,7 @@ func modelDecisions(n int, like map[[2]int]float64, kind map[int]string, apart m
 	return keeper, joins
 }
 
-// auditedKeepers returns the keeper of each document by an audit, "" for those that are kept.
+// auditedKeepers returns the keeper of each document according to an audit, "" for kept documents.
 func auditedKeepers(t *testing.T, path string) []string {
 	t.Helper()
 	audit := readFile(t, path)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestDedupIsTheSame runs dedup with much and little memory, on several numbers of threads, from a
-// file and from a pipe: the outcome is the same.
+// file and from a pipe. The results must be equal.
 func TestDedupIsTheSame(t *testing.T) {
 	licences, err := filepath.Abs("../../examples/licenses.jsonl.gz")
 	if err != nil {
@@ -64,8 +64,8 @@ func TestDedupIsTheSame(t *testing.T) {
 	}
 }
 
-// TestSweep kills a run: the next one with the same temporary folder removes what it has left, and
-// nothing of a run that is still at work.
+// TestSweep kills a run. The next run with the same temporary folder must remove its files, but
+// none of a run that is still working.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "tmp")
@@ -75,7 +75,7 @@ func TestSweep(t *testing.T) {
 	start := func(gone string) (*exec.Cmd, io.WriteCloser, string) {
 		c := exec.Command("simdb", "dedup", "-", "-q", "--temp-dir", tmp)
 		in, _ := piped(t, c)
-		for { // or go test ends the wait
+		for { // go test ends the wait at the latest
 			if spools, _ := filepath.Glob(filepath.Join(tmp, "*", "input-0")); len(spools) == 1 && spools[0] != gone {
 				return c, in, spools[0]
 			}

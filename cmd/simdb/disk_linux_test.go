@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// failsFull runs a command that must fail for want of space.
+// failsFull runs a command that must fail because the disk is full.
 func failsFull(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("simdb", args...)
@@ -27,8 +27,8 @@ func failsFull(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestFullDiskApply applies decisions on a full disk: nothing is deleted, and all is once there is
-// room.
+// TestFullDiskApply applies decisions on a full disk: nothing is deleted. Once there is space,
+// everything is.
 func TestFullDiskApply(t *testing.T) {
 	disk, dir := vfstest.SmallDisk(t, 1), t.TempDir()
 	var docs, decided strings.Builder
@@ -68,8 +68,9 @@ func TestFullDiskApply(t *testing.T) {
 	}
 }
 
-// TestFullDiskMakers makes databases and files on a disk that gets full. Nothing is left of what has
-// to be whole, nor said to be created, and once there is space the same command makes it.
+// TestFullDiskMakers makes databases and files on a disk that becomes full. Outputs that must be
+// complete leave nothing behind and are not reported as created, and once there is space the same
+// command makes them.
 func TestFullDiskMakers(t *testing.T) {
 	dir := t.TempDir()
 	const docs = 3000
@@ -130,8 +131,8 @@ func TestFullDiskMakers(t *testing.T) {
 	}
 }
 
-// TestFullDiskLevel has a disk for temporary files that is smaller than what --level takes: there
-// is an error, and neither an output nor a temporary file is left.
+// TestFullDiskLevel has a disk for temporary files that is too small for --level. It must return an
+// error, and leave neither an output nor temporary files.
 func TestFullDiskLevel(t *testing.T) {
 	disk, dir := vfstest.SmallDisk(t, 1), t.TempDir()
 	var docs strings.Builder
@@ -151,7 +152,7 @@ func TestFullDiskLevel(t *testing.T) {
 	}
 }
 
-// A name that is not UTF-8 is that of a file, byte for byte, in every argument and output.
+// A file name that is not UTF-8 works byte for byte in every argument and output.
 func TestNamesOfBytes(t *testing.T) {
 	newFolder(t)
 	text, err := os.ReadFile("in.jsonl")
@@ -178,7 +179,7 @@ func TestNamesOfBytes(t *testing.T) {
 	}
 }
 
-// What is written to an open file has no audit beside the name that the system gives to it.
+// An output to an open file writes no audit beside the name that the system gives the file.
 func TestOutputToOpenFile(t *testing.T) {
 	dir := newFolder(t)
 	f, err := os.Create("out")

@@ -1,9 +1,9 @@
 package main
 
-// example is a command line of the help of a command, and what it does.
+// example is a command line in the help of a command, and its effect.
 type example struct{ line, does string }
 
-// examples are those of each command, by its name.
+// examples are the examples of each command, by its name.
 var examples = map[string][]example{
 	"dedup": {
 		{`simdb dedup crawl.jsonl -o kept.jsonl`, "Keep the first of all documents that share 80 % of their shingles."},

@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/internal/corpora"
 )
 
-// licences are the documents of the example file.
+// licences returns the documents of the example file.
 func licences(t *testing.T) (docs []engine.Doc) {
 	t.Helper()
 	for line := range corpora.Lines(t, "../../examples/licenses.jsonl.gz") {
@@ -37,7 +37,7 @@ func licences(t *testing.T) (docs []engine.Doc) {
 	return docs
 }
 
-// oddDocs are documents that a format could lose something of.
+// oddDocs returns documents that a format could store incompletely.
 func oddDocs() []engine.Doc {
 	given := func(n engine.Fingerprint) *engine.Fingerprint { return &n }
 	long := strings.Repeat("many words of a long text, ", 20000)
@@ -55,7 +55,7 @@ func oddDocs() []engine.Doc {
 	}
 }
 
-// A database is equal after an export and a load: ids, texts, fields, times, fingerprints, answers.
+// Export and load give an equal database: ids, texts, fields, times, fingerprints, answers.
 func TestExportRoundTrip(t *testing.T) {
 	all := append(licences(t)[:80], oddDocs()...)
 	wide := func(docs []engine.Doc, words int, several bool) []engine.Doc {
@@ -93,7 +93,7 @@ func TestExportRoundTrip(t *testing.T) {
 	for name, c := range map[string]struct {
 		o     engine.Options
 		docs  []engine.Doc
-		lines bool // only JSON lines have a form for it
+		lines bool // only JSON lines can represent it
 	}{
 		"plain":      {engine.Options{}, all, false},
 		"chars":      {engine.Options{Shingle: 5, Sketch: 32, Features: engine.Features{Unit: engine.UnitChars, MinWords: 20}}, all, false},
@@ -106,7 +106,7 @@ func TestExportRoundTrip(t *testing.T) {
 	} {
 		for _, ending := range []string{".jsonl", ".jsonl.gz", ".parquet"} {
 			if ending == ".jsonl.gz" && name != "plain" {
-				continue // compression is the same of all
+				continue // compression works the same for all formats
 			}
 			t.Run(name+ending, func(t *testing.T) {
 				t.Chdir(t.TempDir())
@@ -131,8 +131,8 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
-// createWith creates a database of documents, some of which are replaced and some deleted, in
-// tables and a log.
+// createWith creates a database of documents in tables and a log. Some documents are replaced and
+// some deleted.
 func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) {
 	t.Helper()
 	db, err := engine.Create(path, &o)
@@ -169,7 +169,8 @@ func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) 
 	}
 }
 
-// contents returns all documents of a database, by ID, and what is found near and similar to some.
+// contents returns all documents of a database, by ID, and the matches of some of them by NEAR and
+// by similarity.
 func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers map[string]string) {
 	t.Helper()
 	db, s := snapshotOf(t, path)
@@ -192,7 +193,7 @@ func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers ma
 	return docs, answers
 }
 
-// equalDatabases compares two databases. If anew is set, fields may be written differently.
+// equalDatabases compares two databases. If anew is set, the JSON text of fields may differ.
 func equalDatabases(t *testing.T, a, b string, anew bool) {
 	t.Helper()
 	one, of1 := contents(t, a)
@@ -222,9 +223,9 @@ func equalDatabases(t *testing.T, a, b string, anew bool) {
 	}
 }
 
-// oneLine returns fields as they were given, unless they are on several lines.
+// oneLine returns fields unchanged unless they span lines.
 func oneLine(fields []byte) []byte {
-	if strings.ContainsAny(string(fields), "\n ") { // between members blanks may go
+	if strings.ContainsAny(string(fields), "\n ") { // blanks between members may disappear
 		var v map[string]json.RawMessage
 		if json.Unmarshal(fields, &v) == nil {
 			fields, _ = json.Marshal(v)
@@ -233,7 +234,7 @@ func oneLine(fields []byte) []byte {
 	return fields
 }
 
-// decoded returns the fields with exact numbers, except for those that are written in another way.
+// decoded returns the fields with exact numbers, except numbers that the export writes differently.
 func decoded(t *testing.T, fields []byte) (v map[string]any) {
 	t.Helper()
 	if len(fields) == 0 {
@@ -254,7 +255,7 @@ func decoded(t *testing.T, fields []byte) (v map[string]any) {
 	return v
 }
 
-// What JSON has no form for is an error, and never lost.
+// What JSON cannot represent is an error, and never lost silently.
 func TestExportRefuses(t *testing.T) {
 	for name, d := range map[string]engine.Doc{
 		"id":     {ID: "a\xff", Text: "x"},

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Of a list of random decimal numbers every planted pair is found, also where some have 16 digits
-// and the user says that they are decimal.
+// Every planted pair in a list of random decimal numbers is found, even if some have 16 digits and
+// the user says that they are decimal.
 func TestDecimalList(t *testing.T) {
 	dir := t.TempDir()
 	for _, sixteen := range []bool{false, true} {

@@ -27,7 +27,7 @@ gzip or zstd; - is standard input.
   simdb corpus.simdb "NEAR('doc-17', 3)"    search the database
   simdb corpus.simdb                        open a prompt`
 
-// help prints the help of a command: for -h the short one.
+// help prints the help of a command: the short help for -h.
 func (h helper) help(options kong.HelpOptions, ctx *kong.Context) error {
 	var text bytes.Buffer
 	write := long
@@ -55,8 +55,8 @@ type helper struct {
 	short bool // -h
 }
 
-// long writes the help of a command as kong does, except that it shows flags of which one is
-// required, that flags of all commands are only named, and that examples come last.
+// long writes the help of a command as kong does, except that it shows groups of flags where one is
+// required, only names the flags of all commands, and ends with examples.
 func long(text *bytes.Buffer, options kong.HelpOptions, ctx *kong.Context) error {
 	to, selected := ctx.Stdout, ctx.Selected()
 	ctx.Stdout = text
@@ -77,14 +77,15 @@ func long(text *bytes.Buffer, options kong.HelpOptions, ctx *kong.Context) error
 	return err
 }
 
-// usual are the flags of the short help of a command, as far as it has them: mostFlags of them.
+// usual lists the flags that the short help of a command shows first; it shows at most mostFlags.
 var usual = strings.Fields(`near jaccard levenshtein within contains output add explain keep against against-add
 	input-format id-field text-field images files html time-field param header format create older ttl sample summary
 	shingle bits memory resume verify level dry-run audit`)
 
 const mostFlags = 10
 
-// short writes usage, examples and the usual flags of a command; of the program, its commands.
+// short writes usage, examples and the usual flags of a command; for the program, it lists the
+// commands.
 func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 	selected := ctx.Selected()
 	if selected == nil {
@@ -135,16 +136,16 @@ func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 	return nil
 }
 
-// clause is the beginning of a help that stands alone.
+// clause matches the first part of a help text that can stand alone.
 var clause = regexp.MustCompile(`^.*?(?:[.;:]\s|\.?$| \()`)
 
-// shortWidth is how wide a short help is, and shortFlag its column of flags.
+// shortWidth is the width of the short help, and shortFlag the width of its column of flags.
 const (
 	shortWidth = 80
 	shortFlag  = 26
 )
 
-// rank is the place of a flag among the usual ones, or after them.
+// rank returns the place of a flag in usual, or len(usual) if it is not there.
 func rank(name string) int {
 	if at := slices.Index(usual, name); at >= 0 {
 		return at
@@ -152,12 +153,12 @@ func rank(name string) int {
 	return len(usual)
 }
 
-// shownFlags returns those of flags that are shown.
+// shownFlags returns the flags that are not hidden.
 func shownFlags(flags []*kong.Flag) []*kong.Flag {
 	return slices.DeleteFunc(slices.Clone(flags), func(f *kong.Flag) bool { return f.Hidden })
 }
 
-// inOneLine names flags in one line.
+// inOneLine lists the names of flags on one line.
 func inOneLine(flags []*kong.Flag) string {
 	var names []string
 	for _, f := range flags {

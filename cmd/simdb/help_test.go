@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// Every command has examples, of that command, with flags that it has.
+// Every command has examples. They are lines of that command, with flags that it has.
 func TestExamples(t *testing.T) {
 	parsed := map[string]bool{}
 	for name, all := range examples {
@@ -43,7 +43,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// exampleArgs returns the arguments of simdb in a line for a shell.
+// exampleArgs splits a line for a shell into the arguments of simdb.
 func exampleArgs(t *testing.T, line string) []string {
 	words := shellWord.FindAllString(line, -1)
 	from := slices.Index(words, "simdb")
@@ -60,10 +60,10 @@ func exampleArgs(t *testing.T, line string) []string {
 	return words
 }
 
-// shellWord is a word of a line for a shell, in quotes or without.
+// shellWord matches a word of a line for a shell, with or without quotes.
 var shellWord = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 
-// The help of a command only names the flags of all commands; that of simdb explains them.
+// The help of a command only names the flags of all commands; the help of simdb explains them.
 func TestHelpFlags(t *testing.T) {
 	_, own, _ := simdbHere(t, "stats", "--help")
 	_, all, _ := simdbHere(t, "--help")
@@ -78,7 +78,7 @@ func TestHelpFlags(t *testing.T) {
 	}
 }
 
-// The format of inputs is --input-format in all commands, and --format that of outputs.
+// In all commands, --input-format is the format of inputs, and --format the format of outputs.
 func TestInputFormat(t *testing.T) {
 	found := 0
 	for name, command := range leaves(model(t)) {
@@ -96,7 +96,7 @@ func TestInputFormat(t *testing.T) {
 	}
 }
 
-// -h is usage, examples and the flags that are used most, on a screen or two; --help has all.
+// -h prints usage, examples and the most used flags, on a screen or two; --help prints everything.
 func TestShortHelp(t *testing.T) {
 	for name, command := range leaves(model(t)) {
 		args := strings.Fields(name)
@@ -132,7 +132,8 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
-// bash completes what follows --flag= as what follows --flag, and the words of an argument.
+// bash completes the text after --flag= in the same way as after --flag, and the words of an
+// argument.
 func TestBashCompletion(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash")
@@ -150,7 +151,7 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
-// The manual page has the examples as they are typed, and each flag.
+// The manual page has the examples as a user types them, and each flag.
 func TestManual(t *testing.T) {
 	_, page, _ := simdbHere(t, "--man")
 	if !strings.Contains(page, `simdb corpus.simdb \(dqNEAR('doc\-17', 3)\(dq`) {

@@ -20,19 +20,19 @@ func hasTable(pid int) bool {
 	return err == nil && strings.Contains(string(maps), ".sst")
 }
 
-// TestIdleSession has a session wait for its next statement while the tables that it has open are
-// merged: it lets them go, and answers as before.
+// TestIdleSession makes a session wait for its next statement while its open tables are merged. It
+// must close them, and then answer as before.
 func TestIdleSession(t *testing.T) {
 	dir := t.TempDir()
 	simdb(t, dir, "x.simdb", "--create", `PUT {"id":"a","text":"one two three"}`)
 	simdb(t, dir, "compact", "x.simdb")
-	for _, first := range []string{"", "COUNT;\n"} { // before the first statement, and after it
+	for _, first := range []string{"", "COUNT;\n"} { // wait before the first statement, and after it
 		cmd := exec.Command("simdb", "x.simdb")
 		cmd.Dir = dir
 		in, pipe := piped(t, cmd)
 		out := bufio.NewScanner(pipe)
 		io.WriteString(in, first)
-		for !hasTable(cmd.Process.Pid) { // or go test ends the wait
+		for !hasTable(cmd.Process.Pid) { // go test ends the wait at the latest
 			time.Sleep(time.Millisecond)
 		}
 		if first != "" && (!out.Scan() || out.Text() != "1") {

@@ -16,14 +16,14 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// levelDoc is a document of TestLevel: its text is lines, or paragraphs of one line.
+// levelDoc is a document of TestLevel. Its text consists of lines, or of paragraphs of one line.
 type levelDoc struct {
 	id    string
 	units []string
 }
 
-// levelModel returns the texts that stay, "" for a document that is dropped, and the lines of the
-// audit: line of the input, unit, line and unit of the keeper; or line and "empty".
+// levelModel returns the texts that stay, "" for a dropped document, and the lines of the audit:
+// line of the input, unit, line and unit of the keeper; or line and "empty".
 func levelModel(docs []levelDoc, separator string, minWords, minCount int) (texts, audit []string) {
 	type place struct{ doc, unit int }
 	count, first := map[string]int{}, map[string]place{}
@@ -53,11 +53,11 @@ func levelModel(docs []levelDoc, separator string, minWords, minCount int) (text
 	return texts, audit
 }
 
-// randomDocs returns documents of units that often come again, with other spaces and in other case.
+// randomDocs returns documents of units that often repeat, with other spaces and in other case.
 func randomDocs(r *rand.Rand) []levelDoc {
 	docs := make([]levelDoc, 120)
 	for d := range docs {
-		docs[d].id = fmt.Sprint("d", r.IntN(60)) // ids come again, too
+		docs[d].id = fmt.Sprint("d", r.IntN(60)) // ids repeat, too
 		for range r.IntN(5) {
 			unit := strings.Repeat("word ", r.IntN(4)) + fmt.Sprint("Unit ", r.IntN(40))
 			switch r.IntN(4) {
@@ -72,7 +72,7 @@ func randomDocs(r *rand.Rand) []levelDoc {
 	return docs
 }
 
-// TestLevel compares dedup --level with a model: what is kept, in the form of the input, and the
+// TestLevel compares dedup --level with a model: the kept text, in the form of the input, and the
 // audit, with much and with little memory, on one thread and on several.
 func TestLevel(t *testing.T) {
 	for round := range exhaustive.Every(t, 3).Of(8) {
@@ -114,7 +114,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// levelJSON writes documents as JSON lines, without those that are dropped.
+// levelJSON writes documents as JSON lines. It omits dropped documents unless dropped is set.
 func levelJSON(docs []levelDoc, texts []string, dropped bool) []byte {
 	var b bytes.Buffer
 	for d, doc := range docs {
@@ -152,7 +152,7 @@ func levelWARC(docs []levelDoc, texts []string, dropped bool) []byte {
 	return b.Bytes()
 }
 
-// levelAudit returns an audit as levelModel has it.
+// levelAudit returns an audit in the form of levelModel.
 func levelAudit(t *testing.T, path string) string {
 	t.Helper()
 	type auditRow struct {
@@ -160,7 +160,7 @@ func levelAudit(t *testing.T, path string) string {
 		KeeperLine int `json:"keeper_line"`
 		KeeperUnit int `json:"keeper_unit"`
 		Rule       string
-		Simdb      string // of the head
+		Simdb      string // from the head
 	}
 	var b strings.Builder
 	for _, row := range jsonLines[auditRow](t, path) {
@@ -175,7 +175,8 @@ func levelAudit(t *testing.T, path string) string {
 	return b.String()
 }
 
-// TestLevelFolder cuts several files to a folder; a dry run counts the same and writes nothing.
+// TestLevelFolder cuts several files to a folder; a dry run reports the same counts and writes
+// nothing.
 func TestLevelFolder(t *testing.T) {
 	dir := t.TempDir()
 	same := "these are ten words that come again in every file here"
@@ -215,7 +216,7 @@ func TestLevelFolder(t *testing.T) {
 	}
 }
 
-// A text that is a list cannot be cut, wherever in a file it is.
+// A text that is a list cannot be cut, wherever it is in a file.
 func TestLevelOfLists(t *testing.T) {
 	for _, n := range []int{0, 3, 20_000} {
 		dir := t.TempDir()

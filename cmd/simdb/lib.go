@@ -6,10 +6,10 @@ package main
 //
 //	CGO_ENABLED=1 go build -buildmode=c-shared -tags simdb_library -o libsimdb.so ./cmd/simdb
 //
-// A call begins with simdb_start, which returns at once; simdb_wait returns when it has ended, or
-// after some time, so that the caller can look for a Ctrl-C meanwhile and simdb_cancel it.
-// simdb_result gives the outcome and ends the call. The memory that it gives is freed by
-// simdb_free and simdb_table_free.
+// A call begins with simdb_start, which returns at once. simdb_wait returns when the call has
+// ended, or after some time, so that the caller can check for Ctrl-C and simdb_cancel the call.
+// simdb_result returns the outcome and ends the call. The caller frees the memory of the outcome
+// with simdb_free and simdb_table_free.
 
 /*
 #include <stdlib.h>
@@ -37,12 +37,12 @@ import (
 	"github.com/simdb/simdb/records/arrow"
 )
 
-// opened are the databases of the process.
+// opened has the open databases of the process.
 var opened library.Library
 
 func init() { option.Use(&library.Keywords) }
 
-// call is a call that runs, or has ended.
+// call is a call that is running or has ended.
 type call struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -50,10 +50,11 @@ type call struct {
 	err    error
 }
 
-// simdb_start begins a call: a library.Request as JSON, a table for each of names, and the words of
-// fingerprints. It takes over the streams. The request and the numbers must stay until the call has
-// ended. With now it has ended when simdb_start returns, which suits those that take microseconds.
-// The handle is set, as the exception of a signal handler would lose what is returned.
+// simdb_start begins a call. Its arguments are a library.Request as JSON, a table for each of
+// names, and the words of fingerprints. simdb_start becomes the owner of the streams. The request
+// and the numbers must remain valid until the call has ended. If now is set, the call has ended
+// when simdb_start returns, which suits calls of a few microseconds. The handle is an output
+// argument, because an exception of a signal handler would lose a return value.
 //
 //export simdb_start
 func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t, now C.int, handle *C.uintptr_t) {
@@ -64,7 +65,7 @@ func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayS
 	var inputs []*held
 	for i, s := range unsafe.Slice(streams, tables) {
 		in := &held{name: C.GoString(unsafe.Slice(names, tables)[i])}
-		in.stream = *s // as the interface moves structures
+		in.stream = *s // moved as the Arrow C interface prescribes
 		s.release = nil
 		inputs = append(inputs, in)
 	}
@@ -85,7 +86,7 @@ func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayS
 	}
 }
 
-// perform is a call.
+// perform executes a call.
 func perform(ctx context.Context, text []byte, inputs []*held, numbers []uint64) (*library.Reply, error) {
 	r := &library.Request{Tables: map[string]*arrow.Table{}, Numbers: numbers}
 	if err := json.Unmarshal(text, r); err != nil {
@@ -104,7 +105,7 @@ func perform(ctx context.Context, text []byte, inputs []*held, numbers []uint64)
 	return opened.Run(ctx, r)
 }
 
-// held is a stream of Arrow arrays and what was read of it, in memory of C.
+// held is a stream of Arrow arrays and the arrays read from it, in C memory.
 type held struct {
 	name   string
 	stream C.struct_ArrowArrayStream
@@ -149,7 +150,7 @@ func (h *held) table(ctx context.Context) (*arrow.Table, error) {
 	return nil, ctx.Err()
 }
 
-// release gives all back.
+// release frees the arrays, the schema and the stream.
 func (h *held) release() {
 	for _, a := range h.arrays {
 		C.simdb_array_release(a)
@@ -165,8 +166,8 @@ func (h *held) release() {
 	C.free(unsafe.Pointer(s))
 }
 
-// simdb_wait waits for the end of a call, at most for the given milliseconds. It returns 1 if the
-// call has ended.
+// simdb_wait waits until a call has ended, but at most the given number of milliseconds. It returns
+// 1 if the call has ended.
 //
 //export simdb_wait
 func simdb_wait(h C.uintptr_t, milliseconds C.int64_t) C.int {
@@ -181,14 +182,14 @@ func simdb_wait(h C.uintptr_t, milliseconds C.int64_t) C.int {
 	}
 }
 
-// simdb_cancel asks a call to end early. It ends nevertheless through simdb_wait and simdb_result.
+// simdb_cancel asks a call to end early. simdb_wait and simdb_result are still needed to end it.
 //
 //export simdb_cancel
 func simdb_cancel(h C.uintptr_t) { cgo.Handle(h).Value().(*call).cancel() }
 
-// simdb_result waits for the end of a call and gives its outcome: JSON, with the values of the
-// reply or an "error"; a table, or NULL; and of a dedup a table with the mask, or NULL. The call is
-// over then.
+// simdb_result waits until a call has ended and returns its outcome: JSON, with the values of the
+// reply or an "error"; a table, or NULL; and for dedup a table with the mask, or NULL. It frees the
+// handle.
 //
 //export simdb_result
 func simdb_result(h C.uintptr_t, text **C.char, table, mask **C.struct_simdb_table) {
@@ -225,7 +226,7 @@ func simdb_result(h C.uintptr_t, text **C.char, table, mask **C.struct_simdb_tab
 //export simdb_free
 func simdb_free(p *C.char) { C.free(unsafe.Pointer(p)) }
 
-// simdb_main is the program simdb with these arguments. It ends the process.
+// simdb_main runs the program simdb with these arguments. It ends the process.
 //
 //export simdb_main
 func simdb_main(count C.int, args **C.char) {
@@ -237,14 +238,14 @@ func simdb_main(count C.int, args **C.char) {
 	os.Exit(run(all))
 }
 
-// simdb_version is the version, in memory that stays.
+// simdb_version returns the version, in memory that is never freed.
 //
 //export simdb_version
 func simdb_version() *C.char { return versionText }
 
 var versionText = C.CString(version.String())
 
-// tableOf copies columns to memory of C.
+// tableOf copies columns to C memory.
 func tableOf(columns []*library.Column) *C.struct_simdb_table {
 	rows := 0
 	if len(columns) > 0 {
@@ -276,7 +277,7 @@ func tableOf(columns []*library.Column) *C.struct_simdb_table {
 	return t
 }
 
-// set sets a buffer, which is never NULL then.
+// set sets a buffer to a copy of data. The buffer is not NULL even if data is empty.
 func set(c *C.struct_simdb_column, i int, data []byte) {
 	p := C.malloc(C.size_t(len(data) + 1))
 	if len(data) > 0 {
@@ -285,13 +286,13 @@ func set(c *C.struct_simdb_column, i int, data []byte) {
 	c.buffer[i], c.bytes[i] = p, C.int64_t(len(data))
 }
 
-// bytesOf are the bytes of numbers.
+// bytesOf returns the memory of numbers as bytes.
 func bytesOf[T any](values []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(one)))
 }
 
-// bitmap has a bit for each value.
+// bitmap returns a bit for each value.
 func bitmap(values []bool) []byte {
 	b := make([]byte, (len(values)+7)/8)
 	for i, v := range values {

@@ -23,12 +23,12 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// loadLines are lines of a file to load, and what a load must make of them.
+// loadLines are lines of a file to load, with the expected result.
 type loadLines struct {
-	ending string // of the file's name
+	ending string // extension of the file's name
 	lines  []string
-	docs   []loadedDoc // of good lines, in their order; an ID may be there again
-	bad    []int       // lines that cannot be used, from 1
+	docs   []loadedDoc // documents of valid lines, in order; IDs may repeat
+	bad    []int       // invalid lines, from 1
 }
 
 // A loadedDoc is a document as a load must store it.
@@ -38,12 +38,12 @@ type loadedDoc struct {
 	HasFingerprint bool
 }
 
-// fingerprintLines returns a list of fingerprints: IDs again, and lines that are damaged, blank or
-// long.
+// fingerprintLines returns a list of fingerprints: some IDs repeat, and some lines are damaged,
+// blank or long.
 func fingerprintLines(r *rand.Rand, n int) loadLines {
 	l := loadLines{ending: ".tsv"}
 	for i := range n {
-		id, fp := fmt.Sprint("d", r.IntN(n)), r.Uint64()|1<<63 // with a letter or not, 16 digits
+		id, fp := fmt.Sprint("d", r.IntN(n)), r.Uint64()|1<<63 // 16 digits, with a letter or without
 		switch r.IntN(300) {
 		case 0:
 			l.lines, l.bad = append(l.lines, "0xff\t"+id+"\tmore"), append(l.bad, i+1)
@@ -83,7 +83,7 @@ func textLines(r *rand.Rand, n int) loadLines {
 	return l
 }
 
-// want returns the documents that stay, in their order.
+// want returns the documents that remain, in order.
 func (l *loadLines) want() (docs []loadedDoc) {
 	last := map[string]int{}
 	for i, d := range l.docs {
@@ -97,8 +97,8 @@ func (l *loadLines) want() (docs []loadedDoc) {
 	return docs
 }
 
-// TestLoadLikeModel loads files of all kinds, with one processor and with several, in one table and
-// in many: the documents, their order, and the lines that are rejected are those of a model.
+// TestLoadLikeModel loads files of all kinds, with one processor and with several, into one table
+// and into many. The documents, their order, and the rejected lines must equal those of a model.
 func TestLoadLikeModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	encode := map[string]func(s string) []byte{
@@ -157,7 +157,7 @@ func TestLoadLikeModel(t *testing.T) {
 	}
 }
 
-// checkLoaded compares a database with what a load must have made.
+// checkLoaded compares a database with the expected result of a load.
 func checkLoaded(t *testing.T, path string, l *loadLines) {
 	t.Helper()
 	_, snap := snapshotOf(t, path)
@@ -200,7 +200,7 @@ func checkRejects(t *testing.T, path string, l *loadLines) {
 	}
 }
 
-// killedCode is the exit code of a process that was killed.
+// killedCode returns the exit code of a killed process.
 func killedCode() int {
 	if runtime.GOOS == "windows" {
 		return 1
@@ -208,8 +208,8 @@ func killedCode() int {
 	return -1
 }
 
-// TestLoadKilled kills a load again and again, each time somewhere, and continues with --resume: in
-// the end the documents are those of a load that was not killed.
+// TestLoadKilled kills a load repeatedly at random times, and continues with --resume. In the end
+// the documents must equal those of an uninterrupted load.
 func TestLoadKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, l := range []loadLines{fingerprintLines(r, 100_000), textLines(r, 10_000)} {
@@ -240,8 +240,8 @@ func TestLoadKilled(t *testing.T) {
 	}
 }
 
-// TestLoadResumesEachFile interrupts a load of several files in none of its tables: each file has a
-// mark of its own, and what follows in it is read.
+// TestLoadResumesEachFile resumes a load of several files that have grown. Each file has a mark of
+// its own, and the lines after it are read.
 func TestLoadResumesEachFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, from, n int) {

@@ -1,7 +1,7 @@
 // Command simdb is the near-duplicate database on the command line: it loads documents, finds
 // similar ones, removes near-duplicates from files, and runs statements at a prompt or in scripts.
 //
-// Data goes to standard output, messages and progress to standard error. The exit status is that of
+// Data goes to standard output, messages and progress to standard error. Exit statuses are those of
 // grep: 0 done or found, 1 nothing found, 2 an error, 130 interrupted.
 package main
 
@@ -23,7 +23,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run is the program: it returns the exit status.
+// run runs the program and returns its exit status.
 func run(args []string) int {
 	a := app.New()
 	defer a.CleanUp()
@@ -58,7 +58,7 @@ func run(args []string) int {
 	}
 	err = ctx.Run(a)
 	if err == nil && a.Interrupted() {
-		err = app.ErrInterrupted // a script that is interrupted should not run its next command
+		err = app.ErrInterrupted // an interrupted script should not run its next command
 	}
 	if err != nil {
 		return a.Fail(err)
@@ -74,11 +74,11 @@ func helpFor(args []string) []string {
 	return append(slices.Clone(args[1:]), "--help")
 }
 
-// pathMarks are characters in the paths of databases that no command has in its name.
+// pathMarks are characters that occur in paths of databases but in no command name.
 const pathMarks = `./\`
 
-// unknown returns an error if the first word is meant as a command but is none: it is not a
-// database, and it stands alone, has flags after it, or is close to the name of a command.
+// unknown returns an error if the first word looks like a mistyped command: it is neither a command
+// nor a database, and it stands alone, is followed by flags, or is close to the name of a command.
 func unknown(args []string) error {
 	word := args[0]
 	if word == "" || strings.HasPrefix(word, "-") || strings.ContainsAny(word, pathMarks) || slices.Contains(commandNames(), word) || inputs.Exists(word) {
@@ -88,7 +88,7 @@ func unknown(args []string) error {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
 	for _, arg := range args[1:] {
-		if strings.Contains(arg, " ") { // a statement, for a database of this name
+		if strings.Contains(arg, " ") { // a statement, for a database with this name
 			return nil
 		}
 	}
@@ -102,7 +102,7 @@ func unknown(args []string) error {
 	return err
 }
 
-// elsewhere are words that other programs have, for commands or flags, and what to type here.
+// elsewhere maps commands and flags of other programs to their equivalents here.
 var elsewhere = func() map[string]string {
 	all := map[string]string{}
 	for words, instead := range map[string]string{
@@ -132,8 +132,8 @@ var elsewhere = func() map[string]string {
 	return all
 }()
 
-// joinNegative turns --flag -1 into --flag=-1. kong would take -1 for a flag; so the flag's own
-// error is shown.
+// joinNegative turns --flag -1 into --flag=-1. kong would read -1 as a flag; this way the flag
+// reports its own error.
 func joinNegative(args []string) []string {
 	var out []string
 	for i, arg := range args {
@@ -152,7 +152,8 @@ func isNegative(s string) bool {
 	return len(s) > 1 && s[0] == '-' && s != "-0" && (s[1] >= '0' && s[1] <= '9' || s[1] == '.')
 }
 
-// parse parses the arguments. It returns an error of type exited if kong has done everything.
+// parse parses the arguments. It returns an error of type exited if kong has already done
+// everything.
 func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -166,10 +167,10 @@ func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 	return parser.Parse(args)
 }
 
-// noValue is kong's error for a flag that ends the line.
+// noValue matches kong's error for a flag without a value at the end of the line.
 var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "EOL" \(<EOL>\)|missing value, expecting .*)$`)
 
-// explained returns kong's error of wrong arguments, in words that say what would be right.
+// explained rewords kong's error about arguments, to say what would be right.
 func explained(err error, args []string) error {
 	text := err.Error()
 	switch flag := noValue.FindStringSubmatch(text); {

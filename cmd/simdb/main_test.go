@@ -30,7 +30,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// testPrograms are programs other than simdb that tests start, as which the test binary runs.
+// testPrograms are programs other than simdb that tests start; the test binary runs as each of
+// them.
 var testPrograms = map[string]func(){}
 
 func TestMain(m *testing.M) {
@@ -39,14 +40,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
-// TestScripts runs the scripts in testdata/script: a command line user's session each.
+// TestScripts runs the scripts in testdata/script. Each is a session of a command-line user.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv(tempVariable(), e.Getenv("WORK")+"/tmp")
 			e.Setenv(kernel.Env, os.Getenv(kernel.Env))
-			e.Setenv("GOGC", "400") // hundreds of short processes, a sixth of whose time is the collector's
+			e.Setenv("GOGC", "400") // the collector used a sixth of the time of hundreds of short processes
 			examples, err := filepath.Abs("../../examples")
 			e.Setenv("EXAMPLES", examples)
 			_, missing := os.Stat("no file has this name")
@@ -60,7 +61,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// tempVariable is the variable that says where temporary files are made.
+// tempVariable returns the environment variable for the folder of temporary files.
 func tempVariable() string {
 	if runtime.GOOS == "windows" {
 		return "TMP"
@@ -85,7 +86,7 @@ func cmdStatus(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// empty folder... fails unless nothing is in the folders.
+// empty folder... fails unless the folders are empty.
 func cmdEmpty(ts *testscript.TestScript, _ bool, args []string) {
 	for _, folder := range args {
 		entries, err := os.ReadDir(ts.MkAbs(folder))
@@ -144,14 +145,14 @@ func cmdHold(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { db.Close() })
 }
 
-// count n file: the file has n lines.
+// count n file checks that the file has n lines.
 func cmdCount(ts *testscript.TestScript, _ bool, args []string) {
 	if n := strings.Count(ts.ReadFile(args[1]), "\n"); strconv.Itoa(n) != args[0] {
 		ts.Fatalf("%s has %d lines, want %s", args[1], n, args[0])
 	}
 }
 
-// bytes file quoted writes a file of a Go string's bytes.
+// bytes file quoted writes the bytes of a quoted Go string to a file.
 func cmdBytes(ts *testscript.TestScript, _ bool, args []string) {
 	s, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
@@ -171,7 +172,7 @@ func cmdFlip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(names[0], b, 0o666))
 }
 
-// simdb runs the program in dir and returns what it wrote.
+// simdb runs the program in dir and returns its output.
 func simdb(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	var out, talk strings.Builder
@@ -217,7 +218,7 @@ func piped(t *testing.T, c *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	return in, out
 }
 
-// snapshotOf opens a database for reading, and a snapshot of it, until the test ends.
+// snapshotOf opens a database for reading and takes a snapshot. Both stay open until the test ends.
 func snapshotOf(t *testing.T, path string) (*engine.DB, *engine.Snapshot) {
 	t.Helper()
 	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
@@ -233,7 +234,7 @@ func snapshotOf(t *testing.T, path string) (*engine.DB, *engine.Snapshot) {
 	return db, s
 }
 
-// noPairs checks that no fingerprints of a database differ in three bits or fewer.
+// noPairs checks that all fingerprints of a database differ in more than three bits.
 func noPairs(t *testing.T, path string) {
 	t.Helper()
 	_, s := snapshotOf(t, path)
@@ -242,8 +243,8 @@ func noPairs(t *testing.T, path string) {
 	}
 }
 
-// Pairs of loaded fingerprints are those that brute force finds, also when they come in several
-// loads and formats.
+// Pairs of loaded fingerprints equal those of brute force, even if they come in several loads and
+// formats.
 func TestPairsAgainstBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	dir := t.TempDir()
@@ -293,15 +294,15 @@ func TestPairsAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// hearing lets children get a signal that the test may have been started with ignored, as nohup
-// does: ignoring is inherited, a handler is not.
+// hearing lets child processes receive a signal that the test may ignore, as under nohup: children
+// inherit ignored signals, but not handlers.
 func hearing(t *testing.T, sig os.Signal) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, sig)
 	t.Cleanup(func() { signal.Stop(c) })
 }
 
-// What was read before Ctrl-C is stored, and --resume continues after it.
+// Documents read before Ctrl-C are stored, and --resume continues after them.
 func TestInterruptedLoad(t *testing.T) {
 	hearing(t, os.Interrupt)
 	dir := t.TempDir()
@@ -328,7 +329,7 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 	io.WriteString(w, all.String()[:strings.Index(all.String(), `{"id":"d20"`)])
 	talk := bufio.NewReader(stderr)
-	if line, err := talk.ReadString('\n'); line != "created x.simdb\n" { // for the first document
+	if line, err := talk.ReadString('\n'); line != "created x.simdb\n" { // printed for the first document
 		t.Fatalf("%q, %v", line, err)
 	}
 	c.Process.Signal(os.Interrupt)
@@ -358,8 +359,8 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 }
 
-// Whenever a load is interrupted, also while it writes and merges tables, its exit status says so,
-// and what it says is stored is.
+// Whenever a load is interrupted, even while it writes and merges tables, its exit status says so,
+// and the documents that it reports as stored are stored.
 func TestInterruptedLoadAtItsEnd(t *testing.T) {
 	const lines = 100_000
 	var all strings.Builder
@@ -371,7 +372,7 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 		dir := t.TempDir()
 		var talk strings.Builder
 		c := exec.Command("simdb", "load", "x.simdb", "-", "--input-format", "fingerprints", "--no-text", "--memory", "1MiB")
-		// With many more processors all lines could be on their way before the first is stored.
+		// With many more processors, all lines could be in progress before the first is stored.
 		c.Dir, c.Stderr, c.Env = dir, &talk, append(os.Environ(), "GOMAXPROCS=2")
 		in, err := c.StdinPipe()
 		if err == nil {
@@ -382,13 +383,13 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 		}
 		io.WriteString(in, all.String())
 		in.Close()
-		time.Sleep(wait) // the instant of the signal is what this test varies
+		time.Sleep(wait) // the test varies the time of the signal
 		c.Process.Signal(os.Interrupt)
 		err = c.Wait()
 		code, said := c.ProcessState.ExitCode(), talk.String()
 		merged := strings.Contains(said, "everything is stored; the merging of tables was stopped")
 		switch {
-		case code == app.ExitOK && strings.Contains(said, "100,000 documents loaded") && !merged: // it was over
+		case code == app.ExitOK && strings.Contains(said, "100,000 documents loaded") && !merged: // the load had finished
 			seen["over"] = true
 			continue
 		case code != app.ExitInterrupt:
@@ -407,7 +408,7 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 	}
 }
 
-// Dedup that is told to end, by whatever signal, leaves neither half an output nor temporary files.
+// If a signal of any kind ends dedup, it leaves neither an incomplete output nor temporary files.
 func TestInterruptedDedup(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows sends no signals")
@@ -430,7 +431,7 @@ func interruptDedup(t *testing.T, sig os.Signal) {
 	c.Dir, c.Env = dir, append(os.Environ(), tempVariable()+"="+tmp)
 	in, _ := piped(t, c)
 	io.WriteString(in, `{"id":"a","text":"x"}`+"\n")
-	for left, _ := os.ReadDir(tmp); len(left) == 0; left, _ = os.ReadDir(tmp) { // or go test ends the wait
+	for left, _ := os.ReadDir(tmp); len(left) == 0; left, _ = os.ReadDir(tmp) { // go test ends the wait at the latest
 		time.Sleep(10 * time.Millisecond)
 	}
 	c.Process.Signal(sig)
@@ -447,7 +448,7 @@ func interruptDedup(t *testing.T, sig os.Signal) {
 	}
 }
 
-// A reader that goes away early is no error.
+// A reader that exits early is no error.
 func TestReaderGoes(t *testing.T) {
 	dir := t.TempDir()
 	var lines strings.Builder
@@ -475,7 +476,8 @@ func TestReaderGoes(t *testing.T) {
 	}
 }
 
-// What match stored before an error is said: one document, or both if both had been read by then.
+// match reports the documents that it stored before an error: one, or both if it had read both by
+// then.
 func TestMatchOnFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -498,8 +500,8 @@ func TestMatchOnFullDisk(t *testing.T) {
 	}
 }
 
-// Help fits on a terminal of 80 columns, and is the same of a parser of all commands, which a flag
-// before the command makes.
+// Help fits on a terminal of 80 columns. A flag before the command makes a parser of all commands;
+// its help must be the same.
 func TestHelpWidth(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
 	for _, name := range append(slices.Sorted(maps.Keys(invocations)), "") {

@@ -16,8 +16,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// makes are the commands that make a database or a file, {new}. A command that stores as it reads
-// may leave a part, which running it again completes.
+// makes lists commands that make a database or a file {new}. Commands that store while they read
+// may leave a part, which another run completes.
 var makes = []struct {
 	args string
 	part bool
@@ -36,8 +36,8 @@ var makes = []struct {
 	{"match {new} a.jsonl b.jsonl --add --near 0 -o {new}.lines", true},
 }
 
-// TestMakersKilled kills commands that make a database at random instants. What is left is no
-// database or all of it, and running the command again ends well and makes it.
+// TestMakersKilled kills commands that make a database at random times. They must leave no database
+// or a complete one, and another run must succeed and make it.
 func TestMakersKilled(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
@@ -55,7 +55,7 @@ func TestMakersKilled(t *testing.T) {
 			for i := range rounds + 1 {
 				name := fmt.Sprintf("new%d-%d", m, i)
 				path := filepath.Join(dir, name)
-				if i%3 == 1 && !strings.Contains(c.args, "{new}.") { // there is an empty folder
+				if i%3 == 1 && !strings.Contains(c.args, "{new}.") { // an empty folder exists
 					if err := os.Mkdir(path, 0o777); err != nil {
 						t.Fatal(err)
 					}
@@ -98,7 +98,7 @@ func TestMakersKilled(t *testing.T) {
 	}
 }
 
-// makeInputs makes what the commands read, of so many documents.
+// makeInputs makes the inputs of the commands, with a number of documents.
 func makeInputs(t *testing.T, dir string, docs int) {
 	t.Helper()
 	for _, file := range []string{"a", "b"} {
@@ -112,8 +112,9 @@ func makeInputs(t *testing.T, dir string, docs int) {
 	simdb(t, dir, "pack", "old.simdb", "old.sst")
 }
 
-// TestMakersAtOnce has processes make one database at once. It is whole, one process alone says
-// that it has created it, and those that fail say that it is there, or that another one makes it.
+// TestMakersAtOnce runs several processes that make the same database concurrently. The database is
+// complete, exactly one process reports that it created it, and the others that fail say that it
+// exists, or that another process is making it.
 func TestMakersAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	const docs, processes = 2000, 4
@@ -177,7 +178,8 @@ func runKilled(dir string, limit time.Duration, args ...string) error {
 	return nil
 }
 
-// countOf returns how many documents a command has made, "" if there is no database or file.
+// countOf returns the number of documents that a command has made, or "" if there is no database or
+// file.
 func countOf(t *testing.T, dir, command, name string) string {
 	t.Helper()
 	for _, ending := range []string{".jsonl", ".parquet"} {

@@ -82,7 +82,7 @@ func man(w io.Writer, verbs []command) error {
 			b.WriteString(roff(line) + "\n")
 		}
 	}
-	often := map[[2]string]int{} // flags by name and help
+	often := map[[2]string]int{} // number of flags by name and help
 	for _, v := range verbs {
 		for _, f := range v.flags {
 			often[[2]string{f.name, f.help}]++
@@ -121,7 +121,7 @@ func man(w io.Writer, verbs []command) error {
 		for _, f := range v.flags {
 			if isShared(f) {
 				manFlagOf(&b, f)
-				often[[2]string{f.name, f.help}] = 0 // once
+				often[[2]string{f.name, f.help}] = 0 // write it only once
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func man(w io.Writer, verbs []command) error {
 	return err
 }
 
-// sharedBy is how many commands have a flag that is explained once for all of them.
+// sharedBy is the least number of commands that share a flag for it to be explained only once.
 const sharedBy = 3
 
 func manFlagOf(b *strings.Builder, f flag) {

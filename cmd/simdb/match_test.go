@@ -17,8 +17,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// likeTexts returns n texts that are unlike each other, in some order; the same for each seed but
-// for the order and the case of letters.
+// likeTexts returns n dissimilar texts. The seed changes only their order and the case of letters.
 func likeTexts(n int, seed uint64) []string {
 	var all []string
 	for i := range n {
@@ -37,8 +36,9 @@ func likeTexts(n int, seed uint64) []string {
 	return all
 }
 
-// TestMatchAddKilled kills match --add between lines of a pipe that stays open: the first lines are
-// written while it is open, every line that was written is stored, and of those that are alike one.
+// TestMatchAddKilled kills match --add between lines of a pipe that stays open. The first lines
+// must be written while it is open. Every written line must be stored, and of similar lines exactly
+// one.
 func TestMatchAddKilled(t *testing.T) {
 	dir := t.TempDir()
 	simdb(t, dir, "x.simdb", "--create", "COUNT")
@@ -47,8 +47,8 @@ func TestMatchAddKilled(t *testing.T) {
 		c := exec.Command("simdb", "match", "x.simdb", "-", "--near", "3", "--add", "--input-format", "jsonl", "-q")
 		c.Dir = dir
 		in, out := piped(t, c)
-		go func() { // the pipe is open until the process is killed
-			for i, text := range likeTexts(1000, uint64(round)) { // the same in every round, and a new one
+		go func() { // the pipe stays open until the process is killed
+			for i, text := range likeTexts(1000, uint64(round)) { // a text of every round, then a new one
 				own := fmt.Sprintf("text %d of round %d with words %x and %x", i, round, i*i, i*i*i)
 				if _, err := fmt.Fprintf(in, `{"id":"%d-%d","text":"%s"}`+"\n"+`{"id":"%[1]d+%[2]d","text":"%[4]s"}`+"\n", round, i, text, own); err != nil {
 					return
@@ -91,8 +91,8 @@ func idOf(t *testing.T, line string) string {
 	return d.ID
 }
 
-// TestMatchFiles matches several files: one after the other into one output, each into its own in a
-// folder, and with --add as if they were one file. Open files do not grow with their number.
+// TestMatchFiles matches several files: one after another into one output, each into its own in a
+// folder, and with --add as if they were one file. The number of open files must not grow.
 func TestMatchFiles(t *testing.T) {
 	dir := t.TempDir()
 	texts := likeTexts(120, 0)
@@ -162,8 +162,8 @@ func TestMatchFiles(t *testing.T) {
 	}
 }
 
-// TestMatchLive has match and join answer lines of a pipe that stays open as they come, and in the
-// end they have written what they write of a file.
+// TestMatchLive runs match and join on a pipe that stays open. They must answer lines as they come,
+// and in the end have the same output as for a file.
 func TestMatchLive(t *testing.T) {
 	dir := t.TempDir()
 	var lines []string
@@ -173,7 +173,7 @@ func TestMatchLive(t *testing.T) {
 	for name, some := range map[string][]string{"known": lines[:150], "lines": lines[100:]} {
 		write(t, filepath.Join(dir, name+".jsonl"), strings.Join(some, ""))
 	}
-	lines = lines[100:] // of which 50 are known
+	lines = lines[100:] // 50 of them are known
 	simdb(t, dir, "load", "x.simdb", "known.jsonl", "-q")
 	for _, args := range []string{
 		"match --input-format jsonl --jaccard 0.8 --invert", "match --input-format jsonl --jaccard 0.8 --explain --format tsv",
@@ -212,8 +212,8 @@ func TestMatchLive(t *testing.T) {
 	}
 }
 
-// TestMatchDamaged matches texts with a database of which a block is damaged. They are
-// compared in batches; what is written is what comparing them one by one finds up to the error.
+// TestMatchDamaged matches texts with a database that has a damaged block. They are compared in
+// batches; the output must be the same as comparing them one by one up to the error.
 func TestMatchDamaged(t *testing.T) {
 	dir := t.TempDir()
 	texts := likeTexts(1000, 2)
@@ -261,9 +261,9 @@ func TestMatchDamaged(t *testing.T) {
 	}
 }
 
-// oneByOne looks for texts that are all stored, by Jaccard from 0.8, up to the first one that an
-// error keeps from being found. It returns their number, and the rows of --explain, which are
-// written where there is no error.
+// oneByOne looks up texts that are all stored, by Jaccard from 0.8, up to the first that fails with
+// an error. It returns their number, and the rows of --explain that are written if there is no
+// error.
 func oneByOne(t *testing.T, path string, texts []string, best bool) (known int, rows string, failed bool) {
 	t.Helper()
 	db, err := engine.Open(path, &engine.Options{ReadOnly: true})

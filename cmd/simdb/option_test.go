@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// The names that messages of libraries have for options are flags here.
+// Option names in messages of libraries are flags here.
 func TestOptionsAreFlags(t *testing.T) {
 	flags := map[string]bool{}
 	for _, n := range leaves(model(t)) {

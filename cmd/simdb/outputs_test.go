@@ -18,8 +18,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// invocations has the arguments of every command with which it succeeds in the folder of newFolder,
-// without its outputs. A command that is missing here fails TestOutputsHurtNothing.
+// invocations has arguments for every command, without its outputs, with which it succeeds in the
+// folder of newFolder. A command that is missing here fails TestOutputsHurtNothing.
 var invocations = map[string][]string{
 	"shell":        {"x.simdb", "NEAR('a', 3)"},
 	"load":         {"load", "x.simdb", "in.jsonl"},
@@ -60,7 +60,7 @@ var invocations = map[string][]string{
 	"completion":   {"completion", "bash"},
 }
 
-// notFiles are the flags and arguments that are text but name no file.
+// notFiles lists flags and arguments that are text but do not name a file.
 var notFiles = []string{
 	"id", "second-id",
 	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field", "time-field", "across", "within-field", "expired",
@@ -115,8 +115,8 @@ func newFolder(t *testing.T) string {
 	return dir
 }
 
-// simdbHere runs the program in this process and returns its exit status, what it wrote, and what
-// it said.
+// simdbHere runs the program in this process and returns its exit status, standard output and
+// standard error.
 func simdbHere(t *testing.T, args ...string) (code int, data, talk string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,7 +141,7 @@ func simdbHere(t *testing.T, args ...string) (code int, data, talk string) {
 	return code, text[0], text[1]
 }
 
-// listing is what a folder holds: names, types and content.
+// listing returns the content of a folder: names, types and content.
 func listing(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -173,7 +173,7 @@ func listing(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// changes are the differences of two listings.
+// changes returns the differences between two listings.
 func changes(before, after map[string]string) []string {
 	var diff []string
 	for path, what := range before {
@@ -204,7 +204,7 @@ func leaves(n *kong.Node) map[string]*kong.Node {
 	return all
 }
 
-// model is the command line.
+// model returns kong's model of the command line.
 func model(t *testing.T) *kong.Node {
 	t.Helper()
 	code := 0
@@ -215,7 +215,7 @@ func model(t *testing.T) *kong.Node {
 	return parser.Model.Node
 }
 
-// Every flag and argument that is text reports whether it names a file, and how the file is used.
+// Every flag and argument that is text declares whether it names a file, and how the file is used.
 func TestFilesAreDeclared(t *testing.T) {
 	for name, n := range leaves(model(t)) {
 		var all []*kong.Value
@@ -290,9 +290,8 @@ func victims(t *testing.T) []string {
 	return append(paths, "to-db/CATALOG", "to-db/new")
 }
 
-// No output of any command replaces an input, a file of a database, a table or a folder, under
-// whatever name; what is refused leaves everything as it was. The outputs are those of the command
-// line itself.
+// No output of any command replaces an input, a file of a database, a table or a folder, whatever
+// its name; a rejected command changes nothing. The outputs are found in the command line itself.
 func TestOutputsHurtNothing(t *testing.T) {
 	dir := newFolder(t)
 	paths := victims(t)
@@ -311,10 +310,10 @@ func TestOutputsHurtNothing(t *testing.T) {
 			}
 			for _, path := range paths {
 				if path == "folder/" && v.Tag.Get(app.FileTag) == "copies" {
-					continue // a file for each input goes there
+					continue // it would write a file for each input there
 				}
 				if !slices.Contains(args, "in.jsonl") && (strings.HasSuffix(path, "in.jsonl") || path == "hard-0") {
-					continue // here it is no input, but a file to replace
+					continue // for this command it is not an input, but a file to replace
 				}
 				runs = append(runs, withOutput(args, v, path))
 			}
@@ -372,7 +371,7 @@ func TestOutputsWork(t *testing.T) {
 			}
 			path := "out" + endings[role]
 			for i := range 2 {
-				os.RemoveAll("new.simdb") // of recover
+				os.RemoveAll("new.simdb") // left by recover
 				code, _, talk := simdbHere(t, withOutput(invocations[name], v, path)...)
 				if i == 1 && role == "table" {
 					if code != app.ExitError || !strings.Contains(talk, "already exists") {
@@ -382,7 +381,7 @@ func TestOutputsWork(t *testing.T) {
 					t.Errorf("%s %s: exit status %d: %s", name, path, code, talk)
 				}
 			}
-			if _, err := os.Stat(path); err != nil && role != "rejects" { // nothing is
+			if _, err := os.Stat(path); err != nil && role != "rejects" { // nothing is rejected
 				t.Errorf("%s: %v", name, err)
 			}
 			os.Remove(path)
@@ -397,7 +396,7 @@ func TestOutputsWork(t *testing.T) {
 	}
 }
 
-// A pipe is written as it is.
+// An output to a pipe is written without changes.
 func TestOutputToPipe(t *testing.T) {
 	newFolder(t)
 	if err := mkfifo("pipe.csv"); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// pairs and clusters of files have the rows of those of a database that the files are loaded into:
-// on random families of texts, and on licences.
+// pairs and clusters of files return the same rows as a database into which the files are loaded:
+// for random families of texts, and for licences.
 func TestFilesAsDatabase(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +34,7 @@ func TestFilesAsDatabase(t *testing.T) {
 	if want := rowsHere(t, "pairs", "a.jsonl", "--near=6"); all != want {
 		t.Errorf("a sample of all documents:\n%.400s\nnot:\n%.400s", all, want)
 	}
-	// Two records with one id are two documents, with the rows that they have under ids of their own.
+	// Two records with the same id are two documents, with the same rows as with different ids.
 	number, shared := 0, map[string]string{}
 	again := regexp.MustCompile(`"id":"\w+"`).ReplaceAllStringFunc(string(readFile(t, "a.jsonl")), func(id string) string {
 		number++
@@ -77,7 +77,7 @@ func TestFilesAsDatabase(t *testing.T) {
 		sameRows(t, db, files, "clusters", by, "--format", "jsonl")
 		sameRows(t, db, files, "clusters", by, "--mode", "components")
 		sameRows(t, db, files, "clusters", by, "--format", "count")
-		sameRows(t, db, files, "pairs", by, "--sample=200") // the same documents of both
+		sameRows(t, db, files, "pairs", by, "--sample=200") // the sample has the same documents in both
 		sameRows(t, db, files, "clusters", by, "--sample=200")
 		want := rowsHere(t, "pairs", by, db)
 		if one := rowsHere(t, "pairs", by, "--threads=1", files[0], files[1]); one != want {
@@ -89,7 +89,7 @@ func TestFilesAsDatabase(t *testing.T) {
 	}
 }
 
-// families are n documents, many of them edited copies of others, some equal, and some without
+// families returns n documents: many are edited copies of others, some are equal, and some have no
 // words.
 func families(r *rand.Rand, n int) []byte {
 	var b bytes.Buffer
@@ -116,8 +116,8 @@ func families(r *rand.Rand, n int) []byte {
 	return b.Bytes()
 }
 
-// sameRows compares what a command lists of a database and of files, on three threads and in as
-// little memory as it takes.
+// sameRows compares the rows of a command on a database and on files, on three threads and with the
+// smallest memory.
 func sameRows(t *testing.T, db string, files []string, args ...string) {
 	t.Helper()
 	want := rowsHere(t, slices.Concat(args, []string{db})...)

@@ -12,8 +12,8 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// The same documents as Parquet and as JSON lines give equal databases, keep the same ones, and are
-// new to the same databases.
+// The same documents as Parquet and as JSON lines give equal databases, keep the same documents,
+// and are new to the same databases.
 func TestParquetIsAsJSONLines(t *testing.T) {
 	type row struct {
 		ID   string   `parquet:"id" json:"id"`
@@ -115,7 +115,7 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 	}
 }
 
-// Commands refuse what would not be Parquet of one kind.
+// Commands reject outputs that would not be Parquet of one kind.
 func TestParquetIsRefused(t *testing.T) {
 	type other struct {
 		ID   string `parquet:"id"`
@@ -169,7 +169,7 @@ func TestParquetIsRefused(t *testing.T) {
 	}
 }
 
-// Rows that cannot be compared are copied by the second pass, which reads less of them.
+// Rows that cannot be compared are copied by the second pass, which reads fewer columns.
 func TestParquetWithFlaws(t *testing.T) {
 	type row struct {
 		ID   string `parquet:"id"`
@@ -189,7 +189,7 @@ func TestParquetWithFlaws(t *testing.T) {
 	}
 }
 
-// Texts that are digests are told of, as those of lines.
+// Texts that are digests cause the same warning as in lines.
 func TestParquetOfDigests(t *testing.T) {
 	type row struct {
 		ID   string `parquet:"id"`

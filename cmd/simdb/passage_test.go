@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// passageModel returns the words of documents that stay, nil if none does, and the lines of the
-// audit: rule, line, first word, words, and of the keeper the document and the word. The
-// first known documents are those of --against.
+// passageModel returns the words of documents that stay, nil for a document without any, and the
+// lines of the audit: rule, line, first word, number of words, and the document and first word of
+// the keeper. The first known documents are those of --against.
 func passageModel(docs [][]string, n, known int) (stay [][]string, audit []string) {
 	type place struct{ doc, word int }
 	first := map[string]place{}
@@ -67,7 +67,7 @@ func passageModel(docs [][]string, n, known int) (stay [][]string, audit []strin
 	return stay, audit
 }
 
-// passageDocs returns documents of few different words, that quote each other.
+// passageDocs returns documents of few different words that quote each other.
 func passageDocs(r *rand.Rand, n int) [][]string {
 	docs := make([][]string, n)
 	for d := range docs {
@@ -85,7 +85,7 @@ func passageDocs(r *rand.Rand, n int) [][]string {
 	return docs
 }
 
-// TestPassage compares dedup --level passage with a model: what is kept, byte for byte, and the
+// TestPassage compares dedup --level passage with a model: the kept text, byte for byte, and the
 // audit, with much and with little memory, on one thread and on several, alone, against a file and
 // against a database.
 func TestPassage(t *testing.T) {
@@ -133,7 +133,7 @@ func TestPassage(t *testing.T) {
 				t.Fatalf("round %d in %s: %v, kept\n%s\nwant\n%s", round, memory, err, got, want.Bytes())
 			}
 			gotAudit, wantAudit := passageAudit(t, filepath.Join(dir, "out.audit.jsonl"), docs, known, n), strings.Join(audit, "")
-			if round%3 == 2 { // a database has its documents in an order of its own
+			if round%3 == 2 { // a database has its own order of documents
 				keeper := regexp.MustCompile(`(?m)^(against \d+ \d+ \d+) .*$`)
 				gotAudit, wantAudit = keeper.ReplaceAllString(gotAudit, "$1"), keeper.ReplaceAllString(wantAudit, "$1")
 			}
@@ -144,8 +144,8 @@ func TestPassage(t *testing.T) {
 	}
 }
 
-// passageAudit returns an audit as passageModel has it, after it has checked that the offsets are
-// those of the words, and that the keeper has the first of them.
+// passageAudit returns an audit in the form of passageModel. It also checks that the offsets are
+// those of the words, and that the keeper has the first occurrence.
 func passageAudit(t *testing.T, path string, docs [][]string, known, n int) string {
 	t.Helper()
 	type auditRow struct {
@@ -153,7 +153,7 @@ func passageAudit(t *testing.T, path string, docs [][]string, known, n int) stri
 		Keeper                           int `json:",string"`
 		KeeperUnit                       int `json:"keeper_unit"`
 		Rule                             string
-		Simdb                            string // of the head
+		Simdb                            string // from the head
 	}
 	var b strings.Builder
 	for _, row := range jsonLines[auditRow](t, path) {
@@ -177,8 +177,8 @@ func passageAudit(t *testing.T, path string, docs [][]string, known, n int) stri
 	return b.String()
 }
 
-// TestLevelAgainst removes paragraphs and lines of other files: what these have goes, however often
-// it occurs and however it is wrapped, and what repeats in the input itself except for the first.
+// TestLevelAgainst removes paragraphs and lines of other files: all occurrences of what these
+// contain, however it is wrapped, and of what repeats in the input itself all but the first.
 func TestLevelAgainst(t *testing.T) {
 	dir := t.TempDir()
 	known, own := "the question of a test that has more than ten words in it", "a paragraph of the corpus itself that is in it more than once"
@@ -215,7 +215,7 @@ func TestLevelAgainst(t *testing.T) {
 	}
 }
 
-// What --level cannot do is refused.
+// What --level cannot do is an error.
 func TestPassageRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "in.jsonl"), `{"id":1,"text":"a"}`+"\n")
@@ -232,7 +232,7 @@ func TestPassageRefused(t *testing.T) {
 	}
 }
 
-// TestPassageForms cuts texts in the middle, in the forms that are lines.
+// TestPassageForms cuts texts in the middle, in the formats of lines.
 func TestPassageForms(t *testing.T) {
 	same := "these are ten words that come again in every text"
 	for name, in := range map[string][2]string{
@@ -250,7 +250,7 @@ func TestPassageForms(t *testing.T) {
 	}
 }
 
-// Where a passage of a script without spaces is cut out between two words, these stay two words, in
+// If a passage is cut out between two words of a script without spaces, these remain two words, in
 // every format.
 func TestPassageSeams(t *testing.T) {
 	t.Chdir(t.TempDir())

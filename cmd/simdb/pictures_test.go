@@ -20,7 +20,8 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 )
 
-// scene returns the file of a picture of rectangles, as JPEG of a quality, or as PNG if that is 0.
+// scene returns a file with a picture of rectangles, as JPEG of a quality, or as PNG if quality is
+// 0.
 func scene(t *testing.T, seed uint64, size, quality int) []byte {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -48,10 +49,9 @@ func scene(t *testing.T, seed uint64, size, quality int) []byte {
 	return b.Bytes()
 }
 
-// makePictures makes a folder p of pictures in a new working directory: of each of 8 scenes a PNG
-// and two copies as JPEG, three flat ones, of which two have the same pixels, a broken one and a copy
-// of it, and a file that is none. It returns the paths
-// of pictures in order.
+// makePictures makes a folder p of pictures in a new working directory. For each of 8 scenes it has
+// a PNG and two JPEG copies. It also has three flat pictures, two with the same pixels, a broken
+// picture with a copy, and a file that is not a picture. It returns the paths of pictures in order.
 func makePictures(t *testing.T) (all []string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -83,7 +83,7 @@ func makePictures(t *testing.T) (all []string) {
 	return all
 }
 
-// hashesOf returns the hashes of pictures, and what stands for those of a flat or a broken one.
+// hashesOf returns the hashes of pictures, and substitutes for flat and broken pictures.
 func hashesOf(t *testing.T, kind imagehash.Kind, names []string) map[string][]uint64 {
 	t.Helper()
 	hashes := map[string][]uint64{}
@@ -109,7 +109,7 @@ func distanceOf(a, b []uint64) (d int) {
 }
 
 // Pictures are removed, found and listed as brute force on their hashes says, with one command on a
-// folder, and what has no hash is kept, counted and named.
+// folder. Pictures without a hash are kept, counted and named.
 func TestPictures(t *testing.T) {
 	names := makePictures(t)
 	for _, kind := range imagehash.Kinds() {
@@ -183,7 +183,7 @@ func TestPictures(t *testing.T) {
 		if got := rowsHere(t, "tune", images, "p", "--format=table"); !strings.Contains(got, "\n    simdb dedup p --near ") || !strings.Contains(got, " --images "+kind.String()+" -o kept.txt\n") {
 			t.Errorf("tune %s:\n%s", images, got)
 		}
-		var codes strings.Builder // of the same pictures, with names as of within the folder
+		var codes strings.Builder // of the same pictures, named relative to the folder
 		for _, name := range names {
 			if hashes[name] != nil {
 				fmt.Fprintf(&codes, "%s\t%s\n", hexOf(hashes[name]), strings.TrimPrefix(name, "p/"))
@@ -280,7 +280,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// mirrored makes a file with a picture mirrored.
+// mirrored makes a file with a mirrored picture.
 func mirrored(t *testing.T, from, to string) {
 	t.Helper()
 	f, err := os.Open(from)

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// The history of TestReaders: operation n changes the database in a way that n alone determines, so
-// that every process knows what the database holds after any operation. Operation n writes the
+// The history of TestReaders: n alone determines how operation n changes the database, so that
+// every process knows the content of the database after any operation. Operation n writes the
 // documents of residue n modulo residues: "r" and the residue, which is replaced, and "n" and n,
-// which is new each time, in place of the one of the last such operation. The fingerprint is
+// which is new each time and replaces the one of the last such operation. The fingerprint is
 // fingerprintOf(n), the time is timeOf(n).
 
 const residues = 997
@@ -21,11 +21,11 @@ type opKind int
 
 const (
 	opPut     opKind = iota // both documents of its residue, in a batch
-	opDelete                // both
-	opLoad                  // the document "r", by a Loader
-	opPrune                 // deletes what was written before n - pruneBefore
-	opFlush                 // nothing
-	opCompact               // nothing
+	opDelete                // both documents
+	opLoad                  // the document "r", with a Loader
+	opPrune                 // deletes documents written before n - pruneBefore
+	opFlush                 // changes nothing
+	opCompact               // changes nothing
 )
 
 const pruneBefore = 700
@@ -64,9 +64,9 @@ func before(n int) int {
 	return max(n, 0)
 }
 
-// state returns what the database holds after operation n: the number of the operation that wrote
-// each document. Documents that were written before the operation partly may be gone or not: the
-// next one is a prune that may have begun.
+// state returns the content of the database after operation n: the number of the operation that
+// wrote each document. Documents written before the operation partly may be deleted or not, because
+// the next operation is a prune that may have begun.
 func state(n int) (docs map[string]int, partly int) {
 	docs = map[string]int{}
 	pruned := prunedBefore(lastPrune(n))
@@ -93,9 +93,9 @@ func state(n int) (docs map[string]int, partly int) {
 	return docs, partly
 }
 
-// check returns an error unless a database that holds these documents, each with the operation that
-// wrote it (0 if that is not known), is in the state after an operation from acked on. It returns
-// the last operation that it shows.
+// check returns an error unless the documents of a database, each with the operation that wrote it
+// (0 if unknown), are the state after an operation from acked on. It returns the last operation
+// that the documents show.
 func check(got map[string]int, acked int) (int, error) {
 	last := 0
 	for id, by := range got {
@@ -104,7 +104,7 @@ func check(got map[string]int, acked int) (int, error) {
 		}
 		last = max(last, by)
 	}
-	// What comes after the last operation that shows must be such that do not.
+	// The operations after the last visible one must have no visible effect.
 	var differ error
 	for n := last; n == last || n > 0 && kindOf(n) != opPut; n++ {
 		want, partly := state(n)

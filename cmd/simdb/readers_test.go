@@ -25,7 +25,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// Programs of TestReaders, other than simdb, that the test binary is started as.
+// Programs of TestReaders, other than simdb, that the test binary can run as.
 const (
 	readersWriter = "simdb-test-writer"
 	readersReader = "simdb-test-reader"
@@ -35,12 +35,12 @@ func init() {
 	testPrograms[readersWriter], testPrograms[readersReader] = writeForReaders, readBesideWriter
 }
 
-// TestReaders has one process write without a pause, with flushes, merges, loads and prunes, while
-// four processes read through package engine and four are sessions of the command line on a pipe. A
-// random one of the nine is killed every second. The readers make backups, too. No process is
-// refused; every look at the database finds what it held after an operation not before the last one
-// that had been acknowledged when the look began. No process keeps a file that is removed for a
-// second.
+// TestReaders has one process that writes without a pause, with flushes, merges, loads and prunes,
+// while four processes read through package engine and four are sessions of the command line on a
+// pipe. Every second it kills a random one of the nine. The readers make backups, too. No process
+// may get an error. Every look at the database must find the state after an operation that is not
+// before the last operation acknowledged when the look began. No process may hold a removed file
+// for a second.
 func TestReaders(t *testing.T) {
 	length, every := exhaustive.Size(2*time.Second, 2*time.Minute), exhaustive.Size(300*time.Millisecond, time.Second)
 	dir := t.TempDir()
@@ -94,11 +94,11 @@ type readersTest struct {
 
 	mu    sync.Mutex
 	kills int
-	held  time.Duration              // the longest that a process kept a file that was removed
-	looks map[string][]time.Duration // by program: what Refresh, or a statement, took
+	held  time.Duration              // longest time that a process held a removed file
+	looks map[string][]time.Duration // by program: durations of Refresh, or of a statement
 }
 
-// readersProcess is one of the nine, started again whenever it was killed.
+// readersProcess is one of the nine processes. It is started again whenever it was killed.
 type readersProcess struct {
 	test   *readersTest
 	name   string
@@ -108,7 +108,7 @@ type readersProcess struct {
 	mu      sync.Mutex
 	process *os.Process // nil while it does not run
 	killed  bool
-	holds   time.Time // since when it keeps a removed file, zero if it does not
+	holds   time.Time // since when it holds a removed file; zero if it does not
 }
 
 // start starts the process with a pipe to its standard input and from its standard output.
@@ -134,7 +134,7 @@ func (p *readersProcess) start(args ...string) (*exec.Cmd, io.WriteCloser, *bufi
 	return cmd, in, bufio.NewScanner(out), talk, nil
 }
 
-// ended waits for the process, and returns an error unless it was killed, or ended well.
+// ended waits for the process. It returns an error unless the process was killed or succeeded.
 func (p *readersProcess) ended(cmd *exec.Cmd, talk *strings.Builder, failure error) error {
 	err := cmd.Wait()
 	p.mu.Lock()
@@ -149,8 +149,8 @@ func (p *readersProcess) ended(cmd *exec.Cmd, talk *strings.Builder, failure err
 	return err
 }
 
-// program runs the writer or a reader until it is killed or the test ends. It ends when its input
-// does. A reader writes a line for each look.
+// program runs the writer or a reader until it is killed or the test ends. The process ends when
+// its input does. A reader writes a line for each look.
 func (p *readersProcess) program(ctx context.Context) error {
 	cmd, in, out, talk, err := p.start(p.args...)
 	if err != nil {
@@ -167,8 +167,7 @@ func (p *readersProcess) program(ctx context.Context) error {
 	return p.ended(cmd, talk, nil)
 }
 
-// session asks a session of simdb for all IDs again and again. Now and then it asks nothing for a
-// while.
+// session repeatedly asks a session of simdb for all IDs. Sometimes it pauses for a while.
 func (p *readersProcess) session(ctx context.Context) error {
 	cmd, in, out, talk, err := p.start("x.simdb", "--format", "tsv")
 	if err != nil {
@@ -213,8 +212,8 @@ func (s *readersTest) looked(name string, took time.Duration) {
 	s.looks[name] = append(s.looks[name], took)
 }
 
-// kill kills a process now and then, and looks which of them keep removed files, until the end, or
-// until enough has been done if the machine is busy.
+// kill kills a process every so often, and checks which processes hold removed files, until the
+// end, or on a busy machine until enough has been done.
 func (s *readersTest) kill(ctx context.Context, every time.Duration, end time.Time) {
 	next := time.Now().Add(every)
 	for ctx.Err() == nil && (time.Now().Before(end) || s.lacks() != "") {
@@ -237,7 +236,7 @@ func (s *readersTest) kill(ctx context.Context, every time.Duration, end time.Ti
 	}
 }
 
-// look notes how long a process keeps a removed file.
+// look notes how long a process holds a removed file.
 func (s *readersTest) look(p *readersProcess) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -257,7 +256,7 @@ func keepsRemoved(pid int) bool {
 	return err == nil && strings.Contains(string(maps), ".sst (deleted)")
 }
 
-// report writes what the run has done.
+// report logs the work of the run.
 func (s *readersTest) report(t *testing.T) {
 	t.Logf("%d operations acknowledged, %d kills", s.acked.load(), s.kills)
 	for name, took := range s.looks {
@@ -273,7 +272,7 @@ func (s *readersTest) report(t *testing.T) {
 	}
 }
 
-// lacks says what a run has not done that shows anything, if there is something.
+// lacks names something that a run must do to be meaningful and has not done, or returns "".
 func (s *readersTest) lacks() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,8 +287,8 @@ func (s *readersTest) lacks() string {
 	return ""
 }
 
-// compare opens the database for writing, compares it, closes it, and checks that no file is left
-// over.
+// compare opens the database for writing, compares it, closes it, and checks that no surplus file
+// remains.
 func (s *readersTest) compare(t *testing.T) {
 	path := filepath.Join(s.dir, "x.simdb")
 	db, err := engine.Open(path, &engine.Options{MustExist: true})
@@ -303,7 +302,7 @@ func (s *readersTest) compare(t *testing.T) {
 	if report, err := db.Check(t.Context()); err != nil || len(report.Problems) > 0 {
 		t.Errorf("check: %v, %v", report.Problems, err)
 	}
-	// A flush removes its logs, and one that a kill has left without writes.
+	// A flush removes its logs, and also a log without writes that a kill has left.
 	last := engine.Doc{ID: "last", Text: "to be flushed"}
 	if err := errors.Join(db.Put(t.Context(), last), db.Compact(t.Context()), db.Close()); err != nil {
 		t.Error(err)
@@ -321,7 +320,7 @@ func (s *readersTest) compare(t *testing.T) {
 	}
 }
 
-// acked is the number of the last operation that was acknowledged, in a file.
+// acked stores the number of the last acknowledged operation in a file.
 type acked struct{ f *os.File }
 
 func newAcked(t testing.TB, dir string) *acked {
@@ -375,13 +374,12 @@ func writeForReaders() {
 	exitOn(db.Close())
 }
 
-// operate does operation n, which may have been done, or done in part, by a process that was
-// killed.
+// operate does operation n. A killed process may have done it before, completely or in part.
 func operate(db *engine.DB, n int) error {
 	ctx := context.Background()
 	fp := fingerprintOf(n)
 	doc := func(id string) engine.Doc { return engine.Doc{ID: id, Fingerprint: &fp, Time: timeOf(n)} }
-	earlier := before(n) // with the document "n" that goes
+	earlier := before(n) // it wrote the document "n" that this operation replaces
 	for earlier > 0 && kindOf(earlier) == opLoad {
 		earlier = before(earlier)
 	}
@@ -415,7 +413,7 @@ func operate(db *engine.DB, n int) error {
 	return db.Compact(ctx)
 }
 
-// readBesideWriter is the program of a reader: it refreshes and looks, and now and then opens the
+// readBesideWriter is the program of a reader: it refreshes and looks, and sometimes opens the
 // database again.
 func readBesideWriter() {
 	ctx := untilInputEnds()
@@ -424,7 +422,7 @@ func readBesideWriter() {
 	a := &acked{f}
 	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
 	var db *engine.DB
-	_, err = lookAtBackup(os.Args[1], 0, r) // of a reader that was killed, perhaps while it made one
+	_, err = lookAtBackup(os.Args[1], 0, r) // left by a reader that was killed, perhaps while it made the backup
 	exitOn(err)
 	for looks := 1; ctx.Err() == nil; looks++ {
 		acked := a.load()
@@ -470,8 +468,8 @@ func lookAtBackup(path string, acked int, r *rand.Rand) (bool, error) {
 	return true, errors.Join(err, db.Close())
 }
 
-// lookAt compares what a snapshot holds with the states from operation acked on, and a search in it
-// with brute force. It returns the operation after which it was taken.
+// lookAt compares the content of a snapshot with the states from operation acked on, and a search
+// in it with brute force. It returns the operation after which the snapshot was taken.
 func lookAt(ctx context.Context, db *engine.DB, acked int, r *rand.Rand) (int, error) {
 	s, err := db.Snapshot()
 	if err != nil {
@@ -479,7 +477,7 @@ func lookAt(ctx context.Context, db *engine.DB, acked int, r *rand.Rand) (int, e
 	}
 	defer s.Close()
 	got, near := map[string]int{}, map[string]int{}
-	const inverse = 0xf1de83e19937733d // of the factor of fingerprintOf, modulo 2^64
+	const inverse = 0xf1de83e19937733d // of the factor in fingerprintOf, modulo 2^64
 	probe := fingerprintOf(max(acked-r.IntN(residues), 1)) ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
 	for e, err := range s.Range(ctx, engine.Range{}) {
 		if err != nil {

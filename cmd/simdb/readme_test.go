@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// Verbs that are statements print what the statements do.
+// Verbs that are statements print the same as the statements.
 func TestVerbsAreStatements(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(`{"id":"a","text":"one two three four"}
@@ -56,7 +56,8 @@ func TestVerbsAreStatements(t *testing.T) {
 	}
 }
 
-// checkStats checks that the JSON of stats is one object with what .stats says, numbers as numbers.
+// checkStats checks that the JSON of stats is one object with the values of .stats, with numbers as
+// numbers.
 func checkStats(t *testing.T, dir string) {
 	var o map[string]any
 	if err := json.Unmarshal([]byte(simdb(t, dir, "stats", "x.simdb", "--format", "json")), &o); err != nil {
@@ -81,14 +82,15 @@ func found(dir string, args ...string) string {
 	return string(out)
 }
 
-// What the README and the cookbook show is so: each block of them is run, and prints what they say,
-// except for times. The blocks of a page run in one folder, in their order.
+// The README and the cookbook are correct: each of their blocks runs, and prints the output shown,
+// except for times. The blocks of a page run in one folder, in order.
 func TestREADME(t *testing.T)   { testPage(t, "README.md", 5) }
 func TestCookbook(t *testing.T) { testPage(t, "docs/cookbook.md", 30) }
 
-// testPage runs the blocks of a page, which have that many commands at least. In a block that
-// begins with "$ " such a line is a command, and what follows is what it prints; what those of a
-// block of "sh" print is in the next one; "go" is the middle of a program. python/tests run Python.
+// testPage runs the blocks of a page, which must have at least least commands. In a block that
+// begins with "$ ", such a line is a command, and its output follows. The output of the commands in
+// a block of "sh" is in the next block. A block of "go" is the middle of a program. python/tests
+// run Python.
 func testPage(t *testing.T, page string, least int) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")
@@ -104,13 +106,13 @@ func testPage(t *testing.T, page string, least int) {
 			t.Fatal(err)
 		}
 	}
-	seconds := regexp.MustCompile(`\d+\.\d\d s|\b(\d+m)?\d+s\b`) // from 10 s on 12s, 1m2s
+	seconds := regexp.MustCompile(`\d+\.\d\d s|\b(\d+m)?\d+s\b`) // from 10 s on: 12s, 1m2s
 	same := func(s string) string { return strings.TrimSpace(seconds.ReplaceAllString(s, "N s")) }
 	n, said := 0, ""
 	run := func(command string) {
 		n++
 		c := exec.Command("sh", "-c", command)
-		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C") // by which sort sorts
+		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C") // sort sorts by it
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
@@ -130,7 +132,7 @@ func testPage(t *testing.T, page string, least int) {
 			runGo(t, root, body)
 		case kind == "sh":
 			for line := range strings.Lines(body) {
-				if line != "go test ./...\n" { // that runs now
+				if line != "go test ./...\n" { // that is what runs now
 					run(strings.Replace(line, "go run ./cmd/simdb", "simdb", 1))
 				}
 			}
@@ -176,8 +178,8 @@ used(query.Run)
 	}
 }
 
-// The figures of docs/choosing.md about two licences are what WHY says of them, and the longest
-// passage is where it says.
+// The figures in docs/choosing.md about two licences equal those of WHY, and the longest passage is
+// where the page says.
 func TestFiguresOfLicences(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -227,7 +229,7 @@ func TestFiguresOfLicences(t *testing.T) {
 	}
 }
 
-// The commands of docs/cluster.md write what dedup writes on one machine.
+// The commands of docs/cluster.md write the same output as dedup on one machine.
 func TestClusterManual(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRepair removes what a killed process has left, says what that was, and leaves everything else
-// and a table that does not belong to the database, which it names.
+// TestRepair checks that repair removes and reports the remains of a killed process. It must leave
+// everything else, also a table that does not belong to the database, which it names.
 func TestRepair(t *testing.T) {
 	dir := t.TempDir()
 	if code, _, talk := simdbIn(t, dir, twoDocuments, "load", "x.simdb", "-"); code != 0 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// codesFile writes a file of documents of one to four fingerprints of w words, of which many are
-// near each other, and returns the codes by ID.
+// codesFile writes a file of documents with one to four fingerprints of w words, many of them near
+// each other, and returns the fingerprints by ID.
 func codesFile(t *testing.T, name string, seed uint64, w, n int) (ids []string, codes map[string][][]uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, uint64(w)))
@@ -47,7 +47,7 @@ func codesFile(t *testing.T, name string, seed uint64, w, n int) (ids []string, 
 		}
 		ids = append(ids, id)
 		doc := map[string]any{"id": id, "fingerprints": all, "n": i}
-		if i%3 == 0 { // the first of them as that of other documents
+		if i%3 == 0 { // the first fingerprint equals that of other documents
 			doc["fingerprint"], doc["fingerprints"] = all[0], all[1:]
 		}
 		line, err := json.Marshal(doc)
@@ -60,7 +60,8 @@ func codesFile(t *testing.T, name string, seed uint64, w, n int) (ids []string, 
 	return ids, codes
 }
 
-// Documents of several fingerprints are as near as the nearest of them, in files and in databases.
+// Documents with several fingerprints are as near as their nearest two fingerprints, in files and
+// in databases.
 func TestSeveralFingerprints(t *testing.T) {
 	for _, w := range []int{1, 4} {
 		t.Chdir(t.TempDir())

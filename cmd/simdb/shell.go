@@ -64,7 +64,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background() // at a prompt Ctrl-C ends a statement, not the program
+	ctx := context.Background() // at a prompt, Ctrl-C ends a statement, not the program
 	if !interactive {
 		ctx = a.Context()
 	}
@@ -74,8 +74,8 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 	return ended(repl.Run(ctx, cfg))
 }
 
-// connect says where rows, messages and progress go. ended ends the output, and makes an error of
-// an exit status.
+// connect sets the destinations of rows, messages and progress. ended completes the output, and
+// converts an exit status to an error.
 func (c *shellCmd) connect(a *app.App, cfg *repl.Config) (ended func(code int) error, err error) {
 	cfg.Err, cfg.Progress = a.Err, a.StatementProgress
 	if cfg.Interactive {
@@ -108,8 +108,8 @@ func (c *shellCmd) connect(a *app.App, cfg *repl.Config) (ended func(code int) e
 	}, nil
 }
 
-// reader is the process that reads standard output. When it exits, as head does after ten lines,
-// the program ends without an error message.
+// reader represents the process that reads standard output. When it exits, as head does after ten
+// lines, the program ends without an error message.
 type reader struct{ gone atomic.Bool }
 
 // data returns a writer to w that notes when the reader has exited.
@@ -133,7 +133,7 @@ func (r *reader) talk(w io.Writer) io.Writer {
 	})
 }
 
-// exit is an exit status as an error.
+// exit returns an exit status as an error.
 func exit(code int) error {
 	if code == app.ExitOK {
 		return nil
@@ -141,9 +141,9 @@ func exit(code int) error {
 	return app.Status(code)
 }
 
-// open opens the database: for writing if a statement writes, otherwise read-only, so that it may
-// be a file without write permission. What a prompt, a pipe or a .read will bring is not known:
-// there the database is read-only, and writer opens it for statements that write.
+// open opens the database for writing if a statement writes, and otherwise read-only, so that the
+// file need not be writable. The statements of a prompt, a pipe or a .read are not known in
+// advance: then the database is opened read-only, and writer opens it for statements that write.
 func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, error), err error) {
 	how := inputs.Access{Create: c.Create, Memory: int64(c.Memory), Write: true, OrTable: true}
 	known, writes := len(c.Statements) > 0, false
@@ -165,8 +165,8 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 	return db, writer, err
 }
 
-// importer returns what .import does: it loads files as simdb load does, into a database that is
-// open.
+// importer returns the function of .import: it loads files into an open database, as simdb load
+// does.
 func (c *shellCmd) importer(a *app.App) func(context.Context, *engine.DB, []string) error {
 	return func(ctx context.Context, db *engine.DB, args []string) error {
 		part, code := a.Part(ctx), app.ExitOK

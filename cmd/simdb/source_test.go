@@ -20,8 +20,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// cards is a format of this test, which no command knows of: binary rows with a footer, as columnar
-// files have it, so that it needs random access and its copies must be completed.
+// cards is a format that only this test registers: binary rows with a footer, as in columnar files,
+// so that it needs random access and its copies must be completed.
 //
 //	"CARD" | rows | offsets of the rows and of the end | number of rows | "CARD"
 //
@@ -152,7 +152,7 @@ func (c *cardCopier) Close() error {
 	return c.write(append(binary.LittleEndian.AppendUint64(footer, c.n), cardMagic...))
 }
 
-// cardsOf returns a file of cards with these rows, "id text".
+// cardsOf returns a file of cards with these rows, each written "id text".
 func cardsOf(rows ...string) string {
 	var b bytes.Buffer
 	c := cardCopier{w: &b}
@@ -163,8 +163,8 @@ func cardsOf(rows ...string) string {
 	return b.String()
 }
 
-// simdbIn runs the program in dir with this standard input and returns its exit status, what it
-// wrote, and what it said.
+// simdbIn runs the program in dir with this standard input and returns its exit status, standard
+// output and standard error.
 func simdbIn(t *testing.T, dir, stdin string, args ...string) (code int, data, talk string) {
 	t.Helper()
 	var out, err strings.Builder
@@ -228,7 +228,7 @@ func TestRegisteredFormat(t *testing.T) {
 	for _, c := range []struct {
 		args, stdin string
 		code        int
-		data, talk  string // what standard output is, and what standard error has
+		data, talk  string // expected standard output and standard error
 	}{
 		{args: "load f.simdb all.card", talk: "f.simdb: 5 documents loaded"},
 		{args: "load z.simdb all.card.gz", talk: "z.simdb: 5 documents loaded"},
@@ -263,14 +263,14 @@ func TestRegisteredFormat(t *testing.T) {
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if strings.HasSuffix(name, ".audit.jsonl") {
-			_, b, _ = bytes.Cut(b, []byte("\n")) // what follows the head
+			_, b, _ = bytes.Cut(b, []byte("\n")) // the text after the head
 		}
 		if err != nil || !strings.HasPrefix(string(b), want) {
 			t.Errorf("%s is %q, %v", name, b, err)
 		}
 	}
 
-	// A load resumes after the last row that was stored.
+	// A load resumes after the last stored row.
 	write("grows.card", cardsOf(rows[:2]...))
 	simdb(t, dir, "load", "r.simdb", "grows.card")
 	write("grows.card", whole)
@@ -280,7 +280,7 @@ func TestRegisteredFormat(t *testing.T) {
 	}
 }
 
-// Every package below records that reads formats is imported by the program.
+// The program imports every package below records that reads formats.
 func TestFormatsAreImported(t *testing.T) {
 	list := readFile(t, "flags/formats.go")
 	found := 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// --summary json ends standard error with an object of the counts, also of a quiet run.
+// --summary json ends standard error with an object of the counts, even of a quiet run.
 func TestSummaryJSON(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jsonl")
@@ -27,7 +27,7 @@ func TestSummaryJSON(t *testing.T) {
 			if json.Unmarshal([]byte(line), &o) != nil || !strings.HasPrefix(line, c.want) {
 				continue
 			}
-			if s, ok := o["seconds"]; ok { // 0.000 is half a millisecond
+			if s, ok := o["seconds"]; ok { // 0.000 is less than half a millisecond
 				seconds += s
 				found++
 			}

@@ -21,7 +21,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// terminal is the near side of a pseudo-terminal of 80 x 24.
+// terminal is the controlling side of a pseudo-terminal of 80 x 24.
 type terminal struct {
 	*os.File
 	far  *os.File
@@ -30,7 +30,7 @@ type terminal struct {
 	done chan struct{} // closed when nothing more can be shown
 }
 
-// openTerminal makes a pseudo-terminal, or skips the test where there is none.
+// openTerminal makes a pseudo-terminal, or skips the test if there are none.
 func openTerminal(t *testing.T) *terminal {
 	t.Helper()
 	near, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -56,7 +56,7 @@ func openTerminal(t *testing.T) *terminal {
 	return &terminal{File: near, far: far, done: make(chan struct{})}
 }
 
-// start runs simdb on the terminal and collects what it shows.
+// start runs simdb on the terminal and collects its output.
 func (tty *terminal) start(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	return tty.startTo(t, tty.far, dir, env, args...)
@@ -95,7 +95,7 @@ func (tty *terminal) shown() string {
 	return strings.ReplaceAll(tty.seen.String(), "\r\n", "\n")
 }
 
-// wait waits until something is shown.
+// wait waits until the terminal shows a text.
 func (tty *terminal) wait(t *testing.T, what string) {
 	t.Helper()
 	for !strings.Contains(tty.shown(), what) {
@@ -106,17 +106,17 @@ func (tty *terminal) wait(t *testing.T, what string) {
 	}
 }
 
-// run runs simdb until it exits and returns what it showed.
+// run runs simdb until it exits and returns its output.
 func (tty *terminal) run(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	if err := tty.start(t, dir, env, args...).Wait(); err != nil {
 		t.Fatalf("%v: %q", err, tty.shown())
 	}
-	<-tty.done // the last process that had the terminal open is gone, and all is read
+	<-tty.done // the last process on the terminal has ended, and everything is read
 	return tty.shown()
 }
 
-// near makes a database of n documents, of which each is like 9 others.
+// nearDatabase makes a database of n documents. Each is similar to 9 others.
 func nearDatabase(t *testing.T, dir string, n int) string {
 	t.Helper()
 	var b strings.Builder
@@ -147,7 +147,7 @@ func TestPagerOnTerminal(t *testing.T) {
 			t.Errorf("%v: paged: %q", args, out)
 		}
 	}
-	// Without rows no pager is started, and what is said goes to the terminal.
+	// Without rows no pager is started, and messages go to the terminal.
 	marker := filepath.Join(dir, "started")
 	tty := openTerminal(t)
 	c := tty.start(t, dir, []string{"PAGER=tee " + marker}, db, "NEAR('nobody', 3)")
@@ -158,8 +158,7 @@ func TestPagerOnTerminal(t *testing.T) {
 	}
 }
 
-// At a prompt a result that does not fit on the screen goes through the pager, and another does
-// not.
+// At a prompt, the pager shows a result that does not fit on the screen, but not one that fits.
 func TestPromptPages(t *testing.T) {
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 100)
@@ -184,8 +183,7 @@ func TestPromptPages(t *testing.T) {
 	}
 }
 
-// A long statement shows on a terminal how far it is, in documents, and what it drew is gone before
-// its rows.
+// A long statement shows its progress in documents on a terminal, and removes it before its rows.
 func TestStatementProgressOnTerminal(t *testing.T) {
 	exhaustive.Turn(t, 4)
 	dir := t.TempDir()
@@ -193,7 +191,7 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 	bar := regexp.MustCompile(`join +\[[^\]]*\] +[\d,]+ of [\d,]+ documents \(\d+ %\)`)
 	for _, format := range []string{"%s|CLUSTERS NEAR %d LIMIT 2", "clusters|%s|--near|%d"} {
 		drawn := false
-		// The wider, the longer it takes: a fast machine may join at 12 bits before the first
+		// Larger distances need more time: a fast machine may join at 12 bits before the first
 		// drawing.
 		for k := 12; k <= 20 && !drawn; k += 2 {
 			args := strings.Split(fmt.Sprintf(format, db, k), "|")
@@ -210,7 +208,8 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 	}
 }
 
-// What reads a pipe may write to the terminal, too: the bar is gone before it has the first row.
+// The reader of a pipe may write to the terminal, too: the bar is removed before the pipe gets the
+// first row.
 func TestProgressBeforePipe(t *testing.T) {
 	exhaustive.Turn(t, 4)
 	dir := t.TempDir()
@@ -239,8 +238,8 @@ func TestProgressBeforePipe(t *testing.T) {
 	t.Error("no progress is shown")
 }
 
-// The answer to Ctrl-C stays in sight while what was begun ends: it is written above the bar, and
-// is not erased with it.
+// The answer to Ctrl-C stays visible while the command ends its work: it is written above the bar,
+// and not erased with it.
 func TestInterruptOnTerminal(t *testing.T) {
 	exhaustive.Turn(t, 4)
 	hearing(t, os.Interrupt)
@@ -268,8 +267,8 @@ func TestInterruptOnTerminal(t *testing.T) {
 	}
 }
 
-// TestTerminalWithoutSize has a prompt on a terminal that does not say its size: Tab completes, and
-// Ctrl-C gives up a line, not the program.
+// TestTerminalWithoutSize runs a prompt on a terminal that does not report its size: Tab completes,
+// and Ctrl-C gives up a line, not the program.
 func TestTerminalWithoutSize(t *testing.T) {
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 3)
@@ -289,8 +288,8 @@ func TestTerminalWithoutSize(t *testing.T) {
 	}
 }
 
-// TestHostileOnTerminal shows ids, texts, fields and file names on a terminal that would drive it,
-// by every command and in every format.
+// TestHostileOnTerminal shows ids, texts, fields and file names that contain control sequences on a
+// terminal, by every command and in every format.
 func TestHostileOnTerminal(t *testing.T) {
 	const evil = "e\x1b[31m\x1b]0;title\x07\u009b2J\u202ex\u200f"
 	dir := t.TempDir()
@@ -300,7 +299,7 @@ func TestHostileOnTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// encoding/json leaves these as they are, and other programs more.
+		// encoding/json leaves these unchanged, and other programs more.
 		fmt.Fprintf(&lines, "%s\n", j)
 	}
 	in, csv := evil+".jsonl", "e.csv"
@@ -329,7 +328,7 @@ func TestHostileOnTerminal(t *testing.T) {
 	for _, args := range commands {
 		tty := openTerminal(t)
 		c := tty.start(t, dir, []string{"PAGER=cat"}, args...)
-		c.Wait() // with any status
+		c.Wait() // its status does not matter
 		<-tty.done
 		out := tty.shown()
 		if strings.Contains(out, `\x1b`) || strings.Contains(out, `\u001b`) || strings.Contains(out, "\ufffd") {

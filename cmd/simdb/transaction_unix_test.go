@@ -16,10 +16,10 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestKillInTransaction kills a process that commits one transaction after the other, each of which
-// replaces all documents: of every transaction all is there or nothing, and all of one that was
-// acknowledged. In every other round the time until the kill runs from the first acknowledgement,
-// as on a busy machine the process may not even have begun before.
+// TestKillInTransaction kills a process that commits transactions, each of which replaces all
+// documents. Of every transaction, all writes or none must remain, and all writes of an
+// acknowledged one. In every other round the time until the kill starts at the first
+// acknowledgement, because on a busy machine the process may otherwise not even have begun.
 func TestKillInTransaction(t *testing.T) {
 	const each = 30 // documents
 	dir := t.TempDir()

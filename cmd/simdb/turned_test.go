@@ -17,8 +17,8 @@ import (
 )
 
 // makeTurned makes folders in a new working directory: p with a picture of each of 6 scenes, q with
-// copies of them turned and mirrored, as JPEG, and r with pictures of other scenes and a flat one.
-// It returns the codes of each picture in all orientations.
+// turned and mirrored JPEG copies, and r with pictures of other scenes and a flat one. It returns
+// the hashes of each picture in all orientations.
 func makeTurned(t *testing.T, kind imagehash.Kind) map[string][][]uint64 {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -78,7 +78,7 @@ func turned(t *testing.T, file []byte, how int) []byte {
 	return b.Bytes()
 }
 
-// nearestOf returns the distance of the nearest two of codes.
+// nearestOf returns the least distance of two hashes, one from each list.
 func nearestOf(as, bs [][]uint64) int {
 	least := 1 << 20
 	for _, a := range as {
@@ -89,8 +89,8 @@ func nearestOf(as, bs [][]uint64) int {
 	return least
 }
 
-// With --orientations 8 pictures are found, removed and listed turned and mirrored, as brute force
-// on their codes says.
+// With --orientations 8, turned and mirrored pictures are found, removed and listed, as brute force
+// on their hashes says.
 func TestTurnedPictures(t *testing.T) {
 	for n := range exhaustive.Some(t, 2, len(imagehash.Kinds())) {
 		kind := imagehash.Kinds()[n]
@@ -191,7 +191,7 @@ func TestTurnedPictures(t *testing.T) {
 		simdbHere(t, "hash", images, "--orientations=8", "p", "-o", "codes.csv")
 		for _, known := range []string{"p", "p.simdb", "all.simdb", "codes.csv"} {
 			in, want := []string{"q", "r"}, strings.Join(apart, "\n")+"\n"
-			if known == "all.simdb" { // which has all
+			if known == "all.simdb" { // it has all pictures
 				write(t, "new.png", scene(t, 99, 40, 0))
 				in, want = append(in, "new.png"), "new.png\n"
 			}

@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// together starts processes of simdb at once, and returns what each wrote.
+// together starts processes of simdb concurrently, and returns the output of each.
 func together(t *testing.T, dir string, args []string, inputs ...string) []string {
 	t.Helper()
 	out := make([]string, len(inputs))
@@ -40,8 +40,8 @@ func together(t *testing.T, dir string, args []string, inputs ...string) []strin
 	return out
 }
 
-// TestPutNovelTogether has processes submit documents that are alike, by PUT ... UNLESS and by
-// match --add: of those that are alike one is stored, and one process is told so.
+// TestPutNovelTogether has processes submit similar documents, by PUT ... UNLESS and by match
+// --add. One document of each similar group is stored, and only one process is told so.
 func TestPutNovelTogether(t *testing.T) {
 	const processes, texts = 5, 40
 	wait := []string{"--busy-timeout", "2m"}
@@ -81,8 +81,8 @@ func TestPutNovelTogether(t *testing.T) {
 	}
 }
 
-// copyProgram copies this program, which runs as simdb under that name, to where other users can
-// start it.
+// copyProgram copies this program, which runs as simdb under that name, to a place where other
+// users can start it.
 func copyProgram(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -158,7 +158,7 @@ func TestFolderWithoutPermission(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// A database that can't be read is not taken for another folder.
+	// A database that cannot be read is not mistaken for an ordinary folder.
 	err = os.WriteFile(filepath.Join(dir, "new.jsonl"), []byte(`{"id":"n","text":"one two three four"}`), 0o644)
 	if err = errors.Join(err, os.Chmod(folder, 0)); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestFolderWithoutPermission(t *testing.T) {
 	}
 }
 
-// A command that waits for somebody to write ends at the first signal.
+// A command that waits for another process to write ends at the first signal.
 func TestSignalWhileWaiting(t *testing.T) {
 	dir := t.TempDir()
 	simdb(t, dir, "x.simdb", "--create", `PUT {"id":"a","text":"one two three"}`)
@@ -207,7 +207,7 @@ func TestSignalWhileWaiting(t *testing.T) {
 	}
 }
 
-// Processes that load at once make one database of what is not there.
+// Processes that load concurrently into a database that does not exist create one database.
 func TestCreateTogether(t *testing.T) {
 	for _, args := range [][]string{{"load", "x.simdb", "-"}, {"match", "x.simdb", "-", "--add"}} {
 		for range exhaustive.Size(2, 4) {

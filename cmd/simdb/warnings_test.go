@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestWarnings: what makes an outcome doubtful is said, once, and not where there is nothing.
+// TestWarnings checks that doubts about a result are reported, once, and only where there are any.
 func TestWarnings(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	words := func(n int) string {

@@ -21,8 +21,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// wideCodes are fingerprints of some words, of which every second one differs in few bits from the
-// one before it; the last are 0 and of ones alone.
+// wideCodes returns fingerprints of some words. Every second one differs in few bits from the
+// previous one; the last are all zeros and all ones.
 func wideCodes(words, n int) (codes [][]byte) {
 	r := rand.New(rand.NewPCG(uint64(words), 7))
 	for i := range n {
@@ -41,7 +41,7 @@ func wideCodes(words, n int) (codes [][]byte) {
 	return append(codes, make([]byte, 8*words), bytes.Repeat([]byte{0xff}, 8*words))
 }
 
-// wideRows are the rows of a join of a list of codes with itself, by comparing all.
+// wideRows returns the rows of a join of a list of codes with itself, by comparing all pairs.
 func wideRows(codes [][]byte, k int) string {
 	type row struct {
 		id string
@@ -74,7 +74,7 @@ func wideRows(codes [][]byte, k int) string {
 	return all.String()
 }
 
-// wideParquet writes codes into a column of bytes of a fixed length.
+// wideParquet writes codes into a column of fixed-length bytes.
 func wideParquet(t *testing.T, codes [][]byte, name string) string {
 	t.Helper()
 	row := reflect.StructOf([]reflect.StructField{
@@ -98,8 +98,8 @@ func wideParquet(t *testing.T, codes [][]byte, name string) string {
 	return name
 }
 
-// Fingerprints of several words are read in every notation and format, and found as by comparing
-// all.
+// Fingerprints of several words are read in every notation and format, and searches find the same
+// as comparing all pairs.
 func TestWideFormats(t *testing.T) {
 	type texts struct {
 		ID          string `parquet:"id" json:"id"`
@@ -210,7 +210,7 @@ func TestWideFormats(t *testing.T) {
 				const k = 31
 				joined := strings.SplitAfter(simdb(t, ".", append([]string{"join", "x.simdb", file, "--near", fmt.Sprint(k)}, c.flags...)...), "\n")
 				rows := strings.SplitAfter(wideRows(codes, k), "\n")
-				if name == "members" { // which are in another order
+				if name == "members" { // its documents are in another order
 					slices.Sort(joined)
 					slices.Sort(rows)
 				}
@@ -234,7 +234,7 @@ func TestWideFormats(t *testing.T) {
 						t.Errorf("pairs of %s: %q\nwant %q", of, got, pairs)
 					}
 				}
-				kept := map[string]bool{} // ids: of what is alike, the first
+				kept := map[string]bool{} // ids: the first of similar ones
 				for _, r := range strings.Fields(strings.ReplaceAll(wideRows(codes, k), "\t", ",")) {
 					cells := strings.Split(r, ",")
 					if _, seen := kept[cells[0]]; !seen {
@@ -261,8 +261,8 @@ func TestWideFormats(t *testing.T) {
 	}
 }
 
-// A file has fingerprints of one length, and a database, too; where the first digits could be
-// binary or hexadecimal, the others decide, or a flag.
+// A file or database has fingerprints of one length. If the first digits could be binary or
+// hexadecimal, the others decide, or a flag.
 func TestWideRefusals(t *testing.T) {
 	code := func(words int, c byte) string { return strings.Repeat(string(c), 16*words) }
 	list := func(codes ...string) string { return strings.Join(codes, "\n") + "\n" }
@@ -279,7 +279,7 @@ func TestWideRefusals(t *testing.T) {
 	simdb(t, dir, "load", "base.simdb", "base.txt")
 	for name, c := range map[string]struct {
 		file, content string
-		args          []string // after load DB FILE
+		args          []string // arguments after load DB FILE
 		db            string
 		want          string
 	}{
@@ -315,13 +315,13 @@ func TestWideRefusals(t *testing.T) {
 			}
 		}
 	}
-	if got := simdb(t, dir, "base.simdb", "COUNT"); got != "3\n" { // with the zeros, and the text, which has replaced none
+	if got := simdb(t, dir, "base.simdb", "COUNT"); got != "3\n" { // with the zeros, and the text, which has replaced no document
 		t.Errorf("%s documents are stored", got)
 	}
 }
 
-// Texts have SimHashes of the length that a database is created with, which begin with those of 64
-// bits. match --add, PUT and statements have them too.
+// Texts have SimHashes of the length that the database was created with; they begin with the
+// SimHash of 64 bits. match --add, PUT and statements have them, too.
 func TestWideTexts(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.jsonl"), `{"id":"a","text":"the quick brown fox jumps over the lazy dog"}
@@ -343,7 +343,7 @@ func TestWideTexts(t *testing.T) {
 			t.Errorf("hash: %s, want %s", hashed, wide)
 		}
 	}
-	distance := strings.Fields(simdb(t, dir, "w.simdb", "NEAR('a', 256) LIMIT 1"))[1] // to b
+	distance := strings.Fields(simdb(t, dir, "w.simdb", "NEAR('a', 256) LIMIT 1"))[1] // the distance of b
 	for name, text := range map[string]string{"a.txt": "the quick brown fox jumps over the lazy dog", "b.txt": "the quick brown fox jumps over the lazy cat"} {
 		write(t, filepath.Join(dir, name), text)
 	}

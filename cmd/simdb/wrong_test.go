@@ -18,8 +18,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// wrong are invocations that must fail with a message that has the text, and leave everything as it
-// was. A | parts the arguments. The exit status is 2; of those that begin with a "1 ", 1.
+// wrong lists invocations that must fail with a message that contains a text, and change nothing. A
+// | separates the arguments. The exit status is 2, or 1 for those that begin with "1 ".
 var wrong = []struct{ args, want string }{
 	// Commands.
 	{"", "simdb COMMAND -h"},
@@ -317,17 +317,17 @@ func wrongFiles(t *testing.T) {
 	}
 }
 
-// jargon is what says more of the program than of the mistake.
+// jargon matches text that describes the program rather than the mistake.
 var jargon = regexp.MustCompile(`strconv|invalid argument|<nil>|panic|goroutine|\*[a-z]+\.[A-Z]|engine\.|%!|bit int|map\[|0x[0-9a-f]{8,}`)
 
-// likeUnix returns a message of any system as it is on Unix.
+// likeUnix converts a message of any system to the words of Unix.
 func likeUnix(message string) string {
 	_, missing := os.Stat("no file has this name")
 	message = strings.ReplaceAll(message, errors.Unwrap(missing).Error(), "no such file or directory")
 	return strings.ReplaceAll(message, string(os.PathSeparator), "/")
 }
 
-// Whatever is wrong is said in plain words, with the right exit status, and leaves nothing behind.
+// Every mistake is reported in plain words, with the right exit status, and leaves nothing behind.
 func TestWrong(t *testing.T) {
 	dir := newFolder(t)
 	wrongFiles(t)
@@ -335,7 +335,7 @@ func TestWrong(t *testing.T) {
 	for i := range exhaustive.Every(t, 4).Of(len(wrong)) {
 		w := wrong[i]
 		if runtime.GOOS == "windows" && strings.ContainsAny(w.args, "\x1b\n") && strings.Contains(w.want, "no such") {
-			continue // such names are refused there before anything looks for them
+			continue // the system rejects such names before anything looks for them
 		}
 		args, status := w.args, app.ExitError
 		if rest, ok := strings.CutPrefix(args, "1 "); ok {
@@ -368,7 +368,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// ofVersion returns a table that says of itself that it has another format version.
+// ofVersion returns a table that claims to have another format version.
 func ofVersion(table []byte, version uint32) string {
 	table = bytes.Clone(table)
 	tail := table[len(table)-32:]

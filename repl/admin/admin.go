@@ -1,5 +1,5 @@
-// Package admin has what administers a database, for the dot-commands of the prompt and the verbs
-// of the command: what is in it, as rows, and what is done to it.
+// Package admin implements the administration of a database, for the dot-commands of the prompt and
+// the verbs of the command. It returns the state of a database as rows, and changes it.
 package admin
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// A Command is one way to administer a database.
+// A Command is an operation that administers a database.
 type Command struct {
 	Name      string
-	Arguments string // as help writes them
+	Arguments string // in the notation of help
 	Help      string
 	Writes    bool // it may change the database
-	// Run carries it out, with as many arguments as Arguments has words.
+	// Run executes the command; args has as many elements as Arguments has words.
 	Run func(ctx context.Context, db *engine.DB, args []string, progress func(engine.Progress)) (*Result, error)
 }
 
-// Commands are all of them. The prompt has a dot-command for each, and the command a verb.
+// Commands lists all commands. The prompt has a dot-command for each, and the command line a verb.
 var Commands = []Command{
 	{"stats", "", "what is in the database", false, stats},
 	{"schema", "", "the parameters of the database, and the fields of its documents", false, schema},
@@ -40,7 +40,7 @@ var Commands = []Command{
 	{"compact", "", "merge the tables", true, compact},
 }
 
-// Named returns the command of a name, nil if there is none.
+// Named returns the command with a name, or nil if there is none.
 func Named(name string) *Command {
 	for i := range Commands {
 		if Commands[i].Name == name {
@@ -50,7 +50,7 @@ func Named(name string) *Command {
 	return nil
 }
 
-// A Result is what one of the functions says: rows, or a message. It is read as query.Rows are.
+// A Result is the result of a command: rows, or a message. It is read like query.Rows.
 type Result struct {
 	columns  []string
 	rows     []query.Row
@@ -59,13 +59,13 @@ type Result struct {
 	damage   bool
 }
 
-// Columns returns the names of the columns; there are none if the result is a message.
+// Columns returns the names of the columns. It is empty if the result is a message.
 func (r *Result) Columns() []string { return r.columns }
 
-// Message returns the message, "" if there are rows.
+// Message returns the message; "" if there are rows.
 func (r *Result) Message() string { return r.message }
 
-// Warnings returns what is doubtful about the result.
+// Warnings returns doubts about the result.
 func (r *Result) Warnings() []string { return r.warnings }
 
 // Damage reports whether the rows are problems that Check found.
@@ -84,11 +84,11 @@ func (r *Result) All() iter.Seq2[query.Row, error] {
 
 func say(format string, args ...any) *Result { return &Result{message: fmt.Sprintf(format, args...)} }
 
-// fieldsAtHand is how many documents are read for the names of fields.
+// fieldsAtHand is the number of documents that are read to find field names.
 const fieldsAtHand = 1000
 
 // FieldNames returns the names of the fields of the first documents, as statements write them, and
-// how many documents these are.
+// the number of documents read.
 func FieldNames(ctx context.Context, db *engine.DB) (names []string, of int64, err error) {
 	if !db.Params().Text {
 		return nil, 0, nil
@@ -100,7 +100,7 @@ func FieldNames(ctx context.Context, db *engine.DB) (names []string, of int64, e
 	return names, of, err
 }
 
-// fieldRows returns what stats says of the fields of documents; nothing if they have none.
+// fieldRows returns the rows of stats about the fields of documents; none if they have none.
 func fieldRows(ctx context.Context, db *engine.DB) ([]query.Row, error) {
 	names, of, err := FieldNames(ctx, db)
 	if err != nil || len(names) == 0 {
@@ -113,8 +113,8 @@ func fieldRows(ctx context.Context, db *engine.DB) ([]query.Row, error) {
 	return []query.Row{{"fields", all}}, nil
 }
 
-// stats returns what is in a database, the fields of the first documents, and what flushes and
-// merges have done since it was opened.
+// stats returns the state of a database, the fields of the first documents, and the work of flushes
+// and merges since it was opened.
 func stats(ctx context.Context, db *engine.DB, _ []string, progress func(engine.Progress)) (*Result, error) {
 	s, err := db.Stats()
 	if err != nil {
@@ -132,8 +132,8 @@ func schema(ctx context.Context, db *engine.DB, _ []string, progress func(engine
 	return &Result{columns: []string{"name", "value"}, rows: append(params(db.Params()), fields...)}, err
 }
 
-// fields returns the fields that documents have, with their types, how many documents have each,
-// and an example. It reads all documents.
+// fields returns the fields of the documents with their types, the number of documents that have
+// each, and an example. It reads all documents.
 func fields(ctx context.Context, db *engine.DB, _ []string, progress func(engine.Progress)) (*Result, error) {
 	fields, of, err := db.Fields(ctx, &engine.FieldsOptions{Progress: progress})
 	r := &Result{columns: []string{"name", "type", "documents", "share", "example", "indexed"}}
@@ -160,9 +160,9 @@ func check(ctx context.Context, db *engine.DB, _ []string, progress func(engine.
 	return say("ok: %s, %s, %d bytes verified", quantity.Plain(r.Tables, "table", "tables"), quantity.Plain(r.Documents, "document", "documents"), r.Bytes), nil
 }
 
-// Problems returns a row for each problem that DB.Check or Open found. What is not known is null:
-// the offset of a problem with a whole file, and everything but the problem for an error that is
-// not a *engine.CorruptionError.
+// Problems returns a row for each problem that DB.Check or Open found. Unknown values are null: the
+// offset if a problem affects a whole file, and everything but the problem for an error that is not
+// a *engine.CorruptionError.
 func Problems(problems ...error) *Result {
 	r := &Result{columns: []string{"file", "section", "offset", "problem"}, damage: len(problems) > 0}
 	for _, p := range problems {
@@ -192,8 +192,8 @@ func allowed(_ context.Context, db *engine.DB, _ []string, progress func(engine.
 	return r, nil
 }
 
-// allow records that two documents are no duplicates. It warns of IDs that no document has: they may
-// come later.
+// allow records that two documents are no duplicates. It warns about IDs that no document has yet;
+// such documents may come later.
 func allow(ctx context.Context, db *engine.DB, args []string, progress func(engine.Progress)) (*Result, error) {
 	if err := setAllowed(ctx, db, true, args); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func compact(ctx context.Context, db *engine.DB, _ []string, progress func(engin
 	return say("compacted"), db.Compact(ctx, &engine.CompactOptions{Progress: progress})
 }
 
-// prune deletes the documents stored longer ago than an age, or before a time.
+// prune deletes the documents that were stored longer ago than an age, or before a time.
 func prune(ctx context.Context, db *engine.DB, args []string, progress func(engine.Progress)) (*Result, error) {
 	before, ok := quantity.ParseTime(args[0])
 	if age, isAge := quantity.ParseDuration(args[0]); isAge {

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// database returns what stats says of the database.
+// database returns the rows of stats about the database.
 func database(s engine.Stats) []query.Row {
 	rows := []query.Row{
 		{"path", s.Path},
@@ -29,7 +29,7 @@ func database(s engine.Stats) []query.Row {
 	return append(rows, params(s.Params)...)
 }
 
-// params returns the rows of Stats about the parameters of a database: a name and a value each.
+// params returns the rows about the parameters of a database: a name and a value each.
 func params(p engine.Params) []query.Row {
 	rows := []query.Row{
 		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
@@ -47,8 +47,8 @@ func params(p engine.Params) []query.Row {
 	return rows
 }
 
-// work returns what stats says of the work since the database was opened; nothing if no
-// table was written.
+// work returns the rows of stats about the work since the database was opened; none if no table was
+// written.
 func work(m engine.Metrics) []query.Row {
 	if m.Flushes+m.Compactions+m.BytesLoaded == 0 {
 		return nil
@@ -64,7 +64,7 @@ func work(m engine.Metrics) []query.Row {
 	}
 }
 
-// merges returns a row for each merge that is running or has ended lately.
+// merges returns a row for each merge that is running or has ended recently.
 func merges(running, past []engine.MergeStats) (rows []query.Row) {
 	for _, m := range past {
 		what := fmt.Sprintf("%s, %d bytes, %s", quantity.Plain(m.Documents, "document", "documents"), m.Bytes, m.Duration.Round(time.Millisecond))
@@ -92,7 +92,7 @@ func mergeTables(m engine.MergeStats) string {
 	return b.String()
 }
 
-// tables returns what stats says of the tables, and of orphans.
+// tables returns the rows of stats about the tables and orphans.
 func tables(s engine.Stats) (rows []query.Row) {
 	for _, t := range s.Tables {
 		what := fmt.Sprintf("%s, %s, %d bytes, layout %s, %.2f bytes/fingerprint",

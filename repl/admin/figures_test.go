@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// TestStatsSequence keeps a sequence number above the signed ones what it is.
+// TestStatsSequence checks that a sequence number above the int64 range is shown unchanged.
 func TestStatsSequence(t *testing.T) {
 	const seq = 1<<63 + 5
 	for _, row := range database(engine.Stats{Seq: seq}) {
@@ -26,7 +26,7 @@ func TestStatsSequence(t *testing.T) {
 	t.Error("no row seq")
 }
 
-// TestStatsMerges shows what merges did and do.
+// TestStatsMerges checks the rows about finished and running merges.
 func TestStatsMerges(t *testing.T) {
 	past := []engine.MergeStats{
 		{Inputs: []uint64{3, 4}, Output: 7, Reason: "tier", Documents: 10, Bytes: 500, Duration: 1500 * time.Microsecond},

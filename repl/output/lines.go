@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/printable"
 )
 
-// tsv writes one line per row. A tab, a line end or a backslash within a cell is written \t, \n,
+// tsv writes one line per row. A tab, a line end or a backslash within a cell is written as \t, \n,
 // \r or \\, so a row is always one line, and cut -f finds its cells.
 type tsv struct {
 	header    bool
@@ -85,7 +85,7 @@ type csvFormat struct {
 }
 
 func (f *csvFormat) begin(w *bufio.Writer, columns []string) {
-	f.w = csv.NewWriter(w) // it uses w as its buffer, so Writer.Flush flushes everything
+	f.w = csv.NewWriter(w) // csv.NewWriter uses w as its buffer, so Writer.Flush flushes everything
 	f.w.Write(columns)
 	f.cells = make([]string, len(columns))
 }
@@ -104,8 +104,8 @@ func (f *csvFormat) row(_ *bufio.Writer, values []any) {
 	f.w.Write(f.cells)
 }
 
-// isFormula reports whether a spreadsheet would run the cell of a value instead of showing it.
-// Numbers and times are no formulas.
+// isFormula reports whether a spreadsheet would run a cell as a formula instead of showing it.
+// Numbers and times are never formulas.
 func isFormula(v any, cell string) bool {
 	switch v.(type) {
 	case string, json.RawMessage:
@@ -161,8 +161,8 @@ func (f *jsonFormat) end(w *bufio.Writer, _ int64) {
 	}
 }
 
-// lineFormat writes a line per cell, the name of the column before it, and an empty line between
-// rows. Line ends within a cell are written as TSV has them.
+// lineFormat writes a line per cell, with the name of the column before it, and an empty line
+// between rows. Line ends within a cell are escaped as in TSV.
 type lineFormat struct {
 	names     []string
 	any       bool // a row has been written
@@ -195,8 +195,8 @@ func (f *lineFormat) row(w *bufio.Writer, values []any) {
 
 func (f *lineFormat) end(*bufio.Writer, int64) {}
 
-// ids writes the id of each row: the column "id", of pairs the columns "a" and "b" with a tab
-// between, and of other rows the first column.
+// ids writes the id of each row: the column "id"; for pairs, the columns "a" and "b" separated by a
+// tab; for other rows, the first column.
 type ids struct {
 	tsv
 	at []int
@@ -218,12 +218,12 @@ func (f *ids) row(w *bufio.Writer, values []any) {
 	}
 }
 
-// groups writes ids as ids does, and an empty line between clusters: rows of equal values in the
-// column "cluster".
+// groups writes ids as ids does, with an empty line between clusters, which are runs of rows with
+// equal values in the column "cluster".
 type groups struct {
 	ids
-	cluster int // column of the cluster, -1 for none
-	last    any // its value in the row before
+	cluster int // index of the column, -1 if there is none
+	last    any // its value in the previous row
 	any     bool
 }
 
@@ -242,12 +242,13 @@ func (f *groups) row(w *bufio.Writer, values []any) {
 	f.ids.row(w, values)
 }
 
-// count writes the number of rows at their end, or of clusters the number of clusters, not of their
-// members. For the result of COUNT, one row of one column "count", it writes the value.
+// count writes the number of rows after the last row. For clusters it writes the number of
+// clusters, not of members. For the result of COUNT, one row with one column "count", it writes the
+// value.
 type count struct {
 	isCount, isClusters bool
-	value               any   // the last one of the first column
-	clusters            int64 // runs of equal values
+	value               any   // last value of the first column
+	clusters            int64 // number of runs of equal values
 }
 
 func (f *count) begin(_ *bufio.Writer, columns []string) {

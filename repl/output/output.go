@@ -1,13 +1,13 @@
-// Package output writes rows in the formats that simdb prints: a boxed table, TSV, CSV, JSON
-// lines, a JSON array, a line per cell, ids alone, clusters of ids, the number of rows, or Parquet.
+// Package output writes rows in the formats that simdb prints: a boxed table, TSV, CSV, JSON lines,
+// a JSON array, a line per cell, ids alone, clusters of ids, the number of rows, or Parquet.
 //
 //	w := output.New(os.Stdout, []string{"id", "distance"}, output.Options{Format: output.JSONL})
 //	err := w.Row("doc-17", 3) // {"id":"doc-17","distance":3}
 //	err = w.Close()
 //
-// A Writer holds no rows, except for a table: that needs the widths of all its cells, so it holds
-// up to tableChunk rows and draws a longer result as several tables. So a result of any length
-// takes constant memory. For Parquet it holds a row group, of some 64 MB.
+// A Writer holds no rows, except for a table: that needs the widths of all its cells, so the Writer
+// holds up to tableChunk rows and draws a longer result as several tables. So a result of any
+// length needs constant memory. For Parquet the Writer holds a row group of some 64 MB.
 //
 // Values have the types string, bool, int, int64, uint64 (a fingerprint), float64, time.Time,
 // time.Duration, json.RawMessage, and nil for no value:
@@ -21,10 +21,10 @@
 //	nil          empty            empty              empty            null
 //
 // (1) Control characters, and those that change the direction of text, are escaped, so that data
-// can't control the terminal; on a terminal, TSV, CSV and ids escape them too. Long text is cut and
-// ends in "…" if there is a width. (2) So that a row is always one line and a tab always ends a
-// cell. (3) Bytes that are not UTF-8 become U+FFFD, as JSON can't represent them; the other formats
-// keep them.
+// cannot control the terminal; on a terminal, TSV, CSV and ids escape them, too. Long text is cut
+// and ends in "…" if there is a width. (2) The escapes ensure that a row is always one line and a
+// tab always ends a cell. (3) Bytes that are not UTF-8 become U+FFFD, because JSON cannot represent
+// them; the other formats write them unchanged.
 package output
 
 import (
@@ -34,8 +34,8 @@ import (
 	"io"
 )
 
-// formatter writes rows in one format. Its methods are called in the order begin, row..., end. An
-// error of w stays with the bufio.Writer, whose Flush returns it.
+// formatter writes rows in one format. Its methods are called in the order begin, row..., end.
+// Errors of w stay in the bufio.Writer, whose Flush returns them.
 type formatter interface {
 	begin(w *bufio.Writer, columns []string)
 	row(w *bufio.Writer, values []any)
@@ -102,8 +102,8 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 	return out
 }
 
-// Row writes one row. It returns an error if there is not one value per column, or if this write
-// or an earlier one failed.
+// Row writes one row. It returns an error if the number of values differs from the number of
+// columns, or if this or an earlier write failed.
 func (w *Writer) Row(values ...any) error {
 	if len(values) != len(w.columns) {
 		return fmt.Errorf("a row of %d values for %d columns", len(values), len(w.columns))
@@ -114,10 +114,10 @@ func (w *Writer) Row(values ...any) error {
 }
 
 // err returns the error of an earlier write, which an empty write to the bufio.Writer returns, or
-// that of the format.
+// the error of the format.
 func (w *Writer) err() error {
 	if f, ok := w.f.(*encoded); ok {
-		return f.err // which may be writing
+		return f.err // the encoder may be writing to w.w
 	}
 	_, err := w.w.Write(nil)
 	return err
@@ -126,14 +126,14 @@ func (w *Writer) err() error {
 // Rows returns how many rows have been written.
 func (w *Writer) Rows() int64 { return w.rows }
 
-// Flush writes all rows so far to the underlying writer, except those that a table holds.
+// Flush writes all rows so far to the underlying writer, except rows that a table still holds.
 func (w *Writer) Flush() error {
 	w.Abandon()
 	return w.w.Flush()
 }
 
-// Abandon takes the place of Close where the result is not to be ended: when it returns, nothing
-// is written any more.
+// Abandon replaces Close for a result that must not be completed: once Abandon has returned,
+// nothing more is written.
 func (w *Writer) Abandon() {
 	if f, ok := w.f.(*encoded); ok && f.err == nil {
 		f.err = f.Wait()

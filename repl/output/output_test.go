@@ -132,7 +132,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Whatever is in an id, each format must give it back to a reader of that format.
+// A reader of each format must get an id back unchanged, whatever it contains.
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	alphabet := []rune("ab,\"'\\\t\n\r;\x00\x1b\x7f<&é漢\u2028👍🏽")
@@ -153,7 +153,7 @@ func TestRoundTrip(t *testing.T) {
 		for _, f := range []Format{TSV, CSV, JSONL, JSON} {
 			got := readBack(t, f, write(t, Options{Format: f}, columns, rows...))
 			want := ids
-			if f == CSV { // encoding/csv reads \r\n as \n, in quotes too
+			if f == CSV { // encoding/csv reads \r\n as \n, even in quotes
 				want = nil
 				for _, id := range ids {
 					want = append(want, strings.ReplaceAll(id, "\r\n", "\n"))
@@ -206,7 +206,7 @@ func readBack(t *testing.T, f Format, s string) (ids []string) {
 	return ids
 }
 
-// A table never exceeds the width, unless its columns are at their least, and never carries a
+// A table never exceeds the width, unless its columns have their least width, and never contains a
 // control character.
 func TestTableWidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -289,7 +289,7 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// Rows must be on their way after Flush, whatever follows.
+// Flush must write the rows so far, whatever follows.
 func TestStreams(t *testing.T) {
 	for _, f := range []Format{TSV, CSV, JSONL, JSON, IDs} {
 		var b bytes.Buffer
@@ -388,12 +388,12 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// hostile is text that would drive a terminal: escapes, a title, an 8-bit control, and marks that
-// change the direction of what follows.
+// hostile contains sequences that control a terminal: escapes, a title, an 8-bit control, and marks
+// that change the direction of the text that follows.
 const hostile = "a\x1b[31m\x1b]0;title\x07\u009b2J\u202eb\u200f\u061c\u2066c\ufff9"
 
-// On a terminal no format writes what drives it; elsewhere data are as they are. Parquet is binary:
-// the program writes none to a terminal.
+// On a terminal, no format writes control sequences from data; elsewhere data is unchanged. Parquet
+// is binary: the program never writes it to a terminal.
 func TestTerminalIsNotDriven(t *testing.T) {
 	for i, name := range Formats() {
 		if name == "parquet" {
@@ -419,7 +419,7 @@ func TestTerminalIsNotDriven(t *testing.T) {
 	}
 }
 
-// JSON with escapes has the value that it had.
+// Escapes do not change the value of JSON.
 func TestVisibleJSON(t *testing.T) {
 	raw := json.RawMessage("{\"k\":\"\u202ex\u009b2J \\\\u202e \\\"é\"}")
 	var want, got any
@@ -431,7 +431,7 @@ func TestVisibleJSON(t *testing.T) {
 	}
 }
 
-// Shown writes lines with what would drive a terminal escaped, however they are cut into pieces.
+// Shown escapes what would control a terminal, however the lines are cut into pieces.
 func TestShown(t *testing.T) {
 	lines := "plain\ttab é 世界 \U0001f600\n" + hostile + "\nbytes \xff\xc3\n\r\n\n"
 	want := "plain\ttab é 世界 \U0001f600\n" + printable.Text(hostile) + "\nbytes \\xff\\xc3\n\\r\n\n"
@@ -449,7 +449,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// With a guard, CSV has no cell of data that a spreadsheet runs; numbers stay numbers.
+// With the guard, no CSV cell of data is a formula to a spreadsheet; numbers stay numbers.
 func TestCSVGuard(t *testing.T) {
 	columns := []string{"id", "n"}
 	rows := [][]any{{"=1+1", -1}, {"+a", 0.5}, {"-a", nil}, {"@a", 1}, {"\ta", 1}, {"＝a", 1}, {"a=b", 1}, {"", 1}}

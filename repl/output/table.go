@@ -14,23 +14,23 @@ import (
 
 const (
 	tableChunk   = 5000     // rows held before a table is drawn
-	minCell      = 4        // columns of the terminal that a cell keeps, however narrow the table is
-	minFlexible  = 10       // columns that a cell of text keeps while other ways to fit remain
-	leastColumns = 2        // columns of a table that are never left out
-	manyColumns  = 4        // a row of fewer columns is never turned
+	minCell      = 4        // minimum columns of a cell, however narrow the table
+	minFlexible  = 10       // minimum columns of a text cell while there are other ways to fit
+	leastColumns = 2        // the first columns, which are never left out
+	manyColumns  = 4        // a row with fewer columns is never turned
 	maxCellRead  = 16 << 10 // bytes of a cell that are read if it will be cut to a terminal's width
 )
 
 // tableFormat draws boxed tables.
 type tableFormat struct {
 	o       Options
-	columns []string // that are drawn
+	columns []string // the columns that are drawn
 	all     []string
-	right   []bool // the column holds numbers only
-	rigid   []bool // the column holds numbers, fingerprints or times only, which must not be cut
+	right   []bool // the column holds only numbers
+	rigid   []bool // the column holds only numbers, fingerprints or times, which must not be cut
 	cells   [][]string
 	drawn   int
-	dense   bool  // without blanks beside the cells
+	dense   bool  // no blanks beside the cells
 	hidden  int64 // rows beyond MaxRows
 }
 
@@ -96,7 +96,7 @@ func (f *tableFormat) cell(v any) string {
 	return printable.Text(s)
 }
 
-// draw draws the rows that are held as one table.
+// draw draws the rows held so far as one table.
 func (f *tableFormat) draw(w *bufio.Writer) {
 	left := f.fit()
 	bold, faint, plain := "", "", ""
@@ -149,8 +149,8 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	f.reset()
 }
 
-// fit makes the table at most Width wide, by the first of these that suffices: cut columns of
-// text, the widest first, down to minFlexible; drop the blanks beside cells; cut columns of text
+// fit makes the table at most Width wide. It tries these in order until the table fits: cut columns
+// of text, the widest first, down to minFlexible; drop the blanks beside cells; cut columns of text
 // down to minCell; cut the names of other columns to the width of their cells; leave out the last
 // columns, whose names it returns. Numbers, fingerprints and times are never cut, even if the first
 // two columns alone are too wide.
@@ -165,7 +165,7 @@ func (f *tableFormat) fit() (left []string) {
 	return left
 }
 
-// cutToFit is fit for all of the columns; it returns false if it could not.
+// cutToFit is fit without leaving out columns; it returns false if the table does not fit.
 func (f *tableFormat) cutToFit() bool {
 	f.dense = false
 	if f.o.Width <= 0 || len(f.columns) == 0 {
@@ -215,7 +215,7 @@ func (f *tableFormat) widest(column int) int {
 }
 
 // fitText cuts columns of text so that all columns together are at most room columns wide. If it
-// would have to cut them below least, it does nothing and returns false.
+// would have to cut a column to less than least, it does nothing and returns false.
 func (f *tableFormat) fitText(widths []int, room, least int) bool {
 	var flexible []int
 	need := 0
@@ -239,8 +239,8 @@ func (f *tableFormat) fitText(widths []int, room, least int) bool {
 	return true
 }
 
-// turn makes the columns of a table of one row its rows, if there are at least manyColumns and they
-// do not fit side by side. So GET shows a document.
+// turn swaps the rows and columns of a table with one row, if it has at least manyColumns columns
+// and they do not fit side by side. GET shows documents like this.
 func (f *tableFormat) turn() {
 	need := 1
 	for i, cell := range f.cells[0] {
@@ -268,8 +268,8 @@ func (f *tableFormat) cut(column, width int) {
 	}
 }
 
-// columnLimit returns the largest limit for which the widths, each cut to it, sum to at most
-// total. It is at least minCell.
+// columnLimit returns the largest limit for which the widths, each cut to it, sum to at most total.
+// It is at least minCell.
 func columnLimit(widths []int, total int) int {
 	sorted := slices.Sorted(slices.Values(widths))
 	rest := total

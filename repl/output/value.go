@@ -14,7 +14,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendText appends v as the text formats write it, before any escaping.
+// AppendText appends v in the form of the text formats, before any escaping.
 func AppendText(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -74,8 +74,8 @@ func appendTime(b []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(b, time.RFC3339Nano)
 }
 
-// appendCompact appends the JSON text raw without white space between its tokens, so on one line. A
-// text that is not JSON is appended as a JSON string, so that a line of output is always JSON.
+// appendCompact appends the JSON text raw on one line, without white space between its tokens. Text
+// that is not JSON is appended as a JSON string, so that a line of output is always JSON.
 func appendCompact(b []byte, raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return b
@@ -87,8 +87,8 @@ func appendCompact(b []byte, raw json.RawMessage) []byte {
 	return buf.Bytes()
 }
 
-// appendVisible appends JSON text with what is printable.Control, which only its strings can have,
-// escaped.
+// appendVisible appends JSON text and escapes the characters of printable.Control, which only its
+// strings can contain.
 func appendVisible(b, text []byte) []byte {
 	if !bytes.ContainsFunc(text, printable.Control) {
 		return append(b, text...)
@@ -105,8 +105,8 @@ func appendVisible(b, text []byte) []byte {
 	return b
 }
 
-// appendQuoted appends s as a JSON string. Unlike encoding/json it does not escape <, > and &, as
-// the output is not for HTML.
+// appendQuoted appends s as a JSON string. Unlike encoding/json it does not escape <, > and &,
+// because the output is not for HTML.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {
@@ -116,7 +116,7 @@ func appendQuoted(b []byte, s string) []byte {
 			switch {
 			case r == utf8.RuneError && n == 1:
 				b = append(b, "\ufffd"...)
-			case printable.Control(r): // also the line ends of JavaScript; all of them have four digits
+			case printable.Control(r): // also the line ends of JavaScript; all have four digits
 				b = fmt.Appendf(b, `\u%04x`, r)
 			default:
 				b = append(b, s[i:i+n]...)

@@ -6,14 +6,14 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// widths measures text as terminals show it: an emoji of several runes is one character. Ambiguous
+// widths measures text in terminal columns: an emoji of several runes is one character. Ambiguous
 // runes are narrow, whatever the locale.
 var widths = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Width returns how many columns of a terminal s takes.
+// Width returns the width of s in terminal columns.
 func Width(s string) int { return widths.StringWidth(s) }
 
-// Cut returns s cut to width terminal columns, ending in "…" if anything was cut.
+// Cut returns s cut to width terminal columns. It ends in "…" if anything was cut.
 func Cut(s string, width int) string {
 	if len(s) <= width {
 		return s
@@ -21,7 +21,7 @@ func Cut(s string, width int) string {
 	return widths.Truncate(s, width, "…")
 }
 
-// Wrap cuts s into lines of at most width columns, between words.
+// Wrap splits s into lines of at most width columns, between words.
 func Wrap(s string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(s) {

@@ -1,10 +1,10 @@
 // Command release makes the files of a release: for each platform an archive with the static
 // program, its manual page and completions; Debian packages; a Homebrew formula; a container file;
-// an SBOM in CycloneDX; and the checksums of all. From the same commit it makes the same bytes.
+// an SBOM in CycloneDX; and the checksums of all files. The same commit gives the same bytes.
 //
 //	cd tools && go run ./release -version v0.2.0 -o ../dist
 //
-// It needs Go alone. The wheels for Python are made by python/build_wheel.py.
+// It needs only Go. python/build_wheel.py makes the wheels for Python.
 package main
 
 import (
@@ -30,7 +30,7 @@ type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// program is the file name of the program.
+// program returns the file name of the program.
 func (t target) program() string {
 	if t.os == "windows" {
 		return "simdb.exe"
@@ -42,13 +42,13 @@ var allTargets = []target{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// release is one that is made.
+// release is a release in the making.
 type release struct {
 	root    string    // the checkout
 	out     string    // the folder of the files
 	version string    // with the v
-	time    time.Time // of the commit: that of all files
-	extra   []file    // of each archive
+	time    time.Time // time of the commit, which all files get
+	extra   []file    // files that every archive contains
 	sums    map[string]string
 }
 
@@ -79,7 +79,7 @@ func main() {
 	}
 }
 
-// unchanged returns an error if the checkout of a folder has what its commit lacks.
+// unchanged returns an error if the checkout of a folder has anything that its commit lacks.
 func unchanged(dir string) error {
 	changes, err := gitOutput(dir, "status", "--porcelain")
 	if err == nil && changes != "" {
@@ -127,7 +127,7 @@ func run(version, out, targets string) (err error) {
 
 var versions = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
-// versionOf returns the version that is given, or that of the tag of the commit.
+// versionOf returns the given version, or else the tag of the commit.
 func versionOf(root, given string) (string, error) {
 	if given == "" {
 		tag, err := gitOutput(root, "describe", "--tags", "--exact-match", "--match", "v*")
@@ -149,7 +149,7 @@ func gitOutput(dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// number is the version without the v.
+// number returns the version without the v.
 func (r *release) number() string { return r.version[1:] }
 
 // make makes all files.
@@ -195,7 +195,8 @@ func (r *release) compile(t target, path string) error {
 	return c.Run()
 }
 
-// readExtra reads what archives have beside the program, some of which that writes.
+// readExtra reads the files that archives contain beside the program, which writes some of these
+// files.
 func (r *release) readExtra(program string) error {
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		data, err := os.ReadFile(filepath.Join(r.root, name))
@@ -226,7 +227,7 @@ func (r *release) readExtra(program string) error {
 	return nil
 }
 
-// archiveName is the name of the archive for a platform.
+// archiveName returns the name of the archive for a platform.
 func (r *release) archiveName(t target) string {
 	ending := ".tar.gz"
 	if t.os == "windows" {
@@ -235,7 +236,7 @@ func (r *release) archiveName(t target) string {
 	return fmt.Sprintf("simdb_%s_%s_%s%s", r.number(), t.os, t.arch, ending)
 }
 
-// archive makes the archive for a platform, and for Linux the Debian package.
+// archive makes the archive for a platform and, for Linux, the Debian package.
 func (r *release) archive(t target, program string) error {
 	data, err := os.ReadFile(program)
 	if err != nil {
@@ -277,7 +278,7 @@ func (r *release) write(name string, data []byte) error {
 	return os.WriteFile(path, data, 0o666)
 }
 
-// checksums writes the list of all sums, as sha256sum -c reads it.
+// checksums writes the checksums of all files, as sha256sum -c reads them.
 func (r *release) checksums() error {
 	var names []string
 	for name := range r.sums {

@@ -16,7 +16,8 @@ import (
 	"testing"
 )
 
-// The release of this machine has what it should have, two are the same, and its program runs.
+// The release for this machine has the expected content, two builds are equal, and its program
+// runs.
 func TestRelease(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the packages of Linux are looked at")
@@ -98,8 +99,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A version that is none is refused, and so are a folder that is there and a file that is in no
-// commit.
+// An invalid version is rejected, and so are a folder that exists and a file that is in no commit.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {

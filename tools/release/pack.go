@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tarOf packs files as .tar.gz, owned by root, with the folders that they lie in.
+// tarOf packs files as .tar.gz, owned by root, with entries for their folders.
 func tarOf(files []file, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -47,7 +47,7 @@ func tarOf(files []file, at time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// folders are the folders of a file, the outermost first, each with a slash at its end.
+// folders returns the folders of a file, the outermost first, each with a slash at its end.
 func folders(name string) (all []string) {
 	for i, c := range name {
 		if c == '/' {

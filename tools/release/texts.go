@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// sbom writes the modules that the program is made of, in CycloneDX.
+// sbom writes the list of modules in the program, in CycloneDX.
 func (r *release) sbom(program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *release) sbom(program string) error {
 	return r.write(fmt.Sprintf("simdb_%s_sbom.cdx.json", r.number()), append(text, '\n'))
 }
 
-// formula writes the Homebrew formula of the platforms that Homebrew has.
+// formula writes the Homebrew formula for the platforms that Homebrew supports.
 func (r *release) formula(targets []target) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `class Simdb < Formula

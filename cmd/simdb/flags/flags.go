@@ -1,4 +1,4 @@
-// Package flags parses the command line, for simdb and for other programs that have its flags.
+// Package flags parses the command line for simdb, and for other programs that have its flags.
 package flags
 
 import (
@@ -25,7 +25,7 @@ func init() {
 	shard.Load = load
 }
 
-// New returns the parser of a command, a struct with tags.
+// New returns the parser of a command, which is a struct with tags.
 func New(command any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(command, append([]kong.Option{
 		kong.Vars{"formats": strings.Join(output.Formats(), ", "), "inputs": formatNames()},
@@ -41,8 +41,8 @@ func parse(command any, args []string) error {
 	return err
 }
 
-// Shard returns the job of many workers that arguments describe: a command, its flags, and the
-// names of files, or patterns of them.
+// Shard returns the job for many workers that arguments describe: a command, its flags, and file
+// names or patterns.
 func Shard(args []string) (o shard.Options, err error) {
 	if len(args) == 0 {
 		return o, errors.New("a command is missing: " + strings.Join(shard.Commands(), ", "))
@@ -66,7 +66,7 @@ func Shard(args []string) (o shard.Options, err error) {
 	return o, err
 }
 
-// build are the flags of build: those of simdb load, and -o DIR/.
+// build has the flags of build: those of simdb load, and -o DIR/.
 type build struct {
 	Output string `short:"o" required:""`
 	loading.Load

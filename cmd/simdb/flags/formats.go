@@ -12,7 +12,7 @@ import (
 	_ "github.com/simdb/simdb/records/parquet"
 )
 
-// formatNames lists the formats of inputs for help: "jsonl, csv or txt".
+// formatNames returns the formats of inputs for help: "jsonl, csv or txt".
 func formatNames() string {
 	names := records.Formats()
 	last := len(names) - 1

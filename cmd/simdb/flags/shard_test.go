@@ -32,7 +32,7 @@ func plan(t *testing.T, args ...string) (shard.Options, error) {
 	return o, err
 }
 
-// many runs a job of two workers.
+// many runs a job with two workers.
 func many(t *testing.T, args ...string) {
 	t.Helper()
 	o, err := plan(t, args...)
@@ -58,8 +58,8 @@ func many(t *testing.T, args ...string) {
 	}
 }
 
-// one runs the program on one machine. It is that of this process, so that what both write of the
-// version is the same however it was built.
+// one runs the program on one machine. It is the program of this process, so that both write the
+// same version, however it was built.
 func one(t *testing.T, args ...string) {
 	t.Helper()
 	var program struct {
@@ -84,7 +84,7 @@ func one(t *testing.T, args ...string) {
 	}
 }
 
-// folder is the name of an output.
+// folder returns the name of an output folder.
 func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "out") + "/" }
 
 // content returns the files of a folder.
@@ -102,7 +102,8 @@ func content(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestRows compares pairs with those of one machine, and clusters with those of dedup --clusters.
+// TestRows compares pairs with the pairs of one machine, and clusters with those of dedup
+// --clusters.
 func TestRows(t *testing.T) {
 	inputs := split(t, 5)
 	for i := range exhaustive.Some(t, 2, 4) {
@@ -140,7 +141,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// assigned returns which cluster each document is in, and whether it is kept.
+// assigned returns the cluster of each document, and whether the document is kept.
 func assigned(t *testing.T, rows []byte) (out []byte) {
 	t.Helper()
 	for line := range bytes.Lines(rows) {
@@ -165,8 +166,8 @@ func sorted(lines []byte) []byte {
 	return bytes.Join(all, nil)
 }
 
-// TestBuild makes tables of shards: as a set they answer as one database of all inputs, and bytes
-// are the same again.
+// TestBuild makes tables of shards. As a set they must answer like one database of all inputs, and
+// a second run must give the same bytes.
 func TestBuild(t *testing.T) {
 	inputs := split(t, 4)
 	got := folder(t)
@@ -218,7 +219,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestFormats has inputs of other formats than JSON lines, compressed and not.
+// TestFormats uses inputs of other formats than JSON lines, compressed and not.
 func TestFormats(t *testing.T) {
 	lines := split(t, 2)
 	for i := range exhaustive.Some(t, 2, 3) {
@@ -242,7 +243,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestRefuses has jobs that would replace an input, or that are not for many machines.
+// TestRefuses runs jobs that would replace an input, or that are not for many machines.
 func TestRefuses(t *testing.T) {
 	inputs := split(t, 2)
 	here := filepath.Dir(inputs[0]) + "/"
@@ -267,7 +268,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// split writes the licences of the example into n files, and returns their names.
+// split writes the licences of the example to n files, and returns their names.
 func split(t *testing.T, n int) (names []string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,25 +10,26 @@ import (
 // condition is a condition on the text and the fields of a document.
 type condition interface {
 	holds(text, fields []byte) bool
-	ofText() bool // it reads the text
-	// ranges are values of indexed fields: a document for which the condition holds has one in one
-	// range of each element. If decided, the condition holds for all that have.
+	ofText() bool // holds reads the text
+	// ranges restricts the values of indexed fields: if the condition holds for a document, then
+	// for each element of the result, the document has a value in one of the element's ranges. If
+	// decided, the converse is true, too.
 	ranges() (of [][]engine.FieldRange, decided bool)
-	String() string // as the language writes it
+	String() string // in the query language
 }
 
-// content is a predicate that the text and the fields of a document decide: a test of one of them,
-// or several joined.
+// content is a predicate that the text and the fields of a document decide: a single test, or
+// several joined.
 type content struct{ condition }
 
 type not struct{ condition }
 
-// ranges are none: a document may have any other value, or none.
+// ranges returns no restriction: a document may have any other value, or none.
 func (n not) ranges() ([][]engine.FieldRange, bool) { return nil, false }
 
 func (n not) holds(text, fields []byte) bool { return !n.condition.holds(text, fields) }
 
-// String writes the condition as the language does.
+// String writes the condition in the query language.
 func (n not) String() string { return "NOT " + n.condition.String() }
 
 type joined struct {
@@ -65,7 +66,7 @@ func (j joined) ranges() (all [][]engine.FieldRange, decided bool) {
 	return all, decided
 }
 
-// String writes the conditions as the language does, with parentheses around an OR.
+// String writes the conditions in the query language, with parentheses around an OR.
 func (j joined) String() string {
 	parts := make([]string, len(j.terms))
 	for i, t := range j.terms {
@@ -80,11 +81,10 @@ func (j joined) String() string {
 // OfContent reports whether text and fields alone decide a predicate.
 func OfContent(p Predicate) bool { _, ok := p.(*content); return ok }
 
-// Not returns the predicate that holds where p does not, which is OfContent.
+// Not returns the negation of p, which must satisfy OfContent.
 func Not(p Predicate) Predicate { return &content{not{p.(*content).condition}} }
 
-// Join returns the predicate that holds where one of the predicates does, or all of them. They are
-// OfContent.
+// Join joins predicates by OR or AND. They must satisfy OfContent.
 func Join(predicates []Predicate, or bool) Predicate {
 	j := joined{or: or}
 	for _, p := range predicates {

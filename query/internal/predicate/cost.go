@@ -2,24 +2,23 @@ package predicate
 
 import "github.com/simdb/simdb/engine"
 
-// The costs in nanoseconds of what the engine does not plan. A query chooses among drivers by their
-// costs, so the constants may be rough: they decide between costs that differ by orders of
-// magnitude.
+// Costs in nanoseconds of operations that the engine does not plan. A query compares its drivers by
+// cost, so rough constants suffice: they decide between costs that differ by orders of magnitude.
 const (
-	lookupCost  = 2000 // an id is looked up
-	listCost    = 150  // an entry is listed
-	readCost    = 300  // its text and fields are read, in the order in which they are stored
-	blockCost   = 40e3 // its text and fields are read alone
-	timeCost    = 10   // its time is compared
-	jaccardCost = 5000 // a JACCARD is set up
-	similarCost = 5000 // another comparison of texts is set up
+	lookupCost  = 2000 // look up an id
+	listCost    = 150  // list an entry
+	readCost    = 300  // read a document's text and fields, in storage order
+	blockCost   = 40e3 // read the text and fields of a single document
+	timeCost    = 10   // compare a time
+	jaccardCost = 5000 // set up a JACCARD
+	similarCost = 5000 // set up another comparison of texts
 )
 
-// similarShare is the share of documents that a text is taken to be similar to.
+// similarShare is the share of documents assumed to be similar to a text.
 const similarShare = 0.01
 
-// planCost returns the cost of a search: that of its plan, which the engine estimates. It is 0 if
-// there is no plan, as then the search itself returns the error.
+// planCost returns the cost of a search, which the engine estimates in its plan. If there is no
+// plan, planCost returns 0, because the search itself will return the error.
 func planCost(parts []engine.PartPlan, err error) float64 {
 	if err != nil {
 		return 0
@@ -31,5 +30,5 @@ func planCost(parts []engine.PartPlan, err error) float64 {
 	return sum
 }
 
-// Documents returns about how many documents there are.
+// Documents estimates how many documents there are.
 func (x *Scope) Documents() float64 { return float64(x.Snap.Size()) }

@@ -16,12 +16,12 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// longColumns are the columns whose names a misspelled word is taken for; the names of others are
-// so short that many fields are close to them.
+// longColumns are the columns for which a field can be a misspelling. Other columns have such short
+// names that many fields are close to them.
 var longColumns = []string{"fingerprint", "distance"}
 
-// FieldPath returns the keys under which the field that a token names is found in the fields of a
-// document. It returns an error for a word that is almost a column.
+// FieldPath returns the keys that lead to the field that a token names. It returns an error for a
+// word that is nearly the name of a column.
 func FieldPath(t syntax.Token) ([]string, error) {
 	path := syntax.Path(t)
 	if len(path) > 1 {
@@ -36,7 +36,7 @@ func FieldPath(t syntax.Token) ([]string, error) {
 	return path, nil
 }
 
-// FieldOf returns the field that a token names, which is no column.
+// FieldOf returns the field that a token names, which must not be a column.
 func (x *Scope) FieldOf(t syntax.Token) (*NamedField, error) {
 	if word := strings.ToLower(t.Value); slices.Contains(jsonfield.Columns, word) {
 		return nil, syntax.Errorf(t.Pos.Offset, "a field of that name is written fields."+word, "%q is a column, not a field", t.Value)
@@ -51,20 +51,20 @@ func (x *Scope) FieldOf(t syntax.Token) (*NamedField, error) {
 	return x.Field(t.Value, path), x.needContent(t, "fields")
 }
 
-// field is a test of the value of a field, or of the text: lang = 'en', url LIKE 'http%'. All tests
-// but IS NULL fail for a value that is not there.
+// field is a test of the value of a field, or of the text: lang = 'en', url LIKE 'http%'. If the
+// value is missing, only IS NULL holds.
 type field struct {
-	name string      // as it was written
+	name string      // as the user wrote it
 	of   *NamedField // nil for the text
-	// test decides on a value: a string without quotes and escapes, or another JSON value as it is
-	// written.
+	// test decides on a value: a string without quotes and escapes, or the JSON text of another
+	// value.
 	test  func(value []byte) bool
 	null  bool   // IS NULL
-	label string // what follows name
+	label string // the text after name
 
-	index   string                // the field as the index has it; "" if it has none
-	values  [][]engine.FieldRange // that may pass the test; nil for all that are there
-	decided bool                  // no others are in values
+	index   string                // name of the field in the index; "" if it is not indexed
+	values  [][]engine.FieldRange // values that may pass the test; nil for all values
+	decided bool                  // all values in values pass the test
 }
 
 func (p *field) ranges() ([][]engine.FieldRange, bool) {
@@ -79,7 +79,7 @@ func (p *field) ranges() ([][]engine.FieldRange, bool) {
 // BindField resolves a test of a field.
 func BindField(x *Scope, e *syntax.Test) (Predicate, error) {
 	p := &field{name: e.Name.Value}
-	if e.Name.Type == syntax.Keyword { // TEXT is the only one
+	if e.Name.Type == syntax.Keyword { // TEXT is the only such keyword
 		p.name = "text"
 		if err := x.NeedTexts(e.Name); err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func BindField(x *Scope, e *syntax.Test) (Predicate, error) {
 		p.of = of
 		for _, name := range x.DB.Params().Index {
 			if paths, err := jsonfield.Paths(name); err == nil && slices.Equal(paths[0], of.path) {
-				p.index, of.found = name, true // whether documents have it or not
+				p.index, of.found = name, true // found: an indexed field needs no warning that no document has it
 			}
 		}
 	}
@@ -184,7 +184,7 @@ func (p *field) bindBetween(x *Scope, e *syntax.Test) error {
 	return nil
 }
 
-// not negates the test of values that are there.
+// not negates the test. A missing value still fails it.
 func (p *field) not(negated bool) {
 	if negated {
 		test := p.test
@@ -193,15 +193,15 @@ func (p *field) not(negated bool) {
 	}
 }
 
-// within has the values in some ranges pass the test, and no others.
+// within declares that exactly the values in ranges pass the test.
 func (p *field) within(ranges ...engine.FieldRange) {
 	p.values, p.decided = [][]engine.FieldRange{ranges}, true
 }
 
-// from returns the range of values from an operand on, upTo of those up to it, and equal of those
-// that are equal to it. Above and below leave the operand out.
+// from returns the range of values at or above an operand. upTo returns those at or below it, and
+// equal those equal to it. above and below exclude the operand itself.
 func (p *field) from(o operand, above bool) engine.FieldRange {
-	if above && o.text == "" { // which is no bound
+	if above && o.text == "" { // an empty From would be no bound
 		return engine.FieldRange{Field: p.index, From: afterEmpty}
 	}
 	return engine.FieldRange{Field: p.index, From: o.text, Above: above, Numbers: o.number}
@@ -211,14 +211,14 @@ func (p *field) upTo(o operand, below bool) engine.FieldRange {
 	r := engine.FieldRange{Field: p.index, To: o.text, Below: below, Numbers: o.number}
 	if o.text == "" {
 		r.To, r.Below = afterEmpty, true
-		if below { // nothing is
+		if below { // no value is below ""
 			r.From = afterEmpty
 		}
 	}
 	return r
 }
 
-// afterEmpty is the string that follows the empty one.
+// afterEmpty is the least string that is greater than "".
 const afterEmpty = "\x00"
 
 func (p *field) equal(o operand) engine.FieldRange {
@@ -256,20 +256,21 @@ func (p *field) bindComparison(x *Scope, e *syntax.Test) error {
 	return nil
 }
 
-// An operand is what a value is compared with.
+// An operand is the value that a field is compared with.
 type operand struct {
-	// compare returns less than 0 if a value is less. It returns false if one of the two is a
-	// number and the other is not.
+	// compare returns a negative number if a value is less than the operand. It returns false if
+	// only one of the two is a number.
 	compare comparison
-	label   string // as the language writes it
-	text    string // of a string, or of a number
-	number  bool   // compared with numbers alone
+	label   string // in the query language
+	text    string // text of a string or a number
+	number  bool   // comparable only with numbers
 }
 
 type comparison func(value []byte) (int, bool)
 
-// bindValue resolves what a field is compared with. A string is compared byte by byte, with other
-// values as they are written. A number is compared with numbers, and with strings that are numbers.
+// bindValue resolves the value that a field is compared with. A string is compared byte by byte,
+// with the JSON text of values that are not strings. A number is compared with numbers, and with
+// strings that are numbers.
 func bindValue(x *Scope, t syntax.Token) (operand, error) {
 	v, err := x.Values.Get(t)
 	if err != nil {
@@ -278,7 +279,7 @@ func bindValue(x *Scope, t syntax.Token) (operand, error) {
 	return operandOf(x, t, v)
 }
 
-// operandOf is bindValue for a value of t.
+// operandOf is bindValue for a token t whose value is v.
 func operandOf(x *Scope, t syntax.Token, v any) (operand, error) {
 	switch v := v.(type) {
 	case string:
@@ -328,10 +329,10 @@ func (p *field) holds(content, fields []byte) bool {
 
 func (p *field) ofText() bool { return p.of == nil }
 
-// String writes the test as the language does.
+// String writes the test in the query language.
 func (p *field) String() string { return p.name + " " + p.label }
 
-// compileLike resolves a pattern with its escape character, which may be nil.
+// compileLike resolves a pattern and its escape character, which may be nil.
 func compileLike(x *Scope, like, escape *syntax.Token) (*value.Pattern, error) {
 	pattern, err := x.Values.String(*like, "a pattern in quotes")
 	if err != nil {

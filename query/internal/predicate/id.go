@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// BindID resolves ID = 'a', ID >= 'a', ID IN (...), ID BETWEEN ... and ID LIKE '...'. Negations as
-// != and NOT IN are left to the caller: BindID returns the positive predicate.
+// BindID resolves ID = 'a', ID >= 'a', ID IN (...), ID BETWEEN ... and ID LIKE '...'. It returns
+// the positive predicate; the caller applies negations such as != and NOT IN.
 func BindID(x *Scope, e *syntax.Test) (Predicate, error) {
 	switch {
 	case e.Is != nil:
@@ -68,7 +68,7 @@ func bindRange(x *Scope, from, to syntax.Token) (Predicate, error) {
 	return &idRange{a, after(b), "BETWEEN " + value.Label(a) + " AND " + value.Label(b)}, err
 }
 
-// bindBound resolves ID < 'a' and the like.
+// bindBound resolves ID < 'a' and similar comparisons.
 func bindBound(x *Scope, op string, t syntax.Token) (Predicate, error) {
 	id, err := x.Values.String(t, syntax.ExpectID)
 	p := &idRange{label: op + " " + value.Label(id)}
@@ -79,7 +79,7 @@ func bindBound(x *Scope, op string, t syntax.Token) (Predicate, error) {
 		p.from = after(id)
 	case "<":
 		if p.to = id; id == "" {
-			p.to = "\x00" // nothing is before it
+			p.to = "\x00" // no id is less
 		}
 	default:
 		p.to = after(id)
@@ -87,12 +87,12 @@ func bindBound(x *Scope, op string, t syntax.Token) (Predicate, error) {
 	return p, err
 }
 
-// after returns the string that follows s.
+// after returns the least string that is greater than s.
 func after(s string) string { return s + "\x00" }
 
 // idIn is ID = 'a' and ID IN ('a', 'b').
 type idIn struct {
-	ids []string // sorted, each once
+	ids []string // sorted, without duplicates
 }
 
 func (p *idIn) Test(_ *Scope, c *Candidate) (Verdict, error) {
@@ -119,7 +119,7 @@ func (p *idIn) TestCost() TestCost      { return TestID }
 func (p *idIn) Measure() Measure        { return NoMeasure }
 func (p *idIn) Order() Order            { return ByID }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *idIn) String() string {
 	if len(p.ids) == 1 {
 		return "ID = " + value.Label(p.ids[0])
@@ -131,10 +131,10 @@ func (p *idIn) String() string {
 	return "ID IN (" + strings.Join(labels, ", ") + ")"
 }
 
-// idRange is ID >= 'a', ID BETWEEN 'a' AND 'b', ID LIKE 'a%' and the like.
+// idRange is ID >= 'a', ID BETWEEN 'a' AND 'b', ID LIKE 'a%' and other ranges.
 type idRange struct {
-	from, to string // ids at or after from and before to; "" is no bound
-	label    string // what follows ID
+	from, to string // from <= id < to; "" for no bound
+	label    string // the text after ID
 }
 
 func (p *idRange) Test(_ *Scope, c *Candidate) (Verdict, error) {
@@ -150,13 +150,13 @@ func (p *idRange) TestCost() TestCost                    { return TestID }
 func (p *idRange) Measure() Measure                      { return NoMeasure }
 func (p *idRange) Order() Order                          { return ByID }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *idRange) String() string { return "ID " + p.label }
 
 // All returns the predicate that holds for all documents.
 func All() Predicate { return &idRange{label: "LIKE '%'"} }
 
-// idLike is ID LIKE 'a%b', where the pattern is not a prefix alone.
+// idLike is ID LIKE 'a%b', where the pattern is more than a prefix.
 type idLike struct {
 	*value.Pattern
 }
@@ -203,5 +203,5 @@ func (p *idLike) TestCost() TestCost { return TestID }
 func (p *idLike) Measure() Measure   { return NoMeasure }
 func (p *idLike) Order() Order       { return ByID }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *idLike) String() string { return "ID LIKE " + value.Label(p.Source) }

@@ -8,17 +8,17 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// jaccard is JACCARD(target, t), by sketches or, with VERIFY, by texts. As a driver it lists the
-// documents that the engine finds. As a test it compares the first manyScored documents one by one,
-// and then lists all documents for which it holds, once.
+// jaccard is JACCARD(target, t), which compares sketches or, with VERIFY, texts. As a driver it
+// lists the documents that the engine finds. As a test it compares the first manyScored documents
+// one by one, and then lists all matches once.
 type jaccard struct {
 	searching
 	scored int // documents compared
 	all    map[string]engine.Match
 }
 
-// manyScored is how many documents are compared one by one. To compare that many costs about as
-// much as a search among some 100,000.
+// manyScored is how many documents are compared one by one. That many comparisons cost about as
+// much as a search among some 100,000 documents.
 const manyScored = 64
 
 func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {
@@ -42,7 +42,7 @@ func bindJaccard(x *Scope, e *syntax.Call) (Predicate, error) {
 
 // isWordless reports whether a target is a text without features.
 func (x *Scope) isWordless(t target) bool {
-	if t.self != "" && t.doc.Text == "" { // it is stored, so the search looks
+	if t.self != "" && t.doc.Text == "" { // the document is stored, so the search checks
 		return false
 	}
 	words, _ := x.DB.Hash(t.doc.Text)
@@ -61,7 +61,7 @@ func bindJaccardCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (
 	return engine.Jaccard(t).Verified(), x.NeedTexts(*verify)
 }
 
-// VerifyHint says what VERIFY is for.
+// VerifyHint explains VERIFY.
 const VerifyHint = "it recomputes the scores of JACCARD on the texts"
 
 // sketchTarget resolves an argument of JACCARD: a document's id, whose sketch is stored, or a text.
@@ -123,7 +123,7 @@ func (p *jaccard) TestCost() TestCost { return TestSet }
 func (p *jaccard) Measure() Measure   { return Score }
 func (p *jaccard) Order() Order       { return ByScore }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *jaccard) String() string {
 	t, _ := p.by.Threshold()
 	s := fmt.Sprintf("JACCARD(%s, %g)", p.target.label(), t)

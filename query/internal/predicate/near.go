@@ -55,5 +55,5 @@ func (p *near) TestCost() TestCost        { return TestEntry }
 func (p *near) Measure() Measure          { return Distance }
 func (p *near) Order() Order              { return ByDistance }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *near) String() string { return fmt.Sprintf("NEAR(%s, %d)", p.target.label(), p.k) }

@@ -9,13 +9,13 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// nearest is NEAREST(target, n). Whether it holds for a document depends on all others, so it is
-// computed for all at once, on first use.
+// nearest is NEAREST(target, n). Whether it holds for one document depends on all others, so the
+// first use computes it for all of them.
 type nearest struct {
 	target  target
-	by      engine.Criterion // for which all hold that can be among them
+	by      engine.Criterion // holds for every document that can be among the n nearest
 	n       int
-	nothing bool // none are
+	nothing bool // no document can be among them
 
 	computed bool
 	matches  []engine.Match
@@ -121,7 +121,7 @@ func (p *nearest) TestCost() TestCost      { return TestSet }
 func (p *nearest) Measure() Measure        { return Distance }
 func (p *nearest) Order() Order            { return ByDistance }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *nearest) String() string { return fmt.Sprintf("NEAREST(%s, %d)", p.target.label(), p.n) }
 
 // Verify makes the predicate compare texts.
@@ -130,7 +130,7 @@ func (p mostSimilar) Explain(*Scope) []string { return []string{finding(p)} }
 func (p mostSimilar) Measure() Measure        { return Score }
 func (p mostSimilar) Order() Order            { return ByScore }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p mostSimilar) String() string {
 	s := p.nearest.String() + " BY JACCARD"
 	if p.by.IsVerified() {

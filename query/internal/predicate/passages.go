@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// passages is PASSAGES(target, n): the document's text shares a run of at least n words with a
-// text.
+// passages is PASSAGES(target, n): the document's text and another text share a run of at least n
+// words.
 type passages struct {
 	target target
 	words  int
@@ -75,5 +75,5 @@ func (p *passages) TestCost() TestCost    { return TestText }
 func (p *passages) Measure() Measure      { return Places }
 func (p *passages) Order() Order          { return AnyOrder }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *passages) String() string { return fmt.Sprintf("PASSAGES(%s, %d)", p.target.label(), p.words) }

@@ -10,31 +10,31 @@ import (
 type Predicate interface {
 	// Test decides for one document. It returns ErrGone if the document can no longer be read.
 	Test(x *Scope, c *Candidate) (Verdict, error)
-	// TestCost ranks what Test costs: the tests of an AND run from cheap to expensive.
+	// TestCost ranks the cost of Test: the tests of an AND run from cheap to expensive.
 	TestCost() TestCost
-	// Measure says what its verdicts carry.
+	// Measure says what its verdicts contain.
 	Measure() Measure
-	// String writes the predicate as the language does.
+	// String writes the predicate in the query language.
 	String() string
 }
 
 // Driver is a predicate that can list the documents for which it holds.
 type Driver interface {
 	Predicate
-	// List gives those documents to a Sink, until it wants no more.
+	// List passes those documents to a Sink, until the Sink wants no more.
 	List(x *Scope, o ListOptions, to Sink)
-	// Cost estimates what List costs in nanoseconds, and Rows how many documents it yields. They
-	// only have to rank drivers.
+	// Cost estimates the time of List in nanoseconds, and Rows the number of documents it yields.
+	// They only have to rank drivers.
 	Cost(x *Scope) float64
 	Rows(x *Scope) float64
 	// Order is the order in which List yields if ListOptions.Ordered is set.
 	Order() Order
-	// Explain describes how List finds the documents, a line per step.
+	// Explain describes how List finds the documents, one line per step.
 	Explain(x *Scope) []string
 }
 
-// A Sink takes the documents that a driver lists. Take returns false if no more are wanted; an
-// error is the last that it is given.
+// A Sink receives the documents that a driver lists. Take returns false if it wants no more; after
+// an error it is not called again.
 type Sink interface{ Take(f Found, err error) bool }
 
 // Counter is a driver that can count its documents without listing them.
@@ -42,21 +42,21 @@ type Counter interface {
 	Count(x *Scope) (int64, error)
 }
 
-// Verifier is a predicate whose scores VERIFY recomputes from the texts.
+// Verifier is a predicate that recomputes its scores from the texts if the query says VERIFY.
 type Verifier interface{ Verify() }
 
 // Verdict is the result of a test.
 type Verdict struct {
 	Holds bool
-	Match engine.Match // if it holds: Distance, or Score, Error and Exact
+	Match engine.Match // set if Holds: Distance, or Score, Error and Exact
 
-	Passages []engine.Passage // of a predicate with Places: the longest first
+	Passages []engine.Passage // for a predicate with Places: the longest first
 }
 
-// Measure is what a predicate contributes to a row.
+// Measure says which values a predicate adds to a row.
 type Measure int
 
-// The measures. Of several scores the first kind that holds is shown.
+// The measures. If a row has several scores, it shows the first kind here that holds.
 const (
 	NoMeasure  Measure = iota
 	Places             // Verdict.Passages: there is a row for each
@@ -65,18 +65,18 @@ const (
 	ExactScore         // Match.Score, shown only if no predicate with a Score holds
 )
 
-// TestCost ranks what a test costs.
+// TestCost ranks the cost of a test.
 type TestCost int
 
-// The costs of a test, in ascending order: what it must fetch for the document.
+// The costs of a test, in ascending order, by the data that it must fetch.
 const (
 	TestID    TestCost = iota // nothing
 	TestEntry                 // its entry
-	TestSet                   // nothing, after a set has been computed once
+	TestSet                   // nothing, once a set has been computed
 	TestText                  // its text
 )
 
-// Nanoseconds returns about how long the test takes, of one of many documents.
+// Nanoseconds estimates the time of the test, as one of many.
 func (c TestCost) Nanoseconds() float64 {
 	return [...]float64{TestID: 50, TestEntry: 1500, TestSet: 100, TestText: 6000}[c]
 }
@@ -92,26 +92,26 @@ const (
 	ByScore          // by score in descending order, then id
 )
 
-// ListOptions says how the documents of a driver are read. The zero value is all, in any order.
+// ListOptions says how a driver lists documents. The zero value lists all, in any order.
 type ListOptions struct {
 	Ordered bool // in the driver's Order
-	First   int  // if not 0, at most this many are read
-	IDsOnly bool // nothing but the ids will be read
-	// Also are what must hold as well, if the driver is a Filter.
+	First   int  // if not 0, the caller reads at most this many
+	IDsOnly bool // the caller reads nothing but the ids
+	// Also are further conditions on the documents, if the driver is a Filter.
 	Also []Filter
 }
 
-// Found is a document that a driver lists.
+// Found is a document that a driver has listed.
 type Found struct {
 	ID     string
-	Entry  *engine.Entry // if the driver has read it, else nil
+	Entry  *engine.Entry // nil unless the driver has read it
 	Match  engine.Match
-	Listed bool // the driver has counted it
+	Listed bool // the driver has counted it for progress
 
-	Passages []engine.Passage // as those of a Verdict
+	Passages []engine.Passage // as in a Verdict
 }
 
-// Candidate is a document that is tested. Its entry and its document are read on first use.
+// Candidate is a document under test. Its entry and its document are read on first use.
 type Candidate struct {
 	ID    string
 	Entry *engine.Entry // nil until read
@@ -121,10 +121,10 @@ type Candidate struct {
 // Reset makes c the candidate of a document that a driver has listed.
 func (c *Candidate) Reset(f *Found) { c.ID, c.Entry, c.doc = f.ID, f.Entry, nil }
 
-// SetDoc gives c the document, so that it need not be read.
+// SetDoc sets the document of c, so that c does not read it.
 func (c *Candidate) SetDoc(d *engine.Doc) { c.doc = d }
 
-// ErrGone says that a document that a driver listed can't be read: it has expired since.
+// ErrGone says that a listed document can no longer be read, because it has expired.
 var ErrGone = errors.New("the document is gone")
 
 // ReadEntry returns the entry of the document.

@@ -32,11 +32,11 @@ var language = func() *syntax.Language {
 	return syntax.New(v)
 }()
 
-// now is when the documents of a test are queried. Document i was stored i hours before.
+// now is the time at which tests query the documents. Document i was stored i hours earlier.
 var now = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// testDB returns a database of n documents "d00", "d01", ..., half of them in a table. Some have
-// texts with common words, some have a fingerprint alone, and some neither.
+// testDB returns a database of n documents "d00", "d01", ..., half in a table. Some have texts with
+// common words, some have only a fingerprint, and some have neither.
 func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc) {
 	t.Helper()
 	db, err := engine.Create(filepath.Join(t.TempDir(), "db"), opts)
@@ -72,7 +72,7 @@ func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc
 	return db, docs
 }
 
-// newScope returns the scope of a statement on the database as it is now.
+// newScope returns the scope of a statement on the current state of the database.
 func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope {
 	t.Helper()
 	snap, err := db.Snapshot()
@@ -87,7 +87,7 @@ func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope
 	return &Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v, now: now}
 }
 
-// scopeOf is newScope of a statement without parameters.
+// scopeOf is newScope for a statement without parameters.
 func scopeOf(t *testing.T, db *engine.DB) *Scope {
 	t.Helper()
 	x, _, err := bind(t, db, "ID = 'a'")
@@ -97,7 +97,7 @@ func scopeOf(t *testing.T, db *engine.DB) *Scope {
 	return x
 }
 
-// bind resolves a query of one predicate, as package query does.
+// bind resolves a query that is a single predicate, as package query does.
 func bind(t *testing.T, db *engine.DB, query string, args ...any) (*Scope, Predicate, error) {
 	t.Helper()
 	parsed, err := language.Parse(query)
@@ -123,7 +123,7 @@ func bind(t *testing.T, db *engine.DB, query string, args ...any) (*Scope, Predi
 	return x, p, err
 }
 
-// shingles returns the set of runs of three words of a text.
+// shingles returns the set of runs of three words in a text.
 func shingles(s string) map[string]bool {
 	words, set := strings.Fields(s), map[string]bool{}
 	for i := range max(0, len(words)-2) {
@@ -132,7 +132,7 @@ func shingles(s string) map[string]bool {
 	return set
 }
 
-// similarityOf is the Jaccard similarity of two texts.
+// similarityOf returns the Jaccard similarity of two texts.
 func similarityOf(a, b string) float64 {
 	x, y := shingles(a), shingles(b)
 	common := 0
@@ -144,15 +144,15 @@ func similarityOf(a, b string) float64 {
 	return float64(common) / float64(max(1, len(x)+len(y)-common))
 }
 
-// wanted is what a predicate should say of one document.
+// wanted is the expected verdict of a predicate on one document.
 type wanted struct {
 	holds    bool
 	distance int
 	score    float64
 }
 
-// TestPredicates compares what each predicate lists, counts and tests with a loop over all
-// documents.
+// TestPredicates compares the documents that each predicate lists, counts and tests with a loop
+// over all documents.
 func TestPredicates(t *testing.T) {
 	db, docs := testDB(t, 80, nil)
 	what := docs[2]
@@ -195,7 +195,7 @@ func TestPredicates(t *testing.T) {
 	for _, c := range []struct {
 		query string
 		args  []any
-		text  string // of the predicate, where that is not the query
+		text  string // text of the predicate, if it differs from the query
 		want  func(engine.Doc) wanted
 	}{
 		{query: "NEAR('d02', 0)", want: near(fp, 0, "d02")},
@@ -257,7 +257,7 @@ func TestPredicates(t *testing.T) {
 	}
 }
 
-// same compares distance or score, whichever the predicate has.
+// same compares the distance or the score, whichever the predicate has.
 func same(p Predicate, got engine.Match, want wanted) bool {
 	switch p.Measure() {
 	case Distance:
@@ -274,10 +274,10 @@ func listed(d Driver, x *Scope, o ListOptions) iter.Seq2[Found, error] {
 
 type sink func(Found, error) bool
 
-// Take makes a sink a Sink.
+// Take implements Sink.
 func (s sink) Take(f Found, err error) bool { return s(f, err) }
 
-// compareListed compares what a driver lists and counts with what is wanted.
+// compareListed compares the documents that a driver lists and counts with the expected ones.
 func compareListed(t *testing.T, x *Scope, d Driver, want map[string]wanted) {
 	t.Helper()
 	for _, o := range []ListOptions{{}, {Ordered: true}, {Ordered: true, First: 5}} {
@@ -371,7 +371,7 @@ func TestErrors(t *testing.T) {
 		db      *engine.DB
 		query   string
 		args    []any
-		at      string // what the offset points to
+		at      string // the text at the offset of the error
 		class   syntax.Class
 		message string
 		is      error
@@ -412,7 +412,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestBindCriterion resolves what follows PAIRS, and refuses what cannot.
+// TestBindCriterion resolves criteria as after PAIRS, and predicates that are not criteria.
 func TestBindCriterion(t *testing.T) {
 	db, _ := testDB(t, 1, nil)
 	x := scopeOf(t, db)
@@ -446,7 +446,8 @@ func TestBindCriterion(t *testing.T) {
 	}
 }
 
-// TestCandidate reads entry and document once each, and only as the snapshot has them.
+// TestCandidate checks that a candidate reads its entry and document once each, and in the state of
+// the snapshot.
 func TestCandidate(t *testing.T) {
 	db, docs := testDB(t, 4, nil)
 	x := scopeOf(t, db)
@@ -476,7 +477,7 @@ func TestCandidate(t *testing.T) {
 	}
 }
 
-// TestHold holds as much as the database allows, and a byte more.
+// TestHold holds as many bytes as the database allows, and one more.
 func TestHold(t *testing.T) {
 	db, _ := testDB(t, 1, &engine.Options{Memory: 1000})
 	x := scopeOf(t, db)
@@ -488,7 +489,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestCounting counts documents, and reports now and then.
+// TestCounting counts documents, and checks that progress is reported from time to time.
 func TestCounting(t *testing.T) {
 	var reports []int64
 	x := &Scope{Report: func(p engine.Progress) {
@@ -504,7 +505,7 @@ func TestCounting(t *testing.T) {
 	if !slices.Equal(reports, []int64{reportEvery, 2 * reportEvery}) {
 		t.Error(reports)
 	}
-	(&Scope{}).Counting("list")() // nobody listens
+	(&Scope{}).Counting("list")() // without Report
 }
 
 func TestMeasuring(t *testing.T) {
@@ -546,7 +547,7 @@ func TestExplainParts(t *testing.T) {
 	}
 }
 
-// TestCompareNumbers compares what is a number with one, and nothing else.
+// TestCompareNumbers checks that a number is compared with numbers and nothing else.
 func TestCompareNumbers(t *testing.T) {
 	for value, want := range map[string]int{"1": 0, "1.0": 0, "0.1e1": 0, ".99e0": -1, "12345678901234567890": 1, "-1e1000": -1} {
 		if got, ok := compareNumber("1")([]byte(value)); !ok || got != want {

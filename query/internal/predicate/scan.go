@@ -10,18 +10,18 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// A Filter is a driver that goes through the documents and keeps those for which it holds, by their
-// ids, times, texts or fields. Several of them are fused into one scan, which reads of a document
-// what the next of them needs, and of one that another ruled out no more.
+// A Filter is a driver that scans documents and selects those for which it holds by their ids,
+// times, texts or fields. Several filters can share a scan, which reads a document only as far as
+// the next filter needs, and stops at the first filter that rejects it.
 type Filter interface {
 	Driver
-	narrow(s *scan) // makes the filter one of the scan
+	narrow(s *scan) // adds the filter to a scan
 }
 
-// Fuses reports whether the driver, while it lists, can decide p as well.
+// Fuses reports whether driver can also decide p while it lists.
 func Fuses(driver, p Predicate) bool {
 	like, ok := driver.(*idLike)
-	if ok && like.Exact { // looks one id up
+	if ok && like.Exact { // looks up a single id
 		return false
 	}
 	_, scans := driver.(Filter)
@@ -30,14 +30,14 @@ func Fuses(driver, p Predicate) bool {
 }
 
 type scan struct {
-	from    string // ids at or after it
-	to      string // and before it; "" is no bound
+	from    string // from <= id
+	to      string // id < to; "" for no bound
 	ids     []func(id string) bool
 	since   time.Time
 	content []condition
 }
 
-// scanOf returns the filters of p, and of those fused with it.
+// scanOf returns the scan of p and of the filters fused with it.
 func scanOf(p Filter, o ListOptions) *scan {
 	s := new(scan)
 	p.narrow(s)
@@ -47,7 +47,7 @@ func scanOf(p Filter, o ListOptions) *scan {
 	return s
 }
 
-// within restricts ids to those at or after from and before to, which is "" for no bound.
+// within restricts the scan to from <= id < to; "" is no bound.
 func (s *scan) within(from, to string) {
 	s.from = max(s.from, from)
 	if to != "" && (s.to == "" || to < s.to) {
@@ -64,8 +64,8 @@ func (s *scan) match(id string) bool {
 	return true
 }
 
-// filter returns s as the engine has it. It calls look once for each document whose id, text or
-// fields are looked at; its error ends the scan.
+// filter converts s to a range of the engine. It calls look once for each document whose id, text
+// or fields are tested; an error from look ends the scan.
 func (s *scan) filter(o ListOptions, look func() error) engine.Range {
 	f := engine.Range{From: s.from, To: s.to, Since: s.since, Limit: o.First, Unordered: !o.Ordered, OnlyIDs: o.IDsOnly}
 	if len(s.ids) > 0 {
@@ -86,8 +86,8 @@ func (s *scan) filter(o ListOptions, look func() error) engine.Range {
 	return f
 }
 
-// scan yields the documents for which p, and what is fused with it, holds: by id if o.Ordered is
-// set.
+// scan yields the documents for which p and the filters fused with it hold; if o.Ordered is set, by
+// id.
 func (x *Scope) scan(p Filter, o ListOptions, to Sink) {
 	count := x.Counting("list")
 	f := scanOf(p, o).filter(o, func() error {
@@ -110,14 +110,14 @@ func (x *Scope) scan(p Filter, o ListOptions, to Sink) {
 	}
 }
 
-// Selects looks at this many of the documents that a scan yields, or tests.
+// Limits of the sample that Selects examines: documents found, and documents tested.
 const (
 	selectsRows  = 1000
 	selectsTests = 4000
 )
 
-// Selects estimates how many documents p, with what is fused with it, holds for: by the first that
-// a scan finds, or exactly if it finds few.
+// Selects estimates how many documents satisfy p and the filters fused with it. It extrapolates
+// from the first documents of a scan; if the scan finds few, the result is exact.
 func (x *Scope) Selects(p Filter, o ListOptions) float64 {
 	looked, found := 0.0, 0.0
 	s := scanOf(p, o)
@@ -154,8 +154,8 @@ func (x *Scope) Selects(p Filter, o ListOptions) float64 {
 	return max(found, of)
 }
 
-// indexed returns how many documents are looked at because of values of indexed fields, all if
-// there are none, and whether these values decide.
+// indexed returns how many documents a scan looks at, which indexed fields may restrict, and
+// whether the values of these fields decide the filters.
 func (x *Scope) indexed(r engine.Range) (n float64, decided bool) {
 	if len(r.Fields) > 0 {
 		if n, err := x.Snap.CountIndexed(x.Ctx, r); err == nil {
@@ -168,7 +168,7 @@ func (x *Scope) indexed(r engine.Range) (n float64, decided bool) {
 // errLooked ends a scan that has looked at enough documents.
 var errLooked = errors.New("looked at enough")
 
-// ExplainScan describes how p, with what is fused with it, finds the documents.
+// ExplainScan describes how p and the filters fused with it find the documents.
 func ExplainScan(x *Scope, p Filter, o ListOptions) []string {
 	line := finding(p)
 	for _, also := range o.Also {

@@ -11,28 +11,29 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Scope is what the predicates of one running statement share. It must not be used concurrently.
+// Scope holds the state that the predicates of a running statement share. It must not be used
+// concurrently.
 type Scope struct {
 	Ctx    context.Context
 	DB     *engine.DB
 	Snap   *engine.Snapshot      // the state that the statement reads
-	Values *value.Values         // of its literals and parameters
+	Values *value.Values         // values of its literals and parameters
 	Report func(engine.Progress) // may be nil
 
 	now   time.Time
-	near  near // the first NEAR
+	near  near // storage of the first NEAR, which saves an allocation
 	nears int
 
 	held     int64 // bytes that the statement holds; see Hold
-	memory   int64 // that it may hold; 0 until it is needed
+	memory   int64 // bytes that it may hold; 0 until first needed
 	fields   []*NamedField
 	doubts   []string
 	textless []textless
 
-	notPatterns []string // what is doubtful about LIKE without % and _
+	notPatterns []string // doubts about LIKE without % and _
 }
 
-// Now returns the time that durations of the statement count from.
+// Now returns the time from which durations in the statement count back.
 func (x *Scope) Now() time.Time {
 	if x.now.IsZero() {
 		x.now = time.Now()
@@ -40,8 +41,8 @@ func (x *Scope) Now() time.Time {
 	return x.now
 }
 
-// Hold notes that the statement holds bytes more of what it has found. It returns an ErrTooLarge if
-// that exceeds the memory that the database allows.
+// Hold accounts for bytes more of results in memory. It returns an ErrTooLarge if the statement
+// exceeds the memory that the database allows.
 func (x *Scope) Hold(bytes int) error {
 	x.held += int64(bytes)
 	if x.memory == 0 {
@@ -54,10 +55,10 @@ func (x *Scope) Hold(bytes int) error {
 	return nil
 }
 
-// matchBytes is about how much a match in a map takes in addition to its id, while the map grows.
+// matchBytes estimates the size of a match in a map, without its id but with the map's growth.
 const matchBytes = 160
 
-// reportEvery is after how many documents progress is reported.
+// reportEvery is the number of documents between progress reports.
 const reportEvery = 1 << 10
 
 // Counting returns a function that counts the documents of a stage and reports progress. The caller
@@ -82,11 +83,11 @@ func (x *Scope) NeedSketches(word syntax.Token) error {
 	return x.lacks(word, engine.ErrNoSketches, "use NEAR", "needs a database with sketches, and this one has none")
 }
 
-// NeedTexts returns an error at word if the database keeps no texts.
+// NeedTexts returns an error at word if the database stores no texts.
 func (x *Scope) NeedTexts(word syntax.Token) error { return x.needContent(word, "texts") }
 
 // needContent returns an error at word, which needs the texts or the fields of documents, if the
-// database keeps neither.
+// database stores neither.
 func (x *Scope) needContent(word syntax.Token, what string) error {
 	if x.DB.Params().Text {
 		return nil
@@ -94,7 +95,7 @@ func (x *Scope) needContent(word syntax.Token, what string) error {
 	return x.lacks(word, engine.ErrParams, "", "needs the "+what+" of documents, and this database keeps none")
 }
 
-// lacks is the error for a word of which the database lacks what it needs.
+// lacks returns the error for a word that needs data which the database does not have.
 func (x *Scope) lacks(word syntax.Token, is error, hint, needs string) error {
 	e := x.Values.Errorf(word.Pos.Offset, hint, "%s %s", word.Value, needs)
 	e.Err = is

@@ -8,12 +8,12 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// searching is what NEAR, JACCARD, LEVENSHTEIN, COSINE, CONTAINS and WITHIN have in common: the
-// engine finds the documents for which they hold, without the target's own.
+// searching is the common part of NEAR, JACCARD, LEVENSHTEIN, COSINE, CONTAINS and WITHIN: the
+// engine finds the documents for which they hold, except the target's own.
 type searching struct {
 	target  target
 	by      engine.Criterion
-	nothing string  // why it holds for no document, as EXPLAIN says it; "" if it may
+	nothing string  // why no document can match, in the words of EXPLAIN; "" if some may
 	setup   float64 // nanoseconds to begin a search
 	scorer  *engine.Scorer
 }
@@ -33,7 +33,7 @@ func (p *searching) score(x *Scope, c *Candidate) (Verdict, error) {
 	return Verdict{Holds: holds, Match: m}, err
 }
 
-// matches yields the documents for which it holds: best first, unless they need no order.
+// matches yields the matching documents: best first if they are to be ordered.
 func (p *searching) matches(x *Scope, o ListOptions) iter.Seq2[engine.Match, error] {
 	switch {
 	case p.nothing != "":
@@ -66,13 +66,13 @@ func (p *searching) Cost(x *Scope) float64 {
 	return p.setup + planCost(x.Snap.Plan(x.Ctx, p.target.doc, p.by))
 }
 
-// Rows takes fingerprints for random, in addition to a few that are near for a reason.
+// Rows assumes that fingerprints are random, except for a few that are near for a reason.
 func (p *searching) Rows(x *Scope) float64 {
 	const few = 16
 	share, n := similarShare, 0.0
 	if k, ok := p.by.Distance(); ok {
 		bits := float64(x.bits())
-		share = math.Erfc((bits/2-float64(k)-0.5)/math.Sqrt(bits/2)) / 2 // the normal distribution
+		share = math.Erfc((bits/2-float64(k)-0.5)/math.Sqrt(bits/2)) / 2 // by the normal distribution
 	}
 	parts, err := x.Snap.Plan(x.Ctx, p.target.doc, p.by)
 	if p.nothing != "" || err != nil {
@@ -84,7 +84,7 @@ func (p *searching) Rows(x *Scope) float64 {
 	return min(n, share*x.Documents()+few)
 }
 
-// explain is Explain of the driver that has p.
+// explain implements Explain of a driver that embeds p.
 func (p *searching) explain(x *Scope, d Driver) []string {
 	if p.nothing != "" {
 		return []string{finding(d) + p.nothing}

@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// A textMeasure is a way to compare texts: the criterion of a threshold.
+// A textMeasure makes the criterion that compares texts by a measure, with a threshold.
 type textMeasure func(threshold float64) engine.Criterion
 
 var (
@@ -17,8 +17,8 @@ var (
 	within      textMeasure = engine.Within
 )
 
-// similar is LEVENSHTEIN(target, t), COSINE, CONTAINS or WITHIN: the document's text is at least
-// that similar to a text.
+// similar is LEVENSHTEIN(target, t), COSINE, CONTAINS or WITHIN: the similarity of the document's
+// text and another text is at least t.
 type similar struct {
 	searching
 	word      string
@@ -76,7 +76,7 @@ func (p *similar) TestCost() TestCost { return TestText }
 func (p *similar) Measure() Measure   { return ExactScore }
 func (p *similar) Order() Order       { return ByScore }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *similar) String() string {
 	return fmt.Sprintf("%s(%s, %g)", p.word, p.target.label(), p.threshold)
 }

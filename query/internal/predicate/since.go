@@ -12,7 +12,7 @@ func BindSince(x *Scope, e *syntax.Since) (Predicate, error) {
 	return &since{t}, err
 }
 
-// since is SINCE 2d: stored at that time or later.
+// since is SINCE 2d: the document was stored at that time or later.
 type since struct {
 	time time.Time
 }
@@ -43,5 +43,5 @@ func (p *since) TestCost() TestCost        { return TestEntry }
 func (p *since) Measure() Measure          { return NoMeasure }
 func (p *since) Order() Order              { return ByID }
 
-// String writes the predicate as the language does.
+// String writes the predicate in the query language.
 func (p *since) String() string { return "SINCE '" + p.time.UTC().Format(time.RFC3339Nano) + "'" }

@@ -9,23 +9,23 @@ import (
 
 // Definition is a row of the table of predicates.
 type Definition struct {
-	Word string // that it starts with, or is known by
+	Word string // first word of the predicate, or its name
 
-	// Syntax and Help are what .help shows, and Words the other keywords of the predicate.
+	// Syntax and Help are shown by .help. Words has the other keywords of the predicate.
 	Syntax, Help string
 	Words        []string
 	// Docs are its rows in docs/query.md.
 	Docs []DocsRow
 
-	// Bind resolves a call, whose number of arguments is right and of which only the first may be a
-	// TEXT. It is nil where the grammar has a rule for the predicate; so are Arguments and Example.
+	// Bind resolves a call. The number of arguments has been checked, and only the first can be a
+	// TEXT. Bind, Arguments and Example are empty if the grammar has a rule for the predicate.
 	Bind      func(x *Scope, e *syntax.Call) (Predicate, error)
-	Arguments []string // as docs/query.md names them; the first is what to compare with
+	Arguments []string // their names in docs/query.md; the first is the target of the comparison
 	Example   string   // a call with the arguments 'a' and a number
-	Measure   Measure  // of the bound predicate
+	Measure   Measure  // what the bound predicate measures
 
-	// Criterion resolves Word and a value after PAIRS, CLUSTERS and UNLESS, decided on the texts if
-	// verify is not nil. It is nil where the predicate can't stand there.
+	// Criterion resolves Word and a value after PAIRS, CLUSTERS and UNLESS; if verify is not nil,
+	// the texts decide. It is nil if the predicate cannot stand there.
 	Criterion func(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error)
 }
 
@@ -142,7 +142,7 @@ var Definitions = []Definition{
 	},
 }
 
-// lookUp returns the row of a word that the grammar takes for a predicate written as a call.
+// lookUp returns the row of a predicate that is written as a call.
 func lookUp(word string) *Definition {
 	for i := range Definitions {
 		if d := &Definitions[i]; d.Word == word {
@@ -152,7 +152,7 @@ func lookUp(word string) *Definition {
 	panic("a predicate that is not in the table: " + word)
 }
 
-// ComesFrom says which predicates make a column of rows; "" if none does.
+// ComesFrom says which predicates give rows a column; "" if none does.
 func ComesFrom(column string) string {
 	switch column {
 	case "distance":
@@ -176,7 +176,7 @@ func Measuring(lo, hi Measure, and string) string {
 	return strings.Join(words[:last], ", ") + " " + and + " " + words[last]
 }
 
-// BindCall resolves a predicate written as a call, after which by may stand, if that is not nil.
+// BindCall resolves a predicate written as a call. by is the token after BY, if any.
 func BindCall(x *Scope, e *syntax.Call, by *syntax.Token) (Predicate, error) {
 	d := lookUp(e.Name.Value)
 	if len(e.Args) != len(d.Arguments) {
@@ -203,8 +203,8 @@ func BindCall(x *Scope, e *syntax.Call, by *syntax.Token) (Predicate, error) {
 	return nil, syntax.Errorf(by.Pos.Offset, "only NEAREST('a', 10) BY JACCARD does", "%s BY %s means nothing", d.Word, by.Value)
 }
 
-// BindCriterion resolves NEAR k, JACCARD t, LEVENSHTEIN t or COSINE t, decided on the texts if
-// verify is not nil.
+// BindCriterion resolves NEAR k, JACCARD t, LEVENSHTEIN t or COSINE t. If verify is not nil, the
+// texts decide.
 func BindCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
 	d := lookUp(e.Word.Value)
 	if d.Criterion == nil {

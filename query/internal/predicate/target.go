@@ -12,12 +12,12 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// target is what a predicate compares documents with.
+// target is the operand that a predicate compares documents with.
 type target struct {
-	self string  // the id, if it was given as an id: a document is not its own match
-	text *string // the text, if it was given as a text
+	self string  // the id, if the argument is an id: a document does not match itself
+	text *string // the text, if the argument is a text
 	one  [1]engine.Fingerprint
-	doc  engine.Doc // by fingerprint, one without it is a text without words, which matches nothing
+	doc  engine.Doc // without a fingerprint, it is a text without words, which matches nothing
 }
 
 func (t *target) label() string {
@@ -32,7 +32,7 @@ func (t *target) label() string {
 
 const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
 
-// targetValue returns the value of an argument. A string after TEXT is a text.
+// targetValue returns the value of an argument. A string after TEXT is a Text.
 func (x *Scope) targetValue(a *syntax.Argument) (any, error) {
 	v, err := x.Values.Get(a.Value)
 	if s, ok := v.(string); ok && a.Text {
@@ -95,8 +95,8 @@ func (t *target) setWords(x *Scope, a *syntax.Argument, words []engine.Fingerpri
 // bits returns how many bits fingerprints have.
 func (x *Scope) bits() int { return x.DB.Params().Bits }
 
-// fingerprintNumber returns the fingerprint that a number is. A literal follows the rule of package
-// base, and the value of a parameter is decimal.
+// fingerprintNumber returns the fingerprint that a number denotes. A literal follows the rules of
+// package base; the value of a parameter is decimal.
 func (x *Scope) fingerprintNumber(a *syntax.Argument, v value.Number) (base.Fingerprint, error) {
 	notation := base.Auto
 	if a.Value.Type != syntax.Number {
@@ -138,7 +138,7 @@ func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
 	return target{}, e
 }
 
-// LookupError returns the error of a lookup of id, which stands at an offset of the statement.
+// LookupError returns the error for a failed lookup of an id at an offset of the statement.
 func (x *Scope) LookupError(offset int, id string, err error) error {
 	if !errors.Is(err, engine.ErrNotFound) {
 		return err

@@ -16,14 +16,14 @@ import (
 
 // A NamedField is a field that a statement names. It notes whether any document has it.
 type NamedField struct {
-	name  string // as it was written
+	name  string // as the user wrote it
 	path  []string
 	found bool
-	read  int64               // documents without it
-	keys  map[string]struct{} // what some of these have in its place
+	read  int64               // documents read without finding the field
+	keys  map[string]struct{} // keys that some of these have beside it
 }
 
-// Field returns the field that a statement names; without a name it is one that * stands for.
+// Field returns the field that a statement names. name is "" for a field that * stands for.
 func (x *Scope) Field(name string, path []string) *NamedField {
 	f := &NamedField{name: name, path: path, keys: map[string]struct{}{}}
 	if name != "" {
@@ -32,7 +32,7 @@ func (x *Scope) Field(name string, path []string) *NamedField {
 	return f
 }
 
-// Of returns the value of the field in the fields of a document; nil if it is not there, or null.
+// Of returns the value of the field in the fields of a document; nil if it is missing or null.
 func (f *NamedField) Of(fields []byte) json.RawMessage {
 	raw := jsonfield.Of(fields, f.path)
 	if f.found = f.found || raw != nil; !f.found {
@@ -43,7 +43,7 @@ func (f *NamedField) Of(fields []byte) json.RawMessage {
 
 // miss notes a document without the field.
 func (f *NamedField) miss(fields []byte) {
-	const looked = 100 // documents
+	const looked = 100 // documents whose keys are noted
 	if f.read++; f.read > looked || len(fields) == 0 {
 		return
 	}
@@ -59,15 +59,15 @@ func (f *NamedField) miss(fields []byte) {
 	for key := range keys {
 		f.keys[key] = struct{}{}
 	}
-	_, f.found = keys[f.path[last]] // it is null
+	_, f.found = keys[f.path[last]] // true for a null value
 }
 
-// Doubt notes what is doubtful about a statement, for Doubts.
+// Doubt adds a warning about a statement to Doubts.
 func (x *Scope) Doubt(format string, args ...any) {
 	x.doubts = append(x.doubts, fmt.Sprintf(format, args...))
 }
 
-// doubtPattern has Doubts say, if there are no rows, that a pattern stands for itself alone.
+// doubtPattern makes Doubts warn, if there are no rows, about a pattern without wildcards.
 func (x *Scope) doubtPattern(p *value.Pattern) {
 	if !strings.ContainsAny(p.Source, "%_") {
 		x.notPatterns = append(x.notPatterns, fmt.Sprintf("LIKE %s has no %% and no _, and matches only that: LIKE %s finds it within others",
@@ -75,14 +75,15 @@ func (x *Scope) doubtPattern(p *value.Pattern) {
 	}
 }
 
-// noTexts has Doubts look whether a search by texts found nothing because documents have none:
-// the one with an ID, or if that is "", some of them.
+// noTexts makes Doubts check whether a search by text found nothing because documents have no
+// texts: the document with an ID or, if the ID is "", some documents.
 func (x *Scope) noTexts(id, instead string) { x.textless = append(x.textless, textless{id, instead}) }
 
-// textless is a search by texts.
+// textless is a search by text.
 type textless struct{ id, instead string }
 
-// Doubts says what is doubtful about a statement that has yielded rows rows, and searches or not.
+// Doubts returns warnings about a statement that has yielded rows rows. search says whether the
+// statement searches.
 func (x *Scope) Doubts(rows int64, search bool) []string {
 	said := x.doubts
 	for _, t := range x.textless {
@@ -93,7 +94,7 @@ func (x *Scope) Doubts(rows int64, search bool) []string {
 		look := func(id string) {
 			n++
 			if s, err := x.Snap.Scorer(x.Ctx, engine.Doc{ID: id}, engine.Jaccard(1)); err == nil && !s.Empty() {
-				has = true // what it was computed from, and no text is read
+				has = true // it has features, so it has a text, which need not be read
 				return
 			}
 			d, err := x.Snap.Get(x.Ctx, id)
@@ -126,10 +127,10 @@ func (x *Scope) Doubts(rows int64, search bool) []string {
 	return append(said, x.Unknown()...)
 }
 
-// lookedAt is how many documents are looked at where a statement has read none.
+// lookedAt is how many documents are checked if a statement has read none.
 const lookedAt = 100
 
-// lookForFields looks in some documents for the fields of a statement that has read no document.
+// lookForFields looks for the fields of a statement in some documents if the statement read none.
 func (x *Scope) lookForFields() {
 	var unread []*NamedField
 	for _, f := range x.fields {
@@ -158,8 +159,7 @@ func (x *Scope) lookForFields() {
 // mostUnknown is how many fields Unknown names.
 const mostUnknown = 20
 
-// Unknown says of fields that no document has, or none of those that were read, that they are not
-// there.
+// Unknown warns about fields that no document has, or none of the documents that were read.
 func (x *Scope) Unknown() (said []string) {
 	for _, f := range x.fields {
 		if f.found || f.read == 0 {

@@ -9,16 +9,16 @@ import (
 	"github.com/simdb/simdb/internal/jsonfield"
 )
 
-// mostRows is how many rows share their memory, at most.
+// mostRows is the largest number of rows that share an allocation.
 const mostRows = 256
 
-// Cells makes room for rows, which share memory: more of them as there are more of them.
+// Cells allocates rows. Several rows share an allocation; their number doubles with each one.
 type Cells struct {
 	free []any
-	rows int // that room was made for, the last time
+	rows int // number of rows in the last allocation
 }
 
-// Row returns an empty row with room for n cells.
+// Row returns an empty row with capacity n.
 func (c *Cells) Row(n int) []any {
 	if len(c.free) < n {
 		c.rows = min(max(2*c.rows, 1), mostRows)
@@ -29,8 +29,8 @@ func (c *Cells) Row(n int) []any {
 	return row
 }
 
-// Fingerprint returns a fingerprint as rows have it: a uint64, or of more than 64 bits a []uint64;
-// nil for none.
+// Fingerprint returns a fingerprint as a cell: a uint64, a []uint64 for more than 64 bits, or nil
+// for no fingerprint.
 func Fingerprint(words []base.Fingerprint) any {
 	switch len(words) {
 	case 0:
@@ -41,8 +41,8 @@ func Fingerprint(words []base.Fingerprint) any {
 	return words
 }
 
-// Fingerprints returns further fingerprints as rows have them: a JSON list of hexadecimal digits;
-// nil for none.
+// Fingerprints returns further fingerprints as a cell: a JSON list of hexadecimal digits, or nil
+// for none.
 func Fingerprints(fps [][]base.Fingerprint) any {
 	if len(fps) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func Fingerprints(fps [][]base.Fingerprint) any {
 	return json.RawMessage(append(list, ']'))
 }
 
-// Raw returns a copy of JSON; nil for none.
+// Raw returns a copy of JSON, or nil for none.
 func Raw(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil
@@ -65,8 +65,8 @@ func Raw(raw json.RawMessage) any {
 	return slices.Clone(raw)
 }
 
-// Field returns a value of a field as rows have it: a string, a bool, an int64 for a whole number
-// that fits, other values as they are written, and nil for nothing.
+// Field returns the value of a field as a cell: a string, a bool, an int64 for a whole number that
+// fits, the JSON text of other values, and nil for no value.
 func Field(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func Field(raw json.RawMessage) any {
 	return slices.Clone(raw)
 }
 
-// Size returns how many bytes a cell has that is as long as a document makes it.
+// Size returns the size in bytes of a cell whose length depends on the document.
 func Size(v any) int {
 	switch v := v.(type) {
 	case string:

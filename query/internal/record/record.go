@@ -1,4 +1,4 @@
-// Package record makes rows of values, and puts them into values of Go.
+// Package record builds rows of values, and decodes them into Go values.
 package record
 
 import (
@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A Reader puts rows of some columns into values of a type.
+// A Reader decodes rows with given columns into values of a type.
 type Reader struct {
 	columns []string
-	fields  []int // of the struct, by column; nil if the rows have one column, and the type is not a struct
+	fields  []int // field of the struct, by column; nil if the type is not a struct and rows have one column
 }
 
-// New returns the Reader of a type. Of a struct, a column belongs to the field whose tag query, or
-// else json, names it, or whose name it is, in any case.
+// New returns the Reader of a type. In a struct, a column belongs to the field that has its name in
+// the tag query or else json, or that has the same name, ignoring case.
 func New(t reflect.Type, columns []string) (*Reader, error) {
 	r := &Reader{columns: columns}
 	if t.Kind() != reflect.Struct || len(columns) == 1 && !hasColumn(t, columns[0]) {
@@ -56,7 +56,7 @@ func fieldOf(t reflect.Type, column string) int {
 	return at
 }
 
-// Read puts a row into v.
+// Read decodes a row into v.
 func (r *Reader) Read(v reflect.Value, row []any) error {
 	if r.fields == nil {
 		return r.set(0, v, row[0])
@@ -69,8 +69,8 @@ func (r *Reader) Read(v reflect.Value, row []any) error {
 	return nil
 }
 
-// set puts a cell into v: null is the zero value, and JSON is decoded, also numbers and strings for
-// a type of another kind.
+// set decodes a cell into v: null becomes the zero value, and JSON is decoded. If v is of another
+// kind, numbers and strings are decoded as JSON, too.
 func (r *Reader) set(column int, v reflect.Value, cell any) error {
 	if cell == nil {
 		v.SetZero()

@@ -4,12 +4,12 @@
 //	language := syntax.New(vocabulary)
 //	p, err := language.Parse("NEAR('a', 3) LIMIT 10")   // p.Statement.Select.Expr ...
 //
-// The words of the language are not in this package: the caller passes them as a [Vocabulary].
+// The package does not define the words of the language: the caller passes them as a [Vocabulary].
 // The lexer (lexer.go) assigns each word its [Kind], and the grammar (grammar.go) is written in
 // terms of kinds and of the keywords that have a rule of their own.
 //
-// The grammar checks form alone. Whether a value has the right type or range is for the caller to
-// decide, who can say more than "unexpected token".
+// The grammar checks only the form. The caller decides whether a value has the right type and
+// range, and can say more than "unexpected token".
 //
-// This is the only package that imports the parser generator, participle.
+// No other package imports the parser generator, participle.
 package syntax

@@ -15,10 +15,10 @@ const (
 // Error is a mistake at one place of a statement.
 type Error struct {
 	Class  Class
-	Offset int    // in the text, in bytes from 0; of an error about a tree, the number of a token
-	Within int    // bytes from there to the mistake
+	Offset int    // in the text, in bytes from 0; for an error about a tree, the number of a token
+	Within int    // bytes from Offset to the mistake
 	Msg    string // one sentence
-	Hint   string // what to do about it, or ""
+	Hint   string // what the user can do about it, or ""
 	Err    error  // the cause, or nil
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // checkWords finds unknown words where a statement or a predicate must stand: at the start, and
-// before a parenthesis. These are the most common mistakes, and a check before the grammar can
-// suggest the word that was meant.
+// before a parenthesis. These are the most common mistakes, and a check before the parser runs can
+// suggest the word that the user meant.
 func (l *Language) checkWords(tokens []Token) error {
 	if len(tokens) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func (l *Language) checkWords(tokens []Token) error {
 	return nil
 }
 
-// showsNoField reports whether tokens are SHOW TABLES or the like, as in other languages.
+// showsNoField recognizes SHOW TABLES and the like, which other languages have.
 func showsNoField(tokens []Token) bool {
 	if len(tokens) < 2 || tokens[0].Value != "SHOW" {
 		return false
@@ -72,7 +72,7 @@ func inCall(tokens []Token) bool {
 	return false
 }
 
-// startsTest reports whether the first token names a field that the next one tests.
+// startsTest reports whether the tokens start with a field and its test.
 func startsTest(tokens []Token) bool {
 	if len(tokens) < 2 {
 		return false
@@ -84,7 +84,7 @@ func startsTest(tokens []Token) bool {
 	return isComparison(tokens[1])
 }
 
-// isComparison reports whether a token stands between a field and a value.
+// isComparison reports whether a token may stand between a field and a value.
 func isComparison(t Token) bool {
 	switch t.Value {
 	case "=", "!=", "<>", "<", "<=", ">", ">=":
@@ -93,13 +93,14 @@ func isComparison(t Token) bool {
 	return false
 }
 
-// administers is the hint for a word that administers the database: it is no part of the language.
+// administers returns the hint for a word that administers the database, and so does not belong to
+// the language.
 func administers(verb string) string {
 	return "it is a command: `simdb " + verb + " DB`, or ." + verb + " at the prompt"
 }
 
-// fromOtherLanguages says what to write instead of the words that users of SQL try first, and of
-// those that the language had.
+// fromOtherLanguages says what to write instead of words that SQL users try first, and of words
+// that the language once had.
 var fromOtherLanguages = map[string]string{
 	"SELECT": "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 	"INSERT": `write PUT {"id": "a", "text": "..."}`,
@@ -123,12 +124,12 @@ var fromOtherLanguages = map[string]string{
 	"FROM":   "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 }
 
-// gone says what there is instead of words that the language had within statements.
+// gone says what replaces words that statements of the language once had.
 var gone = map[string]string{
 	"MODE": "the verb clusters, and Clusters in Go, have modes", "ASC": "the order is ascending without DESC",
 }
 
-// syntaxError turns an error of participle into one of ours.
+// syntaxError converts an error of participle to an Error.
 func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	var perr participle.Error
 	if !errors.As(err, &perr) {
@@ -165,8 +166,8 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	return Errorf(found.Pos.Offset, l.hintAt(text, tokens, at, expected), "%s", what)
 }
 
-// hintAt says what to write in place of the token at a place where another one is expected, if that
-// is known.
+// hintAt says what to write in place of a token where another one is expected, if it knows a
+// replacement.
 func (l *Language) hintAt(text string, tokens []Token, at int, expected string) (hint string) {
 	found, before := tokens[at], Token{}
 	if at > 0 {
@@ -216,7 +217,7 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	return hint
 }
 
-// What error messages expect.
+// Names of expected things in error messages.
 const (
 	ExpectPredicate = "a predicate such as NEAR('a', 3)"
 	ExpectID        = "a document id in quotes"
@@ -227,7 +228,7 @@ const (
 	ExpectValue     = "a value such as 'en', 3 or TRUE"
 )
 
-// expectedAfter says what follows a token other than the word of a statement, whose Expects says
+// expectedAfter says what follows a token. For the word that starts a statement, its Expects says
 // it.
 var expectedAfter = map[string]string{
 	"ANALYZE": "a statement",
@@ -249,16 +250,17 @@ var expectedAfter = map[string]string{
 	",":       "a value",
 }
 
-// expectedIn finds what participle's message expects, and plainLiteral a single literal in that.
-// Version 2 of participle keeps the expected node in a field that is not exported, so its text is
-// the only source; TestExpectation fails if a new version words it differently.
+// expectedIn extracts the expected part from participle's message, and plainLiteral a single
+// literal from that part. Version 2 of participle keeps the expected node in an unexported field,
+// so its text is the only source; TestExpectation fails if a new version words it differently.
 var (
 	expectedIn   = regexp.MustCompile(`\(expected (.*)\)$`)
 	plainLiteral = regexp.MustCompile(`^"([^" ]+)"$`)
 )
 
-// expectation says in words what should follow the tokens before an unexpected one, or "". message
-// is participle's, which names a rule of the grammar; only a single literal is useful to a user.
+// expectation says in words what should follow the tokens before an unexpected one, or returns "".
+// message is participle's, which names a rule of the grammar; only a single literal in it helps a
+// user.
 func (l *Language) expectation(before []Token, message string) string {
 	if m := expectedIn.FindStringSubmatch(message); m != nil {
 		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {
@@ -297,5 +299,5 @@ func (l *Language) expectation(before []Token, message string) string {
 	return ExpectPredicate
 }
 
-// isID reports whether a token is the name of the column of ids.
+// isID reports whether a token names the id column.
 func isID(t Token) bool { return t.Type == Ident && strings.EqualFold(t.Value, "id") }

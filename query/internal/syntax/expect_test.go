@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The text of participle's errors is read for the literal that it expects. A version of participle
-// that vocabulary its errors otherwise fails here.
+// The expected literal is read from the text of participle's errors. This test fails with a version
+// of participle that words its errors differently.
 func TestExpectation(t *testing.T) {
 	for text, want := range map[string]string{
 		"lang = en":                    `unexpected "en", strings are written in quotes: 'en'`,

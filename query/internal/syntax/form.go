@@ -5,29 +5,29 @@ import (
 	"sync"
 )
 
-// A form is what statements that differ in their literals alone have in common. Programs write the
-// same few statements with other values, so each form is parsed once. It is never changed:
+// A form is the part that statements share if they differ only in their literals. Programs write
+// the same few statements with other values, so each form is parsed once. A form never changes:
 // concurrent runs share it.
 type form struct {
 	Statement *Statement
-	Word      string      // that the statement starts with; "" for a query
-	Params    map[int]int // the number of the token of each ? -> the number of the ?, from 0
+	Word      string      // first word of the statement; "" for a query
+	Params    map[int]int // token number of each ? -> its index among all ?, from 0
 }
 
-// Limits of the forms that are kept.
+// Limits of the cache of forms.
 const (
-	maxForms = 256     // how many
+	maxForms = 256     // how many it holds before it is emptied
 	maxForm  = 4 << 10 // bytes of a key
 )
 
-// forms are the forms of the statements that were parsed last, by their keys.
+// forms caches forms by key.
 type forms struct {
 	mu    sync.RWMutex
 	byKey map[string]*form
 }
 
-// appendForm appends the key of the form of tokens: the kinds of all, and what those say that are
-// no literals.
+// appendForm appends the key of the form of tokens: the kind of each token, and the Value of each
+// token that is not a literal.
 func appendForm(key []byte, tokens []Token) []byte {
 	for i := range tokens {
 		t := &tokens[i]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Statements that differ in the literals alone share a form, and each has its own literals and
+// Statements that differ only in their literals share a form, but each has its own literals and
 // places.
 func TestForms(t *testing.T) {
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Only so many forms are kept, none of a long statement.
+// The cache holds a limited number of forms, and no form of a long statement.
 func TestFormsKept(t *testing.T) {
 	long := "ID IN ('a'"
 	for i := range 3 * maxForms {

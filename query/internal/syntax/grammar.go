@@ -2,8 +2,8 @@ package syntax
 
 import "github.com/alecthomas/participle/v2/lexer"
 
-// The syntax tree. The tag of each field is the rule of the grammar that fills it, as participle
-// reads it.
+// The syntax tree. Each field's tag is the grammar rule that fills it, in the notation of
+// participle.
 
 // Statement is one statement. Exactly one of the pointers from Put on is set.
 type Statement struct {
@@ -30,8 +30,8 @@ type Explain struct {
 	Analyze bool  `parser:"@'ANALYZE'?"`
 }
 
-// Count is COUNT [select | PAIRS ... | CLUSTERS ...] [BY field [LIMIT n] [OFFSET n]]; alone it counts
-// all documents.
+// Count is COUNT [select | PAIRS ... | CLUSTERS ...] [BY field [LIMIT n] [OFFSET n]]; COUNT alone
+// counts all documents.
 type Count struct {
 	Word     Token     `parser:"@'COUNT'"`
 	Pairs    *Pairs    `parser:"( @@"`
@@ -85,7 +85,7 @@ type Clusters struct {
 	Clauses   []*Clause  `parser:"@@*"`
 }
 
-// Cluster is CLUSTER OF 'a' [criterion] and what CLUSTERS takes after it.
+// Cluster is CLUSTER OF 'a' [criterion], followed by the same clauses as CLUSTERS.
 type Cluster struct {
 	Word      Token      `parser:"@'CLUSTER' 'OF'"`
 	ID        Token      `parser:"@( String | Param | Named )"`
@@ -106,7 +106,7 @@ type Why struct {
 }
 
 // Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
-// order. Clauses alone are of all documents.
+// order. Clauses without an expression apply to all documents.
 type Select struct {
 	Expr    *Or       `parser:"( @@"`
 	Clauses []*Clause `parser:"  @@* | @@+ )"`
@@ -128,12 +128,12 @@ type Not struct {
 	Term *Primary   `parser:"@@"`
 }
 
-// NotWord is one NOT. (participle keeps only the last of a list of bare tokens.)
+// NotWord is one NOT. (From a list of bare tokens, participle would capture only the last.)
 type NotWord struct {
 	Word Token `parser:"@'NOT'"`
 }
 
-// Primary is a predicate, which may be followed by BY, or an expression in parentheses.
+// Primary is a predicate, optionally followed by BY, or an expression in parentheses.
 type Primary struct {
 	Call  *Call  `parser:"( @@"`
 	By    *Token `parser:"  ( 'BY' @Predicate )?"`
@@ -158,7 +158,7 @@ type Test struct {
 	In     []*Value `parser:"  | 'IN' '(' @@ ( ',' @@ )* ')' ) )"`
 }
 
-// Value is what the id, the text or a field is compared with.
+// Value is the value that the id, the text or a field is compared with.
 type Value struct {
 	Token Token `parser:"@( String | Number | Hex | Bool | Param | Named )"`
 }
@@ -175,15 +175,15 @@ type Call struct {
 	Args []*Argument `parser:"'(' @@ ( ',' @@ )* ')'"`
 }
 
-// Argument is a value, or ANY OF several. Text says that TEXT precedes it: the value is a text, not
-// an id.
+// Argument is a value, or ANY OF several values. Text says that TEXT precedes it: the value is a
+// text, not an id.
 type Argument struct {
 	Any   []*Argument `parser:"(  'ANY' 'OF' '(' @@ ( ',' @@ )* ')'"`
 	Text  bool        `parser:"| @'TEXT'?"`
 	Value Token       `parser:"@( String | Hex | Number | Percent | Duration | Param | Named ) )"`
 }
 
-// Clause is a clause of a Select, of GET, PAIRS or CLUSTERS. Exactly one field is set.
+// Clause is a clause of a Select, GET, PAIRS or CLUSTERS. Exactly one field is set.
 type Clause struct {
 	Pos    lexer.Position
 	Limit  *Token       `parser:"  'LIMIT' @( Number | Param | Named )"`
@@ -211,7 +211,7 @@ type OrderTerm struct {
 	Desc bool  `parser:"@'DESC'?"`
 }
 
-// FirstToken returns the token that an expression starts with.
+// FirstToken returns the first token of an expression.
 func FirstToken(e *Or) Token {
 	first := e.Terms[0].Terms[0]
 	if len(first.Not) > 0 {

@@ -2,7 +2,7 @@ package syntax
 
 import "slices"
 
-// Vocabulary is the words of a language, in capitals.
+// Vocabulary lists the words of a language, in capitals.
 type Vocabulary struct {
 	// Predicates are the words that start a predicate written as a call, such as NEAR('a', 3).
 	Predicates []string
@@ -15,20 +15,20 @@ type Vocabulary struct {
 // StatementWord is a word that starts a statement.
 type StatementWord struct {
 	Word string
-	// Expects says what follows the word, for error messages; "" if nothing does.
+	// Expects says what must follow the word, for error messages; "" if nothing must.
 	Expects string
 }
 
 // Language parses statements written with a vocabulary. It may be used concurrently.
 type Language struct {
 	kinds      map[string]Kind
-	expects    map[string]string // after the word of a statement
+	expects    map[string]string // by the word that starts a statement: what must follow it
 	predicates []string
 	statements []string
 	forms      forms
 }
 
-// New returns the language of a vocabulary.
+// New returns the language with a vocabulary.
 func New(v Vocabulary) *Language {
 	l := &Language{kinds: make(map[string]Kind), expects: make(map[string]string)}
 	for _, w := range v.Keywords {

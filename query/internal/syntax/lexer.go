@@ -12,10 +12,10 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// maxNesting is how deep parentheses may nest: the parser recurses once per level.
+// maxNesting limits the depth of parentheses: the parser recurses once per level.
 const maxNesting = 200
 
-// maxTokens is how many tokens a statement may have: parsed, each takes several hundred bytes.
+// maxTokens limits the tokens of a statement: each occupies several hundred bytes once parsed.
 const maxTokens = 1 << 18
 
 // scanner cuts the text of one or more statements into tokens.
@@ -24,8 +24,8 @@ type scanner struct {
 	at   int
 }
 
-// lex returns the tokens of text with an EOF token at the end. Of their places it only has the
-// offsets. On an error it returns the tokens before the error as well.
+// lex returns the tokens of text, then an EOF token. Their positions hold only offsets. On an error
+// it also returns the tokens before the error.
 func (l *Language) lex(text string) ([]Token, error) {
 	s := &scanner{text: text}
 	tokens := make([]Token, 0, min(len(text)/3+4, 64))
@@ -64,7 +64,7 @@ func (l *Language) lex(text string) ([]Token, error) {
 	}
 }
 
-// skipBlank skips white space and comments. It stops at a comment that has no end.
+// skipBlank skips white space and comments. It stops at a comment that is not closed.
 func (s *scanner) skipBlank() {
 	for s.at < len(s.text) {
 		r, n := utf8.DecodeRuneInString(s.text[s.at:])
@@ -151,7 +151,7 @@ func (s *scanner) while(f func(rune) bool) {
 	}
 }
 
-// atPath reports whether a point and another part of a path follow a word: meta.lang,
+// atPath reports whether a word is followed by a point and another part of a path: meta.lang,
 // fields.'content-type'.
 func (s *scanner) atPath() bool {
 	if s.at+1 >= len(s.text) || s.text[s.at] != '.' {
@@ -174,13 +174,13 @@ func (s *scanner) scanPath() error {
 	return nil
 }
 
-// Path returns the parts of a path, without their quotes. A word alone is a path of one part.
+// Path returns the parts of a path, without their quotes. A single word is a path of one part.
 func Path(t Token) (parts []string) {
 	parts, _ = jsonfield.Path(t.Value)
 	return parts
 }
 
-// Word returns the token that a text is, if it is a word that is not of the language, or a path.
+// Word returns text as a token, if it is a path, or a word that the language does not reserve.
 func (l *Language) Word(text string) (Token, bool) {
 	tokens, err := l.lex(text)
 	if err != nil || len(tokens) != 2 || tokens[0].Type != Ident {
@@ -189,7 +189,7 @@ func (l *Language) Word(text string) (Token, bool) {
 	return tokens[0], true
 }
 
-// Literal returns the token that a text is, if it is a value.
+// Literal returns text as a token, if it is a single value.
 func (l *Language) Literal(text string) (Token, bool) {
 	tokens, err := l.lex(text)
 	if err != nil || len(tokens) != 2 || !isLiteral(&tokens[0]) {
@@ -201,7 +201,7 @@ func (l *Language) Literal(text string) (Token, bool) {
 // asciiDigits is the hint for digits of other scripts.
 const asciiDigits = "numbers are written with the digits 0 to 9"
 
-// scanString moves past a string; two quotes within stands for one quote.
+// scanString moves past a string; two quotes inside stand for one quote.
 func (s *scanner) scanString() error {
 	for i := s.at + 1; ; i++ {
 		j := strings.IndexByte(s.text[i:], '\'')
@@ -215,7 +215,7 @@ func (s *scanner) scanString() error {
 	}
 }
 
-// scanJSON moves past a JSON object. It only matches brackets: decoding checks the rest.
+// scanJSON moves past a JSON object. It only matches brackets; decoding checks the rest.
 func (s *scanner) scanJSON() error {
 	var j jsonState
 	for i := s.at; i < len(s.text); i++ {
@@ -227,13 +227,13 @@ func (s *scanner) scanJSON() error {
 	return Errorf(s.at, "", "the JSON object that starts here has no end")
 }
 
-// jsonState follows brackets and strings through JSON text.
+// jsonState tracks brackets and strings in JSON text.
 type jsonState struct {
 	depth            int
 	quoted, escaping bool
 }
 
-// next takes one byte and reports whether it closes the outermost bracket.
+// next processes one byte and reports whether it closes the outermost bracket.
 func (j *jsonState) next(c byte) bool {
 	switch {
 	case j.escaping:
@@ -252,8 +252,8 @@ func (j *jsonState) next(c byte) bool {
 	return false
 }
 
-// scanNumber moves past a number of any kind. It takes all letters, digits and points that follow,
-// and the whole must be a number.
+// scanNumber moves past a number of any kind. It consumes all letters, digits and points that
+// follow, and the whole must be a number.
 func (s *scanner) scanNumber() (Kind, error) {
 	start := s.at
 	if s.text[s.at] == '-' {
@@ -288,13 +288,13 @@ func (s *scanner) scanNumber() (Kind, error) {
 	return kind, nil
 }
 
-// numberKind returns the kind of token that the word is, 0 if none.
+// numberKind returns the kind of token for a word that is a number, 0 for other words.
 func numberKind(word string) Kind {
 	if hex, ok := cutHex(word); ok {
 		if hex == "" || strings.Trim(hex, "0123456789abcdefABCDEF") != "" {
 			return 0
 		}
-		return Hex // of any length, so that its value can say that it is too long
+		return Hex // of any length, so that the error can say that it is too long
 	}
 	if isHexWord(word) {
 		return Hex
@@ -309,8 +309,8 @@ func numberKind(word string) Kind {
 }
 
 // isHexWord reports whether word is a fingerprint of 16 hexadecimal digits, or of 32, 48, .... A
-// word of 16 decimal digits is a Number, as its meaning depends on its place: NEAR takes it as a
-// fingerprint, LIMIT as a number.
+// word of 16 decimal digits is a Number, because its meaning depends on its place: NEAR reads it as
+// a fingerprint, LIMIT as a number.
 func isHexWord(word string) bool {
 	if len(word) < base.FingerprintDigits {
 		return false

@@ -2,9 +2,9 @@ package syntax
 
 import "strings"
 
-// OneLine returns statements as they could have been typed on one line: without comments, and with
-// one space for every run of blanks. It returns false if the text has an error of the lexer, or a
-// string over several lines.
+// OneLine returns statements as a user could have typed them on one line: without comments, and
+// with one space for each run of blanks. It returns false if the text has a lexical error, or a
+// string that spans lines.
 func (l *Language) OneLine(text string) (string, bool) {
 	tokens, err := l.lex(text)
 	if err != nil {
@@ -18,7 +18,7 @@ func (l *Language) OneLine(text string) (string, bool) {
 			b.WriteByte(' ')
 		}
 		end = at + len(t.Value)
-		b.WriteString(text[at:end]) // and not Value, whose keywords are in capitals
+		b.WriteString(text[at:end]) // not Value, which has keywords in capitals
 	}
 	line := b.String()
 	return line, !strings.ContainsAny(line, "\n\r")

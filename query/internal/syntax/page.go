@@ -14,8 +14,8 @@ var (
 	token  = regexp.MustCompile(`<(\w+)>`)
 )
 
-// Grammar returns the rules that statements are parsed by, in EBNF with at most width columns.
-// Keywords are in quotes, and tokens in capitals.
+// Grammar returns the grammar of statements in EBNF, in lines of at most width columns. Keywords
+// are in quotes, and tokens in capitals.
 func (l *Language) Grammar(width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(parser().String()) {
@@ -34,7 +34,7 @@ func (l *Language) Grammar(width int) string {
 	return b.String()
 }
 
-// wrap writes a rule, whose further lines are indented.
+// wrap writes a rule and indents its further lines.
 func wrap(b *strings.Builder, rule string, width int) {
 	const indent = "    "
 	at := 0

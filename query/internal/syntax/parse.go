@@ -12,8 +12,8 @@ import (
 )
 
 // parser reads any statement. queryParser reads a statement that starts with a predicate: it is
-// faster, as it tries no other rule first. They are built for the first statement: most commands
-// read none.
+// faster, because it tries no other rule first. Both are built for the first statement, because
+// most commands parse none.
 var (
 	parser      = sync.OnceValue(build[Statement])
 	queryParser = sync.OnceValue(build[queryStatement])
@@ -26,15 +26,16 @@ func build[T any]() *participle.Parser[T] {
 // Rules returns the grammar, in EBNF. Keywords are in double quotes.
 func Rules() string { return parser().String() }
 
-// Parsed is a well-formed statement. Statements of one form share its tree, in which the offset of
-// a token is its number, and literals have no Value: see Written and Locate.
+// Parsed is a well-formed statement. Statements of the same form share its tree: the offset of a
+// token in the tree is the token's number, and literals have no Value. Written and Locate translate
+// to the text.
 type Parsed struct {
 	*form
 	Text   string
 	tokens []Token
 }
 
-// Parse reads one statement; a semicolon may end it. Its errors are of type *Error.
+// Parse reads one statement, which may end with a semicolon. Its errors are of type *Error.
 func (l *Language) Parse(text string) (*Parsed, error) {
 	tokens, err := l.lex(text)
 	if err != nil {
@@ -52,7 +53,7 @@ func (l *Language) Parse(text string) (*Parsed, error) {
 	return &Parsed{f, text, tokens}, nil
 }
 
-// Written returns a token of the tree as it is in the text, except for its place.
+// Written returns a token of the tree with the Value that the text has; its offset stays a number.
 func (p *Parsed) Written(t Token) Token {
 	if t.Value == "" {
 		t.Value = p.tokens[t.Pos.Offset].Value
@@ -60,13 +61,14 @@ func (p *Parsed) Written(t Token) Token {
 	return t
 }
 
-// Offset returns where the nth token of the tree is in the text, the last of which is at its end.
+// Offset returns where the nth token of the tree starts in the text. The last token is at the end
+// of the text.
 func (p *Parsed) Offset(n int) int { return p.tokens[n].Pos.Offset }
 
 // End returns the number of the token at the end of the text.
 func (p *Parsed) End() int { return len(p.tokens) - 1 }
 
-// Locate returns an error about the tree as one about the text.
+// Locate converts an error about the tree to an error about the text.
 func (p *Parsed) Locate(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -112,7 +114,7 @@ func (l *Language) parseForm(text string, tokens []Token) (f *form, err error) {
 	return f, nil
 }
 
-// definition tells participle the names of the kinds. Tokens come from Language.lex.
+// definition names the token kinds for participle. The tokens come from Language.lex.
 type definition struct{}
 
 // Symbols returns the kinds of tokens by name.
@@ -126,10 +128,10 @@ func (definition) Symbols() map[string]Kind {
 // Lex is never called: Parse passes the tokens itself.
 func (definition) Lex(string, io.Reader) (lexer.Lexer, error) { return &tokenList{}, nil }
 
-// tokenList gives tokens to participle.
+// tokenList passes tokens to participle.
 type tokenList struct{ tokens []Token }
 
-// Next returns the next token, and at the end EOF each time.
+// Next returns the next token; after the last one, EOF each time.
 func (l *tokenList) Next() (Token, error) {
 	t := l.tokens[0]
 	if !t.EOF() {

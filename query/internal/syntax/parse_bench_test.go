@@ -2,7 +2,7 @@ package syntax
 
 import "testing"
 
-// BenchmarkParse parses a statement of a form that is known.
+// BenchmarkParse parses a statement whose form is cached.
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -44,8 +44,8 @@ func TestSplitter(t *testing.T) {
 	}
 }
 
-// However the text arrives, the pieces are the same; and what the lexer can read has a piece for
-// each semicolon token.
+// The pieces must be the same however the text is cut into chunks. Text that the lexer can read
+// must have a piece for each semicolon token.
 func TestSplitterChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	words := []string{"NEAR", "(", ")", ";", ";", "'it''s'", "';'", "-- c;'\n", "/* c;'\n*/", "/*/ ;*/", "/**/", "\n", " ", `{"a":";"}`, `{"q":"\"}"}`, "-", "1", "-1", "'", "{", "é"}

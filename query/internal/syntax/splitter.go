@@ -8,13 +8,13 @@ type Piece struct {
 	Line int    // the line of the whole text on which Text starts, from 1
 }
 
-// Splitter splits text that arrives in chunks into statements, at the semicolons that end them,
-// not at those within strings, comments and JSON. It looks at every byte once.
+// Splitter splits text that arrives in chunks into statements, at the semicolons that end them. It
+// ignores semicolons within strings, comments and JSON, and looks at every byte once.
 type Splitter struct {
 	buf     []byte // text that Next has not returned
-	scanned int    // bytes of buf that the state has seen
-	line    int    // line ends before buf
-	opened  int    // where the open block comment began
+	scanned int    // bytes of buf that the state covers
+	line    int    // number of line ends before buf
+	opened  int    // where the open block comment starts
 	state   splitState
 	json    jsonState
 }
@@ -32,7 +32,7 @@ const (
 // Write adds text.
 func (s *Splitter) Write(text string) { s.buf = append(s.buf, text...) }
 
-// Next returns the next complete statement, or false if more text is needed. It skips empty
+// Next returns the next complete statement, or false if it needs more text. It skips empty
 // statements.
 func (s *Splitter) Next() (Piece, bool) {
 	for ; s.scanned < len(s.buf); s.scanned++ {
@@ -72,15 +72,15 @@ func (s *Splitter) Next() (Piece, bool) {
 				if p, ok := s.cut(s.scanned, s.scanned+1); ok {
 					return p, true
 				}
-				s.scanned = -1 // cut dropped everything before
+				s.scanned = -1 // cut has dropped everything up to here
 			}
 		}
 	}
 	return Piece{}, false
 }
 
-// Pending reports whether there is text after the last complete statement, other than white space
-// and comments.
+// Pending reports whether anything but white space and comments follows the last complete
+// statement.
 func (s *Splitter) Pending() bool { return !blank(string(s.buf)) }
 
 // Rest returns the last statement of the text, which no semicolon ended, or false if there is none.
@@ -96,7 +96,7 @@ func (s *Splitter) Reset() {
 	s.buf, s.scanned, s.state = nil, 0, inCode
 }
 
-// cut takes buf[:end] as a statement and drops buf[:next].
+// cut returns buf[:end] as a statement and drops buf[:next].
 func (s *Splitter) cut(end, next int) (Piece, bool) {
 	text := string(s.buf[:end])
 	line := 1 + s.line
@@ -105,7 +105,7 @@ func (s *Splitter) cut(end, next int) (Piece, bool) {
 	if blank(text) {
 		return Piece{}, false
 	}
-	// Drop leading blank lines, so that Line is that of the statement.
+	// Drop leading blank lines, so that Line is the line of the statement.
 	for {
 		first, rest, more := strings.Cut(text, "\n")
 		if !more || !blank(first) {

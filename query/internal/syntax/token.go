@@ -6,9 +6,9 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Token is a token of a statement: Type is its Kind, Value its text, and Pos where it starts. A
-// keyword's Value is in capitals, however it was written. Strings and JSON keep their quotes and
-// braces in Value, so no data ever equals a keyword.
+// Token is a token of a statement: Type is its Kind, Value its text, and Pos where it starts. The
+// Value of a keyword is in capitals, however the user wrote it. Strings and JSON keep their quotes
+// and braces in Value, so that data never equals a keyword.
 type Token = lexer.Token
 
 // Kind is the kind of a token.
@@ -31,7 +31,7 @@ const (
 	Punct                     // ( ) , ; * = != <> < <= > >=
 )
 
-// isLiteral reports whether a token is a value that is written in the statement.
+// isLiteral reports whether a token is a value written in the statement.
 func isLiteral(t *Token) bool { return String <= t.Type && t.Type <= JSON }
 
 // isKeyword reports whether a token is a word of the language.
@@ -39,7 +39,7 @@ func isKeyword(t Token) bool {
 	return t.Type == Keyword || t.Type == Predicate
 }
 
-// Quote returns how a message names a token.
+// Quote returns the name of a token for messages.
 func Quote(t Token) string {
 	switch t.Type {
 	case JSON:

@@ -8,26 +8,26 @@ import (
 
 // The words in which two texts differ are found with the greedy algorithm of Myers (An O(ND)
 // difference algorithm and its variations, 1986). Only the words between the common prefix and the
-// common suffix are compared. Texts that differ in more than maxEdits words have no runs to show:
-// there is little to learn from them.
+// common suffix are compared. Texts that differ in more than maxEdits words show no runs: a user
+// would learn little from them.
 const (
-	maxEdits    = 1000 // the trace takes maxEdits^2 numbers of 4 bytes, at most
+	maxEdits    = 1000 // the trace needs at most maxEdits^2 numbers of 4 bytes
 	shownRuns   = 5
-	shownWords  = 8 // of each side of a run
+	shownWords  = 8 // on each side of a run
 	diffContext = 3 // words before and after a run
 )
 
-// Difference is a fact about how two texts differ.
+// Difference describes one difference between two texts.
 type Difference struct{ Name, Text string }
 
-// editRun says that b has words b[b0:b1] where a has a[a0:a1].
+// editRun says that b has the words b[b0:b1] where a has a[a0:a1].
 type editRun struct{ a0, a1, b0, b1 int }
 
-// Differences returns how many runs of words differ, and the first of them as
+// Differences returns how many runs of words differ, and the first runs as
 //
 //	... the [-quick-] {+slow+} brown fox jumps ...
 //
-// where [-...-] is in a alone and {+...+} in b alone.
+// where only a has [-...-] and only b has {+...+}.
 func Differences(a, b []string) []Difference {
 	runs, ok := diffWords(a, b)
 	if !ok {
@@ -64,7 +64,7 @@ func showRun(a, b []string, r editRun) string {
 	return strings.Join(out, " ")
 }
 
-// diffWords returns the runs that differ, in order, or false if they are more than maxEdits words.
+// diffWords returns the runs that differ, in order, or false if they have more than maxEdits words.
 func diffWords(a, b []string) ([]editRun, bool) {
 	begin := 0
 	for begin < len(a) && begin < len(b) && a[begin] == b[begin] {
@@ -123,7 +123,7 @@ func furthest(v []int32, d, k int) int {
 }
 
 // shortestEdit returns the largest x on each diagonal for each number of edits, up to the smallest
-// number that turns a into b. It returns false if that exceeds maxEdits.
+// number that turns a into b. It returns false if that number exceeds maxEdits.
 func shortestEdit(a, b []string) (trace [][]int32, ok bool) {
 	for d := range maxEdits + 1 {
 		v := make([]int32, 2*d+1)

@@ -9,7 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// TestDiffWords turns one text into the other by the runs, with as few words as can be.
+// TestDiffWords applies the runs to one text, which must give the other, and checks that they are
+// as short as possible.
 func TestDiffWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -42,7 +43,7 @@ func TestDiffWords(t *testing.T) {
 	}
 }
 
-// longestCommon is the length of the longest common subsequence.
+// longestCommon returns the length of the longest common subsequence.
 func longestCommon(a, b []string) int {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

@@ -1,6 +1,6 @@
-// Package value turns the literals and parameters of a statement into Go values, and checks that
+// Package value converts the literals and parameters of a statement to Go values, and checks that
 // they have the type and the range that their place needs. Its errors are of type *syntax.Error.
 //
-// It also has what statements do with texts: the patterns of LIKE, the values of fields in JSON,
-// the differences of two texts word by word, and how messages show a text.
+// It also handles texts for statements: the patterns of LIKE, the values of fields in JSON, the
+// differences between two texts word by word, and how messages show a text.
 package value

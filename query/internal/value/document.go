@@ -15,7 +15,8 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// Document returns the document that PUT stores: JSON, or a parameter with an engine.Doc or JSON.
+// Document returns the document that PUT stores, from JSON or from a parameter that is an
+// engine.Doc or JSON.
 func (v *Values) Document(t syntax.Token) (engine.Doc, error) {
 	a, err := v.Get(t)
 	if err != nil {
@@ -32,7 +33,7 @@ func (v *Values) Document(t syntax.Token) (engine.Doc, error) {
 	return engine.Doc{}, v.Wrong(t, "a document")
 }
 
-// decode reads a document from JSON. An error in a JSON literal has its place in the statement.
+// decode reads a document from JSON. An error in a JSON literal points into the statement.
 func decode(t syntax.Token, raw []byte) (engine.Doc, error) {
 	doc, at, err := decodeDoc(raw)
 	if err == nil {
@@ -45,7 +46,7 @@ func decode(t syntax.Token, raw []byte) (engine.Doc, error) {
 	return engine.Doc{}, e
 }
 
-// decodeDoc reads a document as PUT takes it, and as GET writes it in JSON:
+// decodeDoc reads a document in the JSON form that PUT reads and GET writes:
 //
 //	{"id": "a", "text": "...", "fields": {...}, "fingerprint": "9f3c5a0011223344",
 //	 "time": "2026-01-02T03:04:05Z"}
@@ -99,7 +100,7 @@ func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
 	return doc, 0, err
 }
 
-// docKeys reads the keys of a document that are not fields.
+// docKeys has a reader for each key of a document that is not a field.
 var docKeys = map[string]func(*engine.Doc, json.RawMessage) error{
 	"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "fingerprints": readFingerprints, "time": readTime,
 }
@@ -111,8 +112,8 @@ type jsonKey struct {
 	value json.RawMessage
 }
 
-// objectKeys returns the keys of a JSON object in the order of the text. Of equal keys the last
-// counts, as in other readers of JSON.
+// objectKeys returns the keys of a JSON object in the order of the text. If a key occurs twice, the
+// last value counts, as in other JSON decoders.
 func objectKeys(raw []byte) ([]jsonKey, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
@@ -143,8 +144,9 @@ func objectKeys(raw []byte) ([]jsonKey, error) {
 	return keys, nil
 }
 
-// misnamed returns ", did you mean ..." and the offset of a key whose name is close to name, "" if
-// there is none. A key is close to "text" only if its value is a string.
+// misnamed looks for a key whose name is close to name. It returns ", did you mean ..." and the
+// offset of the key, or "" if there is none. A key is close to "text" only if its value is a
+// string.
 func misnamed(keys []jsonKey, name string) (hint string, at int) {
 	for _, k := range keys {
 		if _, ok := spelling.Closest(k.name, []string{name}); ok && (k.value[0] == '"' || name != "text") {
@@ -154,7 +156,7 @@ func misnamed(keys []jsonKey, name string) (hint string, at int) {
 	return "", 0
 }
 
-// readID reads a string, or a number, which is kept as it was written.
+// readID reads a string, or a number, whose spelling becomes the id.
 func readID(doc *engine.Doc, value json.RawMessage) error {
 	var n json.Number
 	if json.Unmarshal(value, &doc.ID) == nil && string(value) != "null" {
@@ -206,7 +208,7 @@ func readFingerprints(doc *engine.Doc, value json.RawMessage) error {
 	return nil
 }
 
-// fingerprintOf reads a string by the rule of package base, or a number, which is decimal.
+// fingerprintOf reads a string by the rules of package base, or a decimal number.
 func fingerprintOf(value json.RawMessage) ([]engine.Fingerprint, error) {
 	text, notation := string(value), base.Decimal
 	if value[0] == '"' {
@@ -221,7 +223,7 @@ func fingerprintOf(value json.RawMessage) ([]engine.Fingerprint, error) {
 func readTime(doc *engine.Doc, value json.RawMessage) error {
 	var s string
 	if json.Unmarshal(value, &s) == nil {
-		if t, ok := quantity.ParseTime(s); ok && t.IsZero() { // which means now
+		if t, ok := quantity.ParseTime(s); ok && t.IsZero() { // the zero time would mean now
 			return fmt.Errorf(`"time" is %s, which stands for no time: leave it out`, brief(value))
 		} else if ok {
 			doc.Time = t
@@ -231,7 +233,7 @@ func readTime(doc *engine.Doc, value json.RawMessage) error {
 	return fmt.Errorf(`"time" should be written as in %q, not %s`, time.Unix(1767323045, 0).UTC().Format(time.RFC3339), brief(value))
 }
 
-// brief is the start of a JSON value, for messages.
+// brief returns the start of a JSON value, for messages.
 func brief(value json.RawMessage) string {
 	const longest = 40
 	if len(value) <= longest {

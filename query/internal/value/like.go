@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern is a pattern of LIKE. % stands for any bytes or none, _ for one character, and everything
-// else for itself, as does a character after the escape character. The whole string must match, and
-// case counts.
+// Pattern is a pattern of LIKE. % stands for any number of bytes, _ for one character, and
+// everything else for itself, as does a character after the escape character. A match covers the
+// whole string and is case-sensitive.
 type Pattern struct {
-	Source string // as it was written
-	Prefix string // what every match starts with
-	Exact  bool   // the pattern has no wildcard: a match equals Prefix
+	Source string // as the user wrote it
+	Prefix string // every match starts with it
+	Exact  bool   // the pattern has no wildcard: only Prefix itself matches
 	tokens []likeToken
 }
 
@@ -72,14 +72,14 @@ func CompilePattern(pattern, escape string) (*Pattern, bool) {
 	return p, true
 }
 
-// PrefixOnly reports whether everything that starts with Prefix matches.
+// PrefixOnly reports whether every string that starts with Prefix matches.
 func (p *Pattern) PrefixOnly() bool {
 	n := len(p.tokens)
 	return n > 0 && p.tokens[n-1].kind == likeAny && (n == 1 || n == 2 && p.tokens[0].kind == likeLiteral)
 }
 
-// Match reports whether all of s matches. It backtracks only to the last %, as a later one makes
-// earlier choices irrelevant, so it takes at most O(len(s) * len(pattern)) time.
+// Match reports whether all of s matches. It backtracks only to the last %, because a later % makes
+// earlier choices irrelevant; so its time is at most O(len(s) * len(pattern)).
 func (p *Pattern) Match(s string) bool {
 	at, tok := 0, 0
 	lastAny, resume := -1, 0 // the token after the last %, and where in s to try it next
@@ -106,7 +106,7 @@ func (p *Pattern) Match(s string) bool {
 	}
 }
 
-// accepts returns how many bytes at the start of s the token matches, 0 if none.
+// accepts returns how many bytes at the start of s the token matches, 0 if it does not match.
 func (t likeToken) accepts(s string) int {
 	if t.kind == likeOne {
 		_, n := utf8.DecodeRuneInString(s)

@@ -16,7 +16,7 @@ func randomText(rng *rand.Rand, alphabet string, longest int) string {
 	return string(out)
 }
 
-// LIKE against a regular expression of the same meaning.
+// TestLike compares LIKE with a regular expression of the same meaning.
 func TestLike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 30000 {
@@ -60,7 +60,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// A pattern of many % must not take exponential time, in which this would not end.
+// A pattern with many % must not need exponential time; the test would not end.
 func TestLikeTime(t *testing.T) {
 	p, _ := CompilePattern(strings.Repeat("a%", 200)+"b", "")
 	if p.Match(strings.Repeat("a", 20000)) {

@@ -6,7 +6,8 @@ import (
 	"github.com/simdb/simdb/internal/jsonfield"
 )
 
-// Numbers gives JSON values numbers: equal ones, strings with escapes or without, have one.
+// Numbers assigns numbers to JSON values. Equal values get the same number; strings are equal
+// however they are escaped.
 type Numbers map[string]uint32
 
 // Of returns the number of a value.

@@ -11,7 +11,7 @@ import (
 // contextWidth is how many terminal columns of a long line are shown on either side of the caret.
 const contextWidth = 60
 
-// widths measures text as terminals show it. Ambiguous runes are narrow, whatever the locale.
+// widths measures text in terminal columns. Ambiguous runes are narrow, whatever the locale.
 var widths = func() *runewidth.Condition {
 	c := runewidth.NewCondition()
 	c.EastAsianWidth = false
@@ -24,11 +24,11 @@ type Place struct {
 	Column int // in runes, from 1
 	Offset int // in bytes, from 0
 
-	line   string // without its end
-	before string // the part of it before the column
+	line   string // the line of the place, without its end
+	before string // the part of line before the column
 }
 
-// PlaceOf returns the place at an offset. One in white space at the end of the text is moved back
+// PlaceOf returns the place at an offset. A place in white space at the end of the text moves back
 // to the end of the last line that is not blank.
 func PlaceOf(text string, offset int) (e Place) {
 	if trimmed := strings.TrimRightFunc(text, unicode.IsSpace); offset > len(trimmed) {
@@ -50,8 +50,8 @@ func PlaceOf(text string, offset int) (e Place) {
 	return e
 }
 
-// Pointer returns the line, indented by two and cut around the place, and a caret under that; "" if
-// the line is empty.
+// Pointer returns the line, indented by two and cut around the place, with a caret below the place;
+// "" if the line is empty.
 func (p *Place) Pointer() string {
 	if p.line == "" {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// TakeText makes the text of a document that PUT stores without one of the fields that the
-// database compares, as a load does: these are no longer among the fields then.
+// TakeText makes the text of a document that PUT stores without one. It moves the fields that the
+// database compares from the fields to the text, as a load does.
 func TakeText(f engine.Features, doc *engine.Doc) error {
 	names := []string{f.SetField}
 	if f.Unit != engine.UnitSet {
@@ -22,7 +22,7 @@ func TakeText(f engine.Features, doc *engine.Doc) error {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(doc.Fields, &fields); err != nil {
-		return nil // not an object: the engine says so
+		return nil // not an object: the engine reports it
 	}
 	texts, found := make([]string, len(names)), false
 	for i, name := range names {

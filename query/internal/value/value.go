@@ -16,24 +16,25 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// Text is an argument that stands for TEXT '...', where a string would be the id of a document.
+// Text is an argument that stands for TEXT '...'; a plain string would be the id of a document.
 type Text string
 
-// Number is a number as it was written.
+// Number is a number as the user wrote it.
 type Number string
 
-// Percent is a percentage as it was written, without its sign.
+// Percent is a percentage as the user wrote it, without its sign.
 type Percent string
 
-// Values turns the tokens of one statement into values: literals, and the arguments of parameters.
+// Values converts the tokens of one statement to values: literals, and the arguments of parameters.
 type Values struct {
 	*syntax.Parsed
 	positional []any
 	named      map[string]any
 }
 
-// Init makes v the values of a statement: positional of each ? in turn, named of each $name without
-// the $. It returns an error if there are more positional values than parameters.
+// Init makes v the values of a statement. positional has the value of each ? in turn, named the
+// value of each $name without the $. Init returns an error if there are more positional values than
+// parameters.
 func (v *Values) Init(p *syntax.Parsed, positional []any, named map[string]any) error {
 	*v = Values{p, positional, named}
 	if given, want := len(positional), len(p.Params); given > want {
@@ -50,10 +51,10 @@ func (v *Values) Errorf(offset int, hint, format string, args ...any) *syntax.Er
 	return e
 }
 
-// Get returns the value of a token. A literal is a string, uint64 (hexadecimal), []uint64 (the same
-// of more than 64 bits), Number, Percent, time.Duration or json.RawMessage. A parameter is a
-// string, bool, uint64, []uint64, Number, time.Duration, time.Time, json.RawMessage, Text or
-// engine.Doc.
+// Get returns the value of a token. A literal is a string, uint64 (hexadecimal), []uint64
+// (hexadecimal with more than 64 bits), Number, Percent, time.Duration or json.RawMessage. A
+// parameter is a string, bool, uint64, []uint64, Number, time.Duration, time.Time, json.RawMessage,
+// Text or engine.Doc.
 func (v *Values) Get(t syntax.Token) (any, error) {
 	t = v.Written(t)
 	switch t.Type {
@@ -92,7 +93,7 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 	return nil, syntax.Errorf(t.Pos.Offset, "", "unexpected %s", syntax.Quote(t))
 }
 
-// parseWords reads a fingerprint of one word, or of as many as the length of the text says.
+// parseWords reads a fingerprint. The length of the text says how many words it has.
 func parseWords(text string, n base.Notation) ([]engine.Fingerprint, error) {
 	words := make([]engine.Fingerprint, 1)
 	if bits, ok := base.WidthOf(text); ok && n == base.Auto {
@@ -102,7 +103,7 @@ func parseWords(text string, n base.Notation) ([]engine.Fingerprint, error) {
 	return words, err
 }
 
-// normal turns an argument into one of the types that Get returns.
+// normal converts an argument to one of the types that Get returns.
 func (v *Values) normal(t syntax.Token, a any) (any, error) {
 	switch a := a.(type) {
 	case string, bool, uint64, []uint64, Text, time.Time, time.Duration, engine.Doc, json.RawMessage:
@@ -133,8 +134,8 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 	return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has a value of type %T, which means nothing here", t.Value, a)
 }
 
-// Each calls fn with each value of an element of a list: with that of t, or with each of those that
-// a parameter has for several, which is a slice.
+// Each calls fn with the values of an element of a list: with the value of t or, if t is a
+// parameter whose argument is a slice, with each value of the slice.
 func (v *Values) Each(t syntax.Token, fn func(value any) error) error {
 	arg, given := v.argument(t)
 	list := reflect.ValueOf(arg)
@@ -157,7 +158,7 @@ func (v *Values) Each(t syntax.Token, fn func(value any) error) error {
 	return nil
 }
 
-// argument returns the argument of a parameter, if t is one that has one.
+// argument returns the argument of t, if t is a parameter that has one.
 func (v *Values) argument(t syntax.Token) (arg any, ok bool) {
 	switch t.Type {
 	case syntax.Param:
@@ -170,7 +171,7 @@ func (v *Values) argument(t syntax.Token) (arg any, ok bool) {
 	return arg, ok
 }
 
-// Wrong returns an error that says what a value should be.
+// Wrong returns the error for a value that is not as expected; want describes the expected value.
 func (v *Values) Wrong(t syntax.Token, want string) error {
 	if t.Type == syntax.Param || t.Type == syntax.Named {
 		return v.Errorf(t.Pos.Offset, "", "the value of parameter %s should be %s", t.Value, want)
@@ -178,7 +179,7 @@ func (v *Values) Wrong(t syntax.Token, want string) error {
 	return syntax.Errorf(t.Pos.Offset, "", "%s should be %s", syntax.Quote(v.Written(t)), want)
 }
 
-// String returns a string; what says in errors what it should be.
+// String returns a string; error messages use what to say which string is expected.
 func (v *Values) String(t syntax.Token, what string) (string, error) {
 	a, err := v.Get(t)
 	if err != nil {
@@ -190,7 +191,7 @@ func (v *Values) String(t syntax.Token, what string) (string, error) {
 	return "", v.Wrong(t, what)
 }
 
-// Integer returns a whole number in lo..hi; what names it in errors.
+// Integer returns a whole number in lo..hi; error messages call it what.
 func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
 	if n, ok := v.small(t); ok && lo <= n && n <= hi {
 		return n, nil
@@ -202,7 +203,7 @@ func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
 	var n int
 	switch a := a.(type) {
 	case Number:
-		// For a number out of range ParseInt returns the nearest one in range.
+		// For a number out of range, ParseInt returns the nearest number in range.
 		var parsed int64
 		if parsed, err = strconv.ParseInt(string(a), 10, strconv.IntSize); errors.Is(err, strconv.ErrSyntax) {
 			return 0, v.Wrong(t, "a whole number")
@@ -226,7 +227,7 @@ func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
 	return n, nil
 }
 
-// small returns a whole number, if that can be done without making a value of it.
+// small returns a whole number if it can without allocating a value for it.
 func (v *Values) small(t syntax.Token) (n int, ok bool) {
 	if t.Type == syntax.Number {
 		n, err := strconv.Atoi(v.Written(t).Value)
@@ -270,7 +271,7 @@ func (v *Values) Share(t syntax.Token) (float64, error) {
 	return x, nil
 }
 
-// Moment returns a time, which is given as such or as a duration before now.
+// Moment returns a time, which the statement gives as a time or as a duration before now.
 func (v *Values) Moment(t syntax.Token, now time.Time) (time.Time, error) {
 	a, err := v.Get(t)
 	if err != nil {

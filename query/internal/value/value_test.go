@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
-// tokenAt is the number of the tokens of the tests in their statement.
+// tokenAt is the number of the token under test in its statement.
 const tokenAt = 1
 
 // statement returns a statement of a small language.
@@ -35,7 +35,7 @@ func tok(kind syntax.Kind, text string) syntax.Token {
 	return t
 }
 
-// argument returns a ? and the values of a statement in which it is a.
+// argument returns a ? token and the values of a statement that contains it.
 func argument(t *testing.T, a any) (syntax.Token, *Values) {
 	t.Helper()
 	v := &Values{}
@@ -323,7 +323,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestDocumentErrors has wrong documents. A ^ before the place of the error is not part of them.
+// TestDocumentErrors puts wrong documents. The ^ marks the place of the error and is removed first.
 func TestDocumentErrors(t *testing.T) {
 	for marked, message := range map[string]string{
 		`^[1]`:                               "the JSON should be an object",

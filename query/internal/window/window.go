@@ -1,17 +1,17 @@
-// Package window has the part of rows that LIMIT and OFFSET choose.
+// Package window selects the rows that LIMIT and OFFSET choose.
 package window
 
 import (
 	"math"
 )
 
-// Window is LIMIT and OFFSET.
+// Window holds LIMIT and OFFSET.
 type Window struct {
-	Limit  int // -1: none
+	Limit  int // -1 for none
 	Offset int
 }
 
-// First returns how many of the first rows include the window; -1 if that may be all.
+// First returns how many rows must be computed to reach the end of the window; -1 for all.
 func (w Window) First() int {
 	if w.Limit < 0 || w.Offset > math.MaxInt-w.Limit {
 		return -1
@@ -31,8 +31,8 @@ func (w Window) Count(n int64) int64 {
 	return n
 }
 
-// Admit reports whether the next row is in the window, which it moves on, and whether none after it
-// is.
+// Admit moves the window on by one row. It reports whether that row is in the window, and whether
+// no later row is.
 func (w *Window) Admit() (in, last bool) {
 	switch {
 	case w.Limit == 0:

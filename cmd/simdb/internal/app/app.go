@@ -1,10 +1,10 @@
-// Package app has what the commands of simdb share: the run of the program with its signals and
-// temporary files, messages and progress, flags and their types, databases, inputs, rejects, rows
-// and other outputs.
+// Package app has the parts that the commands of simdb share: the run of the program with its
+// signals and temporary files, messages and progress, flags and their types, databases, inputs,
+// rejects, rows and other outputs.
 //
 // A command is a struct of flags and arguments with a method Run(*App) error. It writes data to
-// App.Rows or App.Sink, says what it did with App.Say, and returns an error, or a Status for an
-// exit status without a message:
+// App.Rows or App.Sink, prints messages with App.Say, and returns an error, or a Status for an exit
+// status without a message:
 //
 //	type Stats struct {
 //		DB string `arg:"" file:"db" help:"The database."`
@@ -13,8 +13,8 @@
 //
 //	func (c *Stats) Run(a *app.App) error { ... }
 //
-// Flags that name files have a tag "file", by which App.Declare checks them before the command
-// begins.
+// Flags that name files have a tag "file". App.Declare uses it to check the files before the
+// command begins.
 package app
 
 import (
@@ -39,14 +39,14 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// App is what the commands share.
+// App is the state of the program that commands share.
 type App struct {
 	Global GlobalFlags
 	Out    io.Writer // standard output: data
 	Err    io.Writer // standard error: messages
 
-	Outputs outfile.Guard           // opens them
-	Tables  map[string]inputs.Table // documents in memory, by the names that stand for them as arguments
+	Outputs outfile.Guard           // opens the outputs
+	Tables  map[string]inputs.Table // documents in memory, by the names that stand for them in arguments
 
 	watch    sync.Once
 	ctx      context.Context
@@ -54,15 +54,15 @@ type App struct {
 	mu       sync.Mutex
 	shown    *Meter // the meter that was started last
 	cleaners []func()
-	env      *inputs.Env // by Env
+	env      *inputs.Env // created by Env
 }
 
-// ErrInterrupted is the cause of the end of App.Context.
+// ErrInterrupted is the cause with which a signal cancels App.Context.
 var ErrInterrupted = errors.New("interrupted")
 
 // New returns the App of this process, with its standard output and standard error.
 func New() *App {
-	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
 	a.Outputs.Identify = new(engine.Identifier).Identify
 	a.Outputs.Show = func(f *os.File) io.Writer { return a.shownOn(f) }
@@ -70,8 +70,8 @@ func New() *App {
 	return a
 }
 
-// NewQuiet returns an App of a part of a process: what it says goes nowhere, it handles no signals,
-// and its context is ctx.
+// NewQuiet returns an App for a part of a process. It discards messages, handles no signals, and
+// has the context ctx.
 func NewQuiet(ctx context.Context, tables map[string]inputs.Table) *App {
 	a := partOf(ctx, io.Discard, io.Discard)
 	a.Tables = tables
@@ -79,8 +79,8 @@ func NewQuiet(ctx context.Context, tables map[string]inputs.Table) *App {
 	return a
 }
 
-// Part returns an App that says and shows what a does, for a command within another one: it handles
-// no signals, and its context is ctx.
+// Part returns an App for a command within another command. It prints messages like a, handles no
+// signals, and has the context ctx.
 func (a *App) Part(ctx context.Context) *App {
 	p := partOf(ctx, a.Out, a.Err)
 	p.Outputs.Show = func(f *os.File) io.Writer { return p.shownOn(f) }
@@ -95,13 +95,13 @@ func partOf(ctx context.Context, out, talk io.Writer) *App {
 	return a
 }
 
-// Context returns a context that ends on the first Ctrl-C, SIGTERM or SIGHUP. A second signal ends
+// Context returns a context that the first Ctrl-C, SIGTERM or SIGHUP cancels. A second signal ends
 // the process.
 func (a *App) Context() context.Context {
 	a.watch.Do(func() {
 		c := make(chan os.Signal, 2)
 		for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-			if !signal.Ignored(sig) { // nohup and a shell's & ignore some
+			if !signal.Ignored(sig) { // nohup and a shell's & ignore some signals
 				signal.Notify(c, sig)
 			}
 		}
@@ -115,7 +115,7 @@ func (a *App) Context() context.Context {
 				}
 			}()
 			select {
-			case <-told: // before the program ends, unless the terminal takes nothing
+			case <-told: // the message is printed before the program ends, unless the terminal blocks
 			case <-time.After(time.Second):
 			}
 			a.cancel(ErrInterrupted)
@@ -127,7 +127,7 @@ func (a *App) Context() context.Context {
 	return a.ctx
 }
 
-// Env returns what jobs need of the process: their messages and their progress are shown here.
+// Env returns the environment of jobs, which shows their messages and progress here.
 func (a *App) Env() *inputs.Env {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -140,8 +140,8 @@ func (a *App) Env() *inputs.Env {
 	return a.env
 }
 
-// TempDirIn makes a temporary folder in another one, "" for that of the system. It is removed when
-// the process ends.
+// TempDirIn makes a temporary folder in parent, or in the system's folder if parent is "". It is
+// removed when the process ends.
 func (a *App) TempDirIn(parent string) (string, error) {
 	a.Context() // so that Ctrl-C removes it, too
 	dir, remove, err := tempdir.New(parent)
@@ -151,7 +151,7 @@ func (a *App) TempDirIn(parent string) (string, error) {
 	return dir, err
 }
 
-// report shows how far a job is, while a meter is shown.
+// report shows the progress of a job if a meter is shown.
 func (a *App) report(p engine.Progress) {
 	if m := a.meter(); m != nil {
 		m.Report(p)
@@ -165,7 +165,7 @@ func (a *App) meter() *Meter {
 	return a.shown
 }
 
-// talker is a slog.Handler that shows messages as TalkTo does.
+// talker is a slog.Handler that prints messages as TalkTo does.
 type talker struct{ a *App }
 
 // Enabled implements slog.Handler.
@@ -183,8 +183,8 @@ func (t talker) WithAttrs([]slog.Attr) slog.Handler { return t }
 // WithGroup implements slog.Handler.
 func (t talker) WithGroup(string) slog.Handler { return t }
 
-// NewSources returns the inputs that the arguments of a command name. With --files no output may
-// replace one of them.
+// NewSources returns the inputs that the arguments of a command name. With --files, it registers
+// them so that no output can replace one.
 func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (a *App) NewSources(args []string, f InputFlags) (*inputs.Sources, error) {
 	return a.Env().New(a.Context(), args, f.Where())
 }
 
-// NewCollection is NewSources for a command that also reads a database, which the caller closes.
+// NewCollection is NewSources for a command that can also read a database; the caller closes it.
 func (a *App) NewCollection(args []string, f InputFlags, how inputs.Access) (*inputs.Sources, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
@@ -200,17 +200,17 @@ func (a *App) NewCollection(args []string, f InputFlags, how inputs.Access) (*in
 	return a.Env().NewCollection(a.Context(), args, f.Where(), how)
 }
 
-// NewRejects returns the Rejects of a run with this output.
+// NewRejects returns the Rejects of a run that writes output.
 func (a *App) NewRejects(f RejectFlags, output string) *inputs.Rejects {
 	return a.Env().NewRejects(a.Context(), f.Options(), output)
 }
 
-// sayStopping answers Ctrl-C. The answer replaces a bar of progress, which would erase it, and
-// stays until the program has stopped.
+// sayStopping answers Ctrl-C. The message replaces a progress bar, which would erase it, and stays
+// until the program has stopped.
 func (a *App) sayStopping() {
 	const text = "simdb: stopping; Ctrl-C again aborts\n"
 	m := a.meter()
-	const over = "\r\x1b[K" // what is left of the bar before the column of ^C
+	const over = "\r\x1b[K" // erases the rest of the bar, to the left of ^C
 	if m == nil || !m.Above([]byte(over+text)) {
 		io.WriteString(a.Err, "\n"+text) // after the ^C that the terminal shows
 	}
@@ -219,7 +219,7 @@ func (a *App) sayStopping() {
 // Interrupted reports whether a signal has ended Context.
 func (a *App) Interrupted() bool { return a.ctx.Err() != nil }
 
-// onExit arranges for f to be called before the process ends, also by a signal.
+// onExit registers f to be called before the process ends, also if a signal ends it.
 func (a *App) onExit(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -244,7 +244,7 @@ func (a *App) Say(format string, args ...any) {
 	}
 }
 
-// broken breaks a message between words where it is wider than the terminal.
+// broken wraps a message between words to the width of the terminal.
 func (a *App) broken(text string) string {
 	if width := TerminalWidth(a.Err); width > 0 && output.Width(text) > width {
 		return Wrapped(text, 0, width)
@@ -301,7 +301,7 @@ func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 // Verdict implements inputs.Verdict.
 func (Status) Verdict() {}
 
-// FoundOr turns "nothing was found" into the exit status for it.
+// FoundOr converts "nothing was found" to its exit status.
 func FoundOr(found bool, err error) error {
 	if err == nil && !found {
 		return Status(ExitNo)
@@ -309,19 +309,19 @@ func FoundOr(found bool, err error) error {
 	return err
 }
 
-// ReaderGone reports whether an error of Write says that the process which read a pipe has exited,
+// ReaderGone reports whether an error of Write means that the process that reads a pipe has exited,
 // as head does after ten lines.
 func ReaderGone(err error) bool { return closedBySystem(err) || errors.Is(err, io.ErrClosedPipe) }
 
-// WriterFunc is an io.Writer made of a function.
+// WriterFunc is a function as an io.Writer.
 type WriterFunc func(p []byte) (int, error)
 
 // Write calls f.
 func (f WriterFunc) Write(p []byte) (int, error) { return f(p) }
 
-// shownOn returns a writer to w of lines that may hold anything: if w is a terminal, they do not
-// control it. The progress display has ended before the first of them, unless w is a plain file:
-// what reads a pipe may write to the terminal, too.
+// shownOn returns a writer to w for lines with any content: if w is a terminal, control characters
+// are escaped. The first line ends the progress display, unless w is a regular file: the reader of
+// a pipe may write to the terminal, too.
 func (a *App) shownOn(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return printable.Writer(a.cleared(w))
@@ -342,7 +342,8 @@ func (a *App) cleared(w io.Writer) io.Writer {
 	})
 }
 
-// Talk returns where warnings go while the meter, if there is one, is shown; nil with --quiet.
+// Talk returns the writer for warnings while meter m, which may be nil, is shown. It returns nil
+// with --quiet.
 func (a *App) Talk(m *Meter) io.Writer {
 	switch {
 	case a.Global.Quiet:

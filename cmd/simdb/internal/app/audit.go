@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Reading names the flags of how inputs are read that are not as they are by default, for the head
-// of an audit.
+// Reading returns the flags about reading inputs that differ from their defaults, for the head of
+// an audit.
 func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 	var all []string
 	for _, flag := range []struct {

@@ -17,11 +17,11 @@ type CriterionFlags struct {
 	Near    *Distance `group:"criterion" required:"" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies)."`
 	Jaccard *Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80% (default, without another criterion, except for pictures: 0.8)."`
 
-	byDefault bool // none was given
+	byDefault bool // the user gave none
 }
 
-// SimilarityFlags are CriterionFlags, and the measures that compare texts themselves; exactly one
-// of all is set.
+// SimilarityFlags are CriterionFlags, and the measures that compare the texts themselves; exactly
+// one is set.
 type SimilarityFlags struct {
 	CriterionFlags
 	Levenshtein *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
@@ -30,16 +30,16 @@ type SimilarityFlags struct {
 	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A stored document matches a line if at least the share T of its own shingles is in the line: it is a part or a quotation of it. For pairs this is the same as --contains."`
 }
 
-// GroupFlags have documents match only across fields, files or folders, or within a field.
+// GroupFlags restrict matches to documents across fields, files or folders, or within a field.
 type GroupFlags struct {
 	Across      string `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or are of two files or folders. Those without the field are equal in it."`
 	WithinField string `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
 }
 
-// Grouped reports whether there is one of the flags.
+// Grouped reports whether any of the flags is set.
 func (f GroupFlags) Grouped() bool { return f.Across != "" || f.WithinField != "" }
 
-// Meaning says in words what is asked of two documents, after a criterion.
+// Meaning describes the restriction in words, to follow a criterion.
 func (f GroupFlags) Meaning() string {
 	switch {
 	case f.Across != "":
@@ -50,8 +50,8 @@ func (f GroupFlags) Meaning() string {
 	return ""
 }
 
-// FilesCriterionFlags are the criterion of a job on files, which compares the texts themselves; at
-// most one but Verify is set.
+// FilesCriterionFlags are the criterion of a job on files, which compares the texts themselves. At
+// most one is set, except that Verify may be set as well.
 type FilesCriterionFlags struct {
 	Near        *Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
 	Jaccard     *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
@@ -61,7 +61,7 @@ type FilesCriterionFlags struct {
 	Verify      *Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
 }
 
-// Measures are what the flags measure.
+// Measures returns the measures that the flags set.
 func (f FilesCriterionFlags) Measures() dedup.Measures {
 	return dedup.Measures{
 		Near: (*int)(f.Near), Verify: (*float64)(f.Verify), Jaccard: (*float64)(f.Jaccard),
@@ -69,28 +69,28 @@ func (f FilesCriterionFlags) Measures() dedup.Measures {
 	}
 }
 
-// CriterionUsage rewrites usage lines to show that one of the flags of a criterion may be given, or
-// that one of those of prune must be.
+// CriterionUsage rewrites usage lines to show that one criterion flag may be given, or that one
+// flag of prune must be given.
 var CriterionUsage = strings.NewReplacer(
 	"--older=AGE --expired=FIELD", "--older=AGE|--expired=FIELD",
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 
-// VerifyFlags are for commands that list matches: they verify by default where texts are kept.
+// VerifyFlags are for commands that list matches. These verify by default if the texts are stored.
 type VerifyFlags struct {
 	Verify   bool `group:"criterion" xor:"verify" help:"With --jaccard: fail if there are no texts to compute similarities from."`
 	Estimate bool `group:"criterion" xor:"verify" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
 }
 
-// Verified reports whether texts decide in a database that keeps them, or does not.
+// Verified reports whether the texts decide; texts says whether the database stores them.
 func (f VerifyFlags) Verified(texts bool) bool { return f.Verify || texts && !f.Estimate }
 
-// NoVerifyFlag is for commands that drop documents: they verify by default.
+// NoVerifyFlag is for commands that drop documents. These verify by default.
 type NoVerifyFlag struct {
 	NoVerify bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts."`
 }
 
-// Distance is a number of bits, up to those of the longest fingerprint.
+// Distance is a number of bits, up to the length of the longest fingerprint.
 type Distance int
 
 // UnmarshalText parses a distance.
@@ -103,7 +103,7 @@ func (d *Distance) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Share is a number above 0 and up to 1.
+// Share is a number greater than 0 and at most 1.
 type Share float64
 
 // UnmarshalText parses a share.
@@ -116,10 +116,11 @@ func (s *Share) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Percent returns the share in percent, as it was given: 55 for 0.55, of which 100 times is more.
+// Percent returns the share in percent with the digits that the user gave: 55 for 0.55, although
+// 100*0.55 is slightly more.
 func (s Share) Percent() string { return fmt.Sprintf("%.12g %%", 100*float64(s)) }
 
-// Measures are what the flags measure.
+// Measures returns the measures that the flags set.
 func (f SimilarityFlags) Measures() dedup.Measures {
 	return dedup.Measures{
 		Near: (*int)(f.Near), Jaccard: (*float64)(f.Jaccard), Levenshtein: (*float64)(f.Levenshtein), Cosine: (*float64)(f.Cosine),
@@ -127,8 +128,8 @@ func (f SimilarityFlags) Measures() dedup.Measures {
 	}
 }
 
-// Criterion returns the criterion of the flags. With verify, Jaccard similarities are computed from
-// texts.
+// Criterion returns the criterion of the flags. If verify is set, Jaccard similarities are computed
+// from the texts.
 func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
 	by := f.Measures().Criterion()
 	if verify {
@@ -137,7 +138,7 @@ func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
 	return by
 }
 
-// Columns appends the columns that measure a match to columns.
+// Columns appends the names of the columns that measure a match.
 func (f CriterionFlags) Columns(columns ...string) []string {
 	if f.Near == nil {
 		return append(columns, "score", "error", "exact")
@@ -145,7 +146,7 @@ func (f CriterionFlags) Columns(columns ...string) []string {
 	return append(columns, "distance")
 }
 
-// Values appends the values of Columns to values.
+// Values appends the values of Columns.
 func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
 	if f.Near == nil {
 		return append(values, m.Score, m.Error, m.Exact)
@@ -173,5 +174,5 @@ func Meaning(by engine.Criterion) string {
 	return m
 }
 
-// Contained reports whether the criterion is one of containment.
+// Contained reports whether the criterion is a containment.
 func (f SimilarityFlags) Contained() bool { return f.Contains != nil || f.Within != nil }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSharePercent has every share of two digits shown with the digits that were given.
+// TestSharePercent checks that every share of two digits is shown with the same digits.
 func TestSharePercent(t *testing.T) {
 	for n := 1; n <= 100; n++ {
 		var s Share

@@ -32,8 +32,8 @@ func Prepare(path string) error {
 	return nil
 }
 
-// End closes the database of a command that may have created it: one that failed before it stored
-// anything leaves none behind.
+// End closes the database of a command. If the command created the database and failed before it
+// stored anything, End removes it.
 func End(db *engine.DB, failure error) error {
 	if failure != nil && !errors.Is(failure, Status(ExitNo)) {
 		return errors.Join(failure, db.Discard())
@@ -41,8 +41,8 @@ func End(db *engine.DB, failure error) error {
 	return errors.Join(failure, db.Close())
 }
 
-// OptionsLike returns the options with which a database like db is created. If db has the layout
-// for its size, the other one will have that for its own.
+// OptionsLike returns options that create a database like db. If the layout of db follows from its
+// size, the new database chooses the layout for its own size.
 func OptionsLike(db *engine.DB) (*engine.Options, error) {
 	st, err := db.Stats()
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *App) BuildLike(path, table string, fill func(*engine.DB) error) error {
 	return engine.Build(path, fill, o)
 }
 
-// CheckInput returns an error if an input whose texts are to be compared has fingerprints alone.
+// CheckInput returns an error if the criterion compares texts and an input has only fingerprints.
 func (f SimilarityFlags) CheckInput(in records.Source) error {
 	if f.Near == nil && in.Info().FingerprintsOnly {
 		return fmt.Errorf("%s has fingerprints and no texts: --near K compares fingerprints", in.Info().Name)

@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// FeatureFlags say what of a document is compared. They are parameters of a database: of one that
-// is there, those that are given must be its own.
+// FeatureFlags say which features of documents are compared. They are parameters of a database: for
+// an existing database, the given flags must equal its parameters.
 type FeatureFlags struct {
 	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"What is compared: words:N, runs of N words; chars:N, runs of N characters, which suit short texts; or tokens, single words (default: words:3; N alone means words)."`
 	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1; no run extends from one to the next."`
@@ -31,8 +31,8 @@ type FeatureFlags struct {
 	SetField        string         `group:"features" placeholder:"NAME" help:"Documents are sets: compare the strings in the array of this field, unchanged."`
 }
 
-// Shingle is what features are: runs of words or characters of a length. The zero Shingle is not
-// set.
+// Shingle is the unit of features: runs of a number of words or characters. The zero Shingle means
+// not set.
 type Shingle struct {
 	Unit engine.FeatureUnit
 	N    int
@@ -73,7 +73,7 @@ func (n *normalForm) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// minWords is the least number of words of a text.
+// minWords is the smallest number of words of a text.
 type minWords int
 
 // UnmarshalText parses a number of words.
@@ -83,7 +83,7 @@ func (n *minWords) UnmarshalText(text []byte) error {
 
 type weightedFields []engine.Field
 
-// UnmarshalText parses title:3,body; a weight that is missing is 1.
+// UnmarshalText parses title:3,body; a missing weight is 1.
 func (f *weightedFields) UnmarshalText(text []byte) error {
 	for part := range strings.SplitSeq(string(text), ",") {
 		field := engine.Field{Name: part, Weight: 1}
@@ -99,7 +99,7 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 	return engine.Features{Fields: *f}.Check()
 }
 
-// CheckImages returns an error if a flag is given, for files that are pictures.
+// CheckImages returns an error if a feature flag is given although the files are pictures.
 func (f FeatureFlags) CheckImages(of FileFlags) error {
 	if given := f.Given(); of.Images != nil && len(given) > 0 {
 		return fmt.Errorf("--images compares hashes of pictures: %s has no meaning", given[0])
@@ -107,11 +107,11 @@ func (f FeatureFlags) CheckImages(of FileFlags) error {
 	return nil
 }
 
-// Given names the flags that are given.
+// Given returns the names of the flags that are given.
 func (f FeatureFlags) Given() (names []string) {
 	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said()}
 	if f.StopWords != "" {
-		c.Features.StopWords = []string{} // which are in a file
+		c.Features.StopWords = []string{} // not nil: the stop words are in a file
 	}
 	if f.RequireWord != "" {
 		c.Features.RequireWords = []string{}
@@ -122,7 +122,7 @@ func (f FeatureFlags) Given() (names []string) {
 	return names
 }
 
-// said is what the flags say, without the files of words.
+// said returns the features that the flags set, without the words in files.
 func (f FeatureFlags) said() engine.Features {
 	return engine.Features{
 		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: engine.NormalForm(f.Normalize),
@@ -130,8 +130,8 @@ func (f FeatureFlags) said() engine.Features {
 	}
 }
 
-// Features returns what the flags say, in the form that a new database would record. It reads the
-// files of words.
+// Features returns the features that the flags set, in the form that a new database would record.
+// It reads the files of words.
 func (f FeatureFlags) Features() (engine.Features, error) {
 	said := f.said()
 	if f.SetField != "" {
@@ -156,7 +156,7 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 	return said, said.Check()
 }
 
-// readWords returns the words of a file, nil if there is none.
+// readWords returns the words of a file, or nil if path is "".
 func readWords(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil
@@ -165,7 +165,7 @@ func readWords(path string) ([]string, error) {
 	return []string{withoutComments(text)}, err
 }
 
-// withoutComments returns a list of words without what is after # in each line.
+// withoutComments returns a list of words without the text after # in each line.
 func withoutComments(list []byte) string {
 	var b strings.Builder
 	for line := range bytes.Lines(bytes.TrimPrefix(list, []byte("\xef\xbb\xbf"))) {
@@ -176,21 +176,21 @@ func withoutComments(list []byte) string {
 	return b.String()
 }
 
-// Options sets in o what the flags say.
+// Options sets the options in o that the flags give.
 func (f FeatureFlags) Options(o *engine.Options) error {
 	c, err := f.Compared()
 	o.Shingle, o.Bits, o.Features = c.Shingle, c.Bits, c.Features
 	return err
 }
 
-// Compared returns what the flags say of a database.
+// Compared returns the features that the flags require a database to have.
 func (f FeatureFlags) Compared() (inputs.Compared, error) {
 	said, err := f.Features()
 	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said}, err
 }
 
-// Params returns the parameters of fingerprints and sketches without a database, and the features
-// that they are of. A sketch has that many hashes, or 0 for none.
+// Params returns the parameters of fingerprints and sketches without a database, and their
+// features. sketch is the number of hashes in a sketch, 0 for no sketch.
 func (f FeatureFlags) Params(sketch int) (features.Params, engine.Features, error) {
 	c, err := f.Compared()
 	if err != nil {

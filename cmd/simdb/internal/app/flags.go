@@ -25,14 +25,14 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// GlobalFlags can be given to every command.
+// GlobalFlags are accepted by every command.
 type GlobalFlags struct {
 	Progress    string        `enum:"auto,plain,json,none" default:"auto" placeholder:"MODE" help:"Show progress on standard error: auto (a bar on a terminal, after one second), plain, json or none."`
 	BusyTimeout time.Duration `default:"5s" placeholder:"TIME" help:"How long a command that writes waits for another process that does (default: 5s)."`
 	Quiet       bool          `short:"q" help:"No summaries and no warnings."`
 }
 
-// FileFlags have files be documents, and say which.
+// FileFlags select files that are documents.
 type FileFlags struct {
 	WholeFiles   bool            `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
 	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64. Without --near, at most 31 of 256 bits or 8 of 64 differ."`
@@ -44,11 +44,11 @@ type FileFlags struct {
 // OfFiles reports whether each file is a document.
 func (f FileFlags) OfFiles() bool { return f.WholeFiles || f.Images != nil }
 
-// DefaultJaccard is the criterion of commands that are given none.
+// DefaultJaccard is the criterion of commands without a criterion flag.
 const DefaultJaccard Share = dedup.DefaultJaccard
 
-// DefaultCriterion gives commands that need a criterion, and have none, --jaccard;
-// [CriterionFlags.Settle] has the last word.
+// DefaultCriterion sets --jaccard for a command that needs a criterion and has none.
+// [CriterionFlags.Settle] may still change it.
 func DefaultCriterion(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if flag.Name != "jaccard" || !flag.Required || givenCriterion(ctx) {
 		return nil, nil
@@ -63,14 +63,14 @@ func givenCriterion(ctx *kong.Context) bool {
 	})
 }
 
-// AfterApply notes whether there is a criterion because none was given.
+// AfterApply notes whether the criterion is the default.
 func (f *CriterionFlags) AfterApply(ctx *kong.Context) error {
 	f.byDefault = !givenCriterion(ctx)
 	return nil
 }
 
-// Settle has a command that was given no criterion use that of its pictures, or of the database,
-// unless that is nil, and says which it is, where nothing else does.
+// Settle replaces a default criterion by the default for pictures or for the database, which may be
+// nil. It prints the criterion, unless the command prints it anyway.
 func (f *CriterionFlags) Settle(a *App, db *engine.DB, images *imagehash.Kind) {
 	if !f.byDefault {
 		return
@@ -95,7 +95,7 @@ func PicturesMeaning(k imagehash.Kind, near int) string {
 	return m
 }
 
-// Alike is what commands say of pictures beside how many they have read, else "".
+// Alike returns the words about pictures that commands add to the number of files read, or "".
 func (f FileFlags) Alike(near *Distance) string {
 	if f.Images == nil || near == nil {
 		return ""
@@ -103,7 +103,7 @@ func (f FileFlags) Alike(near *Distance) string {
 	return "; pictures are alike if " + PicturesMeaning(*f.Images, int(*near))
 }
 
-// ImagesName is the name of the hash of pictures, "" for none.
+// ImagesName returns the name of the hash of pictures, or "" for none.
 func (f FileFlags) ImagesName() string {
 	if f.Images == nil {
 		return ""
@@ -111,13 +111,13 @@ func (f FileFlags) ImagesName() string {
 	return f.Images.String()
 }
 
-// InputFlags say where documents are, and what they look like.
+// InputFlags select the documents and describe their form.
 type InputFlags struct {
 	FileFlags
 	ReadFlags
 }
 
-// ReadFlags say what documents look like.
+// ReadFlags describe the form of documents.
 type ReadFlags struct {
 	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id of a document, by name, or by number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
 	IDFrom           records.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
@@ -132,7 +132,7 @@ type ReadFlags struct {
 	Comment      comment          `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
 }
 
-// Where says what the arguments name.
+// Where returns the options for resolving the arguments.
 func (f InputFlags) Where() inputs.Options {
 	return inputs.Options{Files: f.WholeFiles, Images: f.Images, Exclude: f.Exclude, Hidden: f.Hidden}
 }
@@ -148,13 +148,13 @@ func (f InputFlags) Check() error {
 	return nil
 }
 
-// PageInputFlags are InputFlags, and how pages are read.
+// PageInputFlags are InputFlags and the flags about reading pages.
 type PageInputFlags struct {
 	InputFlags
 	HTML string `group:"input" name:"html" enum:"text,raw" default:"text" placeholder:"HOW" help:"What is compared of HTML pages: text, the visible text, or raw, the page with its markup (default: text)."`
 }
 
-// Options returns how files are to be read.
+// Options returns the options to read files.
 func (f PageInputFlags) Options(format records.Format) records.Options {
 	o := f.InputFlags.Options(format)
 	o.RawHTML = f.HTML == "raw"
@@ -170,7 +170,7 @@ func (c *comment) UnmarshalText(text []byte) error {
 	return err
 }
 
-// delimiter is what separates columns.
+// delimiter is the separator of columns.
 type delimiter byte
 
 // UnmarshalText parses a delimiter.
@@ -180,43 +180,44 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 	return err
 }
 
-// InputFormat says how inputs are written. In every command --format is that of outputs.
+// InputFormat is the format of inputs. In every command, --format is the format of outputs.
 type InputFormat struct {
 	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
 }
 
-// TakeOld has --format be the format of inputs in a command that writes no rows.
+// TakeOld accepts --format as the format of inputs in a command that writes no rows.
 func (f *InputFormat) TakeOld(a *App, format records.Format) {
 	if f.InputFormat = cmp.Or(f.InputFormat, format); format != records.Auto {
 		a.Say("note: how inputs are written is said by --input-format %s; --format is that of outputs", format)
 	}
 }
 
-// CopyInputFormat is InputFormat of commands that copy or store what they read, and write no rows.
+// CopyInputFormat is InputFormat for commands that copy or store their input, and write no rows.
 type CopyInputFormat struct {
 	InputFormat
 	Format records.Format `hidden:"" default:"auto" help:"The same as --input-format."`
 }
 
-// Named returns the format that was named.
+// Named returns the format that the user named.
 func (f *CopyInputFormat) Named(a *App) records.Format {
 	f.TakeOld(a, f.Format)
-	f.Format = records.Auto // once
+	f.Format = records.Auto // so that the note appears once
 	return f.InputFormat.InputFormat
 }
 
-// RowInputFlags are InputFlags and the format of commands whose --format is that of rows.
+// RowInputFlags are InputFlags and the input format, for commands where --format is the format of
+// rows.
 type RowInputFlags struct {
 	InputFormat
 	PageInputFlags
 }
 
-// Options returns how files are to be read.
+// Options returns the options to read files.
 func (f RowInputFlags) Options() records.Options {
 	return f.PageInputFlags.Options(f.InputFormat.InputFormat)
 }
 
-// Options returns how files are to be read.
+// Options returns the options to read files.
 func (f InputFlags) Options(format records.Format) records.Options {
 	return records.Options{
 		Format: format, IDField: f.IDField, TextField: f.TextField, Records: f.Records, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
@@ -225,7 +226,7 @@ func (f InputFlags) Options(format records.Format) records.Options {
 	}
 }
 
-// SummaryFlag says how a command says at its end what it has done.
+// SummaryFlag sets the form of a command's summary.
 type SummaryFlag struct {
 	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"Form of the counts at the end, on standard error: text, or json, one object on a line (default: text)."`
 }
@@ -255,19 +256,20 @@ type NullFlag struct {
 	Null bool `group:"output" short:"0" help:"End each path with a zero byte instead of a newline, as xargs -0 reads it (--files, --images)."`
 }
 
-// MemoryFlag bounds the memory of a query for its results.
+// MemoryFlag limits the memory for the results of a query.
 type MemoryFlag struct {
 	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for results while they are sorted; a query that needs more fails (default: 1GiB)."`
 }
 
-// KeepTo has the garbage collector keep to a --memory; the process has buffers, its code and its
-// stacks beyond that. Runs at the same time have the sum of theirs. It returns what undoes it.
+// KeepTo makes the garbage collector respect a --memory. Buffers, code and stacks of the process
+// come on top. Concurrent runs share the sum of their limits. The returned function removes the
+// limit.
 func KeepTo(memory int64) (undo func()) {
 	kept.change(memory, 1)
 	return func() { kept.change(-memory, -1) }
 }
 
-// kept is what all runs keep to.
+// kept holds the limits of all runs.
 var kept keeping
 
 type keeping struct {
@@ -290,7 +292,7 @@ func (k *keeping) change(memory, runs int64) {
 	debug.SetMemoryLimit(limit)
 }
 
-// RowFlags say how and where rows are written.
+// RowFlags set the form and the destination of rows.
 type RowFlags struct {
 	Format   RowFormat `group:"rows" placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
 	Header   bool      `group:"rows" help:"Begin tsv with the names of the columns, as on a terminal."`
@@ -311,10 +313,10 @@ func (f *RowFormat) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Choices are the names of the formats.
+// Choices returns the names of the formats.
 func (RowFormat) Choices() []string { return output.Formats() }
 
-// Options returns how rows are to be written to standard output, or to the file of -o.
+// Options returns the options to write rows to standard output, or to the file of -o.
 func (f RowFlags) Options() output.Options {
 	o := output.Options{Format: output.TSV}
 	if outfile.IsStdout(cmp.Or(f.Output, "-")) {
@@ -329,10 +331,10 @@ func (f RowFlags) Options() output.Options {
 	return o
 }
 
-// parquetEndings are the endings of names of Parquet files.
+// parquetEndings are the extensions of Parquet files.
 var parquetEndings = []string{".parquet", ".pq"}
 
-// Kind is the kind of the rows for outfile.Guard.
+// Kind returns the kind of the output file for outfile.Guard.
 func (f RowFlags) Kind() outfile.Kind {
 	if f.Options().Format == output.Parquet {
 		return outfile.WholeOf("Parquet", parquetEndings...)
@@ -343,13 +345,13 @@ func (f RowFlags) Kind() outfile.Kind {
 	return outfile.Rows
 }
 
-// RejectFlags say what to do with what is no record.
+// RejectFlags set what happens to invalid records.
 type RejectFlags struct {
 	Rejects   string     `group:"input" file:"rejects" placeholder:"FILE" help:"Write input that is not a record, such as broken JSON, byte for byte to FILE (default: beside the output, as OUTPUT.rejects.jsonl or with another ending; nowhere if the output is standard output)."`
 	MaxErrors *lineCount `group:"input" placeholder:"N" help:"Allow N rejects, and stop at the next one (default: do not stop, but end with exit status 2 if there are any)."`
 }
 
-// Options returns what is done with what is no record.
+// Options returns the options for invalid records.
 func (f RejectFlags) Options() inputs.RejectOptions {
 	return inputs.RejectOptions{File: f.Rejects, MaxErrors: (*int64)(f.MaxErrors)}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/simdb/simdb/internal/option"
 )
 
-// Flags are options as the command line has them.
+// Flags writes options in the style of the command line.
 var Flags = option.Style{Name: flagOf, Value: flagValue, Between: " ", After: " "}
 
-// flagOf is the flag that sets a field.
+// flagOf returns the flag that sets a field.
 func flagOf(field string) string {
 	switch field {
 	case "Format":
-		field = "InputFormat" // --format is of rows
+		field = "InputFormat" // --format is the format of rows
 	case "RequireWords":
 		field = "RequireWord"
 	case "Output":
@@ -35,7 +35,7 @@ func flagValue(value any) string {
 	return ShellWord(fmt.Sprint(value))
 }
 
-// ShellWord is a word for a shell.
+// ShellWord quotes a word for a shell if needed.
 func ShellWord(word string) string {
 	special := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=@%+", r))

@@ -11,22 +11,22 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// Flags and arguments that name files have this tag, so that all of them can be checked before a
-// command begins:
+// FileTag is the tag of flags and arguments that name files, so that all files can be checked
+// before a command begins:
 //
 //	file:"db"      a database, which is read or written
 //	file:"in"      an input; it may be a database too
 //	file:"rows"    an output of rows in the format of its ending; by default standard output
 //	file:"lines"   a copy of records of the input; by default standard output
 //	file:"copies"  the same, or a folder, which ends in a slash and which the command checks
-//	file:"rejects" what is no record of the input; by default it is beside the output, or nowhere
+//	file:"rejects" invalid records of the input; by default it is beside the output, or nowhere
 //	file:"jsonl"   an output of JSON lines
 //	file:"html"    an output that is a page
 //	file:"table"   an output that is a table
 const FileTag = "file"
 
-// Declare registers the files that the command line reads and writes with Outputs. It returns an
-// error, and nothing has been touched, if an output would replace anything but an earlier output.
+// Declare registers the files that the command line reads and writes with Outputs. If an output
+// would replace anything but an earlier output, it returns an error before any file is touched.
 func (a *App) Declare(ctx *kong.Context) error {
 	a.Outputs.UsesFile(os.Stdin, "standard input")
 	values := FileValues(ctx.Selected())
@@ -82,7 +82,7 @@ func FileValues(n *kong.Node) []*kong.Value {
 	return files
 }
 
-// paths returns what a flag or an argument was set to.
+// paths returns the paths that a flag or an argument was set to.
 func paths(v *kong.Value) []string {
 	switch p := v.Target.Interface().(type) {
 	case string:
@@ -93,7 +93,7 @@ func paths(v *kong.Value) []string {
 	return nil
 }
 
-// OutputKind returns what is written to an output of this role.
+// OutputKind returns the kind of output that a file with this role is.
 func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool) {
 	switch role {
 	case "rows":
@@ -115,7 +115,7 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 	return kind, false
 }
 
-// FlagName is a flag as users write it; an argument has none.
+// FlagName returns a flag as users write it, or "" for an argument.
 func FlagName(v *kong.Value) string {
 	switch {
 	case v.Flag == nil:
@@ -126,7 +126,7 @@ func FlagName(v *kong.Value) string {
 	return "--" + v.Name
 }
 
-// Create begins to write the output of a flag. CleanUp removes it if it is never completed.
+// Create begins to write the output of a flag. CleanUp removes it if it is not completed.
 func (a *App) Create(flag, path string, kind outfile.Kind) (*outfile.Writer, error) {
 	return a.Outputs.Create(a.Context(), flag, path, kind)
 }

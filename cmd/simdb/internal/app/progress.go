@@ -15,11 +15,11 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// How progress is shown, as --progress names it.
+// The values of --progress.
 const (
 	progressAuto  = "auto"  // a bar on a terminal, nothing elsewhere
-	progressPlain = "plain" // a line now and then
-	progressJSON  = "json"  // an object a line: stage, done, total, unit, rate, seconds, left
+	progressPlain = "plain" // a line from time to time
+	progressJSON  = "json"  // an object per line: stage, done, total, unit, rate, seconds, left
 	progressNone  = "none"
 )
 
@@ -30,24 +30,24 @@ const (
 	jsonEvery = time.Second
 )
 
-// Meter shows on standard error how far a long operation has come: as a bar on a terminal, as plain
-// lines in a log, or as JSON for a program. Short operations show nothing: the first report is made
-// after a second. Its methods may be called from any goroutine.
+// Meter shows the progress of a long operation on standard error: as a bar on a terminal, as plain
+// lines in a log, or as JSON for a program. Short operations show nothing: the first report appears
+// after a second. Any goroutine may call its methods.
 type Meter struct {
 	w io.Writer
 
 	mu    sync.Mutex
 	show  *mpb.Progress // while bars are shown
 	last  engine.Progress
-	start time.Time // of the stage
+	start time.Time // start of the stage
 	from  int64     // Done when the stage was first seen
 
 	stop chan struct{}
 	done sync.WaitGroup
 }
 
-// newMeter starts a meter that writes to w, which is a terminal or is not. Until Stop, write to the
-// meter and not to w.
+// newMeter starts a meter that writes to w; terminal says whether w is a terminal. Until Stop,
+// callers must write to the meter and not to w.
 func newMeter(mode string, w io.Writer, terminal bool) *Meter {
 	if mode == progressAuto && !terminal {
 		mode = progressNone
@@ -64,7 +64,7 @@ func newMeter(mode string, w io.Writer, terminal bool) *Meter {
 	return m
 }
 
-// Report notes how far the operation has come. It is cheap and can be called often.
+// Report sets the progress of the operation. It is cheap and may be called often.
 func (m *Meter) Report(p engine.Progress) {
 	m.mu.Lock()
 	if p.Stage != m.last.Stage || p.Done < m.last.Done {
@@ -94,7 +94,7 @@ func (m *Meter) Write(p []byte) (int, error) {
 	return m.w.Write(p)
 }
 
-// Above shows lines above the bar, or returns false if there is none; p ends with a newline.
+// Above shows lines above the bar, or returns false if there is no bar; p ends with a newline.
 func (m *Meter) Above(p []byte) bool {
 	m.mu.Lock()
 	show := m.show
@@ -105,7 +105,7 @@ func (m *Meter) Above(p []byte) bool {
 	if _, err := show.Write(p); err == nil {
 		return true
 	}
-	m.done.Wait() // the bar is about to be cleared, and what is written now would be instead
+	m.done.Wait() // the bar is being cleared, which would erase p
 	return false
 }
 
@@ -115,10 +115,10 @@ func (m *Meter) showOn(p *mpb.Progress) {
 	m.mu.Unlock()
 }
 
-// meterState is a report with what follows from it.
+// meterState is a report and the values derived from it.
 type meterState struct {
 	engine.Progress
-	rate    float64 // of Unit a second
+	rate    float64 // Unit per second
 	elapsed time.Duration
 	left    time.Duration // negative if unknown
 }
@@ -136,7 +136,7 @@ func (m *Meter) state() meterState {
 	return s
 }
 
-// lines calls show every so often, until Stop.
+// lines calls show at each interval, until Stop.
 func (m *Meter) lines(every time.Duration, show func(meterState)) {
 	wait := silence
 	for {
@@ -176,14 +176,14 @@ func (m *Meter) json(s meterState) {
 	}
 }
 
-// text is what a person wants to know: "12.3 MB of 40.0 MB (31 %), 4.1 MB/s, 7s left".
+// text writes the progress for a person: "12.3 MB of 40.0 MB (31 %), 4.1 MB/s, 7s left".
 func (s meterState) text() string {
 	if s.Done == 0 && s.Total == 0 {
 		return s.elapsed.Round(time.Second).String()
 	}
 	var b strings.Builder
 	switch {
-	case s.Total > 0 && s.Unit == "": // Done and Total count nothing that a person knows
+	case s.Total > 0 && s.Unit == "": // Done and Total mean nothing to a person
 		fmt.Fprintf(&b, "%d %%", 100*min(s.Done, s.Total)/s.Total)
 	case s.Total > 0 && s.Unit == engine.Bytes:
 		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Bytes(s.Done), quantity.Bytes(s.Total), 100*min(s.Done, s.Total)/s.Total)
@@ -201,7 +201,7 @@ func (s meterState) text() string {
 	return b.String()
 }
 
-// amount writes n units: bytes as MB or the like, other things as a number with commas.
+// amount writes n units: bytes as MB or similar, other units as a number with commas.
 func amount(n int64, unit engine.ProgressUnit) string {
 	switch unit {
 	case engine.Bytes:
@@ -212,8 +212,8 @@ func amount(n int64, unit engine.ProgressUnit) string {
 	return quantity.Number(n) + " " + string(unit)
 }
 
-// bars draws one bar, that of the current stage, and clears it in the end. All stages share it, as
-// a bar of mpb that has ended can't be relied on to go.
+// bars draws the bar of the current stage, and clears it at the end. All stages share one bar,
+// because mpb does not reliably remove a bar that has ended.
 func (m *Meter) bars() {
 	select {
 	case <-m.stop:
@@ -251,11 +251,11 @@ func (m *Meter) bars() {
 	m.showOn(nil)
 }
 
-// clearLast moves the cursor up to the bar, which mpb leaves above it, and erases from there on. A
-// terminal that has shown ^C has it in a later column than the first one.
+// clearLast moves the cursor up to the bar, which mpb leaves above it, and erases from there on.
+// After a ^C on the terminal, the cursor is not in the first column.
 const clearLast = "\r\x1b[1A\x1b[J"
 
-// bar returns a bar that shows the current stage: as a spinner while its end is not known.
+// bar returns a bar for the current stage. It is a spinner while the total is unknown.
 func (m *Meter) bar(p *mpb.Progress) *mpb.Bar {
 	bar := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]").Build()
 	spinner := mpb.SpinnerStyle().Build()
@@ -268,6 +268,6 @@ func (m *Meter) bar(p *mpb.Progress) *mpb.Bar {
 	}
 	name := decor.Any(func(decor.Statistics) string { return m.state().Stage + " " })
 	say := decor.Any(func(decor.Statistics) string { return " " + m.state().text() })
-	// Without a total mpb never takes the bar for complete.
+	// Without a total, mpb never regards the bar as complete.
 	return p.MustAdd(0, mpb.BarFillerFunc(fill), mpb.BarWidth(24), mpb.PrependDecorators(name), mpb.AppendDecorators(say))
 }

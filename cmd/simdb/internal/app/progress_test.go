@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// safe is a buffer for several goroutines.
+// safe is a buffer that several goroutines may use.
 type safe struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -56,8 +56,8 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// screen is what a terminal shows after out: lines, of which CSI n A goes up and CSI J erases the
-// rest.
+// screen returns the lines that a terminal shows after the output out. It interprets CSI n A
+// (cursor up) and CSI J (erase the rest).
 func screen(t *testing.T, out string) string {
 	t.Helper()
 	lines, at := []string{""}, 0
@@ -90,7 +90,7 @@ func TestBar(t *testing.T) {
 	synctest.Test(t, testBar)
 }
 
-// testBar runs in the false time of a bubble.
+// testBar runs in the fake time of a synctest bubble.
 func testBar(t *testing.T) {
 	var out safe
 	out.Write([]byte("$ simdb load\n"))

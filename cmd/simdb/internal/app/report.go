@@ -16,7 +16,7 @@ func (a *App) Fail(err error) int {
 	if s, ok := errors.AsType[Status](err); ok {
 		return int(s)
 	}
-	if errors.Is(err, inputs.ErrRejected) { // what was rejected has been said
+	if errors.Is(err, inputs.ErrRejected) { // the rejected records have been reported
 		return ExitError
 	}
 	if a.Interrupted() {
@@ -38,7 +38,7 @@ func (a *App) Fail(err error) int {
 	return ExitError
 }
 
-// Complain prints an error; joined errors have a line each.
+// Complain prints an error; each of several joined errors has its own line.
 func (a *App) Complain(err error) {
 	var lines func(error) []string
 	lines = func(err error) []string {
@@ -50,7 +50,7 @@ func (a *App) Complain(err error) {
 		for _, e := range joined.Unwrap() {
 			all = append(all, lines(e)...)
 		}
-		if len(all) != strings.Count(err.Error(), "\n")+1 { // it says something of its own
+		if len(all) != strings.Count(err.Error(), "\n")+1 { // it adds text of its own
 			return []string{OneLine(err.Error())}
 		}
 		return all
@@ -58,7 +58,7 @@ func (a *App) Complain(err error) {
 	said := lines(err)
 	for i, line := range said {
 		if slices.ContainsFunc(said[:i], func(s string) bool { return strings.HasSuffix(s, line) }) {
-			continue // closing fails as the write did before
+			continue // closing repeats the error of the write
 		}
 		if i == 0 {
 			line = "simdb: " + line
@@ -67,10 +67,10 @@ func (a *App) Complain(err error) {
 	}
 }
 
-// OnDamage is what the user can do about damage.
+// OnDamage is the hint for users of a damaged database.
 const OnDamage = "simdb recover DB NEW makes a new database of what can be read"
 
-// hintFor says what the user can do about an error, or "".
+// hintFor returns a hint for the user who gets an error, or "".
 func hintFor(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrCorruption):

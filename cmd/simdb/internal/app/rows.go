@@ -18,15 +18,15 @@ import (
 	"golang.org/x/term"
 )
 
-// sink is where data goes: standard output, a pager on a terminal, or a file.
+// sink is a destination of data: standard output, a pager on a terminal, or a file.
 type sink struct {
 	io.Writer
 	file  *outfile.Writer
 	Pager *pager
 }
 
-// Sink opens the place where data goes: the file of -o called name, or standard output if that is
-// "" or "-".
+// Sink opens the destination of data: the file of -o called name, or standard output if name is ""
+// or "-".
 func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, error) {
 	if outfile.IsStdout(cmp.Or(name, "-")) {
 		if o.Format == output.Parquet && IsTerminal(a.Out) {
@@ -53,8 +53,8 @@ func (s *sink) EndPart() error {
 	return s.file.EndPart()
 }
 
-// Close ends the output: on success a file gets its name, after a failure it is dropped. It returns
-// the first error.
+// Close ends the output. On success a file gets its name, after a failure it is dropped. Close
+// returns the first error.
 func (s *sink) Close(failure error) error {
 	switch {
 	case s.file != nil && failure != nil:
@@ -83,7 +83,7 @@ func (a *App) Rows(f RowFlags, columns []string, rows iter.Seq2[query.Row, error
 	})
 }
 
-// RowsOf yields the rows that row makes of what seq yields.
+// RowsOf yields the rows that the function row makes from the values of seq.
 func RowsOf[T any](seq iter.Seq2[T, error], row func(T) query.Row) iter.Seq2[query.Row, error] {
 	return func(yield func(query.Row, error) bool) {
 		for v, err := range seq {
@@ -109,7 +109,7 @@ func Fixed(rows ...query.Row) iter.Seq2[query.Row, error] {
 	}, func(r query.Row) query.Row { return r })
 }
 
-// RowsTo runs write, which writes rows as it finds them, and reports whether there were any.
+// RowsTo opens the output of rows and calls write with it. It reports whether write wrote any rows.
 func (a *App) RowsTo(f RowFlags, columns []string, write func(w *output.Writer) error) (found bool, err error) {
 	err = a.RowsThen(f, columns, func(w *output.Writer) error {
 		err := write(w)
@@ -119,7 +119,7 @@ func (a *App) RowsTo(f RowFlags, columns []string, write func(w *output.Writer) 
 	return found, err
 }
 
-// RowsThen is RowsTo, with something else to write after the last row, if it is not nil.
+// RowsThen is RowsTo, but then, if it is not nil, writes more after the last row.
 func (a *App) RowsThen(f RowFlags, columns []string, write func(w *output.Writer) error, then func(w io.Writer) error) error {
 	o := f.Options()
 	to, err := a.Sink(f.Output, f.Kind(), o)
@@ -138,7 +138,7 @@ func (a *App) RowsThen(f RowFlags, columns []string, write func(w *output.Writer
 	return to.Close(err)
 }
 
-// Count writes a count instead of rows, and reports whether it is more than 0.
+// Count writes a count instead of rows. It reports whether the count is greater than 0.
 func (a *App) Count(f RowFlags, n int64, err error) (found bool, _ error) {
 	if err != nil {
 		return false, err
@@ -161,7 +161,7 @@ func (a *App) Statement(db *engine.DB, f RowFlags, text string, args ...any) err
 	return err
 }
 
-// Administer carries out one of admin.Commands, and writes its rows, or says its message.
+// Administer executes one of admin.Commands, and writes its rows or prints its message.
 func (a *App) Administer(db *engine.DB, f RowFlags, command string, args ...string) error {
 	m := a.Meter()
 	defer m.Stop()
@@ -181,26 +181,25 @@ func (a *App) Administer(db *engine.DB, f RowFlags, command string, args ...stri
 	return nil
 }
 
-// pager shows rows on a terminal a screen at a time, with $SIMDB_PAGER, $PAGER or less. It starts
-// as soon as there are more rows than fit on the screen, after the progress display has been
-// cleared; before that rows are held back. If there is no pager, or it is cat, rows go straight to
-// the terminal.
+// pager shows rows on a terminal a screen at a time, with $SIMDB_PAGER, $PAGER or less. It holds
+// rows back until they exceed the screen; then it clears the progress display and starts the
+// program. If there is no pager, or it is cat, rows go directly to the terminal.
 type pager struct {
 	a    *App
-	rows int          // results of at most this many lines are shown without a pager
-	held bytes.Buffer // until there are more
-	to   io.Writer    // the terminal or the pipe, nil before the first row is shown
+	rows int          // results of at most this many lines do not start the pager
+	held bytes.Buffer // lines held back until then
+	to   io.Writer    // the terminal or the pipe; nil before the first row is shown
 	pipe io.WriteCloser
 	cmd  *exec.Cmd
 }
 
-// maxHeld is how much is held back to count its lines.
+// maxHeld limits the bytes that are held back to count their lines.
 const maxHeld = 64 << 10
 
 // NewPager returns a pager for results that do not fit on the screen.
 func (a *App) NewPager() *pager { return &pager{a: a, rows: screenRows()} }
 
-// screenRows is how many lines of a result leave room for what is said about it and for the prompt.
+// screenRows returns the height of the screen less the lines for messages and the prompt.
 func screenRows() int {
 	const usual, rest = 24, 3
 	_, h, err := term.GetSize(int(os.Stdout.Fd()))
@@ -210,7 +209,7 @@ func screenRows() int {
 	return max(1, h-rest)
 }
 
-// Started reports whether something has been shown.
+// Started reports whether anything has been shown.
 func (p *pager) Started() bool { return p.to != nil }
 
 // Write shows lines. It returns io.ErrClosedPipe when the user has left the pager.
@@ -231,14 +230,14 @@ func (p *pager) Write(b []byte) (int, error) {
 	return n, closedPipe(err)
 }
 
-// release shows what was held back.
+// release shows the lines that were held back.
 func (p *pager) release() error {
 	_, err := p.to.Write(p.held.Bytes())
 	p.held = bytes.Buffer{}
 	return closedPipe(err)
 }
 
-// closedPipe returns io.ErrClosedPipe for each error that says that the reader is gone.
+// closedPipe returns io.ErrClosedPipe for errors that mean that the reader has exited.
 func closedPipe(err error) error {
 	if closedBySystem(err) {
 		return io.ErrClosedPipe
@@ -246,7 +245,7 @@ func closedPipe(err error) error {
 	return err
 }
 
-// start starts the program. If it can't be started, rows are shown without it.
+// start starts the program. If that fails, rows are shown without it.
 func (p *pager) start() {
 	p.to = p.a.Out
 	c := pagerCommand()
@@ -283,7 +282,7 @@ func pagerCommand() *exec.Cmd {
 	return c
 }
 
-// Close shows what was held back and waits until the user leaves the pager.
+// Close shows the lines that are held back, and waits until the user leaves the pager.
 func (p *pager) Close() error {
 	if p.to == nil {
 		if p.held.Len() == 0 {
@@ -309,7 +308,7 @@ func exitOf(err error) error {
 	return err
 }
 
-// Talk returns a writer for messages: to where rows are, or to w before the first row.
+// Talk returns a writer for messages. They go where the rows go, or to w before the first row.
 func (p *pager) Talk(w io.Writer) io.Writer {
 	return WriterFunc(func(b []byte) (int, error) {
 		if p.to == nil && p.held.Len() == 0 {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// closedBySystem is ReaderGone for the system's errors.
+// closedBySystem implements ReaderGone for errors of the system.
 func closedBySystem(err error) bool { return errors.Is(err, syscall.EPIPE) }

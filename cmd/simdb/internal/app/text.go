@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/printable"
 )
 
-// Seconds writes how long something took since start.
+// Seconds writes the time elapsed since start.
 func Seconds(start time.Time) string {
 	d := time.Since(start)
 	if d < 10*time.Second {
@@ -22,11 +22,11 @@ func Seconds(start time.Time) string {
 	return d.Round(time.Second).String()
 }
 
-// OneLine returns a message with control characters escaped, as names in it may have some. So it is
-// one line and cannot control the terminal.
+// OneLine returns a message with control characters escaped, which names in it may contain. The
+// result is one line and cannot control the terminal.
 func OneLine(s string) string { return printable.Text(s) }
 
-// TerminalWidth is how many columns a terminal has, 0 if w is none.
+// TerminalWidth returns the width of a terminal in columns, or 0 if w is not a terminal.
 func TerminalWidth(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -39,7 +39,7 @@ func TerminalWidth(w io.Writer) int {
 // Wrapped breaks a text between words, so that no line is wider than width. The text begins at
 // column at, and so do the lines after the first.
 func Wrapped(text string, at, width int) string {
-	const least = 20 // columns, with fewer, lines are not broken
+	const least = 20 // columns; with fewer, lines are not broken
 	if width-at < least {
 		return text
 	}

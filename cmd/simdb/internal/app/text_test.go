@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is said on a terminal is broken between words.
+// Messages on a terminal are wrapped between words.
 func TestWrapped(t *testing.T) {
 	const note = "near-duplicates; keeper and distance of each are in kept.audit.jsonl"
 	if got := Wrapped(note, 32, 80); got != "near-duplicates; keeper and distance of each are\n"+strings.Repeat(" ", 32)+"in kept.audit.jsonl" {

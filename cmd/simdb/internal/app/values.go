@@ -15,10 +15,10 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// The types of flags. The error of each says in one sentence what is wrong with a value and what
-// would be right.
+// The types of flags. Each parse error says in one sentence why a value is wrong and how to write
+// it.
 
-// Age is a duration as statements write it: 30d, 2w, 48h, 1d12h.
+// Age is a duration in the notation of statements: 30d, 2w, 48h, 1d12h.
 type Age time.Duration
 
 // UnmarshalText parses an age.
@@ -73,7 +73,7 @@ func (z *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// atLeast parses a size that is at least least, a whole number of MiB.
+// atLeast parses a size of at least least, which is a whole number of MiB.
 func (z *size) atLeast(least size, text []byte) error {
 	if err := z.UnmarshalText(text); err != nil {
 		return err
@@ -84,22 +84,23 @@ func (z *size) atLeast(least size, text []byte) error {
 	return nil
 }
 
-// leastMemory is the least that --memory takes: with less, there would be a table for every few
-// documents.
+// leastMemory is the smallest --memory. With less, every few documents would need a table of their
+// own.
 const leastMemory = 1 << 20
 
-// Memory is a size that documents fit in.
+// Memory is the size of a buffer for documents.
 type Memory size
 
-// The default of --memory is 1/memoryShare of the machine's memory, within limits: more
-// hardly makes anything faster. The lower limit is not for machines of which it would be more than
-// another part: in addition to --memory a command has buffers, and the system needs some.
+// The default of --memory is 1/memoryShare of the machine's memory, within limits. More than
+// mostDefault hardly makes anything faster. On machines where leastDefault would exceed 1/mostShare
+// of the memory, that share is the lower limit: a command has buffers in addition to --memory, and
+// the system needs memory, too.
 const (
 	memoryShare, mostShare    = 16, 4
 	leastDefault, mostDefault = 256 << 20, 1 << 30
 )
 
-// defaultMemory is the default of --memory on a machine with n bytes; 0 means unknown.
+// defaultMemory returns the default of --memory on a machine with n bytes; 0 means unknown.
 func defaultMemory(n int64) Memory {
 	least := int64(leastDefault)
 	if n > 0 {
@@ -108,7 +109,7 @@ func defaultMemory(n int64) Memory {
 	return Memory(min(max(n/memoryShare, least), mostDefault))
 }
 
-// DefaultMemory is the default of --memory on this machine.
+// DefaultMemory returns the default of --memory on this machine.
 func DefaultMemory() int64 { return int64(defaultMemory(vfs.Memory())) }
 
 // UnmarshalText parses an amount of memory, or auto.
@@ -120,13 +121,14 @@ func (z *Memory) UnmarshalText(text []byte) error {
 	return (*size)(z).atLeast(leastMemory, text)
 }
 
-// Rate is how much is written in a second.
+// Rate is a number of bytes written per second.
 type Rate size
 
 // UnmarshalText parses a rate.
 func (r *Rate) UnmarshalText(text []byte) error { return (*size)(r).atLeast(leastMemory, text) }
 
-// queryMemory is the memory of a query for its results. There is no size for "none": 0 is an error.
+// queryMemory is the memory for the results of a query. There is no way to say "none": 0 is an
+// error.
 type queryMemory size
 
 // UnmarshalText parses an amount of memory.
@@ -160,7 +162,7 @@ func (n *Quantity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// whole parses a whole number within limits; what says of what, and what it is for.
+// whole parses a whole number within limits; what describes it in messages.
 func whole[T ~int | ~int64](to *T, text []byte, what string, least, most int64) error {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n < least || n > most {
@@ -170,7 +172,7 @@ func whole[T ~int | ~int64](to *T, text []byte, what string, least, most int64) 
 	return nil
 }
 
-// Hashes is how many hashes a sketch has.
+// Hashes is the number of hashes in a sketch.
 type Hashes int
 
 // UnmarshalText parses a number of hashes.
@@ -178,7 +180,7 @@ func (n *Hashes) UnmarshalText(text []byte) error {
 	return whole(n, text, "a sketch has a whole number of hashes", 1, sstable.MaxSketch)
 }
 
-// HashesOrNone is how many hashes a sketch has, or 0 for no sketch.
+// HashesOrNone is the number of hashes in a sketch, or 0 for no sketch.
 type HashesOrNone int
 
 // UnmarshalText parses a number of hashes.
@@ -189,12 +191,12 @@ func (n *HashesOrNone) UnmarshalText(text []byte) error {
 // Tables is a number of permuted tables.
 type Tables int
 
-// UnmarshalText parses a number of tables, each of which is led by another part of the 64 bits.
+// UnmarshalText parses a number of tables. Each table leads with a different part of the 64 bits.
 func (n *Tables) UnmarshalText(text []byte) error {
 	return whole(n, text, "a database has a whole number of permuted tables", 1, mostTables)
 }
 
-// mostTables is the most blocks of a layout.
+// mostTables is the largest number of blocks in a layout.
 const mostTables = 16
 
 // BitLength is the length of a fingerprint.
@@ -228,14 +230,14 @@ func (l *Layout) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Rounded is x with some decimals, so that rows are no longer than what is known.
+// Rounded returns x rounded to some decimals, so that rows show no more digits than are known.
 func Rounded(x float64, decimals int) float64 {
 	p := math.Pow10(decimals)
 	return math.Round(x*p) / p
 }
 
-// ExactStrings makes kong take arguments byte by byte. Its own mapper replaces what is not UTF-8,
-// which names of files may have.
+// ExactStrings makes kong pass arguments byte by byte. Its own mapper replaces bytes that are not
+// UTF-8, which file names may contain.
 func ExactStrings() kong.Option {
 	return kong.KindMapper(reflect.String, kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
 		token, err := ctx.Scan.PopValue("string")

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// A Column is a column of a result. Its format is one of the Arrow C data interface, and its values
-// are in the field for that: "b" Bools, "l" and "tsu:UTC" Ints, "L" Uints, "g" Floats, "U" Data and
-// Ends.
+// A Column is a column of a result. Its format is one of the Arrow C data interface. The format
+// decides which field has the values: "b" Bools, "l" and "tsu:UTC" Ints, "L" Uints, "g" Floats, "U"
+// Data and Ends.
 type Column struct {
 	Name   string
 	Format string
 	Nulls  int64
-	Valid  []bool // of each value: whether it is not null
+	Valid  []bool // false for null, indexed by row
 	Bools  []bool
 	Ints   []int64
 	Uints  []uint64
 	Floats []float64
 	Data   []byte
-	Ends   []int64 // of each string: where it ends in Data
+	Ends   []int64 // end of each string in Data
 }
 
 // The formats of columns.
@@ -36,7 +36,7 @@ const (
 
 func newColumn(name, format string) *Column { return &Column{Name: name, Format: format} }
 
-// add appends a value, or nil for null. It returns an error for one of another type.
+// add appends a value, or nil for null. It returns an error for a value of another type.
 func (c *Column) add(v any) error {
 	c.Valid = append(c.Valid, v != nil)
 	if v == nil {
@@ -105,7 +105,7 @@ func addRow(columns []*Column, values ...any) error {
 	return nil
 }
 
-// addOf appends the value of p, or null if it is nil.
+// addOf appends *p, or null if p is nil.
 func addOf[T any](c *Column, p *T) {
 	if p == nil {
 		c.add(nil)
@@ -114,8 +114,8 @@ func addOf[T any](c *Column, p *T) {
 	c.add(any(*p))
 }
 
-// rowsOf gathers rows and then makes columns of the types that the values have: of whole numbers
-// and others floating-point numbers, of anything else that is mixed strings with JSON.
+// rowsOf gathers rows and derives the types of the columns from their values. Integers mixed with
+// other numbers become floating-point numbers, and any other mix becomes strings of JSON.
 type rowsOf struct {
 	names []string
 	rows  [][]any
@@ -149,8 +149,8 @@ func (r *rowsOf) columns() ([]*Column, error) {
 	return all, nil
 }
 
-// formatOf is the format of a column of such values. JSON has the one of a string, also whole
-// numbers, which may have any number of digits, but not those with a fraction or an exponent.
+// formatOf returns the format of a column for a value. JSON numbers with a fraction or an exponent
+// are floats; other JSON is a string, even integers, which may have any number of digits.
 func formatOf(v any) string {
 	switch v := v.(type) {
 	case bool:
@@ -171,7 +171,7 @@ func formatOf(v any) string {
 	return String
 }
 
-// fraction is a number with a fraction or an exponent; ok is false for other JSON.
+// fraction returns a number with a fraction or an exponent; ok is false for other JSON.
 func fraction(v json.RawMessage) (f float64, ok bool) {
 	if !bytes.ContainsAny(v, ".eE") {
 		return 0, false
@@ -180,7 +180,7 @@ func fraction(v json.RawMessage) (f float64, ok bool) {
 	return f, err == nil
 }
 
-// widest is the format of a column with values of two.
+// widest returns the format of a column with values of both formats.
 func widest(a, b string) string {
 	switch {
 	case a == "" || a == b:
@@ -191,7 +191,7 @@ func widest(a, b string) string {
 	return String
 }
 
-// mustJSON is a value as JSON.
+// mustJSON returns a value as JSON.
 func mustJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/repl/admin"
 )
 
-// ops are what an open database is asked.
+// ops are the operations on an open database.
 var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Reply, error){
 	"add":       add,
 	"put_novel": putNovel,
@@ -36,10 +36,10 @@ var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Repl
 	"refresh": func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) { return &Reply{}, db.Refresh(ctx) },
 }
 
-// A search is for that many documents at a time.
+// lot is the number of documents per batch search.
 const lot = 4096
 
-// reading returns how a table is read for a database.
+// reading returns the options to read a table for a database.
 func reading(db *engine.DB, r *Request) (opt records.Options, err error) {
 	var read app.InputFlags
 	if err := (keywords{}).fields(&read.ReadFlags).set(r.Keywords); err != nil {
@@ -49,7 +49,7 @@ func reading(db *engine.DB, r *Request) (opt records.Options, err error) {
 	return opt, inputs.ReadFeatures(&opt, db.Params().Features)
 }
 
-// clone copies what a database keeps of a record: the strings of a table are not ours.
+// clone copies the parts of a record that a database retains: the strings belong to the table.
 func clone(rec *records.Record) engine.Doc {
 	d := rec.Doc
 	d.ID, d.Text = strings.Clone(d.ID), strings.Clone(d.Text)
@@ -66,7 +66,7 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n <= lot { // few are not worth a table of their own
+	if n <= lot { // too few for a table of their own
 		var b engine.Batch
 		if err := r.each(ctx, opt, func(rec *records.Record) error {
 			b.Put(clone(rec))
@@ -91,7 +91,7 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	return &Reply{Values: map[string]any{"documents": n}}, err
 }
 
-// criterion says what is like a document. One of it is set.
+// criterion says when documents match. Exactly one measure is set.
 type criterion struct {
 	Near        *int     `json:"near"`
 	Jaccard     *float64 `json:"jaccard"`
@@ -99,12 +99,12 @@ type criterion struct {
 	Cosine      *float64 `json:"cosine"`
 	Contains    *float64 `json:"contains"`
 	Within      *float64 `json:"within"`
-	Verify      bool     `json:"verify"`   // with Jaccard: texts decide
-	Estimate    bool     `json:"estimate"` // or sketches
+	Verify      bool     `json:"verify"`   // for Jaccard: the texts decide
+	Estimate    bool     `json:"estimate"` // for Jaccard: the sketches decide
 }
 
-// of returns the criterion for a database: of Jaccard without Verify and Estimate texts decide if
-// byText is set and the database keeps them.
+// of returns the criterion for a database. For Jaccard without Verify and Estimate, the texts
+// decide if byText is set and the database stores them.
 func (c *criterion) of(db *engine.DB, byText bool) (by engine.Criterion, err error) {
 	given := 0
 	if c.Near != nil {
@@ -136,7 +136,7 @@ type found struct {
 	columns []*Column
 }
 
-// newFound returns the columns of matches by a criterion, after some others.
+// newFound returns the columns of matches by a criterion, after the columns first.
 func newFound(near bool, first ...*Column) *found {
 	f := &found{near, append(first, newColumn("id", String))}
 	if near {
@@ -147,7 +147,7 @@ func newFound(near bool, first ...*Column) *found {
 	return f
 }
 
-// add adds a match, after the values of the other columns; a nil one is none.
+// add adds a match, after the values of the other columns. A nil m stands for no match.
 func (f *found) add(m *engine.Match, values ...any) error {
 	switch {
 	case m == nil && f.near:
@@ -162,7 +162,7 @@ func (f *found) add(m *engine.Match, values ...any) error {
 	return addRow(f.columns, values...)
 }
 
-// search finds what is like fingerprints, texts or stored documents.
+// search finds the matches of fingerprints, texts or stored documents.
 func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	by, err := r.By.of(db, false)
 	if err != nil {
@@ -179,7 +179,7 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	defer s.Close()
 	docs := make([]engine.Doc, 0, lot)
 	width := max(r.Width, 1)
-	n := len(r.IDs) + len(r.Texts) + len(r.Numbers)/width // of one kind
+	n := len(r.IDs) + len(r.Texts) + len(r.Numbers)/width // only one kind is given
 	for from := 0; from < n && err == nil; from += lot {
 		docs = docs[:0]
 		for i := from; i < min(from+lot, n); i++ {
@@ -199,8 +199,8 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	return &Reply{Columns: out.columns}, err
 }
 
-// find calls f for what is like each of documents, by its number. One that has nothing, neither a
-// text nor a fingerprint nor an ID to look for, is like none.
+// find calls f with each match of docs, and with the index of the document. A document without a
+// text, a fingerprint and an ID matches nothing.
 func find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, by engine.Criterion, f func(n int, m *engine.Match) error) error {
 	var asked []engine.Doc
 	var numbers []int
@@ -220,8 +220,8 @@ func find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, by engine.
 	return nil
 }
 
-// inLots calls f for the documents that take makes of a table, lot after lot, in a slice that is
-// used again.
+// inLots calls f with the documents that take makes from the records of a table, in batches of lot.
+// f must not retain the slice.
 func (r *Request) inLots(ctx context.Context, opt records.Options, take func(*records.Record) engine.Doc, f func(docs []engine.Doc) error) error {
 	var docs []engine.Doc
 	flush := func() error {
@@ -241,7 +241,7 @@ func (r *Request) inLots(ctx context.Context, opt records.Options, take func(*re
 	return flush()
 }
 
-// join finds what is like each document of a table.
+// join finds the matches of each document of a table.
 func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	by, err := r.By.of(db, true)
 	if err != nil {
@@ -263,7 +263,7 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	err = r.inLots(ctx, opt, func(rec *records.Record) engine.Doc {
 		ids = append(ids, rec.Doc.ID)
 		d := rec.Doc
-		d.ID = "" // it is looked for by what it has
+		d.ID = "" // search by its content, not by its ID
 		return d
 	}, func(docs []engine.Doc) error {
 		err := find(ctx, s, docs, by, func(n int, m *engine.Match) error { return out.add(m, from+n, ids[n]) })
@@ -274,7 +274,7 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	return &Reply{Columns: out.columns}, err
 }
 
-// putNovel stores the documents of a table that are like none.
+// putNovel stores the documents of a table that match no stored document.
 func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	by, err := r.By.of(db, true)
 	if err != nil {
@@ -382,7 +382,7 @@ func replyOf(rows interface {
 	return &Reply{Columns: columns, Values: values}, err
 }
 
-// value returns a value as query.Run takes it.
+// value converts a value to a type for query.Run.
 func (p param) value() (any, error) {
 	switch p.Kind {
 	case "string":
@@ -410,7 +410,7 @@ func valueOf[T any](p param) (v T, err error) {
 	return v, err
 }
 
-// get returns documents by their IDs, null for those that are not stored.
+// get returns documents by their IDs, and null for IDs that are not stored.
 func get(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	var all []any
 	for _, id := range r.IDs {
@@ -431,7 +431,7 @@ func get(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	return &Reply{Values: map[string]any{"documents": all}}, nil
 }
 
-// remove deletes documents by their IDs; those that are not stored do not count.
+// remove deletes documents by their IDs. It does not count IDs that are not stored.
 func remove(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	var b engine.Batch
 	for _, id := range r.IDs {

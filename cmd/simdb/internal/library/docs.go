@@ -31,8 +31,8 @@ func (r *Request) tables() map[string]inputs.Table {
 	return all
 }
 
-// numbered gives documents without an ID the number of their row, from 0, as tables do. Like there
-// what is no record is an error.
+// numbered gives documents without an ID their row number, from 0, as tables do. As with tables, an
+// invalid record is an error.
 type numbered struct{ records.Source }
 
 // Records implements records.Source.
@@ -43,7 +43,7 @@ func (in numbered) Records(ctx context.Context) iter.Seq2[*records.Record, error
 				rec.Doc.ID = strconv.FormatInt(int64(rec.Pos)-1, 10)
 			}
 			if is, ok := err.(*records.Issue); ok {
-				err = errors.New(is.Error()) // there is no file for what is rejected
+				err = errors.New(is.Error()) // there is no file for rejected records
 			}
 			if !yield(rec, err) {
 				return
@@ -55,20 +55,20 @@ func (in numbered) Records(ctx context.Context) iter.Seq2[*records.Record, error
 // CanCut implements records.Cutter.
 func (in numbered) CanCut() error { return records.CanCut(in.Source) }
 
-// CutText implements records.Cutter: there is no copy.
+// CutText implements records.Cutter. It returns nil, because nothing is copied.
 func (in numbered) CutText(*records.Record, []records.Span) []byte { return nil }
 
-// textColumn is the name of the column with the texts, as far as keywords say it.
+// textColumn returns the name of the text column that the keywords set.
 func (r *Request) textColumn() string {
 	name := "text"
 	_ = json.Unmarshal(r.Keywords["text"], &name)
 	return name
 }
 
-// errNoDocs is for a request without documents.
+// errNoDocs is the error for a request without documents.
 var errNoDocs = errors.New("there are no documents: a table is missing")
 
-// rows is how many rows the table has.
+// rows returns the number of rows of the table.
 func (r *Request) rows() (int64, error) {
 	if t, ok := r.Tables[TableName]; ok {
 		return t.Rows, nil
@@ -79,7 +79,7 @@ func (r *Request) rows() (int64, error) {
 	return 0, errNoDocs
 }
 
-// each calls f for every document of the table. What is no record is an error.
+// each calls f for every document of the table. An invalid record is an error.
 func (r *Request) each(ctx context.Context, opt records.Options, f func(rec *records.Record) error) error {
 	t, ok := r.tables()[TableName]
 	if !ok {

@@ -8,18 +8,18 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// A Failure is an error for another language.
+// A Failure describes an error for another language.
 type Failure struct {
-	Kind    string `json:"kind"` // of kinds, "parse", "cancelled", or ""
+	Kind    string `json:"kind"` // one of kinds, "parse", "cancelled", or ""
 	Text    string `json:"text"`
-	File    string `json:"file,omitempty"`    // of "corruption"
-	Section string `json:"section,omitempty"` // of "corruption"
-	Offset  int64  `json:"offset,omitempty"`  // of "corruption"
-	Line    int    `json:"line,omitempty"`    // of "parse", from 1
-	Column  int    `json:"column,omitempty"`  // of "parse", from 1
+	File    string `json:"file,omitempty"`    // for "corruption"
+	Section string `json:"section,omitempty"` // for "corruption"
+	Offset  int64  `json:"offset,omitempty"`  // for "corruption"
+	Line    int    `json:"line,omitempty"`    // for "parse", from 1
+	Column  int    `json:"column,omitempty"`  // for "parse", from 1
 }
 
-// kinds are the kinds of errors. The first that fits counts.
+// kinds are the kinds of errors. The first kind that fits is used.
 var kinds = []struct {
 	err  error
 	name string

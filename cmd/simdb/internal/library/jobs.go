@@ -23,7 +23,7 @@ import (
 // newApp returns the App of a request.
 func newApp(ctx context.Context, r *Request) *app.App { return app.NewQuiet(ctx, r.tables()) }
 
-// job returns the dedup of documents in memory that keywords describe.
+// job returns the dedup job on documents in memory that keywords describe.
 func (r *Request) job() (*dedup.Job, error) {
 	j := &dedup.Job{DryRun: true, Memory: app.DefaultMemory()}
 	var by app.FilesCriterionFlags
@@ -78,14 +78,14 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 	return &Reply{Columns: m.columns, Keep: m.keep}, nil
 }
 
-// audited makes columns of the lines of an audit, or of the texts that have lost a part, and the
-// mask.
+// audited collects the lines of an audit as columns, or the texts that have lost a part, and the
+// mask of kept rows.
 type audited struct {
 	keep    *Column
 	columns []*Column
 }
 
-// cut takes a row that has lost a part of its text; "" is left of one that is dropped.
+// cut adds a row that has lost a part of its text. If left is "", the row is dropped.
 func (m *audited) cut(rec *records.Record, left string) {
 	var text *string
 	if left != "" {
@@ -97,15 +97,15 @@ func (m *audited) cut(rec *records.Record, left string) {
 	addOf(m.columns[2], text)
 }
 
-// row takes a line.
+// row adds a line of an audit.
 func (m *audited) row(row *dedup.AuditRow) error {
 	m.keep.Bools[row.Line-1] = false
 	c := m.columns
 	c[0].add(int64(row.Line) - 1)
 	addOf(c[1], row.ID)
 	var keeper *int64
-	file := row.KeeperFile                            // nil if none of its cluster is kept
-	if file != nil && strings.HasPrefix(*file, "<") { // a table: its positions are those of rows
+	file := row.KeeperFile                            // nil if no document of its cluster is kept
+	if file != nil && strings.HasPrefix(*file, "<") { // a table, where positions are row numbers
 		keeper = new(int64(*row.KeeperLine) - 1)
 	}
 	if file != nil && *file == TableName {
@@ -129,7 +129,7 @@ func (m *audited) row(row *dedup.AuditRow) error {
 	return nil
 }
 
-// tuneTable says what each criterion would find in a table.
+// tuneTable returns what each criterion would find in a table.
 func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 	c := tuning.Command{Data: TableName, Sample: 1000, Seed: 1, Memory: app.Memory(app.DefaultMemory())}
 	k := keywords{"sample": &c.Sample, "seed": &c.Seed, "texts": &c.Texts, "memory": &c.Memory}
@@ -150,7 +150,7 @@ func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 	return &Reply{Columns: columns}, err
 }
 
-// createOptions are those of a database that keywords describe.
+// createOptions returns the options of a database that keywords describe.
 func (r *Request) createOptions() (*engine.Options, error) {
 	var f loading.CreateFlags
 	err := keywords{}.fields(&f).set(r.Keywords)

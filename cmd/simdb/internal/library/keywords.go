@@ -13,10 +13,10 @@ import (
 	"github.com/simdb/simdb/internal/spelling"
 )
 
-// keywords are where the values of keywords go: pointers.
+// keywords maps keywords to pointers to the variables that they set.
 type keywords map[string]any
 
-// fields adds the fields of structs, by the names that messages have for them.
+// fields adds the fields of structs, under the names that messages use for them.
 func (k keywords) fields(structs ...any) keywords {
 	for _, s := range structs {
 		v := reflect.ValueOf(s).Elem()
@@ -29,13 +29,13 @@ func (k keywords) fields(structs ...any) keywords {
 	return k
 }
 
-// written are keywords that the command would write files for.
+// written lists keywords that would make the command write files.
 var written = []string{"output", "audit", "clusters", "rejects", "columns", "all", "html"}
 
-// criteria exclude each other.
+// criteria lists keywords that exclude each other.
 var criteria = []string{"near", "jaccard", "levenshtein", "cosine", "within"}
 
-// set sets what a request gives. None and False are not given.
+// set sets the values that a request gives. None and False count as not given.
 func (k keywords) set(given map[string]json.RawMessage) error {
 	criterion := ""
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -68,7 +68,7 @@ func (k keywords) set(given map[string]json.RawMessage) error {
 	return nil
 }
 
-// textsOf returns a value, or the values of a list, as texts: nothing for None and False.
+// textsOf returns a value, or the values of a list, as texts; none for None and False.
 func textsOf(raw []byte) (texts []string) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -86,7 +86,7 @@ func textsOf(raw []byte) (texts []string) {
 	return texts
 }
 
-// setText sets a variable to what a text says.
+// setText sets a variable to the value of a text.
 func setText(v reflect.Value, text string) error {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))

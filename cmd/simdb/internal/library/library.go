@@ -1,11 +1,11 @@
-// Package library is simdb inside a process of another language: requests in JSON, tables in the
-// Arrow C data interface, and columns as results. It calls nothing of the other language; what
-// builds a shared library around it does.
+// Package library runs simdb inside a process of another language: requests are JSON, tables use
+// the Arrow C data interface, and results are columns. It calls nothing in the other language; the
+// code that builds a shared library around it does.
 //
 //	library.go   requests, replies and open databases
 //	jobs.go      dedup, tune and fingerprints of tables, and the options of a database
-//	keywords.go  what is said by name
-//	database.go  what an open database is asked
+//	keywords.go  arguments by name
+//	database.go  operations on an open database
 //	docs.go      documents of requests
 //	columns.go   the columns of a reply
 //	errors.go    the kinds of errors
@@ -24,15 +24,15 @@ import (
 	"github.com/simdb/simdb/records/arrow"
 )
 
-// A Request is what is to be done.
+// A Request asks for one operation.
 type Request struct {
 	Op string `json:"op"`
-	DB uint64 `json:"db"` // of an open database; of open the number that it gets, which its caller chooses
+	DB uint64 `json:"db"` // an open database; for open, the number that the new database gets, which the caller chooses
 
-	// Keywords are what is said by name. Those that name files may name tables.
+	// Keywords are the arguments by name. Keywords for files may name tables.
 	Keywords map[string]json.RawMessage `json:"keywords"`
 
-	By        criterion `json:"by"` // of a search
+	By        criterion `json:"by"` // for a search
 	Path      string    `json:"path"`
 	ReadOnly  bool      `json:"readonly"`
 	MustExist bool      `json:"must_exist"`
@@ -44,30 +44,30 @@ type Request struct {
 	Named     map[string]param  `json:"named"`
 	IDs       []string          `json:"ids"`
 	Texts     []string          `json:"texts"`
-	Docs      map[string]string `json:"docs"`  // JSON lines in the place of tables
-	Width     int               `json:"width"` // words of a fingerprint in Numbers
+	Docs      map[string]string `json:"docs"`  // JSON lines instead of tables
+	Width     int               `json:"width"` // words per fingerprint in Numbers
 
 	Tables  map[string]*arrow.Table `json:"-"`
 	Numbers []uint64                `json:"-"` // fingerprints to search for
 }
 
-// TableName is the table that a request is about.
+// TableName is the name of the table that a request operates on.
 const TableName = "<table>"
 
-// A Reply is what was found.
+// A Reply is the result of a request.
 type Reply struct {
-	Values  any       // as JSON
+	Values  any       // encoded as JSON
 	Columns []*Column // a table, or nil
-	Keep    *Column   // of dedup: for each row whether it is kept
+	Keep    *Column   // for dedup: whether each row is kept
 }
 
-// Library is the state of a process: the databases that it has open.
+// Library is the state of a process: its open databases.
 type Library struct {
 	mu  sync.Mutex
 	dbs map[uint64]*engine.DB
 }
 
-// Run does what a request asks for.
+// Run executes a request.
 func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
 	switch r.Op {
 	case "open":
@@ -102,8 +102,8 @@ func (l *Library) find(n uint64) (*engine.DB, error) {
 	return nil, engine.ErrClosed
 }
 
-// open opens a database. Its number comes from the caller, who can close it whatever becomes of the
-// reply: a Ctrl-C may come when the database is open and the reply not yet read.
+// open opens a database. The caller chooses its number, and so can close the database even if the
+// reply is lost: Ctrl-C may arrive when the database is open and the reply has not been read.
 func (l *Library) open(ctx context.Context, r *Request) (*Reply, error) {
 	o, err := r.createOptions()
 	if err != nil {
@@ -145,7 +145,7 @@ func (l *Library) close(n uint64) error {
 	return db.Close()
 }
 
-// param is a value of a statement: what kind of value, and the value as JSON.
+// param is a parameter value of a statement: its kind, and its value as JSON.
 type param struct {
 	Kind  string          `json:"kind"`
 	Value json.RawMessage `json:"value"`

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// TestOpenCancelled opens databases whose caller gets no reply, or no longer waits for it: they are
-// not left open, and locked.
+// TestOpenCancelled opens databases whose caller gets no reply, or no longer waits for it. They
+// must not stay open and locked.
 func TestOpenCancelled(t *testing.T) {
 	var l Library
 	path := filepath.Join(t.TempDir(), "x.simdb")
@@ -24,7 +24,7 @@ func TestOpenCancelled(t *testing.T) {
 	if len(l.dbs) > 0 {
 		t.Errorf("%d databases are open", len(l.dbs))
 	}
-	for range 2 { // the reply is lost, and the caller closes what it may have opened
+	for range 2 { // the reply is lost, and the caller closes the number that may be open
 		if _, err := l.Run(t.Context(), &Request{Op: "open", DB: 7, Path: path}); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestOpenCancelled(t *testing.T) {
 	db.Close()
 }
 
-// TestKeywords has keywords describe a dedup.
+// TestKeywords describes a dedup by keywords.
 func TestKeywords(t *testing.T) {
 	for given, want := range map[string]string{
 		`{"jaccard": "75%", "keep": ["max:score", "last"], "text": ["title", "body"], "mask": "numbers", "near": null, "no_header": false}`: "JACCARD 0.75 max:score,last title,body [numbers]",

@@ -6,10 +6,10 @@ import (
 	"github.com/simdb/simdb/internal/option"
 )
 
-// Keywords are options as Python has them.
+// Keywords writes options in the style of Python.
 var Keywords = option.Style{Name: keyword, Value: keywordValue, Between: "=", After: ", "}
 
-// keyword is what sets a field.
+// keyword returns the keyword that sets a field.
 func keyword(field string) string {
 	switch field {
 	case "TextField":

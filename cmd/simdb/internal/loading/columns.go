@@ -19,25 +19,25 @@ import (
 	"github.com/simdb/simdb/repl/output"
 )
 
-// kind is a set of types of values.
+// kind is a set of types of JSON values.
 type kind uint8
 
 const (
 	isText kind = 1 << iota
 	isBool
-	isWhole // a whole number of 64 bits
-	isReal  // another number that a float64 is
+	isWhole // an integer of 64 bits
+	isReal  // another number that a float64 represents exactly
 	isOther // null, a list, an object, another number
 )
 
-// realDigits are digits of a whole number that a float64 keeps.
+// realDigits is the largest number of digits of an integer that a float64 is sure to represent.
 const realDigits = 15
 
 // kindOf returns the type of a JSON value.
 func kindOf(v []byte) kind {
 	switch c := v[0]; {
 	case c == '"' && bytes.Contains(v, []byte(`\u`)) && strings.ContainsRune(textOf(v), utf8.RuneError):
-		return isOther // half a character of UTF-16
+		return isOther // half of a UTF-16 surrogate pair
 	case c == '"':
 		return isText
 	case c == 't' || c == 'f':
@@ -55,25 +55,25 @@ func kindOf(v []byte) kind {
 	return isReal
 }
 
-// column is a field, which all documents that have it have in one column.
+// column is a field. All documents that have the field have it in the same column.
 type column struct {
 	at    int
 	kinds kind
-	large bool // a whole number has more digits than a float64 keeps
+	large bool // an integer has more digits than a float64 represents
 	n     int64
 }
 
-// columns are those of a table of documents.
+// columns describes the columns of a table of documents.
 type columns struct {
 	form    *stored.Form
 	csv     bool
-	names   []string // of fields
+	names   []string // names of fields
 	fields  map[string]*column
-	prints  bool // there are fingerprints
-	strings bool // all fields are strings, and none is missing
+	prints  bool // some documents have fingerprints
+	strings bool // all fields are strings, and no document lacks one
 }
 
-// findColumns reads all documents to find out which columns there are, and of which types.
+// findColumns reads all documents to find the columns and their types.
 func (x *export) findColumns() error {
 	form, err := stored.NewForm(x.db.DB.Params(), x.opt)
 	if err != nil {
@@ -93,7 +93,7 @@ func (x *export) findColumns() error {
 	return err
 }
 
-// add takes note of the columns of a document.
+// add notes the columns of a document.
 func (t *columns) add(rec *records.Record) error {
 	d := &rec.Doc
 	t.prints = t.prints || d.Fingerprint != nil
@@ -136,7 +136,7 @@ func (t *columns) add(rec *records.Record) error {
 	return err
 }
 
-// like returns a value of the type of a field.
+// like returns a value of the type of a field's column.
 func (t *columns) like(name string) any {
 	switch f := t.fields[name]; {
 	case t.csv || f.kinds == isText:
@@ -214,7 +214,8 @@ func (t *columns) fill(row, like []any, rec *records.Record) error {
 	return err
 }
 
-// valueOf returns a JSON value as the type of its column has it, and for CSV as it is written.
+// valueOf converts a JSON value to the type of its column; for CSV it returns the text of the
+// value.
 func valueOf(v []byte, like any, csv bool) any {
 	switch like.(type) {
 	case bool:
@@ -234,7 +235,7 @@ func valueOf(v []byte, like any, csv bool) any {
 	return textOf(v)
 }
 
-// textOf returns what a JSON string stands for.
+// textOf decodes a JSON string.
 func textOf(quoted []byte) (s string) {
 	if json.Unmarshal(quoted, &s) != nil {
 		return ""

@@ -29,7 +29,7 @@ type CreateFlags struct {
 	TTL         *app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
-// Validate checks what depends on each other.
+// Validate checks flags that depend on each other.
 func (c *CreateFlags) Validate() error {
 	if c.Tables != 0 && c.Layout != nil {
 		return fmt.Errorf("%s and %s say the same, only one can be given", option.Name("Tables"), option.Name("Layout"))
@@ -50,10 +50,10 @@ func (c *CreateFlags) Validate() error {
 	return nil
 }
 
-// contained reports whether there is to be an index of containment.
+// contained reports whether the database will have a containment index.
 func (c *CreateFlags) contained() bool { return c.Containment != nil && *c.Containment }
 
-// Options are what the flags say.
+// Options returns the options that the flags set.
 func (c *CreateFlags) Options() (*engine.Options, error) {
 	o := &engine.Options{
 		Sketch: int(c.Sketch), MinJaccard: float64(c.MinJaccard), NoText: c.NoText, NoSketch: c.NoSketch, Containment: c.contained(),
@@ -75,7 +75,7 @@ func (c *CreateFlags) Options() (*engine.Options, error) {
 	return o, err
 }
 
-// optionsLike are what the flags say, and where they say nothing those of a database.
+// optionsLike returns the options of a database, except where flags set others.
 func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 	o, err := c.Options()
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *Create) Run(a *app.App) (err error) {
 	return db.Close()
 }
 
-// makesNew checks that a database can be made at path, where there is none.
+// makesNew checks that a database can be created at path, and that none exists there.
 func makesNew(path string) error {
 	what, err := engine.Identify(path)
 	if err == nil && what != "" {
@@ -165,7 +165,7 @@ type Rebuild struct {
 	CreateFlags
 }
 
-// Help says what is kept.
+// Help says what stays the same.
 func (Rebuild) Help() string {
 	return `The new database has all documents with their fields and times, and the pairs recorded by allow. It has the parameters of the old
 one unless flags change them; --containment=false, --index= and --ttl=never switch off what the old one has. Fingerprints and sketches

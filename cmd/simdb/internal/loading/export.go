@@ -31,7 +31,7 @@ type Export struct {
 	TimeField        string `placeholder:"NAME" help:"Name of the time, which is written then (default with --times: time)."`
 }
 
-// Help says what is written.
+// Help describes the output.
 func (Export) Help() string {
 	return `Documents are written in the form that simdb load reads, in the order of writing: id and text, the fields as they are, and fingerprints that
 were not computed from the text. A field with one of these names is an error; the flags choose other names.
@@ -103,7 +103,7 @@ type export struct {
 	opt    records.Options
 	format output.Format
 	meter  *app.Meter
-	n      int64 // documents that were written
+	n      int64 // documents written
 	table  *columns
 }
 
@@ -125,7 +125,7 @@ func (x *export) lines(w *bufio.Writer) error {
 	return cmp.Or(err, out.Close())
 }
 
-// tell says what is not in the output.
+// tell prints notes about data that the output lacks.
 func (x *export) tell() {
 	p := x.db.DB.Params()
 	if !p.Text && p.Sketch > 0 {

@@ -1,4 +1,5 @@
-// Package loading has the commands that make databases of documents, and files of databases.
+// Package loading implements the commands that make databases from documents, and files from
+// databases.
 package loading
 
 import (
@@ -36,48 +37,48 @@ type Load struct {
 	CreateFlags
 	TimeFlag
 
-	Into     *engine.DB `kong:"-"` // DB, if it is open already; it stays open
-	Anew     bool       `kong:"-"` // there must be no DB
-	Rejected int64      `kong:"-"` // after Run: what was no record
+	Into     *engine.DB `kong:"-"` // DB, if the caller has opened it; it stays open
+	Anew     bool       `kong:"-"` // DB must not exist
+	Rejected int64      `kong:"-"` // set by Run: number of rejected records
 }
 
-// Validate checks what depends on each other.
+// Validate checks flags that depend on each other.
 func (c *Load) Validate() error { return cmp.Or(c.CheckImages(c.FileFlags), c.CreateFlags.Validate()) }
 
 const (
-	// BesideMemory is what a load takes beside --memory: the lines on their way, and the state of
-	// merges.
+	// BesideMemory is the memory that a load uses in addition to --memory: for lines in progress,
+	// and for the state of merges.
 	BesideMemory = 96 << 20
 
-	// --memory / spareShare is left for garbage. Without it the collector runs all the time while
-	// two chunks of documents have their largest size.
+	// --memory / spareShare is left for garbage. Without it the collector would run all the time
+	// while two chunks of documents have their largest size.
 	spareShare = 16
 )
 
-// WithSpare returns the memory of a load with the room for garbage.
+// WithSpare returns the memory of a load including the part for garbage.
 func WithSpare(memory app.Memory) int64 { return int64(memory) + int64(memory)/spareShare }
 
 type load struct {
 	a        *app.App
 	c        *Load
-	create   engine.Options // of a new database
-	db       *engine.DB     // nil until there is a document for a new database
+	create   engine.Options // for a new database
+	db       *engine.DB     // nil until the first document of a new database
 	loader   *engine.Loader
 	features engine.Features // of the database
-	made     bool            // this load makes the database, which was not there before
+	made     bool            // this load creates the database
 	stats    engine.LoadStats
 	rejects  *inputs.Rejects
 	meter    *app.Meter
 	sources  *inputs.Sources
 	skipped  int64
-	textless int64   // would have replaced a document that can be compared
-	expired  int64   // is stored, and older than the time to live
-	ended    bool    // all files were read
-	passed   bool    // a later load does not read again what is rejected
+	textless int64   // records without text that were skipped, because they would replace a comparable document
+	expired  int64   // documents stored that are older than the time to live
+	ended    bool    // all files were read to the end
+	passed   bool    // a later load continues after the rejected records
 	failed   []error // files that could not be read to the end
 }
 
-// Run loads the files. A database that does not exist is created for its first document, so that a
+// Run loads the files. It creates a database that does not exist for the first document, so that a
 // load without documents leaves nothing behind.
 func (c *Load) Run(a *app.App) (err error) {
 	start := time.Now()
@@ -97,7 +98,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	l.create.BusyTimeout = a.Global.BusyTimeout
 	inputs.SetPictures(&l.create, c.Images)
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
-	o.ReadOnly = c.Into != nil // then this only checks the parameters
+	o.ReadOnly = c.Into != nil // with Into, this only checks the parameters
 	l.db, err = engine.Open(c.DB, o)
 	switch {
 	case err == nil && c.Anew:
@@ -135,17 +136,17 @@ func (c *Load) Run(a *app.App) (err error) {
 	return l.load(start)
 }
 
-// load reads the files and says what was done.
+// load reads the files and prints a summary.
 func (l *load) load(start time.Time) error {
 	l.meter = l.a.Meter()
 	defer l.meter.Stop()
-	l.rejects = l.a.NewRejects(l.c.RejectFlags, filepath.Clean(l.c.DB)+".") // all of its name is in that of the file
-	l.rejects.Continue = l.c.Resume || l.c.Rejects == ""                    // of what is not read again, and of other files, too
+	l.rejects = l.a.NewRejects(l.c.RejectFlags, filepath.Clean(l.c.DB)+".") // the whole name is part of the reject file's name
+	l.rejects.Continue = l.c.Resume || l.c.Rejects == ""                    // rejected records are not read again, and other inputs share the file
 	var err error
 	l.stats, err = l.run()
 	l.meter.Stop()
 	l.a.Env().TellSkipped(l.sources)
-	if !l.builds() { // else it is not known yet whether anything stays
+	if !l.builds() { // otherwise it is not yet known whether the new database stays
 		l.summary(start)
 	}
 	l.c.Rejected = l.rejects.N
@@ -153,7 +154,7 @@ func (l *load) load(start time.Time) error {
 	return l.rejects.Close(errors.Join(append(l.failed, err)...))
 }
 
-// close closes the database, if there is one.
+// close closes the database, unless the caller opened it.
 func (l *load) close(failure error) error {
 	if l.db == nil || l.db == l.c.Into {
 		return failure
@@ -161,8 +162,8 @@ func (l *load) close(failure error) error {
 	return app.End(l.db, failure)
 }
 
-// run reads all files and returns what has been stored. What was added is stored even when the
-// reading ends early.
+// run reads all files and returns statistics of the documents stored. Documents that were added are
+// stored even if an error or a signal ends the reading.
 func (l *load) run() (stats engine.LoadStats, err error) {
 	if l.db != nil {
 		if err := l.begin(records.Info{}); err != nil {
@@ -198,13 +199,13 @@ func (l *load) run() (stats engine.LoadStats, err error) {
 	return stats, err
 }
 
-// begin creates the database if there is none, and starts to load. Its fingerprints are those of an
-// input where no flag says it.
+// begin creates the database if it does not exist, and starts to load. Where no flag sets the
+// fingerprints of a new database, it has those of the input.
 func (l *load) begin(of records.Info) (err error) {
 	if l.db == nil {
 		l.create.Bits = cmp.Or(l.create.Bits, of.Bits)
 		l.create.Features.Several = l.create.Features.Several || of.Several
-		if l.db, err = engine.Open(l.c.DB, &l.create); err != nil { // another process may have made it meanwhile
+		if l.db, err = engine.Open(l.c.DB, &l.create); err != nil { // another process may have created it meanwhile
 			return err
 		}
 		if l.db.Params().Features.Describe() != l.create.Features.Describe() {
@@ -214,17 +215,17 @@ func (l *load) begin(of records.Info) (err error) {
 			l.tellCreated()
 		}
 	}
-	// Ctrl-C does not cancel the loader: what has been read is committed.
+	// Ctrl-C does not cancel the loader, so that the documents read so far are committed.
 	l.loader, err = l.db.NewLoader(context.WithoutCancel(l.a.Context()),
 		&engine.LoadOptions{Replace: l.c.OnConflict == "replace", MemoryBytes: int64(l.c.Memory)})
 	return err
 }
 
-// indexPercent is the size of the index of containment for one of the texts, of words as English
-// ones are; of longer words it is less.
+// indexPercent is the size of the containment index as a percentage of the texts, for words as long
+// as in English; with longer words it is smaller.
 const indexPercent = 40
 
-// tellCreated says that there is a new database, and how large its index of containment will be.
+// tellCreated reports a new database, and the expected size of its containment index.
 func (l *load) tellCreated() {
 	l.a.TalkTo(l.meter, "created %s", l.c.DB)
 	if !l.create.Containment {
@@ -237,7 +238,7 @@ func (l *load) tellCreated() {
 	l.a.TalkTo(l.meter, "the index for CONTAINS, WITHIN and PASSAGES will take about %d %% of the size of the texts%s", indexPercent, size)
 }
 
-// file loads one file. An error ends the load; a file that is damaged does not.
+// file loads one file. An error ends the load, but a damaged file does not.
 func (l *load) file(i int) error {
 	opt := l.c.PageInputFlags.Options(l.c.Named(l.a))
 	opt.Memory, opt.Bits = int64(l.c.Memory), l.create.Bits
@@ -279,15 +280,15 @@ func (l *load) file(i int) error {
 
 type loadFile struct {
 	*load
-	name, source string   // as the user named it, and as the database does
-	unit         string   // of ends of records
-	mark         loadMark // how far it was loaded before; 0 for not at all
-	found        bool     // what is at the mark, which comes first
-	stored       bool     // something of it
+	name, source string   // in the user's spelling, and as the key in the database
+	unit         string   // what positions count: lines, rows, ...
+	mark         loadMark // how far an earlier load came; 0 if there was none
+	found        bool     // the record at the mark, which comes first, was found
+	stored       bool     // a record of the file has been stored
 }
 
-// read loads the records of a file that come after the mark, or returns errOtherFile if another
-// file has the mark.
+// read loads the records of a file after the mark. It returns errOtherFile if another file is at
+// the mark.
 func (l *load) read(f *loadFile, i int, opt records.Options) error {
 	in, err := l.sources.Open(i, opt)
 	if err != nil {
@@ -306,10 +307,10 @@ func (l *load) read(f *loadFile, i int, opt records.Options) error {
 		Stage: "read", Options: opt, Record: f.record, Issue: f.issue,
 		Damaged: func(err error) {
 			l.failed = append(l.failed, err)
-			f.found = true // or not to be known
+			f.found = true // or it will never be known
 		},
 	})
-	if err == nil && !f.found && !l.a.Interrupted() { // it ends before the mark
+	if err == nil && !f.found && !l.a.Interrupted() { // the file ends before the mark
 		return errOtherFile
 	}
 	return err
@@ -330,7 +331,7 @@ func (f *loadFile) record(in records.Source, rec *records.Record) error {
 	return nil
 }
 
-// issue puts aside what is no record.
+// issue rejects a record.
 func (f *loadFile) issue(in records.Source, is *records.Issue) error {
 	mark := newLoadMark(is.End, hashRaw(is.Raw))
 	if known, err := f.atMark(mark); known || err != nil {
@@ -344,7 +345,7 @@ func (f *loadFile) issue(in records.Source, is *records.Issue) error {
 	return err
 }
 
-// add stores a record, or notes why not.
+// add stores a record, or counts or rejects it.
 func (l *load) add(in records.Source, rec *records.Record) error {
 	l.rejects.Note(in, rec)
 	if l.loader == nil {
@@ -377,7 +378,7 @@ func (l *load) add(in records.Source, rec *records.Record) error {
 }
 
 // wouldErase reports whether a record without a usable text or fingerprint would replace a document
-// that has either, and counts it. An empty text does replace another one.
+// that has one, and counts such records. An empty text does replace another text.
 func (l *load) wouldErase(rec *records.Record) (bool, error) {
 	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil && l.c.Images == nil {
 		return false, nil
@@ -393,7 +394,7 @@ func (l *load) wouldErase(rec *records.Record) (bool, error) {
 	return true, nil
 }
 
-// reason is what is wrong with a document, without the class that the error belongs to.
+// reason returns an error about a document without its class.
 func reason(err error) string {
 	return strings.TrimSuffix(err.Error(), ": "+engine.ErrInvalid.Error())
 }
@@ -414,7 +415,7 @@ func (l *load) emptiness() string {
 	return "without words, which match nothing"
 }
 
-// summary says what the load has done.
+// summary prints a summary of the load.
 func (l *load) summary(start time.Time) {
 	s := l.stats
 	text := fmt.Sprintf("%s: %s loaded in %s", l.c.DB, quantity.Count(s.Documents, "document"), app.Seconds(start))

@@ -10,19 +10,19 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// errOtherFile says that a file is not the one that an earlier load has read.
+// errOtherFile says that a file is not the file that an earlier load has read.
 var errOtherFile = errors.New("another file")
 
-// A loadMark says how far a file has been loaded: in its lower bits the position at which the last
-// record or rejected one ends, and above them a digest of it, 0 if it is not known. A file of the
-// same name in which another one ends there has come in its place: to go on in it would leave out
-// its beginning.
+// A loadMark says how far a file has been loaded. Its lower bits are the position where the last
+// record or rejected record ends. The bits above are a digest of that record, or 0 if it is
+// unknown. If a different record ends there, another file has replaced the file under its name, and
+// continuing would skip the beginning of the new file.
 type loadMark int64
 
 const markPosBits = 40
 
 func markOf(rec *records.Record) loadMark {
-	sum := hashRaw(rec.Raw) // of Parquet the number of the row alone
+	sum := hashRaw(rec.Raw) // for Parquet, only the number of the row
 	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
 	if rec.Doc.Fingerprint != nil {
 		sum ^= bits.RotateLeft64(uint64(*rec.Doc.Fingerprint), 2)
@@ -35,7 +35,7 @@ func markOf(rec *records.Record) loadMark {
 
 func hashRaw(raw []byte) uint64 { return xxh3.Hash(bytes.TrimRight(raw, "\r\n")) }
 
-// newLoadMark makes a mark of where something ends, and of its digest.
+// newLoadMark returns the mark of a record that ends at end, with the digest sum.
 func newLoadMark(end records.Position, sum uint64) loadMark {
 	m := loadMark(end)
 	if m>>markPosBits == 0 {
@@ -49,7 +49,8 @@ func (m loadMark) pos() records.Position { return records.Position(m & (1<<markP
 // knows reports whether the mark has a digest.
 func (m loadMark) knows() bool { return m>>markPosBits != 0 }
 
-// after is records.Options.After for reading on: the last record is read again, to be compared.
+// after returns records.Options.After for a resumed load. The last record is read again, to compare
+// it.
 func (m loadMark) after() records.Position {
 	if m.knows() {
 		return m.pos() - 1
@@ -57,8 +58,7 @@ func (m loadMark) after() records.Position {
 	return m.pos()
 }
 
-// atMark reports whether a record or rejected one with this mark is that which an earlier load has
-// read last.
+// atMark reports whether mark belongs to the last record, valid or rejected, of the earlier load.
 func (f *loadFile) atMark(mark loadMark) (bool, error) {
 	switch {
 	case f.found:

@@ -9,10 +9,11 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// builds reports whether the load makes a new database of another one, whole or not at all.
+// builds reports whether the load makes a new database from another one. Such a load succeeds as a
+// whole or leaves no database.
 func (l *load) builds() bool { return l.made && l.sources.Stored != nil }
 
-// build makes a new database of another one. What it says of it is said once it is there.
+// build makes a new database from another one. It prints its messages once the new database exists.
 func (l *load) build(start time.Time) error {
 	if err := l.takeStored(); err != nil {
 		return err
@@ -22,7 +23,7 @@ func (l *load) build(start time.Time) error {
 		return l.load(start)
 	}, &l.create)
 	switch {
-	case l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew: // another process has made it meanwhile
+	case l.db == nil && errors.Is(err, engine.ErrExists) && !l.c.Anew: // another process has created it meanwhile
 		return l.c.Run(l.a)
 	case l.db == nil:
 		return err
@@ -35,10 +36,10 @@ func (l *load) build(start time.Time) error {
 	return err
 }
 
-// takeStored prepares the load of a database: a new one will have its parameters.
+// takeStored prepares the load of a database. A new database will have its parameters.
 func (l *load) takeStored() error {
 	from := l.sources.Stored
-	from.Written = true // a copy has the same order of writing, by which documents are kept
+	from.Written = true // the copy keeps the order of writing, which decides which documents are kept
 	if l.c.Resume || l.c.TimeField != "" {
 		return errors.New("--resume and --time-field are for files: a database is loaded whole, with its times")
 	}
@@ -61,7 +62,7 @@ func (l *load) takeStored() error {
 	return nil
 }
 
-// same reports whether two paths are of one folder or file.
+// same reports whether two paths lead to the same folder or file.
 func same(a, b string) bool {
 	x, err := os.Stat(a)
 	y, err2 := os.Stat(b)

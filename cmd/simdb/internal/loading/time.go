@@ -13,16 +13,16 @@ import (
 	"github.com/simdb/simdb/records/lines"
 )
 
-// TimeFlag says when documents were stored.
+// TimeFlag is the flag that says when documents were stored.
 type TimeFlag struct {
 	TimeField string `group:"input" placeholder:"NAME" help:"Field with the time at which a document counts as stored, for --ttl, SINCE and prune: RFC 3339, such as 2026-01-31T12:00:00Z or 2026-01-31, or seconds since 1970 (default: now)."`
 
-	Else  time.Time `kong:"-"` // the time of documents without one; zero is now
+	Else  time.Time `kong:"-"` // time of documents without the field; zero means now
 	timed bool      `kong:"-"` // a document has had the field
 }
 
-// Take sets the time of a document to that in its field, and takes that out of its fields. A
-// document without one, or with null, is stored now. It returns what is wrong with the time, or "".
+// Take moves the time of a document from its field to Time. A document without the field, or with
+// null, is stored now. If the time is invalid, Take returns the reason, else "".
 func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
 	defer func() {
 		if d.Time.IsZero() {
@@ -61,7 +61,7 @@ func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
 	return ""
 }
 
-// parseTime reads a time from JSON, to the microsecond. Null and the empty string are the zero
+// parseTime reads a time from JSON, to the microsecond. Null and the empty string give the zero
 // time.
 func parseTime(value []byte) (t time.Time, ok bool) {
 	const least, most = -62135596800, 253402300799 // the years 1 to 9999

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	heldRows   = 1000     // rows that say of which types the columns are
-	sentBytes  = 1 << 20  // of the values of rows that go to the encoder together
-	groupBytes = 64 << 20 // of the values of a row group
-	groupRows  = 1 << 20  // of a row group
+	heldRows   = 1000     // rows from which the types of the columns are found
+	sentBytes  = 1 << 20  // bytes of values that go to the encoder at once
+	groupBytes = 64 << 20 // bytes of values in a row group
+	groupRows  = 1 << 20  // rows in a row group
 )
 
-// file writes a Parquet file. Columns have the types of their values, which are found from
-// the first rows: these are held until then. Fingerprints are strings, fields JSON, and all columns
-// may be null. Rows are encoded in a goroutine while more of them are collected.
+// file writes a Parquet file. The types of columns follow from the values of the first rows, which
+// are held until then. Fingerprints are strings, fields JSON, and all columns may be null. A
+// goroutine encodes rows while more rows are collected.
 type file struct {
 	w       io.Writer
 	columns []string
@@ -34,16 +34,16 @@ type file struct {
 	held    [][]any
 	types   []reflect.Type
 	out     *pq.GenericWriter[any] // nil while rows are held
-	rows    []pq.Row               // to be sent
-	bytes   int                    // of the values of rows
-	encoded chan error             // the outcome of the encode that runs, nil if none does
-	size    int                    // of the values of the row group, of which encode takes care
-	inGroup int                    // rows of it
+	rows    []pq.Row               // to be sent to the encoder
+	bytes   int                    // bytes of values in rows
+	encoded chan error             // result of the running encode, or nil if none runs
+	size    int                    // bytes of values in the row group; only encode uses it
+	inGroup int                    // rows in the row group; only encode uses it
 	err     error
 }
 
-// New returns what writes rows of some columns. like has a value of the type of each column, or is
-// nil.
+// New returns an encoder of rows with the given columns. like has a value of the type of each
+// column, or is nil.
 func New(w io.Writer, columns []string, like []any) output.Encoder {
 	return &file{w: w, columns: columns, like: like}
 }
@@ -62,7 +62,7 @@ func (f *file) Row(values []any) error {
 	return f.err
 }
 
-// End ends the file, unless a row could not be written.
+// End ends the file, unless writing a row has failed.
 func (f *file) End() error {
 	if f.err == nil && f.out == nil {
 		f.err = f.start()
@@ -89,8 +89,8 @@ var (
 	jsonType   = reflect.TypeFor[json.RawMessage]()
 )
 
-// usual returns the type of a column that has no values, so that an empty result has the columns of
-// others.
+// usual returns the type of a column without values, so that an empty result has the same columns
+// as other results.
 func usual(column string) reflect.Type {
 	switch column {
 	case "distance", "cluster", "count":
@@ -107,7 +107,7 @@ func usual(column string) reflect.Type {
 	return stringType
 }
 
-// typeOf returns the type of the column of a value; nil for no value.
+// typeOf returns the type of the column for a value; nil for no value.
 func typeOf(v any) reflect.Type {
 	switch v := v.(type) {
 	case nil:
@@ -129,7 +129,7 @@ func typeOf(v any) reflect.Type {
 	return stringType
 }
 
-// start begins the file, and writes what was held.
+// start begins the file, and writes the held rows.
 func (f *file) start() error {
 	for i := range f.columns {
 		var t reflect.Type
@@ -167,7 +167,7 @@ func (f *file) start() error {
 	return nil
 }
 
-// schema returns the schema of a struct with a field for each column, which keeps their order.
+// schema returns the schema of a struct with a field for each column, in the order of the columns.
 func (f *file) schema() (*pq.Schema, error) {
 	var fields []reflect.StructField
 	for i, name := range f.columns {
@@ -188,7 +188,7 @@ func (f *file) schema() (*pq.Schema, error) {
 	return pq.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface()), nil
 }
 
-// write has a row written to the file.
+// write adds a row to the file.
 func (f *file) write(values []any) error {
 	row := make(pq.Row, 0, len(values))
 	for i, v := range values {
@@ -208,7 +208,8 @@ func (f *file) write(values []any) error {
 	return f.send()
 }
 
-// send has the rows encoded that have been written, after those before.
+// send passes the collected rows to a goroutine that encodes them, after waiting for the previous
+// rows.
 func (f *file) send() error {
 	if err := f.Wait(); err != nil {
 		return err
@@ -219,7 +220,7 @@ func (f *file) send() error {
 	return nil
 }
 
-// Wait waits until rows that were sent are encoded. Only then may others write to the file.
+// Wait waits until the rows that were sent are encoded. Only then may others write to the file.
 func (f *file) Wait() error {
 	if f.encoded == nil {
 		return nil
@@ -229,7 +230,7 @@ func (f *file) Wait() error {
 	return err
 }
 
-// encode encodes rows, whose values have the given number of bytes.
+// encode encodes rows whose values have the given number of bytes.
 func (f *file) encode(rows []pq.Row, bytes int) error {
 	if _, err := f.out.WriteRows(rows); err != nil {
 		return err

@@ -19,7 +19,7 @@ var options = output.Options{Format: output.Parquet, Parquet: New}
 
 var parquetColumns = []string{"id", "distance", "score", "exact", "time", "fields", "n", "mixed", "b a"}
 
-// randomCell returns a random value for a column, now and then none.
+// randomCell returns a random value for a column, sometimes nil.
 func randomCell(r *rand.Rand, column int) any {
 	if r.IntN(5) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func randomCell(r *rand.Rand, column int) any {
 	return strings.Repeat("é", r.IntN(5))
 }
 
-// asRead writes a value as it should be read.
+// asRead returns a value as a reader should get it.
 func asRead(v any, column int) string {
 	switch v := v.(type) {
 	case nil:
@@ -62,7 +62,7 @@ func asRead(v any, column int) string {
 	return fmt.Sprint(v)
 }
 
-// TestParquetRows reads what was written, of any number of rows.
+// TestParquetRows writes any number of rows and reads them again.
 func TestParquetRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 3, heldRows - 1, heldRows, 3 * heldRows} {

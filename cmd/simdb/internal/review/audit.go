@@ -19,18 +19,18 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// An audit is read twice: first for the weakest edge of each cluster, then for the rows of those
-// that are picked. Then the inputs are read for the texts of these rows.
+// An audit is read twice: first for the weakest edge of each cluster, then for the rows of the
+// picked clusters. Then the inputs are read for the texts of these rows.
 
 // auditHead is the first line of an audit.
 type auditHead struct {
 	Version    string `json:"simdb"`
 	Parameters struct {
 		dedup.Measures
-		NoVerify bool   `json:"no_verify"` // of match
-		Level    string `json:"level"`     // of dedup --level
-		Reading  string `json:"reading"`   // flags of how texts are read
-		Database string `json:"database"`  // of match: where keepers are
+		NoVerify bool   `json:"no_verify"` // from match
+		Level    string `json:"level"`     // from dedup --level
+		Reading  string `json:"reading"`   // flags about how texts are read
+		Database string `json:"database"`  // from match: the database with the keepers
 	} `json:"parameters"`
 	Inputs []dedup.AuditInput `json:"inputs"`
 }
@@ -87,7 +87,8 @@ func (j *job) audit() error {
 	return j.addPictures(clusters, images)
 }
 
-// readStored reads the texts of documents that are in databases. One that cannot be opened is told.
+// readStored reads the texts of documents that are in databases. It reports a database that it
+// cannot open.
 func (j *job) readStored(clusters []Cluster) error {
 	stored := map[string][]*Doc{}
 	for i := range clusters {
@@ -120,7 +121,7 @@ func (j *job) readDocs(path string, docs []*Doc) (err error) {
 	return nil
 }
 
-// docs are the keeper and the members.
+// docs returns the keeper and the members.
 func (c *Cluster) docs() []*Doc {
 	all := []*Doc{&c.Keeper}
 	for i := range c.Members {
@@ -129,7 +130,7 @@ func (c *Cluster) docs() []*Doc {
 	return all
 }
 
-// maxAuditLine is the length of the longest line of an audit, of which ids are the most.
+// maxAuditLine limits the length of a line of an audit, which consists mostly of ids.
 const maxAuditLine = 64 << 20
 
 // eachLine calls f for every line of the audit.
@@ -172,8 +173,8 @@ func (j *job) readHead() (h auditHead, err error) {
 	return h, err
 }
 
-// eachRow calls f for every row of the audit about a near-duplicate. Where the audit has no
-// clusters, as that of match, documents with one keeper are a cluster.
+// eachRow calls f for every row of the audit about a near-duplicate. If the audit has no clusters,
+// as with match, documents with the same keeper are a cluster.
 func (j *job) eachRow(f func(r *dedup.AuditRow)) error {
 	return j.eachLine(func(n int64, line []byte) error {
 		if n == 1 {
@@ -199,7 +200,7 @@ func (j *job) eachRow(f func(r *dedup.AuditRow)) error {
 	})
 }
 
-// distance is the distance of a row as the page has it.
+// distance converts the distance of a row for the page.
 func distance(r *dedup.AuditRow) *int {
 	if r.Distance == nil {
 		return nil
@@ -207,9 +208,9 @@ func distance(r *dedup.AuditRow) *int {
 	return new(int(*r.Distance))
 }
 
-// worst returns the numbers of the clusters with the weakest edges, as many as are shown.
+// worst returns the numbers of the clusters with the weakest edges, as many as the page shows.
 func (j *job) worst() (map[uint32]bool, error) {
-	worst := map[uint32]edge{} // of each cluster; the keeper stands for the document
+	worst := map[uint32]edge{} // weakest edge of each cluster; its doc names the keeper
 	size := map[uint32]int64{}
 	err := j.eachRow(func(r *dedup.AuditRow) {
 		e := edge{riskOf(r.Score, distance(r)), Doc{ID: *r.Keeper}}
@@ -235,7 +236,7 @@ func (j *job) worst() (map[uint32]bool, error) {
 	return picked, nil
 }
 
-// pickRows collects the rows of the clusters that are shown.
+// pickRows collects the rows of the clusters that the page shows.
 func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
 	groups := map[uint32]*group{}
 	err := j.eachRow(func(r *dedup.AuditRow) {
@@ -267,7 +268,7 @@ func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
 	return err
 }
 
-// setPlace notes where a document stands: in a file, or in a database, which has no lines.
+// setPlace sets where a document is: at a line of a file, or in a database if line is 0.
 func (d *Doc) setPlace(file string, line records.Position) {
 	if line == 0 {
 		d.stored = file
@@ -277,7 +278,8 @@ func (d *Doc) setPlace(file string, line records.Position) {
 	d.Place = fmt.Sprintf("%s:%d", file, line)
 }
 
-// readTexts reads the texts of documents where they stand. What is not found has a note.
+// readTexts reads the texts of documents at their places. A document whose text is not found gets a
+// note.
 func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 	byFile := map[string]map[records.Position][]*Doc{}
 	for at, docs := range want {
@@ -326,7 +328,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 	return nil
 }
 
-// compareDigest tells if a file is not what the audit was written of.
+// compareDigest reports if a file has changed since the audit was written.
 func (j *job) compareDigest(file, digest string) error {
 	now, err := dedup.Digest(j.a.Context(), records.PathOf(file))
 	if err == nil && *now.XXH3 != digest {
@@ -335,7 +337,7 @@ func (j *job) compareDigest(file, digest string) error {
 	return err
 }
 
-// readFile reads the texts of documents of one file; found is false if some are not there.
+// readFile reads the texts of documents of one file; found is false if some are missing.
 func (j *job) readFile(file string, want map[records.Position][]*Doc, whole bool) (found bool, err error) {
 	left := 0
 	for _, docs := range want {

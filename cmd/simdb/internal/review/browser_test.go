@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// browser is a headless Chromium that a test drives by the DevTools protocol, over two pipes:
-// messages are JSON objects, each with a zero byte after it.
+// browser is a headless Chromium that a test controls by the DevTools protocol, over two pipes.
+// Messages are JSON objects, each followed by a zero byte.
 type browser struct {
-	T       testing.TB // of the test that uses it now
+	T       testing.TB // the test that uses it now
 	to      io.Writer
 	session string
 	mu      sync.Mutex
 	next    int
 	answers map[int]chan answer
 	ended   chan struct{} // closed once the browser has closed its pipe
-	errors  []string      // uncaught exceptions, and what the console and the security policy report
+	errors  []string      // uncaught exceptions, and reports of the console and the security policy
 }
 
 type answer struct {
@@ -32,7 +32,7 @@ type answer struct {
 	Error  *struct{ Message string }
 }
 
-// newBrowser starts a browser with an empty page. The test is skipped where there is none.
+// newBrowser starts a browser with an empty page. It skips the test if there is no browser.
 func newBrowser(t testing.TB) *browser {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -88,7 +88,7 @@ func newBrowser(t testing.TB) *browser {
 	return b
 }
 
-// Busy is how much processor time the page has taken since it was opened.
+// Busy returns the processor time that the page has used since it was opened.
 func (b *browser) Busy() time.Duration {
 	b.T.Helper()
 	var r struct {
@@ -107,7 +107,7 @@ func (b *browser) Busy() time.Duration {
 	return 0
 }
 
-// listen takes answers and events until the browser ends.
+// listen receives answers and events until the browser ends.
 func (b *browser) listen(from io.Reader) {
 	r := bufio.NewReader(from)
 	for {
@@ -138,7 +138,7 @@ func (b *browser) listen(from io.Reader) {
 	}
 }
 
-// send sends a command and returns where its answer will be.
+// send sends a command. Its answer arrives on the returned channel.
 func (b *browser) send(method string, params any) chan answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,7 +180,7 @@ func (b *browser) Call(method string, params, result any) {
 	}
 }
 
-// Eval evaluates an expression in the page; what it returns is written as JSON.
+// Eval evaluates an expression in the page, and returns the result as JSON.
 func (b *browser) Eval(expression string) string {
 	b.T.Helper()
 	var r struct {
@@ -202,7 +202,7 @@ func (b *browser) Want(expression string) {
 	}
 }
 
-// Open loads a file and returns how long it took until the page was laid out and drawn.
+// Open loads a file and returns the time until the page was laid out and drawn.
 func (b *browser) Open(path string) time.Duration {
 	b.T.Helper()
 	start := time.Now()
@@ -227,7 +227,8 @@ func (b *browser) Press(keys ...string) {
 	}
 }
 
-// Use has the browser report to a test. At its end the test fails if the browser has complained.
+// Use makes the browser report to a test. At its end, the test fails if the browser has reported
+// errors.
 func (b *browser) Use(t testing.TB) {
 	before := b.T
 	b.T, b.errors = t, nil
@@ -240,13 +241,13 @@ func (b *browser) Use(t testing.TB) {
 	})
 }
 
-// Size gives the page the size of a screen.
+// Size sets the size of the screen.
 func (b *browser) Size(width, height int) {
 	b.T.Helper()
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
 }
 
-// Screenshot leaves a picture of the page in the folder that SIMDB_SCREENSHOTS names, if it does.
+// Screenshot writes a picture of the page to the folder that SIMDB_SCREENSHOTS names, if it is set.
 func (b *browser) Screenshot(name string, width, height int, scheme string) {
 	b.T.Helper()
 	dir := os.Getenv("SIMDB_SCREENSHOTS")

@@ -1,5 +1,5 @@
 // Package review is the command `simdb review`: it writes a page, one HTML file, on which a person
-// decides which near-duplicates are dropped.
+// decides which near-duplicates to drop.
 //
 //	run.go      a run
 //	command.go  the flags, and the state of a run
@@ -8,14 +8,14 @@
 //	pick.go     the clusters with the weakest edges
 //	pictures.go the pictures that ids name, and the bits of fingerprints
 //	overview.go the charts of all clusters
-//	page.go     the page: page.html, page.css and page.js, and what package webpage has
+//	page.go     the page: page.html, page.css and page.js, and the parts of package webpage
 //
-// The page shows texts that nobody has checked, so it makes markup of none: documents are JSON in a
-// script element of the type application/json, with <, > and & escaped, and the script sets
-// textContent alone. A content security policy permits that script and that style by their hashes
-// and nothing else: no address can be loaded or sent to, and files only if documents are pictures.
-// The browser holds all texts, at most 64 MiB, lays out one pair at a time, and compares its words
-// by Myers' algorithm.
+// The page shows texts that nobody has checked, so it never treats them as markup: documents are
+// JSON in a script element of the type application/json, with <, > and & escaped, and the script
+// only sets textContent. A content security policy permits only that script and that style, by
+// their hashes: the page cannot load from or send to any address, and may load files only if
+// documents are pictures. The browser holds all texts, at most 64 MiB, lays out one pair at a time,
+// and compares its words by Myers' algorithm.
 package review
 
 import (
@@ -43,7 +43,7 @@ type Command struct {
 	app.PageInputFlags
 }
 
-// Validate checks what depends on each other.
+// Validate checks flags that depend on each other.
 func (c *Command) Validate() error {
 	if c.OfFiles() || len(c.Exclude) > 0 || c.Hidden {
 		return errors.New("--files, --images, --exclude and --hidden are for dedup: its audit says which files were read")
@@ -59,23 +59,23 @@ type job struct {
 	pick  picker
 	page  Page
 	tally tally
-	room  int64 // for texts on the page, in bytes
+	room  int64 // bytes that remain for texts on the page
 
-	keepers map[string]uint32 // numbers of clusters by the keeper, of an audit without numbers
+	keepers map[string]uint32 // for an audit without cluster numbers: numbers by keeper
 }
 
-// The page has room for texts of pageBytes, and of a document for docBytes.
+// The page holds at most pageBytes of texts, and at most docBytes of one document.
 const (
 	pageBytes = 64 << 20
 	docBytes  = 1 << 20
 )
 
-// notice adds a line to what is said above the clusters.
+// notice adds a line to the notices above the clusters.
 func (j *job) notice(format string, args ...any) {
 	j.page.Notices = append(j.page.Notices, fmt.Sprintf(format, args...))
 }
 
-// setText gives a document its text, of which the page takes the beginning if it is long.
+// setText sets the text of a document. The page shows only the beginning of a long text.
 func (j *job) setText(d *Doc, text string) {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if begin := beginning(text, docBytes); begin != text {
@@ -86,8 +86,8 @@ func (j *job) setText(d *Doc, text string) {
 	d.Text = &text
 }
 
-// tellLeftOut leaves out the clusters from number n on, for which the page has no room, and tells
-// what it shows of all.
+// tellLeftOut leaves out the clusters from number n on, for which the page has no space. It says
+// what part of all clusters the page shows.
 func (j *job) tellLeftOut(clusters []Cluster, n int) {
 	j.page.Clusters = clusters[:n]
 	if left := j.pick.clusters - int64(n); left > 0 {

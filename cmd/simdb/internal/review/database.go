@@ -71,7 +71,7 @@ func (j *job) pickStars(s *inputs.Stored, by engine.Criterion) error {
 	return nil
 }
 
-// fill gets the documents of the clusters that are picked.
+// fill reads the documents of the picked clusters.
 func (j *job) fill(s *inputs.Stored) error {
 	clusters, n := j.pick.picked(), 0
 	for ; n < len(clusters) && j.room > 0; n++ {
@@ -90,13 +90,13 @@ func (j *job) fill(s *inputs.Stored) error {
 	return j.addPictures(clusters[:n], app.InputFlags{})
 }
 
-// maxFields is how many bytes of a document's fields the page shows.
+// maxFields is the number of bytes of a document's fields that the page shows.
 const maxFields = 300
 
-// get sets the text of a document, and what the page says of its fields.
+// get sets the text of a document, and the part of its fields that the page shows.
 func (j *job) get(ctx context.Context, s *inputs.Stored, d *Doc) error {
 	doc, err := s.Get(ctx, d.ID)
-	if errors.Is(err, engine.ErrNotFound) { // it has expired since
+	if errors.Is(err, engine.ErrNotFound) { // it has expired
 		d.Note = "It has expired."
 		return nil
 	}

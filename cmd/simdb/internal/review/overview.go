@@ -11,18 +11,18 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// tally counts the pairs of all clusters, by how alike they are, and the clusters by size.
+// tally counts the pairs of all clusters by similarity, and the clusters by size.
 type tally struct {
-	scores, distances map[int]int64 // scores in steps of a scoreSteps-th
+	scores, distances map[int]int64 // scores in units of 1/scoreSteps
 	sizes             map[int64]float64
 }
 
 func newTally() tally { return tally{map[int]int64{}, map[int]int64{}, map[int64]float64{}} }
 
-// scoreSteps are how many bars scores from 0 to 1 have.
+// scoreSteps is the number of bars for scores from 0 to 1.
 const scoreSteps = 50
 
-// add counts a member and its keeper.
+// add counts the pair of a member and its keeper.
 func (t *tally) add(score *float64, distance *int) {
 	switch {
 	case score != nil:
@@ -32,7 +32,7 @@ func (t *tally) add(score *float64, distance *int) {
 	}
 }
 
-// plots draws what was counted, and the clusters of the page.
+// plots draws the counts, and the clusters of the page.
 func (t *tally) plots(clusters []Cluster) []webpage.Plot {
 	counts, steps, what := t.scores, float64(scoreSteps), "score"
 	if len(counts) == 0 {
@@ -52,7 +52,7 @@ func (t *tally) plots(clusters []Cluster) []webpage.Plot {
 			bar.Tip += fmt.Sprintf(" to %g", bar.To)
 		}
 		if bar.To == 1 && steps > 1 {
-			bar.To = 1.0001 // 1 itself is in the last bar
+			bar.To = 1.0001 // the last bar includes 1
 		}
 		pairs.Bars = append(pairs.Bars, bar)
 		pairs.Y.To = max(pairs.Y.To, bar.Value)
@@ -61,7 +61,8 @@ func (t *tally) plots(clusters []Cluster) []webpage.Plot {
 	return []webpage.Plot{pairs, weakest(clusters, axis), webpage.Sizes("Clusters by size", t.sizes)}
 }
 
-// weakest draws the clusters of the page: a dot for those of a size whose weakest edges are alike.
+// weakest draws the clusters of the page: one dot for clusters of the same size with similar
+// weakest edges.
 func weakest(clusters []Cluster, axis webpage.Axis) webpage.Plot {
 	p := webpage.Plot{Title: "Clusters of this page: documents, by their weakest edge", X: axis, Y: webpage.Axis{From: 1, To: 10, Log: true}}
 	type place struct{ edge, size int64 }

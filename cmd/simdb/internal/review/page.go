@@ -14,29 +14,30 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Page is what the page shows. Clusters are written as JSON: what comes from documents is data of
+// Page is the content of the page. Clusters are written as JSON: values from documents are data of
 // the script, never markup.
 type Page struct {
-	Source    string         // what is reviewed, as the user named it
+	Source    string         // what is reviewed, in the user's words
 	Criterion string         // in words
-	Notices   []string       // what is left out or was not found
-	Overview  []webpage.Plot // of all clusters, also those that are not on the page
+	Notices   []string       // what was left out or not found
+	Overview  []webpage.Plot // charts of all clusters, including those that are not on the page
 	Clusters  []Cluster
 }
 
-// Cluster is a cluster on the page: its keeper and those members that are least like it.
+// Cluster is a cluster on the page: its keeper and the members that are least similar to it.
 type Cluster struct {
-	Size    int64 `json:"size"` // documents in the cluster, also those that are not on the page
+	Size    int64 `json:"size"` // documents in the cluster, including those that are not on the page
 	Keeper  Doc   `json:"keeper"`
 	Members []Doc `json:"members"`
 }
 
-// Doc is a document on the page. Score and Distance are to the keeper, nil where they do not apply.
+// Doc is a document on the page. Score and Distance compare it with the keeper; they are nil if
+// they do not apply.
 type Doc struct {
 	ID       string   `json:"id"`
-	Text     *string  `json:"text,omitempty"`    // nil where it is not known; Note says why
-	Picture  string   `json:"picture,omitempty"` // where its file is, as a path from the page's folder
-	Bits     []string `json:"bits,omitempty"`    // its fingerprints in hexadecimal, where there is no text
+	Text     *string  `json:"text,omitempty"`    // nil if it is unknown; Note says why
+	Picture  string   `json:"picture,omitempty"` // path of its file from the page's folder
+	Bits     []string `json:"bits,omitempty"`    // its fingerprints in hexadecimal, if it has no text
 	Note     string   `json:"note,omitempty"`
 	Place    string   `json:"place,omitempty"` // file and line, or fields
 	Score    *float64 `json:"score,omitempty"`
@@ -44,9 +45,9 @@ type Doc struct {
 	Exact    *bool    `json:"exact,omitempty"`
 	Rule     string   `json:"rule,omitempty"`
 
-	at      place  // of an audit
-	stored  string // of an audit: the database that has it
-	cluster uint32 // of an audit, while clusters are picked
+	at      place  // from an audit
+	stored  string // from an audit: the database that has the document
+	cluster uint32 // from an audit, while clusters are picked
 }
 
 //go:embed page.html
@@ -60,15 +61,16 @@ var pageJS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// Write writes the page: one file that loads nothing but pictures that documents are. Its policy
-// permits this script and this style alone, by their hashes, and files if there are pictures. In
-// the data <, > and & are escaped, so that no text ends the element that they are in.
+// Write writes the page: a single file that loads nothing but the pictures of documents. Its
+// content security policy permits only this script and this style, by their hashes, and files if
+// there are pictures. <, > and & in the data are escaped, so that no text ends the element that
+// contains it.
 func (p *Page) Write(w io.Writer) error {
 	clusters, err := json.Marshal(p.Clusters)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(clusters) // names what the browser remembers
+	sum := sha256.Sum256(clusters) // identifies what the browser remembers
 	data := fmt.Sprintf(`{"key":"%x","clusters":%s}`, sum[:8], clusters)
 	return webpage.Write(w, pageTemplate, map[string]any{
 		"Page":     p,
@@ -81,13 +83,13 @@ func (c Cluster) hasPicture() bool {
 	return slices.ContainsFunc(c.docs(), func(d *Doc) bool { return d.Picture != "" })
 }
 
-// place is where the text of documents on the page stands.
+// place is the place of a document's text in a file.
 type place struct {
 	file string
 	line records.Position
 }
 
-// beginning returns a text of at most that many bytes, which ends with a character.
+// beginning returns at most most bytes of the beginning of a text, and does not split a character.
 func beginning(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// hostile are texts and ids that would break out of a page that made markup of them.
+// hostile are texts and ids that would break out of a page that treated them as markup.
 var hostile = []string{
 	`<script>window.pwned = 1</script>`,
 	`</script><script>window.pwned = 1</script>`,
@@ -66,8 +66,8 @@ func written(t testing.TB, p *Page) (path string, page []byte) {
 	return path, b.Bytes()
 }
 
-// TestPageStructure writes a page of hostile texts. It has the elements of the template and no
-// others, its policy permits the script and the style that are in it, and its data are those given.
+// TestPageStructure writes a page of hostile texts. It must have exactly the elements of the
+// template, its policy must permit its script and style, and its data must equal the input.
 func TestPageStructure(t *testing.T) {
 	_, page := written(t, hostilePage())
 	tags := func(page []byte) (all []string) {
@@ -120,7 +120,7 @@ func TestPageStructure(t *testing.T) {
 	}
 }
 
-// TestLongText cuts a text between characters and says so.
+// TestLongText checks that a text is cut between characters, with a note.
 func TestLongText(t *testing.T) {
 	for pad := range 4 {
 		d := doc("a", strings.Repeat("x", pad)+strings.Repeat("\U0001F600", docBytes/4+9), 1)
@@ -130,7 +130,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// manyPage has n clusters of three documents of a few hundred words.
+// manyPage returns a page with n clusters of three documents of a few hundred words.
 func manyPage(n int) *Page {
 	p := &Page{Source: "many", Criterion: "Near-duplicates: at least 80 % of their shingles are common."}
 	words := strings.Fields(strings.Repeat("the quick brown fox jumps over the lazy dog and runs away from it ", 20))
@@ -150,7 +150,7 @@ func manyPage(n int) *Page {
 	return p
 }
 
-// TestInBrowser reviews pages in Chromium. With SIMDB_SCREENSHOTS=DIR it leaves pictures there.
+// TestInBrowser reviews pages in Chromium. With SIMDB_SCREENSHOTS=DIR it writes screenshots there.
 func TestInBrowser(t *testing.T) {
 	b := newBrowser(t)
 	downloads := t.TempDir()
@@ -165,7 +165,7 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
-// browseHostile looks at every pair of hostile texts: they are shown as text, and nothing runs.
+// browseHostile views every pair of hostile texts: they must appear as text, and nothing may run.
 func browseHostile(t *testing.T, b *browser, _ string) {
 	path, _ := written(t, hostilePage())
 	b.Open(path)
@@ -181,7 +181,7 @@ func browseHostile(t *testing.T, b *browser, _ string) {
 	b.Screenshot("hostile", 1280, 900, "light")
 }
 
-// browsePictures looks at pictures beside the page, whatever their names, side by side.
+// browsePictures views pictures beside the page, whatever their names, side by side.
 func browsePictures(t *testing.T, b *browser, _ string) {
 	names := []string{"plain.png", "a b#c?d%20&<i>.png", "javascript:x.png", "ä\\xffö.png"}
 	var p Page
@@ -246,7 +246,7 @@ func browseDecisions(t *testing.T, b *browser, downloads string) {
 	b.Eval(`$("help").close()`)
 	b.Press("/")
 	b.Want(`document.activeElement === $("find")`)
-	b.Press("1") // goes into the field
+	b.Press("1") // typed into the field
 	b.Want(`pairs[3].decision === "" && $("find").value === "1"`)
 	b.Press("Escape")
 	b.Eval(`$("find").value = "member-0004"; filter()`)
@@ -274,7 +274,7 @@ func browseDecisions(t *testing.T, b *browser, downloads string) {
 
 // browseOverview clicks through the charts, at two sizes of a window.
 func browseOverview(t *testing.T, b *browser, _ string) {
-	p := manyPage(5) // weakest edges and members: 0.85, 0.9
+	p := manyPage(5) // risks of weakest edges and scores of members: 0.85, 0.9
 	p.Clusters[3].Size = 40
 	counted := newTally()
 	for i := range p.Clusters {
@@ -295,7 +295,7 @@ func browseOverview(t *testing.T, b *browser, _ string) {
 	}
 	click("[data-show='3']")
 	b.Want(`at === 6 && document.querySelectorAll(".dot.now").length === 1 && document.querySelector(".dot.now").dataset.show === "3"`)
-	click("[data-show='0 1 2 4']") // the next of four, and then from the beginning
+	click("[data-show='0 1 2 4']") // the next of four; after the last, the first
 	b.Want(`at === 8`)
 	click("[data-show='0 1 2 4']")
 	b.Want(`at === 0`)
@@ -303,7 +303,7 @@ func browseOverview(t *testing.T, b *browser, _ string) {
 	b.Want(`at === 1`)
 	b.Eval(`$("find").value = "member-0004"; filter()`)
 	b.Want(`at === 8`)
-	click("[data-show='0 1 2 4']") // of those that the filter hides
+	click("[data-show='0 1 2 4']") // among those that the filter hides
 	b.Want(`at === 0 && $("find").value === "" && shown.length === 10`)
 	b.Screenshot("overview", 1280, 900, "light")
 	b.Size(390, 740)
@@ -314,20 +314,20 @@ func browseOverview(t *testing.T, b *browser, _ string) {
 	b.Call("Emulation.clearDeviceMetricsOverride", nil, nil)
 }
 
-// browseMany opens a page of a thousand clusters, which takes at most a second.
+// browseMany opens a page of a thousand clusters, which must not need more than a second.
 func browseMany(t *testing.T, b *browser, _ string) {
 	path, _ := written(t, manyPage(1000))
 	took := b.Open(path)
 	busy := b.Busy()
 	t.Logf("1,000 clusters are on the screen after %v, %v of processor time", took, busy)
-	if busy > time.Second { // others may have the processors, so the time that passes says little
+	if busy > time.Second { // CPU time, because other processes may delay the page
 		t.Errorf("the page takes %v of processor time to open", busy)
 	}
 	b.Want(`$("list").children.length === 1000`)
 	b.Want(`document.querySelectorAll("del, ins").length > 0`)
 }
 
-// browseLong shows lines of a megabyte: a part of them at first, and more on demand.
+// browseLong views lines of a megabyte: the page shows a part at first, and more on demand.
 func browseLong(t *testing.T, b *browser, _ string) {
 	line := strings.Repeat("a line without end ", docBytes/19)
 	other := strings.Repeat("one line without an end ", docBytes/24)
@@ -355,7 +355,7 @@ func browseLong(t *testing.T, b *browser, _ string) {
 	}
 }
 
-// browseNarrow looks at a page on a phone.
+// browseNarrow views a page on a phone.
 func browseNarrow(t *testing.T, b *browser, _ string) {
 	p := manyPage(3)
 	p.Clusters[0].Keeper.ID = strings.Repeat("long-id-", 60)

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// risk is how unlike two documents are: the greater, the sooner they are reviewed.
+// risk says how dissimilar two documents are. Greater risks are reviewed first.
 type risk float64
 
-// riskOf is 1 less the similarity of texts where there is one, else the share of differing bits.
+// riskOf returns 1 minus the similarity of the texts if it is known, or else the distance divided
+// by 64.
 func riskOf(score *float64, distance *int) risk {
 	switch {
 	case score != nil:
@@ -19,7 +20,7 @@ func riskOf(score *float64, distance *int) risk {
 	return 1
 }
 
-// edge is a member of a cluster, as an order of risks needs it.
+// edge is a member of a cluster with its risk.
 type edge struct {
 	risk risk
 	doc  Doc
@@ -30,14 +31,14 @@ func compareEdges(a, b edge) int {
 	return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(a.doc.ID, b.doc.ID))
 }
 
-// group is a cluster while those to review are picked.
+// group is a cluster during the picking.
 type group struct {
 	keeper  Doc
-	members []edge // the weakest ones
+	members []edge // the members with the weakest edges
 	size    int64
 }
 
-// add adds a member; of many those with the weakest edges stay.
+// add adds a member. If there are many, the members with the weakest edges stay.
 func (g *group) add(e edge, most int) {
 	g.size++
 	if g.members = append(g.members, e); len(g.members) >= 2*most {
@@ -45,7 +46,7 @@ func (g *group) add(e edge, most int) {
 	}
 }
 
-// cut leaves the weakest edges, in order.
+// cut retains the weakest edges, in order.
 func (g *group) cut(most int) {
 	slices.SortFunc(g.members, compareEdges)
 	g.members = g.members[:min(len(g.members), most)]
@@ -53,10 +54,10 @@ func (g *group) cut(most int) {
 
 // picker picks the clusters with the weakest edges.
 type picker struct {
-	limit    int // clusters
-	members  int // of each
+	limit    int // number of clusters
+	members  int // number of members per cluster
 	groups   []group
-	clusters int64 // of all that were added
+	clusters int64 // number of all clusters added
 	cut      bool  // a cluster has more members than are picked
 }
 
@@ -69,7 +70,8 @@ func (p *picker) add(g group) {
 	}
 }
 
-// sort leaves the clusters with the weakest edges, in order; of equal ones the largest is first.
+// sort retains the clusters with the weakest edges, in order. Among equal edges, the largest
+// cluster is first.
 func (p *picker) sort() {
 	slices.SortFunc(p.groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(b.members[0].risk, a.members[0].risk), cmp.Compare(b.size, a.size), cmp.Compare(a.keeper.ID, b.keeper.ID))

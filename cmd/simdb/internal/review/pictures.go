@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// images returns the flags of a run on pictures, with nil Images of any other.
+// images returns the flags of a run on pictures. Images is nil if the run was not on pictures.
 func (h *auditHead) images() (f app.InputFlags) {
 	words := strings.Fields(h.Parameters.Reading)
 	for i, word := range words[:max(len(words)-1, 0)] {
@@ -33,8 +33,8 @@ func (h *auditHead) images() (f app.InputFlags) {
 	return f
 }
 
-// addPictures finds the pictures of documents without text, whose ids are their paths. Of a run on
-// pictures it hashes them.
+// addPictures finds the pictures of documents without text, whose ids are their paths. It hashes
+// them if the run was on pictures.
 func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 	var paths []string
 	byPath := map[string][]*Doc{}
@@ -81,7 +81,7 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 	})
 }
 
-// setBits notes the fingerprints of a document.
+// setBits sets the fingerprints of a document.
 func (d *Doc) setBits(doc *engine.Doc) {
 	d.Bits = nil
 	for _, words := range slices.Insert(slices.Clone(doc.Fingerprints), 0, doc.Words()) {
@@ -95,7 +95,7 @@ func (d *Doc) setBits(doc *engine.Doc) {
 	}
 }
 
-// pictureAt is the path of a file from the folder of the page, as a link; "" if there is none.
+// pictureAt returns the path of a file from the folder of the page, as a link; "" if there is none.
 func (j *job) pictureAt(shown string) string {
 	folder, err := filepath.Abs(filepath.Dir(j.c.Output))
 	file, err2 := filepath.Abs(records.PathOf(shown))

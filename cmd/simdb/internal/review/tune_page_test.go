@@ -38,8 +38,8 @@ func tuneReport(scored bool) *tuning.Report {
 	return report
 }
 
-// TestTuneInBrowser looks at pages of tune in Chromium: words that differ are marked, and nothing is wider than
-// the screen.
+// TestTuneInBrowser views pages of tune in Chromium: differing words must be marked, and nothing
+// may be wider than the screen.
 func TestTuneInBrowser(t *testing.T) {
 	b := newBrowser(t)
 	for _, scored := range []bool{true, false} {

@@ -14,12 +14,12 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// Chart is how a report is written for a terminal.
+// Chart says how to write a report for a terminal.
 type Chart struct {
 	Width int                   // columns; 0 means 80
 	Color bool                  // bars are coloured
-	Clean func(s string) string // makes a text safe for a terminal, and one line
-	K     int                   // the distance that is proposed where there are no scores
+	Clean func(s string) string // makes a text safe for a terminal, and puts it on one line
+	K     int                   // distance to propose if there are no scores
 }
 
 // WriteText writes the report.
@@ -43,7 +43,7 @@ func (r *Report) WriteText(w io.Writer, c Chart, pairs []*tune.Pair) error {
 	return err
 }
 
-// Criterion is the flag that is proposed.
+// Criterion returns the proposed flag.
 func (r *Report) Criterion(k int) string {
 	if r.Scored {
 		return fmt.Sprintf("--jaccard %g", r.Threshold())
@@ -51,7 +51,7 @@ func (r *Report) Criterion(k int) string {
 	return fmt.Sprintf("--near %d", r.Bits(k))
 }
 
-// Advice says what the proposed threshold does.
+// Advice describes the effect of the proposed threshold.
 func (r *Report) Advice(k int) string {
 	removes := r.Near(min(k, tune.MaxDistance)).Removes
 	if r.Scored {
@@ -60,7 +60,7 @@ func (r *Report) Advice(k int) string {
 	return fmt.Sprintf("%s removes about %s of the documents:", r.Criterion(k), removes.Percent())
 }
 
-// kind says what the scores are.
+// kind describes the scores.
 const kind = "Jaccard similarity, from the texts"
 
 // scores writes the distribution of scores, and what each threshold removes.
@@ -102,7 +102,7 @@ func (r *Report) bitChart(b *strings.Builder, c Chart) {
 	}
 }
 
-// bar returns a bar of n out of most, as wide as room.
+// bar returns a bar of n out of most, at most room columns wide.
 func (c Chart) bar(n, most float64, room int) string {
 	eighths := 0
 	if most > 0 {
@@ -129,7 +129,7 @@ func (r *Report) relations(b *strings.Builder) {
 	}
 }
 
-// percent is a share, which may be that of nothing.
+// percent writes a share; it is NaN if there was nothing to divide.
 func percent(share float64) string {
 	if math.IsNaN(share) {
 		return "-"
@@ -137,7 +137,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// pairs writes pairs to look at: each with its texts, from where they begin to differ.
+// pairs writes pairs for the user to look at. It shows the texts from where they begin to differ.
 func (r *Report) pairs(b *strings.Builder, c Chart, pairs []*tune.Pair) {
 	if len(pairs) == 0 {
 		return

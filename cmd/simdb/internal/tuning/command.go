@@ -2,10 +2,10 @@
 //
 //	command.go   the flags
 //	run.go       a run, on files or a database
-//	chart.go     for a terminal
-//	page.go      as a page of HTML
-//	hints.go     flags that the documents speak for
-//	show.go      the rows, and a command line with what is proposed
+//	chart.go     the report for a terminal
+//	page.go      the report as an HTML page
+//	hints.go     flags that suit the documents
+//	show.go      the rows, and a command line with the proposed criterion
 package tuning
 
 import (
@@ -31,7 +31,7 @@ type Command struct {
 	rejects *inputs.Rejects
 }
 
-// Help says how to read the rows.
+// Help explains the rows.
 func (Command) Help() string {
 	return `For a random sample of documents, tune finds all others within 16 bits or with at least half of the shingles in common; the more
 it finds, the smaller the sample. Each row is a criterion: the share of all documents that have a near-duplicate by it, the number of

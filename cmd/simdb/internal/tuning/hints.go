@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// hints says what flags the documents of the sample speak for.
+// hints suggests flags that suit the documents of the sample.
 func hints(params features.Params, r *tune.Report) (said []string) {
 	if !r.Scored || params.Features.Unit == features.Set {
 		return nil
@@ -27,10 +27,10 @@ func hints(params features.Params, r *tune.Report) (said []string) {
 	return said
 }
 
-// numbered returns how many documents have nothing at the threshold that is proposed, though
-// another one of the sample differs in numbers alone.
+// numbered returns how many documents have no match at the proposed threshold, although another
+// document of the sample differs only in numbers.
 func numbered(r *tune.Report) (n int) {
-	like := map[string]int{} // nodes of each text without numbers
+	like := map[string]int{} // number of nodes for each text without numbers
 	masked := make([]string, len(r.Nodes))
 	for i, node := range r.Nodes {
 		masked[i] = withoutNumbers(node.Doc.Text)
@@ -44,7 +44,7 @@ func numbered(r *tune.Report) (n int) {
 	return n
 }
 
-// withoutNumbers returns a text with one digit for each run of them.
+// withoutNumbers replaces each run of digits in a text by one digit.
 func withoutNumbers(text string) string {
 	var b bytes.Buffer
 	digits := false

@@ -24,8 +24,8 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
-// pageTemplate is that of the page: one file that loads nothing from elsewhere. Texts of the corpus
-// are escaped, and isolated from the direction of writing of what is around them.
+// pageTemplate is the template of the page: a single file that loads nothing from elsewhere. Texts
+// of the corpus are escaped, and isolated from the writing direction around them.
 var pageTemplate = template.Must(template.New("tune").Funcs(template.FuncMap{
 	"words": func(text string) []string { return strings.Split(text, " ") },
 	"flag":  func(word string) bool { return strings.HasPrefix(word, "--") },
@@ -38,7 +38,7 @@ type pageRow struct {
 	Here           bool
 }
 
-// pageNear is what fingerprints within some bits find.
+// pageNear is a row about fingerprints within some bits of each other.
 type pageNear struct {
 	K                                     int // bits
 	Pairs, Chance, Share, Removes         string
@@ -52,8 +52,7 @@ type pagePair struct {
 	How string
 }
 
-// WritePage writes the report as a page of HTML. k is the distance that is proposed where there are
-// no scores.
+// WritePage writes the report as an HTML page. k is the distance to propose if there are no scores.
 func (r *Report) WritePage(w io.Writer, k int, pairs []*tune.Pair) error {
 	data := map[string]any{
 		"R": r, "Sureness": r.Sureness(), "Advice": r.Advice(k), "Command": r.Command(r.Criterion(k)), "Kind": kind,
@@ -109,7 +108,7 @@ func (r *Report) pageNear(d int, here bool) pageNear {
 	return row
 }
 
-// plots draws the report; k is the distance that is proposed where there are no scores.
+// plots draws the charts of the report; k is the distance to propose if there are no scores.
 func (r *Report) plots(k int) (all []webpage.Plot) {
 	bits := webpage.Axis{Label: "bits", To: float64(r.Bits(tune.MaxDistance))}
 	if r.Scored {
@@ -133,8 +132,8 @@ func (r *Report) plots(k int) (all []webpage.Plot) {
 	return append(all, webpage.Sizes("Clusters by size with "+r.Criterion(k)+", as estimated", r.Sizes(k)))
 }
 
-// removes draws which share of the documents thresholds remove, and marks one of them unless it is
-// NaN.
+// removes draws which share of the documents each threshold removes. It marks a threshold, unless
+// that is NaN.
 func removes(title string, x webpage.Axis, criteria []tune.Criterion, at func(int) float64, marked float64) webpage.Plot {
 	p := webpage.Plot{Title: title, X: x, Y: webpage.Axis{To: 1, Unit: " %"}}
 	area, line := webpage.Line{Class: "area", Closed: true}, webpage.Line{}
@@ -154,8 +153,8 @@ func removes(title string, x webpage.Axis, criteria []tune.Criterion, at func(in
 	return p
 }
 
-// distances draws how many pairs are at each distance, and how many of unrelated documents would
-// be. Bars that are mostly chance are in another colour.
+// distances draws the number of pairs at each distance, and the number expected among unrelated
+// documents. Bars that are mostly due to chance have another colour.
 func (r *Report) distances(x webpage.Axis) webpage.Plot {
 	x.From, x.To = -0.5*float64(r.Bits(1)), x.To+0.5*float64(r.Bits(1))
 	p := webpage.Plot{Title: "Pairs at each distance; the line is chance", X: x, Y: webpage.Axis{From: 0.5, To: 10, Log: true}}

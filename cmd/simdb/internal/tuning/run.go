@@ -10,21 +10,21 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// Report is what the sample says of a corpus, and what to do about it.
+// Report has the results of a sample, and hints about flags.
 type Report struct {
 	*tune.Report
 	Name    string // of the corpus
 	Command func(threshold string) string
-	Hints   []string // what else the sample says
+	Hints   []string // further hints from the sample
 }
 
-// Run looks at the sample.
+// Run reports on a sample.
 func (c *Command) Run(a *app.App) error {
 	c.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	return c.rejects.Close(c.run(a))
 }
 
-// Rows looks at the sample, and calls row for every row with the values of Columns.
+// Rows analyses the sample, and calls row with the values of Columns for every row.
 func (c *Command) Rows(a *app.App, row func(values ...any) error) (err error) {
 	c.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	r, done, err := c.report(a)
@@ -35,7 +35,7 @@ func (c *Command) Rows(a *app.App, row func(values ...any) error) (err error) {
 	return c.rejects.Close(err)
 }
 
-// report looks at the sample of the collection that the arguments name, which done closes.
+// report analyses a sample of the collection that the arguments name. done closes the collection.
 func (c *Command) report(a *app.App) (r *Report, done func(*error), err error) {
 	compared, err := c.Compared()
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Command) run(a *app.App) (err error) {
 	return nil
 }
 
-// look draws a sample of the documents and compares all with it.
+// look draws a sample of the documents and compares all documents with it.
 func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 	defer app.KeepTo(int64(c.Memory))()
 	opt := c.InputFlags.Options(c.InputFormat)
@@ -98,8 +98,8 @@ func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 	return &Report{of, c.Data, c.command, hints(params, of)}, nil
 }
 
-// prepare returns what of the documents is compared: by a database, or by flags. It prepares files
-// to be read twice, with the fields that are the text.
+// prepare returns which features of the documents are compared, as a database or the flags say. It
+// prepares files to be read twice, with the fields that make up the text.
 func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options) (features.Params, error) {
 	if s.Stored != nil {
 		return s.Stored.Params()

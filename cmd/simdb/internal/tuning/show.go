@@ -21,7 +21,7 @@ import (
 // Columns are the names of the values of a row.
 var Columns = []string{"criterion", "share", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
 
-// show writes the rows, and the report after a table and as a page.
+// show writes the rows; it adds the report below a table, and as a page if the user wants one.
 func (c *Command) show(a *app.App, r *Report) error {
 	k := r.Distance()
 	if c.HTML != "" {
@@ -64,8 +64,8 @@ func (c *Command) rows(r *Report, row func(...any) error) error {
 	return nil
 }
 
-// example returns what is shown of the example of a criterion: the ids, or the texts where they are
-// kept.
+// example returns the example of a criterion as rows show it: the ids or, with --texts, the texts
+// that are stored.
 func (c *Command) example(p *tune.Pair) (a, b any) {
 	switch {
 	case p == nil:
@@ -104,7 +104,7 @@ func (c *Command) command(threshold string) string {
 	return "simdb " + verb + " " + app.ShellWord(c.Data) + " " + threshold + c.sameFlags() + out
 }
 
-// sameFlags returns the flags that say how the data are read and compared.
+// sameFlags returns the flags that say how the data is read and compared.
 func (c *Command) sameFlags() string {
 	var b strings.Builder
 	flag := func(name, value string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/dedup/tune"
 )
 
-// add adds a document to a report, with matches, of which it is one itself.
+// add adds a document to a report, with its matches, which include the document itself.
 func add(r *Report, id string, matches ...tune.Match) {
 	itself := tune.Match{ID: id, Score: -1}
 	if r.Scored {
@@ -26,7 +26,7 @@ func add(r *Report, id string, matches ...tune.Match) {
 	}
 }
 
-// sample returns a report on random matches, and all pairs of it.
+// sample returns a report on random matches, and all of its pairs.
 func sample(scored bool) (*Report, map[tune.Pair]bool) {
 	r := rand.New(rand.NewPCG(31, 32))
 	report := &Report{
@@ -53,7 +53,8 @@ func sample(scored bool) (*Report, map[tune.Pair]bool) {
 	return report, pairs
 }
 
-// TestWidth: no line is wider than the terminal, and colours come only where they are wanted.
+// TestWidth checks that no line is wider than the terminal, and that colours appear only on
+// request.
 func TestWidth(t *testing.T) {
 	for _, scored := range []bool{true, false} {
 		r, _ := sample(scored)
@@ -81,7 +82,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestPage: texts of the corpus are no markup.
+// TestPage checks that texts of the corpus are not markup.
 func TestPage(t *testing.T) {
 	for _, scored := range []bool{true, false} {
 		r, _ := sample(scored)
@@ -106,8 +107,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestSizes estimates sizes of clusters as pairs have them, and draws them. Bars of distances have
-// the pairs at each, and another colour where chance has as many.
+// TestSizes checks the estimated sizes of clusters against the pairs, and their chart. Bars of
+// distances show the pairs at each distance, and have another colour where chance explains as many.
 func TestSizes(t *testing.T) {
 	for _, scored := range []bool{true, false} {
 		r, pairs := sample(scored)

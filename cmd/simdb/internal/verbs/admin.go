@@ -57,7 +57,7 @@ func (c *Flush) Run(a *app.App) error {
 	return administer(a, c.DB, app.RowFlags{}, true, "flush")
 }
 
-// administer opens a database and carries out one of admin.Commands.
+// administer opens a database and executes one of admin.Commands.
 func administer(a *app.App, name string, f app.RowFlags, write bool, command string, args ...string) (err error) {
 	db, err := a.Env().OpenDB(name, inputs.Access{Write: write})
 	if err != nil {

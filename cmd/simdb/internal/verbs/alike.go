@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// AlikeFlags are the flags of commands that list what is alike in a database or in files.
+// AlikeFlags are the flags of commands that list near-duplicates in a database or in files.
 type AlikeFlags struct {
 	app.SimilarityFlags
 	app.VerifyFlags
@@ -39,7 +39,7 @@ func (f *AlikeFlags) Validate() error {
 	return f.CheckImages(f.FileFlags)
 }
 
-// useThreads keeps to --threads until the function that it returns is called.
+// useThreads applies --threads until the caller calls restore.
 func (f *AlikeFlags) useThreads() (restore func()) {
 	if f.Threads == 0 {
 		return func() {}
@@ -48,7 +48,7 @@ func (f *AlikeFlags) useThreads() (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// list has the rows of what the arguments name written by write.
+// list opens the collection that the arguments name, and calls write to write the rows.
 func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write func(*dedup.Documents) error) (err error) {
 	defer f.useThreads()()
 	defer app.KeepTo(int64(f.Memory))()
@@ -83,7 +83,7 @@ func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write fu
 	return found.Close(err)
 }
 
-// say says what was read of files, or of a sample.
+// say prints a summary of files, or of a sample.
 func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, start time.Time) {
 	a.Env().TellSkipped(src)
 	if of.Repeated > 0 {

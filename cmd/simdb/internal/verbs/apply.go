@@ -19,7 +19,7 @@ type Apply struct {
 	DryRun    bool   `help:"Write nothing; report what would be done."`
 }
 
-// Help says what decisions do.
+// Help explains the decisions.
 func (Apply) Help() string {
 	return `Each line is a JSON object with the ids "a" and "b" of two documents that are alike, and a "decision":
 
@@ -31,12 +31,12 @@ If a line is wrong or an id unknown, nothing is written. Otherwise pairs are rec
 another. What was done before is not done again.`
 }
 
-// applied is what the decisions of a file come to.
+// applied holds the changes that the decisions of a file amount to.
 type applied struct {
 	allow []engine.IDPair
 	drop  engine.Batch
 	kept  int64
-	was   int64 // what was done before
+	was   int64 // decisions that had already been applied
 }
 
 // Run applies the decisions.
@@ -65,7 +65,8 @@ func (c *Apply) Run(a *app.App) (err error) {
 	return nil
 }
 
-// write notes the pairs, then deletes the documents: what is deleted has all decisions before it.
+// write records the pairs before it deletes the documents, so that the decisions about a deleted
+// document are complete.
 func (t *applied) write(ctx context.Context, db *engine.DB) error {
 	if len(t.allow) > 0 {
 		if err := db.SetAllowed(ctx, true, t.allow...); err != nil {
@@ -78,7 +79,7 @@ func (t *applied) write(ctx context.Context, db *engine.DB) error {
 	return db.Apply(ctx, &t.drop)
 }
 
-// check looks up all documents, and returns what is to be done.
+// check looks up all documents, and returns the changes to make.
 func (c *Apply) check(ctx context.Context, db *engine.DB, all []dedup.Decision) (*applied, error) {
 	s, err := db.Snapshot()
 	if err != nil {

@@ -25,7 +25,7 @@ type Backup struct {
 	Link   bool   `help:"Hard-link tables instead of copying them, if the folder is on the same file system. This takes neither time nor space, but damage to a file is then in both."`
 }
 
-// Run makes the backup, or brings it up to date.
+// Run makes the backup, or updates it.
 func (c *Backup) Run(a *app.App) (err error) {
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if err != nil {
@@ -100,13 +100,13 @@ func (c *Ingest) Run(a *app.App) error {
 		return err
 	}
 	err = c.add(a, names)
-	if c.Create && errors.Is(err, engine.ErrExists) { // another process has made it meanwhile
+	if c.Create && errors.Is(err, engine.ErrExists) { // another process has created it meanwhile
 		err = c.add(a, names)
 	}
 	return err
 }
 
-// add adds the tables to the database, or makes one of them.
+// add adds the tables to the database, or makes a database from them.
 func (c *Ingest) add(a *app.App, names []string) (err error) {
 	start, counts := time.Now(), ""
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true})
@@ -134,7 +134,7 @@ func (c *Ingest) add(a *app.App, names []string) (err error) {
 	return err
 }
 
-// ingest adds the tables and returns what the database has had and has.
+// ingest adds the tables. It returns the number of documents before and after, in words.
 func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string) (counts string, err error) {
 	before, err := db.Stats()
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string) (counts strin
 	}
 	for _, name := range names {
 		err = db.Ingest(a.Context(), name)
-		if e, ok := errors.AsType[*engine.CorruptionError](err); ok { // of the copy, which is gone
+		if e, ok := errors.AsType[*engine.CorruptionError](err); ok { // damage of the copy, which no longer exists
 			// Not a CorruptionError: the database is not damaged.
 			err = errors.New(strings.ReplaceAll(err.Error(), e.File, name))
 		}
@@ -157,7 +157,7 @@ func (c *Ingest) ingest(a *app.App, db *engine.DB, names []string) (counts strin
 	return quantity.Count(before.Documents, "document") + " before, " + quantity.Count(after.Documents, "document") + " now", nil
 }
 
-// tables returns the files, which are tables.
+// tables returns the files of the arguments, after checking that each is a table.
 func (c *Ingest) tables() (names []string, err error) {
 	for _, arg := range c.Files {
 		found, err := files.Expand(arg, false)
@@ -189,10 +189,10 @@ func isTable(name string) error {
 	}
 	r, err := sstable.OpenFile(f, name)
 	if errors.Is(err, sstable.ErrUnsupported) {
-		return err // which says why, and what to do
+		return err // the error says why, and what to do
 	}
 	if err != nil {
-		return fmt.Errorf("%s is a damaged table: %w", name, errors.New(err.Error())) // check DB would find nothing
+		return fmt.Errorf("%s is a damaged table: %w", name, errors.New(err.Error())) // not a CorruptionError: check DB would find nothing
 	}
 	return r.Close()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Dedup is `simdb dedup`: it copies files without their near-duplicates and writes an audit of what
-// is left out.
+// Dedup is `simdb dedup`: it copies files without their near-duplicates and writes an audit of the
+// documents left out.
 type Dedup struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.FilesCriterionFlags
@@ -36,18 +36,18 @@ type Dedup struct {
 	TempDir string     `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
 }
 
-// columnFlag are names of columns with commas between them.
+// columnFlag is a list of column names separated by commas.
 type columnFlag struct{ dedup.Columns }
 
-// keepFlag are rules with commas between them.
+// keepFlag is a list of rules separated by commas.
 type keepFlag struct{ dedup.Keep }
 
-// Choices are what rules begin with.
+// Choices returns the beginnings of rules.
 func (keepFlag) Choices() []string {
 	return []string{"first", "last", "longest", "shortest", "max:", "min:", "prefer:", "none"}
 }
 
-// Validate checks what depends on each other, where that is known before the run.
+// Validate checks flags that depend on each other, as far as possible before the run.
 func (c *Dedup) Validate() error {
 	j, err := c.job(records.Auto)
 	if err == nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// dedupSummary says at the end what a run has done.
+// dedupSummary prints a summary at the end of a run.
 type dedupSummary struct {
 	c       *Dedup
 	j       *dedup.Job
 	r       *dedup.Report
 	a       *app.App
-	figures []app.Figure // of --summary json
+	figures []app.Figure // for --summary json
 }
 
-// tell prints what was done.
+// tell prints the summary.
 func (d *dedupSummary) tell(start time.Time) {
 	if d.a.Global.Quiet && d.c.Summary != "json" {
 		return
@@ -90,7 +90,7 @@ func (d *dedupSummary) meaning() string {
 	return m
 }
 
-// shared is what pairs shared that were compared by measures of texts.
+// shared says what pairs had to share to be compared by a measure of texts.
 func (d *dedupSummary) shared() string {
 	switch q := d.r.Run; {
 	case d.c.Levenshtein == nil:
@@ -101,7 +101,7 @@ func (d *dedupSummary) shared() string {
 	return "about the same length"
 }
 
-// emptyNote says what documents lack that match nothing.
+// emptyNote says what documents that match nothing lack.
 func (d *dedupSummary) emptyNote() string {
 	if d.c.Levenshtein != nil {
 		return "have no text; they match nothing and are kept"
@@ -109,7 +109,7 @@ func (d *dedupSummary) emptyNote() string {
 	return "have no words; they match nothing and are kept"
 }
 
-// leveled prints what was done with --level, after what was read.
+// leveled prints the results of --level, after the line about the documents read.
 func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	unit, what := string(d.c.Level), string(d.c.Level)+"s"
 	first, short, between := "that have come before", "have fewer than %s and stay", "the line ends after them"
@@ -140,7 +140,7 @@ func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	d.row("kept", d.r.Kept, percent(d.r.Kept, d.r.Read), "documents "+d.whereKept())
 }
 
-// percent is n as a part of all: " 12.3 %".
+// percent returns n as a percentage of all: " 12.3 %".
 func percent(n, all int64) string {
 	if all == 0 {
 		return ""
@@ -210,7 +210,7 @@ func areAt(path string) string {
 	return "are in " + path
 }
 
-// whereKept says where the documents that are kept are.
+// whereKept says where the kept documents are.
 func (d *dedupSummary) whereKept() string {
 	if d.c.DryRun {
 		return "would be kept; nothing is written (--dry-run)"

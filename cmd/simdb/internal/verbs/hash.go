@@ -32,7 +32,7 @@ type Hash struct {
 	app.RowFlags
 }
 
-// Help says what a text is.
+// Help says what counts as a text.
 func (Hash) Help() string {
 	return `A file is one text, whatever its name, and its name the id. With --input-format, or any other flag that says how documents are
 written (--text-field, --delimiter, --field, ...), a file has many, as load reads them, and each has a row.`
@@ -45,8 +45,8 @@ type hashing struct {
 	state   *features.Fingerprinter
 	row     func(...any) error
 	none    bool                 // a text has no fingerprint
-	names   []string             // of texts or pictures, with --compare
-	prints  [][]base.Fingerprint // of them
+	names   []string             // names of texts or pictures, for --compare
+	prints  [][]base.Fingerprint // their fingerprints
 	rejects *inputs.Rejects
 }
 
@@ -107,7 +107,7 @@ func sayHow(o records.Options) bool {
 // orientations name the hashes of a picture with --orientations 8, as Meta's PDQ does.
 var orientations = []string{"original", "rotate90", "rotate180", "rotate270", "flipX", "flipY", "flipPlus1", "flipMinus1"}
 
-// columns are those of the rows, of pictures in one orientation or eight, or of texts.
+// columns returns the columns of rows: of pictures in one or eight orientations, or of texts.
 func (c *Hash) columns(eight bool) ([]string, error) {
 	switch pictures := c.Images != nil; {
 	case c.Compare && eight:
@@ -155,7 +155,7 @@ func (h *hashing) picture(_ records.Source, rec *records.Record) error {
 	return nil
 }
 
-// wholeFiles shows files that are one text each.
+// wholeFiles hashes files that are one text each.
 func (h *hashing) wholeFiles(src *inputs.Sources, r inputs.Reading) error {
 	for i, name := range src.Names {
 		text, err := readText(h.a.Context(), name, r.Options.Encoding)
@@ -179,7 +179,7 @@ func (h *hashing) wholeFiles(src *inputs.Sources, r inputs.Reading) error {
 	return nil
 }
 
-// record writes the row of a document. One without a text is named.
+// record writes the row of a document. It reports a document without a text.
 func (h *hashing) record(_ records.Source, rec *records.Record) error {
 	if rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
 		rec.Flaw = "it has a fingerprint, and no text to compute one from"
@@ -229,7 +229,7 @@ func (h *hashing) compare() error {
 	return h.row(values...)
 }
 
-// missingFeatures says what a text has not that has no features.
+// missingFeatures says why a text has no features.
 func missingFeatures(r features.Result, p features.Params) string {
 	switch {
 	case r.Short:

@@ -24,7 +24,7 @@ type Stats struct {
 	app.RowFlags
 }
 
-// Run shows what the database holds.
+// Run shows the content of the database.
 func (c *Stats) Run(a *app.App) (err error) {
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Stats) Run(a *app.App) (err error) {
 	return a.Administer(db, c.RowFlags, "stats")
 }
 
-// object writes an object with the figures of the others as numbers: times in seconds.
+// object writes an object with the figures of the rows as numbers; times are in seconds.
 func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
 	s, err := db.Stats()
 	if err != nil {
@@ -129,7 +129,7 @@ type Check struct {
 	app.RowFlags
 }
 
-// Run verifies the database. Damage is listed, and is the exit status 1.
+// Run verifies the database. It lists damage, which gives exit status 1.
 func (c *Check) Run(a *app.App) (err error) {
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{})
 	if errors.Is(err, engine.ErrCorruption) {
@@ -154,7 +154,7 @@ func (c *Check) Run(a *app.App) (err error) {
 	return c.damage(a, report.Problems)
 }
 
-// damage lists what is damaged.
+// damage lists the problems.
 func (c *Check) damage(a *app.App, problems []error) error {
 	if len(problems) == 0 {
 		a.Say("no damage was found")
@@ -179,7 +179,7 @@ type Compact struct {
 
 // Run compacts the database.
 func (c *Compact) Run(a *app.App) (err error) {
-	// A merge makes little garbage, so that a smaller heap costs no time.
+	// A merge creates little garbage, so that a smaller heap costs no time.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true})
 	if err != nil {
@@ -208,7 +208,7 @@ func (c *Compact) Run(a *app.App) (err error) {
 	return nil
 }
 
-const pruneBatch = 1 << 16 // deletes in one write
+const pruneBatch = 1 << 16 // deletes per batch
 
 // Prune is `simdb prune`.
 type Prune struct {
@@ -237,7 +237,7 @@ func (c *Prune) Run(a *app.App) (err error) {
 	return err
 }
 
-// expired deletes the documents whose time, which is a field, is past.
+// expired deletes the documents whose expiry time, which is a field, has passed.
 func (c *Prune) expired(a *app.App, db *engine.DB) error {
 	paths, err := jsonfield.Paths(c.Expired)
 	if err == nil && len(paths) > 1 {
@@ -275,8 +275,8 @@ func (c *Prune) expired(a *app.App, db *engine.DB) error {
 	return rows.Close()
 }
 
-// deleteRows deletes the versions of documents that rows name by id and seq, in batches, so that
-// the rows are not held in memory, and returns how many.
+// deleteRows deletes the versions of documents that rows name by id and seq, and returns their
+// number. It works in batches, so that it does not hold all rows in memory.
 func deleteRows(ctx context.Context, db *engine.DB, rows *query.Rows) (deleted int, err error) {
 	var b engine.Batch
 	apply := func() error {

@@ -32,7 +32,7 @@ type Join struct {
 	app.RowFlags
 }
 
-// Help says what the rows are.
+// Help explains the rows.
 func (Join) Help() string {
 	return `Writes a row for each line and each stored document that it resembles, in the order of lines, best match first: query is the id of
 the line (or its place, if it has none), id that of the stored document. A line stands for a stored document if --ids is given, which
@@ -46,7 +46,7 @@ batch.`
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
 	o := dedup.JoinOptions{Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
-	o.Check = func(in records.Source) error { return c.CheckInput(in) } // of the criterion that is settled later
+	o.Check = func(in records.Source) error { return c.CheckInput(in) } // c at the time of the call: the criterion is settled later
 	o.Of = o.Read
 	o.Of.MakeID, o.Read.MakeID, o.Read.IDsOnly, o.Read.Answers = true, true, true, true
 	if name := filepath.Base(c.File); c.IDs && o.Read.Format == records.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
@@ -85,7 +85,7 @@ func (c *Join) Run(a *app.App) (err error) {
 			for i := 0; i < len(rows) && err == nil; i++ {
 				err = w.Row(c.Values(rows[i].Match, rows[i].Query, rows[i].ID)...)
 			}
-			if err == nil && src.Piped() { // who writes it may wait for the rows
+			if err == nil && src.Piped() { // the writer of the pipe may wait for the rows
 				err = w.Flush()
 			}
 			if err != nil {
@@ -101,13 +101,13 @@ func (c *Join) Run(a *app.App) (err error) {
 	return o.Rejects.Close(app.FoundOr(found, cmp.Or(err, j.Check())))
 }
 
-// open opens the collection, and has the lines be read as its documents are.
+// open opens the collection, and sets the options so that lines are read like its documents.
 func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err error) {
 	if inputs.NamesFiles(c.DB) {
 		return c.openFiles(a, o)
 	}
 	if o.By = c.Criterion(false); c.Images != nil {
-		o.By = engine.Near(0) // whose workers are as many
+		o.By = engine.Near(0) // it uses as many workers as the criterion of pictures
 	}
 	compared, err := c.Compared()
 	if err != nil {

@@ -41,12 +41,12 @@ type Match struct {
 	app.MemoryFlag
 
 	audit  *matchAudit
-	rows   *output.Writer // of --explain
-	prompt bool           // who writes a pipe may wait for the rows of a lot
+	rows   *output.Writer // for --explain
+	prompt bool           // flush per batch, because the writer of a pipe may wait for its rows
 }
 
-// matchFormat is the format of rows. Without --explain there are none: then it is that of inputs,
-// as --format once was.
+// matchFormat is the format of rows. Without --explain there are no rows: then it is the format of
+// inputs, as --format once was.
 type matchFormat struct {
 	app.RowFormat
 	input records.Format
@@ -63,7 +63,7 @@ func (f *matchFormat) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Validate checks what depends on each other.
+// Validate checks flags that depend on each other.
 func (c *Match) Validate() error {
 	if c.TimeField != "" && !c.Add {
 		return errors.New("--time-field says when documents are stored: it needs --add")
@@ -71,7 +71,7 @@ func (c *Match) Validate() error {
 	return nil
 }
 
-// Help says what is written when.
+// Help says when which output is written.
 func (Match) Help() string {
 	return `--explain and --audit name the stored document that a line resembles most; if there are more than a few dozen, the best of the
 first ones found.
@@ -85,7 +85,7 @@ If an error or Ctrl-C ends a run with --add and -o early, the output has the lin
 documents known, so give it another output.`
 }
 
-// Run copies the lines that are new.
+// Run copies the new lines.
 func (c *Match) Run(a *app.App) (err error) {
 	start := time.Now()
 	o, err := c.options(a)
@@ -137,7 +137,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	return o.Rejects.Close(err)
 }
 
-// options returns what the flags say.
+// options returns the options that the flags set.
 func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 	switch {
 	case !c.Explain && c.Format.Set && c.Format.input == records.Auto:
@@ -159,7 +159,8 @@ func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 	return o, nil
 }
 
-// compare has the lines be read and compared as the documents of the database are, if they can be.
+// compare sets the options so that lines are read and compared like the documents of the database,
+// or returns an error if they cannot be.
 func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup.MatchOptions) (err error) {
 	o.By, o.Read.Bits = c.Criterion(!c.NoVerify), db.Params().Bits
 	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
@@ -186,7 +187,7 @@ func (c *Match) prepare(rec *records.Record) (reason string) {
 	return c.Take(&rec.Doc)
 }
 
-// known writes what is to be written of a line that is not new.
+// known writes the audit and the row of a line that is not new.
 func (c *Match) known(rec *records.Record, n engine.Novelty) error {
 	err := c.audit.old(c, rec, n)
 	if err == nil && c.rows != nil && !n.Expired {
@@ -202,7 +203,7 @@ func (c *Match) flush() error {
 	return c.rows.Flush()
 }
 
-// open opens the database. With --add it creates it if there is none.
+// open opens the database. With --add it creates a database that does not exist.
 func (c *Match) open(a *app.App) (*engine.DB, error) {
 	compared, err := c.Compared()
 	if err != nil {
@@ -210,7 +211,7 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 	}
 	what, _ := engine.Identify(c.DB)
 	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory)}
-	if how.Create && !inputs.Exists(c.DB) { // else another process is about to create it
+	if how.Create && !inputs.Exists(c.DB) { // otherwise another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err
 		}
@@ -222,7 +223,8 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 	return db, err
 }
 
-// summary says what was read and found, and after an error what was stored before it.
+// summary returns the number of lines read and found and, after an error, of documents stored
+// before it.
 func (c *Match) summary(t *dedup.Match, err error) string {
 	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.Read, "document"), quantity.Number(t.Fresh))
 	if t.Renewed > 0 {
@@ -243,7 +245,7 @@ func (c *Match) summary(t *dedup.Match, err error) string {
 	return text
 }
 
-// matchParameters are the flags that decide what is known.
+// matchParameters are the flags that decide which lines are known.
 type matchParameters struct {
 	dedup.Measures
 	NoVerify  bool   `json:"no_verify,omitempty"`
@@ -253,13 +255,14 @@ type matchParameters struct {
 	Reading   string `json:"reading,omitempty"`
 }
 
-// matchAudit writes the lines that are known, and those that can't be used. A nil one writes none.
+// matchAudit writes the known lines, and the lines that cannot be used. A nil matchAudit writes
+// nothing.
 type matchAudit struct {
 	w *outfile.Writer
 	e *json.Encoder
 }
 
-// newAudit starts the audit with its first line; nil if there is to be none.
+// newAudit starts the audit with its first line. It returns nil if no audit is wanted.
 func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*matchAudit, error) {
 	if c.Audit == "" {
 		return nil, nil
@@ -307,7 +310,7 @@ func auditInput(a *app.App, src *inputs.Sources, name string) (dedup.AuditInput,
 	return in, nil
 }
 
-// old takes note of a line that is not new, and what it is like.
+// old writes a line that is not new, with its match.
 func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error {
 	if t == nil {
 		return nil
@@ -328,7 +331,7 @@ func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error 
 	return t.e.Encode(&row)
 }
 
-// issue takes note of a line that can't be used.
+// issue writes a line that cannot be used.
 func (t *matchAudit) issue(is *records.Issue) error {
 	if t == nil {
 		return nil
@@ -336,8 +339,8 @@ func (t *matchAudit) issue(is *records.Issue) error {
 	return t.e.Encode(dedup.RejectedRow(is))
 }
 
-// close completes the audit, and after a failure drops it, unless it keeps its part. It returns the
-// first error.
+// close completes the audit. After a failure it drops the audit, unless keepsPart is set. It
+// returns the first error.
 func (t *matchAudit) close(failure error, keepsPart bool) error {
 	if t == nil {
 		return failure

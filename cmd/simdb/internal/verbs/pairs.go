@@ -1,6 +1,7 @@
-// Package verbs has the commands of simdb other than dedup, tune, review and the shell, in a file
-// each or a few similar ones together. A command is a struct of flags and arguments with a method
-// Run; package app has what they share. Commands do not use each other.
+// Package verbs implements most commands of simdb; tune, review and the commands that make
+// databases of documents or files of databases have packages of their own. Each file has one
+// command or a few similar ones. A command is a struct of flags and arguments with a method Run;
+// package app has the parts that commands share. Commands do not use each other.
 package verbs
 
 import (

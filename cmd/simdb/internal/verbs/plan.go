@@ -36,10 +36,10 @@ type Plan struct {
 
 	rejects *inputs.Rejects
 	layouts []sstable.Layout
-	words   int // of a fingerprint
+	words   int // words of a fingerprint
 }
 
-// Help says what the columns are.
+// Help explains the columns.
 func (Plan) Help() string {
 	return `A layout says how many permuted tables a database has and which bits lead them; every layout answers every distance. The
 columns are the bytes per fingerprint of all tables, and, for one search on one core, the ranges looked up (probes), the fingerprints
@@ -103,8 +103,8 @@ func (c *Plan) run(a *app.App) error {
 	return c.show(a, n, all)
 }
 
-// estimate returns what searches among n uniform fingerprints cost, in as many tables as these
-// need. The distance is distributed evenly over the words, of which no more than k+1 are searched.
+// estimate returns the cost of a search among n uniform fingerprints, in as many tables as these
+// need. The distance is distributed evenly over the words, of which at most k+1 are searched.
 func (c *Plan) estimate(l sstable.Layout, n int64) (sstable.Estimate, error) {
 	parts := (n + sstable.MaxDocs - 1) / sstable.MaxDocs
 	searched := min(c.words, int(c.K)+1)
@@ -116,14 +116,15 @@ func (c *Plan) estimate(l sstable.Layout, n int64) (sstable.Estimate, error) {
 	return e, err
 }
 
-// bytesOf is what a fingerprint takes of some words, given what one takes of one.
+// bytesOf returns the size of a fingerprint of several words, given the size of one with a single
+// word.
 func bytesOf(one float64, words int) float64 {
-	const column = 10 // bytes of a further word by document, beside its tables
+	const column = 10 // bytes of each further word in the column by document, in addition to its tables
 	return one*float64(words) + column*float64(words-1)
 }
 
-// searchBase is how many nanoseconds a search takes outside the tables: for the view, the rows, and
-// the IDs of matches, which are not in a cache.
+// searchBase is the time of a search outside the tables, in nanoseconds: for the view, the rows,
+// and the IDs of matches, which are not cached.
 const searchBase = 650
 
 // show writes the estimates and recommends one.
@@ -151,7 +152,7 @@ func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 	return nil
 }
 
-// count reads the files, says what load and dedup of them will take, and returns their size.
+// count reads the files, predicts the cost of load and dedup, and returns the size of the files.
 func (c *Plan) count(a *app.App) (size planSize, err error) {
 	s, err := a.NewSources(c.Files, c.InputFlags)
 	if err != nil {
@@ -189,11 +190,11 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 	return size, c.warn(a, params, docs)
 }
 
-// planSample is how many documents are compared with each other for the warning.
+// planSample is the number of documents that are compared with each other for the warning.
 const planSample = 1000
 
-// warn says if many documents of a sample are so similar to many others that the threshold of dedup
-// cuts through them.
+// warn prints a warning if many documents of a sample are so similar to many others that the
+// threshold of dedup cuts through them.
 func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error {
 	of := tune.Documents{Params: params, Each: func(_ string, f func(*engine.Doc) error) error {
 		for i := range docs {
@@ -214,14 +215,14 @@ func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error
 	return nil
 }
 
-// planSize is how much there is in files. What load and dedup take follows from it by formulas,
-// whose constants are those of texts of some hundred words.
+// planSize is the size of the content of files. Formulas predict the cost of load and dedup from
+// it; their constants fit texts of some hundred words.
 type planSize struct {
 	documents int64
-	prints    int64 // of them, with a fingerprint or a text
-	words     int   // of the longest fingerprint
+	prints    int64 // documents with a fingerprint or a text
+	words     int   // words of the longest fingerprint
 	texts     int64 // bytes
-	others    int64 // of IDs and fields
+	others    int64 // bytes of IDs and fields
 }
 
 // add counts a document.
@@ -240,7 +241,7 @@ func (s *planSize) add(d *engine.Doc) {
 	s.others += int64(len(d.ID) + len(d.Fields))
 }
 
-// load returns the processor time of a load, and the bytes on disk.
+// load estimates the processor time of a load, and the bytes on disk.
 func (s *planSize) load() (cpu time.Duration, disk int64) {
 	cpu = time.Duration(2500*s.documents + 18*(s.texts+s.others))
 	if e, err := sstable.EstimateNear(sstable.ChooseLayout(min(s.prints, sstable.MaxDocs)), max(s.prints, 1), 3); err == nil {
@@ -253,7 +254,7 @@ func (s *planSize) load() (cpu time.Duration, disk int64) {
 	return cpu, disk
 }
 
-// say prints what load and dedup take.
+// say prints the cost of load and dedup.
 func (s *planSize) say(a *app.App, memory app.Memory) {
 	cpu, disk := s.load()
 	held := min(loading.WithSpare(memory), (s.texts+s.others)*8/5+40*s.documents) + loading.BesideMemory
@@ -266,7 +267,7 @@ func (s *planSize) say(a *app.App, memory app.Memory) {
 	}
 }
 
-// roughly is a time in words: 3 s, 4.5 min.
+// roughly returns a time in words: 3 s, 4.5 min.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/query"
 )
 
-// TestDeleteRows deletes more documents than one batch has, of which some are replaced after the
-// query has found them: those stay, and are not counted.
+// TestDeleteRows deletes more documents than one batch has. Some are replaced after the query has
+// found them: those must stay, and must not be counted.
 func TestDeleteRows(t *testing.T) {
 	const n, replaced = 2*pruneBatch + 7, 3
 	ctx := t.Context()

@@ -23,7 +23,7 @@ type Recover struct {
 
 var recoverColumns = []string{"file", "section", "offset", "lost", "doubtful", "problem"}
 
-// Run makes the new database and lists what was lost. Damage is no failure.
+// Run makes the new database and lists the losses. Damage is no failure.
 func (c *Recover) Run(a *app.App) error {
 	if what, err := engine.Identify(c.New); err != nil || what != "" {
 		if err == nil {
@@ -50,7 +50,7 @@ func (c *Recover) Run(a *app.App) error {
 	return err
 }
 
-// recoverRows are the rows of recoverColumns. What is not known is null.
+// recoverRows returns the rows of recoverColumns. Unknown values are null.
 func recoverRows(r engine.RecoverReport) (rows []query.Row) {
 	for _, l := range r.Losses {
 		row := query.Row{l.File, l.Section, nil, l.Documents, int64(0), l.Err.Error()}
@@ -69,7 +69,7 @@ func recoverRows(r engine.RecoverReport) (rows []query.Row) {
 	return rows
 }
 
-// say sums up.
+// say prints a summary.
 func (c *Recover) say(a *app.App, r engine.RecoverReport, start time.Time) {
 	a.Say("%s: %s in %s, recovered in %s", c.New, quantity.Count(r.Documents, "document"), quantity.Count(int64(r.Tables), "table"), app.Seconds(start))
 	if len(r.Losses)+len(r.Doubts) == 0 {
@@ -95,8 +95,8 @@ type Repair struct {
 	DB string `arg:"" file:"db" help:"The database."`
 }
 
-// Run opens the database for writing, which removes what a killed process has left, and says what
-// that was.
+// Run opens the database for writing, which removes the remains of a killed process, and reports
+// them.
 func (c *Repair) Run(a *app.App) (err error) {
 	removed := 0
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true, Still: true, OnEvent: func(e engine.Event) {

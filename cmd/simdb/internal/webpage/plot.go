@@ -11,39 +11,40 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// A Plot is a chart of a page. What is drawn later covers what is drawn earlier: bars, lines, dots.
+// A Plot is a chart of a page. Bars are drawn first, then lines, then dots, each on top of the
+// others.
 type Plot struct {
-	Title string // says what is upwards, too
+	Title string // also says what the Y axis shows
 	X, Y  Axis
 	Bars  []Bar
 	Lines []Line
 	Dots  []Dot
 }
 
-// An Axis is a scale. From and To are its ends, which a logarithmic one has above 0.
+// An Axis is a scale. From and To are its ends; on a logarithmic axis they are greater than 0.
 type Axis struct {
 	Label    string
 	From, To float64
 	Log      bool
-	Unit     string // after each number, such as " %"
+	Unit     string // follows each number, such as " %"
 }
 
-// A Bar stands on the X axis, from From to To, and is Value high.
+// A Bar stands on the X axis between From and To. Value is its height.
 type Bar struct {
 	From, To, Value float64
-	Class           string // of the style, such as "chance"
+	Class           string // CSS class, such as "chance"
 	Tip             string // shown when a pointer is over it
 }
 
-// A Line goes through points; a closed one is filled.
+// A Line connects points; a closed line is filled.
 type Line struct {
 	Points [][2]float64
 	Class  string
 	Closed bool
 }
 
-// A Dot is a point: Count makes it larger. Show is what the script of a page makes of a click, as
-// the attribute data-show.
+// A Dot is a point. Count makes it larger. Show becomes the attribute data-show, which the page's
+// script reads on a click.
 type Dot struct {
 	X, Y  float64
 	Count int
@@ -51,14 +52,14 @@ type Dot struct {
 	Show  string
 }
 
-// The size of a chart, in units that are about a pixel, and what is left of it for labels.
+// The size of a chart, in units of about a pixel, and the margins for labels.
 const (
 	plotWidth, plotHeight = 380, 170
 	plotLeft, plotRight   = 44, 14
 	plotTop, plotBottom   = 8, 36
 )
 
-// place returns where a value is between from and to.
+// place maps a value of the axis to the range between from and to.
 func (a Axis) place(v, from, to float64) float64 {
 	low, high := a.From, a.To
 	if a.Log {
@@ -70,8 +71,9 @@ func (a Axis) place(v, from, to float64) float64 {
 	return from + (to-from)*min(max((v-low)/(high-low), 0), 1)
 }
 
-// ticks returns a few values with labels: powers of ten, of a short logarithmic scale also two and
-// five of them, and of a linear one up to seven steps of one, two or five.
+// ticks returns a few values to label. A logarithmic scale has powers of ten and, if it is short,
+// also two and five times these. A linear scale has up to seven steps of one, two or five times a
+// power of ten.
 func (a Axis) ticks() (values []float64) {
 	parts := []float64{1, 2, 5}
 	if a.Log {
@@ -183,7 +185,7 @@ func (p Plot) HTML() (template.HTML, error) {
 	return template.HTML(b.String()), err
 }
 
-// Sizes is the chart of how many clusters have each size, by size.
+// Sizes returns the chart of the number of clusters by size.
 func Sizes(title string, clusters map[int64]float64) Plot {
 	p := Plot{Title: title, X: Axis{Label: "documents in a cluster", From: 1, To: 10, Log: true}, Y: Axis{From: 1, To: 10, Log: true}}
 	for _, size := range slices.Sorted(maps.Keys(clusters)) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTicks: every scale has a few values on it, in order, each with a label of its own, and places
-// keep the order of values within the chart.
+// TestTicks checks that every scale has a few ticks, in order, each with its own label, and that
+// places retain the order of values within the chart.
 func TestTicks(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for range 5000 {
@@ -17,7 +17,7 @@ func TestTicks(t *testing.T) {
 			a.From = 0
 		}
 		a.To = a.From + 0.01 + math.Pow(10, 8*r.Float64()-1)
-		if a.Log { // as charts have it: at least a power of ten
+		if a.Log { // as in charts: at least a power of ten
 			a.To = a.From * math.Pow(10, 1+8*r.Float64())
 		}
 		values, labels := a.ticks(), map[string]bool{}
@@ -34,7 +34,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestPlot: what is said on a chart is no markup, and nothing is drawn of bars without a height.
+// TestPlot checks that text on a chart is not markup, and that bars without a height are not drawn.
 func TestPlot(t *testing.T) {
 	p := Sizes(`<script>"</svg>`, map[int64]float64{2: 12.4, 700: 1})
 	p.Bars = []Bar{{From: 1, To: 2, Value: 0}, {From: 2, To: 3, Value: 5, Class: `"><script>`, Tip: "<script>"}}

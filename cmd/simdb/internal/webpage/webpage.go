@@ -1,6 +1,6 @@
-// Package webpage has what the pages of `simdb review` and `simdb tune` share: colours, charts, and
-// the marks of words in which two texts differ. A page is one HTML file that loads nothing from
-// anywhere; its policy permits its own style and script alone, by their hashes.
+// Package webpage has the common parts of the pages of `simdb review` and `simdb tune`: colours,
+// charts, and the marks on words in which two texts differ. A page is one HTML file that loads
+// nothing from elsewhere; its policy permits only its own style and script, by their hashes.
 package webpage
 
 import (
@@ -12,7 +12,7 @@ import (
 	"maps"
 )
 
-// Style is the style of what pages share.
+// Style is the common style of the pages.
 //
 //go:embed style.css
 var Style string
@@ -22,9 +22,9 @@ var Style string
 //go:embed diff.js
 var Diff string
 
-// Write writes a page from a template. It adds style and script to the data, which come after those
-// that pages share, and their hashes as a content security policy names them: Style, StyleHash,
-// Script and ScriptHash.
+// Write writes a page from a template. It adds to the data the page's style and script, after the
+// common ones, and their hashes for a content security policy: Style, StyleHash, Script and
+// ScriptHash.
 func Write(w io.Writer, t *template.Template, data map[string]any, style, script string) error {
 	data = maps.Clone(data)
 	style, script = Style+style, Diff+script
@@ -33,7 +33,7 @@ func Write(w io.Writer, t *template.Template, data map[string]any, style, script
 	return t.Execute(w, data)
 }
 
-// Hash is a source as a content security policy names it.
+// Hash returns the hash of a source in the form of a content security policy.
 func Hash(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
