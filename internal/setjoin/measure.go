@@ -8,16 +8,16 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// A Kind is what sets stand for, and what their similarity is.
+// A Kind says what sets represent, and how their similarity is defined.
 type Kind uint8
 
-// The kinds. By others than Jaccard sets only find pairs that may match: a Judge compares what they
-// stand for.
+// The kinds. For all but Jaccard and Contained, joins only find pairs that may match: a Judge
+// compares what the sets represent.
 const (
-	Jaccard   Kind = iota // common elements as a share of those of both
-	Edits                 // textsim.Levenshtein: a set has the hashes of the runs of a text (edits.go)
-	Cosine                // textsim.Cosine: a set has the words of a text, as WordElement makes them
-	Sketches              // minhash.Jaccard: a set has the hashes of a sketch, as AppendSketch makes them
+	Jaccard   Kind = iota // common elements as a share of the union
+	Edits                 // textsim.Levenshtein: a set has the hashes of a text's runs (edits.go)
+	Cosine                // textsim.Cosine: a set has the words of a text as WordElements
+	Sketches              // minhash.Jaccard: a set has the hashes of a sketch, made by AppendSketch
 	Contained             // common elements as a share of those of the later set: of the smaller one,
 	// as sets are taken in order of size, the largest first
 )
@@ -25,21 +25,21 @@ const (
 // A Measure is the kind of sets.
 type Measure struct {
 	Kind Kind
-	Q    int // Edits: the length of runs in runes, of EditGrams
-	N    int // Sketches: how many hashes a full one has
+	Q    int // Edits: the length of runs in runes, from EditGrams
+	N    int // Sketches: the number of hashes in a full sketch
 }
 
-// ofSets reports whether it is common elements that matter.
+// ofSets reports whether the similarity depends on the number of common elements.
 func (k Kind) ofSets() bool { return k == Jaccard || k == Sketches || k == Contained }
 
-// OfTexts reports whether a Judge compares the texts that sets stand for.
+// OfTexts reports whether a Judge compares the texts that sets represent.
 func (k Kind) OfTexts() bool { return k == Edits || k == Cosine }
 
-// needsElements reports whether an item is compared by the elements of another one.
+// needsElements reports whether comparing an item requires the elements of the other set.
 func (k Kind) needsElements() bool { return k == Jaccard || k == Cosine || k == Contained }
 
-// Comparer returns what compares two sets: it returns their Jaccard similarity, and false if that is
-// less than t.
+// Comparer returns a function that compares two sets: it returns their Jaccard similarity, and
+// false if that is less than t.
 func Comparer(t float64) func(a, b []uint64) (similarity float64, ok bool) {
 	least := Measure{}.threshold(t)
 	return func(a, b []uint64) (float64, bool) {
@@ -51,8 +51,8 @@ func Comparer(t float64) func(a, b []uint64) (similarity float64, ok bool) {
 	}
 }
 
-// AppendSketch appends the elements of a sketch, whose hashes are ascending. Hashes of sketches are
-// small: what is below them tells elements apart by their trailing bits.
+// AppendSketch appends the elements of a sketch, whose hashes are ascending. These are small
+// numbers, so the trailing bits of an element, which identify it, are mixed from the hash.
 func AppendSketch(dst []uint64, sketch []uint32) []uint64 {
 	for _, h := range sketch {
 		dst = append(dst, uint64(h)<<32|uint64(h*0x9e3779b1))
