@@ -47,8 +47,8 @@
 //
 // For Contained, the similarity of two sets is the share of the later set's elements that are in
 // the earlier one. Sets are processed by decreasing size, so this is the share of the smaller
-// set. The index has all elements of a set that other sets share; of a set of size n, the first n
-//   - ceil(t n) + 1 elements are looked up.
+// set. The index has all elements of a set that other sets share; of a set of size n, the first
+// n + 1 - ceil(t n) elements are looked up.
 //
 // # A few sets
 //
