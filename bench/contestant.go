@@ -23,8 +23,7 @@ type contestant struct {
 	build func(dir string, fps []uint64, k int) (index, error)
 }
 
-// contestants returns all contestants in the order in which they are shown. The others are
-// compared with the first.
+// contestants returns all contestants in display order. The others are compared with the first.
 func contestants(d *database) []contestant {
 	return []contestant{
 		{"simdb", "the engine: db.Near, documents by ID, nearest first", d.build},

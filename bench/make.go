@@ -13,7 +13,7 @@ import (
 )
 
 // makeKinds are the kinds of files that make writes. Kind "code" is real text from the Go source
-// tree, half of it edited copies: see corpus.
+// tree, half edited copies: see corpus.
 var makeKinds = map[string]func(w io.Writer, r *rand.Rand, n int){
 	"fps":    makeFingerprints, // n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped: hex TAB id
 	"texts":  makeTexts,        // documents of 200 words; every second is an edited copy of an earlier one
@@ -73,7 +73,7 @@ func putDocument(w io.Writer, id int, words []string) {
 	fmt.Fprintf(w, "{\"id\":\"%d\",\"text\":\"%s\"}\n", id, strings.Join(words, " "))
 }
 
-// withEdits returns words with some of them replaced.
+// withEdits returns words, some replaced.
 func withEdits(r *rand.Rand, from []string, edits int) []string {
 	text := slices.Clone(from)
 	for range edits {

@@ -19,8 +19,8 @@ import (
 // In the order of preference, documents of Against precede those of the inputs. They act as
 // keepers but are never copied: a document that resembles one is dropped. A source is read twice,
 // so it must not change meanwhile: it is a regular file, or a snapshot of a database. A
-// database's documents are read in storage order, but preferred in the order in which they were
-// written, which compaction does not change.
+// database's documents are read in storage order, but preferred in the order of writing, which
+// compaction does not change.
 
 // openAgainst opens the sources of Against. Unless the options say what to compare, the first
 // database decides; all other databases must agree with it.

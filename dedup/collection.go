@@ -24,9 +24,9 @@ type Options struct {
 	Shingle  int // words or characters in a shingle of Texts; 0 means 3 words or 5 characters
 	Bits     int // width of the fingerprints of Texts: 64 (also 0), 128, 192, ... up to 1024
 
-	// Prefer compares two items like a function for slices.SortFunc: the lesser item is kept in
-	// preference to the other. Among equally preferred items, and if Prefer is nil, the item with
-	// the lowest number is kept.
+	// Prefer compares two items like a function for slices.SortFunc: the lesser item becomes the
+	// keeper. Among equally preferred items, and if Prefer is nil, the item with the lowest
+	// number does.
 	Prefer func(a, b int) int
 
 	// Unordered makes Pairs yield pairs as it finds them instead of holding them in memory. That

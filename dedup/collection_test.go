@@ -22,7 +22,7 @@ import (
 )
 
 // A truth is the result of comparing all items: the similarity of two items, the greater the
-// better, and whether they match; and the order in which clustering processes items.
+// better, and whether they match; and the order of processing for clusters.
 type truth struct {
 	n      int
 	match  func(a, b int) (match float64, ok bool)
@@ -224,8 +224,8 @@ func check(t *testing.T, name string, w truth, by engine.Criterion, make func(*d
 	}
 }
 
-// fingerprints returns fingerprints of which some differ in only a few bits; with none, some have
-// no words.
+// fingerprints returns fingerprints, some of which differ in only a few bits; with none, some
+// have no words.
 func fingerprints(r *rand.Rand, n, width int, none bool) [][]uint64 {
 	all := make([][]uint64, n)
 	for i := range all {

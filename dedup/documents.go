@@ -233,8 +233,7 @@ func (l *Documents) readStored(ctx context.Context) (err error) {
 	return l.files.Rank(ctx)
 }
 
-// readWhole reads a database, whose documents are preferred in the order in which they were
-// written.
+// readWhole reads a database, whose documents are preferred in the order of writing.
 func (l *Documents) readWhole(ctx context.Context, x *corpus.Extractor) error {
 	var written []uint64
 	err := l.env.EachInput(ctx, l.sources, inputs.Reading{

@@ -142,8 +142,8 @@ func (d *job) readAll(add func(rec *records.Record) error) error {
 	return err
 }
 
-// damage returns an error if a file could not be read completely: the output would lack the rest
-// of it without a trace.
+// damage returns an error if a file could not be read completely: the output would silently lack
+// the rest.
 func (d *job) damage() error {
 	if len(d.failed) == 0 {
 		return nil

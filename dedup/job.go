@@ -17,9 +17,9 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A Job describes which documents are near-duplicates, which of them stay, and what is written.
-// The zero Job drops documents whose Jaccard similarity with a kept document is at least 0.8, and
-// writes the others to standard output. Check reports fields that do not compose.
+// A Job describes which documents are near-duplicates, which stay, and what is written. The zero
+// Job drops documents whose Jaccard similarity with a kept document is at least 0.8, and writes
+// the others to standard output. Check reports fields that do not compose.
 type Job struct {
 	// By is the criterion for near-duplicates: Near, Jaccard, Levenshtein, Cosine or Within of
 	// package engine, always computed exactly. The zero Criterion means Jaccard(0.8), and for

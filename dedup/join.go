@@ -26,7 +26,7 @@ type JoinOptions struct {
 	IDs                 bool   // the texts of the input are ids of stored documents
 
 	Read    records.Options               // of the input
-	Rejects *inputs.Rejects               // counts everything that is read
+	Rejects *inputs.Rejects               // for rejects of everything that is read
 	Check   func(in records.Source) error // refuses an input; or nil
 
 	// The collection is Stored, or the documents of Files, which are read with the options Of and

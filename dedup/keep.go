@@ -17,8 +17,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Keep selects the document of a cluster that is kept. The first rule decides; the second breaks
-// ties of the first, and so on. Among equally ranked documents the first is kept.
+// Keep selects the keeper of a cluster. The first rule decides; the second breaks ties of the
+// first, and so on. Among equally ranked documents the first wins.
 type Keep []Rule
 
 // Rule is a rule of Keep.
@@ -117,7 +117,7 @@ func (k Keep) String() string {
 	return strings.Join(all, ",")
 }
 
-// rankings hold, for each rule of Keep, the values by which it ranks the documents.
+// rankings hold, for each rule of Keep, the values that rank the documents.
 type rankings struct {
 	rules Keep
 	by    []*ranking // one for each rule but largest
@@ -190,8 +190,8 @@ func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
 	})
 }
 
-// ruleFor returns the rule by which a document is kept. A document without a value is kept only
-// if its whole cluster has no values, and then because it comes first.
+// ruleFor returns the rule that has kept a document. A document without a value is kept only if
+// its whole cluster has no values, and then because it comes first.
 func (r *rankings) ruleFor(keeper int64) string {
 	if len(r.by) == 1 && r.by[0].lacks(keeper) {
 		return "first"
@@ -199,7 +199,7 @@ func (r *rankings) ruleFor(keeper int64) string {
 	return r.rules.String()
 }
 
-// ranking holds the values by which one rule ranks the documents.
+// ranking holds the values that rank the documents by one rule.
 type ranking struct {
 	rule    Rule
 	field   grouping.Field   // for max and min

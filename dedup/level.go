@@ -176,7 +176,7 @@ func (l *level) write() (err error) {
 	return l.publish()
 }
 
-// cut returns a record without its repeated units, nil if nothing of it is left.
+// cut returns a record without its repeated units, nil if nothing is left.
 func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repeat) ([]byte, error) {
 	l.kept++
 	if len(repeats) == 0 {

@@ -207,8 +207,7 @@ func (l *lookup) empty(from int64) *lookupLot {
 	return b
 }
 
-// A lookupIn is a collection in which documents are looked up: the documents of a database, or of
-// files.
+// A lookupIn is a collection for lookups: the documents of a database, or of files.
 type lookupIn interface {
 	// search yields the matches of a lot's documents; Query is the index in docs. The matches of
 	// a document are consecutive, best first.

@@ -116,7 +116,7 @@ func (m *Match) KeepsPart(failure error) bool {
 	return failure != nil && m.o.Add && m.Fresh > 0
 }
 
-// toFolder writes an output for each input. It publishes all of them or none; after a failure
+// toFolder writes an output for each input. It publishes all outputs or none; after a failure
 // with Add it publishes the outputs written so far.
 func (m *Match) toFolder(ctx context.Context) (err error) {
 	var written []*outfile.Writer

@@ -119,7 +119,7 @@ func (d *job) work(dir string) error {
 	return d.write()
 }
 
-// decide reads all documents and decides which of them stay.
+// decide reads all documents and decides which ones stay.
 func (d *job) decide(dir string) error {
 	if err := d.narrow(); err != nil {
 		return err

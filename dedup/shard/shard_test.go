@@ -26,7 +26,7 @@ import (
 	_ "github.com/simdb/simdb/records/lines"
 )
 
-// TestMain puts temporary files into memory if there is enough: a job syncs hundreds of them,
+// TestMain puts temporary files into memory if there is enough: a job syncs hundreds of files,
 // which takes minutes on a busy disk.
 func TestMain(m *testing.M) {
 	if n, ok := vfs.Free("/dev/shm"); ok && n > 1<<30 {
@@ -72,8 +72,8 @@ func one(t *testing.T, o Options, output string) {
 	}
 }
 
-// shuffled runs a job like an engine: messages arrive in any order, some of them twice, and if a
-// step runs twice, one of its outputs counts.
+// shuffled runs a job like an engine: messages arrive in any order, some twice, and if a step
+// runs twice, one of its outputs counts.
 func shuffled(t *testing.T, o Options) error {
 	t.Helper()
 	o, err := Plan(t.Context(), o, Local{})

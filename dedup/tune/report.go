@@ -305,7 +305,7 @@ func (r *Report) threshold() int {
 }
 
 // Distance returns the proposed distance in steps, if there are no scores: the greatest one up to
-// 10 at which at most 1 % of the pairs are accidental.
+// 10 with at most 1 % accidental pairs.
 func (r *Report) Distance() int {
 	best, pairs := 0, 0.0
 	for k := range 11 {

@@ -12,7 +12,7 @@ import (
 )
 
 // Documents are the documents of a file or a database. They are read twice: first to draw a
-// sample, then to compare all of them with it.
+// sample, then to compare them with it.
 type Documents struct {
 	Params features.Params
 	Each   func(stage string, f func(*engine.Doc) error) error

@@ -47,7 +47,7 @@ func run() error {
 
 	// Search by fingerprint.
 	words, _ := db.Hash("permission is hereby granted free of charge to any person obtaining a copy of this Software")
-	fp := words[0] // the first 64 bits
+	fp := words[0] // a fingerprint of 64 bits
 	for m, err := range db.Near(ctx, fp, 6) {
 		if err != nil {
 			return err

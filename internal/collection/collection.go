@@ -1,6 +1,6 @@
 // Package collection joins items with each other: it finds all pairs of matching items, and forms
-// clusters of them. Its callers, a view of a database or documents of files, provide the features
-// to compare; this package does everything from there to ordered rows.
+// clusters. Its callers, a view of a database or documents of files, provide the features to
+// compare; this package does everything from there to ordered rows.
 //
 //	classes.go     items that are joined as one
 //	groups.go      which items may match: across groups, or within one

@@ -6,7 +6,7 @@ import (
 )
 
 // Ending is a context that ends at its n-th use, so that a test can end an operation at every
-// moment at which the operation can notice.
+// moment when it can notice.
 type Ending struct {
 	context.Context
 	end   context.CancelFunc

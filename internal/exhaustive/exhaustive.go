@@ -4,8 +4,9 @@
 // failing test reports the seed; SIMDB_SEED=17 sets it. With SIMDB_ALL=1 every loop runs all
 // cases. Some is for a small number of long cases.
 //
-// A failing test reports the case of its loop: SIMDB_CASE=17 runs only case 17 of each loop. So a
-// case must not depend on earlier ones, and a random case must use its number as seed.
+// A failing test reports the case of its loop: SIMDB_CASE=17 runs only case 17 of each loop.
+// Therefore a case must not depend on earlier ones, and a random case must use its number as
+// seed.
 package exhaustive
 
 import (

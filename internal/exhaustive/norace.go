@@ -7,6 +7,6 @@ import "math/bits"
 // Race reports whether the race detector is enabled.
 const Race = false
 
-// Slower is the factor by which a program is slower under the race detector, or on 32 bits, where
-// no kernel is in assembly.
+// Slower is the slowdown of a program under the race detector, or on 32 bits, where no kernel is
+// in assembly.
 const Slower = 128/bits.UintSize - 1

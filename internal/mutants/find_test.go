@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sample has the constructs that edits search for, some of them twice.
+// sample has the constructs that edits search for, some twice.
 const sample = `package sample
 
 func (db *DB) flush(table File) (err error) {

@@ -93,8 +93,8 @@ func (m mutant) compiles(t *testing.T, p place) {
 	}
 }
 
-// noticed runs the named tests on the mutant and checks that one of them fails: if none fails
-// with the default sample of cases, it runs all cases.
+// noticed runs the named tests on the mutant and checks that one fails: if none fails with the
+// default sample of cases, it runs all cases.
 func (m mutant) noticed(t *testing.T, p place, packages []string) {
 	args := []string{"test", m.overlay(t, p), "-vet=off", "-count=1", "-failfast", "-run", m.run}
 	args = append(args, packages...)

@@ -157,8 +157,8 @@ func TestStars(t *testing.T) {
 	}
 }
 
-// TestStarsOfSeveral has documents with one to four fingerprints, some of them shared, for every
-// way of handling many pairs.
+// TestStarsOfSeveral has documents with one to four fingerprints, some shared, for every way of
+// handling many pairs.
 func TestStarsOfSeveral(t *testing.T) {
 	eachWideShape(t, 240/exhaustive.Slower, func(t *testing.T, fps Columns) {
 		r := rand.New(rand.NewPCG(7, 8))

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Forest is a union-find structure over the numbers 0..n-1: a partition of them that starts as n
-// sets of one (Tarjan and van Leeuwen's path halving). Each set is named by its least member, so
-// the names don't depend on the order of the unions.
+// Forest is a union-find structure: a partition of the numbers 0..n-1 that starts as n sets of
+// one (Tarjan and van Leeuwen's path halving). Each set is named by its least member, so the
+// names don't depend on the order of the unions.
 type Forest struct{ parent []uint32 }
 
 // NewForest returns the partition of 0..n-1 into sets of one. It uses 4 bytes for each number.

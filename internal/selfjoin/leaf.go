@@ -51,7 +51,7 @@ type chain struct {
 	head [1 << maxWidth]uint16 // by bucket: its last fingerprint
 	prev [1 << 16]uint16       // by position: the previous fingerprint of the same bucket
 	late [1 << 16]uint16       // positions whose prev is not zero
-	rank [1 << 16]uint16       // by position in late: number of fingerprints before it in its bucket
+	rank [1 << 16]uint16       // by position, for those in late: number of fingerprints before it in its bucket
 }
 
 // scanLeast is the least number of comparisons with one fingerprint that makes a call of the scan
@@ -149,7 +149,7 @@ func (c *chain) candidates(late []uint16, limit int) int {
 }
 
 // walk compares each fingerprint of late, from position first on, with its predecessors in its
-// chain. All of them advance one step at a time, because the processor cannot predict the length
+// chain. All chains advance one step at a time, because the processor cannot predict the length
 // of a single chain.
 func (w *worker) walk(g group, late []uint16, first int) {
 	c, k := w.chain, w.k

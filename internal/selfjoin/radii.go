@@ -30,8 +30,8 @@ type step struct{ word, radius int }
 // j.least bits: the radii are such that these add up to more than k. The cost of a radius is
 // estimated from a sample, and a dynamic program over the words finds the cheapest total.
 //
-// Words in which many fingerprints have the same value come last, when the radii of the other
-// words leave the least to search for.
+// Words with the same value in many fingerprints come last, when the radii of the other words
+// leave the least to search for.
 func (j *wide) steps(some []uint32, words []int) (chosen []step, ok bool) {
 	n := float64(len(some))
 	compared := j.costWord * n * n / 2 * float64(min(len(words), j.k/32+1)+1) // uniform words differ in 32 bits

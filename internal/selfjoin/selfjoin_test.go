@@ -150,7 +150,7 @@ func sortPairs(ps []pair) {
 	})
 }
 
-// collect returns the pairs in the order in which they are emitted.
+// collect returns the pairs in the order of emission.
 func collect(t testing.TB, fps []uint64, k int, o Options) []pair {
 	t.Helper()
 	var ps []pair

@@ -157,7 +157,7 @@ func (j *wide) values(some []uint32, w int) *wordValues {
 	return v
 }
 
-// labelOf returns the label of the first of some fingerprints, and whether all of them have it.
+// labelOf returns the label of the first of some fingerprints, and whether all have it.
 func (j *wide) labelOf(some []uint32) (label uint32, one bool) {
 	if j.label == nil {
 		return 0, false

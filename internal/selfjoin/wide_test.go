@@ -140,7 +140,7 @@ func someRadii(fps Columns) []int {
 	return []int{0, 1, 2, len(fps) - 1, 7, 31, width / 4, width/2 - 1, width}
 }
 
-// collectWide returns the pairs of a join in which comparisons cost times as much.
+// collectWide returns the pairs of a join where comparisons cost times as much.
 func collectWide(t *testing.T, fps Columns, k, times int, o Options, marked []bool, label []uint32) (got []pair) {
 	t.Helper()
 	j := newWide(t.Context(), fps, k, o, marked, label, func(i, j uint32, d int) bool {

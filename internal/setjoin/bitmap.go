@@ -20,7 +20,7 @@ func bitmapOf(set []uint64, skip int) (b bitmap) {
 	return b
 }
 
-// differ returns the number of bits in which two bitmaps differ.
+// differ counts the bits that differ between two bitmaps.
 func (b *bitmap) differ(c *bitmap) int {
 	return bits.OnesCount64(b[0]^c[0]) + bits.OnesCount64(b[1]^c[1])
 }

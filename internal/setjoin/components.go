@@ -8,7 +8,7 @@ import (
 )
 
 // Components joins all sets that match in a forest, which has a number for each set and may
-// already connect some of them. A set is never compared with a set it is connected to; once it
+// already connect some sets. A set is never compared with a set it is connected to; once it
 // matches a set of a component, it is not compared with the rest of that component. So a crowd
 // needs few comparisons, however many pairs match.
 func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *selfjoin.Forest) error {
@@ -48,8 +48,8 @@ func (j *join) connect(forest *selfjoin.Forest) error {
 
 // A twin is a member of a crowd in the index. If a set has the same elements as its twin, apart
 // from elements that no other set has, and at least as many of the latter, then the twin also
-// matches every other set that the set matches. So a set that matches its twin is compared with
-// nothing else. Twins are found by the sum of the elements that they share with others.
+// matches every other set that the set matches. A set that matches its twin is therefore compared
+// with nothing else. Twins are found by the sum of the elements that they share with others.
 type twin struct {
 	set          uint32
 	size, shared int

@@ -19,7 +19,7 @@ type counts struct {
 	two   []uint64 // after that: a bit for each counter in few: 2 or more
 	ranks []uint8  // after that: the logarithm of each counter in many
 	skip  int      // trailing bits of elements that are not part of the hash
-	// ahead has no meaning: it keeps the compiler from removing reads that load counters into the
+	// ahead has no meaning: it stops the compiler from removing reads that load counters into the
 	// cache.
 	ahead uint64
 

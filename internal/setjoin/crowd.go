@@ -10,7 +10,7 @@ import (
 // Very many sets may be variants of one set with a few changes each: a letter sent to many
 // people, or pages of a template. If the threshold lies within the range of their similarities,
 // each shares most keys with all others but matches only few. Such entries of an index form a
-// crowd, which has a pivot: the elements that most of them share. The difference of a set from
+// crowd, which has a pivot: the elements that most members share. The difference of a set from
 // the pivot is the set of elements that are in only one of the two. The overlap of two sets
 // follows from their differences:
 //
@@ -24,8 +24,7 @@ import (
 // suffices, reading stops at the segment where all parts have been found.
 //
 // In the chains and postings of the index, the members of one size share one entry, their lead,
-// which is the first of them. It has a node for each key of any of them, with a rest that rules
-// out none.
+// the first one. It has a node for each key of any member, with a rest that rules out none.
 type crowd struct {
 	pivot    []uint64 // ascending
 	segments []*crowdSegment
@@ -85,8 +84,9 @@ type crowds struct {
 
 func (c *crowds) reset() { c.of, c.least, c.bytes, c.loose = map[uint32]*crowd{}, c.most, 0, nil }
 
-// difference appends the elements in which a set differs from the pivot, except for elements that
-// no other set has according to counts, and returns how many elements of the pivot the set lacks.
+// difference appends the elements that are in either a set or the pivot but not both, except for
+// elements that no other set has according to counts, and returns how many elements of the pivot
+// the set lacks.
 func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missing int) {
 	i, k := 0, 0
 	for i < len(c.pivot) || k < len(set) {

@@ -11,20 +11,20 @@ import (
 
 // For Edits, the set of a text has the hashes of its runs of q runes, one from each rune on, in
 // the order of the text, which is extended by q-1 marks. The runs from runes 0, q, 2q, ... on are
-// its pieces; an edit changes at most one of them. So of any d+1 pieces, at least one is a run of
+// its pieces; an edit changes at most one of them. Of any d+1 pieces, at least one is a run of
 // every text within d edits, and of m pieces at least m-d are. The index has as many pieces of a
 // text as this requires, roughly the rarest, and the runs of other texts are looked up in it
 // (Qin, Wang, Lu, Xiao, Lin, "Efficient Exact Edit Similarity Query Processing with the
 // Asymmetric Signature Scheme", SIGMOD 2011).
 //
 // An unchanged piece moves by e runes if e more runes are inserted than deleted before it, and
-// k-e more after it, where the other text is longer by k: |e| + |k-e| <= d. So a node of the
-// index represents a piece at an approximate position in a text of an approximate length.
+// k-e more after it, where the other text is longer by k: |e| + |k-e| <= d. A node of the index
+// therefore represents a piece at an approximate position in a text of an approximate length.
 
-// EditGrams returns the length of the runs by which texts are found at a threshold. A text of n
-// runes has at least n/q pieces, and a matching text, of up to n+d runes, needs at most d <= n
-// (1-t)/t edits, which must be fewer. Longer runs are rarer. Runs shorter than fewestRunes are
-// too frequent to be useful; then EditGrams returns 1, and texts are found only by length.
+// EditGrams returns the length of the runs that find texts at a threshold. A text of n runes has
+// at least n/q pieces, and a matching text, of up to n+d runes, needs at most d <= n (1-t)/t
+// edits, which must be fewer. Longer runs are rarer. Runs shorter than fewestRunes are too
+// frequent to be useful; then EditGrams returns 1, and texts are found only by length.
 func EditGrams(t float64) int {
 	const fewestRunes, mostRunes = 3, 12
 	q := int(min(0.99*t/max(1-t, 1e-9), mostRunes))

@@ -41,8 +41,8 @@ func (j textJudge) Compare(a, b int) (float64, bool, error) {
 	return score, ok, nil
 }
 
-// editedTexts returns texts, most of them edited copies of others; some edits move a part as far
-// as possible. Some texts repeat a few runes, some are equal or empty.
+// editedTexts returns texts, mostly edited copies of others; some edits move a part as far as
+// possible. Some texts repeat a few runes, some are equal or empty.
 func editedTexts(r *rand.Rand, n int) []string {
 	alphabet := []rune([]string{"ab", "abcdefg h", "abcdefghijklmnopqrstuvwxyz é帝京"}[r.IntN(3)])
 	random := func(n int) (s []rune) {

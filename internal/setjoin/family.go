@@ -4,8 +4,8 @@ import "sync"
 
 // A Family is a collection of variants of one set, the pivot, with a few changes each: a crowd
 // (crowd.go) whose members are added one by one. It finds the members that are similar to a set,
-// exactly, roughly in the time it takes to read the lists of the elements in which that set
-// differs from the pivot. Concurrent searches are safe while no member is added.
+// exactly, roughly in the time it takes to read the lists of the elements that distinguish that
+// set from the pivot. Concurrent searches are safe while no member is added.
 type Family struct {
 	crowd crowd
 	bytes int64

@@ -11,17 +11,17 @@ import (
 // A Few joins a few sets, whose elements are in memory, with any number of other sets that arrive
 // one by one and are not stored.
 //
-// Two matching sets share at least some overlap o. So of all elements but any o-1, at least one
-// is in the other set: the o-1 that are in most sets of the Few need not be looked up. If o is
-// known for the sets of the Few, these elements are omitted from the table, and candidates are
-// compared. Otherwise, elements that are in no set of the Few count towards the o-1. Most sets
-// have few elements in common with any set of the Few, and are finished once their elements have
-// been looked up.
+// Two matching sets share at least some overlap o. Of all elements but any o-1, at least one is
+// therefore in the other set: the o-1 that are in most sets of the Few need not be looked up. If
+// o is known for the sets of the Few, these elements are omitted from the table, and candidates
+// are compared. Otherwise, elements that are in no set of the Few count towards the o-1. Most
+// sets have few elements in common with any set of the Few, and are finished once their elements
+// have been looked up.
 type Few struct {
 	t      float64
 	role   FewRole
 	sizes  []uint32 // sizes of the sets
-	filter []uint64 // bloom filter with a bit for each element of the table, by its last bits
+	filter []uint64 // a filter with a bit for each element of the table, by its last bits
 	slots  []fewSlot
 	lists  []uint32   // the sets of each element, ascending, for one element after the other
 	sets   [][]uint64 // for FewContained
@@ -32,7 +32,7 @@ type FewRole uint8
 
 // The roles.
 const (
-	FewAlike      FewRole = iota // sets with a Jaccard similarity to it
+	FewAlike      FewRole = iota // sets with a certain Jaccard similarity to it
 	FewContained                 // sets whose elements it has a share of
 	FewContaining                // sets that have a share of its elements
 )

@@ -60,14 +60,14 @@ func AppendSketch(dst []uint64, sketch []uint32) []uint64 {
 	return dst
 }
 
-// The element of a word has the leading bits of its hash, and below them how often it comes: the
-// square of that in the direction of a text's vector, as a number of weightBits. Different words
-// whose hashes have the same leading bits are one element with the sum of their squares. By the
-// inequality of Cauchy and Schwarz they contribute no more to a scalar product than the root of
-// the product of such sums.
+// The element of a word has the leading bits of its hash, and below them its weight: the square
+// of its component in the text's vector, as a number of weightBits. Different words whose hashes
+// have the same leading bits are one element with the sum of their squares. By the Cauchy-Schwarz
+// inequality, they contribute no more to a scalar product than the root of the product of such
+// sums.
 const weightBits = 16
 
-// WordElement returns the element of a word that comes a number of times, whose squares are given.
+// WordElement returns the element of a word; squares is the sum of its squared counts.
 func WordElement(hash, squares uint64) uint64 {
 	const mantissa = 10
 	e := max(0, bits.Len64(squares)-mantissa)

@@ -6,13 +6,13 @@ import (
 )
 
 // A family may have no centre: pages assembled from alternatives, or texts of a few words. Each
-// set shares most of its keys with many others, but no element is in most of them. So neither
+// set shares most of its keys with many others, but no element is in most sets. So neither
 // prefixes nor a pivot distinguish the sets that match.
 //
 // Two matching sets differ in few elements, at most d. Elements are divided into parts by their
-// hashes; of any d/2+1 parts, at least one differs in at most one element. So the members of such
-// a family are found by whole parts: for each part of a member, the index has one node for its
-// elements, and one node for each way to remove a single element. (Arasu, Ganti, Kaushik,
+// hashes; of any d/2+1 parts, at least one differs in at most one element. This allows finding
+// the members of such a family by whole parts: for each part of a member, the index has one node
+// for its elements, and one node for each way to remove a single element. (Arasu, Ganti, Kaushik,
 // "Efficient Exact Set-Similarity Joins", VLDB 2006)
 //
 // The number of parts depends on the size of a member: sizes are divided into classes.
@@ -24,8 +24,8 @@ type loose struct {
 
 const (
 	partClasses = 4 // for each doubling of the size
-	// leastParted is the least threshold at which parts are large enough to distinguish sets:
-	// they have 2t/(1-t) elements.
+	// leastParted is the least threshold where parts are large enough to distinguish sets: they
+	// have 2t/(1-t) elements.
 	leastParted = 0.6
 	// Parts pay for a set once it meets more than size/partPays elements of others for each set
 	// that may become a crowd. Meeting so many costs about as much as looking up each part
@@ -100,7 +100,7 @@ func (f *parter) tag(sum uint64, part int) uint32 {
 	return uint32((sum ^ sum>>29) * 0x94d049bb133111eb >> 32)
 }
 
-// withoutOne is added to the tags of members' parts from which one element is removed.
+// withoutOne is added to the tags of members' parts that lack one element.
 const withoutOne = 0x7f4a7c15
 
 // spread adds an entry to the loose crowd.

@@ -144,8 +144,8 @@ type prefix struct {
 }
 
 // unique reports whether no other set has an element of the prefix: then the set matches nothing.
-// For Edits it is always false, as a text is found by other elements than those by which it finds
-// others.
+// For Edits it is always false, as the elements that find a text differ from those that it looks
+// up.
 func (p *prefix) unique() bool { return len(p.keys) == 0 && p.pieces == 0 }
 
 // rest returns the number of elements from key i on; for Cosine, the rest of key i.

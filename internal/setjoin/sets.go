@@ -21,8 +21,7 @@ type File interface {
 type SetsOptions struct {
 	// Measure says what the sets represent.
 	Measure Measure
-	// Memory is the number of bytes of sets from which on they are written to a file; 0 means no
-	// limit.
+	// Memory limits the bytes of sets in memory; beyond it, sets go to a file. 0 means no limit.
 	Memory int64
 	// Counters is the number of bytes for the counters of elements while sets are added;
 	// afterwards they need half. 0 means 1 MiB. A quarter of a byte for each element of all sets
@@ -37,8 +36,8 @@ type SetsOptions struct {
 	Again func() func(dst []uint64, i int) ([]uint64, error)
 }
 
-// Sets are sets of hashes, numbered from 0 in the order in which they are added. Add is not safe
-// for concurrent use; once all sets are added, they are safe for concurrent reads.
+// Sets are sets of hashes, numbered from 0 in the order of adding. Add is not safe for concurrent
+// use; once all sets are added, they are safe for concurrent reads.
 type Sets struct {
 	o      SetsOptions
 	counts *counts

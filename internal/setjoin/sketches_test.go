@@ -25,7 +25,7 @@ func (j sketchJudge) Compare(a, b int) (float64, bool, error) {
 	return s.Score, ok, nil
 }
 
-// addSketches returns the sets of sketches, and the options of a join of them.
+// addSketches returns the sets of sketches, and the options for joining them.
 func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Sets, Options, *atomic.Int64) {
 	t.Helper()
 	s, n := NewSets(SetsOptions{Measure: Measure{Kind: Sketches, N: size}}), new(atomic.Int64)

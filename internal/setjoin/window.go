@@ -32,8 +32,8 @@ type Options struct {
 	// safe for concurrent use.
 	Accept func(a, b int) bool
 	// Same, if not nil, gives each set a number: sets with one number are equal, and Accept
-	// treats them alike. If many of them may not match each other, Stars compares others only
-	// with the first keeper.
+	// treats them alike. If many may not match each other, Stars compares others only with the
+	// first keeper.
 	Same []uint32
 	// Judge returns a Judge for each goroutine, for sets that represent texts.
 	Judge func() Judge
@@ -344,7 +344,7 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 }
 
 // passes compares an item with the entries of an index. If many entries are connected, it
-// compares a few of them first: if one of a crowd matches, the rest is skipped.
+// compares a few first: if one of a crowd matches, the rest is skipped.
 func (j *join) passes(it *item, in *index, compare func(it *item) error) error {
 	if p := &it.prefix; in.many {
 		p.connected = func(part uint32) bool { return j.connected(it, part) }

@@ -153,8 +153,8 @@ func (s *Stored) Sources() *Sources {
 	return &Sources{Names: names, Files: names, Stored: s, tally: &records.Tally{}}
 }
 
-// open returns a pass over the documents in the order in which they are stored. The fields of its
-// records have the names in opt.
+// open returns a pass over the documents in storage order. The fields of its records have the
+// names in opt.
 func (s *Stored) open(opt records.Options) (records.Source, error) {
 	params := s.DB.Params()
 	prints, err := s.Params()
@@ -250,8 +250,8 @@ func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
 // CheckTexts returns an error if a database has only fingerprints, and the job, whose criterion
 // is by fingerprint if near is set, compares texts. It looks only at the first documents. It logs
-// a message if there are more, if some of them have no text, or if the database is empty. A nil
-// db is valid.
+// a message if there are more, if some have no text, or if the database is empty. A nil db is
+// valid.
 func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	const looked, lookedBytes = 100, 1 << 20
 	if db == nil {

@@ -41,7 +41,7 @@ type Options struct {
 }
 
 // Corpus holds the features to compare: each document's set, or fingerprints, or both. Documents
-// are numbered from 0 in the order in which they are added.
+// are numbered from 0 in the order of adding.
 type Corpus struct {
 	Sets    *setjoin.Sets    // nil if texts are not compared
 	Prints  selfjoin.Columns // a column for each word; nil if fingerprints are not compared
@@ -77,8 +77,8 @@ func New(o Options) *Corpus {
 	return c
 }
 
-// OfPrints returns a corpus of fingerprints, and keeps prints: one for each document, all of the
-// same width. Documents for which none returns true match nothing.
+// OfPrints returns a corpus of fingerprints, which retains prints: one for each document, all of
+// the same width. Documents for which none returns true match nothing.
 func OfPrints(prints selfjoin.Columns, none func(n int) bool) (*Corpus, error) {
 	n := prints.Len()
 	if int64(n) > selfjoin.MaxFingerprints {

@@ -63,8 +63,8 @@ const (
 	workPrint = 0.5 // per comparison of two fingerprints
 )
 
-// NewSearch returns a Search for documents in random order. It drops the last of them if not all
-// fit into memory, or if finding everything that resembles them would take too long. Documents
+// NewSearch returns a Search for documents in random order. It drops the last ones if not all fit
+// into memory, or if finding everything that resembles them would take too long. Documents
 // without words are ignored.
 func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Search {
 	f := newHasher(params)
@@ -182,7 +182,7 @@ func (s *Search) distance(print []base.Fingerprint, row int) (d int) {
 	return d
 }
 
-// Nodes returns the documents that the Search looks for. Every one of them also finds itself.
+// Nodes returns the documents that the Search looks for. Each also finds itself.
 func (s *Search) Nodes() []Node { return s.nodes }
 
 // Extractor returns an Extractor of all documents, including the few. For each document, in

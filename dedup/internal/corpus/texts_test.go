@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// shortTexts returns texts of a few words, most of them edited copies of others. Some are equal,
-// empty, or have no words, and some repeat one word many times.
+// shortTexts returns texts of a few words, mostly edited copies of others. Some are equal, empty,
+// or have no words, and some repeat one word many times.
 func shortTexts(r *rand.Rand, n int) []string {
 	words := strings.Fields("a the of phone phones great case cases blue green history kingdom atlas clouds é ü 帝 京 篇 zz")
 	letters := []rune("abé帝 -\xff")
@@ -49,7 +49,7 @@ func shortTexts(r *rand.Rand, n int) []string {
 	return texts
 }
 
-// textCorpus returns a corpus of texts; with little memory, many of them go to files.
+// textCorpus returns a corpus of texts; with little memory, many texts go to files.
 func textCorpus(t *testing.T, texts []string, by Criterion, memory int64) *Corpus {
 	t.Helper()
 	c := New(Options{Sets: true, Measure: by.Measure, Memory: memory, Dir: t.TempDir()})

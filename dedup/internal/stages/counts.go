@@ -36,8 +36,8 @@ func (c *Counts) Merge(other *Counts) error {
 // A key is the rank of an element, followed by the leading bits of its hash.
 const rankShift = 56
 
-// rank returns a number that grows with the number of sets that contain e: it keeps the leading
-// bit and the next two.
+// rank returns a number that grows with the number of sets that contain e: it combines the
+// exponent with the three leading bits.
 func (c *Counts) rank(e uint64) uint64 {
 	if c == nil {
 		return 0

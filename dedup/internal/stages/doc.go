@@ -59,8 +59,8 @@
 // sends some 8 bytes for each Ask, and its elements, 8 bytes each, once to every group. The cells
 // of a pair's several common elements mostly hold the same documents. Such cells coincide, as a
 // cell is named by its documents, or they are small, have the same first document, and thus share
-// a group. With fewer groups, a set is sent to fewer of them. A Link has some 10 bytes, and each
-// set in a component sends its elements once more.
+// a group. With fewer groups, a set is sent fewer times. A Link has some 10 bytes, and each set
+// in a component sends its elements once more.
 //
 // # Limits
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// A cluster runs a job whose messages move as bytes, in any order, some of them twice.
+// A cluster runs a job whose messages move as bytes, in any order, some twice.
 type cluster struct {
 	t       testing.TB
 	r       *rand.Rand
@@ -395,8 +395,8 @@ func TestLicenses(t *testing.T) {
 	}
 }
 
-// TestCrowds has very many pages of one template, of which all, some or no pairs match. No group
-// may be too large, and the number of messages must not be quadratic.
+// TestCrowds has very many pages of one template, where all, some or no pairs match. No group may
+// be too large, and the number of messages must not be quadratic.
 func TestCrowds(t *testing.T) {
 	for _, c := range []struct {
 		name      string

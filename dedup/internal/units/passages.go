@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// A window is a run of n words, and each window of a text is a unit. Adding all of them to a
+// A window is a run of n words, and each window of a text is a unit. Adding all windows to a
 // Repeats would need 17 bytes per word. So a first pass counts anchors: a window's anchor is the
 // run of n/2 words in it with the least hash (winnowing: Schleimer, Wilkerson, Aiken 2003).
 // Consecutive windows mostly share an anchor, and equal windows have equal anchors at the same

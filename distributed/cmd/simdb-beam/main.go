@@ -138,7 +138,7 @@ func run(ctx context.Context, args []string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(*work) // but not if it is in an object store
+	defer os.RemoveAll(*work) // has no effect on an object store
 	if err := distributed.Run(ctx, *runners.Runner, options); err != nil {
 		return 0, err
 	}

@@ -254,7 +254,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestStore keeps inputs, outputs and working files in an object store.
+// TestStore has inputs, outputs and working files in an object store.
 func TestStore(t *testing.T) {
 	f := newFixture(t)
 	for _, name := range f.inputs {

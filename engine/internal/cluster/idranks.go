@@ -85,7 +85,7 @@ func commonPrefix(ids []string) int {
 }
 
 // idChunk is the number of bytes of IDs that are copied into one chunk. A reference to one ID
-// keeps its whole chunk in memory.
+// retains its whole chunk.
 const idChunk = 16 << 10
 
 // An idList copies IDs in chunks.

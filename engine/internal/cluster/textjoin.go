@@ -18,8 +18,8 @@ import (
 // texts, or for Jaccard and containment with equal sets of shingles. Package setjoin finds the
 // matches (find.go).
 
-// A textSet holds the data of distinct texts, or sets of shingles, which are numbered in the
-// order in which they are found.
+// A textSet holds the data of distinct texts, or sets of shingles, which are numbered as they are
+// found.
 type textSet struct {
 	of       []uint32      // by item: the number of its text
 	elements []uint32      // by text: its number of runes, of words with repetitions, or of shingles

@@ -100,8 +100,7 @@ func writeShuffled(t *testing.T, params sstable.Params, docs []sstable.Document)
 	return file.Bytes()
 }
 
-// randomText returns some of forty passages of twenty words, in which a word is occasionally
-// replaced.
+// randomText returns some of forty passages of twenty words, with an occasional word replaced.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	for range r.IntN(14) {
