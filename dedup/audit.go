@@ -201,8 +201,8 @@ func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	return a.e.Encode(RejectedRow(is))
 }
 
-// place records where a document stands if others are dropped for it, and increments n. end is
-// the number of documents that the first pass counted.
+// place records where document n stands if others are dropped for it, and increments n. If n
+// reaches end, there are more documents than before, so the input has changed.
 func (d *job) place(a *audit, n *int64, end int64, rec *records.Record) error {
 	if *n == end {
 		return inputs.ErrChanged

@@ -8,7 +8,7 @@ import (
 )
 
 // Cost estimates, for a Job by Jaccard on documents with that many bytes of text, the processor
-// time, the memory it uses of memory bytes, and the bytes of its temporary files. Memory use
+// time, how many of the memory bytes it uses, and the bytes of its temporary files. Memory use
 // peaks when as many sets as fit are in memory beside the counters of their elements. The garbage
 // collector lets the heap grow to twice the live bytes, up to a limit.
 func Cost(documents, texts, memory int64) (cpu time.Duration, held, disk int64) {

@@ -211,8 +211,8 @@ func makeDir(dir string) error {
 	return err
 }
 
-// Put implements Files: it renames the file, or copies it to a temporary name beside the target
-// first. The content is synced before.
+// Put implements Files: it renames the file; from another file system, it first copies the file
+// to a temporary folder beside the target. The content must already be on the disk.
 func (Local) Put(_ context.Context, path, name string) error {
 	parent := filepath.Dir(name)
 	if err := makeDir(parent); err != nil {
