@@ -20,7 +20,7 @@ import (
 	"github.com/simdb/simdb/dedup/shard"
 )
 
-// Chain is a job as a chain of steps.
+// Chain is a chain of steps that make up a job.
 type Chain interface {
 	// Steps returns the steps in order; the last one sends no messages.
 	Steps() []shard.Step

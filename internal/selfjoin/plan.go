@@ -17,7 +17,7 @@ const (
 	costChain   = 2.0  // a fingerprint in one chained pass
 	costWalk    = 3.0  // a candidate pair of a chained pass
 	costSplit   = 3.0  // moving a fingerprint to its bucket with a copy
-	costSwap    = 9.0  // the same in place
+	costSwap    = 9.0  // moving a fingerprint to its bucket in place
 	costBucket  = 0.5  // a bucket of a split
 	costNode    = 20   // a child node that is not empty
 	costClear   = 0.06 // the head of an empty chain

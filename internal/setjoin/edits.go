@@ -77,7 +77,7 @@ func nodeTag(run uint32, class, position int) uint32 {
 	return run + uint32(class)*0x85ebca6b ^ uint32(position)*0xc2b2ae35
 }
 
-// ofText is of for Edits.
+// ofText implements prefixer.of for Edits.
 func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 	n, q := len(set), p.t.Q
 	f := prefix{size: n, whole: true, pieces: 1, signed: p.t.byLength()}

@@ -18,8 +18,8 @@ const (
 	Edits                 // textsim.Levenshtein: a set has the hashes of a text's runs (edits.go)
 	Cosine                // textsim.Cosine: a set has the words of a text as WordElements
 	Sketches              // minhash.Jaccard: a set has the hashes of a sketch, made by AppendSketch
-	Contained             // common elements as a share of those of the later set: of the smaller one,
-	// as sets are taken in order of size, the largest first
+	Contained             // common elements as a share of the later set, which is the smaller one,
+	// as sets are processed by decreasing size
 )
 
 // A Measure is the kind of sets.
@@ -74,23 +74,23 @@ func WordElement(hash, squares uint64) uint64 {
 	return hash>>weightBits<<weightBits | uint64(e)<<mantissa | squares>>e
 }
 
-// WordHash returns the part of a hash that tells elements apart.
+// WordHash returns the part of a hash that identifies an element.
 func WordHash(hash uint64) uint64 { return hash >> weightBits << weightBits }
 
-// squareOf returns the square in an element, at most a 512th too small.
+// squareOf returns the square in an element; it may be too small by up to 1/512.
 func squareOf(element uint64) float64 {
 	const mantissa = 10
 	w := element & (1<<weightBits - 1)
 	return float64(w & (1<<mantissa - 1) << (w >> mantissa))
 }
 
-// slack is how much the square of a cosine may be too small as it is computed from elements.
+// slack is how far the square of a cosine that is computed from elements may fall short.
 const slack = 0.01
 
-// cosineCut returns the least product of two shares of squared lengths with which texts match.
+// cosineCut returns the least product of two shares of squared lengths for a match.
 func cosineCut(t float64) float64 { return t*t - slack }
 
-// restOne is the whole squared length in prefix.rests.
+// restOne represents the whole squared length in prefix.rests.
 const restOne = math.MaxUint32
 
 // A weighted is a key with its square.
@@ -100,7 +100,7 @@ type weighted struct {
 }
 
 // mayBeCosine reports whether the texts of two sets may match, given the product of their squared
-// lengths: it is wrong for none that do.
+// lengths. It is true for all matches.
 func mayBeCosine(a, b []uint64, lengths, t float64) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -126,8 +126,9 @@ func mayBeCosine(a, b []uint64, lengths, t float64) bool {
 	return dot*dot >= cosineCut(t)*lengths
 }
 
-// mostWords returns how many words at most are in one of two texts only that match, given the
-// squared lengths of their vectors: each adds 1 or more to the square of the distance.
+// mostWords returns an upper bound of the number of words that are in only one of two matching
+// texts, given the squared lengths of their vectors: each such word adds at least 1 to the
+// squared distance.
 func mostWords(x, y, t float64) int { return int((x+y)*(1+slack) - 2*t*math.Sqrt(x*y) + slack) }
 
 // length returns the squared length of a text's vector.

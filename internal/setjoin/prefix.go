@@ -218,9 +218,9 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	return f, dst
 }
 
-// ofWords is of for Cosine. Let k be the first common key of two matching texts. Their common
-// words are from k on, so the product of their rests at k is at least t² times the product of
-// their squared lengths; and no rest exceeds the whole.
+// ofWords implements prefixer.of for Cosine. Let k be the first common key of two matching texts.
+// Their common words are from k on, so the product of their rests at k is at least t² times the
+// product of their squared lengths; and no rest exceeds the whole.
 func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
 	f := prefix{size: len(set), whole: true, rests: []uint32{}}
 	p.keys, _ = p.counts.appendShared(p.keys[:0], set, len(set)+1)

@@ -78,7 +78,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	for i := range template {
 		template[i] = draw(1<<30, 0)
 	}
-	family := r.IntN(4) // in a fourth of all: one set of each two, or all, is of the template and few changes; or all have no centre
+	family := r.IntN(4) // 1, 2: half or all of the sets are the template with few changes; 3: the sets have no centre
 	blocks := make([][2][]uint64, 2+r.IntN(10))
 	for i := range blocks {
 		for k := range blocks[i] {

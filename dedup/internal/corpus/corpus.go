@@ -211,8 +211,8 @@ func (c *Corpus) Distance(a, b uint32) int {
 // drop makes document n match nothing.
 func (c *Corpus) drop(n uint32) { c.empty[n/64] |= 1 << (n % 64) }
 
-// Empty reports whether document n matches nothing: by its fingerprint if there are fingerprints,
-// else by its set.
+// Empty reports whether document n matches nothing. Fingerprints decide if the corpus has any,
+// otherwise sets do.
 func (c *Corpus) Empty(n uint32) bool { return c.empty[n/64]>>(n%64)&1 != 0 }
 
 // EmptyFrom returns how many of the documents from n on match nothing.
