@@ -36,7 +36,7 @@ func TestContestants(t *testing.T) {
 	}
 }
 
-// TestInverted compares the truth of `jaccard` with its definition.
+// TestInverted compares the reference answers of `jaccard` with their definition.
 func TestInverted(t *testing.T) {
 	s := splitmix(3)
 	sets := make([][]uint64, 200)
@@ -69,7 +69,7 @@ func TestInverted(t *testing.T) {
 	}
 }
 
-// TestLSH finds every set by itself: equal sets agree in all bands.
+// TestLSH checks that every set finds itself: equal sets agree in all bands.
 func TestLSH(t *testing.T) {
 	s := splitmix(3)
 	sets := make([][]uint64, 5000)
@@ -86,8 +86,8 @@ func TestLSH(t *testing.T) {
 	}
 }
 
-// TestTexts looks at what the contestants of `jaccard` find among short texts, whose sketches hold
-// all shingles: simdb is exact then, and LSH finds equal texts.
+// TestTexts runs the contestants of `jaccard` on short texts, whose sketches contain all
+// shingles: simdb is then exact, and LSH finds equal texts.
 func TestTexts(t *testing.T) {
 	c := texts{t: 0.7}
 	s := splitmix(3)
@@ -137,7 +137,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestJudge compares what is said of a kept file with the definition.
+// TestJudge compares the judgement of a kept file with the definition.
 func TestJudge(t *testing.T) {
 	texts := []string{"a b c d e f g h", "a b c d e f g h", "a b c d e f g x", "p q r s", "p q r s", "u v"}
 	truth := similarPairs(texts, 0.7)
@@ -156,7 +156,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestDedup runs simdb alone on a small file: no text is removed wrongly, and no pair is left.
+// TestDedup runs only simdb, on a small file: it must not remove a text wrongly, nor leave a
+// pair.
 func TestDedup(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jsonl")

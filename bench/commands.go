@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// commands are those whose time and memory runCommands measures, in this order: with n fingerprints
-// and a copy of every tenth in fps.tsv, and n/10 texts in texts.jsonl. In more.tsv are a tenth of
-// these fingerprints, in new.jsonl n/100 texts, half of which are in texts.jsonl, too.
+// commands are the commands whose time and memory runCommands measures, in this order. fps.tsv
+// has n fingerprints and a copy of every tenth, texts.jsonl n/10 texts, more.tsv a tenth of these
+// fingerprints, and new.jsonl n/100 texts, half of which are also in texts.jsonl.
 var commands = []string{
 	"load fps.simdb fps.tsv",
 	"compact fps.simdb",
@@ -35,7 +35,7 @@ var commands = []string{
 	"dedup texts.jsonl --level line -o kept.jsonl",
 }
 
-// runCommands runs whole commands of simdb on files that it makes, and prints what each takes. It
+// runCommands runs whole commands of simdb on generated files, and prints the cost of each. It
 // builds the program if none is given.
 func runCommands(program string, n int, seed uint64) error {
 	dir, err := os.MkdirTemp("", "bench-*")

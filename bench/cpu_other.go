@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// cpuTime is the time that has passed: the processor time where nothing else runs.
+// cpuTime returns the elapsed time, which equals the processor time if nothing else runs.
 func cpuTime() time.Duration { return time.Since(started) }

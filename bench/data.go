@@ -1,7 +1,7 @@
 package main
 
-// splitmix is the generator SplitMix64 (Steele, Lea, Flood 2014): other languages can make the same
-// fingerprints.
+// splitmix is the generator SplitMix64 (Steele, Lea, Flood 2014), so that other languages can
+// generate the same fingerprints.
 type splitmix uint64
 
 func (s *splitmix) next() uint64 {
@@ -12,7 +12,7 @@ func (s *splitmix) next() uint64 {
 	return z ^ z>>31
 }
 
-// flip changes n distinct bits of x.
+// flip flips n distinct bits of x.
 func (s *splitmix) flip(x uint64, n int) uint64 {
 	for seen := uint64(0); n > 0; {
 		b := uint64(1) << (s.next() % 64)
@@ -26,8 +26,8 @@ func (s *splitmix) flip(x uint64, n int) uint64 {
 }
 
 // fingerprints returns n uniform fingerprints followed by a copy of every tenth with 1 to 3 bits
-// flipped. Documents are numbered by their place. Of the nq queries, even ones are stored
-// fingerprints with 1 to 3 bits flipped, odd ones uniform.
+// flipped. Documents are numbered by their place. Of the nq queries, those with even numbers are
+// stored fingerprints with 1 to 3 bits flipped, the others are uniform.
 func fingerprints(n, nq int, seed uint64) (fps, queries []uint64) {
 	s := splitmix(seed)
 	fps = make([]uint64, 0, n+n/10+1)

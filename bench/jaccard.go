@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// A textIndex answers which texts are similar to one of the queries, which it knows beforehand by
-// their number, so that what is timed is the search and not the sketching.
+// textIndex finds the texts that are similar to a query. It knows the queries, which are
+// numbered, in advance, so that only the search is timed and not the sketching.
 type textIndex interface {
 	// near returns the numbers of the texts.
 	near(query int) ([]uint32, error)
@@ -27,9 +27,9 @@ type textContestant struct {
 	build func(c *texts) (textIndex, error)
 }
 
-// texts is what the contestants of `jaccard` are given.
+// texts is the input of the contestants of `jaccard`.
 type texts struct {
-	dir           string // a folder for each contestant's own
+	dir           string // a folder for the contestant's use
 	t             float64
 	docs, queries []string
 	sets, asked   [][]uint64 // shingle hashes of docs and queries
@@ -49,7 +49,7 @@ type jaccardFlags struct {
 	words int
 }
 
-// runJaccard has every contestant find the texts of similarity t and more to each query.
+// runJaccard makes every contestant find the texts with a similarity of at least t to each query.
 func runJaccard(f jaccardFlags) error {
 	runtime.GOMAXPROCS(1)
 	c := &texts{t: f.t}
@@ -154,7 +154,7 @@ type simdbText struct {
 	ask  func(query int) iter.Seq2[engine.Match, error]
 }
 
-// buildSimdbText asks by texts, whose sketches are made in the time that is measured.
+// buildSimdbText searches by text; computing the sketches is part of the measured time.
 func buildSimdbText(c *texts) (textIndex, error) {
 	x, err := loadTexts(c, &engine.Options{NoText: true, MinJaccard: min(c.t, 0.7)})
 	if err != nil {
@@ -166,7 +166,7 @@ func buildSimdbText(c *texts) (textIndex, error) {
 	return x, nil
 }
 
-// buildSimdbVerified asks by text and has matches verified on the stored texts, all of which is
+// buildSimdbVerified searches by text and verifies matches on the stored texts; all of this is
 // timed.
 func buildSimdbVerified(c *texts) (textIndex, error) {
 	x, err := loadTexts(c, &engine.Options{})

@@ -12,12 +12,12 @@ import (
 type lsh struct {
 	rows  int
 	bands [][]bandEntry
-	mul   []uint64 // of each hash function
-	seen  []uint32 // scratch: the last query that found a set
+	mul   []uint64 // by hash function
+	seen  []uint32 // scratch: by set, the last query that found it
 	query uint32
 }
 
-// bandEntry is a set under the hash of its rows in one band. Entries are sorted by it.
+// bandEntry is a set with the hash of its rows in one band. Entries are sorted by hash.
 type bandEntry struct {
 	hash uint64
 	set  uint32
@@ -56,7 +56,7 @@ func (l *lsh) signature(set []uint64) []uint64 {
 	return keys
 }
 
-// near returns the candidates for a signature, each once.
+// near returns the candidates for a signature, without duplicates.
 func (l *lsh) near(signature []uint64) (sets []uint32) {
 	l.query++
 	for b, h := range signature {
@@ -72,8 +72,8 @@ func (l *lsh) near(signature []uint64) (sets []uint32) {
 	return sets
 }
 
-// interpolate returns the first entry with a hash of at least h. Hashes are uniform, so it looks
-// near where that should be first.
+// interpolate returns the first entry with a hash of at least h. As hashes are uniform, it starts
+// near the expected position.
 func interpolate(band []bandEntry, h uint64) int {
 	const around = 512
 	guess := int(float64(h) / (1 << 64) * float64(len(band)))

@@ -1,5 +1,5 @@
-// Command bench compares simdb with other ways to find near-duplicates, on the same data and in one
-// run.
+// Command bench compares simdb with other ways to find near-duplicates, on the same data and in
+// one run.
 //
 //	go run . near  -n 1000000 -k 3,6     the index: uncompressed permuted tables, a flat scan
 //	go run . jaccard -n 100000 -t 0.8    texts by Jaccard similarity: LSH
@@ -9,9 +9,9 @@
 //
 // It prints the tables of docs/performance.md, in Markdown.
 //
-// For steady figures pin it to one core: taskset -c 1 go run . near -n 10000000. Every contestant's
-// answers are compared with brute force on a sample before it is timed, and a wrong one ends the
-// run.
+// For stable figures pin it to one core: taskset -c 1 go run . near -n 10000000. Before a
+// contestant is timed, its answers on a sample are compared with brute force, and a wrong answer
+// ends the run.
 package main
 
 import (

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Kinds of files that make writes, with what they hold. Kind "code" is real text, of the Go source
-// tree, half of it edited copies: see corpus.
+// makeKinds are the kinds of files that make writes. Kind "code" is real text from the Go source
+// tree, half edited copies: see corpus.
 var makeKinds = map[string]func(w io.Writer, r *rand.Rand, n int){
 	"fps":    makeFingerprints, // n uniform fingerprints and a copy of every tenth with 1 to 3 bits flipped: hex TAB id
-	"texts":  makeTexts,        // documents of 200 words, every second an edited copy of an earlier one
-	"family": makeFamily,       // documents of 200 words, each the same text with three words replaced
-	"pages":  makePages,        // documents of 160 words that all share and 30 of their own
-	"same":   makeSame,         // documents of one text of 100 words
+	"texts":  makeTexts,        // documents of 200 words; every second is an edited copy of an earlier one
+	"family": makeFamily,       // documents of 200 words; each is the same text with three words replaced
+	"pages":  makePages,        // documents with 160 common words and 30 of their own
+	"same":   makeSame,         // equal documents of 100 words
 	"equal":  makeEqual,        // equal fingerprints: hex TAB id
 }
 
-// runMake writes documents of a kind: the same ones for the same n and seed.
+// runMake writes documents of a kind, always the same for the same n and seed.
 func runMake(to io.Writer, kind string, n int, seed uint64) error {
 	w := bufio.NewWriterSize(to, 1<<20)
 	if write, ok := makeKinds[kind]; ok {
@@ -40,9 +40,9 @@ func runMake(to io.Writer, kind string, n int, seed uint64) error {
 	return errors.Join(err, w.Flush())
 }
 
-// quoted is a string as JSON.
+// quoted returns a string in JSON.
 func quoted(s string) []byte {
-	b, _ := json.Marshal(s) // of a string it cannot fail
+	b, _ := json.Marshal(s) // a string cannot fail
 	return b
 }
 
@@ -59,7 +59,7 @@ func makeEqual(w io.Writer, _ *rand.Rand, n int) {
 	}
 }
 
-// words returns n words, frequent ones more often than rare ones, as in running text.
+// words returns n words with frequencies as in running text.
 func words(r *rand.Rand, n int) []string {
 	zipf := rand.NewZipf(r, 1.1, 3, 50_000)
 	all := make([]string, n)
@@ -73,7 +73,7 @@ func putDocument(w io.Writer, id int, words []string) {
 	fmt.Fprintf(w, "{\"id\":\"%d\",\"text\":\"%s\"}\n", id, strings.Join(words, " "))
 }
 
-// withEdits returns words with some of them replaced.
+// withEdits returns words, some replaced.
 func withEdits(r *rand.Rand, from []string, edits int) []string {
 	text := slices.Clone(from)
 	for range edits {

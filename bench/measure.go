@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// latencies are the durations of single queries, ascending.
+// latencies are the durations of single queries in ascending order.
 type latencies []time.Duration
 
 // percentile returns the least duration that p percent of the queries don't exceed.
@@ -22,7 +22,7 @@ func (l latencies) percentile(p int) time.Duration {
 	return l[(len(l)-1)*p/100]
 }
 
-// mean is the average.
+// mean returns the average.
 func (l latencies) mean() time.Duration {
 	sum := time.Duration(0)
 	for _, d := range l {
@@ -31,9 +31,9 @@ func (l latencies) mean() time.Duration {
 	return sum / time.Duration(max(len(l), 1))
 }
 
-// measure asks queries 0..n-1 in several rounds and takes the least time of each, since what else
-// the machine does only adds. The first round warms up, and cuts n down to what can be done in a
-// round's share of limit.
+// measure runs queries 0..n-1 in several rounds and uses the least time of each, since other
+// activity on the machine only adds time. The first round warms up, and reduces n to the number
+// of queries that fit into a round's share of limit.
 func measure(n, rounds int, limit time.Duration, ask func(query int) error) (latencies, error) {
 	var best latencies
 	for round := range rounds + 1 {
@@ -73,7 +73,7 @@ func checkAnswers(x index, fps, queries []uint64, k int) error {
 	return nil
 }
 
-// table is a table in Markdown, as docs/performance.md has it.
+// table is a table in Markdown, in the format of docs/performance.md.
 type table struct {
 	w    io.Writer
 	rows [][]string

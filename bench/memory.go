@@ -31,16 +31,16 @@ func (f *flat) Bytes() (int64, error) { return int64(8 * len(f.fps)), nil }
 func (f *flat) Close() error { return nil }
 
 // buckets is the design of go-simstore's small store for distance 3, which was the fastest peer
-// when it was measured: for each permuted table an array over the values of the leading block (16
-// bits with four tables), and for each value the fingerprints that have it, uncompressed, with
-// their documents beside them.
+// when it was measured. Each permuted table has an array indexed by the value of the leading
+// block (16 bits with four tables), and for each value the fingerprints that have it,
+// uncompressed, with their documents.
 type buckets struct {
 	rotations
 	tables []bucketTable
 }
 
 type bucketTable struct {
-	start []uint32 // of each bucket, and the end of the last
+	start []uint32 // by bucket, plus the end of the last one
 	fps   []uint64 // not permuted
 	docs  []uint32
 }

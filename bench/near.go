@@ -21,7 +21,7 @@ type nearFlags struct {
 	limit                     time.Duration
 }
 
-// runNear has every contestant answer the same queries, one after the other, on one processor.
+// runNear makes every contestant answer the same queries, one after the other, on one processor.
 func runNear(f nearFlags) error {
 	runtime.GOMAXPROCS(1)
 	fps, queries := fingerprints(f.n, f.queries, f.seed)
@@ -69,12 +69,12 @@ func (f nearFlags) compare(cs []contestant, fps, queries []uint64, k int) error 
 	return t.print()
 }
 
-// nearResult is what one contestant has done.
+// nearResult is the result of one contestant.
 type nearResult struct {
 	bytes   int64
 	build   time.Duration // processor time
 	all     latencies
-	checked int // answers equal to brute force; one that is not ends the run
+	checked int // answers that equal brute force; a wrong one ends the run
 }
 
 func (f nearFlags) run(c contestant, fps, queries []uint64, k int) (r nearResult, err error) {

@@ -19,28 +19,28 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// peerScripts remove near-duplicates by other programs, all in the same way: see common.py.
+// peerScripts remove near-duplicates with other programs, all in the same way: see common.py.
 //
 //go:embed peers/*.py
 var peerScripts embed.FS
 
-// peers are the programs that `dedup` compares, each a script; the first is simdb itself. README.md
-// says what each does.
+// peers are the programs that `dedup` compares, each with a script; the first is simdb itself.
+// README.md describes them.
 var peers = []string{"simdb", "simdb_python", "duckdb", "gaoya", "rensa", "datasketch", "text_dedup", "datatrove"}
 
 // dedupFlags are the flags of `dedup`.
 type dedupFlags struct {
 	files  []string
 	t      float64
-	python string // with the peers; "" for simdb alone
+	python string // with the peers installed; "" runs only simdb
 	simdb  string // the program; "" builds it
 	only   string
 	limit  time.Duration
 }
 
-// runDedup has every peer remove the near-duplicates of each file, and compares what they keep with
-// the exact similarities of all pairs. Texts are brought to words in lower case with one space
-// between two, so that all have the same shingles.
+// runDedup makes every peer remove the near-duplicates of each file, and compares the kept texts
+// with the exact similarities of all pairs. Texts are first reduced to lower-case words separated
+// by single spaces, so that all peers have the same shingles.
 func runDedup(f dedupFlags) error {
 	if len(f.files) == 0 {
 		return errors.New("dedup needs files of JSON lines with a text: bench dedup FILE.jsonl...")
@@ -71,7 +71,7 @@ func runDedup(f dedupFlags) error {
 		if err != nil {
 			return err
 		}
-		// The name of a module must not hide the package that it imports.
+		// A module must not have the name of the package that it imports.
 		name := s.Name()
 		if name != "common.py" {
 			name = "run_" + name
@@ -88,7 +88,7 @@ func runDedup(f dedupFlags) error {
 	return nil
 }
 
-// buildSimdb builds the program. Bench runs in its own folder, in that of simdb.
+// buildSimdb builds the program. Bench runs in its own folder, inside simdb's.
 func buildSimdb(path string) error {
 	c := exec.Command("go", "build", "-o", path, "./cmd/simdb")
 	c.Dir = ".."
@@ -133,8 +133,8 @@ func dedupFile(f dedupFlags, dir, path string) error {
 	return errors.Join(out.print(), func() error { _, err := fmt.Println(); return err }())
 }
 
-// readTexts reads the texts of a file of JSON lines, gzip or not, as words with spaces between
-// them. Texts without words are left out: programs differ on whether they are alike.
+// readTexts reads the texts of a file of JSON lines, gzip or not, as words separated by spaces.
+// It omits texts without words: programs differ on whether these are similar.
 func readTexts(path string) (texts []string, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -160,7 +160,7 @@ func readTexts(path string) (texts []string, err error) {
 	}
 }
 
-// writeTexts writes texts with their numbers as JSON lines, and returns the size of the file.
+// writeTexts writes numbered texts as JSON lines, and returns the size of the file.
 func writeTexts(path string, texts []string) (int64, error) {
 	file, err := os.Create(path)
 	if err != nil {
@@ -183,7 +183,7 @@ func writeTexts(path string, texts []string) (int64, error) {
 	return info.Size(), nil
 }
 
-// similarPairs returns for each text the others of similarity t and more.
+// similarPairs returns, for each text, the others with a similarity of at least t.
 func similarPairs(texts []string, t float64) [][]uint32 {
 	of := newShingleSets()
 	sets := make([][]uint64, len(texts))
@@ -198,8 +198,8 @@ func similarPairs(texts []string, t float64) [][]uint32 {
 	return pairs
 }
 
-// judge returns how many texts were removed that no text that is kept is like, and how many pairs
-// of the kept ones are alike.
+// judge returns how many texts were removed although they resemble no kept text, and how many
+// pairs of kept texts are similar.
 func judge(truth [][]uint32, kept []bool) (wrong, left int) {
 	for i, like := range truth {
 		n := 0
@@ -218,7 +218,7 @@ func judge(truth [][]uint32, kept []bool) (wrong, left int) {
 	return wrong, left / 2
 }
 
-// peerRun is what a run of a peer took, and which texts it has kept.
+// peerRun is the cost of a peer's run, and the texts that it has kept.
 type peerRun struct {
 	kept      []bool
 	count     int
@@ -254,16 +254,16 @@ func runPeer(f dedupFlags, dir, in, name string) (*peerRun, error) {
 		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(strings.Join(lines[max(0, len(lines)-3):], " ")))
 	}
-	if said, err := os.ReadFile(out + ".memory"); err == nil { // of a script, at its end
+	if said, err := os.ReadFile(out + ".memory"); err == nil { // written by a script at its end
 		fmt.Sscan(string(said), &run.memory)
 	}
 	run.cpu = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	return run, run.read(in, out, name)
 }
 
-// watchMemory watches a process until the function that it returns is called, which says how many
-// bytes of memory it has used at most; 0 where there is no /proc. What wait4 says of a process
-// begins with the memory of the one that has started it.
+// watchMemory watches a process until the returned function is called, which returns the peak
+// memory of the process in bytes; 0 without /proc. The figure of wait4 is no use, as it starts
+// with the memory of the parent process.
 func watchMemory(pid int) func() int64 {
 	end, most := make(chan struct{}), make(chan int64)
 	go func() {
@@ -284,7 +284,7 @@ func watchMemory(pid int) func() int64 {
 	}
 }
 
-// memoryOf returns the most memory that a process has used so far.
+// memoryOf returns the peak memory of a process so far.
 func memoryOf(pid int) (n int64) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -296,7 +296,7 @@ func memoryOf(pid int) (n int64) {
 	return n << 10
 }
 
-// read reads which texts are kept.
+// read reads which texts were kept.
 func (r *peerRun) read(in, out, name string) error {
 	texts, err := readTexts(in)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// shingleSets are the distinct shingle hashes of texts, each ascending: what all contestants of
-// `jaccard` work on.
+// shingleSets computes the distinct shingle hashes of texts in ascending order, the input of all
+// contestants of `jaccard`.
 type shingleSets struct {
 	shingler *token.Shingler
 	buffer   []uint64
@@ -16,7 +16,7 @@ type shingleSets struct {
 
 func newShingleSets() *shingleSets { return &shingleSets{shingler: token.NewShingler(3, 0)} }
 
-// Shingles takes a piece of the shingles of a text: shingleSets is a token.Sink.
+// Shingles collects some shingles of a text: shingleSets is a token.Sink.
 func (s *shingleSets) Shingles(hashes []uint64) { s.buffer = append(s.buffer, hashes...) }
 
 func (s *shingleSets) of(text string) []uint64 {
@@ -26,11 +26,12 @@ func (s *shingleSets) of(text string) []uint64 {
 	return slices.Clone(slices.Compact(s.buffer))
 }
 
-// inverted finds by definition which sets have at least a given Jaccard similarity to another.
+// inverted finds, by definition, the sets that have at least a given Jaccard similarity to
+// another.
 type inverted struct {
 	sizes  []int
 	hashes []uint64 // distinct, ascending
-	start  []int    // of the sets of each
+	start  []int    // by hash: start of its sets
 	sets   []uint32
 	common []int // scratch: shared hashes by set
 }
@@ -59,7 +60,7 @@ func newInverted(sets [][]uint64) *inverted {
 	return x
 }
 
-// atLeast returns the sets of similarity t and more to q, ascending.
+// atLeast returns the sets with a similarity of at least t to q, in ascending order.
 func (x *inverted) atLeast(q []uint64, t float64) (sets []uint32) {
 	clear(x.common)
 	for _, h := range q {

@@ -10,11 +10,11 @@ import (
 
 var ctx = context.Background()
 
-// database is a database that is loaded on first use, once for all contestants and distances.
+// database is loaded on first use, once for all contestants and distances.
 type database struct {
 	path   string
 	layout string
-	cost   time.Duration // processor time of the load; 0 before it
+	cost   time.Duration // processor time of the load; 0 before the load
 }
 
 func (d *database) load(fps []uint64) error {
@@ -27,11 +27,11 @@ func (d *database) load(fps []uint64) error {
 	return err
 }
 
-// buildTime is the processor time that the index took.
+// buildTime returns the processor time for building the index.
 func (d *database) buildTime() time.Duration { return d.cost }
 
-// simdbIndex is a database, compacted to one table and opened again from disk. Documents have their
-// number as ID.
+// simdbIndex is a database, compacted to one table and reopened from disk. The IDs of documents
+// are their numbers.
 type simdbIndex struct {
 	*database
 	db *engine.DB
@@ -92,8 +92,8 @@ func (s *simdbIndex) Near(q uint64, k int, found func(uint32)) (n int, err error
 	return n, nil
 }
 
-// Bytes is the size of the permuted tables; IDs, times and the rest, which the others don't have,
-// come on top.
+// Bytes returns the size of the permuted tables. It excludes IDs, times and everything else that
+// the other contestants don't have.
 func (s *simdbIndex) Bytes() (n int64, err error) {
 	stats, err := s.db.Stats()
 	for _, t := range stats.Tables {

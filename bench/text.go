@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// leastWords is how many words a piece of text has at least, where nothing else is said.
+// leastWords is the default minimum number of words in a piece of text.
 const leastWords = 120
 
-// corpus returns n documents: up to n/2 real pieces of text of at least words words from the source
-// files below root, then edited copies of them (0.2 to 8 % of the words changed, dropped or
-// doubled; a third with a tail of foreign text of up to 20 %). The nq queries are edited copies
-// that are not among the documents.
+// corpus returns n documents: up to n/2 real pieces of text with at least words words from the
+// source files below root, then edited copies of them (0.2 to 8 % of the words changed, dropped
+// or doubled; a third with a tail of foreign text of up to 20 %). The nq queries are edited
+// copies that are not among the documents.
 func corpus(root string, n, nq, words int, seed uint64) (docs, queries []string, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	docs, err = pieces(root, words, n/2)
@@ -36,7 +36,7 @@ func corpus(root string, n, nq, words int, seed uint64) (docs, queries []string,
 	return docs, queries, nil
 }
 
-// edited returns an edited copy of one of base.
+// edited returns an edited copy of a text in base.
 func edited(r *rand.Rand, base []string) string {
 	rate := 0.002 + 0.078*r.Float64()
 	var to []string
@@ -60,7 +60,7 @@ func edited(r *rand.Rand, base []string) string {
 	return strings.Join(to, " ")
 }
 
-// largestPiece is the length in bytes of the longest text taken: longer ones are tables of numbers.
+// largestPiece is the maximum length of a text in bytes: longer ones are tables of numbers.
 const largestPiece = 64 << 10
 
 // pieces cuts the text files below root into at most limit documents, at empty lines.

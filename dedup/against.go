@@ -16,14 +16,14 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// The documents of Against come before those of the inputs in the order of preference. They are
-// keepers without being copied: what is like one of them is dropped. A source is read twice, so it
-// must not change meanwhile: a regular file, or a snapshot of a database. The documents of a
-// database are read in the order in which they are stored, and preferred in that of writing, which
+// In the order of preference, documents of Against precede those of the inputs. They act as
+// keepers but are never copied: a document that resembles one is dropped. A source is read twice,
+// so it must not change meanwhile: it is a regular file, or a snapshot of a database. A
+// database's documents are read in storage order, but preferred in the order of writing, which
 // compaction does not change.
 
-// openAgainst opens the sources of Against. It sets the flags that say what is compared to what
-// the first database among them compares, unless there are some; all others must agree.
+// openAgainst opens the sources of Against. Unless the options say what to compare, the first
+// database decides; all other databases must agree with it.
 func (d *job) openAgainst() (err error) {
 	first := ""
 	if d.Stored != nil {
@@ -32,7 +32,7 @@ func (d *job) openAgainst() (err error) {
 			return err
 		}
 		first = s.path
-		d.keep.by = append(d.keep.by, &ranking{rule: First}) // of those that are equal otherwise
+		d.keep.by = append(d.keep.by, &ranking{rule: First}) // breaks ties
 	}
 	for _, path := range d.c.Against {
 		s := source{path: path, Sources: d.env.TableSources(path)}
@@ -61,7 +61,7 @@ func (d *job) openAgainst() (err error) {
 	return nil
 }
 
-// openKnown opens a source that is a database, as it is now.
+// openKnown opens a database of Against at its current state.
 func (d *job) openKnown(s *source) (err error) {
 	db, err := d.env.OpenStored(s.path, d.access())
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *job) openKnown(s *source) (err error) {
 	return nil
 }
 
-// access says how databases are opened, that are known or the input.
+// access returns how databases are opened, both those of Against and an input.
 func (d *job) access() inputs.Access {
 	how := inputs.Access{Near: d.Near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
 	if d.c.level() == units.Document { // units are compared by the options alone
@@ -80,7 +80,8 @@ func (d *job) access() inputs.Access {
 	return how
 }
 
-// takeStored takes over what a database says. One before it is called first, "" for none.
+// takeStored adopts the settings of a database. first names an earlier database, "" for
+// none.
 func (d *job) takeStored(s *source, first string) error {
 	d.settle(s.Stored.DB)
 	switch texts := s.Stored.DB.Params().Text; {
@@ -97,7 +98,8 @@ func (d *job) takeStored(s *source, first string) error {
 	return d.agree(s, first)
 }
 
-// agree takes over what a database compares, or checks that the database before it does so, too.
+// agree adopts the parameters of the first database, or checks that a later database has the
+// same.
 func (d *job) agree(s *source, first string) error {
 	p, err := s.Stored.Params()
 	if err != nil {
@@ -118,12 +120,12 @@ func (d *job) agree(s *source, first string) error {
 	return nil
 }
 
-// checkFile checks that a source can be read twice. With Files a folder is one, with Images
-// also a picture.
+// checkFile checks that a source can be read twice. With Files a folder is a source too, and with
+// Images a picture.
 func (s *source) checkFile(d *job) error {
 	st, err := os.Stat(s.path)
 	if err == nil && st.IsDir() {
-		_, err = os.ReadDir(s.path) // what is in it decides whether it is a database
+		_, err = os.ReadDir(s.path) // the contents of the folder decide whether it is a database
 	}
 	switch {
 	case s.path == "-":
@@ -168,7 +170,8 @@ func (s *source) each(d *job, need records.Need, f func(rec *records.Record) err
 	}))
 }
 
-// named adds the database to an error about one of its files, which have the same names in all.
+// named adds the name of the database to an error about one of its files, as these names repeat
+// in all databases.
 func (s *source) named(err error) error {
 	if _, ok := errors.AsType[*engine.CorruptionError](err); ok {
 		return fmt.Errorf("%s: %w", option.Set("Against", s.path), err)
@@ -176,12 +179,12 @@ func (s *source) named(err error) error {
 	return err
 }
 
-// eachKnown calls f for every document of Against, with what identifies it.
+// eachKnown calls f for every document of Against, with the fields that identify it.
 func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
 	for i := range d.against {
 		need := records.NeedText
 		if d.against[i].Tree != nil {
-			need = records.NeedID // no picture is decoded again
+			need = records.NeedID // pictures are not decoded again
 		}
 		if err := d.against[i].each(d, need, f, bad); err != nil {
 			return err
@@ -190,7 +193,7 @@ func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
 	return nil
 }
 
-// readKnown reads Against for the first time.
+// readKnown is the first pass over Against.
 func (d *job) readKnown(add func(rec *records.Record) error) error {
 	need := records.NeedText
 	if d.c.grouped() {
@@ -228,10 +231,11 @@ func (d *job) readKnown(add func(rec *records.Record) error) error {
 	return nil
 }
 
-// some reports whether not all documents of a source are read.
+// some reports whether only some documents of a source are read.
 func (s *source) some() bool { return s.Stored != nil && s.Stored.Only != nil }
 
-// digestAll makes the digest of a database of which not all documents are read otherwise.
+// digestAll computes the digest of a whole database when the job reads only some of its
+// documents.
 func (s *source) digestAll(d *job) error {
 	var written []uint64
 	only := s.Stored.Only
@@ -248,8 +252,8 @@ func (s *source) digestAll(d *job) error {
 	return err
 }
 
-// auditKnown are the sources as the head of the audit has them, after they were read. The digest is
-// of their documents, in the order of reading, and of when those of a database were written.
+// auditKnown returns the sources for the head of the audit, after they were read. A digest covers
+// the documents in the order of reading, and for a database also when each was written.
 func (d *job) auditKnown() (all []AuditInput) {
 	for i := range d.against {
 		s := &d.against[i]
@@ -264,8 +268,8 @@ func (d *job) auditKnown() (all []AuditInput) {
 	return all
 }
 
-// orderKnown puts the known documents in order of preference, given that of the others, nil for
-// that of their numbers. It returns nil for that of all numbers.
+// orderKnown puts the known documents in order of preference, before the others, whose order is
+// given; nil stands for ascending numbers, in the argument as in the result.
 func (d *job) orderKnown(others []uint32) []uint32 {
 	stored := slices.ContainsFunc(d.against, func(s source) bool { return s.written != nil })
 	if d.known == 0 || others == nil && !stored {

@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// auditParameters are the flags that decide what is kept.
+// auditParameters are the flags that decide which documents stay.
 type auditParameters struct {
 	Measures
 	Across      string      `json:"across,omitempty"`
@@ -25,18 +25,18 @@ type auditParameters struct {
 	Keep        string      `json:"keep"`
 	Against     []string    `json:"against,omitempty"`
 	Decisions   *AuditInput `json:"decisions,omitempty"`
-	Allowed     int64       `json:"allowed,omitempty"` // pairs of the databases of Against
+	Allowed     int64       `json:"allowed,omitempty"` // pairs that the databases of Against allow
 
-	Shingle  string `json:"shingle,omitempty"` // not of measures of whole texts
+	Shingle  string `json:"shingle,omitempty"` // empty if whole texts are compared
 	Features string `json:"features,omitempty"`
 	Reading  string `json:"reading,omitempty"`
 }
 
-// auditStarts are how the audits of this version and of earlier ones begin.
+// auditStarts are the first bytes of audits of this version and of earlier ones.
 var auditStarts = []string{`{"simdb":`, `{"id":`}
 
-// claimAudit checks that the audit may be written. If its name is derived from -o, only an earlier
-// audit is replaced, as the user has not named it.
+// claimAudit checks that the audit may be written. A name that is derived from -o may only
+// replace an earlier audit, since the user did not choose it.
 func (d *job) claimAudit() error {
 	path := d.c.AuditPath()
 	if path == "" {
@@ -66,24 +66,24 @@ func (d *job) claimAudit() error {
 	return errors.Join(err, f.Close())
 }
 
-// audit writes audit rows in the order of the input. Where a document may be kept that comes later
-// than one that is dropped for it, the inputs are read once more before, for the places of keepers,
-// so that no rows wait in memory.
+// audit writes audit rows in the order of the input. If a keeper may come after a document that
+// is dropped for it, the inputs are read once more beforehand to find the places of keepers, so
+// that no rows wait in memory.
 type audit struct {
-	places  bool      // keepers are wanted, for an audit or for columns
-	e       auditSink // nil: no audit is written
+	places  bool      // places of keepers are needed, for an audit or for columns
+	e       auditSink // nil if no audit is written
 	keep    *rankings
 	out     *outcome
 	known   int64    // documents of Against
-	keepers []*Place // of each cluster; nil until it is met
+	keepers []*Place // by cluster; nil until the keeper has been read
 	decided *decided
 	gone    func(n int64) bool
 }
 
-// auditSink takes the lines of an audit.
+// auditSink receives the lines of an audit.
 type auditSink interface{ Encode(line any) error }
 
-// auditFunc is an auditSink of rows alone.
+// auditFunc is an auditSink that receives only rows.
 type auditFunc func(*AuditRow) error
 
 // Encode calls f.
@@ -117,7 +117,7 @@ func newAudit(d *job) (*audit, error) {
 	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: parameters, Against: d.auditKnown(), Inputs: inputs})
 }
 
-// parameters are those of the head of the audit.
+// parameters returns the parameters for the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
 		Measures: d.Measures, Across: d.c.Across, WithinField: d.c.WithinField,
@@ -131,7 +131,7 @@ func (d *job) parameters() auditParameters {
 	return p
 }
 
-// tellAudit gives Audited the audit of a dry run.
+// tellAudit passes the audit of a dry run to Audited.
 func (d *job) tellAudit() error {
 	if d.c.Audited == nil {
 		return nil
@@ -153,7 +153,7 @@ func (d *job) tellAudit() error {
 	}, ignored)
 }
 
-// member takes note of a document of a cluster.
+// member records a document that belongs to a cluster.
 func (a *audit) member(n int64, rec *records.Record) error {
 	if !a.places {
 		return nil
@@ -193,7 +193,7 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	return a.e.Encode(&row)
 }
 
-// issue takes note of a line that can't be used.
+// issue records a line that can't be used.
 func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	if a.e == nil {
 		return nil
@@ -201,8 +201,8 @@ func (a *audit) issue(_ records.Source, is *records.Issue) error {
 	return a.e.Encode(RejectedRow(is))
 }
 
-// place notes where a document stands if it is kept and others are dropped for it, and counts it in n.
-// There are as many as there were, before number end.
+// place records where document n stands if others are dropped for it, and increments n. If n
+// reaches end, there are more documents than before, so the input has changed.
 func (d *job) place(a *audit, n *int64, end int64, rec *records.Record) error {
 	if *n == end {
 		return inputs.ErrChanged
@@ -214,8 +214,8 @@ func (d *job) place(a *audit, n *int64, end int64, rec *records.Record) error {
 	return nil
 }
 
-// placeKeepers notes where the documents stand that are kept, unless each comes before all that are
-// dropped for it.
+// placeKeepers records where the keepers stand, unless every keeper comes before all documents
+// that are dropped for it.
 func (d *job) placeKeepers(a *audit) error {
 	if d.keep.rules[0].Name == "first" && d.Stored == nil && !d.decided.reorders() || d.out.dropped == 0 {
 		return nil
@@ -226,8 +226,8 @@ func (d *job) placeKeepers(a *audit) error {
 	}, ignored)
 }
 
-// values are those of document n, after member was given it if it is in a cluster. Distance and
-// score are null for a keeper, and where they are not known.
+// values returns the columns of document n. If it is in a cluster, member must have been called
+// for it. Distance and score are null for a keeper, and where they are unknown.
 func (a *audit) values(c Columns, n int64) []any {
 	values := make([]any, len(c))
 	keeper := a.out.keeper[n]
@@ -253,7 +253,7 @@ func (a *audit) values(c Columns, n int64) []any {
 	return values
 }
 
-// placeKnown notes where the known documents stand that others are dropped for.
+// placeKnown records where the known documents stand that others are dropped for.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
 	err := d.eachKnown(func(rec *records.Record) error { return d.place(a, &n, d.known, rec) }, ignored)

@@ -14,14 +14,14 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// texts are the options of what of a text is compared.
+// texts are the options that select what part of a text is compared.
 var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "Normalize", "StripDiacritics", "MinWords", "Bits", "SetField"}
 
-// workers stands for a job that many workers share, which is no option.
+// workers stands for a job that many workers share; it is not an option.
 const workers = "Workers"
 
-// composition says which options do not compose: one that is given excludes others, or needs one of
-// others. All that is not here composes.
+// composition lists the options that do not compose: an option excludes others, or needs at least
+// one of several others. Any combination that is not listed here is allowed.
 var composition = []struct {
 	option   string
 	excludes []string
@@ -50,13 +50,13 @@ var composition = []struct {
 
 // An OptionError is the error of options that do not compose.
 type OptionError struct {
-	Option string // as the field of a Job is called, or what a criterion measures
+	Option string // the name of a Job's field, or of a criterion
 	Other  string // likewise
 	Needed bool   // the other one is missing
 	Why    string
 }
 
-// Error names the options as the user of the process writes them.
+// Error names the options as users of this program write them.
 func (e *OptionError) Error() string {
 	text := fmt.Sprintf("%s is not for %s", option.Name(e.Other), option.Name(e.Option))
 	switch {
@@ -71,10 +71,10 @@ func (e *OptionError) Error() string {
 	return text
 }
 
-// Unwrap has the error be engine.ErrInvalid.
+// Unwrap makes the error an engine.ErrInvalid.
 func (e *OptionError) Unwrap() error { return engine.ErrInvalid }
 
-// valueError is an engine.ErrInvalid that says what is wrong, and not what kind of error it is.
+// valueError is an engine.ErrInvalid whose message is only the reason.
 type valueError string
 
 func (e valueError) Error() string { return string(e) }
@@ -82,7 +82,7 @@ func (valueError) Unwrap() error   { return engine.ErrInvalid }
 
 func invalid(format string, args ...any) error { return valueError(fmt.Sprintf(format, args...)) }
 
-// paramsOf returns what jobs compute of texts, and what that is of.
+// paramsOf returns the parameters of fingerprints and sets, and the features they cover.
 func paramsOf(c inputs.Compared) (p features.Params, of engine.Features, err error) {
 	p, of, err = c.Params(0)
 	switch {
@@ -98,7 +98,7 @@ func paramsOf(c inputs.Compared) (p features.Params, of engine.Features, err err
 	return p, of, err
 }
 
-// Check returns an error if options of the job have no meaning, by themselves or with each other.
+// Check returns an error if an option has an invalid value, or does not compose with another one.
 func (c *Job) Check() error { return c.check(false) }
 
 // CheckWorkers is Check for a job that many workers share.
@@ -135,7 +135,7 @@ func (c *Job) check(shared bool) error {
 	return c.checkValues()
 }
 
-// checkValues checks each option by itself.
+// checkValues checks the value of each option.
 func (c *Job) checkValues() error {
 	share := func(name string, t float64) error {
 		if !(t > 0 && t <= 1) {
@@ -171,7 +171,7 @@ func (c *Job) checkValues() error {
 	return c.Keep.check()
 }
 
-// given names the options that are given.
+// given returns the names of the options that are set.
 func (c *Job) given() []string {
 	kind := string(c.By.Kind())
 	if kind != "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// newCorpus returns the corpus of a run: which features it has depends on the criterion.
+// newCorpus returns the corpus of a run, with the features that the criterion needs.
 func (d *job) newCorpus(dir string) *corpus.Corpus {
 	return corpus.New(corpus.Options{
 		Sets:       d.textCriterion().Sets || d.scored(),
@@ -29,7 +29,7 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 	})
 }
 
-// scored reports whether a run by fingerprints says how similar texts are in truth.
+// scored reports whether a run by fingerprints also computes the similarities of the texts.
 func (d *job) scored() bool {
 	stored := func(s source) bool { return s.Stored != nil && !s.Stored.DB.Params().Text }
 	return d.Near != nil && d.c.Where.Images == nil && !slices.ContainsFunc(d.against, stored) && (d.c.Figures || d.c.AuditPath() != "" || d.c.Audited != nil)
@@ -55,7 +55,7 @@ func (d *job) join(c *corpus.Corpus) (err error) {
 	return d.out.numberClusters(d.ctx)
 }
 
-// setOptions are those of joins of sets.
+// setOptions returns the options of joins of sets.
 func (d *job) setOptions(order []uint32) setjoin.Options {
 	return setjoin.Options{
 		Memory: d.c.memory() / 4, Order: order, Known: int(d.known), Crowded: crowded(d.env, d.textCriterion().Measure.Kind),
@@ -65,7 +65,7 @@ func (d *job) setOptions(order []uint32) setjoin.Options {
 	}
 }
 
-// crowded returns what tells that a join by a measure takes long.
+// crowded returns a function that warns that a join by a measure will be slow.
 func crowded(env *inputs.Env, by setjoin.Kind) func(each int) {
 	helps := "a higher threshold helps"
 	if by == setjoin.Jaccard || by == setjoin.Contained {
@@ -78,8 +78,7 @@ func crowded(env *inputs.Env, by setjoin.Kind) func(each int) {
 	}
 }
 
-// joinSets forms clusters by the texts, of those within the distance of Near only if there is
-// one.
+// joinSets forms clusters by the texts. With Near it joins only documents within that distance.
 func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	o := d.setOptions(order)
 	t := d.textCriterion().T
@@ -102,7 +101,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 		return err
 	}
 	d.out.keeper, d.out.score = stars.Keeper, stars.Score
-	for n := range d.known { // also those that are equal to others
+	for n := range d.known { // including those that equal other known documents
 		d.out.keeper[n] = uint32(n)
 	}
 	if d.Near != nil {
@@ -114,7 +113,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	return nil
 }
 
-// printOptions are those of joins of the fingerprints of n documents.
+// printOptions returns the options of joins of n documents' fingerprints.
 func (d *job) printOptions(n int64) selfjoin.Options {
 	return selfjoin.Options{Progress: func(done, total int64) {
 		share := float64(done) / float64(max(total, 1))
@@ -133,28 +132,28 @@ func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 	return err
 }
 
-// outcome says what becomes of each document, by ordinal.
+// outcome holds the result for each document, indexed by ordinal.
 type outcome struct {
-	keeper   []uint32  // a document that is kept is its own
-	score    []float64 // with the keeper; nil where texts were not compared
-	distance []uint16  // to the keeper; nil of Jaccard
-	cluster  []uint32  // of a keeper: its number, from 1 on; 0 for one without members
-	sizes    []uint32  // by number of the cluster, less one
-	names    []uint32  // of a Part: by number of the cluster, less one, its number in the whole job
-	clusters int64     // of two or more
+	keeper   []uint32  // a kept document is its own keeper
+	score    []float64 // similarity with the keeper; nil where texts were not compared
+	distance []uint16  // to the keeper; nil for Jaccard
+	cluster  []uint32  // indexed by keeper: the cluster's number, from 1; 0 if it has no other members
+	sizes    []uint32  // indexed by cluster number - 1
+	names    []uint32  // in a Part, indexed by cluster number - 1: the number in the whole job
+	clusters int64     // clusters of two documents or more
 	dropped  int64
 }
 
-// kept reports whether document n is kept: with Keep none, whether its cluster is formed around
-// it.
+// kept reports whether document n is kept. With Keep none it reports whether a cluster is formed
+// around n.
 func (o *outcome) kept(n int64) bool { return o.keeper[n] == uint32(n) }
 
-// gone reports whether document n is dropped although its cluster is formed around it.
+// gone reports whether document n is dropped although a cluster is formed around it.
 func (d *job) gone(n int64) bool {
 	return d.keep.rules.none() && n >= d.known && d.out.kept(n) && d.out.cluster[n] > 0 && !d.decided.is(uint32(n), DecisionKeep)
 }
 
-// name returns the number of a cluster that outputs have.
+// name returns the number of a cluster in the outputs.
 func (o *outcome) name(cluster uint32) uint32 {
 	if o.names != nil {
 		return o.names[cluster-1]
@@ -162,9 +161,9 @@ func (o *outcome) name(cluster uint32) uint32 {
 	return cluster
 }
 
-// numberClusters numbers the clusters: the largest first, then in the order of keepers.
+// numberClusters numbers the clusters by decreasing size, then in the order of their keepers.
 func (o *outcome) numberClusters(ctx context.Context) error {
-	o.cluster = make([]uint32, len(o.keeper)) // first the sizes
+	o.cluster = make([]uint32, len(o.keeper)) // holds the sizes first
 	for n, k := range o.keeper {
 		if o.cluster[k]++; k != uint32(n) {
 			o.dropped++

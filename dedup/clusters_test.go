@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// TestCrowded checks what a user learns of a join that takes long, and that a job's joins tell it.
+// TestCrowded checks the warning about a slow join, and that the joins of a job give it.
 func TestCrowded(t *testing.T) {
 	var log bytes.Buffer
 	env := &inputs.Env{Log: slog.New(slog.NewTextHandler(&log, nil))}

@@ -16,47 +16,47 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// Options are the options of a Collection; nil has the defaults.
+// Options are the options of a Collection; nil selects the defaults.
 type Options struct {
-	// Features say what is compared of Texts by Near, Jaccard, Contains and Within, as in a
-	// database. Fields need the texts of engine.JoinFields.
+	// Features select what Near, Jaccard, Contains and Within compare in Texts, as in a database.
+	// Features of fields need texts made by engine.JoinFields.
 	Features engine.Features
-	Shingle  int // words, or characters, a shingle of Texts; 0 means 3, or 5 characters
-	Bits     int // of the fingerprints of Texts: 64 (0 is the same), 128, 192, ... to 1024
+	Shingle  int // words or characters in a shingle of Texts; 0 means 3 words or 5 characters
+	Bits     int // width of the fingerprints of Texts: 64 (also 0), 128, 192, ... up to 1024
 
-	// Prefer compares two items, as functions for slices.SortFunc do: the lesser one is kept in
-	// preference to the other. Of equally preferred ones, and of all if it is nil, the one with the
-	// lower number is.
+	// Prefer compares two items like a function for slices.SortFunc: the lesser item becomes the
+	// keeper. Among equally preferred items, and if Prefer is nil, the item with the lowest
+	// number does.
 	Prefer func(a, b int) int
 
-	// Unordered has Pairs yield pairs as they are found, in an order that depends on the items
-	// alone, and does not hold them in memory.
+	// Unordered makes Pairs yield pairs as it finds them instead of holding them in memory. That
+	// order depends only on the items.
 	Unordered bool
 
-	// Memory is about how many bytes a call takes for what it compares, for indexes and for pairs;
-	// 0 means 1 GiB. Sets and texts that do not fit are written to a temporary file in TempDir, or
-	// without TempDir in that of the system. Fingerprints, and 20 to 50 bytes for each item, are
-	// always held in memory.
+	// Memory is roughly how many bytes a call uses for the compared features, indexes and pairs;
+	// 0 means 1 GiB. Sets and texts that do not fit are written to a temporary file in TempDir,
+	// or in the system's folder if TempDir is empty. Fingerprints, and 20 to 50 bytes for each
+	// item, always stay in memory.
 	Memory  int64
 	TempDir string
 
 	Progress func(engine.Progress) // called now and then; may be nil
 }
 
-// A Collection is items, numbered from 0, of which Pairs and Clusters find those that are alike.
-// Every call begins anew with the items, so they must stay as they are; any number of goroutines
-// may call methods. The zero Collection has no items.
+// A Collection is a list of items, numbered from 0, that Pairs and Clusters compare with each
+// other. Every call reads the items again, so they must not change; any number of goroutines may
+// call methods. The zero Collection is empty.
 //
-// What can be compared by which criterion:
+// The criteria that each kind of item supports:
 //
 //	                                Near  Jaccard, Contains, Within  Levenshtein, Cosine
 //	Fingerprints, WideFingerprints  yes
 //	Sets                                  yes
 //	Texts                           yes   yes                        yes
 //
-// All results are exact: Jaccard(t) is the same as Jaccard(t).Verified(), and Contains(t) the same
-// as Within(t): the larger of two items has the share t of the elements of the smaller one. An item
-// without anything to compare, such as an empty set, matches nothing.
+// All results are exact: Jaccard(t) equals Jaccard(t).Verified(). Contains(t) equals Within(t):
+// the larger item has at least the share t of the smaller item's elements. An item without
+// anything to compare, such as an empty set, matches nothing.
 type Collection struct {
 	o      Options
 	what   string // the items, for messages
@@ -64,18 +64,18 @@ type Collection struct {
 	corpus func(context.Context, corpus.Criterion, *Options) (*corpus.Corpus, error)
 }
 
-// A Pair is two items that match, A < B.
+// A Pair is two matching items, with A < B.
 type Pair struct {
 	A, B     int
 	Distance int     // in bits, by Near
 	Score    float64 // the similarity, by other criteria
 }
 
-// A Cluster is two or more items that belong together: first the one to keep, then the others by
-// number.
+// A Cluster is two or more items that belong together: the item to keep comes first, then the
+// others by number.
 type Cluster []Member
 
-// A Member is an item of a Cluster, and how it compares with the one to keep.
+// A Member is an item of a Cluster, with its distance from or similarity to the item to keep.
 type Member struct {
 	Item     int
 	Distance int     // in bits, by Near
@@ -94,8 +94,8 @@ func Fingerprints(words []uint64, o *Options) *Collection {
 	return c
 }
 
-// WideFingerprints returns a collection of fingerprints of one width, which are slices of 1 to 16
-// words of 64 bits. An item with no words has no fingerprint.
+// WideFingerprints returns a collection of fingerprints of one width. Each is a slice of 1 to 16
+// words of 64 bits; an empty slice means that the item has no fingerprint.
 func WideFingerprints(items [][]uint64, o *Options) *Collection {
 	c := newCollection("fingerprints", o, isNear)
 	c.corpus = func(_ context.Context, by corpus.Criterion, _ *Options) (*corpus.Corpus, error) {
@@ -125,8 +125,8 @@ func WideFingerprints(items [][]uint64, o *Options) *Collection {
 	return c
 }
 
-// Sets returns a collection of sets, which are their elements, such as hashes of words, in any
-// order; an element that a set has again counts once.
+// Sets returns a collection of sets. A set is a slice of its elements, such as hashes of words,
+// in any order; duplicate elements count once.
 func Sets(sets [][]uint64, o *Options) *Collection {
 	c := newCollection("sets", o, func(by corpus.Criterion) bool { return by.Sets && !by.Measure.Kind.OfTexts() })
 	c.corpus = func(ctx context.Context, by corpus.Criterion, o *Options) (_ *corpus.Corpus, err error) {
@@ -154,17 +154,17 @@ func Sets(sets [][]uint64, o *Options) *Collection {
 	return c
 }
 
-// scatter returns a number that is different for each e, and has the bits of a hash, which the join
-// of sets expects: of 300,000 sets of 50 small numbers it was six times as slow without.
+// scatter is a bijection that gives e the bits of a hash, as the join of sets expects: without
+// it, joining 300,000 sets of 50 small numbers took six times as long.
 func scatter(e uint64) uint64 {
 	e = (e ^ e>>30) * 0xbf58476d1ce4e5b9
 	e = (e ^ e>>27) * 0x94d049bb133111eb
 	return e ^ e>>31
 }
 
-// Texts returns a collection of texts, such as slices.Values of strings. Each call reads all texts
-// once, and they must be the same ones again. Features are for other criteria than Levenshtein and
-// Cosine, which compare the texts as they are.
+// Texts returns a collection of texts, such as slices.Values of strings. Each call reads the
+// sequence once, and it must yield the same texts every time. Features apply to all criteria but
+// Levenshtein and Cosine, which compare the texts as they are.
 func Texts(texts iter.Seq[string], o *Options) *Collection {
 	c := newCollection("texts", o, func(corpus.Criterion) bool { return true })
 	c.corpus = func(ctx context.Context, by corpus.Criterion, o *Options) (*corpus.Corpus, error) {
@@ -183,7 +183,7 @@ func Texts(texts iter.Seq[string], o *Options) *Collection {
 	return c
 }
 
-// params returns what fingerprints and sets of texts depend on.
+// params returns the parameters of the fingerprints and sets of texts.
 func (o *Options) params() (features.Params, error) {
 	compared := inputs.Compared{Shingle: o.Shingle, Bits: o.Bits, Features: o.Features}
 	if o.Shingle == 0 && o.Features.Unit == engine.UnitChars {
@@ -199,8 +199,8 @@ func (o *Options) params() (features.Params, error) {
 	return p, nil
 }
 
-// A textAdder makes a corpus of texts. It reads ahead until it knows how many bytes they have, or
-// that these are many: a corpus of few takes less memory.
+// A textAdder makes a corpus of texts. It reads ahead until it knows their total size, or that
+// this is at least manyBytes: the corpus of a small input uses less memory.
 type textAdder struct {
 	ctx    context.Context
 	params features.Params
@@ -212,7 +212,8 @@ type textAdder struct {
 	x      *corpus.Extractor
 }
 
-// manyBytes are so many that no one asks how much more there is, and unknownBytes stands for that.
+// From manyBytes on, a corpus needs no exact size of its input; unknownBytes stands for such a
+// size.
 const (
 	manyBytes    = 8 << 20
 	unknownBytes = 1 << 30
@@ -246,7 +247,7 @@ func (a *textAdder) all(texts iter.Seq[string]) (_ *corpus.Corpus, err error) {
 	return a.corpus, nil
 }
 
-// begin makes the corpus and adds the texts that were read ahead.
+// begin creates the corpus and adds the texts that were read ahead.
 func (a *textAdder) begin(bytes int64) (err error) {
 	a.o.InputBytes = bytes
 	a.corpus = corpus.New(a.o)

@@ -21,13 +21,13 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// A truth is what comparing all items says: how two match, the greater the better, and whether they
-// do; and how items are taken one after the other.
+// A truth is the result of comparing all items: the similarity of two items, the greater the
+// better, and whether they match; and the order of processing for clusters.
 type truth struct {
 	n      int
 	match  func(a, b int) (match float64, ok bool)
-	equal  func(a, b int) bool // items that are taken as one; nil: each is taken alone
-	size   func(a int) int     // the largest items are taken first; nil: all are of one size
+	equal  func(a, b int) bool // items that are processed as one; nil: each is processed alone
+	size   func(a int) int     // the largest items are processed first; nil: all have one size
 	prefer func(a, b int) int
 	near   bool
 }
@@ -106,7 +106,7 @@ func (w *truth) stars() []joined {
 	return all
 }
 
-// self is how an item matches itself.
+// self returns the match of an item with itself.
 func (w *truth) self() float64 {
 	if w.near {
 		return 0
@@ -185,14 +185,14 @@ func collect[T any](t *testing.T, seq iter.Seq2[T, error]) (all []T) {
 	return all
 }
 
-// check compares a collection, which make makes, with the truth, with all options.
+// check compares a collection created by make with the truth, with all options.
 func check(t *testing.T, name string, w truth, by engine.Criterion, make func(*dedup.Options) *dedup.Collection) {
 	t.Helper()
 	ctx := t.Context()
-	for _, memory := range []int64{0, 1 << 14} { // the second writes sets and texts to a file
+	for _, memory := range []int64{0, 1 << 14} { // with the second, sets and texts go to a file
 		dir := t.TempDir()
 		o := &dedup.Options{Memory: memory, TempDir: dir}
-		if w.prefer = nil; memory != 0 { // items of the last few bits are kept first, then later ones
+		if w.prefer = nil; memory != 0 { // prefer items by their last few bits, then later items
 			w.prefer = func(a, b int) int { return cmp.Or(cmp.Compare(a%7, b%7), cmp.Compare(b, a)) }
 			o.Prefer = w.prefer
 		}
@@ -224,8 +224,8 @@ func check(t *testing.T, name string, w truth, by engine.Criterion, make func(*d
 	}
 }
 
-// fingerprints returns fingerprints that differ in few bits from some others; with none some have
-// no words.
+// fingerprints returns fingerprints, some of which differ in only a few bits; with none, some
+// have no words.
 func fingerprints(r *rand.Rand, n, width int, none bool) [][]uint64 {
 	all := make([][]uint64, n)
 	for i := range all {
@@ -288,7 +288,8 @@ func TestWideFingerprints(t *testing.T) {
 	}
 }
 
-// ofSets returns the truth about sets by Jaccard, or with contained by containment.
+// ofSets returns the truth about sets by Jaccard similarity, or by containment if contained is
+// set.
 func ofSets[E cmp.Ordered](sets []map[E]bool, at float64, contained bool) truth {
 	w := truth{n: len(sets), match: func(a, b int) (float64, bool) {
 		common := 0
@@ -316,7 +317,7 @@ func ofSets[E cmp.Ordered](sets []map[E]bool, at float64, contained bool) truth 
 func TestSets(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		small := uint64(seed % 2 * 60) // elements that are small numbers, or hashes
+		small := uint64(seed % 2 * 60) // elements are small numbers, or hashes
 		var all [][]uint64
 		var sets []map[uint64]bool
 		for i := range 120 {
@@ -353,7 +354,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// writings returns texts of which many are others with a few words changed, and some have none.
+// writings returns texts: many repeat another one with a few words changed, and some are empty.
 func writings(r *rand.Rand, n int) (texts []string) {
 	for i := range n {
 		words := []string{}
@@ -415,7 +416,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// ofTexts returns the truth about texts by a measure of package textsim; empty ones match nothing.
+// ofTexts returns the truth about texts by a measure of package textsim; empty texts match
+// nothing.
 func ofTexts(texts []string, at float64, start func(string, float64) textsim.Compare) truth {
 	return truth{n: len(texts), match: func(a, b int) (score float64, ok bool) {
 		if texts[a] == "" || texts[b] == "" {
@@ -427,7 +429,7 @@ func ofTexts(texts []string, at float64, start func(string, float64) textsim.Com
 	}}
 }
 
-// TestManyTexts: a collection reads ahead only so far.
+// TestManyTexts checks that a collection reads ahead only up to a limit.
 func TestManyTexts(t *testing.T) {
 	long := strings.Repeat("so that these are more bytes than are read ahead ", 1<<16)
 	texts := []string{"one two three four", long + "a b c", long + "d e f", "one two three four", long + "g h i", long + "a b c"}
@@ -437,7 +439,7 @@ func TestManyTexts(t *testing.T) {
 	}
 }
 
-// Features of engine.Options hold for texts.
+// TestTextFeatures checks that engine.Features apply to texts.
 func TestTextFeatures(t *testing.T) {
 	texts := slices.Values([]string{"Invoice of 3 May 2024: 100 units", "invoice of 17 June 2025: 100 Units", "invoices, of any day"})
 	for _, test := range []struct {
@@ -520,7 +522,7 @@ func TestTooManyPairs(t *testing.T) {
 	}
 }
 
-// A loop may end early, and a context ends all.
+// TestStops ends loops early, and cancels contexts.
 func TestStops(t *testing.T) {
 	texts := writings(rand.New(rand.NewPCG(5, 5)), 2000)
 	seq := slices.Values(texts)

@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// ruleDecided is the rule of the audit where a decision has decided which document is kept.
+// ruleDecided is the audit's rule for a keeper that a decision has chosen.
 const ruleDecided = "decision"
 
 func (d *job) readDecisions() error {
@@ -37,7 +37,7 @@ func (d *job) readDecisions() error {
 	return nil
 }
 
-// groupBy has documents join only across groups, or within them.
+// groupBy limits joins to documents of different groups (Across) or of one group (WithinField).
 func (d *job) groupBy() error {
 	stored := ""
 	if d.Stored != nil {
@@ -57,7 +57,7 @@ func newDecided() *decided {
 	return &decided{ids: map[string]uint32{}, apart: map[[2]uint32]bool{}, of: map[uint32]uint32{}}
 }
 
-// readAllowed takes over the pairs that a database of Against keeps apart by ALLOW.
+// readAllowed adds the pairs that a database of Against keeps apart by ALLOW.
 func (d *job) readAllowed(s *source) {
 	for p := range s.Stored.Allowed() {
 		if d.decided == nil {
@@ -68,7 +68,7 @@ func (d *job) readAllowed(s *source) {
 	}
 }
 
-// separate notes that the documents with these ids do not join each other.
+// separate records that the documents with these ids do not join each other.
 func (x *decided) separate(idA, idB string) {
 	a, b := x.number(idA), x.number(idB)
 	x.apart[[2]uint32{min(a, b), max(a, b)}] = true
@@ -83,7 +83,7 @@ func (x *decided) number(id string) uint32 {
 	return n
 }
 
-// add takes note of the next document, by its ordinal.
+// add records the next document under its ordinal.
 func (x *decided) add(ordinal int64, rec *records.Record) {
 	if x == nil {
 		return
@@ -96,7 +96,7 @@ func (x *decided) add(ordinal int64, rec *records.Record) {
 	}
 }
 
-// involved reports whether a document is decided about.
+// involved reports whether accept may refuse a document.
 func (x *decided) involved(ordinal uint32) bool {
 	_, ok := x.of[ordinal]
 	return ok || x.groups != nil
@@ -110,7 +110,7 @@ func (d *job) groups() *collection.Groups {
 	return d.decided.groups
 }
 
-// group is what groups of selfjoin.Apart are.
+// group implements selfjoin.Apart.Group.
 func (x *decided) group(ordinal uint32) (uint32, bool) {
 	_, decided := x.of[ordinal]
 	if x.groups == nil || decided {
@@ -119,7 +119,7 @@ func (x *decided) group(ordinal uint32) (uint32, bool) {
 	return x.groups.Of[ordinal], true
 }
 
-// is reports whether this was decided about a document of the inputs.
+// is reports whether a document of the inputs has this decision.
 func (x *decided) is(ordinal uint32, kind DecisionKind) bool {
 	if x == nil || ordinal < x.known {
 		return false
@@ -128,8 +128,8 @@ func (x *decided) is(ordinal uint32, kind DecisionKind) bool {
 	return ok && x.kind[n] == kind
 }
 
-// accept reports whether two documents may join: they are of groups that may, not a pair that is
-// allowed, and none is to be kept where the other stays as well. Any number of goroutines call it.
+// accept reports whether two documents may join: their groups may match, they are not an allowed
+// pair, and neither must be kept while the other stays as well. It is safe for concurrent use.
 func (x *decided) accept(a, b uint32) bool {
 	if !x.groups.Accept(a, b) {
 		return false
@@ -146,7 +146,7 @@ func (x *decided) accept(a, b uint32) bool {
 	return !okM || !okN || !x.apart[[2]uint32{min(m, n), max(m, n)}]
 }
 
-// accepts returns accept as joins of sets take it, nil if nothing is decided.
+// accepts returns accept in the form that joins of sets need, nil if there are no decisions.
 func (x *decided) accepts() func(a, b int) bool {
 	if x == nil {
 		return nil
@@ -154,13 +154,13 @@ func (x *decided) accepts() func(a, b int) bool {
 	return func(a, b int) bool { return x.accept(uint32(a), uint32(b)) }
 }
 
-// reorders reports whether the order of preference is another one by the decisions.
+// reorders reports whether decisions change the order of preference.
 func (x *decided) reorders() bool {
 	return x != nil && slices.ContainsFunc(x.kind, func(k DecisionKind) bool { return k != "" })
 }
 
-// reorder puts documents that are to be kept first, after those of Against, and those to be
-// dropped last. A nil order is that of the ordinals, n in all.
+// reorder moves documents to keep to the front, after those of Against, and documents to drop to
+// the end. A nil order is that of the n ordinals.
 func (x *decided) reorder(order []uint32, n int64) []uint32 {
 	if !x.reorders() {
 		return order
@@ -186,7 +186,7 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 	return order
 }
 
-// asApart is accept as joins by fingerprint take it; nil of nil.
+// asApart returns accept in the form that joins by fingerprint need; nil for a nil receiver.
 func (x *decided) asApart() *selfjoin.Apart {
 	if x == nil {
 		return nil
@@ -195,7 +195,7 @@ func (x *decided) asApart() *selfjoin.Apart {
 	return &by
 }
 
-// tellUnused says how many decisions are about documents that were not read.
+// tellUnused logs how many decisions are about documents that were not read.
 func (d *job) tellUnused() {
 	if d.decided == nil || d.decided.all == nil {
 		return
@@ -215,7 +215,7 @@ func (d *job) tellUnused() {
 	}
 }
 
-// auditDecisions is the file of Decisions as the head of the audit has it.
+// auditDecisions describes the file of Decisions for the head of the audit.
 func (d *job) auditDecisions() (*AuditInput, error) {
 	if d.c.Decisions == "" {
 		return nil, nil

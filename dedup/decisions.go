@@ -14,21 +14,21 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Decisions are what a person has decided about near-duplicates: JSON lines, as the page of
-// `simdb review` writes them (docs/formats.md, "Decisions").
+// Decisions are a person's decisions about near-duplicates: JSON lines, as the page of `simdb
+// review` writes them (docs/formats.md, "Decisions").
 //
 //	{"a":"X11-copy","b":"X11","decision":"drop"}
 //
-// A decision is about the document a, which is like the document b. Other fields are ignored.
+// A decision is about document a, which resembles document b. Other fields are ignored.
 
-// DecisionKind is what was decided.
+// DecisionKind is a kind of decision.
 type DecisionKind string
 
-// The decisions about a document that is like another one.
+// The decisions about a document that resembles another.
 const (
 	DecisionKeep  DecisionKind = "keep"  // it stays, though it is a duplicate
-	DecisionDrop  DecisionKind = "drop"  // it is a duplicate, and goes
-	DecisionAllow DecisionKind = "allow" // it is no duplicate: both stay
+	DecisionDrop  DecisionKind = "drop"  // it is a duplicate and is dropped
+	DecisionAllow DecisionKind = "allow" // it is not a duplicate: both stay
 )
 
 // Decision is a line of a file.
@@ -37,15 +37,15 @@ type Decision struct {
 	B    string       `json:"b"`
 	Kind DecisionKind `json:"decision"`
 
-	Line int64 `json:"-"` // where it stands, from 1
+	Line int64 `json:"-"` // line number in the file, from 1
 }
 
-// maxLine is the length of the longest line, in bytes: two ids, escaped.
+// maxLine is the maximum length of a line in bytes; it fits two escaped ids.
 const maxLine = 4 << 20
 
-// ReadDecisions reads a file, which may be compressed; "-" is standard input. Every line that is
-// wrong, and every two that contradict each other, is an error with its place; then there are no
-// decisions.
+// ReadDecisions reads a file, which may be compressed; "-" is standard input. If lines are
+// invalid or decisions contradict each other, it returns an error that gives the place of each
+// problem, and no decisions.
 func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
 	r, err := records.OpenContent(ctx, path, records.UTF8)
 	if err != nil {
@@ -78,7 +78,7 @@ func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
 	return all, p.Err()
 }
 
-// parseDecision parses a line and checks what can be checked of it alone.
+// parseDecision parses a line and makes the checks that need no other line.
 func parseDecision(line []byte) (d Decision, err error) {
 	if err := json.Unmarshal(line, &d); err != nil {
 		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
@@ -101,11 +101,11 @@ func parseDecision(line []byte) (d Decision, err error) {
 	return d, nil
 }
 
-// Pair returns the two documents, the one with the lesser ID first.
+// Pair returns the IDs of the two documents, the lesser one first.
 func (d *Decision) Pair() engine.IDPair { return engine.IDPair{A: min(d.A, d.B), B: max(d.A, d.B)} }
 
-// contradictions finds decisions that cannot both hold: different ones about a pair, a document
-// that is kept and dropped, and a document that is dropped where others are dropped for it.
+// contradictions finds decisions that conflict: different decisions about a pair, a document that
+// is both kept and dropped, and a document that is dropped although others are dropped for it.
 func contradictions(all []Decision, p *Problems) {
 	pairs, about := map[engine.IDPair]*Decision{}, map[string]*Decision{}
 	for i := range all {
@@ -133,14 +133,14 @@ func contradictions(all []Decision, p *Problems) {
 	}
 }
 
-// Problems are what is wrong with a file. The first few are told, the others counted.
+// Problems collects the errors of a file: it reports the first few and counts the rest.
 type Problems struct {
 	Path string
 	told []error
 	more int64
 }
 
-// Add adds what is wrong with a line.
+// Add adds a problem of a line.
 func (p *Problems) Add(line int64, format string, args ...any) {
 	const most = 10
 	if len(p.told) == most {

@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// newDigests starts with the inputs of a run, if there is an audit.
+// newDigests starts to digest the inputs of a run, if there is an audit.
 func (d *job) newDigests() *digests {
 	ctx, cancel := context.WithCancel(d.ctx)
 	s := &digests{cancel: cancel}
@@ -32,7 +32,7 @@ func (d *job) newDigests() *digests {
 	return s
 }
 
-// add takes a document of the first pass.
+// add adds a document of the first pass.
 func (s *digests) add(rec *records.Record) {
 	if s.tree != nil {
 		name := rec.File
@@ -60,7 +60,7 @@ func (s *digests) wait() ([]AuditInput, error) {
 	return s.inputs, s.err
 }
 
-// stop ends what is under way.
+// stop ends the computations that are still running.
 func (s *digests) stop() {
 	s.cancel()
 	s.done.Wait()

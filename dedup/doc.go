@@ -4,9 +4,9 @@
 //	Collection  pairs and clusters of fingerprints, sets of hashes, or texts in memory
 //	Listing     pairs and clusters of the documents of files, or of a database
 //	Job         copies of files without near-duplicates
-//	Join        what each document of files resembles in a database or in other files
-//	Match       copies of those that resemble nothing there
+//	Join        for each document of files, its near-duplicates in a database or in other files
+//	Match       copies of the documents that resemble nothing in a database
 //
-// Jobs read what package records reads, and need no terminal: an inputs.Env takes messages and
-// progress, and opens outputs.
+// Jobs read every format that package records reads. They need no terminal: an inputs.Env receives
+// messages and progress, and opens the outputs.
 package dedup

@@ -19,41 +19,42 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A Listing is a job: it lists pairs or clusters of the documents of files, or of a database.
+// A Listing is a job that lists pairs or clusters of the documents of files, or of a database.
 type Listing struct {
-	By        engine.Criterion // of files and of samples exact, also without Verified
+	By        engine.Criterion // exact for files and samples, even without Verified
 	Mode      engine.ClusterMode
-	Unordered bool // pairs as they are found, which holds none in memory
+	Unordered bool // yields pairs as they are found, without holding them in memory
 
-	Compared inputs.Compared // what of documents of files is compared; a database has its own
+	Compared inputs.Compared // what to compare in documents of files; a database has its own settings
 
 	// Across is a field, or "file" or "folder": two documents match only if they differ in it.
-	// WithinField is a field in which they must be equal.
+	// WithinField is a field: two documents match only if they are equal in it.
 	Across, WithinField string
 
-	Sample int64  // list among so many documents, drawn at random; 0: among all
-	Seed   uint64 // another number draws other documents
+	Sample int64  // compare only this many documents, drawn at random; 0: all
+	Seed   uint64 // of the draw: another seed draws other documents
 
 	Memory  int64  // as in Options
 	TempDir string // as in Options
 
 	Read    records.Options      // how files are read
-	Rejects inputs.RejectOptions // what is done with what is no record
-	Output  string               // where the rows go: what is rejected goes to a file beside it; or ""
+	Rejects inputs.RejectOptions // what to do with input that is not a record
+	Output  string               // the file of the rows, beside which the file of rejects is placed; or ""
 }
 
-// Documents are what a Listing compares. Methods are for one goroutine.
+// Documents are the documents that a Listing compares. Its methods are not safe for concurrent
+// use.
 type Documents struct {
-	Read     int64 // documents of files or of a sample, and those that it was drawn from
-	Listed   int64 // those that are compared
-	Repeated int64 // documents of files with an ID that an earlier one has
-	Bare     int64 // documents with a fingerprint and no text, where texts are compared
+	Read     int64 // documents of files, or documents that a sample was drawn from
+	Listed   int64 // documents that are compared
+	Repeated int64 // documents of files that repeat the ID of an earlier document
+	Bare     int64 // documents with a fingerprint but no text, where texts are compared
 	Rejects  *inputs.Rejects
 
 	job     Listing
 	env     *inputs.Env
 	sources *inputs.Sources
-	stored  bool // a whole database is compared by itself
+	stored  bool // the documents are a whole database, which compares them itself
 
 	files   *corpus.Listing
 	by      corpus.Criterion
@@ -62,11 +63,11 @@ type Documents struct {
 	grouper *grouping.Grouper
 	sample  *listSample // nil for all
 	allowed bool        // the database has allowed pairs
-	damaged []error     // of files that could not be read to the end
+	damaged []error     // files that could not be read to the end
 }
 
-// Open reads the documents, except those of a whole database without Across, WithinField and Sample,
-// which has indexes. Close frees them.
+// Open reads the documents, except for a whole database without Across, WithinField and Sample,
+// which uses its indexes. Close frees them.
 func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources) (_ *Documents, err error) {
 	j.Memory = cmp.Or(max(j.Memory, 0), 1<<30)
 	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
@@ -118,8 +119,8 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	return l, nil
 }
 
-// Close frees the documents after a listing that has ended with an error, or nil. It returns that, or
-// inputs.ErrRejected if something of the input was no record.
+// Close frees the documents. err is the error that ended the listing, or nil; Close returns err,
+// or inputs.ErrRejected if some input was not a record.
 func (l *Documents) Close(err error) error {
 	if l.stored {
 		return err
@@ -193,7 +194,7 @@ func (l *Documents) add(x *corpus.Extractor, d *engine.Doc) error {
 	return x.Add(d, l.files.Groups)
 }
 
-// record takes a document of a file, or of a database.
+// record adds a document of a file, or of a database.
 func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 	if l.sample != nil {
 		return l.sample.add(&rec.Doc)
@@ -204,8 +205,8 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 	return l.add(x, &rec.Doc)
 }
 
-// readStored reads a database, or draws the sample from it: its documents are compared as those of
-// files are.
+// readStored reads a database, or draws the sample from it. Its documents are then compared like
+// documents of files.
 func (l *Documents) readStored(ctx context.Context) (err error) {
 	db := l.sources.Stored
 	if l.by.Sets && !db.DB.Params().Text {
@@ -260,7 +261,7 @@ func (l *Documents) readDrawn(ctx context.Context, x *corpus.Extractor, db *inpu
 	return err
 }
 
-// draw returns a sample of the documents, in the order of writing, with what they are compared by.
+// draw returns a sample of the documents, in the order of writing, with the features to compare.
 func (l *Documents) draw(ctx context.Context, db *inputs.Stored) (docs []engine.Doc, err error) {
 	r := inputs.Reading{Stage: "draw documents", Options: records.Options{Need: records.NeedID}}
 	r.Record = func(_ records.Source, rec *records.Record) error { return l.sample.add(&rec.Doc) }

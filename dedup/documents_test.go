@@ -45,7 +45,7 @@ func ExampleListing() {
 	// 728 documents, ended with <nil>
 }
 
-// open opens the job on a file of these lines.
+// open opens the job on a file with these lines.
 func open(t *testing.T, job dedup.Listing, lines string) (*dedup.Documents, error) {
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
@@ -65,7 +65,7 @@ func open(t *testing.T, job dedup.Listing, lines string) (*dedup.Documents, erro
 	return job.Open(t.Context(), env, src)
 }
 
-// A listing counts what it has read, and ends with an error if some input is no record.
+// TestListingCounts checks the counts of a listing, and its error if some input is not a record.
 func TestListingCounts(t *testing.T) {
 	lines := `{"id":"a","text":"one two three four"}
 {"id":"b","text":"one two three four","lang":"en"}
@@ -93,7 +93,7 @@ not JSON
 	}
 }
 
-// Errors of a listing name its fields.
+// TestListingErrors checks that errors of a listing name its fields.
 func TestListingErrors(t *testing.T) {
 	for want, job := range map[string]dedup.Listing{
 		"criterion":        {},

@@ -44,7 +44,7 @@ func ExampleWideFingerprints() {
 	// [7 3] is 2 bits from the first
 }
 
-// Pairs of sets, here the tags of pictures, by the share of their tags that is in both.
+// Pairs of sets, here the tags of pictures, that share 60 % of all their tags.
 func ExampleSets() {
 	tags := [][]uint64{{1, 2, 3, 4}, {7, 8}, {4, 3, 2, 1, 5}}
 	for p, err := range dedup.Sets(tags, nil).Pairs(context.Background(), engine.Jaccard(0.6)) {
@@ -56,7 +56,7 @@ func ExampleSets() {
 	// Output: 0 2 0.8
 }
 
-// Titles that are equal but for typing errors.
+// Titles that are equal except for typing errors.
 func ExampleTexts() {
 	titles := []string{"The Go Programming Language", "Compilers", "The Go Programing Language", "Compilers."}
 	for p, err := range dedup.Texts(slices.Values(titles), nil).Pairs(context.Background(), engine.Levenshtein(0.85)) {
@@ -70,7 +70,7 @@ func ExampleTexts() {
 	// Compilers | Compilers. | 0.90
 }
 
-// Of texts that are alike, the longest one is kept.
+// Of similar texts, the longest one is kept.
 func ExampleCollection_Clusters() {
 	texts := []string{
 		"all good things come to those who wait",

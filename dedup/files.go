@@ -14,8 +14,9 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// probe looks at the beginning of every file: they must all have one format, and the same columns,
-// since their records go into one output, whose name must not say otherwise.
+// probe reads the beginning of every file. All files must have one format and the same columns,
+// since their records go into one output, and the name of that output must not suggest another
+// format.
 func (d *job) probe() error {
 	if err := d.checkAgainst(); err != nil {
 		return err
@@ -46,11 +47,12 @@ func (d *job) begins(i int) (info records.Info, err error) {
 	})
 }
 
-// checkAgainst returns an error if an input is a file of Against: all of it would be dropped.
+// checkAgainst returns an error if an input is also a file of Against: all its documents would be
+// dropped.
 func (d *job) checkAgainst() error {
 	for _, path := range d.c.Against {
 		known, err := os.Stat(path)
-		if inputs.IsSet(path) || d.env.TableSources(path) != nil { // no table is an input
+		if inputs.IsSet(path) || d.env.TableSources(path) != nil { // a table is never an input
 			continue
 		}
 		if err != nil {
@@ -65,8 +67,8 @@ func (d *job) checkAgainst() error {
 	return nil
 }
 
-// each calls f for every record of all files, and bad for every record that cannot be used. Damaged
-// files are added to failed. begin, unless it is nil, is called before the records of a file.
+// each calls f for every record of all files, and bad for every record that cannot be used. It
+// adds damaged files to failed. It calls begin, unless nil, before the records of a file.
 func (d *job) each(stage string, begin func(i int, in records.Source) error, f func(records.Source, *records.Record) error, bad badFunc) error {
 	for i := range d.Files {
 		opt := d.opt
@@ -82,14 +84,14 @@ func (d *job) each(stage string, begin func(i int, in records.Source) error, f f
 	return nil
 }
 
-// need is what a pass needs of the documents of input i. The first one is about their texts, and so
-// are all with Level. Later ones need only to know which record is which, unless they have to
-// find the same ones unusable.
+// need returns which fields of input i's documents a pass needs. The first pass, and every pass
+// with Level, needs the texts. Later passes only need to identify the records, unless they have
+// to find the same records unusable.
 func (d *job) need(stage string, i int) records.Need {
 	switch {
 	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.grouped() || d.c.level() != units.Document):
 		return records.NeedAll
-	case d.Stored != nil: // ids alone come in another order
+	case d.Stored != nil: // reading only ids uses another order
 		return records.NeedText
 	case d.c.level() == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
 		return records.NeedID
@@ -99,10 +101,10 @@ func (d *job) need(stage string, i int) records.Need {
 	return records.NeedText
 }
 
-// The first pass, and the one that copies.
+// The stages of the first pass, and of the pass that copies.
 const readStage, writeStage = "read", "write"
 
-// readAll calls add for every document of the first pass, before it is counted in d.read.
+// readAll calls add for every document of the first pass, before d.read counts it.
 func (d *job) readAll(add func(rec *records.Record) error) error {
 	d.flawed = make([]bool, len(d.Files))
 	at := 0
@@ -140,8 +142,8 @@ func (d *job) readAll(add func(rec *records.Record) error) error {
 	return err
 }
 
-// damage returns an error if a file could not be read completely: the rest of it would be missing
-// from the output without a trace.
+// damage returns an error if a file could not be read completely: the output would silently lack
+// the rest.
 func (d *job) damage() error {
 	if len(d.failed) == 0 {
 		return nil
@@ -149,7 +151,7 @@ func (d *job) damage() error {
 	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
 }
 
-// inputBytes is about how many bytes all inputs have when they are decompressed.
+// inputBytes returns the approximate size of all inputs after decompression.
 func (d *job) inputBytes() (n int64) {
 	n = d.ContentBytes()
 	for i := range d.against {

@@ -8,9 +8,9 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A file of which something was no record is read with its texts every time: what is too large to
-// be a record, or cannot be decoded, has an ID as all others have, and would be taken for one. A
-// database is always read in the order of its texts.
+// TestNeed: if some content of a file was not a record, every pass reads the file with its texts.
+// A record that is too large or cannot be decoded has an ID like all others, so a pass over IDs
+// would count it. A database is always read in the order of its texts.
 func TestNeed(t *testing.T) {
 	document, paragraph := &Job{Level: units.Document}, &Job{Level: units.Paragraph}
 	files, database := &inputs.Sources{}, &inputs.Sources{Stored: &inputs.Stored{}}

@@ -17,53 +17,54 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A Job says what near-duplicates are, which of them stay, and what is written. The zero Job drops
-// documents whose Jaccard similarity with one that is kept is at least 0.8, and writes the others
-// to standard output. Check says which fields compose.
+// A Job describes which documents are near-duplicates, which stay, and what is written. The zero
+// Job drops documents whose Jaccard similarity with a kept document is at least 0.8, and writes
+// the others to standard output. Check reports fields that do not compose.
 type Job struct {
-	// By is what makes two documents near-duplicates: Near, Jaccard, Levenshtein, Cosine or Within
-	// of package engine, always computed and not estimated. The zero Criterion is Jaccard(0.8), and
-	// for hashes of pictures the distance up to which these count as the same.
+	// By is the criterion for near-duplicates: Near, Jaccard, Levenshtein, Cosine or Within of
+	// package engine, always computed exactly. The zero Criterion means Jaccard(0.8), and for
+	// hashes of pictures the distance up to which two pictures count as the same.
 	By engine.Criterion
 
-	// Verify has documents be near-duplicates by Near only if their Jaccard similarity is also at
-	// least this; 0 is no such condition.
+	// Verify adds a condition to Near: the Jaccard similarity must also be at least this. 0 means
+	// no such condition.
 	Verify float64
 
-	// Across has documents match only if they differ in this field, or are of two files or folders,
-	// for "file" and "folder"; WithinField only if they are equal in a field.
+	// With Across, documents match only if they differ in this field, or come from different
+	// files or folders if it is "file" or "folder". With WithinField, they match only if they are
+	// equal in this field.
 	Across, WithinField string
 
-	Compared inputs.Compared // what of documents is compared
-	Read     records.Options // how files are read
-	Where    inputs.Options  // what arguments name
+	Compared inputs.Compared // what to compare in documents
+	Read     records.Options // how to read files
+	Where    inputs.Options  // what the arguments name
 
-	Keep      Keep     `json:",omitempty"` // which document of a cluster stays; nil is the first
+	Keep      Keep     `json:",omitempty"` // which document of a cluster stays; nil means the first
 	Against   []string // files and databases: documents that resemble one of theirs are dropped, too
-	Level     Level    // what is removed; "" is Document
-	MinCount  int      // of Level: how often a unit must occur to be removed, but for the first; 0 is 2
-	Decisions string   // a file of decisions, as the page of a review writes them; "" for none
+	Level     Level    // what to remove; "" is Document
+	MinCount  int      // with Level: remove units that occur at least this often, except for the first occurrence; 0 is 2
+	Decisions string   // a file of decisions, as the page of a review writes it; "" for none
 
 	Output    string  // the file of copies, a folder if it ends in a slash; "" is standard output
 	Null      bool    // each path of files that are documents ends with a zero byte
-	Audit     string  // the file of what is dropped, and why; "" is beside Output
-	NoAudit   bool    // there is none
+	Audit     string  // the file that lists the dropped documents with reasons; "" places it beside Output
+	NoAudit   bool    // write no audit
 	Clusters  string  // a file with the cluster of every document; "" for none
-	Columns   Columns // are added to copies
-	All       bool    // documents that would be dropped are copied, too
-	DryRun    bool    // nothing is written
+	Columns   Columns // columns to add to copies
+	All       bool    // also copy documents that would be dropped
+	DryRun    bool    // write nothing
 	Rejects   inputs.RejectOptions
 	ReadingAs string // how inputs are read, for the head of the audit
 
-	Figures bool   // the Report says how alike texts are that Near drops, and what equal sets hide
-	Memory  int64  // bytes for the run; 0 is 256 MiB. What exceeds them goes to temporary files
-	TempDir string // the folder of these; "" is that of the system
+	Figures bool   // the Report measures how similar the texts are that Near drops, and counts differences that equal sets hide
+	Memory  int64  // bytes for the run; 0 is 256 MiB. Anything beyond goes to temporary files
+	TempDir string // the folder of temporary files; "" is the system's
 
-	Log      *slog.Logger          `json:"-"` // of Run: what a user should know; nil for nobody
-	Progress func(engine.Progress) `json:"-"` // of Run: takes how far it is; called often; or nil
+	Log      *slog.Logger          `json:"-"` // for Run: receives messages for the user; or nil
+	Progress func(engine.Progress) `json:"-"` // for Run: called often with the progress; or nil
 
-	Audited func(*AuditRow) error                  `json:"-"` // of a dry run: takes the lines of the audit; or nil
-	Cut     func(rec *records.Record, left string) `json:"-"` // of a dry run with Level: takes the documents that have lost something, and what is left
+	Audited func(*AuditRow) error                  `json:"-"` // in a dry run: receives the lines of the audit; or nil
+	Cut     func(rec *records.Record, left string) `json:"-"` // in a dry run with Level: receives each document that would change, and its remaining text
 }
 
 // Level is what a Job removes.
@@ -72,15 +73,15 @@ type Level = units.Level
 // The levels.
 const (
 	Document  = units.Document
-	Line      = units.Line      // each that has occurred before and is not blank
-	Paragraph = units.Paragraph // likewise: lines up to the next blank line
+	Line      = units.Line      // each line that has occurred before and is not blank
+	Paragraph = units.Paragraph // likewise: a paragraph is the lines up to the next blank line
 	Passage   = units.Passage   // each run of words that has occurred before, wherever it begins
 )
 
 // DefaultJaccard is the threshold of a Job without a criterion.
 const DefaultJaccard = 0.8
 
-// Measures are a criterion as the head of an audit has it: each is null but the one that is measured,
+// Measures are a criterion as in the head of an audit: every field is null except the criterion's
 // and Verify.
 type Measures struct {
 	Near        *int     `json:"near,omitempty"`
@@ -92,7 +93,7 @@ type Measures struct {
 	Within      *float64 `json:"within,omitempty"`
 }
 
-// shares are the measures that have a threshold, with their criteria.
+// shares returns the measures that have a threshold, with their criteria.
 func (m *Measures) shares() map[engine.CriterionKind]share {
 	return map[engine.CriterionKind]share{
 		engine.KindJaccard: {&m.Jaccard, engine.Jaccard}, engine.KindLevenshtein: {&m.Levenshtein, engine.Levenshtein},
@@ -105,7 +106,7 @@ type share struct {
 	by func(t float64) engine.Criterion
 }
 
-// MeasuresOf returns what a criterion measures.
+// MeasuresOf returns the measures of a criterion.
 func MeasuresOf(by engine.Criterion) (m Measures) {
 	if by.Kind() == engine.KindNear {
 		m.Near = new(by.K())
@@ -115,7 +116,7 @@ func MeasuresOf(by engine.Criterion) (m Measures) {
 	return m
 }
 
-// Criterion returns the criterion that is measured, or none.
+// Criterion returns the criterion that is set, or the zero Criterion.
 func (m Measures) Criterion() (by engine.Criterion) {
 	if m.Near != nil {
 		return engine.Near(*m.Near)
@@ -128,10 +129,10 @@ func (m Measures) Criterion() (by engine.Criterion) {
 	return by
 }
 
-// criteria are what a run compares by; exactly one but Verify is set.
+// criteria are the criteria of a run; exactly one, other than Verify, is set.
 type criteria struct {
 	Measures
-	byDefault bool // no criterion was given, and no database has been asked for one
+	byDefault bool // no criterion was given, and no database has replaced the default yet
 }
 
 func (c *Job) criteria() criteria {
@@ -145,8 +146,8 @@ func (c *Job) criteria() criteria {
 	return x
 }
 
-// DefaultOf is the criterion of a run that was given none, in a database or of files, for which db
-// is nil. Of hashes of pictures it is the distance up to which these count as the same.
+// DefaultOf returns the criterion of a run without one: for a database, or for files if db is
+// nil. For hashes of pictures this is the distance up to which two pictures count as the same.
 func DefaultOf(db *engine.DB, images *imagehash.Kind) engine.Criterion {
 	if images = inputs.PicturesOf(db, images); images != nil {
 		return engine.Near(images.Near())
@@ -154,7 +155,7 @@ func DefaultOf(db *engine.DB, images *imagehash.Kind) engine.Criterion {
 	return engine.Jaccard(DefaultJaccard)
 }
 
-// settle has a run without a criterion use that of the first database.
+// settle replaces a default criterion by that of the first database.
 func (x *criteria) settle(db *engine.DB) {
 	if x.byDefault {
 		x.byDefault, x.Measures = false, MeasuresOf(DefaultOf(db, nil))
@@ -164,7 +165,8 @@ func (x *criteria) settle(db *engine.DB) {
 // ofTexts reports whether the criterion compares the texts themselves.
 func (x *criteria) ofTexts() bool { return x.Levenshtein != nil || x.Cosine != nil }
 
-// textCriterion is the criterion where similarities of texts decide, also with Near and Verify.
+// textCriterion returns the criterion if the similarity of texts decides, including Near with
+// Verify.
 func (x *criteria) textCriterion() (by corpus.Criterion) {
 	switch {
 	case x.Near == nil:
@@ -175,7 +177,7 @@ func (x *criteria) textCriterion() (by corpus.Criterion) {
 	return by
 }
 
-// criterion returns what makes two documents near-duplicates.
+// criterion returns the criterion for near-duplicates.
 func (x *criteria) criterion() corpus.Criterion {
 	if x.Near != nil && x.Verify == nil {
 		return corpus.Criterion{K: *x.Near}
@@ -191,7 +193,7 @@ func (c *Job) memory() int64 { return cmp.Or(max(c.Memory, 0), 256<<20) }
 
 func (c *Job) grouped() bool { return c.Across != "" || c.WithinField != "" }
 
-// Rules are those of Keep, and before them that of Within.
+// Rules returns the rules of Keep, preceded by the rule of Within.
 func (c *Job) Rules() Keep {
 	rules := c.Keep
 	if rules == nil {
@@ -203,14 +205,14 @@ func (c *Job) Rules() Keep {
 	return rules
 }
 
-// minUnitWords is MinWords of lines and paragraphs: shorter ones, such as headings and closing
-// brackets, come again by chance, and mean something where they stand.
+// minUnitWords is the default MinWords of lines and paragraphs: shorter units, such as headings
+// and closing brackets, repeat by chance and have a meaning where they stand.
 const minUnitWords = 10
 
-// minPassageWords is MinWords of passages: runs that are found in two texts by chance are shorter.
+// minPassageWords is the default MinWords of passages: two texts share shorter runs by chance.
 const minPassageWords = 50
 
-// MinWords is how many words a unit of Level must have to be removed.
+// MinWords returns how many words a unit of Level needs to be removed.
 func (c *Job) MinWords() int {
 	if c.Level == units.Passage {
 		return cmp.Or(c.Compared.Features.MinWords, minPassageWords)
@@ -218,7 +220,8 @@ func (c *Job) MinWords() int {
 	return cmp.Or(c.Compared.Features.MinWords, minUnitWords)
 }
 
-// AuditPath is where the audit goes, "" for nowhere: kept.jsonl.gz has kept.audit.jsonl beside it.
+// AuditPath returns the path of the audit, "" for none: kept.jsonl.gz has kept.audit.jsonl beside
+// it.
 func (c *Job) AuditPath() string {
 	switch {
 	case c.NoAudit || c.DryRun:
@@ -230,12 +233,12 @@ func (c *Job) AuditPath() string {
 		return filepath.Join(c.Output, "audit.jsonl")
 	}
 	if st, err := os.Stat(c.Output); err == nil && !st.Mode().IsRegular() || outfile.IsDescriptor(c.Output) {
-		return "" // nothing is to be written beside /dev/null and /dev/fd/3
+		return "" // write nothing beside /dev/null and /dev/fd/3
 	}
 	name := outfile.PlainName(c.Output)
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".audit.jsonl"
 }
 
-// ToFolder reports whether every input has an output of its own: the name of Output ends as that of
-// a folder.
+// ToFolder reports whether every input has its own output: Output then ends like the name of a
+// folder.
 func (c *Job) ToFolder() bool { return outfile.IsFolderName(c.Output) }

@@ -38,7 +38,7 @@ func licenses(t *testing.T) string {
 	return path
 }
 
-// TestRun compares a Result with what Write writes: the copies, the audit and the counts.
+// TestRun compares a Result with the outputs of Write: the copies, the audit and the counts.
 func TestRun(t *testing.T) {
 	path := licenses(t)
 	for name, job := range map[string]Job{
@@ -93,8 +93,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunStrings compares what stays of texts with brute force: each joins the most similar earlier
-// one that is kept, if that is similar enough.
+// TestRunStrings compares the texts that stay with brute force: each text joins the most similar
+// earlier text that is kept, if that is similar enough.
 func TestRunStrings(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var texts []string
@@ -133,7 +133,7 @@ func TestRunStrings(t *testing.T) {
 	}
 }
 
-// TestOutputKeepsInputs has outputs with the names of files that the job reads: nothing is written.
+// TestOutputKeepsInputs names files that the job reads as outputs: nothing is written.
 func TestOutputKeepsInputs(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -169,7 +169,7 @@ func TestOutputKeepsInputs(t *testing.T) {
 	}
 }
 
-// TestCheckPairs gives each two options of the table that exclude each other.
+// TestCheckPairs sets pairs of options that exclude each other.
 func TestCheckPairs(t *testing.T) {
 	for _, job := range []Job{
 		{Verify: 0.5}, {By: engine.Jaccard(0.8), Verify: 0.5}, {By: engine.Within(0.8), Decisions: "d"}, {MinCount: 3}, {All: true},
@@ -201,7 +201,7 @@ func TestCheckPairs(t *testing.T) {
 	}
 }
 
-// Texts without those that are like an earlier one.
+// Drops texts that resemble an earlier text.
 func ExampleJob_Run() {
 	texts := []string{
 		"the quick brown fox jumps over the lazy dog near the old mill",

@@ -18,73 +18,72 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// JoinOptions say what a Join finds, and what it reads.
+// JoinOptions are the options of a Join.
 type JoinOptions struct {
 	By                  engine.Criterion
 	Across, WithinField string // as in package grouping: which documents may match
-	Memory              int64  // bytes for the documents that are looked up together, and what is found
+	Memory              int64  // bytes for the documents of a lookup, and for the matches
 	IDs                 bool   // the texts of the input are ids of stored documents
 
 	Read    records.Options               // of the input
-	Rejects *inputs.Rejects               // of all that is read
-	Check   func(in records.Source) error // refuses an input, or nil
+	Rejects *inputs.Rejects               // for rejects of everything that is read
+	Check   func(in records.Source) error // refuses an input; or nil
 
-	// The collection is Stored, or the documents of Files, which are read as Of says and compared by
-	// Params. Files are read several times.
+	// The collection is Stored, or the documents of Files, which are read with the options Of and
+	// compared with Params. Files are read several times.
 	Stored *inputs.Stored
 	Files  *inputs.Sources
 	Of     records.Options
 	Params features.Params
 }
 
-// Documents are looked up when there are joinMost, or when their texts have joinBytes, or a share of
-// the memory. More are faster by little, and nothing is found before the first ones have been
-// looked up.
+// A lookup starts once there are joinMost documents, or joinBytes of text, or a share of the
+// memory. Larger lots are hardly faster, and delay the first results.
 const (
 	joinMost  = 1 << 18
 	joinBytes = 64 << 20
-	joinSlow  = 64 // documents that are compared as they are, which takes long
+	joinSlow  = 64 // documents, by criteria that compare whole texts, which is slow
 	joinShare = 16
-	joinOne   = 2 << 10   // of the memory, for each document that is looked up with others by containment
-	joinLot   = 256 << 20 // of the memory, for each lot that is looked up
-	joinRows  = 1 << 10   // rows that are handed on at a time
-	joinAhead = 4         // such parts that wait to be taken, of each lot
+	joinOne   = 2 << 10   // bytes of memory for each document of a lookup by containment
+	joinLot   = 256 << 20 // bytes of memory for each concurrent lookup
+	joinRows  = 1 << 10   // rows in a batch
+	joinAhead = 4         // batches that each lookup may finish before they are read
 )
 
-// A Join finds for each document of an input those of a collection that are like it. Documents are
-// read in one goroutine and looked up in others.
+// A Join finds, for each document of an input, the documents of a collection that resemble it.
+// One goroutine reads documents and others look them up.
 type Join struct {
 	Read    int64 // documents
-	Matched int64 // of them, documents with a row
+	Matched int64 // documents with at least one row
 
 	o       JoinOptions
 	l       lookup
 	to      lookupIn
-	groups  *grouping.Grouper // nil for none
+	groups  *grouping.Grouper // nil if there are no groups
 	stored  *lookupStored     // nil for files
 	in      records.Source
 	workers int
 }
 
-// A JoinRow is a document of a collection that one of an input is like.
+// A JoinRow is a document of the collection that resembles a document of the input.
 type JoinRow struct {
-	Query string // the id of the document of the input
+	Query string // the id of the input's document
 	engine.Match
 
-	line int64 // of the document, from 0
+	line int64 // of the input's document, from 0
 }
 
-// Workers is how many lots of documents are looked up at a time. They share the memory, also that
-// of queries of the database.
+// Workers returns how many lots are looked up concurrently. They share the memory, including that
+// of the database's queries.
 func (o *JoinOptions) Workers() int {
 	_, jaccard := o.By.Threshold()
-	if _, _, contained := containment(o.By); jaccard || contained { // it uses all processors itself
+	if _, _, contained := containment(o.By); jaccard || contained { // one lookup already uses all processors
 		return 1
 	}
 	return min(runtime.GOMAXPROCS(0), max(1, int(o.Memory/joinLot)))
 }
 
-// NewJoin opens an input, which Close closes, and prepares the collection.
+// NewJoin opens the input, which Close closes, and prepares the collection.
 func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOptions) (j *Join, err error) {
 	j = &Join{o: o, workers: o.Workers()}
 	j.l = lookup{
@@ -106,8 +105,8 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 	}
 	j.l.bytes = min(joinBytes, int(o.Memory/joinShare))
 	_, ofText := o.By.OfText()
-	if t, role, contained := containment(o.By); contained { // all texts are read for each lot, of which half of the memory holds the sets
-		const textBytes = 6 // of a shingle
+	if t, role, contained := containment(o.By); contained { // each lot reads all texts of the collection; its sets use half of the memory
+		const textBytes = 6 // in a text, for each shingle
 		j.l.bytes = int(o.Memory / 2 / (1 + setjoin.FewBytes(t, role)/textBytes))
 		j.l.most = max(joinMost, int(o.Memory/joinOne))
 	} else if ofText {
@@ -119,7 +118,7 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 // open prepares the collection, and reads the groups of its documents.
 func (j *Join) open(ctx context.Context) (err error) {
 	o, path := &j.o, ""
-	switch of := j.l.sources.Stored; { // a database does not know of which file a document is
+	switch of := j.l.sources.Stored; { // a database does not know the files of its documents
 	case o.Stored != nil:
 		path = o.Stored.Path
 	case of != nil:
@@ -144,8 +143,8 @@ func (j *Join) Close() error { return j.in.Close() }
 // Check returns an error if no document that was read has the field of Across or WithinField.
 func (j *Join) Check() error { return j.groups.Check() }
 
-// Rows yields what the documents are like, several rows at a time: in the order of the input, the
-// best matches of a document first.
+// Rows yields the matches, several rows at a time: in the order of the input, and for each
+// document the best matches first.
 func (j *Join) Rows(ctx context.Context) iter.Seq2[[]JoinRow, error] {
 	return func(yield func([]JoinRow, error) bool) {
 		read := func(ctx context.Context) iter.Seq2[*lookupLot, error] { return j.l.lots(ctx, j.in) }
@@ -164,8 +163,8 @@ func (j *Join) Rows(ctx context.Context) iter.Seq2[[]JoinRow, error] {
 	}
 }
 
-// item has the record be a document that is looked up: it has what is compared alone, and the ID of
-// a stored document that it stands for. One that cannot be looked up has a flaw then.
+// item reduces the record to the parts that are compared, plus the ID of the stored document that
+// it stands for. If the document cannot be looked up, item sets the record's Flaw.
 func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) (it lookupItem, err error) {
 	j.Read++
 	it.id = rec.Doc.ID
@@ -179,7 +178,7 @@ func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) 
 	}
 	_, near := j.o.By.Distance()
 	switch {
-	case doc.Text == "" && doc.Fingerprint == nil && j.stored != nil && j.l.sources.Stored == nil: // it stands for the stored document with its ID
+	case doc.Text == "" && doc.Fingerprint == nil && j.stored != nil && j.l.sources.Stored == nil: // the record stands for the stored document with its ID
 		found, err := j.o.Stored.Lookup(ctx, it.id)
 		if errors.Is(err, engine.ErrNotFound) {
 			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", it.id))

@@ -17,8 +17,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Keep says which document of a cluster is kept: by the first rule, of those that it does not
-// distinguish by the second one, and so on. Of equal documents it is always the first.
+// Keep selects the keeper of a cluster. The first rule decides; the second breaks ties of the
+// first, and so on. Among equally ranked documents the first wins.
 type Keep []Rule
 
 // Rule is a rule of Keep.
@@ -27,8 +27,7 @@ type Rule struct {
 	Arg  string // the field of max and min, the pattern of prefer
 }
 
-// The rules that need no more than their names. With None all documents of a cluster are dropped;
-// it is the only rule.
+// The rules without an argument. None drops all documents of a cluster; it must be the only rule.
 var (
 	First    = Rule{Name: "first"}
 	Last     = Rule{Name: "last"}
@@ -37,17 +36,17 @@ var (
 	None     = Rule{Name: "none"}
 )
 
-// Max prefers documents with the greatest value of a field. Values compare as numbers if all of
-// them are numbers, otherwise byte by byte. Documents without the field come last.
+// Max prefers documents with the greatest value of a field. Values are compared as numbers if all
+// are numbers, otherwise byte by byte. Documents without the field come last.
 func Max(field string) Rule { return Rule{"max", field} }
 
-// Min is Max for the least value.
+// Min is like Max, for the least value.
 func Min(field string) Rule { return Rule{"min", field} }
 
 // Prefer prefers documents of files whose names match a pattern of package path.
 func Prefer(pattern string) Rule { return Rule{"prefer", pattern} }
 
-// ParseKeep parses rules with commas between them: first, last, longest, shortest, max:FIELD,
+// ParseKeep parses rules separated by commas: first, last, longest, shortest, max:FIELD,
 // min:FIELD, prefer:GLOB, or none alone.
 func ParseKeep(text string) (k Keep, err error) {
 	for part := range strings.SplitSeq(text, ",") {
@@ -60,7 +59,7 @@ func ParseKeep(text string) (k Keep, err error) {
 	return k, k.check()
 }
 
-// check returns an error if rules do not go together.
+// check returns an error if the rules exclude each other.
 func (k Keep) check() error {
 	if k.none() && len(k) > 1 {
 		return invalid("none keeps no document of a cluster, so it must be the only rule")
@@ -68,7 +67,7 @@ func (k Keep) check() error {
 	return nil
 }
 
-// largest comes before all rules of Within: the join takes documents by their numbers of
+// largest precedes all other rules with Within: that join processes documents by their numbers of
 // shingles.
 const largest = "largest"
 
@@ -92,7 +91,7 @@ func parseRule(text string) (Rule, error) {
 	return Rule{name, arg}, nil
 }
 
-// String is the rule as it is written.
+// String returns the rule in the syntax of ParseKeep.
 func (k Rule) String() string {
 	if k.Arg == "" {
 		return k.Name
@@ -109,7 +108,7 @@ func (k *Keep) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// String is the rules as they are written.
+// String returns the rules in the syntax of ParseKeep.
 func (k Keep) String() string {
 	var all []string
 	for _, r := range k {
@@ -118,10 +117,10 @@ func (k Keep) String() string {
 	return strings.Join(all, ",")
 }
 
-// rankings have the values of all documents by which the rules of Keep compare them.
+// rankings hold, for each rule of Keep, the values that rank the documents.
 type rankings struct {
 	rules Keep
-	by    []*ranking // of each rule but largest
+	by    []*ranking // one for each rule but largest
 }
 
 func newRankings(rules Keep) rankings {
@@ -144,13 +143,13 @@ func (r *rankings) add(rec *records.Record) {
 	}
 }
 
-// needFields reports whether a rule is about a field.
+// needFields reports whether a rule compares a field.
 func (r *rankings) needFields() bool {
 	return slices.ContainsFunc(r.rules, func(k Rule) bool { return k.Name == "max" || k.Name == "min" })
 }
 
-// decide decides how values compare, once all are known. It returns an error if a rule
-// distinguishes no documents since they lack what it is about.
+// decide chooses how values compare, once all are known. It returns an error if a rule
+// distinguishes no documents because they all lack its field or pattern.
 func (r *rankings) decide() error {
 	for _, by := range r.by {
 		if err := by.decide(); err != nil {
@@ -191,8 +190,8 @@ func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
 	})
 }
 
-// ruleFor returns the rule by which a document is kept. A document without a value is kept only if
-// its whole cluster has none, and then because it is the first.
+// ruleFor returns the rule that has kept a document. A document without a value is kept only if
+// its whole cluster has no values, and then because it comes first.
 func (r *rankings) ruleFor(keeper int64) string {
 	if len(r.by) == 1 && r.by[0].lacks(keeper) {
 		return "first"
@@ -200,17 +199,17 @@ func (r *rankings) ruleFor(keeper int64) string {
 	return r.rules.String()
 }
 
-// ranking has the values of all documents by which one rule compares them.
+// ranking holds the values that rank the documents by one rule.
 type ranking struct {
 	rule    Rule
-	field   grouping.Field   // of max and min
-	values  []grouping.Value // what documents have in it, by ordinal
-	written []uint64         // by ordinal, of first and last: when those of a database were written, else nil
-	lengths []uint32         // by ordinal, in characters; of longest and shortest
-	prefers []bool           // by ordinal; of prefer
-	liked   int64            // documents that prefer prefers
-	missing int64            // documents without a value
-	strings bool             // a string of the field is not a number, so all compare as strings
+	field   grouping.Field   // for max and min
+	values  []grouping.Value // by ordinal: the documents' values of field
+	written []uint64         // by ordinal, for first and last: when a database's documents were written, else nil
+	lengths []uint32         // by ordinal, in characters; for longest and shortest
+	prefers []bool           // by ordinal; for prefer
+	liked   int64            // number of documents that prefer prefers
+	missing int64            // number of documents without a value
+	strings bool             // some string value is not a number, so all values compare as strings
 }
 
 // add adds the value of the next document.
@@ -241,7 +240,7 @@ func (r *ranking) add(rec *records.Record) {
 	r.values = append(r.values, v)
 }
 
-// likes reports whether the name of a file, or the last part of it, matches the pattern of prefer.
+// likes reports whether the pattern of prefer matches the name of a file or its last element.
 func (k Rule) likes(file string) bool {
 	file = filepath.ToSlash(file)
 	whole, _ := path.Match(k.Arg, file)
@@ -249,8 +248,8 @@ func (k Rule) likes(file string) bool {
 	return whole || last
 }
 
-// decide decides how values compare, once all are known. It returns an error if no document has a
-// value, or is preferred.
+// decide chooses how values compare, once all are known. It returns an error if no document has a
+// value, or none is preferred.
 func (r *ranking) decide() error {
 	if len(r.values) > 0 && r.missing == int64(len(r.values)) {
 		return r.field.Unknown()
@@ -274,8 +273,8 @@ func (r *ranking) lacks(n int64) bool {
 	return len(r.values) > 0 && r.values[n].Kind == grouping.Absent
 }
 
-// compare is negative if document a is preferred to document b, 0 if the rule does not distinguish
-// them.
+// compare is negative if document a is preferred to document b, 0 if the rule does not
+// distinguish them.
 func (r *ranking) compare(a, b int64) int {
 	sign := 1
 	if r.written != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// ranked returns the ordinals of documents with these values of the field f in the order of
-// preference.
+// ranked creates documents with these values of the field f, and returns their ordinals in the
+// order of preference.
 func ranked(t *testing.T, rule string, values ...string) []int64 {
 	t.Helper()
 	rules, err := ParseKeep(rule)
@@ -83,7 +83,7 @@ func TestKeepOrder(t *testing.T) {
 	}
 }
 
-// Whatever values a field has, the order is total.
+// TestKeepOrderIsTotal checks that the order is total for any values of a field.
 func TestKeepOrderIsTotal(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	some := []string{`1`, `"1"`, `1.0`, `1e0`, `10000000000000000001`, `1e19`, `10000000000000000000`, `"1e19"`, `-0`, `0`, `null`, `true`, `false`,
@@ -99,7 +99,7 @@ func TestKeepOrderIsTotal(t *testing.T) {
 	}
 }
 
-// TestKeepLength keeps by the number of characters, not of bytes.
+// TestKeepLength checks that lengths are in characters, not in bytes.
 func TestKeepLength(t *testing.T) {
 	for rule, want := range map[string]int64{"longest": 1, "shortest": 2} {
 		rules, err := ParseKeep(rule)

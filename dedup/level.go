@@ -18,34 +18,34 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// level is a run with Level: the first pass finds the units that have come before, with passages
-// a second one does, and the last one copies documents without them.
+// level is a run with Level. The first pass finds units that have occurred before (for passages a
+// second pass does), and the last pass copies documents without them.
 type level struct {
 	*job
 	found  *units.Repeats
-	places *places // nil: no audit is written
+	places *places // nil if no audit is written
 	audit  *audit
-	spans  []units.Span // of the last text
+	spans  []units.Span // of the current text
 	gone   []units.Removed
 
 	options units.Options
 	split   func(dst []units.Span, text string) []units.Span
 
 	counts  units.Counts
-	removed int64 // units; of passages, words
-	pieces  int64 // rows of the audit for them
-	stood   int64 // of removed, those whose first is in Against
-	bytes   int64 // of text
-	removes int64 // bytes of them, with their line ends
-	changed int64 // documents that are copied without some units
-	emptied int64 // documents without any unit that stays
+	removed int64 // units; for passages, words
+	pieces  int64 // audit rows of removed units
+	stood   int64 // part of removed: those whose first occurrence is in Against
+	bytes   int64 // bytes of text
+	removes int64 // bytes removed, including line ends
+	changed int64 // documents that are copied without some of their units
+	emptied int64 // documents that have lost all their units
 }
 
-// workLevel reads, finds what comes again, and writes.
+// workLevel reads the inputs, finds repeated units, and writes the outputs.
 func (d *job) workLevel(dir string) (err error) {
 	memory := d.c.memory()
 	if d.c.level() == units.Passage {
-		memory /= 2 // a quarter is for anchors
+		memory /= 2 // anchors use a quarter
 	}
 	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.minCount())}
 	defer l.tell()
@@ -69,7 +69,7 @@ func (d *job) workLevel(dir string) (err error) {
 		if err := l.readAgain(); err != nil {
 			return err
 		}
-		l.options.Anchors = nil // Find needs the memory
+		l.options.Anchors = nil // Find needs their memory
 	}
 	if err := l.found.Find(d.ctx); err != nil {
 		return err
@@ -77,7 +77,8 @@ func (d *job) workLevel(dir string) (err error) {
 	return l.write()
 }
 
-// read is the first pass. to takes the units; with nil the anchors of passages are counted.
+// read is the first pass. to receives the units; with nil, the pass counts the anchors of
+// passages.
 func (l *level) read(to *units.Repeats) error {
 	x := units.NewExtractor(l.ctx, l.options, to)
 	defer x.Stop()
@@ -89,13 +90,13 @@ func (l *level) read(to *units.Repeats) error {
 	if err != nil {
 		return err
 	}
-	x.Counts = units.Counts{} // of the inputs alone
+	x.Counts = units.Counts{} // count the inputs alone
 	l.found.Know(l.known)
 	err = l.each(readStage, func(_ int, in records.Source) error { return records.CanCut(in) }, func(in records.Source, rec *records.Record) error {
 		if l.known+l.job.read >= math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
-		if err := records.CanCut(in); err != nil { // which a record may show
+		if err := records.CanCut(in); err != nil { // a record may show that its format cannot
 			return fmt.Errorf("%s:%d: %w", rec.File, rec.Pos, err)
 		}
 		l.rejects.Note(in, rec)
@@ -135,8 +136,7 @@ func (l *level) readAgain() error {
 	return x.Finish()
 }
 
-// write is the last pass. Either all outputs are published or none; with DryRun there are
-// none.
+// write is the last pass. It publishes all outputs or none; with DryRun there are none.
 func (l *level) write() (err error) {
 	if l.audit, err = l.newLevelAudit(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (l *level) write() (err error) {
 	return l.publish()
 }
 
-// cut returns a record without the units that come again, nil if nothing of it is left.
+// cut returns a record without its repeated units, nil if nothing is left.
 func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repeat) ([]byte, error) {
 	l.kept++
 	if len(repeats) == 0 {
@@ -223,25 +223,25 @@ func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repe
 	return records.CutText(in, rec, spans), nil
 }
 
-// Leveled is what a job has done with Level.
+// Leveled is the result of a job with Level.
 type Leveled struct {
-	Units   int64 // of passages, words
-	Short   int64 // of them, those that are too short, or in texts that are
-	Removed int64 // of Units
+	Units   int64 // for passages, words
+	Short   int64 // part of Units: units that are too short, or in texts that are
+	Removed int64 // part of Units
 	Pieces  int64 // units that were removed
-	Known   int64 // of Removed, those whose first is in Against
-	Bytes   int64 // of text
-	Removes int64 // bytes of what was removed, with line ends
+	Known   int64 // part of Removed: units whose first occurrence is in Against
+	Bytes   int64 // bytes of text
+	Removes int64 // bytes removed, including line ends
 	Changed int64 // documents that have lost a part of their text
-	Emptied int64 // documents of which nothing was left
+	Emptied int64 // documents that have lost all their text
 }
 
-// tell has the report say what was done.
+// tell puts the result into the report.
 func (l *level) tell() {
 	l.leveled = &Leveled{l.counts.Units, l.counts.Short, l.removed, l.pieces, l.stood, l.bytes, l.removes, l.changed, l.emptied}
 }
 
-// levelParameters are the flags that decide what is kept.
+// levelParameters are the flags that decide which units stay.
 type levelParameters struct {
 	Level    units.Level `json:"level"`
 	MinWords int         `json:"min_words"`
@@ -250,14 +250,14 @@ type levelParameters struct {
 	Features string      `json:"features,omitempty"`
 }
 
-// unitRow is a line of the audit: a line, paragraph or passage that was removed, or with the rule
-// "empty" a document of which nothing is left.
+// unitRow is a row of the audit for a removed line, paragraph or passage, or with the rule
+// "empty" for a document that has lost all its units.
 type unitRow struct {
 	AuditRow
-	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1; of a passage that of its first word
-	Offset     *int    `json:"offset,omitempty"` // where it begins in the text, in bytes
-	Bytes      int     `json:"bytes,omitempty"`  // of it, without its line end
-	Words      uint32  `json:"words,omitempty"`  // of a passage
+	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1; for a passage that of its first word
+	Offset     *int    `json:"offset,omitempty"` // byte offset in the text
+	Bytes      int     `json:"bytes,omitempty"`  // its length, without its line end
+	Words      uint32  `json:"words,omitempty"`  // for a passage
 	KeeperUnit *uint32 `json:"keeper_unit,omitempty"`
 }
 
@@ -300,7 +300,7 @@ func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 	return l.audit.e.Encode(&row)
 }
 
-// auditEmptied takes note of a document of which nothing is left.
+// auditEmptied records a document that has lost all its units.
 func (l *level) auditEmptied(rec *records.Record) error {
 	if l.audit.e == nil {
 		return nil
@@ -308,16 +308,17 @@ func (l *level) auditEmptied(rec *records.Record) error {
 	return l.audit.e.Encode(&unitRow{AuditRow: RowOf(rec, "empty")})
 }
 
-// places are the places of all documents, in two temporary files: the rows, and where each begins.
+// places stores where each document stands, in two temporary files: rows, and an index of their
+// offsets.
 type places struct {
 	rows, index     *os.File
 	toRows, toIndex *bufio.Writer
 	size            int64
-	files           []string // their names; a row has the number
+	files           []string // names that rows refer to by number
 	read            map[uint32]*Place
 }
 
-// newPlaces returns places without documents, whose files are in dir.
+// newPlaces returns empty places with their files in dir.
 func newPlaces(dir string) (*places, error) {
 	rows, err := vfs.Temp(dir, "spill-*")
 	if err != nil {
@@ -330,7 +331,7 @@ func newPlaces(dir string) (*places, error) {
 	return &places{rows: rows, index: index, toRows: bufio.NewWriterSize(rows, 64<<10), toIndex: bufio.NewWriterSize(index, 64<<10), read: map[uint32]*Place{}}, nil
 }
 
-// close frees the files.
+// close closes the files, which frees them.
 func (p *places) close() error {
 	if p == nil {
 		return nil
@@ -338,7 +339,7 @@ func (p *places) close() error {
 	return errors.Join(p.rows.Close(), p.index.Close())
 }
 
-// add takes the next document.
+// add adds the next document.
 func (p *places) add(rec *records.Record) error {
 	if p == nil {
 		return nil
@@ -362,10 +363,10 @@ func (p *places) add(rec *records.Record) error {
 	return err
 }
 
-// maxPlaces is how many places are held that have been looked up.
+// maxPlaces is the number of places that get caches.
 const maxPlaces = 4096
 
-// get returns the place of a document, after the last one was added.
+// get returns the place of a document. No document may be added afterwards.
 func (p *places) get(doc uint32) (*Place, error) {
 	if at, ok := p.read[doc]; ok {
 		return at, nil
@@ -395,7 +396,8 @@ func (p *places) get(doc uint32) (*Place, error) {
 	}
 }
 
-// parse returns the place that a row begins with, or how many bytes it takes.
+// parse returns the place at the beginning of row, or only how many bytes it needs if row is
+// shorter.
 func (p *places) parse(row []byte) (at *Place, need int) {
 	file, n := binary.Uvarint(row)
 	line, m := binary.Uvarint(row[n:])

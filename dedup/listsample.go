@@ -12,30 +12,30 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// listSample draws documents at random, those whose IDs have the least hashes under a seed: the same
-// ones in whatever order documents come, but for those with the same ID.
+// listSample draws documents at random: those whose IDs have the least hashes under a seed. The
+// result does not depend on the order of the documents, except among documents with the same ID.
 type listSample struct {
 	n     int
 	seed  uint64
-	most  int64 // bytes of documents
+	most  int64 // limit of bytes
 	bytes int64
-	seen  int64       // documents that were added
-	worst []listDrawn // once there are n a heap: the one that leaves next is at its root
+	seen  int64       // documents added so far
+	worst []listDrawn // once it has n elements, a heap with the next one to leave at its root
 }
 
-// listDrawn is a document of a sample so far.
+// listDrawn is a document that is currently in the sample.
 type listDrawn struct {
 	hash   uint64
-	number int64 // of those seen
+	number int64 // its position among all documents seen
 	doc    engine.Doc
 }
 
-// sampleTooLarge says that a sample does not fit into memory.
+// sampleTooLarge returns the error for a sample that does not fit into memory.
 func sampleTooLarge() error {
 	return fmt.Errorf("%s: so many documents have no room in half of %s", option.Name("Sample"), option.Name("Memory"))
 }
 
-// add takes a document, or not.
+// add adds a document to the sample if its hash is low enough.
 func (s *listSample) add(d *engine.Doc) error {
 	s.seen++
 	x := listDrawn{xxh3.HashStringSeed(d.ID, s.seed), s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints}}
@@ -57,7 +57,7 @@ func (s *listSample) add(d *engine.Doc) error {
 	return nil
 }
 
-// documents returns the sample in the order in which its documents came. Nothing is added after it.
+// documents returns the sample in the order of its documents' arrival. It must be the last call.
 func (s *listSample) documents() []engine.Doc {
 	slices.SortFunc(s.worst, func(x, y listDrawn) int { return cmp.Compare(x.number, y.number) })
 	docs := make([]engine.Doc, len(s.worst))
@@ -67,12 +67,12 @@ func (s *listSample) documents() []engine.Doc {
 	return docs
 }
 
-// size is about how many bytes a document takes.
+// size returns the approximate memory of a document in bytes.
 func (x listDrawn) size() int64 {
 	return int64(len(x.doc.ID)+len(x.doc.Text)+len(x.doc.Fingerprints)*(24+8*(1+len(x.doc.Rest)))) + 200
 }
 
-// compareDrawn compares documents by their hashes, of equal ones by their IDs, then as they came.
+// compareDrawn compares documents by hash, then by ID, then by arrival.
 func compareDrawn(x, y listDrawn) int {
 	return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.doc.ID, y.doc.ID), cmp.Compare(x.number, y.number))
 }

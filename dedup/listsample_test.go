@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// A sample is the same in any order, and every document is in one about as often as any other.
-// Documents with the same ID are several.
+// TestSample checks that a sample does not depend on the order, that it contains every document
+// with the same probability, and that documents with the same ID count separately.
 func TestSample(t *testing.T) {
 	const documents, size = 200, 40
 	r := rand.New(rand.NewPCG(3, 4))

@@ -17,23 +17,24 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A lookup reads the documents of inputs, and hands them on in lots, which are looked up in a
-// collection. The jobs differ in what they do with what is found.
+// A lookup reads the documents of inputs and groups them into lots, which are looked up in a
+// collection. The jobs differ in how they use the matches.
 type lookup struct {
 	env     *inputs.Env
 	sources *inputs.Sources
 	reading inputs.Reading
 	refuse  func(in records.Source) error // or nil
-	most    int                           // documents of a lot
-	bytes   int                           // of their texts and ids
-	arrive  bool                          // a lot is what has been read during the look-up before; else it is full, but for the last
-	issues  bool                          // what is no record is an item too, and records are not noted
-	stores  bool                          // a lot ends with what is no record, as that may end the run
+	most    int                           // documents in a lot
+	bytes   int                           // bytes of their texts and ids in a lot
+	arrive  bool                          // a lot holds the items read during the previous lookup; otherwise all lots but the last are full
+	issues  bool                          // input that is not a record is an item too, and records are not noted
+	stores  bool                          // input that is not a record ends a lot, since it may end the run
 
-	// item makes an item of a record, which it may change; one without a rec is not looked up.
+	// item makes an item of a record, which it may change. An item without a rec is not looked
+	// up.
 	item func(ctx context.Context, in records.Source, rec *records.Record) (lookupItem, error)
 
-	first records.Source // the first input, if it is open
+	first records.Source // the first input if it is already open
 	free  sync.Pool      // of *lookupLot
 }
 
@@ -63,16 +64,16 @@ func (l *lookup) check(in records.Source) error {
 	return l.refuse(in)
 }
 
-// lookupItem is a document that is looked up, or what is none.
+// lookupItem is a document to look up, or input that is not a record.
 type lookupItem struct {
-	rec   *records.Record // whose Doc is looked up
+	rec   *records.Record // its Doc is looked up
 	id    string          // of the document, in its input
 	group uint32
-	size  int   // about how many bytes it has
-	err   error // an *records.Issue, or what ended the reading
+	size  int   // approximate size in bytes
+	err   error // an *records.Issue, or the error that ended the reading
 }
 
-// end is what ended the reading, if the item is that.
+// end returns the error that ended the reading, if the item holds it.
 func (i *lookupItem) end() error {
 	if _, ok := i.err.(*records.Issue); ok {
 		return nil
@@ -80,18 +81,18 @@ func (i *lookupItem) end() error {
 	return i.err
 }
 
-// lookupLot is items that are looked up together.
+// lookupLot is a group of items that are looked up together.
 type lookupLot struct {
-	from   int64 // items before them
+	from   int64 // number of items before the lot
 	ids    []string
 	groups []uint32
-	items  []lookupItem // if the job needs more of them
-	docs   []engine.Doc // of items that are looked up
-	at     []int        // of each of docs: its item
+	items  []lookupItem // nil if the job does not need whole items
+	docs   []engine.Doc // the documents to look up
+	at     []int        // by index in docs: the index of the item
 	bytes  int
 }
 
-// add adds an item, and keeps it if the job needs more of it than what is looked up.
+// add adds an item. keep says whether the job needs the whole item later, not just its document.
 func (b *lookupLot) add(it *lookupItem, keep bool) {
 	if it.rec != nil {
 		b.docs, b.at = append(b.docs, it.rec.Doc), append(b.at, len(b.ids))
@@ -102,8 +103,8 @@ func (b *lookupLot) add(it *lookupItem, keep bool) {
 	}
 }
 
-// lots yields all that is read of an input in lots. An error is what ended the reading, after the
-// items before it.
+// lots yields the items of an input in lots. An error is the one that ended the reading; it
+// follows the items before it.
 func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupLot, error] {
 	return func(yield func(*lookupLot, error) bool) {
 		b, read := l.empty(0), int64(0)
@@ -135,7 +136,8 @@ func (l *lookup) lots(ctx context.Context, in records.Source) iter.Seq2[*lookupL
 	}
 }
 
-// arrivals yields what is read as it comes: one by one, or what has been read meanwhile.
+// arrivals yields items as they arrive: one by one, or all that were read since the previous
+// step.
 func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]lookupItem] {
 	if l.arrive {
 		return pipeline.Arrivals(ctx, l.most, l.bytes, func(ctx context.Context) iter.Seq2[lookupItem, int] {
@@ -153,16 +155,16 @@ func (l *lookup) arrivals(ctx context.Context, in records.Source) iter.Seq[[]loo
 	}
 }
 
-// each reads an input, and at last gives what ended the reading before its end.
+// each reads an input. If an error ends the reading, each passes it to give as the last item.
 func (l *lookup) each(ctx context.Context, in records.Source, give func(lookupItem) bool) {
 	var slab []records.Record
 	r := l.reading
 	r.Record = func(in records.Source, rec *records.Record) error {
-		if rec.Flaw != "" && l.sources.Tree.Pictures() > 0 { // nobody can say what it is like
+		if rec.Flaw != "" && l.sources.Tree.Pictures() > 0 { // a flawed picture cannot be compared
 			return records.NewIssue(in, rec, rec.Flaw)
 		}
 		it, err := l.item(ctx, in, rec)
-		if l.arrive && it.rec != nil { // it is looked up after others are read
+		if l.arrive && it.rec != nil { // it is looked up after later records are read
 			if len(slab) == 0 {
 				slab = make([]records.Record, 64)
 			}
@@ -192,7 +194,7 @@ func (l *lookup) each(ctx context.Context, in records.Source, give func(lookupIt
 	}
 }
 
-// empty returns a lot without items, in the memory of one that was freed if there is one.
+// empty returns a lot without items; it reuses the memory of a freed lot if there is one.
 func (l *lookup) empty(from int64) *lookupLot {
 	b, ok := l.free.Get().(*lookupLot)
 	if !ok {
@@ -205,22 +207,22 @@ func (l *lookup) empty(from int64) *lookupLot {
 	return b
 }
 
-// A lookupIn is a collection that documents are looked up in: those of a database, or of files.
+// A lookupIn is a collection for lookups: the documents of a database, or of files.
 type lookupIn interface {
-	// search yields what the documents of a lot are like: Query is the place in docs. Matches of a
-	// document are together, the best first.
+	// search yields the matches of a lot's documents; Query is the index in docs. The matches of
+	// a document are consecutive, best first.
 	search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error]
 }
 
-// lookupStored is the documents of a database.
+// lookupStored looks documents up in a database.
 type lookupStored struct {
 	*inputs.Stored
 	by     engine.Criterion
-	groups *grouping.Grouper // nil for none
+	groups *grouping.Grouper // nil if there are no groups
 	of     map[string]uint32 // groups by ID
 }
 
-// group reads the groups of the documents.
+// group reads the groups of the stored documents.
 func (c *lookupStored) group(ctx context.Context, env *inputs.Env) error {
 	if c.groups == nil {
 		return nil
@@ -260,8 +262,8 @@ func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engin
 	}
 }
 
-// hash gives the documents their fingerprints, and leaves only those that have one: others, without
-// words, are like none.
+// hash computes the fingerprints of the documents and removes documents without one: they have no
+// words, so they match nothing.
 func (b *lookupLot) hash(db *engine.DB) {
 	var work sync.WaitGroup
 	const share = 256
@@ -289,8 +291,8 @@ func (b *lookupLot) hash(db *engine.DB) {
 	b.docs, b.at = b.docs[:n], b.at[:n]
 }
 
-// containment returns the threshold of engine.Contains and engine.Within, and what the documents
-// that are looked up are then.
+// containment returns the threshold of engine.Contains and engine.Within, and the role of the
+// documents that are looked up.
 func containment(by engine.Criterion) (t float64, role setjoin.FewRole, ok bool) {
 	switch by.Kind() {
 	case engine.KindContains:

@@ -43,7 +43,7 @@ func stored(dir string) (*inputs.Stored, *inputs.Sources) {
 	return db, src
 }
 
-// For each line of a file, the stored documents that it resembles.
+// For each line of a file, lists the stored documents that it resembles.
 func ExampleNewJoin() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -72,12 +72,12 @@ func ExampleNewJoin() {
 	// 1 of 2
 }
 
-// out is where copies go.
+// out receives copies.
 type out struct{ bytes.Buffer }
 
 func (o *out) Close(failure error) error { return failure }
 
-// The lines of a file that resemble no stored document.
+// Copies the lines of a file that resemble no stored document.
 func ExampleNewMatch() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// lookupDocs returns documents of few words, so that many are alike, with a field that groups them.
+// lookupDocs returns documents of few different words, so that many are similar, with a field
+// that groups them.
 func lookupDocs(r *rand.Rand, prefix string, n int) (docs []engine.Doc) {
 	for i := range n {
 		words := make([]string, 4+r.IntN(12))
@@ -36,7 +37,8 @@ func lookupDocs(r *rand.Rand, prefix string, n int) (docs []engine.Doc) {
 	return docs
 }
 
-// lookupFile writes documents as JSON lines, and after some of them a line that is no record.
+// lookupFile writes documents as JSON lines; with broken, some lines between them are not
+// records.
 func lookupFile(t testing.TB, docs []engine.Doc, broken bool) (src *inputs.Sources, lines []string) {
 	var all strings.Builder
 	for i, d := range docs {
@@ -84,12 +86,12 @@ func lookupDB(t testing.TB, docs []engine.Doc) *inputs.Stored {
 	return s
 }
 
-// lookupCriteria are one of each kind.
+// lookupCriteria has one criterion of each kind.
 var lookupCriteria = []engine.Criterion{
 	engine.Near(12), engine.Jaccard(0.4).Verified(), engine.Levenshtein(0.75), engine.Cosine(0.7), engine.Contains(0.7), engine.Within(0.7),
 }
 
-// lookupRead are the options of inputs in these tests.
+// lookupRead returns the options of inputs in these tests.
 func lookupRead() records.Options { return records.Options{MakeID: true, Need: records.NeedDoc} }
 
 // joined returns the rows of a join.
@@ -117,8 +119,8 @@ func lookupRow(query string, m engine.Match) string {
 	return fmt.Sprintf("%s %s %.9f %d", query, m.ID, m.Score, m.Distance)
 }
 
-// TestJoin compares the rows of joins, by each criterion, with those of a search for each document:
-// in a database and in files, in many lots and in one, of all documents and across groups.
+// TestJoin compares the rows of joins, by each criterion, with a search for each document: in a
+// database and in files, in many lots and in one, for all documents and across groups.
 func TestJoin(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	stored, docs := lookupDocs(r, "s", 200), lookupDocs(r, "q", 150)
@@ -173,8 +175,8 @@ type lookupOut struct{ bytes.Buffer }
 
 func (o *lookupOut) Close(failure error) error { return failure }
 
-// TestMatch compares what a match copies, names and counts with what a search for each document
-// finds; with Add, one after the other.
+// TestMatch compares what a match copies, names and counts with a search for each document; with
+// Add, documents are searched for and added one by one.
 func TestMatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 64))
 	stored, docs := lookupDocs(r, "s", 60), lookupDocs(r, "q", 300)
@@ -241,8 +243,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestLookupRefuses: without Rejects, what is no record is an error, and what was read before it is
-// looked up.
+// TestLookupRefuses checks that without Rejects, input that is not a record is an error, and that
+// the documents before it are looked up.
 func TestLookupRefuses(t *testing.T) {
 	docs := lookupDocs(rand.New(rand.NewPCG(65, 66)), "d", 3)
 	db := lookupDB(t, docs)

@@ -17,24 +17,24 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// lookupFiles is the documents of files, in which others are looked up by containment. The side that
-// is contained is held in memory, and the other one is read: once if the documents of the files are
-// held, by engine.Within and if they fit, and otherwise for each lot.
+// lookupFiles looks documents up by containment in the documents of files. The contained side is
+// in memory and the other side is read: the inputs once, if the files' documents are in memory
+// (engine.Within, if they fit), otherwise the files once for each lot.
 type lookupFiles struct {
 	*lookup
 	ctx    context.Context
 	o      *JoinOptions
-	told   bool              // what is no record has been told of
-	few    *setjoin.Few      // the documents of the files, nil if they are not held
-	ids    []string          // of these
-	groups *grouping.Grouper // nil for none
-	of     []uint32          // the groups of all documents
+	told   bool              // rejects of the files have been reported
+	few    *setjoin.Few      // the documents of the files, nil if they are not in memory
+	ids    []string          // of the documents in few
+	groups *grouping.Grouper // nil if there are no groups
+	of     []uint32          // by document of the files: its group
 }
 
-// errMany says that there is no memory for all matches of some documents.
+// errMany means that the matches of some documents exceed the memory.
 var errMany = errors.New("there are more matches than the memory has room for")
 
-// search implements lookupIn. Documents that have too many matches are searched for in parts.
+// search implements lookupIn. If documents have too many matches, it halves the lot.
 func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error] {
 	return func(yield func(engine.BatchMatch, error) bool) {
 		found, err := f.find(ctx, b)
@@ -64,7 +64,7 @@ func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine
 	}
 }
 
-// hold holds the documents of the files by engine.Within, if they fit into half of the memory.
+// hold loads the documents of the files for engine.Within, if they fit into half of the memory.
 func (f *lookupFiles) hold() error {
 	t, role, _ := containment(f.o.By)
 	if role != setjoin.FewContaining {
@@ -72,7 +72,7 @@ func (f *lookupFiles) hold() error {
 	}
 	hash, sets, left := corpus.Hashed(f.o.Params), [][]uint64(nil), f.o.Memory/2
 	err := f.readAll(f.ctx, func(_ records.Source, rec *records.Record) error {
-		const besideSet = 64 // bytes of a document beside its ID and its set
+		const besideSet = 64 // bytes per document in addition to its ID and its set
 		set := hash(rec.Doc.Text)
 		if left -= besideSet + int64(len(rec.Doc.ID)) + int64(len(set))*setjoin.FewBytes(t, setjoin.FewContained); left < 0 {
 			sets, f.ids = nil, nil
@@ -90,7 +90,7 @@ func (f *lookupFiles) hold() error {
 func (f *lookupFiles) readAll(ctx context.Context, record func(in records.Source, rec *records.Record) error) error {
 	n := 0
 	r := inputs.Reading{Stage: "join", Options: f.o.Of, Record: func(in records.Source, rec *records.Record) error {
-		if n++; f.groups != nil && n > len(f.of) { // a pass may have ended early
+		if n++; f.groups != nil && n > len(f.of) { // an earlier pass may have ended early
 			f.of = append(f.of, f.groups.Of(rec))
 		}
 		return record(in, rec)
@@ -103,7 +103,7 @@ func (f *lookupFiles) readAll(ctx context.Context, record func(in records.Source
 	return cmp.Or(f.env.EachInput(ctx, f.o.Files, r), f.o.Files.Unchanged())
 }
 
-// find returns what the documents of a lot are like, in no order.
+// find returns the matches of a lot's documents, in no particular order.
 func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.BatchMatch, err error) {
 	few := f.few
 	if few == nil {

@@ -16,73 +16,76 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// MatchOptions say what a Match finds, what it does with it, and what it reads.
+// MatchOptions are the options of a Match.
 type MatchOptions struct {
 	By     engine.Criterion
-	Add    bool  // store the new documents, so that later ones are also compared with them
-	Named  bool  // Known is told which stored document one resembles most
-	Memory int64 // bytes, of which a share is for the documents that are looked up together
+	Add    bool  // store the new documents, so that later documents are also compared with them
+	Named  bool  // pass Known the stored document that a document resembles most
+	Memory int64 // bytes; a part of it is for the documents of a lookup
 
 	Read    records.Options
-	Rejects *inputs.Rejects               // takes what is no record; if it is nil, that is an error
-	Check   func(in records.Source) error // refuses an input, or nil
+	Rejects *inputs.Rejects               // receives input that is not a record; if nil, such input is an error
+	Check   func(in records.Source) error // refuses an input; or nil
 
-	// Prepare, if not nil, completes a record before it is looked up, or says why it cannot be used.
+	// Prepare, if not nil, completes a record before it is looked up, or returns why it is
+	// unusable.
 	Prepare func(rec *records.Record) (reason string)
 
-	// Known takes the documents that are not new, and Rejected what is no record, in the order of
-	// the input. Flush is called after each lot of documents. Each may be nil.
+	// Known receives the documents that are not new, and Rejected the input that is not a record,
+	// both in the order of the input. Flush is called after each lot of documents. Each may be
+	// nil.
 	Known    func(rec *records.Record, n engine.Novelty) error
 	Rejected func(is *records.Issue) error
 	Flush    func() error
 
-	// Copies of the new documents, or with Invert of the known ones, go to files in the folder Output
-	// if that ends in a slash, and else to what Open opens. There are none if Open is nil.
+	// Copies of the new documents (with Invert: of the known documents) go to files in the folder
+	// Output if its name ends in a slash, and otherwise to the output that Open opens. If Open is
+	// nil, nothing is copied.
 	Open   func(kind outfile.Kind) (MatchOutput, error)
 	Output string
 	Invert bool
-	Null   bool // a path ends with a zero byte
+	Null   bool // end paths with a zero byte
 }
 
-// MatchOutput is where copies go. Close completes it, or drops it after a failure, and returns the
-// first error.
+// MatchOutput is an output for copies. Close completes it, or discards it after a failure, and
+// returns the first error.
 type MatchOutput interface {
 	io.Writer
 	Close(failure error) error
 }
 
-// Documents are read ahead while others are looked up, up to a number of bytes: the first lot is a
-// record or two, and later ones grow until the look-up keeps up with reading. So lines of a pipe are
-// decided as they come, and the first lines of a file are written soon.
+// Documents are read ahead while others are looked up, up to a number of bytes. The first lot is
+// a record or two, and later lots grow until lookups keep up with reading. So lines of a pipe are
+// decided as they arrive, and the first lines of a file are written early.
 const (
-	matchBytes = 32 << 20  // or a share of the memory
-	matchShare = 16        // of the memory
-	matchAdded = 8 << 20   // with Add: a lot is stored, and then its lines are written
-	matchSlow  = 256 << 10 // of texts that are compared as they are, which takes long
-	matchEach  = 256       // bytes of a document beside its texts
+	matchBytes = 32 << 20  // or matchShare of the memory
+	matchShare = 16        // share of the memory
+	matchAdded = 8 << 20   // with Add: a lot is stored before its lines are written
+	matchSlow  = 256 << 10 // for criteria that compare whole texts, which is slow
+	matchEach  = 256       // bytes per document in addition to its texts
 )
 
-// A Match finds the documents of inputs that resemble none of a database.
+// A Match finds the documents of inputs that resemble no document of a database.
 type Match struct {
 	Read    int64 // documents
-	Fresh   int64 // of them, new; with Add they are stored
-	Renewed int64 // of them, in the place of a document with the same ID
+	Fresh   int64 // documents that are new; with Add they are stored
+	Renewed int64 // part of Fresh: they replace a document with the same ID
 	Expired int64 // neither new nor known, as they are older than the time to live
-	Kept    bool  // the lines that were written before a failure are in the output
+	Kept    bool  // lines that were written before a failure are in the output
 
 	o       MatchOptions
 	db      *engine.DB
 	near    bool
 	l       lookup
 	folder  *inputs.OutFolder   // or nil
-	allowed map[string][]string // of each ID in allowed pairs the IDs that it is paired with
-	raw     []byte              // copies of the last records
+	allowed map[string][]string // by ID, for IDs in allowed pairs: the IDs it is paired with
+	raw     []byte              // copies of the most recent records
 	out     records.Copier
-	lines   *bufio.Writer // of out on standard output, else nil
+	lines   *bufio.Writer // buffers out on standard output, else nil
 }
 
-// NewMatch opens a single input. If there are several, it looks at the beginning of each and checks
-// that copies of their records have a place. Close ends it in any case.
+// NewMatch opens a single input. If there are several, it looks at the beginning of each and
+// checks that an output can hold copies of their records. Close must be called in any case.
 func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *engine.DB, o MatchOptions) (*Match, error) {
 	m := &Match{o: o, db: db}
 	_, m.near = o.By.Distance()
@@ -103,8 +106,8 @@ func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *eng
 	return m, err
 }
 
-// Close closes an input that was not read. After a failure it removes a folder that was made for
-// nothing.
+// Close closes an input that was not read. After a failure it removes the folder if that was
+// created for nothing.
 func (m *Match) Close(failure error) {
 	if m.l.first != nil {
 		m.l.first.Close()
@@ -114,7 +117,7 @@ func (m *Match) Close(failure error) {
 	}
 }
 
-// readAllowed reads the pairs of documents that may be alike.
+// readAllowed reads the allowed pairs of the database.
 func (m *Match) readAllowed() error {
 	s, err := m.db.Snapshot()
 	if err != nil {
@@ -128,7 +131,7 @@ func (m *Match) readAllowed() error {
 	return nil
 }
 
-// item has the record keep what is compared, stored or copied.
+// item makes the record hold the data that is compared, stored or copied.
 func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) (it lookupItem, err error) {
 	if m.o.Prepare != nil {
 		if reason := m.o.Prepare(rec); reason != "" {
@@ -159,7 +162,7 @@ func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) 
 	return it, nil
 }
 
-// records decides all records of an input, and writes what is to be written of them.
+// records decides all records of an input, and writes the resulting outputs.
 func (m *Match) records(ctx context.Context, in records.Source) error {
 	var work engine.QueryStats
 	_, _, contained := containment(m.o.By)
@@ -184,21 +187,21 @@ func (m *Match) records(ctx context.Context, in records.Source) error {
 	return nil
 }
 
-// lot decides the records of a lot, and writes what is to be written of them. Records before an
-// error are decided nevertheless.
+// lot decides the records of a lot, and writes the resulting outputs. Records before an error are
+// decided nevertheless.
 func (m *Match) lot(ctx context.Context, in records.Source, b *lookupLot) error {
 	decide := m.decide
 	if m.o.Add {
 		decide = m.add
 	}
 	done, failed := decide(ctx, b)
-	for i := range done { // also those whose lines an error of the output keeps from being written
+	for i := range done { // including documents whose lines an output error leaves unwritten
 		if b.items[i].rec != nil {
 			m.count(&done[i])
 		}
 	}
 	if failed != nil {
-		m.Read++ // the one that failed has been read too
+		m.Read++ // the document that failed was read too
 	}
 	for i := range done {
 		var err error
@@ -238,7 +241,7 @@ func (m *Match) count(n *engine.Novelty) {
 	}
 }
 
-// decided writes what is to be written of a record. One that has expired is neither new nor known.
+// decided writes the outputs of a record. A record that has expired is neither new nor known.
 func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty) error {
 	if m.o.Rejects != nil {
 		m.o.Rejects.Note(in, rec)
@@ -254,8 +257,8 @@ func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty
 	return m.out.Copy(in, rec.Raw)
 }
 
-// add stores the documents of a lot that are new, as one group, and says what became of each item.
-// After an error it says so only of those before the one that failed.
+// add stores the new documents of a lot as one group, and returns the result for each item. After
+// an error it returns only the results before the document that failed.
 func (m *Match) add(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
 	added, err := m.db.AddNovel(ctx, b.docs, m.o.By)
 	done := make([]engine.Novelty, len(b.items))
@@ -268,8 +271,8 @@ func (m *Match) add(ctx context.Context, b *lookupLot) ([]engine.Novelty, error)
 	return done, err
 }
 
-// decide says, as add does, what would become of the documents of a lot. One with the same ID is a
-// match like any other.
+// decide returns, as add does, the results that storing the documents of a lot would have. A
+// stored document with the same ID counts as a match like any other.
 func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
 	s, err := m.db.Snapshot()
 	if err != nil {
@@ -293,7 +296,7 @@ func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, err
 	for i, at := range b.at {
 		if beside := m.allowed[b.ids[at]]; len(beside) > 0 {
 			done[at], err = m.findBeside(ctx, s, b.docs[i], beside)
-		} else if failed != nil { // of a document that is not named
+		} else if failed != nil { // the error does not say which document caused it
 			err = m.find(ctx, s, b.docs[i:i+1], b.at[i:i+1], done)
 		}
 		if err != nil {
@@ -303,7 +306,7 @@ func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, err
 	return done, nil
 }
 
-// find looks documents up together, and sets in done, at the place of each, what was found.
+// find looks documents up together, and stores each result in done at the document's place.
 func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, at []int, done []engine.Novelty) error {
 	var best []engine.Match
 	if m.o.Named && !m.near {
@@ -313,7 +316,7 @@ func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc,
 	if err != nil {
 		return err
 	}
-	if m.o.Named && m.near { // few of many are named faster so
+	if m.o.Named && m.near { // if few of many documents match, naming only these is faster
 		var found []engine.Doc
 		var places []int
 		for i, is := range known {
@@ -338,11 +341,11 @@ func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc,
 	return nil
 }
 
-// findBeside looks a document up that is in allowed pairs: whether one in the database is similar to
-// it, apart from those that are paired with it. It names the best one.
+// findBeside looks up a document with allowed pairs: it reports whether the database has a
+// similar document that is not paired with it, and names the best one.
 func (m *Match) findBeside(ctx context.Context, s *engine.Snapshot, doc engine.Doc, beside []string) (engine.Novelty, error) {
 	if doc.Text == "" && (doc.Fingerprint == nil || !m.near) {
-		return engine.Novelty{Stored: true}, nil // it is like nothing
+		return engine.Novelty{Stored: true}, nil // it matches nothing
 	}
 	for found, err := range s.Search(ctx, doc, m.o.By) {
 		if err != nil || !slices.Contains(beside, found.ID) {

@@ -14,8 +14,9 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// prepare opens a single input. If there are several, it looks at the beginning of each and checks
-// that copies of their records have a place: one output, if they are alike, or a folder.
+// prepare opens a single input. If there are several, it looks at the beginning of each and
+// checks that an output can hold copies of their records: one output if the inputs have the same
+// format, or a folder.
 func (m *Match) prepare(ctx context.Context) (err error) {
 	names := m.l.sources.Names
 	toFolder := outfile.IsFolderName(m.o.Output)
@@ -55,7 +56,7 @@ func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error)
 	})
 }
 
-// Run reads the inputs, and writes copies of what is new.
+// Run reads the inputs, and writes copies of the new documents.
 func (m *Match) Run(ctx context.Context) error {
 	switch {
 	case m.o.Open == nil:
@@ -67,13 +68,13 @@ func (m *Match) Run(ctx context.Context) error {
 	err := m.l.eachInput(func(in records.Source) (err error) {
 		names := m.l.sources.Names
 		if last := names[len(names)-1]; in.Info().Empty && len(names) > 1 && in.Info().Name != records.ShownName(last) {
-			return nil // the output is like one with something in it
+			return nil // the first input that is not empty determines the output's format
 		}
 		if m.out == nil {
 			if to, err = m.o.Open(inputs.CopyOf(in.Info())); err != nil {
 				return err
 			}
-			const together = 64 << 10 // bytes of lines that are written together, if a lot has as many
+			const together = 64 << 10 // bytes of lines in one write, if a lot has as many
 			w := io.Writer(to)
 			if outfile.IsStdout(cmp.Or(m.o.Output, "-")) {
 				m.lines = bufio.NewWriterSize(to, together)
@@ -98,7 +99,7 @@ func (m *Match) Run(ctx context.Context) error {
 	return to.Close(err)
 }
 
-// flush writes the lines of a lot that wait to be written.
+// flush writes buffered lines.
 func (m *Match) flush() error {
 	if m.lines == nil {
 		return nil
@@ -106,17 +107,17 @@ func (m *Match) flush() error {
 	return m.lines.Flush()
 }
 
-// endLines completes the only output.
+// endLines completes the single output.
 func (m *Match) endLines() error { return cmp.Or(m.out.Close(), m.flush()) }
 
-// KeepsPart reports whether outputs that a failure has cut short are published nevertheless: what
-// is stored is known to the next run, so that no other output would ever have the lines in them.
+// KeepsPart reports whether outputs are published even though a failure has truncated them: the
+// next run treats stored documents as known, so no other output would ever contain their lines.
 func (m *Match) KeepsPart(failure error) bool {
 	return failure != nil && m.o.Add && m.Fresh > 0
 }
 
-// toFolder writes an output for each input. Either all of them are published or none, or after a
-// failure with Add those that there are.
+// toFolder writes an output for each input. It publishes all outputs or none; after a failure
+// with Add it publishes the outputs written so far.
 func (m *Match) toFolder(ctx context.Context) (err error) {
 	var written []*outfile.Writer
 	defer func() {
@@ -127,7 +128,7 @@ func (m *Match) toFolder(ctx context.Context) (err error) {
 			w.Abort()
 		}
 	}()
-	var ended error // of the last output
+	var ended error // error of the last output
 	err = m.l.eachInput(func(in records.Source) error {
 		format, name := in.Info().Format, m.l.sources.Names[len(written)]
 		w, err := m.l.env.Create(ctx, option.Name("Output"), m.folder.Place(name), m.folder.Kind(name, format))

@@ -11,28 +11,29 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// To join all documents of a large database takes long where the inputs are few and small. So first
-// the sketches of the database are searched for the texts of the inputs, and only what is found is
-// read and joined. Nothing is missed where each of the texts has so few shingles that no document
-// whose sketch is full can be as similar: other sketches are the whole sets of shingle hashes, but
-// for hashes of 64 bits that share the 32 bits of a sketch. The search allows for one such pair.
+// Joining all documents of a large database is slow if the inputs are few and small. So narrow
+// first searches the sketches of the database for the texts of the inputs, and only the documents
+// found are read and joined. This misses nothing if each of the texts has so few shingles that no
+// document with a full sketch can be similar enough: any other sketch is the whole set of shingle
+// hashes, except for 64-bit hashes that share the 32 bits of a sketch. The search allows for one
+// such pair.
 
 const (
-	// A database is joined whole if the inputs have more than one document for narrowShare of its
-	// own, or if more than one for narrowShare of its own are found.
+	// A database is joined whole if the inputs have more than 1/narrowShare as many documents, or
+	// if the search finds more than 1/narrowShare of its documents.
 	narrowShare = 8
-	// idBytes is about what a document that is found takes.
+	// idBytes is the approximate memory of a found document.
 	idBytes = 128
-	// A search is for up to narrowDocs documents, or narrowBytes of text, together.
+	// A search handles up to narrowDocs documents, or narrowBytes of text.
 	narrowDocs  = 4096
 	narrowBytes = 1 << 20
 )
 
-// errWhole ends the search of a database that is to be joined whole.
+// errWhole ends the search of a database that has to be joined whole.
 var errWhole = errors.New("all documents are to be joined")
 
-// narrow finds out which documents of the databases of Against the inputs may be like, where that
-// takes less time than to join all.
+// narrow finds the documents of the databases of Against that the inputs may resemble, where this
+// is faster than joining all documents.
 func (d *job) narrow() error {
 	for i := range d.against {
 		s := &d.against[i]
@@ -43,14 +44,15 @@ func (d *job) narrow() error {
 		if cause := context.Cause(d.ctx); cause != nil {
 			return cause
 		}
-		if err != nil { // also of a damaged index: the join reads texts alone
+		if err != nil { // also for a damaged index: the join reads only texts
 			s.Stored.Only = nil
 		}
 	}
 	return nil
 }
 
-// narrowTo is narrow for a database. It returns an error for one that is to be joined whole.
+// narrowTo is narrow for one database. It returns an error if the database has to be joined
+// whole.
 func (d *job) narrowTo(s *source) error {
 	by := d.textCriterion()
 	if d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
@@ -81,22 +83,22 @@ type narrowing struct {
 	d       *job
 	s       *source
 	t       float64
-	lowered float64 // the threshold of the search: t less what a pair of hashes can make of it
-	full    float64 // as many hashes as a document that is similar to one whose sketch is full has, at least
-	most    int64   // documents that are read, or found
+	lowered float64 // the threshold of the search: t, lowered by the effect of one pair of colliding hashes
+	full    float64 // the least number of hashes in a document similar to one whose sketch is full
+	most    int64   // limit of documents read, and of documents found
 
 	read  int64
-	found int64 // also those that were found before
-	whole bool  // all documents are to be joined
+	found int64 // including documents found by earlier lots
+	whole bool  // all documents have to be joined
 }
 
-// inputs looks up the documents of all inputs, as the first pass will read them.
+// inputs looks up the documents of all inputs, read as in the first pass.
 func (x *narrowing) inputs() error {
 	opt := x.d.opt
 	opt.Need = records.NeedText
 	l := lookup{
 		env: x.d.env, sources: x.d.Sources, most: narrowDocs, bytes: narrowBytes, item: x.item,
-		reading: inputs.Reading{Options: opt, Issue: func(records.Source, *records.Issue) error { return nil }}, // the first pass takes them
+		reading: inputs.Reading{Options: opt, Issue: func(records.Source, *records.Issue) error { return nil }}, // the first pass handles them
 	}
 	return l.eachInput(func(in records.Source) error {
 		for b, err := range l.lots(x.d.ctx, in) {
@@ -112,7 +114,7 @@ func (x *narrowing) inputs() error {
 	})
 }
 
-// item has the text of a record be looked up.
+// item selects the text of a record for the lookup.
 func (x *narrowing) item(_ context.Context, _ records.Source, rec *records.Record) (it lookupItem, err error) {
 	_, sketch := x.s.Stored.DB.Hash(rec.Doc.Text)
 	n := len(sketch)

@@ -15,9 +15,9 @@ import (
 	_ "github.com/simdb/simdb/records/lines"
 )
 
-// TestNarrow searches a database for inputs: what is found must have all documents that are
-// similar to one of them, and hardly any others. Where the search cannot promise that, or would
-// take longer than the join, all documents are joined.
+// TestNarrow searches a database for inputs. The result must include all documents that are
+// similar to an input, and hardly any others. If the search cannot guarantee that, or is slower
+// than the join, all documents are joined.
 func TestNarrow(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 5))
@@ -66,7 +66,7 @@ func TestNarrow(t *testing.T) {
 		}
 		return narrowed(dir, db, c, inputs)
 	}
-	nearest := map[string]float64{} // of the inputs: how similar it is
+	nearest := map[string]float64{} // by document: its similarity with the nearest input
 	for id, text := range texts {
 		set := shingles(text)
 		for _, in := range sets {
@@ -121,7 +121,7 @@ func narrowed(dir string, db *engine.DB, c *Job, texts []string) *source {
 	return &d.against[0]
 }
 
-// shingles is the set of three words in a row, or fewer of a shorter text.
+// shingles returns the set of runs of three words; a shorter text is one run.
 func shingles(text string) map[string]bool {
 	words, all := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '.' }), map[string]bool{}
 	for i := range words {
@@ -132,7 +132,7 @@ func shingles(text string) map[string]bool {
 	return all
 }
 
-// jaccard is the similarity of two sets.
+// jaccard returns the similarity of two sets.
 func jaccard(x, y map[string]bool) float64 {
 	common := 0
 	for s := range x {

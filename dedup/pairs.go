@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// newCollection returns a collection without corpus.
+// newCollection returns a collection whose field corpus is not set yet.
 func newCollection(what string, o *Options, can func(corpus.Criterion) bool) *Collection {
 	c := &Collection{what: what, can: can}
 	if o != nil {
@@ -28,7 +28,7 @@ func newCollection(what string, o *Options, can func(corpus.Criterion) bool) *Co
 // isNear reports whether a criterion is Near.
 func isNear(by corpus.Criterion) bool { return !by.Sets }
 
-// checkBits returns an error if fingerprints of a width have no distance k.
+// checkBits returns an error if distance k exceeds the width of fingerprints.
 func checkBits(k, bits int) error {
 	if k > bits {
 		return fmt.Errorf("a distance of %d bits is outside 0..%d: %w", k, bits, engine.ErrInvalid)
@@ -36,7 +36,7 @@ func checkBits(k, bits int) error {
 	return nil
 }
 
-// with calls use with the items, as they are compared by a criterion.
+// with calls use with the items in the form that a criterion compares.
 func (c *Collection) with(ctx context.Context, by engine.Criterion, use func(*corpus.Listing, corpus.Criterion, corpus.JoinOptions) error) (err error) {
 	crit, err := corpus.CriterionOf(by)
 	if err != nil || c.corpus == nil {
@@ -61,11 +61,12 @@ func (c *Collection) with(ctx context.Context, by engine.Criterion, use func(*co
 	return use(l, crit, corpus.JoinOptions{Memory: c.o.Memory, Progress: c.o.Progress})
 }
 
-// Pairs yields every pair of items that match by a criterion, once: the best match first, then by
-// A, then by B. Pairs that do not fit into a quarter of Options.Memory are engine.ErrTooLarge, unless
-// they are Options.Unordered. A criterion that the items cannot be compared by is engine.ErrInvalid:
-// a distance beyond the width of fingerprints, a similarity outside 0 < t <= 1, or one of texts for
-// what has none. An error is yielded last.
+// Pairs yields every pair of items that match by a criterion, once: ordered by decreasing
+// similarity, then by A, then by B. If the pairs do not fit into a quarter of Options.Memory, the
+// error is engine.ErrTooLarge, unless Options.Unordered is set. If the criterion does not apply
+// to the items, the error is engine.ErrInvalid: a distance beyond the width of fingerprints, a
+// similarity outside 0 < t <= 1, or a criterion of texts for items that are not texts. An error
+// is yielded last.
 func (c *Collection) Pairs(ctx context.Context, by engine.Criterion) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
 		going := true
@@ -87,7 +88,7 @@ func (c *Collection) Pairs(ctx context.Context, by engine.Criterion) iter.Seq2[P
 	}
 }
 
-// CountPairs returns how many pairs Pairs yields. It counts the pairs of equal items together.
+// CountPairs returns how many pairs Pairs yields. It counts the pairs of equal items in bulk.
 func (c *Collection) CountPairs(ctx context.Context, by engine.Criterion) (n int64, err error) {
 	err = c.with(ctx, by, func(l *corpus.Listing, by corpus.Criterion, o corpus.JoinOptions) (err error) {
 		n, err = l.CountPairs(ctx, by, o)
@@ -96,11 +97,11 @@ func (c *Collection) CountPairs(ctx context.Context, by engine.Criterion) (n int
 	return n, err
 }
 
-// Clusters yields all clusters of items that match by a criterion: the largest first, of equally
-// large ones that whose item to keep has the lowest number. By engine.Star every item matches the
-// one to keep, and by Contains and Within is part of it: of two items the larger one is preferred,
-// of equally large ones that which Options.Prefer prefers. By engine.Components chains of matches
-// connect them. Errors are as those of Pairs.
+// Clusters yields all clusters of items that match by a criterion, ordered by decreasing size,
+// then by the number of the item to keep. With engine.Star every item of a cluster matches the
+// item to keep. With Contains and Within it is contained in it: the larger of two items is
+// preferred, and among equally large items Options.Prefer decides. With engine.Components, chains
+// of matches connect the items. Errors are those of Pairs.
 func (c *Collection) Clusters(ctx context.Context, by engine.Criterion, mode engine.ClusterMode) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		going := true

@@ -14,23 +14,23 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A Part is a run on some of the inputs of a job that many workers share: the same passes, without
-// the join, of which it is told what concerns its documents. They are numbered from 0. Kept records
-// are in a file for each input, as with a folder of outputs.
+// A Part is a run on some of the inputs of a job that many workers share. It makes the same
+// passes without the join; instead it is told the results that concern its documents. These are
+// numbered from 0. As with an output folder, the kept records of each input go to their own file.
 type Part struct{ d *job }
 
-// Tally is what a Part has read. Those of all Parts add up.
+// Tally is the counts and inputs of a Part. The tallies of all Parts add up.
 type Tally struct {
-	Documents, Textual, Given, Empty int64 // with a text, with a fingerprint of their own, with neither
+	Documents, Textual, Given, Empty int64 // all; with a text, with their own fingerprint, with neither
 	Dropped, Kept                    int64
 	Rejected                         int64
-	Words                            int // of a fingerprint
+	Words                            int // in a fingerprint
 	Inputs                           []AuditInput
-	Flawed                           []bool   // of Inputs
+	Flawed                           []bool   // by index in Inputs
 	Outputs                          []string // names of files
 }
 
-// Add adds what another Part has read, of later inputs.
+// Add adds the tally of another Part, whose inputs come later.
 func (t *Tally) Add(o Tally) error {
 	if t.Words > 0 && o.Words > 0 && t.Words != o.Words {
 		return fmt.Errorf("some inputs have fingerprints of %d bits, others of %d", 64*t.Words, 64*o.Words)
@@ -42,14 +42,13 @@ func (t *Tally) Add(o Tally) error {
 	return nil
 }
 
-// Criterion returns what makes two documents near-duplicates.
+// Criterion returns the criterion for near-duplicates.
 func (c *Job) Criterion() corpus.Criterion {
 	x := c.criteria()
 	return x.criterion()
 }
 
-// NewPart prepares a run on files, which it reads under other names. What it writes goes to a
-// folder.
+// NewPart prepares a run on files, which it knows under other names. Its outputs go to a folder.
 func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string, dir string) (*Part, error) {
 	c.Output = dir + string(filepath.Separator)
 	d, err := c.start(ctx, env)
@@ -77,8 +76,8 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 	return &Part{d}, nil
 }
 
-// Extract is the first pass. It calls place for where each document stands, and then each for what
-// it is compared by, whose slices it uses again.
+// Extract is the first pass. For each document it calls place with the document's position, and
+// later each with its features, in slices that it reuses.
 func (p *Part) Extract(dir string, place func(Place) error, each func(elements, prints []uint64) error) (t Tally, err error) {
 	d := p.d
 	c := d.newCorpus(dir)
@@ -109,8 +108,8 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 	return t, c.Each(each)
 }
 
-// closeRejects completes the files of what was rejected. Whether that is an error is for the whole
-// job to say.
+// closeRejects completes the files of rejects. The whole job decides whether rejects are an
+// error.
 func (d *job) closeRejects(err error) error {
 	err = d.rejects.Close(err)
 	if errors.Is(err, inputs.ErrRejected) {
@@ -121,18 +120,18 @@ func (d *job) closeRejects(err error) error {
 
 // A PartMember is a document of a cluster.
 type PartMember struct {
-	Doc     uint32 // of the Part
-	Cluster uint32 // its number
+	Doc     uint32 // its number in the Part
+	Cluster uint32 // its number in the whole job
 	Size    uint32
 	Keeper  Place
-	Kept    bool    // it is the keeper
-	Score   float64 // with the keeper: a similarity, or a distance in bits
-	// Similarity of texts with the keeper, of Near; negative where there are none.
+	Kept    bool    // the document is the keeper
+	Score   float64 // similarity with the keeper, or distance in bits
+	// Similarity of the texts with the keeper's, for Near; negative if there are none.
 	Similarity float64
 }
 
-// Write is the second pass: it copies what is kept, and writes the rows of the audit. It needs the
-// Tally of the first one.
+// Write is the second pass: it copies the kept records, and writes the rows of the audit. It
+// needs the Tally of the first pass.
 func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, error) {
 	d := p.d
 	d.read, d.flawed = t.Documents, t.Flawed
@@ -146,8 +145,8 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 	if d.Near != nil {
 		o.distance = make([]uint16, d.read)
 	}
-	unscored, numbers := false, map[uint32]uint32{} // of clusters: the number here
-	o.cluster = make([]uint32, d.read)              // then those of keepers of other Parts
+	unscored, numbers := false, map[uint32]uint32{} // clusters: from the number in the job to the number here
+	o.cluster = make([]uint32, d.read)              // first the keepers of this Part, then those of other Parts
 	cluster := func(m PartMember) uint32 {
 		n, ok := numbers[m.Cluster]
 		if !ok {
@@ -157,7 +156,7 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 		}
 		return n
 	}
-	keepers := map[uint32]uint32{} // by number here
+	keepers := map[uint32]uint32{} // by cluster number here
 	for _, m := range members {
 		if m.Kept {
 			o.cluster[m.Doc] = cluster(m)

@@ -9,26 +9,26 @@ import (
 // A Report is what a job has read and done.
 type Report struct {
 	Read     int64 // documents
-	Empty    int64 // of them, those without words, or without what is compared
-	Bare     int64 // of Empty, those with a fingerprint, which is not compared
-	BadUTF8  int64 // those with invalid UTF-8
-	Rejected int64 // input that is no record
+	Empty    int64 // documents without words, or without anything to compare
+	Bare     int64 // part of Empty: documents with a fingerprint, which is not compared
+	BadUTF8  int64 // documents with invalid UTF-8
+	Rejected int64 // input that is not a record
 	Missing  []Missing
 	Clusters int64 // groups of near-duplicates
 	Dropped  int64
 	Kept     int64
 
-	Unlike  *int64    // dropped by fingerprints alone, and less similar to their keepers than DefaultJaccard; nil if that is not known
-	Equal   *[2]int64 // dropped with score 1 that differ in symbols, and in the order or number of words; nil if nobody asked
-	Leveled *Leveled  // with Level; else nil
+	Unlike  *int64    // documents dropped by fingerprints alone whose similarity with the keeper is below DefaultJaccard; nil if unknown
+	Equal   *[2]int64 // documents dropped with score 1 that differ in symbols, and in the order or number of words; nil without Job.Figures
+	Leveled *Leveled  // nil without Level
 
-	By       engine.Criterion // that was used
-	Features engine.Features  // that were compared
-	Run      int              // of Levenshtein: characters of a run that similar texts share; up to 1 there is none
+	By       engine.Criterion // the criterion used
+	Features engine.Features  // the features compared
+	Run      int              // for Levenshtein: length in characters of a run that all similar texts share; 0 or 1 means none
 	Advice   string           // about texts that are too short for their shingles; or ""
 }
 
-// Missing says how many documents have no value in a field that Keep compares.
+// Missing counts the documents without a value in a field that Keep compares.
 type Missing struct {
 	Field string
 	N     int64
@@ -58,8 +58,8 @@ func (d *job) report() *Report {
 	return r
 }
 
-// unlike counts the documents that were dropped by their fingerprints alone and are less similar to
-// their keepers than DefaultJaccard; false if that is not known.
+// unlike counts the documents that were dropped by their fingerprints alone and whose similarity
+// with their keepers is below DefaultJaccard; false if that is unknown.
 func (d *job) unlike() (n int64, asked bool) {
 	if d.Near == nil || d.Verify != nil || d.out.score == nil {
 		return 0, false

@@ -12,22 +12,22 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
-	_ "github.com/simdb/simdb/records/lines" // Files are at least these
+	_ "github.com/simdb/simdb/records/lines" // these formats are always available
 )
 
-// A Source is what a Job reads.
+// A Source is the input of a Job.
 type Source struct {
 	args  []string
 	table *inputs.Table
 }
 
-// Files are files with documents, of any format whose package is imported: JSON lines, CSV, TSV, plain
-// text and lists of fingerprints always are, Parquet is by importing records/parquet. A name may be a
-// pattern, "-" is standard input, and one name alone may be that of a database. Job.Where says if
-// files are documents themselves.
+// Files are files of documents, in any format whose package is imported: JSON lines, CSV, TSV,
+// plain text and lists of fingerprints always are; importing records/parquet adds Parquet. A name
+// may be a pattern, "-" is standard input, and a single name may be a database's. Job.Where says
+// whether files are documents themselves.
 func Files(names ...string) Source { return Source{args: names} }
 
-// Strings are texts, whose IDs are their positions, from 0. They are read twice.
+// Strings are texts whose IDs are their positions, from 0. The sequence is read twice.
 func Strings(texts iter.Seq[string]) Source {
 	return Docs(func(yield func(engine.Doc, error) bool) {
 		n := 0
@@ -40,18 +40,18 @@ func Strings(texts iter.Seq[string]) Source {
 	})
 }
 
-// Docs are documents, which are read twice; their texts are what is compared (engine.JoinFields makes
-// them of fields). An error ends the job.
+// Docs are documents whose texts are compared (engine.JoinFields makes a text of fields). The
+// sequence is read twice. An error ends the job.
 func Docs(docs iter.Seq2[engine.Doc, error]) Source {
 	return Source{args: []string{memoryName}, table: &inputs.Table{Open: func(records.Options) (records.Source, error) {
 		return memory{docs}, nil
 	}}}
 }
 
-// memoryName is what messages call documents in memory.
+// memoryName is the name of documents in memory in messages.
 const memoryName = "<documents>"
 
-// memory is documents in memory as an input.
+// memory is an input of documents in memory.
 type memory struct{ docs iter.Seq2[engine.Doc, error] }
 
 // Info implements records.Source.
@@ -80,8 +80,8 @@ func (m memory) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	}
 }
 
-// A Result is what a Job has decided about documents. Its methods are for one goroutine. Close frees
-// it.
+// A Result holds a Job's decisions about documents. Its methods are not safe for concurrent use.
+// Close frees it.
 type Result struct {
 	Report Report
 	d      *job
@@ -89,9 +89,9 @@ type Result struct {
 	undo   []func() error
 }
 
-// Run decides which documents of a source stay, and writes nothing: Result.Copy does. Options of
-// outputs have no meaning for it, and neither has Level, which Write is for. Memory bounds the run as
-// it does that of Write; the Result holds some 10 bytes for each document.
+// Run decides which documents of a source stay, and writes nothing; Result.Copy does. Options of
+// outputs have no effect, and Level is an error, since only Write supports it. Memory bounds the
+// run as it does for Write; the Result uses about 10 bytes for each document.
 func (c Job) Run(ctx context.Context, src Source) (_ *Result, err error) {
 	if c.level() != units.Document {
 		return nil, &OptionError{Option: "Level", Other: "Run", Why: "Write writes what is left of documents"}
@@ -129,13 +129,13 @@ func (c Job) Run(ctx context.Context, src Source) (_ *Result, err error) {
 	env.TellSkipped(d.Sources)
 	d.tellUnused()
 	r.Report = *d.report()
-	if err := d.rejects.Close(nil); !errors.Is(err, inputs.ErrRejected) { // Rejected says so
+	if err := d.rejects.Close(nil); !errors.Is(err, inputs.ErrRejected) { // Report.Rejected reports it
 		return r, err
 	}
 	return r, nil
 }
 
-// Kept yields the documents that stay, by their ordinals in the source, from 0.
+// Kept yields the documents that stay, as their positions in the source, from 0.
 func (r *Result) Kept() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n := range r.d.read {
@@ -146,12 +146,12 @@ func (r *Result) Kept() iter.Seq[int] {
 	}
 }
 
-// errStopped ends a pass whose reader has enough.
+// errStopped ends a pass whose reader needs no more.
 var errStopped = errors.New("stopped")
 
-// Dropped yields the documents that are dropped, in the order of the source, which it reads again:
-// for which one each is dropped, how similar they are, and by which rule. An error is yielded last.
-// With Near a row has a score only if Job.Figures is set.
+// Dropped yields the dropped documents in the order of the source, which it reads again: each
+// with its keeper, their similarity, and the rule that decided. An error is yielded last. With
+// Near, rows have scores only if Job.Figures is set.
 func (r *Result) Dropped(ctx context.Context) iter.Seq2[*AuditRow, error] {
 	return func(yield func(*AuditRow, error) bool) {
 		d := r.d
@@ -169,7 +169,7 @@ func (r *Result) Dropped(ctx context.Context) iter.Seq2[*AuditRow, error] {
 	}
 }
 
-// Copy writes the records that stay, byte for byte, with Job.Columns, in the order of the source,
+// Copy writes the records that stay, byte for byte, plus Job.Columns, in the order of the source,
 // which it reads again.
 func (r *Result) Copy(ctx context.Context, w io.Writer) error {
 	if r.table {
@@ -183,7 +183,7 @@ func (r *Result) Copy(ctx context.Context, w io.Writer) error {
 	return d.write()
 }
 
-// Close frees the result, and closes the databases of the job.
+// Close frees the result and closes the databases of the job.
 func (r *Result) Close() (err error) {
 	for len(r.undo) > 0 {
 		last := len(r.undo) - 1
@@ -193,8 +193,8 @@ func (r *Result) Close() (err error) {
 	return err
 }
 
-// reread makes the inputs ready to be read several times, and a folder for temporary files, which
-// remove removes.
+// reread prepares the inputs for several passes, and creates a folder for temporary files; remove
+// deletes it.
 func (d *job) reread() (dir string, remove func(), err error) {
 	if dir, remove, err = d.env.TempDir(d.c.TempDir); err != nil {
 		return "", nil, err

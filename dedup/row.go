@@ -15,54 +15,54 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// AuditRow is a line of an audit: a line of the input that is known, or cannot be used, and why.
-// What does not apply is null.
+// AuditRow is a line of an audit: a document that was dropped or is known, or a line that cannot
+// be used, and why. Fields that do not apply are null.
 type AuditRow struct {
 	ID         *string           `json:"id"` // null for a rejected line
 	File       string            `json:"file"`
 	Line       records.Position  `json:"line"`
 	Keeper     *string           `json:"keeper"`
-	KeeperFile *string           `json:"keeper_file"`     // for dedup the database; null for match
-	KeeperLine *records.Position `json:"keeper_line"`     // null there, too
-	Distance   *uint16           `json:"distance"`        // to the keeper, of fingerprints
-	Score      *float64          `json:"score"`           // with the keeper, where texts are there
+	KeeperFile *string           `json:"keeper_file"`     // for dedup, the database if there is one; null for match
+	KeeperLine *records.Position `json:"keeper_line"`     // null for a database and for match
+	Distance   *uint16           `json:"distance"`        // between the fingerprints of document and keeper
+	Score      *float64          `json:"score"`           // with the keeper, where texts are available
 	Error      *float64          `json:"error,omitempty"` // of an estimated score
-	Exact      *bool             `json:"exact"`           // score is
+	Exact      *bool             `json:"exact"`           // whether score is exact
 	Rule       string            `json:"rule"`
 	Cluster    *uint32           `json:"cluster"`
-	Reason     string            `json:"reason,omitempty"` // of a rejected line
+	Reason     string            `json:"reason,omitempty"` // for a rejected line
 }
 
-// RowOf is the row of a record.
+// RowOf returns the row of a record.
 func RowOf(rec *records.Record, rule string) AuditRow {
 	return AuditRow{ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: rule}
 }
 
-// RejectedRow is the row of what is no record.
+// RejectedRow returns the row of input that is not a record.
 func RejectedRow(is *records.Issue) *AuditRow {
 	return &AuditRow{Rule: "rejected", File: is.File, Line: is.Pos, Reason: is.Reason}
 }
 
-// keeps sets the document that is kept in the place of that of the row.
+// keeps sets the row's keeper.
 func (r *AuditRow) keeps(at *Place) {
 	if r.Keeper, r.KeeperFile = &at.ID, &at.File; at.Line > 0 {
 		r.KeeperLine = &at.Line
 	}
 }
 
-// AuditHead is the first line of an audit: what it takes to come to the same result again.
+// AuditHead is the first line of an audit: all that is needed to reproduce the result.
 type AuditHead struct {
 	Version    string       `json:"simdb"`
-	Parameters any          `json:"parameters"` // the flags that decide
+	Parameters any          `json:"parameters"` // the flags that affect the result
 	Inputs     []AuditInput `json:"inputs"`
-	Against    []AuditInput `json:"against,omitempty"` // of dedup: what is known, with digests of the documents
+	Against    []AuditInput `json:"against,omitempty"` // for dedup: the sources of Against, with digests of their documents
 }
 
-// AuditInput is a file that was read: its size, and the XXH3 of its bytes, 128 bits in hexadecimal.
-// For folders and databases it is of the documents: their names, texts and order.
+// AuditInput is a file that was read: its size, and the 128-bit XXH3 of its bytes in hexadecimal.
+// For folders and databases the digest covers the documents: their names, texts and order.
 type AuditInput struct {
 	File  string  `json:"file"`
-	Bytes *int64  `json:"bytes"` // null for a pipe, a database, and what is known
+	Bytes *int64  `json:"bytes"` // null for a pipe, a database, and sources of Against
 	XXH3  *string `json:"xxh3"`  // null for a pipe
 }
 
@@ -73,7 +73,7 @@ func AuditEncoder(w io.Writer) *json.Encoder {
 	return e
 }
 
-// Digest reads a file. The name is left to the caller.
+// Digest digests a file. The caller sets the name.
 func Digest(ctx context.Context, path string) (AuditInput, error) {
 	in := AuditInput{Bytes: new(int64)}
 	f, err := os.Open(path)
@@ -100,12 +100,12 @@ func Digest(ctx context.Context, path string) (AuditInput, error) {
 	}
 }
 
-// Columns are names of what an audit says of a document, as columns of copies.
+// Columns are names of audit values that are added to copies as columns.
 type Columns []string
 
 var columnNames = []string{"cluster", "size", "keeper", "distance", "score"}
 
-// UnmarshalText parses names with commas between them.
+// UnmarshalText parses names separated by commas.
 func (c *Columns) UnmarshalText(text []byte) error {
 	*c = nil
 	for name := range strings.SplitSeq(string(text), ",") {
@@ -120,13 +120,13 @@ func (c *Columns) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the names as they are written.
+// String returns the names separated by commas.
 func (c Columns) String() string { return strings.Join(c, ",") }
 
-// has reports whether there is a column.
+// has reports whether name is among the columns.
 func (c Columns) has(name string) bool { return slices.Contains(c, name) }
 
-// OfInput are the columns as copies get them.
+// OfInput returns the columns with their types, as formats need them for copies.
 func (c Columns) OfInput() (all []records.Column) {
 	for _, name := range c {
 		kind := records.WholeColumn

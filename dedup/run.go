@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// Write runs a job on inputs that arguments name, as inputs.Env has them, and writes what it has
-// been told to write. Either all outputs are published or none.
+// Write runs a job on inputs named by arguments, as inputs.Env defines them, and writes the
+// outputs that the job names. It publishes all outputs or none.
 func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Report, err error) {
 	d, err := c.open(ctx, env, args)
 	if d != nil {
@@ -47,8 +47,8 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 	return r, d.rejects.Close(err)
 }
 
-// open returns a run on what arguments name, and what it is compared with. If it returns a run, the
-// caller closes it.
+// open returns a run on the inputs named by arguments, and on Against. The caller must close any
+// run that it returns, even with an error.
 func (c *Job) open(ctx context.Context, env *inputs.Env, args []string) (*job, error) {
 	if len(args) == 0 {
 		return nil, invalid("there are no files")
@@ -80,7 +80,7 @@ func (d *job) close(err *error) {
 	d.Stored.Close(err)
 }
 
-// start returns a run that has no inputs yet.
+// start returns a run without inputs.
 func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	return d, err
 }
 
-// work reads, forms clusters, and writes.
+// work reads the documents, forms clusters, and writes the outputs.
 func (d *job) work(dir string) error {
 	d.digests = d.newDigests()
 	defer d.digests.stop()
@@ -119,7 +119,7 @@ func (d *job) work(dir string) error {
 	return d.write()
 }
 
-// decide reads all documents and decides which of them are kept.
+// decide reads all documents and decides which ones stay.
 func (d *job) decide(dir string) error {
 	if err := d.narrow(); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (d *job) decide(dir string) error {
 	return d.join(c)
 }
 
-// extract is the first pass: it computes what documents are compared by.
+// extract is the first pass: it computes the features to compare.
 func (d *job) extract(c *corpus.Corpus) error {
 	x := corpus.NewExtractor(d.ctx, d.params, c)
 	defer x.Stop()

@@ -26,65 +26,66 @@ type job struct {
 	ctx        context.Context
 	env        *inputs.Env
 	c          *Job
-	args       []string // that name the inputs
+	args       []string // name the inputs
 	opt        records.Options
 	formats    []records.Format
-	first      int          // input with something in it: one output is like that
-	kind       outfile.Kind // of one output
+	first      int          // an input that is not empty: a single output has its format
+	kind       outfile.Kind // of a single output
 	rejects    *inputs.Rejects
-	folder     *inputs.OutFolder // of outputs, else nil
-	keepTo     []*outfile.Writer // one, or with a folder one for each input that was copied
-	copyTo     io.Writer         // of Result.Copy, in place of keepTo; else nil
-	auditTo    *outfile.Writer   // nil: no audit is written
+	folder     *inputs.OutFolder // folder of outputs, else nil
+	keepTo     []*outfile.Writer // one, or with a folder one for each input copied so far
+	copyTo     io.Writer         // for Result.Copy, instead of keepTo; else nil
+	auditTo    *outfile.Writer   // nil if no audit is written
 	clustersTo *outfile.Writer   // nil without Clusters
 
-	keep     rankings // of Keep
+	keep     rankings // by the rules of Keep
 	params   features.Params
 	features engine.Features
-	flawed   []bool // inputs that have something that is no record
+	flawed   []bool // by input: it has content that is not a record
 	read     int64  // documents
 	against  []source
-	known    int64 // documents of Against: the others are numbered after them
-	empty    int64 // of them, without words
-	bare     int64 // of these, with a fingerprint
+	known    int64 // number of documents in Against, which come before all others
+	empty    int64 // documents without words
+	bare     int64 // part of empty: documents with a fingerprint
 	out      outcome
 	kept     int64
-	failed   []error // files that could not be read to the end
+	failed   []error // errors of files that could not be read to the end
 	digests  *digests
 	decided  *decided // nil without Decisions
-	part     bool     // of a run that many workers share: others have documents, too
-	leveled  *Leveled // of Level
+	part     bool     // the run is one of several workers': other parts have documents, too
+	leveled  *Leveled // result of Level
 	short    string   // advice about short texts
-	equal    *equal   // nil: there are no documents that it looks at
+	equal    *equal   // nil if it has no documents to look at
 }
 
-// A Place is where a document stands. Its ID alone does not say: IDs may come again in other files.
+// A Place is the position of a document. Its ID alone is ambiguous, as other files may repeat it.
 type Place struct {
-	ID, File string           // or the database
-	Line     records.Position // from 1 on; 0 in a database
+	ID, File string           // File may be a database
+	Line     records.Position // from 1; 0 in a database
 }
 
-// source is what Against names: a file or a database.
+// source is an element of Against: a file or a database.
 type source struct {
 	*inputs.Sources
 	path    string
-	bytes   int64    // about, of its documents
-	known   int64    // documents before those of this source
-	written []uint64 // of a database: when each document was written
+	bytes   int64    // approximate size of its documents
+	known   int64    // documents of earlier sources
+	written []uint64 // for a database: when each document was written
 	digest  contentDigest
 }
 
-// digests computes the digests of the inputs while the first pass reads them, so that they are read
-// from the disk once.
+// digests computes the digests of the inputs while the first pass reads them, so that files are
+// read from disk only once.
 type digests struct {
 	inputs []AuditInput
-	tree   *contentDigest // of Files or a database, of names and texts as they are read; else nil
+	tree   *contentDigest // for Files or a database: of names and texts as they are read; else nil
 	err    error
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
-// contentDigest is a digest of documents. The zero value is of none. A copy continues by itself.
+// contentDigest is a digest of documents. The zero value is the digest of no documents. A copy is
+// independent of the original.
 type contentDigest struct{ h xxh3.Hasher }
 
 // add adds a document: a name, a text and a number.
@@ -98,37 +99,37 @@ func (c *contentDigest) add(name, text string, n uint64) {
 	c.h.WriteString(text)
 }
 
-// sum returns the digest as an audit has it.
+// sum returns the digest as the audit represents it.
 func (c *contentDigest) sum() *string {
 	sum := c.h.Sum128().Bytes()
 	return new(hex.EncodeToString(sum[:]))
 }
 
-// equal counts the documents that were dropped as equal to their keepers, but differ in symbols
-// (ordinary punctuation does not count), or in the order or number of their words, as shingles are
-// a set. It looks at the texts of such pairs alone, in the second pass.
+// equal counts the dropped documents whose sets equal their keepers', but that differ in symbols
+// (ordinary punctuation does not count), or in the order or number of their words: shingles are a
+// set and hide this. In the second pass it looks only at the texts of such pairs.
 type equal struct {
-	ready    func([]byte) []byte // makes a text ready to be cut into words; nil: it is
-	shingler *token.Shingler     // cuts it
-	words    uint64              // sum of the words so far
-	sums     [][2]uint32         // of the symbols and the words of a document; 1, 0 before they are known, 0 of others
+	ready    func([]byte) []byte // prepares a text for shingler; nil if texts need no preparation
+	shingler *token.Shingler     // splits a text into words
+	words    uint64              // hash of the words so far
+	sums     [][2]uint32         // hashes of the symbols and the words of a document; 1, 0 until they are known, 0 for other documents
 }
 
-// decided is what Decisions says about the documents that are read, and which pairs the databases
-// of Against keep apart by ALLOW. A nil one says nothing.
+// decided holds the Decisions about the documents that are read, and the pairs that databases of
+// Against keep apart by ALLOW. A nil decided has none.
 type decided struct {
 	all   []Decision
-	ids   map[string]uint32 // of all documents that are decided about: a number
+	ids   map[string]uint32 // numbers the IDs of all documents with decisions
 	kind  []DecisionKind    // by that number: keep, drop, or nothing
 	apart map[[2]uint32]bool
-	of    map[uint32]uint32 // by ordinal: the number of its id
-	known uint32            // ordinals below are of Against
+	of    map[uint32]uint32 // by ordinal: the number of its ID
+	known uint32            // lower ordinals belong to Against
 
 	grouper *grouping.Grouper  // of Across and WithinField, else nil
-	groups  *collection.Groups // by ordinal; nil, too
+	groups  *collection.Groups // by ordinal; or nil
 
-	allowed int64 // pairs of databases
+	allowed int64 // pairs that databases allow
 }
 
-// A badFunc takes what is no record of an input.
+// A badFunc receives input that is not a record.
 type badFunc = func(in records.Source, is *records.Issue) error

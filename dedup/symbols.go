@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// watchEqual looks at documents of score 1, if the features are of texts and anyone will read of
-// it. With Within such a document is a part of another one.
+// watchEqual selects the documents of score 1 for equal, if the features come from texts and the
+// caller asked for figures. It ignores Within, where such a document is a part of its keeper.
 func (d *job) watchEqual() {
 	if !d.c.Figures || d.ofTexts() || d.Within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
 		return
@@ -26,7 +26,7 @@ func (d *job) watchEqual() {
 	}
 }
 
-// add takes a document of the second pass.
+// add adds a document of the second pass.
 func (e *equal) add(n int64, rec *records.Record) {
 	if e == nil || e.sums[n][0] == 0 {
 		return
@@ -47,7 +47,7 @@ func (e *equal) Shingles(words []uint64) {
 	}
 }
 
-// count returns how many of the dropped differ from their keepers in symbols, and in words.
+// count returns how many dropped documents differ from their keepers in symbols, and in words.
 func (e *equal) count(out *outcome) (n [2]int64) {
 	for d, k := range out.keeper {
 		for i, sum := range e.sums[d] {
@@ -61,13 +61,13 @@ func (e *equal) count(out *outcome) (n [2]int64) {
 
 const multiplier = 0x9e3779b97f4a7c15
 
-// sumOf is a checksum of the symbols of a text, each run with the letter or digit that follows it,
-// at least 1: signs that are operators in programs and formulas, such as * / & % @ # and \, and a
-// negation (!), but no ordinary punctuation. It is the same for upper and lower case, and for any
-// white space.
+// sumOf returns a checksum, at least 1, of the symbols of a text; each run of symbols is combined
+// with the letter or digit that follows. Symbols are operators of programs and formulas, such as
+// * / & % @ # and \, and a negation (!), but not ordinary punctuation. Case and white space do
+// not matter.
 func sumOf(text string) uint32 {
 	var sum uint64
-	after := false // a symbol is the last that was seen, except for spaces and punctuation
+	after := false // a symbol was the last character, apart from spaces and punctuation
 	for i := 0; i < len(text); i++ {
 		b := text[i]
 		if b < utf8.RuneSelf && !after && plain[b] {
@@ -88,7 +88,7 @@ func sumOf(text string) uint32 {
 	return max(uint32(sum>>32), 1)
 }
 
-// isSymbol reports whether r, which begins text if it is ASCII, is a symbol.
+// isSymbol reports whether r is a symbol. If r is ASCII, text begins with it.
 func isSymbol(r rune, text string) bool {
 	switch {
 	case r >= utf8.RuneSelf:
@@ -99,7 +99,7 @@ func isSymbol(r rune, text string) bool {
 	return !plain[r]
 }
 
-// ordinary is the punctuation of ASCII that is no operator, or only where negates says so.
+// ordinary is the ASCII punctuation that is not an operator, except where negates says so.
 var ordinary = func() (t [utf8.RuneSelf]bool) {
 	for _, r := range ".,:;?!'\"()[]{}-_`" {
 		t[r] = true
@@ -112,7 +112,7 @@ func negates(text string) bool {
 	return len(text) > 1 && text[0] == '!' && (text[1] == '=' || text[1] == '(' || text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z')
 }
 
-// plain are the bytes that are no symbols: letters, digits, white space, ordinary punctuation.
+// plain holds the bytes that are not symbols: letters, digits, white space, ordinary punctuation.
 var plain = func() (t [utf8.RuneSelf]bool) {
 	for b := range rune(utf8.RuneSelf) {
 		t[b] = ordinary[b] && b != '!' || unicode.In(b, unicode.L, unicode.N) || unicode.IsSpace(b)

@@ -40,8 +40,8 @@ func (d *job) openOutputs() (err error) {
 	return err
 }
 
-// write is the second pass: it copies what is kept and writes the audit. Either all outputs are
-// published or none.
+// write is the second pass: it copies the documents that stay, and writes the audit. It publishes
+// all outputs or none.
 func (d *job) write() error {
 	audit, err := newAudit(d)
 	d.watchEqual()
@@ -63,7 +63,7 @@ func (d *job) write() error {
 	return d.publish()
 }
 
-// publish completes all outputs, unless an input is not what was read.
+// publish completes all outputs, unless an input has changed since it was read.
 func (d *job) publish() error {
 	if err := d.Unchanged(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (d *job) publish() error {
 func (d *job) copy(audit *audit) (n int64, err error) {
 	out := &copies{job: d}
 	defer func() {
-		if e := out.close(); err == nil { // else it is the same again
+		if e := out.close(); err == nil { // otherwise e is the same error
 			err = e
 		}
 	}()
@@ -104,14 +104,14 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 	return n, err
 }
 
-// copies is where records are copied to: one output, or one for each input.
+// copies holds the outputs that records are copied to: one, or one for each input.
 type copies struct {
 	*job
-	like records.Source // the first of those that go to an output
+	like records.Source // the first input of the current output
 	to   records.Copier
 }
 
-// begin is called before the records of input i are copied.
+// begin must be called before the records of input i are copied.
 func (c *copies) begin(i int, _ records.Source) (err error) {
 	if c.to != nil && !c.c.ToFolder() {
 		return nil
@@ -138,7 +138,7 @@ func (c *copies) begin(i int, _ records.Source) (err error) {
 	return err
 }
 
-// writer is the output that records go to.
+// writer returns the current output.
 func (c *copies) writer() io.Writer {
 	if c.copyTo != nil {
 		return c.copyTo
@@ -146,7 +146,7 @@ func (c *copies) writer() io.Writer {
 	return c.keepTo[len(c.keepTo)-1]
 }
 
-// close completes the output that records were copied to last, which gets its name later.
+// close completes the current output, which receives its name later.
 func (c *copies) close() error {
 	if c.to == nil {
 		return nil
@@ -159,8 +159,8 @@ func (c *copies) close() error {
 	return err
 }
 
-// makeFolder makes the folder of the outputs, unless it is there. The function that it returns
-// removes what was made if the run fails.
+// makeFolder creates the output folder unless it exists. unmake removes it again if the run
+// fails.
 func (d *job) makeFolder() (unmake func(err error), err error) {
 	keep := func(error) {}
 	if !d.c.ToFolder() {
@@ -200,7 +200,7 @@ func (d *job) claimFolder() error {
 
 // listing writes the cluster of every document, in the order of the input.
 type listing struct {
-	w   *outfile.Writer // nil: none is wanted
+	w   *outfile.Writer // nil if no listing is written
 	e   *json.Encoder
 	out *outcome
 

@@ -1,5 +1,5 @@
 // Package distributed runs jobs of package shard, which are chains of steps, on the engines that
-// Apache Beam reaches. It knows of steps, keys and messages only: what they are about is in simdb.
+// Apache Beam supports. It only handles steps, keys and messages; simdb defines their meaning.
 package distributed
 
 import (
@@ -20,16 +20,17 @@ import (
 	"github.com/simdb/simdb/dedup/shard"
 )
 
-// Chain is a job as a chain of steps.
+// Chain is a chain of steps that make up a job.
 type Chain interface {
-	// Steps are the steps in turn; the last one sends nothing.
+	// Steps returns the steps in order; the last one sends no messages.
 	Steps() []shard.Step
-	// Shards is how many keys the first step has: 0, 1, 2 and so on, with an empty message each.
+	// Shards returns the number of keys of the first step: 0, 1, 2 and so on, with one empty
+	// message each.
 	Shards() int
 }
 
-// Open makes the chain of a job from options, in the process that submits it and in all workers,
-// which are processes of the same program.
+// Open creates the chain of a job from options, in the process that submits the job and in all
+// workers, which are processes of the same program.
 var Open = func(options []byte) (Chain, error) {
 	var o Options
 	if err := json.Unmarshal(options, &o); err != nil {
@@ -38,13 +39,13 @@ var Open = func(options []byte) (Chain, error) {
 	return shard.New(o.Options, o.Files)
 }
 
-// Options are those of a job and where its files are.
+// Options are the options of a job with the location of its files.
 type Options struct {
 	shard.Options
 	Files Files
 }
 
-// mark is what the error of a step begins with.
+// mark is the prefix of a step's errors.
 const mark = "simdb: "
 
 func init() {
@@ -54,8 +55,8 @@ func init() {
 	register.Emitter2[int64, []byte]()
 }
 
-// Run makes a pipeline of the chain that options describe, and runs it with a runner of Beam: for
-// each step its messages are grouped by key. It returns when the last step has ended.
+// Run builds a pipeline of the chain that options describe, and runs it with a runner of Beam:
+// each step groups its messages by key. It returns when the last step has ended.
 func Run(ctx context.Context, runner string, options []byte) error {
 	chain, err := Open(options)
 	if err != nil {
@@ -78,8 +79,8 @@ func Run(ctx context.Context, runner string, options []byte) error {
 	return ended(ctx, result.JobID())
 }
 
-// cause returns what a worker said, of an error of a runner: around it are the plan and the traces
-// of all that was under way.
+// cause extracts a worker's error from an error of a runner, which also contains the plan and the
+// stack traces of everything in progress.
 func cause(err error) error {
 	if _, said, ok := strings.Cut(err.Error(), mark); ok {
 		return errors.New(said)
@@ -88,7 +89,8 @@ func cause(err error) error {
 	return fmt.Errorf("%s\n(no step has failed: if a worker has ended, its log may say why)", said)
 }
 
-// ended returns an error unless a job has ended by itself: that it was cancelled is none for Beam.
+// ended returns an error unless a job has ended by itself: for Beam, a cancelled job is not an
+// error.
 func ended(ctx context.Context, job string) error {
 	conn, err := grpcx.Dial(ctx, *jobopts.Endpoint, time.Minute)
 	if err != nil {
@@ -106,10 +108,10 @@ func ended(ctx context.Context, job string) error {
 	return nil
 }
 
-// start returns the block of a key of the first step, of one empty message.
+// start returns the block of a key of the first step, with one empty message.
 func start(key int64) (int64, []byte) { return key, shard.AppendMessage(nil, nil) }
 
-// stepFn is what a step does with the messages of a key. Its exported fields go to the workers.
+// stepFn runs a step on the messages of a key. Its exported fields are sent to the workers.
 type stepFn struct {
 	Options []byte
 	Step    int
@@ -119,7 +121,7 @@ type stepFn struct {
 	out  shard.Packer
 }
 
-// Setup is called in a worker before all else.
+// Setup is called first in a worker.
 func (f *stepFn) Setup() error {
 	chain, err := Open(f.Options)
 	if err != nil {
@@ -130,8 +132,8 @@ func (f *stepFn) Setup() error {
 	return nil
 }
 
-// ProcessElement runs the step for a key. A key is an int64 because that has a coder in all of
-// Beam's languages.
+// ProcessElement runs the step for a key. Keys are int64, which has a coder in all of Beam's
+// languages.
 func (f *stepFn) ProcessElement(
 	ctx context.Context, key int64, blocks func(*[]byte) bool, emit func(int64, []byte),
 ) error {
@@ -148,13 +150,13 @@ func (f *stepFn) ProcessElement(
 	return fmt.Errorf("%s%w", mark, err)
 }
 
-// FinishBundle sends what is held back: a bundle of keys is done as a whole, or runs again.
+// FinishBundle sends the buffered messages: a bundle of keys is either completed or runs again.
 func (f *stepFn) FinishBundle(_ context.Context, emit func(int64, []byte)) error {
 	f.out.Flush(signed(emit))
 	return nil
 }
 
-// signed is emit with keys as steps have them.
+// signed converts emit to the key type of steps.
 func signed(emit func(int64, []byte)) func(uint64, []byte) {
 	return func(key uint64, block []byte) { emit(int64(key), block) }
 }

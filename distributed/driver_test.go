@@ -35,16 +35,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// toy counts numbers: each shard sends Each messages, whose sums come together at one key.
+// toy counts numbers: each shard sends Each messages, whose sums are collected at one key.
 type toy struct {
 	N, Each, Keys, Length int
 	Out                   string
 	Fail                  string // error of the second step
 	Cancel                bool   // the second step cancels the job
-	Once                  string // file: the second step ends its process if it is not there, and makes it
+	Once                  string // file: if it does not exist, the second step creates it and ends its process
 }
 
-// length is how long a message is beside its number.
+// length returns the length of a message in addition to its number.
 func (t toy) length(i int) int { return i * 7919 % (t.Length + 1) }
 
 func (t toy) Shards() int { return t.N }
@@ -122,8 +122,7 @@ func (t toy) run(ctx context.Context) error {
 	return Run(ctx, cmp.Or(*runners.Runner, "prism"), options)
 }
 
-// TestSums compares the sums that a chain makes with what they are: no message is lost or comes
-// twice.
+// TestSums compares the sums of a chain with the expected ones: no message is lost or duplicated.
 func TestSums(t *testing.T) {
 	for _, c := range []toy{
 		{N: 1, Each: 1, Keys: 1},
@@ -149,8 +148,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestFail makes the second step fail: so does the job, with the cause, and the last step does not
-// run.
+// TestFail makes the second step fail: the job fails, too, with the cause, and the last step does
+// not run.
 func TestFail(t *testing.T) {
 	c := toy{N: 2, Each: 10, Keys: 3, Fail: "bad line 17", Out: filepath.Join(t.TempDir(), "sum")}
 	err := c.run(t.Context())
@@ -162,7 +161,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// TestCancelled cancels the job while it runs: that is no success.
+// TestCancelled cancels the job while it runs, which must not count as success.
 func TestCancelled(t *testing.T) {
 	c := toy{N: 2, Each: 10, Keys: 3, Cancel: true, Out: filepath.Join(t.TempDir(), "sum")}
 	err := c.run(t.Context())
@@ -171,7 +170,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// cancelAll cancels all jobs of the runner, and waits for that.
+// cancelAll cancels all jobs of the runner, and waits until they have ended.
 func cancelAll(ctx context.Context) error {
 	conn, err := grpcx.Dial(ctx, *jobopts.Endpoint, time.Minute)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/simdb/simdb/dedup/shard"
 )
 
-// Files are the files of Beam's file systems: a name such as gs://bucket/name has the scheme of
-// one, and a name without a scheme is of a folder that all workers reach. A program has the schemes
-// whose packages it imports; Beam itself imports that of gs://.
+// Files gives access to Beam's file systems: a name such as gs://bucket/name has the scheme of a
+// file system, and a name without a scheme is in a folder that all workers can reach. A program
+// supports the schemes whose packages it imports; Beam itself imports that of gs://.
 type Files struct {
 	Dir string // the working directory of the process that submits the job
 }
@@ -81,7 +81,7 @@ func (f Files) Fetch(ctx context.Context, name string) (local string, release fu
 func get(ctx context.Context, system filesystem.Interface, name, local string) error {
 	r, err := system.OpenRead(ctx, name)
 	if err != nil {
-		// That it does not exist is another error in each system.
+		// Each system has a different error for a file that does not exist.
 		if names, failed := system.List(ctx, name); failed == nil && len(names) == 0 {
 			err = fs.ErrNotExist
 		}
@@ -107,7 +107,7 @@ func (f Files) Put(ctx context.Context, local, name string) error {
 	}
 	defer from.Close()
 	return with(ctx, name, func(system filesystem.Interface) error {
-		// An object is there once its writer is closed, and never if its context has ended before.
+		// An object exists once its writer is closed, and never if its context has ended before.
 		ctx, abandon := context.WithCancel(ctx)
 		defer abandon()
 		w, err := system.OpenWrite(ctx, name)

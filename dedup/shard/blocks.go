@@ -6,13 +6,13 @@ import (
 	"iter"
 )
 
-// Drivers move messages in blocks of those of one key: engines have a cost for each element, and a
-// limit for its length. A longer message is a block of its own.
+// Drivers move messages in blocks; each block has the messages of one key. Engines have a cost
+// per element, and limit its length. A longer message is a block of its own.
 const (
 	blockSize = 64 << 10
-	// heldSize is how much a Packer holds back, to fill blocks.
+	// heldSize is the number of bytes that a Packer buffers to fill blocks.
 	heldSize = 16 << 20
-	// heldKey is what a block that is held costs beside its messages.
+	// heldKey is the overhead of a buffered block.
 	heldKey = 64
 )
 
@@ -22,7 +22,8 @@ type Packer struct {
 	held   int
 }
 
-// Add adds a message to the block of a key. Full blocks are emitted, and all if much is held.
+// Add adds a message to the block of a key. It emits a block that is full, and all blocks if the
+// buffer is full.
 func (p *Packer) Add(key uint64, message []byte, emit func(key uint64, block []byte)) {
 	block, known := p.blocks[key]
 	before := len(block)
@@ -43,7 +44,7 @@ func (p *Packer) Add(key uint64, message []byte, emit func(key uint64, block []b
 	}
 }
 
-// Flush emits what is held.
+// Flush emits all buffered blocks.
 func (p *Packer) Flush(emit func(key uint64, block []byte)) {
 	for key, block := range p.blocks {
 		emit(key, block)
@@ -56,7 +57,7 @@ func AppendMessage(block, message []byte) []byte {
 	return append(binary.AppendUvarint(block, uint64(len(message))), message...)
 }
 
-// Unpack yields the messages in blocks, as a Step takes them.
+// Unpack yields the messages in blocks, in the form that Step.Run accepts.
 func Unpack(blocks iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for block := range blocks {

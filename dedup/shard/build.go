@@ -14,11 +14,11 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// Load makes a database of files as simdb load does with some flags, for build: the program sets it.
-// Documents without a time were stored at the given one.
+// Load builds a database from files, as simdb load does with these flags; the program must set it
+// for the command build. Documents without a time are stored with the time at.
 var Load func(ctx context.Context, flags []string, db string, files []string, at time.Time) (rejected int64, err error)
 
-// build makes the table of a shard. Its bytes depend on the inputs and the options alone.
+// build makes the table of a shard. Its bytes depend only on the inputs and the options.
 func (j *Job) build(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error], send Send) error {
 	dir, done, err := j.tempDir()
 	if err != nil {

@@ -22,7 +22,7 @@ type reader = *bufio.Reader
 
 func (j *Job) workName(name string) string { return strings.TrimSuffix(j.o.Work, "/") + "/" + name }
 
-// tempDir makes a folder on this machine, which done removes.
+// tempDir creates a folder on this machine; done removes it.
 func (j *Job) tempDir() (dir string, done func(), err error) {
 	dir, err = os.MkdirTemp(j.o.Job.TempDir, "simdb-shard-*")
 	return dir, func() { os.RemoveAll(dir) }, err
@@ -59,14 +59,14 @@ func (j *Job) read(ctx context.Context, name string, read func(r reader) error) 
 	return errors.Join(err, release())
 }
 
-// put appends a message to a file: its length and its bytes.
+// put appends a message to a file: its length, then its bytes.
 func put(w *bufio.Writer, message []byte) error {
 	w.Write(binary.AppendUvarint(w.AvailableBuffer(), uint64(len(message))))
 	_, err := w.Write(message)
 	return err
 }
 
-// get reads a message into room, and returns io.EOF at the end.
+// get reads a message into the memory of room, and returns io.EOF at the end.
 func get(r reader, room []byte) ([]byte, error) {
 	n, err := binary.ReadUvarint(r)
 	if err != nil {
@@ -87,15 +87,15 @@ func noEOF(err error) error {
 	return err
 }
 
-// A message is a pointer to what is sent.
+// A message is a pointer to a value that is sent.
 type message[T any] interface {
 	*T
 	encoding.BinaryUnmarshaler
 }
 
-// each calls f for all messages of a step but the empty ones.
+// each calls f for all messages of a step except empty ones.
 func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) error {
-	var x, none T // one x for all, as it is on the heap
+	var x, none T // one x for all messages, as it is on the heap
 	for b, err := range in {
 		if err != nil {
 			return err
@@ -114,10 +114,10 @@ func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) err
 	return nil
 }
 
-// all returns all messages of a step but the empty ones.
+// all returns all messages of a step except empty ones.
 func all[T any, P message[T]](in iter.Seq2[[]byte, error]) (xs []T, err error) {
 	err = each[T, P](in, func(x T) error {
-		if len(xs) == cap(xs) { // append grows by less, and copies more often
+		if len(xs) == cap(xs) { // append would grow by less, and copy more often
 			xs = slices.Grow(xs, max(len(xs), 16))
 		}
 		xs = append(xs, x)
@@ -126,7 +126,7 @@ func all[T any, P message[T]](in iter.Seq2[[]byte, error]) (xs []T, err error) {
 	return xs, err
 }
 
-// stored yields the messages of a working file.
+// stored yields the messages in a working file.
 func stored(r reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var room []byte
@@ -149,7 +149,7 @@ func sender(send Send) func(key uint64, x encoding.BinaryAppender) error {
 	}
 }
 
-// numbers are a message of some numbers.
+// numbers is a message of numbers.
 type numbers []uint64
 
 // AppendBinary appends the message to dst.
@@ -172,7 +172,7 @@ func (x *numbers) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Local are the files of this machine.
+// Local implements Files on this machine.
 type Local struct{}
 
 // Glob implements Files.
@@ -189,11 +189,13 @@ func (Local) Fetch(_ context.Context, name string) (string, func() error, error)
 	return name, func() error { return nil }, err
 }
 
-// disk renames, and makes names survive a power cut: a step counts as run by the names it has made.
+// disk renames files and makes names survive a power cut: a step counts as done once its names
+// exist.
 var disk = vfs.Disk
 
-// makeDir makes a folder and those above it, with names that survive a power cut. Another process
-// may have made it just now, so the name of one that is there is synced, too, where that is allowed.
+// makeDir creates a folder and its parents so that the names survive a power cut. Another process
+// may have created the folder just now, so the name of an existing folder is synced, too, where
+// that is allowed.
 func makeDir(dir string) error {
 	parent := filepath.Dir(dir)
 	_, missing := os.Stat(dir)
@@ -209,8 +211,8 @@ func makeDir(dir string) error {
 	return err
 }
 
-// Put implements Files: it renames the file, or copies it beside the name first. Its content is on
-// the disk.
+// Put implements Files: it renames the file; from another file system, it first copies the file
+// to a temporary folder beside the target. The content must already be on the disk.
 func (Local) Put(_ context.Context, path, name string) error {
 	parent := filepath.Dir(name)
 	if err := makeDir(parent); err != nil {

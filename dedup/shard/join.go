@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/dedup/internal/stages"
 )
 
-// meet asks the documents of a group to where they are joined, so that all pairs are found.
+// meet assigns the documents of a group to cells, so that all pairs are found.
 func (j *Job) meet(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, postings, err := planned[stages.Posting](ctx, j, in)
 	if err != nil {
@@ -45,7 +45,7 @@ func sendAll[T encoding.BinaryAppender](send Send, xs []T, key func(T) uint64) e
 	return nil
 }
 
-// meetFirst is meet for what is connected. What has to wait is in a working file.
+// meetFirst is meet for links. Postings for later go to a working file.
 func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, postings, err := planned[stages.Posting](ctx, j, in)
 	if err != nil {
@@ -92,7 +92,7 @@ func loadAll[T any, P message[T]](ctx context.Context, j *Job, name string) (xs 
 	return xs, err
 }
 
-// meetLast has what waits meet, once the components so far are known.
+// meetLast is meet for the postings of meetFirst that wait, once the components so far are known.
 func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, error], send Send) error {
 	later, err := loadAll[stages.Posting](ctx, j, shardName("later", group))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +111,7 @@ func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, er
 	return ask(plan.Meet(later), send)
 }
 
-// member sends the sets of documents to where they are asked.
+// member sends the sets of documents to the groups that ask for them.
 func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, asks, err := planned[stages.Ask](ctx, j, in)
 	if err != nil || len(asks) == 0 {
@@ -153,7 +153,7 @@ func (j *Job) pairs(ctx context.Context, group uint64, in iter.Seq2[[]byte, erro
 	return errors.Join(err, failed)
 }
 
-// link sends what is connected in a group.
+// link sends the links of a group.
 func (j *Job) link(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, members, err := planned[stages.Member](ctx, j, in)
 	if err != nil {
@@ -166,13 +166,13 @@ func (j *Job) link(ctx context.Context, group uint64, in iter.Seq2[[]byte, error
 	return sendAll(send, links, func(stages.Link) uint64 { return 0 })
 }
 
-// forest brings all links together.
+// forest merges all links.
 func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, links, err := planned[stages.Link](ctx, j, in)
 	if err != nil {
 		return err
 	}
-	for group := range plan.Groups { // what has met already
+	for group := range plan.Groups { // links of the first round
 		met, err := loadAll[stages.Link](ctx, j, shardName("links", group))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -190,7 +190,7 @@ func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error],
 	return nil
 }
 
-// components asks the documents of each component to one group.
+// components assigns the documents of each component to one group.
 func (j *Job) components(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, links, err := planned[stages.Link](ctx, j, in)
 	if err != nil {
@@ -203,7 +203,7 @@ func (j *Job) components(ctx context.Context, _ uint64, in iter.Seq2[[]byte, err
 	return ask(plan.Shards(stages.Forest(append(links, before...))), send)
 }
 
-// stars sends who is kept of some components to the shards of keepers.
+// stars sends the keepers of some components to the keepers' shards.
 func (j *Job) stars(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, members, err := planned[stages.Member](ctx, j, in)
 	if err != nil {
@@ -217,7 +217,7 @@ func (j *Job) stars(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	return sendAll(send, stars, func(s stages.Star) uint64 { return shardOf(s.Keeper) })
 }
 
-// keepers sends the size of the cluster of each keeper of a shard.
+// keepers sends the cluster size of each keeper of a shard.
 func (j *Job) keepers(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	stars, err := all[stages.Star](in)
 	if err != nil {
@@ -241,7 +241,7 @@ func (j *Job) keepers(ctx context.Context, shard uint64, in iter.Seq2[[]byte, er
 	return nil
 }
 
-// number numbers the clusters: the largest first, then in the order of keepers.
+// number numbers the clusters by decreasing size, then in the order of their keepers.
 func (j *Job) number(_ context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
 	clusters, err := all[numbers](in)
 	if err != nil {

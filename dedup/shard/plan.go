@@ -13,29 +13,29 @@ type link struct {
 	run  func(j *Job, ctx context.Context, key uint64, in iter.Seq2[[]byte, error], send Send) error
 }
 
-// chains are the steps of each command. Keys are shards of the inputs, groups in which documents
-// meet, or 0 for what one worker does.
+// chains holds the steps of each command. A key is a shard of the inputs, a group of documents
+// that are compared, or 0 if one worker does the step.
 var chains = func() map[string][]link {
 	start := []link{
 		{"fingerprint", (*Job).fingerprint}, // shard: reads the inputs
 		{"count", (*Job).count},             // one: adds up counters
 		{"route", (*Job).route},             // shard: postings to groups
 	}
-	// To find what is connected in two rounds leaves the pairs of crowds out.
+	// Linking documents in two rounds avoids the pairs of crowds.
 	stars := slices.Concat(start, []link{
-		{"meet", (*Job).meetFirst},      // group: asks documents to groups
+		{"meet", (*Job).meetFirst},      // group: assigns documents to groups
 		{"member", (*Job).member},       // shard: sends their sets
-		{"link", (*Job).link},           // group: what is connected
+		{"link", (*Job).link},           // group: links
 		{"forest", (*Job).forest},       // one
-		{"meet-again", (*Job).meetLast}, // group: only what is not connected yet
+		{"meet-again", (*Job).meetLast}, // group: only documents that are not linked yet
 		{"member-again", (*Job).member},
 		{"link-again", (*Job).link},
-		{"components", (*Job).components}, // one: each to a group
+		{"components", (*Job).components}, // one: assigns each component to a group
 		{"gather", (*Job).member},
-		{"stars", (*Job).stars},     // group: who is kept
-		{"keepers", (*Job).keepers}, // shard: how many each keeper has
-		{"number", (*Job).number},   // one: numbers of clusters
-		{"name", (*Job).name},       // shard: where keepers stand
+		{"stars", (*Job).stars},     // group: chooses keepers
+		{"keepers", (*Job).keepers}, // shard: sizes of the keepers' clusters
+		{"number", (*Job).number},   // one: numbers the clusters
+		{"name", (*Job).name},       // shard: places of keepers
 	})
 	end := link{"end", (*Job).end} // one
 	return map[string][]link{
@@ -47,7 +47,7 @@ var chains = func() map[string][]link {
 			{"member", (*Job).member},
 			{"pairs", (*Job).pairs},     // group
 			{"name", (*Job).nameSecond}, // shard of the second document
-			{"rows", (*Job).pairRows},   // shard of the first one
+			{"rows", (*Job).pairRows},   // shard of the first document
 			end,
 		}...),
 	}

@@ -19,14 +19,14 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// counterBytes is the size of the counters of elements. It matters which elements are in very many
-// documents; rare ones may share counters.
+// counterBytes is the size of the counters of elements. They only need to tell which elements
+// occur in very many documents; rare elements may share counters.
 const counterBytes = 4 << 20
 
 func shardName(kind string, key uint64) string { return fmt.Sprintf("%s/%05d", kind, key) }
 
-// onPart calls do for a shard of the inputs, and a folder for its temporary files. It publishes what
-// the part has written, and returns the names of these outputs.
+// onPart calls do for a shard of the inputs, with a folder for its temporary files. It publishes
+// the outputs that the part has written, and returns their names.
 func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, dir string) error) (outputs []string, err error) {
 	dir, done, err := j.tempDir()
 	if err != nil {
@@ -116,7 +116,7 @@ func (j *Job) loadJSON(ctx context.Context, name string, x any) error {
 	return j.read(ctx, name, func(r reader) error { return json.NewDecoder(r).Decode(x) })
 }
 
-// storeCounts writes counters, most of which are 0 where there are few documents.
+// storeCounts writes counters, compressed: most are 0 if there are few documents.
 func (j *Job) storeCounts(ctx context.Context, name string, c *stages.Counts) error {
 	return j.store(ctx, name, func(w *bufio.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
@@ -146,7 +146,7 @@ func (j *Job) loadCounts(ctx context.Context, name string) (c *stages.Counts, er
 	return c, err
 }
 
-// count adds up what shards have counted.
+// count adds up the counts of all shards.
 func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
 	if _, err := all[numbers](in); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	if groups == 0 {
 		groups = max(leastGroups, uint64(total.Documents)/groupDocuments)
 	}
-	total.Inputs, total.Flawed, total.Outputs = nil, nil, nil // many steps read the file
+	total.Inputs, total.Flawed, total.Outputs = nil, nil, nil // many steps read the file, so it stays small
 	if err := j.storeJSON(ctx, "total", totals{total, groups}); err != nil {
 		return err
 	}
@@ -192,20 +192,21 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	return j.toShards(send)
 }
 
-// totals are what is known of all inputs once they have been read.
+// totals are the counts over all inputs.
 type totals struct {
 	Tally  dedup.Tally
-	Groups uint64 // in which documents meet
+	Groups uint64 // groups in which documents are compared
 }
 
-// Without Options.Groups, a group has about groupDocuments documents: more groups move more, fewer
-// need more memory. There is one for each of some workers.
+// Without Options.Groups, a group has about groupDocuments documents: more groups send more data,
+// fewer groups need more memory. There are at least leastGroups, so that several workers have one
+// each.
 const (
 	leastGroups    = 8
 	groupDocuments = 16384
 )
 
-// toShards has the next step run for each shard.
+// toShards makes the next step run for each shard.
 func (j *Job) toShards(send Send) error {
 	for shard := range uint64(j.o.Shards) {
 		if err := send(shard, nil); err != nil {
@@ -257,7 +258,7 @@ func (j *Job) planOf(ctx context.Context) (stages.Plan, error) {
 	return plan, err
 }
 
-// eachSet calls f for what each document of a shard is compared by, which changes afterwards.
+// eachSet calls f with the features of each document of a shard, in memory that is reused.
 func (j *Job) eachSet(ctx context.Context, shard uint64, f func(s stages.Set) error) error {
 	return j.read(ctx, shardName("sets", shard), func(r reader) error {
 		var s stages.Set
@@ -276,7 +277,7 @@ func (j *Job) eachSet(ctx context.Context, shard uint64, f func(s stages.Set) er
 	})
 }
 
-// eachPlace calls f for where each document of a shard stands.
+// eachPlace calls f with the place of each document of a shard.
 func (j *Job) eachPlace(ctx context.Context, shard uint64, f func(doc uint64, at func() (dedup.Place, error)) error) error {
 	return j.read(ctx, shardName("places", shard), func(r reader) error {
 		doc := shard << shardShift

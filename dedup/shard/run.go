@@ -21,18 +21,18 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// The driver without an engine: workers are processes, one after the other or at once, that share
-// the folder of working files. Each runs its share of the keys of a step when all have run the step
-// before, and writes a file of messages for each worker of the next one:
+// The driver without an engine: workers are processes, sequential or concurrent, that share the
+// folder of working files. A worker runs its share of a step's keys once all workers have run the
+// step before, and writes a file of messages for each worker of the next step:
 //
 //	job.json                 the options
-//	messages/STEP/FROM/TO    length, then key and block of messages, each
+//	messages/STEP/FROM/TO    repeated: length, then key and block of messages
 //
-// A worker's messages appear by one rename, so a worker that was killed runs the step again.
+// A worker's messages appear by one rename, so a killed worker can run the step again.
 
 const jobFile = "job.json"
 
-// Save writes the options of a job, complete, into the folder of its working files.
+// Save writes complete options of a job into the folder of its working files.
 func (o Options) Save() error {
 	if err := makeDir(filepath.Join(o.Work, "messages")); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (o Options) Save() error {
 	})
 }
 
-// Open returns the job of a folder of working files.
+// Open returns the job stored in a folder of working files.
 func Open(work string) (*Job, error) {
 	b, err := os.ReadFile(filepath.Join(work, jobFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,8 +69,8 @@ func Open(work string) (*Job, error) {
 	return New(o, Local{})
 }
 
-// RunStep runs the share of a worker of a step, if it has not done so already. Workers are numbered
-// from 0; there must be as many of each step.
+// RunStep runs a worker's share of a step, unless it is already done. Workers are numbered from
+// 0; all steps must have the same number of workers.
 func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) error {
 	steps := j.Steps()
 	n := slices.IndexFunc(steps, func(s Step) bool { return s.Name == step })
@@ -82,7 +82,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 	}
 	target := folder(n, worker)
 	if _, err := os.Stat(target); err == nil {
-		return disk.SyncDir(filepath.Dir(target)) // which a worker that was killed may have left out
+		return disk.SyncDir(filepath.Dir(target)) // a worker that was killed may not have synced it
 	}
 	var keys []keyed
 	for from := range workers {
@@ -120,12 +120,12 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 	}
 	err = disk.Rename(dir, target)
 	if _, missing := os.Stat(target); missing == nil {
-		err = nil // another process may have run the same share meanwhile: its messages are the same
+		err = nil // another process may have run the same share meanwhile; its messages are equal
 	}
 	return errors.Join(err, disk.SyncDir(filepath.Dir(target)))
 }
 
-// workerOf returns which worker has a key: those of shards in turn.
+// workerOf returns the worker that owns a key: shards go to workers in turn, other keys by hash.
 func (j *Job) workerOf(key uint64, workers int) int {
 	if key >= uint64(j.o.Shards) {
 		key = token.Mix(key)
@@ -152,7 +152,7 @@ func readKeyed(name string) (all []keyed, err error) {
 	return all, err
 }
 
-// runKeys runs a step for all keys of a worker, and writes what is sent to files of a folder.
+// runKeys runs a step for all keys of a worker, and writes the messages to files in a folder.
 func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, workers int) error {
 	files, writers := make([]*os.File, workers), make([]*bufio.Writer, workers)
 	for i := range files {

@@ -1,29 +1,29 @@
-// Package shard runs jobs of package dedup on many machines, and builds tables. A Job is a chain of
-// Steps. A Step is given all messages that the step before has sent to a key, in any order, some
-// perhaps twice, and sends messages to keys of the next step. All that an engine has to do is to
-// group messages by key:
+// Package shard runs jobs of package dedup on many machines, and builds tables. A Job is a chain
+// of Steps. For each key, a Step receives all messages that the previous step has sent to the
+// key, in any order, possibly with duplicates, and sends messages to keys of the next step. An
+// engine only has to group messages by key:
 //
 //	for each step:
 //	    group the messages by key
 //	    for each key, anywhere: Run
 //
-// Run is the driver without an engine, in which processes share a folder. Package
-// dedup/internal/stages says why the outcome is that of one machine; its passes over the inputs
-// are those of package dedup, and the joins those of package corpus.
+// Run is the driver without an engine: processes share a folder. Package dedup/internal/stages
+// explains why the result equals that of one machine. The passes over the inputs are those of
+// package dedup, and the joins those of package corpus.
 //
-//	shard.go  jobs, and what a step is
-//	plan.go   which steps a job has
+//	shard.go  jobs and steps
+//	plan.go   the steps of each job
 //	read.go   steps that read inputs
-//	join.go   steps that find what is alike
+//	join.go   steps that find near-duplicates
 //	write.go  steps that write outputs
 //	files.go  working files and messages
 //	run.go    the driver of processes that share a folder
 //
 // # Working files
 //
-// Beside the messages, workers share a folder of working files: of each shard of the inputs the
-// sets of shingles and the fingerprints, so that texts are read twice only, as on one machine. Each
-// file is published whole, and depends on the inputs alone, so that a step may run again.
+// Besides messages, workers share a folder of working files. For each shard of the inputs these
+// hold the sets of shingles and the fingerprints, so that texts are read only twice, as on one
+// machine. Each file is published whole and depends only on the inputs, so a step may run again.
 package shard
 
 import (
@@ -45,48 +45,48 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A Send sends a message to what has a key in the next step. The message may change afterwards.
+// A Send sends a message to a key of the next step. The caller may reuse the message's memory.
 type Send func(key uint64, message []byte) error
 
-// A Step is one step of a job. Run is given all messages of a key. What it sends depends on them
-// alone, so that it may run again. It may run for many keys at once.
+// A Step is one step of a job. Run receives all messages of a key. The messages it sends depend
+// only on them, so it may run again. It may run for many keys concurrently.
 type Step struct {
 	Name string
 	Run  func(ctx context.Context, key uint64, in iter.Seq2[[]byte, error], send Send) error
 }
 
-// Options are what a job is made from: plain data, the same for all workers.
+// Options define a job: plain data that is equal for all workers.
 type Options struct {
 	Command  string    // dedup, pairs, clusters or build
-	Job      dedup.Job // of build only Output and Rejects
-	Load     []string  // flags of build, which Load knows
-	Patterns []string  // of the names of files
-	Work     string    // a folder for working files, which all workers reach
-	Inputs   []string  // by Plan: the names of files, in the order of preference
-	Shards   int       // in which inputs are read; 0 means one for each file
-	Groups   int       // in which documents meet; 0 means one for every 16,384, and 8 at least
-	Time     time.Time // by Plan: when documents without a time were stored, of build
+	Job      dedup.Job // for build only Output and Rejects
+	Load     []string  // of build, passed to Load
+	Patterns []string  // of file names
+	Work     string    // a folder for working files that all workers can reach
+	Inputs   []string  // set by Plan: the names of files, in the order of preference
+	Shards   int       // number of parts of the inputs; 0 means one for each file
+	Groups   int       // number of groups in which documents are compared; 0 means one for every 16,384, and at least 8
+	Time     time.Time // set by Plan for build: the time of documents without one
 	MaxCell  int       // the largest number of documents that must be in one group; 0 means 65,536
 }
 
-// Files are where inputs, outputs and working files are. Names have slashes.
+// Files gives access to inputs, outputs and working files. Names use slashes.
 type Files interface {
-	// Glob returns the names that match a pattern, in order.
+	// Glob returns the names that match a pattern, sorted.
 	Glob(ctx context.Context, pattern string) ([]string, error)
-	// Fetch returns the path of a local file with the content of the named one; the last part of
-	// the path is that of the name. release is called when it is not needed any more. Without such
-	// a file it is fs.ErrNotExist.
+	// Fetch returns the path of a local file with the content of the named file; both names have
+	// the same last element. The caller calls release when it no longer needs the file. If there
+	// is no such file, the error is fs.ErrNotExist.
 	Fetch(ctx context.Context, name string) (path string, release func() error, err error)
-	// Put publishes a local file under a name, whole or not at all, in place of what is there. It
-	// may move the file.
+	// Put publishes a local file under a name, atomically, and replaces an existing file. It may
+	// move the file.
 	Put(ctx context.Context, path, name string) error
 }
 
-// A Job is a whole run. Any number of goroutines may run its steps.
+// A Job is a whole run. Its steps are safe for concurrent use.
 type Job struct {
 	o     Options
 	files Files
-	plan  stages.Plan // not of build
+	plan  stages.Plan // not for build
 }
 
 // Plan completes the options of a new job: it expands patterns, and checks the flags.
@@ -162,7 +162,7 @@ func CheckCommand(name string) error {
 	return nil
 }
 
-// New returns a job. Its options come from Plan.
+// New returns a job. Its options must come from Plan.
 func New(o Options, files Files) (*Job, error) {
 	j := &Job{o: o, files: files}
 	err := CheckCommand(o.Command)
@@ -177,12 +177,12 @@ func New(o Options, files Files) (*Job, error) {
 	return j, err
 }
 
-// Shards returns how many shards the inputs have. The first step gets one empty message for each of
-// the keys below.
+// Shards returns the number of shards of the inputs. The first step receives one empty message
+// for each key below it.
 func (j *Job) Shards() int { return j.o.Shards }
 
-// Steps returns the steps of the job. Key 0 of each step sends an empty message to key 0 of the
-// next, so that there is one.
+// Steps returns the steps of the job. In each step, key 0 sends an empty message to key 0 of the
+// next step, so that this key always runs.
 func (j *Job) Steps() []Step {
 	chain := chains[j.o.Command]
 	steps := make([]Step, len(chain))
@@ -205,13 +205,13 @@ func (j *Job) shardFiles(shard uint64) []string {
 	return j.o.Inputs[shard*n/s : (shard+1)*n/s]
 }
 
-// Documents are numbered by shard, and in it.
+// The number of a document is its shard << shardShift | its number in the shard.
 const shardShift = 32
 
 func shardOf(doc uint64) uint64 { return doc >> shardShift }
 
-// Finish publishes the outputs of a job whose last step has run, and says what was done. The error
-// is inputs.ErrRejected if something was rejected that the job does not allow.
+// Finish publishes the outputs of a job whose last step has run, and summarizes the job. The
+// error is inputs.ErrRejected if there are rejects that the job does not allow.
 func (j *Job) Finish(ctx context.Context) (said string, err error) {
 	var t dedup.Tally
 	err = j.read(ctx, "done", func(r reader) error { return json.NewDecoder(r).Decode(&t) })
@@ -232,7 +232,7 @@ func (j *Job) Finish(ctx context.Context) (said string, err error) {
 	return j.summary(t), err
 }
 
-// publishOne moves an output to its place, unless a Finish that was killed has done so.
+// publishOne moves an output to its place, unless a Finish that was killed has already done so.
 func (j *Job) publishOne(ctx context.Context, name string) error {
 	path, release, err := j.files.Fetch(ctx, j.workName("out/"+name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -248,7 +248,7 @@ func (j *Job) publishOne(ctx context.Context, name string) error {
 	return errors.Join(j.files.Put(ctx, path, j.o.Job.Output+name), release())
 }
 
-// summary says what was done.
+// summary describes what the job has done.
 func (j *Job) summary(t dedup.Tally) string {
 	s := fmt.Sprintf("read %d documents in %d files", t.Documents, len(j.o.Inputs))
 	if j.o.Command == "dedup" {

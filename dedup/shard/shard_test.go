@@ -26,19 +26,19 @@ import (
 	_ "github.com/simdb/simdb/records/lines"
 )
 
-// TestMain has files in memory where there is enough of it: a job syncs hundreds of them, which
-// takes minutes on a busy disk.
+// TestMain puts temporary files into memory if there is enough: a job syncs hundreds of files,
+// which takes minutes on a busy disk.
 func TestMain(m *testing.M) {
 	if n, ok := vfs.Free("/dev/shm"); ok && n > 1<<30 {
 		if dir, err := os.MkdirTemp("/dev/shm", "simdb-shard-test"); err == nil {
 			os.Setenv("TMPDIR", dir)
-			defer os.RemoveAll(dir) // Run does not end the process
+			defer os.RemoveAll(dir) // m.Run does not exit
 		}
 	}
 	m.Run()
 }
 
-// run runs a job with workers of the file driver and returns what Finish does.
+// run runs a job with workers of the file driver and returns the error of Finish.
 func run(t *testing.T, o Options, workers int) error {
 	t.Helper()
 	o, err := Plan(t.Context(), o, Local{})
@@ -72,8 +72,8 @@ func one(t *testing.T, o Options, output string) {
 	}
 }
 
-// shuffled runs a job as an engine may: messages come in any order, some of them twice, and what a
-// step sent counts once though it ran twice.
+// shuffled runs a job like an engine: messages arrive in any order, some twice, and if a step
+// runs twice, one of its outputs counts.
 func shuffled(t *testing.T, o Options) error {
 	t.Helper()
 	o, err := Plan(t.Context(), o, Local{})
@@ -156,8 +156,8 @@ func TestDedup(t *testing.T) {
 	}
 }
 
-// TestRejects has lines that are no records: they are in files beside the outputs, and in the
-// audit, and the error says so unless MaxErrors allows them.
+// TestRejects has lines that are not records: they are in files beside the outputs, and in the
+// audit, and Finish returns an error unless MaxErrors allows them.
 func TestRejects(t *testing.T) {
 	files := split(t, 9)[:3]
 	b, err := os.ReadFile(files[1])
@@ -196,7 +196,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// TestKilled has workers killed in every step. What they ran again has the same outcome.
+// TestKilled kills workers in every step. Running the step again gives the same result.
 func TestKilled(t *testing.T) {
 	oneThread(t)
 	want, got := folder(t), folder(t)
@@ -254,7 +254,7 @@ func TestKilled(t *testing.T) {
 		t.Error("a worker that was killed has published all")
 	}
 	j.files = Local{}
-	for range 2 { // what has been published stays
+	for range 2 { // published outputs stay
 		if _, err := j.Finish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A beside is a context that does something when it is first looked at.
+// A beside is a context that calls run when it is first used.
 type beside struct {
 	context.Context
 	run func()
@@ -274,7 +274,7 @@ func (b beside) Done() <-chan struct{} {
 	return b.Context.Done()
 }
 
-// TestCut has a working file that has lost its end at the boundary of two documents.
+// TestCut truncates a working file at the boundary of two documents.
 func TestCut(t *testing.T) {
 	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 6)[:2], Work: t.TempDir() + "/work"}, Local{})
 	if err != nil {
@@ -313,9 +313,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestDurable checks that all that a step has left behind survives a power cut once it has run,
-// where temporary files are on another file system and where they are not. Otherwise a step would
-// count as run whose outputs are gone, and finish could take outputs of an earlier run for its own.
+// TestDurable checks that all files of a step survive a power cut once it has run, whether or not
+// temporary files are on another file system. Otherwise a step could count as done without its
+// outputs, and Finish could publish outputs of an earlier run.
 func TestDurable(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		work := t.TempDir() + "/new/work"
@@ -363,11 +363,10 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// A strictDisk knows which names a power cut would leave: those that were in a folder when it was
-// synced last.
+// A strictDisk knows which names survive a power cut: those in a folder at its last sync.
 type strictDisk struct {
 	vfs.FS
-	own     string // what is not in it is on another file system, unless it is empty
+	own     string // if not empty, files outside it are on another file system
 	mu      sync.Mutex
 	durable map[string]bool
 }
@@ -397,7 +396,7 @@ func (d *strictDisk) SyncDir(dir string) error {
 	return errors.Join(err, d.FS.SyncDir(dir))
 }
 
-// dyingFiles are those of a worker that is killed when it has published its first file.
+// dyingFiles kills the worker once it has published its first file.
 type dyingFiles struct {
 	Files
 	kill func()
@@ -411,7 +410,7 @@ func (f dyingFiles) Put(ctx context.Context, path, name string) error {
 	return f.Files.Put(ctx, path, name)
 }
 
-// digests returns those of all files in a folder.
+// digests returns the digests of all files in a folder.
 func digests(t *testing.T, dir string) map[string]uint64 {
 	t.Helper()
 	all := map[string]uint64{}
@@ -491,7 +490,7 @@ func split(t *testing.T, n int) (names []string) {
 	return names
 }
 
-// TestBuildNeedsLoad has a job that no program has told how to make a database.
+// TestBuildNeedsLoad checks the error if no program has set Load.
 func TestBuildNeedsLoad(t *testing.T) {
 	if _, err := New(Options{Command: "build"}, Local{}); err == nil || !strings.Contains(err.Error(), "Load") {
 		t.Error(err)

@@ -19,8 +19,8 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// A named document is one of a cluster, for the shard that it is in. Elements are those of its
-// keeper, if the similarity with it is wanted.
+// A named document is a document of a cluster, sent to its shard. Elements are its keeper's, if
+// the similarity with the keeper is needed.
 type named struct {
 	Doc      uint64
 	Member   dedup.PartMember
@@ -50,13 +50,13 @@ func (x *named) UnmarshalBinary(b []byte) error {
 	return json.Unmarshal(b[:n], x)
 }
 
-// compares reports whether outputs have the similarity of texts beside the distance of
+// compares reports whether outputs contain the similarity of texts beside the distance of
 // fingerprints.
 func (j *Job) compares(t dedup.Tally) bool {
 	return j.o.Command == "dedup" && !j.plan.By.Sets && t.Textual > 0
 }
 
-// name says where the keepers of a shard stand, to the shards of their documents.
+// name sends the places of a shard's keepers to the shards of their documents.
 func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	var t totals
 	clusters, err := all[numbers](in)
@@ -64,7 +64,7 @@ func (j *Job) name(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error
 		return err
 	}
 	stars, err := loadAll[stages.Star](ctx, j, shardName("stars", shard))
-	if errors.Is(err, fs.ErrNotExist) { // nothing was sent to it
+	if errors.Is(err, fs.ErrNotExist) { // no message was sent to it
 		err = nil
 	}
 	if err = errors.Join(err, j.loadJSON(ctx, "total", &t)); err != nil {
@@ -153,7 +153,7 @@ func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, erro
 	return errors.Join(j.storeJSON(ctx, shardName("written", shard), written), send(0, nil))
 }
 
-// similarities computes how similar the texts of documents are to those of their keepers.
+// similarities computes the similarity of documents' texts with their keepers'.
 func (j *Job) similarities(ctx context.Context, shard uint64, total dedup.Tally, members []named) error {
 	for i := range members {
 		members[i].Member.Similarity = -1
@@ -191,7 +191,7 @@ func (j *Job) similarities(ctx context.Context, shard uint64, total dedup.Tally,
 	return nil
 }
 
-// A row is one of pairs or clusters, in the form that simdb pairs and simdb clusters write.
+// A row is a row of pairs or clusters, in the format of simdb pairs and simdb clusters.
 type row struct {
 	A        *string  `json:"a,omitempty"`
 	B        *string  `json:"b,omitempty"`
@@ -204,7 +204,7 @@ type row struct {
 	Exact    *bool    `json:"exact,omitempty"`
 }
 
-// score sets what a row says of a match.
+// score sets the fields of a row that describe the match.
 func (j *Job) score(r *row, score float64) {
 	if j.plan.By.Sets {
 		r.Score, r.Error, r.Exact = &score, new(float64), new(true)
@@ -259,7 +259,7 @@ func (x namedPair) AppendBinary(dst []byte) ([]byte, error) {
 // UnmarshalBinary reads the message.
 func (x *namedPair) UnmarshalBinary(b []byte) error { return json.Unmarshal(b, x) }
 
-// nameSecond says the ids of the second documents of pairs to the shards of the first ones.
+// nameSecond sends the ids of the pairs' second documents to the shards of the first documents.
 func (j *Job) nameSecond(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	to := sender(send)
 	err := namePairs(ctx, j, shard, in, func(p stages.Pair) [2]uint64 { return [2]uint64{p.B, p.A} }, func(p stages.Pair, id string) error {
@@ -281,8 +281,8 @@ func (j *Job) pairRows(ctx context.Context, shard uint64, in iter.Seq2[[]byte, e
 	return errors.Join(err, send(0, nil))
 }
 
-// namePairs calls f for each of the pairs once, with the id of the first of its documents as of has
-// them, in order.
+// namePairs calls f once for each pair, in order, with the id of the first document that of
+// returns.
 func namePairs[T comparable, P message[T]](ctx context.Context, j *Job, shard uint64, in iter.Seq2[[]byte, error], of func(T) [2]uint64, f func(T, string) error) error {
 	pairs, err := all[T, P](in)
 	if err != nil || len(pairs) == 0 {
@@ -305,7 +305,7 @@ func namePairs[T comparable, P message[T]](ctx context.Context, j *Job, shard ui
 	})
 }
 
-// end adds up what was written, and writes the audit as a whole.
+// end adds up the counts of the outputs, and writes the whole audit.
 func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ Send) error {
 	if _, err := all[numbers](in); err != nil {
 		return err
@@ -314,7 +314,7 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 	for shard := range uint64(j.o.Shards) {
 		var t, w dedup.Tally
 		err := j.loadJSON(ctx, shardName("written", shard), &w)
-		if t = w; j.o.Command != "build" { // which reads its inputs once
+		if t = w; j.o.Command != "build" { // build reads its inputs once
 			t = dedup.Tally{}
 			err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t))
 		}

@@ -7,14 +7,15 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// An Estimate is a figure of all documents by those of the sample. In 19 of 20 samples it is right
-// within Error, which is 0 if the sample has all documents, and NaN if a sample cannot tell.
+// An Estimate is a figure for all documents, estimated from the sample. In 19 of 20 samples it is
+// within Error of the truth. Error is 0 if the sample has all documents, and NaN if it cannot be
+// estimated.
 type Estimate struct{ Value, Error float64 }
 
-// sure is how many standard errors 19 of 20 samples are within.
+// sure is the half-width, in standard errors, of an interval that is right in 19 of 20 samples.
 const sure = 1.96
 
-// criterion returns the figures of what count counts: matches of a document.
+// criterion returns the estimates for a criterion; count returns a document's number of matches.
 func (r *Report) criterion(count func(*sampled) int64) (c Criterion) {
 	var some, pairs, squares, removed float64
 	for i := range r.sample {
@@ -23,32 +24,32 @@ func (r *Report) criterion(count func(*sampled) int64) (c Criterion) {
 			continue
 		}
 		some, pairs, squares = some+of, pairs+of*n, squares+of*n*n
-		removed += of * n / (n + 1) // of a cluster of a document and its matches
+		removed += of * n / (n + 1) // documents of a cluster: a document and its matches
 	}
 	n := max(float64(r.count), 1)
 	c.Share = Estimate{some / n, r.shareError(some / n)}
 	c.Pairs = Estimate{r.scaled(pairs), float64(r.Documents) / 2 * r.meanError(pairs, squares)}
-	c.Removes = Estimate{removed / n, r.shareError(removed / n)} // no shares from 0 to 1 vary more than those of 0 and 1
+	c.Removes = Estimate{removed / n, r.shareError(removed / n)} // no values from 0 to 1 have a larger variance than 0 and 1
 	if r.rest() > 0 && some == 0 {
-		c.Pairs.Error = math.NaN() // a few documents with very many matches would not be in the sample
+		c.Pairs.Error = math.NaN() // a sample may miss a few documents with very many matches
 	}
 	return c
 }
 
-// scaled is about how many pairs the corpus has, where the sample has that many: a pair is found
-// from both its ends if all documents are searched for.
+// scaled estimates the number of pairs in the corpus from the number found: a search for all
+// documents finds each pair from both ends.
 func (r *Report) scaled(found float64) float64 {
 	return found / 2 * float64(r.Documents) / max(float64(r.count), 1)
 }
 
-// A Bin is pairs whose scores, or distances in bits, lie from From up to To.
+// A Bin counts the pairs whose scores, or distances in bits, are from From up to To.
 type Bin struct {
 	From, To float64
-	Found    float64 // by documents of the sample
-	Pairs    float64 // about, in the corpus
+	Found    float64 // pairs found for documents of the sample
+	Pairs    float64 // estimate for the corpus
 }
 
-// Scores returns the pairs by score, from MinScore on.
+// Scores returns the pairs by score, from MinScore up.
 func (r *Report) Scores() (all []Bin) {
 	for b, n := range r.byScore {
 		all = append(all, Bin{edge(b), edge(b + 1), n, r.scaled(n)})
@@ -64,7 +65,7 @@ func (r *Report) Distances() (all []Bin) {
 	return all
 }
 
-// Chance is how many of the pairs of unrelated documents are within some steps.
+// Chance estimates how many pairs of unrelated documents are within some steps.
 func (r *Report) Chance(steps int) float64 {
 	share, ways, width := 0.0, 1.0, r.Bits(64)
 	for d := range r.Bits(steps) + 1 {
@@ -74,8 +75,8 @@ func (r *Report) Chance(steps int) float64 {
 	return math.Ldexp(share, -width) * float64(r.Documents) * float64(r.Documents-1) / 2
 }
 
-// Sizes estimates how many clusters have each size at the criterion that is proposed: a cluster is
-// a document and all that are like it.
+// Sizes estimates the number of clusters of each size by the proposed criterion, where a cluster
+// is a document and all its matches.
 func (r *Report) Sizes(k int) map[int64]float64 {
 	sizes := map[int64]float64{}
 	for i := range r.sample {
@@ -96,7 +97,8 @@ func (r *Report) Sizes(k int) map[int64]float64 {
 	return sizes
 }
 
-// rest is which share of the documents is not in the sample. Errors are smaller by its root.
+// rest returns the share of documents that are not in the sample. Errors scale with its square
+// root.
 func (r *Report) rest() float64 {
 	if r.Documents <= 1 {
 		return 0
@@ -104,7 +106,7 @@ func (r *Report) rest() float64 {
 	return max(0, float64(r.Documents-r.Sampled())/float64(r.Documents-1))
 }
 
-// meanError is the Error of a mean, given the sum and the sum of squares.
+// meanError returns the Error of a mean, given the sum and the sum of squares.
 func (r *Report) meanError(sum, squares float64) float64 {
 	n := float64(r.count)
 	if n < 2 {
@@ -114,8 +116,8 @@ func (r *Report) meanError(sum, squares float64) float64 {
 	return sure * math.Sqrt(variance/n*r.rest())
 }
 
-// shareError is the Error of a share: the larger part of the interval of Wilson, which is not 0
-// where none or all of the sample have what is counted.
+// shareError returns the Error of a share: the larger side of the Wilson interval, which is not 0
+// even if the share in the sample is 0 or 1.
 func (r *Report) shareError(p float64) float64 {
 	rest := r.rest()
 	if rest == 0 || r.count == 0 {
@@ -128,7 +130,7 @@ func (r *Report) shareError(p float64) float64 {
 	return math.Abs(middle-p) + half
 }
 
-// Sureness says how many documents were searched for, and how sure the figures are.
+// Sureness says how many documents were searched for, and how precise the estimates are.
 func (r *Report) Sureness() string {
 	said := fmt.Sprintf("%s of %s searched for", quantity.Number(r.Sampled()), quantity.Count(r.Documents, "document"))
 	if r.rest() == 0 {
@@ -137,7 +139,7 @@ func (r *Report) Sureness() string {
 	return fmt.Sprintf("%s, drawn at random: a share is right within %.2g points in 19 of 20 samples, a small one more closely", said, 100*r.shareError(0.5))
 }
 
-// Percent is the estimate in percent, with its error if it has one.
+// Percent formats the estimate in percent, with its error if there is one.
 func (e Estimate) Percent() string {
 	if e.Error == 0 {
 		return fmt.Sprintf("%.1f %%", 100*e.Value)

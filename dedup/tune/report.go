@@ -11,49 +11,49 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// MaxDistance is the greatest distance of 64-bit fingerprints that is looked at, and MinScore the
+// MaxDistance is the greatest distance of 64-bit fingerprints that is examined, and MinScore the
 // least similarity.
 const (
 	MaxDistance = 16
 	MinScore    = 0.5
 )
 
-// bins are how many equal parts scores from MinScore to 1 fall into.
+// bins is the number of equal intervals between MinScore and 1.
 const bins = 10
 
-// edge is the least score of a bin; that of bin bins is 1.
+// edge returns the least score of a bin; edge(bins) is 1.
 func edge(bin int) float64 { return float64(10+bin) / 20 }
 
 func binOf(score float64) int {
-	b := int(math.Floor((score-MinScore)*2*bins + 1e-9)) // 0.8 is in the bin that begins there
+	b := int(math.Floor((score-MinScore)*2*bins + 1e-9)) // 0.8 belongs to the bin that starts there
 	return min(max(b, 0), bins-1)
 }
 
-// Match is a document like the one of the sample that it was found for.
+// Match is a document that resembles the sample document it was found for.
 type Match struct {
 	ID, Text string  // the Text may be ""
 	Distance int     // of fingerprints, in bits; -1 if there are none
-	Score    float64 // Jaccard similarity; negative: less than MinScore, or not known
+	Score    float64 // Jaccard similarity; negative: below MinScore, or unknown
 }
 
-// Pair is two documents, and how alike they are.
+// Pair is two documents with their similarity.
 type Pair struct {
 	A, B         string // IDs, A <= B
 	Score        float64
 	Distance     int
-	TextA, TextB string // "" if texts are not kept
+	TextA, TextB string // "" if texts are not stored
 }
 
-// Report is what the matches of a sample say. The zero Report is ready for use; the fields are set
-// before it is read, Scored before anything is added.
+// Report collects the matches of a sample. The zero Report is ready for use. Set the fields
+// before reading results, and Scored before adding anything.
 type Report struct {
 	Documents int64         // in the corpus
 	Scored    bool          // matches have scores: Jaccard similarities of the texts
-	Words     int           // of a fingerprint, 64 bits each; 0 is 1. Distances are counted in steps of that many bits
-	Nodes     []corpus.Node // of the sample, as they are numbered
+	Words     int           // in a fingerprint, 64 bits each; 0 is 1. A step of distance is that many bits
+	Nodes     []corpus.Node // nodes of the sample, by number
 
 	sample  []sampled
-	count   int64                      // documents of the sample
+	count   int64                      // documents in the sample
 	byScore [bins]float64              // pairs of a sampled document and any other
 	byBits  [MaxDistance + 1]float64   // the same, by distance
 	both    [MaxDistance + 1][bins]int // pairs at exactly that distance, in that bin
@@ -61,25 +61,25 @@ type Report struct {
 	far     [bins]int                  // pairs in that bin beyond MaxDistance
 }
 
-// sampled is a node of the sample, documents that are equal in what is compared, and how many
-// matches each of them has.
+// sampled is a node of the sample (documents with equal features), with the number of matches of
+// each of its documents.
 type sampled struct {
 	id, text string
 	count    int
 	within   [MaxDistance + 1]int32 // at exactly that distance
 	alike    [bins]int32
-	low      [bins]*Pair            // the one with the lowest score of each bin
-	high     [bins]*Pair            // the one with the highest
-	bits     [MaxDistance + 1]*Pair // one at that distance, the first by ID
-	symbols  bool                   // a match has the same words, and other symbols
+	low      [bins]*Pair            // by bin: the pair with the lowest score
+	high     [bins]*Pair            // by bin: the pair with the highest score
+	bits     [MaxDistance + 1]*Pair // by distance: a pair at that distance, the first by ID
+	symbols  bool                   // a match has the same words, but other symbols
 }
 
-// Examples is how many pairs at a threshold are shown.
+// Examples is the number of pairs to show at a threshold.
 const Examples = 10
 
-// Add adds a node of count documents to the sample, and returns its number for Found, which will be
-// given all documents that are like it, its own ones among them. words says that a document has a
-// score with itself.
+// Add adds a node of count documents to the sample, and returns its number for Found, which must
+// be called for all documents that resemble it, including its own. words says that a document has
+// a score with itself.
 func (r *Report) Add(id, text string, count int, words bool) (n int) {
 	r.sample = append(r.sample, sampled{id: id, text: text, count: count})
 	r.count += int64(count)
@@ -92,13 +92,13 @@ func (r *Report) Add(id, text string, count int, words bool) (n int) {
 	return n
 }
 
-// Sampled returns how many documents the sample has.
+// Sampled returns the number of documents in the sample.
 func (r *Report) Sampled() int64 { return r.count }
 
-// Bits returns how many bits some steps are.
+// Bits returns the number of bits in some steps.
 func (r *Report) Bits(steps int) int { return steps * max(r.Words, 1) }
 
-// steps returns the steps that a distance takes; -1 if there is none.
+// steps converts a distance in bits to steps, rounding up; -1 if there is no distance.
 func (r *Report) steps(distance int) int {
 	if distance < 0 {
 		return -1
@@ -107,7 +107,7 @@ func (r *Report) steps(distance int) int {
 	return (distance + words - 1) / words
 }
 
-// tally adds a match of each document of a node, or with -1 takes it away.
+// tally adds one match to each document of a node, or removes one if one is -1.
 func (r *Report) tally(s *sampled, m *Match, one int) (bin int, scored, near bool) {
 	n := one * s.count
 	if scored = r.Scored && m.Score >= MinScore; scored {
@@ -131,12 +131,12 @@ func (r *Report) tally(s *sampled, m *Match, one int) (bin int, scored, near boo
 	return bin, scored, near
 }
 
-// Found takes a match of node n of the sample. What it refers to may change afterwards.
+// Found adds a match of node n of the sample. The caller may reuse the memory of m.
 func (r *Report) Found(n int, m Match) {
 	s := &r.sample[n]
 	bin, scored, near := r.tally(s, &m, 1)
 	if m.ID == s.id || m.Text != "" && m.Text == s.text {
-		return // equal texts are no example of anything
+		return // equal texts are not useful as an example
 	}
 	p := Pair{A: s.id, B: m.ID, Score: m.Score, Distance: m.Distance, TextA: s.text, TextB: m.Text}
 	if p.A > p.B {
@@ -152,8 +152,8 @@ func (r *Report) Found(n int, m Match) {
 	}
 }
 
-// sameSymbols reports whether two texts of the same words differ in nothing but case, white space
-// and ordinary punctuation.
+// sameSymbols reports whether two texts with the same words differ only in case, white space and
+// ordinary punctuation.
 func sameSymbols(a, b string) bool {
 	symbols := func(text string) string {
 		return strings.Map(func(r rune) rune {
@@ -166,11 +166,11 @@ func sameSymbols(a, b string) bool {
 	return symbols(a) == symbols(b)
 }
 
-// ordinary are the marks of running text.
+// ordinary holds the punctuation of running text.
 const ordinary = ".,;:!?'\"()-–—‘’“”…"
 
-// Symbols returns how many documents of the sample have another one of the same words, but with
-// other symbols, such as operators.
+// Symbols returns how many documents of the sample have a match with the same words but other
+// symbols, such as operators.
 func (r *Report) Symbols() (n int64) {
 	for i := range r.sample {
 		if r.sample[i].symbols {
@@ -180,8 +180,8 @@ func (r *Report) Symbols() (n int64) {
 	return n
 }
 
-// Cut returns the share of the documents of the sample that have at least that many others close to
-// the threshold of dedup, on both sides.
+// Cut returns the share of the sample's documents with at least that many matches just below the
+// default threshold of dedup, and as many just above it.
 func (r *Report) Cut(least int) float64 {
 	var n int
 	for i := range r.sample {
@@ -192,7 +192,7 @@ func (r *Report) Cut(least int) float64 {
 	return float64(n) / float64(max(r.count, 1))
 }
 
-// Unmatched reports whether a node of the sample has nothing at the threshold that is proposed.
+// Unmatched reports whether a node of the sample has no match at the proposed threshold.
 func (r *Report) Unmatched(n int) bool {
 	for _, alike := range r.sample[n].alike[r.threshold():] {
 		if alike > 0 {
@@ -202,16 +202,16 @@ func (r *Report) Unmatched(n int) bool {
 	return true
 }
 
-// Criterion is what a threshold finds in the corpus: fingerprints within K bits, or scores from T
-// on.
+// Criterion estimates the results of a threshold in the corpus: fingerprints within K bits, or
+// scores from T up.
 type Criterion struct {
-	Share   Estimate // of the documents, that have a match
+	Share   Estimate // share of documents with a match
 	Pairs   Estimate
-	Removes Estimate // of the documents, about the share that it would remove
-	Example *Pair    // the least similar pair that meets it, nil if there is none
+	Removes Estimate // approximate share of documents that it would remove
+	Example *Pair    // the least similar matching pair, nil if there is none
 }
 
-// Near returns what fingerprints within k bits find.
+// Near returns the estimates for fingerprints within k bits.
 func (r *Report) Near(k int) Criterion {
 	c := r.criterion(func(s *sampled) (n int64) {
 		for _, within := range s.within[:k+1] {
@@ -227,7 +227,8 @@ func (r *Report) Near(k int) Criterion {
 	return c
 }
 
-// Alike returns what scores from t on find, t being a multiple of 0.05 from MinScore on.
+// Alike returns the estimates for scores from t up; t must be a multiple of 0.05, at least
+// MinScore.
 func (r *Report) Alike(t float64) Criterion {
 	bin := binOf(t)
 	c := r.criterion(func(s *sampled) (n int64) {
@@ -244,8 +245,8 @@ func (r *Report) Alike(t float64) Criterion {
 	return c
 }
 
-// first makes *of p if p comes before it, or if it is nil. Pairs that are kept have strings of
-// their own, which are as much of the texts as is shown.
+// first sets *of to a copy of p if *of is nil or p comes before it. The copy has its own strings,
+// only as much of the texts as is shown.
 func first(of **Pair, p *Pair, compare func(x, y *Pair) int) {
 	if p == nil || *of != nil && compare(p, *of) >= 0 {
 		return
@@ -265,8 +266,8 @@ func fromHighest(x, y *Pair) int { return cmp.Or(cmp.Compare(y.Score, x.Score), 
 // byIDs orders pairs by their IDs.
 func byIDs(x, y *Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) }
 
-// excerpts returns as much of two texts as is shown, in memory of its own: of long ones what
-// follows where they begin to differ.
+// excerpts returns as much of two texts as is shown, in new memory. For long texts this starts
+// where they begin to differ.
 func excerpts(x, y string) (string, string) {
 	const most = 2000 // bytes
 	if max(len(x), len(y)) > most {
@@ -281,14 +282,14 @@ func excerpts(x, y string) (string, string) {
 	return cut(x), cut(y)
 }
 
-// usual is the threshold of dedup without flags.
+// usual is the bin of dedup's default threshold.
 const usual = 6 // the bin from 0.8 on
 
-// Threshold returns the similarity that is proposed where there are scores.
+// Threshold returns the proposed similarity, if there are scores.
 func (r *Report) Threshold() float64 { return edge(r.threshold()) }
 
-// threshold returns the bin whose lower edge is proposed as threshold: that of 0.8, unless at
-// another one from 0.7 to 0.9 there are less than half as many pairs on both sides.
+// threshold returns the bin whose lower edge is proposed as threshold: 0.8, unless another edge
+// from 0.7 to 0.9 has less than half as many pairs in the two bins around it.
 func (r *Report) threshold() int {
 	at := func(bin int) float64 { return r.byScore[bin-1] + r.byScore[bin] }
 	best := usual
@@ -303,8 +304,8 @@ func (r *Report) threshold() int {
 	return usual
 }
 
-// Distance returns the distance in steps that is proposed where there are no scores: the greatest
-// one up to 10 at which at most 1 % of the pairs are by chance.
+// Distance returns the proposed distance in steps, if there are no scores: the greatest one up to
+// 10 with at most 1 % accidental pairs.
 func (r *Report) Distance() int {
 	best, pairs := 0, 0.0
 	for k := range 11 {
@@ -316,9 +317,9 @@ func (r *Report) Distance() int {
 	return best
 }
 
-// Boundary returns the pairs on both sides of the proposed threshold, in the order of their scores.
-// With no scores they are those at distance k and one more. No document and no text is in two of
-// them.
+// Boundary returns the pairs just below and above the proposed threshold, in the order of their
+// scores. Without scores it returns pairs at distance k and k+1. No document or text appears in
+// two pairs.
 func (r *Report) Boundary(k int) []*Pair {
 	var below, above []*Pair
 	used := map[string]bool{}
@@ -359,8 +360,8 @@ func (r *Report) Boundary(k int) []*Pair {
 	return all
 }
 
-// Relation returns the share of the pairs within k steps that are at least as similar as the
-// threshold, and the share of the pairs as similar as that which are within k steps; NaN of none.
+// Relation returns two shares: of the pairs within k steps, those at or above the threshold, and
+// of the pairs at or above the threshold, those within k steps; NaN if there are none.
 func (r *Report) Relation(k int) (precise, complete float64) {
 	t := r.threshold()
 	var within, alike, all float64
@@ -386,7 +387,8 @@ func (r *Report) Relation(k int) (precise, complete float64) {
 	return alike / within, alike / all
 }
 
-// FromDifference leaves out what two texts begin with, except for a few words before they differ.
+// FromDifference drops the common beginning of two texts, except for a few words before they
+// differ.
 func FromDifference(x, y string) (string, string) {
 	const before = 20 // bytes
 	n := 0
@@ -403,8 +405,8 @@ func FromDifference(x, y string) (string, string) {
 	return "…" + x[from:], "…" + y[from:]
 }
 
-// Brevity says what finds more of the documents of the sample if they are too short for shingles of
-// words, else "", and how many documents there are.
+// Brevity returns advice if the sample's documents are too short for shingles of words, else "",
+// and the number of documents.
 func (r *Report) Brevity(of features.Spec) (advice string, n int) {
 	var few corpus.Brevity
 	for _, node := range r.Nodes {

@@ -11,14 +11,14 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// Documents are those of a file or of a database, which are read twice: a sample of them is drawn,
-// and all of them are compared with it.
+// Documents are the documents of a file or a database. They are read twice: first to draw a
+// sample, then to compare them with it.
 type Documents struct {
 	Params features.Params
 	Each   func(stage string, f func(*engine.Doc) error) error
 }
 
-// Compare compares all documents, of which there are n, with those of a sample in random order.
+// Compare compares all n documents with those of a sample, which are in random order.
 func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory int64) (*Report, error) {
 	s := corpus.NewSearch(of.Params, drawn, corpus.SearchOptions{
 		Within: MaxDistance, Least: MinScore, Memory: memory, Documents: n,
@@ -56,8 +56,9 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 	return report, err
 }
 
-// Draw draws a sample, in random order, and counts the documents. Every document is in it with the
-// same probability. It has at most most documents, whose IDs and texts take at most room bytes.
+// Draw draws a sample, in random order, and counts the documents. All documents have the same
+// probability of being in it. It has at most most documents, whose IDs and texts use at most room
+// bytes.
 func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n int64, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	size := func(d *engine.Doc) int64 { return int64(len(d.ID) + len(d.Text)) }

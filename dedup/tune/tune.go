@@ -1,11 +1,11 @@
-// Package tune says what each threshold would find in a corpus, by the matches of a sample of its
-// documents: a distribution of their similarities, what each threshold would remove, how distances
-// and similarities relate, and pairs to look at.
+// Package tune estimates, from the matches of a sample of a corpus, what each threshold would
+// find: the distribution of similarities, how much each threshold would remove, how distances
+// relate to similarities, and example pairs.
 //
-//	tune.go      a run, on files or a database
-//	sample.go    the sample, and what is like it
-//	report.go    the matches of the sample, and the pairs at a threshold
-//	estimate.go  what they say of all documents, and how sure it is
+//	tune.go      a run on files or a database
+//	sample.go    the sample, and the search for its matches
+//	report.go    the matches, and the pairs at a threshold
+//	estimate.go  estimates for all documents, with their errors
 package tune
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// Options say how large the sample is, and what is read and compared.
+// Options are the options of Run.
 type Options struct {
 	Sample  int64  // documents
-	Seed    uint64 // another number draws other documents
-	Memory  int64  // bytes; as many documents are searched for as have room in half of it
+	Seed    uint64 // another seed draws other documents
+	Memory  int64  // bytes; half of it limits the number of documents that are searched for
 	Read    records.Options
-	Params  features.Params // what of documents is compared
-	Rejects *inputs.Rejects // of what is no record
+	Params  features.Params // what to compare in documents
+	Rejects *inputs.Rejects // receives input that is not a record
 }
 
-// Run draws a sample of the documents, and compares all with it. It reads them twice.
+// Run draws a sample of the documents, and compares all documents with it. It reads them twice.
 func Run(ctx context.Context, env *inputs.Env, src *inputs.Sources, o Options) (*Report, error) {
-	rejects := o.Rejects // of the first pass
+	rejects := o.Rejects // only for the first pass
 	of := Documents{o.Params, func(stage string, f func(*engine.Doc) error) error {
 		r := inputs.Reading{Stage: stage, Options: o.Read, Rejects: rejects, Record: func(_ records.Source, rec *records.Record) error { return f(&rec.Doc) }}
 		rejects = nil

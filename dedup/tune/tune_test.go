@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// add adds a document to a report, with matches, of which it is one itself.
+// add adds a document to a report, with its matches, including itself.
 func add(r *Report, id string, matches ...Match) {
 	itself := Match{ID: id, Score: -1}
 	if r.Scored {
@@ -21,7 +21,7 @@ func add(r *Report, id string, matches ...Match) {
 	}
 }
 
-// sample returns a report on random matches, and all pairs of it.
+// sample returns a report on random matches, and all its pairs.
 func sample(scored bool) (*Report, map[Pair]bool) {
 	r := rand.New(rand.NewPCG(31, 32))
 	report := &Report{Documents: 500, Scored: scored}
@@ -45,7 +45,7 @@ func sample(scored bool) (*Report, map[Pair]bool) {
 	return report, pairs
 }
 
-// TestReport compares figures with those of all pairs.
+// TestReport compares the estimates with counts over all pairs.
 func TestReport(t *testing.T) {
 	r, pairs := sample(true)
 	for b := range bins {
@@ -98,8 +98,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestNodes: documents that are equal in what is compared count as several, and are none of the
-// examples; nor is a text that is in another pair already.
+// TestNodes checks that documents with equal features count separately and never appear as
+// examples, and that no text appears in two examples.
 func TestNodes(t *testing.T) {
 	r := &Report{Documents: 1000, Scored: true}
 	n := r.Add("a", "hello there", 500, true)
@@ -118,7 +118,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestCut: a document counts if many others are on both sides of 0.8.
+// TestCut checks that a document counts if it has many matches on both sides of 0.8.
 func TestCut(t *testing.T) {
 	r := &Report{Scored: true}
 	for _, c := range []struct{ above, below, far int }{{10, 10, 0}, {12, 30, 3}, {10, 9, 50}, {0, 0, 90}} {
@@ -134,7 +134,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestSymbols: words are the same, operators are not.
+// TestSymbols compares texts with equal words and different symbols.
 func TestSymbols(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -151,7 +151,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// TestExcerpts: of long texts what follows where they begin to differ is shown.
+// TestExcerpts checks that excerpts of long texts start where they begin to differ.
 func TestExcerpts(t *testing.T) {
 	long := strings.Repeat("the same words ", 1000)
 	a, b := excerpts(long+"and one", long+"and two")
@@ -163,7 +163,7 @@ func TestExcerpts(t *testing.T) {
 	}
 }
 
-// TestThreshold proposes 0.8, or a threshold that far fewer pairs are near.
+// TestThreshold proposes 0.8, unless far fewer pairs are near another threshold.
 func TestThreshold(t *testing.T) {
 	for want, counts := range map[float64][bins]float64{
 		0.8:  {9, 9, 9, 9, 9, 9, 9, 9, 9, 9},
@@ -180,8 +180,8 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// TestEstimates draws samples of a corpus with large and small clusters: the errors that are stated
-// are kept to by about 19 of 20, and there are none of all documents.
+// TestEstimates draws samples of a corpus with large and small clusters: about 19 of 20 are
+// within the stated errors, and a sample of all documents has no error.
 func TestEstimates(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	var degrees []int // matches of each document

@@ -1,5 +1,5 @@
-// Command near is the Go API in one page: it opens a database, stores documents, and asks what is
-// like them.
+// Command near shows the Go API on one page: it opens a database, stores documents, and finds
+// similar ones.
 package main
 
 import (
@@ -38,7 +38,7 @@ func run() error {
 		return err
 	}
 
-	// Store only what is new: the check and the write are one atomic step.
+	// Store only new documents: the check and the write are one atomic step.
 	m, stored, err := db.PutNovel(ctx, engine.Doc{ID: "b", Text: text + "!"}, engine.Near(3))
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func run() error {
 
 	// Search by fingerprint.
 	words, _ := db.Hash("permission is hereby granted free of charge to any person obtaining a copy of this Software")
-	fp := words[0] // of 64 bits
+	fp := words[0] // a fingerprint of 64 bits
 	for m, err := range db.Near(ctx, fp, 6) {
 		if err != nil {
 			return err

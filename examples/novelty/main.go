@@ -1,17 +1,18 @@
-// Command novelty is an HTTP service that admits only documents that are new:
+// Command novelty is an HTTP service that admits only new documents:
 //
 //	novelty -db feed.simdb -addr localhost:8080 -jaccard 0.8 -ttl 48h
 //
-//	POST /documents         {"id":"a","text":"...", ...}: 201 stored, or 409 with what it is like;
-//	                        a document with an id that is stored replaces the stored one
+//	POST /documents         {"id":"a","text":"...", ...}: 201 stored, or 409 with the most similar
+//	                        document; a document with a stored id replaces the stored one
 //	GET /documents/{id}     the document, or 404
 //	DELETE /documents/{id}  204, or 404
-//	POST /similar?limit=10  {"text":"..."}: a list of what is like it
+//	POST /similar?limit=10  {"text":"..."}: a list of similar documents
 //	GET /healthz            200
 //	GET /debug/vars         metrics: the database, requests and their time
 //
-// It stops on SIGINT and SIGTERM: no request is taken any more, those that run end, and the
-// database is closed. A second signal ends it at once. What was answered is durable in any case.
+// It stops on SIGINT and SIGTERM: it accepts no more requests, completes those in progress, and
+// closes the database. A second signal ends it at once. Every answered write is durable in any
+// case.
 package main
 
 import (
@@ -34,11 +35,11 @@ import (
 )
 
 const (
-	maxBody   = 16 << 20         // bytes of a request
-	stopAfter = 10 * time.Second // requests that take longer are ended when the service stops
+	maxBody   = 16 << 20         // bytes in a request
+	stopAfter = 10 * time.Second // when the service stops, longer requests are cut off
 )
 
-// slowest is how long a client may take to send a request.
+// slowest is the longest time that a client may need to send a request.
 var slowest = time.Minute
 
 func main() {
@@ -119,7 +120,7 @@ func newService(db *engine.DB, by engine.Criterion) http.Handler {
 	return mux
 }
 
-// answer calls f, counts the request and its time, and turns an error into an answer.
+// answer calls f, counts the request and its time, and converts an error to a response.
 func (s *service) answer(pattern string, f func(http.ResponseWriter, *http.Request) error, w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -133,7 +134,7 @@ func (s *service) answer(pattern string, f func(http.ResponseWriter, *http.Reque
 	reply(w, statusOf(err), map[string]string{"error": err.Error()})
 }
 
-// errRequest is a request that makes no sense.
+// errRequest is the error for an invalid request.
 var errRequest = errors.New("not as expected")
 
 func statusOf(err error) int {
@@ -158,13 +159,13 @@ func reply(w http.ResponseWriter, status int, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// match is a document that is found.
+// match is a document that was found.
 type match struct {
 	ID    string  `json:"id"`
 	Score float64 `json:"score"`
 }
 
-// document reads the document of a request: id and text; what else there is are its fields.
+// document reads the document of a request: its id and text; everything else becomes its fields.
 func document(r *http.Request) (d engine.Doc, err error) {
 	var all map[string]json.RawMessage
 	body, err := io.ReadAll(r.Body)
@@ -188,7 +189,8 @@ func document(r *http.Request) (d engine.Doc, err error) {
 	return d, err
 }
 
-// put stores a document that is like no other. The check and the write are one step.
+// put stores a document unless it is similar to another one. The check and the write are one
+// step.
 func (s *service) put(w http.ResponseWriter, r *http.Request) error {
 	d, err := document(r)
 	if err != nil {
@@ -220,7 +222,7 @@ func (s *service) remove(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// similar lists what is like a text, the most similar first.
+// similar lists the documents that are similar to a text, the most similar first.
 func (s *service) similar(w http.ResponseWriter, r *http.Request) error {
 	d, err := document(r)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 
 const text = "permission is hereby granted free of charge to any person obtaining a copy of this software"
 
-// start starts the service and returns a function that makes requests, and one that stops it and
-// returns what run has.
+// start starts the service and returns a function that makes requests, and one that stops the
+// service and returns the error of run.
 func start(t *testing.T, path string) (ask func(method, path string, body string) (int, string), stop func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	addr, ended := make(chan string, 1), make(chan error, 1)
@@ -99,7 +99,7 @@ func TestService(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	ask, stop = start(t, path) // what was stored is there
+	ask, stop = start(t, path) // stored documents are still there
 	if status, _ := ask("GET", "/documents/a", ""); status != 200 {
 		t.Errorf("after a restart: %d", status)
 	}
@@ -108,7 +108,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// Of many near-duplicates that come at once, one is stored.
+// TestAtOnce checks that one of many concurrent near-duplicates is stored.
 func TestAtOnce(t *testing.T) {
 	ask, stop := start(t, filepath.Join(t.TempDir(), "x.simdb"))
 	var wait sync.WaitGroup
@@ -131,7 +131,8 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// A request whose body is still coming when the service is stopped is answered.
+// TestStop checks that a request is answered if its body is still arriving when the service is
+// stopped.
 func TestStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -164,7 +165,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A client that does not send its request to the end is answered nevertheless.
+// TestSlow checks that a client that never completes its request gets an answer.
 func TestSlow(t *testing.T) {
 	defer func(d time.Duration) { slowest = d }(slowest)
 	slowest = 50 * time.Millisecond

@@ -1,5 +1,5 @@
-// Command unique prints the lines of its input without those that are nearly equal to an earlier
-// one.
+// Command unique prints the lines of its input, except for lines that are nearly equal to an
+// earlier one.
 package main
 
 import (

@@ -2,16 +2,17 @@ package collection
 
 import "github.com/simdb/simdb/internal/selfjoin"
 
-// Classes are items that are joined as one, as they are equal: of one fingerprint, set or text.
+// Classes are items that are joined as one, as they have equal fingerprints, sets or texts.
 type Classes struct {
 	N     int
-	Items []uint32 // those of a class together; nil: all, in their order
-	First []uint32 // of each class: where it begins among Items, and then where the last one ends; nil: each is one item
-	Of    []uint32 // of each item: its class; nil if pairs of one class are given class by class, else they are by item
+	Items []uint32 // items, grouped by class; nil: all items in their order
+	First []uint32 // by class: its start in Items, followed by the end of the last class; nil: each class is one item
+	Of    []uint32 // by item: its class; nil if pairs within a class are yielded class by class, else they are yielded by item
 }
 
-// ClassesOf returns the classes of items, given a number for each, below n, that equal ones have in
-// common. Classes are numbered by their first items. It changes the numbers to those of classes.
+// ClassesOf returns the classes of items, given a number below n for each, which equal items
+// share. Classes are numbered in the order of their first items. ClassesOf replaces the numbers
+// by those of the classes.
 func ClassesOf(numbers []uint32, n int) Classes {
 	renumbered, c := make([]uint32, n), Classes{Of: numbers} // numbers of classes + 1
 	for i, number := range numbers {
@@ -30,10 +31,10 @@ func ClassesOf(numbers []uint32, n int) Classes {
 	return c
 }
 
-// A Span is places among Classes.Items: from Lo on, and before Hi.
+// A Span is a range of places in Classes.Items, from Lo up to Hi.
 type Span struct{ Lo, Hi uint32 }
 
-// Len returns how many places there are.
+// Len returns the number of places.
 func (s Span) Len() int { return int(s.Hi - s.Lo) }
 
 // Span returns the places of a class.

@@ -8,19 +8,19 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Clusters are those of two or more items, in order: the largest first, of equally large ones that
-// with the first key of a keeper. K is what items are ordered by: a rank, or an ID.
+// Clusters are the clusters of two or more items, ordered by decreasing size, then by the
+// keeper's key. K is the type of the keys that order items: ranks or IDs.
 type Clusters[K any] struct {
-	units    Classes  // which share a keeper
-	best     []uint32 // of each unit: the preferred one of its items; nil: each is one
-	keeper   []uint32 // of each unit
+	units    Classes  // items that share a keeper
+	best     []uint32 // by unit: the preferred item; nil: each unit is one item
+	keeper   []uint32 // by unit
 	key      func(item uint32) (K, error)
 	compare  func(a, b K) int
-	byKeeper []uint32 // units, those of a cluster together
+	byKeeper []uint32 // units, grouped by cluster
 	all      []cluster[K]
 }
 
-// A cluster is the units byKeeper[from:to], which have size items.
+// A cluster is the units byKeeper[from:to], which have size items in total.
 type cluster[K any] struct {
 	from, to uint32
 	size     uint32
@@ -31,15 +31,15 @@ type cluster[K any] struct {
 type Member[K any] struct {
 	Item, Unit uint32
 	Keeper     uint32 // unit of the keeper
-	Keep       bool   // it is the keeper
+	Keep       bool   // the item is the keeper
 	Key        K
 }
 
-// Collect puts units of items with the same keeper together, and orders the clusters. best is the
-// preferred item of each unit, nil where these are one item each.
+// Collect groups units of items by their keepers, and sorts the clusters. best is the preferred
+// item of each unit, nil if each unit is one item.
 func Collect[K any](ctx context.Context, c *Collection, units Classes, best, keeper []uint32, key func(item uint32) (K, error), compare func(a, b K) int) (*Clusters[K], error) {
 	c.sorting()
-	next := make([]uint32, len(keeper)+1) // a counting sort: where the next unit of a keeper goes
+	next := make([]uint32, len(keeper)+1) // a counting sort: by keeper, the position of its next unit
 	for _, k := range keeper {
 		next[k+1]++
 	}
@@ -78,11 +78,11 @@ func (c *Clusters[K]) bestOf(unit uint32) uint32 {
 	return c.best[unit]
 }
 
-// Len returns how many clusters there are.
+// Len returns the number of clusters.
 func (c *Clusters[K]) Len() int { return len(c.all) }
 
-// Append appends the members of a cluster, by its number from 0, to an empty slice: the keeper first,
-// then by key.
+// Append appends the members of cluster n, counted from 0, to an empty slice: the keeper first,
+// then the others by key.
 func (c *Clusters[K]) Append(ctx context.Context, members []Member[K], n int) ([]Member[K], error) {
 	cl := c.all[n]
 	members = slices.Grow(members, int(cl.size))

@@ -1,14 +1,14 @@
-// Package collection joins items with each other: it finds all pairs of items that match, and forms
-// clusters of them. Whoever has the items, a view of a database or documents of files, gathers what
-// they are compared by; everything from there to ordered rows is here.
+// Package collection joins items with each other: it finds all pairs of matching items, and forms
+// clusters. Its callers, a view of a database or documents of files, provide the features to
+// compare; this package does everything from there to ordered rows.
 //
 //	classes.go     items that are joined as one
-//	groups.go      which items may match: those of two groups, or of one
-//	pairs.go       pairs as they are found, and how many they are
-//	sorted.go      pairs in order: the best match first, then by the ranks of the two items
+//	groups.go      which items may match: across groups, or within one
+//	pairs.go       pairs in the order in which they are found, and their number
+//	sorted.go      pairs ordered by similarity, then by the ranks of the two items
 //	prints.go      stars and components by fingerprints
-//	keepers.go     stars and components by either
-//	clusters.go    clusters in order: the largest first
+//	keepers.go     stars and components by fingerprints or sets
+//	clusters.go    clusters ordered by decreasing size
 package collection
 
 import (
@@ -18,21 +18,21 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// A Collection is items, by number, and what they are compared by: fingerprints, or with Sets sets.
+// A Collection is items, identified by number, with their fingerprints, or with Sets their sets.
 type Collection struct {
-	Items   int     // how many there are
-	Classes Classes // of items that are joined as one; stars don't look at them
+	Items   int     // number of items
+	Classes Classes // items that are joined as one; stars ignore them
 	Groups  *Groups // which items may match; nil: any two
 
 	Prints selfjoin.Columns    // of classes, ascending and distinct
-	Docs   *selfjoin.Documents // of each class: its numbers in Prints; nil: class c has number c
-	K      int                 // bits that those of a match may differ in
+	Docs   *selfjoin.Documents // by class: its numbers in Prints; nil: class c has number c
+	K      int                 // greatest distance of a match in bits
 
-	Sets  func(items []uint32) (*Sets, error)                   // those of some items, in their order; nil: of all
-	T     float64                                               // the least score of a match
-	Equal func(a, b uint32) (score float64, ok bool, err error) // of two items of a class; nil: 1
+	Sets  func(items []uint32) (*Sets, error)                   // returns the sets of some items, in their order; nil: of all items
+	T     float64                                               // least score of a match
+	Equal func(a, b uint32) (score float64, ok bool, err error) // compares two items of a class; nil: the score is 1
 
-	// Rank returns ranks for items that are in pairs, which are below a number.
+	// Rank ranks the items that are in pairs; n is above all ranks.
 	Rank   func(ctx context.Context, in ItemSet) (of func(item uint32) uint32, n int, err error)
 	Report func(stage string, done, total int64) // may be nil
 }
@@ -40,9 +40,9 @@ type Collection struct {
 // Sets are sets of items.
 type Sets struct {
 	*setjoin.Sets
-	Of      []uint32        // of each set: the item; nil: set i is that of item i
-	Options setjoin.Options // of joins
-	// Compare returns the scores of sets with others.
+	Of      []uint32        // by set: its item; nil: set i belongs to item i
+	Options setjoin.Options // for joins
+	// Compare returns the score of each set with its partner.
 	Compare func(ctx context.Context, partner []uint32) ([]float64, error)
 }
 
@@ -54,8 +54,8 @@ func (s *Sets) item(set int) uint32 {
 	return s.Of[set]
 }
 
-// progress returns what a join reports to. What it counts is its own affair, documents times passes:
-// the share of it that is done is told as documents.
+// progress returns the progress function of a join. Joins count documents times passes, or other
+// units; progress reports the share that is done as documents.
 func (c *Collection) progress() func(done, total int64) {
 	if c.Report == nil {
 		return nil
@@ -66,7 +66,7 @@ func (c *Collection) progress() func(done, total int64) {
 	}
 }
 
-// sorting reports that pairs or clusters are sorted, of which nothing can be counted.
+// sorting reports that pairs or clusters are being sorted, which has no count.
 func (c *Collection) sorting() {
 	if c.Report != nil {
 		c.Report("sort", 0, 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// random returns a collection of items of few different fingerprints, or sets of those bits, and the
-// match of two items, false if they do not match.
+// random returns a collection of items with few distinct fingerprints, or with sets of their
+// bits, and a function that matches two items; it returns false if they do not match.
 func random(t *testing.T, r *rand.Rand, sets bool, groups *Groups, most int) (*Collection, func(a, b uint32) (float64, bool)) {
 	fps := make([]uint64, r.IntN(60))
 	for i := range fps {
@@ -82,8 +82,8 @@ func random(t *testing.T, r *rand.Rand, sets bool, groups *Groups, most int) (*C
 	}
 }
 
-// TestPairs compares pairs, how many they are, and components with the plain ways: of any items, of
-// those of one group, and of those of two.
+// TestPairs compares pairs, their number, and components with brute force: for any items, for
+// items of one group, and for items of different groups.
 func TestPairs(t *testing.T) {
 	for seed := range uint64(240) {
 		r, sets := rand.New(rand.NewPCG(seed, 3)), seed%2 > 0
@@ -125,7 +125,7 @@ func TestPairs(t *testing.T) {
 		if _, err := c.Pairs(t.Context(), 1, func() error { return errMany }); len(want) > 1 && err != errMany {
 			t.Fatalf("seed %d: %d pairs fit into a byte: %v", seed, len(want), err)
 		}
-		if !sets && groups == nil { // a clustering of classes, which View and Corpus are tested by
+		if !sets && groups == nil { // clusters of classes, which the tests of View and Corpus cover
 			continue
 		}
 		order := make([]uint32, c.Items)
@@ -141,7 +141,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// checkClusters compares the order of clusters with the plain way.
+// checkClusters compares the order of clusters with brute force.
 func checkClusters(t *testing.T, what string, c *Collection, keeper []uint32, rank func(item uint32) uint32) {
 	found, err := Collect(t.Context(), c, Classes{N: c.Items}, nil, keeper, func(item uint32) (uint32, error) { return rank(item), nil }, cmp.Compare)
 	var got, want []uint32

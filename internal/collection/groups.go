@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// Groups say which items may match: those of two groups, with Across, or those of one. With nil
-// Groups any two may.
+// Groups limit matches: with Across, two items match only if their groups differ, otherwise only
+// if they are equal. With nil Groups, any two items may match.
 type Groups struct {
 	Of     []uint32 // by item
 	Across bool
@@ -21,7 +21,7 @@ type Groups struct {
 // Accept reports whether two items may match.
 func (g *Groups) Accept(a, b uint32) bool { return g == nil || (g.Of[a] != g.Of[b]) == g.Across }
 
-// Apart returns what keeps apart items that must not match. Group is that of Apart.
+// Apart adds the restrictions of the groups to a.
 func (g *Groups) Apart(a selfjoin.Apart) selfjoin.Apart {
 	if g != nil && !g.Across {
 		a.Within = func(n uint32) uint32 { return g.Of[n] }
@@ -29,8 +29,8 @@ func (g *Groups) Apart(a selfjoin.Apart) selfjoin.Apart {
 	return a
 }
 
-// Salt returns a number for the group of the item that was added last, 0 if items of two groups may
-// match. Features that are combined with it are equal within groups alone.
+// Salt returns a number for the group of the last item added, 0 if items of two groups may match.
+// Features that are combined with it are only equal within a group.
 func (g *Groups) Salt() uint64 {
 	if g == nil || g.Across {
 		return 0
@@ -38,14 +38,14 @@ func (g *Groups) Salt() uint64 {
 	return xxh3.Hash(binary.LittleEndian.AppendUint32(nil, g.Of[len(g.Of)-1])) | 1
 }
 
-// Sort puts items that are equal into the order of their groups.
+// Sort sorts equal items by their groups.
 func (g *Groups) Sort(items []uint32) {
 	if g != nil && len(items) > 1 {
 		slices.SortFunc(items, func(a, b uint32) int { return cmp.Or(cmp.Compare(g.Of[a], g.Of[b]), cmp.Compare(a, b)) })
 	}
 }
 
-// span returns where the items of a group are in a sorted span.
+// span returns the places of a group's items in a sorted span.
 func (g *Groups) span(items []uint32, s Span, group uint32) Span {
 	find := func(lo uint32, after func(of uint32) bool) uint32 {
 		return lo + uint32(sort.Search(int(s.Hi-lo), func(i int) bool { return after(g.Of[items[lo+uint32(i)]]) }))
@@ -54,8 +54,8 @@ func (g *Groups) span(items []uint32, s Span, group uint32) Span {
 	return Span{lo, find(lo, func(of uint32) bool { return of > group })}
 }
 
-// none reports whether no item of a class may match one of another, or of its own if that is empty:
-// it may say no of some of which that is so.
+// none reports whether no item of class a may match an item of class b, or of a itself if b is
+// empty. It may return false although none may match.
 func (g *Groups) none(items []uint32, a, b Span) bool {
 	if g == nil {
 		return false
@@ -70,8 +70,8 @@ func (g *Groups) none(items []uint32, a, b Span) bool {
 	return (of(a.Lo) != of(b.Lo)) != g.Across
 }
 
-// split calls emit for the parts of two classes, each sorted, of which any two items match, or with
-// an empty span for those of one class, until it returns false. With b empty, so may be that of emit.
+// split calls emit, until it returns false, for parts of two sorted classes of which any two
+// items match. If b is empty, it splits a, and emits an empty span for the pairs within a part.
 func (g *Groups) split(items []uint32, a, b Span, emit func(a, b Span) bool) bool {
 	if g == nil {
 		return emit(a, b)
@@ -85,7 +85,7 @@ func (g *Groups) split(items []uint32, a, b Span, emit func(a, b Span) bool) boo
 		part, others := g.span(items, Span{from, a.Hi}, group), [2]Span{}
 		switch {
 		case g.Across && same:
-			others[0] = Span{part.Hi, a.Hi} // those of the groups before have had this one
+			others[0] = Span{part.Hi, a.Hi} // earlier groups have included this one
 		case g.Across:
 			equal := g.span(items, b, group)
 			others = [2]Span{{b.Lo, equal.Lo}, {equal.Hi, b.Hi}}
@@ -104,9 +104,9 @@ func (g *Groups) split(items []uint32, a, b Span, emit func(a, b Span) bool) boo
 	return true
 }
 
-// unite connects the items of two classes that match, each sorted, or of one if the other is empty.
-// All that has been connected before must have been by the same Groups: then of a class, or within
-// groups of a part of one, all items are connected or none.
+// unite connects the matching items of two sorted classes, or of one if the other is empty. All
+// earlier connections must use the same Groups: then within a class, or within a group of it,
+// either all items are connected or none.
 func (g *Groups) unite(forest *selfjoin.Forest, items []uint32, a, b Span) {
 	chain := func(s Span) {
 		if s.Len() == 0 || forest.Root(items[s.Lo]) == forest.Root(items[s.Hi-1]) {
@@ -127,7 +127,7 @@ func (g *Groups) unite(forest *selfjoin.Forest, items []uint32, a, b Span) {
 	switch {
 	case !g.Across:
 		g.split(items, a, b, join)
-	case !g.none(items, a, b): // an item of each matches all of the other, or both have several groups
+	case !g.none(items, a, b): // an item of each class matches the whole other class, or both have several groups
 		join(a, b)
 	}
 }

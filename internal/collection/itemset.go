@@ -5,7 +5,7 @@ import "math/bits"
 // An ItemSet is a set of items that numbers its members in order: a bitmap with counts.
 type ItemSet []struct {
 	in     uint64 // a bit for each of 64 items
-	before uint32 // members in the words before; set by Count
+	before uint32 // members in earlier words; set by Count
 }
 
 // NewItemSet returns an empty set of the items below n.
@@ -14,7 +14,7 @@ func NewItemSet(n int) ItemSet { return make(ItemSet, (n+63)/64) }
 // Add adds an item.
 func (s ItemSet) Add(i uint32) { s[i/64].in |= 1 << (i % 64) }
 
-// Count returns the number of members, and makes Number work.
+// Count returns the number of members, and prepares Number.
 func (s ItemSet) Count() (n int) {
 	for w := range s {
 		s[w].before = uint32(n)
@@ -23,7 +23,7 @@ func (s ItemSet) Count() (n int) {
 	return n
 }
 
-// Number returns how many members are less than member i.
+// Number returns the number of members below member i.
 func (s ItemSet) Number(i uint32) uint32 {
 	w := &s[i/64]
 	return w.before + uint32(bits.OnesCount64(w.in&(1<<(i%64)-1)))

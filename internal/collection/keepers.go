@@ -8,19 +8,19 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// A Clustering says how items become clusters, each with a keeper. The items are those of a
-// collection, or, where a View joins fingerprints, its classes.
+// A Clustering describes how to form clusters of items, each with a keeper. The items are those
+// of a collection, or its classes when a View joins fingerprints.
 type Clustering struct {
 	*Collection
-	Components bool                         // else stars
-	Order      []uint32                     // of preference; nil: that of numbers
-	Apart      *selfjoin.Apart              // which may join which; nil: any may join any
-	Near       func(order []uint32) *Prints // by fingerprints
-	Same       []uint32                     // by sets in stars: setjoin.Options.Same
+	Components bool                         // otherwise stars
+	Order      []uint32                     // of preference; nil: by number
+	Apart      *selfjoin.Apart              // which items may join which; nil: any
+	Near       func(order []uint32) *Prints // for fingerprints
+	Same       []uint32                     // for stars by sets: setjoin.Options.Same
 }
 
-// Keepers returns the keeper of each item. By sets that have Compare it also returns the score of each
-// item with its keeper.
+// Keepers returns the keeper of each item. For sets with Compare it also returns the score of
+// each item with its keeper.
 func (c *Clustering) Keepers(ctx context.Context) (keeper []uint32, scores []float64, err error) {
 	near := selfjoin.Options{Progress: c.progress()}
 	switch {
@@ -38,8 +38,8 @@ func (c *Clustering) Keepers(ctx context.Context) (keeper []uint32, scores []flo
 	return keeper, scores, err
 }
 
-// setStars takes the items in order of preference: each joins the most similar keeper so far, of
-// equally similar ones the first, or becomes one.
+// setStars processes the items in the order of preference: each joins the most similar keeper so
+// far, the first of equally similar ones, or becomes a keeper.
 func (c *Clustering) setStars(ctx context.Context) ([]uint32, []float64, error) {
 	s, o, err := c.setsOf(c.Order)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Clustering) setStars(ctx context.Context) ([]uint32, []float64, error) 
 	return keeper, scores, nil
 }
 
-// accept says whether two sets may match; nil if any two may.
+// accept returns a function that reports whether two sets may match; nil if any two may.
 func (c *Clustering) accept(s *Sets) func(a, b int) bool {
 	if c.Apart == nil {
 		return nil
@@ -68,7 +68,7 @@ func (c *Clustering) accept(s *Sets) func(a, b int) bool {
 	return func(a, b int) bool { return c.Apart.Accept(s.item(a), s.item(b)) }
 }
 
-// setComponents connects the items of all pairs that match.
+// setComponents connects the items of all matching pairs.
 func (c *Clustering) setComponents(ctx context.Context) ([]uint32, []float64, error) {
 	firsts := c.Classes.Firsts()
 	slices.Sort(firsts)
@@ -95,7 +95,7 @@ func (c *Clustering) setComponents(ctx context.Context) ([]uint32, []float64, er
 	return c.compared(ctx, s, forest)
 }
 
-// byPairs connects the items of pairs that match, one by one, as not all may.
+// byPairs connects the items of matching pairs one by one, as not all pairs are allowed.
 func (c *Clustering) byPairs(ctx context.Context) ([]uint32, []float64, error) {
 	if c.Groups == nil {
 		forest := selfjoin.NewForest(c.Classes.N)
@@ -134,7 +134,7 @@ func (c *Clustering) preferred(forest *selfjoin.Forest) []uint32 {
 	return selfjoin.Preferred(forest.Labels(), c.Order)
 }
 
-// compared returns the keepers of components, and the scores of items with them.
+// compared returns the keepers of components, and the items' scores with them.
 func (c *Clustering) compared(ctx context.Context, s *Sets, forest *selfjoin.Forest) (keeper []uint32, scores []float64, err error) {
 	keeper = c.preferred(forest)
 	if s.Compare == nil {
@@ -144,7 +144,7 @@ func (c *Clustering) compared(ctx context.Context, s *Sets, forest *selfjoin.For
 		scores, err = s.Compare(ctx, keeper)
 		return keeper, scores, err
 	}
-	class := func(item uint32) uint32 { // as sets are of the first items of classes, also the set
+	class := func(item uint32) uint32 { // also the number of the set, as sets belong to the first items of classes
 		if c.Classes.Of == nil {
 			return item
 		}

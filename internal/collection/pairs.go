@@ -8,10 +8,11 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// How well two items match is a number, the greater the better: a score, or less a distance.
+// The match of two items is a number that grows with their similarity: a score, or minus a
+// distance.
 
-// classPairs calls fn for all pairs of classes that match, until it returns false: always in the
-// same order. Groups may leave none of a pair.
+// classPairs calls fn for all pairs of matching classes, in a deterministic order, until it
+// returns false. Groups may exclude all items of a pair.
 func (c *Collection) classPairs(ctx context.Context, fn func(x, y uint32, match float64) bool) error {
 	if c.Sets == nil {
 		o := selfjoin.Options{Progress: c.progress()}
@@ -21,7 +22,7 @@ func (c *Collection) classPairs(ctx context.Context, fn func(x, y uint32, match 
 		}
 		return selfjoin.Pairs(ctx, c.Prints, c.K, o, near)
 	}
-	firsts, class := c.Classes.Firsts(), make([]uint32, c.Items) // of each first item
+	firsts, class := c.Classes.Firsts(), make([]uint32, c.Items) // by first item
 	for x, item := range firsts {
 		class[item] = uint32(x)
 	}
@@ -39,8 +40,8 @@ func (c *Collection) classPairs(ctx context.Context, fn func(x, y uint32, match 
 	return s.Pairs(ctx, c.T, o, func(a, b int, score float64) bool { return fn(of(a), of(b), score) })
 }
 
-// Others calls fn for all pairs of items of different classes that match, in spans of which any two
-// do, until it returns false: always in the same order.
+// Others calls fn for all pairs of matching items of different classes, as pairs of spans of
+// which any two items match, in a deterministic order, until it returns false.
 func (c *Collection) Others(ctx context.Context, fn func(a, b Span, match float64) bool) error {
 	return c.classPairs(ctx, func(x, y uint32, match float64) bool {
 		a, b := c.Classes.Span(x), c.Classes.Span(y)
@@ -51,8 +52,8 @@ func (c *Collection) Others(ctx context.Context, fn func(a, b Span, match float6
 	})
 }
 
-// equalClasses calls fn for each class of several items, with how well these match, until it returns
-// false, and says whether it has not.
+// equalClasses calls fn for each class of several items with their match, until fn returns false;
+// goOn reports that it has not.
 func (c *Collection) equalClasses(ctx context.Context, fn func(s Span, match float64) bool) (goOn bool, err error) {
 	if c.Classes.First == nil {
 		return true, nil
@@ -76,7 +77,7 @@ func (c *Collection) equalClasses(ctx context.Context, fn func(s Span, match flo
 	return true, nil
 }
 
-// best returns how well equal items match.
+// best returns the match of equal items.
 func (c *Collection) best() float64 {
 	if c.Sets == nil {
 		return 0
@@ -84,16 +85,16 @@ func (c *Collection) best() float64 {
 	return 1
 }
 
-// Equals is Others for pairs of items of one class. Of any two items of a span alone, b is empty. It
-// says whether fn has not returned false.
+// Equals is Others for pairs of items of one class. b is empty for the pairs within a span. goOn
+// reports that fn has not returned false.
 func (c *Collection) Equals(ctx context.Context, fn func(a, b Span, match float64) bool) (goOn bool, err error) {
 	return c.equalClasses(ctx, func(s Span, match float64) bool {
 		return c.Groups.split(c.Classes.Items, s, Span{}, func(a, b Span) bool { return fn(a, b, match) })
 	})
 }
 
-// EachPair calls fn for every pair of items that match, as it is found, until it returns false: first
-// for those of one class. The pairs of two classes follow each other.
+// EachPair calls fn for every pair of matching items as it is found, until fn returns false.
+// Pairs within classes come first. The pairs of two classes are consecutive.
 func (c *Collection) EachPair(ctx context.Context, fn func(a, b uint32, match float64) bool) (err error) {
 	calls := 0
 	with := func(a uint32, b Span, match float64) bool { // two classes may have very many pairs
@@ -128,7 +129,7 @@ func (c *Collection) EachPair(ctx context.Context, fn func(a, b uint32, match fl
 	return cmp.Or(err, ctx.Err())
 }
 
-// Count returns how many pairs match. It counts those of two classes together.
+// Count returns the number of matching pairs. It counts the pairs of two classes in bulk.
 func (c *Collection) Count(ctx context.Context) (n int64, err error) {
 	count := func(a, b Span, _ float64) bool {
 		if b.Hi == 0 {

@@ -8,15 +8,15 @@ import (
 
 // Prints are the fingerprints of items in their order of preference.
 type Prints struct {
-	Items int                // how many there are; those that are not in the order match nothing
+	Items int                // number of items; those that Order omits match nothing
 	Order []uint32           // the others
 	Codes selfjoin.Columns   // ascending and distinct
-	Docs  selfjoin.Documents // of each place in Order
-	Known uint32             // items below are keepers of stars in any case
-	AsOne bool               // in stars, items of one fingerprint are joined as the preferred one of them
+	Docs  selfjoin.Documents // by place in Order
+	Known uint32             // lower items are keepers of stars in any case
+	AsOne bool               // in stars, items with the same fingerprint are joined as one, represented by the preferred one
 }
 
-// alone returns the keepers of items of which each is its own.
+// alone returns the keepers of n items that are all their own keepers.
 func alone(n int) []uint32 {
 	keeper := make([]uint32, n)
 	for i := range keeper {
@@ -25,12 +25,13 @@ func alone(n int) []uint32 {
 	return keeper
 }
 
-// Stars forms star clusters: each item in turn joins the nearest keeper so far within k bits, of
-// equally near ones the first, or becomes one. It returns the keeper of each item and the distance to
-// it in bits. Apart, if it is not nil, says which may join which; Distance is that of two items.
+// Stars forms star clusters: each item in turn joins the nearest keeper so far within k bits, the
+// first of equally near ones, or becomes a keeper. It returns each item's keeper and the distance
+// to it in bits. If apart is not nil, it restricts which items may join; its Distance must return
+// the distance of two items.
 func (p *Prints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	docs, leaders := p.Docs, p.Order
-	var first []uint32 // of each fingerprint: its place among leaders; nil if all are leaders
+	var first []uint32 // by fingerprint: its place in leaders; nil if all are leaders
 	if p.AsOne {
 		const none = ^uint32(0)
 		first, docs.Codes, leaders = make([]uint32, p.Codes.Len()), nil, nil
@@ -53,7 +54,7 @@ func (p *Prints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, o self
 	}
 	keeper, distance = alone(p.Items), make([]uint16, p.Items)
 	for at, item := range p.Order {
-		if item < p.Known { // also those that are equal to others
+		if item < p.Known { // including items that equal others
 			continue
 		}
 		l := uint32(at)
@@ -68,8 +69,8 @@ func (p *Prints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, o self
 	return keeper, distance, err
 }
 
-// Components returns for each item the preferred one of those that chains of items within k bits of
-// each other connect it with.
+// Components returns, for each item, the preferred item of its component; items within k bits of
+// each other are in one component.
 func (p *Prints) Components(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	first, err := selfjoin.Components(ctx, p.Codes, p.Docs, k, o)
 	if err != nil {

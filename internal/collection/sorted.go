@@ -9,23 +9,23 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Bytes that Pairs holds for each pair while it looks for more: a slice that grows is held twice.
+// Bytes of Pairs for each pair during the search: a growing slice exists twice.
 const (
-	nearBytes   = 24 // two items, and as much again to sort
+	nearBytes   = 24 // two items, and as much again for sorting
 	scoredBytes = 48
 )
 
-// checkEvery is how many pairs are ranked between two looks at a context.
+// checkEvery is the number of pairs that are ranked between two checks of the context.
 const checkEvery = 1 << 16
 
-// Pair is two items that match, by rank: A < B.
+// Pair is two matching items, by rank: A < B.
 type Pair struct {
 	Match float64
 	A, B  uint32
 }
 
-// Pairs returns all pairs that match: the best match first, then by A, then by B. If they take more
-// bytes than memory while they are gathered, it returns tooMany.
+// Pairs returns all matching pairs, ordered by decreasing similarity, then by A, then by B. If
+// they need more than memory bytes during the search, it returns tooMany.
 func (c *Collection) Pairs(ctx context.Context, memory int64, tooMany func() error) (found func(yield func(Pair) bool), err error) {
 	if c.Sets == nil {
 		return c.nearPairs(ctx, memory/nearBytes, tooMany)
@@ -84,7 +84,7 @@ func (c *Collection) ranks(ctx context.Context, each func(add func(a, b uint32) 
 	return c.Rank(ctx, items)
 }
 
-// nearPairs is Pairs by distance, which gathers pairs of each distance: one as a number.
+// nearPairs is Pairs by distance. It gathers the pairs of each distance as numbers.
 func (c *Collection) nearPairs(ctx context.Context, left int64, tooMany func() error) (func(yield func(Pair) bool), error) {
 	found := make([][]uint64, 64*len(c.Prints)+1) // by distance: an item<<32 | another
 	err := c.EachPair(ctx, func(a, b uint32, match float64) bool {
@@ -126,8 +126,8 @@ func (c *Collection) nearPairs(ctx context.Context, left int64, tooMany func() e
 	}, ctx.Err()
 }
 
-// sortByRank replaces the items of pairs by their ranks, of that many bits, the smaller first, and
-// sorts them.
+// sortByRank replaces the items of pairs by their ranks, which have width bits, the smaller
+// first, and sorts the pairs.
 func sortByRank(ctx context.Context, found [][]uint64, rank func(item uint32) uint32, width int) error {
 	var spare []uint64
 	for d, pairs := range found {

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Ending is a context that ends when it is looked at for the n-th time, so that a test can end an
-// operation at every moment at which it can notice.
+// Ending is a context that ends at its n-th use, so that a test can end an operation at every
+// moment when it can notice.
 type Ending struct {
 	context.Context
 	end   context.CancelFunc
@@ -14,20 +14,20 @@ type Ending struct {
 	looks atomic.Int64
 }
 
-// EndAt returns a context that ends at look n, counted from 1; never for 0.
+// EndAt returns a context that ends at use n, counted from 1; never for 0.
 func EndAt(n int) *Ending {
 	ctx, end := context.WithCancel(context.Background())
 	return &Ending{Context: ctx, end: end, n: int64(n)}
 }
 
-// Look counts a look. A test calls it for what happens beside the context, such as file operations.
+// Look counts a use. Tests call it for events outside the context, such as file operations.
 func (e *Ending) Look() {
 	if e.looks.Add(1) == e.n {
 		e.end()
 	}
 }
 
-// Looks returns how often the context has been looked at.
+// Looks returns the number of uses so far.
 func (e *Ending) Looks() int { return int(e.looks.Load()) }
 
 // Done implements context.Context.

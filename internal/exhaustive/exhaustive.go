@@ -1,11 +1,12 @@
 // Package exhaustive is for tests with loops over every byte, bit, file operation, kill or random
-// case. By default a loop takes a share of its cases: the first and the last one, and one of each
-// few between, chosen by a random seed, so that all are tried in the end while each run is short. A
-// test that fails names the seed; SIMDB_SEED=17 gives it. With SIMDB_ALL=1 every loop takes all. Some
-// is for few cases that are long.
+// case. By default a loop runs a sample of its cases: the first and the last, and one of every
+// few between, chosen by a random seed, so that each run is short and all cases run eventually. A
+// failing test reports the seed; SIMDB_SEED=17 sets it. With SIMDB_ALL=1 every loop runs all
+// cases. Some is for a small number of long cases.
 //
-// A test that fails in a loop says in which case: SIMDB_CASE=17 takes only case 17 of each loop.
-// So no case may depend on those before it, and a random case takes its number for its seed.
+// A failing test reports the case of its loop: SIMDB_CASE=17 runs only case 17 of each loop.
+// Therefore a case must not depend on earlier ones, and a random case must use its number as
+// seed.
 package exhaustive
 
 import (
@@ -26,10 +27,10 @@ const (
 	envSeed = "SIMDB_SEED"
 )
 
-// All reports whether all cases of all loops are wanted.
+// All reports whether all loops run all cases.
 func All() bool { return os.Getenv(envAll) == "1" }
 
-// Size returns how large a test without cases is, by default and if All.
+// Size returns the size of a test without cases: some by default, all if All.
 func Size[T any](some, all T) T {
 	if All() {
 		return all
@@ -37,7 +38,7 @@ func Size[T any](some, all T) T {
 	return some
 }
 
-// given is SIMDB_SEED, or chosen at random for this process and those that it starts.
+// given returns SIMDB_SEED, or a random number for this process and its children.
 var given = sync.OnceValue(func() string {
 	v := os.Getenv(envSeed)
 	if v == "" {
@@ -47,7 +48,7 @@ var given = sync.OnceValue(func() string {
 	return v
 })
 
-// seedOf returns the seed for a test, which says the one of the process if it fails.
+// seedOf returns the seed of a test. If the test fails, it logs the seed of the process.
 func seedOf(t testing.TB) uint64 {
 	if !All() && os.Getenv(envCase) == "" {
 		t.Cleanup(func() {
@@ -59,16 +60,16 @@ func seedOf(t testing.TB) uint64 {
 	return seed(given(), t.Name())
 }
 
-// A Share tells which cases of a loop are taken.
+// A Share is the sample of cases that a loop runs.
 type Share struct {
 	t     testing.TB
-	step  uint64 // one of step cases is taken
-	start uint64 // where random numbers start
-	only  int    // the one case to take, or -1
+	step  uint64 // one of step cases runs
+	start uint64 // start of the random numbers
+	only  int    // the only case to run, or -1
 }
 
-// Every returns a share with the first case and one of each step cases, or with all if All. Which
-// ones differs by seed and by test.
+// Every returns a share with the first case and one of every step cases, or with all cases if
+// All. The choice depends on the seed and the test.
 func Every(t testing.TB, step int) Share {
 	t.Helper()
 	step *= Slower
@@ -86,18 +87,18 @@ func Every(t testing.TB, step int) Share {
 	return s
 }
 
-// Takes reports whether the share has case i. Of is for loops whose number of cases is known.
+// Takes reports whether the share includes case i. If the number of cases is known, use Of.
 func (s Share) Takes(i int) bool {
 	if s.only >= 0 {
 		return i == s.only
 	}
-	// One of each step cases at random: at regular distances a loop over the bytes of words would
-	// always take the same byte of the word.
+	// The case within each step is random: with regular distances, a loop over the bytes of words
+	// would always choose the same byte of a word.
 	n := uint64(i)
 	return i == 0 || n%s.step == mix(s.start+n/s.step)%s.step
 }
 
-// Of yields the cases of the share among 0 to n-1. The last one is among them.
+// Of yields the cases of the share among 0 to n-1, always including the last one.
 func (s Share) Of(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range n {
@@ -109,12 +110,12 @@ func (s Share) Of(n int) iter.Seq[int] {
 	}
 }
 
-// Alone returns the command that tries case i alone.
+// Alone returns the command that runs only case i.
 func (s Share) Alone(i int) string {
 	return fmt.Sprintf("%s=%d go test -run '^%s$'", envCase, i, strings.ReplaceAll(s.t.Name(), "/", "$/^"))
 }
 
-// try yields a case. If the test fails in it, it names the case.
+// try yields a case. If the test fails in it, try logs the case.
 func (s Share) try(i, n int, yield func(int) bool) bool {
 	if !s.t.Failed() {
 		defer func() {
@@ -126,9 +127,9 @@ func (s Share) try(i, n int, yield func(int) bool) bool {
 	return yield(i)
 }
 
-// Some yields one of each step of a few long cases with names, 0 to n-1, and at least one: neither
-// the first nor the last is always among them. It yields all if All, or if one case of a loop in
-// them is wanted.
+// Some yields one of every step of a few long cases, 0 to n-1, and at least one; neither the
+// first nor the last is guaranteed. It yields all cases if All, or if SIMDB_CASE selects a case
+// of a loop inside them.
 func Some(t testing.TB, step, n int) iter.Seq[int] {
 	t.Helper()
 	step *= Slower
@@ -158,7 +159,8 @@ func Turn(t testing.TB, step int) {
 	}
 }
 
-// Sequential skips a long test of one goroutine when the race detector looks on: it finds nothing.
+// Sequential skips a long test of one goroutine under the race detector, which would find
+// nothing.
 func Sequential(t testing.TB) {
 	t.Helper()
 	if Race && !All() {
@@ -166,7 +168,7 @@ func Sequential(t testing.TB) {
 	}
 }
 
-// seed returns a number that differs by the seed given and by test.
+// seed returns a number that depends on the given seed and the test.
 func seed(given, test string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(given + " " + test))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestShare checks that a share has the first and the last case and one of each step cases, that it
-// is always the same for a seed, and that other seeds take others, all of them in the end.
+// TestShare checks that a share has the first and the last case and one of every step cases, that
+// it is the same for equal seeds, and that other seeds choose other cases, and eventually all.
 func TestShare(t *testing.T) {
 	t.Setenv(envAll, "")
 	t.Setenv(envCase, "")
@@ -37,7 +37,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestSome checks that of a few cases one of each step is taken, and by 200 seeds all.
+// TestSome checks that one of every step cases is chosen, and with 200 seeds each case.
 func TestSome(t *testing.T) {
 	for n := range 20 {
 		for step := 1; step < 10; step++ {
@@ -66,7 +66,7 @@ func TestSome(t *testing.T) {
 	}
 }
 
-// TestWhole checks that SIMDB_ALL=1 takes all cases, and SIMDB_CASE one.
+// TestWhole checks that SIMDB_ALL=1 selects all cases, and SIMDB_CASE one.
 func TestWhole(t *testing.T) {
 	t.Setenv(envCase, "")
 	t.Setenv(envAll, "1")
@@ -79,7 +79,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestNamesCase checks that a test that fails in a case says which.
+// TestNamesCase checks that a failing test reports its case.
 func TestNamesCase(t *testing.T) {
 	t.Setenv(envAll, "1")
 	t.Setenv(envCase, "")
@@ -95,8 +95,8 @@ func TestNamesCase(t *testing.T) {
 	}
 }
 
-// TestNamesSeed checks that a test that fails says by which seed its cases were chosen, and that the
-// seed chooses.
+// TestNamesSeed checks that a failing test reports the seed that chose its cases, and that the
+// seed determines them.
 func TestNamesSeed(t *testing.T) {
 	t.Setenv(envAll, "")
 	t.Setenv(envCase, "")
@@ -115,7 +115,7 @@ func TestNamesSeed(t *testing.T) {
 	}
 }
 
-// A recorder is a test that may fail.
+// A recorder records failures and logs of a test.
 type recorder struct {
 	testing.TB
 	failed  bool

@@ -4,9 +4,9 @@ package exhaustive
 
 import "math/bits"
 
-// Race tells whether the race detector looks on.
+// Race reports whether the race detector is enabled.
 const Race = false
 
-// Slower is how many times as long a program takes for the race detector, or on 32 bits, where no
-// kernel is in assembly.
+// Slower is the slowdown of a program under the race detector, or on 32 bits, where no kernel is
+// in assembly.
 const Slower = 128/bits.UintSize - 1

@@ -2,9 +2,9 @@
 
 package exhaustive
 
-// Race tells whether the race detector looks on. It makes pools drop items.
+// Race reports whether the race detector is enabled. It makes pools drop items.
 const Race = true
 
-// Slower is how many times as long a program takes for the race detector. Shares of cases are as
-// much smaller.
+// Slower is the slowdown of a program under the race detector. Shares of cases are smaller by
+// this factor.
 const Slower = 8

@@ -1,6 +1,6 @@
 package mutants
 
-// decisionMutants are mistakes in how the decisions of a review are applied.
+// decisionMutants are mistakes in applying the decisions of a review.
 var decisionMutants = []mutant{
 	{
 		name: "decisions/pairs that are no duplicates join", in: "dedup", decl: "decided.accept",

@@ -1,6 +1,7 @@
 package mutants
 
-// durableMutants are mistakes in what is given up, taken in or told after a failure.
+// durableMutants are mistakes in the handling of failures: in what is discarded, accepted or
+// reported afterwards.
 var durableMutants = []mutant{
 	{
 		name: "write/taken after the catalog has failed", in: "engine", decl: "Store.Writable",

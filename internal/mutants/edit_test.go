@@ -9,12 +9,12 @@ import (
 
 // An edit is a mistake to make in a declaration.
 type edit interface {
-	// places returns all places in the declarations where the mistake can be made. A mutant is good
-	// if there is one.
+	// places returns all places in the declarations where the mistake can be made. A mutant is
+	// valid if there is exactly one.
 	places(t *tree, decls []*decl) []place
 }
 
-// place is a piece of a declaration and what the mistake puts there.
+// place is a part of a declaration and its replacement.
 type place struct {
 	d          *decl
 	start, end int // offsets in the file
@@ -26,8 +26,8 @@ func (p place) mutated() string {
 	return string(p.d.src[:p.start]) + p.text + string(p.d.src[p.end:])
 }
 
-// skip is the edit after which a call never runs, and its error is nil: the one call of a function
-// or method of this name ("Sync"), or of this selector of whatever value ("log.Flush").
+// skip is the edit that disables a call, whose error becomes nil: the only call of a function or
+// method with this name ("Sync"), or of this selector on any value ("log.Flush").
 type skip string
 
 func (s skip) places(t *tree, decls []*decl) (found []place) {
@@ -57,7 +57,7 @@ func (s skip) places(t *tree, decls []*decl) (found []place) {
 	return found
 }
 
-// names says whether fun is a function of the name.
+// names reports whether fun is a function with the name.
 func (s skip) names(fun ast.Expr) bool {
 	wanted := strings.Split(string(s), ".")
 	for i := len(wanted) - 1; i >= 0; i-- {
@@ -76,8 +76,8 @@ func (s skip) names(fun ast.Expr) bool {
 	return true
 }
 
-// never and always are the edits after which a condition is false or true. It is given as Go
-// source, and is a whole condition or an operand of && and ||.
+// never and always are the edits that make a condition false or true. The condition is given as
+// Go source; it is a whole condition or an operand of && and ||.
 type (
 	never  string
 	always string
@@ -101,7 +101,8 @@ func conditions(t *tree, decls []*decl, condition, format string) (found []place
 	return found
 }
 
-// whole says whether the place is a whole condition or operand: what stands around it binds less.
+// whole reports whether the place is a whole condition or operand: the operators around it bind
+// less tightly.
 func (p place) whole() bool {
 	before, after := token.LBRACE, token.RBRACE
 	for _, t := range p.d.toks {
@@ -125,17 +126,17 @@ func binds(k token.Token) bool {
 	return false
 }
 
-// replace is the edit that puts one piece of Go source for another. Layout and comments do not
-// count.
+// replace is the edit that replaces one piece of Go source with another. It ignores layout and
+// comments.
 type replace struct{ old, new string }
 
-// swap returns the edit that replaces old by new.
+// swap returns the edit that replaces old with new.
 func swap(old, new string) replace { return replace{old, new} }
 
 // drop returns the edit that removes old: whole statements, or an operand with its operator.
 func drop(old string) replace { return replace{old, ""} }
 
-// places looks for the source as it is written, and if it is nowhere, with other names of
+// places searches for the source as it is written, and if that fails, with other names of
 // variables.
 func (r replace) places(t *tree, decls []*decl) (found []place) {
 	pattern := tokens([]byte(r.old), 0)

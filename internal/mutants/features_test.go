@@ -1,6 +1,7 @@
 package mutants
 
-// featureMutants are mistakes in what of a document is compared, and in how that is recorded.
+// featureMutants are mistakes in selecting the features of documents, and in recording the
+// selection.
 var featureMutants = []mutant{
 	{
 		name: "features/fields by rising weight", in: "internal/features", decl: "NewWalker",

@@ -1,7 +1,7 @@
 package mutants
 
-// fieldMutants are mistakes in tests of fields, in SHOW, and in searches for similar texts and for
-// passages.
+// fieldMutants are mistakes in tests of fields, in SHOW, and in searches for similar texts and
+// for passages.
 var fieldMutants = []mutant{
 	{
 		name: "fields/deleted documents found by a scan", in: "engine", decl: "eachWhere",

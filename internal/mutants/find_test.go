@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sample has the shapes that edits look for, some of them twice.
+// sample has the constructs that edits search for, some twice.
 const sample = `package sample
 
 func (db *DB) flush(table File) (err error) {
@@ -42,7 +42,7 @@ func TestEdits(t *testing.T) {
 	for _, c := range []struct {
 		decl string
 		edit edit
-		want string // what is in the mutated file, "" if there is no place
+		want string // a part of the mutated file, "" if there is no place
 	}{
 		{"DB.flush", skip("Sync"), "err = func() error { if false { return table.Sync() }; return nil }()"},
 		{"flush", skip("table.Sync"), "return table.Sync() }; return nil }()"},
@@ -56,11 +56,11 @@ func TestEdits(t *testing.T) {
 		{"DB.flush", drop("db.log.Flush()"), "Close()\n\t\n\treturn err"},
 		{"DB.flush", swap("db.write(table); err == nil", "db.write(nil); err != nil"), "if err = db.write(nil); err != nil && !db"},
 		{"DB.flush", swap("if e = s.write(t)", "if e = s.writeAll(t)"), "if err = db.writeAll(table)"}, // other names
-		{"DB.flush", swap("x = x.Sync()", "x = nil"), ""},                                              // two names for one
+		{"DB.flush", swap("x = x.Sync()", "x = nil"), ""},                                              // two names for one variable
 		{"DB.flush", swap("db.log.Close()", ""), ""},
 		{"DB.flush", swap("db.Log.flush()", "db.Log.sync()"), "db.log.sync()"}, // exported or not
 		{"other", skip("Sync"), "func other(f File) error { return func() error { if false { return f.Sync() }; return nil }() }"},
-		{"renamed", skip("f.Sync"), "func other(f File) error { return func() error"}, // unique among all
+		{"renamed", skip("f.Sync"), "func other(f File) error { return func() error"}, // unique among all declarations
 		{"renamed", skip("Sync"), ""},                                                 // not unique
 		{"defs", swap(`word: "FLUSH", writes: true`, `word: "FLUSH"`), `{word: "FLUSH"},`},
 	} {
@@ -77,7 +77,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestFind checks that a declaration is found in directories below the given one, but in no other.
+// TestFind checks that a declaration is found in the subdirectories of a directory, but nowhere
+// else.
 func TestFind(t *testing.T) {
 	src := parseSample(t, sample)
 	for in, want := range map[string]int{"store": 1, "store/internal": 1, "sto": 0, "store/internal/x": 0} {
@@ -92,7 +93,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestPackages checks that tests that must notice are found by their names.
+// TestPackages checks that the tests that must fail are found by their names.
 func TestPackages(t *testing.T) {
 	src, err := source()
 	if err != nil {

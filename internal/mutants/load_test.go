@@ -1,6 +1,6 @@
 package mutants
 
-// loadMutants are mistakes in how a load makes tables.
+// loadMutants are mistakes in how a load creates tables.
 var loadMutants = []mutant{
 	{
 		name: "load/the first of equal IDs counts", in: "sstable", decl: "BatchOrder.dropEarlier",

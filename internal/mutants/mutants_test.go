@@ -20,14 +20,14 @@ import (
 // A mutant is the program with one mistake.
 type mutant struct {
 	name  string
-	in    string // the directory that, or one below it, has the declaration
+	in    string // the directory of the declaration, or a parent of it
 	decl  string // the function, the method as "Type.name", or the type, variable or constant
 	edit  edit   // the mistake; there must be exactly one place for it
-	tests string // the directory that, or one below it, has the tests that must notice
+	tests string // the directory of the tests that must fail, or a parent of it
 	run   string // the names of those tests, a regular expression
 }
 
-// source is the module's, parsed once.
+// source returns the source of the module, parsed once.
 var source = sync.OnceValues(func() (*tree, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -36,7 +36,7 @@ var source = sync.OnceValues(func() (*tree, error) {
 	return load(root)
 })
 
-// place returns where the mistake is made, and the packages of the tests that must notice.
+// place returns the place of the mistake, and the packages of the tests that must fail.
 func (m mutant) place(t *testing.T) (place, []string) {
 	t.Helper()
 	src, err := source()
@@ -60,7 +60,7 @@ func (m mutant) place(t *testing.T) (place, []string) {
 	return found[0], packages
 }
 
-// overlay writes the mutant, and returns the flag of go that puts it in place of its file.
+// overlay writes the mutated file, and returns the go flag that substitutes it.
 func (m mutant) overlay(t *testing.T, p place) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -78,7 +78,7 @@ func (m mutant) overlay(t *testing.T, p place) string {
 	return "-overlay=" + overlay
 }
 
-// goTool runs the go command in the module, with more variables in its environment.
+// goTool runs the go command in the module, with additional environment variables.
 func goTool(args []string, env ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Env = filepath.Join("..", ".."), append(os.Environ(), env...)
@@ -86,15 +86,15 @@ func goTool(args []string, env ...string) (string, error) {
 	return string(out), err
 }
 
-// compiles checks that the mutant compiles: one that does not proves nothing.
+// compiles checks that the mutant compiles: otherwise it proves nothing.
 func (m mutant) compiles(t *testing.T, p place) {
 	if out, err := goTool([]string{"build", m.overlay(t, p), filepath.Dir(p.d.path)}); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// noticed runs the named tests on the mutant and checks that one of them fails: if not with the
-// share of cases that they take by default, with all.
+// noticed runs the named tests on the mutant and checks that one fails: if none fails with the
+// default sample of cases, it runs all cases.
 func (m mutant) noticed(t *testing.T, p place, packages []string) {
 	args := []string{"test", m.overlay(t, p), "-vet=off", "-count=1", "-failfast", "-run", m.run}
 	args = append(args, packages...)
@@ -113,8 +113,8 @@ func (m mutant) noticed(t *testing.T, p place, packages []string) {
 	}
 }
 
-// share returns which mutants SIMDB_MUTANTS selects: number, number + of, and so on. "1" selects
-// all, as does "build", "2/5" for every fifth from number 2 on; none without it.
+// share returns the mutants that SIMDB_MUTANTS selects: number, number + of, and so on. "1" and
+// "build" select all, "2/5" selects every fifth from number 2 on; an empty value selects none.
 func share(t *testing.T) (number, of int) {
 	switch v := os.Getenv("SIMDB_MUTANTS"); v {
 	case "":
@@ -129,14 +129,13 @@ func share(t *testing.T) (number, of int) {
 	}
 }
 
-// onlyBuild is the value of SIMDB_MUTANTS with which mutants are compiled, and no tests run.
+// onlyBuild is the value of SIMDB_MUTANTS for compiling mutants without running tests.
 const onlyBuild = "build"
 
-// levels are the instructions that mutants need, where tests could not notice them without.
+// levels are the instruction sets of mutants that tests can only notice with them.
 var levels = map[string]kernel.Level{"editdist/the row above a band forgets a column": kernel.AVX512}
 
-// TestMutants checks that each mutant can be made, and, with SIMDB_MUTANTS=1, that its test
-// notices.
+// TestMutants checks that each mutant can be made and, with SIMDB_MUTANTS=1, that its test fails.
 func TestMutants(t *testing.T) {
 	number, of := share(t)
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))

@@ -2,8 +2,7 @@ package mutants
 
 const hurts = "^Test(OutputsHurtNothing|OutputsWork)$"
 
-// outputMutants are mistakes in what keeps outputs from the user's files, and in what is left
-// behind.
+// outputMutants are mistakes in protecting the user's files from outputs, and in cleaning up.
 var outputMutants = []mutant{
 	{
 		name: "output/inputs not compared", in: "internal/outfile", decl: "Guard.used",

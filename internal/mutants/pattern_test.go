@@ -8,13 +8,13 @@ import (
 // tok is a token of Go source.
 type tok struct {
 	kind       token.Token
-	text       string // of an identifier or literal, else ""
+	text       string // for an identifier or literal, else ""
 	start, end int    // offsets in the file
-	bare       bool   // an identifier that is not selected from another
+	bare       bool   // an identifier that is not the selector of another
 }
 
-// tokens returns the tokens of src, which begins at offset first of its file. What only lays source
-// out is left out: comments, semicolons before a closing brace, commas before any closing bracket,
+// tokens returns the tokens of src, which begins at offset first of its file. It omits tokens of
+// pure layout: comments, semicolons before a closing brace, commas before any closing bracket,
 // and the difference between a semicolon and the end of a line.
 func tokens(src []byte, first int) []tok {
 	fset := token.NewFileSet()
@@ -54,12 +54,12 @@ func closes(kind token.Token) bool {
 	return kind == token.RBRACE || kind == token.RPAREN || kind == token.RBRACK
 }
 
-// names maps the identifiers of a pattern to those of the source, where these differ.
+// names maps the identifiers of a pattern to those of the source where they differ.
 type names map[string]string
 
-// matches returns where pattern occurs in toks: the numbers of the first tokens. With rename, an
-// identifier of the pattern may stand for one that locals has, or for one that differs in being
-// exported, each always for the same.
+// matches returns the occurrences of pattern in toks as the numbers of their first tokens. With
+// rename, an identifier of the pattern may stand for one in locals, or for one that differs only
+// in being exported, consistently within an occurrence.
 func matches(toks, pattern []tok, locals map[string]bool, rename bool) (at []int, as []names) {
 	for i := 0; i+len(pattern) <= len(toks); i++ {
 		if n, ok := match(toks[i:], pattern, locals, rename); ok {
@@ -88,7 +88,7 @@ func match(toks, pattern []tok, locals map[string]bool, rename bool) (names, boo
 	return to, true
 }
 
-// sameExported says whether two identifiers are the same except for being exported.
+// sameExported reports whether two identifiers are equal except for being exported.
 func sameExported(a, b string) bool {
 	return len(a) == len(b) && len(a) > 0 && a[0]|0x20 == b[0]|0x20 && a[1:] == b[1:]
 }

@@ -1,6 +1,6 @@
 package mutants
 
-// publishedMutants are errors after the point of no return, and values used beside an error.
+// publishedMutants are errors after the point of no return, and values used despite an error.
 var publishedMutants = []mutant{
 	{
 		name: "publish/an error after the table is published", in: "engine/internal/store", decl: "Store.Publish",

@@ -6,7 +6,7 @@ const (
 	salvages     = "^TestSalvage"
 )
 
-// recoverMutants are mistakes in what makes a new database from a damaged one.
+// recoverMutants are mistakes in restoring a new database from a damaged one.
 var recoverMutants = []mutant{
 	{
 		name: "recover/tombstones not looked at", in: "engine", decl: "recovery.copyDocuments",

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// tree is the source of the module: its declarations, and where its tests are.
+// tree is the source of the module: its declarations, and the places of its tests.
 type tree struct {
 	root  string
 	fset  *token.FileSet
@@ -24,17 +24,17 @@ type tree struct {
 // decl is a top-level function, or one name of a top-level type, variable or constant.
 type decl struct {
 	dir  string // from the root of the module, with slashes
-	path string // of the file, absolute
-	recv string // type of the receiver, "" if none
+	path string // absolute path of the file
+	recv string // receiver type, "" if there is none
 	name string
 	node ast.Node
-	src  []byte // of the file
-	toks []tok  // of the declaration, without comments
+	src  []byte // the whole file
+	toks []tok  // the declaration without comments
 }
 
-// likeness says how well the declaration fits a name like "name" or "Type.name", as an index of
-// what find prefers: 0 for another name, 1 for that of a method of another type, 2 for one that
-// differs in being exported, 3 for the name itself.
+// likeness returns how well the declaration matches a name such as "name" or "Type.name", in
+// increasing order of preference: 0 for another name, 1 for a method of another type, 2 for a
+// name that differs in being exported, 3 for the name itself.
 func (d *decl) likeness(name string) int {
 	recv, method, found := strings.Cut(name, ".")
 	if !found {
@@ -51,12 +51,12 @@ func (d *decl) likeness(name string) int {
 	return 3
 }
 
-// in says whether the declaration is in a directory or below it.
+// in reports whether the declaration is in a directory or below it.
 func (d *decl) in(dir string) bool { return within(d.dir, dir) }
 
 func within(dir, top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") }
 
-// targets is the platform whose files are mutated, on whatever machine.
+// targets is the platform whose files are mutated, on any machine.
 var targets = func() build.Context {
 	c := build.Default
 	c.GOOS, c.GOARCH, c.CgoEnabled = "linux", "amd64", false
@@ -80,7 +80,7 @@ func load(root string) (*tree, error) {
 	return t, err
 }
 
-// other says whether a directory has nothing to mutate: test data, or a module of its own.
+// other reports whether a directory has nothing to mutate: test data, or another module.
 func (t *tree) other(path, name string) bool {
 	_, err := os.Stat(filepath.Join(path, "go.mod"))
 	return err == nil || name == "testdata" || strings.HasPrefix(name, ".")
@@ -88,7 +88,7 @@ func (t *tree) other(path, name string) bool {
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// add reads a file: a test's names, another's declarations.
+// add reads a file: the names in a test file, the declarations in any other.
 func (t *tree) add(path string) error {
 	dir, err := filepath.Rel(t.root, filepath.Dir(path))
 	if err != nil {
@@ -143,7 +143,7 @@ func (t *tree) addDecl(d decl, recv, name string, node ast.Node) {
 
 func (t *tree) offset(p token.Pos) int { return t.fset.Position(p).Offset }
 
-// receiver returns the name of the type that f is a method of, "" if it is a function.
+// receiver returns the type that f is a method of, "" if f is a function.
 func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""
@@ -165,9 +165,9 @@ func receiver(f *ast.FuncDecl) string {
 	}
 }
 
-// find returns the declarations of a name in a directory or below it. If there is none, because it
-// was renamed, those that fit best, up to all that are there: what is looked for may be unique
-// among them.
+// find returns the declarations with a name in a directory or below it. If there are none,
+// because the declaration was renamed, it returns the closest matches, possibly all declarations:
+// the code may be unique among them.
 func (t *tree) find(dir, name string) []*decl {
 	var fit [4][]*decl
 	for _, d := range t.decls {
@@ -184,7 +184,7 @@ func (t *tree) find(dir, name string) []*decl {
 	return fit[0]
 }
 
-// packages returns the directories, dir or below it, that have tests whose names match run.
+// packages returns the directories, dir or below it, with tests whose names match run.
 func (t *tree) packages(dir, run string) ([]string, error) {
 	re, err := regexp.Compile(run)
 	if err != nil {

@@ -10,7 +10,7 @@ const (
 )
 
 var mutants = []mutant{
-	// What is durable, and in which order.
+	// Durability, and its order.
 	{
 		name: "log/write not synced", in: "engine", decl: "Writer.lead",
 		edit:  skip("Sync"),
@@ -231,7 +231,7 @@ var mutants = []mutant{
 		edit:  drop(`edit.FirstWAL = new(m.Logs[len(m.Logs)-1] + 1)`),
 		tests: "engine", run: crashes,
 	},
-	// What recovery does.
+	// Recovery.
 	{
 		name: "replay/older versions stay", in: "engine", decl: "Store.killOlder",
 		edit:  swap(`s.part.Dead.Kill(s.doc, w.Doc.Seq)`, `_ = s.doc`),
@@ -347,7 +347,7 @@ var mutants = []mutant{
 		edit:  swap(`size, err = wal.Cut(db.Dir, r.name, res)`, `err := error(nil)`),
 		tests: "engine", run: crashes,
 	},
-	// What is checked.
+	// Checks.
 	{
 		name: "log/checksums of frames not compared", in: "engine", decl: "scanner.frame",
 		edit:  never(`frameCRC(s.seed, pos, buf) != binary.LittleEndian.Uint32(buf)`),
@@ -508,7 +508,7 @@ var mutants = []mutant{
 		edit:  never(`err != nil`),
 		tests: "internal/ordered", run: "^TestRunsAndLimited$",
 	},
-	// How fingerprints are written.
+	// Notation of fingerprints.
 	{
 		name: "notation/16 digits are decimal", in: "internal/base", decl: "Parse",
 		edit:  swap(`len(s) == width && n != Decimal`, `len(s) == width && n == Hex`),

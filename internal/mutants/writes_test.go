@@ -1,7 +1,7 @@
 package mutants
 
-// writeMutants are mistakes in what a write does during other writes, and in the numbers that
-// writes get.
+// writeMutants are mistakes in writes that run concurrently, and in the sequence numbers of
+// writes.
 var writeMutants = []mutant{
 	{
 		name: "delete/version not compared", in: "engine", decl: "Store.effectiveLocked",

@@ -9,24 +9,24 @@ import (
 type Apart struct {
 	Involved func(n uint32) bool    // documents that Accept may refuse
 	Accept   func(a, b uint32) bool // whether a may join b; true unless both are involved
-	// Group, if not nil, returns a number: of equal documents of one group Accept takes each for
-	// the other. It is false for a document that is taken for none.
+	// Group, if not nil, returns the group of a document: Accept treats equal documents of one
+	// group alike. It returns false for a document that represents only itself.
 	Group func(n uint32) (group uint32, ok bool)
-	// Within, if not nil, returns a number: Accept refuses documents of two.
+	// Within, if not nil, returns a number: Accept refuses documents with different numbers.
 	Within func(n uint32) uint32
 	// Distance returns the distance of two documents.
 	Distance func(a, b uint32) int
 }
 
-// Mend changes star clusters, which were formed as if any document might join any other, to what
-// they are where a document joins only those that Apart accepts. It is given the numbers of
-// documents in the order of preference, their fingerprints in the same order, and by number the
-// keepers and the distances from these. Documents below known are keepers, and stay.
+// Mend corrects star clusters that were formed without regard to Apart, so that each document
+// joins only keepers that Apart accepts. order has the numbers of the documents in the order of
+// preference, docs their fingerprints in the same order; keeper and distance are indexed by
+// number. Documents below known are keepers, and stay keepers.
 //
-// Documents that are involved are taken one by one, the others of one fingerprint as one. Only
-// components of documents within k bits of each other in which a document has joined one that is not
-// accepted are formed again; in these each document is compared with every keeper of its number of
-// Within.
+// Involved documents are processed one by one; other documents with the same fingerprint are
+// processed as one. Mend recomputes only components (of documents within k bits of each other) in
+// which a document has joined a keeper that Apart refuses. There it compares each document with
+// every keeper that has the same number by Within.
 func (by *Apart) Mend(ctx context.Context, fps Columns, docs Documents, order []uint32, k int, known uint32, o Options, keeper []uint32, distance []uint16) error {
 	refused := func(n uint32) bool { return keeper[n] != n && !by.Accept(n, keeper[n]) }
 	if !slices.ContainsFunc(order, refused) {
@@ -36,15 +36,15 @@ func (by *Apart) Mend(ctx context.Context, fps Columns, docs Documents, order []
 	if err != nil {
 		return err
 	}
-	concerned := map[uint32]bool{} // components
+	concerned := map[uint32]bool{} // affected components
 	for at, n := range order {
 		if refused(n) {
 			concerned[label[at]] = true
 		}
 	}
-	keepers := map[[2]uint32][]uint32{} // of components and numbers of Within
-	leader := map[uint32]uint32{}       // of each fingerprint: the first document that is not involved
-	had := map[[2]uint32]bool{}         // fingerprints and groups of keepers: of equal ones the first is joined
+	keepers := map[[2]uint32][]uint32{} // by component and number of Within
+	leader := map[uint32]uint32{}       // by fingerprint: the first document that is not involved
+	had := map[[2]uint32]bool{}         // fingerprints with groups of keepers: among equal keepers, the first is joined
 	for at, n := range order {
 		l, print := [2]uint32{label[at]}, docs.Of(uint32(at))[0]
 		if !concerned[l[0]] {

@@ -56,7 +56,7 @@ func BenchmarkPairs(b *testing.B) {
 	}
 }
 
-// BenchmarkSkewed is all pairs and star clusters of sets that are anything but uniform.
+// BenchmarkSkewed finds all pairs and star clusters of sets that are far from uniform.
 func BenchmarkSkewed(b *testing.B) {
 	for _, name := range []string{"one cluster", "clusters", "constant low bits", "constant middle, skewed top", "biased bits"} {
 		fps := distinct(shapes[name](rand.New(rand.NewPCG(1, 2)), *benchN/10))
@@ -77,8 +77,8 @@ func BenchmarkSkewed(b *testing.B) {
 	}
 }
 
-// BenchmarkWide is all pairs of uniform fingerprints and copies of every tenth with some bits
-// flipped, and of a tenth as many that have one word in common.
+// BenchmarkWide finds all pairs of uniform fingerprints, of copies of every tenth with some bits
+// flipped, and of a tenth as many fingerprints that share one word.
 func BenchmarkWide(b *testing.B) {
 	for _, c := range []struct{ words, k int }{{2, 15}, {4, 31}, {16, 100}} {
 		r := rand.New(rand.NewPCG(42, 1))

@@ -10,8 +10,8 @@ import (
 // stay in the first-level cache with the group.
 const maxWidth = 13
 
-// block is a set of w bit positions by which fingerprints are put together: fingerprints that agree
-// in all of them have the same bucket. Where the positions are consecutive, the converse holds as
+// block is a set of w bit positions that assigns fingerprints to buckets: fingerprints that agree
+// in all positions have the same bucket. If the positions are consecutive, the converse holds as
 // well; otherwise the bucket is a hash, and worker.found confirms the agreement.
 type block struct {
 	mask  uint64 // the positions
@@ -19,20 +19,20 @@ type block struct {
 	shift uint8  // 64 - w
 }
 
-// hashMul spreads bits that do not lie together (the multiplier of Fibonacci hashing, 2^64 divided
-// by the golden ratio).
+// hashMul mixes bits that are not adjacent (the multiplier of Fibonacci hashing, 2^64 divided by
+// the golden ratio).
 const hashMul = 0x9e3779b97f4a7c15
 
-// bucket is the bucket of fp, less than size.
+// bucket returns the bucket of fp, which is less than size.
 func (b block) bucket(fp base.Fingerprint) uint32 {
 	return uint32(fp & b.mask * b.mul >> (b.shift & 63))
 }
 
-// size is the number of buckets.
+// size returns the number of buckets.
 func (b block) size() int { return 1 << (64 - b.shift) }
 
-// cut appends n disjoint blocks of w of the positions of avail, highest positions first. avail must
-// have n*w.
+// cut appends n disjoint blocks of w positions each from avail, highest positions first. avail
+// must have at least n*w positions.
 func cut(dst []block, avail uint64, w, n int) []block {
 	for range n {
 		rest := avail

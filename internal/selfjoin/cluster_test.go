@@ -18,7 +18,7 @@ func TestComponents(t *testing.T) {
 			for i := range want {
 				want[i] = uint32(i)
 			}
-			for changed := true; changed; { // spread the least number until it goes no further
+			for changed := true; changed; { // propagate the least number until nothing changes
 				changed = false
 				for _, p := range within(all, k) {
 					if least := min(want[p.i], want[p.j]); want[p.i] != least || want[p.j] != least {
@@ -36,7 +36,8 @@ func TestComponents(t *testing.T) {
 	})
 }
 
-// Cubes of various dimensions lie at various distances from each other: some are connected.
+// TestComponentsOfCubes has cubes of various dimensions at various distances from each other:
+// some are connected.
 func TestComponentsOfCubes(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 20 {
@@ -61,7 +62,8 @@ func TestComponentsOfCubes(t *testing.T) {
 	}
 }
 
-// A crowd of 20,000 on a cube has 10^8 pairs within 8 bits, most of which are not looked at.
+// TestComponentsOfCrowd has a crowd of 20,000 on a cube, with 10^8 pairs within 8 bits, most of
+// which must not be visited.
 func TestComponentsOfCrowd(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	var fps []uint64
@@ -102,7 +104,7 @@ func TestForest(t *testing.T) {
 	}
 }
 
-// starsByDefinition takes the documents one by one.
+// starsByDefinition processes the documents one by one.
 func starsByDefinition(fps Columns, docs Documents, k int) (a Assignment) {
 	var keepers []uint32
 	for p := range uint32(docs.Len()) {
@@ -155,8 +157,8 @@ func TestStars(t *testing.T) {
 	}
 }
 
-// TestStarsOfSeveral has documents of one to four fingerprints, some of which several have, at any
-// place of the ways to take many pairs.
+// TestStarsOfSeveral has documents with one to four fingerprints, some shared, for every way of
+// handling many pairs.
 func TestStarsOfSeveral(t *testing.T) {
 	eachWideShape(t, 240/exhaustive.Slower, func(t *testing.T, fps Columns) {
 		r := rand.New(rand.NewPCG(7, 8))

@@ -8,7 +8,7 @@ import (
 )
 
 // Columns are fingerprints of one or more words: a slice for each word, all of the same length.
-// Their order is that of their first words, then of their second ones, and so on.
+// Fingerprints are ordered by their first words, then by their second words, and so on.
 type Columns [][]base.Fingerprint
 
 // Len returns the number of fingerprints.
@@ -32,7 +32,7 @@ func (c Columns) Compare(i, j uint32) int {
 	return 0
 }
 
-// pick returns the fingerprints with the numbers given.
+// pick returns the fingerprints with the given numbers.
 func (c Columns) pick(numbers []uint32) Columns {
 	picked := make(Columns, len(c))
 	for w, words := range c {
@@ -44,7 +44,7 @@ func (c Columns) pick(numbers []uint32) Columns {
 	return picked
 }
 
-// check refuses what the algorithms can't work on.
+// check returns an error for input that the algorithms cannot handle.
 func (c Columns) check(k int) error {
 	if len(c) < 1 || len(c) > base.MaxWords {
 		return fmt.Errorf("selfjoin: fingerprints of %d words, from 1 to %d can be joined", len(c), base.MaxWords)

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Forest is a union-find structure over the numbers 0..n-1: a partition of them that starts as n
-// sets of one (Tarjan and van Leeuwen's path halving). Each set is named by its least member, so
-// the names don't depend on the order of the unions.
+// Forest is a union-find structure: a partition of the numbers 0..n-1 that starts as n sets of
+// one (Tarjan and van Leeuwen's path halving). Each set is named by its least member, so the
+// names don't depend on the order of the unions.
 type Forest struct{ parent []uint32 }
 
-// NewForest returns the partition of 0..n-1 into sets of one. It takes 4 bytes a number.
+// NewForest returns the partition of 0..n-1 into sets of one. It uses 4 bytes for each number.
 func NewForest(n int) *Forest {
 	f := &Forest{parent: make([]uint32, n)}
 	for i := range f.parent {
@@ -29,7 +29,7 @@ func (f *Forest) Find(i uint32) uint32 {
 	return i
 }
 
-// Root is Find that changes nothing, so that any number of goroutines may call it meanwhile.
+// Root is Find without modification, so it is safe for concurrent use with itself.
 func (f *Forest) Root(i uint32) uint32 {
 	for f.parent[i] != i {
 		i = f.parent[i]
@@ -37,9 +37,9 @@ func (f *Forest) Root(i uint32) uint32 {
 	return i
 }
 
-// Union makes one set of those that i and j are in, and says whether they were two. The larger root
-// is hung below the smaller one, not the shallower one below the deeper: with path halving that is
-// still O(log n) a call, amortised.
+// Union merges the sets of i and j, and reports whether they were different. The larger root
+// becomes a child of the smaller one, regardless of depth: with path halving this still costs
+// O(log n) per call, amortised.
 func (f *Forest) Union(i, j uint32) bool {
 	i, j = f.Find(i), f.Find(j)
 	switch {
@@ -53,8 +53,8 @@ func (f *Forest) Union(i, j uint32) bool {
 	return true
 }
 
-// Labels returns, for each number, the least member of its set. Later calls of methods change what
-// it returned.
+// Labels returns, for each number, the least member of its set. Later method calls modify the
+// result.
 func (f *Forest) Labels() []uint32 {
 	for i := range f.parent { // parents are smaller than children, so theirs are final
 		f.parent[i] = f.parent[f.parent[i]]
@@ -62,14 +62,14 @@ func (f *Forest) Labels() []uint32 {
 	return f.parent
 }
 
-// Components returns, for each document, the first one that it is connected with through documents
-// within k bits of each other. fps must be ascending and distinct.
+// Components returns, for each document, the first document of its component; documents within k
+// bits of each other are in one component. fps must be ascending and distinct.
 func Components(ctx context.Context, fps Columns, docs Documents, k int, o Options) ([]uint32, error) {
 	label, err := components(ctx, fps, docs, k, o, 4*fps.Len()+1<<20)
 	if err != nil {
 		return nil, err
 	}
-	of, first := make([]uint32, docs.Len()), make([]uint32, fps.Len()) // of a component: its first document + 1
+	of, first := make([]uint32, docs.Len()), make([]uint32, fps.Len()) // by component: its first document + 1
 	for p := range uint32(len(of)) {
 		l := &first[label[docs.Of(p)[0]]]
 		if *l == 0 {
@@ -80,10 +80,10 @@ func Components(ctx context.Context, fps Columns, docs Documents, k int, o Optio
 	return of, nil
 }
 
-// Preferred returns, for each document, the first one of its component in an order, given labels of
-// components that are below the number of documents.
+// Preferred returns, for each document, the first document of its component in an order. label
+// gives each document's component, as a number below the number of documents.
 func Preferred(label, order []uint32) []uint32 {
-	first, of := make([]uint32, len(label)), make([]uint32, len(label)) // of a component: its first document + 1
+	first, of := make([]uint32, len(label)), make([]uint32, len(label)) // by component: its first document + 1
 	for _, n := range order {
 		l := &first[label[n]]
 		if *l == 0 {
@@ -94,12 +94,12 @@ func Preferred(label, order []uint32) []uint32 {
 	return of
 }
 
-// components returns, for each fingerprint, the least number of one that it is connected with
-// through fingerprints within k bits of each other, or of one document.
+// components returns, for each fingerprint, the least fingerprint of its component; fingerprints
+// within k bits of each other, or of one document, are in one component.
 //
-// Where the pairs are more than a budget, keepers are found as for Stars, and only those within k
-// bits of one are connected first. One more join then leaves out groups and pairs that are connected
-// already.
+// If there are more pairs than budget, it first finds keepers as Stars does, and connects only
+// fingerprints within k bits of a keeper. A second join then skips groups and pairs that are
+// already connected.
 func components(ctx context.Context, fps Columns, docs Documents, k int, o Options, budget int) ([]uint32, error) {
 	f := NewForest(fps.Len())
 	for p := range docs.Ends {

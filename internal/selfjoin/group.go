@@ -4,11 +4,11 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// markBit marks fingerprints of a join that is restricted to pairs with a marked side.
+// markBit marks a fingerprint in a join that is restricted to pairs with a marked side.
 const markBit = 1 << 31
 
-// group is a set of fingerprints, with their numbers beside them. The order within a group has no
-// meaning, so groups are rearranged in place.
+// group is a set of fingerprints with their numbers. The order within a group has no meaning, so
+// groups are rearranged in place.
 type group struct {
 	keys []base.Fingerprint
 	ids  []uint32 // the number in the caller's slice; markBit is set for a marked fingerprint
@@ -18,7 +18,7 @@ func (g group) len() int { return len(g.keys) }
 
 func (g group) slice(lo, hi uint32) group { return group{g.keys[lo:hi], g.ids[lo:hi]} }
 
-// vary returns the positions in which not all fingerprints of g agree.
+// vary returns the positions in which the fingerprints of g do not all agree.
 func (g group) vary() uint64 {
 	or, and := uint64(0), ^uint64(0)
 	for _, x := range g.keys {
@@ -28,7 +28,7 @@ func (g group) vary() uint64 {
 	return or &^ and
 }
 
-// markedLast moves marked fingerprints to the end and returns the position of the first of them.
+// markedLast moves marked fingerprints to the end and returns the position of the first one.
 func (g group) markedLast() int {
 	at := len(g.ids)
 	for i := 0; i < at; {
@@ -45,12 +45,12 @@ func (g group) markedLast() int {
 
 // level is the scratch space of a split.
 type level struct {
-	start [1<<maxWidth + 1]uint32 // of each bucket
-	next  [1 << maxWidth]uint32   // where the bucket's next fingerprint goes
+	start [1<<maxWidth + 1]uint32 // by bucket
+	next  [1 << maxWidth]uint32   // by bucket: position of its next fingerprint
 }
 
-// split arranges g by bucket and leaves the start of each bucket in l.start. scratch is allocated
-// when it is first used.
+// split arranges g by bucket and stores the start of each bucket in l.start. It allocates scratch
+// on first use.
 func (l *level) split(g group, b block, scratch *group) {
 	size := b.size()
 	start := l.start[:size+1]
@@ -72,11 +72,11 @@ func (l *level) split(g group, b block, scratch *group) {
 	}
 }
 
-// copiedGroup is the size of the largest group that is split by way of a copy, which is faster but
-// takes memory.
+// copiedGroup is the size of the largest group that is split with a copy, which is faster but
+// needs memory.
 const copiedGroup = 1 << 15
 
-// copySplit splits a group by way of scratch, which has its size.
+// copySplit splits a group using scratch, which has the same size.
 func (l *level) copySplit(g group, b block, scratch group) {
 	copy(scratch.keys, g.keys)
 	copy(scratch.ids, g.ids)

@@ -8,23 +8,22 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// join is one run of the search. The calling goroutine works off the large nodes: it splits them
-// and has their children worked off by workers (units.go), in order, while it hands over what they
-// find.
+// join is one run of the search. The calling goroutine processes the large nodes: it splits them,
+// runs workers on their children (units.go), and emits the pairs found in order.
 type join struct {
 	ctx     context.Context
 	fps     []base.Fingerprint
 	k       int
 	marked  []bool   // nil for all pairs
-	label   []uint32 // nil for all pairs; those with the same label on both sides are not wanted
+	label   []uint32 // nil for all pairs; pairs with equal labels are not wanted
 	emit    func(i, j uint32, distance int) bool
 	opts    Options
 	stop    atomic.Bool
-	lead    *worker   // of the calling goroutine: it splits and keeps the conditions of the current node
-	workers []*worker // of the others, kept from one run of units to the next
+	lead    *worker   // of the calling goroutine: it splits, and holds the conditions of the current node
+	workers []*worker // of the other goroutines, reused for each run of units
 	free    chan []pair
 
-	root        group // all fingerprints, in whatever order the last split left them
+	root        group // all fingerprints, in the order that the last split has left
 	done, total int64
 }
 
@@ -49,7 +48,7 @@ func (j *join) newWorker() *worker {
 	}
 }
 
-// id is the number of fingerprint i with its mark.
+// id returns the number of fingerprint i with its mark.
 func (j *join) id(i int) uint32 {
 	if j.marked != nil && j.marked[i] {
 		return uint32(i) | markBit
@@ -57,5 +56,5 @@ func (j *join) id(i int) uint32 {
 	return uint32(i)
 }
 
-// largeGroup is the least size of a large node.
+// largeGroup returns the least size of a large node.
 func (j *join) largeGroup() int { return max(1<<15, len(j.fps)/256) }

@@ -19,7 +19,7 @@ func (j *join) load() {
 	}
 }
 
-// large is worker.node for a group of any size, with the children of a large one worked off in
+// large is worker.node for a group of any size; it processes the children of a large group in
 // parallel.
 func (j *join) large(g group, avail uint64, budget, depth int) error {
 	if j.lead.oneLabel(g) {
@@ -72,10 +72,10 @@ func (j *join) passes(g group, s splitting, depth int) error {
 	return nil
 }
 
-// children works off the buckets of g: large ones one after the other, the others in units of
-// neighbours.
+// children processes the buckets of g: large ones one after the other, the others in units of
+// neighbouring buckets.
 func (j *join) children(g group, l *level, size int, avail uint64, budget, depth int) error {
-	var units [][2]int // first bucket, and the one after the last
+	var units [][2]int // first bucket, and the bucket after the last one
 	flush := func() error {
 		us := units
 		units = units[:0]
@@ -114,7 +114,7 @@ func (j *join) children(g group, l *level, size int, avail uint64, budget, depth
 	return flush()
 }
 
-// single works off a node in one unit.
+// single processes a node as one unit.
 func (j *join) single(g group, avail uint64, budget, depth int) error {
 	if depth == 0 {
 		j.total = int64(g.len())
@@ -126,14 +126,14 @@ func (j *join) single(g group, avail uint64, budget, depth int) error {
 	})
 }
 
-// Tiles of compareRows: rows are compared with one tile of columns after the other, so that the
-// tile stays in the first-level cache.
+// Tiles of compareRows: rows are compared with one tile of columns at a time, so that the tile
+// stays in the first-level cache.
 const (
 	tileRows    = 512
 	tileColumns = 2048
 )
 
-// compareRows compares all pairs of a large group, a unit for every tileRows fingerprints.
+// compareRows compares all pairs of a large group, with one unit for every tileRows fingerprints.
 func (j *join) compareRows(g group, first, depth int) error {
 	rows := g.len() - first
 	if depth == 0 {
@@ -154,7 +154,8 @@ func (j *join) compareRows(g group, first, depth int) error {
 	})
 }
 
-// progress reports n fingerprints of one pass done if depth is that of the root's children.
+// progress reports that n fingerprints of a pass are done, if depth is that of the root's
+// children.
 func (j *join) progress(depth, n int) {
 	if depth != 1 {
 		return

@@ -15,12 +15,12 @@ type pair struct {
 	distance uint16
 }
 
-const _ uint16 = base.MaxWords * base.FingerprintBits // pair.distance can count that many
+const _ uint16 = base.MaxWords * base.FingerprintBits // pair.distance must be able to hold this
 
-// chunkPairs is how many pairs travel at once from a worker to the calling goroutine.
+// chunkPairs is the number of pairs in a chunk that a worker sends to the calling goroutine.
 const chunkPairs = 4096
 
-// worker works off nodes; every goroutine has its own.
+// worker processes nodes; every goroutine has its own.
 type worker struct {
 	k      int
 	marked bool         // pairs need a marked side
@@ -31,34 +31,34 @@ type worker struct {
 
 	// The conditions on pairs of the current node, in addition to the distance.
 	agree  uint64   // positions in which the pair must agree
-	differ []uint64 // blocks in each of which it must differ
+	differ []uint64 // blocks; the pair must differ in each of them
 
-	copy   group   // scratch space of the splits; empty until it is used
+	copy   group   // scratch space of the splits; empty until the first use
 	blocks []block // stack of the blocks of the nodes above
-	chain  *chain  // nil until it is used
+	chain  *chain  // nil until the first use
 
-	hits  []uint32      // of the scan kernel
-	found []pair        // not yet handed over
-	out   chan []pair   // where it goes
-	quit  chan struct{} // closed when nobody takes it any more
-	free  chan []pair   // slices for found, to be used again
+	hits  []uint32      // for the scan kernel
+	found []pair        // not sent yet
+	out   chan []pair   // receives found
+	quit  chan struct{} // closed when nobody receives any more
+	free  chan []pair   // slices for found, to be reused
 }
 
 // chain is the scratch space of chained passes. Positions within a group have 15 bits; links are
-// positions plus one, and zero ends a chain. The arrays have 2^16 elements so that no index of 16
-// bits needs a bounds check.
+// positions plus one, and zero ends a chain. The arrays have 2^16 elements so that indexing them
+// with 16 bits needs no bounds check.
 type chain struct {
-	head [1 << maxWidth]uint16 // last fingerprint of each bucket
-	prev [1 << 16]uint16       // the one before it in its bucket
+	head [1 << maxWidth]uint16 // by bucket: its last fingerprint
+	prev [1 << 16]uint16       // by position: the previous fingerprint of the same bucket
 	late [1 << 16]uint16       // positions whose prev is not zero
-	rank [1 << 16]uint16       // how many come before it in its bucket; meaningful for those in late
+	rank [1 << 16]uint16       // by position, for those in late: number of fingerprints before it in its bucket
 }
 
-// scanLeast is the least number of comparisons with one fingerprint that are worth a call of the
-// scan kernel.
+// scanLeast is the least number of comparisons with one fingerprint that makes a call of the scan
+// kernel worthwhile.
 const scanLeast = 64
 
-// compareAll looks at all pairs of g with one of the fingerprints from position first on.
+// compareAll checks all pairs of g that include a fingerprint from position first on.
 func (w *worker) compareAll(g group, first int) {
 	for i := max(first, 1); i < len(g.keys); i++ {
 		if i >= scanLeast {
@@ -77,7 +77,7 @@ func (w *worker) compareAll(g group, first int) {
 	}
 }
 
-// compareTo compares x, at position i, with those from position lo to hi.
+// compareTo compares x, at position i, with the fingerprints at positions lo to hi-1.
 func (w *worker) compareTo(g group, x base.Fingerprint, i, lo, hi int) {
 	keys := g.keys[lo:hi]
 	w.hits = kernel.ScanFlat(w.hits[:0], keys, x, w.k)
@@ -86,8 +86,8 @@ func (w *worker) compareTo(g group, x base.Fingerprint, i, lo, hi int) {
 	}
 }
 
-// accept takes a pair within the distance, whose fingerprints differ in x, unless another node is
-// the one to report it.
+// accept adds a pair within the distance whose fingerprints differ in x, unless another node
+// reports it.
 func (w *worker) accept(x uint64, i, j uint32) {
 	if x&w.agree != 0 {
 		return
@@ -110,8 +110,8 @@ func (w *worker) accept(x uint64, i, j uint32) {
 	}
 }
 
-// link puts the fingerprints of g into chains by block b. It returns the positions that have others
-// before them in their chain.
+// link builds the chains of g's fingerprints by block b. It returns the positions that have a
+// predecessor in their chain.
 func (c *chain) link(g group, b block) []uint16 {
 	clear(c.head[:b.size()])
 	n := uint16(0)
@@ -120,7 +120,7 @@ func (c *chain) link(g group, b block) []uint16 {
 		prev := *h
 		*h = uint16(i + 1)
 		c.prev[uint16(i)] = prev
-		c.late[n] = uint16(i) // kept if n is counted up
+		c.late[n] = uint16(i) // overwritten unless n is incremented
 		if prev != 0 {
 			n++
 		}
@@ -148,9 +148,9 @@ func (c *chain) candidates(late []uint16, limit int) int {
 	return total
 }
 
-// walk compares each of late, from position first on, with those before it in its chain. All of
-// them take one step at a time, because the length of a single chain can't be predicted by the
-// processor.
+// walk compares each fingerprint of late, from position first on, with its predecessors in its
+// chain. All chains advance one step at a time, because the processor cannot predict the length
+// of a single chain.
 func (w *worker) walk(g group, late []uint16, first int) {
 	c, k := w.chain, w.k
 	from, _ := slices.BinarySearch(late, uint16(first))
@@ -175,7 +175,8 @@ func (w *worker) walk(g group, late []uint16, first int) {
 	}
 }
 
-// flush sends the pairs found so far to the calling goroutine, or drops them if that has gone.
+// flush sends the pairs found so far to the calling goroutine, or drops them if it receives no
+// more.
 func (w *worker) flush() {
 	if len(w.found) == 0 {
 		return

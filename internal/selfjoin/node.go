@@ -1,8 +1,8 @@
 package selfjoin
 
 // node reports the wanted pairs of g: those within distance k that agree in w.agree and differ in
-// each of w.differ. avail and budget are as the package comment says. depth is the number of nodes
-// above.
+// each block of w.differ. The package comment explains avail and budget. depth is the number of
+// nodes above.
 func (w *worker) node(g group, avail uint64, budget, depth int) {
 	if g.len() < 2 || w.stop.Load() || w.oneLabel(g) {
 		return
@@ -27,7 +27,8 @@ func (w *worker) node(g group, avail uint64, budget, depth int) {
 	}
 }
 
-// oneLabel reports whether all of g have the same label, so that it can't hold a wanted pair.
+// oneLabel reports whether all fingerprints of g have the same label, so that g has no wanted
+// pair.
 func (w *worker) oneLabel(g group) bool {
 	if w.label == nil {
 		return false
@@ -41,14 +42,14 @@ func (w *worker) oneLabel(g group) bool {
 	return true
 }
 
-// splitting says how a node is worked off.
+// splitting says how to process a node.
 type splitting struct {
 	estimate
 	avail  uint64 // bits that the blocks are cut from
 	budget int
 }
 
-// split chooses how to work off g, or finds that it can't hold a wanted pair.
+// split chooses how to process g. It returns false if g has no wanted pair.
 func (w *worker) split(g group, avail uint64, budget int) (s splitting, ok bool) {
 	vary := g.vary()
 	for _, mask := range w.differ {
@@ -71,7 +72,7 @@ func (w *worker) passes(g group, s splitting, first, depth int) {
 	agree, differ, base := w.agree, len(w.differ), len(w.blocks)
 	w.blocks = cut(w.blocks, s.avail, int(s.width), s.budget+1)
 	for j := 0; j <= s.budget; j++ {
-		b := w.blocks[base+j] // the stack may move below
+		b := w.blocks[base+j] // the stack may be reallocated below
 		s.avail &^= b.mask
 		w.agree = agree | b.mask
 		if !s.chained || !w.chainedPass(g, b, first) {
@@ -85,8 +86,8 @@ func (w *worker) passes(g group, s splitting, first, depth int) {
 	w.agree, w.differ, w.blocks = agree, w.differ[:differ], w.blocks[:base]
 }
 
-// chainedPass reports the pairs of g that agree in b by chaining the fingerprints of a bucket, or
-// returns false if they are so skewed that another split is better.
+// chainedPass reports the pairs of g that agree in b, using chains of the fingerprints in a
+// bucket. It returns false if they are so skewed that a split is better.
 func (w *worker) chainedPass(g group, b block, first int) bool {
 	if w.chain == nil {
 		w.chain = new(chain)
@@ -100,7 +101,7 @@ func (w *worker) chainedPass(g group, b block, first int) bool {
 	return true
 }
 
-// splitPass makes a child node of each bucket of b.
+// splitPass creates a child node for each bucket of b.
 func (w *worker) splitPass(g group, b block, avail uint64, budget, depth int) {
 	for len(w.levels) <= depth {
 		w.levels = append(w.levels, new(level))

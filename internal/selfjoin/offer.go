@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// ErrManyOffers says that a document has too many others near it, on average, to look at each.
+// ErrManyOffers means that documents have too many near documents, on average, to visit each.
 var ErrManyOffers = errors.New("too many documents within the distance of each other")
 
 const (
-	mostOffers = 512 // a document so far, and leastMany more
+	mostOffers = 512 // offers per document so far, plus leastMany
 	leastMany  = 1 << 16
-	mostPicked = 16 // fingerprints that stretches join, for one of the documents
+	mostPicked = 16 // fingerprints in the joins of stretches, per document
 )
 
-// Offer calls decide for each document in order of preference, with those of the documents before
-// it that it was to keep and that have fingerprints within k bits, ascending. decide reports whether
-// the document is one to keep. If this takes too long, Offer ends with ErrManyOffers.
+// Offer calls decide for each document in the order of preference, with the kept documents before
+// it that have fingerprints within k bits, in ascending order. decide returns whether to keep the
+// document. If there are too many pairs, Offer ends with ErrManyOffers.
 func Offer(ctx context.Context, fps Columns, docs Documents, k int, o Options, decide func(p uint32, kept []uint32) (keep bool, err error)) error {
 	return offer(ctx, fps, docs, k, o, 4*fps.Len()+1<<20, decide)
 }
 
-// offer is Offer, keeping at most budget pairs at a time.
+// offer is Offer with at most budget pairs in memory.
 func offer(ctx context.Context, fps Columns, docs Documents, k int, o Options, budget int, decide func(p uint32, kept []uint32) (keep bool, err error)) error {
 	s := &clustering{fps: fps, docs: docs, k: k, opts: o}
-	having := make([][]uint32, fps.Len()) // of each fingerprint: documents to keep
+	having := make([][]uint32, fps.Len()) // by fingerprint: kept documents
 	var kept, near []uint32
 	picked, offered := 0, 0
 	for from, size := 0, docs.Len(); from < docs.Len(); {
@@ -35,7 +35,7 @@ func offer(ctx context.Context, fps Columns, docs Documents, k int, o Options, b
 			some[i] = uint32(from + i)
 		}
 		codes := docs.codes(slices.Concat(kept, some))
-		label := make([]uint32, len(codes)) // 0 of those of kept ones alone
+		label := make([]uint32, len(codes)) // 0 for fingerprints that only kept documents have
 		for _, f := range docs.codes(some) {
 			i, _ := slices.BinarySearch(codes, f)
 			label[i] = uint32(i) + 1

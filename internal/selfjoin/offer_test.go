@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOffer has every third document not to be kept, and compares what is offered with the plain
-// way, with all pairs at once and a stretch at a time.
+// TestOffer selects two of three documents, and compares the offers with brute force, for all
+// pairs at once and for one stretch at a time.
 func TestOffer(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -2,13 +2,13 @@ package selfjoin
 
 import "runtime"
 
-// Options are the options of the functions of this package. The zero value is fine.
+// Options are the options of the functions of this package. The zero value is ready for use.
 type Options struct {
-	// Workers is the number of goroutines that search; 0 means GOMAXPROCS. It changes no result and
-	// no order.
+	// Workers is the number of goroutines that search; 0 means GOMAXPROCS. It affects neither
+	// results nor their order.
 	Workers int
 	// Progress, if not nil, is called now and then from the calling goroutine. Both numbers count
-	// fingerprints, each as often as a pass reads it.
+	// fingerprints, once for each pass that reads them.
 	Progress func(done, total int64)
 }
 

@@ -7,57 +7,56 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// Costs in nanoseconds, by BenchmarkCosts on one core of a Zen 5 server with the AVX-512 kernel;
-// only their ratios matter. The order of pairs depends on them, so they are the same for every
-// kernel.
+// Costs in nanoseconds, measured by BenchmarkCosts on one core of a Zen 5 server with the AVX-512
+// kernel; only their ratios matter. The order of pairs depends on them, so they are the same for
+// every kernel.
 const (
 	costCompare = 1.2  // a pair of fingerprints, in groups too small for the scan kernel
 	costScan    = 30   // a call of the scan kernel
-	costScanned = 0.1  // a fingerprint scanned by it
+	costScanned = 0.1  // a fingerprint that the kernel scans
 	costChain   = 2.0  // a fingerprint in one chained pass
 	costWalk    = 3.0  // a candidate pair of a chained pass
-	costSplit   = 3.0  // a fingerprint moved to its bucket by way of a copy
-	costSwap    = 9.0  // the same in place
+	costSplit   = 3.0  // moving a fingerprint to its bucket with a copy
+	costSwap    = 9.0  // moving a fingerprint to its bucket in place
 	costBucket  = 0.5  // a bucket of a split
-	costNode    = 20   // a child node that holds anything
+	costNode    = 20   // a child node that is not empty
 	costClear   = 0.06 // the head of an empty chain
 )
 
 // Limits of the leaves.
 const (
-	tinyGroup  = 16 // groups up to this size are compared pair by pair without further thought
+	tinyGroup  = 16 // groups up to this size are compared pair by pair without planning
 	maxChained = 15 // log2 of the largest group of a chained pass, whose links have 16 bits
-	chainLoad  = 8  // a chained pass gives up where there are more than this many candidates a fingerprint
+	chainLoad  = 8  // a chained pass gives up if it has more candidates per fingerprint than this
 )
 
-// entropySteps is how finely planning tells apart how much a bit of a group says: from 0, nothing,
-// to entropySteps, as much as a uniform bit.
+// entropySteps is the resolution of a bit's information in planning: from 0, none, to
+// entropySteps, that of a uniform bit.
 const entropySteps = 8
 
-// logSteps is how finely planning tells apart the logarithms of sizes.
+// logSteps is the resolution of logarithms of sizes in planning.
 const logSteps = 4
 
-// planner estimates the cost of a node with 2^(lg/logSteps) fingerprints, r available bits, a given
-// budget and a given entropy of its bits, and the block width that attains it. Estimates are
-// remembered, so that planning costs little against the nodes that it is done for. A planner must
-// not be used by two goroutines at once.
+// planner estimates the cost of a node with 2^(lg/logSteps) fingerprints, r available bits, a
+// budget and an entropy of its bits, and the block width with that cost. It caches estimates, so
+// that planning costs little compared with the nodes. A planner is not safe for concurrent use.
 type planner struct {
-	logs, budgets int // lg and budget are below these
+	logs, budgets int // exclusive bounds of lg and budget
 	memo          [entropySteps + 1][]estimate
 }
 
-// estimate is the cost of a node a fingerprint, and how it is attained.
+// estimate is the cost of a node per fingerprint, and how to attain it.
 type estimate struct {
 	cost    float32
-	width   int8 // of the blocks; 0 means to compare all pairs
-	chained bool // the passes are chained ones
+	width   int8 // of the blocks; 0 means comparing all pairs
+	chained bool // the passes use chains
 	known   bool
 }
 
 // newPlanner returns a planner for groups of at most n >= 1 fingerprints and budgets of at most k.
 func newPlanner(n, k int) *planner { return &planner{logs: groupLog(n) + 1, budgets: k + 1} }
 
-// plan returns the cheapest way to work off n fingerprints like those of g with the bits of avail.
+// plan returns the cheapest way to process n fingerprints like those of g with the bits of avail.
 func (p *planner) plan(g group, n int, avail uint64, budget int) estimate {
 	r, lg := bits.OnesCount64(avail), groupLog(n)
 	w := min(r/(budget+1), maxWidth)
@@ -76,11 +75,11 @@ func (p *planner) at(lg, r, budget, entropy int) estimate {
 		return *e
 	}
 	best := estimate{cost: compareCost(lg), known: true}
-	// There is no use in many more buckets than fingerprints.
+	// Many more buckets than fingerprints are useless.
 	for w := 1; w <= min(r/(budget+1), maxWidth, lg/logSteps+3); w++ {
-		left := lg - (w*entropy*logSteps+entropySteps/2)/entropySteps // of the fingerprints in a bucket
+		left := lg - (w*entropy*logSteps+entropySteps/2)/entropySteps // logarithm of the fingerprints in a bucket
 		c := estimate{width: int8(w), chained: lg <= maxChained*logSteps && left <= 3*logSteps, known: true}
-		buckets := pow2(w*logSteps - lg) // a fingerprint
+		buckets := pow2(w*logSteps - lg) // per fingerprint
 		for j := 0; j <= budget && c.cost < best.cost; j++ {
 			if c.chained {
 				c.cost += costChain + buckets*costClear + costWalk*pow2(left)/2
@@ -97,7 +96,7 @@ func (p *planner) at(lg, r, budget, entropy int) estimate {
 	return best
 }
 
-// power is x to the n.
+// power returns x to the power of n.
 func power(x float32, n int) float32 {
 	y := float32(1)
 	for ; n > 0; n >>= 1 {
@@ -109,7 +108,7 @@ func power(x float32, n int) float32 {
 	return y
 }
 
-// groupLog is the binary logarithm of n >= 1, in logSteps and rounded up.
+// groupLog returns the binary logarithm of n >= 1, in logSteps, rounded up.
 func groupLog(n int) int {
 	top := bits.Len(uint(n - 1)) // rounded up to a whole number
 	lg := top * logSteps
@@ -119,12 +118,12 @@ func groupLog(n int) int {
 	return lg
 }
 
-// compareCost is the cost a fingerprint of comparing all pairs of a group.
+// compareCost returns the cost per fingerprint of comparing all pairs of a group.
 func compareCost(lg int) float32 {
 	return min(costCompare*pow2(lg)/2, costScan+costScanned*pow2(lg)/2)
 }
 
-// splitCost is the cost a fingerprint of moving it to its bucket.
+// splitCost returns the cost of moving a fingerprint to its bucket.
 func splitCost(lg int) float32 {
 	if pow2(lg) <= copiedGroup {
 		return costSplit
@@ -132,15 +131,15 @@ func splitCost(lg int) float32 {
 	return costSwap
 }
 
-// pow2 is 2 to the lg/logSteps.
+// pow2 returns 2 to the power of lg/logSteps.
 func pow2(lg int) float32 {
 	roots := [logSteps]float64{1, 1.189207115002721, 1.414213562373095, 1.681792830507429} // of 2
 	return float32(math.Ldexp(roots[lg&(logSteps-1)], lg>>2))                              // logSteps = 4
 }
 
-// entropy estimates, from pairs chosen at random, how much a bit of a block of w of the r positions
-// of avail says about g: the collision entropy -log2 P(two fingerprints agree in the block) / w, in
-// entropySteps.
+// entropy estimates, from random pairs, the information that a bit of a block of w of avail's r
+// positions has about g: the collision entropy -log2 P(two fingerprints agree in the block) / w,
+// in entropySteps.
 func (g group) entropy(avail uint64, r, w int) int {
 	n := min(max(g.len()/64, 8), 256)
 	agree := float32(0)

@@ -9,29 +9,29 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// Costs of joins of wide fingerprints in nanoseconds, as those of plan.go.
+// Costs of joins of wide fingerprints in nanoseconds, like those of plan.go.
 const (
-	costPass   = 1e5 // a pass, whatever its size
-	costValue  = 40  // a fingerprint whose value is sorted, for a pass
+	costPass   = 1e5 // a pass of any size
+	costValue  = 40  // sorting the value of a fingerprint, for a pass
 	costVerify = 30  // a pair of fingerprints that a pass finds
-	costWord   = 2   // a word of a pair of fingerprints compared, both in the cache
+	costWord   = 2   // a word of a pair of fingerprints compared in the cache
 
-	costSteps = 5e4 // a choice of passes, without the dynamic programs
-	costState = 1   // a radius tried by one of these
+	costSteps = 5e4 // choosing passes, without the dynamic programs
+	costState = 1   // trying a radius in a dynamic program
 )
 
-// step is a pass for a word: the values within radius bits of each other are joined.
+// step is a pass for a word: it joins the values within radius bits of each other.
 type step struct{ word, radius int }
 
-// steps chooses passes for some of words for some fingerprints. ok is false where it is best to
-// compare all pairs.
+// steps chooses passes over words for some fingerprints. ok is false if comparing all pairs is
+// best.
 //
-// A pair that no pass finds differs in more bits of each word than the radius, and in as many as
-// j.least says: the radii are such that these are more than k in all. What a radius costs is
-// estimated from a sample, and the cheapest sum found by a dynamic program over the words.
+// A pair that no pass finds differs in more bits of each word than its radius, and in at least
+// j.least bits: the radii are such that these add up to more than k. The cost of a radius is
+// estimated from a sample, and a dynamic program over the words finds the cheapest total.
 //
-// Words of which many fingerprints have the same value come last, where the radii of the others
-// leave the least to be looked for.
+// Words with the same value in many fingerprints come last, when the radii of the other words
+// leave the least to search for.
 func (j *wide) steps(some []uint32, words []int) (chosen []step, ok bool) {
 	n := float64(len(some))
 	compared := j.costWord * n * n / 2 * float64(min(len(words), j.k/32+1)+1) // uniform words differ in 32 bits
@@ -45,14 +45,14 @@ func (j *wide) steps(some []uint32, words []int) (chosen []step, ok bool) {
 	return chosen, cost < compared
 }
 
-// addSame adds what the fingerprints cost that have the same value of a word, of n: they are joined
+// addSame adds the cost of fingerprints, n in all, with the same value of a word: they are joined
 // by their other words, or compared.
 func (j *wide) addSame(n float64, costs []wordCost) {
 	add := make([]float64, len(costs))
 	for at, c := range costs {
 		if add[at] = costVerify * n * n / 2 * c.same; add[at] > costValue*n {
 			_, others := j.cheapest(slices.Delete(slices.Clone(costs), at, at+1))
-			add[at] = min(add[at], math.Sqrt(c.same)*others) // if there is one such value, that many have it
+			add[at] = min(add[at], math.Sqrt(c.same)*others) // assuming a single such value, this many fingerprints have it
 		}
 	}
 	for at, c := range costs {
@@ -62,14 +62,14 @@ func (j *wide) addSame(n float64, costs []wordCost) {
 	}
 }
 
-// wordCost are the estimated costs of passes for a word.
+// wordCost holds the estimated costs of passes for a word.
 type wordCost struct {
 	word   int
-	same   float64   // the share of pairs that have the same value
-	within []float64 // the cost by radius
+	same   float64   // the share of pairs with the same value
+	within []float64 // by radius
 }
 
-// wordCosts estimates the costs of passes for each of words, except for fingerprints with the same
+// wordCosts estimates the costs of passes for each word, except for fingerprints with the same
 // value.
 func (j *wide) wordCosts(some []uint32, words []int) (costs []wordCost) {
 	n, size := float64(len(some)), min(4*int(math.Sqrt(float64(len(some)))), len(some), 1<<12)
@@ -100,10 +100,11 @@ func (j *wide) wordCosts(some []uint32, words []int) (costs []wordCost) {
 	return costs
 }
 
-// cheapest returns the passes that cost the least, and their cost.
+// cheapest returns the cheapest passes, and their cost.
 func (j *wide) cheapest(costs []wordCost) (chosen []step, cost float64) {
-	// least[at][n] is the least cost of passes for the words from at on which find all pairs that
-	// differ in fewer than n of their bits, and radius[at][n] the radius of the first of them.
+	// least[at][n] is the least cost of passes for the words from at on that find all pairs with
+	// fewer than n different bits in them, and radius[at][n] is the radius of the first of these
+	// passes.
 	least, radius := make([][]float64, len(costs)+1), make([][]int, len(costs))
 	last := make([]float64, j.k+2)
 	for n := 1; n <= j.k+1; n++ {
@@ -132,7 +133,7 @@ func (j *wide) cheapest(costs []wordCost) (chosen []step, cost float64) {
 	return chosen, least[0][j.k+1]
 }
 
-// left returns how many of n bits are left to the other words beside one with a radius.
+// left returns how many of n bits remain for the other words after a word with a radius.
 func (j *wide) left(n, word, radius int) int {
 	if radius == base.FingerprintBits {
 		return 0

@@ -7,15 +7,16 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// scatterLeast is the least number of fingerprints that are worth a goroutine of scatter.
+// scatterLeast is the least number of fingerprints for which a goroutine of scatter is
+// worthwhile.
 const scatterLeast = 1 << 16
 
-// scatter arranges all fingerprints of j by bucket into the root group, in the caller's order
+// scatter arranges all fingerprints of j by bucket in the root group, in the caller's order
 // within a bucket.
 func (l *level) scatter(j *join, b block) {
 	n, size := len(j.fps), b.size()
 	parts := max(1, min(len(j.workers), n/scatterLeast))
-	next := make([][]uint32, parts) // where each part's next fingerprint of a bucket goes
+	next := make([][]uint32, parts) // by part and bucket: position of the next fingerprint
 	inParallel(parts, func(p int) {
 		count := make([]uint32, size)
 		for _, x := range j.fps[n*p/parts : n*(p+1)/parts] {
@@ -34,28 +35,29 @@ func (l *level) scatter(j *join, b block) {
 	inParallel(parts, func(p int) { newScatterer(j.root, next[p]).add(j, b, n*p/parts, n*(p+1)/parts) })
 }
 
-// A scatterer moves fingerprints to the places of their buckets in a group that is larger than any
-// cache. It has a line of each bucket, which collects what goes to linePlaces consecutive places,
-// the first of them a multiple of linePlaces, and is copied to the group when the last of them is
-// taken. The lines stay in the second cache: memory is touched once for linePlaces fingerprints,
-// not once for each.
+// A scatterer moves fingerprints to the places of their buckets in a group that is larger than
+// any cache. For each bucket it has a line, which buffers linePlaces consecutive places that
+// start at a multiple of linePlaces; a full line is copied to the group. The lines stay in the
+// second-level cache, so memory is written once per linePlaces fingerprints instead of once for
+// each.
 type scatterer struct {
 	to    group
-	first []uint32 // place of the first fingerprint of each bucket
-	next  []uint32 // of the next one
+	first []uint32 // by bucket: place of its first fingerprint
+	next  []uint32 // by bucket: place of its next fingerprint
 	lines []line
 }
 
-// linePlaces is how many keys are as long as a cache line.
+// linePlaces is the number of keys in a cache line.
 const linePlaces = 8
 
-// A line collects fingerprints of a bucket, each at the remainder of its place.
+// A line buffers fingerprints of a bucket, each at its place modulo linePlaces.
 type line struct {
 	keys [linePlaces]base.Fingerprint
 	ids  [linePlaces]uint32
 }
 
-// newScatterer returns a scatterer for buckets that begin at the given places, which it changes.
+// newScatterer returns a scatterer for buckets that begin at the places in next, which it
+// modifies.
 func newScatterer(to group, next []uint32) *scatterer {
 	return &scatterer{to: to, first: slices.Clone(next), next: next, lines: make([]line, len(next))}
 }
@@ -77,9 +79,9 @@ func (s *scatterer) add(j *join, b block, from, to int) {
 	}
 }
 
-// flush copies the line of a bucket to the group: up to the next place, from the multiple of
-// linePlaces before it, or from the first place of the bucket, as what is before it belongs to
-// others.
+// flush copies the line of a bucket to the group: up to the next place, from the preceding
+// multiple of linePlaces, or from the first place of the bucket, as earlier places belong to
+// other buckets.
 func (s *scatterer) flush(bucket uint32) {
 	end := s.next[bucket]
 	if end == s.first[bucket] {
@@ -96,7 +98,7 @@ func (s *scatterer) flush(bucket uint32) {
 	copy(s.to.ids[from:end], l.ids[from-begin:])
 }
 
-// inParallel calls f for 0..n-1, each in a goroutine of its own.
+// inParallel calls f for 0..n-1, each in its own goroutine.
 func inParallel(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// TestScatter checks that each bucket gets its fingerprints in the caller's order with their marks,
-// by one part and by several, in blocks that put much, little and nothing into a bucket.
+// TestScatter checks that each bucket gets its fingerprints in the caller's order with their
+// marks, with one part and with several, and with full, sparse and empty buckets.
 func TestScatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, n := range []int{1, linePlaces, 1000, 3*scatterLeast + 5} {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// distinct sorts fps and drops repetitions.
+// distinct sorts fps and removes duplicates.
 func distinct(fps []uint64) []uint64 {
 	slices.Sort(fps)
 	return slices.Compact(fps)
@@ -31,7 +31,7 @@ func flip(r *rand.Rand, x uint64, n int) uint64 {
 	return x
 }
 
-// shapes are the kinds of sets that the tests run on, by name.
+// shapes are the kinds of sets that the tests use, by name.
 var shapes = map[string]func(r *rand.Rand, n int) []uint64{
 	"uniform": func(r *rand.Rand, n int) (fps []uint64) {
 		for range n {
@@ -127,8 +127,7 @@ func eachShape(t *testing.T, n int, f func(t *testing.T, fps []uint64)) {
 	}
 }
 
-// bruteForce is the oracle: all pairs within 64 bits, counted into buckets by distance, as sorted
-// lists.
+// bruteForce is the oracle: it returns all pairs within k bits, sorted.
 func bruteForce(fps []uint64, k int) []pair {
 	var ps []pair
 	for j := range fps {
@@ -151,7 +150,7 @@ func sortPairs(ps []pair) {
 	})
 }
 
-// collect returns the pairs in the order in which they come.
+// collect returns the pairs in the order of emission.
 func collect(t testing.TB, fps []uint64, k int, o Options) []pair {
 	t.Helper()
 	var ps []pair
@@ -193,7 +192,7 @@ func TestPairsEveryK(t *testing.T) {
 	}
 }
 
-// digest stands for a set of pairs, whatever their order, where there are too many to keep.
+// digest represents a set of pairs, in any order, if there are too many to store.
 type digest struct{ n, sum uint64 }
 
 func (d *digest) add(i, j uint32, distance int) {

@@ -11,13 +11,13 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Documents are documents in order of preference, by their fingerprints: numbers of Columns. A
-// document has one or more: those of document p are Codes[Ends[p-1]:Ends[p]], or without Ends
-// Codes[p] alone. Several documents may have the same.
+// Documents lists documents in the order of preference with their fingerprints, which are numbers
+// of Columns. A document has one or more: document p has Codes[Ends[p-1]:Ends[p]], or without
+// Ends only Codes[p]. Several documents may share a fingerprint.
 type Documents struct {
 	Codes []uint32
-	Ends  []uint32 // nil: each document has one
-	Known int      // the first documents are keepers of star clusters in any case, that many
+	Ends  []uint32 // nil: each document has one fingerprint
+	Known int      // number of the first documents, which are keepers of star clusters in any case
 }
 
 // Len returns the number of documents.
@@ -39,7 +39,7 @@ func (d *Documents) Of(p uint32) []uint32 {
 	return d.Codes[from:to]
 }
 
-// codes returns the fingerprints that some documents have, ascending.
+// codes returns the fingerprints of some documents, in ascending order.
 func (d Documents) codes(some []uint32) (codes []uint32) {
 	for _, p := range some {
 		codes = append(codes, d.Of(p)...)
@@ -48,8 +48,8 @@ func (d Documents) codes(some []uint32) (codes []uint32) {
 	return slices.Compact(codes)
 }
 
-// Having returns, for each of n fingerprints, the documents that have it, in order: those of
-// fingerprint f are docs[start[f]:start[f+1]].
+// Having returns, for each of n fingerprints, its documents in order: fingerprint f has
+// docs[start[f]:start[f+1]].
 func (d Documents) Having(n int) (start, docs []uint32) {
 	start, docs = make([]uint32, n+2), make([]uint32, len(d.Codes))
 	for _, f := range d.Codes {
@@ -67,9 +67,9 @@ func (d Documents) Having(n int) (start, docs []uint32) {
 	return start, docs
 }
 
-// Pairs calls fn for every two documents, of places a < b, that have fingerprints within k bits,
-// once, at the distance of the nearest two, until it returns false. fps is as for Stars, and no
-// document may have a fingerprint twice.
+// Pairs calls fn once for every two documents with fingerprints within k bits, as places a < b
+// with their least distance, until fn returns false. fps is as for Stars, and no document may
+// repeat a fingerprint.
 func (d Documents) Pairs(ctx context.Context, fps Columns, k int, o Options, fn func(a, b uint32, distance int) bool) error {
 	start, having := d.Having(fps.Len())
 	calls := 0
@@ -97,8 +97,8 @@ func (d Documents) Pairs(ctx context.Context, fps Columns, k int, o Options, fn 
 	return cmp.Or(Pairs(ctx, fps, k, o, pairs), ctx.Err())
 }
 
-// nearer reports whether two fingerprints of documents a and b are nearer than i <= j, or as near
-// and come before these: of all pairs of them one has none.
+// nearer reports whether documents a and b have two fingerprints that are nearer than i <= j, or
+// as near and precede them: this is false for exactly one of their pairs.
 func (d Documents) nearer(fps Columns, a, b, i, j uint32, distance int) bool {
 	for _, f := range d.Of(a) {
 		for _, g := range d.Of(b) {
@@ -110,24 +110,22 @@ func (d Documents) nearer(fps Columns, a, b, i, j uint32, distance int) bool {
 	return false
 }
 
-// Assignment says which keeper each document of a star clustering has joined. Documents are named
-// by their position in the order of preference.
+// Assignment holds the result of a star clustering. Documents are identified by their position in
+// the order of preference.
 type Assignment struct {
-	Keeper   []uint32 // of each document; a keeper is its own
-	Distance []uint16 // of each document to its keeper, in bits
+	Keeper   []uint32 // by document; a keeper is its own keeper
+	Distance []uint16 // by document: distance to its keeper, in bits
 }
 
-// Stars forms star clusters: each document in turn joins the nearest keeper within k bits among
-// those so far, the earlier keeper where two are equally near, or becomes a keeper itself. The
-// distance of two documents is that of the nearest two of their fingerprints. fps must be ascending
-// and distinct.
+// Stars forms star clusters. Each document in turn joins the nearest keeper so far within k bits,
+// the earlier of two equally near ones, or becomes a keeper. The distance of two documents is the
+// least distance of their fingerprints. fps must be ascending and distinct.
 //
-// Where the pairs within k bits are few, they are kept and looked through once in the order of
-// preference. Where they are many (a cluster of n fingerprints has n^2/2), only the keepers are
-// found first, a stretch of the order of preference at a time, each stretch short enough that its
-// pairs can be kept; then one more join, of keepers with everything, streams past to find the
-// nearest. Memory is O(fps.Len() + len(docs.Codes)) in every case. Options.Progress starts again
-// for each join.
+// If there are few pairs within k bits, Stars stores them and processes them once in the order of
+// preference. If there are many (a cluster of n fingerprints has n^2/2), it first finds only the
+// keepers, in stretches of the order of preference that are short enough to store their pairs.
+// Then one more join, of keepers with everything, streams its pairs to find the nearest keepers.
+// Memory is O(fps.Len() + len(docs.Codes)) in any case. Options.Progress restarts for each join.
 func Stars(ctx context.Context, fps Columns, docs Documents, k int, o Options) (Assignment, error) {
 	return stars(ctx, fps, docs, k, o, 4*fps.Len()+1<<20)
 }
@@ -135,10 +133,10 @@ func Stars(ctx context.Context, fps Columns, docs Documents, k int, o Options) (
 // none stands for no document.
 const none = ^uint32(0)
 
-// errManyPairs says that there are more pairs than may be kept.
+// errManyPairs means that there are more pairs than the budget.
 var errManyPairs = errors.New("too many pairs to keep")
 
-// stars is Stars, keeping at most budget pairs at a time.
+// stars is Stars with at most budget pairs in memory.
 func stars(ctx context.Context, fps Columns, docs Documents, k int, o Options, budget int) (Assignment, error) {
 	if err := fps.check(k); err != nil {
 		return Assignment{}, err
@@ -166,14 +164,14 @@ func stars(ctx context.Context, fps Columns, docs Documents, k int, o Options, b
 	return s.Assignment, nil
 }
 
-// clustering is a star clustering in the making.
+// clustering is a star clustering in progress.
 type clustering struct {
 	fps  Columns
 	docs Documents
 	k    int
 	opts Options
-	// keeper is, for each fingerprint, the first keeper that has it, or none. Two keepers are not
-	// near each other, so there is only one, unless they are known.
+	// keeper is, for each fingerprint, the first keeper that has it, or none. As two keepers are
+	// never near each other, there is only one, except for known documents.
 	keeper []uint32
 	Assignment
 }
@@ -194,8 +192,8 @@ func newClustering(fps Columns, docs Documents, k int, o Options) *clustering {
 	return s
 }
 
-// label returns labels for pairs, which leave out those of fingerprints that known documents have;
-// nil if there are none.
+// label returns labels that exclude pairs between fingerprints of known documents; nil if there
+// are no known documents.
 func (s *clustering) label() []uint32 {
 	if s.docs.Known == 0 {
 		return nil
@@ -209,7 +207,7 @@ func (s *clustering) label() []uint32 {
 	return label
 }
 
-// neighbours is the neighbourhood of each fingerprint: those of fingerprint i are
+// neighbours lists the neighbours of each fingerprint: fingerprint i has
 // near[start[i]:start[i+1]].
 type neighbours struct {
 	start []uint64
@@ -223,8 +221,8 @@ type neighbour struct {
 
 func (n *neighbours) of(fp uint32) []neighbour { return n.near[n.start[fp]:n.start[fp+1]] }
 
-// neighbours finds the pairs of fps with other labels, or returns errManyPairs if there are more
-// than budget.
+// neighbours finds the pairs of fps with different labels, or returns errManyPairs if there are
+// more than budget.
 func (s *clustering) neighbours(ctx context.Context, fps Columns, label []uint32, budget int) (*neighbours, error) {
 	var found []pair
 	fits := true
@@ -257,9 +255,9 @@ func (s *clustering) neighbours(ctx context.Context, fps Columns, label []uint32
 	return n, nil
 }
 
-// assign takes the documents in order of preference, given all neighbours.
+// assign processes the documents in the order of preference, given all neighbours.
 func (s *clustering) assign(n *neighbours) {
-	const ahead = 16 // fingerprints: what is read of them is anywhere in memory
+	const ahead = 16 // fingerprints to prefetch: their data is scattered in memory
 	taken := 0
 	for p := uint32(s.docs.Known); p < uint32(s.docs.Len()); p++ {
 		codes := s.docs.Of(p)
@@ -299,8 +297,8 @@ func (s *clustering) keep(p uint32) {
 	}
 }
 
-// offer lets document p join keeper q if that is nearer than what p has joined so far, or as near
-// and earlier.
+// offer assigns document p to keeper q if q is nearer than p's keeper so far, or as near and
+// earlier.
 func (s *clustering) offer(p, q uint32, distance uint16) {
 	switch have := s.Keeper[p]; {
 	case have == none, distance < s.Distance[p], distance == s.Distance[p] && q < have:
@@ -308,9 +306,9 @@ func (s *clustering) offer(p, q uint32, distance uint16) {
 	}
 }
 
-// findKeepers sets s.keeper, a stretch of the order of preference at a time.
+// findKeepers sets s.keeper, one stretch of the order of preference at a time.
 func (s *clustering) findKeepers(ctx context.Context, budget int) error {
-	rest := make([]uint32, s.docs.Len()) // documents that are not decided on
+	rest := make([]uint32, s.docs.Len()) // undecided documents
 	for p := range rest {
 		rest[p] = uint32(p)
 	}
@@ -340,9 +338,9 @@ func (s *clustering) findKeepers(ctx context.Context, budget int) error {
 	return nil
 }
 
-// stretch decides which of some documents, given in order of preference and not covered by any
-// earlier keeper, become keepers. It returns them and the number of pairs there were. A single
-// document is one, whatever pairs its fingerprints are.
+// stretch decides which of some documents become keepers. They are in the order of preference and
+// not covered by any earlier keeper. It returns the keepers and the number of pairs. A single
+// document always becomes a keeper, even if its own fingerprints are pairs.
 func (s *clustering) stretch(ctx context.Context, some []uint32, budget int) (keepers []uint32, pairs int, err error) {
 	if len(some) == 1 {
 		s.keep(some[0])
@@ -371,7 +369,8 @@ func (s *clustering) stretch(ctx context.Context, some []uint32, budget int) (ke
 	return keepers, len(n.near) / 2, nil
 }
 
-// covered reports whether some fingerprint of document p is covered; codes are all of them.
+// covered reports whether a fingerprint of document p is covered, given all fingerprints in
+// codes.
 func (s *clustering) covered(p uint32, codes []uint32, covered []bool) bool {
 	return slices.ContainsFunc(s.docs.Of(p), func(f uint32) bool {
 		i, _ := slices.BinarySearch(codes, f)
@@ -379,7 +378,7 @@ func (s *clustering) covered(p uint32, codes []uint32, covered []bool) bool {
 	})
 }
 
-// uncovered returns those of rest that are within k bits of no keeper, in their order.
+// uncovered returns the documents of rest that are within k bits of no keeper, in their order.
 func (s *clustering) uncovered(ctx context.Context, keepers, rest []uint32) ([]uint32, error) {
 	if len(rest) == 0 {
 		return nil, nil

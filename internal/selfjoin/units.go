@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// runAhead is how many units a worker may be ahead of the one whose pairs are being handed over: it
-// bounds the memory for pairs, at chunkPairs a unit and a worker.
+// runAhead is how many units a worker may be ahead of the unit whose pairs are being emitted: it
+// limits the memory for pairs to chunkPairs per unit and worker.
 const runAhead = 4
 
-// runUnits has the units 0..n-1 worked off by the workers, under the conditions that j.lead is at,
-// and emits the pairs that they find in the order of the units. after is called after each.
+// runUnits runs the units 0..n-1 on the workers, under the current conditions of j.lead, and
+// emits the pairs that they find in the order of the units. It calls after after each unit.
 //
-// A worker may start a unit only with a token; tokens come back in the order of the units, and
-// units are taken in order, so the unit waited for is always one that is being worked on.
+// A worker needs a token to start a unit. Tokens are returned in the order of the units, and
+// units start in order, so the unit that drain waits for is always in progress.
 func (j *join) runUnits(n int, work func(w *worker, unit int), after func(unit int)) error {
 	if n == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (j *join) runUnits(n int, work func(w *worker, unit int), after func(unit i
 	return err
 }
 
-// drain emits the pairs of one unit after the other.
+// drain emits the pairs, unit by unit.
 func (j *join) drain(outs []chan []pair, tokens chan struct{}, after func(unit int)) error {
 	for u, out := range outs {
 		for chunk := range out {
@@ -74,7 +74,7 @@ func (j *join) drain(outs []chan []pair, tokens chan struct{}, after func(unit i
 			default:
 			}
 		}
-		if err := j.ctx.Err(); err != nil { // workers that see it leave their unit unfinished
+		if err := j.ctx.Err(); err != nil { // workers that see this leave their unit unfinished
 			return err
 		}
 		<-tokens

@@ -11,26 +11,26 @@ import (
 
 // wide is a join of fingerprints of several words.
 //
-// It gives each word j a radius k_j >= -1 with sum(k_j + 1) >= k + 1 (radii.go), so that a pair
-// within k bits has a word j within k_j: the generalised pigeonhole principle. A pass for each
-// word with k_j >= 0 joins the values that the word has in the fingerprints, by a join of 64 bits
-// within k_j; every two fingerprints that have one value of a pair each are compared. Fingerprints
-// that have the same value in the word are joined by passes for the other words. A pair is
-// reported by the first pass whose word is within its radius, and by no other.
+// Each word j gets a radius k_j >= -1 with sum(k_j + 1) >= k + 1 (radii.go), so that for a pair
+// within k bits some word j is within k_j: the generalised pigeonhole principle. For each word
+// with k_j >= 0, a pass joins the values of the word within k_j bits by a 64-bit join, and
+// compares the fingerprints that have the two values of each pair found. Fingerprints with the
+// same value of the word are joined by passes for the other words. A pair is reported only by the
+// first pass whose word is within its radius.
 type wide struct {
 	ctx    context.Context
 	fps    Columns
 	k      int
 	opts   Options
-	marked []bool   // as for pairs
-	label  []uint32 // as for pairs
+	marked []bool   // see pairs
+	label  []uint32 // see pairs
 	emit   func(i, j uint32, distance int) bool
 	plan   *planner
 
-	costWord float64 // of comparing; tests raise it, so that few fingerprints are worth a pass
+	costWord float64 // of comparing; tests raise it, so that passes pay for few fingerprints
 
-	// The conditions on pairs of the current pass, in addition to the distance: at least that many
-	// bits of each word differ, as other passes report those with fewer.
+	// The conditions on pairs of the current pass, in addition to the distance: at least this
+	// many bits of each word differ, since other passes report pairs with fewer.
 	least [base.MaxWords]int
 }
 
@@ -39,7 +39,7 @@ func newWide(ctx context.Context, fps Columns, k int, o Options, marked []bool, 
 	return &wide{ctx: ctx, fps: fps, k: k, opts: o, marked: marked, label: label, emit: emit, plan: plan, costWord: costWord}
 }
 
-// run joins all fingerprints. From here on marked ones come first wherever there are several.
+// run joins all fingerprints. From here on, slices of fingerprints start with the marked ones.
 func (j *wide) run() error {
 	all, words := make([]uint32, 0, j.fps.Len()), make([]int, len(j.fps))
 	for _, mark := range []bool{true, false} {
@@ -55,10 +55,10 @@ func (j *wide) run() error {
 	return cmp.Or(j.join(all, words, j.opts.Progress), j.ctx.Err())
 }
 
-// isMarked reports whether pairs of fingerprint i are wanted whatever the other side is.
+// isMarked reports whether all pairs of fingerprint i are wanted.
 func (j *wide) isMarked(i uint32) bool { return j.marked == nil || j.marked[i] }
 
-// join reports the wanted pairs of some fingerprints, which differ in no other words than those
+// join reports the wanted pairs of some fingerprints that agree in all other words than those
 // given.
 func (j *wide) join(some []uint32, words []int, progress func(done, total int64)) error {
 	if len(some) < 2 || !j.isMarked(some[0]) {
@@ -94,7 +94,7 @@ func (j *wide) join(some []uint32, words []int, progress func(done, total int64)
 	return nil
 }
 
-// pass reports those pairs of join that no pass before has found.
+// pass reports those pairs of join that no earlier pass has found.
 func (j *wide) pass(some []uint32, words []int, s step, progress func(done, total int64)) error {
 	v, o := j.values(some, s.word), j.opts
 	o.Progress = progress
@@ -118,13 +118,13 @@ func (j *wide) pass(some []uint32, words []int, s step, progress func(done, tota
 	return nil
 }
 
-// wordValues are the values of a word, ascending, and the fingerprints that have them.
+// wordValues are the values of a word, in ascending order, with the fingerprints that have them.
 type wordValues struct {
 	values []base.Fingerprint
-	start  []uint32 // of the fingerprints of each, and one more
+	start  []uint32 // by value: where its fingerprints start in having; and the end
 	having []uint32
-	marked []bool   // those that a marked fingerprint has; nil if all are
-	label  []uint32 // the label of all fingerprints that have it, or one that no other value has; nil without labels
+	marked []bool   // by value: a marked fingerprint has it; nil if all are marked
+	label  []uint32 // by value: the common label of its fingerprints, or a unique label; nil without labels
 }
 
 func (v *wordValues) of(x uint32) []uint32 { return v.having[v.start[x]:v.start[x+1]] }
@@ -157,7 +157,7 @@ func (j *wide) values(some []uint32, w int) *wordValues {
 	return v
 }
 
-// labelOf returns the label of the first of some fingerprints and whether it is that of all.
+// labelOf returns the label of the first of some fingerprints, and whether all have it.
 func (j *wide) labelOf(some []uint32) (label uint32, one bool) {
 	if j.label == nil {
 		return 0, false
@@ -166,7 +166,7 @@ func (j *wide) labelOf(some []uint32) (label uint32, one bool) {
 	return label, !slices.ContainsFunc(some, func(f uint32) bool { return j.label[f] != label })
 }
 
-// compareAll reports the wanted pairs of some fingerprints by looking at each.
+// compareAll reports the wanted pairs of some fingerprints by comparing all pairs.
 func (j *wide) compareAll(some []uint32, words []int) error {
 	for i := range some {
 		if err := j.compare(some[i:i+1], some[i+1:], words); err != nil {
@@ -176,7 +176,7 @@ func (j *wide) compareAll(some []uint32, words []int) error {
 	return nil
 }
 
-// compare reports the wanted pairs of one of some fingerprints and one of others.
+// compare reports the wanted pairs between some fingerprints and others.
 func (j *wide) compare(some, others []uint32, words []int) error {
 	for _, a := range some {
 		if err := j.ctx.Err(); err != nil {
@@ -184,7 +184,7 @@ func (j *wide) compare(some, others []uint32, words []int) error {
 		}
 		for _, b := range others {
 			if !j.isMarked(a) && !j.isMarked(b) {
-				break // nor are those after it
+				break // the following ones are not marked either
 			}
 			if d, ok := j.accepts(a, b, words); ok && !j.emit(min(a, b), max(a, b), d) {
 				return errStopped
@@ -194,7 +194,7 @@ func (j *wide) compare(some, others []uint32, words []int) error {
 	return nil
 }
 
-// accepts returns the distance of a pair, and whether it is wanted and this pass is the one to
+// accepts returns the distance of a pair, and whether the pair is wanted and this pass has to
 // report it.
 func (j *wide) accepts(a, b uint32, words []int) (distance int, ok bool) {
 	if j.label != nil && j.label[a] == j.label[b] {

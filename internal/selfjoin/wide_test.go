@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// columns returns the different ones of some fingerprints of w words.
+// columns returns the distinct fingerprints among some of w words.
 func columns(w int, fps [][]uint64) Columns {
 	slices.SortFunc(fps, slices.Compare)
 	fps = slices.CompactFunc(fps, slices.Equal)
@@ -29,7 +29,7 @@ func columns(w int, fps [][]uint64) Columns {
 	return c
 }
 
-// wideFlip returns a copy of fp with n bits changed, fewer if one is chosen twice.
+// wideFlip returns a copy of fp with n bits flipped, fewer if one is chosen twice.
 func wideFlip(r *rand.Rand, fp []uint64, n int) []uint64 {
 	fp = slices.Clone(fp)
 	for range n {
@@ -46,8 +46,8 @@ func uniform(r *rand.Rand, w int) []uint64 {
 	return fp
 }
 
-// wideShapes are the kinds of sets of wide fingerprints that the tests run on, by name: each makes
-// one of w words, given some that it has made.
+// wideShapes are the kinds of sets of wide fingerprints that the tests use, by name: each
+// function makes a fingerprint of w words, given those it has made before.
 var wideShapes = map[string]func(r *rand.Rand, w int, made [][]uint64) []uint64{
 	"uniform": func(r *rand.Rand, w int, _ [][]uint64) []uint64 { return uniform(r, w) },
 	"copies": func(r *rand.Rand, w int, made [][]uint64) []uint64 {
@@ -107,7 +107,7 @@ func wideShape(name string, seed uint64, w, n int) Columns {
 	return columns(w, made)
 }
 
-// eachWideShape runs f for every kind of set, in fingerprints of 128, 256 and 1,024 bits.
+// eachWideShape runs f for every kind of set, with fingerprints of 128, 256 and 1,024 bits.
 func eachWideShape(t *testing.T, n int, f func(t *testing.T, fps Columns)) {
 	step := 1
 	if n > 100 {
@@ -118,7 +118,7 @@ func eachWideShape(t *testing.T, n int, f func(t *testing.T, fps Columns)) {
 		name := names[i]
 		for _, w := range []int{2, 4, 16} {
 			if w == 16 && n > 1000 {
-				continue // brute force takes long
+				continue // brute force is slow
 			}
 			t.Run(fmt.Sprintf("%s/%d/%d", name, 64*w, n), func(t *testing.T) { f(t, wideShape(name, uint64(n), w, n)) })
 		}
@@ -134,13 +134,13 @@ func wideBruteForce(fps Columns) (all []pair) {
 	return all
 }
 
-// someRadii are the small radii that matter, and some up to the width.
+// someRadii returns the small radii that matter, and some up to the width.
 func someRadii(fps Columns) []int {
 	width := 64 * len(fps)
 	return []int{0, 1, 2, len(fps) - 1, 7, 31, width / 4, width/2 - 1, width}
 }
 
-// collectWide returns the pairs of a join in which comparing costs that many times as much.
+// collectWide returns the pairs of a join where comparisons cost times as much.
 func collectWide(t *testing.T, fps Columns, k, times int, o Options, marked []bool, label []uint32) (got []pair) {
 	t.Helper()
 	j := newWide(t.Context(), fps, k, o, marked, label, func(i, j uint32, d int) bool {
@@ -154,8 +154,8 @@ func collectWide(t *testing.T, fps Columns, k, times int, o Options, marked []bo
 	return got
 }
 
-// TestWidePairs compares pairs of wide fingerprints with brute force: all of them, those with a
-// marked side, and those of different labels.
+// TestWidePairs compares pairs of wide fingerprints with brute force: all pairs, pairs with a
+// marked side, and pairs with different labels.
 func TestWidePairs(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 40, 150} {
 		eachWideShape(t, n, func(t *testing.T, fps Columns) {
@@ -167,7 +167,7 @@ func TestWidePairs(t *testing.T) {
 			for _, k := range someRadii(fps) {
 				near, times := within(all, k), 1
 				if k <= 31 {
-					times = 30 // passes for words, which take long to choose for a large k
+					times = 30 // favours passes for words, which are slow to choose for a large k
 				}
 				got := collectWide(t, fps, k, times, Options{Workers: 3}, nil, nil)
 				if !slices.Equal(got, collectWide(t, fps, k, times, Options{Workers: 1}, nil, nil)) {
@@ -185,7 +185,7 @@ func TestWidePairs(t *testing.T) {
 	}
 }
 
-// TestWidePairsLarge is TestWidePairs for sets of which the pairs are too many to be kept.
+// TestWidePairsLarge is TestWidePairs for sets with too many pairs to store.
 func TestWidePairsLarge(t *testing.T) {
 	eachWideShape(t, 2000/exhaustive.Slower, func(t *testing.T, fps Columns) {
 		r := rand.New(rand.NewPCG(8, 9))
@@ -218,8 +218,7 @@ func TestWidePairsLarge(t *testing.T) {
 	})
 }
 
-// TestPassesFindPairsOnce checks that every choice of radii finds all pairs once, whatever it
-// costs.
+// TestPassesFindPairsOnce checks that every choice of radii, at any cost, finds all pairs once.
 func TestPassesFindPairsOnce(t *testing.T) {
 	fps := wideShape("half of each word constant", 5, 4, 600/exhaustive.Slower)
 	all := wideBruteForce(fps)
@@ -287,8 +286,8 @@ func TestWideStars(t *testing.T) {
 	})
 }
 
-// A crowd of 4,000 with 8 million pairs within 31 bits, of which those that are connected are not
-// looked at.
+// TestWideComponentsOfCrowd has a crowd of 4,000 with 8 million pairs within 31 bits; connected
+// pairs must not be visited.
 func TestWideComponentsOfCrowd(t *testing.T) {
 	fps := wideShape("ball", 1, 4, 4000)
 	err := pairs(t.Context(), fps, 31, Options{}, nil, make([]uint32, fps.Len()), func(i, j uint32, _ int) bool {
@@ -354,7 +353,7 @@ func TestWideProgress(t *testing.T) {
 	}
 }
 
-// TestImageHashes joins hashes of pictures, whose bits are anything but uniform.
+// TestImageHashes joins hashes of pictures, whose bits are far from uniform.
 func TestImageHashes(t *testing.T) {
 	fps := imageHashes(t)
 	all := wideBruteForce(fps)
@@ -377,7 +376,7 @@ func TestImageHashes(t *testing.T) {
 	}
 }
 
-// imageHashes returns dHashes of 256 bits of pictures of emoji.
+// imageHashes returns 256-bit dHashes of pictures of emoji.
 func imageHashes(t *testing.T) Columns {
 	t.Helper()
 	text, err := os.ReadFile("testdata/dhash256.txt")

@@ -2,14 +2,15 @@ package setjoin
 
 import "math/bits"
 
-// A bitmap is the exclusive or of a bit of each element of a set. Two bitmaps differ in no more
-// bits than there are elements in one of the sets only. (Sandes, Teodoro, Melo, "Bitmap Filter:
-// Speeding up Exact Set Similarity Joins with Bitwise Operations", Information Systems 2020)
+// A bitmap is the exclusive or of one bit for each element of a set. Two bitmaps differ in at
+// most as many bits as there are elements in only one of the sets. (Sandes, Teodoro, Melo,
+// "Bitmap Filter: Speeding up Exact Set Similarity Joins with Bitwise Operations", Information
+// Systems 2020)
 type bitmap [2]uint64
 
 const bitmapBytes = 16
 
-// bitmapOf leaves out the trailing bits of elements that are not of the hash.
+// bitmapOf returns the bitmap of a set; it ignores the skip trailing bits, which hold no hash.
 func bitmapOf(set []uint64, skip int) (b bitmap) {
 	for _, h := range set {
 		h = h >> (skip & 63) << (skip & 63)
@@ -19,7 +20,7 @@ func bitmapOf(set []uint64, skip int) (b bitmap) {
 	return b
 }
 
-// differ returns how many bits of two bitmaps differ.
+// differ counts the bits that differ between two bitmaps.
 func (b *bitmap) differ(c *bitmap) int {
 	return bits.OnesCount64(b[0]^c[0]) + bits.OnesCount64(b[1]^c[1])
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// Components connects the sets of all pairs that match in a forest, which has a number for each set
-// and may connect some already. A set is compared with no other one that it is connected with, nor
-// with more than one, if that matches, of those that are connected with each other. So a crowd
-// takes few comparisons, however many pairs match.
+// Components joins all sets that match in a forest, which has a number for each set and may
+// already connect some sets. A set is never compared with a set it is connected to; once it
+// matches a set of a component, it is not compared with the rest of that component. So a crowd
+// needs few comparisons, however many pairs match.
 func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *selfjoin.Forest) error {
 	j, err := newJoin(ctx, s, t, o)
 	if err != nil {
@@ -19,7 +19,7 @@ func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *sel
 	return j.connect(forest)
 }
 
-// connect is Components of a join.
+// connect is Components for a join.
 func (j *join) connect(forest *selfjoin.Forest) error {
 	j.all, j.forest = true, forest
 	if j.o.Accept == nil && j.t.Kind == Jaccard {
@@ -28,7 +28,7 @@ func (j *join) connect(forest *selfjoin.Forest) error {
 			w.prefixer.sums = true
 		}
 	}
-	if j.index.crowds != nil && j.o.Accept == nil && (j.t.Kind == Jaccard || j.t.Kind == Contained) { // then what shares enough matches
+	if j.index.crowds != nil && j.o.Accept == nil && (j.t.Kind == Jaccard || j.t.Kind == Contained) { // only then does every candidate with enough overlap match
 		j.index.crowds.part = func(e uint32) uint32 { return forest.Root(j.index.sets[e]) }
 		j.within.crowds.part = func(e uint32) uint32 { return forest.Root(j.items[j.within.sets[e]].set) }
 	}
@@ -46,16 +46,16 @@ func (j *join) connect(forest *selfjoin.Forest) error {
 	})
 }
 
-// A twin is a member of a crowd in the index. A set that has the same elements, but for those that
-// no other set has, and no fewer of these, matches nothing that the twin does not match, too. So if
-// it matches the twin, it is compared with nothing else. Twins are found by the sum of what they
-// share with others.
+// A twin is a member of a crowd in the index. If a set has the same elements as its twin, apart
+// from elements that no other set has, and at least as many of the latter, then the twin also
+// matches every other set that the set matches. A set that matches its twin is therefore compared
+// with nothing else. Twins are found by the sum of the elements that they share with others.
 type twin struct {
 	set          uint32
 	size, shared int
 }
 
-// addTwin makes an item one.
+// addTwin makes an item a twin for later items.
 func (j *join) addTwin(it *item) {
 	p := &it.prefix
 	if y, ok := j.twins[p.sum]; !ok || p.size < y.size {
@@ -63,7 +63,7 @@ func (j *join) addTwin(it *item) {
 	}
 }
 
-// isTwin reports whether an item need not be compared with others than its twin, which it matches.
+// isTwin reports whether an item matches its twin, and so needs no other comparison.
 func (w *worker) isTwin(it *item) (bool, error) {
 	p := &it.prefix
 	y, ok := w.twins[p.sum]

@@ -10,24 +10,25 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// counts says about how many sets an element is in. It never says less than the truth: elements
-// share counters. That only makes the order of elements less good: it has to be the same for all
-// sets, and an element that is said to be in one set must not be in two.
+// counts tells approximately how many sets contain an element. It never understates this, as
+// elements share counters, which only makes the order of elements less effective. The order must
+// be the same for all sets, and an element that counts as unique must not be in two sets.
 type counts struct {
 	few   []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
-	many  []uint32 // of elements whose counter in few is full: how often they came after that; nil too
-	two   []uint64 // then a bit for each counter in few: 2 or more
-	ranks []uint8  // and of each counter in many its logarithm
-	skip  int      // trailing bits of elements that are not of the hash
-	// ahead is of no meaning: it keeps reads that bring counters into the cache.
+	many  []uint32 // further occurrences of elements whose counter in few is full; nil once all sets are counted
+	two   []uint64 // after that: a bit for each counter in few: 2 or more
+	ranks []uint8  // after that: the logarithm of each counter in many
+	skip  int      // trailing bits of elements that are not part of the hash
+	// ahead has no meaning: it stops the compiler from removing reads that load counters into the
+	// cache.
 	ahead uint64
 
-	later [][]uint64     // elements that are not scattered yet
-	parts *parts         // where they are scattered to; nil before the first, and of few counters
-	batch sync.WaitGroup // of the goroutine that scatters
+	later [][]uint64     // chunks that are not scattered yet
+	parts *parts         // buffers for scattering; nil before the first chunk, and for few counters
+	batch sync.WaitGroup // waits for the goroutine that scatters
 }
 
-// newCounts returns counters that take about that many bytes.
+// newCounts returns counters that use about that many bytes.
 func newCounts(bytes int64) *counts {
 	few := powerBelow(max(bytes, leastCounts))
 	c := &counts{few: make([]uint64, few/8), many: make([]uint32, max(few/8, leastCounts)/4)}
@@ -36,7 +37,7 @@ func newCounts(bytes int64) *counts {
 	return c
 }
 
-// CounterBytes returns how many bytes counters take, given SetsOptions.Counters.
+// CounterBytes returns how many bytes counters use, given SetsOptions.Counters.
 func CounterBytes(bytes int64) int64 {
 	few := powerBelow(max(bytes, leastCounts))
 	return few + max(few/8, leastCounts)
@@ -54,32 +55,32 @@ func powerBelow(n int64) int64 {
 	return p
 }
 
-// countTogether is how many elements are counted together: their reads from memory overlap, as no
-// branch depends on what was read.
+// countTogether is the number of elements that are counted in one batch: as no branch depends on
+// the counters, their reads from memory overlap.
 const countTogether = 32
 
-// parts holds elements that wait to be counted, grouped by the part of the counters that they
-// belong to, so that a part is brought into the cache once for many elements. The bits that say
-// which part are left out of an element; the others that add looks at fit into 32 bits.
+// parts buffers elements, grouped by the part of the counters that they belong to, so that
+// loading a part into the cache serves many elements. Buffered elements omit the bits that select
+// the part; the other bits that add uses fit into 32 bits.
 type parts struct {
-	low     uint     // bits of an element, without skip, below those of its part
-	bits    uint     // of the number of a part
-	waiting []uint32 // of each part as many, of which next has how many there are
+	low     uint     // bits of an element, without skip, below those that select its part
+	bits    uint     // bits in the number of a part
+	waiting []uint32 // divided equally between the parts; next counts the used slots of each
 	next    [mostParts]uint32
 	again   [countTogether]uint64
 }
 
-// Counters are cut into parts of partBytes, which fit into a cache, but into mostParts at most.
-// Those of fewer parts than leastParts are counted in any order.
+// Counters are divided into parts of partBytes, which fit into a cache, or into mostParts larger
+// ones. With fewer parts than leastParts, elements are counted directly.
 const (
 	partBytes  = 1 << 18
 	leastParts = 1 << 5
 	mostParts  = 1 << 9
 )
 
-// Elements are scattered in the background, laterChunks chunks at a time. There is room for perLine
-// elements to each cache line of the counters: then reading and writing back the counters takes
-// less time than it saves.
+// Elements are scattered in the background, laterChunks chunks at a time. The buffers hold
+// perLine elements for each cache line of the counters, which amortizes reading and writing back
+// the counters.
 const (
 	laterChunks = 1 << 5
 	perLine     = 2
@@ -93,8 +94,8 @@ func (c *counts) newParts() *parts {
 	return p
 }
 
-// addLater counts elements, sooner or later, which nobody changes from now on. Many at a time are
-// counted in the background, part by part of the counters.
+// addLater counts elements now or later; the caller must not change them any more. Large batches
+// are counted in the background, part by part of the counters.
 func (c *counts) addLater(elements []uint64) {
 	if len(c.few)*8 < leastParts*partBytes {
 		c.add(elements)
@@ -112,8 +113,8 @@ func (c *counts) addLater(elements []uint64) {
 	c.batch.Go(func() { c.scatter(all) })
 }
 
-// scatter puts elements to those of their parts. The elements of a part are counted when there is
-// no room for more.
+// scatter distributes elements to the buffers of their parts. When the buffer of a part is full,
+// its elements are counted.
 func (c *counts) scatter(all [][]uint64) {
 	p := c.parts
 	most := len(p.waiting) >> (p.bits & 63)
@@ -130,7 +131,7 @@ func (c *counts) scatter(all [][]uint64) {
 	}
 }
 
-// addPart counts the elements of a part that wait.
+// addPart counts the buffered elements of a part.
 func (c *counts) addPart(part int) {
 	p := c.parts
 	most := len(p.waiting) >> p.bits
@@ -178,8 +179,9 @@ func (c *counts) add(set []uint64) {
 	}
 }
 
-// end ends the counting: from here on it matters only which counters are full, and about how much
-// others have. That takes less than half of the memory, and more of it is in the caches.
+// end ends the counting and compresses the counters: from now on only full counters of few and
+// the logarithms of many matter. This halves the memory, or more, and fits better into the
+// caches.
 func (c *counts) end() {
 	if c.two != nil {
 		return
@@ -193,7 +195,7 @@ func (c *counts) end() {
 	}
 	c.later, c.parts = nil, nil
 	if len(c.few)*8 >= leastParts*partBytes {
-		debug.FreeOSMemory() // of what was only needed for counting, before more is allocated
+		debug.FreeOSMemory() // frees counting buffers before more memory is allocated
 	}
 	c.two = make([]uint64, len(c.few)/2)
 	vfs.HugePages(c.two)
@@ -208,14 +210,14 @@ func (c *counts) end() {
 	c.few, c.many = nil, nil
 }
 
-// logarithm returns a number that is not less than that of a lower n: n below 16, and the leading 4
-// bits of others with their exponent.
+// logarithm returns a monotonic function of n: n itself below 16, else the exponent and the
+// leading 4 bits.
 func logarithm(n uint32) uint8 {
 	e := max(bits.Len32(n), 4) - 4
 	return uint8(e<<3 + int(n>>e))
 }
 
-// fullOf returns the upper bits of the counters in a word side by side.
+// fullOf returns the upper bits of a word's counters, packed together.
 func fullOf(w uint64) uint64 {
 	w = w >> 1 & 0x5555555555555555
 	w = (w | w>>1) & 0x3333333333333333
@@ -225,16 +227,16 @@ func fullOf(w uint64) uint64 {
 	return (w | w>>16) & 0xffffffff
 }
 
-// A key is what the elements of sets are ordered by: the rank, then the leading 40 bits of the
-// hash. Elements that differ may have one key. Then sets of keys are multisets, to which all that
-// is said of prefixes applies, and which share at least as much.
+// Sets are ordered by keys: the rank of an element, then the leading 40 bits of its hash.
+// Different elements may have one key. Sets of keys are then multisets; all statements about
+// prefixes hold for them, too, and they share at least as many keys as elements.
 const hashBits = 40
 
-// lookTogether is how many elements are looked up before it is asked whether enough are known.
+// lookTogether is the number of elements that are looked up between two checks of the limit.
 const lookTogether = 16
 
-// appendShared appends the elements of a set that may also be in other sets. When it has found
-// alone elements that are in no other set, it stops and returns false. It comes after end.
+// appendShared appends the elements of a set that may also be in other sets. It stops and returns
+// false once it has found alone elements that are in no other set. It must be called after end.
 func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool) {
 	words := uint64(len(c.two) - 1)
 	dst = slices.Grow(dst, len(set))
@@ -262,7 +264,7 @@ func (c *counts) shared(h uint64) bool {
 	return c.two[h>>6&uint64(len(c.two)-1)]>>(h&63)&1 > 0
 }
 
-// rankOf returns the rank of an element: the greater, the more sets may have it.
+// rankOf returns the rank of an element, which grows with the number of sets that contain it.
 func (c *counts) rankOf(h uint64) uint64 {
 	return uint64(c.ranks[h>>(c.skip&63)>>9&uint64(len(c.ranks)-1)])
 }
@@ -275,5 +277,5 @@ func (c *counts) rank(set []uint64) {
 	}
 }
 
-// tagOf returns the bits of a key that tell elements apart in the index.
+// tagOf returns the bits of a key that identify an element in the index.
 func tagOf(key uint64) uint32 { return uint32(key >> (hashBits - 32)) }

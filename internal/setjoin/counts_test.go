@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCounts: of the elements of many sets, those that are in two are shared, and others only if
-// one with the same counter is in another set.
+// TestCounts checks that elements in two sets are shared, and that others are shared only if an
+// element with the same counter is in another set.
 func TestCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, skip := range []int{0, weightBits} {
@@ -54,8 +54,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsLater compares counters after elements were counted in batches with those after they
-// were counted at once.
+// TestCountsLater compares counting in batches with immediate counting.
 func TestCountsLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for _, bytes := range []int64{leastParts * partBytes / 2, leastParts * partBytes, 2 * leastParts * partBytes} {
@@ -81,7 +80,7 @@ func TestCountsLater(t *testing.T) {
 	}
 }
 
-// TestAddAfterJoin: what is counted must all be there before the first join.
+// TestAddAfterJoin checks that no set can be added after a join.
 func TestAddAfterJoin(t *testing.T) {
 	s := NewSets(SetsOptions{})
 	if err := s.Add([]uint64{1, 2, 3}); err != nil {
@@ -95,7 +94,7 @@ func TestAddAfterJoin(t *testing.T) {
 	}
 }
 
-// TestCounterBytes compares what counters are said to take with what they take.
+// TestCounterBytes compares CounterBytes with the actual memory.
 func TestCounterBytes(t *testing.T) {
 	for _, bytes := range []int64{0, 1, leastCounts, 1 << 15, 1<<20 - 1, 1 << 20, 5 << 20} {
 		c := newCounts(bytes)
@@ -105,7 +104,7 @@ func TestCounterBytes(t *testing.T) {
 	}
 }
 
-// TestLogarithm: more never has a lower rank, and few have one of their own.
+// TestLogarithm checks that ranks are monotonic, and distinct for small numbers.
 func TestLogarithm(t *testing.T) {
 	for n := uint32(1); n < 1<<20; n++ {
 		if a, b := logarithm(n-1), logarithm(n); a > b || a == b && n <= 16 {

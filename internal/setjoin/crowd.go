@@ -7,42 +7,43 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// Very many sets may be one set with a few changes each: a letter that goes to many, pages of a
-// template. Where the threshold lies among their similarities, each shares most keys with all
-// others, and is similar to few. Such entries of an index form a crowd, which has a pivot: what
-// most of them have in common. A set differs from the pivot in the elements that are in one of both
-// only. By the differences of two sets alone it is known how much they have in common:
+// Very many sets may be variants of one set with a few changes each: a letter sent to many
+// people, or pages of a template. If the threshold lies within the range of their similarities,
+// each shares most keys with all others but matches only few. Such entries of an index form a
+// crowd, which has a pivot: the elements that most members share. The difference of a set from
+// the pivot is the set of elements that are in only one of the two. The overlap of two sets
+// follows from their differences:
 //
-//	|x ∩ y| = |pivot| - |pivot \ x| - |pivot \ y| + what both differences have in common
+//	|x ∩ y| = |pivot| - |pivot \ x| - |pivot \ y| + common elements of both differences
 //
-// as an element that is in both differences is missing in both sets, or added in both.
+// since an element of both differences is either missing from both sets or added to both.
 //
-// So the members are listed by the elements of their differences, and reading the lists of a set's
-// own difference once says exactly what it has in common with each member. Each
-// segment of a crowd has such lists of its own: what is counted stays in the cache, and where one
-// match of each part is wanted, no more segments are read when all parts are found.
+// So an inverted list of members exists for each element of a difference. Reading the lists of
+// the elements of a set's own difference once yields the exact overlap with each member. Each
+// segment of a crowd has its own lists: its counters stay in the cache, and if one match per part
+// suffices, reading stops at the segment where all parts have been found.
 //
-// In the chains and postings of the index, the members of one size are one entry, the first of
-// them, their lead: it has a node for each key of any of them, with a rest that rules out none.
+// In the chains and postings of the index, the members of one size share one entry, their lead,
+// the first one. It has a node for each key of any member, with a rest that rules out none.
 type crowd struct {
 	pivot    []uint64 // ascending
 	segments []*crowdSegment
-	leads    map[int]uint32      // of each size
+	leads    map[int]uint32      // by size
 	nodes    map[uint64]struct{} // the nodes of leads, by lead and tag
 	loose    *loose              // nil if there is a pivot
-	parts    []uint32            // Components: members, of each part one at least
-	apart    int                 // parts when parts was last cleaned
+	parts    []uint32            // Components: members, at least one of each part
+	apart    int                 // length of parts after it was last compacted
 	slots    int
 }
 
-// A crowdSegment is some members.
+// A crowdSegment holds some members.
 type crowdSegment struct {
-	lists  map[uint64][]uint32 // of an element of differences: slots of members
+	lists  map[uint64][]uint32 // by element of differences: slots of members
 	chunks []crowdChunk        // slot n is in chunks[n/chunkSlots]
-	open   map[crowdClass]int  // of each class: the chunk that has room, or is the last one
+	open   map[crowdClass]int  // by class: its last chunk, which may have free slots
 }
 
-// A crowdClass is the members of one size that miss as many elements of the pivot.
+// A crowdClass is the members of one size that lack the same number of the pivot's elements.
 type crowdClass struct{ size, missing int }
 
 // A crowdChunk has members of one class, in the order of entries.
@@ -53,28 +54,29 @@ type crowdChunk struct {
 
 const (
 	chunkSlots = 64
-	leastCrowd = 64 // sets that may become one; and keys of entries that are those of a set, before
-	// it is looked for the crowd that it belongs to
-	mostAlone   = 1 << 12 // Contained: entries of an element, beyond which no crowd is looked for
-	crowdShare  = 2       // members differ from the pivot in one element for that many of theirs at most
-	crowdSample = 16      // sets that a pivot is made of, at most
+	// leastCrowd is the number of entries that may form a crowd, and the number of common keys that
+	// a set must meet before its crowd is looked for.
+	leastCrowd  = 64
+	mostAlone   = 1 << 12 // Contained: no crowd is formed above that many entries of an element
+	crowdShare  = 2       // a member differs from the pivot in at most 1/crowdShare of its size
+	crowdSample = 16      // most sets that determine a pivot
 
-	segmentChunks = 128 // of a segment
+	segmentChunks = 128 // chunks in a segment
 	chunkBytes    = 4*chunkSlots + 64
-	partSlots     = 16 // slots to each part, at least, where it is asked whether all parts are found
+	partSlots     = 16 // least slots per part at which it pays to check whether all parts have been found
 )
 
-// crowds are those of an index.
+// crowds are the crowds of an index.
 type crowds struct {
 	counts  *counts
 	read    func(entry uint32) ([]uint64, error) // returns the set of an entry
-	of      map[uint32]*crowd                    // of each lead
-	part    func(entry uint32) uint32            // of Components, where any match of a part will do
-	t, any  threshold                            // of the join, and one that all sets reach
+	of      map[uint32]*crowd                    // by lead
+	part    func(entry uint32) uint32            // for Components, which need only one match of each part
+	t, any  threshold                            // of the join, and one that every pair reaches
 	loose   *crowd                               // nil if there is none
 	parter  parter
 	most    int // Options.crowd
-	least   int // entries that may become another one
+	least   int // entries without a crowd at which one is formed
 	bytes   int64
 	found   []uint32
 	differs []uint64
@@ -82,8 +84,9 @@ type crowds struct {
 
 func (c *crowds) reset() { c.of, c.least, c.bytes, c.loose = map[uint32]*crowd{}, c.most, 0, nil }
 
-// difference appends the elements by which a set differs from the pivot, except for those that no
-// other set has by counts, and returns how many elements of the pivot it misses.
+// difference appends the elements that are in either a set or the pivot but not both, except for
+// elements that no other set has according to counts, and returns how many elements of the pivot
+// the set lacks.
 func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missing int) {
 	i, k := 0, 0
 	for i < len(c.pivot) || k < len(set) {
@@ -103,14 +106,14 @@ func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missi
 	return dst, missing
 }
 
-// crowd makes an entry a member of a crowd, if there is one for it.
+// crowd adds an entry to a crowd, if there is a suitable one or one can be formed.
 func (x *index) crowd(entry uint32, p *prefix) bool {
 	cs := x.crowds
 	if cs == nil || p.met < cs.most && !p.whole {
 		return false
 	}
 	asked := p
-	if p.whole { // Contained: it may have met none, and would be met by very many
+	if p.whole { // Contained: it may have met no entry although very many sets would meet it
 		if cs.least > mostAlone {
 			return false
 		}
@@ -118,7 +121,7 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 		asked = &prefix{size: p.size, alone: p.alone + mid, keys: p.keys[mid : mid+1], look: 1, whole: true}
 	}
 	before := p.met
-	cs.found = x.candidates(cs.found[:0], asked, cs.any) // also those that cannot match it
+	cs.found = x.candidates(cs.found[:0], asked, cs.any) // including entries that cannot match it
 	p.met = before
 	if len(cs.found) < cs.most {
 		return false
@@ -143,7 +146,7 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 			return true
 		}
 		if !met && !pays {
-			cs.least = 2 * len(alone) // these have not enough in common
+			cs.least = 2 * len(alone) // these have too little in common
 			return false
 		}
 		if met = true; cs.loose == nil {
@@ -154,19 +157,19 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 	return met && pays && x.join(cs.loose, entry, p)
 }
 
-// pivot returns the elements that more than half of some entries have.
+// pivot returns the elements that are in more than half of some entries.
 func (c *crowds) pivot(entries []uint32) (pivot []uint64) {
 	sets := make([][]uint64, min(len(entries), crowdSample))
 	for i := range sets {
 		var err error
 		if sets[i], err = c.read(entries[i*len(entries)/len(sets)]); err != nil {
-			return nil // the join has this error when it compares the set
+			return nil // the join gets the same error when it compares the set
 		}
 	}
 	return majority(sets)
 }
 
-// majority returns the elements that more than half of some sets have.
+// majority returns the elements that are in more than half of some sets.
 func majority(sets [][]uint64) (elements []uint64) {
 	all, half := slices.Concat(sets...), len(sets)/2
 	slices.Sort(all)
@@ -178,7 +181,7 @@ func majority(sets [][]uint64) (elements []uint64) {
 	return elements
 }
 
-// join makes an entry a member of a crowd, unless it differs too much from its pivot.
+// join adds an entry to a crowd, unless it differs too much from the crowd's pivot.
 func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 	cs := x.crowds
 	if c.loose != nil {
@@ -203,7 +206,7 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 	return true
 }
 
-// member lists an entry by its difference from the pivot, if that is small enough.
+// member adds an entry to the lists of its difference from the pivot, unless that is too large.
 func (cs *crowds) member(c *crowd, entry uint32, p *prefix) bool {
 	var missing int
 	if cs.differs, missing = c.difference(cs.differs[:0], p.set, cs.counts); len(cs.differs) > p.size/crowdShare {
@@ -222,8 +225,8 @@ func (cs *crowds) member(c *crowd, entry uint32, p *prefix) bool {
 	return true
 }
 
-// add makes an entry of a size a member that differs so from the pivot. It reports whether that
-// took another chunk.
+// add adds an entry with that size and difference as a member. It reports whether it needed
+// another chunk.
 func (c *crowd) add(entry uint32, size, missing int, differs []uint64) (grown bool) {
 	segment, class := c.open(), crowdClass{size, missing}
 	at, ok := segment.open[class]
@@ -242,7 +245,7 @@ func (c *crowd) add(entry uint32, size, missing int, differs []uint64) (grown bo
 	return grown
 }
 
-// open returns the segment of further members.
+// open returns the segment to which members are added.
 func (c *crowd) open() *crowdSegment {
 	n := len(c.segments)
 	if n == 0 || len(c.segments[n-1].chunks) == segmentChunks {
@@ -251,14 +254,14 @@ func (c *crowd) open() *crowdSegment {
 	return c.segments[len(c.segments)-1]
 }
 
-// onePerPart returns the members of parts, one of each, in the order of parts.
+// onePerPart reduces members to one of each part, in the order of parts.
 func (c *crowds) onePerPart(members []uint32) []uint32 {
 	slices.SortFunc(members, func(a, b uint32) int { return cmp.Compare(c.part(a), c.part(b)) })
 	return slices.CompactFunc(members, func(a, b uint32) bool { return c.part(a) == c.part(b) })
 }
 
-// expand replaces the leads among what was found by the members of their crowds that may match; if
-// only the best match is wanted, by that of each crowd.
+// expand replaces the leads among the entries found by those members of their crowds that may
+// match; with best, by the best member of each crowd.
 func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
 	var met []*crowd
 	f.found = slices.DeleteFunc(f.found, func(e uint32) bool {
@@ -302,7 +305,7 @@ func (f *finder) members(c *crowd, cs *crowds, p *prefix, t threshold, best bool
 		f.count(s)
 		for at := range s.chunks {
 			chunk := &s.chunks[at]
-			whole := len(c.pivot) - missing - chunk.missing // and what the differences have in common
+			whole := len(c.pivot) - missing - chunk.missing // plus the common elements of the differences
 			need := t.need(p.size, chunk.size) - whole
 			if need > len(f.differs) {
 				continue
@@ -331,7 +334,7 @@ func (f *finder) members(c *crowd, cs *crowds, p *prefix, t threshold, best bool
 	}
 }
 
-// take reports whether a part has not been found, as far as it is known, and takes it as found.
+// take marks a part as found. It reports false if it knows that the part has been found before.
 func (f *finder) take(part uint32, few bool) bool {
 	if part == f.last {
 		return false
@@ -344,7 +347,7 @@ func (f *finder) take(part uint32, few bool) bool {
 	return ok || !few
 }
 
-// count counts what the difference of a set has in common with those of each slot.
+// count computes, for each slot, the common elements of its difference and the set's.
 func (f *finder) count(s *crowdSegment) {
 	n := len(s.chunks) * chunkSlots
 	f.common = slices.Grow(f.common[:0], n)[:n]
@@ -358,22 +361,22 @@ func (f *finder) count(s *crowdSegment) {
 	}
 }
 
-// A finder finds the entries of indexes that may match. It serves one goroutine.
+// A finder finds the entries of an index that may match. It is not safe for concurrent use.
 type finder struct {
 	t       threshold // of the join
 	found   []uint32
-	hits    []uint32 // Edits: of each entry, the pieces that were found
-	reaches []reach  // Edits: of texts of each length from least on
+	hits    []uint32 // Edits: by entry, the number of its pieces found
+	reaches []reach  // Edits: by length of texts, from least on
 	least   int
-	nodes   []uint32            // Edits: of a lookup, as index.found appends them
-	bounds  []textsim.EditBound // Edits by length: of texts of each length from the least on
-	differs []uint64            // Jaccard: from the pivot of a crowd
-	parts   []uint32            // Components: those that are not found yet if there are few, ascending
-	last    uint32              // Components: the part that was found last
-	common  []uint32            // Jaccard: of each slot of a segment of a crowd
-	marks   []uint64            // a bit for each entry, while many are sorted
-	met     int                 // entries that were looked at, in lists of those that share something
+	nodes   []uint32            // Edits: results of a lookup, in the form of index.found
+	bounds  []textsim.EditBound // Edits by length: by length of texts, from the least on
+	differs []uint64            // Jaccard: difference from the pivot of a crowd
+	parts   []uint32            // Components: parts that are not found yet, ascending, if there are few parts
+	last    uint32              // Components: the last part found
+	common  []uint32            // Jaccard: by slot of a crowd's segment
+	marks   []uint64            // a bit for each entry, to sort many
+	met     int                 // number of entries visited in lists of shared elements
 	parter  parter
-	lookups [lookupsAtOnce]lookup // of which n are there
+	lookups [lookupsAtOnce]lookup // the first n are in use
 	n       int
 }

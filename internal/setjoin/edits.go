@@ -9,22 +9,22 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// The set of a text of Edits has the hashes of its runs of q runes, one from each rune on, in the
-// order of the text, which is followed by q-1 marks. The runs from runes 0, q, 2q, ... on are its
-// pieces, and an edit changes at most one of them. So of any d+1 pieces, at least one is a run of
-// each text within d edits, and of m pieces at least m-d are. The index has as many pieces of a
-// text as that takes, about the rarest, and the runs of others are looked up in it (Qin, Wang,
-// Lu, Xiao, Lin, "Efficient Exact Edit Similarity Query Processing with the Asymmetric Signature
-// Scheme", SIGMOD 2011).
+// For Edits, the set of a text has the hashes of its runs of q runes, one from each rune on, in
+// the order of the text, which is extended by q-1 marks. The runs from runes 0, q, 2q, ... on are
+// its pieces; an edit changes at most one of them. Of any d+1 pieces, at least one is a run of
+// every text within d edits, and of m pieces at least m-d are. The index has as many pieces of a
+// text as this requires, roughly the rarest, and the runs of other texts are looked up in it
+// (Qin, Wang, Lu, Xiao, Lin, "Efficient Exact Edit Similarity Query Processing with the
+// Asymmetric Signature Scheme", SIGMOD 2011).
 //
-// A piece that is not changed moves by e runes, e more insertions than deletions before it and
-// k-e after it, if the other text is longer by k: |e| + |k-e| <= d. So the nodes of the index are
-// those of a piece in a text of about some length, at about some position.
+// An unchanged piece moves by e runes if e more runes are inserted than deleted before it, and
+// k-e more after it, where the other text is longer by k: |e| + |k-e| <= d. A node of the index
+// therefore represents a piece at an approximate position in a text of an approximate length.
 
-// EditGrams returns the length of the runs by which texts are found that reach a threshold. A text
-// of n runes has at least n/q pieces, and a partner, of up to n+d runes, at most d <= n (1-t)/t
-// edits: these must be fewer. Longer runs are rarer. Below fewestRunes there are too many of each
-// kind to be useful, and 1 says that texts are found by their lengths alone.
+// EditGrams returns the length of the runs that find texts at a threshold. A text of n runes has
+// at least n/q pieces, and a matching text, of up to n+d runes, needs at most d <= n (1-t)/t
+// edits, which must be fewer. Longer runs are rarer. Runs shorter than fewestRunes are too
+// frequent to be useful; then EditGrams returns 1, and texts are found only by length.
 func EditGrams(t float64) int {
 	const fewestRunes, mostRunes = 3, 12
 	q := int(min(0.99*t/max(1-t, 1e-9), mostRunes))
@@ -34,22 +34,22 @@ func EditGrams(t float64) int {
 	return q
 }
 
-// LeastEdits is the least threshold of Edits: below it rounding might make texts match that share
-// nothing.
+// LeastEdits is the least threshold of Edits: below it, rounding could make texts match that
+// share nothing.
 const LeastEdits = 1e-6
 
-// partners returns the least and the greatest length of texts that match one of n runes, or more
-// than these.
+// partners returns the least and the greatest length of texts that match a text of n runes, or a
+// wider range.
 func (t threshold) partners(n int) (least, most int) {
 	return max(n-textsim.MostEdits(n, t.t), 1), int(min((float64(n)+1e-6)/t.t, math.MaxInt32))
 }
 
-// farthest returns the most edits between a text of n runes and one that matches it, or more.
+// farthest returns the most edits between a text of n runes and a matching text, or more.
 func (t threshold) farthest(n int) int {
 	return int(min((1-t.t)/t.t*float64(n)+1e-6, math.MaxInt32))
 }
 
-// Texts are divided into classes by length: lengthClasses to each doubling.
+// Texts are divided into classes by length: lengthClasses classes per doubling.
 const (
 	lengthBits    = 1
 	lengthClasses = 1 << lengthBits
@@ -60,25 +60,24 @@ func lengthClass(n int) int {
 	return b<<lengthBits | int(uint64(n)<<lengthBits>>(b-1))&(lengthClasses-1)
 }
 
-// shortest returns the least length of a class and those above it.
+// shortest returns the least length in a class.
 func shortest(class int) int {
 	n := uint64(lengthClasses|class&(lengthClasses-1)) << (class >> lengthBits)
 	return int(min((n+2*lengthClasses-1)>>(lengthBits+1), math.MaxInt32))
 }
 
-// stretch returns how many trailing bits of a position are left out where texts of a class are
-// looked up, so that a window of positions has few values.
+// stretch returns how many trailing bits of positions are dropped in lookups of texts in a class,
+// so that a window of positions has few values.
 func (t threshold) stretch(class int) int {
 	return max(bits.Len(uint(t.farthest(shortest(class)))), 3)
 }
 
-// nodeTag returns the tag of a run in the index, in texts of a class, at a position without its
-// trailing bits.
+// nodeTag returns the tag of a run in texts of a class, at a position without its trailing bits.
 func nodeTag(run uint32, class, position int) uint32 {
 	return run + uint32(class)*0x85ebca6b ^ uint32(position)*0xc2b2ae35
 }
 
-// ofText is of for Edits.
+// ofText implements prefixer.of for Edits.
 func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 	n, q := len(set), p.t.Q
 	f := prefix{size: n, whole: true, pieces: 1, signed: p.t.byLength()}
@@ -104,7 +103,7 @@ func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 			p.keys = append(p.keys, p.counts.rankOf(h)<<hashBits|uint64(i))
 		}
 	}
-	// Pieces that no other text has are the rarest, and found by none.
+	// Pieces that no other text has are the rarest; no text finds them.
 	if most := f.pieces - (all - len(p.keys)); most > 0 {
 		ordered.Least(p.keys, most)
 		stretch := p.t.stretch(class)
@@ -125,17 +124,17 @@ func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
 	return f, dst
 }
 
-// runTag returns the bits of a hash that tell runs apart in the index.
+// runTag returns the bits of a hash that identify a run in the index.
 func runTag(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// reachOf returns the reach of texts of x and y runes, y of the index.
+// reachOf returns the reach between a text of x runes and a text of the index with y runes.
 func (t threshold) reachOf(x, y int) reach {
 	d := textsim.MostEdits(max(x, y), t.t)
 	return reach{int32(d), int32((d + x - y) >> 1), int32((d - x + y) >> 1)}
 }
 
-// candidates returns the entries that may match a set, ascending; if only the best match is wanted,
-// some are left out that are not. Of Edits, the threshold may be higher than that of the join.
+// candidates returns the entries that may match a set, in ascending order. With best, it may omit
+// entries that are not the best match. For Edits, t may be higher than the threshold of the join.
 func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint32 {
 	f.found = f.found[:0]
 	before := p.met
@@ -152,7 +151,7 @@ func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint3
 	return f.found
 }
 
-// ascending sorts what was found, each once. Many of all entries are sorted by marking them.
+// ascending sorts found and removes duplicates. If it has many of all entries, it uses a bitmap.
 func (f *finder) ascending(x *index) {
 	const share = 32
 	if len(f.found) < len(x.sets)/share {
@@ -175,7 +174,7 @@ func (f *finder) ascending(x *index) {
 	}
 }
 
-// texts finds texts, each once.
+// texts finds texts, without duplicates.
 func (f *finder) texts(x *index, p *prefix, t threshold) {
 	if p.size == 0 || len(x.sets) == 0 {
 		return
@@ -206,7 +205,7 @@ func (f *finder) texts(x *index, p *prefix, t threshold) {
 	f.found = kept
 }
 
-// ofClass finds texts whose lengths are of a class. Runs that are equal are looked up together.
+// ofClass finds texts whose lengths are in a class. Equal runs are looked up together.
 func (f *finder) ofClass(x *index, p *prefix, class int) {
 	lo := max(shortest(class), f.least)
 	hi := min(shortest(class+1)-1, f.least+len(f.reaches)-1)
@@ -238,8 +237,8 @@ func (f *finder) ofClass(x *index, p *prefix, class int) {
 	f.pieces(x, p, all[:n])
 }
 
-// pieces counts the pieces with the tags of lookups that may be one of equal runs, the first and
-// the last of which are given.
+// pieces counts, for each entry, the pieces that equal the runs of lookups; a lookup gives the
+// first and the last position of equal runs.
 func (f *finder) pieces(x *index, p *prefix, all []lookup) {
 	x.begin(all)
 	for i := range all {
@@ -262,7 +261,7 @@ func (f *finder) pieces(x *index, p *prefix, all []lookup) {
 	}
 }
 
-// byLength finds texts of like lengths, of these classes, that their signatures do not rule out.
+// byLength finds texts by length, in these classes, unless their signatures rule them out.
 func (f *finder) byLength(x *index, p *prefix, filter *textsim.EditFilter, from, to int) {
 	f.bounds = f.bounds[:0]
 	for class := from; class <= to; class++ {

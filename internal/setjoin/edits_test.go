@@ -28,7 +28,7 @@ func runsOf(text string, q int) (set []uint64) {
 	return set
 }
 
-// textJudge compares texts by Levenshtein, and counts that.
+// textJudge compares texts by Levenshtein, and counts the comparisons.
 type textJudge struct {
 	texts []string
 	t     float64
@@ -41,8 +41,8 @@ func (j textJudge) Compare(a, b int) (float64, bool, error) {
 	return score, ok, nil
 }
 
-// editedTexts are texts of some kind: most are others after edits, which also move a part of them
-// as far as they can. Some repeat a few runes, some are equal or empty.
+// editedTexts returns texts, mostly edited copies of others; some edits move a part as far as
+// possible. Some texts repeat a few runes, some are equal or empty.
 func editedTexts(r *rand.Rand, n int) []string {
 	alphabet := []rune([]string{"ab", "abcdefg h", "abcdefghijklmnopqrstuvwxyz é帝京"}[r.IntN(3)])
 	random := func(n int) (s []rune) {
@@ -63,7 +63,7 @@ func editedTexts(r *rand.Rand, n int) []string {
 			s := slices.Clone(texts[r.IntN(len(texts))])
 			most := 1 + len(s)/3
 			switch d := r.IntN(most); r.IntN(4) {
-			case 0: // all that is behind moves, and what is at the end back
+			case 0: // the rest moves, and its end may be cut back
 				at := r.IntN(len(s) + 1)
 				s = slices.Insert(s, at, random(d)...)
 				if r.IntN(2) == 0 {
@@ -104,7 +104,7 @@ func textSets(t *testing.T, texts []string, at float64, o SetsOptions) *Sets {
 	return add(t, sets, o)
 }
 
-// Joins by edit distance find what comparing all texts finds.
+// TestEditsAgainstBruteForce compares joins by edit distance with brute force.
 func TestEditsAgainstBruteForce(t *testing.T) {
 	for run := range exhaustive.Every(t, 12).Of(132) {
 		r := rand.New(rand.NewPCG(uint64(run), 3))
@@ -153,7 +153,7 @@ func TestEditsAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// Of texts of words that all begin alike only few are compared.
+// TestEditsCompareFew checks that few comparisons are made among texts with a common beginning.
 func TestEditsCompareFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	var texts []string
@@ -173,7 +173,7 @@ func TestEditsCompareFew(t *testing.T) {
 	}
 }
 
-// Each number of runes has a class, and classes are ascending ranges.
+// TestLengthClasses checks that each length has a class, and that classes are ascending ranges.
 func TestLengthClasses(t *testing.T) {
 	for n := 1; n < 1<<12; n++ {
 		if c := lengthClass(n); shortest(c) > n || shortest(c+1) <= n {
@@ -182,8 +182,8 @@ func TestLengthClasses(t *testing.T) {
 	}
 }
 
-// Long texts are found in postings, which say only about where a piece is, though all pieces are as
-// far as they can be before the runs.
+// TestEditsFarAway checks that long texts are found in postings, which store approximate
+// positions, even if all pieces are as far as possible before the runs.
 func TestEditsFarAway(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	random := func(n int) (s string) {

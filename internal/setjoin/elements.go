@@ -10,10 +10,10 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Elements makes the sets of texts of Edits and Cosine. Its zero value is ready. It serves one
-// goroutine.
+// Elements makes the sets of texts for Edits and Cosine. The zero value is ready for use. It is
+// not safe for concurrent use.
 type Elements struct {
-	runes   []byte // of Edits: of a text, and its marks
+	runes   []byte // Edits: a text with its marks
 	words   *token.Shingler
 	counts  []uint64
 	squares map[uint64]uint64
@@ -51,16 +51,16 @@ func (f *Elements) appendWords(dst []uint64, text string) []uint64 {
 	return dst
 }
 
-// wordList takes the hashes of words: it is a token.Sink.
+// wordList collects the hashes of words: it is a token.Sink.
 type wordList []uint64
 
-// Shingles takes shingles of one word.
+// Shingles appends shingles of one word.
 func (l *wordList) Shingles(hashes []uint64) { *l = append(*l, hashes...) }
 
-// appendRuns appends the hashes of the runs of q runes of a text, which are as many as its runes;
-// nothing of a blank text, which is similar to none.
+// appendRuns appends the hashes of a text's runs of q runes, one for each rune. It appends
+// nothing for a blank text, which matches nothing.
 func (f *Elements) appendRuns(dst []uint64, text string, q int) []uint64 {
-	const runeBytes = 3 // no rune has the bytes of a mark
+	const runeBytes = 3 // marks have bytes that no rune has
 	if textsim.Blank(text) {
 		return dst
 	}

@@ -2,32 +2,33 @@ package setjoin
 
 import "sync"
 
-// A Family is sets that are one set with a few changes each, the pivot: a crowd (crowd.go) whose
-// members come one by one. It finds those that are similar to a set, exactly, in about the time
-// that it takes to read the lists of the elements by which that set differs from the pivot. Any
-// number of goroutines may ask while none adds.
+// A Family is a collection of variants of one set, the pivot, with a few changes each: a crowd
+// (crowd.go) whose members are added one by one. It finds the members that are similar to a set,
+// exactly, roughly in the time it takes to read the lists of the elements that distinguish that
+// set from the pivot. Concurrent searches are safe while no member is added.
 type Family struct {
 	crowd crowd
 	bytes int64
 }
 
-// FamilySample is how many sets are enough to find out what most sets of a family have in common.
+// FamilySample is the number of sets that suffice to find a family's pivot.
 const FamilySample = crowdSample
 
-// elementBytes is about what an element of a difference takes that no other member has.
+// elementBytes is the approximate memory of a difference's element that no other member has.
 const elementBytes = 64
 
-// NewFamily returns a family without members whose pivot is what most of some sets have. It does
-// not keep these. Elements are strictly ascending.
+// NewFamily returns an empty family whose pivot is the majority of some sets, which it does not
+// retain. Elements must be strictly ascending.
 func NewFamily(sets [][]uint64) *Family {
 	pivot := majority(sets)
 	return &Family{crowd: crowd{pivot: pivot}, bytes: 8 * int64(len(pivot))}
 }
 
-// Bytes returns about how many bytes the family takes.
+// Bytes returns the approximate memory of the family.
 func (f *Family) Bytes() int64 { return f.bytes }
 
-// Add makes a set a member with a number, unless it differs too much from the pivot.
+// Add adds a set as a member with a number. It returns false if the set differs too much from the
+// pivot.
 func (f *Family) Add(number uint32, set []uint64) bool {
 	differs, missing := f.crowd.difference(nil, set, nil)
 	if len(differs) > len(set)/crowdShare {
@@ -40,12 +41,12 @@ func (f *Family) Add(number uint32, set []uint64) bool {
 	return true
 }
 
-// familyFinders are the finders of Family.Similar.
+// familyFinders recycles the finders of Family.Similar.
 var familyFinders = sync.Pool{New: func() any { return new(finder) }}
 
-// Similar appends the numbers of all members whose Jaccard similarity to a set is t or more to dst.
-// It returns false instead if the set has so little in common with the pivot that few members, if
-// any, can be similar to it.
+// Similar appends to dst the numbers of all members whose Jaccard similarity to a set is at least
+// t. It returns false if the set has so little in common with the pivot that few members, if any,
+// can be similar to it.
 func (f *Family) Similar(dst []uint32, set []uint64, t float64) ([]uint32, bool) {
 	x := familyFinders.Get().(*finder)
 	defer familyFinders.Put(x)

@@ -15,15 +15,15 @@ func familySet(r *rand.Rand, base []uint64, changes int) []uint64 {
 		case 1:
 			set[i] = r.Uint64N(1 << 62)
 		default:
-			set = append(set, r.Uint64N(40)) // that others have, too
+			set = append(set, r.Uint64N(40)) // which others have, too
 		}
 	}
 	slices.Sort(set)
 	return slices.Compact(set)
 }
 
-// TestFamily compares what is similar to sets, members or others, with brute force, while a family
-// grows over several segments.
+// TestFamily compares searches with brute force, for members and other sets, while a family grows
+// over several segments.
 func TestFamily(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	base := make([]uint64, 60)

@@ -8,43 +8,43 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// A Few joins a few sets, whose elements are held in memory, with any number of others that come
-// one by one and are not kept.
+// A Few joins a few sets, whose elements are in memory, with any number of other sets that arrive
+// one by one and are not stored.
 //
-// A set that matches another one shares at least some overlap o with it. So one of its elements
-// other than any o-1 of them is in the other set: the o-1 in most sets of the Few need not be
-// looked up. Where o is known of the sets of the Few, it is these elements that are not in the
-// table, and what is met is compared. Otherwise elements in none of the sets count among those that
-// are not looked up, so that most sets, which have few elements of any, are done with when their
-// elements have been looked for.
+// Two matching sets share at least some overlap o. Of all elements but any o-1, at least one is
+// therefore in the other set: the o-1 that are in most sets of the Few need not be looked up. If
+// o is known for the sets of the Few, these elements are omitted from the table, and candidates
+// are compared. Otherwise, elements that are in no set of the Few count towards the o-1. Most
+// sets have few elements in common with any set of the Few, and are finished once their elements
+// have been looked up.
 type Few struct {
 	t      float64
 	role   FewRole
-	sizes  []uint32 // of the sets
-	filter []uint64 // a bit for each element of the table, by its last bits
+	sizes  []uint32 // sizes of the sets
+	filter []uint64 // a filter with a bit for each element of the table, by its last bits
 	slots  []fewSlot
-	lists  []uint32   // of the elements one after the other: the sets that each is in, ascending
-	sets   [][]uint64 // of FewContained
+	lists  []uint32   // the sets of each element, ascending, for one element after the other
+	sets   [][]uint64 // for FewContained
 }
 
-// A FewRole says what sets of a Few match another one.
+// A FewRole says which sets of a Few match another set.
 type FewRole uint8
 
 // The roles.
 const (
-	FewAlike      FewRole = iota // those of some Jaccard similarity with it
-	FewContained                 // those of which it has a share of the elements
-	FewContaining                // those that have a share of its elements
+	FewAlike      FewRole = iota // sets with a certain Jaccard similarity to it
+	FewContained                 // sets whose elements it has a share of
+	FewContaining                // sets that have a share of its elements
 )
 
-// A fewSlot is an element in the table of a Few, which has a free slot after each run of others.
+// A fewSlot is an element in the table of a Few; each run of used slots ends with a free slot.
 type fewSlot struct {
 	element uint64
-	from, n uint32 // its part of lists; no n is 0
+	from, n uint32 // its part of lists; n is 0 in a free slot
 }
 
-// FewBytes is about how many bytes an element of a set takes while a Few is made that finds matches
-// from a share t on.
+// FewBytes returns the approximate memory of a set's element while a Few with the threshold t is
+// created.
 func FewBytes(t float64, role FewRole) int64 {
 	const inTable, inSets = 80, 12
 	if role == FewContained {
@@ -53,8 +53,8 @@ func FewBytes(t float64, role FewRole) int64 {
 	return inTable
 }
 
-// NewFew returns a Few of sets, whose elements are strictly ascending, that finds matches from a
-// share t on. FewContained keeps the sets.
+// NewFew returns a Few that finds matches with a share of at least t. Elements must be strictly
+// ascending. With FewContained it retains the sets.
 func NewFew(sets [][]uint64, t float64, role FewRole) *Few {
 	f := &Few{t: t, role: role, sizes: make([]uint32, len(sets))}
 	for n, set := range sets {
@@ -81,8 +81,8 @@ func NewFew(sets [][]uint64, t float64, role FewRole) *Few {
 	return f
 }
 
-// entries returns the elements of the table and their sets, these ascending: of FewContained the
-// rarest elements of each set.
+// entries returns the elements of the table with their sets in ascending order. With FewContained
+// these are the rarest elements of each set.
 func (f *Few) entries(sets [][]uint64) (all ordered.Pairs) {
 	elements := 0
 	for _, set := range sets {
@@ -107,7 +107,7 @@ func (f *Few) entries(sets [][]uint64) (all ordered.Pairs) {
 	for n, set := range sets {
 		ranked = ranked[:0]
 		for i, e := range set {
-			rank := uint64(0) // of what no other set has, whatever it shares a counter with
+			rank := uint64(0) // the rank of elements that no other set has, regardless of shared counters
 			if counts.shared(e) {
 				rank = 1 + counts.rankOf(e)
 			}
@@ -122,7 +122,7 @@ func (f *Few) entries(sets [][]uint64) (all ordered.Pairs) {
 	return all
 }
 
-// slot returns the slot of an element, or the free one where it would be.
+// slot returns the slot of an element, or the free slot for it.
 func (f *Few) slot(e uint64) *fewSlot {
 	mask := uint64(len(f.slots) - 1)
 	for at := e * 0x9e3779b97f4a7c15 >> 20; ; at++ {
@@ -132,8 +132,8 @@ func (f *Few) slot(e uint64) *fewSlot {
 	}
 }
 
-// Visits returns how many sets the elements of a set are in, with repetitions: about what it takes
-// to look for what is similar to it.
+// Visits returns the total number of sets that contain each element of a set: roughly the cost of
+// a search for the set.
 func (f *Few) Visits(set []uint64) (n int) {
 	for _, e := range set {
 		n += int(f.slot(e).n)
@@ -141,32 +141,32 @@ func (f *Few) Visits(set []uint64) (n int) {
 	return n
 }
 
-// A FewMatch is a set of a Few, by its place, and how well it matches.
+// A FewMatch is a matching set of a Few, by its index, with its similarity.
 type FewMatch struct {
 	Set   int
 	Score float64
 }
 
-// A FewFinder finds the sets of a Few that others match. It serves one goroutine.
+// A FewFinder finds the sets of a Few that match other sets. It is not safe for concurrent use.
 type FewFinder struct {
-	Wanted []uint8 // by set: matches of it that are still wanted; nil for all
+	Wanted []uint8 // by set: the number of matches still wanted; nil means all
 	few    *Few
-	passed []uint64 // elements of the current set that the filter lets pass
+	passed []uint64 // elements of the current set that pass the filter
 	found  []fewSlot
-	common []uint32 // of each set of the Few: elements in common with the current set
+	common []uint32 // by set of the Few: elements in common with the current set
 	met    []uint32 // sets whose common is not 0
 }
 
 // Finder returns a FewFinder.
 func (f *Few) Finder() *FewFinder { return &FewFinder{few: f, common: make([]uint32, len(f.sizes))} }
 
-// Append appends the sets that a set matches, in their order. Its elements are strictly ascending;
-// a set without any matches none.
+// Append appends the sets that match a set, in their order. The set's elements must be strictly
+// ascending; an empty set matches nothing.
 func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	f := x.few
 	x.found, x.passed = x.found[:0], slices.Grow(x.passed[:0], len(set))[:len(set)]
 	n, mask := 0, uint64(len(f.filter)-1)
-	for _, e := range set { // without a branch that depends on e, so that reads from memory overlap
+	for _, e := range set { // no branch depends on e, so reads from memory overlap
 		x.passed[n] = e
 		n += int(f.filter[e/64&mask] >> (e % 64) & 1)
 	}
@@ -181,8 +181,8 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	}
 	slices.SortFunc(x.found, func(a, b fewSlot) int { return cmp.Compare(a.n, b.n) })
 	x.met = x.met[:0]
-	// Those that share the rarest elements alone can match: with others, only what they share is
-	// counted.
+	// Only sets that share one of the rarest elements can match; the other elements are only
+	// counted for them.
 	first := len(x.found) - overlap + 1
 	for _, s := range x.found[:first] {
 		for _, other := range f.lists[s.from : s.from+s.n] {
@@ -212,8 +212,8 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	return dst
 }
 
-// score returns how well the current set matches one that was met. If that is below the threshold,
-// it may be anything below.
+// score returns the similarity of the current set with a candidate. If it is below the threshold,
+// the result may be any lower value.
 func (x *FewFinder) score(set []uint64, other uint32) float64 {
 	f, size := x.few, int(x.few.sizes[other])
 	switch f.role {
@@ -226,7 +226,7 @@ func (x *FewFinder) score(set []uint64, other uint32) float64 {
 	return score(len(set), size, int(x.common[other]))
 }
 
-// forget sets all of common to 0.
+// forget resets common to 0.
 func (x *FewFinder) forget() {
 	lists := 0
 	for _, s := range x.found {
@@ -243,13 +243,13 @@ func (x *FewFinder) forget() {
 	}
 }
 
-// leastOverlap returns how many elements a set of a size shares at least with any that matches: of
-// FewContained one, as that depends on the other set.
+// leastOverlap returns the least overlap of a set of a size with any matching set. For
+// FewContained it is 1, as it depends on the other set.
 func (f *Few) leastOverlap(size int) int {
 	if f.role == FewContained {
 		return 1
 	}
-	o := int(f.t * float64(size)) // of FewAlike, a set that is a part of it
+	o := int(f.t * float64(size)) // for FewAlike, the least overlap is with a subset
 	for o > 1 && float64(o-1)/float64(size) >= f.t {
 		o--
 	}

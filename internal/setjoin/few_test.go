@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFew compares what is found with all comparisons, of sets that are much alike and of empty
-// ones, at thresholds where rounding counts.
+// TestFew compares matches with brute force, for very similar sets and empty ones, at thresholds
+// where rounding matters.
 func TestFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	found := 0

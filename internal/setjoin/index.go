@@ -8,29 +8,29 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// index has the prefixes of sets, its entries, by element: chains of nodes in a hash table. The two
-// parts of a prefix are in different chains, so that who looks for the first parts of others does
-// not meet the second ones, which may be full of what is common.
+// index holds the prefixes of sets, its entries, by element: a hash table of chains of nodes. The
+// two parts of a prefix are in different chains, so a search for first parts does not meet second
+// ones, which may be full of common elements.
 type index struct {
-	heads  []uint32 // of chains: the number of a node + 1
-	shift  int      // leaves the chain of a mixed tag
+	heads  []uint32 // by chain: the number of its first node + 1
+	shift  int      // reduces a mixed tag to its chain
 	chunks [][]node
 	nodes  int
-	sets   []uint32 // of entries
+	sets   []uint32 // by entry
 	sizes  []uint32
-	pieces []uint32 // Edits: of entries
+	pieces []uint32 // Edits: by entry
 
-	signatures []textsim.EditSignature // Edits by length: of entries
+	signatures []textsim.EditSignature // Edits by length: by entry
 
-	packed  *packed   // what has been moved there; nil where entries are few
-	bitmaps []bitmap  // of entries, not of Edits
-	lengths []float64 // Cosine: of entries
+	packed  *packed   // postings of older entries; nil while there are few
+	bitmaps []bitmap  // by entry, not for Edits
+	lengths []float64 // Cosine: by entry
 	crowds  *crowds   // Jaccard, Sketches
 
-	others map[uint64]*sharers     // Cosine: of each node, by nodeOf
-	part   func(set uint32) uint32 // Cosine, Components: what it is connected with
-	least  int                     // Cosine, Components: connected sharers, more than which are many
-	many   bool                    // Cosine, Components: there are more
+	others map[uint64]*sharers     // Cosine: by node, see nodeOf
+	part   func(set uint32) uint32 // Cosine, Components: the component of a set
+	least  int                     // Cosine, Components: more connected sharers than this are many
+	many   bool                    // Cosine, Components: some node has many
 }
 
 // node is an element of an entry's prefix.
@@ -38,7 +38,7 @@ type node struct {
 	next  uint32 // node + 1
 	tag   uint32
 	entry uint32
-	rest  uint32 // of prefix.node
+	rest  uint32 // see prefix.node
 }
 
 // Nodes are allocated in chunks, so that growing copies nothing.
@@ -48,11 +48,11 @@ const (
 	leastChains = 1 << 10
 )
 
-// reset empties the index and leaves its memory.
+// reset empties the index and retains its memory.
 func (x *index) reset() {
 	if x.heads == nil {
 		chains := int64(leastChains)
-		if p := x.packed; p != nil { // as many as there will be, so that they do not grow
+		if p := x.packed; p != nil { // as many as needed, so that they never grow
 			chains = powerBelow(int64(max(leastChains, min(p.loose, len(p.marks)*bucketPostings))))
 		}
 		x.makeHeads(int(chains))
@@ -70,7 +70,7 @@ func (x *index) reset() {
 	x.others, x.many = map[uint64]*sharers{}, false
 }
 
-// bytes is about the memory of the index.
+// bytes returns the approximate memory of the index.
 func (x *index) bytes() int64 {
 	n := int64(x.nodes)*nodeBytes + int64(len(x.heads))*4
 	n += int64(len(x.sets))*8 + int64(len(x.pieces))*4 + int64(len(x.bitmaps))*bitmapBytes + int64(len(x.lengths))*8
@@ -89,8 +89,8 @@ func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkB
 
 func (x *index) head(tag uint32) *uint32 { return &x.heads[mix(tag)>>(x.shift&31)] }
 
-// add makes an entry of a set, unless no other set can find it. It reports whether that is a member
-// of a crowd.
+// add adds a set as an entry, unless no other set can find it. It reports whether the set has
+// become a member of a crowd.
 func (x *index) add(set uint32, p *prefix) (member bool) {
 	if p.unique() {
 		return false
@@ -118,7 +118,7 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	for i := range p.keys {
 		tag, rest := p.node(i)
 		if p.rests != nil {
-			rest |= 1<<(32-shareBits) - 1 // as postings have it
+			rest |= 1<<(32-shareBits) - 1 // rounded as in postings
 			others, ok := x.others[nodeOf(tag, rest)]
 			if !ok {
 				others = &sharers{}
@@ -133,11 +133,11 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	return false
 }
 
-// othersBytes is about what sharers take.
+// othersBytes is the approximate memory of sharers.
 const othersBytes = 64
 
-// A sharers has all entries that share a node. Of Components the first ones, that many, are connected
-// with each other.
+// A sharers lists all entries that share a node. For Components, the first connected entries of
+// the list are in one component.
 type sharers struct {
 	entries   []uint32
 	connected int
@@ -152,7 +152,7 @@ func (l *sharers) add(x *index, entry uint32) {
 	x.many = x.many || l.connected > x.least
 }
 
-// of returns those that a set is compared with.
+// of returns the entries that a set is compared with.
 func (l *sharers) of(x *index, p *prefix) []uint32 {
 	const share = 16
 	switch many := l.connected > x.least; {
@@ -166,8 +166,8 @@ func (l *sharers) of(x *index, p *prefix) []uint32 {
 	return l.entries
 }
 
-// nodeOf returns what tells a node of Cosine from others, which all entries share that have the
-// same tag and rest: pages of a template, of each key of which all are ruled out together.
+// nodeOf returns the identity of a node for Cosine. All entries with the same tag and rest share
+// the node: so the pages of a template are all ruled out together at each key.
 func nodeOf(tag, rest uint32) uint64 { return uint64(tag)<<32 | uint64(rest) }
 
 func (x *index) insert(tag, entry, rest uint32) {
@@ -184,7 +184,7 @@ func (x *index) insert(tag, entry, rest uint32) {
 	*head = uint32(x.nodes)
 }
 
-// growChunks appends a chunk if node n, the next one, needs it.
+// growChunks appends a chunk if the next node, n, needs one.
 func growChunks(chunks [][]node, n int) [][]node {
 	if n>>chunkBits == len(chunks) {
 		chunks = append(chunks, make([]node, 1<<chunkBits))
@@ -203,14 +203,14 @@ func (x *index) grow() {
 	}
 }
 
-// makeHeads makes chains, that many, which are empty.
+// makeHeads creates n empty chains.
 func (x *index) makeHeads(n int) {
 	x.heads = make([]uint32, n)
 	vfs.HugePages(x.heads)
 	x.shift = 32 - bits.TrailingZeros(uint(n))
 }
 
-// candidates appends to dst the entries that may match a set, some of them more than once.
+// candidates appends to dst the entries that may match a set, possibly with duplicates.
 func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 	if x.packed != nil {
 		return x.together(dst, p, t)
@@ -225,7 +225,7 @@ func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
 	return dst
 }
 
-// chain appends the entries of a chain with this tag that can share enough with a set.
+// chain appends the entries of a chain with this tag whose overlap with a set may suffice.
 func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t threshold) []uint32 {
 	for n := *x.head(tag); n != 0; {
 		nd := x.at(n - 1)
@@ -241,7 +241,7 @@ func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t thresh
 	return dst
 }
 
-// found appends the entries of a node; of Edits the entry and the rest.
+// found appends the entries of a node; for Edits, the entry and the rest.
 func (x *index) found(dst []uint32, entry, tag, rest uint32, p *prefix, t threshold) []uint32 {
 	switch t.Kind {
 	case Edits:
@@ -255,9 +255,9 @@ func (x *index) found(dst []uint32, entry, tag, rest uint32, p *prefix, t thresh
 	return dst
 }
 
-// enough reports whether sets of sizes x and y can match that share a key with these rests: the
-// elements before it are not common, or would have been met before, so that at most the rest of
-// both is. Of Cosine see ofWords; of Edits see finder.pieces.
+// enough reports whether sets of sizes x and y that share a key with these rests can match. They
+// share no earlier element, or they would have met before, so the smaller rest bounds the
+// overlap. For Cosine see ofWords; for Edits see finder.pieces.
 func (t threshold) enough(x, y int, rest, restY uint32) bool {
 	switch t.Kind {
 	case Edits:

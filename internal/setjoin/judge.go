@@ -6,21 +6,22 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// A Judge compares the texts of two sets. It serves one goroutine.
+// A Judge compares the texts of two sets. It is not safe for concurrent use.
 type Judge interface {
 	// Compare returns the similarity of the texts of a and b, and false if it is below the
 	// threshold. It is fastest while a stays the same.
 	Compare(a, b int) (score float64, ok bool, err error)
 }
 
-// A TextJudge is a Judge of texts as they are, by cosine if Kind is Cosine, else by edit distance.
+// A TextJudge is a Judge that compares unmodified texts, by cosine if Kind is Cosine, else by
+// edit distance.
 type TextJudge struct {
 	Ctx  context.Context
 	Kind Kind
 	T    float64
-	Text func(i int, scratch *[]byte) ([]byte, error) // in scratch unless the text is in memory
+	Text func(i int, scratch *[]byte) ([]byte, error) // may use scratch for a text that is not in memory
 
-	one           int // that with compares with
+	one           int // the set that with compares others with
 	with          textsim.Compare
 	mine, scratch []byte
 }

@@ -8,38 +8,38 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// A Kind is what sets stand for, and what their similarity is.
+// A Kind says what sets represent, and how their similarity is defined.
 type Kind uint8
 
-// The kinds. By others than Jaccard sets only find pairs that may match: a Judge compares what they
-// stand for.
+// The kinds. For all but Jaccard and Contained, joins only find pairs that may match: a Judge
+// compares what the sets represent.
 const (
-	Jaccard   Kind = iota // common elements as a share of those of both
-	Edits                 // textsim.Levenshtein: a set has the hashes of the runs of a text (edits.go)
-	Cosine                // textsim.Cosine: a set has the words of a text, as WordElement makes them
-	Sketches              // minhash.Jaccard: a set has the hashes of a sketch, as AppendSketch makes them
-	Contained             // common elements as a share of those of the later set: of the smaller one,
-	// as sets are taken in order of size, the largest first
+	Jaccard   Kind = iota // common elements as a share of the union
+	Edits                 // textsim.Levenshtein: a set has the hashes of a text's runs (edits.go)
+	Cosine                // textsim.Cosine: a set has the words of a text as WordElements
+	Sketches              // minhash.Jaccard: a set has the hashes of a sketch, made by AppendSketch
+	Contained             // common elements as a share of the later set, which is the smaller one,
+	// as sets are processed by decreasing size
 )
 
 // A Measure is the kind of sets.
 type Measure struct {
 	Kind Kind
-	Q    int // Edits: the length of runs in runes, of EditGrams
-	N    int // Sketches: how many hashes a full one has
+	Q    int // Edits: the length of runs in runes, from EditGrams
+	N    int // Sketches: the number of hashes in a full sketch
 }
 
-// ofSets reports whether it is common elements that matter.
+// ofSets reports whether the similarity depends on the number of common elements.
 func (k Kind) ofSets() bool { return k == Jaccard || k == Sketches || k == Contained }
 
-// OfTexts reports whether a Judge compares the texts that sets stand for.
+// OfTexts reports whether a Judge compares the texts that sets represent.
 func (k Kind) OfTexts() bool { return k == Edits || k == Cosine }
 
-// needsElements reports whether an item is compared by the elements of another one.
+// needsElements reports whether comparing an item requires the elements of the other set.
 func (k Kind) needsElements() bool { return k == Jaccard || k == Cosine || k == Contained }
 
-// Comparer returns what compares two sets: it returns their Jaccard similarity, and false if that is
-// less than t.
+// Comparer returns a function that compares two sets: it returns their Jaccard similarity, and
+// false if that is less than t.
 func Comparer(t float64) func(a, b []uint64) (similarity float64, ok bool) {
 	least := Measure{}.threshold(t)
 	return func(a, b []uint64) (float64, bool) {
@@ -51,8 +51,8 @@ func Comparer(t float64) func(a, b []uint64) (similarity float64, ok bool) {
 	}
 }
 
-// AppendSketch appends the elements of a sketch, whose hashes are ascending. Hashes of sketches are
-// small: what is below them tells elements apart by their trailing bits.
+// AppendSketch appends the elements of a sketch, whose hashes are ascending. These are small
+// numbers, so the trailing bits of an element, which identify it, are mixed from the hash.
 func AppendSketch(dst []uint64, sketch []uint32) []uint64 {
 	for _, h := range sketch {
 		dst = append(dst, uint64(h)<<32|uint64(h*0x9e3779b1))
@@ -60,37 +60,37 @@ func AppendSketch(dst []uint64, sketch []uint32) []uint64 {
 	return dst
 }
 
-// The element of a word has the leading bits of its hash, and below them how often it comes: the
-// square of that in the direction of a text's vector, as a number of weightBits. Different words
-// whose hashes have the same leading bits are one element with the sum of their squares. By the
-// inequality of Cauchy and Schwarz they contribute no more to a scalar product than the root of
-// the product of such sums.
+// The element of a word has the leading bits of its hash, and below them its weight: the square
+// of its component in the text's vector, as a number of weightBits. Different words whose hashes
+// have the same leading bits are one element with the sum of their squares. By the Cauchy-Schwarz
+// inequality, they contribute no more to a scalar product than the root of the product of such
+// sums.
 const weightBits = 16
 
-// WordElement returns the element of a word that comes a number of times, whose squares are given.
+// WordElement returns the element of a word; squares is the sum of its squared counts.
 func WordElement(hash, squares uint64) uint64 {
 	const mantissa = 10
 	e := max(0, bits.Len64(squares)-mantissa)
 	return hash>>weightBits<<weightBits | uint64(e)<<mantissa | squares>>e
 }
 
-// WordHash returns the part of a hash that tells elements apart.
+// WordHash returns the part of a hash that identifies an element.
 func WordHash(hash uint64) uint64 { return hash >> weightBits << weightBits }
 
-// squareOf returns the square in an element, at most a 512th too small.
+// squareOf returns the square in an element; it may be too small by up to 1/512.
 func squareOf(element uint64) float64 {
 	const mantissa = 10
 	w := element & (1<<weightBits - 1)
 	return float64(w & (1<<mantissa - 1) << (w >> mantissa))
 }
 
-// slack is how much the square of a cosine may be too small as it is computed from elements.
+// slack is how far the square of a cosine that is computed from elements may fall short.
 const slack = 0.01
 
-// cosineCut returns the least product of two shares of squared lengths with which texts match.
+// cosineCut returns the least product of two shares of squared lengths for a match.
 func cosineCut(t float64) float64 { return t*t - slack }
 
-// restOne is the whole squared length in prefix.rests.
+// restOne represents the whole squared length in prefix.rests.
 const restOne = math.MaxUint32
 
 // A weighted is a key with its square.
@@ -100,7 +100,7 @@ type weighted struct {
 }
 
 // mayBeCosine reports whether the texts of two sets may match, given the product of their squared
-// lengths: it is wrong for none that do.
+// lengths. It is true for all matches.
 func mayBeCosine(a, b []uint64, lengths, t float64) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -126,8 +126,9 @@ func mayBeCosine(a, b []uint64, lengths, t float64) bool {
 	return dot*dot >= cosineCut(t)*lengths
 }
 
-// mostWords returns how many words at most are in one of two texts only that match, given the
-// squared lengths of their vectors: each adds 1 or more to the square of the distance.
+// mostWords returns an upper bound of the number of words that are in only one of two matching
+// texts, given the squared lengths of their vectors: each such word adds at least 1 to the
+// squared distance.
 func mostWords(x, y, t float64) int { return int((x+y)*(1+slack) - 2*t*math.Sqrt(x*y) + slack) }
 
 // length returns the squared length of a text's vector.

@@ -7,25 +7,25 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// packed has most elements of an index, in a third of the memory of its chains, and those that have
-// one tag next to each other: postings in order of buckets, which are the leading bits of mixed
-// tags. They change only when chains are merged into them (pack), in place.
+// packed holds most elements of an index in a third of the memory that chains need, with equal
+// tags next to each other: its postings are sorted by bucket, which is the leading bits of a
+// mixed tag. They change only when chains are merged into them (pack), in place.
 type packed struct {
 	t      threshold
-	loose  int      // nodes up to which none are moved
-	dir    []uint32 // of each bucket: its first posting; then the number of postings
-	marks  []uint64 // of each bucket: each element of the index, in chains too, has set one bit
-	shift  int      // leaves the bucket of a mixed tag
+	loose  int      // no nodes are moved while there are at most this many
+	dir    []uint32 // by bucket: its first posting; then the number of postings
+	marks  []uint64 // by bucket: a filter with one bit for each element of the index, including chains
+	shift  int      // reduces a mixed tag to its bucket
 	chunks []*postings
 	n      int
 	chain  []uint64 // scratch memory of pack
-	ahead  uint32   // of no meaning: it keeps reads that bring chains into the cache
+	ahead  uint32   // has no meaning: it keeps the compiler from removing reads that load chains into the cache
 }
 
-// postings are a chunk of them.
+// postings is a chunk of postings.
 type postings struct {
-	tags    [chunkPostings]uint16 // the bits of the mixed tag below those of the bucket
-	entries [chunkPostings]uint32 // the entry, and below it what part of its set comes before
+	tags    [chunkPostings]uint16 // bits of the mixed tag below those of the bucket
+	entries [chunkPostings]uint32 // the entry, and in the low bits the part of its set that comes before the element
 }
 
 const (
@@ -34,19 +34,20 @@ const (
 	bucketPostings = 8 // on average, once there are as many as expected
 	leastBuckets   = 1 << 6
 	mostPostings   = 1 << 31
-	shareBits      = 8 // of the part of a set that comes before an element
+	shareBits      = 8 // bits for the part of a set before an element
 	mostEntries    = 1 << (32 - shareBits)
 )
 
-// Nodes become postings when they are that part of the memory, or of the postings: more take more
-// memory, fewer take more time. Where few are enough, there are no postings.
+// Nodes become postings once they exceed this share of the memory or of the postings: a larger
+// share costs memory, a smaller one time. If few nodes suffice, there are no postings.
 const (
 	packShare      = 8
 	mostLoose      = 1 << 20
 	mostLooseEdits = 1 << 12
 )
 
-// newPacked returns no postings. It is fastest if there will be about as many as expected.
+// newPacked returns an empty packed. It is fastest if the number of postings is close to
+// expected.
 func newPacked(t threshold, expected int64, loose int) *packed {
 	buckets := powerBelow(max(leastBuckets, min(expected, mostPostings)/bucketPostings))
 	p := &packed{t: t, loose: loose, dir: make([]uint32, buckets+1), marks: make([]uint64, buckets)}
@@ -56,7 +57,7 @@ func newPacked(t threshold, expected int64, loose int) *packed {
 	return p
 }
 
-// reset removes all postings and leaves their memory.
+// reset removes all postings and retains their memory.
 func (p *packed) reset() {
 	clear(p.dir)
 	clear(p.marks)
@@ -67,11 +68,11 @@ func (p *packed) bytes() int64 {
 	return int64(p.n)*postingBytes + int64(len(p.dir))*4 + int64(len(p.marks))*8
 }
 
-// mix spreads the bits of a tag. Tags are hashes, but only their trailing bits are evenly
-// distributed after an element was chosen for being rare.
+// mix spreads the bits of a tag. Tags are hashes, but as elements are chosen for being rare, only
+// their trailing bits are evenly distributed.
 func mix(tag uint32) uint32 { return tag * 0x9e3779b1 }
 
-// split returns the bucket of a mixed tag, and the bits that tell it from others in it.
+// split returns the bucket of a mixed tag, and the bits that identify the tag within the bucket.
 func (p *packed) split(mixed uint32) (bucket int, tag uint16) {
 	return int(mixed >> (p.shift & 31)), uint16(mixed << ((32 - p.shift) & 31) >> 16)
 }
@@ -91,8 +92,8 @@ func (x *index) marked(tag uint32) int {
 	return int(p.marks[bucket] >> (low >> 10) & 1)
 }
 
-// before returns what part of a set comes before an element with that rest, in 256ths, rounded
-// down.
+// before returns the part of a set that comes before an element with that rest, in 256ths,
+// rounded down.
 func (t threshold) before(size, rest uint32) uint32 {
 	if t.Kind == Cosine {
 		return ^rest >> (32 - shareBits)
@@ -100,7 +101,7 @@ func (t threshold) before(size, rest uint32) uint32 {
 	return uint32(uint64(size-rest) << shareBits / uint64(size))
 }
 
-// restAfter returns the rest of an element that before was returned for, or a little more.
+// restAfter inverts before; the result may be slightly larger than the original rest.
 func (t threshold) restAfter(size, before uint32) uint32 {
 	if t.Kind == Cosine {
 		return ^(before << (32 - shareBits))
@@ -118,7 +119,7 @@ func (x *index) pack() {
 	p.n = to
 	bucket := len(p.dir) - 1
 	p.dir[bucket] = uint32(to)
-	down := func(until int) { // moves those that were in the buckets from until on
+	down := func(until int) { // moves up the postings of the buckets from until on
 		for bucket--; bucket >= until; bucket-- {
 			first := int(p.dir[bucket])
 			p.move(first, from, to)
@@ -129,7 +130,7 @@ func (x *index) pack() {
 		bucket++
 	}
 	for h := len(x.heads) - 1; h >= 0; h-- { // chains are in the order of mixed tags, too
-		if h%lookupsAtOnce == lookupsAtOnce-1 { // reads of the chains to come overlap
+		if h%lookupsAtOnce == lookupsAtOnce-1 { // so that reads of the next chains overlap
 			for _, n := range x.heads[h+1-lookupsAtOnce : h+1] {
 				if n > 0 {
 					p.ahead += x.at(n - 1).tag
@@ -155,7 +156,7 @@ func (x *index) pack() {
 	x.nodes = 0
 }
 
-// move moves postings [first, from) to the end of those below to, which is from or above.
+// move moves postings [first, from) so that they end at to, which is at or above from.
 func (p *packed) move(first, from, to int) {
 	if from == to {
 		return
@@ -172,11 +173,11 @@ type lookup struct {
 	tag, rest  uint32
 	from, to   int    // Edits: the positions of runs
 	first, end uint32 // postings of its bucket
-	ahead      uint16 // of no meaning: it keeps a read that brings postings into the cache
+	ahead      uint16 // has no meaning: it keeps the compiler from removing a read that loads postings into the cache
 }
 
-// lookupsAtOnce is how many lookups begin before the first one continues: most of the time of a
-// lookup is that of a read from memory, and those of several lookups overlap.
+// lookupsAtOnce is how many lookups begin before the first one continues: a lookup mostly waits
+// for a read from memory, and the reads of several lookups overlap.
 const lookupsAtOnce = 32
 
 // together is candidates for an index with marks, which rule out most lookups.
@@ -184,7 +185,7 @@ func (x *index) together(dst []uint32, p *prefix, t threshold) []uint32 {
 	var all [lookupsAtOnce]lookup
 	for i := 0; i < p.look; {
 		n := 0
-		for ; i < p.look && n <= len(all)-2; i++ { // without a branch that depends on marks
+		for ; i < p.look && n <= len(all)-2; i++ { // no branch depends on marks
 			tag, rest := tagOf(p.keys[i]), p.rest(i)
 			all[n].tag, all[n].rest = tag, rest
 			n += x.marked(tag)

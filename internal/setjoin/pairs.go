@@ -2,9 +2,9 @@ package setjoin
 
 import "context"
 
-// Pairs calls emit for all pairs of sets whose Jaccard similarity is at least t, a before b in the
-// order of preference, until it returns false. The order of pairs does not depend on the number of
-// workers. Very similar sets have very many pairs: n equal ones n*(n-1)/2.
+// Pairs calls emit for all pairs of sets whose Jaccard similarity is at least t, a before b in
+// the order of preference, until it returns false. The order of pairs does not depend on the
+// number of workers. Very similar sets have very many pairs: n equal sets have n*(n-1)/2.
 func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b int, score float64) bool) error {
 	j, err := newJoin(ctx, s, t, o)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 }
 
 // eachBlock compares all sets with each other. It calls give for every set, in order, with its
-// matches in an index or a window, until it returns false.
+// matches in an index or a window, until give returns false.
 func (j *join) eachBlock(give func(it *item) bool) error {
 	n, goOn := j.len(), true
 	for pos := 0; pos < n && goOn; {
@@ -56,13 +56,13 @@ func (j *join) eachBlock(give func(it *item) bool) error {
 
 func collect(_ *worker, it *item) { it.matches = []match{} }
 
-// pairWithin finds the pairs within the window, gives those of each item away as they are found,
-// and makes entries of all its items.
+// pairWithin finds the pairs within the window, passes those of each item to give as they are
+// found, and adds all items as entries.
 func (j *join) pairWithin(give func(it *item) bool) (goOn bool, err error) {
 	j.within.reset()
 	for n := range j.items {
 		it := &j.items[n]
-		if j.forest != nil { // so that it is compared with less
+		if j.forest != nil { // so that it is compared with fewer sets
 			give(it)
 		}
 		if it.twin {

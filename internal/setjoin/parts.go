@@ -5,63 +5,65 @@ import (
 	"slices"
 )
 
-// A family may have no centre: pages that are put together from alternatives, texts of a few words.
-// Each set shares most of its keys with many others, and no elements are in most of them. So neither
-// prefixes nor a pivot tell those apart that match.
+// A family may have no centre: pages assembled from alternatives, or texts of a few words. Each
+// set shares most of its keys with many others, but no element is in most sets. So neither
+// prefixes nor a pivot distinguish the sets that match.
 //
-// Two sets that match differ in few elements, d at most. Elements are divided into parts by their
-// hashes; of any d/2+1 parts at least one differs in one element at most. So the members of such a
-// family are found by whole parts: the index has, of each part of a member, its elements as one
-// node, and these without each single one. (Arasu, Ganti, Kaushik, "Efficient Exact Set-Similarity
-// Joins", VLDB 2006)
+// Two matching sets differ in few elements, at most d. Elements are divided into parts by their
+// hashes; of any d/2+1 parts, at least one differs in at most one element. This allows finding
+// the members of such a family by whole parts: for each part of a member, the index has one node
+// for its elements, and one node for each way to remove a single element. (Arasu, Ganti, Kaushik,
+// "Efficient Exact Set-Similarity Joins", VLDB 2006)
 //
-// How many parts there are depends on the size of a member: sizes are divided into classes.
+// The number of parts depends on the size of a member: sizes are divided into classes.
 type loose struct {
 	members [math.MaxUint8]int // by class
 	all     int
-	tried   int // members when it was last asked for a pivot
+	tried   int // members at the last attempt to find a pivot
 }
 
 const (
-	partClasses = 4 // to each doubling of the size
-	// leastParted is the least threshold with which parts are large enough to tell sets apart: they
+	partClasses = 4 // for each doubling of the size
+	// leastParted is the least threshold where parts are large enough to distinguish sets: they
 	// have 2t/(1-t) elements.
 	leastParted = 0.6
-	// partPays is how many elements of others a set meets before parts pay: that part of its size
-	// for each set that may become a crowd. So many take about as long as to look up each part
-	// without each of its elements, in each class: with 4, 10,000 texts of TestWithoutCentre's crowds
-	// "few" and "stretches" take three times as long; with 16 no longer than without a bound.
+	// Parts pay for a set once it meets more than size/partPays elements of others for each set
+	// that may become a crowd. Meeting so many costs about as much as looking up each part
+	// without each of its elements, in each class. With 4, 10,000 texts of TestWithoutCentre's
+	// crowds "few" and "stretches" need three times as long; with 16 they need no longer than
+	// without a bound.
 	partPays = 16
 )
 
 func partClass(size int) int { return int(math.Log2(float64(size)) * partClasses) }
 
-// pays reports whether a set is better found by parts: it meets many otherwise, and few by parts. It
-// meets many by parts of few elements, or of frequent ones: of texts of few, frequent words, see
-// TestSkewed.
+// pays reports whether a set should be found by parts: if it meets many elements otherwise, and
+// few by parts. By parts it meets many if these have few elements, or frequent ones: texts of
+// few, frequent words, see TestSkewed.
 func (c *crowds) pays(p *prefix) bool {
 	many := c.most * p.size / partPays
 	return p.met-p.parted >= many && p.parted < max(many, leastCrowd)
 }
 
-// differ returns in how many elements sets of these sizes may differ that match, or more.
+// differ returns an upper bound of the number of elements in which matching sets of these sizes
+// differ.
 func (t threshold) differ(x, y float64) int { return int((x+y)*(1-2*t.ratio) + 1e-6) }
 
-// parted reports whether sets are found by parts: not where one set may be much larger than the
-// other, nor where parts would be small.
+// parted reports whether sets may be found by parts: not if one set may be much larger than the
+// other, nor if parts would be small.
 func (t threshold) parted() bool {
 	return (t.Kind == Jaccard || t.Kind == Sketches) && t.t >= leastParted
 }
 
-// A parter divides sets into parts. It is the scratch memory of one goroutine.
+// A parter divides sets into parts. It is scratch memory of one goroutine.
 type parter struct {
-	set  []uint64 // elements that others may have, too
-	sums []uint64 // of the elements of each part
+	set  []uint64 // elements that other sets may have, too
+	sums []uint64 // by part: the sum of its elements
 	salt uint64
 }
 
-// divide divides a set into as many parts as sets of a class have. It returns how many elements no
-// other set has by counts, which are in no part.
+// divide divides a set into as many parts as the sets of a class have. It returns the number of
+// elements that no other set has according to counts; these are in no part.
 func (f *parter) divide(set []uint64, counts *counts, t threshold, class int) (alone int) {
 	f.set, f.salt = f.set[:0], uint64(class)<<32
 	for _, e := range set {
@@ -79,12 +81,13 @@ func (f *parter) divide(set []uint64, counts *counts, t threshold, class int) (a
 	return len(set) - len(f.set)
 }
 
-// part returns the part that an element is in.
+// part returns the part of an element.
 func (f *parter) part(e uint64) int {
 	return int(e * 0x9e3779b97f4a7c15 >> 32 * uint64(len(f.sums)) >> 32)
 }
 
-// whole returns the tag of a part, and without that of the part of an element without it.
+// whole returns the tag of a part; without returns the tag of an element's part without that
+// element.
 func (f *parter) whole(part int) uint32 { return f.tag(f.sums[part], part) }
 
 func (f *parter) without(e uint64) (tag uint32, part int) {
@@ -97,10 +100,10 @@ func (f *parter) tag(sum uint64, part int) uint32 {
 	return uint32((sum ^ sum>>29) * 0x94d049bb133111eb >> 32)
 }
 
-// withoutOne is added to the tags of parts of members without one element.
+// withoutOne is added to the tags of members' parts that lack one element.
 const withoutOne = 0x7f4a7c15
 
-// spread makes an entry a member of the loose crowd.
+// spread adds an entry to the loose crowd.
 func (x *index) spread(l *loose, entry uint32, p *prefix) {
 	cs, class := x.crowds, partClass(p.size)
 	l.members[class]++
@@ -143,7 +146,7 @@ func (f *finder) parted(x *index, l *loose, p *prefix, t threshold) {
 	p.parted += p.met - before
 }
 
-// look looks a tag up, together with others.
+// look adds a tag to the pending lookups.
 func (f *finder) look(x *index, p *prefix, t threshold, tag uint32) {
 	f.lookups[f.n] = lookup{tag: tag, rest: uint32(p.size)}
 	if f.n += x.marked(tag); f.n == len(f.lookups) {
@@ -151,7 +154,7 @@ func (f *finder) look(x *index, p *prefix, t threshold, tag uint32) {
 	}
 }
 
-// looked completes the lookups.
+// looked completes the pending lookups.
 func (f *finder) looked(x *index, p *prefix, t threshold) {
 	x.begin(f.lookups[:f.n])
 	for i := range f.lookups[:f.n] {

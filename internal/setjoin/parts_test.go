@@ -29,8 +29,8 @@ func crowdSets(t *testing.T, name string, n int) *Sets {
 	return s
 }
 
-// TestWithoutCentre counts what the sets of families without a centre meet: a little more than four
-// times as much for four times as many.
+// TestWithoutCentre counts the entries that families without a centre visit: little more than
+// four times as many for four times as many sets.
 func TestWithoutCentre(t *testing.T) {
 	for _, name := range []string{"blocks", "stretches", "few"} {
 		var all [2]int
@@ -61,8 +61,8 @@ func TestWithoutCentre(t *testing.T) {
 	}
 }
 
-// TestSkewed has texts of few frequent words, which share them with many others: they have parts in
-// common with very many, so that it takes less to meet them one by one.
+// TestSkewed has texts of few frequent words. They share parts with very many others, so meeting
+// those one by one is cheaper.
 func TestSkewed(t *testing.T) {
 	const n = 6000
 	r := rand.New(rand.NewPCG(5, 6))
@@ -80,7 +80,7 @@ func TestSkewed(t *testing.T) {
 		sets[i] = slices.Compact(sets[i])
 	}
 	var met [2]int
-	for i, crowd := range []int{0, n + 1} { // of the latter there are no crowds
+	for i, crowd := range []int{0, n + 1} { // with the latter, no crowds form
 		j, err := newJoin(t.Context(), add(t, sets, SetsOptions{}), 0.6, Options{Workers: 1, crowd: crowd})
 		if err != nil {
 			t.Fatal(err)
@@ -96,8 +96,8 @@ func TestSkewed(t *testing.T) {
 	}
 }
 
-// TestTwins connects sets of a few kinds, each with an element of its own: of each kind about one is
-// compared with others.
+// TestTwins connects sets of a few kinds, each with its own unique element: about one set of each
+// kind is compared with others.
 func TestTwins(t *testing.T) {
 	const n = 30_000
 	s := crowdSets(t, "blocks", n)

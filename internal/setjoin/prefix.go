@@ -9,11 +9,11 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// A threshold is the least similarity of two sets that match. Of two sets the first is that which
-// is compared, the second one of an index.
+// A threshold is the least similarity of two matching sets. The first of two sets is the one
+// being compared, the second is an entry of an index.
 type threshold struct {
 	t     float64
-	ratio float64 // the least overlap, as a share of the two sizes together, or less
+	ratio float64 // lower bound of the least overlap, as a share of the total size of both sets
 	Measure
 }
 
@@ -23,14 +23,14 @@ func (m Measure) threshold(t float64) threshold {
 	ratio := t / (1 + t)
 	switch m.Kind {
 	case Sketches:
-		ratio = t / 2 // a share t of the larger one
+		ratio = t / 2 // a share t of the larger sketch
 	case Contained:
-		ratio = t // of the first one alone
+		ratio = t // of the first set alone
 	}
 	return threshold{t, ratio, m}
 }
 
-// higher returns the same with another threshold.
+// higher returns the same threshold with another value.
 func (t threshold) higher(than float64) threshold { return t.threshold(than) }
 
 // score returns the Jaccard similarity of sets of these sizes that share common elements.
@@ -44,8 +44,8 @@ func (t threshold) score(x, y, common int) float64 {
 	return score(x, y, common)
 }
 
-// need returns the least overlap with which sets of these sizes match. It is exact: it is what
-// score decides. Of sketches see minhash.JaccardAtLeast.
+// need returns the least overlap with which sets of these sizes match. It is exact and agrees
+// with score. For sketches see minhash.JaccardAtLeast.
 func (t threshold) need(x, y int) int {
 	if t.N > 0 && max(x, y) >= t.N {
 		return int(math.Ceil(t.t*float64(t.N) - 1e-6))
@@ -60,12 +60,12 @@ func (t threshold) need(x, y int) int {
 	return c
 }
 
-// about returns need, or one less where rounding might be in the way: for filters.
+// about returns need, or one less where rounding may interfere: for filters.
 func (t threshold) about(x, y int) int {
 	return int(math.Ceil(t.ratio*float64(t.both(x, y)) - 1e-6))
 }
 
-// both returns what the least overlap is a share of.
+// both returns the size that ratio applies to.
 func (t threshold) both(x, y int) int {
 	if t.Kind == Contained {
 		return x
@@ -73,7 +73,7 @@ func (t threshold) both(x, y int) int {
 	return x + y
 }
 
-// long returns how long the prefix of a set of size n is: the least partner that can match is a
+// long returns the length of the prefix of a set of size n: the smallest set that can match is a
 // subset.
 func (t threshold) long(n int) int {
 	if n == 0 {
@@ -89,13 +89,14 @@ func (t threshold) long(n int) int {
 	return n - least + 1
 }
 
-// PrefixLen returns how many elements of a set of size n, the first ones in any order that all sets
-// have in common, share one with those of each set whose Jaccard similarity is at least t.
+// PrefixLen returns the length of prefixes for a set of size n: if the elements of all sets are
+// sorted in one order, the prefixes of two sets with a Jaccard similarity of at least t share an
+// element.
 func PrefixLen(t float64, n int) int { return newThreshold(t).long(n) }
 
-// short returns how long the first part of that prefix is, which is enough for partners that are no
-// smaller. A larger partner needs more overlap, not less, unless it is a full sketch, of which all
-// of the prefix is the first part.
+// short returns the length of the first part of that prefix, which suffices for sets that are no
+// smaller: a larger set requires more overlap, not less. The exception is a full sketch, for
+// which the first part is the whole prefix.
 func (t threshold) short(n int) int {
 	if n == 0 {
 		return 0
@@ -103,7 +104,7 @@ func (t threshold) short(n int) int {
 	return n - t.need(n, n) + 1
 }
 
-// postings returns about how many keys the prefixes of sets have, or more.
+// postings returns the approximate number of keys in the prefixes of all sets, or more.
 func (t threshold) postings(s *Sets) int64 {
 	switch {
 	case t.Kind == Cosine || t.Kind == Contained:
@@ -115,38 +116,39 @@ func (t threshold) postings(s *Sets) int64 {
 }
 
 type prefix struct {
-	keys  []uint64 // ascending; Edits: places of pieces
-	look  int      // of them, those that are looked up: Contained has all of a set in the index
-	alone int      // elements before these, which are in no other set: keys[i] is at position alone+i
+	keys  []uint64 // ascending; for Edits, places of pieces
+	look  int      // keys to look up: with Contained the index has all keys of a set
+	alone int      // elements that are in no other set and come before the keys: keys[i] is at position alone+i
 	size  int      // of the set
-	short int      // positions below this are the first part
-	rests []uint32 // Cosine: of each key, the squared length from it on, as a share of restOne
+	short int      // positions below this are in the first part
+	rests []uint32 // Cosine: by key, the squared length from it on, as a share of restOne
 	whole bool     // there is no second part
 
-	pieces int      // Edits: those that are in an index, or would be if others had them
+	pieces int      // Edits: pieces for the index, including those that no other text has
 	runs   []uint64 // Edits: places of runs, ascending
 
 	signature textsim.Signature // Edits by length
 	signed    bool
 
 	bitmap    bitmap
-	hasBitmap bool    // not of Edits
-	length    float64 // Cosine: squared, of the vector
+	hasBitmap bool    // not for Edits
+	length    float64 // Cosine: squared length of the vector
 
-	few       bool                   // Cosine: a few entries are wanted of each node that has many
-	connected func(part uint32) bool // Cosine: the set is, with this part; nil where it is not asked
+	few       bool                   // Cosine: only a few entries of each node that has many are wanted
+	connected func(part uint32) bool // Cosine: whether the set is connected with this part; nil if irrelevant
 
 	set    []uint64 // Jaccard, Sketches: the elements
-	met    int      // elements of entries that it has met
-	parted int      // and how many of these by parts
-	sum    uint64   // Components: of the elements that others may have, too
+	met    int      // number of entries' elements it has met
+	parted int      // part of met: by parts
+	sum    uint64   // Components: sum of the elements that other sets may have, too
 }
 
-// unique reports whether no other set has an element of the prefix: then the set matches none. A
-// text of Edits never is, as it is found by other elements than those that it finds others by.
+// unique reports whether no other set has an element of the prefix: then the set matches nothing.
+// For Edits it is always false, as the elements that find a text differ from those that it looks
+// up.
 func (p *prefix) unique() bool { return len(p.keys) == 0 && p.pieces == 0 }
 
-// rest returns how much of the set there is from key i on: elements, or of Cosine its rest.
+// rest returns the number of elements from key i on; for Cosine, the rest of key i.
 func (p *prefix) rest(i int) uint32 {
 	if p.rests != nil {
 		return p.rests[i]
@@ -154,7 +156,7 @@ func (p *prefix) rest(i int) uint32 {
 	return uint32(p.size - p.alone - i)
 }
 
-// node returns what the index has of key i: a tag, and what candidates are judged by.
+// node returns the index's node for key i: its tag, and the rest that candidates are checked by.
 func (p *prefix) node(i int) (tag, rest uint32) {
 	key := p.keys[i]
 	if p.pieces > 0 {
@@ -170,14 +172,14 @@ func (p *prefix) node(i int) (tag, rest uint32) {
 // first reports whether key i is in the first part.
 func (p *prefix) first(i int) bool { return p.whole || p.alone+i < p.short }
 
-// prefixer makes prefixes; it is the scratch memory of one goroutine.
+// prefixer makes prefixes; it is scratch memory of one goroutine.
 type prefixer struct {
 	counts *counts
 	t      threshold
 	keys   []uint64
 	words  []weighted
 	signer *textsim.Signer // nil until it is used
-	sums   bool            // those of prefixes are wanted
+	sums   bool            // compute prefix.sum
 }
 
 // of appends the keys of a set's prefix to dst.
@@ -190,7 +192,7 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	}
 	f := prefix{size: len(set), short: p.t.short(len(set)), set: set}
 	n := p.t.long(len(set))
-	most := n // of its elements in the index
+	most := n // limit of keys in the index
 	if f.whole = p.t.Kind == Contained; f.whole {
 		most = len(set) + 1
 	}
@@ -216,9 +218,9 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	return f, dst
 }
 
-// ofWords is of for Cosine. Of two texts that match, let k be their first common key. What they
-// have in common is from k on, so the product of their rests there is that of the squares of the
-// lengths at least, times t²; and no rest is more than the whole.
+// ofWords implements prefixer.of for Cosine. Let k be the first common key of two matching texts.
+// Their common words are from k on, so the product of their rests at k is at least t² times the
+// product of their squared lengths; and no rest exceeds the whole.
 func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
 	f := prefix{size: len(set), whole: true, rests: []uint32{}}
 	p.keys, _ = p.counts.appendShared(p.keys[:0], set, len(set)+1)
@@ -252,10 +254,11 @@ func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
 // secondPart is added to the tags of second parts.
 const secondPart = 0x5bd1e995
 
-// byLength reports whether texts are found by their lengths alone.
+// byLength reports whether texts are found only by length.
 func (t threshold) byLength() bool { return t.Q == 1 }
 
-// A place is where a run is in a text: the leading half is its tag, the trailing half the position.
+// A place is the place of a run in a text: the upper half is the run's tag, the lower half its
+// position.
 type place uint64
 
 func placeOf(tag uint32, position int) place { return place(tag)<<32 | place(uint32(position)) }
@@ -264,8 +267,8 @@ func (p place) tag() uint32 { return uint32(p >> 32) }
 
 func (p place) position() int { return int(uint32(p)) }
 
-// A reach is what a text of some length may have in common with another one.
+// A reach bounds the differences between a text of some length and another text.
 type reach struct {
 	edits         int32
-	before, after int32 // how far a piece may be before the run that is equal to it, and after it
+	before, after int32 // how far a piece may be before or after the equal run
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Scores returns the similarity of each set with the set partner[i], 1 where that is the
-// set itself.
+// Scores returns the similarity of each set i with the set partner[i], 1 if that is the set
+// itself.
 func (s *Sets) Scores(ctx context.Context, partner []uint32) ([]float64, error) {
 	return ScoresBy(ctx, partner, func() Judge { return &byElements{s.Reader(), s.Reader(), s.o.Measure.threshold(0), nil, nil} })
 }
@@ -35,7 +35,7 @@ func (j *byElements) Compare(a, b int) (similarity float64, ok bool, err error) 
 	return j.t.score(min(len(j.a), len(j.b)), max(len(j.a), len(j.b)), n), true, nil
 }
 
-// ScoresBy is Scores by what a Judge says.
+// ScoresBy is Scores with a Judge.
 func ScoresBy(ctx context.Context, partner []uint32, judge func() Judge) ([]float64, error) {
 	const run = 1 << 10
 	scores := make([]float64, len(partner))

@@ -19,7 +19,7 @@ import (
 
 type memFile struct {
 	buf bytes.Buffer
-	max int // bytes that have room; 0 for no limit
+	max int // capacity in bytes; 0 for no limit
 }
 
 func (f *memFile) Write(p []byte) (int, error) {
@@ -50,7 +50,7 @@ func jaccard(a, b []uint64) float64 {
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
-// share is the oracle of Contained: common elements as a share of those of a.
+// share is the oracle of Contained: common elements as a share of a.
 func share(a, b []uint64) float64 {
 	n := 0
 	for _, h := range a {
@@ -64,7 +64,7 @@ func share(a, b []uint64) float64 {
 	return float64(n) / float64(len(a))
 }
 
-// corpus makes sets that are much like each other in several ways.
+// corpus makes sets that resemble each other in several ways.
 func corpus(r *rand.Rand, n int) [][]uint64 {
 	draw := func(space, skew int) uint64 {
 		v := r.IntN(space)
@@ -78,7 +78,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	for i := range template {
 		template[i] = draw(1<<30, 0)
 	}
-	family := r.IntN(4) // in a fourth of all: one set of each two, or all, is of the template and few changes; or all have no centre
+	family := r.IntN(4) // 1, 2: half or all of the sets are the template with few changes; 3: the sets have no centre
 	blocks := make([][2][]uint64, 2+r.IntN(10))
 	for i := range blocks {
 		for k := range blocks[i] {
@@ -91,7 +91,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	for len(sets) < n {
 		var set []uint64
 		switch kind := r.IntN(8); {
-		case family == 3: // of blocks of two templates, and of elements of its own, or others
+		case family == 3: // blocks from two templates, with a few other elements
 			for _, b := range blocks {
 				set = append(set, b[r.IntN(2)]...)
 			}
@@ -116,7 +116,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 					set = append(set, draw(space, skew))
 				}
 			}
-		case kind == 3 && len(sets) > 0: // the same
+		case kind == 3 && len(sets) > 0: // a copy
 			set = slices.Clone(sets[r.IntN(len(sets))])
 		case kind == 4: // a page of a template
 			set = slices.Clone(template)
@@ -134,7 +134,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	return sets
 }
 
-// brute forms star clusters one set after the other.
+// brute forms star clusters, one set after the other.
 func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t float64, known int, accept func(a, b int) bool) Assignment {
 	out := Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
 	var keepers []uint32
@@ -268,7 +268,7 @@ func checkComponents(t *testing.T, s *Sets, sets [][]uint64, like func(a, b []ui
 	}
 }
 
-// A cosineJudge compares sets of words that each come once.
+// A cosineJudge compares sets of words that occur once each.
 type cosineJudge struct {
 	sets [][]uint64
 	at   float64
@@ -283,7 +283,7 @@ func cosine(a, b []uint64) float64 {
 	return float64(ordered.Common(a, b, 0)) / math.Sqrt(float64(len(a)*len(b)))
 }
 
-// TestComponentsByCosine has nodes that many share, some connected with each other.
+// TestComponentsByCosine has nodes with many entries, some connected with each other.
 func TestComponentsByCosine(t *testing.T) {
 	for run := range exhaustive.Every(t, 2).Of(400) {
 		r := rand.New(rand.NewPCG(uint64(run), 3))
@@ -305,7 +305,7 @@ func TestComponentsByCosine(t *testing.T) {
 	}
 }
 
-// TestComponentsOfCrowd connects sets that are all similar in few comparisons.
+// TestComponentsOfCrowd checks that few comparisons connect sets that are all similar.
 func TestComponentsOfCrowd(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	var sets [][]uint64
@@ -330,8 +330,8 @@ func TestComponentsOfCrowd(t *testing.T) {
 	}
 }
 
-// TestPartsOfCrowd connects a crowd of two parts. A set finds one member of each, and counts for no
-// more segments than it takes.
+// TestPartsOfCrowd connects a crowd of two parts. A set finds one member of each part, and reads
+// no more segments than necessary.
 func TestPartsOfCrowd(t *testing.T) {
 	const n = 16_000
 	r := rand.New(rand.NewPCG(7, 9))
@@ -340,13 +340,13 @@ func TestPartsOfCrowd(t *testing.T) {
 		shared[i] = r.Uint64()
 	}
 	parts := [2][]uint64{slices.Clone(shared), slices.Clone(shared)}
-	for i := range 12 { // J = 76 / 124 of the two
+	for i := range 12 { // J = 76 / 124 between the two
 		parts[0][i], parts[1][i] = r.Uint64(), r.Uint64()
 	}
 	var sets [][]uint64
 	for i := range n {
 		set := slices.Clone(parts[i%2])
-		for range 3 { // those with the same changes are similar, and many with others
+		for range 3 { // sets with the same changes are similar, as are many others
 			set[20+r.IntN(80)] = uint64(r.IntN(50)+1) * 0x9e3779b97f4a7c15
 		}
 		slices.Sort(set)
@@ -388,8 +388,8 @@ func TestPartsOfCrowd(t *testing.T) {
 	}
 }
 
-// TestCrowds forms stars of a family that the threshold cuts through: a set meets few entries of
-// the index, though a fifth of all are in it.
+// TestCrowds forms stars of a family whose similarities are on both sides of the threshold: a set
+// visits few entries of the index, though it has a fifth of all sets.
 func TestCrowds(t *testing.T) {
 	const n = 4000
 	r := rand.New(rand.NewPCG(5, 6))
@@ -437,7 +437,7 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// TestCrowded has a join tell once, before its end, that it takes long, and others not.
+// TestCrowded checks that a slow join calls Crowded once, before its end, and other joins do not.
 func TestCrowded(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	for _, shared := range []int{0, 100} {
@@ -467,8 +467,8 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
-// TestNodesOfTemplate has the pages of a template share nodes, so that each rules out all others in
-// a few steps.
+// TestNodesOfTemplate checks that pages of a template share nodes, so that each rules out all
+// others in a few steps.
 func TestNodesOfTemplate(t *testing.T) {
 	const n = 1000
 	r := rand.New(rand.NewPCG(9, 10))
@@ -500,7 +500,8 @@ func TestNodesOfTemplate(t *testing.T) {
 	}
 }
 
-// A family of equal and nearly equal sets costs as much as others: each is compared with keepers.
+// TestFamilies checks that a family of equal and nearly equal sets costs no more than other sets:
+// each is compared only with keepers.
 func TestFamilies(t *testing.T) {
 	const n = 20000
 	r := rand.New(rand.NewPCG(3, 4))
@@ -511,7 +512,7 @@ func TestFamilies(t *testing.T) {
 	s := NewSets(SetsOptions{})
 	for i := range n {
 		set := slices.Clone(page)
-		for range i % 4 { // every fourth is equal to the first
+		for range i % 4 { // every fourth equals the first
 			set[r.IntN(len(set))] = r.Uint64()
 		}
 		slices.Sort(set)
@@ -540,8 +541,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// Pages that share a template but are too different to match cost nothing: nothing that is common
-// is looked up.
+// TestTemplates checks that pages of a template that are too different to match cost nothing:
+// common elements are not looked up.
 func TestTemplates(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	template := make([]uint64, 160)
@@ -551,7 +552,7 @@ func TestTemplates(t *testing.T) {
 	s := NewSets(SetsOptions{Counters: 4 << 20})
 	for range 3000 {
 		set := slices.Clone(template)
-		for range 30 { // of two, the similarity is 0.73
+		for range 30 { // the similarity of two is 0.73
 			set = append(set, r.Uint64())
 		}
 		slices.Sort(set)
@@ -624,7 +625,7 @@ func TestCancelAndStop(t *testing.T) {
 	}
 }
 
-// The lengths of prefixes are what the definition of a match says, for every size.
+// TestThresholds compares the lengths of prefixes with the definition of a match, for every size.
 func TestThresholds(t *testing.T) {
 	for _, at := range append(thresholds, 0.55, 0.6, 0.85, 1.0/3) {
 		th := newThreshold(at)
@@ -635,7 +636,7 @@ func TestThresholds(t *testing.T) {
 					need++
 				}
 				if need > min(x, y) {
-					need = max(need, th.need(x, y)) // no overlap is enough
+					need = max(need, th.need(x, y)) // no overlap suffices
 				}
 				if got := th.need(x, y); got != need {
 					t.Fatalf("t %v: need(%d, %d) = %d, not %d", at, x, y, got, need)
@@ -680,7 +681,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Chunks of sets that were written to the file are not kept in memory.
+// TestSpillFreesMemory checks that chunks in the file are not retained in memory.
 func TestSpillFreesMemory(t *testing.T) {
 	s := NewSets(SetsOptions{Memory: 4 * chunkElems * 8, Create: func() (File, error) { return &memFile{}, nil }})
 	set := make([]uint64, chunkElems/4)
@@ -701,8 +702,8 @@ func TestSpillFreesMemory(t *testing.T) {
 	}
 }
 
-// Postings that many merges have brought together, some buckets of which are spread over chunks,
-// are those of chains.
+// TestPostings compares postings after many merges, with some buckets that span chunks, with
+// chains.
 func TestPostings(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	th := newThreshold(0.5)

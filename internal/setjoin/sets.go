@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// File is where sets are written that do not fit into memory. It is written in order, and then read
-// anywhere by any number of goroutines.
+// File stores sets that do not fit into memory. It is written sequentially, and then read at any
+// offset by several goroutines.
 type File interface {
 	io.Writer
 	io.ReaderAt
@@ -19,30 +19,30 @@ type File interface {
 
 // SetsOptions are the options of NewSets.
 type SetsOptions struct {
-	// Measure is what the sets stand for.
+	// Measure says what the sets represent.
 	Measure Measure
-	// Memory is how many bytes sets may take before they are written to a file; 0 means no limit.
+	// Memory limits the bytes of sets in memory; beyond it, sets go to a file. 0 means no limit.
 	Memory int64
-	// Counters is how many bytes the counters of elements take while sets are added, and half of
-	// that afterwards; 0 means 1 MiB. A fourth of a byte for each element of all sets is enough for
-	// a good order.
+	// Counters is the number of bytes for the counters of elements while sets are added;
+	// afterwards they need half. 0 means 1 MiB. A quarter of a byte for each element of all sets
+	// suffices for a good order.
 	Counters int64
-	// NoJoin says that sets are only compared by Scores, for which nothing is counted.
+	// NoJoin means that sets are only compared by Scores, which needs no counters.
 	NoJoin bool
-	// Create makes the file. It is called once at most. Nil means that all is held in memory.
+	// Create creates the file. It is called at most once. If it is nil, all sets stay in memory.
 	Create func() (File, error)
-	// Again, if not nil, returns for each Reader what appends the elements of set i to a slice once
-	// more. Then sets are only counted when they are added, and take 4 bytes each, in memory.
+	// Again, if not nil, returns a function for each Reader that recomputes set i and appends its
+	// elements to a slice. Then added sets are only counted, and need 4 bytes each in memory.
 	Again func() func(dst []uint64, i int) ([]uint64, error)
 }
 
-// Sets are sets of hashes, numbered from 0 in the order in which they are added. Add is for one
-// goroutine; when all sets are added, any number may read them.
+// Sets are sets of hashes, numbered from 0 in the order of adding. Add is not safe for concurrent
+// use; once all sets are added, they are safe for concurrent reads.
 type Sets struct {
 	o      SetsOptions
 	counts *counts
-	starts []uint64 // of each groupSets sets: elements before them
-	ends   []uint32 // of each set: where it ends, in elements from the beginning of its group
+	starts []uint64 // by group of groupSets sets: number of elements before it
+	ends   []uint32 // by set: its end, in elements from the beginning of its group
 	n      uint64   // elements
 
 	chunks [][]uint64 // elements from inFile on
@@ -55,13 +55,13 @@ const (
 	chunkElems = 1 << 14
 )
 
-// MaxSets is the largest number of sets, and MaxElements that of elements in one set.
+// MaxSets is the maximum number of sets, and MaxElements the maximum number of elements in a set.
 const (
 	MaxSets     int64 = math.MaxUint32 - 1
 	MaxElements       = math.MaxUint32 / groupSets
 )
 
-// NewSets returns no sets. Close frees their file.
+// NewSets returns empty Sets. Close frees their file.
 func NewSets(o SetsOptions) *Sets {
 	if o.Counters <= 0 {
 		o.Counters = 1 << 20
@@ -75,17 +75,17 @@ func NewSets(o SetsOptions) *Sets {
 	return s
 }
 
-// Len returns how many sets there are.
+// Len returns the number of sets.
 func (s *Sets) Len() int { return len(s.ends) }
 
-// Bytes returns how many bytes the elements of all sets take, in memory and in the file.
+// Bytes returns the size of all sets' elements, in memory and in the file.
 func (s *Sets) Bytes() int64 { return int64(s.n) * 8 }
 
-// Spilled returns how many of these are in the file.
+// Spilled returns the part of Bytes that is in the file.
 func (s *Sets) Spilled() int64 { return int64(s.inFile) * 8 }
 
-// Add adds a copy of a set: its elements, strictly ascending, but those of Edits in their order. An
-// empty one matches nothing.
+// Add adds a copy of a set: its elements, strictly ascending, or for Edits in their order. An
+// empty set matches nothing.
 func (s *Sets) Add(set []uint64) error {
 	if int64(len(s.ends)) >= MaxSets || len(set) > MaxElements {
 		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)
@@ -122,7 +122,7 @@ func (s *Sets) Add(set []uint64) error {
 	return nil
 }
 
-// count has the last chunk counted.
+// count counts the elements of the last chunk.
 func (s *Sets) count() {
 	if n := len(s.chunks); n > 0 && s.counts != nil {
 		s.counts.addLater(s.chunks[n-1])
@@ -139,7 +139,7 @@ func (s *Sets) endCounting() {
 	s.counts.end()
 }
 
-// spillIfFull writes all chunks, which are full, to the file if another one does not fit into
+// spillIfFull writes all chunks, which are full, to the file if another chunk does not fit into
 // memory.
 func (s *Sets) spillIfFull() (err error) {
 	if s.o.Create == nil || s.o.Memory <= 0 || int64(len(s.chunks)+1)*chunkElems*8 <= s.o.Memory {
@@ -155,13 +155,15 @@ func (s *Sets) spillIfFull() (err error) {
 			return err
 		}
 	}
-	// From here on a chunk is written as soon as it is full, and the memory of the others is free.
+	// From here on each chunk is written as soon as it is full, so the memory of the others is
+	// free.
 	clear(s.chunks)
 	s.inFile, s.chunks, s.o.Memory = s.n, s.chunks[:0], 1
 	return nil
 }
 
-// bytesOf returns the memory of elements. It is what the file has: only this process reads that.
+// bytesOf returns the memory of elements. The file has the same bytes, as only this process reads
+// it.
 func bytesOf(elements []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(elements))), 8*len(elements))
 }
@@ -174,7 +176,7 @@ func (s *Sets) Close() error {
 	return s.file.Close()
 }
 
-// span returns the elements of set i: from lo on, and below hi.
+// span returns the range of set i's elements: from lo up to hi.
 func (s *Sets) span(i int) (lo, hi uint64) {
 	start := s.starts[i/groupSets]
 	if i%groupSets > 0 {
@@ -183,7 +185,7 @@ func (s *Sets) span(i int) (lo, hi uint64) {
 	return start + lo, start + uint64(s.ends[i])
 }
 
-// Size returns how many elements set i has.
+// Size returns the number of elements in set i.
 func (s *Sets) Size(i int) int {
 	lo, hi := s.span(i)
 	return int(hi - lo)
@@ -198,17 +200,17 @@ func (s *Sets) Reader() *Reader {
 	return r
 }
 
-// A Reader reads sets. It serves one goroutine.
+// A Reader reads sets. It is not safe for concurrent use.
 type Reader struct {
 	s      *Sets
-	before int      // the set read last
-	gap    int      // how many sets may be left out where sets are read in order
-	read   []uint64 // of the file, from element from on
+	before int      // the last set read
+	gap    int      // number of sets that a sequential read may skip
+	read   []uint64 // elements of the file, starting at from
 	from   uint64
 	again  func(dst []uint64, i int) ([]uint64, error)
 }
 
-// readAhead is how many elements are read at once while sets are read in order.
+// readAhead is how many elements are read at once when sets are read in order.
 const readAhead = 1 << 13
 
 // Append appends the elements of set i to dst.
@@ -236,7 +238,7 @@ func (r *Reader) Append(dst []uint64, i int) ([]uint64, error) {
 	return dst, nil
 }
 
-// load sees to it that elements [lo, hi) of the file are in r.read.
+// load ensures that r.read contains elements [lo, hi) of the file.
 func (r *Reader) load(lo, hi uint64, ahead bool) error {
 	if r.from <= lo && hi <= r.from+uint64(len(r.read)) {
 		return nil

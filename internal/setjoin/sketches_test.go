@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// sketchJudge compares sketches, and counts how many it has compared.
+// sketchJudge compares sketches, and counts the comparisons.
 type sketchJudge struct {
 	all  []minhash.Sketch
 	size int
@@ -25,7 +25,7 @@ func (j sketchJudge) Compare(a, b int) (float64, bool, error) {
 	return s.Score, ok, nil
 }
 
-// addSketches makes the sets of sketches, and the options of a join of them.
+// addSketches returns the sets of sketches, and the options for joining them.
 func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Sets, Options, *atomic.Int64) {
 	t.Helper()
 	s, n := NewSets(SetsOptions{Measure: Measure{Kind: Sketches, N: size}}), new(atomic.Int64)
@@ -37,8 +37,8 @@ func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Set
 	return s, Options{Workers: 1, Judge: func() Judge { return sketchJudge{all, size, at, n} }}, n
 }
 
-// sketchCorpus returns n sketches: of families with a few changes, or of all sizes with what they
-// have in common; some are equal, some empty.
+// sketchCorpus returns n sketches: families with a few changes, or sketches of all sizes that
+// overlap; some are equal, some empty.
 func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
 	base := make([][]uint32, 1+r.IntN(2))
 	for f := range base {
@@ -65,7 +65,7 @@ func sketchCorpus(r *rand.Rand, n, size int) []minhash.Sketch {
 			for range r.IntN(fewer + 1) {
 				s = slices.Delete(s, 0, 1)
 			}
-		case kind == 3: // not full, with any part of a full one
+		case kind == 3: // not full, and overlaps a full one
 			s = slices.Clone(base[0][:r.IntN(size)])
 			for range r.IntN(size - len(s)) {
 				s = append(s, r.Uint32())
@@ -105,7 +105,7 @@ func TestSketches(t *testing.T) {
 	}
 }
 
-// TestBestOfCrowd has sketches that are about equally similar to two keepers of a crowd.
+// TestBestOfCrowd has sketches with about equal similarities to two keepers of a crowd.
 func TestBestOfCrowd(t *testing.T) {
 	exhaustive.Sequential(t)
 	for seed := range exhaustive.Every(t, 5).Of(30) {
@@ -144,7 +144,7 @@ func bestOfCrowd(t *testing.T, r *rand.Rand) {
 	checkSketches(t, all, size, at, s, o)
 }
 
-// mapped returns what fn returns of 0 to n-1.
+// mapped returns fn(0) to fn(n-1).
 func mapped[T any](n int, fn func(i int) T) (all []T) {
 	for i := range n {
 		all = append(all, fn(i))
@@ -204,8 +204,8 @@ func checkSketches(t *testing.T, all []minhash.Sketch, size int, at float64, s *
 	}
 }
 
-// TestCrowdOfSketches counts the comparisons that a crowd takes: they grow with it, not with its
-// square.
+// TestCrowdOfSketches counts the comparisons for a crowd: they are linear in its size, not
+// quadratic.
 func TestCrowdOfSketches(t *testing.T) {
 	exhaustive.Sequential(t)
 	r := rand.New(rand.NewPCG(7, 8))

@@ -2,9 +2,9 @@ package setjoin
 
 import "context"
 
-// Stars takes the sets in order of preference. Each joins the keeper so far that it is most similar
-// to, of equally similar ones the first, if that similarity is at least t; or it becomes a keeper
-// itself. So does an empty set.
+// Stars processes the sets in the order of preference. Each set joins the most similar keeper so
+// far, the first of equally similar ones, if the similarity is at least t; otherwise it becomes a
+// keeper. An empty set becomes a keeper, too.
 func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, error) {
 	j, err := newJoin(ctx, s, t, o)
 	if err != nil {
@@ -19,9 +19,10 @@ func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, err
 	return x.out, nil
 }
 
-// StarsAmong is Stars of sets that match only where one is offered to the other. offer calls decide
-// for each place in the order, from the first on, with the places before it of the keepers that may
-// match, and learns whether the set becomes one. Sets that are not in the order are their own.
+// StarsAmong is Stars for sets that match only if one is offered to the other. offer must call
+// decide for each place in the order, from the first on, with the earlier places of the keepers
+// that may match; the result says whether the set becomes a keeper. Sets that are not in the
+// order are their own keepers.
 func (s *Sets) StarsAmong(ctx context.Context, t float64, o Options, offer func(decide func(p uint32, keepers []uint32) (keep bool, err error)) error) (Assignment, error) {
 	x := s.newStars(&join{s: s, ctx: ctx, t: s.o.Measure.threshold(t), o: o})
 	for i := range x.out.Keeper {
@@ -59,7 +60,7 @@ func (s *Sets) StarsAmong(ctx context.Context, t float64, o Options, offer func(
 type stars struct {
 	*join
 	out Assignment
-	had map[uint32]bool // numbers of keepers, of Options.Same
+	had map[uint32]bool // for Options.Same: numbers that have a keeper
 }
 
 func (s *Sets) newStars(j *join) *stars {
@@ -71,7 +72,7 @@ func (s *Sets) newStars(j *join) *stars {
 	return x
 }
 
-// again reports whether an equal set that is taken for this one has become a keeper before.
+// again reports whether an equal set with the same number has become a keeper before.
 func (x *stars) again(set uint32) bool {
 	if x.o.Same == nil {
 		return false
@@ -82,8 +83,8 @@ func (x *stars) again(set uint32) bool {
 	return had
 }
 
-// block decides sets from pos on until the index is full. Then it compares all others with the
-// index. It returns the position of the first of these.
+// block decides sets from pos on until the index is full. Then it compares all remaining sets
+// with the index. It returns the position of the first of these.
 func (x *stars) block(pos int) (int, error) {
 	x.index.reset()
 	for begin := pos; pos < x.s.Len() && (pos == begin || x.hasRoom()); {
@@ -115,7 +116,7 @@ func (x *stars) block(pos int) (int, error) {
 	return pos, nil
 }
 
-// recall gives an item what is known from the blocks before.
+// recall sets an item's best keeper to the result of earlier blocks.
 func (x *stars) recall(_ *worker, it *item) {
 	it.best = match{x.out.Keeper[it.set], x.out.Score[it.set]}
 }
@@ -124,8 +125,8 @@ func (x *stars) keep(it *item) {
 	x.out.Keeper[it.set], x.out.Score[it.set] = it.best.set, it.best.score
 }
 
-// choose has an item at a position become a keeper if it has joined none, or is known and equal to
-// none. It reports whether others are compared with it.
+// choose makes an item at a position a keeper if it has joined none; a known item becomes a
+// keeper unless it equals one. It reports whether other sets are compared with it.
 func (x *stars) choose(it *item, pos int) bool {
 	if pos < x.o.Known && it.best.score < 1 {
 		it.best.set = none
@@ -137,8 +138,8 @@ func (x *stars) choose(it *item, pos int) bool {
 	return !x.again(it.set)
 }
 
-// decide decides the items of a window, which begins at a position, in order, and makes entries of
-// the keepers.
+// decide decides the items of a window, which begins at pos, in order, and adds the keepers as
+// entries.
 func (x *stars) decide(pos int) error {
 	x.within.reset()
 	for n := range x.items {

@@ -14,48 +14,48 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// Options are the options of joins. The zero value is fine.
+// Options are the options of joins. The zero value is ready for use.
 type Options struct {
-	// Memory is about how many bytes the index may take; 0 means 1 GiB, and the least is 1 MiB. It
-	// changes no result.
+	// Memory is roughly the number of bytes for the index; 0 means 1 GiB, and the minimum is 1
+	// MiB. It does not affect the result.
 	Memory int64
-	// Workers is the number of goroutines that compare; 0 means GOMAXPROCS. It changes no result.
+	// Workers is the number of goroutines that compare; 0 means GOMAXPROCS. It does not affect
+	// the result.
 	Workers int
-	// Order has the sets in order of preference, each once; nil means that of their numbers. Those
-	// that are not in it are not joined.
+	// Order lists sets in the order of preference, each once; nil means by number. Sets that it
+	// omits are not joined.
 	Order []uint32
-	// Known is how many sets at the beginning of the order are known already: they become keepers,
-	// also of sets that are similar to other keepers. One that is equal to an earlier known set
-	// joins that. It is for Stars.
+	// Known is the number of known sets at the beginning of the order: they become keepers even
+	// if they resemble other keepers, unless they equal an earlier known set. Only Stars uses it.
 	Known int
-	// Accept, if not nil, says whether two sets that are similar enough may match. Any number of
-	// goroutines call it.
+	// Accept, if not nil, reports whether two sets that are similar enough may match. It must be
+	// safe for concurrent use.
 	Accept func(a, b int) bool
-	// Same, if not nil, has a number for each set: those with one number are equal, and Accept
-	// takes each for the other. Of many that may not match each other Stars compares others with
-	// the first keeper alone.
+	// Same, if not nil, gives each set a number: sets with one number are equal, and Accept
+	// treats them alike. If many may not match each other, Stars compares others only with the
+	// first keeper.
 	Same []uint32
-	// Judge returns a Judge for each goroutine. It is for sets that stand for texts.
+	// Judge returns a Judge for each goroutine, for sets that represent texts.
 	Judge func() Judge
-	// Progress, if not nil, is called now and then with how many of total comparisons with an index
-	// have been made; total may grow.
+	// Progress, if not nil, is called now and then with the number of comparisons with an index
+	// that are done, and their total, which may grow.
 	Progress func(done, total int)
-	// Crowded, if not nil, is called once it is known that so many sets share most of their elements
-	// that time may grow with the square of their number: a join has looked at that many entries for
-	// each set, on average, and takes long.
+	// Crowded, if not nil, is called once if so many sets share most of their elements that time
+	// may be quadratic in their number: the join is slow, and has visited each entries per set on
+	// average.
 	Crowded func(each int)
 
-	each   int           // entries to each set that make it Crowded; 0 means CrowdedEach
-	after  time.Duration // that the join takes before it is Crowded; 0 means CrowdedAfter
-	window int           // sets of a window at most; 0 means mostWindow
-	least  int64         // bytes that Memory is at least; 0 means leastMemory
-	found  int           // matches of a window; 0 means mostFound
+	each   int           // entries per set from which on the join is Crowded; 0 means CrowdedEach
+	after  time.Duration // time after which the join may be Crowded; 0 means CrowdedAfter
+	window int           // most sets in a window; 0 means mostWindow
+	least  int64         // lower bound of Memory in bytes; 0 means leastMemory
+	found  int           // matches in a window; 0 means mostFound
 	crowd  int           // sets that may become a crowd; 0 means leastCrowd
 	loose  int           // nodes of an index before some become postings; 0 means a share of Memory
 }
 
-// Assignment is what star clusters are: for each set its keeper, and the Jaccard similarity of the
-// two, which is 1 for a keeper, itself its keeper.
+// Assignment is the result of star clusters: for each set its keeper, and their Jaccard
+// similarity, which is 1 for a keeper, as it is its own keeper.
 type Assignment struct {
 	Keeper []uint32
 	Score  []float64
@@ -65,14 +65,14 @@ const (
 	leastMemory = 1 << 20
 	leastWindow = 256
 	mostWindow  = 1 << 13
-	windowElems = 1 << 19 // elements of the sets of a window, unless it is one set
-	workerRun   = 16      // sets that a worker takes at once
-	mostFound   = 1 << 20 // matches of a window
-	mostGap     = 1 << 7  // sets between those of a worker, which others take or which are decided
+	windowElems = 1 << 19 // elements of the sets in a window, unless it has one set
+	workerRun   = 16      // sets that a worker processes in a run
+	mostFound   = 1 << 20 // matches in a window
+	mostGap     = 1 << 7  // sets that a worker skips, as others process them or they are decided
 )
 
-// A join is Crowded if it has met that many entries for each set and has taken that long. Ordinary
-// texts meet some hundred.
+// A join is Crowded if it has visited CrowdedEach entries per set and has run for CrowdedAfter.
+// Ordinary texts visit some hundred.
 const (
 	CrowdedEach  = 5000
 	CrowdedAfter = 10 * time.Second
@@ -83,16 +83,16 @@ type join struct {
 	ctx     context.Context
 	t       threshold
 	o       Options
-	index   index // of the sets before the window, or the keepers among them
-	within  index // of those in the window
+	index   index // sets before the window, or the keepers among them
+	within  index // sets of the window
 	workers []*worker
-	items   []item           // of the window
+	items   []item           // sets of the window
 	all     bool             // every match of every item is wanted
-	twins   map[uint64]twin  // of Components, by prefix.sum; else nil
-	forest  *selfjoin.Forest // of Components: what is connected; matches have the least set of a part then
-	found   atomic.Int64     // matches of the items of a window with the index
-	window  int              // sets of the next window at most
-	done    int              // comparisons
+	twins   map[uint64]twin  // Components: by prefix.sum; else nil
+	forest  *selfjoin.Forest // Components: connected sets; a match then names the least set of its part
+	found   atomic.Int64     // matches of a window's items with the index
+	window  int              // most sets in the next window
+	done    int              // comparisons made
 	begun   time.Time
 	finder  finder // of the goroutine that decides
 	judge   Judge  // of the goroutine that decides
@@ -103,18 +103,18 @@ type item struct {
 	set     uint32
 	hashes  []uint64
 	prefix  prefix
-	best    match   // of star clusters
-	matches []match // of pairs; nil if they are not collected
-	twin    bool    // Components: it has one
+	best    match   // for star clusters
+	matches []match // for pairs; nil if they are not collected
+	twin    bool    // Components: it has a twin
 }
 
-// decided reports whether no set can be more similar to the item than its best one is, and no other
-// matches are wanted. Such an item is not read.
+// decided reports whether no better match is possible and no others are wanted. Such an item is
+// not read.
 func (it *item) decided() bool {
 	return it.best.set != none && it.best.score == 1 && it.matches == nil
 }
 
-// match is a set that an item is similar to; none stands for no set.
+// match is a set that resembles an item; none stands for no set.
 type match struct {
 	set   uint32
 	score float64
@@ -161,7 +161,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	}
 	if o.loose <= 0 {
 		o.loose = int(min(o.Memory/nodeBytes/packShare, mostLoose))
-		if m.Kind == Edits { // many entries share a tag: long chains are slow
+		if m.Kind == Edits { // many entries share a tag, and long chains are slow
 			o.loose = min(o.loose, mostLooseEdits)
 		}
 	}
@@ -183,7 +183,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	return j, nil
 }
 
-// bySize orders the sets, the largest first, except for those that are known.
+// bySize sorts the sets by decreasing size, except for known sets.
 func (j *join) bySize() {
 	order := slices.Clone(j.o.Order)
 	for n := range j.len() - len(order) {
@@ -195,7 +195,7 @@ func (j *join) bySize() {
 	j.o.Order = order
 }
 
-// at returns which set is at a position of the order.
+// at returns the set at a position of the order.
 func (j *join) at(pos int) uint32 {
 	if j.o.Order == nil {
 		return uint32(pos)
@@ -203,7 +203,7 @@ func (j *join) at(pos int) uint32 {
 	return j.o.Order[pos]
 }
 
-// hasRoom reports whether there is room in the index for another window.
+// hasRoom reports whether the index has memory for another window.
 func (j *join) hasRoom() bool {
 	return j.index.bytes() < j.o.Memory && !j.index.full()
 }
@@ -219,14 +219,14 @@ func (j *join) formCrowds() {
 	form(&j.within, func(n uint32) ([]uint64, error) { return j.items[n].hashes, nil })
 }
 
-// full reports whether there may be no room for another window, however much memory there is.
+// full reports whether another window may exceed the limits of postings, regardless of memory.
 func (x *index) full() bool {
 	return x.packed != nil && (len(x.sets) > mostEntries-mostWindow || x.packed.n > mostPostings/2)
 }
 
-// load reads the sets of a window from position pos on, in parallel, each after fn was called for
-// it, and compares them with the index. It returns the position after them. A window ends with the
-// item with which its matches become more than Options.found.
+// load reads the sets of a window from pos on, in parallel, calling fn for each before reading
+// it, and compares them with the index. It returns the position after the window. A window ends
+// at the item whose matches bring the total above Options.found.
 func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) {
 	if err := j.ctx.Err(); err != nil {
 		return pos, err
@@ -260,7 +260,7 @@ func (j *join) load(pos int, fn func(w *worker, it *item)) (end int, err error) 
 	return pos + len(j.items), errors.Join(errs...)
 }
 
-// len returns how many sets are joined.
+// len returns the number of sets to join.
 func (j *join) len() int {
 	if j.o.Order == nil {
 		return j.s.Len()
@@ -268,7 +268,7 @@ func (j *join) len() int {
 	return len(j.o.Order)
 }
 
-// report tells how far the join is: n comparisons have been made since, and that many are left.
+// report reports progress: n more comparisons are done, and left remain.
 func (j *join) report(n, left int) {
 	met := j.finder.met
 	for _, w := range j.workers {
@@ -295,11 +295,11 @@ type worker struct {
 	cachedElems     int
 }
 
-// Sets of the index that were read last are kept: the members of a cluster are compared with the
-// same ones.
+// A worker caches the sets of the index that it has read: the members of a cluster are compared
+// with the same sets.
 const (
 	cacheSets  = 256
-	cacheElems = 1 << 18 // of all of them
+	cacheElems = 1 << 18 // elements of all cached sets
 )
 
 type cached struct {
@@ -307,7 +307,7 @@ type cached struct {
 	hashes []uint64
 }
 
-// run takes items until there are no more.
+// run processes items until none are left.
 func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err error) {
 	w.hashes, w.keys = w.hashes[:0], w.keys[:0]
 	for w.found.Load() <= int64(w.o.found) {
@@ -343,8 +343,8 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 	return nil
 }
 
-// passes has an item compared with the entries of an index. If many of these are connected, it is
-// with a few of them first: once one of a crowd matches, the others are passed over.
+// passes compares an item with the entries of an index. If many entries are connected, it
+// compares a few first: if one of a crowd matches, the rest is skipped.
 func (j *join) passes(it *item, in *index, compare func(it *item) error) error {
 	if p := &it.prefix; in.many {
 		p.connected = func(part uint32) bool { return j.connected(it, part) }
@@ -395,8 +395,7 @@ func (w *worker) set(set uint32, size int) ([]uint64, error) {
 	return hashes, err
 }
 
-// apart reports whether an item and an entry share too little by their bitmaps. It is wrong for
-// none that compare would take.
+// apart reports whether the bitmaps prove that an item and an entry do not match.
 func (j *join) apart(it *item, in *index, entry uint32) bool {
 	switch j.t.Kind {
 	case Edits:
@@ -408,10 +407,10 @@ func (j *join) apart(it *item, in *index, entry uint32) bool {
 	return it.prefix.bitmap.differ(&in.bitmaps[entry]) > x+y-2*j.least(it).about(x, y)
 }
 
-// compare compares an item with a set, which is an entry, and reports whether the item need not be
-// compared with others.
+// compare compares an item with a set, which is an entry, and reports whether the item needs no
+// further comparisons.
 func (j *join) compare(judge Judge, it *item, in *index, entry, set uint32, hashes []uint64) (done bool, err error) {
-	if j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) { // it takes less than comparing
+	if j.o.Accept != nil && !j.o.Accept(int(set), int(it.set)) { // cheaper than comparing
 		return false, nil
 	}
 	m := match{set: set}
@@ -434,7 +433,7 @@ func (j *join) compare(judge Judge, it *item, in *index, entry, set uint32, hash
 }
 
 // common returns the similarity of an item with a set, and false if it is too low, or lower than
-// that with the item's best.
+// the item's best.
 func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
 	x, y := len(it.hashes), len(hashes)
 	need := j.t.need(x, y)
@@ -448,7 +447,7 @@ func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
 	return j.t.score(x, y, n), true
 }
 
-// least returns the threshold that matches of an item must reach from now on.
+// least returns the threshold that matches of an item have to reach from now on.
 func (j *join) least(it *item) threshold {
 	if it.matches == nil && it.best.set != none {
 		return j.t.higher(max(j.t.t, it.best.score))
@@ -456,7 +455,7 @@ func (j *join) least(it *item) threshold {
 	return j.t
 }
 
-// best reports whether no match of an item but the best one is wanted.
+// best reports whether only the best match of an item is wanted.
 func (j *join) best(it *item) bool {
 	return it.matches == nil && j.o.Accept == nil && (j.t.Kind == Jaccard || j.t.Kind == Contained)
 }
@@ -476,8 +475,8 @@ func (j *join) pair(it *item) error {
 	return nil
 }
 
-// part returns what matches have of a set: of Components the least set that it is connected with.
-// The forest does not change while sets are compared.
+// part returns the set that represents a match: for Components, the least connected set. The
+// forest does not change during comparisons.
 func (j *join) part(set uint32) uint32 {
 	if j.forest == nil {
 		return set
@@ -485,7 +484,7 @@ func (j *join) part(set uint32) uint32 {
 	return j.forest.Root(set)
 }
 
-// connected reports whether an item is connected with a set, or matches one that is.
+// connected reports whether an item is connected with a set, or matches a connected set.
 func (j *join) connected(it *item, set uint32) bool {
 	if j.forest == nil {
 		return false

@@ -18,23 +18,23 @@ import (
 	"github.com/simdb/simdb/records/stored"
 )
 
-// Access says how a database is opened. The zero value is for reading.
+// Access says how to open a database. The zero value opens it for reading.
 type Access struct {
-	Write    bool            // it must not be a single table, unless
-	OrTable  bool            // statements that cannot write to one say so
-	Create   bool            // if there is none
-	Contain  bool            // a database that is created has an index for searches by containment
-	OrFile   bool            // the argument could also have been that of a file, as messages say
-	Near     *int            // must be within the length of its fingerprints, or nil
-	Compared Compared        // must be what the database compares, where it is given
-	Images   *imagehash.Kind // of pictures that are compared with it, or nil
-	Memory   int64           // of a query, in bytes, for what it finds; 0 means 1 GiB
-	Still    bool            // nothing is merged in the background
+	Write    bool            // writable; a single table is refused, unless OrTable is set
+	OrTable  bool            // single tables are allowed; statements that cannot write to one report it
+	Create   bool            // create the database if it does not exist
+	Contain  bool            // a new database has an index for searches by containment
+	OrFile   bool            // messages say that the argument could also have named a file
+	Near     *int            // a distance that must not exceed the length of its fingerprints, or nil
+	Compared Compared        // if set, must equal what the database compares
+	Images   *imagehash.Kind // hash of the pictures that are compared with it, or nil
+	Memory   int64           // bytes that a query may use for its results; 0 means 1 GiB
+	Still    bool            // no background merges
 	OnEvent  func(engine.Event)
 }
 
-// Open opens a database. It must exist, unless it may be created. A pattern names a set of tables
-// and databases, which is read-only.
+// OpenDB opens a database. It must exist unless Access.Create is set. A pattern names a set of
+// tables and databases, which is read-only.
 func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	if how.OrFile && !Exists(path) {
 		return nil, fmt.Errorf("%s: there is no such file or database", path)
@@ -54,7 +54,7 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 		open = func(string, ...*engine.Options) (*engine.DB, error) { return o.OpenSet(names...) }
 	}
 	db, err := open(path, o)
-	if errors.Is(err, engine.ErrNotFound) && !set { // of a set, one may just have been removed
+	if errors.Is(err, engine.ErrNotFound) && !set { // a member of a set may just have been removed
 		return nil, fmt.Errorf("%s: %w", path, ErrNoDatabase)
 	}
 	if err != nil {
@@ -69,21 +69,21 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	return db, nil
 }
 
-// Stored is a database as it is when it is opened. It is also an input, as a file is: see Sources.
+// Stored is a snapshot of a database. It is also an input, like a file: see Sources.
 type Stored struct {
 	*engine.Snapshot
 	DB   *engine.DB
 	Path string
 
-	// Only are the ids of the documents that are read, nil for all; NoTexts says without texts.
+	// Only holds the ids of the documents to read, nil for all; NoTexts omits their texts.
 	Only    map[string]bool
 	NoTexts bool
 
 	NoPrints bool // fingerprints are not compared
-	Written  bool // documents are read in the order in which they were written
+	Written  bool // read documents in the order in which they were written
 
-	// Fingerprints has all of them be in records, not only those that texts do not make. TimeField
-	// is the name of the time in records, "" for none.
+	// Fingerprints puts all fingerprints into records, even those that can be computed from
+	// texts. TimeField is the name of the time in records, "" for none.
 	Fingerprints bool
 	TimeField    string
 }
@@ -106,7 +106,7 @@ func (e *Env) OpenStored(path string, how Access) (*Stored, error) {
 	return &Stored{Snapshot: snap, DB: db, Path: path}, nil
 }
 
-// Close closes the database and adds its error to *err. A nil s is none.
+// Close closes the database and adds its error to *err. A nil s is a no-op.
 func (s *Stored) Close(err *error) {
 	if s != nil {
 		s.Snapshot.Close()
@@ -114,15 +114,15 @@ func (s *Stored) Close(err *error) {
 	}
 }
 
-// Params says what of the documents is compared.
+// Params returns the parameters of the database's fingerprints and sets.
 func (s *Stored) Params() (features.Params, error) {
 	p := s.DB.Params()
 	spec, err := features.Spec(p.Features).Canonical()
 	return features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, err
 }
 
-// ReadsAs returns an error if the texts of the database are not those that a database of these
-// features has of the same documents. A nil s is none.
+// ReadsAs returns an error if a database with the features f would have other texts for the same
+// documents. A nil s has no error.
 func (s *Stored) ReadsAs(f engine.Features, other string) error {
 	if s == nil {
 		return nil
@@ -135,10 +135,10 @@ func (s *Stored) ReadsAs(f engine.Features, other string) error {
 	return fmt.Errorf("%s compares %s, and %s %s: what is exported and loaded has its fields read anew", s.Path, whole(was), other, whole(f))
 }
 
-// storedShare is how many bytes of documents one of a database may be.
+// storedShare is the assumed ratio of document bytes to database bytes.
 const storedShare = 5
 
-// ContentBytes is about how many bytes the documents have.
+// ContentBytes returns the approximate size of the documents in bytes.
 func (s *Stored) ContentBytes() int64 {
 	st, err := s.DB.Stats()
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *Stored) Sources() *Sources {
 	return &Sources{Names: names, Files: names, Stored: s, tally: &records.Tally{}}
 }
 
-// open returns a pass over the documents, in the order in which they are stored, whose records have
-// the names of opt.
+// open returns a pass over the documents in storage order. The fields of its records have the
+// names in opt.
 func (s *Stored) open(opt records.Options) (records.Source, error) {
 	params := s.DB.Params()
 	prints, err := s.Params()
@@ -171,7 +171,7 @@ func (s *Stored) open(opt records.Options) (records.Source, error) {
 	}, nil
 }
 
-// CheckDistance returns an error if a distance is more than a number of bits. A nil one is none.
+// CheckDistance returns an error if a distance exceeds a number of bits. A nil distance is valid.
 func CheckDistance(k *int, bits int) error {
 	if k != nil && *k > bits {
 		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, K is 0 to %[2]d", *k, bits)
@@ -187,8 +187,8 @@ func CheckPictures(k *imagehash.Kind, path string, db *engine.DB) error {
 	return nil
 }
 
-// PicturesOf returns the hash of pictures that are compared: the given one, or that of a database,
-// which may be nil; else nil.
+// PicturesOf returns the hash for comparing pictures: given, or else that of the database, which
+// may be nil; or nil.
 func PicturesOf(db *engine.DB, given *imagehash.Kind) *imagehash.Kind {
 	if db == nil || given != nil {
 		return given
@@ -199,37 +199,38 @@ func PicturesOf(db *engine.DB, given *imagehash.Kind) *imagehash.Kind {
 	return nil
 }
 
-// SetPictures sets in o what a database of pictures has. A nil kind is none.
+// SetPictures sets the options of a database of pictures in o. A nil kind changes nothing.
 func SetPictures(o *engine.Options, k *imagehash.Kind) {
 	if k != nil {
 		o.Bits, o.NoSketch, o.Features.Code = k.Bits(), true, k.String()
 	}
 }
 
-// ErrNoDatabase is the error for a database that must exist.
+// ErrNoDatabase is the error for a database that does not exist but has to.
 var ErrNoDatabase = errors.New("there is no such database")
 
-// NamesFiles reports whether an argument names files with documents, and not a database: a folder,
-// a packed table, a pattern of these alone, or nothing that is there or matches.
+// NamesFiles reports whether an argument names files of documents and not a database. Folders,
+// packed tables, and patterns of only these name databases; a path that does not exist names a
+// file.
 func NamesFiles(arg string) bool {
 	if arg == "-" {
 		return true
 	}
 	st, err := os.Stat(arg)
-	if err != nil { // perhaps a pattern
+	if err != nil { // it may be a pattern
 		names := expand(arg)
 		return names[0] != arg && slices.ContainsFunc(names, NamesFiles)
 	}
 	return !st.IsDir() && filepath.Ext(arg) != ".sst"
 }
 
-// IsSet reports whether an argument is a pattern, of tables and databases alone.
+// IsSet reports whether an argument is a pattern that matches only tables and databases.
 func IsSet(arg string) bool {
 	names := expand(arg)
 	return names[0] != arg && !slices.ContainsFunc(names, NamesFiles)
 }
 
-// expand returns the paths that match an argument, or the argument if there are none.
+// expand returns the paths that match an argument, or the argument itself if none does.
 func expand(arg string) []string {
 	names, err := files.Expand(arg, false)
 	if err != nil {
@@ -238,7 +239,7 @@ func expand(arg string) []string {
 	return names
 }
 
-// Exists reports whether there is something at path, or that matches it as a pattern.
+// Exists reports whether path exists, or matches something as a pattern.
 func Exists(path string) bool {
 	_, err := os.Stat(expand(path)[0])
 	return err == nil
@@ -247,9 +248,10 @@ func Exists(path string) bool {
 // Closing closes db and adds its error to *err.
 func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// CheckTexts returns an error if a database has fingerprints alone, and these are not what
-// is compared, which near says. It looks at the first documents: if there are more, or only some of them have no text, it
-// says so, and also if there are none. A nil db is none.
+// CheckTexts returns an error if a database has only fingerprints, and the job, whose criterion
+// is by fingerprint if near is set, compares texts. It looks only at the first documents. It logs
+// a message if there are more, if some have no text, or if the database is empty. A nil db is
+// valid.
 func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	const looked, lookedBytes = 100, 1 << 20
 	if db == nil {
@@ -298,7 +300,7 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	return nil
 }
 
-// NoTexts is the error for a comparison of texts where there are none.
+// NoTexts returns the error for a comparison of texts where there are none.
 func NoTexts() error {
 	return errors.New("the documents have fingerprints and no texts: " + nearCompares())
 }

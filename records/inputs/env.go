@@ -1,13 +1,13 @@
-// Package inputs opens and reads what a job is about: files of documents, folders whose files are
+// Package inputs opens and reads the inputs of a job: files of documents, folders whose files are
 // documents, standard input, a database, or documents in memory.
 //
-//	env.go       what a job needs of the process that it runs in
-//	sources.go   what arguments name
-//	reading.go   passes over them, with progress
+//	env.go       how a job interacts with the process around it
+//	sources.go   the inputs that arguments name
+//	reading.go   passes over inputs, with progress
 //	database.go  databases as inputs
-//	rejects.go   input that is no record
-//	kinds.go     what copies of records are, for the guard of outputs
-//	folder.go    a folder with a copy of each input
+//	rejects.go   input that is not a record
+//	kinds.go     the types of outputs for copies of records
+//	folder.go    an output folder with a copy of each input
 package inputs
 
 import (
@@ -22,20 +22,20 @@ import (
 	"github.com/simdb/simdb/internal/tempdir"
 )
 
-// Env is what a job needs of the process that it runs in; one is for one job at a time. The zero Env
-// says nothing. No output replaces what the job reads.
+// Env connects a job with the process that runs it; use it for one job at a time. The zero Env
+// logs and reports nothing. No output may replace a file that the job reads.
 type Env struct {
-	Log         *slog.Logger          // what a user should know; nil for nobody
-	Progress    func(engine.Progress) // takes how far the job is; called often, also at once; or nil
-	Outputs     *outfile.Guard        // opens what is written; nil makes one
-	Tables      map[string]Table      // documents in memory, by the names that stand for them as arguments
-	BusyTimeout time.Duration         // how long to wait for a database that another process writes
+	Log         *slog.Logger          // receives messages for the user; nil discards them
+	Progress    func(engine.Progress) // receives the progress of the job; called often, maybe concurrently; or nil
+	Outputs     *outfile.Guard        // opens outputs; nil creates one
+	Tables      map[string]Table      // documents in memory, by the arguments that name them
+	BusyTimeout time.Duration         // how long to wait for a database that another process is writing
 
-	// MakeTemp makes a folder for temporary files in another one, "" for that of the system, and
-	// removes it when the process ends. If it is nil, jobs remove theirs when they end.
+	// MakeTemp creates a folder for temporary files in parent ("" is the system's) and removes it
+	// when the process ends. If it is nil, jobs remove their folders when they end.
 	MakeTemp func(parent string) (string, error)
 
-	taken map[string]int // files by what tellTaken said of them
+	taken map[string]int // how many inputs tellTaken has reported, by format
 }
 
 // Say logs a message.
@@ -45,7 +45,7 @@ func (e *Env) Say(format string, args ...any) {
 	}
 }
 
-// Report notes how far the job is.
+// Report reports the progress of the job.
 func (e *Env) Report(p engine.Progress) {
 	if e.Progress != nil {
 		e.Progress(p)
@@ -59,8 +59,8 @@ func (e *Env) guard() *outfile.Guard {
 	return e.Outputs
 }
 
-// Uses tells of a file or database that is read, which no output may replace, whether its place has
-// been claimed already or is later.
+// Uses registers a file or database that is read, so that no output may replace it, whether the
+// output was claimed before or is claimed later.
 func (e *Env) Uses(path, what string) error {
 	g := e.guard()
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -72,18 +72,18 @@ func (e *Env) Uses(path, what string) error {
 	return nil
 }
 
-// Claim checks that an output may be written, and keeps other outputs from it.
+// Claim checks that an output may be written, and reserves its path.
 func (e *Env) Claim(what, path string, kind outfile.Kind) error {
 	return e.guard().Claim(what, path, kind)
 }
 
-// Create begins to write an output; what names it in messages.
+// Create opens an output; messages call it what.
 func (e *Env) Create(ctx context.Context, what, path string, kind outfile.Kind) (*outfile.Writer, error) {
 	return e.guard().Create(ctx, what, path, kind)
 }
 
-// TempDir makes a folder for temporary files in another one, "" for that of the system. The job
-// calls remove at its end.
+// TempDir creates a folder for temporary files in parent ("" is the system's). The job must call
+// remove at its end.
 func (e *Env) TempDir(parent string) (dir string, remove func(), err error) {
 	if e.MakeTemp == nil {
 		return tempdir.New(parent)
@@ -92,14 +92,14 @@ func (e *Env) TempDir(parent string) (dir string, remove func(), err error) {
 	return dir, func() {}, err
 }
 
-// A Verdict is an error that is the answer of a job, such as "nothing was found", and no failure.
+// A Verdict is an error that is a job's answer, such as "nothing was found", and not a failure.
 type Verdict interface {
 	error
 	Verdict()
 }
 
-// ErrRejected is the error of a job that is done, but that some of its input was no record, which
-// RejectOptions do not allow.
+// ErrRejected is the error of a job that is complete except for input that was not a record, if
+// RejectOptions do not allow such input.
 var ErrRejected error = rejected{}
 
 type rejected struct{}
@@ -107,8 +107,8 @@ type rejected struct{}
 func (rejected) Error() string { return "some input was rejected" }
 func (rejected) Verdict()      {}
 
-// RejectOptions say what is done with input that is no record.
+// RejectOptions say how to treat input that is not a record.
 type RejectOptions struct {
-	File      string // where it goes, byte for byte; "" is beside the output
-	MaxErrors *int64 // how much is allowed before the job stops; nil: any amount, but the job ends with ErrRejected
+	File      string // receives it byte for byte; "" is a file beside the output
+	MaxErrors *int64 // how many such records may occur before the job stops; nil: any number, but the job ends with ErrRejected
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Compared says what of documents is compared. Zero values are not given.
+// Compared says which features of documents are compared. Zero values mean that an option is not
+// given.
 type Compared struct {
-	Shingle  int // words or characters of a run; 0 is 3
-	Bits     int // of a fingerprint; 0 is 64, or as the inputs have
+	Shingle  int // words or characters in a shingle; 0 is 3
+	Bits     int // in a fingerprint; 0 is 64, or the width in the inputs
 	Features engine.Features
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and the features
-// that they are of, in the form that a new database records. A sketch has that many hashes, or 0 for
-// none.
+// that they cover, in the form that a new database records. sketch is the number of hashes in a
+// sketch, 0 for none.
 func (c Compared) Params(sketch int) (features.Params, engine.Features, error) {
 	spec, err := features.Spec(c.Features).Canonical()
 	k := cmp.Or(c.Shingle, 3)
@@ -29,7 +30,7 @@ func (c Compared) Params(sketch int) (features.Params, engine.Features, error) {
 	return features.Params{Shingle: k, Words: c.Bits / 64, Sketch: sketch, Features: spec}, engine.Features(spec), err
 }
 
-// Given names the fields that are given, as options.
+// Given returns the option names of the fields that are set.
 func (c Compared) Given() (names []string) {
 	f := &c.Features
 	for _, option := range []struct {
@@ -47,8 +48,8 @@ func (c Compared) Given() (names []string) {
 	return names
 }
 
-// ReadFeatures sets in opt which fields of the input are the text of a document whose features are
-// these. They are those of a database (engine.Params), or of Params.
+// ReadFeatures sets in opt which fields of the input make up the text of a document with these
+// features, which are those of a database (engine.Params) or of Params.
 func ReadFeatures(opt *records.Options, f engine.Features) error {
 	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
 		return fmt.Errorf("%s names a field, but what is compared is %s", option.Name("TextField"), f.Describe())

@@ -15,15 +15,15 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// OutFolder is the folder of outputs, in which every input has an output of its name.
+// OutFolder is an output folder with one output for each input, of the same name.
 type OutFolder struct {
 	env  *Env
 	Path string // as the user wrote it
 	made bool
 }
 
-// NewOutFolder makes the folder for the outputs of these inputs, unless it is there, or only looks
-// at it.
+// NewOutFolder creates the output folder for these inputs unless it exists. With look it creates
+// nothing.
 func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, error) {
 	switch {
 	case src.Stored != nil:
@@ -53,22 +53,23 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	return f, nil
 }
 
-// Undo removes the folder if it was made and is empty.
+// Undo removes the folder if NewOutFolder has created it and it is empty.
 func (f *OutFolder) Undo() {
 	if f.made {
 		os.Remove(f.Path)
 	}
 }
 
-// Place is where the output of an input goes.
+// Place returns the path of an input's output.
 func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, filepath.Base(name)) }
 
-// Kind is what the output of an input holds. It may have the name of the input, whatever that says.
+// Kind returns the kind of an input's output. The output may have the input's name, whatever its
+// extension.
 func (f *OutFolder) Kind(name string, format records.Format) outfile.Kind {
 	return CopiesOf(format).And(strings.ToLower(filepath.Ext(outfile.PlainName(name))))
 }
 
-// Claim checks that the outputs of inputs of these names and formats may be written.
+// Claim checks that the outputs of inputs with these names and formats may be written.
 func (f *OutFolder) Claim(names []string, formats []records.Format) error {
 	if err := f.Distinct(names); err != nil {
 		return err
@@ -84,8 +85,8 @@ func (f *OutFolder) Claim(names []string, formats []records.Format) error {
 	return nil
 }
 
-// Distinct checks that no two inputs have outputs of one name, also where the file system does not
-// tell upper from lower case.
+// Distinct checks that no two inputs have outputs with the same name, ignoring case, as some file
+// systems do.
 func (f *OutFolder) Distinct(names []string) error {
 	seen := map[string]string{}
 	for _, name := range names {

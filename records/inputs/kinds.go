@@ -22,7 +22,7 @@ func OneOutput(a, b records.Info) error {
 	return nil
 }
 
-// CopyOf is the kind of an output that copies records of an input.
+// CopyOf returns the kind of an output that copies records of an input.
 func CopyOf(in records.Info) outfile.Kind {
 	if in.Empty {
 		return outfile.Lines
@@ -30,7 +30,7 @@ func CopyOf(in records.Info) outfile.Kind {
 	return CopiesOf(in.Format)
 }
 
-// CopiesOf is the kind of an output that copies records of this format.
+// CopiesOf returns the kind of an output that copies records of this format.
 func CopiesOf(f records.Format) outfile.Kind {
 	d := f.Describe()
 	if d.Whole {
@@ -39,7 +39,7 @@ func CopiesOf(f records.Format) outfile.Kind {
 	return outfile.LinesOf(d.Label, d.Endings...)
 }
 
-// Copies is the kind of an output of records of an input whose format is not known yet.
+// Copies returns the kind of an output for copies of records whose format is not known yet.
 func Copies() outfile.Kind {
 	var endings []string
 	for _, name := range records.Formats() {

@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Reading says how inputs are read, and what is done with their records.
+// Reading says how to read inputs, and what to do with their records.
 type Reading struct {
 	Stage   string // for progress
 	Options records.Options
@@ -19,21 +19,21 @@ type Reading struct {
 	// Begin is called before the records of input i. It may be nil.
 	Begin func(i int, in records.Source) error
 
-	// Record takes a record. It may return an *records.Issue, to be taken in place of the record, or
-	// records.ErrStop.
+	// Record receives a record. It may return an *records.Issue, which is then treated like a
+	// record that cannot be used, or records.ErrStop.
 	Record func(in records.Source, rec *records.Record) error
 
-	// Issue takes what is no record. If it is nil, Rejects takes it, and also notes the records; if
-	// both are nil, issues are skipped, because another pass takes them.
+	// Issue receives input that is not a record. If it is nil, Rejects receives it and also notes
+	// the records. If both are nil, issues are skipped, because another pass handles them.
 	Issue   func(in records.Source, is *records.Issue) error
 	Rejects *Rejects
 
-	// Damaged takes the error of an input that cannot be read completely; the pass continues with
-	// the next input. If it is nil, the error ends the pass.
+	// Damaged receives the error of an input that cannot be read completely; the pass continues
+	// with the next input. If it is nil, the error ends the pass.
 	Damaged func(err error)
 }
 
-// reportBytes is how many bytes of records are between two reports of progress.
+// reportBytes is the number of bytes of records between two progress reports.
 const reportBytes = 4 << 10
 
 // EachInput reads all inputs.
@@ -61,13 +61,13 @@ func (e *Env) ReadInput(ctx context.Context, s *Sources, i int, r Reading) error
 	return e.ReadSource(ctx, s, in, r)
 }
 
-// ReadSource reads an input that is open. With the first record it says what the input was taken
-// for.
+// ReadSource reads an open input. At the first record it tells the user which format it has
+// detected.
 func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r Reading) error {
 	begun, unreported, files := false, 0, int64(r.Options.After)
 	taken := func(size int) {
 		files++
-		if all := s.Tree.Pictures(); all > 0 { // each takes long
+		if all := s.Tree.Pictures(); all > 0 { // each is slow
 			e.Report(engine.Progress{Stage: r.Stage, Done: files, Total: all, Unit: "files"})
 			return
 		}
@@ -124,7 +124,7 @@ func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r R
 	return err
 }
 
-// Open opens input i, under the name that the user gave.
+// Open opens input i under the name that the user gave.
 func (s *Sources) Open(i int, opt records.Options) (records.Source, error) {
 	if i == 0 {
 		s.before = 0
@@ -155,11 +155,11 @@ func (s *Sources) Open(i int, opt records.Options) (records.Source, error) {
 	return records.New(name, src, st.Size(), opt)
 }
 
-// Probe reads the beginning of input i, with the first record its header, and describes it. What
-// check returns is an error of the input.
+// Probe describes input i after it has read the beginning: the header, up to the first record. An
+// error of check counts as an error of the input.
 func (e *Env) Probe(ctx context.Context, s *Sources, i int, r Reading, check func(in records.Source) error) (info records.Info, err error) {
 	if s.Tree != nil {
-		r.Options.Need = records.NeedID // no picture is decoded for it
+		r.Options.Need = records.NeedID // do not decode a picture
 	}
 	in, err := s.Open(i, r.Options)
 	if err != nil {
@@ -175,9 +175,9 @@ func (e *Env) Probe(ctx context.Context, s *Sources, i int, r Reading, check fun
 	return in.Info(), check(in)
 }
 
-// ProbeAll describes n inputs by probe, and returns their formats. like is the first of them with
-// something in it, and first its number. With one, their records go to one output, so they must be
-// alike.
+// ProbeAll describes n inputs by probe, and returns their formats. like and first are the
+// description and number of the first input that is not empty. With one, all records go to one
+// output, so the inputs must have the same format and shape.
 func ProbeAll(n int, one bool, probe func(i int) (records.Info, error)) (like records.Info, first int, formats []records.Format, err error) {
 	for i := range n {
 		info, err := probe(i)
@@ -190,7 +190,7 @@ func ProbeAll(n int, one bool, probe func(i int) (records.Info, error)) (like re
 		if i == 0 || like.Empty {
 			like, first = info, i
 		}
-		if like.Columns == nil { // those of the first one that has some
+		if like.Columns == nil { // the columns of the first input that has columns
 			like.Columns = info.Columns
 		}
 		formats = append(formats, info.Format)
@@ -198,8 +198,8 @@ func ProbeAll(n int, one bool, probe func(i int) (records.Info, error)) (like re
 	return like, first, formats, nil
 }
 
-// CheckIDs returns an error if the ids of an input, and of one before it, are the positions of its
-// records, where an id stands for one document.
+// CheckIDs returns an error if the ids of this input and of an earlier one are the positions of
+// their records, where an id must denote one document.
 func (s *Sources) CheckIDs(in records.Source) error {
 	info := in.Info()
 	if !info.PositionIDs {
@@ -213,8 +213,8 @@ func (s *Sources) CheckIDs(in records.Source) error {
 	return nil
 }
 
-// tellTaken says once what an input was taken for, where its content decided that. Of many files
-// that were taken for the same, only the first ones are named.
+// tellTaken tells the user, once per input, which format was detected from its content. If many
+// files have the same format, it names only the first few.
 func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 	const named = 3
 	info := in.Info()
@@ -241,7 +241,7 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 	}
 }
 
-// TellSkipped says what was left out of the inputs, and what charsets were not known.
+// TellSkipped logs which parts of the inputs were skipped, and which charsets were unknown.
 func (e *Env) TellSkipped(s *Sources) {
 	skipped, guessed := s.tally.All()
 	if len(skipped) > 0 {

@@ -17,29 +17,29 @@ import (
 	"github.com/simdb/simdb/records/files"
 )
 
-// shownRejects is how many bad records are shown; all are counted.
+// shownRejects is the number of bad records that are shown; all are counted.
 const shownRejects = 10
 
-// Rejects puts aside what is no record, byte for byte, and counts the records that have a flaw. Of
-// files that are a document each it writes the path and the reason.
+// Rejects saves input that is not a record, byte for byte, and counts the records with a flaw.
+// For files that are documents themselves, it saves the path and the reason.
 type Rejects struct {
 	ctx    context.Context
 	e      *Env
 	to     RejectOptions
-	output string // beside which the file is, unless --rejects names it; "" is nowhere
-	kind   string // of bad records: "line", or "record" where they differ
+	output string // the rejects file is beside it, unless --rejects names another; "" means no file
+	kind   string // unit of bad records: "line", or "record" if it varies
 
-	Continue bool // what a file has already stays before what is written
-	Partial  bool // after a failure, what has been read before it is in use
+	Continue bool // append to a rejects file that exists
+	Partial  bool // after a failure, the records read before it are in use
 
-	N       int64 // what is no record
+	N       int64 // input that is not a record
 	BadUTF8 int64 // records with invalid UTF-8
 	records int64
-	flawed  int64 // of them
+	flawed  int64 // records with a flaw
 	files   []*rejectsFile
 }
 
-// rejectsFile is a file of what is no record.
+// rejectsFile is a file of input that is not a record.
 type rejectsFile struct {
 	path   string
 	format records.Format
@@ -48,16 +48,16 @@ type rejectsFile struct {
 	to     records.Copier
 }
 
-// NewRejects returns the Rejects of a run with this output, which is a file, or a folder if its
-// name ends in a slash. The ending of a file is not in the name of what is beside it.
+// NewRejects returns the Rejects of a run with this output, a file, or a folder if its name ends
+// in a slash. Names of files beside it omit its extension.
 func (e *Env) NewRejects(ctx context.Context, to RejectOptions, output string) *Rejects {
 	if st, err := os.Stat(output); err == nil && !st.Mode().IsRegular() && !st.IsDir() || outfile.IsStdout(output) {
-		output = "" // nothing is to be written beside /dev/null
+		output = "" // write nothing beside /dev/null
 	}
 	return &Rejects{ctx: ctx, e: e, to: to, output: output}
 }
 
-// place is where what is rejected of an input goes, "" for nowhere: kept.jsonl has
+// place returns the path of the rejects of an input, "" for none: kept.jsonl has
 // kept.rejects.jsonl beside it, and so has each output in a folder.
 func (r *Rejects) place(in records.Source) string {
 	if r.to.File != "" || r.output == "" {
@@ -75,8 +75,8 @@ func (r *Rejects) place(in records.Source) string {
 	return name + ".rejects" + ending
 }
 
-// Add puts aside what is no record of in. It returns an error if there is more of that than
-// --max-errors.
+// Add saves a part of in that is not a record. It returns an error if there are more such parts
+// than --max-errors.
 func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	r.N++
 	r.show(is.Unit, is)
@@ -97,7 +97,7 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	return nil
 }
 
-// Note counts a record of in. Each record is noted once.
+// Note counts a record of in. It must be called once for each record.
 func (r *Rejects) Note(in records.Source, rec *records.Record) {
 	if rec.BadUTF8 {
 		r.BadUTF8++
@@ -109,14 +109,14 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 	}
 }
 
-// TellUTF8 says how many records have invalid UTF-8.
+// TellUTF8 logs how many records have invalid UTF-8.
 func (r *Rejects) TellUTF8() {
 	if r.BadUTF8 > 0 {
 		r.e.Say("%s had invalid UTF-8, which counts as no word; %s NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"), option.Name("Encoding"))
 	}
 }
 
-// show shows a bad record, if it is one of the first.
+// show logs a bad record if it is one of the first.
 func (r *Rejects) show(unit string, is *records.Issue) {
 	if r.kind == "" {
 		r.kind = unit
@@ -131,7 +131,7 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	}
 }
 
-// keep writes what is no record, after the header of its file in formats that have one.
+// keep writes a reject, after the header of its file if the format has one.
 func (r *Rejects) keep(in records.Source, raw []byte) error {
 	path, format := r.place(in), in.Info().Format
 	if path == "" {
@@ -162,7 +162,7 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 	return f.to.Copy(in, raw)
 }
 
-// Nothing returns an error if there is something to read, and none of it can be used.
+// Nothing returns an error if the input is not empty but no record is usable.
 func (r *Rejects) Nothing() error {
 	if r.N+r.flawed > 0 && r.records == r.flawed {
 		return fmt.Errorf("no document could be used of %s", quantity.Count(r.N+r.flawed, r.kind))
@@ -170,9 +170,9 @@ func (r *Rejects) Nothing() error {
 	return nil
 }
 
-// Close completes the files, also after a failure, as its bytes may be nowhere else, and says what
-// was put aside. It returns the failure, or what the run is to end with: something rejected is an
-// error unless --max-errors has allowed it.
+// Close completes the files, also after a failure, since their bytes may exist nowhere else, and
+// logs how much was rejected. It returns the failure, or the final error of the run: rejects are
+// an error unless --max-errors has allowed them.
 func (r *Rejects) Close(failure error) error {
 	err := failure
 	verdict, ok := errors.AsType[Verdict](failure)
@@ -181,7 +181,7 @@ func (r *Rejects) Close(failure error) error {
 	}
 	left := r.N
 	for _, f := range r.files {
-		if err != nil && r.to.File == "" && !r.Partial { // there is no output that lacks something
+		if err != nil && r.to.File == "" && !r.Partial { // without an output, nothing is missing from one
 			f.w.Abort()
 			continue
 		}
@@ -192,7 +192,7 @@ func (r *Rejects) Close(failure error) error {
 	switch {
 	case left > 0 && r.to.File == "" && r.output == "":
 		r.e.Say("rejected %s, which are in no file; %s FILE keeps them", quantity.Number(left), option.Name("Rejects"))
-	case left > 0 && err == nil: // they are too large
+	case left > 0 && err == nil: // those are too large
 		r.e.Say("rejected %s, which are in no file", quantity.Number(left))
 	}
 	if r.flawed > 0 {

@@ -22,12 +22,12 @@ import (
 	"github.com/simdb/simdb/records/files"
 )
 
-// Options say what arguments name.
+// Options say how to interpret arguments.
 type Options struct {
-	Files   bool            // each file is a document: folders are walked, and patterns expanded
-	Images  *imagehash.Kind // files are pictures, found likewise and compared by this hash; or nil
-	Exclude []string        // patterns of files that are left out, by the rules of .gitignore
-	Hidden  bool            // files and folders whose names begin with a dot are not left out
+	Files   bool            // each file is a document: walk folders and expand patterns
+	Images  *imagehash.Kind // files are pictures, found like Files and compared by this hash; or nil
+	Exclude []string        // patterns of files to leave out, with the rules of .gitignore
+	Hidden  bool            // include files and folders whose names begin with a dot
 }
 
 // OfFiles reports whether each file is a document.
@@ -35,20 +35,20 @@ func (o Options) OfFiles() bool { return o.Files || o.Images != nil }
 
 // Sources are the inputs of a job.
 type Sources struct {
-	Names  []string      // of the inputs, as the user called them; with --files and --images there is one, the list
-	Files  []string      // as they are read: Reread makes a copy of what cannot be read twice
-	AsRead []os.FileInfo // by Reread: of those files that the user named, nil for others
-	Tree   *files.Tree   // of --files and --images, else nil
+	Names  []string      // of the inputs, as the user gave them; with --files and --images the only one is the list
+	Files  []string      // paths to read: Reread replaces files that cannot be read twice by copies
+	AsRead []os.FileInfo // by Reread: state of the files that the user named, nil for copies
+	Tree   *files.Tree   // for --files and --images, else nil
 	Stored *Stored       // the database that is the only input, else nil
 	Table  *Table        // documents in memory that are the only input, else nil
-	Total  int64         // bytes of all inputs, 0 if that is not known
+	Total  int64         // bytes of all inputs, 0 if unknown
 
-	ctx      context.Context // its end ends reads of pipes; or nil
+	ctx      context.Context // cancels reads of pipes; or nil
 	tally    *records.Tally
-	before   int64           // bytes of the inputs that this pass has read
-	told     map[string]bool // inputs of which the user knows what they were taken for
+	before   int64           // bytes of the inputs that this pass has finished
+	told     map[string]bool // inputs whose detected format the user knows
 	numbered string          // the input whose ids are the positions of its records
-	same     []string        // which names are of files that have come before
+	same     []string        // messages about names of a file that an earlier name denotes, too
 }
 
 // DB returns the database that is the only input, else nil.
@@ -59,7 +59,8 @@ func (s *Sources) DB() *engine.DB {
 	return s.Stored.DB
 }
 
-// Piped reports whether the documents may come slowly, from a program that may wait for an answer.
+// Piped reports whether the documents may arrive slowly, from a program that may wait for a
+// reply.
 func (s *Sources) Piped() bool { return s.Total == 0 && s.Stored == nil }
 
 // A Table has documents in memory. Open starts reading them; Bytes is roughly their size.
@@ -68,7 +69,7 @@ type Table struct {
 	Bytes int64
 }
 
-// TableSources returns the documents in memory that an argument names, nil if it names none.
+// TableSources returns the documents in memory that an argument names, nil if there are none.
 func (e *Env) TableSources(arg string) *Sources {
 	t, ok := e.Tables[arg]
 	if !ok {
@@ -77,8 +78,8 @@ func (e *Env) TableSources(arg string) *Sources {
 	return &Sources{Names: []string{arg}, Files: []string{arg}, Table: &t, Total: t.Bytes, tally: &records.Tally{}}
 }
 
-// New returns the inputs that arguments name: files, patterns of files, or with Options the files and
-// folders whose files are documents, of which no output may replace one.
+// New returns the inputs that arguments name: files and patterns of files, or with Options
+// folders and files that are documents themselves. No output may replace any of these files.
 func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, error) {
 	if s := e.TableSources(args[0]); s != nil && !o.OfFiles() {
 		return s, nil
@@ -88,7 +89,7 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 			return nil, fmt.Errorf("%s and %s are for %s and %s", option.Name("Exclude"), option.Name("Hidden"), option.Name("Files"), option.Name("Images"))
 		}
 		var names []string
-		for _, arg := range args { // not every shell does that
+		for _, arg := range args { // not every shell expands patterns
 			found, err := files.Expand(arg, false)
 			if err != nil {
 				return nil, err
@@ -99,7 +100,7 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range s.Names { // also those that only a pattern has named
+		for _, name := range s.Names { // including names that only a pattern has matched
 			if name != "-" {
 				err = cmp.Or(err, e.Uses(name, "an input file"))
 			}
@@ -122,8 +123,8 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 	return &Sources{Names: names, Files: names, Tree: tree, Total: tree.Size(), tally: &records.Tally{}}, nil
 }
 
-// NewCollection is New for a job that also reads a database, which the caller closes. New refuses a
-// folder that is none, and what is not there unless the job says OrFile.
+// NewCollection is New for a job that also accepts a database, which the caller must close. New
+// refuses a folder that is not a database, and a path that does not exist unless how.OrFile is set.
 func (e *Env) NewCollection(ctx context.Context, args []string, o Options, how Access) (*Sources, error) {
 	if o.OfFiles() || len(args) > 1 || e.TableSources(args[0]) != nil || NamesFiles(args[0]) {
 		return e.New(ctx, args, o)
@@ -139,7 +140,7 @@ func (e *Env) NewCollection(ctx context.Context, args []string, o Options, how A
 	return db.Sources(), nil
 }
 
-// One returns an error if the argument of a command that reads one file names several.
+// One returns an error if the argument of a command that reads a single file matches several.
 func (s *Sources) One(arg string) error {
 	if len(s.Names) > 1 {
 		return fmt.Errorf("%s: %d files match, and this command reads one", arg, len(s.Names))
@@ -147,8 +148,8 @@ func (s *Sources) One(arg string) error {
 	return nil
 }
 
-// FileSources are inputs without --files. It checks that every file is there, before anything is
-// done. A file that has several of the names comes once.
+// FileSources returns inputs without --files. It checks that every file exists before the job
+// starts. A file with several of the names is read once.
 func FileSources(names []string) (*Sources, error) {
 	s := &Sources{tally: &records.Tally{}}
 	var seen files.Set
@@ -187,9 +188,9 @@ func FileSources(names []string) (*Sources, error) {
 	return s, nil
 }
 
-// dataIn says how to name the files of a folder that have many documents each, by the ending of the
-// first one: of those in the folder itself, else of those anywhere in it; or how to compare
-// pictures. It says nothing if there is neither among the first files.
+// dataIn returns a hint for a folder: how to name its files if they contain many documents each
+// (by the extension of the first such file, preferably one in the folder itself), or how to
+// compare its pictures. It returns "" if the first files are of neither type.
 func dataIn(folder string) (hint string) {
 	const looked = 1000
 	seen, pictures := 0, false
@@ -219,7 +220,7 @@ func dataIn(folder string) (hint string) {
 		return nil
 	})
 	if hint = filepath.ToSlash(hint); hint != "" && runtime.GOOS != "windows" {
-		hint = "'" + hint + "'" // or the shell takes ** for *
+		hint = "'" + hint + "'" // otherwise the shell treats ** as *
 	}
 	if hint != "" {
 		return fmt.Sprintf("%s reads the documents of its files, ", hint)
@@ -230,16 +231,15 @@ func dataIn(folder string) (hint string) {
 	return ""
 }
 
-// manyDocuments reports whether files with this ending have many documents each. Those with .txt
-// are as often one document.
+// manyDocuments reports whether files with this extension contain many documents each. Files with
+// .txt are single documents just as often.
 func manyDocuments(ending string) bool {
 	return ending != ".txt" && ending != ".text" && slices.ContainsFunc(records.Formats(), func(name string) bool {
 		return slices.Contains(records.Format(name).Describe().Endings, ending)
 	})
 }
 
-// ContentBytes is about how many bytes the inputs have when they are decompressed, 0 if that is not
-// known.
+// ContentBytes returns the approximate size of the inputs after decompression, 0 if unknown.
 func (s *Sources) ContentBytes() (n int64) {
 	switch {
 	case s.Stored != nil:
@@ -253,7 +253,7 @@ func (s *Sources) ContentBytes() (n int64) {
 	return n
 }
 
-// ErrChanged is the error of files that are not what they were in the first pass.
+// ErrChanged is the error for files that have changed since the first pass.
 var ErrChanged = errors.New("the files were changed while they were read; nothing is written")
 
 // Reread prepares the inputs for several passes. It copies standard input, and other files that
@@ -290,7 +290,7 @@ func (e *Env) Reread(ctx context.Context, s *Sources, dir string) error {
 	return nil
 }
 
-// copyTo copies an input to a new file, until the command is interrupted.
+// copyTo copies an input to a new file until ctx is cancelled.
 func copyTo(ctx context.Context, path string, src io.Reader) (int64, error) {
 	to, err := os.Create(path)
 	if err != nil {
@@ -300,12 +300,12 @@ func copyTo(ctx context.Context, path string, src io.Reader) (int64, error) {
 	return n, errors.Join(err, to.Close())
 }
 
-// Unchanged returns an error if an input is not what it was when the run began: then what the first
-// pass has found is about other records than those of later ones.
+// Unchanged returns an error if an input has changed since the run began: then the results of the
+// first pass do not apply to the records of later passes.
 func (s *Sources) Unchanged() error {
 	for i, before := range s.AsRead {
 		if before == nil {
-			continue // a copy of ours
+			continue // our own copy
 		}
 		now, err := os.Stat(s.Files[i])
 		if err != nil {

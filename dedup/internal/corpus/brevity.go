@@ -9,29 +9,30 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Brevity counts texts by how many words they have, few or many.
+// Brevity counts how many texts have few words.
 type Brevity struct {
-	few   [fewWords]int64 // texts by their number of words
+	few   [fewWords]int64 // texts by number of words
 	texts int64
 	seen  int64
 }
 
-// Of many texts one of countEach is counted: that is as good, and takes no time.
+// After countAll texts, only one of countEach is counted: the result is as good, and costs
+// nothing.
 const (
 	countAll  = 1024
 	countEach = 64
 )
 
-// One word that changes in a text of fewWords changes at least three of its ten shingles, which
-// leaves the two texts far less similar than thresholds that are usual.
+// One changed word in a text of fewWords changes at least three of its ten shingles, which makes
+// the two texts far less similar than usual thresholds require.
 const fewWords = 12
 
-// Add counts a text; one without words does not count.
+// Add counts a text, unless it has no words.
 func (b *Brevity) Add(text string) {
 	if b.seen++; b.seen > countAll && b.seen%countEach != 0 {
 		return
 	}
-	n := token.Count(unsafe.Slice(unsafe.StringData(text), len(text)), false, fewWords) // only read
+	n := token.Count(unsafe.Slice(unsafe.StringData(text), len(text)), false, fewWords) // the bytes are only read
 	if n > 0 {
 		b.texts++
 	}
@@ -40,10 +41,10 @@ func (b *Brevity) Add(text string) {
 	}
 }
 
-// Advice says what finds more of short texts than shingles of words do, or "" if less than half of
-// the texts are short, or what is compared is something else.
+// Advice suggests options that find more near-duplicates among short texts than shingles of words
+// do. It returns "" if less than half of the texts are short, or if other features are compared.
 func (b *Brevity) Advice(of features.Spec) string {
-	const least = 8 // words, which are few in any case
+	const least = 8 // words; a text with fewer is short in any case
 	if of.Unit != "" && of.Unit != features.Words {
 		return ""
 	}

@@ -35,7 +35,7 @@ func (c *Corpus) setClasses(ctx context.Context) (all collection.Classes, err er
 		for to < len(p.Keys) && p.Keys[to] == p.Keys[from] {
 			to++
 		}
-		for from < to { // mostly once: the hash tells nearly all apart
+		for from < to { // almost always once: the hash tells almost all sets apart
 			one, err := read(p.Vals[from])
 			if err != nil {
 				return all, err
@@ -58,8 +58,8 @@ func (c *Corpus) setClasses(ctx context.Context) (all collection.Classes, err er
 	return all, nil
 }
 
-// equalFirst puts those documents first that are the same as the first one, and returns how many
-// they are. Both parts stay in their order.
+// equalFirst moves the documents that are the same as the first one to the front, in stable
+// order, and returns their number. The other documents stay in order, too.
 func equalFirst(docs []uint32, same func(doc uint32) bool) (n int) {
 	var others []uint32
 	for i, doc := range docs {
@@ -74,8 +74,8 @@ func equalFirst(docs []uint32, same func(doc uint32) bool) (n int) {
 	return n
 }
 
-// Alike returns for each document the first one that is equal to it and of its group, which Groups
-// take for it; group says false for one that nothing is taken for.
+// Alike returns for each document the first document that is equal to it and belongs to its
+// group; Groups treat both as one. If group returns false, the document represents only itself.
 func (c *Corpus) Alike(ctx context.Context, group func(n uint32) (uint32, bool)) ([]uint32, error) {
 	first := slices.Grow([]uint32(nil), int(c.N))
 	for n := range uint32(c.N) {
@@ -102,8 +102,8 @@ func (c *Corpus) Alike(ctx context.Context, group func(n uint32) (uint32, bool))
 	return first, nil
 }
 
-// contents returns a function that reads what a document is compared by. What it returns is valid
-// until the next call.
+// contents returns a function that reads the set or text of a document. Its result is valid until
+// the next call.
 func (c *Corpus) contents() func(doc uint32) ([]byte, error) {
 	if c.texts != nil {
 		var scratch []byte

@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// TestSetClasses: documents of equal sets, or of equal texts where these are compared, are one
-// class, and are joined as one.
+// TestSetClasses checks that documents with equal sets, or with equal texts where texts are
+// compared, form one class and are joined as one.
 func TestSetClasses(t *testing.T) {
 	const n = 3000
 	for what, c := range map[string]struct {
@@ -57,8 +57,8 @@ func TestSetClasses(t *testing.T) {
 	}
 }
 
-// TestWithinCrowd: equal documents of different groups are not compared with each other where only
-// those of one group may match.
+// TestWithinCrowd checks that equal documents of different groups are not compared with each
+// other if only documents of one group may match.
 func TestWithinCrowd(t *testing.T) {
 	const n = 3000
 	for _, across := range []bool{false, true} {

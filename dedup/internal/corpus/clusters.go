@@ -14,11 +14,11 @@ import (
 type Clusters struct {
 	*collection.Clusters[uint32] // by rank
 	l                            *Listing
-	scores                       []float64 // of each document and its keeper; nil by distance
+	scores                       []float64 // by document: similarity with its keeper; nil for distances
 }
 
-// Clusters forms clusters: stars, in which every document joins the keeper before it that it is
-// most similar to, or the components of documents that are connected by matches.
+// Clusters forms clusters: stars, in which every document joins the most similar keeper before
+// it, or components of documents that are connected by matches.
 func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o JoinOptions) (*Clusters, error) {
 	c, err := l.collection(ctx, by, components && (by.Sets || l.Groups != nil), o)
 	if err != nil {
@@ -52,7 +52,7 @@ type Member struct {
 	Cluster int
 	Keep    bool
 	N       uint32
-	Match   float64 // with the keeper, as of a pair
+	Match   float64 // with the keeper, like the match of a pair
 }
 
 // All yields all members.

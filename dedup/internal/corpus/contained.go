@@ -7,9 +7,10 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// NewFewExtractor returns an Extractor of documents whose sets are compared with those of a Few. It
-// calls found for each match, with the place of the document, from 0, and its id. Of documents that
-// have more than most matches together, a batch, it calls found for some, and returns many.
+// NewFewExtractor returns an Extractor of documents whose sets are compared with those of a Few.
+// For each match it calls found with the document's position, from 0, and its id. If the
+// documents of a batch have more than most matches, it calls found for some of them, and returns
+// many.
 func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.Few, most int, many error, found func(place int, id string, m setjoin.FewMatch) error) *Extractor {
 	before := 0 // documents of earlier batches
 	worker := func() func(*featured) {
@@ -38,7 +39,7 @@ func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.F
 	})
 }
 
-// Hashed returns a function that makes the sets of texts, for one goroutine.
+// Hashed returns a function that makes the sets of texts; it is not safe for concurrent use.
 func Hashed(params features.Params) func(text string) []uint64 {
 	sets := newHasher(params).sets
 	return func(text string) []uint64 { return sets.Append(nil, text) }

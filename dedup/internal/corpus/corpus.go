@@ -1,17 +1,17 @@
-// Package corpus holds what the documents of files are compared by, without a database: their sets
-// of shingle hashes, their fingerprints, or both. Texts are kept only where they are compared
-// themselves; what does not fit into memory goes to a temporary file.
+// Package corpus holds the features by which documents of files are compared without a database:
+// sets of shingle hashes, fingerprints, or both. It stores texts only if they are compared
+// themselves. Data that does not fit into memory goes to a temporary file.
 //
-//	features.go  what a document is compared by
-//	texts.go     texts that are compared themselves, by edit distance or as word vectors
-//	corpus.go    the documents, by number
-//	prints.go    joins by fingerprint
-//	classes.go   which documents are joined as one
-//	search.go    a few documents, searched for in all
-//	contained.go  what documents of a file are in others, or others in them
-//	listing.go   documents with their ids
-//	pairs.go     all pairs, in the order of Snapshot.Pairs
-//	clusters.go  all clusters, in the order of Snapshot.Clusters
+//	features.go   computes the features of documents
+//	texts.go      texts that are compared themselves, by edit distance or as word vectors
+//	corpus.go     the documents, by number
+//	prints.go     joins by fingerprint
+//	classes.go    documents that are joined as one
+//	search.go     a search for a few documents in all documents
+//	contained.go  containment between two files
+//	listing.go    documents with their ids
+//	pairs.go      all pairs, in the order of Snapshot.Pairs
+//	clusters.go   all clusters, in the order of Snapshot.Clusters
 package corpus
 
 import (
@@ -29,31 +29,31 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Options say what a Corpus holds.
+// Options select the features of a Corpus.
 type Options struct {
 	Sets       bool            // sets of shingle hashes
-	Measure    setjoin.Measure // of Sets; one of texts compares these, which are kept, too
+	Measure    setjoin.Measure // for Sets; a measure of texts compares texts, which are stored too
 	Prints     bool            // fingerprints
-	ScoresOnly bool            // sets are not joined, only compared one with one (setjoin.Sets.Scores)
-	Memory     int64           // bytes of a whole run, of which the corpus takes half at most
-	InputBytes int64           // about how many bytes of documents there will be
-	Dir        string          // where the temporary file is made
+	ScoresOnly bool            // sets are not joined, only pairs are scored (setjoin.Sets.Scores)
+	Memory     int64           // bytes for the whole run; the corpus uses up to half
+	InputBytes int64           // approximate total size of the documents
+	Dir        string          // folder of the temporary file
 }
 
-// Corpus is what is compared: of each document its set, or its fingerprint, or both. Documents are
-// numbered from 0 in the order in which they are added.
+// Corpus holds the features to compare: each document's set, or fingerprints, or both. Documents
+// are numbered from 0 in the order of adding.
 type Corpus struct {
 	Sets    *setjoin.Sets    // nil if texts are not compared
-	Prints  selfjoin.Columns // a column a word; nil if fingerprints are not compared
+	Prints  selfjoin.Columns // a column for each word; nil if fingerprints are not compared
 	N       int64
 	Textual int64              // documents with a text
-	Given   int64              // documents with a fingerprint of their own
-	Groups  *collection.Groups // of a Listing: which documents may match
-	empty   []uint64           // a bit for each document that matches nothing
-	ends    []uint32           // of each document: where its fingerprints end in Prints; nil if each has one
-	sized   bool               // some document has a fingerprint, so that the number of words is known
+	Given   int64              // documents with their own fingerprint
+	Groups  *collection.Groups // in a Listing: which documents may match
+	empty   []uint64           // a bit for each document: it matches nothing
+	ends    []uint32           // by document: the end of its fingerprints in Prints; nil if each document has one
+	sized   bool               // the number of words is known, since some document has a fingerprint
 	measure setjoin.Measure
-	texts   *texts // nil unless the measure compares them
+	texts   *texts // nil unless the measure compares texts
 }
 
 // New returns a corpus without documents. Close frees its file.
@@ -77,8 +77,8 @@ func New(o Options) *Corpus {
 	return c
 }
 
-// OfPrints returns a corpus of fingerprints, which it keeps: one for each document, of equal widths.
-// Those that none says so of match nothing.
+// OfPrints returns a corpus of fingerprints, which retains prints: one for each document, all of
+// the same width. Documents for which none returns true match nothing.
 func OfPrints(prints selfjoin.Columns, none func(n int) bool) (*Corpus, error) {
 	n := prints.Len()
 	if int64(n) > selfjoin.MaxFingerprints {
@@ -93,11 +93,12 @@ func OfPrints(prints selfjoin.Columns, none func(n int) bool) (*Corpus, error) {
 	return c, nil
 }
 
-// Counters returns how many bytes the counters of elements may take, in a run of that much memory.
+// Counters returns how many bytes the counters of elements may use in a run with that much
+// memory.
 func Counters(memory, input int64) int64 { return min(memory/2, max(input/8, 64<<10)) }
 
-// CounterBytes returns how many bytes the counters of elements take while sets are added, in a run
-// of that much memory.
+// CounterBytes returns how many bytes the counters of elements use while sets are added, in a run
+// with that much memory.
 func CounterBytes(memory, input int64) int64 { return setjoin.CounterBytes(Counters(memory, input)) }
 
 // Close frees the temporary file.
@@ -108,8 +109,8 @@ func (c *Corpus) Close() error {
 	return errors.Join(c.Sets.Close(), c.texts.close())
 }
 
-// Add adds a document by what it is compared by: the elements of its set, ascending, and the words
-// of its fingerprints, that many. What the corpus does not have is not looked at.
+// Add adds a document given its features: the elements of its set, ascending, and the words of
+// its fingerprints, whose number is prints. Features that the corpus does not hold are ignored.
 func (c *Corpus) Add(elements, words []uint64, prints int) error {
 	b := featured{docs: make([]engine.Doc, 1), hashes: elements, ends: []int{len(elements)}, words: []int{len(words)}}
 	if c.Prints != nil {
@@ -119,7 +120,7 @@ func (c *Corpus) Add(elements, words []uint64, prints int) error {
 	return c.store(&b)
 }
 
-// Each calls f for what each document is compared by, in order, in slices that are used again.
+// Each calls f with the features of each document, in order, in slices that it reuses.
 func (c *Corpus) Each(f func(elements, words []uint64) error) (err error) {
 	var elements, words []uint64
 	var sets *setjoin.Reader
@@ -147,8 +148,8 @@ func (c *Corpus) Each(f func(elements, words []uint64) error) (err error) {
 	return nil
 }
 
-// addPrints adds the words of the next document's fingerprints, that many; none if it has none. All
-// have as many as the first.
+// addPrints adds the words of the next document's fingerprints, whose number is prints; words is
+// empty if there is none. All fingerprints must be as wide as the first.
 func (c *Corpus) addPrints(words []uint64, prints int) error {
 	width := len(words) / prints
 	for !c.sized && len(c.Prints) < width {
@@ -182,8 +183,8 @@ func (c *Corpus) addPrints(words []uint64, prints int) error {
 	return nil
 }
 
-// rows returns the places of a document's fingerprints in Prints: from one to before another. A
-// document without any has one that means nothing.
+// rows returns the range of a document's fingerprints in Prints. A document without any has one
+// row with no meaning.
 func (c *Corpus) rows(n uint32) (from, to uint32) {
 	if c.ends == nil {
 		return n, n + 1
@@ -194,7 +195,7 @@ func (c *Corpus) rows(n uint32) (from, to uint32) {
 	return from, c.ends[n]
 }
 
-// Distance returns the distance of the nearest two fingerprints of two documents.
+// Distance returns the least distance between fingerprints of two documents.
 func (c *Corpus) Distance(a, b uint32) int {
 	fromA, toA := c.rows(a)
 	fromB, toB := c.rows(b)
@@ -207,14 +208,14 @@ func (c *Corpus) Distance(a, b uint32) int {
 	return least
 }
 
-// drop has document n match nothing.
+// drop makes document n match nothing.
 func (c *Corpus) drop(n uint32) { c.empty[n/64] |= 1 << (n % 64) }
 
-// Empty reports whether document n matches nothing: by its fingerprint if there are fingerprints,
-// else by its set.
+// Empty reports whether document n matches nothing. Fingerprints decide if the corpus has any,
+// otherwise sets do.
 func (c *Corpus) Empty(n uint32) bool { return c.empty[n/64]>>(n%64)&1 != 0 }
 
-// EmptyFrom returns how many documents from document n on match nothing.
+// EmptyFrom returns how many of the documents from n on match nothing.
 func (c *Corpus) EmptyFrom(n int64) (count int64) {
 	for ; n < c.N; n++ {
 		if c.Empty(uint32(n)) {
@@ -224,7 +225,8 @@ func (c *Corpus) EmptyFrom(n int64) (count int64) {
 	return count
 }
 
-// Judges returns what makes the Judges of joins at a threshold, nil for a corpus without texts.
+// Judges returns a constructor of Judges for joins at a threshold, nil for a corpus without
+// texts.
 func (c *Corpus) Judges(ctx context.Context, t float64) func() setjoin.Judge {
 	if c.texts == nil {
 		return nil
@@ -233,7 +235,7 @@ func (c *Corpus) Judges(ctx context.Context, t float64) func() setjoin.Judge {
 	return func() setjoin.Judge { return &setjoin.TextJudge{Ctx: ctx, Kind: c.measure.Kind, T: t, Text: text} }
 }
 
-// Scores returns the similarity of each document with another one, 1 with itself.
+// Scores returns the similarity of each document with the given other one, 1 with itself.
 func (c *Corpus) Scores(ctx context.Context, other []uint32) ([]float64, error) {
 	if c.texts == nil {
 		return c.Sets.Scores(ctx, other)

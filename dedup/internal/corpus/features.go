@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// hasher computes what documents are compared by, by the flags of the command: their sets and their
-// fingerprints come from here alone. It serves one goroutine.
+// hasher computes the features of documents with the parameters of the run; all sets and
+// fingerprints of files come from it. It is not safe for concurrent use.
 type hasher struct {
 	sets     *features.SetHasher
 	prints   *features.Fingerprinter
@@ -26,8 +26,8 @@ func newHasher(p features.Params) *hasher {
 	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p)}
 }
 
-// appendPrint appends the words of the fingerprint of a document to dst; nothing if it has none: no
-// words, and none given.
+// appendPrint appends the words of a document's fingerprint to dst. It appends nothing if the
+// document has neither words nor a given fingerprint.
 func (f *hasher) appendPrint(dst []base.Fingerprint, d *engine.Doc) []base.Fingerprint {
 	if d.Fingerprint != nil {
 		return append(append(dst, *d.Fingerprint), d.Rest...)
@@ -38,19 +38,18 @@ func (f *hasher) appendPrint(dst []base.Fingerprint, d *engine.Doc) []base.Finge
 	return dst
 }
 
-// featured is a batch of documents on its way to the goroutine that stores what they are compared
-// by.
+// featured is a batch of documents on its way to the goroutine that stores their features.
 type featured struct {
 	docs   []engine.Doc
-	salts  []uint64 // of the groups of documents
+	salts  []uint64 // salts of the documents' groups
 	bytes  int      // of texts
 	hashes []uint64
-	ends   []int              // of the sets, in hashes
-	prints []base.Fingerprint // words of fingerprints, one after the other
-	words  []int              // of each document: where the words of all its fingerprints end in prints
-	empty  []bool             // documents that match nothing
-	met    []met              // of a Search
-	other  int                // words of a fingerprint that has not as many as those that are searched for; else 0
+	ends   []int              // ends of the sets in hashes
+	prints []base.Fingerprint // words of consecutive fingerprints
+	words  []int              // by document: where the words of all its fingerprints end in prints
+	empty  []bool             // by document: it matches nothing
+	met    []met              // results of a Search
+	other  int                // number of words of a fingerprint whose width differs from the Search's; else 0
 }
 
 // A batch is full when it has batchDocs documents, or batchBytes of text.
@@ -59,8 +58,8 @@ const (
 	batchBytes = 256 << 10
 )
 
-// Extractor computes features of documents on all processors, and has them stored in order. It
-// serves one goroutine.
+// Extractor computes features of documents on all processors, and passes them on in order. It is
+// not safe for concurrent use.
 type Extractor struct {
 	batches pipeline.Batcher[featured]
 	few     Brevity
@@ -68,15 +67,15 @@ type Extractor struct {
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, params features.Params, to *Corpus) *Extractor {
-	prints := to.Prints != nil // which store makes wider meanwhile
+	prints := to.Prints != nil // store may widen to.Prints meanwhile
 	return newExtractor(ctx, func() func(*featured) {
 		f := newHasher(params)
 		return func(b *featured) { f.extract(b, to, prints) }
 	}, to.store)
 }
 
-// newExtractor returns an Extractor of goroutines that each have a function for batches, which are
-// stored by another one.
+// newExtractor returns an Extractor: each worker goroutine calls worker for its own function, and
+// another goroutine stores the batches.
 func newExtractor(ctx context.Context, worker func() func(*featured), store func(*featured) error) *Extractor {
 	x := &Extractor{}
 	work := func() func(*featured) error {
@@ -99,8 +98,9 @@ func newExtractor(ctx context.Context, worker func() func(*featured), store func
 // Stop ends the goroutines.
 func (x *Extractor) Stop() { x.batches.Stop() }
 
-// Add takes the next document, which is the last of groups. So that those of a crowd that must not
-// match do not meet, sets of two groups have no common elements then.
+// Add adds the next document, whose group is the last one in groups. If documents must match only
+// within a group, the sets of different groups get different elements, so that a crowd of
+// documents that may not match is never compared.
 func (x *Extractor) Add(d *engine.Doc, groups *collection.Groups) error {
 	b := x.batches.Next()
 	x.few.Add(d.Text)
@@ -112,7 +112,7 @@ func (x *Extractor) Add(d *engine.Doc, groups *collection.Groups) error {
 	return x.batches.Send()
 }
 
-// reuse keeps the memory of a batch that was stored.
+// reuse recycles the memory of a batch that was stored.
 func (x *Extractor) reuse(b *featured) {
 	clear(b.docs)
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
@@ -122,14 +122,14 @@ func (x *Extractor) reuse(b *featured) {
 	}
 }
 
-// Few returns how many words the texts have that were added.
+// Few returns the counts of words in the texts that were added.
 func (x *Extractor) Few() *Brevity { return &x.few }
 
-// Finish stores all that is under way.
+// Finish stores all pending documents.
 func (x *Extractor) Finish() error { return x.batches.Finish() }
 
-// extract computes the features of a batch that a corpus has: sets, fingerprints if prints is set,
-// or both.
+// extract computes the features that a corpus needs for a batch: sets, fingerprints if prints is
+// set, or both.
 func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 	for i := range b.docs {
 		d := &b.docs[i]
@@ -158,7 +158,7 @@ func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 	}
 }
 
-// salted combines the elements of a set with a salt, if it is not 0.
+// salted combines the elements of a set with a salt, unless it is 0.
 func salted(set []uint64, salt uint64) {
 	if salt == 0 {
 		return

@@ -11,16 +11,16 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Listing is a corpus whose documents have ids. Add a document's ID before the document; call Rank
-// when all are added. Without ids, documents are in the order of their numbers.
+// Listing is a corpus whose documents have ids. Add a document's ID before the document; call
+// Rank once all are added. Without ids, documents are in the order of their numbers.
 type Listing struct {
 	*Corpus
-	ids      texts     // those that memory has no room for are in a file
-	bufs     [2][]byte // of ids from the file
-	byID     []uint32  // documents, ascending by ID; nil without ids
-	rank     []uint32  // of each document: its place in byID
-	Repeated int64     // documents whose ID an earlier one has
-	Order    []uint32  // of preference; nil is that of their numbers
+	ids      texts     // ids that do not fit into memory go to a file
+	bufs     [2][]byte // hold ids from the file
+	byID     []uint32  // documents in ascending order of ID; nil without ids
+	rank     []uint32  // by document: its index in byID
+	Repeated int64     // documents that repeat the ID of an earlier one
+	Order    []uint32  // order of preference; nil means by number
 }
 
 // NewListing returns a listing without documents. Close frees its files.
@@ -33,7 +33,7 @@ func NewListing(o Options) *Listing {
 // Close frees the files.
 func (l *Listing) Close() error { return cmp.Or(l.ids.close(), l.Corpus.Close()) }
 
-// AddID takes the ID of the next document.
+// AddID adds the ID of the next document.
 func (l *Listing) AddID(id string) error { return l.ids.add(id) }
 
 // ID returns the ID of a document.
@@ -42,7 +42,7 @@ func (l *Listing) ID(n uint32) (string, error) {
 	return string(id), err
 }
 
-// rankOf returns the rank of a document, and ranked the document of a rank.
+// rankOf returns the rank of a document; ranked returns the document with a rank.
 func (l *Listing) rankOf(n uint32) uint32 {
 	if l.rank == nil {
 		return n
@@ -57,7 +57,7 @@ func (l *Listing) ranked(rank uint32) uint32 {
 	return l.byID[rank]
 }
 
-// id returns the ID of a document, until the next call.
+// id returns the ID of a document; it is valid until the next call.
 func (l *Listing) id(n uint32) ([]byte, error) { return l.ids.text(&l.bufs[0], int(n)) }
 
 // compareIDs compares the IDs of two documents.
@@ -70,7 +70,7 @@ func (l *Listing) compareIDs(a, b uint32) (int, error) {
 	return bytes.Compare(idA, idB), err
 }
 
-// Rank sorts the documents by ID. Those with the same ID are documents of their own, as in dedup.
+// Rank sorts the documents by ID. Documents with the same ID remain separate, as in dedup.
 func (l *Listing) Rank(ctx context.Context) error {
 	n := len(l.ids.starts)
 	l.byID, l.rank = make([]uint32, n), make([]uint32, n)
@@ -96,14 +96,14 @@ func (l *Listing) Rank(ctx context.Context) error {
 	return nil
 }
 
-// IDs are sorted by keyBytes bytes at a time, after what all of them begin with, so that each is
-// read a few times. Where that has been done mostKeys times they are compared.
+// IDs are sorted by keyBytes bytes at a time, after their common prefix, so that each is read
+// only a few times. After mostKeys rounds, whole IDs are compared.
 const (
 	keyBytes = 7
 	mostKeys = 16
 )
 
-// sortIDs sorts documents by ID, then by number; keys is memory for all documents.
+// sortIDs sorts documents by ID, then by number; keys is scratch memory, indexed by document.
 func (l *Listing) sortIDs(ctx context.Context, docs []uint32, keys []uint64, depth int) (err error) {
 	if len(docs) < 2 {
 		return nil
@@ -138,7 +138,7 @@ func (l *Listing) sortIDs(ctx context.Context, docs []uint32, keys []uint64, dep
 			return err
 		}
 		var key [keyBytes + 1]byte
-		key[keyBytes] = byte(min(len(id)-len(first), keyBytes+1)) // of IDs that are equal so far, the shorter one is first
+		key[keyBytes] = byte(min(len(id)-len(first), keyBytes+1)) // a prefix of another ID comes before it
 		copy(key[:keyBytes], id[len(first):])
 		keys[n] = binary.BigEndian.Uint64(key[:])
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// TestRank sorts IDs that begin alike, are prefixes of others, end in zeros, or come again, in memory
-// and in a file.
+// TestRank sorts IDs with common prefixes, IDs that are prefixes of others or end in zeros, and
+// duplicates, in memory and in a file.
 func TestRank(t *testing.T) {
 	for run := range 60 {
 		r := rand.New(rand.NewPCG(uint64(run), 5))

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// Criterion says what matches: fingerprints within K bits, or, with Sets, what is similar by the
-// measure of the corpus, at least T.
+// Criterion says which documents match: those with fingerprints within K bits, or, with Sets,
+// with a similarity of at least T by the corpus's measure.
 type Criterion struct {
 	Sets    bool
 	K       int
@@ -21,8 +21,8 @@ type Criterion struct {
 	Measure setjoin.Measure
 }
 
-// CriterionOf returns a criterion of the engine, or engine.ErrInvalid. Contains and Within are the
-// same one: a pair has no direction.
+// CriterionOf returns the criterion for one of the engine, or engine.ErrInvalid. Contains and
+// Within give the same criterion, since a pair has no direction.
 func CriterionOf(by engine.Criterion) (c Criterion, err error) {
 	k, t := by.K(), by.T()
 	switch by.Kind() {
@@ -50,30 +50,30 @@ func CriterionOf(by engine.Criterion) (c Criterion, err error) {
 	return c, err
 }
 
-// Levenshtein and Cosine are the criteria that compare texts themselves.
+// Levenshtein returns the criterion of edit distance, which compares texts themselves.
 func Levenshtein(t float64) Criterion {
 	return Criterion{Sets: true, T: t, Measure: setjoin.Measure{Kind: setjoin.Edits, Q: setjoin.EditGrams(t)}}
 }
 
-// Cosine is described at Levenshtein.
+// Cosine returns the criterion of word vectors, which compares texts themselves.
 func Cosine(t float64) Criterion {
 	return Criterion{Sets: true, T: t, Measure: setjoin.Measure{Kind: setjoin.Cosine}}
 }
 
-// Contained is the criterion that of two documents the smaller one is in the larger one to a share
-// of its shingles.
+// Contained returns the criterion that the larger of two documents contains at least the share t
+// of the smaller one's shingles.
 func Contained(t float64) Criterion {
 	return Criterion{Sets: true, T: t, Measure: setjoin.Measure{Kind: setjoin.Contained}}
 }
 
 // JoinOptions are the options of joins.
 type JoinOptions struct {
-	Memory   int64 // bytes of a whole run; a join takes a quarter for its index, pairs another one
+	Memory   int64 // bytes for the whole run; a join uses a quarter for its index, and pairs use another quarter
 	Progress func(engine.Progress)
 	Crowded  func(each int) // of setjoin.Options
 }
 
-// tooManyPairs says that pairs do not fit into memory. It is engine.ErrTooLarge.
+// tooManyPairs is the error for pairs that do not fit into memory. It is engine.ErrTooLarge.
 type tooManyPairs struct{}
 
 func (tooManyPairs) Error() string {
@@ -82,7 +82,7 @@ func (tooManyPairs) Error() string {
 
 func (tooManyPairs) Unwrap() error { return engine.ErrTooLarge }
 
-// Of returns the match of a document with an ID.
+// Of returns the match of a document with this ID.
 func (by Criterion) Of(id string, match float64) engine.Match {
 	if by.Sets {
 		return engine.Match{ID: id, Score: match, Exact: true}
@@ -90,8 +90,8 @@ func (by Criterion) Of(id string, match float64) engine.Match {
 	return engine.Match{ID: id, Distance: int(-match)}
 }
 
-// collection returns the documents as joins take them. Only pairs and components look at classes of
-// equal ones.
+// collection returns the documents in the form that joins need. Only pairs and components use
+// classes of equal documents.
 func (l *Listing) collection(ctx context.Context, by Criterion, classes bool, o JoinOptions) (c *collection.Collection, err error) {
 	c = &collection.Collection{Items: int(l.N), K: by.K}
 	switch {
@@ -124,9 +124,9 @@ func (l *Listing) collection(ctx context.Context, by Criterion, classes bool, o 
 	return c, err
 }
 
-// Pairs yields every pair of documents that match, by number, A before B in the order of IDs: the
-// best match first, then by A, then by B, which holds the pairs in memory, or, unordered, as they are
-// found, always in the same order.
+// Pairs yields every pair of documents that match, as numbers, A before B in the order of IDs.
+// Pairs are held in memory and sorted: the best match first, then by A, then by B. Unordered
+// pairs come as they are found, in a deterministic order.
 func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o JoinOptions) iter.Seq2[collection.Pair, error] {
 	return func(yield func(collection.Pair, error) bool) {
 		going, given := true, 0

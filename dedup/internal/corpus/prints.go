@@ -12,10 +12,10 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// distinct returns the different fingerprints of the documents in an order.
+// distinct returns the distinct fingerprints of the documents in an order.
 func (c *Corpus) distinct(order []uint32) *collection.Prints {
 	d := &collection.Prints{Items: int(c.N), Order: order, AsOne: c.ends == nil}
-	rows := order // of fingerprints in the corpus
+	rows := order // rows of the corpus
 	if c.ends != nil {
 		rows = nil
 		for _, doc := range order {
@@ -27,7 +27,7 @@ func (c *Corpus) distinct(order []uint32) *collection.Prints {
 	}
 	p := ordered.MakePairs(len(rows))
 	for at, row := range rows {
-		p.Keys[at], p.Vals[at] = c.Prints[0][row], uint32(at) // a stable sort: the preferred document first
+		p.Keys[at], p.Vals[at] = c.Prints[0][row], uint32(at) // the sort is stable: the preferred document comes first
 	}
 	p = ordered.SortPairs(p, ordered.MakePairs(len(rows)))
 	rest := c.Prints[1:]
@@ -50,7 +50,7 @@ func (c *Corpus) distinct(order []uint32) *collection.Prints {
 	return d
 }
 
-// once leaves one of equal fingerprints of a document.
+// once removes duplicate fingerprints of a document.
 func once(docs *selfjoin.Documents) {
 	codes, from := docs.Codes[:0], uint32(0)
 	for at, to := range docs.Ends {
@@ -64,7 +64,7 @@ func once(docs *selfjoin.Documents) {
 	}
 }
 
-// sortRest sorts documents of an order, which are sorted by their first words, by the others.
+// sortRest sorts rows, already sorted by their first words, by their other words.
 func (c *Corpus) sortRest(p ordered.Pairs, order []uint32) {
 	for from, to := 0, 0; from < len(p.Keys); from = to {
 		for to = from + 1; to < len(p.Keys) && p.Keys[to] == p.Keys[from]; to++ {
@@ -75,8 +75,8 @@ func (c *Corpus) sortRest(p ordered.Pairs, order []uint32) {
 	}
 }
 
-// inOrder returns the order of preference without documents that match nothing; nil is that of
-// their numbers. The order that is given is changed.
+// inOrder removes documents that match nothing from an order of preference; nil means by number.
+// It modifies its argument.
 func (c *Corpus) inOrder(order []uint32) []uint32 {
 	if order == nil {
 		order = make([]uint32, c.N)
@@ -87,13 +87,13 @@ func (c *Corpus) inOrder(order []uint32) []uint32 {
 	return slices.DeleteFunc(order, c.Empty)
 }
 
-// PrintStars forms star clusters of documents by fingerprint, given their order of preference, nil
-// for that of their numbers: each joins the nearest keeper so far within k bits, of equally near
-// ones the first, or becomes one. It returns the keeper of each document and the distance to it in
-// bits. Documents of one fingerprint are joined as one, the preferred one of them, unless some of
-// the corpus have several. That many documents are known: they come first in the order, and each is
-// its own keeper. A document joins only those that by accepts, if that is not nil. The order that is
-// given is changed.
+// PrintStars forms star clusters by fingerprint. Documents are processed in the order of
+// preference, nil meaning by number. Each joins the nearest keeper so far within k bits (the
+// first of equally near ones), or becomes a keeper. PrintStars returns each document's keeper and
+// the distance to it in bits. Unless some document of the corpus has several fingerprints,
+// documents with the same fingerprint are joined as one, represented by the preferred one. The
+// first known documents of the order are known: each is its own keeper. If by is not nil, a
+// document joins only keepers that by accepts. PrintStars modifies order.
 func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, known uint32, by *selfjoin.Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	if by != nil {
 		by.Distance = c.Distance
@@ -103,13 +103,14 @@ func (c *Corpus) PrintStars(ctx context.Context, order []uint32, k int, known ui
 	return d.Stars(ctx, k, by, o)
 }
 
-// VerifiedStars is Stars of the sets of documents within k bits of each other. It compares those,
-// unless they are too many: then it looks for similar sets, and takes those within k bits.
+// VerifiedStars is Stars of the sets of documents within k bits of each other. It compares the
+// pairs within k bits, unless there are too many; then it searches for similar sets and checks
+// their distances.
 func (c *Corpus) VerifiedStars(ctx context.Context, t float64, k int, so setjoin.Options, o selfjoin.Options) (setjoin.Assignment, error) {
 	near := so
 	near.Order = c.inOrder(slices.Clone(so.Order))
 	near.Known, _ = slices.BinarySearchFunc(near.Order, so.Known, func(doc uint32, known int) int {
-		return cmp.Compare(min(int(doc), known), known) // those that are known come first
+		return cmp.Compare(min(int(doc), known), known) // known documents come first
 	})
 	stars, err := c.Sets.StarsAmong(ctx, t, near, func(decide func(p uint32, keepers []uint32) (bool, error)) error {
 		d := c.distinct(near.Order)
@@ -126,14 +127,14 @@ func (c *Corpus) VerifiedStars(ctx context.Context, t float64, k int, so setjoin
 	return c.Sets.Stars(ctx, t, so)
 }
 
-// PrintComponents returns for each document the first one that a chain of documents within k bits
-// of each other connects it with.
+// PrintComponents returns for each document the first document of its component: chains of
+// documents within k bits of each other connect them.
 func (c *Corpus) PrintComponents(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	return c.distinct(c.inOrder(nil)).Components(ctx, k, o)
 }
 
-// Near returns the documents as joins by fingerprint take them, those of one fingerprint as one:
-// unless some have several.
+// Near returns the documents in the form that joins by fingerprint need. Documents with the same
+// fingerprint are one class, unless some have several fingerprints.
 func (c *Corpus) Near(k int) *collection.Collection {
 	d := c.distinct(c.inOrder(nil))
 	of := &collection.Collection{Items: int(c.N), Groups: c.Groups, Prints: d.Codes, K: k}
@@ -141,7 +142,7 @@ func (c *Corpus) Near(k int) *collection.Collection {
 		of.Docs, of.Classes = &d.Docs, collection.Classes{N: len(d.Order), Items: d.Order}
 		return of
 	}
-	start, having := d.Docs.Having(d.Codes.Len()) // places
+	start, having := d.Docs.Having(d.Codes.Len()) // having holds places in the order, then documents
 	for i, at := range having {
 		having[i] = d.Order[at]
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// TestPrints compares pairs, stars and components of fingerprints of one word and of several, given
-// or of texts, with the plain ways: of documents that have one, and that have up to four.
+// TestPrints compares pairs, stars and components with brute force: for fingerprints of one word
+// and of several, given or computed from texts, and for documents with one fingerprint or up to
+// four.
 func TestPrints(t *testing.T) {
 	for i, words := range []int{1, 2, 4, 1, 4} {
 		several := i > 2
@@ -27,7 +28,7 @@ func TestPrints(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%d/%s/%v", words, kind, several), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(words), 1))
-				var docs [][][]uint64 // nil: none
+				var docs [][][]uint64 // nil: no fingerprint
 				c := New(Options{Prints: true, Memory: 1 << 20})
 				x := NewExtractor(t.Context(), features.Params{Shingle: 3, Words: words}, c)
 				defer x.Stop()
@@ -36,8 +37,8 @@ func TestPrints(t *testing.T) {
 					d := engine.Doc{ID: fmt.Sprint(i)}
 					var fp []uint64
 					switch {
-					case i < 3 && words > 1: // before the first one with a fingerprint
-					case i < 3 && several: // the first one has several
+					case i < 3 && words > 1: // before any document with a fingerprint
+					case i < 3 && several: // the first document has several
 						fp = []uint64{word(r, 1)}
 						d.SetFingerprint(fp...)
 					case i%5 == 0:
@@ -62,7 +63,7 @@ func TestPrints(t *testing.T) {
 					}
 					for n := r.IntN(4); several && (i > 20 || i < 2) && len(fp) > 0 && n > 0; n-- {
 						more := slices.Clone(fp)
-						if of := docs[r.IntN(i+1)]; n > 1 && of != nil { // also its own
+						if of := docs[r.IntN(i+1)]; n > 1 && of != nil { // may be its own
 							more = slices.Clone(of[r.IntN(len(of))])
 						}
 						for range r.IntN(3) {
@@ -91,7 +92,7 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// comparePrints compares the joins of a corpus at a distance with the plain ways.
+// comparePrints compares the joins of a corpus at a distance with brute force.
 func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 	t.Helper()
 	near := func(a, b int) (least int, ok bool) {
@@ -128,7 +129,7 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 		equal := slices.IndexFunc(docs[:b], func(codes [][]uint64) bool {
 			return codes != nil && docs[b] != nil && slices.Equal(codes[0], docs[b][0])
 		})
-		if equal >= 0 && !several { // documents of one fingerprint are joined as one
+		if equal >= 0 && !several { // documents with the same fingerprint are joined as one
 			keeper[b], distance[b] = keeper[equal], distance[equal]
 			continue
 		}
@@ -169,7 +170,7 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 	}
 }
 
-// TestPrintsOfOtherWidths has fingerprints of two widths: an error says so.
+// TestPrintsOfOtherWidths checks the error for fingerprints of two widths.
 func TestPrintsOfOtherWidths(t *testing.T) {
 	c := New(Options{Prints: true, Memory: 1 << 20})
 	x := NewExtractor(t.Context(), features.Params{Shingle: 3}, c)
@@ -188,16 +189,16 @@ func TestPrintsOfOtherWidths(t *testing.T) {
 	}
 }
 
-// TestVerifiedStars compares stars of texts within a distance with the plain way: with documents
-// that match nothing, known ones and groups, in another order, and also where so many are near each
-// other that similar sets are looked for.
+// TestVerifiedStars compares stars of texts within a distance with brute force: with documents
+// that match nothing, known documents and groups, in another order, and with so many near
+// documents that the join searches for similar sets instead.
 func TestVerifiedStars(t *testing.T) {
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		c := New(Options{Prints: true, Sets: true, Memory: 1 << 20})
 		x := NewExtractor(t.Context(), features.Params{Shingle: 1}, c)
 		n, several, groups := 500, seed%3 == 0, &collection.Groups{Across: true}
-		if seed%8 == 7 { // more documents of one fingerprint than Offer looks at
+		if seed%8 == 7 { // more documents with the same fingerprint than Offer accepts
 			n = 1600
 		}
 		for i := range n {

@@ -18,61 +18,61 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// A Search finds what is like a few documents among very many, which are read once more and not
-// kept: those within some bits, and those whose sets are similar. What it holds is of the few
-// alone. Documents with equal sets and fingerprints are one node.
+// A Search finds the documents that resemble a few given ones among very many, which are read
+// once more and not stored: those within some bits, and those with similar sets. It stores only
+// data of the few. Documents with equal sets and fingerprints share one node.
 type Search struct {
 	o      SearchOptions
 	nodes  []Node
-	prints [][]base.Fingerprint // of the nodes, those of a node together: a column a word
-	of     []int32              // of each of prints: the node
+	prints [][]base.Fingerprint // fingerprints of the nodes, grouped by node: a column for each word
+	of     []int32              // by row of prints: the node
 	few    *setjoin.Few         // the sets of the nodes
 }
 
-// SearchOptions say what a Search finds.
+// SearchOptions are the options of a Search.
 type SearchOptions struct {
-	Within    int     // bits, for each 64 bits of a fingerprint
+	Within    int     // bits, per 64 bits of a fingerprint
 	Least     float64 // Jaccard similarity of sets
-	Memory    int64   // bytes for the documents that are searched for
-	Documents int64   // about how many there are in all
+	Memory    int64   // bytes for the few documents
+	Documents int64   // approximate number of all documents
 }
 
-// A Node is what documents with the same set and fingerprint have in common.
+// A Node represents the documents with the same set and fingerprints.
 type Node struct {
-	Doc   engine.Doc // that of the least ID
-	Count int        // of the documents that are searched for
-	Set   bool       // it has one that is not empty
+	Doc   engine.Doc // the document with the least ID
+	Count int        // number of the few documents in this node
+	Set   bool       // the set is not empty
 }
 
 // A Met is a document that was found.
 type Met struct {
-	Place    int         // of the node that it is like
-	Doc      *engine.Doc // valid until the function that it is given to returns
-	Distance int         // in bits; -1 if it is more than Within
-	Score    float64     // -1 if it is less than Least
+	Place    int         // of the node that it resembles
+	Doc      *engine.Doc // valid until the function that receives it returns
+	Distance int         // in bits; -1 if above Within
+	Score    float64     // -1 if below Least
 }
 
-// What a Search takes is bounded: the fewer documents are searched for, the more are like them.
+// A Search has bounded costs: the more documents resemble the few, the fewer it searches for.
 const (
-	searchElements = 6 << 20 // of the sets that are searched for
-	searchWork     = 4e9     // nanoseconds, about, for all documents
-	searchLeast    = 30      // documents are searched for in any case
-	searchPilot    = 200     // documents that the work is estimated by
+	searchElements = 6 << 20 // elements in the sets of the few
+	searchWork     = 4e9     // approximate nanoseconds for all documents
+	searchLeast    = 30      // documents to search for in any case
+	searchPilot    = 200     // documents in the sample that estimates the work
 
-	workMatch = 150 // nanoseconds, about, for a match; 1 for each set that an element is in
-	workPrint = 0.5 // for each fingerprint that another one is compared with
+	workMatch = 150 // approximate nanoseconds per match; an element costs 1 for each set that contains it
+	workPrint = 0.5 // per comparison of two fingerprints
 )
 
-// NewSearch returns a Search for documents in random order: for the first of them if not all
-// fit into memory, or if finding all that resemble them would take too long.
-// Documents without words are not searched for.
+// NewSearch returns a Search for documents in random order. It drops the last ones if not all fit
+// into memory, or if finding everything that resembles them would take too long. Documents
+// without words are ignored.
 func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Search {
 	f := newHasher(params)
 	type key struct {
 		print, set xxh3.Uint128
 	}
 	var sets [][]uint64
-	of, drawn, buf := map[key]int{}, []int(nil), []byte(nil) // drawn: the node of each document
+	of, drawn, buf := map[key]int{}, []int(nil), []byte(nil) // drawn: by document, its node
 	s := &Search{o: o}
 	for left, i := min(o.Memory/setjoin.FewBytes(o.Least, setjoin.FewAlike), searchElements), 0; i < len(docs); i++ {
 		words := f.appendPrint(nil, &docs[i])
@@ -83,7 +83,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 			s.prints = make([][]base.Fingerprint, len(words))
 		}
 		if len(words) != len(s.prints) {
-			continue // the second pass refuses it
+			continue // the second pass reports it
 		}
 		words = append(words, slices.Concat(docs[i].Fingerprints...)...)
 		set := f.sets.Append(nil, docs[i].Text)
@@ -136,8 +136,8 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 	return s
 }
 
-// work is about how long the search takes for all documents, in nanoseconds, by some of those that
-// are searched for.
+// work estimates how long the search takes for all documents, in nanoseconds, from a sample of
+// the few.
 func (s *Search) work(drawn []int, sets [][]uint64) (work float64) {
 	drawn = drawn[:min(len(drawn), searchPilot)]
 	finder := s.few.Finder()
@@ -154,11 +154,11 @@ func (s *Search) work(drawn []int, sets [][]uint64) (work float64) {
 	return work / float64(max(len(drawn), 1)) * float64(s.o.Documents)
 }
 
-// Words returns how many words of 64 bits the fingerprints have.
+// Words returns the number of 64-bit words in a fingerprint.
 func (s *Search) Words() int { return max(len(s.prints), 1) }
 
-// near appends to pairs, for fingerprints one after the other, the number of each <<32 | that of
-// one of the nodes that is near.
+// near appends to pairs, for each of consecutive fingerprints, its number <<32 | the row of a
+// near fingerprint of a node.
 func (s *Search) near(pairs []uint64, prints []base.Fingerprint) []uint64 {
 	words := s.Words()
 	if words == 1 {
@@ -174,7 +174,7 @@ func (s *Search) near(pairs []uint64, prints []base.Fingerprint) []uint64 {
 	return pairs
 }
 
-// distance returns the distance of a fingerprint from one of the nodes.
+// distance returns the distance between a fingerprint and a node's fingerprint.
 func (s *Search) distance(print []base.Fingerprint, row int) (d int) {
 	for w, word := range print {
 		d += base.Distance(word, s.prints[w][row])
@@ -182,12 +182,12 @@ func (s *Search) distance(print []base.Fingerprint, row int) (d int) {
 	return d
 }
 
-// Nodes returns what is searched for. Every document of it finds itself, too.
+// Nodes returns the documents that the Search looks for. Each also finds itself.
 func (s *Search) Nodes() []Node { return s.nodes }
 
-// Extractor returns an Extractor of all documents, among which are those that are searched for. It
-// calls each in their order for every one, and whether it has words, and found for what it is like,
-// in the order of places.
+// Extractor returns an Extractor of all documents, including the few. For each document, in
+// order, it calls each, saying whether the document has words, and then found for every node that
+// it resembles, ordered by place.
 func (s *Search) Extractor(ctx context.Context, params features.Params, each func(words bool), found func(Met) error) *Extractor {
 	worker := func() func(*featured) {
 		w := &searcher{Search: s, hasher: newHasher(params), finder: s.few.Finder()}
@@ -212,14 +212,14 @@ func (s *Search) Extractor(ctx context.Context, params features.Params, each fun
 	})
 }
 
-// searcher finds the matches of batches. It serves one goroutine.
+// searcher finds the matches of batches. It is not safe for concurrent use.
 type searcher struct {
 	*Search
 	hasher *hasher
 	finder *setjoin.FewFinder
-	at     []int32 // of each fingerprint of a batch: the document
+	at     []int32 // by fingerprint of a batch: the document
 	pairs  []uint64
-	nearby []met // what was found by its fingerprints, by document and place
+	nearby []met // matches by fingerprint, by document and place
 	scored []setjoin.FewMatch
 }
 
@@ -262,8 +262,8 @@ func (w *searcher) batch(b *featured) {
 	}
 }
 
-// merge adds the matches of document i, which was found by its set and its fingerprint, each in the
-// order of places.
+// merge adds the matches of document i, by its set and by its fingerprints, both ordered by
+// place.
 func (w *searcher) merge(b *featured, i int, nearby []met) {
 	scored := w.scored
 	for len(scored) > 0 || len(nearby) > 0 {

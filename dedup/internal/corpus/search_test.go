@@ -23,8 +23,8 @@ func printOf(h *hasher, d *engine.Doc) (fp base.Fingerprint, ok bool) {
 	return words[0], true
 }
 
-// TestSearch compares what is found with all comparisons: of texts that are much alike, of empty
-// ones, and of documents with a fingerprint of their own, in several batches.
+// TestSearch compares the matches with brute force: for very similar texts, empty texts, and
+// documents with their own fingerprints, in several batches.
 func TestSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	p := features.Params{Shingle: 2}
@@ -148,8 +148,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchOfCrowds: fewer documents are searched for if very many are like them, but not if they
-// are equal.
+// TestSearchOfCrowds checks that a Search looks for fewer documents if very many others resemble
+// them, unless those are equal.
 func TestSearchOfCrowds(t *testing.T) {
 	p, o := features.Params{Shingle: 3}, SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 30, Documents: 1e6}
 	search := func(text func(i int) string) (n int) {
@@ -174,7 +174,7 @@ func TestSearchOfCrowds(t *testing.T) {
 	}
 }
 
-// TestBrevity counts words as they are compared, in any script.
+// TestBrevity checks that words are counted as they are compared, in any script.
 func TestBrevity(t *testing.T) {
 	for _, c := range []struct {
 		short, long, unit, want string
@@ -199,7 +199,7 @@ func TestBrevity(t *testing.T) {
 	}
 }
 
-// TestSearchWide compares a search by fingerprints of several words with the plain way.
+// TestSearchWide compares a search by fingerprints of several words with brute force.
 func TestSearchWide(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	var docs []engine.Doc

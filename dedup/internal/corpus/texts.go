@@ -7,21 +7,21 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// texts are the texts of documents that are compared by them, by number. Those that memory has no
-// room for are in a file. When all are added, any number of goroutines may read them.
+// texts stores the texts of documents, by number, where they are compared themselves. Texts that
+// do not fit into memory go to a file. Once all are added, texts are safe for concurrent reads.
 type texts struct {
-	memory int64 // bytes, from which on texts go to the file
+	memory int64 // bytes in memory before texts go to the file
 	create func() (setjoin.File, error)
-	starts []uint64 // of each document: bytes before its text
+	starts []uint64 // by document: offset of its text
 	n      uint64   // bytes
 
-	blocks [][]byte // of whole texts, those that are not in the file
-	begins []uint64 // of blocks
+	blocks [][]byte // of whole texts that are not in the file
+	begins []uint64 // offsets of blocks
 	inFile uint64   // bytes
 	file   setjoin.File
 }
 
-// textBlock is the size of a block, unless it is one text.
+// textBlock is the size of a block, unless it holds one longer text.
 const textBlock = 256 << 10
 
 func (x *texts) add(text string) error {
@@ -39,7 +39,7 @@ func (x *texts) add(text string) error {
 	return nil
 }
 
-// spillIfFull writes all blocks to the file if another one does not fit into memory.
+// spillIfFull writes all blocks to the file if another block does not fit into memory.
 func (x *texts) spillIfFull(size int) (err error) {
 	if int64(x.n-x.inFile)+max(int64(size), textBlock) <= x.memory {
 		return nil
@@ -58,7 +58,7 @@ func (x *texts) spillIfFull(size int) (err error) {
 	return nil
 }
 
-// text returns the text of document i, in scratch if it is read from the file.
+// text returns the text of document i; it uses scratch if it has to read the file.
 func (x *texts) text(scratch *[]byte, i int) ([]byte, error) {
 	from, to := x.starts[i], x.n
 	if i+1 < len(x.starts) {

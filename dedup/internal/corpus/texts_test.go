@@ -15,8 +15,8 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// shortTexts are texts of a few words, most of them edited copies of others; some are equal, empty,
-// or have no words, and some have one word very often.
+// shortTexts returns texts of a few words, mostly edited copies of others. Some are equal, empty,
+// or have no words, and some repeat one word many times.
 func shortTexts(r *rand.Rand, n int) []string {
 	words := strings.Fields("a the of phone phones great case cases blue green history kingdom atlas clouds é ü 帝 京 篇 zz")
 	letters := []rune("abé帝 -\xff")
@@ -49,7 +49,7 @@ func shortTexts(r *rand.Rand, n int) []string {
 	return texts
 }
 
-// textCorpus is a corpus of texts in which many go to files if there is little memory.
+// textCorpus returns a corpus of texts; with little memory, many texts go to files.
 func textCorpus(t *testing.T, texts []string, by Criterion, memory int64) *Corpus {
 	t.Helper()
 	c := New(Options{Sets: true, Measure: by.Measure, Memory: memory, Dir: t.TempDir()})
@@ -71,14 +71,14 @@ func textCorpus(t *testing.T, texts []string, by Criterion, memory int64) *Corpu
 	return c
 }
 
-// Joins by edit distance and by word counts find what comparing all texts finds.
+// TestTextsAgainstBruteForce compares joins by edit distance and by word counts with all pairs.
 func TestTextsAgainstBruteForce(t *testing.T) {
 	texts := shortTexts(rand.New(rand.NewPCG(7, 8)), 150)
 	for _, test := range []struct {
 		by    func(float64) Criterion
 		start func(string, float64) textsim.Compare
 	}{{Levenshtein, textsim.Levenshtein}, {Cosine, textsim.Cosine}} {
-		// What each pair has in truth.
+		// The scores of all pairs.
 		scores := make([][]float64, len(texts))
 		for i, a := range texts {
 			compare := test.start(a, math.SmallestNonzeroFloat64)

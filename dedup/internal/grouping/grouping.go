@@ -1,5 +1,5 @@
-// Package grouping reads what documents have in a field, and says which of them may match by it, or
-// by the files that they are of.
+// Package grouping reads the values of documents in a field, and decides which documents may
+// match: by a field, or by file.
 package grouping
 
 import (
@@ -10,21 +10,21 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// By has documents match only across fields, files or folders, or within a field.
+// By limits matches to documents of different fields, files or folders, or of equal fields.
 type By struct {
-	Across      string // they differ in this field, or are of two files or folders, for "file" and "folder"
-	WithinField string // they are equal in this field
+	Across      string // matches differ in this field, or come from different files or folders if it is "file" or "folder"
+	WithinField string // matches are equal in this field
 }
 
-// A Grouper gives documents the numbers of their groups. A nil one has none.
+// A Grouper numbers the groups of documents. A nil Grouper has no groups.
 type Grouper struct {
 	Across bool // documents of two groups match; else those of one
 	field  Field
 	number map[Value]uint32
 }
 
-// New returns nil for the zero By. Grouping by files is an error for the documents of a database;
-// database is "" if there is none.
+// New returns nil for the zero By. database is the path of the documents' database, "" if there
+// is none; a database cannot be grouped by files.
 func (f By) New(database string) (*Grouper, error) {
 	switch {
 	case f == (By{}):

@@ -14,14 +14,14 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// A Value is what a document has in a field. Equal values are ==.
+// A Value is the value of a document in a field. Equal values are ==.
 type Value struct {
 	Kind   Kind
 	Number quantity.Decimal
-	Text   string // of a string
+	Text   string // for a string
 }
 
-// Kind is the type of a Value. Values of a lesser type come before those of a greater one.
+// Kind is the type of a Value. Values of a lesser type sort before those of a greater one.
 type Kind uint8
 
 // The types of values.
@@ -32,7 +32,7 @@ const (
 	Text
 )
 
-// Compare is a total order: by type, then by number, or by the bytes of a string.
+// Compare defines a total order: by type, then by number, or by the bytes of a string.
 func (v *Value) Compare(w *Value) int {
 	switch {
 	case v.Kind != w.Kind:
@@ -43,10 +43,10 @@ func (v *Value) Compare(w *Value) int {
 	return v.Number.Compare(w.Number)
 }
 
-// numeral matches strings that are numbers.
+// numeral matches strings that represent numbers.
 var numeral = regexp.MustCompile(`^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$`)
 
-// IsNumeral reports whether a value is a string that is a number.
+// IsNumeral reports whether a value is a string that represents a number.
 func (v *Value) IsNumeral() bool { return v.Kind == Text && numeral.MatchString(v.Text) }
 
 func valueOf(raw json.RawMessage) Value {
@@ -69,17 +69,17 @@ func valueOf(raw json.RawMessage) Value {
 	return Value{}
 }
 
-// A Field reads what documents have in a field.
+// A Field reads the values of documents in a field.
 type Field struct {
 	Name string
-	Flag string          // that names it, as it is written
-	seen map[string]bool // names of fields of documents without a value
+	Flag string          // the flag that names it, with its value
+	seen map[string]bool // fields of documents without a value
 }
 
-// maxFields is how many names of fields are remembered for a message.
+// maxFields limits the names in seen, which a message lists.
 const maxFields = 1000
 
-// Of returns what a document has in the field. The id and the text can be that field, too.
+// Of returns the value of a document in the field, which may also be the id or the text.
 func (f *Field) Of(rec *records.Record) Value {
 	var all map[string]json.RawMessage
 	if len(rec.Doc.Fields) > 0 {
@@ -107,7 +107,7 @@ func (f *Field) Of(rec *records.Record) Value {
 	return Value{}
 }
 
-// Unknown is the error for a field that no document has, or has a value in.
+// Unknown returns the error for a field in which no document has a value.
 func (f *Field) Unknown() error {
 	names := slices.Sorted(maps.Keys(f.seen))
 	if f.seen[f.Name] || len(names) == 0 {

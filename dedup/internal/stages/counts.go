@@ -6,11 +6,11 @@ import (
 	"math/bits"
 )
 
-// Counts says about how many sets an element is in. What it says is never needed to be right, but
-// it must be the same for all workers: the Counts of all sets, or of a sample of them.
+// Counts tells roughly how many sets contain an element. The result need not be accurate, but all
+// workers must use the same Counts: of all sets, or of a sample.
 type Counts struct{ n []uint32 }
 
-// NewCounts returns counters that take about that many bytes.
+// NewCounts returns counters that use about that many bytes.
 func NewCounts(bytes int) *Counts { return &Counts{make([]uint32, 1<<bits.Len(uint(max(bytes, 4)/8)))} }
 
 // Add counts the elements of a set.
@@ -22,7 +22,7 @@ func (c *Counts) Add(elements []uint64) {
 
 func (c *Counts) add(i int, n uint32) { c.n[i] += min(n, math.MaxUint32-c.n[i]) }
 
-// Merge adds what others have counted, which must be of the same size.
+// Merge adds the counts of other, which must have the same size.
 func (c *Counts) Merge(other *Counts) error {
 	if len(other.n) != len(c.n) {
 		return fmt.Errorf("stages: %d counters and %d cannot be merged", len(c.n), len(other.n))
@@ -33,11 +33,11 @@ func (c *Counts) Merge(other *Counts) error {
 	return nil
 }
 
-// A key is the rank of an element, and leading bits of its hash.
+// A key is the rank of an element, followed by the leading bits of its hash.
 const rankShift = 56
 
-// rank returns a number that is greater for elements of more sets: of two bits after the leading
-// one, too.
+// rank returns a number that grows with the number of sets that contain e: it combines the
+// exponent with the three leading bits.
 func (c *Counts) rank(e uint64) uint64 {
 	if c == nil {
 		return 0

@@ -13,7 +13,8 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// A Member is a set with the cells that it is asked to, in order. It goes to each of their groups.
+// A Member is a set with the cells that it is assigned to, in order. It is sent to each of their
+// groups.
 type Member struct {
 	Set
 	Asked []Asked
@@ -32,8 +33,8 @@ func (a Asked) compare(b Asked) int {
 	return cmp.Compare(a.Cell, b.Cell)
 }
 
-// NewMember returns the Member of a set, given all Asks of its document: with what the criterion
-// compares.
+// NewMember returns the Member of a set, with the features that the criterion compares. asks must
+// be all Asks of its document.
 func (p *Plan) NewMember(s Set, asks []Ask) Member {
 	m := Member{Set: Set{Doc: s.Doc, Elements: s.Elements}, Asked: make([]Asked, len(asks))}
 	if !p.By.Sets {
@@ -47,7 +48,7 @@ func (p *Plan) NewMember(s Set, asks []Ask) Member {
 	return m
 }
 
-// Groups yields the groups that a Member goes to.
+// Groups yields the groups of a Member.
 func (m *Member) Groups() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for i, a := range m.Asked {
@@ -58,7 +59,7 @@ func (m *Member) Groups() iter.Seq[uint64] {
 	}
 }
 
-// distinct returns members once each, in the order of preference.
+// distinct removes duplicates and sorts members by preference.
 func distinct(members []Member) []Member {
 	members = slices.Clone(members)
 	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Doc, b.Doc) })
@@ -83,10 +84,10 @@ func (p *Plan) join(members []Member) (*corpus.Corpus, error) {
 	return c, nil
 }
 
-// small calls f for each two members that meet in a small cell of a group, and share no earlier cell,
-// until it returns false: in all groups together each two are compared once.
+// small calls f, until it returns false, for each two members that share a small cell of a group
+// and no earlier cell. Over all groups, each two members are compared once.
 func small(ctx context.Context, group uint64, members []Member, f func(a, b uint32) bool) error {
-	var all []uint64 // cells with members
+	var all []uint64 // cells with their members
 	for i, m := range members {
 		for _, a := range m.Asked {
 			if a.Group == group && a.Cell != 0 {
@@ -113,7 +114,7 @@ func small(ctx context.Context, group uint64, members []Member, f func(a, b uint
 	return nil
 }
 
-// large returns the members that are asked to large cells of a group.
+// large returns the members that are assigned to large cells of a group.
 func large(group uint64, members []Member) (some []Member, at []uint32) {
 	for i, m := range members {
 		if _, ok := slices.BinarySearchFunc(m.Asked, Asked{Group: group}, Asked.compare); ok {
@@ -123,7 +124,7 @@ func large(group uint64, members []Member) (some []Member, at []uint32) {
 	return some, at
 }
 
-// lowest returns the least cell that is in both, or none.
+// lowest returns the least cell that is in both, or the zero cell.
 func lowest(a, b []Asked) Asked {
 	for len(a) > 0 && len(b) > 0 {
 		switch c := a[0].compare(b[0]); {
@@ -145,7 +146,7 @@ type Pair struct {
 	Score float64
 }
 
-// Pairs calls emit for the pairs of a group that count there, until it returns false.
+// Pairs calls emit for the pairs that count in a group, until it returns false.
 func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit func(Pair) bool) error {
 	members = distinct(members)
 	going, compare := true, setjoin.Comparer(p.By.T)
@@ -175,11 +176,11 @@ func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit f
 	return c.Near(p.By.K).EachPair(ctx, func(a, b uint32, match float64) bool { return one(int(min(a, b)), int(max(a, b)), -match) })
 }
 
-// A Link says that two documents are in one component: A is the first one of those of B that are
-// known so far.
+// A Link means that two documents are in one component. A is the first document of B's component,
+// as far as it is known.
 type Link struct{ A, B uint64 }
 
-// Links returns the components of a group.
+// Links returns the links of a group.
 func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Link, error) {
 	members = distinct(members)
 	if len(members) < 2 {
@@ -210,7 +211,7 @@ func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Lin
 	return linksOf(forest.Labels(), doc), err
 }
 
-// linkLarge is Links of the large cells of a group.
+// linkLarge is Links for the large cells of a group.
 func (p *Plan) linkLarge(ctx context.Context, group uint64, members []Member, forest *selfjoin.Forest) error {
 	some, at := large(group, members)
 	if len(some) < 2 {
@@ -222,7 +223,7 @@ func (p *Plan) linkLarge(ctx context.Context, group uint64, members []Member, fo
 	}
 	defer c.Close()
 	own, parts := selfjoin.NewForest(len(some)), len(some)
-	first := map[uint32]uint32{} // by root: the first of some
+	first := map[uint32]uint32{} // by root: the first index in some
 	for i, n := range at {
 		root := forest.Find(n)
 		if f, ok := first[root]; !ok {
@@ -231,7 +232,7 @@ func (p *Plan) linkLarge(ctx context.Context, group uint64, members []Member, fo
 			parts--
 		}
 	}
-	if group >= p.Groups { // it is one cell, and may be a crowd, which has few keepers
+	if group >= p.Groups { // the group is one cell and may be a crowd, which has few keepers
 		found, err := c.Sets.Stars(ctx, p.By.T, setjoin.Options{})
 		if err != nil {
 			return err
@@ -253,7 +254,8 @@ func (p *Plan) linkLarge(ctx context.Context, group uint64, members []Member, fo
 	return nil
 }
 
-// linksOf returns the links of documents, in order, with the first ones of their components.
+// linksOf returns the links between documents, in order, and the first documents of their
+// components.
 func linksOf(firsts []uint32, doc func(i int) uint64) (links []Link) {
 	for i, root := range firsts {
 		if uint32(i) != root {
@@ -263,8 +265,8 @@ func linksOf(firsts []uint32, doc func(i int) uint64) (links []Link) {
 	return links
 }
 
-// Forest returns one Link for each document that is not the first of its component, ordered by
-// B. It may be applied to links of some groups, and to the outcomes of that again, in any order.
+// Forest returns one Link for each document that is not the first of its component, ordered by B.
+// It may be applied to the links of some groups, and again to its own results, in any order.
 func Forest(links []Link) []Link {
 	docs := make([]uint64, 0, 2*len(links))
 	for _, l := range links {

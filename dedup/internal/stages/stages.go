@@ -14,25 +14,26 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// A Plan is what all workers of a job have in common.
+// A Plan holds the settings that all workers of a job share.
 type Plan struct {
 	By     corpus.Criterion // a Jaccard similarity or a distance of fingerprints
 	Words  int              // of 64 bits in a fingerprint
 	Counts *Counts          // of the elements of all sets; nil orders them by hash alone
-	// Groups is how many groups there are of Postings, of Members and of components; 0 means one
-	// for each element, cell and component. Large cells are groups of their own beside these.
+	// Groups is the number of groups of Postings, of Members and of components; 0 means one for
+	// each element, cell and component. Large cells are additional groups of their own.
 	Groups uint64
 	// MaxCell is the largest number of sets that must be in one group; 0 means 1<<16.
 	MaxCell int
-	// Memory is about how many bytes a join of a group may take beside its Members; 0 means 1 GiB.
+	// Memory is roughly how many bytes a join of a group may use besides its Members; 0 means 1
+	// GiB.
 	Memory  int64
-	TempDir string // for sets that memory has no room for
+	TempDir string // for sets that do not fit into memory
 
-	compared int // in place of mostCompared, of tests
+	compared int // replaces mostCompared in tests
 }
 
-// least returns the least share of its size by which a set may be smaller than another one that it
-// matches. Fingerprints are sets of one element, equal in one of their blocks.
+// least returns the least ratio of sizes of two matching sets. A fingerprint counts as a set with
+// one element: two that match are equal in one of their blocks.
 func (p *Plan) least() float64 {
 	if p.By.Sets {
 		return p.By.T
@@ -40,26 +41,26 @@ func (p *Plan) least() float64 {
 	return 1
 }
 
-// A Set is what a document is compared by. Documents are numbered in the order of preference; the
-// elements are strictly ascending hashes. A document may have several fingerprints.
+// A Set holds the features of a document. Documents are numbered in the order of preference;
+// elements are hashes in strictly ascending order. A document may have several fingerprints.
 type Set struct {
 	Doc      uint64
 	Elements []uint64
-	Prints   []uint64 // the words of all fingerprints, one after the other
+	Prints   []uint64 // words of consecutive fingerprints
 }
 
-// A Posting says that a set has an element in its prefix.
+// A Posting means that an element is in a set's prefix.
 type Posting struct {
-	Key, Doc uint64 // of the element, in the order of all elements
+	Key, Doc uint64 // Key orders all elements
 	Size     int    // of the set
-	Rest     int    // elements of the set from this one on
-	// Root is the first document of the component that the document is known to be in. Two of one
-	// component need not meet.
+	Rest     int    // number of the set's elements from this one on
+	// Root is the first document of the document's component, as far as it is known. Two
+	// documents of one component need not be compared.
 	Root   uint64
-	Prints []uint64 // of the document, which may then be joined where Postings meet
+	Prints []uint64 // of the document, which may then be joined by the group that receives the Posting
 }
 
-// Group returns which group a Posting goes to.
+// Group returns the group that receives a Posting.
 func (p *Plan) Group(x Posting) uint64 { return p.groupOf(x.Key) }
 
 func (p *Plan) groupOf(name uint64) uint64 {
@@ -82,14 +83,15 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 	ordered.Least(keys, n)
 	slices.Sort(keys[:n])
 	for i, key := range keys[:n] {
-		if i == 0 || key != keys[i-1] { // elements that differ may have one key
+		if i == 0 || key != keys[i-1] { // different elements may have one key
 			dst = append(dst, Posting{key, s.Doc, len(keys), len(keys) - i, s.Doc, nil})
 		}
 	}
 	return dst
 }
 
-// routePrints is Route by fingerprints: of K+1 blocks of bits, two within K bits share one.
+// routePrints is Route for fingerprints: of K+1 blocks of bits, two fingerprints within K bits
+// share one.
 func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 	first, blocks := len(dst), p.By.K+1
 	for print := range slices.Chunk(s.Prints, p.Words) {
@@ -108,15 +110,15 @@ func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 	return dst[:first+len(slices.CompactFunc(own, func(a, b Posting) bool { return a.Key == b.Key }))]
 }
 
-// An Ask asks the set of a document to a group, to meet the others that are asked to a cell there. Cell
-// 0 is that of all that are asked to large cells.
+// An Ask assigns the set of a document to a cell of a group, where it is compared with the other
+// sets of the cell. Cell 0 holds the sets of the group's large cells.
 type Ask struct {
 	Doc uint64
 	Asked
 }
 
-// Meet returns who is asked where, given all Postings of a group, so that all pairs are found, but
-// for those that are known to be in one component.
+// Meet assigns documents to cells, given all Postings of a group, so that all pairs are found
+// except for documents that are known to be in one component.
 func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 	for sets := range p.elements(postings) {
 		asks = p.cells(asks, sets)
@@ -124,9 +126,9 @@ func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 	return compact(asks)
 }
 
-// MeetFirst is Meet for Links, except for the Postings that it returns. They are of elements of
-// more than MaxCell sets, and get their Roots by the Forest of what has been found before they
-// Meet. Fingerprints that meet others, except for these, are Members at once.
+// MeetFirst is Meet for Links. It returns separately the Postings of elements in more than
+// MaxCell sets; these get their Roots from the Forest of the links found so far, and then Meet
+// receives them. Fingerprints with partners, except for those, become Members at once.
 func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, later []Posting) {
 	most := p.mostInCell()
 	for sets := range p.elements(postings) {
@@ -141,7 +143,7 @@ func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, late
 			continue
 		}
 		later = append(later, sets...)
-		// What parts have in common connects those of a crowd.
+		// Consecutive parts overlap, which links the sets of a crowd.
 		for common := max(most/8, 1); len(sets) > common; {
 			n := min(most, len(sets))
 			asks = p.cell(asks, p.company(sets[:n]))
@@ -151,8 +153,8 @@ func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, late
 	return members, compact(asks), later
 }
 
-// elements yields the sets of each element that have company, in order of size, in a slice that is
-// used again. Most elements are of one set.
+// elements yields, for each element, the sets that may have a partner, ordered by size, in a
+// slice that is reused. Most elements are in a single set.
 func (p *Plan) elements(postings []Posting) iter.Seq[[]Posting] {
 	order := ordered.MakePairs(len(postings))
 	for i, x := range postings {
@@ -196,7 +198,7 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 	parts, alone := slices.Collect(slices.Chunk(sets, most/2)), true
 	for i, a := range parts {
 		largest, before := float64(a[len(a)-1].Size), alone
-		alone = true // whether the next part is in no cell with this one
+		alone = true // the next part shares no cell with this one
 		for n, b := range parts[i+1:] {
 			if float64(b[0].Size)*p.least() > largest+slack {
 				break
@@ -211,16 +213,16 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 	return asks
 }
 
-// A cell of more than this share of MaxCell is a group of its own.
+// A cell with more than MaxCell/ownShare sets is a group of its own.
 const ownShare = 4
 
-// Sets of a cell of up to this number are compared with each other; larger ones are joined.
+// Cells with up to mostCompared sets compare all pairs; larger cells are joined.
 const mostCompared = 256
 
-// cell appends the Asks of sets to one cell, unless there is one set only. Its name depends on the
-// documents alone. Small cells with the same first document are in one group: those of a document
-// that has copies have mostly the same documents, but for one or two, so that a set goes to fewer
-// groups.
+// cell appends Asks that assign sets to one cell, unless there is only one set. The cell's name
+// depends only on the documents. Small cells with the same first document are in one group: the
+// cells of a document with copies mostly hold the same documents, except for one or two, so a set
+// is sent to fewer groups.
 func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
 	if len(sets) < 2 {
 		return asks
@@ -244,16 +246,17 @@ func (p *Plan) cell(asks []Ask, sets []Posting) []Ask {
 	return asks
 }
 
-// slack is for rounding: it lets through too much, never too little.
+// slack absorbs rounding errors: it may admit too much, never too little.
 const slack = 1e-6
 
-// company removes the sets that can match none of the others by what there is from their common
-// element on: sets of sizes x and y that match share (x+y) t/(1+t) elements at least. The sets are
-// in order of size, and stay so. Those of its own component do not count.
+// company removes the sets that cannot match another set, judging by the elements from their
+// common one on: matching sets of sizes x and y share at least (x+y) t/(1+t) elements. Sets of
+// the same component do not count as partners. The sets are in order of size, and remain so.
 func (p *Plan) company(sets []Posting) []Posting {
 	ratio := p.least() / (1 + p.least())
 	spare := func(s Posting) float64 { return float64(s.Rest) - ratio*float64(s.Size) }
-	// Of the sets up to each: the one with the most to spare, and the most of another component.
+	// For each prefix of the sets: the set that has the most to spare, and the most that a set of
+	// another component has.
 	first, second := make([]int, len(sets)), make([]float64, len(sets))
 	best, next := 0, math.Inf(-1)
 	for i, s := range sets {
@@ -271,7 +274,7 @@ func (p *Plan) company(sets []Posting) []Posting {
 	}
 	kept := sets[:0:0]
 	for _, s := range sets {
-		largest := spare(s)/ratio + slack // of what it has enough in common with
+		largest := spare(s)/ratio + slack // the largest size it has enough elements for
 		last, _ := slices.BinarySearchFunc(sets, largest, func(o Posting, size float64) int {
 			if float64(o.Size) <= size {
 				return -1
@@ -292,7 +295,7 @@ func (p *Plan) company(sets []Posting) []Posting {
 	return kept
 }
 
-// compact sorts Asks and removes what comes twice.
+// compact sorts Asks and removes duplicates.
 func compact(asks []Ask) []Ask {
 	slices.SortFunc(asks, func(a, b Ask) int {
 		if a.Doc != b.Doc {
@@ -313,8 +316,8 @@ func (p *Plan) Shards(forest []Link) []Ask {
 	return compact(asks)
 }
 
-// A Star says which document is kept in the place of another one; a keeper is its own keeper. Score
-// is as in a Pair.
+// A Star names the document that is kept in place of Doc; a keeper is its own keeper. Score has
+// the meaning of Pair.Score.
 type Star struct {
 	Doc, Keeper uint64
 	Score       float64

@@ -18,14 +18,14 @@ import (
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
-// A cluster is a job that moves messages as bytes, in any order, some of them twice.
+// A cluster runs a job whose messages move as bytes, in any order, some twice.
 type cluster struct {
 	t       testing.TB
 	r       *rand.Rand
 	plan    Plan
 	workers int
-	moved   int // members
-	largest int // members of a group
+	moved   int // members sent
+	largest int // most members in a group
 }
 
 type message[T any] interface {
@@ -33,7 +33,7 @@ type message[T any] interface {
 	encoding.BinaryUnmarshaler
 }
 
-// shuffle brings messages to their groups.
+// shuffle sends messages to their groups.
 func shuffle[T encoding.BinaryAppender, P message[T]](c *cluster, messages []T, group func(T) []uint64) map[uint64][]T {
 	all := map[uint64][]T{}
 	for _, i := range c.r.Perm(len(messages)) {
@@ -52,7 +52,7 @@ func shuffle[T encoding.BinaryAppender, P message[T]](c *cluster, messages []T, 
 	return all
 }
 
-// ask brings sets to the groups that they are asked to.
+// ask sends sets to the groups they are assigned to.
 func (c *cluster) ask(sets []Set, asks []Ask) map[uint64][]Member {
 	of := shuffle(c, asks, func(a Ask) []uint64 { return []uint64{a.Doc} })
 	var members []Member
@@ -96,12 +96,12 @@ func (c *cluster) route(sets []Set) []Posting {
 	return postings
 }
 
-// byElement brings postings to their groups.
+// byElement sends postings to their groups.
 func (c *cluster) byElement(postings []Posting) map[uint64][]Posting {
 	return shuffle(c, postings, func(x Posting) []uint64 { return []uint64{c.plan.Group(x)} })
 }
 
-// pairs is a whole job.
+// pairs runs a whole job for pairs.
 func (c *cluster) pairs(sets []Set) (pairs []Pair) {
 	var asks []Ask
 	for _, g := range c.byElement(c.route(sets)) {
@@ -120,7 +120,7 @@ func (c *cluster) pairs(sets []Set) (pairs []Pair) {
 	return pairs
 }
 
-// links finds the links of sets that are asked to groups.
+// links finds the links of sets that are assigned to groups.
 func (c *cluster) links(sets []Set, asks []Ask) (fewer []Link) {
 	var links []Link
 	for g, members := range c.ask(sets, asks) {
@@ -136,7 +136,7 @@ func (c *cluster) links(sets []Set, asks []Ask) (fewer []Link) {
 	return fewer
 }
 
-// stars is a whole job.
+// stars runs a whole job for stars.
 func (c *cluster) stars(sets []Set) []Star {
 	var asks, more []Ask
 	var later []Posting
@@ -164,7 +164,7 @@ func (c *cluster) stars(sets []Set) []Star {
 		more = append(more, c.plan.Meet(g)...)
 	}
 	fewer := append(first, c.links(sets, more)...)
-	defer func(cells int) { c.largest = cells }(c.largest) // not that of shards
+	defer func(cells int) { c.largest = cells }(c.largest) // shards do not count
 	stars := map[uint64]Star{}
 	for _, s := range sets {
 		stars[s.Doc] = Star{s.Doc, s.Doc, 1}
@@ -187,7 +187,7 @@ func (c *cluster) stars(sets []Set) []Star {
 
 func byBoth(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
 
-// alone returns what one machine says of sets, which are in the order of preference.
+// alone returns the result of one machine for sets in the order of preference.
 func alone(t testing.TB, sets []Set, at float64, withPairs bool) (stars []Star, pairs []Pair) {
 	t.Helper()
 	all := setjoin.NewSets(setjoin.SetsOptions{})
@@ -219,7 +219,7 @@ func alone(t testing.TB, sets []Set, at float64, withPairs bool) (stars []Star, 
 
 func jaccard(t float64) corpus.Criterion { return corpus.Criterion{Sets: true, T: t} }
 
-// random returns sets of which many are like others.
+// random returns sets, many of which resemble others.
 func random(r *rand.Rand, n int) (sets []Set) {
 	space, template := 20+r.IntN(2000), 1+r.IntN(40)
 	doc := uint64(r.IntN(1 << 20))
@@ -255,8 +255,8 @@ func random(r *rand.Rand, n int) (sets []Set) {
 	return sets
 }
 
-// TestAgainstOneMachine compares jobs of several numbers of groups and workers with setjoin, and
-// its pairs with all pairs.
+// TestAgainstOneMachine compares jobs with various numbers of groups and workers with setjoin,
+// and the pairs with brute force.
 func TestAgainstOneMachine(t *testing.T) {
 	for run := range exhaustive.Every(t, 40).Of(400) {
 		r := rand.New(rand.NewPCG(uint64(run), 3))
@@ -292,14 +292,14 @@ func TestAgainstOneMachine(t *testing.T) {
 	}
 }
 
-// TestPrints compares jobs by fingerprints, of one word and more, one and more of a document, with
-// a corpus of one machine, and its pairs with all pairs.
+// TestPrints compares jobs by fingerprints, with one or more words and one or more per document,
+// with a corpus on one machine, and the pairs with brute force.
 func TestPrints(t *testing.T) {
 	for run := range exhaustive.Every(t, 16).Of(400) {
 		r := rand.New(rand.NewPCG(uint64(run), 7))
 		words, k := []int{1, 1, 2, 5}[r.IntN(4)], []int{0, 1, 3, 6, 10}[r.IntN(5)]
 		var sets []Set
-		var leads []uint64 // fingerprints that others are near to
+		var leads []uint64 // fingerprints that others are near
 		for i := range 1 + r.IntN(150) {
 			s := Set{Doc: uint64(i) * 5}
 			for range []int{0, 1, 1, 1, 1 + r.IntN(3)}[r.IntN(5)] {
@@ -357,7 +357,7 @@ func TestPrints(t *testing.T) {
 				t.Fatalf("run %d, k %d, %d groups, cells of %d: pairs %v, want %v", run, k, groups, most, got, brute)
 			}
 			got := c.stars(sets)
-			for i, s := range got { // a keeper has the score of a set with itself where it is in no shard
+			for i, s := range got { // a keeper outside all shards has the score of a set with itself
 				if s.Doc == s.Keeper {
 					got[i].Score = 0
 				}
@@ -395,8 +395,8 @@ func TestLicenses(t *testing.T) {
 	}
 }
 
-// TestCrowds has very many pages of a template: all match, none do, and some do. No group may be
-// too large, nor may what moves be quadratic.
+// TestCrowds has very many pages of one template, where all, some or no pairs match. No group may
+// be too large, and the number of messages must not be quadratic.
 func TestCrowds(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -436,7 +436,7 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// TestMessages reads messages back, and not what is cut or has more.
+// TestMessages decodes messages, and rejects truncated ones and ones with trailing bytes.
 func TestMessages(t *testing.T) {
 	check := func(x encoding.BinaryAppender, read encoding.BinaryUnmarshaler) {
 		b, err := x.AppendBinary(nil)

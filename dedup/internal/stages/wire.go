@@ -7,11 +7,12 @@ import (
 	"slices"
 )
 
-// Messages are bytes between workers. A number is a varint, if it may be small, or 8 bytes.
+// Messages are bytes sent between workers. A number is a varint if it may be small, otherwise 8
+// bytes.
 
 var errMessage = errors.New("stages: damaged message")
 
-// A decoder reads a message. What is missing is 0, and end says so.
+// A decoder reads a message. Missing fields are 0, and end reports them.
 type decoder struct {
 	rest []byte
 	bad  bool
@@ -42,7 +43,7 @@ func (d *decoder) fixed() uint64 {
 	return v
 }
 
-// words returns that many numbers of 8 bytes in the memory of others, nil for none.
+// words returns n numbers of 8 bytes, reusing memory; none if n is 0.
 func (d *decoder) words(n int, memory []uint64) []uint64 {
 	if n == 0 || len(d.rest) < 8*n {
 		d.bad = d.bad || n > 0
@@ -56,7 +57,7 @@ func (d *decoder) words(n int, memory []uint64) []uint64 {
 	return words
 }
 
-// end reports whether the message was as long as what was read.
+// end returns an error unless exactly the whole message was read.
 func (d *decoder) end() error {
 	if d.bad || len(d.rest) > 0 {
 		return errMessage

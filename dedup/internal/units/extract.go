@@ -8,29 +8,29 @@ import (
 	"github.com/simdb/simdb/internal/pipeline"
 )
 
-// Options say which units are compared, and how.
+// Options select the units, and how they are compared.
 type Options struct {
 	Level    Level
 	MinWords int           // a unit with fewer words is not compared
-	Spec     features.Spec // canonical: what words are
-	Anchors  *Anchors      // of passages
+	Spec     features.Spec // canonical: defines words
+	Anchors  *Anchors      // for passages
 }
 
-// Counts are what an Extractor has seen.
+// Counts are the numbers of units that an Extractor has processed.
 type Counts struct {
-	Units int64 // of passages the words
-	Short int64 // of them, with too few words
+	Units int64 // for passages, words
+	Short int64 // part of Units: those with too few words
 }
 
-// Extractor splits documents into units, on all processors, and adds them to a Repeats in order. It
-// serves one goroutine.
+// Extractor splits documents into units, on all processors, and adds them to a Repeats in order.
+// It is not safe for concurrent use.
 type Extractor struct {
-	Counts  Counts // of the documents that have been added; complete after Finish
+	Counts  Counts // over the documents added so far; complete after Finish
 	batches pipeline.Batcher[batch]
 	docs    uint32
 }
 
-// batch is some documents on their way.
+// batch is a group of documents in the pipeline.
 type batch struct {
 	first uint32 // number of the first document
 	texts []string
@@ -40,14 +40,14 @@ type batch struct {
 	count Counts
 }
 
-// A batch is full when it has batchDocs documents, or batchBytes of text.
+// A batch is full once it has batchDocs documents, or batchBytes of text.
 const (
 	batchDocs  = 512
 	batchBytes = 256 << 10
 )
 
-// NewExtractor returns an Extractor. Stop ends its goroutines. With to nil the anchors of passages
-// are added to o.Anchors, which must be done before passages are added to a Repeats.
+// NewExtractor returns an Extractor. Stop ends its goroutines. If to is nil, it adds the anchors
+// of passages to o.Anchors; this pass must precede the one that adds passages to a Repeats.
 func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x := &Extractor{}
 	worker := func() func(*batch) error {
@@ -92,7 +92,7 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 // Stop ends the goroutines.
 func (x *Extractor) Stop() { x.batches.Stop() }
 
-// Add takes the text of the next document.
+// Add adds the text of the next document.
 func (x *Extractor) Add(text string) error {
 	b := x.batches.Next()
 	if len(b.texts) == 0 {
@@ -106,10 +106,10 @@ func (x *Extractor) Add(text string) error {
 	return x.batches.Send()
 }
 
-// Finish adds all that is under way. More documents may follow.
+// Finish processes all pending documents. More documents may follow.
 func (x *Extractor) Finish() error { return x.batches.Finish() }
 
-// extract hashes the units of a batch. It returns spans, for the next batch.
+// extract hashes the units of a batch. It returns spans, for reuse by the next batch.
 func (b *batch) extract(h *hasher, level Level, spans []Span) []Span {
 	for i, text := range b.texts {
 		spans = Split(spans[:0], text, level)

@@ -10,18 +10,18 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// hasher computes what units are compared by. It serves one goroutine.
+// hasher hashes units for comparison. It is not safe for concurrent use.
 type hasher struct {
-	least     int                 // words of a unit that is compared
-	symbols   bool                // runs of symbols are words
-	normalize func([]byte) []byte // brings a text into a normal form; nil: as it is
+	least     int                 // words that a unit needs to be compared
+	symbols   bool                // runs of symbols count as words
+	normalize func([]byte) []byte // converts a text to a normal form; nil: no conversion
 	buf       []byte
 }
 
-// hash returns the XXH3 of a unit, 128 bits, and false if it has too few words. White space and
-// case make no difference: each run of white space is one space.
+// hash returns the 128-bit XXH3 of a unit, and false if it has too few words. It ignores case,
+// and treats each run of white space as one space.
 func (h *hasher) hash(unit string) (sum xxh3.Uint128, enough bool) {
-	text := unsafe.Slice(unsafe.StringData(unit), len(unit)) // only read
+	text := unsafe.Slice(unsafe.StringData(unit), len(unit)) // the bytes are only read
 	if h.normalize != nil {
 		text = h.normalize(text)
 	}
@@ -32,8 +32,8 @@ func (h *hasher) hash(unit string) (sum xxh3.Uint128, enough bool) {
 	return xxh3.Hash128(h.buf), true
 }
 
-// appendPlain appends text in lower case, with one space for each run of white space within it and
-// none around it.
+// appendPlain appends text in lower case, with one space for each inner run of white space, and
+// without white space at either end.
 func appendPlain(dst, text []byte) []byte {
 	space := false
 	for i := 0; i < len(text); {

@@ -12,21 +12,21 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// A window is a run of n words; a window that begins at each word of a text is a unit. To add all
-// of them to a Repeats would take 17 bytes a word. So a first pass looks at some of the runs of n/2
-// words, which are in each window: the one whose hash is the least of those in the window, its
-// anchor (winnowing: Schleimer, Wilkerson, Aiken 2003). Windows that follow each other mostly have
-// the same one, and equal windows have equal ones, at the same distance from their beginnings. The
-// second pass adds only the windows whose anchor comes twice.
+// A window is a run of n words, and each window of a text is a unit. Adding all windows to a
+// Repeats would need 17 bytes per word. So a first pass counts anchors: a window's anchor is the
+// run of n/2 words in it with the least hash (winnowing: Schleimer, Wilkerson, Aiken 2003).
+// Consecutive windows mostly share an anchor, and equal windows have equal anchors at the same
+// distance from their beginnings. The second pass adds only the windows whose anchor occurs
+// twice.
 
-// Anchors counts anchors, as none, one or more, in 2 bits each. Two that share these bits are
-// taken for one, and their windows are compared without need.
+// Anchors counts anchors as zero, one or more, in 2 bits each. If two anchors share these bits,
+// they count as one, and their windows are compared needlessly.
 type Anchors struct{ slots []byte }
 
-// NewAnchors returns Anchors that take that many bytes of memory.
+// NewAnchors returns Anchors that use memory bytes.
 func NewAnchors(memory int64) *Anchors { return &Anchors{make([]byte, max(memory, 1))} }
 
-// at returns where the bits of an anchor are.
+// at returns the position of an anchor's bits.
 func (a *Anchors) at(gram uint64) (slot *byte, shift int) {
 	n, _ := bits.Mul64(token.Mix(gram), 4*uint64(len(a.slots)))
 	return &a.slots[n/4], int(n % 4 * 2)
@@ -39,39 +39,40 @@ func (a *Anchors) add(grams []uint64) {
 	}
 }
 
-// twice reports whether an anchor may have come twice.
+// twice reports whether an anchor may have occurred twice.
 func (a *Anchors) twice(gram uint64) bool {
 	slot, shift := a.at(gram)
 	return *slot>>shift&2 != 0
 }
 
-// The windows of a text take four times as much memory as the text. Those of a batch of more than
-// maxAhead bytes are found when it is its turn to be added, and added by maxFound.
+// The windows of a text use four times as much memory as the text. For a batch of more than
+// maxAhead bytes, they are computed only when it is the batch's turn, and added in groups of
+// maxFound.
 const (
 	maxAhead = 1 << 20
 	maxFound = 1 << 15
 )
 
-// passages finds the windows of texts, or their anchors. It serves one goroutine.
+// passages finds the windows of texts, or their anchors. It is not safe for concurrent use.
 type passages struct {
-	n         int // words of a window
-	k         int // and of an anchor
+	n         int // words in a window
+	k         int // words in an anchor
 	anchors   *Anchors
-	add       bool     // windows, not anchors
-	to        *Repeats // if not nil, takes windows that are too many for a batch
+	add       bool     // find windows, not anchors
+	to        *Repeats // if not nil, receives windows that are too many for a batch
 	ofGrams   *token.Shingler
 	ofWords   *token.Shingler
-	normalize func([]byte) []byte // nil: texts are cut into words as they are
-	grams     hashes              // of the text
+	normalize func([]byte) []byte // nil: texts are split into words unchanged
+	grams     hashes              // runs of k words of the text
 	words     hashes
 	queue     []int
 	roll      roll
 }
 
-// hashes is a token.Sink.
+// hashes implements token.Sink.
 type hashes []uint64
 
-// Shingles takes hashes.
+// Shingles appends hashes.
 func (h *hashes) Shingles(more []uint64) { *h = append(*h, more...) }
 
 func newPassages(o Options, add bool) *passages {
@@ -87,7 +88,7 @@ func newPassages(o Options, add bool) *passages {
 // extract finds the anchors of a batch, or its windows that may be repeated.
 func (p *passages) extract(b *batch) (err error) {
 	for i, s := range b.texts {
-		text := unsafe.Slice(unsafe.StringData(s), len(s)) // only read
+		text := unsafe.Slice(unsafe.StringData(s), len(s)) // the bytes are only read
 		if p.normalize != nil {
 			text = p.normalize(text)
 		}
@@ -98,7 +99,7 @@ func (p *passages) extract(b *batch) (err error) {
 			b.count.Short += words
 			continue
 		}
-		hashed := 0 // windows
+		hashed := 0 // number of windows
 		p.eachAnchor(func(from, to int, gram uint64) {
 			if !p.add {
 				b.grams = append(b.grams, gram)
@@ -129,11 +130,11 @@ func (p *passages) extract(b *batch) (err error) {
 	return err
 }
 
-// eachAnchor calls f for each anchor of the text, with the windows from..to-1 whose anchor it is.
-// The least hash of the window is the last of those that are equal.
+// eachAnchor calls f for each anchor of the text, with the windows from..to-1 that it belongs to.
+// Among equal least hashes in a window, the last is the anchor.
 func (p *passages) eachAnchor(f func(from, to int, gram uint64)) {
-	queue, head := p.queue[:0], 0 // places of hashes, that ascend: each is the least after the one before
-	width := p.n - p.k + 1        // anchors of a window
+	queue, head := p.queue[:0], 0 // positions of ascending hashes: each is the least one after its predecessor
+	width := p.n - p.k + 1        // anchors in a window
 	from, at := 0, -1
 	for i, gram := range p.grams {
 		for len(queue) > head && p.grams[queue[len(queue)-1]] >= gram {
@@ -158,12 +159,12 @@ func (p *passages) eachAnchor(f func(from, to int, gram uint64)) {
 	p.queue = queue
 }
 
-// Splitter returns a function for one goroutine that appends the units of a text to dst. Those of
-// passages are its words.
+// Splitter returns a function that appends the units of a text to dst; for passages, its words.
+// The function is not safe for concurrent use.
 func (o Options) Splitter() func(dst []Span, text string) []Span {
 	cut, plain := features.NewCutter(o.Spec), o.Spec.Normalizer() == nil
 	return func(dst []Span, text string) []Span {
-		switch b := unsafe.Slice(unsafe.StringData(text), len(text)); { // only read
+		switch b := unsafe.Slice(unsafe.StringData(text), len(text)); { // the bytes are only read
 		case o.Level != Passage:
 			return Split(dst, text, o.Level)
 		case plain:
@@ -177,11 +178,11 @@ func (o Options) Splitter() func(dst []Span, text string) []Span {
 	}
 }
 
-// Remove appends what is removed for a repeat to dst. The repeats of a text come in order. Lines
-// and paragraphs are removed one by one. Words are removed if a window that has come before holds
-// them; in a text that repeats itself, such as one word again and again, the words of the first
-// window itself stay. Words without any between them that stays are one passage, and its First is
-// that of its first word.
+// Remove appends the removals for a repeat to dst. It must be called for the repeats of a text in
+// order. Lines and paragraphs are removed one by one. A word is removed if it is in a window that
+// has occurred before; if the text repeats itself, like one word again and again, the words of
+// the first window stay. Removed words without any staying word between them form one passage,
+// whose First is that of its first word.
 func (o Options) Remove(dst []Removed, r Repeat) []Removed {
 	at := r.At.Unit()
 	if o.Level != Passage {
@@ -205,17 +206,17 @@ func (o Options) Remove(dst []Removed, r Repeat) []Removed {
 	return append(dst, next)
 }
 
-// roll computes the hashes of all windows of a text: two polynomials over the hashes of the words,
-// modulo a prime, of which moving on by a word takes two multiplications each.
+// roll computes the hashes of all windows of a text: two polynomials over the hashes of the
+// words, modulo a prime. Moving on by one word costs each polynomial two multiplications.
 type roll struct {
 	n     int
-	out   [2]uint64 // bases to the power of n
+	out   [2]uint64 // bases raised to n
 	state [2]uint64
 }
 
 const prime = 1<<61 - 1
 
-// bases differ from process to process, so that no texts can be prepared whose hashes are equal.
+// bases differ between processes, so that nobody can prepare texts with equal hashes.
 var bases = [2]uint64{rand.Uint64N(prime-1<<32) + 1<<32, rand.Uint64N(prime-1<<32) + 1<<32}
 
 func newRoll(n int) roll {
@@ -228,11 +229,11 @@ func newRoll(n int) roll {
 	return r
 }
 
-// reset makes r ready for the next text.
+// reset prepares r for the next text.
 func (r *roll) reset() { r.state = [2]uint64{} }
 
-// next returns the hash of the window that begins at a word, and is in a part. Windows are hashed
-// in order. 120 of the bits are of the polynomials.
+// next returns the hash of the window that begins at word at; its first byte is the part's.
+// Windows must be hashed in order. The polynomials contribute 120 bits.
 func (r *roll) next(words []uint64, at int, part uint64) xxh3.Uint128 {
 	if at == 0 {
 		for _, w := range words[:r.n] {
@@ -254,7 +255,7 @@ func (r *roll) take(w uint64) {
 	}
 }
 
-// lane returns what stands for a word in a polynomial.
+// lane returns the value of a word in polynomial i.
 func lane(w uint64, i int) uint64 {
 	if i == 1 {
 		w = token.Mix(w)
@@ -270,7 +271,7 @@ func mod(a uint64) uint64 {
 	return a
 }
 
-// times returns a times b modulo the prime, which both are less than.
+// times returns a times b modulo the prime; both must be less than the prime.
 func times(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return mod(lo&prime + (hi<<3 | lo>>61))

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/features"
 )
 
-// TestPassages compares the passages of random documents of few different words with those of a map
-// of all windows.
+// TestPassages compares the passages of random documents of few different words with a map of all
+// windows.
 func TestPassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	found := 0
@@ -51,7 +51,7 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestLargePassages compares texts whose windows are too many for a batch, beside small ones.
+// TestLargePassages compares texts with too many windows for a batch, between small ones.
 func TestLargePassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	var docs []string
@@ -84,8 +84,8 @@ func TestPassagesOfLicenses(t *testing.T) {
 	}
 }
 
-// comparePassages compares the passages of documents with those of a map of all windows, and
-// returns how many windows come again.
+// comparePassages compares the passages of documents with a map of all windows, and returns the
+// number of repeated windows.
 func comparePassages(t *testing.T, docs []string, o Options, least, known int) int {
 	t.Helper()
 	n := o.MinWords
@@ -122,8 +122,8 @@ func comparePassages(t *testing.T, docs []string, o Options, least, known int) i
 	return len(want)
 }
 
-// removedByModel returns the passages of a document of some number of words, given its windows of
-// n words that come again.
+// removedByModel returns the removed passages of a document with that many words, given its
+// repeated windows of n words.
 func removedByModel(windows []Repeat, n, words int) (all []Removed) {
 	gone, first := make([]bool, words), map[int]Place{}
 	for _, w := range windows {
@@ -150,7 +150,8 @@ func removedByModel(windows []Repeat, n, words int) (all []Removed) {
 	return all
 }
 
-// The first window of a text that repeats itself stays, whatever its period is.
+// TestPassageWithinItself checks that the first window of a text that repeats itself stays, for
+// any period.
 func TestPassageWithinItself(t *testing.T) {
 	for period := 1; period < 12; period++ {
 		o := Options{Level: Passage, MinWords: 5}

@@ -18,10 +18,11 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// Place is where a unit stands. Places are in the order of the input.
+// Place is the position of a unit. Places are in the order of the input.
 type Place uint64
 
-// At returns the place of a unit: the number of its document, and its own within that, from 0.
+// At returns the place of a unit, given the number of its document, and its number in the
+// document, both from 0.
 func At(doc, unit uint32) Place { return Place(doc)<<32 | Place(unit) }
 
 // Doc returns the number of the document.
@@ -30,13 +31,13 @@ func (p Place) Doc() uint32 { return uint32(p >> 32) }
 // Unit returns the number of the unit within its document.
 func (p Place) Unit() uint32 { return uint32(p) }
 
-// Repeat is a run of units that have come before: those from At on are those from First on.
+// Repeat is a run of N repeated units: those from At on equal those from First on.
 type Repeat struct {
 	At, First Place
 	N         uint32
 }
 
-// found is a unit that is compared.
+// found is a unit to compare.
 type found struct {
 	hash xxh3.Uint128
 	at   Place
@@ -45,50 +46,50 @@ type found struct {
 const (
 	foundBytes  = 24
 	hashBytes   = 16
-	runBytes    = 9   // a run in the file: the first place, and how many hashes follow it
-	maxRun      = 100 // of them at most
+	runBytes    = 9   // a run in the file: the first place, and the number of hashes that follow
+	maxRun      = 100 // most hashes in a run
 	repeatBytes = 20
 	parts       = 256 // by the first byte of the hash
 )
 
-// Repeats finds the units that come again: equal hashes are in one part, and each part by itself
-// has room in memory. Units that do not fit into memory go to a temporary file, part by part; in
-// each part they stay in the order of the input, so the repeats of a part are in order, too, and
-// one merge puts all of them in order.
+// Repeats finds repeated units. Equal hashes are in one part, and each part alone fits into
+// memory. Units that do not fit into memory go to a temporary file, part by part. The units of
+// each part stay in the order of the input, and so do its repeats; one merge then orders all
+// repeats.
 type Repeats struct {
 	memory int64 // bytes for units, and later for tables
 	create func() (*os.File, error)
-	least  uint32 // occurrences of a unit that is repeated
-	known  uint32 // the documents before this one are of --against
+	least  uint32 // occurrences that make a unit repeated
+	known  uint32 // documents before this one are from --against
 
 	held    [parts][]found
-	n       int64            // in held
-	spilled [parts][]section // of the file
+	n       int64            // units in held
+	spilled [parts][]section // sections of the file, by part
 	file    *os.File         // nil until it is needed
 	size    int64            // of the file
 	out     [parts]stretch
-	outFile *os.File // of repeats, if there is file
+	outFile *os.File // for repeats, if file is not nil
 	outSize atomic.Int64
 }
 
-// section is a part of the file: that many bytes at an offset.
+// section is a part of the file: size bytes at an offset.
 type section struct{ at, size int64 }
 
-// stretch is the repeats of one part: in the file of repeats, then in memory.
+// stretch is the repeats of one part: those in the file of repeats, followed by those in memory.
 type stretch struct {
 	in   []section
 	held []Repeat
 }
 
-// NewRepeats returns a Repeats that holds about memory bytes, and makes temporary files by create.
-// A unit is repeated if it occurs at least least times, 2 or more, or in a document that is known.
-// Close frees the files.
+// NewRepeats returns a Repeats that uses about memory bytes, and creates temporary files with
+// create. A unit is repeated if it occurs at least least times (2 or more), or in a known
+// document. Close frees the files.
 func NewRepeats(memory int64, create func() (*os.File, error), least int) *Repeats {
 	return &Repeats{memory: memory / 2, create: create, least: uint32(max(least, 2))}
 }
 
-// Know says that the documents so far are known, before any others are added: what occurs in one of
-// them is repeated in all others, however often it occurs.
+// Know marks the first docs documents as known; it must be called before any others are added. A
+// unit that occurs in a known document is repeated in all others, however rare it is.
 func (r *Repeats) Know(docs int64) { r.known = uint32(docs) }
 
 // Close frees the temporary files.
@@ -102,7 +103,7 @@ func (r *Repeats) Close() error {
 	return err
 }
 
-// add takes units in the order of the input.
+// add adds units, which must be in the order of the input.
 func (r *Repeats) add(units []found) error {
 	for _, u := range units {
 		p := u.hash.Hi >> 56
@@ -184,7 +185,7 @@ func (r *Repeats) each(p int, f func(u found) error) error {
 
 // Find finds all repeats of the units that were added.
 func (r *Repeats) Find(ctx context.Context) error {
-	if r.file != nil { // what is held takes the room of the tables
+	if r.file != nil { // the tables need the memory of held
 		if err := r.spill(); err != nil {
 			return err
 		}
@@ -207,14 +208,14 @@ func (r *Repeats) Find(ctx context.Context) error {
 	return g.Wait()
 }
 
-// occurrences is where a unit comes first, and how often it comes.
+// occurrences is the first place of a unit, and the number of its occurrences.
 type occurrences struct {
 	first Place
 	n     uint32
 }
 
-// findPart finds the repeats of a part. Its units are read twice if a unit that comes a second time
-// may not come often enough.
+// findPart finds the repeats of a part. It reads the units twice if two occurrences may not
+// suffice.
 func (r *Repeats) findPart(p int) error {
 	seen := map[xxh3.Uint128]occurrences{}
 	if r.least > 2 {
@@ -259,16 +260,15 @@ func (r *Repeats) findPart(p int) error {
 	return err
 }
 
-// repeated reports whether a unit is repeated at a place, given its occurrences, if it has any
-// before that.
+// repeated reports whether the unit at a place is a repeat; o are its occurrences if ok is set.
 func (r *Repeats) repeated(o occurrences, ok bool, at Place) bool {
 	return ok && o.first != at && at.Doc() >= r.known && (o.n >= r.least || o.first.Doc() < r.known)
 }
 
-// heldRepeats is how many repeats of a part are held if they go to a file.
+// heldRepeats is the number of a part's repeats in memory if repeats go to a file.
 const heldRepeats = 2048
 
-// put adds repeats to those of a part.
+// put adds a repeat to a part.
 func (r *Repeats) put(out *stretch, next Repeat) error {
 	if next.N == 0 {
 		return nil
@@ -280,7 +280,7 @@ func (r *Repeats) put(out *stretch, next Repeat) error {
 	return r.spillRepeats(out)
 }
 
-// spillRepeats writes the repeats of a part that are in memory to the file.
+// spillRepeats writes the repeats of a part from memory to the file.
 func (r *Repeats) spillRepeats(out *stretch) error {
 	b := make([]byte, 0, heldRepeats*repeatBytes)
 	for _, rep := range out.held {
@@ -294,11 +294,11 @@ func (r *Repeats) spillRepeats(out *stretch) error {
 	return err
 }
 
-// All yields the repeats that Find has found, in the order of the input. An error is the last thing
-// that is yielded.
+// All yields the repeats that Find has found, in the order of the input. An error is yielded
+// last.
 func (r *Repeats) All() iter.Seq2[Repeat, error] {
 	return func(yield func(Repeat, error) bool) {
-		var heads []*head // a heap: the first repeat of each part, the least at its root
+		var heads []*head // a heap of the next repeat of each part, the least at the root
 		for p := range r.out {
 			h := &head{held: r.out[p].held}
 			if r.outFile != nil {
@@ -336,15 +336,15 @@ func (r *Repeats) All() iter.Seq2[Repeat, error] {
 	}
 }
 
-// head is the next repeat of a part.
+// head reads the repeats of a part.
 type head struct {
 	next Repeat
-	left bool // next is one
+	left bool // next is valid
 	held []Repeat
-	in   *bufio.Reader // nil: in memory
+	in   *bufio.Reader // nil if all are in memory
 }
 
-// advance takes the next repeat.
+// advance moves on to the next repeat.
 func (h *head) advance() error {
 	if h.in == nil {
 		if h.left = len(h.held) > 0; h.left {

@@ -1,23 +1,23 @@
-// Package units removes repeated lines, paragraphs or passages from documents: text that many
-// documents have in common, such as headers, menus and licences, stays where it comes first.
+// Package units removes repeated lines, paragraphs or passages from documents. Text that many
+// documents share, such as headers, menus and licences, stays only at its first occurrence.
 //
-//	units.go    the units of a text, and the text without some of them
-//	hash.go     what of a unit is compared
-//	passages.go runs of words, of which few are units that are compared
-//	repeats.go  which units have come before, in bounded memory
-//	extract.go  the units of many documents, on all processors
+//	units.go     splits texts into units, and removes units from texts
+//	hash.go      hashes of units
+//	passages.go  runs of words, few of which are units to compare
+//	repeats.go   finds repeated units, in bounded memory
+//	extract.go   the units of many documents, on all processors
 //
-// A unit is compared as a whole, by a hash of 128 bits. Two different units of n are taken for one
-// with a probability of n²/2^129. The units are distributed to 256 parts by their hashes, in memory
-// or in a temporary file; each part in turn has a map of its different hashes. The units of a part
-// stay in the order of the input, so a merge of the parts brings all repeats in order, and there is
-// no sort. The outcome depends neither on memory nor on threads.
+// Units are compared by a hash of 128 bits. With n units, the probability that two different ones
+// are treated as equal is n²/2^129. The hash assigns each unit to one of 256 parts, in memory or
+// in a temporary file; each part in turn builds a map of its different hashes. The units of a
+// part stay in the order of the input, so merging the parts orders all repeats without a sort.
+// The result depends neither on memory nor on threads.
 //
-// Other programs: dolma, BFF and CCNet split texts at every line end and call the lines paragraphs.
-// CCNet removes punctuation and replaces digits by 0. dolma and BFF ask a Bloom filter, which takes
-// some new text for repeated text. datatrove compares runs of three sentences. Units of fewer than
-// ten words stay here, unless the user says otherwise: shorter repeated lines are mostly headings
-// and commands, which mean something where they stand.
+// Other programs: dolma, BFF and CCNet split texts at every line end and call the lines
+// paragraphs. CCNet removes punctuation and replaces digits by 0. dolma and BFF use a Bloom
+// filter, which mistakes some new text for repeated text. datatrove compares runs of three
+// sentences. Here, units of fewer than ten words stay unless the user says otherwise: shorter
+// repeated lines are mostly headings and commands, which have a meaning where they stand.
 package units
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// Level is what is compared.
+// Level is the type of the units.
 type Level string
 
 // The levels.
@@ -34,14 +34,14 @@ const (
 	Document  Level = "document"
 	Line      Level = "line"      // a line that is not blank
 	Paragraph Level = "paragraph" // lines up to the next blank line
-	Passage   Level = "passage"   // any run of words, of a number
+	Passage   Level = "passage"   // any run of a given number of words
 )
 
 // Span is a part of a text: its bytes from From up to To.
 type Span struct{ From, To int }
 
-// Split appends the units of a text to dst. A unit has no line end; between two units are line ends
-// and blank lines alone. A line is blank if it has nothing but white space.
+// Split appends the units of a text to dst. A unit includes no line end; only line ends and blank
+// lines separate units. A line is blank if it contains only white space.
 func Split(dst []Span, text string, level Level) []Span {
 	joins := false // the line before belongs to the same paragraph
 	for from := 0; from < len(text); {
@@ -66,8 +66,8 @@ func Split(dst []Span, text string, level Level) []Span {
 	return dst
 }
 
-// Removed is units of a text that are removed: those from number From to To-1. The first of them
-// stands at First, too.
+// Removed is a range of removed units of a text: numbers From to To-1. First is an earlier place
+// of the first one.
 type Removed struct {
 	From, To uint32
 	First    Place
@@ -76,12 +76,13 @@ type Removed struct {
 // A Words appends the words of a text to dst.
 type Words func(dst []Span, text string) []Span
 
-// Keep returns the parts of a text that stay when units are removed, in ascending order; none if no
-// unit stays. What is before the first unit and after the last one stays.
-// Between two units that stay is one of the separators that were between them, the first of those
-// with the most lines, so that paragraphs stay apart. If the units are words, which the last argument
-// finds, it is one with which they do not become one word, as between scripts without spaces they
-// would; where none is, an empty part stands for a space. Of other units the argument is nil.
+// Keep returns the parts of a text that stay when units are removed, in ascending order; none if
+// no unit stays. Text before the first unit and after the last one stays. Between two units that
+// stay, Keep retains one of the separators that were between them: the first of those with the
+// most lines, so that paragraphs stay separate. If the units are words, words must find them; the
+// separator must then prevent the two words from becoming one, as could happen between scripts
+// without spaces. If there is no such separator, an empty part stands for a space. For other
+// units, words is nil.
 func Keep(text string, all []Span, removed []Removed, words Words) []Span {
 	var keep []Span
 	last := -1 // the last unit that stays so far
@@ -111,12 +112,12 @@ func Keep(text string, all []Span, removed []Removed, words Words) []Span {
 	return joined(keep, Span{all[len(all)-1].To, len(text)})
 }
 
-// widest returns the separator with the most line ends of those between units, and false if with each
-// the first and the last of them would be one word.
+// widest returns the separator with the most line ends among those between units. It returns
+// false if every separator would turn the first and the last unit into one word.
 func (w Words) widest(text string, all []Span) (best Span, found bool) {
 	first, last := all[0], all[len(all)-1]
 	best = Span{first.To, first.To}
-	most, glued := -1, false // glued: nothing does not separate them
+	most, glued := -1, false // an empty separator does not separate them
 	for i, u := range all[1:] {
 		between := text[all[i].To:u.From]
 		n := strings.Count(between, "\n")
@@ -135,7 +136,8 @@ func (w Words) widest(text string, all []Span) (best Span, found bool) {
 	return best, found
 }
 
-// joined appends a part, unless it is empty, to others or to the last of them.
+// joined appends a part, merging it with the last one if they are adjacent; empty parts are
+// ignored.
 func joined(parts []Span, p Span) []Span {
 	switch n := len(parts); {
 	case p.From == p.To:

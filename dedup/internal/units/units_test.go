@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// naive splits a text by a regular expression: the texts of its units.
+// naive splits a text with a regular expression into the texts of its units.
 func naive(text string, level Level) (all []string) {
 	if level == Line {
 		for line := range strings.SplitSeq(text, "\n") {
@@ -59,8 +59,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestKeep removes units: the others stay, in order, nothing is invented, and what was a paragraph
-// of its own still is.
+// TestKeep removes units: the others stay, in order, nothing is added, and separate paragraphs
+// remain separate.
 func TestKeep(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
@@ -106,8 +106,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeepWords removes words of texts in many scripts: those that stay are the words of the rest, in
-// order.
+// TestKeepWords removes words from texts in many scripts: the remaining text has exactly the
+// other words, in order.
 func TestKeepWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	pieces := []string{
@@ -161,7 +161,7 @@ func TestKeepWords(t *testing.T) {
 	}
 }
 
-// paragraphsLeft counts the paragraphs of a text that have a line that is not removed.
+// paragraphsLeft counts the paragraphs of a text with a line that is not removed.
 func paragraphsLeft(text string, lines []Span, removed []Removed) (n int) {
 	for _, p := range Split(nil, text, Paragraph) {
 		left := func(i int) bool {
@@ -177,7 +177,7 @@ func paragraphsLeft(text string, lines []Span, removed []Removed) (n int) {
 	return n
 }
 
-// unit is a unit of a model: what it is compared by, "" if it is not.
+// unit is a unit of a model with its comparison key, "" if it is not compared.
 type unit struct {
 	key string
 	at  Place
@@ -200,7 +200,7 @@ func model(all []unit, least, known int) (want []Repeat) {
 	return want
 }
 
-// repeats returns what Repeats finds in documents.
+// repeats returns the repeats that Repeats finds in documents.
 func repeats(t *testing.T, docs []string, o Options, memory int64, least, known int) (got []Repeat) {
 	t.Helper()
 	all := NewRepeats(memory, func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") }, least)
@@ -246,8 +246,8 @@ func single(all []Repeat) (each []Repeat) {
 	return each
 }
 
-// TestRepeats compares the repeats of random documents with those that a map of texts finds, with
-// much memory and with hardly any.
+// TestRepeats compares the repeats of random documents with a map of texts, with much memory and
+// with hardly any.
 func TestRepeats(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 60 {

@@ -1,5 +1,5 @@
 // Command simdb-beam runs simdb dedup, pairs, clusters and load on the engines that Apache Beam
-// reaches. The same program is the worker: see the Beam documentation on environments.
+// supports. The workers run the same program: see the Beam documentation on environments.
 package main
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	// Runners, universal is any that has a job server; and the file system of local names. That of
-	// gs:// is in Beam itself.
+	// The runners (universal is any runner with a job server), and the file system of local
+	// names. Beam itself includes that of gs://.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
@@ -58,7 +58,7 @@ The exit status is 0, or 2 after an error or if a record was rejected, 130 if in
 server, a job that is interrupted here goes on there; it publishes nothing.
 `
 
-// The flags of this program; those of Beam are in the flags of the process, too.
+// The flags of this program; those of Beam are flags of the process, too.
 var (
 	work   = flag.String("work", "", "")
 	shards = flag.Int("shards", 0, "")
@@ -66,7 +66,7 @@ var (
 	level  = flag.String("log", "", "")
 )
 
-// known are the flags that are not those of simdb dedup.
+// known lists the flags that do not belong to simdb dedup.
 var known = []string{
 	"work", "shards", "groups", "log", "runner", "endpoint", "environment_type", "environment_config", "worker_binary",
 	"parallelism", "job_name", "experiments", "resource_hints", "sdk_harness_container_image_override",
@@ -138,7 +138,7 @@ func run(ctx context.Context, args []string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(*work) // but where it is in a store of objects
+	defer os.RemoveAll(*work) // has no effect on an object store
 	if err := distributed.Run(ctx, *runners.Runner, options); err != nil {
 		return 0, err
 	}
@@ -152,7 +152,7 @@ func run(ctx context.Context, args []string) (status int, err error) {
 	return 0, err
 }
 
-// parse sets the flags that are not those of simdb dedup, and returns the other arguments.
+// parse sets the flags that do not belong to simdb dedup, and returns the other arguments.
 func parse(args []string) (rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
@@ -173,7 +173,7 @@ func parse(args []string) (rest []string, err error) {
 	return rest, nil
 }
 
-// setLog says which messages of Beam are shown: it logs a failure several times.
+// setLog selects the messages of Beam to show: it logs a failure several times.
 func setLog() error {
 	beam.Init()
 	shown := slog.LevelError + 1

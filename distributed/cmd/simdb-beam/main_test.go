@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(withProgram(m.Run))
 }
 
-// program is simdb, to compare with.
+// program is the path of simdb, for comparisons.
 var program string
 
 func withProgram(run func() int) int {
@@ -59,8 +59,8 @@ func withProgram(run func() int) int {
 	return run()
 }
 
-// dying is a chain that ends the process in a step, before what it sends has been taken, unless
-// there is a file that marks that it has done so: a worker of scripts/engine-test.sh.
+// dying is a chain that ends the process once in a step, before its messages are delivered; a
+// marker file records that it has done so. It is a worker of scripts/engine-test.sh.
 type dying struct {
 	distributed.Chain
 	step, marker string
@@ -122,7 +122,7 @@ func newFixture(t *testing.T) fixture {
 	return f
 }
 
-// one runs simdb and returns its exit status, and the files of the folder that it makes.
+// one runs simdb and returns its exit status, and the files in its output folder.
 func (f fixture) one(t *testing.T, args ...string) (status int, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir() + "/out/"
@@ -153,7 +153,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// many runs the program, in Prism.
+// many runs the program with Prism.
 func many(t *testing.T, args ...string) (int, error) {
 	t.Helper()
 	for _, name := range []string{"shards", "groups", "log", "runner", "endpoint", "parallelism"} {
@@ -178,7 +178,7 @@ func same(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// TestDedup compares what a job writes with what simdb dedup does, byte for byte: kept files,
+// TestDedup compares the outputs of a job with those of simdb dedup, byte for byte: kept files,
 // rejects and audit.
 func TestDedup(t *testing.T) {
 	f := newFixture(t)
@@ -204,7 +204,8 @@ func TestDedup(t *testing.T) {
 	}
 }
 
-// TestCommands compares what jobs write on Prism with what they write without an engine, of a plan.
+// TestCommands compares the outputs of jobs on Prism with those of the same plan without an
+// engine.
 func TestCommands(t *testing.T) {
 	f := newFixture(t)
 	for _, command := range []string{"pairs --near 6", "clusters --jaccard 0.8", "build"} {
@@ -253,7 +254,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestStore has inputs, outputs and working files in a store of objects.
+// TestStore has inputs, outputs and working files in an object store.
 func TestStore(t *testing.T) {
 	f := newFixture(t)
 	for _, name := range f.inputs {
@@ -284,7 +285,7 @@ func TestStore(t *testing.T) {
 	same(t, got, want)
 }
 
-// TestFailures has jobs that fail with the cause, and write nothing.
+// TestFailures has jobs that fail with the right cause, and write nothing.
 func TestFailures(t *testing.T) {
 	f := newFixture(t)
 	for _, c := range []struct{ args, want string }{
@@ -314,7 +315,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends the context of a job.
+// TestInterrupted cancels the context of a job.
 func TestInterrupted(t *testing.T) {
 	f := newFixture(t)
 	out := t.TempDir() + "/out/"

@@ -8,11 +8,11 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// Clusters keep allowed pairs apart: neither document of one joins the other. Documents that are in
-// such a pair are groups and sets of their own, so that what holds for one of them does not for
-// others of the same fingerprint or shingles.
+// Clusters keep allowed pairs apart: neither document of a pair joins the other. Documents in
+// such pairs form their own groups and sets, so that their restrictions do not apply to other
+// documents with the same fingerprint or shingles.
 
-// setApart makes groups and sets of their own of the documents that are in allowed pairs.
+// setApart gives each document in allowed pairs its own group and set.
 func (c *clustering) setApart(ctx context.Context) error {
 	allowed := c.v.Allowed
 	if allowed.Empty() {
@@ -35,7 +35,7 @@ func (c *clustering) setApart(ctx context.Context) error {
 	}
 	classes, of := uint32(c.classes.N), c.classes.Of
 	if of == nil {
-		of = make([]uint32, c.items) // each is a class already
+		of = make([]uint32, c.items) // each item is its own class so far
 		for i := range of {
 			of[i] = uint32(i)
 		}
@@ -52,8 +52,8 @@ func (c *clustering) setApart(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// setFingerprintsApart makes groups of the items whose IDs are given, after those of the same
-// fingerprint.
+// setFingerprintsApart gives the items with these IDs their own groups, which follow the group of
+// the same fingerprint.
 func (c *clustering) setFingerprintsApart(ids map[view.Place]string) {
 	locs, first := make([]uint64, 0, c.items), make([]uint32, 0, c.classes.N+1)
 	codes := make([]uint32, 0, c.classes.N)
@@ -97,7 +97,7 @@ func (c *clustering) apart(f, g uint32) bool {
 	return ok && c.v.Allowed.Has(a, b)
 }
 
-// keepsApart returns what keeps groups apart that are allowed pairs; nil if there are none.
+// keepsApart returns the restrictions for allowed pairs; nil if there are none.
 func (c *clustering) keepsApart() *selfjoin.Apart {
 	if len(c.lone) == 0 {
 		return nil

@@ -9,24 +9,25 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// Options say how clusters are formed, as engine.ClusterOptions does.
+// Options are the options of clusters, as in engine.ClusterOptions.
 type Options struct {
-	Components bool                       // not star clusters, but connected components
-	Before     func(a, b view.Entry) bool // nil for the order of writing
+	Components bool                       // connected components instead of star clusters
+	Before     func(a, b view.Entry) bool // order of preference; nil means the order of writing
 	Progress   func(view.Progress)        // may be nil
 }
 
-// A clustering is the outcome of clustering a join set.
+// A clustering is the result of clustering a join set.
 type clustering struct {
 	*joinSet
 	*collection.Clusters[[]byte]                   // by ID
-	best                         []uint32          // for each group, the preferred one of its items
-	lone                         map[uint32]string // of each group that is a document in an allowed pair, its ID
-	scores                       []float64         // where texts decide: of each group with its keeper
+	best                         []uint32          // by group: the preferred item
+	lone                         map[uint32]string // by group with a document of an allowed pair: the document's ID
+	scores                       []float64         // if texts decide, by group: score with its keeper
 }
 
-// EachMember calls fn for the members of all clusters of two or more visible documents, the largest
-// cluster, number 1, first, in each the keeper first, then by ID, until it returns false.
+// EachMember calls fn for the members of all clusters of two or more visible documents, until it
+// returns false. The largest cluster comes first, as number 1; in each cluster the keeper comes
+// first, then the others by ID.
 func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options, fn func(cluster int, keep bool, m view.Match) bool) error {
 	c, err := newClustering(ctx, v, by, o)
 	if err != nil {
@@ -55,7 +56,7 @@ func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options,
 	return nil
 }
 
-// CountClusters returns how many clusters there are.
+// CountClusters returns the number of clusters.
 func CountClusters(ctx context.Context, v *view.View, by view.Criterion, o Options) (int64, error) {
 	c, err := newClustering(ctx, v, by, o)
 	if err != nil {
@@ -89,7 +90,7 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 	return c, err
 }
 
-// prints returns the fingerprints of groups, in an order.
+// prints returns the fingerprints of groups in an order.
 func (c *clustering) prints(order []uint32) *collection.Prints {
 	p := &collection.Prints{Items: c.classes.N, Order: order, Codes: c.fps}
 	if c.several == nil {
@@ -104,7 +105,7 @@ func (c *clustering) prints(order []uint32) *collection.Prints {
 	return p
 }
 
-// matchOf returns how a member compares with its keeper.
+// matchOf returns the match of a member with its keeper.
 func (c *clustering) matchOf(m *collection.Member[[]byte]) (match view.Match) {
 	switch {
 	case c.by.Near():

@@ -10,14 +10,14 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A setFind is a join of the sets of items: of their texts, or their sketches.
+// A setFind is a join of items' sets, made from their texts or sketches.
 type setFind struct {
 	j     *joinSet
 	ctx   context.Context
 	items []uint32 // by number in the join
 }
 
-// measure returns what the sets of the join stand for, and at most how many elements they have.
+// measure returns what the sets of the join represent, and an upper bound of their elements.
 func (f *setFind) measure() (m setjoin.Measure, elements int64) {
 	switch {
 	case f.j.sketches != nil:
@@ -39,8 +39,8 @@ func (f *setFind) measure() (m setjoin.Measure, elements int64) {
 	return m, elements
 }
 
-// sets returns the sets of the join. They are made of the texts as often as they are read, so that
-// they take no memory, unless they are few and needed for each comparison.
+// sets returns the sets of the join. They are recomputed from the texts whenever they are read,
+// which needs no memory, unless they are small and every comparison needs them.
 func (f *setFind) sets() (*setjoin.Sets, error) {
 	m, elements := f.measure()
 	again := func() func([]uint64, int) ([]uint64, error) { return f.reader(m) }
@@ -67,7 +67,7 @@ func (f *setFind) sets() (*setjoin.Sets, error) {
 	return sets, nil
 }
 
-// reader returns what appends the elements of a set.
+// reader returns a function that appends the elements of a set.
 func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64, error) {
 	if m.Kind == setjoin.Sketches {
 		return func(dst []uint64, i int) ([]uint64, error) {
@@ -123,7 +123,8 @@ func (j *joinSet) setsOf(ctx context.Context, items []uint32) (*collection.Sets,
 	return s, nil
 }
 
-// safely calls fn, which reads texts: from tables, unless they are held.
+// safely calls fn, which reads texts, with the protection that tables need; texts in memory need
+// none.
 func (f *setFind) safely(fn func() error) error {
 	if f.j.text.ends != nil {
 		return fn()

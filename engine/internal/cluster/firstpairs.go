@@ -26,26 +26,26 @@ func compareHeld(x, y heldPair) int {
 }
 
 // pairsLimit finds the first pairs of a join set. Classes are joined as one: of a class of equal
-// fingerprints only the items with the smallest IDs can be in any of them.
+// fingerprints, only the items with the smallest IDs can be in the result.
 type pairsLimit struct {
 	*joinSet
 	ctx   context.Context
 	n     int
 	held  ordered.Limited[heldPair]
-	small map[uint32][][]byte // of large classes, by their first places, the first IDs, in order
+	small map[uint32][][]byte // by first place of a large class: its first IDs, in order
 	err   error
 }
 
 const (
-	largeItems    = 64      // make a class large
-	heldPairBytes = 2 * 104 // that a join holds for each pair
+	largeItems    = 64      // items that make a class large
+	heldPairBytes = 2 * 104 // memory of a join for each pair
 )
 
-// MostFirst is how many pairs firstPairs may be called for.
+// MostFirst returns the largest n for FirstPairs.
 func MostFirst(v *view.View) int { return min(search.MostFirst, v.Most(heldPairBytes)) }
 
-// FirstPairs returns the first n of sortedPairs. It holds about twice as many, however many there
-// are.
+// FirstPairs returns the first n pairs in the order of Pairs. It holds about twice as many in
+// memory, whatever the total.
 func FirstPairs(ctx context.Context, v *view.View, by view.Criterion, n int, progress func(view.Progress)) (found foundPairs, err error) {
 	err = joined(ctx, v, by, progress, func(j *joinSet) (err error) {
 		found, err = j.firstPairs(ctx, n)
@@ -62,7 +62,7 @@ func (j *joinSet) firstPairs(ctx context.Context, n int) (foundPairs, error) {
 	l.held = ordered.Limited[heldPair]{Most: n, Compare: compareHeld}
 	c := j.collection(ctx)
 	_, err := c.Equals(ctx, l.classPair)
-	if last, cut := l.held.Last(); err == nil && l.err == nil && !(cut && last.Score >= 1) { // nothing is more similar
+	if last, cut := l.held.Last(); err == nil && l.err == nil && !(cut && last.Score >= 1) { // no match is better
 		err = c.Others(ctx, l.classPair)
 	}
 	if err = cmp.Or(l.err, err); err != nil {
@@ -72,7 +72,7 @@ func (j *joinSet) firstPairs(ctx context.Context, n int) (foundPairs, error) {
 		a string
 		view.Match
 	}
-	var pairs []pair // copies: the tables may be gone when they are taken
+	var pairs []pair // copies: the tables may be gone when the pairs are read
 	for _, h := range l.held.Items() {
 		h.ID = string(h.b)
 		pairs = append(pairs, pair{string(h.a), h.Match})
@@ -86,7 +86,7 @@ func (j *joinSet) firstPairs(ctx context.Context, n int) (foundPairs, error) {
 	}, nil
 }
 
-// add takes a pair; false if there are n before it.
+// add adds a pair; it returns false if n pairs precede it.
 func (l *pairsLimit) add(a, b []byte, m view.Match) bool {
 	if bytes.Compare(a, b) > 0 {
 		a, b = b, a
@@ -99,8 +99,8 @@ func (l *pairsLimit) add(a, b []byte, m view.Match) bool {
 	return true
 }
 
-// classPair takes the pairs of the items of two classes, or of one if the other is empty. It returns
-// false after an error.
+// classPair adds the pairs between the items of two classes, or within one class if the other is
+// empty. It returns false after an error.
 func (l *pairsLimit) classPair(of, with collection.Span, match float64) bool {
 	same := with.Len() == 0
 	if same {
@@ -117,8 +117,8 @@ func (l *pairsLimit) classPair(of, with collection.Span, match float64) bool {
 	if l.err != nil {
 		return false
 	}
-	// In the order of the smaller ID, and then of the other: until one comes too late, as do all
-	// after it.
+	// Pairs are visited in the order of the smaller ID, then of the larger; once a pair is too
+	// late, so are all that follow.
 	for left := l.n; left > 0 && len(xs) > 0 && (same || len(ys) > 0); {
 		if !same && bytes.Compare(ys[0], xs[0]) < 0 {
 			xs, ys = ys, xs
@@ -137,8 +137,8 @@ func (l *pairsLimit) classPair(of, with collection.Span, match float64) bool {
 	return true
 }
 
-// firstIDs returns the IDs of a class's items, in order; of a large class those of the first n+1: a
-// pair with a later one comes after n others.
+// firstIDs returns the IDs of a class's items, in order; for a large class only the first n+1,
+// since n other pairs precede any pair with a later one.
 func (l *pairsLimit) firstIDs(of collection.Span) [][]byte {
 	if ids, ok := l.small[of.Lo]; ok {
 		return ids

@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// newJoinSet gathers the visible documents of v that a self-join by the criterion works on.
+// newJoinSet gathers the visible documents of v that a self-join by the criterion needs.
 func newJoinSet(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (*joinSet, error) {
 	j := &joinSet{v: v, by: by, progress: progress}
 	var err error
@@ -35,8 +35,7 @@ func newJoinSet(ctx context.Context, v *view.View, by view.Criterion, progress f
 	return j, ctx.Err()
 }
 
-// bySketch reports whether a criterion is decided by sketches alone. Others than that and
-// fingerprints are decided by texts.
+// bySketch reports whether sketches alone decide. Texts decide all criteria but this and Near.
 func bySketch(by view.Criterion) bool { return by.Jaccard && !by.Verified }
 
 // addFingerprints gathers all visible fingerprints, in order.
@@ -54,7 +53,7 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 	if !isOneTable(v) || words > 1 || v.Several {
 		all.locs = make([]uint64, 0, room)
 	}
-	var ends []int // of sorted runs
+	var ends []int // ends of sorted runs
 	for i := range v.Version.Parts {
 		if err := j.addPart(ctx, &all, i); err != nil {
 			return err
@@ -81,8 +80,8 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 	return nil
 }
 
-// isOneTable reports whether all documents with fingerprints, and none but visible ones, are those
-// of one table.
+// isOneTable reports whether one table has all documents with fingerprints, and all of its
+// documents are visible.
 func isOneTable(v *view.View) bool {
 	for _, m := range v.Mems {
 		if len(m.FPs) > 0 {
@@ -166,8 +165,8 @@ func (j *joinSet) addMem(all *located, mem int) {
 	}
 }
 
-// withRest returns the fingerprints of all items, whose first words are in order, with their other
-// words, and puts items of equal first words into the order of the others.
+// withRest adds the other words to the fingerprints of all items, which are sorted by their first
+// words, and sorts items with equal first words by the others.
 func (j *joinSet) withRest(ctx context.Context, all located, words int) (selfjoin.Columns, error) {
 	fps := make(selfjoin.Columns, words)
 	fps[0] = all.fps
@@ -210,7 +209,7 @@ func (j *joinSet) withRest(ctx context.Context, all located, words int) (selfjoi
 	return fps, nil
 }
 
-// arrange puts values into an order of their positions, which begin with first.
+// arrange permutes values into an order of their positions, which begin with first.
 func arrange(values []uint64, order []uint32, first int) {
 	old := slices.Clone(values)
 	for i, at := range order {
@@ -218,7 +217,7 @@ func arrange(values []uint64, order []uint32, first int) {
 	}
 }
 
-// group makes groups of the items, whose fingerprints are given in order. It works in place.
+// group groups the items by their fingerprints, which are in order. It works in place.
 func (j *joinSet) group(fps selfjoin.Columns) {
 	n := fps.Len()
 	groups := min(n, 1)
@@ -294,7 +293,7 @@ func (j *joinSet) addSketches(ctx context.Context) error {
 	return nil
 }
 
-// located are fingerprints with the locs of their documents; locs are nil where nobody needs them.
+// located are fingerprints with the locs of their documents; locs are nil if they are not needed.
 type located struct {
 	fps  []base.Fingerprint
 	locs []uint64
@@ -306,8 +305,8 @@ func (l *located) add(fp base.Fingerprint, loc uint64) {
 
 func (l located) slice(lo, hi int) located { return located{l.fps[lo:hi], l.locs[lo:hi]} }
 
-// mergeRuns sorts fingerprints, which consist of sorted runs that end at the given positions, by
-// merging neighbours until one is left. Of equal ones those of an earlier run come first.
+// mergeRuns sorts fingerprints that consist of sorted runs with these ends, by merging
+// neighbouring runs until one is left. Equal fingerprints stay in the order of their runs.
 func mergeRuns(all located, ends []int) located {
 	ends = slices.Compact(ends)
 	if len(ends) > 0 && ends[0] == 0 {
@@ -331,8 +330,8 @@ func mergeRuns(all located, ends []int) located {
 	return all
 }
 
-// mergeTwo merges a and b into dst. Which of two random fingerprints is less can't be predicted by
-// the processor, so nothing branches on it.
+// mergeTwo merges a and b into dst. The processor cannot predict which of two random fingerprints
+// is less, so there is no branch on it.
 func mergeTwo(dst, a, b located) {
 	x, y, at := 0, 0, 0
 	for ; x < len(a.fps) && y < len(b.fps); at++ {

@@ -11,14 +11,14 @@ import (
 	"github.com/simdb/simdb/internal/ordered"
 )
 
-// idRanks are the IDs of some items by their order.
+// idRanks are the IDs of some items, by rank.
 type idRanks struct {
-	ids   []string // by rank: copies, since the table may be gone before they are read
-	items []uint32 // by sketch: by rank
+	ids   []string // copies, since the table may be gone when they are read
+	items []uint32 // for sketches: items by rank
 }
 
-// rank puts the IDs of items in order. Most comparisons are of eight bytes: those after what all
-// IDs begin with.
+// rank sorts the IDs of items. Most comparisons need only the eight bytes after the common prefix
+// of all IDs.
 func (j *joinSet) rank(ctx context.Context, items collection.ItemSet) (*idRanks, func(item uint32) uint32, error) {
 	n, numbered := items.Count(), []uint32(nil)
 	list := idList{ids: make([]string, 0, n)}
@@ -37,7 +37,7 @@ func (j *joinSet) rank(ctx context.Context, items collection.ItemSet) (*idRanks,
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, ranks := list.all(), make([]uint32, n) // by number
+	ids, ranks := list.all(), make([]uint32, n) // ranks by number
 	r := &idRanks{make([]string, n), make([]uint32, len(numbered))}
 	for rank, x := range inIDOrder(ids) {
 		ranks[x], r.ids[rank] = uint32(rank), ids[x]
@@ -48,7 +48,7 @@ func (j *joinSet) rank(ctx context.Context, items collection.ItemSet) (*idRanks,
 	return r, func(item uint32) uint32 { return ranks[items.Number(item)] }, nil
 }
 
-// inIDOrder returns the positions of ids in ascending order of the IDs.
+// inIDOrder returns the positions of ids, sorted by ID.
 func inIDOrder(ids []string) []uint32 {
 	common := commonPrefix(ids)
 	heads := ordered.MakePairs(len(ids))
@@ -70,7 +70,7 @@ func inIDOrder(ids []string) []uint32 {
 	return order
 }
 
-// commonPrefix returns how many bytes all IDs begin with.
+// commonPrefix returns the length of the common prefix of all IDs.
 func commonPrefix(ids []string) int {
 	if len(ids) == 0 {
 		return 0
@@ -84,15 +84,15 @@ func commonPrefix(ids []string) int {
 	return len(prefix)
 }
 
-// idChunk is how many bytes of IDs are copied together. Whoever keeps one of them keeps its chunk
-// in memory.
+// idChunk is the number of bytes of IDs that are copied into one chunk. A reference to one ID
+// retains its whole chunk.
 const idChunk = 16 << 10
 
-// An idList copies IDs, many at a time.
+// An idList copies IDs in chunks.
 type idList struct {
 	ids   []string
 	chunk []byte // IDs that are not in ids yet
-	ends  []int  // of these
+	ends  []int  // ends of the IDs in chunk
 }
 
 func (l *idList) add(id []byte) {

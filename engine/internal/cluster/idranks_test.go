@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestInIDOrder sorts IDs with long common prefixes, and IDs that are prefixes of others, with zero
-// bytes behind.
+// TestInIDOrder sorts IDs with long common prefixes, and IDs that are prefixes of others followed
+// by zero bytes.
 func TestInIDOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 5))
 	for range 200 {

@@ -7,23 +7,24 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A joinSet is what a self-join of a snapshot works on: its visible documents with fingerprints, or
-// with sketches or texts. An item is such a document, by its number; by fingerprint, items are in the
-// order of classes. Clusters are formed of groups: by fingerprint classes, else single items.
+// A joinSet holds the input of a self-join of a snapshot: its visible documents with
+// fingerprints, or with sketches or texts. Items are numbers of such documents; for fingerprints,
+// items are in the order of classes. Clusters are formed of groups, which are classes for
+// fingerprints, else single items.
 type joinSet struct {
 	v        *view.View
 	by       view.Criterion
 	progress func(view.Progress)
 	items    int
-	locs     []uint64            // where items are; nil where item i is document i of the only table
-	classes  collection.Classes  // items of equal fingerprint, sketch, set of shingles or text
-	fps      selfjoin.Columns    // by fingerprint: of each class, ascending
-	several  *selfjoin.Documents // of each class: numbers in fps; nil where class c has fingerprint c
-	sketches []minhash.Sketch    // by sketch: of each item
-	text     *textSet            // by text; nil otherwise
+	locs     []uint64            // places of items; nil if item i is document i of the only table
+	classes  collection.Classes  // items with equal fingerprints, sketches, sets of shingles or texts
+	fps      selfjoin.Columns    // for fingerprints: by class, ascending
+	several  *selfjoin.Documents // by class: its numbers in fps; nil if class c has fingerprint c
+	sketches []minhash.Sketch    // for sketches: by item
+	text     *textSet            // for texts; otherwise nil
 }
 
-// groups returns the groups of items.
+// groups returns the groups that clusters are formed of.
 func (j *joinSet) groups() collection.Classes {
 	if j.by.Near() {
 		return j.classes
@@ -31,7 +32,7 @@ func (j *joinSet) groups() collection.Classes {
 	return collection.Classes{N: j.items}
 }
 
-// A loc says where an item is: part<<32 | document. Parts after the version's tables are
+// loc returns the place of an item: part<<32 | document. Parts after the version's tables are
 // memtables.
 func (j *joinSet) loc(i uint32) uint64 {
 	if j.locs == nil {
@@ -40,12 +41,12 @@ func (j *joinSet) loc(i uint32) uint64 {
 	return j.locs[i]
 }
 
-// memLoc returns the loc of a document of memtable i.
+// memLoc returns the loc of a document in memtable i.
 func (j *joinSet) memLoc(i int, doc uint32) uint64 {
 	return uint64(len(j.v.Version.Parts)+i)<<32 | uint64(doc)
 }
 
-// place returns where item i is.
+// place returns the place of item i.
 func (j *joinSet) place(i uint32) view.Place {
 	loc := j.loc(i)
 	at, doc := int(loc>>32), uint32(loc)
@@ -55,8 +56,8 @@ func (j *joinSet) place(i uint32) view.Place {
 	return view.Place{Part: &j.v.Version.Parts[at], Doc: doc}
 }
 
-// match returns how two items, or by fingerprint two groups, match, given the score of items or less
-// the distance of groups.
+// match returns the match of two items, or of two groups for fingerprints. match is the score of
+// the items, or minus the distance of the groups.
 func (j *joinSet) match(a, b uint32, match float64) view.Match {
 	switch {
 	case j.by.Near():

@@ -9,12 +9,12 @@ import (
 	"github.com/simdb/simdb/internal/collection"
 )
 
-// foundPairs are the pairs of a join: it calls yield for each, A < B bytewise, until that returns
-// false.
+// foundPairs yields the pairs of a join, A < B bytewise, until yield returns false.
 type foundPairs func(yield func(a, b string, m view.Match) bool)
 
-// Pairs returns every pair of visible documents that match by the criterion, the best match first,
-// then by A, then by B. It holds them in memory; TooLarge if they are more than a query may hold.
+// Pairs returns every pair of visible documents that match by the criterion, ordered by
+// decreasing similarity, then by A, then by B. It holds the pairs in memory; the error is
+// TooLarge if they exceed the memory of a query.
 func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (found foundPairs, err error) {
 	err = joined(ctx, v, by, progress, func(j *joinSet) error {
 		var ranks *idRanks
@@ -43,7 +43,7 @@ func Pairs(ctx context.Context, v *view.View, by view.Criterion, progress func(v
 	return found, err
 }
 
-// EachPair calls fn for every pair as it is found, until it returns false.
+// EachPair calls fn for every pair as it is found, until fn returns false.
 func EachPair(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress), fn func(a, b string, m view.Match) bool) error {
 	return joined(ctx, v, by, progress, func(j *joinSet) error {
 		var failed error
@@ -66,8 +66,8 @@ func EachPair(ctx context.Context, v *view.View, by view.Criterion, progress fun
 	})
 }
 
-// CountPairs returns how many pairs match by the criterion. Documents of equal fingerprint, or by
-// Jaccard of equal sets, are counted as a group, and no ID is read.
+// CountPairs returns the number of pairs that match by the criterion. Documents with equal
+// fingerprints, or by Jaccard with equal sets, are counted as a group, and no ID is read.
 func CountPairs(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress)) (n int64, err error) {
 	err = joined(ctx, v, by, progress, func(j *joinSet) (err error) {
 		n, err = j.collection(ctx).Count(ctx)
@@ -76,7 +76,7 @@ func CountPairs(ctx context.Context, v *view.View, by view.Criterion, progress f
 	return n, err
 }
 
-// joined calls fn with what a self-join of the snapshot by a criterion works on.
+// joined calls fn with the input of a self-join of the snapshot by a criterion.
 func joined(ctx context.Context, v *view.View, by view.Criterion, progress func(view.Progress), fn func(*joinSet) error) error {
 	return v.Safely(ctx, func() error {
 		if err := v.CheckCriterion(by); err != nil {
@@ -90,7 +90,7 @@ func joined(ctx context.Context, v *view.View, by view.Criterion, progress func(
 	})
 }
 
-// collection returns what a join of the items takes.
+// collection returns the items in the form that joins need.
 func (j *joinSet) collection(ctx context.Context) *collection.Collection {
 	c := &collection.Collection{Items: j.items, Classes: j.classes, Prints: j.fps, Docs: j.several, K: j.by.K, T: j.by.T}
 	if !j.by.Near() {

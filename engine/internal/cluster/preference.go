@@ -19,7 +19,7 @@ func (c *clustering) preferred(ctx context.Context, before func(a, b view.Entry)
 	if before == nil {
 		return c.oldestFirst(ctx, &groups)
 	}
-	entries := make([]view.Entry, groups.N) // of the preferred items
+	entries := make([]view.Entry, groups.N) // entries of the preferred items
 	less := preference(before)
 	for f := range groups.N {
 		if f%4096 == 0 && ctx.Err() != nil {
@@ -43,10 +43,10 @@ func (c *clustering) preferred(ctx context.Context, before func(a, b view.Entry)
 	return order, ordered.InPlace(ctx, order, func(a, b uint32) int { return less(entries[a], entries[b]) })
 }
 
-// oldestFirst is preferred for the order of writing. It takes 24 bytes a group.
+// oldestFirst is preferred for the order of writing. It uses 24 bytes for each group.
 func (c *clustering) oldestFirst(ctx context.Context, groups *collection.Classes) ([]uint32, error) {
 	n := groups.N
-	oldest := ordered.MakePairs(n) // number of the write, group
+	oldest := ordered.MakePairs(n) // number of the write, with its group
 	for f := range n {
 		if f%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -91,8 +91,8 @@ func (c *clustering) idLess(i, k uint32) (bool, error) {
 	return bytes.Compare(a, b) < 0, err
 }
 
-// sortByID sorts groups whose preferred items were written at once, as those of a table that was
-// taken over from another database, by the IDs of these.
+// sortByID sorts groups by the IDs of their preferred items. It applies to items that were
+// written at once, such as those of a table taken over from another database.
 func (c *clustering) sortByID(groups []uint32) error {
 	if len(groups) < 2 {
 		return nil
@@ -112,8 +112,8 @@ func (c *clustering) sortByID(groups []uint32) error {
 	return nil
 }
 
-// preference makes a total order of a preference: of documents it does not tell apart the one
-// written first comes first.
+// preference extends a preference to a total order: among documents it does not distinguish, the
+// one written first comes first.
 func preference(before func(a, b view.Entry) bool) func(a, b view.Entry) int {
 	return func(a, b view.Entry) int {
 		switch {
@@ -122,6 +122,6 @@ func preference(before func(a, b view.Entry) bool) func(a, b view.Entry) int {
 		case before(b, a):
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ID, b.ID)) // as oldestFirst
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ID, b.ID)) // the same order as oldestFirst
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// foldCodes makes items of the documents, where each fingerprint is one so far: a document has
-// several, of which the groups are the numbers.
+// foldCodes combines the items of each document into one. Before, each fingerprint is an item;
+// afterwards a document has several fingerprints, which are numbers of the former groups.
 func (j *joinSet) foldCodes(ctx context.Context) error {
 	rows := *j
 	each := func(fn func(i uint32, id []byte, code bool)) error {
@@ -27,7 +27,7 @@ func (j *joinSet) foldCodes(ctx context.Context) error {
 		}
 		return nil
 	}
-	byID := map[string]uint32{} // items that have codes
+	byID := map[string]uint32{} // documents that have codes
 	err := each(func(_ uint32, id []byte, code bool) {
 		if code {
 			byID[string(id)] = 0
@@ -37,7 +37,7 @@ func (j *joinSet) foldCodes(ctx context.Context) error {
 		return err
 	}
 	j.items, j.locs, j.classes = 0, []uint64{}, collection.Classes{}
-	of := make([]uint32, rows.items) // of each fingerprint, its document
+	of := make([]uint32, rows.items) // by fingerprint: its document
 	err = each(func(i uint32, id []byte, code bool) {
 		if code {
 			return
@@ -79,7 +79,7 @@ func (j *joinSet) foldCodes(ctx context.Context) error {
 	return nil
 }
 
-// distance returns the distance of two groups.
+// distance returns the least distance between two groups.
 func (j *joinSet) distance(a, b uint32) int {
 	if j.several == nil {
 		return j.fps.Distance(a, b)

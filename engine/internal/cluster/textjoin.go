@@ -14,23 +14,23 @@ import (
 	"github.com/simdb/simdb/internal/textsim"
 )
 
-// Where texts decide, an item is a document with a text, and a set is the documents of equal text,
-// or by Jaccard and containment of equal sets of shingles. Package setjoin finds what matches
-// (find.go).
+// If texts decide, an item is a document with a text, and a class is the documents with equal
+// texts, or for Jaccard and containment with equal sets of shingles. Package setjoin finds the
+// matches (find.go).
 
-// A textSet is what a join by text knows of different texts, or sets of shingles, which are
-// numbered as they are found.
+// A textSet holds the data of distinct texts, or sets of shingles, which are numbered as they are
+// found.
 type textSet struct {
-	of       []uint32      // of each item: the number of its text
-	elements []uint32      // of each text: its runes, its words, with repetitions, or its shingles
-	texts    []byte        // one after the other, unless they are too large to hold
-	ends     []uint64      // of each text: where it ends in texts; nil if they are not held
-	held     *setjoin.Sets // by Jaccard and containment: of as many of the first texts as fit
+	of       []uint32      // by item: the number of its text
+	elements []uint32      // by text: its number of runes, of words with repetitions, or of shingles
+	texts    []byte        // consecutive texts, unless they are too large for memory
+	ends     []uint64      // by text: its end in texts; nil if texts are not in memory
+	held     *setjoin.Sets // for Jaccard and containment: the sets of the first texts, as many as fit
 }
 
 // addTexts gathers all visible documents that may be similar to others by their texts. It reads
-// the texts of a table in the order in which they lie. Items are in the order of documents all the
-// same, as the order of the results follows from it.
+// the texts of a table in storage order. Items are nevertheless in the order of documents, as it
+// determines the order of the results.
 func (j *joinSet) addTexts(ctx context.Context) error {
 	j.locs, j.text = []uint64{}, &textSet{}
 	number := j.textNumbers()
@@ -84,7 +84,7 @@ func (j *joinSet) addTexts(ctx context.Context) error {
 // byShingles reports whether sets of shingles decide, not texts themselves.
 func (j *joinSet) byShingles() bool { return j.by.Jaccard || j.by.Text.Contained() }
 
-// setKey is the beginning of SHA-256 of a set, a sketch or a text.
+// setKey is the beginning of the SHA-256 hash of a set, a sketch or a text.
 type setKey [16]byte
 
 func keyOf(b []byte) setKey {
@@ -92,7 +92,7 @@ func keyOf(b []byte) setKey {
 	return setKey(digest[:])
 }
 
-// A numberFunc returns the number of a text, and false for one that is similar to none.
+// A numberFunc returns the number of a text, and false if the text is similar to none.
 type numberFunc func(text []byte) (number uint32, ok bool, err error)
 
 func (j *joinSet) textNumbers() numberFunc {
@@ -120,8 +120,8 @@ func (j *joinSet) textNumbers() numberFunc {
 	}
 }
 
-// setNumbers numbers the texts of different sets of shingles. Tables have equal texts next to each
-// other, so a text is compared with the one before.
+// setNumbers numbers distinct sets of shingles. Tables store equal texts next to each other, so
+// each text is compared with the previous one.
 func (j *joinSet) setNumbers() numberFunc {
 	most := j.v.Memory / 4
 	x, shingles, numbers := j.text, j.v.Texts.Sets(), map[setKey]uint32{}
@@ -155,7 +155,7 @@ func (j *joinSet) setNumbers() numberFunc {
 	}
 }
 
-// sortByLoc sorts items by their locs, and numbers of their texts likewise.
+// sortByLoc sorts items by their locs, and the numbers of their texts likewise.
 func sortByLoc(locs []uint64, of []uint32) {
 	if slices.IsSorted(locs) {
 		return
@@ -166,10 +166,10 @@ func sortByLoc(locs []uint64, of []uint32) {
 	copy(of, sorted.Vals)
 }
 
-// keep keeps the text that was found last, but none if all take more than most bytes.
+// keep stores the most recently found text; it drops all texts if they exceed most bytes.
 func (x *textSet) keep(text []byte, most int64) {
 	switch {
-	case x.ends == nil && len(x.elements) > 1: // given up
+	case x.ends == nil && len(x.elements) > 1: // given up before
 	case int64(len(x.texts)+len(text)) > most:
 		x.texts, x.ends = nil, nil
 	default:
@@ -178,7 +178,7 @@ func (x *textSet) keep(text []byte, most int64) {
 	}
 }
 
-// textOf returns the text of item i: as it is held, or in scratch.
+// textOf returns the text of item i, from memory or read into scratch.
 func (j *joinSet) textOf(i uint32, scratch *[]byte) ([]byte, error) {
 	x := j.text
 	if x.ends == nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/simdb/simdb/sstable"
 )
 
-// viewOf returns a view of documents with these texts, whose IDs are their numbers: the first half
-// of them in a table, the others in a memtable.
+// viewOf returns a view of documents with these texts, whose IDs are their numbers: the first
+// half is in a table, the rest in a memtable.
 func viewOf(t *testing.T, texts []string, sketch int) *view.View {
 	t.Helper()
 	return viewWith(t, texts, sketch, writeTable)
 }
 
-// viewWith is viewOf with a table that write makes of documents in table order.
+// viewWith is viewOf with a table that write creates from documents in table order.
 func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, sstable.Params, []sstable.Document) []byte) *view.View {
 	t.Helper()
 	params := sstable.Params{Tokenizer: 1, Hash: 1, Shingle: 3, Layout: sstable.DefaultLayout, StoreText: true, Sketch: uint32(sketch), MinJaccard: 0.65}
@@ -51,7 +51,7 @@ func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, s
 	return v
 }
 
-// writeTable writes a table whose texts lie in the order of documents.
+// writeTable writes a table that stores texts in the order of documents.
 func writeTable(t *testing.T, params sstable.Params, docs []sstable.Document) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -70,7 +70,7 @@ func writeTable(t *testing.T, params sstable.Params, docs []sstable.Document) []
 	return file.Bytes()
 }
 
-// writeShuffled writes a table without sketches whose texts lie in no order.
+// writeShuffled writes a table without sketches that stores texts in another order.
 func writeShuffled(t *testing.T, params sstable.Params, docs []sstable.Document) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -100,7 +100,7 @@ func writeShuffled(t *testing.T, params sstable.Params, docs []sstable.Document)
 	return file.Bytes()
 }
 
-// randomText returns some of forty passages of twenty words, each word now and then another one.
+// randomText returns some of forty passages of twenty words, with an occasional word replaced.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	for range r.IntN(14) {
@@ -112,8 +112,8 @@ func randomText(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestAddTexts gathers texts in the order in which they lie in a table: items are in the order of
-// documents all the same, and each has the text of its document and the first item with that.
+// TestAddTexts gathers texts in the storage order of a table: items are nevertheless in the order
+// of documents, and each has the text of its document and the first item with that text.
 func TestAddTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	texts := make([]string, 3000)
@@ -122,7 +122,7 @@ func TestAddTexts(t *testing.T) {
 			texts[i] = texts[r.IntN(i)]
 		}
 	}
-	for _, memory := range []int64{1 << 30, 1} { // texts are held, or read again
+	for _, memory := range []int64{1 << 30, 1} { // texts stay in memory, or are read again
 		v := viewWith(t, texts, 0, writeShuffled)
 		v.Memory = memory
 		j := &joinSet{v: v, by: view.Criterion{Text: view.Levenshtein, T: 0.9}}
@@ -156,7 +156,7 @@ func TestAddTexts(t *testing.T) {
 	}
 }
 
-// firstsOf returns, of each item, the first one that is equal.
+// firstsOf returns, by item, the first item that is equal.
 func firstsOf(j *joinSet) []uint32 {
 	firsts := make([]uint32, j.items)
 	for class, first := range j.classes.Firsts() {
@@ -168,7 +168,7 @@ func firstsOf(j *joinSet) []uint32 {
 	return firsts
 }
 
-// count returns how many of some texts are equal to text.
+// count returns how many texts are equal to text.
 func count(texts []string, text string) (n int) {
 	for _, s := range texts {
 		if s == text {
@@ -178,7 +178,7 @@ func count(texts []string, text string) (n int) {
 	return n
 }
 
-// TestEqualSets tells documents apart whose sketches are equal, and their texts not.
+// TestEqualSets distinguishes documents with equal sketches but different texts.
 func TestEqualSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(67, 68))
 	base := randomText(r) + randomText(r)
