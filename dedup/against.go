@@ -193,7 +193,7 @@ func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
 	return nil
 }
 
-// readKnown is the first pass over Against.
+// readKnown reads Against for the first time.
 func (d *job) readKnown(add func(rec *records.Record) error) error {
 	need := records.NeedText
 	if d.c.grouped() {

@@ -111,7 +111,7 @@ func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, er
 	return ask(plan.Meet(later), send)
 }
 
-// member sends the sets of documents to the groups that ask for them.
+// member sends the sets of documents to the groups that request them.
 func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	plan, asks, err := planned[stages.Ask](ctx, j, in)
 	if err != nil || len(asks) == 0 {

@@ -68,7 +68,7 @@ func (j *Job) publish(ctx context.Context, dir string) (names []string, err erro
 	return names, nil
 }
 
-// fingerprint is the first pass over a shard of the inputs.
+// fingerprint reads a shard of the inputs for the first time.
 func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error], send Send) error {
 	counts := stages.NewCounts(counterBytes)
 	var t dedup.Tally

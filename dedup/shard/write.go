@@ -122,7 +122,7 @@ func (j *Job) namedMembers(in iter.Seq2[[]byte, error]) ([]named, error) {
 	return slices.CompactFunc(members, func(a, b named) bool { return a.Doc == b.Doc }), err
 }
 
-// write is the second pass over a shard of the inputs.
+// write reads a shard of the inputs for the second time.
 func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
 	var t dedup.Tally
 	var total totals

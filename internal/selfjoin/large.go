@@ -46,7 +46,7 @@ func (j *join) large(g group, avail uint64, budget, depth int) error {
 	return j.passes(g, s, depth)
 }
 
-// passes makes one pass over g for each block of s.
+// passes reads g once for each block of s.
 func (j *join) passes(g group, s splitting, depth int) error {
 	w := j.lead
 	agree, differ := w.agree, len(w.differ)

@@ -67,7 +67,7 @@ func (w *worker) split(g group, avail uint64, budget int) (s splitting, ok bool)
 	return s, true
 }
 
-// passes makes one pass over g for each block of s.
+// passes reads g once for each block of s.
 func (w *worker) passes(g group, s splitting, first, depth int) {
 	agree, differ, base := w.agree, len(w.differ), len(w.blocks)
 	w.blocks = cut(w.blocks, s.avail, int(s.width), s.budget+1)

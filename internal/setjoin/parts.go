@@ -28,7 +28,7 @@ const (
 	// have 2t/(1-t) elements.
 	leastParted = 0.6
 	// Parts pay for a set once it meets more than size/partPays elements of others for each set
-	// that may become a crowd. Meeting so many costs about as much as looking up each part
+	// that may become a crowd. Meeting that many costs about as much as looking up each part
 	// without each of its elements, in each class. With 4, 10,000 texts of TestWithoutCentre's
 	// crowds "few" and "stretches" need three times as long; with 16 they need no longer than
 	// without a bound.

@@ -40,9 +40,9 @@ type Options struct {
 	// Progress, if not nil, is called now and then with the number of comparisons with an index
 	// that are done, and their total, which may grow.
 	Progress func(done, total int)
-	// Crowded, if not nil, is called once if so many sets share most of their elements that time
-	// may be quadratic in their number: the join is slow, and has visited each entries per set on
-	// average.
+	// Crowded, if not nil, is called once when crowds of sets that share most of their elements
+	// may make time quadratic in their number: the join is slow, and has visited each entries per
+	// set on average.
 	Crowded func(each int)
 
 	each   int           // entries per set from which on the join is Crowded; 0 means CrowdedEach

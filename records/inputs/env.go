@@ -3,7 +3,7 @@
 //
 //	env.go       how a job interacts with the process around it
 //	sources.go   the inputs that arguments name
-//	reading.go   passes over inputs, with progress
+//	reading.go   reading inputs, with progress
 //	database.go  databases as inputs
 //	rejects.go   input that is not a record
 //	kinds.go     the types of outputs for copies of records

@@ -24,8 +24,8 @@ type Plan struct {
 	Groups uint64
 	// MaxCell is the largest number of sets that must be in one group; 0 means 1<<16.
 	MaxCell int
-	// Memory is roughly how many bytes a join of a group may use besides its Members; 0 means 1
-	// GiB.
+	// Memory is roughly how many bytes a join of a group may use, not counting its Members; 0
+	// means 1 GiB.
 	Memory  int64
 	TempDir string // for sets that do not fit into memory
 

@@ -51,8 +51,8 @@ type entry struct {
 // locks: an entry is complete before a head or another entry links to it. A reader that sees only
 // the first n fingerprints skips the newer ones of a chain.
 //
-// If a search would visit so many entries that comparing all fingerprints is cheaper, it compares
-// all: at large distances, and if many fingerprints share the values of blocks.
+// If comparing all fingerprints is cheaper than visiting the entries of a search, it compares all:
+// at large distances, and if many fingerprints share the values of blocks.
 type Index struct {
 	chains atomic.Pointer[chains] // replaced by larger ones when full
 	n      int                    // entries in use; only the adder accesses it

@@ -18,7 +18,7 @@ import (
 
 // A query with more than crowdLeast candidates, and more than one in crowdShare documents, has a
 // crowd: copies of one text, or pages of one template. Comparing the bitmaps of all documents is
-// then cheaper than comparing so many texts.
+// then cheaper than comparing the texts.
 const (
 	crowdLeast = 1024
 	crowdShare = 256

@@ -130,7 +130,7 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// TestCrowd has features in so many documents that reading all texts is faster: the index must not
+// TestCrowd has features in most documents, where reading all texts is faster: the index must not
 // answer, and must not allocate memory for the candidates.
 func TestCrowd(t *testing.T) {
 	set := make([]uint64, 2*mostRead)

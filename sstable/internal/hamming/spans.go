@@ -47,7 +47,7 @@ func (t *permuted) addSpans(plan *searchPlan, probes []keyrun.Probe, first int, 
 	// If the stored low bits do not reach into the lead, the distance left for them is known, and
 	// so is the width that they need.
 	//
-	// Below the width leastWidths[bound], so many keys are near by chance that decoding the whole
+	// Below the width leastWidths[bound], many keys are near by chance, and decoding the whole
 	// block is cheaper; scanRange does that.
 	bound := plan.k - int(probes[0].Dist)
 	least, most := int(leastWidths[bound]), 64-t.leadBits

@@ -15,7 +15,7 @@ func (m *merger) number(i int, next []uint32) {
 	m.sources.Append(i)
 }
 
-// mergeFingerprints writes run 0, and thereby assigns numbers to all documents with a fingerprint.
+// mergeFingerprints writes run 0, and so assigns numbers to all documents with a fingerprint.
 func (m *merger) mergeFingerprints() error {
 	m.sources = NewSources(int(m.docs), len(m.inputs))
 	var streams []Stream

@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/sstable/internal/write"
 )
 
-// mergeSeqs writes the sequence numbers of the result, and thereby assigns ranks to all documents.
+// mergeSeqs writes the sequence numbers of the result, and so assigns ranks to all documents.
 func (m *merger) mergeSeqs() error {
 	m.rankSources, m.rankStarts = NewSources(int(m.docs), len(m.inputs)), nil
 	var streams []Stream

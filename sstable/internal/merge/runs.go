@@ -209,8 +209,8 @@ func (in *mergeInput) eachFingerprint(set write.Bitset, fn func(fps []uint64) er
 // sortedTogether is about how many keys of a range are sorted at a time.
 const sortedTogether = 1 << 20
 
-// sortRun writes a run from the fingerprints of the inputs: one range of keys after the other, each
-// collected in a pass over all fingerprints.
+// sortRun writes a run from the fingerprints of the inputs: one range of keys after the other. To
+// collect a range it reads all fingerprints.
 func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 	var sample []uint64 // one of every keyrun.BlockLen keys
 	total := 0

@@ -237,7 +237,7 @@ type Figure struct {
 	Value int64
 }
 
-// Tell reports whether the flag asks for JSON. If so, Tell has written the figures and the seconds
+// Tell reports whether the flag is set to JSON. If so, Tell has written the figures and the seconds
 // since start as an object; if not, the caller writes the summary as text.
 func (f SummaryFlag) Tell(a *App, start time.Time, figures ...Figure) bool {
 	if f.Summary != "json" {

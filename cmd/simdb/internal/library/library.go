@@ -24,7 +24,7 @@ import (
 	"github.com/simdb/simdb/records/arrow"
 )
 
-// A Request asks for one operation.
+// A Request names one operation and its arguments.
 type Request struct {
 	Op string `json:"op"`
 	DB uint64 `json:"db"` // an open database; for open, the number that the new database gets, which the caller chooses
