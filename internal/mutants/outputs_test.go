@@ -141,7 +141,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "engine/a criterion that is read is not verified", in: "engine", decl: "Criterion.UnmarshalText",
-		edit:  swap(`*c = c.Verified()`, `*c = of(t)`),
+		edit:  swap(`*c = c.Verified()`, `*c = criterion(t)`),
 		tests: "engine", run: "^TestCriterionText$",
 	},
 	{

@@ -682,7 +682,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "merges/given up by Close", in: "engine", decl: "Store.Close",
-		edit:  swap(`db.finishMerges(wait)`, `db.finishMerges(-1)`),
+		edit:  swap(`db.finishMerges(wait)`, `db.finishMerges(min(wait, -1))`),
 		tests: "engine", run: "^TestCloseFinishes$",
 	},
 	{

@@ -310,7 +310,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "memtable/the index forgets what it had when it grows", in: "engine", decl: "Index.Add",
-		edit:  drop(`more.set(at, c.entries[at].fp)`),
+		edit:  swap(`c.entries[at].fp`, `0`),
 		tests: "engine/internal/memindex", run: "^TestFind$",
 	},
 	{
