@@ -90,7 +90,10 @@ func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r r
 		}
 		return err == nil
 	})
-	if err = cmp.Or(err, flush()); err != nil && !errors.Is(err, errStop) {
+	if err == nil {
+		err = flush()
+	}
+	if err != nil && !errors.Is(err, errStop) {
 		yield(result{}, nil, err)
 	}
 }
@@ -191,6 +194,9 @@ func (x *run) valueCounts(sel *selection, of *predicate.NamedField) ([]*valueCou
 			g = &valueCount{keyOf(raw), bytes.Clone(raw), 0}
 			groups[string(key)] = g
 		} else if g.key.rank == rankNumber && bytes.Compare(raw, g.raw) < 0 {
+			if err = x.Hold(max(len(raw)-len(g.raw), 0)); err != nil { // 1.000 is less than 1e0, and may be longer
+				return false
+			}
 			g.raw = bytes.Clone(raw)
 		}
 		g.count++

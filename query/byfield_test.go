@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -107,12 +108,20 @@ func TestByField(t *testing.T) {
 			return cmp.Or(cmp.Compare(count[b], count[a]), compare(a, b, false), strings.Compare(a, b))
 		})
 		text = "COUNT " + where + "BY m.v"
-		rows := rowsOfStatement(t, db, text)
-		for i, row := range rows {
-			if i >= len(keys) || row[1] != count[keys[i]] || (row[0] == nil) != (keys[i] == "") {
-				t.Errorf("%s: %v, want %v %v", text, rows, keys, count)
-				break
+		var wantRows, gotRows []string
+		for _, raw := range keys {
+			_, _, value := class(raw)
+			wantRows = append(wantRows, fmt.Sprintf("%q %t %d", value, raw == "", count[raw]))
+		}
+		for _, row := range rowsOfStatement(t, db, text) {
+			value, ok := row[0].(string)
+			if raw, err := json.Marshal(row[0]); !ok && row[0] != nil && err == nil {
+				value = string(raw)
 			}
+			gotRows = append(gotRows, fmt.Sprintf("%q %t %d", value, row[0] == nil, row[1]))
+		}
+		if !slices.Equal(gotRows, wantRows) {
+			t.Errorf("%s\n got %v\nwant %v", text, gotRows, wantRows)
 		}
 	}
 }
@@ -124,4 +133,26 @@ func rowsOfStatement(t *testing.T, db *engine.DB, text string) []Row {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return read(t, rows)
+}
+
+// TestCountByHolds counts by equal numbers, of which the bytewise least is long: it counts as held
+// memory.
+func TestCountByHolds(t *testing.T) {
+	const digits = 900_000
+	db := openTest(t, &engine.Options{Memory: digits / 2})
+	for i, number := range []string{"1e0", "1." + strings.Repeat("0", digits)} {
+		doc := engine.Doc{ID: fmt.Sprint(i), Text: "words", Fields: json.RawMessage(`{"v":` + number + `}`)}
+		if err := db.Put(t.Context(), doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := Run(t.Context(), db, "COUNT BY v")
+	if err == nil {
+		for _, err = range rows.All() {
+			break
+		}
+	}
+	if !errors.Is(err, engine.ErrTooLarge) {
+		t.Errorf("%d digits are held: %v", digits, err)
+	}
 }

@@ -293,7 +293,7 @@ def test_database_writes(tmp_path):
         assert db.query(".allow", ["a", "c"]).message and db.query(".allowed").to_pylist() == [{"a": "a", "b": "c"}]
         assert db.query(".unallow", ["a", "c"]).message and len(db.query(".allowed")) == 0
         assert dict(zip(*[db.query(".stats")[name].to_pylist() for name in ("name", "value")]))["documents"] == str(len(db))
-        for wrong, params in ((".nothing", []), (".allow", ["a"]), (".allow", ["a", 1]), ("FIELDS", [])):
+        for wrong, params in ((".nothing", []), (".allow", ["a"]), (".allow", ["a", 1]), (".allow", {"a": "b"}), ("FIELDS", [])):
             with pytest.raises(ValueError):
                 db.query(wrong, params)
         assert "deleted" in db.query("DELETE 'c'").message

@@ -315,6 +315,9 @@ func statement(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		args = append(args, v)
 	}
 	if name, dot := strings.CutPrefix(r.Statement, "."); dot {
+		if len(r.Named) > 0 {
+			return nil, fmt.Errorf("the parameters of .%s are a list, without names: %w", name, engine.ErrInvalid)
+		}
 		return administer(ctx, db, name, args)
 	}
 	for name, p := range r.Named {
