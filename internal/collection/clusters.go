@@ -30,8 +30,6 @@ type cluster[K any] struct {
 // A Member is an item of a cluster.
 type Member[K any] struct {
 	Item, Unit uint32
-	Keeper     uint32 // unit of the keeper
-	Keep       bool   // the item is the keeper
 	Key        K
 }
 
@@ -82,7 +80,7 @@ func (c *Clusters[K]) bestOf(unit uint32) uint32 {
 func (c *Clusters[K]) Len() int { return len(c.all) }
 
 // Append appends the members of cluster n, counted from 0, to an empty slice: the keeper first,
-// then the others by key.
+// whose unit is the keeper of all units, then the others by key.
 func (c *Clusters[K]) Append(ctx context.Context, members []Member[K], n int) ([]Member[K], error) {
 	cl := c.all[n]
 	members = slices.Grow(members, int(cl.size))
@@ -90,23 +88,16 @@ func (c *Clusters[K]) Append(ctx context.Context, members []Member[K], n int) ([
 		if i%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		k := c.keeper[unit]
 		for s := c.units.Span(unit); s.Len() > 0; s.Lo++ {
 			item := c.units.Item(s.Lo)
 			key, err := c.key(item)
 			if err != nil {
 				return nil, err
 			}
-			members = append(members, Member[K]{item, unit, k, item == c.bestOf(k), key})
+			if members = append(members, Member[K]{item, unit, key}); item == c.bestOf(c.keeper[unit]) {
+				members[0], members[len(members)-1] = members[len(members)-1], members[0]
+			}
 		}
 	}
-	return members, ordered.InPlace(ctx, members, func(a, b Member[K]) int {
-		switch {
-		case a.Keep == b.Keep:
-			return c.compare(a.Key, b.Key)
-		case a.Keep:
-			return -1
-		}
-		return 1
-	})
+	return members, ordered.InPlace(ctx, members[1:], func(a, b Member[K]) int { return c.compare(a.Key, b.Key) })
 }

@@ -150,9 +150,9 @@ func checkClusters(t *testing.T, what string, c *Collection, keeper []uint32, ra
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, m := range members {
-			if got = append(got, m.Item); m.Keep != (i == 0) {
-				t.Fatalf("%s: member %d of cluster %d is its keeper: %v", what, i, n, m.Keep)
+		for _, m := range members {
+			if got = append(got, m.Item); keeper[m.Item] != members[0].Item {
+				t.Fatalf("%s: %d is first in cluster %d, with a member of %d", what, members[0].Item, n, keeper[m.Item])
 			}
 		}
 	}

@@ -61,17 +61,20 @@ func (c *Clusters) All(ctx context.Context) iter.Seq2[Member, error] {
 		var members []collection.Member[uint32]
 		for number := range c.Len() {
 			var err error
-			members, err = c.Append(ctx, members[:0], number)
-			if err = cmp.Or(err, context.Cause(ctx)); err != nil {
-				yield(Member{}, err)
+			if members, err = c.Append(ctx, members[:0], number); err != nil {
+				yield(Member{}, cmp.Or(context.Cause(ctx), err))
 				return
 			}
-			for _, m := range members {
-				of := Member{Cluster: number + 1, Keep: m.Keep, N: m.Item}
+			for i, m := range members {
+				if i%4096 == 0 && ctx.Err() != nil {
+					yield(Member{}, context.Cause(ctx))
+					return
+				}
+				of := Member{Cluster: number + 1, Keep: i == 0, N: m.Item}
 				if c.scores != nil {
 					of.Match = c.scores[m.Item]
 				} else {
-					of.Match = -float64(c.l.Distance(m.Item, m.Keeper))
+					of.Match = -float64(c.l.Distance(m.Item, members[0].Item))
 				}
 				if !yield(of, nil) {
 					return

@@ -34,27 +34,36 @@ func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options,
 		return err
 	}
 	var members []collection.Member[[]byte]
-	var matches []view.Match // the keeper's first
+	var matches []view.Match // of a part of the members: a cluster may have very many
 	for number := range c.Len() {
-		err := v.Safely(ctx, func() (err error) {
-			members, err = c.Append(ctx, members[:0], number)
-			matches = matches[:0]
-			for i := range members {
-				matches = append(matches, c.matchOf(&members[i]))
+		for from := 0; from == 0 || from < len(members); from += matchesAtOnce {
+			err := v.Safely(ctx, func() (err error) {
+				if from == 0 {
+					if members, err = c.Append(ctx, members[:0], number); err != nil {
+						return err
+					}
+				}
+				matches = matches[:0]
+				for i := from; i < min(from+matchesAtOnce, len(members)); i++ {
+					matches = append(matches, c.matchOf(&members[i], members[0].Unit))
+				}
+				return ctx.Err()
+			})
+			if err != nil {
+				return err
 			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for i, m := range matches {
-			if !fn(number+1, i == 0, m) {
-				return nil
+			for i, m := range matches {
+				if !fn(number+1, from+i == 0, m) {
+					return nil
+				}
 			}
 		}
 	}
 	return nil
 }
+
+// matchesAtOnce is the number of members whose matches are held.
+const matchesAtOnce = 4096
 
 // CountClusters returns the number of clusters.
 func CountClusters(ctx context.Context, v *view.View, by view.Criterion, o Options) (int64, error) {
@@ -105,15 +114,15 @@ func (c *clustering) prints(order []uint32) *collection.Prints {
 	return p
 }
 
-// matchOf returns the match of a member with its keeper.
-func (c *clustering) matchOf(m *collection.Member[[]byte]) (match view.Match) {
+// matchOf returns the match of a member with the unit of its keeper.
+func (c *clustering) matchOf(m *collection.Member[[]byte], keeper uint32) (match view.Match) {
 	switch {
 	case c.by.Near():
-		match.Distance = c.distance(m.Unit, m.Keeper)
+		match.Distance = c.distance(m.Unit, keeper)
 	case c.scores != nil:
-		match = c.match(m.Unit, m.Keeper, c.scores[m.Unit])
+		match = c.match(m.Unit, keeper, c.scores[m.Unit])
 	default:
-		match = c.match(m.Unit, m.Keeper, 0)
+		match = c.match(m.Unit, keeper, 0)
 	}
 	match.ID = string(m.Key)
 	return match
