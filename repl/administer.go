@@ -24,8 +24,8 @@ func (s *session) administer(c *admin.Command, arg string) error {
 	if len(args) != len(strings.Fields(c.Arguments)) {
 		return usage(c.Name, c.Arguments)
 	}
-	started := quantity.Start()
 	run := func(ctx context.Context, db *engine.DB) error {
+		started := quantity.Start() // after the wait for the database
 		report, stopReport := s.cfg.progress()
 		defer stopReport()
 		report(engine.Progress{Stage: "run"})
@@ -34,7 +34,7 @@ func (s *session) administer(c *admin.Command, arg string) error {
 			return err
 		}
 		s.damage = s.damage || r.Damage()
-		return s.show(r, started, stopReport)
+		return s.show(r, started.Elapsed, stopReport)
 	}
 	if c.Writes {
 		return s.writeAtOnce(run)

@@ -3,7 +3,10 @@ package repl
 import (
 	"bytes"
 	"io"
+	"regexp"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/repl/output"
@@ -50,6 +53,38 @@ func TestPageIsLeft(t *testing.T) {
 			t.Errorf("%v: status %d, closed %d times", err, status, closed)
 		}
 	}
+}
+
+// TestPagingIsNoTime has the user spend 50 ms in the pager, which the time of a statement leaves out.
+func TestPagingIsNoTime(t *testing.T) {
+	const paging = 50 * time.Millisecond
+	db := openTest(t)
+	for _, line := range []string{"COUNT;", ".allowed"} {
+		var talk bytes.Buffer
+		cfg := Config{DB: db, Err: &talk, Out: io.Discard, Interactive: true, Output: output.Options{Terminal: true}, HistoryFile: t.TempDir() + "/h",
+			Page: func() io.WriteCloser { return slowPage(paging) }, editor: &fakeEditor{lines: []string{".timer on", line}, screen: &talk}}
+		began := time.Now()
+		if status := Run(t.Context(), cfg); status != ExitOK {
+			t.Errorf("%s: status %d", line, status)
+		}
+		most := float64(time.Since(began)-paging) / float64(time.Millisecond)
+		said := regexp.MustCompile(`([0-9.e+-]+) ms\)`).FindStringSubmatch(talk.String())
+		if said == nil {
+			t.Errorf("%s: no time in %q", line, talk.String())
+		} else if ms, err := strconv.ParseFloat(said[1], 64); err != nil || ms > most*1.05 { // it has two digits or more
+			t.Errorf("%s: %s, of %.1f ms without paging", line, said[0], most)
+		}
+	}
+}
+
+// slowPage is a pager that the user leaves after some time.
+type slowPage time.Duration
+
+func (p slowPage) Write(b []byte) (int, error) { return len(b), nil }
+
+func (p slowPage) Close() error {
+	time.Sleep(time.Duration(p))
+	return nil
 }
 
 // page is a pager whose writes return err, which may be nil.

@@ -70,7 +70,6 @@ func (s *session) showError(err error) {
 
 // runStatement runs one statement and prints its result. At a prompt, Ctrl-C cancels it.
 func (s *session) runStatement(text string) error {
-	started := quantity.Start()
 	return s.inTurn(s.statements.Writes(text), func(ctx context.Context, db *engine.DB) error {
 		if err := s.explainFirst(ctx, db, text); err != nil {
 			return err
@@ -86,7 +85,7 @@ func (s *session) runStatement(text string) error {
 		if !rows.Wrote() {
 			s.last = text
 		}
-		return s.show(rows, started, stopReport)
+		return s.show(rows, rows.Elapsed, stopReport)
 	})
 }
 
@@ -117,11 +116,12 @@ type result interface {
 }
 
 // show prints a result and its warnings, after the progress display has ended.
-func (s *session) show(r result, started quantity.Moment, stopReport func()) error {
+func (s *session) show(r result, elapsed func() time.Duration, stopReport func()) error {
 	s.no = false
 	page := s.page()
 	n, err := s.print(r, beforeWrite{page, stopReport}, s.options)
 	stopReport()
+	took := elapsed() // without the time that the user spends in the pager
 	if e := page.Close(); err == nil {
 		err = e
 	}
@@ -132,7 +132,7 @@ func (s *session) show(r result, started quantity.Moment, stopReport func()) err
 		s.tell(printable.Text(warning))
 	}
 	if err == nil && (r.Message() == "" || !s.options.Format.Structured()) {
-		s.footer(r, n, started.Elapsed(), s.options)
+		s.footer(r, n, took, s.options)
 	}
 	if s.once && err == nil {
 		s.once, err = false, s.closeOutput()

@@ -216,7 +216,9 @@ func (p *Plan) cells(asks []Ask, sets []Posting) []Ask {
 // A cell with more than MaxCell/ownShare sets is a group of its own.
 const ownShare = 4
 
-// Cells with up to mostCompared sets compare all pairs; larger cells are joined.
+// Cells with up to mostCompared sets compare all pairs; larger cells are joined. With 100,000 texts
+// as in docs/cluster.md, step link needs 3.7 s of CPU with 16, 1.2 s with 64, and 1.0 s with 256 or
+// 1,024; more comparisons in a cell would only help cells that are rare.
 const mostCompared = 256
 
 // cell appends Asks that assign sets to one cell, unless there is only one set. The cell's name
