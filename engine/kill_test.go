@@ -81,7 +81,7 @@ func TestKill(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := exhaustive.Seed(t)
 	k := &killer{
 		path: path, r: rand.New(rand.NewPCG(seed, 1)), acked: map[string]uint64{}, maybe: map[string][]uint64{}, died: map[killPoint]int{},
 	}

@@ -85,7 +85,7 @@ func (j *journaled) again() error {
 func TestPowerCut(t *testing.T) {
 	cuts := exhaustive.Size(3, 50)
 	disk := newJournaled(t)
-	seed := uint64(time.Now().UnixNano())
+	seed := exhaustive.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 4))
 	m := &powerModel{acked: map[string]uint64{}, tried: map[string]uint64{}}
 	writes := 0

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/sstable"
 )
@@ -557,7 +558,7 @@ func TestSoak(t *testing.T) {
 		length = d
 	}
 	host := hostDir(t)
-	r := rand.New(rand.NewPCG(11, uint64(time.Now().UnixNano())))
+	r := rand.New(rand.NewPCG(11, exhaustive.Seed(t)))
 	var verbs [soakVerbs]int64
 	rounds := 0
 	for end := time.Now().Add(length); time.Now().Before(end) && !t.Failed(); {

@@ -40,7 +40,7 @@ var makes = []struct {
 // or a complete one, and another run must succeed and make it.
 func TestMakersKilled(t *testing.T) {
 	dir := t.TempDir()
-	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	r := rand.New(rand.NewPCG(exhaustive.Seed(t), 1))
 	const docs = 6000
 	makeInputs(t, dir, docs)
 	for m := range exhaustive.Some(t, 3, len(makes)) {

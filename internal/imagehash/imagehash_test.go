@@ -562,7 +562,8 @@ func hashed(t *testing.T, file []byte) {
 	n := allocated(func() { res, err = Hash(bytes.NewReader(file), PDQ, Options{Orientations: true, Memory: memory}) })
 	if err != nil {
 		reasonOf(t, "the file", err)
-	} else if len(res.Hashes) != 8 || res.Quality < 0 || res.Quality > 100 || res.Width < 5 || res.Height < 5 {
+	} else if small := res.Width < 5 || res.Height < 5; len(res.Hashes) != 8 || res.Quality < 0 || res.Quality > 100 ||
+		small != (res.Refused != nil && res.Refused.Reason == TooSmall) {
 		t.Errorf("%+v", res)
 	}
 	if n > 6*memory {

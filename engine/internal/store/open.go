@@ -309,9 +309,10 @@ func (db *Store) release() error {
 		errs = append(errs, db.cat.Close())
 	}
 	if db.building && !db.discard {
-		if err := catalog.Complete(db.Dir, files.Catalog); err != nil {
-			db.discard, errs = true, append(errs, err)
+		if errors.Join(errs...) == nil {
+			errs = append(errs, catalog.Complete(db.Dir, files.Catalog))
 		}
+		db.discard = errors.Join(errs...) != nil // after an error there is no database
 	}
 	if db.discard {
 		errs = append(errs, db.site.Abandon())
