@@ -181,7 +181,7 @@ func (g *Scheduler) End(m *Merge, did *Stats) {
 			g.table.Store(int64(g.speed.tables))
 			g.hold = 0
 		}
-		if vfs.IsNoRoom(did.Err) && !m.gaveWay {
+		if vfs.IsNoSpace(did.Err) && !m.gaveWay {
 			g.postpone()
 		}
 		g.failing.Store(did.Err != nil && !errors.Is(did.Err, base.ErrCorruption))

@@ -58,7 +58,7 @@ func (g *Scheduler) Run(ctx context.Context, m *Merge) (running context.Context,
 // Why returns why a merge with a context from Run failed: for lack of space if it gave way.
 func Why(ctx context.Context, err error) error {
 	if err != nil && context.Cause(ctx) == ErrGaveWay {
-		err = &vfs.NoRoomError{Err: fmt.Errorf("%w: %w", ErrGaveWay, syscall.ENOSPC)}
+		err = &vfs.NoSpaceError{Err: fmt.Errorf("%w: %w", ErrGaveWay, syscall.ENOSPC)}
 	}
 	return err
 }

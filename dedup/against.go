@@ -90,7 +90,7 @@ func (d *job) takeStored(s *source, first string) error {
 	case !texts && d.textCriterion().Sets:
 		return fmt.Errorf("%s: it keeps no texts, which are compared: %s K compares fingerprints", s.path, option.Name("Near"))
 	}
-	s.Stored.NoPrints = d.Near == nil
+	s.Stored.NoFingerprints = d.Near == nil
 	if d.c.level() != units.Document {
 		return nil
 	}

@@ -19,13 +19,13 @@ import (
 // newCorpus returns the corpus of a run, with the features that the criterion needs.
 func (d *job) newCorpus(dir string) *corpus.Corpus {
 	return corpus.New(corpus.Options{
-		Sets:       d.textCriterion().Sets || d.scored(),
-		Measure:    d.textCriterion().Measure,
-		Prints:     d.Near != nil,
-		ScoresOnly: d.Near != nil && d.Verify == nil,
-		Memory:     d.c.memory(),
-		InputBytes: d.inputBytes(),
-		Dir:        dir,
+		Sets:         d.textCriterion().Sets || d.scored(),
+		Measure:      d.textCriterion().Measure,
+		Fingerprints: d.Near != nil,
+		ScoresOnly:   d.Near != nil && d.Verify == nil,
+		Memory:       d.c.memory(),
+		InputBytes:   d.inputBytes(),
+		Dir:          dir,
 	})
 }
 
@@ -86,7 +86,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 	o.Accept = d.decided.accepts()
 	if d.decided != nil && d.decided.groups != nil {
 		var err error
-		if o.Same, err = c.Alike(d.ctx, d.decided.group); err != nil {
+		if o.Same, err = c.Equal(d.ctx, d.decided.group); err != nil {
 			return err
 		}
 	}

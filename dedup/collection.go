@@ -89,7 +89,7 @@ func Fingerprints(words []uint64, o *Options) *Collection {
 		if err := checkBits(by.K, 64); err != nil {
 			return nil, err
 		}
-		return corpus.OfPrints(selfjoin.Columns{words}, func(int) bool { return false })
+		return corpus.OfFingerprints(selfjoin.Columns{words}, func(int) bool { return false })
 	}
 	return c
 }
@@ -120,7 +120,7 @@ func WideFingerprints(items [][]uint64, o *Options) *Collection {
 				}
 			}
 		}
-		return corpus.OfPrints(columns, func(n int) bool { return len(items[n]) == 0 })
+		return corpus.OfFingerprints(columns, func(n int) bool { return len(items[n]) == 0 })
 	}
 	return c
 }
@@ -176,7 +176,7 @@ func Texts(texts iter.Seq[string], o *Options) *Collection {
 			return nil, err
 		}
 		a := textAdder{ctx: ctx, params: params, o: corpus.Options{
-			Sets: by.Sets, Measure: by.Measure, Prints: !by.Sets, Memory: o.Memory, Dir: o.TempDir,
+			Sets: by.Sets, Measure: by.Measure, Fingerprints: !by.Sets, Memory: o.Memory, Dir: o.TempDir,
 		}}
 		return a.all(texts)
 	}

@@ -100,7 +100,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	}
 	l.remove = remove
 	l.files = corpus.NewListing(corpus.Options{
-		Sets: l.by.Sets, Measure: l.by.Measure, Prints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
+		Sets: l.by.Sets, Measure: l.by.Measure, Fingerprints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
 	})
 	if l.grouper != nil {
 		l.files.Groups = &collection.Groups{Across: l.grouper.Across}
@@ -165,7 +165,7 @@ func (l *Documents) readFiles(ctx context.Context) error {
 			}
 		}
 	}
-	if err := cmp.Or(x.Finish(), inputs.CheckDistance(&l.by.K, max(64*len(l.files.Prints), l.job.Compared.Bits))); err != nil {
+	if err := cmp.Or(x.Finish(), inputs.CheckDistance(&l.by.K, max(64*len(l.files.Fingerprints), l.job.Compared.Bits))); err != nil {
 		return err
 	}
 	if short := x.Few().Advice(l.params.Features); short != "" && l.by.Measure == (setjoin.Measure{}) {

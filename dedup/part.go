@@ -96,12 +96,12 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 		err = x.Finish()
 	}
 	if err == nil {
-		err = inputs.CheckDistance(d.Near, max(64*len(c.Prints), d.c.Compared.Bits))
+		err = inputs.CheckDistance(d.Near, max(64*len(c.Fingerprints), d.c.Compared.Bits))
 	}
 	if err := d.closeRejects(err); err != nil {
 		return t, err
 	}
-	t = Tally{Documents: d.read, Textual: c.Textual, Given: c.Given, Empty: c.EmptyFrom(0), Rejected: d.rejects.N, Words: len(c.Prints), Flawed: d.flawed}
+	t = Tally{Documents: d.read, Textual: c.Textual, Given: c.Given, Empty: c.EmptyFrom(0), Rejected: d.rejects.N, Words: len(c.Fingerprints), Flawed: d.flawed}
 	if t.Inputs, err = d.digests.wait(); err != nil {
 		return t, err
 	}

@@ -161,5 +161,5 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if err := x.Finish(); err != nil {
 		return err
 	}
-	return inputs.CheckDistance(d.Near, max(64*len(c.Prints), d.c.Compared.Bits))
+	return inputs.CheckDistance(d.Near, max(64*len(c.Fingerprints), d.c.Compared.Bits))
 }

@@ -45,9 +45,9 @@ func (db *DB) Fields(ctx context.Context, o *FieldsOptions) (fields []FieldStats
 }
 
 func (s *Snapshot) fields(ctx context.Context, o *FieldsOptions) (*jsonfield.Survey, error) {
-	room := s.v.Most(1)
+	budget := s.v.Most(1)
 	of := &jsonfield.Survey{Hold: func(bytes int) error {
-		if room -= bytes; room < 0 {
+		if budget -= bytes; budget < 0 {
 			return fmt.Errorf("the names of the fields do not fit into the memory that a query may hold: %w", files.ErrTooLarge)
 		}
 		return nil

@@ -237,9 +237,9 @@ func Recognize(name, content string) (Info, bool) {
 	return info, s.Close() == nil
 }
 
-// TakenFor names the format that was recognised from a file's content. It returns "" if the file's
+// Recognized names the format that was recognised from a file's content. It returns "" if the file's
 // name or the options gave the format.
-func (i Info) TakenFor(opt Options) string {
+func (i Info) Recognized(opt Options) string {
 	d := i.Format.Describe()
 	name := unpackedName(i.Name)
 	switch {

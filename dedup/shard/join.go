@@ -173,11 +173,11 @@ func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error],
 		return err
 	}
 	for group := range plan.Groups { // links of the first round
-		met, err := loadAll[stages.Link](ctx, j, shardName("links", group))
+		found, err := loadAll[stages.Link](ctx, j, shardName("links", group))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		links = append(links, met...)
+		links = append(links, found...)
 	}
 	if err := storeAll(ctx, j, "forest", stages.Forest(links)); err != nil {
 		return err

@@ -76,20 +76,20 @@ func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte,
 	outputs, err := j.onPart(ctx, shard, func(p *dedup.Part, dir string) error {
 		return j.store(ctx, shardName("sets", shard), func(sets *bufio.Writer) error {
 			return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) (err error) {
-				var room []byte
+				var buf []byte
 				place := func(at dedup.Place) (err error) {
-					if room, err = json.Marshal(at); err != nil {
+					if buf, err = json.Marshal(at); err != nil {
 						return err
 					}
-					return put(places, room)
+					return put(places, buf)
 				}
 				t, err = p.Extract(dir, place, func(elements, prints []uint64) error {
 					if j.plan.By.Sets {
 						counts.Add(elements)
 					}
-					room, _ = stages.Set{Doc: shard<<shardShift | n, Elements: elements, Prints: prints}.AppendBinary(room[:0])
+					buf, _ = stages.Set{Doc: shard<<shardShift | n, Elements: elements, Fingerprints: prints}.AppendBinary(buf[:0])
 					n++
-					return put(sets, room)
+					return put(sets, buf)
 				})
 				return err
 			})

@@ -227,9 +227,9 @@ func (r *Report) Near(k int) Criterion {
 	return c
 }
 
-// Alike returns the estimates for scores from t up; t must be a multiple of 0.05, at least
+// AtLeast returns the estimates for scores from t up; t must be a multiple of 0.05, at least
 // MinScore.
-func (r *Report) Alike(t float64) Criterion {
+func (r *Report) AtLeast(t float64) Criterion {
 	bin := binOf(t)
 	c := r.criterion(func(s *sampled) (n int64) {
 		for _, alike := range s.alike[bin:] {

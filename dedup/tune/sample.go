@@ -35,7 +35,7 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 			report.Documents++
 		}
 	}
-	found := func(m corpus.Met) error {
+	found := func(m corpus.Found) error {
 		report.Found(m.Place, Match{ID: m.Doc.ID, Text: m.Doc.Text, Distance: m.Distance, Score: m.Score})
 		return nil
 	}
@@ -59,11 +59,11 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 // Draw draws a sample, in random order, and counts the documents. All documents have the same
 // probability of being in it. It has at most most documents, whose IDs and texts use at most room
 // bytes.
-func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n int64, err error) {
+func Draw(of Documents, most int, seed uint64, memory int64) (docs []engine.Doc, n int64, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	size := func(d *engine.Doc) int64 { return int64(len(d.ID) + len(d.Text)) }
 	drop := func(place int) {
-		room += size(&docs[place])
+		memory += size(&docs[place])
 		docs[place] = docs[len(docs)-1]
 		docs = docs[:len(docs)-1]
 	}
@@ -78,7 +78,7 @@ func Draw(of Documents, most int, seed uint64, room int64) (docs []engine.Doc, n
 		own.SetFingerprint(d.Words()...)
 		own.Fingerprints = d.Fingerprints
 		docs = append(docs, own)
-		for room -= size(d); room < 0 && len(docs) > 1; most = len(docs) {
+		for memory -= size(d); memory < 0 && len(docs) > 1; most = len(docs) {
 			drop(r.IntN(len(docs)))
 		}
 		return nil

@@ -106,7 +106,7 @@ func TestNodes(t *testing.T) {
 	for i := range 1000 {
 		r.Found(n, Match{ID: fmt.Sprint("a", i), Text: "hello there", Score: 1})
 	}
-	if c := r.Alike(0.8); c.Pairs.Value != 999*1000/2 || c.Share.Value != 1 || c.Example != nil || len(r.Boundary(0)) > 0 {
+	if c := r.AtLeast(0.8); c.Pairs.Value != 999*1000/2 || c.Share.Value != 1 || c.Example != nil || len(r.Boundary(0)) > 0 {
 		t.Errorf("equal texts: %+v", c)
 	}
 	for i := range 9 {
@@ -199,7 +199,7 @@ func TestEstimates(t *testing.T) {
 		for _, i := range r.Perm(len(degrees))[:sample] {
 			add(report, fmt.Sprint(i), slices.Repeat([]Match{{ID: "m", Score: 0.9}}, degrees[i])...)
 		}
-		return report.Alike(0.8)
+		return report.AtLeast(0.8)
 	}
 	whole := estimate(len(degrees))
 	if whole.Share.Error != 0 || whole.Pairs.Error != 0 || whole.Removes.Error != 0 || whole.Share.Value < 0.5 {
@@ -222,7 +222,7 @@ func TestEstimates(t *testing.T) {
 			t.Errorf("%s: %.3f of the samples are within the error", what, share)
 		}
 	}
-	none := (&Report{Documents: 1000, sample: make([]sampled, 100), count: 100}).Alike(0.8)
+	none := (&Report{Documents: 1000, sample: make([]sampled, 100), count: 100}).AtLeast(0.8)
 	if e := none.Share.Error; e < 0.02 || e > 0.04 || !math.IsNaN(none.Pairs.Error) {
 		t.Errorf("nothing found: %+v", none)
 	}

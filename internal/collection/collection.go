@@ -2,13 +2,13 @@
 // clusters. Its callers, a view of a database or documents of files, provide the features to
 // compare; this package does everything from there to ordered rows.
 //
-//	classes.go     items that are joined as one
-//	groups.go      which items may match: across groups, or within one
-//	pairs.go       pairs in the order in which they are found, and their number
-//	sorted.go      pairs ordered by similarity, then by the ranks of the two items
-//	prints.go      stars and components by fingerprints
-//	keepers.go     stars and components by fingerprints or sets
-//	clusters.go    clusters ordered by decreasing size
+//	classes.go       items that are joined as one
+//	groups.go        which items may match: across groups, or within one
+//	pairs.go         pairs in the order in which they are found, and their number
+//	sorted.go        pairs ordered by similarity, then by the ranks of the two items
+//	fingerprints.go  stars and components by fingerprints
+//	keepers.go       stars and components by fingerprints or sets
+//	clusters.go      clusters ordered by decreasing size
 package collection
 
 import (
@@ -24,9 +24,9 @@ type Collection struct {
 	Classes Classes // items that are joined as one; stars ignore them
 	Groups  *Groups // which items may match; nil: any two
 
-	Prints selfjoin.Columns    // of classes, ascending and distinct
-	Docs   *selfjoin.Documents // by class: its numbers in Prints; nil: class c has number c
-	K      int                 // greatest distance of a match in bits
+	Fingerprints selfjoin.Columns    // of classes, ascending and distinct
+	Docs         *selfjoin.Documents // by class: its numbers in Fingerprints; nil: class c has number c
+	K            int                 // greatest distance of a match in bits
 
 	Sets  func(items []uint32) (*Sets, error)                   // returns the sets of some items, in their order; nil: of all items
 	T     float64                                               // least score of a match

@@ -35,7 +35,7 @@ func random(t *testing.T, r *rand.Rand, sets bool, groups *Groups, most int) (*C
 	}
 	if !sets {
 		d := selfjoin.Documents{Codes: numbers}
-		c.Prints, c.Classes.N = selfjoin.Columns{distinct}, len(distinct)
+		c.Fingerprints, c.Classes.N = selfjoin.Columns{distinct}, len(distinct)
 		c.Classes.First, c.Classes.Items = d.Having(len(distinct))
 	} else {
 		c.Classes = ClassesOf(numbers, len(distinct))

@@ -12,11 +12,11 @@ import (
 // of a collection, or its classes when a View joins fingerprints.
 type Clustering struct {
 	*Collection
-	Components bool                         // otherwise stars
-	Order      []uint32                     // of preference; nil: by number
-	Apart      *selfjoin.Apart              // which items may join which; nil: any
-	Near       func(order []uint32) *Prints // for fingerprints
-	Same       []uint32                     // for stars by sets: setjoin.Options.Same
+	Components bool                               // otherwise stars
+	Order      []uint32                           // of preference; nil: by number
+	Apart      *selfjoin.Apart                    // which items may join which; nil: any
+	Near       func(order []uint32) *Fingerprints // for fingerprints
+	Same       []uint32                           // for stars by sets: setjoin.Options.Same
 }
 
 // Keepers returns the keeper of each item. For sets with Compare it also returns the score of

@@ -18,9 +18,9 @@ func (c *Collection) classPairs(ctx context.Context, fn func(x, y uint32, match 
 		o := selfjoin.Options{Progress: c.progress()}
 		near := func(x, y uint32, distance int) bool { return fn(x, y, -float64(distance)) }
 		if c.Docs != nil {
-			return c.Docs.Pairs(ctx, c.Prints, c.K, o, near)
+			return c.Docs.Pairs(ctx, c.Fingerprints, c.K, o, near)
 		}
-		return selfjoin.Pairs(ctx, c.Prints, c.K, o, near)
+		return selfjoin.Pairs(ctx, c.Fingerprints, c.K, o, near)
 	}
 	firsts, class := c.Classes.Firsts(), make([]uint32, c.Items) // by first item
 	for x, item := range firsts {

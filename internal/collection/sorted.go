@@ -86,7 +86,7 @@ func (c *Collection) ranks(ctx context.Context, each func(add func(a, b uint32) 
 
 // nearPairs is Pairs by distance. It gathers the pairs of each distance as numbers.
 func (c *Collection) nearPairs(ctx context.Context, left int64, tooMany func() error) (func(yield func(Pair) bool), error) {
-	found := make([][]uint64, 64*len(c.Prints)+1) // by distance: an item<<32 | another
+	found := make([][]uint64, 64*len(c.Fingerprints)+1) // by distance: an item<<32 | another
 	err := c.EachPair(ctx, func(a, b uint32, match float64) bool {
 		if left--; left < 0 {
 			return false

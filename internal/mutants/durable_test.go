@@ -390,7 +390,7 @@ var durableMutants = []mutant{
 	},
 	{
 		name: "full disk/poisons", in: "engine", decl: "Store.fail",
-		edit:  never(`vfs.IsNoRoom(err)`),
+		edit:  never(`vfs.IsNoSpace(err)`),
 		tests: "engine", run: "^TestFullContinues$",
 	},
 	{

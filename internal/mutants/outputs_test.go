@@ -151,7 +151,7 @@ var outputMutants = []mutant{
 	},
 	{
 		name: "shard/links that met at once are lost", in: "dedup/shard", decl: "Job.forest",
-		edit:  swap(`links = append(links, met...)`, `_ = met`),
+		edit:  swap(`links = append(links, found...)`, `_ = found`),
 		tests: "dedup/shard", run: "^TestDedup$",
 	},
 	{
@@ -170,7 +170,7 @@ var outputMutants = []mutant{
 		tests: "dedup/internal/stages", run: "^TestAgainstOneMachine$",
 	},
 	{
-		name: "setjoin/a piece of a text too few", in: "internal/setjoin", decl: "prefixer.ofText",
+		name: "setjoin/a piece of a text too few", in: "internal/setjoin", decl: "prefixer.textPrefix",
 		edit:  swap(`p.t.farthest(n)+1`, `max(p.t.farthest(n), 1)`),
 		tests: "internal/setjoin", run: "^TestEditsAgainstBruteForce$",
 	},
@@ -200,7 +200,7 @@ var outputMutants = []mutant{
 		tests: "internal/kernel", run: "^TestDistance$",
 	},
 	{
-		name: "setjoin/rests of word vectors without their own word", in: "internal/setjoin", decl: "prefixer.ofWords",
+		name: "setjoin/rests of word vectors without their own word", in: "internal/setjoin", decl: "prefixer.wordPrefix",
 		edit:  swap(`left < cut*all`, `left-w.square < cut*all`),
 		tests: "dedup/internal/corpus", run: "^TestTextsAgainstBruteForce$",
 	},

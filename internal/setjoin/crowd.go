@@ -109,7 +109,7 @@ func (c *crowd) difference(dst, set []uint64, counts *counts) (_ []uint64, missi
 // crowd adds an entry to a crowd, if there is a suitable one or one can be formed.
 func (x *index) crowd(entry uint32, p *prefix) bool {
 	cs := x.crowds
-	if cs == nil || p.met < cs.most && !p.whole {
+	if cs == nil || p.visited < cs.most && !p.whole {
 		return false
 	}
 	asked := p
@@ -120,41 +120,41 @@ func (x *index) crowd(entry uint32, p *prefix) bool {
 		mid := len(p.keys) / 2
 		asked = &prefix{size: p.size, alone: p.alone + mid, keys: p.keys[mid : mid+1], look: 1, whole: true}
 	}
-	before := p.met
+	before := p.visited
 	cs.found = x.candidates(cs.found[:0], asked, cs.any) // including entries that cannot match it
-	p.met = before
+	p.visited = before
 	if len(cs.found) < cs.most {
 		return false
 	}
 	slices.Sort(cs.found)
 	cs.found = slices.Compact(cs.found)
-	met := false
+	found := false
 	for _, e := range cs.found {
 		switch c := cs.of[e]; {
 		case c == nil:
 		case c.loose != nil:
-			met = true
+			found = true
 		case x.join(c, entry, p):
 			return true
 		}
 	}
 	pays := cs.t.parted() && (cs.part != nil || cs.pays(p)) // twins are members
 	alone := slices.DeleteFunc(cs.found, func(e uint32) bool { return cs.of[e] != nil })
-	if len(alone) >= cs.least && (!met || cs.loose.loose.all >= 2*cs.loose.loose.tried) {
+	if len(alone) >= cs.least && (!found || cs.loose.loose.all >= 2*cs.loose.loose.tried) {
 		c := &crowd{pivot: cs.pivot(alone), leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
 		if x.join(c, entry, p) {
 			return true
 		}
-		if !met && !pays {
+		if !found && !pays {
 			cs.least = 2 * len(alone) // these have too little in common
 			return false
 		}
-		if met = true; cs.loose == nil {
+		if found = true; cs.loose == nil {
 			cs.loose = &crowd{loose: &loose{}, leads: map[int]uint32{}, nodes: map[uint64]struct{}{}}
 		}
 		cs.loose.loose.tried = cs.loose.loose.all
 	}
-	return met && pays && x.join(cs.loose, entry, p)
+	return found && pays && x.join(cs.loose, entry, p)
 }
 
 // pivot returns the elements that are in more than half of some entries.
@@ -263,19 +263,19 @@ func (c *crowds) onePerPart(members []uint32) []uint32 {
 // expand replaces the leads among the entries found by those members of their crowds that may
 // match; with best, by the best member of each crowd.
 func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
-	var met []*crowd
+	var found []*crowd
 	f.found = slices.DeleteFunc(f.found, func(e uint32) bool {
 		c := x.crowds.of[e]
-		if c != nil && !slices.Contains(met, c) {
-			met = append(met, c)
+		if c != nil && !slices.Contains(found, c) {
+			found = append(found, c)
 		}
 		return c != nil
 	})
-	if len(met) == 0 {
+	if len(found) == 0 {
 		return
 	}
-	p.met += x.crowds.most
-	for _, c := range met {
+	p.visited += x.crowds.most
+	for _, c := range found {
 		if c.loose != nil {
 			f.parted(x, c.loose, p, t)
 		} else {
@@ -354,7 +354,7 @@ func (f *finder) count(s *crowdSegment) {
 	clear(f.common)
 	for _, e := range f.differs {
 		list := s.lists[e]
-		f.met += len(list)
+		f.visited += len(list)
 		for _, slot := range list {
 			f.common[slot]++
 		}
@@ -375,7 +375,7 @@ type finder struct {
 	last    uint32              // Components: the last part found
 	common  []uint32            // Jaccard: by slot of a crowd's segment
 	marks   []uint64            // a bit for each entry, to sort many
-	met     int                 // number of entries visited in lists of shared elements
+	visited int                 // number of entries visited in lists of shared elements
 	parter  parter
 	lookups [lookupsAtOnce]lookup // the first n are in use
 	n       int

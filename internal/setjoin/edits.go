@@ -77,8 +77,8 @@ func nodeTag(run uint32, class, position int) uint32 {
 	return run + uint32(class)*0x85ebca6b ^ uint32(position)*0xc2b2ae35
 }
 
-// ofText implements prefixer.of for Edits.
-func (p *prefixer) ofText(set, dst []uint64) (prefix, []uint64) {
+// textPrefix implements prefixer.of for Edits.
+func (p *prefixer) textPrefix(set, dst []uint64) (prefix, []uint64) {
 	n, q := len(set), p.t.Q
 	f := prefix{size: n, whole: true, pieces: 1, signed: p.t.byLength()}
 	if n == 0 {
@@ -137,7 +137,7 @@ func (t threshold) reachOf(x, y int) reach {
 // entries that are not the best match. For Edits, t may be higher than the threshold of the join.
 func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint32 {
 	f.found = f.found[:0]
-	before := p.met
+	before := p.visited
 	if t.Kind == Edits {
 		f.texts(x, p, t)
 	} else {
@@ -147,7 +147,7 @@ func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint3
 	if x.crowds != nil && len(x.crowds.of) > 0 {
 		f.expand(x, p, t, best)
 	}
-	f.met += p.met - before + len(f.found)
+	f.visited += p.visited - before + len(f.found)
 	return f.found
 }
 

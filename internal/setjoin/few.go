@@ -32,7 +32,7 @@ type FewRole uint8
 
 // The roles.
 const (
-	FewAlike      FewRole = iota // sets with a certain Jaccard similarity to it
+	FewJaccard    FewRole = iota // sets with a certain Jaccard similarity to it
 	FewContained                 // sets whose elements it has a share of
 	FewContaining                // sets that have a share of its elements
 )
@@ -154,7 +154,7 @@ type FewFinder struct {
 	passed []uint64 // elements of the current set that pass the filter
 	found  []fewSlot
 	common []uint32 // by set of the Few: elements in common with the current set
-	met    []uint32 // sets whose common is not 0
+	shared []uint32 // sets whose common is not 0
 }
 
 // Finder returns a FewFinder.
@@ -180,18 +180,18 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 		return dst
 	}
 	slices.SortFunc(x.found, func(a, b fewSlot) int { return cmp.Compare(a.n, b.n) })
-	x.met = x.met[:0]
+	x.shared = x.shared[:0]
 	// Only sets that share one of the rarest elements can match; the other elements are only
 	// counted for them.
 	first := len(x.found) - overlap + 1
 	for _, s := range x.found[:first] {
 		for _, other := range f.lists[s.from : s.from+s.n] {
 			if x.common[other]++; x.common[other] == 1 {
-				x.met = append(x.met, other)
+				x.shared = append(x.shared, other)
 			}
 		}
 	}
-	if len(x.met) == 0 {
+	if len(x.shared) == 0 {
 		return dst
 	}
 	for _, s := range x.found[first:] {
@@ -199,8 +199,8 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 			x.common[other]++
 		}
 	}
-	slices.Sort(x.met)
-	for _, other := range x.met {
+	slices.Sort(x.shared)
+	for _, other := range x.shared {
 		if x.Wanted != nil && x.Wanted[other] == 0 {
 			continue
 		}
@@ -249,7 +249,7 @@ func (f *Few) leastOverlap(size int) int {
 	if f.role == FewContained {
 		return 1
 	}
-	o := int(f.t * float64(size)) // for FewAlike, the least overlap is with a subset
+	o := int(f.t * float64(size)) // for FewJaccard, the least overlap is with a subset
 	for o > 1 && float64(o-1)/float64(size) >= f.t {
 		o--
 	}

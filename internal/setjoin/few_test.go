@@ -21,7 +21,7 @@ func TestFew(t *testing.T) {
 			few := sets[:r.IntN(60)]
 			role := FewRole(r.IntN(3))
 			like := map[FewRole]func(set, other []uint64) float64{
-				FewAlike: jaccard, FewContaining: share,
+				FewJaccard: jaccard, FewContaining: share,
 				FewContained: func(set, other []uint64) float64 { return share(other, set) },
 			}[role]
 			x := NewFew(few, threshold, role).Finder()

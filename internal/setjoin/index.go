@@ -233,7 +233,7 @@ func (x *index) chain(dst []uint32, tag uint32, p *prefix, rest uint32, t thresh
 		if nd.tag != tag {
 			continue
 		}
-		if p.met++; !t.enough(p.size, int(x.sizes[nd.entry]), rest, nd.rest) {
+		if p.visited++; !t.enough(p.size, int(x.sizes[nd.entry]), rest, nd.rest) {
 			continue
 		}
 		dst = x.found(dst, nd.entry, nd.tag, nd.rest, p, t)
@@ -257,7 +257,7 @@ func (x *index) found(dst []uint32, entry, tag, rest uint32, p *prefix, t thresh
 
 // enough reports whether sets of sizes x and y that share a key with these rests can match. They
 // share no earlier element, or they would have met before, so the smaller rest bounds the
-// overlap. For Cosine see ofWords; for Edits see finder.pieces.
+// overlap. For Cosine see wordPrefix; for Edits see finder.pieces.
 func (t threshold) enough(x, y int, rest, restY uint32) bool {
 	switch t.Kind {
 	case Edits:

@@ -29,8 +29,8 @@ type Measure struct {
 	N    int // Sketches: the number of hashes in a full sketch
 }
 
-// ofSets reports whether the similarity depends on the number of common elements.
-func (k Kind) ofSets() bool { return k == Jaccard || k == Sketches || k == Contained }
+// comparesSets reports whether the similarity depends on the number of common elements.
+func (k Kind) comparesSets() bool { return k == Jaccard || k == Sketches || k == Contained }
 
 // OfTexts reports whether a Judge compares the texts that sets represent.
 func (k Kind) OfTexts() bool { return k == Edits || k == Cosine }

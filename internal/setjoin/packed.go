@@ -238,7 +238,7 @@ func (x *index) finish(dst []uint32, l *lookup, p *prefix, t threshold) []uint32
 			if at.tags[i] != tag {
 				continue
 			}
-			p.met++
+			p.visited++
 			entry, before := at.entries[i]>>shareBits, at.entries[i]&(1<<shareBits-1)
 			y := x.sizes[entry]
 			if rest := t.restAfter(y, before); t.enough(p.size, int(y), l.rest, rest) {

@@ -42,7 +42,7 @@ func partClass(size int) int { return int(math.Log2(float64(size)) * partClasses
 // few, frequent words, see TestSkewed.
 func (c *crowds) pays(p *prefix) bool {
 	many := c.most * p.size / partPays
-	return p.met-p.parted >= many && p.parted < max(many, leastCrowd)
+	return p.visited-p.parted >= many && p.parted < max(many, leastCrowd)
 }
 
 // differ returns an upper bound of the number of elements in which matching sets of these sizes
@@ -120,7 +120,7 @@ func (x *index) spread(l *loose, entry uint32, p *prefix) {
 
 // parted appends the members of the loose crowd that may match.
 func (f *finder) parted(x *index, l *loose, p *prefix, t threshold) {
-	before := p.met
+	before := p.visited
 	least, most := t.t*float64(p.size)-1, float64(p.size)/t.t+1
 	for class := partClass(max(1, int(least))); class <= partClass(int(most)); class++ {
 		if l.members[class] == 0 {
@@ -143,7 +143,7 @@ func (f *finder) parted(x *index, l *loose, p *prefix, t threshold) {
 		}
 	}
 	f.looked(x, p, t)
-	p.parted += p.met - before
+	p.parted += p.visited - before
 }
 
 // look adds a tag to the pending lookups.

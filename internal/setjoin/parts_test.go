@@ -52,7 +52,7 @@ func TestWithoutCentre(t *testing.T) {
 				}
 				f, _ := p.of(set, nil)
 				found := j.finder.candidates(&j.index, &f, j.t, true)
-				all[i] += f.met + len(found)
+				all[i] += f.visited + len(found)
 			}
 		}
 		if all[1] > all[0]*6 {
@@ -79,7 +79,7 @@ func TestSkewed(t *testing.T) {
 		slices.Sort(sets[i])
 		sets[i] = slices.Compact(sets[i])
 	}
-	var met [2]int
+	var visited [2]int
 	for i, crowd := range []int{0, n + 1} { // with the latter, no crowds form
 		j, err := newJoin(t.Context(), add(t, sets, SetsOptions{}), 0.6, Options{Workers: 1, crowd: crowd})
 		if err != nil {
@@ -88,11 +88,11 @@ func TestSkewed(t *testing.T) {
 		if _, err := j.s.newStars(j).block(0); err != nil {
 			t.Fatal(err)
 		}
-		met[i] = j.finder.met + j.workers[0].finder.met
+		visited[i] = j.finder.visited + j.workers[0].finder.visited
 	}
-	t.Log(met)
-	if met[0] > met[1]*5/4 {
-		t.Errorf("%d elements of others are met, and %d without crowds", met[0], met[1])
+	t.Log(visited)
+	if visited[0] > visited[1]*5/4 {
+		t.Errorf("%d elements of others are visited, and %d without crowds", visited[0], visited[1])
 	}
 }
 

@@ -137,10 +137,10 @@ type prefix struct {
 	few       bool                   // Cosine: only a few entries of each node that has many are wanted
 	connected func(part uint32) bool // Cosine: whether the set is connected with this part; nil if irrelevant
 
-	set    []uint64 // Jaccard, Sketches: the elements
-	met    int      // number of entries' elements it has met
-	parted int      // part of met: by parts
-	sum    uint64   // Components: sum of the elements that other sets may have, too
+	set     []uint64 // Jaccard, Sketches: the elements
+	visited int      // number of elements of entries that it has visited
+	parted  int      // part of visited: by parts
+	sum     uint64   // Components: sum of the elements that other sets may have, too
 }
 
 // unique reports whether no other set has an element of the prefix: then the set matches nothing.
@@ -186,9 +186,9 @@ type prefixer struct {
 func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	switch p.t.Kind {
 	case Cosine:
-		return p.ofWords(set, dst)
+		return p.wordPrefix(set, dst)
 	case Edits:
-		return p.ofText(set, dst)
+		return p.textPrefix(set, dst)
 	}
 	f := prefix{size: len(set), short: p.t.short(len(set)), set: set}
 	n := p.t.long(len(set))
@@ -218,10 +218,10 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	return f, dst
 }
 
-// ofWords implements prefixer.of for Cosine. Let k be the first common key of two matching texts.
+// wordPrefix implements prefixer.of for Cosine. Let k be the first common key of two matching texts.
 // Their common words are from k on, so the product of their rests at k is at least t² times the
 // product of their squared lengths; and no rest exceeds the whole.
-func (p *prefixer) ofWords(set, dst []uint64) (prefix, []uint64) {
+func (p *prefixer) wordPrefix(set, dst []uint64) (prefix, []uint64) {
 	f := prefix{size: len(set), whole: true, rests: []uint32{}}
 	p.keys, _ = p.counts.appendShared(p.keys[:0], set, len(set)+1)
 	p.words = p.words[:0]

@@ -368,7 +368,7 @@ func TestPartsOfCrowd(t *testing.T) {
 	}
 	p := prefixer{counts: s.counts, t: j.t}
 	all := 0
-	j.finder.met = 0
+	j.finder.visited = 0
 	for _, set := range sets[:n/50] {
 		f, _ := p.of(set, nil)
 		if found := j.finder.candidates(&j.index, &f, newThreshold(0.6), false); len(found) > 2*leastCrowd {
@@ -383,8 +383,8 @@ func TestPartsOfCrowd(t *testing.T) {
 			break
 		}
 	}
-	if all < n*n/50/4 || j.finder.met > all/3*2 {
-		t.Errorf("%d of %d slots are counted", j.finder.met, all)
+	if all < n*n/50/4 || j.finder.visited > all/3*2 {
+		t.Errorf("%d of %d slots are counted", j.finder.visited, all)
 	}
 }
 
@@ -422,18 +422,18 @@ func TestCrowds(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := prefixer{counts: s.counts, t: j.t}
-	met, compared := 0, 0
+	visited, compared := 0, 0
 	for i := range n {
 		set, err := s.Reader().Append(nil, i)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f, _ := p.of(set, nil)
-		met += len(j.index.candidates(nil, &f, j.t))
+		visited += len(j.index.candidates(nil, &f, j.t))
 		compared += len(j.finder.candidates(&j.index, &f, j.t, true))
 	}
-	if entries := len(j.index.sets); entries < n/10 || met > n*entries/4 || compared > n*entries/8 {
-		t.Errorf("%d sets meet %d of %d entries and are compared with %d", n, met, entries, compared)
+	if entries := len(j.index.sets); entries < n/10 || visited > n*entries/4 || compared > n*entries/8 {
+		t.Errorf("%d sets meet %d of %d entries and are compared with %d", n, visited, entries, compared)
 	}
 }
 

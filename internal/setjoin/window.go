@@ -172,7 +172,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	}
 	postings := min(j.t.postings(s), o.Memory/postingBytes)
 	j.index.packed = newPacked(j.t, postings, o.loose)
-	if m.Kind.ofSets() {
+	if m.Kind.comparesSets() {
 		j.formCrowds()
 	}
 	for range o.Workers {
@@ -270,12 +270,12 @@ func (j *join) len() int {
 
 // report reports progress: n more comparisons are done, and left remain.
 func (j *join) report(n, left int) {
-	met := j.finder.met
+	visited := j.finder.visited
 	for _, w := range j.workers {
-		met += w.finder.met
+		visited += w.finder.visited
 	}
-	if j.done += n; j.o.Crowded != nil && met/j.done >= j.o.each && time.Since(j.begun) >= j.o.after {
-		j.o.Crowded(met / j.done)
+	if j.done += n; j.o.Crowded != nil && visited/j.done >= j.o.each && time.Since(j.begun) >= j.o.after {
+		j.o.Crowded(visited / j.done)
 		j.o.Crowded = nil
 	}
 	if j.o.Progress != nil {

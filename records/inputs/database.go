@@ -79,8 +79,8 @@ type Stored struct {
 	Only    map[string]bool
 	NoTexts bool
 
-	NoPrints bool // fingerprints are not compared
-	Written  bool // read documents in the order in which they were written
+	NoFingerprints bool // fingerprints are not compared
+	Written        bool // read documents in the order in which they were written
 
 	// Fingerprints puts all fingerprints into records, even those that can be computed from
 	// texts. TimeField is the name of the time in records, "" for none.
@@ -167,7 +167,7 @@ func (s *Stored) open(opt records.Options) (records.Source, error) {
 	}
 	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
 	return &stored.Input{
-		Snap: s.Snapshot, Path: s.Path, Params: params, Prints: prints, Only: s.Only, NoTexts: s.NoTexts, NoPrints: s.NoPrints, Written: s.Written, Form: form, Need: opt.Need,
+		Snap: s.Snapshot, Path: s.Path, Params: params, Features: prints, Only: s.Only, NoTexts: s.NoTexts, NoFingerprints: s.NoFingerprints, Written: s.Written, Form: form, Need: opt.Need,
 	}, nil
 }
 

@@ -35,7 +35,7 @@ type Env struct {
 	// when the process ends. If it is nil, jobs remove their folders when they end.
 	MakeTemp func(parent string) (string, error)
 
-	taken map[string]int // how many inputs tellTaken has reported, by format
+	recognized map[string]int // how many inputs tellTaken has reported, by format
 }
 
 // Say logs a message.

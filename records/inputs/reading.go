@@ -225,15 +225,15 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 		s.told = map[string]bool{}
 	}
 	s.told[info.Name] = true
-	taken := info.TakenFor(r.Options)
+	taken := info.Recognized(r.Options)
 	if taken == "" {
 		return
 	}
-	if e.taken == nil {
-		e.taken = map[string]int{}
+	if e.recognized == nil {
+		e.recognized = map[string]int{}
 	}
-	e.taken[taken]++
-	switch n := e.taken[taken]; {
+	e.recognized[taken]++
+	switch n := e.recognized[taken]; {
 	case n <= named:
 		e.Say("%s: %s", info.Name, taken)
 	case n == named+1:

@@ -77,14 +77,14 @@ func TestDigests(t *testing.T) {
 		_, f, err := read(t, c.name, content.String(), records.Options{})
 		said := fmt.Sprint(err)
 		if err == nil {
-			said = f.Info().TakenFor(records.Options{})
+			said = f.Info().Recognized(records.Options{})
 		}
 		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
 			t.Errorf("%s: %q: %s, want %s", c.name, c.line, said, c.want)
 		}
 		if c.name == "a.txt" {
 			asked := records.Options{Format: TXT}
-			if got, f, err := read(t, c.name, content.String(), asked); err != nil || len(got) != 12 || f.Info().TakenFor(asked) != "" {
+			if got, f, err := read(t, c.name, content.String(), asked); err != nil || len(got) != 12 || f.Info().Recognized(asked) != "" {
 				t.Errorf("%q as txt: %d, %v", c.line, len(got), err)
 			}
 		}

@@ -145,7 +145,7 @@ func (s *splitter) run(ctx context.Context, r io.Reader) {
 		if e := s.scan(len(buf)); e != nil {
 			err = e
 		} else if err == nil {
-			err = s.makeRoom(ctx, r)
+			err = s.reserve(ctx, r)
 		} else if err == io.EOF {
 			err = s.finish()
 			break
@@ -264,8 +264,8 @@ func (s *splitter) issue(reason string, raw []byte, size int64) *records.Issue {
 	return &records.Issue{File: s.name, Pos: line, Unit: "line", Reason: reason, Raw: raw, Size: size}
 }
 
-// makeRoom makes free space in the buffer for the next read.
-func (s *splitter) makeRoom(ctx context.Context, r io.Reader) error {
+// reserve makes free space in the buffer for the next read.
+func (s *splitter) reserve(ctx context.Context, r io.Reader) error {
 	full := len(s.b.buf) == cap(s.b.buf)
 	switch {
 	case len(s.b.spans) > 0 && (s.live || full || s.start >= batchBytes):

@@ -132,7 +132,7 @@ func (c *copier) handOn() error {
 		return nil
 	}
 	if c.to == nil {
-		if err := c.makeRoom(); err != nil {
+		if err := c.writeFinished(); err != nil {
 			return err
 		}
 		c.to = startGroup(c.writer())
@@ -181,8 +181,8 @@ func (c *copier) finishGroup() {
 	}
 }
 
-// makeRoom writes finished row groups until another one may be started.
-func (c *copier) makeRoom() error {
+// writeFinished writes finished row groups until another one may be started.
+func (c *copier) writeFinished() error {
 	for len(c.running) >= runtime.GOMAXPROCS(0) {
 		if err := c.writeGroup(); err != nil {
 			return err

@@ -23,10 +23,10 @@ type Form struct {
 	Fingerprints bool   // include fingerprints that can be computed from the text
 	Time         string // the name of the time, or ""
 
-	ID     string
-	Texts  []string // several if the text has weighted fields
-	Print  string   // the name of a single fingerprint
-	Prints string   // the name of a list of fingerprints
+	ID                string
+	Texts             []string // several if the text has weighted fields
+	FingerprintField  string   // the name of a single fingerprint
+	FingerprintsField string   // the name of a list of fingerprints
 
 	set bool // the text is a set
 }
@@ -34,9 +34,9 @@ type Form struct {
 // NewForm returns the form for the documents of a database, with the names that the options give
 // for reading them.
 func NewForm(p engine.Params, o records.Options) (*Form, error) {
-	f := &Form{ID: cmp.Or(o.IDField, "id"), Texts: []string{cmp.Or(o.TextField, "text")}, Print: o.FingerprintField, Prints: o.FingerprintField}
+	f := &Form{ID: cmp.Or(o.IDField, "id"), Texts: []string{cmp.Or(o.TextField, "text")}, FingerprintField: o.FingerprintField, FingerprintsField: o.FingerprintField}
 	if o.FingerprintField == "" {
-		f.Print, f.Prints = "fingerprint", "fingerprints"
+		f.FingerprintField, f.FingerprintsField = "fingerprint", "fingerprints"
 	}
 	if p.Features.Fields != nil {
 		f.Texts = nil
@@ -55,12 +55,12 @@ func NewForm(p engine.Params, o records.Options) (*Form, error) {
 
 // Names returns the names of all parts that are not fields.
 func (f *Form) Names() []string {
-	return append(slices.Clone(f.Texts), f.ID, f.Print, f.Prints, f.Time)
+	return append(slices.Clone(f.Texts), f.ID, f.FingerprintField, f.FingerprintsField, f.Time)
 }
 
 // CheckNames returns an error if two parts of a document would have the same name.
 func (f *Form) CheckNames() error {
-	names := append(slices.Clone(f.Texts), f.ID, f.Print, f.Time)
+	names := append(slices.Clone(f.Texts), f.ID, f.FingerprintField, f.Time)
 	slices.Sort(names)
 	for i, name := range names[1:] {
 		if name != "" && name == names[i] {
@@ -101,8 +101,8 @@ func (f *Form) TextsOf(d *engine.Doc) ([]string, error) {
 	return all, nil
 }
 
-// PrintsOf returns the fingerprints of a document as text.
-func PrintsOf(d *engine.Doc) (all []string) {
+// FingerprintTexts returns the fingerprints of a document as text.
+func FingerprintTexts(d *engine.Doc) (all []string) {
 	add := func(words []engine.Fingerprint) {
 		all = append(all, string(base.AppendHexWords([]byte("0x"), words)))
 	}
@@ -138,7 +138,7 @@ func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
 	if err = cmp.Or(err, f.Check(d)); err != nil {
 		return b, err
 	}
-	prints := PrintsOf(d)
+	prints := FingerprintTexts(d)
 	for i, text := range texts {
 		if d.Text == "" && (len(f.Texts) > 1 || len(prints) > 0) {
 			break
@@ -156,11 +156,11 @@ func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
 	switch {
 	case len(prints) == 1:
 		b = append(b, ',')
-		key(f.Print)
+		key(f.FingerprintField)
 		b = records.AppendString(b, prints[0])
 	case len(prints) > 1:
 		b = append(b, ',')
-		key(f.Prints)
+		key(f.FingerprintsField)
 		for i, p := range prints {
 			b = records.AppendString(append(b, "[,"[min(i, 1)]), p)
 		}

@@ -23,16 +23,16 @@ import (
 // has all that loading it again requires: a fingerprint is included only if the text would yield a
 // different one. NeedAll adds Record.Raw. Positions are 0.
 type Input struct {
-	Snap     *engine.Snapshot
-	Path     string
-	Params   engine.Params
-	Prints   features.Params // parameters of the same database
-	Only     map[string]bool // IDs of the documents to read; nil for all
-	NoTexts  bool            // omit texts
-	NoPrints bool            // omit the fingerprints of documents with a text, except in Raw
-	Written  bool            // read documents in the order in which they were written
-	Form     *Form           // form of Raw
-	Need     records.Need
+	Snap           *engine.Snapshot
+	Path           string
+	Params         engine.Params
+	Features       features.Params // parameters of the same database
+	Only           map[string]bool // IDs of the documents to read; nil for all
+	NoTexts        bool            // omit texts
+	NoFingerprints bool            // omit the fingerprints of documents with a text, except in Raw
+	Written        bool            // read documents in the order in which they were written
+	Form           *Form           // form of Raw
+	Need           records.Need
 
 	info       records.Info
 	done, size int64
@@ -159,7 +159,7 @@ func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
 // worker returns a function that reduces the documents of a batch to what load would read, and
 // encodes them.
 func (in *Input) worker() func(*batch) error {
-	prints := features.NewFingerprinter(in.Prints)
+	prints := features.NewFingerprinter(in.Features)
 	anew := in.Need <= records.NeedDoc && !in.Form.Fingerprints && in.Params.Features.Code == ""
 	return func(b *batch) (err error) {
 		var raw []byte
@@ -178,7 +178,7 @@ func (in *Input) worker() func(*batch) error {
 				}
 				b.recs[i].Raw = raw[from:len(raw):len(raw)]
 			}
-			if in.NoPrints && d.Text != "" {
+			if in.NoFingerprints && d.Text != "" {
 				d.SetFingerprint()
 				d.Fingerprints = nil
 			}

@@ -74,9 +74,9 @@ func equalFirst(docs []uint32, same func(doc uint32) bool) (n int) {
 	return n
 }
 
-// Alike returns for each document the first document that is equal to it and belongs to its
+// Equal returns for each document the first document that is equal to it and belongs to its
 // group; Groups treat both as one. If group returns false, the document represents only itself.
-func (c *Corpus) Alike(ctx context.Context, group func(n uint32) (uint32, bool)) ([]uint32, error) {
+func (c *Corpus) Equal(ctx context.Context, group func(n uint32) (uint32, bool)) ([]uint32, error) {
 	first := slices.Grow([]uint32(nil), int(c.N))
 	for n := range uint32(c.N) {
 		first = append(first, n)
@@ -91,7 +91,7 @@ func (c *Corpus) Alike(ctx context.Context, group func(n uint32) (uint32, bool))
 			g, ok := group(n)
 			f, had := firsts[g]
 			switch {
-			case !ok || c.Prints != nil && had && c.Distance(n, f) != 0:
+			case !ok || c.Fingerprints != nil && had && c.Distance(n, f) != 0:
 			case had:
 				first[n] = f
 			default:

@@ -62,7 +62,7 @@ func TestSetClasses(t *testing.T) {
 func TestWithinCrowd(t *testing.T) {
 	const n = 3000
 	for _, across := range []bool{false, true} {
-		l := NewListing(Options{Sets: true, Prints: true, Memory: 16 << 20, Dir: t.TempDir()})
+		l := NewListing(Options{Sets: true, Fingerprints: true, Memory: 16 << 20, Dir: t.TempDir()})
 		l.Groups = &collection.Groups{Across: across}
 		defer l.Close()
 		x := NewExtractor(t.Context(), features.Params{Shingle: 3}, l.Corpus)

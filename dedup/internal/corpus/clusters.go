@@ -25,7 +25,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 		return nil, err
 	}
 	as := &collection.Clustering{Collection: c, Components: components, Order: l.Order}
-	as.Near = func(order []uint32) *collection.Prints { return l.distinct(l.inOrder(slices.Clone(order))) }
+	as.Near = func(order []uint32) *collection.Fingerprints { return l.distinct(l.inOrder(slices.Clone(order))) }
 	if g := l.Groups; g != nil {
 		group := func(n uint32) (uint32, bool) { return g.Of[n], true }
 		apart := g.Apart(selfjoin.Apart{
@@ -33,7 +33,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 		})
 		as.Apart = &apart
 		if by.Sets && !components {
-			if as.Same, err = l.Alike(ctx, group); err != nil {
+			if as.Same, err = l.Equal(ctx, group); err != nil {
 				return nil, err
 			}
 		}

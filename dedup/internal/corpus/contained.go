@@ -16,23 +16,23 @@ func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.F
 	worker := func() func(*featured) {
 		sets, finder, scored := newHasher(params).sets, few.Finder(), []setjoin.FewMatch(nil)
 		return func(b *featured) {
-			for i := 0; i < len(b.docs) && len(b.met) <= most; i++ {
+			for i := 0; i < len(b.docs) && len(b.found) <= most; i++ {
 				b.hashes = sets.Append(b.hashes[:0], b.docs[i].Text)
 				scored = finder.Append(scored[:0], b.hashes)
 				for _, m := range scored {
-					b.met = append(b.met, met{at: int32(i), place: int32(m.Set), score: m.Score})
+					b.found = append(b.found, located{at: int32(i), place: int32(m.Set), score: m.Score})
 				}
 			}
 		}
 	}
 	return newExtractor(ctx, worker, func(b *featured) error {
-		for _, m := range b.met {
+		for _, m := range b.found {
 			if err := found(before+int(m.at), b.docs[m.at].ID, setjoin.FewMatch{Set: int(m.place), Score: m.score}); err != nil {
 				return err
 			}
 		}
 		before += len(b.docs)
-		if len(b.met) > most {
+		if len(b.found) > most {
 			return many
 		}
 		return nil

@@ -2,16 +2,16 @@
 // sets of shingle hashes, fingerprints, or both. It stores texts only if they are compared
 // themselves. Data that does not fit into memory goes to a temporary file.
 //
-//	features.go   computes the features of documents
-//	texts.go      texts that are compared themselves, by edit distance or as word vectors
-//	corpus.go     the documents, by number
-//	prints.go     joins by fingerprint
-//	classes.go    documents that are joined as one
-//	search.go     a search for a few documents in all documents
-//	contained.go  containment between two files
-//	listing.go    documents with their ids
-//	pairs.go      all pairs, in the order of Snapshot.Pairs
-//	clusters.go   all clusters, in the order of Snapshot.Clusters
+//	features.go      computes the features of documents
+//	texts.go         texts that are compared themselves, by edit distance or as word vectors
+//	corpus.go        the documents, by number
+//	fingerprints.go  joins by fingerprint
+//	classes.go       documents that are joined as one
+//	search.go        a search for a few documents in all documents
+//	contained.go     containment between two files
+//	listing.go       documents with their ids
+//	pairs.go         all pairs, in the order of Snapshot.Pairs
+//	clusters.go      all clusters, in the order of Snapshot.Clusters
 package corpus
 
 import (
@@ -31,36 +31,36 @@ import (
 
 // Options select the features of a Corpus.
 type Options struct {
-	Sets       bool            // sets of shingle hashes
-	Measure    setjoin.Measure // for Sets; a measure of texts compares texts, which are stored too
-	Prints     bool            // fingerprints
-	ScoresOnly bool            // sets are not joined, only pairs are scored (setjoin.Sets.Scores)
-	Memory     int64           // bytes for the whole run; the corpus uses up to half
-	InputBytes int64           // approximate total size of the documents
-	Dir        string          // folder of the temporary file
+	Sets         bool            // sets of shingle hashes
+	Measure      setjoin.Measure // for Sets; a measure of texts compares texts, which are stored too
+	Fingerprints bool            // fingerprints
+	ScoresOnly   bool            // sets are not joined, only pairs are scored (setjoin.Sets.Scores)
+	Memory       int64           // bytes for the whole run; the corpus uses up to half
+	InputBytes   int64           // approximate total size of the documents
+	Dir          string          // folder of the temporary file
 }
 
 // Corpus holds the features to compare: each document's set, or fingerprints, or both. Documents
 // are numbered from 0 in the order of adding.
 type Corpus struct {
-	Sets    *setjoin.Sets    // nil if texts are not compared
-	Prints  selfjoin.Columns // a column for each word; nil if fingerprints are not compared
-	N       int64
-	Textual int64              // documents with a text
-	Given   int64              // documents with their own fingerprint
-	Groups  *collection.Groups // in a Listing: which documents may match
-	empty   []uint64           // a bit for each document: it matches nothing
-	ends    []uint32           // by document: the end of its fingerprints in Prints; nil if each document has one
-	sized   bool               // the number of words is known, since some document has a fingerprint
-	measure setjoin.Measure
-	texts   *texts // nil unless the measure compares texts
+	Sets         *setjoin.Sets    // nil if texts are not compared
+	Fingerprints selfjoin.Columns // a column for each word; nil if fingerprints are not compared
+	N            int64
+	Textual      int64              // documents with a text
+	Given        int64              // documents with their own fingerprint
+	Groups       *collection.Groups // in a Listing: which documents may match
+	empty        []uint64           // a bit for each document: it matches nothing
+	ends         []uint32           // by document: the end of its fingerprints in Fingerprints; nil if each document has one
+	sized        bool               // the number of words is known, since some document has a fingerprint
+	measure      setjoin.Measure
+	texts        *texts // nil unless the measure compares texts
 }
 
 // New returns a corpus without documents. Close frees its file.
 func New(o Options) *Corpus {
 	c := &Corpus{}
-	if o.Prints {
-		c.Prints = selfjoin.Columns{nil}
+	if o.Fingerprints {
+		c.Fingerprints = selfjoin.Columns{nil}
 	}
 	if o.Sets {
 		c.Sets = setjoin.NewSets(setjoin.SetsOptions{
@@ -77,14 +77,14 @@ func New(o Options) *Corpus {
 	return c
 }
 
-// OfPrints returns a corpus of fingerprints, which retains prints: one for each document, all of
+// OfFingerprints returns a corpus of fingerprints, which retains prints: one for each document, all of
 // the same width. Documents for which none returns true match nothing.
-func OfPrints(prints selfjoin.Columns, none func(n int) bool) (*Corpus, error) {
+func OfFingerprints(prints selfjoin.Columns, none func(n int) bool) (*Corpus, error) {
 	n := prints.Len()
 	if int64(n) > selfjoin.MaxFingerprints {
 		return nil, fmt.Errorf("more than %d fingerprints: %w", int64(selfjoin.MaxFingerprints), engine.ErrTooLarge)
 	}
-	c := &Corpus{Prints: prints, N: int64(n), empty: make([]uint64, (n+63)/64), sized: true}
+	c := &Corpus{Fingerprints: prints, N: int64(n), empty: make([]uint64, (n+63)/64), sized: true}
 	for i := range n {
 		if none(i) {
 			c.drop(uint32(i))
@@ -113,10 +113,10 @@ func (c *Corpus) Close() error {
 // its fingerprints, whose number is prints. Features that the corpus does not hold are ignored.
 func (c *Corpus) Add(elements, words []uint64, prints int) error {
 	b := featured{docs: make([]engine.Doc, 1), hashes: elements, ends: []int{len(elements)}, words: []int{len(words)}}
-	if c.Prints != nil {
+	if c.Fingerprints != nil {
 		b.prints, b.docs[0].Fingerprints = words, make([][]base.Fingerprint, max(prints, 1)-1)
 	}
-	b.empty = []bool{c.Prints != nil && len(words) == 0 || c.Prints == nil && len(elements) == 0}
+	b.empty = []bool{c.Fingerprints != nil && len(words) == 0 || c.Fingerprints == nil && len(elements) == 0}
 	return c.store(&b)
 }
 
@@ -134,9 +134,9 @@ func (c *Corpus) Each(f func(elements, words []uint64) error) (err error) {
 				return err
 			}
 		}
-		if c.Prints != nil && !c.Empty(n) {
+		if c.Fingerprints != nil && !c.Empty(n) {
 			for from, to := c.rows(n); from < to; from++ {
-				for _, column := range c.Prints {
+				for _, column := range c.Fingerprints {
 					words = append(words, column[from])
 				}
 			}
@@ -152,15 +152,15 @@ func (c *Corpus) Each(f func(elements, words []uint64) error) (err error) {
 // empty if there is none. All fingerprints must be as wide as the first.
 func (c *Corpus) addPrints(words []uint64, prints int) error {
 	width := len(words) / prints
-	for !c.sized && len(c.Prints) < width {
-		c.Prints = append(c.Prints, make([]uint64, len(c.Prints[0])))
+	for !c.sized && len(c.Fingerprints) < width {
+		c.Fingerprints = append(c.Fingerprints, make([]uint64, len(c.Fingerprints[0])))
 	}
-	if len(words) > 0 && len(words) != prints*len(c.Prints) {
+	if len(words) > 0 && len(words) != prints*len(c.Fingerprints) {
 		return fmt.Errorf("document %d has a fingerprint of %d bits, those before it have %d: %s N makes wider ones of texts, and lists have one width",
-			c.N+1, 64*width, 64*len(c.Prints), option.Name("Bits"))
+			c.N+1, 64*width, 64*len(c.Fingerprints), option.Name("Bits"))
 	}
 	if c.sized = c.sized || width > 0; width == 0 {
-		words = make([]uint64, len(c.Prints))
+		words = make([]uint64, len(c.Fingerprints))
 	}
 	if c.ends == nil && prints > 1 {
 		c.ends = []uint32{}
@@ -168,12 +168,12 @@ func (c *Corpus) addPrints(words []uint64, prints int) error {
 			c.ends = append(c.ends, n+1)
 		}
 	}
-	for ; len(words) > 0; words = words[len(c.Prints):] {
-		for w := range c.Prints {
-			c.Prints[w] = append(c.Prints[w], words[w])
+	for ; len(words) > 0; words = words[len(c.Fingerprints):] {
+		for w := range c.Fingerprints {
+			c.Fingerprints[w] = append(c.Fingerprints[w], words[w])
 		}
 	}
-	rows := c.Prints.Len()
+	rows := c.Fingerprints.Len()
 	if int64(rows) > selfjoin.MaxFingerprints {
 		return fmt.Errorf("more than %d fingerprints", int64(selfjoin.MaxFingerprints))
 	}
@@ -183,7 +183,7 @@ func (c *Corpus) addPrints(words []uint64, prints int) error {
 	return nil
 }
 
-// rows returns the range of a document's fingerprints in Prints. A document without any has one
+// rows returns the range of a document's fingerprints in Fingerprints. A document without any has one
 // row with no meaning.
 func (c *Corpus) rows(n uint32) (from, to uint32) {
 	if c.ends == nil {
@@ -199,10 +199,10 @@ func (c *Corpus) rows(n uint32) (from, to uint32) {
 func (c *Corpus) Distance(a, b uint32) int {
 	fromA, toA := c.rows(a)
 	fromB, toB := c.rows(b)
-	least := 64 * len(c.Prints)
+	least := 64 * len(c.Fingerprints)
 	for i := fromA; i < toA; i++ {
 		for j := fromB; j < toB; j++ {
-			least = min(least, c.Prints.Distance(i, j))
+			least = min(least, c.Fingerprints.Distance(i, j))
 		}
 	}
 	return least

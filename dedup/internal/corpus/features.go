@@ -48,7 +48,7 @@ type featured struct {
 	prints []base.Fingerprint // words of consecutive fingerprints
 	words  []int              // by document: where the words of all its fingerprints end in prints
 	empty  []bool             // by document: it matches nothing
-	met    []met              // results of a Search
+	found  []located          // results of a Search
 	other  int                // number of words of a fingerprint whose width differs from the Search's; else 0
 }
 
@@ -67,7 +67,7 @@ type Extractor struct {
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, params features.Params, to *Corpus) *Extractor {
-	prints := to.Prints != nil // store may widen to.Prints meanwhile
+	prints := to.Fingerprints != nil // store may widen to.Fingerprints meanwhile
 	return newExtractor(ctx, func() func(*featured) {
 		f := newHasher(params)
 		return func(b *featured) { f.extract(b, to, prints) }
@@ -116,8 +116,8 @@ func (x *Extractor) Add(d *engine.Doc, groups *collection.Groups) error {
 func (x *Extractor) reuse(b *featured) {
 	clear(b.docs)
 	b.docs, b.bytes, b.hashes, b.ends, b.prints, b.empty = b.docs[:0], 0, b.hashes[:0], b.ends[:0], b.prints[:0], b.empty[:0]
-	b.met, b.words, b.salts, b.other = b.met[:0], b.words[:0], b.salts[:0], 0
-	if cap(b.hashes) <= batchBytes && cap(b.met) <= batchBytes {
+	b.found, b.words, b.salts, b.other = b.found[:0], b.words[:0], b.salts[:0], 0
+	if cap(b.hashes) <= batchBytes && cap(b.found) <= batchBytes {
 		x.batches.Reuse(b)
 	}
 }
@@ -193,7 +193,7 @@ func (c *Corpus) store(b *featured) error {
 		if b.empty[i] {
 			c.drop(uint32(c.N))
 		}
-		if c.Prints != nil {
+		if c.Fingerprints != nil {
 			if err := c.addPrints(b.prints[print:b.words[i]], 1+len(b.docs[i].Fingerprints)); err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ func (c *Corpus) store(b *featured) error {
 	return nil
 }
 
-type met struct {
+type located struct {
 	at    int32 // the document, in the batch
 	place int32
 	bits  int32

@@ -29,7 +29,7 @@ func TestPrints(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%s/%v", words, kind, several), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(words), 1))
 				var docs [][][]uint64 // nil: no fingerprint
-				c := New(Options{Prints: true, Memory: 1 << 20})
+				c := New(Options{Fingerprints: true, Memory: 1 << 20})
 				x := NewExtractor(t.Context(), features.Params{Shingle: 3, Words: words}, c)
 				defer x.Stop()
 				f := newHasher(features.Params{Shingle: 3, Words: words})
@@ -172,7 +172,7 @@ func comparePrints(t *testing.T, c *Corpus, docs [][][]uint64, k int) {
 
 // TestPrintsOfOtherWidths checks the error for fingerprints of two widths.
 func TestPrintsOfOtherWidths(t *testing.T) {
-	c := New(Options{Prints: true, Memory: 1 << 20})
+	c := New(Options{Fingerprints: true, Memory: 1 << 20})
 	x := NewExtractor(t.Context(), features.Params{Shingle: 3}, c)
 	defer x.Stop()
 	var d engine.Doc
@@ -195,7 +195,7 @@ func TestPrintsOfOtherWidths(t *testing.T) {
 func TestVerifiedStars(t *testing.T) {
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		c := New(Options{Prints: true, Sets: true, Memory: 1 << 20})
+		c := New(Options{Fingerprints: true, Sets: true, Memory: 1 << 20})
 		x := NewExtractor(t.Context(), features.Params{Shingle: 1}, c)
 		n, several, groups := 500, seed%3 == 0, &collection.Groups{Across: true}
 		if seed%8 == 7 { // more documents with the same fingerprint than Offer accepts

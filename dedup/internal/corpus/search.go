@@ -44,8 +44,8 @@ type Node struct {
 	Set   bool       // the set is not empty
 }
 
-// A Met is a document that was found.
-type Met struct {
+// A Found is a document that was found.
+type Found struct {
 	Place    int         // of the node that it resembles
 	Doc      *engine.Doc // valid until the function that receives it returns
 	Distance int         // in bits; -1 if above Within
@@ -74,7 +74,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 	var sets [][]uint64
 	of, drawn, buf := map[key]int{}, []int(nil), []byte(nil) // drawn: by document, its node
 	s := &Search{o: o}
-	for left, i := min(o.Memory/setjoin.FewBytes(o.Least, setjoin.FewAlike), searchElements), 0; i < len(docs); i++ {
+	for left, i := min(o.Memory/setjoin.FewBytes(o.Least, setjoin.FewJaccard), searchElements), 0; i < len(docs); i++ {
 		words := f.appendPrint(nil, &docs[i])
 		if len(words) == 0 {
 			continue
@@ -118,7 +118,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 	if s.prints == nil {
 		s.prints = [][]base.Fingerprint{nil}
 	}
-	s.few = setjoin.NewFew(sets, o.Least, setjoin.FewAlike)
+	s.few = setjoin.NewFew(sets, o.Least, setjoin.FewJaccard)
 	if work := s.work(drawn, sets); work > searchWork {
 		drawn = drawn[:min(len(drawn), max(searchLeast, int(float64(len(drawn))*searchWork/work)))]
 		n := 1 + slices.Max(drawn)
@@ -128,7 +128,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		for w := range s.prints {
 			s.prints[w] = s.prints[w][:rows]
 		}
-		s.few = setjoin.NewFew(sets[:n], o.Least, setjoin.FewAlike)
+		s.few = setjoin.NewFew(sets[:n], o.Least, setjoin.FewJaccard)
 	}
 	for _, n := range drawn {
 		s.nodes[n].Count++
@@ -188,7 +188,7 @@ func (s *Search) Nodes() []Node { return s.nodes }
 // Extractor returns an Extractor of all documents, including the few. For each document, in
 // order, it calls each, saying whether the document has words, and then found for every node that
 // it resembles, ordered by place.
-func (s *Search) Extractor(ctx context.Context, params features.Params, each func(words bool), found func(Met) error) *Extractor {
+func (s *Search) Extractor(ctx context.Context, params features.Params, each func(words bool), found func(Found) error) *Extractor {
 	worker := func() func(*featured) {
 		w := &searcher{Search: s, hasher: newHasher(params), finder: s.few.Finder()}
 		return w.batch
@@ -200,11 +200,11 @@ func (s *Search) Extractor(ctx context.Context, params features.Params, each fun
 		for _, empty := range b.empty {
 			each(!empty)
 		}
-		for i, m := range b.met {
+		for i, m := range b.found {
 			if i%(1<<16) == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := found(Met{int(m.place), &b.docs[m.at], int(m.bits), m.score}); err != nil {
+			if err := found(Found{int(m.place), &b.docs[m.at], int(m.bits), m.score}); err != nil {
 				return err
 			}
 		}
@@ -219,7 +219,7 @@ type searcher struct {
 	finder *setjoin.FewFinder
 	at     []int32 // by fingerprint of a batch: the document
 	pairs  []uint64
-	nearby []met // matches by fingerprint, by document and place
+	nearby []located // matches by fingerprint, by document and place
 	scored []setjoin.FewMatch
 }
 
@@ -244,12 +244,12 @@ func (w *searcher) batch(b *featured) {
 	w.pairs, w.nearby = w.near(w.pairs[:0], b.prints), w.nearby[:0]
 	for _, p := range w.pairs {
 		print, row, n := int(p>>32), int(p&(1<<32-1)), len(w.prints)
-		w.nearby = append(w.nearby, met{at: w.at[print], place: w.of[row], bits: int32(w.distance(b.prints[print*n:][:n], row))})
+		w.nearby = append(w.nearby, located{at: w.at[print], place: w.of[row], bits: int32(w.distance(b.prints[print*n:][:n], row))})
 	}
-	slices.SortFunc(w.nearby, func(a, b met) int {
+	slices.SortFunc(w.nearby, func(a, b located) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.place, b.place), cmp.Compare(a.bits, b.bits))
 	})
-	nearby := slices.CompactFunc(w.nearby, func(a, b met) bool { return a.at == b.at && a.place == b.place })
+	nearby := slices.CompactFunc(w.nearby, func(a, b located) bool { return a.at == b.at && a.place == b.place })
 	for i := range b.docs {
 		b.hashes = w.hasher.sets.Append(b.hashes[:0], b.docs[i].Text)
 		w.scored = w.finder.Append(w.scored[:0], b.hashes)
@@ -264,10 +264,10 @@ func (w *searcher) batch(b *featured) {
 
 // merge adds the matches of document i, by its set and by its fingerprints, both ordered by
 // place.
-func (w *searcher) merge(b *featured, i int, nearby []met) {
+func (w *searcher) merge(b *featured, i int, nearby []located) {
 	scored := w.scored
 	for len(scored) > 0 || len(nearby) > 0 {
-		m := met{at: int32(i), place: math.MaxInt32, bits: -1, score: -1}
+		m := located{at: int32(i), place: math.MaxInt32, bits: -1, score: -1}
 		if len(scored) > 0 {
 			m.place = int32(scored[0].Set)
 		}
@@ -280,6 +280,6 @@ func (w *searcher) merge(b *featured, i int, nearby []met) {
 		if len(nearby) > 0 && nearby[0].place == m.place {
 			m.bits, nearby = nearby[0].bits, nearby[1:]
 		}
-		b.met = append(b.met, m)
+		b.found = append(b.found, m)
 	}
 }

@@ -113,7 +113,7 @@ func TestSearch(t *testing.T) {
 		if some {
 			words--
 		}
-	}, func(m Met) error {
+	}, func(m Found) error {
 		k := key{m.Place, strings.Clone(m.Doc.ID)}
 		if _, twice := got[k]; twice || docs[0].Text != "" || m.Doc.Text == "" && m.Doc.Fingerprint == nil {
 			t.Errorf("%v: again, or without its text", k)
@@ -142,7 +142,7 @@ func TestSearch(t *testing.T) {
 	if len(got) != len(want) || words != 0 || both == 0 || both == len(want) {
 		t.Errorf("%d found, want %d, %d of them both ways; %d documents with words too few", len(got), len(want), both, words)
 	}
-	o.Memory = 40 * setjoin.FewBytes(1, setjoin.FewAlike)
+	o.Memory = 40 * setjoin.FewBytes(1, setjoin.FewJaccard)
 	if few := NewSearch(p, drawn, o).Nodes(); len(few) == 0 || len(few) >= len(nodes) {
 		t.Errorf("without memory: %d nodes", len(few))
 	}
@@ -217,7 +217,7 @@ func TestSearchWide(t *testing.T) {
 	p := features.Params{Shingle: 3}
 	s := NewSearch(p, docs[:40], SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 20, Documents: 300})
 	found := map[string]bool{}
-	x := s.Extractor(t.Context(), p, func(bool) {}, func(m Met) error {
+	x := s.Extractor(t.Context(), p, func(bool) {}, func(m Found) error {
 		found[fmt.Sprint(s.Nodes()[m.Place].Doc.ID, " ", m.Doc.ID, " ", m.Distance)] = true
 		return nil
 	})

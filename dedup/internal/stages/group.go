@@ -38,7 +38,7 @@ func (a Asked) compare(b Asked) int {
 func (p *Plan) NewMember(s Set, asks []Ask) Member {
 	m := Member{Set: Set{Doc: s.Doc, Elements: s.Elements}, Asked: make([]Asked, len(asks))}
 	if !p.By.Sets {
-		m.Set = Set{Doc: s.Doc, Prints: s.Prints}
+		m.Set = Set{Doc: s.Doc, Fingerprints: s.Fingerprints}
 	}
 	for i, a := range asks {
 		m.Asked[i] = a.Asked
@@ -70,14 +70,14 @@ func distinct(members []Member) []Member {
 func (p *Plan) join(members []Member) (*corpus.Corpus, error) {
 	words := 0
 	for _, m := range members {
-		words += len(m.Elements) + len(m.Prints)
+		words += len(m.Elements) + len(m.Fingerprints)
 	}
 	memory := cmp.Or(p.Memory, 1<<30)
 	c := corpus.New(corpus.Options{
-		Sets: p.By.Sets, Prints: !p.By.Sets, Memory: memory, InputBytes: 8 * int64(words), Dir: p.TempDir,
+		Sets: p.By.Sets, Fingerprints: !p.By.Sets, Memory: memory, InputBytes: 8 * int64(words), Dir: p.TempDir,
 	})
 	for _, m := range members {
-		if err := c.Add(m.Elements, m.Prints, len(m.Prints)/max(p.Words, 1)); err != nil {
+		if err := c.Add(m.Elements, m.Fingerprints, len(m.Fingerprints)/max(p.Words, 1)); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}

@@ -44,9 +44,9 @@ func (p *Plan) least() float64 {
 // A Set holds the features of a document. Documents are numbered in the order of preference;
 // elements are hashes in strictly ascending order. A document may have several fingerprints.
 type Set struct {
-	Doc      uint64
-	Elements []uint64
-	Prints   []uint64 // words of consecutive fingerprints
+	Doc          uint64
+	Elements     []uint64
+	Fingerprints []uint64 // words of consecutive fingerprints
 }
 
 // A Posting means that an element is in a set's prefix.
@@ -56,8 +56,8 @@ type Posting struct {
 	Rest     int    // number of the set's elements from this one on
 	// Root is the first document of the document's component, as far as it is known. Two
 	// documents of one component need not be compared.
-	Root   uint64
-	Prints []uint64 // of the document, which may then be joined by the group that receives the Posting
+	Root         uint64
+	Fingerprints []uint64 // of the document, which may then be joined by the group that receives the Posting
 }
 
 // Group returns the group that receives a Posting.
@@ -94,7 +94,7 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 // share one.
 func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 	first, blocks := len(dst), p.By.K+1
-	for print := range slices.Chunk(s.Prints, p.Words) {
+	for print := range slices.Chunk(s.Fingerprints, p.Words) {
 		for b := range blocks {
 			key, from, to := token.Mix(uint64(b)), b*64*p.Words/blocks, (b+1)*64*p.Words/blocks
 			for from < to {
@@ -102,7 +102,7 @@ func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
 				key = token.Mix(key + print[from/64]>>(from%64)&(1<<n-1))
 				from += n
 			}
-			dst = append(dst, Posting{key, s.Doc, 1, 1, s.Doc, s.Prints})
+			dst = append(dst, Posting{key, s.Doc, 1, 1, s.Doc, s.Fingerprints})
 		}
 	}
 	own := dst[first:]
@@ -138,7 +138,7 @@ func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, late
 				continue
 			}
 			for _, s := range sets {
-				members = append(members, Member{Set: Set{Doc: s.Doc, Prints: s.Prints}})
+				members = append(members, Member{Set: Set{Doc: s.Doc, Fingerprints: s.Fingerprints}})
 			}
 			continue
 		}

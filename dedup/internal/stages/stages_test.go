@@ -140,17 +140,17 @@ func (c *cluster) links(sets []Set, asks []Ask) (fewer []Link) {
 func (c *cluster) stars(sets []Set) []Star {
 	var asks, more []Ask
 	var later []Posting
-	var met []Link
+	var found []Link
 	for _, g := range c.byElement(c.route(sets)) {
 		m, a, l := c.plan.MeetFirst(g)
 		links, err := c.plan.Links(c.t.Context(), 0, m)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		met = append(met, links...)
+		found = append(found, links...)
 		asks, later = append(asks, a...), append(later, l...)
 	}
-	first := append(c.links(sets, asks), met...)
+	first := append(c.links(sets, asks), found...)
 	roots := map[uint64]uint64{}
 	for _, l := range Forest(first) {
 		roots[l.B] = l.A
@@ -314,7 +314,7 @@ func TestPrints(t *testing.T) {
 				for range r.IntN(k + 3) {
 					print[r.IntN(words)] ^= 1 << r.IntN(64)
 				}
-				leads, s.Prints = append(leads, print...), append(s.Prints, print...)
+				leads, s.Fingerprints = append(leads, print...), append(s.Fingerprints, print...)
 			}
 			sets = append(sets, s)
 		}
@@ -322,8 +322,8 @@ func TestPrints(t *testing.T) {
 		for i, a := range sets {
 			for _, b := range sets[i+1:] {
 				least := 64*words + 1
-				for x := range slices.Chunk(a.Prints, words) {
-					for y := range slices.Chunk(b.Prints, words) {
+				for x := range slices.Chunk(a.Fingerprints, words) {
+					for y := range slices.Chunk(b.Fingerprints, words) {
 						d := 0
 						for w := range x {
 							d += bits.OnesCount64(x[w] ^ y[w])
@@ -336,9 +336,9 @@ func TestPrints(t *testing.T) {
 				}
 			}
 		}
-		one := corpus.New(corpus.Options{Prints: true})
+		one := corpus.New(corpus.Options{Fingerprints: true})
 		for _, s := range sets {
-			if err := one.Add(nil, s.Prints, len(s.Prints)/words); err != nil {
+			if err := one.Add(nil, s.Fingerprints, len(s.Fingerprints)/words); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -464,7 +464,7 @@ func TestMessages(t *testing.T) {
 	check(Pair{9, 8, 0.75}, &Pair{})
 	check(set, &Set{})
 	check(Member{set, []Asked{{0, 7}, {5, 0}, {1 << 62, 1 << 31}}}, &Member{})
-	check(Set{Doc: 3, Prints: []uint64{9, 1}}, &Set{})
+	check(Set{Doc: 3, Fingerprints: []uint64{9, 1}}, &Set{})
 	counts := NewCounts(32)
 	counts.Add(set.Elements)
 	b, _ := counts.AppendBinary(nil)

@@ -69,7 +69,7 @@ func (d *decoder) end() error {
 func (x Posting) AppendBinary(dst []byte) ([]byte, error) {
 	dst = binary.AppendUvarint(binary.LittleEndian.AppendUint64(dst, x.Key), x.Doc)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(x.Size)), uint64(x.Size-x.Rest))
-	return appendWords(binary.AppendUvarint(dst, x.Doc-x.Root), x.Prints), nil
+	return appendWords(binary.AppendUvarint(dst, x.Doc-x.Root), x.Fingerprints), nil
 }
 
 func appendWords(dst []byte, words []uint64) []byte {
@@ -116,8 +116,8 @@ func (x *Link) UnmarshalBinary(b []byte) error {
 
 // AppendBinary appends the message to dst.
 func (x Set) AppendBinary(dst []byte) ([]byte, error) {
-	dst = binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), uint64(len(x.Prints)))
-	return appendWords(appendWords(dst, x.Prints), x.Elements), nil
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), uint64(len(x.Fingerprints)))
+	return appendWords(appendWords(dst, x.Fingerprints), x.Elements), nil
 }
 
 // UnmarshalBinary reads the message into the memory of the Set. It checks that elements ascend.
@@ -128,7 +128,7 @@ func (x *Set) UnmarshalBinary(b []byte) error {
 	if prints > uint64(len(d.rest)/8) {
 		return errMessage
 	}
-	x.Prints = d.words(int(prints), x.Prints)
+	x.Fingerprints = d.words(int(prints), x.Fingerprints)
 	x.Elements = d.words(len(d.rest)/8, x.Elements)
 	for i, e := range x.Elements {
 		if i > 0 && e <= x.Elements[i-1] {

@@ -172,7 +172,7 @@ func read(fs vfs.FS, name string) (*State, tree, digest, error) {
 }
 
 // Apply makes the changes of an edit in one transaction; they are durable when it returns nil.
-// After ErrInvalid or a *vfs.NoRoomError nothing has changed; after any other error the change may
+// After ErrInvalid or a *vfs.NoSpaceError nothing has changed; after any other error the change may
 // or may not be in the file, and every later Apply fails with the same error. The caller must not
 // change the bitmaps of the edit until Apply returns.
 func (c *Catalog) Apply(e Edit) error {
@@ -201,7 +201,7 @@ func (c *Catalog) Apply(e Edit) error {
 	if err != nil {
 		err = fmt.Errorf("write catalog %s: %w", c.name, errnoOf(err))
 		if vfs.IsFull(err) && c.unchanged() {
-			return &vfs.NoRoomError{Err: err}
+			return &vfs.NoSpaceError{Err: err}
 		}
 		c.err = err
 		return c.err

@@ -34,7 +34,7 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		full = true
-		if err := next(3); !errors.Is(err, syscall.ENOSPC) || vfs.IsNoRoom(err) != (kind == vfstest.OpCommit) {
+		if err := next(3); !errors.Is(err, syscall.ENOSPC) || vfs.IsNoSpace(err) != (kind == vfstest.OpCommit) {
 			t.Fatalf("%v: %v", kind, err)
 		}
 		full = false
@@ -77,7 +77,7 @@ func TestFullFile(t *testing.T) {
 			_, err = f.Write(block)
 		}
 		f.Close()
-		if err := c.Apply(Edit{SetMarks: marks(n)}); !vfs.IsNoRoom(err) || !errors.Is(err, syscall.ENOSPC) {
+		if err := c.Apply(Edit{SetMarks: marks(n)}); !vfs.IsNoSpace(err) || !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("transaction %d: %v", n, err)
 		}
 		if err := os.Remove(ballast); err != nil {

@@ -86,7 +86,7 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 			return err
 		}
 		items := c.collection(ctx)
-		by := &collection.Clustering{Collection: items, Components: o.Components, Order: order, Apart: c.keepsApart(), Near: c.prints}
+		by := &collection.Clustering{Collection: items, Components: o.Components, Order: order, Apart: c.keepsApart(), Near: c.fingerprints}
 		keeper, scores, err := by.Keepers(ctx)
 		if err != nil {
 			return err
@@ -99,9 +99,9 @@ func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Optio
 	return c, err
 }
 
-// prints returns the fingerprints of groups in an order.
-func (c *clustering) prints(order []uint32) *collection.Prints {
-	p := &collection.Prints{Items: c.classes.N, Order: order, Codes: c.fps}
+// fingerprints returns the fingerprints of groups in an order.
+func (c *clustering) fingerprints(order []uint32) *collection.Fingerprints {
+	p := &collection.Fingerprints{Items: c.classes.N, Order: order, Codes: c.fps}
 	if c.several == nil {
 		p.Docs.Codes = order
 		return p

@@ -41,17 +41,17 @@ func bySketch(by view.Criterion) bool { return by.Jaccard && !by.Verified }
 // addFingerprints gathers all visible fingerprints, in order.
 func (j *joinSet) addFingerprints(ctx context.Context) error {
 	v := j.v
-	room := 0
+	capacity := 0
 	for i := range v.Version.Parts {
-		room += int(v.Version.Parts[i].NumFingerprints())
+		capacity += int(v.Version.Parts[i].NumFingerprints())
 	}
 	for _, m := range v.Mems {
-		room += len(m.FPs)
+		capacity += len(m.FPs)
 	}
-	all := located{fps: make([]base.Fingerprint, 0, room)}
+	all := located{fps: make([]base.Fingerprint, 0, capacity)}
 	words := v.Params.NumWords()
 	if !isOneTable(v) || words > 1 || v.Several {
-		all.locs = make([]uint64, 0, room)
+		all.locs = make([]uint64, 0, capacity)
 	}
 	var ends []int // ends of sorted runs
 	for i := range v.Version.Parts {

@@ -92,7 +92,7 @@ func joined(ctx context.Context, v *view.View, by view.Criterion, progress func(
 
 // collection returns the items in the form that joins need.
 func (j *joinSet) collection(ctx context.Context) *collection.Collection {
-	c := &collection.Collection{Items: j.items, Classes: j.classes, Prints: j.fps, Docs: j.several, K: j.by.K, T: j.by.T}
+	c := &collection.Collection{Items: j.items, Classes: j.classes, Fingerprints: j.fps, Docs: j.several, K: j.by.K, T: j.by.T}
 	if !j.by.Near() {
 		c.Sets = func(items []uint32) (*collection.Sets, error) { return j.setsOf(ctx, items) }
 	}

@@ -52,7 +52,7 @@ type Loader struct {
 	spare   *chunk // written; its memory will be reused
 	free    chan *window
 	texts   bool              // some documents had texts
-	room    sstable.BatchRoom // buffers for the chunk that is written
+	buffers sstable.BatchRoom // buffers for the chunk that is written
 	maxDocs int64             // limit of documents per chunk
 	fresh   []uint64          // tables written for which no merge was requested
 	most    int               // limit of len(fresh)
@@ -442,7 +442,7 @@ func (l *Loader) fail(err error) error {
 // write makes a table of a chunk and publishes it. It returns the table's number, or 0 if there is
 // none.
 func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err error) {
-	o := sstable.BatchOptions{Workers: l.o.Workers, Room: &l.room}
+	o := sstable.BatchOptions{Workers: l.o.Workers, Room: &l.buffers}
 	t, err := l.db.Tables.WriteBatch(l.ctx, o, func(w *sstable.BatchWriter) (*sstable.Batch, error) {
 		h := &hasher{texts: l.db.Texts, workers: l.o.Workers}
 		for {

@@ -25,9 +25,9 @@ type window struct {
 	order  []uint32 // indexes in docs, in the order of arrange
 
 	// Buffers of arrange.
-	keys       [2][]uint64
-	room, lead []uint32
-	leaders    map[uint32]uint32
+	keys        [2][]uint64
+	spare, lead []uint32
+	leaders     map[uint32]uint32
 }
 
 // A windowDoc is a document in a window. Its text and fields are adjacent in a block.
@@ -204,7 +204,7 @@ func (w *window) arrange() (alike int) {
 // sort sets order to the documents sorted by fingerprint, those without one last. The sort is
 // stable.
 func (w *window) sort() {
-	p, bare := ordered.Pairs{Keys: w.keys[0][:0], Vals: w.order}, w.room[:0]
+	p, bare := ordered.Pairs{Keys: w.keys[0][:0], Vals: w.order}, w.spare[:0]
 	for i := range w.docs {
 		if d := &w.docs[i]; d.hasFP {
 			p.Keys, p.Vals = append(p.Keys, d.fp), append(p.Vals, uint32(i))
@@ -215,7 +215,7 @@ func (w *window) sort() {
 	n := len(p.Keys)
 	tmp := ordered.Pairs{Keys: slices.Grow(w.keys[1][:0], n)[:n], Vals: slices.Grow(w.lead[:0], n)[:n]}
 	w.keys = [2][]uint64{p.Keys, tmp.Keys}
-	w.room = bare
+	w.spare = bare
 	if sorted := ordered.SortPairs(p, tmp); n > 0 && &sorted.Vals[0] == &tmp.Vals[0] {
 		p, tmp = tmp, p
 	}
@@ -224,7 +224,7 @@ func (w *window) sort() {
 
 // gather moves each document after its leader. The members of a group stay in order.
 func (w *window) gather() {
-	ends := slices.Grow(w.room[:0], len(w.order))[:len(w.order)] // next index for a member of each group
+	ends := slices.Grow(w.spare[:0], len(w.order))[:len(w.order)] // next index for a member of each group
 	clear(ends)
 	for _, lead := range w.lead {
 		ends[lead]++
@@ -241,7 +241,7 @@ func (w *window) gather() {
 	for i, to := range w.lead {
 		ends[to] = w.order[i]
 	}
-	w.order, w.room = ends, w.order
+	w.order, w.spare = ends, w.order
 }
 
 // write writes the texts of a window, and stores the computed results in the chunk.

@@ -22,7 +22,7 @@ const (
 	blocks     = 4
 	blockBits  = base.FingerprintBits / blocks
 	maxRadius  = 3
-	firstRoom  = 4096 // entries of a new index
+	minEntries = 4096 // entries of a new index
 	entryBytes = int(unsafe.Sizeof(entry{}))
 )
 
@@ -67,11 +67,11 @@ type chains struct {
 
 // valueBits is how many bits of a block form its value in an index of n fingerprints: there are as
 // many values as entries, so that heads need no more memory than entries.
-func valueBits(n int) int { return min(blockBits, bits.Len(uint(max(n, firstRoom)-1))) }
+func valueBits(n int) int { return min(blockBits, bits.Len(uint(max(n, minEntries)-1))) }
 
 func newChains(n int) *chains {
 	b := valueBits(n)
-	return &chains{b, make([]atomic.Uint32, blocks<<b), make([]entry, max(n, firstRoom))}
+	return &chains{b, make([]atomic.Uint32, blocks<<b), make([]entry, max(n, minEntries))}
 }
 
 // headsOf returns the heads of a block.
@@ -98,7 +98,7 @@ func (c *chains) set(at int, fp base.Fingerprint) {
 // New returns an index of the given fingerprints, at positions from 0.
 func New(fps []base.Fingerprint) *Index {
 	x := &Index{}
-	x.chains.Store(newChains(firstRoom))
+	x.chains.Store(newChains(minEntries))
 	for _, fp := range fps {
 		x.Add(fp)
 	}

@@ -50,7 +50,7 @@ func corpora(n int) map[string][]uint64 {
 // starts and grows, and with more fingerprints added than the search sees.
 func TestFind(t *testing.T) {
 	queries := exhaustive.Size(3, 12)
-	for _, n := range []int{0, 1, 100, MinSize - 1, MinSize, firstRoom, firstRoom + 1, 3 * firstRoom} {
+	for _, n := range []int{0, 1, 100, MinSize - 1, MinSize, minEntries, minEntries + 1, 3 * minEntries} {
 		for kind, fps := range corpora(n) {
 			t.Run(fmt.Sprintf("%s/%d", kind, n), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(4, uint64(n)))
@@ -132,7 +132,7 @@ func TestEstimate(t *testing.T) {
 // TestWhileAdding searches while fingerprints are added, each time among those present at the
 // start.
 func TestWhileAdding(t *testing.T) {
-	const n = 3*firstRoom + 5
+	const n = 3*minEntries + 5
 	r := rand.New(rand.NewPCG(5, 5))
 	fps := make([]uint64, n)
 	for i := range fps {
@@ -173,7 +173,7 @@ func TestBytes(t *testing.T) {
 	bytes := x.Bytes()
 	for n := range 1 << 18 {
 		bytes += x.Add(uint64(n))
-		if room := len(x.chains.Load().entries); bytes != x.Bytes() || bytes > room*(entryBytes+4*blocks) || room > max(2*n, firstRoom) {
+		if room := len(x.chains.Load().entries); bytes != x.Bytes() || bytes > room*(entryBytes+4*blocks) || room > max(2*n, minEntries) {
 			t.Fatalf("%d bytes for %d fingerprints, %d as added up", x.Bytes(), n+1, bytes)
 		}
 	}

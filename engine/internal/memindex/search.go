@@ -154,7 +154,7 @@ func (s *Searcher) visit(dst []uint32, x *Index, n uint32, q base.Fingerprint, k
 // heads returns the chains of all values within the radii of those of q.
 func (s *Searcher) heads(c *chains, q base.Fingerprint, radius *[blocks]int) []chain {
 	masks, ends := masks[c.bits], &maskEnds[c.bits]
-	chains, n := s.room(blocks*len(masks)), 0
+	chains, n := s.buffers(blocks*len(masks)), 0
 	for b, r := range radius {
 		if r < 0 {
 			continue
@@ -169,8 +169,8 @@ func (s *Searcher) heads(c *chains, q base.Fingerprint, radius *[blocks]int) []c
 	return chains[:n]
 }
 
-// room returns space for n chains and one more.
-func (s *Searcher) room(n int) []chain {
+// buffers returns space for n chains and one more.
+func (s *Searcher) buffers(n int) []chain {
 	if len(s.chains) <= n {
 		s.chains = make([]chain, n+1)
 	}

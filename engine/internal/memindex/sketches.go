@@ -46,18 +46,18 @@ type Sketches struct {
 
 // A prefix is the part of a sketch that is looked up.
 type prefix struct {
-	room  []uint32
-	cold  []uint32 // hashes whose postings are visited
-	keys  []hot.Key
-	hot   bool // the prefix contains hot hashes
-	shape hot.Shape
+	prefix []uint32
+	cold   []uint32 // hashes whose postings are visited
+	keys   []hot.Key
+	hot    bool // the prefix contains hot hashes
+	shape  hot.Shape
 }
 
 // setTo sets x to the prefix of a sketch for a threshold.
 func (x *prefix) setTo(s minhash.Sketch, t float64, order *hot.Order) {
 	var cold int
-	x.room, cold, x.keys = order.Prefix(x.room[:0], s, minhash.MaxMissing(len(s), t)+1, x.keys)
-	x.cold, x.hot = x.room[:cold], cold < len(x.room)
+	x.prefix, cold, x.keys = order.Prefix(x.prefix[:0], s, minhash.MaxMissing(len(s), t)+1, x.keys)
+	x.cold, x.hot = x.prefix[:cold], cold < len(x.prefix)
 	if x.hot {
 		x.shape = hot.NewShape(len(s), x.keys)
 	}

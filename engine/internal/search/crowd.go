@@ -45,7 +45,7 @@ type crowd struct {
 	first   bool         // a query needs only one match
 	left    atomic.Int64 // queries that need more matches
 	masks   queryMasks
-	room    sync.Pool // of *textPairs, for reuse between ranges
+	buffers sync.Pool // of *textPairs, for reuse between ranges
 }
 
 type crowdQuery struct {
@@ -161,11 +161,11 @@ type crowdScore struct {
 
 // run sets x.hits to the matches.
 func (x *crowdSearch) run() error {
-	x.texts, _ = x.room.Get().(*textPairs)
+	x.texts, _ = x.buffers.Get().(*textPairs)
 	if x.texts == nil {
 		x.texts = &textPairs{v: x.v}
 	}
-	defer x.room.Put(x.texts)
+	defer x.buffers.Put(x.texts)
 	x.texts.pairs, x.texts.compare = x.texts.pairs[:0], x.compare
 	err := error(nil)
 	if x.part != nil {

@@ -159,7 +159,7 @@ type nearBatch struct {
 	pairs   []uint64
 
 	found ordered.Pairs // query<<distanceBits | distance, with the index of an ID
-	room  ordered.Pairs
+	spare ordered.Pairs
 	ids   []byte   // concatenated IDs
 	ends  []int    // end of each ID in ids
 	last  []uint32 // permutation that sorted the last long run of matches
@@ -374,9 +374,9 @@ func (b *nearBatch) lookUp(ctx context.Context, m view.MemView, queries []base.F
 // order sorts the matches.
 func (b *nearBatch) order() {
 	n := len(b.found.Keys)
-	b.room.Keys, b.room.Vals = slices.Grow(b.room.Keys[:0], n)[:n], slices.Grow(b.room.Vals[:0], n)[:n]
-	if sorted := ordered.SortPairs(b.found, b.room); n > 0 && &sorted.Keys[0] != &b.found.Keys[0] {
-		b.found, b.room = sorted, b.found
+	b.spare.Keys, b.spare.Vals = slices.Grow(b.spare.Keys[:0], n)[:n], slices.Grow(b.spare.Vals[:0], n)[:n]
+	if sorted := ordered.SortPairs(b.found, b.spare); n > 0 && &sorted.Keys[0] != &b.found.Keys[0] {
+		b.found, b.spare = sorted, b.found
 	}
 	for from := 0; from < n; {
 		to := from + 1
@@ -421,7 +421,7 @@ func (b *nearBatch) orderRun(run []uint32) {
 		}
 		return
 	}
-	moved := b.room.Vals[:len(run)]
+	moved := b.spare.Vals[:len(run)]
 	move := func() {
 		for i, from := range b.last {
 			moved[i] = run[from]

@@ -60,7 +60,7 @@ func (db *Store) loop(ctx context.Context, woken <-chan struct{}, work func(cont
 			return
 		case <-woken:
 		}
-		if err := work(ctx); err != nil && ctx.Err() == nil && !vfs.IsNoRoom(err) {
+		if err := work(ctx); err != nil && ctx.Err() == nil && !vfs.IsNoSpace(err) {
 			if db.failed.Load() == nil {
 				db.fail(err)
 			}
@@ -104,7 +104,7 @@ func (db *Store) flushAll(ctx context.Context) error {
 		for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
 			err = db.flush(m)
 		}
-		if vfs.IsNoRoom(err) || m.Cur.Doubt.Older != nil {
+		if vfs.IsNoSpace(err) || m.Cur.Doubt.Older != nil {
 			db.flushLater(err)
 			return nil
 		}
@@ -289,7 +289,7 @@ func (db *Store) Drop(t *view.Table) error {
 func (db *Store) rotateLocked() error {
 	if w := db.active.Log; w != nil {
 		err := w.Finish()
-		if !vfs.IsNoRoom(err) {
+		if !vfs.IsNoSpace(err) {
 			err = errors.Join(err, w.Close())
 		}
 		if err != nil {

@@ -114,7 +114,7 @@ const fullTries = 4
 // shouldRetry reports whether to retry an operation that failed with err after some tries: it found
 // no space, and merges have given way. The caller holds no lock.
 func (db *Store) shouldRetry(ctx context.Context, err error, tries int) bool {
-	if !vfs.IsNoRoom(err) || tries >= fullTries || ctx.Err() != nil || db.closed.Load() {
+	if !vfs.IsNoSpace(err) || tries >= fullTries || ctx.Err() != nil || db.closed.Load() {
 		return false
 	}
 	// A merge that has just ended may have occupied the space, and is no longer listed.

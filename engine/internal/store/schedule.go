@@ -55,13 +55,13 @@ func (db *Store) mergeAuto(m *compaction.Merge) bool {
 	err := db.merge(m.Ctx, m, false, nil)
 	switch {
 	case err == nil || m.Ctx.Err() != nil:
-	case vfs.IsNoRoom(err) && errors.Is(err, compaction.ErrGaveWay):
+	case vfs.IsNoSpace(err) && errors.Is(err, compaction.ErrGaveWay):
 		db.log.Info("compaction gave way on a full disk", "path", db.Path, "tables", m.Tables)
 		db.WakeCompact()
 	default:
 		db.log.Error("compaction failed", "path", db.Path, "tables", m.Tables, "err", err)
 		db.event(Event{Kind: EventError, Tables: m.Tables, Err: fmt.Errorf("compacting: %w", err)})
-		if vfs.IsNoRoom(err) {
+		if vfs.IsNoSpace(err) {
 			db.WakeCompact() // waits until there may be space
 		}
 	}

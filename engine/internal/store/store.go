@@ -141,7 +141,7 @@ func (db *Store) takesWrites() error {
 // return. If err is a full disk, which has changed nothing, fail returns it unchanged, and writing
 // continues.
 func (db *Store) fail(err error) error {
-	if vfs.IsNoRoom(err) {
+	if vfs.IsNoSpace(err) {
 		return err
 	}
 	if db.failed.CompareAndSwap(nil, &err) {

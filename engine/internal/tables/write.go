@@ -45,7 +45,7 @@ func (f *Folder) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill fu
 var errNoDocuments = errors.New("no documents")
 
 // Create creates a table file, calls write to write it, and opens it. Nothing refers to the table
-// yet; after an error it is removed. On a full disk the error is a *vfs.NoRoomError.
+// yet; after an error it is removed. On a full disk the error is a *vfs.NoSpaceError.
 func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
 	identity := f.newIdentity()
 	number := identity.Number
@@ -61,7 +61,7 @@ func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, e
 		full := vfs.IsFull(err)
 		err = errors.Join(err, files.RemoveIfThere(f.Dir, files.NewTableName(number)))
 		if full {
-			err = &vfs.NoRoomError{Err: err}
+			err = &vfs.NoSpaceError{Err: err}
 		}
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func TestFull(t *testing.T) {
 			step := func(what string, do func() error) {
 				t.Helper()
 				err := do()
-				if vfs.IsNoRoom(err) && errors.Is(err, syscall.ENOSPC) {
+				if vfs.IsNoSpace(err) && errors.Is(err, syscall.ENOSPC) {
 					full++
 					checkPrefix(t, fmt.Sprintf("room %d, %s", room, what), mem, want, 0)
 					got, _, _ := collect(mem, "log", Options{Last: true})
@@ -54,13 +54,13 @@ func TestFull(t *testing.T) {
 						t.Fatalf("room %d, %s: %d frames, and %d before", room, what, len(got), before)
 					}
 					before = len(got)
-					if _, err := w.Append([]byte("more")); !vfs.IsNoRoom(err) && what == "sync" {
+					if _, err := w.Append([]byte("more")); !vfs.IsNoSpace(err) && what == "sync" {
 						t.Fatalf("room %d: appended: %v", room, err)
 					} else if err == nil {
 						want = append(want, "more")
 					}
 					mem.SetLimit(mem.Used() + 5)
-					if err := do(); err != nil && !vfs.IsNoRoom(err) {
+					if err := do(); err != nil && !vfs.IsNoSpace(err) {
 						t.Fatal(err)
 					}
 					mem.SetLimit(0)
@@ -93,7 +93,7 @@ func TestCreateFull(t *testing.T) {
 	for op := 1; op <= counter.Ops(); op++ {
 		mem := vfstest.NewMem("")
 		fs := vfstest.NewFaulty(mem, vfstest.FailOnce(op, syscall.ENOSPC))
-		if _, err := Create(fs, "log", testHeader); !vfs.IsNoRoom(err) || !errors.Is(err, syscall.ENOSPC) {
+		if _, err := Create(fs, "log", testHeader); !vfs.IsNoSpace(err) || !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("operation %d: %v", op, err)
 		}
 		mem = mem.CrashClone(0, 1) // the next log may have another name
@@ -102,7 +102,7 @@ func TestCreateFull(t *testing.T) {
 		}
 		mustCreate(t, mem, "log")
 		fs = vfstest.NewFaulty(vfstest.NewMem(""), vfstest.FailFrom(op, syscall.ENOSPC))
-		if _, err := Create(fs, "log", testHeader); vfs.IsNoRoom(err) != (op == 1) || !errors.Is(err, syscall.ENOSPC) {
+		if _, err := Create(fs, "log", testHeader); vfs.IsNoSpace(err) != (op == 1) || !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("operation %d and those after it: %v", op, err)
 		}
 	}

@@ -43,13 +43,13 @@ type Writer struct {
 }
 
 // Create makes a new log and returns once the empty log and its name are durable. If the file
-// exists, the error is fs.ErrExist. After a *vfs.NoRoomError there is no such file.
+// exists, the error is fs.ErrExist. After a *vfs.NoSpaceError there is no such file.
 func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 	f, err := fs.Create(name)
 	if err != nil {
 		err = fmt.Errorf("create log: %w", err)
 		if vfs.IsFull(err) {
-			err = &vfs.NoRoomError{Err: err}
+			err = &vfs.NoSpaceError{Err: err}
 		}
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 		// The removal of the name must be durable before another log is created: only the newest
 		// log may lack an end frame.
 		if vfs.IsFull(err) && remove(fs, name) == nil {
-			err = &vfs.NoRoomError{Err: err}
+			err = &vfs.NoSpaceError{Err: err}
 		}
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
 // may stay in memory until then. The payload is copied.
 //
 // If frames that found no space on the disk are waiting in memory, Append writes them first. If
-// there is still no space, nothing is appended, and the error is a *vfs.NoRoomError.
+// there is still no space, nothing is appended, and the error is a *vfs.NoSpaceError.
 func (w *Writer) Append(payload []byte) (end int64, err error) {
 	if len(payload) > MaxPayload {
 		return 0, fmt.Errorf("log %s: %d bytes: %w", w.name, len(payload), ErrTooLarge)
@@ -101,7 +101,7 @@ func (w *Writer) Append(payload []byte) (end int64, err error) {
 	if len(w.buf) >= bufferLimit {
 		// The frame has been appended: if there is no space for it now, Sync and Flush return the
 		// error.
-		if err := w.advance(end, &w.written, false); err != nil && !vfs.IsNoRoom(err) {
+		if err := w.advance(end, &w.written, false); err != nil && !vfs.IsNoSpace(err) {
 			return end, err
 		}
 	}
@@ -109,7 +109,7 @@ func (w *Writer) Append(payload []byte) (end int64, err error) {
 }
 
 // Sync returns once everything before end is durable. Concurrent callers share one fsync. After a
-// *vfs.NoRoomError the frames are still in memory, and the next Append, Sync, Flush or Finish tries
+// *vfs.NoSpaceError the frames are still in memory, and the next Append, Sync, Flush or Finish tries
 // again to write them.
 func (w *Writer) Sync(end int64) error {
 	w.mu.Lock()
@@ -118,7 +118,7 @@ func (w *Writer) Sync(end int64) error {
 }
 
 // Flush returns once everything before end has been written to the operating system: it then
-// survives the end of the process, but not a crash of the machine. A *vfs.NoRoomError means the
+// survives the end of the process, but not a crash of the machine. A *vfs.NoSpaceError means the
 // same as for Sync.
 func (w *Writer) Flush(end int64) error {
 	w.mu.Lock()
@@ -134,7 +134,7 @@ func (w *Writer) Size() int64 {
 }
 
 // Finish makes everything durable and writes an end frame; nothing can be appended afterwards.
-// After a *vfs.NoRoomError the log continues as if Finish had not been called. A second Finish does
+// After a *vfs.NoSpaceError the log continues as if Finish had not been called. A second Finish does
 // nothing.
 func (w *Writer) Finish() error {
 	w.mu.Lock()
@@ -153,12 +153,12 @@ func (w *Writer) finish() error {
 		// Only now may the end frame claim that everything before it is durable.
 		w.buf = appendFrame(w.buf, w.seed, w.end, w.end, typeEnd, nil)
 		w.end += frameHeader
-		if err = w.advance(w.end, &w.synced, true); vfs.IsNoRoom(err) { // the end frame is the last in buf
+		if err = w.advance(w.end, &w.synced, true); vfs.IsNoSpace(err) { // the end frame is the last in buf
 			w.buf = w.buf[:len(w.buf)-frameHeader]
 			w.end -= frameHeader
 		}
 	}
-	w.ended = !vfs.IsNoRoom(err)
+	w.ended = !vfs.IsNoSpace(err)
 	return err
 }
 
@@ -245,7 +245,7 @@ func (w *Writer) lead(sync bool) error {
 		w.full = true
 		w.written = start + int64(whole)
 		w.buf = append(buf[whole:], w.buf...)
-		return &vfs.NoRoomError{Err: fmt.Errorf("write log %s: %w", w.name, err)}
+		return &vfs.NoSpaceError{Err: fmt.Errorf("write log %s: %w", w.name, err)}
 	}
 	if cap(buf) <= bufferKeep {
 		w.spare = buf

@@ -10,7 +10,7 @@ import (
 // condition is a condition on the text and the fields of a document.
 type condition interface {
 	holds(text, fields []byte) bool
-	ofText() bool // holds reads the text
+	readsText() bool // holds reads the text
 	// ranges restricts the values of indexed fields: if the condition holds for a document, then
 	// for each element of the result, the document has a value in one of the element's ranges. If
 	// decided, the converse is true, too.
@@ -46,7 +46,7 @@ func (j joined) holds(text, fields []byte) bool {
 	return !j.or
 }
 
-func (j joined) ofText() bool { return slices.ContainsFunc(j.terms, condition.ofText) }
+func (j joined) readsText() bool { return slices.ContainsFunc(j.terms, condition.readsText) }
 
 func (j joined) ranges() (all [][]engine.FieldRange, decided bool) {
 	var either []engine.FieldRange
@@ -99,7 +99,7 @@ func (p *content) Test(x *Scope, c *Candidate) (Verdict, error) {
 		return Verdict{}, err
 	}
 	var text []byte
-	if p.ofText() {
+	if p.readsText() {
 		text = []byte(d.Text)
 	}
 	return Verdict{Holds: p.holds(text, d.Fields)}, nil

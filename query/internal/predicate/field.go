@@ -327,7 +327,7 @@ func (p *field) holds(content, fields []byte) bool {
 	return !p.null && p.test(v)
 }
 
-func (p *field) ofText() bool { return p.of == nil }
+func (p *field) readsText() bool { return p.of == nil }
 
 // String writes the test in the query language.
 func (p *field) String() string { return p.name + " " + p.label }

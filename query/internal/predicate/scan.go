@@ -200,7 +200,7 @@ func ExplainScan(x *Scope, p Filter, o ListOptions) []string {
 	}
 	if len(s.content) > 0 {
 		what := "fields"
-		if (joined{terms: s.content}).ofText() {
+		if (joined{terms: s.content}).readsText() {
 			what = "texts"
 		}
 		if narrowed {

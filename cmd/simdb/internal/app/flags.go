@@ -95,8 +95,8 @@ func PicturesMeaning(k imagehash.Kind, near int) string {
 	return m
 }
 
-// Alike returns the words about pictures that commands add to the number of files read, or "".
-func (f FileFlags) Alike(near *Distance) string {
+// PictureNote returns the words about pictures that commands add to the number of files read, or "".
+func (f FileFlags) PictureNote(near *Distance) string {
 	if f.Images == nil || near == nil {
 		return ""
 	}

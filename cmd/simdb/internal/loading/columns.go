@@ -161,7 +161,7 @@ func (x *export) rows(to io.Writer) error {
 		all, like = append(all, name), append(like, t.like(name))
 	}
 	if t.prints {
-		all, like = append(all, t.form.Print), append(like, "")
+		all, like = append(all, t.form.FingerprintField), append(like, "")
 	}
 	if t.form.Time != "" {
 		all, like = append(all, t.form.Time), append(like, time.Time{})
@@ -203,7 +203,7 @@ func (t *columns) fill(row, like []any, rec *records.Record) error {
 	}
 	at += len(t.names)
 	if t.prints {
-		if prints := stored.PrintsOf(d); prints != nil {
+		if prints := stored.FingerprintTexts(d); prints != nil {
 			row[at] = prints[0]
 		}
 		at++

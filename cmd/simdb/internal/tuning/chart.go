@@ -55,7 +55,7 @@ func (r *Report) Criterion(k int) string {
 func (r *Report) Advice(k int) string {
 	removes := r.Near(min(k, tune.MaxDistance)).Removes
 	if r.Scored {
-		removes = r.Alike(r.Threshold()).Removes
+		removes = r.AtLeast(r.Threshold()).Removes
 	}
 	return fmt.Sprintf("%s removes about %s of the documents:", r.Criterion(k), removes.Percent())
 }
@@ -79,7 +79,7 @@ func (r *Report) scores(b *strings.Builder, c Chart) {
 			mark = ">"
 		}
 		fmt.Fprintf(b, "%s%.2f - %.2f %s%14s%10.1f %%\n", mark, s.From, s.To, c.bar(s.Found, most, room),
-			quantity.Number(int64(math.Round(s.Pairs))), 100*r.Alike(s.From).Removes.Value)
+			quantity.Number(int64(math.Round(s.Pairs))), 100*r.AtLeast(s.From).Removes.Value)
 	}
 }
 

@@ -65,7 +65,7 @@ func (r *Report) WritePage(w io.Writer, k int, pairs []*tune.Pair) error {
 		b := &bins[i]
 		scores = append(scores, pageRow{
 			Label: fmt.Sprintf("%.2f – %.2f", b.From, b.To), Width: 100 * b.Found / most, Here: b.From == r.Threshold(),
-			Pairs: rounded(b.Pairs), Removes: r.Alike(b.From).Removes.Percent(),
+			Pairs: rounded(b.Pairs), Removes: r.AtLeast(b.From).Removes.Percent(),
 		})
 	}
 	var near []pageNear
@@ -115,7 +115,7 @@ func (r *Report) plots(k int) (all []webpage.Plot) {
 		bins := r.Scores()
 		scores := make([]tune.Criterion, len(bins))
 		for i, b := range bins {
-			scores[i] = r.Alike(b.From)
+			scores[i] = r.AtLeast(b.From)
 		}
 		from := func(i int) float64 { return bins[i].From }
 		all = append(all, removes("Documents removed by --jaccard", webpage.Axis{Label: "least score", From: from(0), To: from(len(bins) - 1)}, scores, from, r.Threshold()))

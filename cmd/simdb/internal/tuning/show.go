@@ -57,7 +57,7 @@ func (c *Command) rows(r *Report, row func(...any) error) error {
 	}
 	for tenths := 9; tenths >= 5 && r.Scored; tenths-- {
 		of := float64(tenths) / 10
-		if err := write(fmt.Sprintf("--jaccard %g", of), nil, r.Alike(of)); err != nil {
+		if err := write(fmt.Sprintf("--jaccard %g", of), nil, r.AtLeast(of)); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	})
 	m.Stop()
 	a.Env().TellSkipped(src)
-	a.Say("%s read, %s of them with a match%s; %s", quantity.Count(j.Read, "line"), quantity.Number(j.Matched), c.Alike(c.Near), app.Seconds(start))
+	a.Say("%s read, %s of them with a match%s; %s", quantity.Count(j.Read, "line"), quantity.Number(j.Matched), c.PictureNote(c.Near), app.Seconds(start))
 	o.Rejects.TellUTF8()
 	return o.Rejects.Close(app.FoundOr(found, cmp.Or(err, j.Check())))
 }

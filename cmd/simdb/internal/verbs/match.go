@@ -130,7 +130,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	a.Env().TellSkipped(src)
 	if !c.Tell(a, start, app.Figure{Name: "read", Value: t.Read}, app.Figure{Name: "new", Value: t.Fresh},
 		app.Figure{Name: "replaced", Value: t.Renewed}, app.Figure{Name: "expired", Value: t.Expired}, app.Figure{Name: "rejected", Value: o.Rejects.N}) {
-		a.Say("%s%s; %s", c.summary(t, err), c.Alike(c.Near), app.Seconds(start))
+		a.Say("%s%s; %s", c.summary(t, err), c.PictureNote(c.Near), app.Seconds(start))
 	}
 	o.Rejects.TellUTF8()
 	o.Rejects.Partial = t.KeepsPart(err)

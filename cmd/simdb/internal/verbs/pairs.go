@@ -16,7 +16,7 @@ import (
 type Pairs struct {
 	Data      []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files or --images the documents themselves; - is standard input."`
 	Unordered bool     `help:"List pairs as they are found, in bounded memory, instead of the best matches first."`
-	AlikeFlags
+	ListFlags
 }
 
 // Run lists the pairs.
@@ -35,7 +35,7 @@ func (c *Pairs) Run(a *app.App) error {
 type Clusters struct {
 	Data []string `arg:"" file:"in" name:"db|file" help:"A database, or files with documents, or with --files or --images the documents themselves; - is standard input."`
 	Mode string   `enum:"star,components" default:"star" help:"star: every member is a near-duplicate of the document to keep; components: members are connected by chains of near-duplicates."`
-	AlikeFlags
+	ListFlags
 }
 
 // Run lists the clusters.

@@ -6,8 +6,8 @@ import (
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
-// Prints are the fingerprints of items in their order of preference.
-type Prints struct {
+// Fingerprints are the fingerprints of items in their order of preference.
+type Fingerprints struct {
 	Items int                // number of items; those that Order omits match nothing
 	Order []uint32           // the others
 	Codes selfjoin.Columns   // ascending and distinct
@@ -29,7 +29,7 @@ func alone(n int) []uint32 {
 // first of equally near ones, or becomes a keeper. It returns each item's keeper and the distance
 // to it in bits. If apart is not nil, it restricts which items may join; its Distance must return
 // the distance of two items.
-func (p *Prints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
+func (p *Fingerprints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, o selfjoin.Options) (keeper []uint32, distance []uint16, err error) {
 	docs, leaders := p.Docs, p.Order
 	var first []uint32 // by fingerprint: its place in leaders; nil if all are leaders
 	if p.AsOne {
@@ -71,7 +71,7 @@ func (p *Prints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, o self
 
 // Components returns, for each item, the preferred item of its component; items within k bits of
 // each other are in one component.
-func (p *Prints) Components(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
+func (p *Fingerprints) Components(ctx context.Context, k int, o selfjoin.Options) ([]uint32, error) {
 	first, err := selfjoin.Components(ctx, p.Codes, p.Docs, k, o)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// AlikeFlags are the flags of commands that list near-duplicates in a database or in files.
-type AlikeFlags struct {
+// ListFlags are the flags of commands that list near-duplicates in a database or in files.
+type ListFlags struct {
 	app.SimilarityFlags
 	app.VerifyFlags
 	app.GroupFlags
@@ -29,7 +29,7 @@ type AlikeFlags struct {
 }
 
 // Validate checks the flags.
-func (f *AlikeFlags) Validate() error {
+func (f *ListFlags) Validate() error {
 	if f.Threads < 0 {
 		return fmt.Errorf("--threads %d: 1 or more", f.Threads)
 	}
@@ -40,7 +40,7 @@ func (f *AlikeFlags) Validate() error {
 }
 
 // useThreads applies --threads until the caller calls restore.
-func (f *AlikeFlags) useThreads() (restore func()) {
+func (f *ListFlags) useThreads() (restore func()) {
 	if f.Threads == 0 {
 		return func() {}
 	}
@@ -49,7 +49,7 @@ func (f *AlikeFlags) useThreads() (restore func()) {
 }
 
 // list opens the collection that the arguments name, and calls write to write the rows.
-func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write func(*dedup.Documents) error) (err error) {
+func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write func(*dedup.Documents) error) (err error) {
 	defer f.useThreads()()
 	defer app.KeepTo(int64(f.Memory))()
 	m := a.Meter()
@@ -84,7 +84,7 @@ func (f *AlikeFlags) list(a *app.App, args []string, job dedup.Listing, write fu
 }
 
 // say prints a summary of files, or of a sample.
-func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, start time.Time) {
+func (f *ListFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, start time.Time) {
 	a.Env().TellSkipped(src)
 	if of.Repeated > 0 {
 		a.Say("%s had an id that an earlier one has; each is a document of its own, as in dedup", quantity.Count(of.Repeated, "document"))
@@ -98,5 +98,5 @@ func (f *AlikeFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, s
 		a.Say("%s drawn at random with --seed %d, %.3g %% of all: about %.3g %% of all pairs are among them",
 			quantity.Count(of.Listed, "document"), f.Seed, 100*share, 100*share*share)
 	}
-	a.Say("%s read%s; %s", quantity.Count(of.Read, "document"), f.Alike(f.Near), app.Seconds(start))
+	a.Say("%s read%s; %s", quantity.Count(of.Read, "document"), f.PictureNote(f.Near), app.Seconds(start))
 }

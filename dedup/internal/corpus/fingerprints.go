@@ -13,8 +13,8 @@ import (
 )
 
 // distinct returns the distinct fingerprints of the documents in an order.
-func (c *Corpus) distinct(order []uint32) *collection.Prints {
-	d := &collection.Prints{Items: int(c.N), Order: order, AsOne: c.ends == nil}
+func (c *Corpus) distinct(order []uint32) *collection.Fingerprints {
+	d := &collection.Fingerprints{Items: int(c.N), Order: order, AsOne: c.ends == nil}
 	rows := order // rows of the corpus
 	if c.ends != nil {
 		rows = nil
@@ -27,14 +27,14 @@ func (c *Corpus) distinct(order []uint32) *collection.Prints {
 	}
 	p := ordered.MakePairs(len(rows))
 	for at, row := range rows {
-		p.Keys[at], p.Vals[at] = c.Prints[0][row], uint32(at) // the sort is stable: the preferred document comes first
+		p.Keys[at], p.Vals[at] = c.Fingerprints[0][row], uint32(at) // the sort is stable: the preferred document comes first
 	}
 	p = ordered.SortPairs(p, ordered.MakePairs(len(rows)))
-	rest := c.Prints[1:]
+	rest := c.Fingerprints[1:]
 	if len(rest) > 0 {
 		c.sortRest(p, rows)
 	}
-	d.Codes, d.Docs.Codes = make(selfjoin.Columns, len(c.Prints)), make([]uint32, len(rows))
+	d.Codes, d.Docs.Codes = make(selfjoin.Columns, len(c.Fingerprints)), make([]uint32, len(rows))
 	d.Codes[0] = p.Keys[:0]
 	for i, fp := range p.Keys {
 		n := len(d.Codes[0])
@@ -70,7 +70,7 @@ func (c *Corpus) sortRest(p ordered.Pairs, order []uint32) {
 		for to = from + 1; to < len(p.Keys) && p.Keys[to] == p.Keys[from]; to++ {
 		}
 		if to > from+1 {
-			slices.SortStableFunc(p.Vals[from:to], func(a, b uint32) int { return c.Prints[1:].Compare(order[a], order[b]) })
+			slices.SortStableFunc(p.Vals[from:to], func(a, b uint32) int { return c.Fingerprints[1:].Compare(order[a], order[b]) })
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (c *Corpus) PrintComponents(ctx context.Context, k int, o selfjoin.Options)
 // fingerprint are one class, unless some have several fingerprints.
 func (c *Corpus) Near(k int) *collection.Collection {
 	d := c.distinct(c.inOrder(nil))
-	of := &collection.Collection{Items: int(c.N), Groups: c.Groups, Prints: d.Codes, K: k}
+	of := &collection.Collection{Items: int(c.N), Groups: c.Groups, Fingerprints: d.Codes, K: k}
 	if d.Docs.Ends != nil {
 		of.Docs, of.Classes = &d.Docs, collection.Classes{N: len(d.Order), Items: d.Order}
 		return of

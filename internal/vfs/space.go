@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// A NoRoomError says that the disk is full or a quota exhausted, and that the failed operation has
+// A NoSpaceError says that the disk is full or a quota exhausted, and that the failed operation has
 // changed nothing: it can be retried once there is space.
-type NoRoomError struct{ Err error }
+type NoSpaceError struct{ Err error }
 
 // Error returns the message of Err.
-func (e *NoRoomError) Error() string { return e.Err.Error() }
+func (e *NoSpaceError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
-func (e *NoRoomError) Unwrap() error { return e.Err }
+func (e *NoSpaceError) Unwrap() error { return e.Err }
 
-// IsNoRoom reports whether err is, or wraps, a *NoRoomError.
-func IsNoRoom(err error) bool {
-	_, ok := errors.AsType[*NoRoomError](err)
+// IsNoSpace reports whether err is, or wraps, a *NoSpaceError.
+func IsNoSpace(err error) bool {
+	_, ok := errors.AsType[*NoSpaceError](err)
 	return ok
 }
 
