@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
@@ -65,7 +64,7 @@ func fileOf(t testing.TB, data []byte) vfs.FS {
 	return fs
 }
 
-func contentOf(t rapid.TB, fs vfs.FS, name string) []byte {
+func contentOf(t testing.TB, fs vfs.FS, name string) []byte {
 	t.Helper()
 	f, err := fs.Open(name)
 	if err != nil {
@@ -84,7 +83,8 @@ func contentOf(t rapid.TB, fs vfs.FS, name string) []byte {
 }
 
 func TestRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 10))
 		fs := vfstest.NewMem("")
 		w, err := Create(fs, "log", testHeader)
 		if err != nil {
@@ -92,8 +92,8 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var want []string
 		size := int64(HeaderSize)
-		for range rapid.IntRange(0, 20).Draw(t, "frames") {
-			length := rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 3000), rapid.Just(bufferLimit)).Draw(t, "length")
+		for range r.IntN(21) {
+			length := []int{r.IntN(41), r.IntN(3001), bufferLimit}[r.IntN(3)]
 			payload := bytes.Repeat([]byte{byte(length)}, length)
 			end, err := w.Append(payload)
 			if err != nil {
@@ -104,7 +104,7 @@ func TestRoundTrip(t *testing.T) {
 			if end != size || w.Size() != size {
 				t.Fatalf("end %d, size %d, want %d", end, w.Size(), size)
 			}
-			switch rapid.IntRange(0, 3).Draw(t, "then") {
+			switch r.IntN(4) {
 			case 0:
 				err = w.Sync(end)
 			case 1:
@@ -127,7 +127,7 @@ func TestRoundTrip(t *testing.T) {
 		if len(contentOf(t, fs, "log")) != int(size+frameHeader) {
 			t.Fatal("the file has another size")
 		}
-	})
+	}
 }
 
 func TestOnDisk(t *testing.T) {

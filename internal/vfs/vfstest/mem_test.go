@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,12 +14,10 @@ import (
 	"syscall"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-func write(t rapid.TB, fs vfs.FS, name, content string) {
+func write(t testing.TB, fs vfs.FS, name, content string) {
 	t.Helper()
 	if err := WriteFile(fs, name, content); err != nil {
 		t.Fatal(err)
@@ -26,7 +25,7 @@ func write(t rapid.TB, fs vfs.FS, name, content string) {
 }
 
 // read returns a file's content, and whether the file exists.
-func read(t rapid.TB, fs vfs.FS, name string) (string, bool) {
+func read(t testing.TB, fs vfs.FS, name string) (string, bool) {
 	t.Helper()
 	content, err := ReadFile(fs, name)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
@@ -171,10 +170,9 @@ func memIsLikeDisk(t *testing.T, within func(fs vfs.FS, dir string) (vfs.FS, str
 	}
 	names := []string{"a", "b", "dir", "dir/a", "dir/sub", "dir/sub/a", "."}
 	parent := t.TempDir()
-	run := 0
-	rapid.Check(t, func(t *rapid.T) {
-		run++
-		dir := filepath.Join(parent, fmt.Sprint(run))
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 14))
+		dir := filepath.Join(parent, fmt.Sprint(seed))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -193,12 +191,12 @@ func memIsLikeDisk(t *testing.T, within func(fs vfs.FS, dir string) (vfs.FS, str
 				root.Close()
 			}
 		}()
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			op := rapid.SampledFrom(ops).Draw(t, "op")
-			name := rapid.SampledFrom(names).Draw(t, "name")
-			other := rapid.SampledFrom(names).Draw(t, "other")
-			handle := rapid.IntRange(0, 3).Draw(t, "handle")
-			n := rapid.IntRange(0, 700).Draw(t, "n")
+		for range 1 + r.IntN(60) {
+			op := ops[r.IntN(len(ops))]
+			name := names[r.IntN(len(names))]
+			other := names[r.IntN(len(names))]
+			handle := r.IntN(4)
+			n := r.IntN(701)
 			switch {
 			case op == "open" && isDirIn(mem, name),
 				op == "syncdir" && !isDirIn(mem, name),
@@ -217,7 +215,7 @@ func memIsLikeDisk(t *testing.T, within func(fs vfs.FS, dir string) (vfs.FS, str
 				t.Fatalf("%s %s %s %d: disk %q, memory %q", op, name, other, n, want, got)
 			}
 		}
-	})
+	}
 }
 
 func isDirIn(s *side, name string) bool {
