@@ -6,7 +6,7 @@
 //
 // [Pick] is the policy, [Schedule] records running merges, and [Scheduler] starts merges: in the
 // background by the policy, for loads, and for callers that wait. A [Throttle] limits their write
-// rate. sstable.Merge does the merging. The package knows about tables, tombstones and times; the
+// rate. table.Merge does the merging. The package knows about tables, tombstones and times; the
 // engine, which is the package's [Store], is responsible for files, versions, goroutines and the
 // catalog.
 //

@@ -17,7 +17,7 @@ type Table struct {
 	// since 1970.
 	MinTime, MaxTime int64
 	// Times are quantiles of the times of all documents, ascending, as returned by
-	// sstable.Reader.TimeSketch. Without them, times are assumed to be uniform from MinTime to
+	// table.Reader.TimeSketch. Without them, times are assumed to be uniform from MinTime to
 	// MaxTime.
 	Times []int64
 	// Held says that expired documents of the table must not be dropped for now: they count as

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // SyncMode says when an acknowledged write is safe.
@@ -87,10 +87,10 @@ type Options struct {
 	fs  vfs.FS           // for tests: a crashable or faulty file system
 	now func() time.Time // for tests: a clock
 
-	chooseLayout func(n int64) sstable.Layout // for tests: smaller limits of LayoutBySize
-	maxTableDocs int64                        // for tests: fewer documents per table
-	policy       compaction.Options           // for tests: a policy with more merges
-	mergeSlots   int                          // for tests: more concurrent merges
+	chooseLayout func(n int64) table.Layout // for tests: smaller limits of LayoutBySize
+	maxTableDocs int64                      // for tests: fewer documents per table
+	policy       compaction.Options         // for tests: a policy with more merges
+	mergeSlots   int                        // for tests: more concurrent merges
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by a different choice

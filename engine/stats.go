@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // QueryStats counts the work of queries; WithStats collects it.
@@ -176,7 +176,7 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			Layout: Layout(p.Params().Layout.String()),
 		}
 		for _, sec := range info.Sections {
-			if sec.Kind == sstable.KindRun || sec.Kind == sstable.KindWords {
+			if sec.Kind == table.KindRun || sec.Kind == table.KindWords {
 				t.IndexBytes += sec.Length
 			}
 		}

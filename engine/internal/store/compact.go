@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Compact flushes the memtables and merges all tables into one, or, if one cannot hold all
@@ -251,7 +251,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 	for _, p := range in {
 		did.InputDocuments += int64(p.Meta.Docs)
 	}
-	var renumber *sstable.Renumbering
+	var renumber *table.Renumbering
 	err = snap.Safely(ctx, func() error {
 		t, renumber, err = db.mergeTables(ctx, m, snap, in, erase, progress)
 		return err
@@ -273,7 +273,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 
 // mergeTables writes a new table of all documents of in that are visible in snap. It returns nil if
 // there are none.
-func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
+func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *table.Renumbering, error) {
 	left := int64(0)
 	for _, p := range in {
 		if p.Meta.MaxTime >= dropBefore(snap, p) {
@@ -283,8 +283,8 @@ func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *vie
 	if left <= 0 { // all documents are dead or expired: there is nothing to read
 		return nil, nil, nil
 	}
-	var renumber *sstable.Renumbering
-	t, err := db.Tables.Create(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
+	var renumber *table.Renumbering
+	t, err := db.Tables.Create(func(out io.Writer, identity table.Identity) (info table.Info, err error) {
 		o := tables.MergeOptions("compact", func(p view.Progress) {
 			m.Progress(p.Done, p.Total)
 			if progress != nil {
@@ -292,7 +292,7 @@ func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *vie
 			}
 		})
 		o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
-		info, renumber, err = sstable.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
+		info, renumber, err = table.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
 		return info, err
 	})
 	return t, renumber, err
@@ -308,11 +308,11 @@ func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
 }
 
 // mergeInputs returns parts as inputs of a merge of the documents visible in snap.
-func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
-	inputs := make([]sstable.MergeInput, len(in))
+func mergeInputs(snap *view.View, in []*view.Part) []table.MergeInput {
+	inputs := make([]table.MergeInput, len(in))
 	for i, p := range in {
 		since := dropBefore(snap, p)
-		inputs[i] = sstable.MergeInput{Reader: p.Reader, SeqShift: p.Shift}
+		inputs[i] = table.MergeInput{Reader: p.Reader, SeqShift: p.Shift}
 		if p.Dead.Count() > 0 || p.Meta.MinTime < since || snap.Several {
 			inputs[i].Keep = func(doc uint32) (bool, error) {
 				ok, err := p.AliveAt(doc, snap.Seq, since)
@@ -329,7 +329,7 @@ func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
 // publishCompaction replaces the tables in by t, which is nil if no document is left. Documents of
 // t that died after the merge began are dead in t: durably if the catalog records their death,
 // otherwise until their log is flushed.
-func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
+func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
 	db.mu.Lock()

@@ -4,7 +4,7 @@
 // # Parts
 //
 // A database is a directory. CATALOG (bbolt, package catalog) lists its contents. Documents are in
-// immutable tables (.sst, package sstable) and, until a table is written, in a memtable that a
+// immutable tables (.sst, package table) and, until a table is written, in a memtable that a
 // write-ahead log (.wal, package wal) makes durable.
 //
 //	writes ──> log ──> memtable ──flush──> table ─┐

@@ -17,8 +17,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A Store is an open database. Its methods may be called from many goroutines.
@@ -92,7 +92,7 @@ type readTo struct {
 func newDB(path string, o Options) *Store {
 	db := &Store{
 		Config: view.Config{Path: path, Memory: o.Memory, Short: memindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
-		active: view.NewMemtable(sstable.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
+		active: view.NewMemtable(table.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Debug is `simdb debug`.
@@ -24,7 +24,7 @@ func (c *layoutCmd) Run(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	r, err := sstable.OpenFile(f, c.File)
+	r, err := table.OpenFile(f, c.File)
 	if err != nil {
 		return err
 	}
