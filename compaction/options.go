@@ -9,7 +9,7 @@ type Options struct {
 	Fanout    int     // number of tables at which a tier is merged, at least 2; default 4
 	DeadShare float64 // share of dead documents at which a table is rewritten; default 0.3
 	Smallest  int64   // in bytes; all smaller tables count as one tier; default 4 MiB
-	MaxDocs   int64   // maximum number of documents in a table; default table.MaxDocs
+	MaxDocs   int64   // maximum number of documents in a table; default: the limit of the format
 
 	// MaxTables is the number of tables, not counting those that are more than half full, above
 	// which tables are merged although no tier is full; default 12.

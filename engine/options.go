@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/jsonfield"
@@ -166,8 +167,8 @@ const (
 	ReasonDead   = compaction.ReasonDead   // many documents were deleted, replaced or expired
 	ReasonCount  = compaction.ReasonCount  // there were too many tables
 	ReasonDrop   = compaction.ReasonDrop   // no document of the tables was left
-	ReasonLoad   = compaction.ReasonLoad   // a load wrote the tables
-	ReasonAll    = compaction.ReasonAll    // Compact
+	ReasonLoad   = merges.ReasonLoad       // a load wrote the tables
+	ReasonAll    = merges.ReasonAll        // Compact
 
 	StallTables    Reason = "tables"    // merges have not kept up
 	StallMemtables Reason = "memtables" // flushes have not kept up

@@ -648,12 +648,12 @@ var mutants = []mutant{
 	{
 		name: "policy/expired documents not counted as dead", in: "compaction", decl: "mostlyDead",
 		edit:  drop(`n += t.Expired(o.Expired)`),
-		tests: "compaction", run: "^Test(Data|Windows)$",
+		tests: "compaction", run: "^TestData$",
 	},
 	{
 		name: "policy/tables of all windows merged together", in: "compaction", decl: "windows",
 		edit:  swap(`min(floorDiv(t.MaxTime, window), now)`, `now`),
-		tests: "compaction", run: "^Test(Data|Windows)$",
+		tests: "compaction", run: "^TestData$",
 	},
 	{
 		name: "policy/documents that must stay counted as expired", in: "compaction", decl: "Table.gone",
@@ -661,14 +661,14 @@ var mutants = []mutant{
 		tests: "compaction", run: "^TestData$",
 	},
 	{
-		name: "schedule/tables that are being merged are picked", in: "compaction", decl: "Schedule.candidates",
+		name: "schedule/tables that are being merged are picked", in: "engine/internal/merges", decl: "Schedule.candidates",
 		edit:  swap(`!s.Taken(t.Number)`, `true`),
-		tests: "compaction", run: "^TestData$",
+		tests: "engine/internal/merges", run: "^TestNext$",
 	},
 	{
-		name: "schedule/large merges beside large ones", in: "compaction", decl: "Schedule.MayStart",
+		name: "schedule/large merges beside large ones", in: "engine/internal/merges", decl: "Schedule.MayStart",
 		edit:  swap(`bytes > j.Bytes/nestedShare`, `bytes > j.Bytes*nestedShare`),
-		tests: "compaction", run: "^TestData$",
+		tests: "engine/internal/merges", run: "^TestNext$",
 	},
 	{
 		name: "merges/writers never stopped", in: "engine", decl: "Store.tooManyTables",
@@ -676,7 +676,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestTableBound$",
 	},
 	{
-		name: "merges/writers stopped while merging is paused", in: "compaction", decl: "Scheduler.Unfinished",
+		name: "merges/writers stopped while merging is paused", in: "engine/internal/merges", decl: "Scheduler.Unfinished",
 		edit:  drop(`&& !g.Throttle.Paused()`),
 		tests: "engine", run: "^TestStoppedWriter$",
 	},
@@ -686,19 +686,19 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestCloseFinishes$",
 	},
 	{
-		name: "merges/large ones in a process that was just started", in: "compaction", decl: "Scheduler.Next",
+		name: "merges/large ones in a process that was just started", in: "engine/internal/merges", decl: "Scheduler.Next",
 		edit:  swap(`max(SmallWork, g.speed.within(age))`, `int64(math.MaxInt64)`),
-		tests: "compaction", run: "^TestMergeWaitsForAge$",
+		tests: "engine/internal/merges", run: "^TestMergeWaitsForAge$",
 	},
 	{
-		name: "merges/paused ones go on", in: "compaction", decl: "Throttle.look",
+		name: "merges/paused ones go on", in: "engine/internal/merges", decl: "Throttle.look",
 		edit:  swap(`background && t.paused && t.lifted == 0`, `false`),
-		tests: "compaction", run: "^TestThrottle$",
+		tests: "engine/internal/merges", run: "^TestThrottle$",
 	},
 	{
-		name: "merges/rate ignored", in: "compaction", decl: "Throttle.look",
+		name: "merges/rate ignored", in: "engine/internal/merges", decl: "Throttle.look",
 		edit:  swap(`t.next.After(now)`, `false`),
-		tests: "compaction", run: "^TestThrottle$",
+		tests: "engine/internal/merges", run: "^TestThrottle$",
 	},
 	{
 		name: "limit/a tier is merged beyond it", in: "compaction", decl: "fitting",

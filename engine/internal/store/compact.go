@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -88,7 +89,7 @@ func (db *Store) Damaged() (names []string, why error) {
 
 // closed converts an error of the scheduler to one of a database.
 func closed(err error) error {
-	if errors.Is(err, compaction.ErrClosing) {
+	if errors.Is(err, merges.ErrClosing) {
 		return files.ErrClosed
 	}
 	return err
@@ -116,7 +117,7 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 				return nil, err
 			}
 		}
-		j := &compaction.Job{Tables: g, Reason: compaction.ReasonAll}
+		j := &compaction.Job{Tables: g, Reason: merges.ReasonAll}
 		for _, number := range g {
 			j.Bytes += v.Version.Part(number).Meta.Size
 		}
@@ -216,12 +217,12 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 
 // merge runs a merge that was started, publishes its result and ends it. If erase is set, no text
 // of a dropped document remains.
-func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, progress func(view.Progress)) error {
-	did := compaction.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: m.Reason, Started: time.Now()}
+func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progress func(view.Progress)) error {
+	did := merges.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: m.Reason, Started: time.Now()}
 	running, done := db.merges.Run(ctx, m)
 	defer done()
 	t, err := db.mergeAndPublish(running, m, erase, &did, progress)
-	err = compaction.Why(running, err)
+	err = merges.Why(running, err)
 	did.Duration, did.Err = time.Since(did.Started), err
 	if t != nil && err == nil {
 		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
@@ -241,7 +242,7 @@ func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, pro
 
 // mergeAndPublish replaces the tables of a merge by one table of their documents, or by none if no
 // document is left.
-func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase bool, did *compaction.Stats, progress func(view.Progress)) (t *view.Table, err error) {
+func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase bool, did *merges.Stats, progress func(view.Progress)) (t *view.Table, err error) {
 	snap, err := db.View()
 	if err != nil {
 		return nil, err
@@ -273,7 +274,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 
 // mergeTables writes a new table of all documents of in that are visible in snap. It returns nil if
 // there are none.
-func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *table.Renumbering, error) {
+func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *table.Renumbering, error) {
 	left := int64(0)
 	for _, p := range in {
 		if p.Meta.MaxTime >= dropBefore(snap, p) {

@@ -36,7 +36,7 @@
 //
 // # Locks, in the order of locking
 //
-//	merges      (compaction.Scheduler) which merges run, on which tables; it is never held
+//	merges      (merges.Scheduler) which merges run, on which tables; it is never held
 //	            during a merge
 //	publishMu   one change of the set of tables at a time (flush, merge, load)
 //	writeMu     one writer at a time: sequence numbers, log order, memtable, tombstones

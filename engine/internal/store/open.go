@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
@@ -181,7 +181,7 @@ func (db *Store) start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	db.stop, db.stopping = cancel, ctx.Done()
-	if len(db.immutable) > 0 && db.immutable[0].Bytes <= compaction.SmallWork { // left by a replay
+	if len(db.immutable) > 0 && db.immutable[0].Bytes <= merges.SmallWork { // left by a replay
 		if err := db.flushAll(ctx); err != nil {
 			db.fail(err)
 		}

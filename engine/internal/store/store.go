@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
@@ -35,7 +35,7 @@ type Store struct {
 	building bool        // the database appears under its name only when it is closed
 	discard  bool        // closing removes the database
 
-	merges    *compaction.Scheduler // its lock comes before all others
+	merges    *merges.Scheduler // its lock comes before all others
 	publishMu sync.Mutex
 
 	writeMu sync.Mutex // guards seq and active against changes by others
@@ -99,7 +99,7 @@ func newDB(path string, o Options) *Store {
 	}
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)
-	db.merges = compaction.NewScheduler(db, o.MergeSlots, o.CompactionRate)
+	db.merges = merges.NewScheduler(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
 }

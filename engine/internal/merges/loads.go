@@ -1,7 +1,9 @@
-package compaction
+package merges
 
 import (
 	"slices"
+
+	"github.com/simdb/simdb/compaction"
 )
 
 // Reserve excludes a table from merges of the policy until Release.
@@ -40,12 +42,12 @@ func (g *Scheduler) numWanted() int {
 // takeWanted returns the next of the first wanted merges requested by Want for which may returns
 // true, nil if there is none. It discards merges that have become impossible because tables no longer exist. The caller
 // holds the lock of the Scheduler.
-func (g *Scheduler) takeWanted(wanted int, tables []Table, maxDocs int64, may func(bytes int64) bool) *Job {
+func (g *Scheduler) takeWanted(wanted int, tables []compaction.Table, maxDocs int64, may func(bytes int64) bool) *compaction.Job {
 	l := &g.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := 0; i < wanted; i++ {
-		j, docs := &Job{Reason: ReasonLoad}, int64(0)
+		j, docs := &compaction.Job{Reason: ReasonLoad}, int64(0)
 		for _, t := range tables {
 			if slices.Contains(l.wanted[i], t.Number) && !t.Damaged && !g.schedule.Taken(t.Number) {
 				j.Tables = append(j.Tables, t.Number)
@@ -70,8 +72,8 @@ func (g *Scheduler) takeWanted(wanted int, tables []Table, maxDocs int64, may fu
 }
 
 // unreserved returns the tables that the policy may pick.
-func (g *Scheduler) unreserved(tables []Table) []Table {
+func (g *Scheduler) unreserved(tables []compaction.Table) []compaction.Table {
 	g.loads.mu.Lock()
 	defer g.loads.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return g.loads.reserved[t.Number] })
+	return slices.DeleteFunc(slices.Clone(tables), func(t compaction.Table) bool { return g.loads.reserved[t.Number] })
 }

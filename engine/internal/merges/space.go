@@ -1,4 +1,4 @@
-package compaction
+package merges
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -64,7 +65,7 @@ func Why(ctx context.Context, err error) error {
 }
 
 // resultSize estimates how many bytes a merge will write.
-func resultSize(j *Job, tables []Table, o Options) (size int64) {
+func resultSize(j *compaction.Job, tables []compaction.Table, o compaction.Options) (size int64) {
 	for _, t := range tables {
 		for _, number := range j.Tables {
 			if t.Number == number && t.Docs > 0 && (t.Held || t.MaxTime >= o.Expired) {

@@ -1,4 +1,4 @@
-package compaction
+package merges
 
 import (
 	"math"
@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // A simulation is a database in virtual time, in steps of a minute. Documents arrive, are flushed,
 // deleted, and expire; the merges that the schedule picks last in proportion to their bytes.
 type simulation struct {
-	o        Options
+	o        compaction.Options
 	schedule Schedule
 	ttl      int64 // in minutes; 0 for none
 	flush    int64 // documents per flush
@@ -22,17 +23,17 @@ type simulation struct {
 	tables []*simTable
 	mem    []simBin
 	next   uint64
-	ends   map[*Job]float64 // in minutes
+	ends   map[*compaction.Job]float64 // in minutes
 
 	flushed, merged, largest int64
 	ratio, worst, count      float64 // stored to living: sum and maximum; number of tables: sum
 	most, steps              int
-	reasons                  map[Reason]int // number of merges
+	reasons                  map[compaction.Reason]int // number of merges
 }
 
 func newSimulation(ttl, flush int64) *simulation {
 	return &simulation{
-		ttl: ttl, flush: flush, ends: map[*Job]float64{}, reasons: map[Reason]int{}, r: rand.New(rand.NewPCG(1, 2)),
+		ttl: ttl, flush: flush, ends: map[*compaction.Job]float64{}, reasons: map[compaction.Reason]int{}, r: rand.New(rand.NewPCG(1, 2)),
 		schedule: Schedule{Slots: 1}, now: 1000 * day,
 	}
 }
@@ -54,8 +55,8 @@ type simTable struct {
 func (s *simulation) expired() int64 { return s.now - s.ttl }
 
 // describe describes the table as the engine does.
-func (s *simulation) describe(t *simTable) Table {
-	d := Table{Number: t.number}
+func (s *simulation) describe(t *simTable) compaction.Table {
+	d := compaction.Table{Number: t.number}
 	for _, b := range t.bins {
 		d.Docs, d.Dead = d.Docs+b.docs, d.Dead+b.dead
 	}
@@ -142,7 +143,7 @@ func (s *simulation) merge() {
 				s.finish(j)
 			}
 		}
-		var tables []Table
+		var tables []compaction.Table
 		for _, t := range s.tables {
 			tables = append(tables, s.describe(t))
 		}
@@ -156,14 +157,14 @@ func (s *simulation) merge() {
 		}
 		s.schedule.Start(j)
 		s.ends[j] = float64(s.now) + float64(j.Bytes)/simMergeRate
-		if j.Reason == ReasonDrop || j.Bytes < simMergeRate/60 {
+		if j.Reason == compaction.ReasonDrop || j.Bytes < simMergeRate/60 {
 			s.finish(j)
 		}
 	}
 }
 
 // finish replaces the tables of a merge by its result.
-func (s *simulation) finish(j *Job) {
+func (s *simulation) finish(j *compaction.Job) {
 	s.schedule.End(j)
 	delete(s.ends, j)
 	s.next++

@@ -1,4 +1,4 @@
-package compaction
+package merges
 
 import (
 	"context"

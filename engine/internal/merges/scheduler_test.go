@@ -1,10 +1,12 @@
-package compaction
+package merges
 
 import (
 	"math"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/simdb/simdb/compaction"
 )
 
 // A fakeStore has tables of equal size.
@@ -15,20 +17,20 @@ type fakeStore struct {
 	read    func() // called after the tables are read; may be nil
 }
 
-func (s *fakeStore) Writable() error         { return nil }
-func (s *fakeStore) Groups() ([]*Job, error) { return nil, nil }
-func (s *fakeStore) Free() int64             { return math.MaxInt64 }
-func (s *fakeStore) Crowded() bool           { return s.crowded }
-func (s *fakeStore) WakeCompact()            {}
+func (s *fakeStore) Writable() error                    { return nil }
+func (s *fakeStore) Groups() ([]*compaction.Job, error) { return nil, nil }
+func (s *fakeStore) Free() int64                        { return math.MaxInt64 }
+func (s *fakeStore) Crowded() bool                      { return s.crowded }
+func (s *fakeStore) WakeCompact()                       {}
 
-func (s *fakeStore) Policy() (tables []Table, o Options, err error) {
+func (s *fakeStore) Policy() (tables []compaction.Table, o compaction.Options, err error) {
 	for i := range s.tables {
-		tables = append(tables, Table{Number: uint64(i) + 1, Size: s.bytes, Docs: 40_000})
+		tables = append(tables, compaction.Table{Number: uint64(i) + 1, Size: s.bytes, Docs: 40_000})
 	}
 	if s.read != nil {
 		s.read()
 	}
-	return tables, Options{MaxDocs: math.MaxUint32}, nil
+	return tables, compaction.Options{MaxDocs: math.MaxUint32}, nil
 }
 
 // TestMergeWaitsForAge has a due merge with an expected duration of a minute: it must start only
@@ -100,7 +102,7 @@ func TestFinish(t *testing.T) {
 			g := NewScheduler(&fakeStore{}, 0, 0)
 			g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(largeMerge))
 			g.opened = time.Now().Add(-c.age)
-			m := g.start(&Job{Bytes: c.bytes}, true)
+			m := g.start(&compaction.Job{Bytes: c.bytes}, true)
 			g.Close()
 			go g.Finish(0)
 			synctest.Wait() // until Finish waits for the merge to end
@@ -115,7 +117,7 @@ func TestFinish(t *testing.T) {
 // TestRemaining estimates the remaining time of merges.
 func TestRemaining(t *testing.T) {
 	var s speed
-	m := &Merge{Job: &Job{Bytes: 200 << 20}, started: time.Now().Add(-10 * time.Second)}
+	m := &Merge{Job: &compaction.Job{Bytes: 200 << 20}, started: time.Now().Add(-10 * time.Second)}
 	near := func(got, want time.Duration) bool { return got > want*9/10 && got < want*11/10 }
 	if d := m.remaining(&s); !near(d, 2*time.Second) {
 		t.Errorf("before anything is known: %v", d)

@@ -1,12 +1,16 @@
-package compaction
+package merges
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/simdb/simdb/compaction"
+)
 
 // A Schedule records which tables are being merged, and decides which merges may start meanwhile.
 // The zero value has no running merges. Only one goroutine at a time may use it.
 type Schedule struct {
 	Slots   int // merges of any size at a time; 0 means 1
-	running []*Job
+	running []*compaction.Job
 	taken   map[uint64]bool // tables reserved by Take
 }
 
@@ -19,7 +23,7 @@ const nestedShare = 8
 const nestedSlots = 2
 
 // Running returns the running merges, oldest first.
-func (s *Schedule) Running() []*Job { return s.running }
+func (s *Schedule) Running() []*compaction.Job { return s.running }
 
 // Free reports whether no merge is running and no table is reserved by Take.
 func (s *Schedule) Free() bool { return len(s.running)+len(s.taken) == 0 }
@@ -71,9 +75,9 @@ func (s *Schedule) MayStart(bytes int64) bool {
 
 // Next returns the most urgent merge that may start, with at most most bytes, of tables that are
 // not being merged; nil if there is none. The caller must call Start before the merge begins.
-func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
+func (s *Schedule) Next(tables []compaction.Table, most int64, o compaction.Options) *compaction.Job {
 	for j := range s.candidates(tables, o) {
-		if j.Reason == ReasonDrop || j.Bytes <= most && s.MayStart(j.Bytes) { // dropping reads and writes nothing
+		if j.Reason == compaction.ReasonDrop || j.Bytes <= most && s.MayStart(j.Bytes) { // dropping reads and writes nothing
 			return j
 		}
 	}
@@ -81,7 +85,7 @@ func (s *Schedule) Next(tables []Table, most int64, o Options) *Job {
 }
 
 // Due is Next for merges of any size, whether or not they may start now.
-func (s *Schedule) Due(tables []Table, o Options) *Job {
+func (s *Schedule) Due(tables []compaction.Table, o compaction.Options) *compaction.Job {
 	for j := range s.candidates(tables, o) {
 		return j
 	}
@@ -89,22 +93,22 @@ func (s *Schedule) Due(tables []Table, o Options) *Job {
 }
 
 // candidates yields the jobs for the tables that are not being merged.
-func (s *Schedule) candidates(tables []Table, o Options) iter.Seq[*Job] {
-	var free []Table
+func (s *Schedule) candidates(tables []compaction.Table, o compaction.Options) iter.Seq[*compaction.Job] {
+	var free []compaction.Table
 	for _, t := range tables {
 		if !s.Taken(t.Number) {
 			free = append(free, t)
 		}
 	}
-	return candidates(free, o.withDefaults(), len(s.running))
+	return compaction.Jobs(free, o, len(s.running))
 }
 
 // Start records that a merge is running. None of its tables may be Taken.
-func (s *Schedule) Start(j *Job) { s.running = append(s.running, j) }
+func (s *Schedule) Start(j *compaction.Job) { s.running = append(s.running, j) }
 
 // End records that a merge has ended.
-func (s *Schedule) End(j *Job) {
-	var left []*Job // a new slice, since a caller of Running may have the old one
+func (s *Schedule) End(j *compaction.Job) {
+	var left []*compaction.Job // a new slice, since a caller of Running may have the old one
 	for _, r := range s.running {
 		if r != j {
 			left = append(left, r)

@@ -1,4 +1,4 @@
-package compaction
+package merges
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/simdb/simdb/compaction"
 )
 
 // Next starts the merge in the background that is due. It returns nil if none is due or may start
@@ -36,7 +38,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	case g.store.Crowded():
 		most = math.MaxInt64
 	}
-	var j *Job
+	var j *compaction.Job
 	held := time.Until(g.heldUntil)
 	if held <= 0 {
 		j = g.takeWanted(wanted, tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })
@@ -66,7 +68,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 // when the database has been open for longer, when documents have expired, or when the time held is
 // over for which merges were held back for lack of space. ttl is in microseconds, 0 for none. The
 // caller holds mu.
-func (g *Scheduler) lookAgain(tables []Table, ttl, most int64, age, held time.Duration) {
+func (g *Scheduler) lookAgain(tables []compaction.Table, ttl, most int64, age, held time.Duration) {
 	in := time.Duration(math.MaxInt64)
 	if held > 0 {
 		in = held
@@ -108,7 +110,7 @@ func (g *Scheduler) TakeAll(ctx context.Context) (started []*Merge, err error) {
 	defer g.mu.Unlock()
 	g.large++
 	err = g.await(ctx, func() bool {
-		return !slices.ContainsFunc(g.schedule.Running(), func(j *Job) bool { return j.Bytes > largeMerge })
+		return !slices.ContainsFunc(g.schedule.Running(), func(j *compaction.Job) bool { return j.Bytes > largeMerge })
 	})
 	g.large--
 	if err != nil {

@@ -1,4 +1,4 @@
-package compaction
+package merges
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -18,12 +19,18 @@ import (
 // methods.
 type Store interface {
 	Writable() error // returns nil, or the reason why nothing can be written
-	Policy() ([]Table, Options, error)
-	Groups() ([]*Job, error) // merges of all tables, each with as many as fit into one table
-	Free() int64             // bytes on disk that merges in the background may use
-	Crowded() bool           // whether the number of tables slows writers
-	WakeCompact()            // causes a call of Next soon
+	Policy() ([]compaction.Table, compaction.Options, error)
+	Groups() ([]*compaction.Job, error) // merges of all tables, each with as many as fit into one table
+	Free() int64                        // bytes on disk that merges in the background may use
+	Crowded() bool                      // whether the number of tables slows writers
+	WakeCompact()                       // causes a call of Next soon
 }
+
+// The reasons of merges that the policy does not pick.
+const (
+	ReasonLoad compaction.Reason = "load" // a load has written the tables
+	ReasonAll  compaction.Reason = "all"  // the caller merges all tables
+)
 
 // A Scheduler starts and tracks merges. All merges, in the background or for callers that wait, are
 // in one schedule, so no two share a table.
@@ -36,7 +43,7 @@ type Scheduler struct {
 
 	mu       sync.Mutex // locked before all locks of the store
 	schedule Schedule
-	running  map[*Job]*Merge
+	running  map[*compaction.Job]*Merge
 	past     []Stats       // the merges that ended most recently, oldest first
 	changed  chan struct{} // closed, and replaced, when a merge ends or one may start
 	large    int           // calls of TakeAll that wait for large merges: no large merge may start
@@ -55,7 +62,7 @@ type Scheduler struct {
 
 // A Merge is a running merge.
 type Merge struct {
-	*Job
+	*compaction.Job
 	Background bool            // no caller waits for it
 	Ctx        context.Context // for merges in the background, else nil
 	cancel     context.CancelFunc
@@ -87,7 +94,7 @@ func (l *loads) release(tables []uint64) {
 // write, 0 for no limit.
 func NewScheduler(store Store, slots int, rate int64) *Scheduler {
 	g := &Scheduler{
-		Throttle: NewThrottle(rate), store: store, opened: time.Now(), running: map[*Job]*Merge{}, changed: make(chan struct{}),
+		Throttle: NewThrottle(rate), store: store, opened: time.Now(), running: map[*compaction.Job]*Merge{}, changed: make(chan struct{}),
 	}
 	g.schedule.Slots = slots
 	if slots == 0 { // each merge uses half of the processors, see Merge.Workers
@@ -143,7 +150,7 @@ func (g *Scheduler) signal() {
 }
 
 // start records that a job has started. The caller holds mu.
-func (g *Scheduler) start(j *Job, background bool) *Merge {
+func (g *Scheduler) start(j *compaction.Job, background bool) *Merge {
 	m := &Merge{Job: j, started: time.Now(), Background: background}
 	if background {
 		m.Ctx, m.cancel = context.WithCancel(context.Background())
@@ -306,15 +313,15 @@ func (g *Scheduler) TableTime() time.Duration { return time.Duration(g.table.Loa
 
 // Stats describes a merge that has ended, or is running.
 type Stats struct {
-	Inputs         []uint64      `json:"inputs"` // numbers of the tables
-	InputDocuments int64         `json:"input_documents"`
-	InputBytes     int64         `json:"input_bytes"`
-	Output         uint64        `json:"output"`    // of the resulting table, 0 if it is empty
-	Documents      int64         `json:"documents"` // in the result
-	Bytes          int64         `json:"bytes"`
-	Reason         Reason        `json:"reason"`
-	Started        time.Time     `json:"started"`
-	Duration       time.Duration `json:"duration_ns"` // so far, if it is running
-	Done           float64       `json:"done"`        // if it is running, the share that is done
-	Err            error         `json:"-"`           // why the merge failed; tables are unchanged
+	Inputs         []uint64          `json:"inputs"` // numbers of the tables
+	InputDocuments int64             `json:"input_documents"`
+	InputBytes     int64             `json:"input_bytes"`
+	Output         uint64            `json:"output"`    // of the resulting table, 0 if it is empty
+	Documents      int64             `json:"documents"` // in the result
+	Bytes          int64             `json:"bytes"`
+	Reason         compaction.Reason `json:"reason"`
+	Started        time.Time         `json:"started"`
+	Duration       time.Duration     `json:"duration_ns"` // so far, if it is running
+	Done           float64           `json:"done"`        // if it is running, the share that is done
+	Err            error             `json:"-"`           // why the merge failed; tables are unchanged
 }
