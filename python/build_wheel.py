@@ -31,7 +31,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 NAMES = {"windows": "simdb.dll", "darwin": "libsimdb.dylib"}  # others: libsimdb.so
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # as zig and Linux have them
-SOURCES = ["cmd", "compaction", "engine", "internal", "minhash", "query", "records", "dedup", "repl", "simhash"]  # of Go
+SOURCES = ["cmd", "compaction", "engine", "internal", "minhash", "query", "records", "dedup", "repl", "simhash", "sstable"]  # of Go
 LEAST_MACOS = "12_0"  # of Go
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of files in the wheel: two builds are the same
 

@@ -25,8 +25,9 @@ func TestLayers(t *testing.T) {
 	}
 	for pkg, forbidden := range map[string][]string{
 		"internal/table": append([]string{"go.etcd.io/bbolt", module + "engine", module + "compaction", module + "query"}, front...),
+		"sstable":        append([]string{"go.etcd.io/bbolt", module + "engine", module + "compaction", module + "query"}, front...),
 		"compaction":     append([]string{"go.etcd.io/bbolt", module + "engine", module + "query"}, front...),
-		"engine":         append([]string{module + "query", module + "repl", module + "cmd"}, front...),
+		"engine":         append([]string{module + "sstable", module + "query", module + "repl", module + "cmd"}, front...),
 		"query":          {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner"},
 		"repl":           {module + "cmd", "github.com/alecthomas/kong", "github.com/parquet-go/parquet-go"},
 		"records/inputs": append([]string{module + "query", module + "dedup", module + "repl", module + "cmd"}, front...),
@@ -81,7 +82,7 @@ func TestLayers(t *testing.T) {
 // floors are the folders of the module from the bottom up; folders of the same floor are listed
 // together. Packages in internal may use the public packages simhash and minhash.
 var floors = [][]string{
-	{"simhash", "minhash", "internal"}, {"internal/table"}, {"compaction"}, {"engine"}, {"query", "records"}, {"dedup", "repl"}, {"cmd"},
+	{"simhash", "minhash", "internal"}, {"internal/table"}, {"sstable", "compaction"}, {"engine"}, {"query", "records"}, {"dedup", "repl"}, {"cmd"},
 }
 
 // TestFloors checks that no folder imports one on a higher floor, or another one on the same floor.
