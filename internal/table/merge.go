@@ -18,24 +18,11 @@ type MergeInput struct {
 	SeqShift uint64
 }
 
-// MergeOptions are the options of Merge. The zero value is a good default:
-//
-//	type MergeOptions struct {
-//		WriterOptions // Level applies to records that are rewritten
-//		Workers int   // goroutines that work at a time; 0 means GOMAXPROCS
-//		Erase   bool  // no text of a document that is left out remains in the result
-//		// Progress, if not nil, is called with the number of documents done and their total,
-//		// from one goroutine at a time.
-//		Progress func(done, total int64)
-//	}
-//
-// Without Erase, copied blocks of records may contain records of dropped documents, which nothing
-// refers to.
+// MergeOptions are the options of Merge. The zero value is a good default. Without Erase,
+// copied blocks of records may contain records of dropped documents, which nothing refers to.
 type MergeOptions = merge.Options
 
-// Renumbering maps the documents of merged tables to their numbers in the resulting table:
-//
-//	func (r *Renumbering) New(input int, doc uint32) (number uint32, kept bool)
+// Renumbering maps the documents of merged tables to their numbers in the resulting table.
 type Renumbering = merge.Renumbering
 
 // Merge writes a table with the documents of other tables. Their parameters must be Compatible with

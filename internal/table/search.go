@@ -9,33 +9,13 @@ import (
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
 )
 
-// Hit is a document found by a search by fingerprint:
-//
-//	type Hit struct {
-//		Doc         uint32      // its number in the table
-//		Distance    uint16      // number of bits that differ from the query
-//		Fingerprint Fingerprint // the word by which it was found, if there are several
-//	}
+// Hit is a document found by a search by fingerprint.
 type Hit = hamming.Hit
 
-// Plan says how a search by fingerprint would be executed:
-//
-//	type Plan struct {
-//		Method     string  // "probe" or "scan"
-//		Radii      []int   // of each permuted table, -1 where it is not probed; nil for a scan
-//		Candidates int     // keys to compare, estimated from the real sizes of the ranges
-//		Candidates int     // keys to compare, estimated from the real sizes of the ranges
-//		Cost       float64 // nanoseconds on one core, estimated
-//	}
+// Plan says how a search by fingerprint would be executed.
 type Plan = hamming.Plan
 
-// NearStats counts the work of searches by fingerprint:
-//
-//	type NearStats struct {
-//		Probes     int // ranges of permuted tables looked up
-//		Candidates int // keys compared with the query
-//		Scans      int // searches that read all fingerprints
-//	}
+// NearStats counts the work of searches by fingerprint.
 type NearStats = hamming.Stats
 
 // NearSearcher searches tables by fingerprint. It holds the buffers of a search, so that the next

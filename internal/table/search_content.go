@@ -13,14 +13,7 @@ import (
 )
 
 // SetQuery searches for the documents that contain at least the share T of a set of features or,
-// with Within, for the documents of whose features the set contains at least that share:
-//
-//	type SetQuery struct {
-//		Set    []uint64 // hashes of features, ascending
-//		T      float64
-//		Within bool // T is the share of the document's features that are in Set
-//		Most   int  // limit of the documents counted, at SetDocBytes of memory each
-//	}
+// with Within, for the documents of whose features the set contains at least that share.
 type SetQuery = contain.Query
 
 // SetDocBytes is the memory, in bytes, that a search by sets needs for each document it counts.

@@ -10,36 +10,12 @@ import (
 )
 
 // JaccardHit is a document found by a search by sketch: its score is at least the threshold.
-//
-//	type JaccardHit struct {
-//		Doc   uint32  // its number in the table
-//		Score float64 // estimate of the Jaccard similarity: minhash.Score.Score
-//		Err   float64 // standard error of Score; 0 if Exact
-//		Exact bool    // Score is the similarity itself, because neither sketch is full
-//	}
 type JaccardHit = sketchidx.Hit
 
-// JaccardStats counts the work of searches by sketch:
-//
-//	type JaccardStats struct {
-//		Postings   int // entries of postings read, and members of groups compared
-//		Candidates int // documents whose bitmap was compared
-//		Rejected   int // candidates that their bitmap ruled out
-//		Scored     int // sketches compared with the query
-//		Scans      int // segments whose bitmaps were all read
-//	}
+// JaccardStats counts the work of searches by sketch.
 type JaccardStats = sketchidx.Stats
 
-// JaccardPlan says how a search by sketch would be executed:
-//
-//	type JaccardPlan struct {
-//		Method     string // "postings", or "scan" if every segment is scanned
-//		Prefix     int    // hashes of the query whose postings are read; 0 for a scan
-//		Postings   int    // postings to read
-//		Candidates int    // documents whose bitmap would be compared
-//		Scans      int    // segments whose bitmaps would all be read
-//		Cost       float64 // nanoseconds on one core, estimated; comparable with Plan.Cost
-//	}
+// JaccardPlan says how a search by sketch would be executed.
 type JaccardPlan = sketchidx.Plan
 
 // JaccardSearcher searches tables by sketch. It holds the buffers of a search, so that the next

@@ -11,21 +11,7 @@ import (
 // Params are the parameters with which the fingerprints and sketches of a table were made. They are
 // fixed when a database is created and recorded in every table, because fingerprints made with
 // different parameters must never be compared. The layout is an exception: each table has its own,
-// and a database may leave it open (LayoutBySize):
-//
-//	type Params struct {
-//		Tokenizer  uint32  // version of the rules that split text into words
-//		Shingle    uint32  // K: words, or characters, in a shingle
-//		Hash       uint32  // version of the shingle hash
-//		Seed       uint64  // seed of the shingle hash
-//		Sketch     uint32  // N: entries of a MinHash sketch, 0 for none
-//		MinJaccard float64 // least threshold that the sketch index answers, 0..1
-//		Layout     Layout  // how permuted tables lead with the fingerprint's blocks
-//		StoreText  bool    // whether texts and fields are stored
-//		Words      uint32  // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
-//		Features   string  // how features are made; "" for shingles of words
-//		Sets       bool    // whether the features of texts are indexed
-//	}
+// and a database may leave it open (LayoutBySize).
 type Params = format.Params
 
 // Limits of the parameters, and of the number of documents in a table.
@@ -36,30 +22,11 @@ const (
 	MaxDocs    = format.MaxDocs
 )
 
-// Info describes a table:
-//
-//	type Info struct {
-//		Version          uint32 // of the format
-//		Docs             uint32 // documents
-//		Fingerprints     uint32 // documents with a fingerprint: numbers 0..Fingerprints-1
-//		Distinct         uint32 // different fingerprints
-//		MinTime, MaxTime int64  // of all documents, microseconds since the Unix epoch
-//		MinSeq, MaxSeq   uint64 // of all documents
-//		Size             int64  // bytes of the file
-//		Identity         Identity
-//		Checksum         uint32 // of the directory, which has the checksums of all sections
-//		Sections         []Section
-//	}
+// Info describes a table.
 type Info = format.Info
 
 // Identity identifies a table within its database, so that a lost catalog can be rebuilt. It is all
-// zero in a file that belongs to no database, such as a packed one:
-//
-//	type Identity struct {
-//		Database [16]byte // UUID of the database that the table was written for
-//		Number   uint64   // of the table in the database
-//		Created  int64    // when the table was written, microseconds since the Unix epoch
-//	}
+// zero in a file that belongs to no database, such as a packed one.
 type Identity = format.Identity
 
 // Section is a part of the file, and Kind says what it contains.
@@ -99,17 +66,7 @@ var (
 )
 
 // Layout says how the 64 bits of a fingerprint are split into blocks and which blocks lead each
-// permuted table (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007,
-// section 3):
-//
-//	type Layout struct {
-//		Blocks int // number of blocks into which the bits are split, 1..16
-//		Lead   int // blocks that lead a table, 1..Blocks; 0: one block and a part of the others
-//	}
-//
-//	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
-//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
-//	8:2  28 tables, 16 bits                                4x4  16 tables, 16 + 12 bits
+// permuted table.
 type Layout = hamming.Layout
 
 // DefaultLayout has four tables led by 16 bits each.
@@ -132,17 +89,7 @@ func ParseLayout(s string) (Layout, error) { return hamming.ParseLayout(s) }
 // classic choices of Manku et al., and a nested one.
 func Layouts() []Layout { return hamming.Layouts() }
 
-// Estimate gives the costs of a layout: its space, and the work and the time of a search:
-//
-//	type Estimate struct {
-//		Layout     Layout
-//		Tables     int
-//		Bytes      float64 // of the permuted tables, per fingerprint
-//		Method     string  // of most searches: "probe" or "scan"
-//		Probes     float64 // ranges looked up per search, on average
-//		Candidates float64 // keys compared per search, on average
-//		Cost       float64 // nanoseconds on one core, by the cost model of searches
-//	}
+// Estimate gives the costs of a layout: its space, and the work and the time of a search.
 type Estimate = hamming.Estimate
 
 // EstimateNear returns the estimated cost of searches within k bits among n uniformly distributed
@@ -151,17 +98,8 @@ func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 	return hamming.EstimateUniform(l, n, k)
 }
 
-// CorruptionError says where a table is damaged:
-//
-//	type CorruptionError struct {
-//		File    string // the file's name, as it was opened
-//		Section string // a Section.Name, or "header", "directory", "trailer" or "padding"
-//		Offset  int64  // byte offset in the file of the damaged part
-//		Err     error  // describes the damage
-//	}
-//
-// Every error about the contents of a table is a CorruptionError. It unwraps to ErrCorruption and
-// to Err.
+// CorruptionError says where a table is damaged. Every error about the contents of a table is a
+// CorruptionError. It unwraps to ErrCorruption and to Err.
 type CorruptionError = base.CorruptionError
 
 // ErrCorruption is wrapped by every error about damaged data.

@@ -7,15 +7,7 @@ import (
 	"github.com/simdb/simdb/internal/table/internal/write"
 )
 
-// WriterOptions are the options of everything that writes tables. The zero value is a good default:
-//
-//	type WriterOptions struct {
-//		BlockSize int      // bytes of texts and fields compressed together; 0 means 24 KiB
-//		Level     Level    // compression level
-//		Identity  Identity // stored in the table
-//		Note      []byte   // stored for the table's owner, who reads it with Reader.Note
-//		...                // set by tests
-//	}
+// WriterOptions are the options of everything that writes tables. The zero value is a good default.
 type WriterOptions = write.WriterOptions
 
 // Level is how hard a writer compresses.
@@ -31,25 +23,7 @@ const (
 
 // A Batch has the documents of a table, in columns. If several documents have the same ID, the last
 // one wins and the others are left out. A document occupies 12 bytes plus its ID, and 8 bytes more
-// with a text and a sketch:
-//
-//	type Batch struct {
-//		Seqs     []uint64 // sequence number of each document; nil: FirstSeq + i
-//		FirstSeq uint64
-//
-//		Fingerprints []uint64     // by document; ignored for those in Bare
-//		Rest         [][]uint64   // the other words of fingerprints, a column for each word
-//		Bare         []uint64     // bit set of documents without a fingerprint; may be short
-//		IDs          []uint32     // by document: the number of its ID in Strings
-//		Strings      *Arena       // the IDs
-//
-//		Times []int64 // by document, microseconds since the Unix epoch; nil: all are Time
-//		Time  int64
-//
-//		Records  []uint32     // by document: from AddRecords, or NoRecord; nil: all NoRecord
-//		Sketches []uint32     // by document: the number of its sketch in Codes; nil: none has one
-//		Codes    *Arena       // the encoded sketches, an empty string for none
-//	}
+// with a text and a sketch.
 type Batch = write.Batch
 
 // Arena stores many byte strings in a few large blocks and numbers them with 32 bits (AddString,
@@ -74,14 +48,7 @@ const (
 type BatchWriter struct{ w *write.BatchWriter }
 
 // BatchOptions are the options of NewBatchWriter. A BatchRoom is memory that successive writers
-// reuse. The zero values are good defaults:
-//
-//	type BatchOptions struct {
-//		WriterOptions
-//		Workers int                  // goroutines that work at a time; 0 means GOMAXPROCS
-//		Room    *BatchRoom           // if not nil, memory that this writer shares with the next
-//		Layout  func(n int64) Layout // for a table of n fingerprints; nil: Params.Layout
-//	}
+// reuse. The zero values are good defaults.
 type (
 	BatchOptions = write.BatchOptions
 	BatchRoom    = write.BatchRoom
