@@ -3,7 +3,6 @@ package compaction
 import (
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,13 +14,12 @@ var update = flag.Bool("update", false, "write what is picked into the files of 
 
 // TestData runs the files of testdata. A file has cases, with an empty line after each:
 //
-//	pick|plan|next|due [option=value ...]
-//	number size=1M [docs=100] [dead=0] [time=0h..0h] [times=1h,2h,...] [held] [taken=1]
+//	pick|plan [option=value ...]
+//	number size=1M [docs=100] [dead=0] [time=0h..0h] [times=1h,2h,...] [held] [damaged]
 //	----
 //	jobs
 //
-// pick prints the job that Pick returns, plan all jobs that should be done, next the result of
-// Schedule.Next while one merge runs for each number in taken=. Times are in hours. Run with
+// plan prints all Jobs, pick the most urgent, which Pick returns. Times are in hours. Run with
 // -update to write the jobs.
 func TestData(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
@@ -56,56 +54,30 @@ func TestData(t *testing.T) {
 func runCase(t *testing.T, in string) (jobs []string) {
 	var tables []Table
 	var o Options
-	command, slots, most := "", 1, int64(math.MaxInt64)
-	taken := map[string]*Job{}
-	var schedule Schedule
+	command := ""
 	for line := range strings.SplitSeq(in, "\n") {
 		words := strings.Fields(line)
 		switch {
 		case strings.HasPrefix(line, "#"):
 		case command == "":
 			command = words[0]
-			slots, most = parseOptions(t, &o, words[1:])
+			parseOptions(t, &o, words[1:])
 		default:
-			table, by := parseTable(t, words)
-			tables = append(tables, table)
-			if by != "" {
-				if taken[by] == nil {
-					taken[by] = new(Job)
-					schedule.Start(taken[by])
-				}
-				j := taken[by]
-				j.Tables, j.Bytes = append(j.Tables, table.Number), j.Bytes+table.Size
-			}
+			tables = append(tables, parseTable(t, words))
 		}
 	}
-	schedule.Slots = slots
-	show := func(j *Job) { jobs = append(jobs, fmt.Sprintf("%s %v", j.Reason, j.Tables)) }
-	switch command {
-	case "pick":
-		if j := Pick(tables, o); j != nil {
-			show(j)
-		}
-	case "plan":
-		for j := range candidates(tables, o.withDefaults(), 0) {
-			show(j)
-		}
-	case "due":
-		if j := schedule.Due(tables, o); j != nil {
-			show(j)
-		}
-	case "next":
-		if j := schedule.Next(tables, most, o); j != nil {
-			show(j)
-		}
-	default:
+	if command != "pick" && command != "plan" {
 		t.Fatalf("no command %q", command)
+	}
+	for j := range Jobs(tables, o, 0) {
+		if jobs = append(jobs, fmt.Sprintf("%s %v", j.Reason, j.Tables)); command == "pick" {
+			break
+		}
 	}
 	return jobs
 }
 
-func parseOptions(t *testing.T, o *Options, words []string) (slots int, most int64) {
-	slots, most = 1, math.MaxInt64
+func parseOptions(t *testing.T, o *Options, words []string) {
 	now := int64(0)
 	for _, w := range words {
 		name, value, _ := strings.Cut(w, "=")
@@ -122,10 +94,6 @@ func parseOptions(t *testing.T, o *Options, words []string) (slots int, most int
 			o.TTL = quantityOf(t, value)
 		case "now":
 			now = quantityOf(t, value)
-		case "slots":
-			slots = int(quantityOf(t, value))
-		case "most":
-			most = quantityOf(t, value)
 		default:
 			t.Fatalf("no option %q", w)
 		}
@@ -133,12 +101,10 @@ func parseOptions(t *testing.T, o *Options, words []string) (slots int, most int
 	if o.TTL > 0 {
 		o.Expired = now - o.TTL
 	}
-	return slots, most
 }
 
-// parseTable returns a table, and the value of taken.
-func parseTable(t *testing.T, words []string) (table Table, taken string) {
-	table = Table{Number: uint64(quantityOf(t, words[0])), Docs: 100}
+func parseTable(t *testing.T, words []string) Table {
+	table := Table{Number: uint64(quantityOf(t, words[0])), Docs: 100}
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		switch name {
@@ -159,13 +125,11 @@ func parseTable(t *testing.T, words []string) (table Table, taken string) {
 			table.Held = true
 		case "damaged":
 			table.Damaged = true
-		case "taken":
-			taken = value
 		default:
 			t.Fatalf("a table has no %q", w)
 		}
 	}
-	return table, taken
+	return table
 }
 
 // quantityOf parses a number with K, M or G for powers of 1024, or h for an hour in microseconds.

@@ -1,14 +1,10 @@
-// Package compaction decides which tables are merged, when, and how fast.
+// Package compaction decides which tables of a database are merged. It is a pure function of what
+// is known of them, a list of [Table]: it reads no file and keeps no state.
 //
 //	job := compaction.Pick(tables, compaction.Options{})   // nil: nothing to do
-//	scheduler := compaction.NewScheduler(store, 0, 0)
-//	merge, err := scheduler.Next(false)                    // nil: nothing may start now
 //
-// [Pick] is the policy, [Schedule] records running merges, and [Scheduler] starts merges: in the
-// background by the policy, for loads, and for callers that wait. A [Throttle] limits their write
-// rate. sstable.Merge does the merging. The package knows about tables, tombstones and times; the
-// engine, which is the package's [Store], is responsible for files, versions, goroutines and the
-// catalog.
+// [Pick] returns the most urgent merge, [Jobs] yields all that should be done, and [Group] divides
+// tables into as few merges as possible, for a caller that merges all.
 //
 // # Policy
 //
@@ -36,18 +32,4 @@
 //
 // If there are more than MaxTables tables although no tier is full, the policy picks the merge that
 // costs the fewest bytes per table saved.
-//
-// # Schedule and pace
-//
-// No two merges share a table: all are in one schedule. A merge in the background uses half of the
-// processors. A merge with at most an eighth of the bytes of every running merge may start in
-// addition to them, so that small tables, which slow down searches, need not wait for large merges.
-//
-// If there are more than MaxTables tables, writers are slowed to the pace of merging, and they stop
-// at four more (speed.go). They are not slowed if merging would not help: if compaction is off or
-// paused, or the last merge failed.
-//
-// A merge in the background starts only when the database has been open for the expected duration
-// of the merge, and Close lets it finish. So Close never lasts longer than the database was open,
-// and a process that is restarted again and again never repeats a merge.
 package compaction

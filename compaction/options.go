@@ -1,7 +1,7 @@
 package compaction
 
 import (
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Options are the parameters of the policy; zero values mean the defaults.
@@ -9,7 +9,7 @@ type Options struct {
 	Fanout    int     // number of tables at which a tier is merged, at least 2; default 4
 	DeadShare float64 // share of dead documents at which a table is rewritten; default 0.3
 	Smallest  int64   // in bytes; all smaller tables count as one tier; default 4 MiB
-	MaxDocs   int64   // maximum number of documents in a table; default sstable.MaxDocs
+	MaxDocs   int64   // maximum number of documents in a table; default: the limit of the format
 
 	// MaxTables is the number of tables, not counting those that are more than half full, above
 	// which tables are merged although no tier is full; default 12.
@@ -35,7 +35,7 @@ func (o Options) withDefaults() Options {
 		o.Smallest = 4 << 20
 	}
 	if o.MaxDocs <= 0 {
-		o.MaxDocs = sstable.MaxDocs
+		o.MaxDocs = table.MaxDocs
 	}
 	if o.MaxTables <= 0 {
 		o.MaxTables = 12

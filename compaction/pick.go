@@ -15,8 +15,6 @@ const (
 	ReasonWindow Reason = "window" // a window of the time to live has passed
 	ReasonDead   Reason = "dead"   // much of the table is deleted, replaced or expired
 	ReasonCount  Reason = "count"  // there are many tables
-	ReasonLoad   Reason = "load"   // a load has written the tables; never returned by Pick
-	ReasonAll    Reason = "all"    // the caller merges all tables; never returned by Pick
 )
 
 // A Job is a set of tables to be merged into one.
@@ -39,15 +37,17 @@ func newJob(reason Reason, tables []*Table) *Job {
 // Pick returns the tables to merge into one next, or nil if no merge is needed. Their living
 // documents fit into one table. Repeatedly merging the tables that Pick returns terminates.
 func Pick(tables []Table, o Options) *Job {
-	for j := range candidates(tables, o.withDefaults(), 0) {
+	for j := range Jobs(tables, o, 0) {
 		return j
 	}
 	return nil
 }
 
-// candidates yields the jobs that should be done, most urgent first; a table may be in several
-// jobs. o must have its defaults. others is the number of tables that running merges will add.
-func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
+// Jobs yields all merges that should be done, most urgent first; a table may be in several of them.
+// tables are those that are not being merged, and running is the number of running merges, each of
+// which will add a table.
+func Jobs(tables []Table, o Options, running int) iter.Seq[*Job] {
+	o = o.withDefaults()
 	return func(yield func(*Job) bool) {
 		var all, done []*Table
 		for i := range tables {
@@ -81,7 +81,7 @@ func candidates(tables []Table, o Options, others int) iter.Seq[*Job] {
 		if t := mostlyDead(all, o); t != nil && !yield(newJob(ReasonDead, []*Table{t})) {
 			return
 		}
-		if some := tooMany(groups, passed, o, others); some != nil {
+		if some := tooMany(groups, passed, o, running); some != nil {
 			yield(newJob(ReasonCount, some))
 		}
 	}

@@ -16,9 +16,8 @@ type Table struct {
 	// MinTime and MaxTime are the times of the oldest and the newest document, in microseconds
 	// since 1970.
 	MinTime, MaxTime int64
-	// Times are quantiles of the times of all documents, ascending, as returned by
-	// sstable.Reader.TimeSketch. Without them, times are assumed to be uniform from MinTime to
-	// MaxTime.
+	// Times are quantiles of the times of all documents, ascending, the first and the last included.
+	// Without them, times are assumed to be uniform from MinTime to MaxTime.
 	Times []int64
 	// Held says that expired documents of the table must not be dropped for now: they count as
 	// living.

@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // CheckReport is the result of Check.
@@ -116,7 +116,7 @@ func duplicateIDs(ctx context.Context, v *view.View) (problems []error) {
 		for j := range i {
 			earlier, p := &parts[j], &parts[i]
 			err := v.Safely(ctx, func() error {
-				return sstable.EachCommonID(earlier.Reader, p.Reader, func(other, doc uint32) error {
+				return table.EachCommonID(earlier.Reader, p.Reader, func(other, doc uint32) error {
 					if earlier.Dead.DeadAt(other, v.Seq) || p.Dead.DeadAt(doc, v.Seq) {
 						return nil
 					}

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // PairComparison is the result of comparing two documents; WHY shows it.
@@ -34,8 +34,8 @@ type PairComparison struct {
 func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
 	v := &s.v
 	err = v.Safely(ctx, func() error {
-		var docs [2]sstable.Document
-		var layout sstable.Layout // of the table that holds the second document
+		var docs [2]table.Document
+		var layout table.Layout // of the table that holds the second document
 		for i, id := range [...]string{a, b} {
 			p, err := v.Locate(id)
 			if err != nil {
@@ -65,7 +65,7 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, 
 }
 
 // nearestPrints sets the fingerprints of two documents to the nearest pair among all of theirs.
-func nearestPrints(v *view.View, docs ...*sstable.Document) error {
+func nearestPrints(v *view.View, docs ...*table.Document) error {
 	var all [2][][]Fingerprint
 	for i, d := range docs {
 		more, err := v.Fingerprints(string(d.ID))
@@ -87,7 +87,7 @@ func nearestPrints(v *view.View, docs ...*sstable.Document) error {
 }
 
 // compareDocs compares two documents by all stored data, and by the leads of a layout.
-func compareDocs(conf *view.Config, layout sstable.Layout, a, b *sstable.Document) (c PairComparison) {
+func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (c PairComparison) {
 	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
 		c.WordsA, c.WordsB = append([]Fingerprint{a.Fingerprint}, a.Rest...), append([]Fingerprint{b.Fingerprint}, b.Rest...)
 		c.Distance = base.DistanceWords(c.WordsA, c.WordsB)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // flipEach flips a byte in the first table of a closed database, at several places in each section
@@ -18,12 +18,12 @@ import (
 // table.
 func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		table := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[0]
-		whole := must(os.ReadFile(table))(t)
-		r := must(sstable.Open(table))(t)
+		file := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[0]
+		whole := must(os.ReadFile(file))(t)
+		r := must(table.Open(file))(t)
 		sections := r.Info().Sections
 		r.Close()
-		defer rewrite(t, table, whole)
+		defer rewrite(t, file, whole)
 		for _, s := range sections {
 			if section != "" && s.Name() != section || strings.HasSuffix(s.Name(), " directory") || s.Length == 0 {
 				continue
@@ -31,7 +31,7 @@ func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 			for i := range int64(places + 1) {
 				at := s.Offset + s.Length*(2*i+1)/int64(2*places+2)
 				whole[at] ^= 0x10
-				rewrite(t, table, whole)
+				rewrite(t, file, whole)
 				whole[at] ^= 0x10
 				if !yield(fmt.Sprintf("%s, byte %d of %d", s.Name(), at-s.Offset, s.Length)) {
 					return

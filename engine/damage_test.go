@@ -86,7 +86,7 @@ func smallDatabase(t *testing.T) string {
 
 // TestFlippedBytes flips the bytes of the tables and logs of a small database: answers must be
 // right, or an error must name the file. Package catalog does the same with the catalog, and
-// package sstable with tables that have sketches.
+// package table with tables that have sketches.
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	path := smallDatabase(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // DB is an open database. Its methods may be called from many goroutines.
@@ -90,7 +90,7 @@ func opened(s *store.Store, err error) (*DB, error) {
 	}}, nil
 }
 
-func indexOf(p sstable.Params) (names []string) {
+func indexOf(p table.Params) (names []string) {
 	for _, path := range p.Indexed() {
 		names = append(names, jsonfield.Name(path))
 	}

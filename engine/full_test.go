@@ -193,9 +193,9 @@ func TestMergeGivesWay(t *testing.T) {
 	}
 }
 
-// TestRotationFindsNoRoom flushes when there is no space for the end of the log: the memtable must
+// TestRotationFindsNoSpace flushes when there is no space for the end of the log: the memtable must
 // not change, and the same open continues its log.
-func TestRotationFindsNoRoom(t *testing.T) {
+func TestRotationFindsNoSpace(t *testing.T) {
 	ctx := context.Background()
 	for _, mode := range []SyncMode{SyncAlways, SyncNever} {
 		mem := vfstest.NewMem(hostDir(t))

@@ -15,8 +15,8 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A history drives a database and its model with the same random operations.
@@ -422,18 +422,18 @@ func newHistory(t testing.TB, seed uint64) *history {
 	return h
 }
 
-// smallLayouts is sstable.ChooseLayout for small tables, so that tables in a test have different
+// smallLayouts is table.ChooseLayout for small tables, so that tables in a test have different
 // layouts.
-func smallLayouts(n int64) sstable.Layout {
+func smallLayouts(n int64) table.Layout {
 	switch {
 	case n <= 10:
-		return sstable.Layout{Blocks: 8, Lead: 1}
+		return table.Layout{Blocks: 8, Lead: 1}
 	case n <= 40:
-		return sstable.Layout{Blocks: 4, Lead: 1}
+		return table.Layout{Blocks: 4, Lead: 1}
 	case n <= 150:
-		return sstable.Layout{Blocks: 3, Lead: 1}
+		return table.Layout{Blocks: 3, Lead: 1}
 	}
-	return sstable.Layout{Blocks: 2, Lead: 1}
+	return table.Layout{Blocks: 2, Lead: 1}
 }
 
 func (h *history) run(steps int) {

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A corpus is documents in shards that are added one after the other, with deletes after some
@@ -228,16 +228,16 @@ func TestIngestEqualsLoad(t *testing.T) {
 }
 
 // tableOf writes a table of documents with these sequence numbers.
-func tableOf(t *testing.T, path string, params sstable.Params, seqs ...uint64) {
+func tableOf(t *testing.T, path string, params table.Params, seqs ...uint64) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := sstable.NewWriter(f, params, sstable.WriterOptions{})
+	w, err := table.NewWriter(f, params, table.WriterOptions{})
 	for i, seq := range seqs {
 		if err == nil {
-			err = w.Add(&sstable.Document{ID: fmt.Append(nil, filepath.Base(path), i), Fingerprint: uint64(i), HasFingerprint: true, Seq: seq})
+			err = w.Add(&table.Document{ID: fmt.Append(nil, filepath.Base(path), i), Fingerprint: uint64(i), HasFingerprint: true, Seq: seq})
 		}
 	}
 	if err == nil {

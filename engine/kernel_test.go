@@ -9,14 +9,14 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // TestUnknownKernel checks that every function that opens a database or a table refuses a kernel
 // that the processor does not support, and leaves nothing behind.
 func TestUnknownKernel(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
-	path, table := filepath.Join(dir, "db"), filepath.Join(dir, "part.sst")
+	path, part := filepath.Join(dir, "db"), filepath.Join(dir, "part.sst")
 	db, err := engine.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestUnknownKernel(t *testing.T) {
 	if err := db.Put(ctx, engine.Doc{ID: "a", Text: "one two three"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, table); err != nil {
+	if err := db.Pack(ctx, part); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -33,13 +33,13 @@ func TestUnknownKernel(t *testing.T) {
 	t.Setenv(kernel.Env, "zz")
 	fresh := filepath.Join(dir, "new")
 	for name, open := range map[string]func() error{
-		"Open":         func() error { _, err := engine.Open(path); return err },
-		"Open new":     func() error { _, err := engine.Open(fresh); return err },
-		"Open table":   func() error { _, err := engine.Open(table); return err },
-		"Create":       func() error { _, err := engine.Create(fresh); return err },
-		"OpenSet":      func() error { _, err := engine.OpenSet(path, table); return err },
-		"Recover":      func() error { _, err := engine.Recover(ctx, path, fresh); return err },
-		"sstable.Open": func() error { _, err := sstable.Open(table); return err },
+		"Open":       func() error { _, err := engine.Open(path); return err },
+		"Open new":   func() error { _, err := engine.Open(fresh); return err },
+		"Open table": func() error { _, err := engine.Open(part); return err },
+		"Create":     func() error { _, err := engine.Create(fresh); return err },
+		"OpenSet":    func() error { _, err := engine.OpenSet(path, part); return err },
+		"Recover":    func() error { _, err := engine.Recover(ctx, path, fresh); return err },
+		"table.Open": func() error { _, err := table.Open(part); return err },
 	} {
 		if err := open(); err == nil || !strings.HasPrefix(err.Error(), `SIMDB_KERNEL="zz" names no kernel`) {
 			t.Errorf("%s: %v", name, err)

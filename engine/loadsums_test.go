@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // TestLoadSums loads runs of equal texts, among others of the same length, without words, empty, or
@@ -53,7 +53,7 @@ func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got sstable.Document
+		var got table.Document
 		if err := p.Part.Document(p.Doc, &got); err != nil {
 			t.Fatal(err)
 		}

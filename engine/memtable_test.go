@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A frozenSnapshot is a snapshot with its expected documents.
@@ -197,7 +197,7 @@ func TestMemtableSketches(t *testing.T) {
 		if len(want) > 0 {
 			return fmt.Errorf("at %v of %d: %v are lost", by, len(f.sketches), slices.Collect(maps.Keys(want)))
 		}
-		d := &sstable.Document{Sketch: q}
+		d := &table.Document{Sketch: q}
 		m, found, err := search.AnyMatch(ctx, &f.v, d, view.Criterion{Jaccard: true, T: by}, 1)
 		if err != nil || found != (n > 0) {
 			return fmt.Errorf("at %v of %d: any match %v, %v, %v, there are %d", by, len(f.sketches), m, found, err, n)

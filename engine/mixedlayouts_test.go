@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // mixedLayouts are the layouts of the tables in the tests below.
@@ -26,8 +26,8 @@ func mixedDB(t *testing.T, fps []uint64) *DB {
 	var tables atomic.Int64
 	db, _ := create4test(t, &Options{
 		NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true,
-		chooseLayout: func(int64) sstable.Layout {
-			l, err := sstable.ParseLayout(mixedLayouts[int(tables.Add(1)-1)%len(mixedLayouts)])
+		chooseLayout: func(int64) table.Layout {
+			l, err := table.ParseLayout(mixedLayouts[int(tables.Add(1)-1)%len(mixedLayouts)])
 			if err != nil {
 				panic(err)
 			}

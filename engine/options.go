@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // SyncMode says when an acknowledged write is safe.
@@ -87,10 +88,10 @@ type Options struct {
 	fs  vfs.FS           // for tests: a crashable or faulty file system
 	now func() time.Time // for tests: a clock
 
-	chooseLayout func(n int64) sstable.Layout // for tests: smaller limits of LayoutBySize
-	maxTableDocs int64                        // for tests: fewer documents per table
-	policy       compaction.Options           // for tests: a policy with more merges
-	mergeSlots   int                          // for tests: more concurrent merges
+	chooseLayout func(n int64) table.Layout // for tests: smaller limits of LayoutBySize
+	maxTableDocs int64                      // for tests: fewer documents per table
+	policy       compaction.Options         // for tests: a policy with more merges
+	mergeSlots   int                        // for tests: more concurrent merges
 }
 
 // Layout says how fingerprints are indexed: in permuted tables, each sorted by a different choice
@@ -166,8 +167,8 @@ const (
 	ReasonDead   = compaction.ReasonDead   // many documents were deleted, replaced or expired
 	ReasonCount  = compaction.ReasonCount  // there were too many tables
 	ReasonDrop   = compaction.ReasonDrop   // no document of the tables was left
-	ReasonLoad   = compaction.ReasonLoad   // a load wrote the tables
-	ReasonAll    = compaction.ReasonAll    // Compact
+	ReasonLoad   = merges.ReasonLoad       // a load wrote the tables
+	ReasonAll    = merges.ReasonAll        // Compact
 
 	StallTables    Reason = "tables"    // merges have not kept up
 	StallMemtables Reason = "memtables" // flushes have not kept up

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // TestPackIngest packs two databases and ingests both into a third, whose answers must be those of
@@ -150,13 +150,13 @@ func TestPackErases(t *testing.T) {
 // recordsOf returns how many records a table file has, including records without a document.
 func recordsOf(t *testing.T, path string) (n uint64) {
 	t.Helper()
-	r, err := sstable.Open(path)
+	r, err := table.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	for _, s := range r.Info().Sections {
-		if s.Kind == sstable.KindRecords {
+		if s.Kind == table.KindRecords {
 			n += s.Count
 		}
 	}

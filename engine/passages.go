@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/passage"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Passage is a sequence of words that occurs in a text and in the query and is not part of a
@@ -74,7 +74,7 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 		}
 		if hashes, number, ok := s.v.Texts.InOrder(text, words); ok {
 			p.look = func(part *view.Part, dst []uint32) ([]uint32, int, bool, error) {
-				return part.RunCandidates(dst, hashes, number, s.v.Most(sstable.SetDocBytes))
+				return part.RunCandidates(dst, hashes, number, s.v.Most(table.SetDocBytes))
 			}
 		}
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/jsonfield"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Range selects documents, and says which of their parts to read. The zero Range selects all
@@ -227,7 +227,7 @@ func (r *Range) whereFields(s *Snapshot) (func(_, fields []byte) (bool, error), 
 	paths := s.v.Params.Indexed()
 	return func(_, fields []byte) (bool, error) {
 		for _, ranges := range all {
-			if !slices.ContainsFunc(ranges, func(of sstable.FieldRange) bool { return of.Has(jsonfield.Of(fields, paths[of.Field])) }) {
+			if !slices.ContainsFunc(ranges, func(of table.FieldRange) bool { return of.Has(jsonfield.Of(fields, paths[of.Field])) }) {
 				return false, nil
 			}
 		}
@@ -235,14 +235,14 @@ func (r *Range) whereFields(s *Snapshot) (func(_, fields []byte) (bool, error), 
 	}, nil
 }
 
-// indexed converts ranges of fields to those of package sstable.
-func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange, err error) {
+// indexed converts ranges of fields to those of package table.
+func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]table.FieldRange, err error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
 	index := s.v.Params.Indexed()
 	for _, ranges := range fields {
-		var alternatives []sstable.FieldRange
+		var alternatives []table.FieldRange
 		for _, r := range ranges {
 			paths, err := jsonfield.Paths(r.Field)
 			if err != nil || len(paths) != 1 {
@@ -257,7 +257,7 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]sstable.FieldRange,
 					return nil, fmt.Errorf("%q is not a number: %w", bound, files.ErrInvalid)
 				}
 			}
-			alternatives = append(alternatives, sstable.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
+			alternatives = append(alternatives, table.FieldRange{Field: i, From: r.From, To: r.To, Above: r.Above, Below: r.Below, Numbers: r.Numbers})
 		}
 		inner = append(inner, alternatives)
 	}

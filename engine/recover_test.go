@@ -338,7 +338,7 @@ func (r *recovered) doubtful() (n int64) {
 
 // judge checks the recovery of a database in which one file was damaged, or two were exchanged. The
 // requirement is that 99.9 % of all undamaged documents come back; for undamaged files it is all
-// documents. For damaged files, TestSalvage of package sstable and that of package wal set the
+// documents. For damaged files, TestSalvage of package table and that of package wal set the
 // requirement.
 func (p *patient) judge(t *testing.T, r recovered, what string, damaged ...string) {
 	t.Helper()

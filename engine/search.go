@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // SearchOptions are the options of Search.
@@ -359,7 +359,7 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 		if err != nil {
 			return nil, err
 		}
-		m, found, err := search.AnyOf(ctx, &s.v, &sstable.Document{ID: []byte(docs[i].ID)}, fps, by.by, novelMatches)
+		m, found, err := search.AnyOf(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.by, novelMatches)
 		if err != nil {
 			return nil, err
 		}
@@ -397,12 +397,12 @@ func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [
 }
 
 // toMatch returns the query for doc by a criterion.
-func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d sstable.Document, err error) {
+func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d table.Document, err error) {
 	if doc.stored(by) {
 		err = s.v.Safely(ctx, func() (err error) { d, err = doc.sample().Stored(&s.v); return err })
 		return d, err
 	}
-	d = sstable.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
+	d = table.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
 	if doc.Fingerprint != nil {
 		d.Fingerprint, d.Rest, d.HasFingerprint = *doc.Fingerprint, doc.Rest, true
 	}
@@ -418,11 +418,11 @@ func (d *Doc) stored(by Criterion) bool {
 }
 
 // allToMatch returns a function that returns the query for docs[i].
-func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (func(i int) sstable.Document, error) {
+func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (func(i int) table.Document, error) {
 	if err := s.v.CheckCriterion(by.by); err != nil {
 		return nil, err
 	}
-	stored := map[int]sstable.Document{}
+	stored := map[int]table.Document{}
 	for i := range docs {
 		if docs[i].stored(by) {
 			d, err := s.toMatch(ctx, &docs[i], by)
@@ -432,7 +432,7 @@ func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (fu
 			stored[i] = d
 		}
 	}
-	return func(i int) sstable.Document {
+	return func(i int) table.Document {
 		if d, ok := stored[i]; ok {
 			return d
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Snapshot is the database as it was at one moment: it sees every write acknowledged before it was
@@ -60,7 +60,7 @@ func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
 // readWhole reads the document at p, whose ID is d.ID, with text and fields. The caller must run it
 // within Safely.
 func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
-	var sd sstable.Document
+	var sd table.Document
 	err := p.WithoutSketch(&sd)
 	if err == nil {
 		sd.Seq, err = p.Seq()
@@ -87,7 +87,7 @@ func (s *Snapshot) read(d *Doc, p view.Place) error {
 }
 
 // docOf returns a copy of a stored document.
-func docOf(id string, sd *sstable.Document) Doc {
+func docOf(id string, sd *table.Document) Doc {
 	d := Doc{ID: id, Text: string(sd.Text), Fields: json.RawMessage(bytes.Clone(sd.Fields)), Time: time.UnixMicro(sd.Time), Seq: sd.Seq}
 	if sd.HasFingerprint {
 		fp := sd.Fingerprint

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A soak runs every operation of the database concurrently: writers, each with its own IDs,
@@ -313,9 +313,9 @@ func (s *soak) loadNew(r *rand.Rand, x *soakID) error {
 func (s *soak) ingest(docs []Doc) error {
 	path := fmt.Sprintf("/made-%d.sst", s.next.Add(1))
 	defer s.mem.Remove(path)
-	var rows []sstable.Document
+	var rows []table.Document
 	for i, d := range docs {
-		row := sstable.Document{ID: []byte(d.ID), Text: []byte(d.Text), Fields: d.Fields, Time: d.Time.UnixMicro(), Seq: uint64(1_000_000 - i)}
+		row := table.Document{ID: []byte(d.ID), Text: []byte(d.Text), Fields: d.Fields, Time: d.Time.UnixMicro(), Seq: uint64(1_000_000 - i)}
 		if d.Time.IsZero() {
 			row.Time = time.Now().UnixMicro()
 		}
@@ -329,7 +329,7 @@ func (s *soak) ingest(docs []Doc) error {
 	if err != nil {
 		return err
 	}
-	w, err := sstable.NewWriter(f, s.db.s.Params.ForTable(rand.Int64N(1<<33)), sstable.WriterOptions{})
+	w, err := table.NewWriter(f, s.db.s.Params.ForTable(rand.Int64N(1<<33)), table.WriterOptions{})
 	for i := range rows {
 		if err == nil {
 			err = w.Add(&rows[i])

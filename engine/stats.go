@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // QueryStats counts the work of queries; WithStats collects it.
@@ -136,8 +136,22 @@ func (m Metrics) WriteAmplification() float64 {
 	return float64(in+m.BytesCompacted+m.CatalogBytes) / float64(in)
 }
 
-// MergeStats describes a finished or running merge of tables: [compaction.Stats].
-type MergeStats = compaction.Stats
+// MergeStats describes a finished or running merge of tables:
+//
+//	type MergeStats struct {
+//		Inputs         []uint64      // numbers of the tables
+//		InputDocuments int64
+//		InputBytes     int64
+//		Output         uint64        // of the resulting table, 0 if it is empty
+//		Documents      int64         // in the result
+//		Bytes          int64
+//		Reason         Reason
+//		Started        time.Time
+//		Duration       time.Duration // so far, if it is running
+//		Done           float64       // if it is running, the share that is done
+//		Err            error         // why the merge failed; tables are unchanged
+//	}
+type MergeStats = merges.Stats
 
 // LoadOptions are the options of NewLoader.
 type LoadOptions struct {
@@ -176,7 +190,7 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			Layout: Layout(p.Params().Layout.String()),
 		}
 		for _, sec := range info.Sections {
-			if sec.Kind == sstable.KindRun || sec.Kind == sstable.KindWords {
+			if sec.Kind == table.KindRun || sec.Kind == table.KindWords {
 				t.IndexBytes += sec.Length
 			}
 		}

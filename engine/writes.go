@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Batch is a list of writes that Apply carries out together: all or none. The zero value is empty
@@ -168,7 +168,7 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 		}
 	}
 	done := make([]Novelty, len(docs))
-	n, err := db.s.PutEachUnless(ctx, len(docs), func(i int) view.Doc { return view.Doc(docs[i]) }, func(i int, v *view.View, d *sstable.Document) (view.Place, bool, error) {
+	n, err := db.s.PutEachUnless(ctx, len(docs), func(i int) view.Doc { return view.Doc(docs[i]) }, func(i int, v *view.View, d *table.Document) (view.Place, bool, error) {
 		a, err := search.Admit(ctx, v, d, docs[i].Fingerprints, by.by, novelMatches)
 		done[i] = Novelty{Match: Match(a.Match), Stored: a.New, Replaced: a.New && a.Replaces, Expired: a.Expired}
 		return a.Old, !a.New, err

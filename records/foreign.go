@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // foreign has the first bytes of files that no format reads, and advice for the user. It is
@@ -30,7 +30,7 @@ var foreign = []struct{ magic, what string }{
 	{"%!PS", "it is PostScript: ps2ascii FILE makes a text of it"},
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
 	{"PAR1", "it is Parquet: {Parquet} reads it"},
-	{sstable.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
+	{table.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
 	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
 	{"\xff\xff\xff\xff", "it is a stream of Arrow, as of Hugging Face datasets: write it as Parquet, in Python by Dataset.to_parquet"},

@@ -15,20 +15,20 @@ import (
 
 // docs are three documents in the order of their fingerprints.
 var docs = []sstable.Document{
-	{ID: []byte("a"), HasFingerprint: true, Fingerprint: 0x0f0f_0000_0000_0001, Text: []byte("one"), Sketch: []uint32{1, 2, 3, 4}},
-	{ID: []byte("b"), HasFingerprint: true, Fingerprint: 0x0f0f_0000_0000_0003, Text: []byte("two"), Sketch: []uint32{1, 2, 3, 5}},
-	{ID: []byte("c"), HasFingerprint: true, Fingerprint: 0x9f3c_5a00_1122_3344, Text: []byte("three"), Sketch: []uint32{7, 8}},
+	{ID: "a", Fingerprint: []uint64{0x0f0f_0000_0000_0001}, Text: "one", Sketch: minhash.Sketch{1, 2, 3, 4}},
+	{ID: "b", Fingerprint: []uint64{0x0f0f_0000_0000_0003}, Text: "two", Sketch: minhash.Sketch{1, 2, 3, 5}},
+	{ID: "c", Fingerprint: []uint64{0x9f3c_5a00_1122_3344}, Text: "three", Sketch: minhash.Sketch{7, 8}},
 }
 
-func table() []byte {
+// example returns a table of docs.
+func example() []byte {
 	var file bytes.Buffer
-	params := sstable.Params{Tokenizer: 1, Shingle: 3, Hash: 1, Sketch: 128, MinJaccard: 0.5, Layout: sstable.DefaultLayout, StoreText: true}
-	w, err := sstable.NewWriter(&file, params, sstable.WriterOptions{})
+	w, err := sstable.NewWriter(&file, sstable.Params{Sketch: 128, MinJaccard: 0.5, StoreText: true}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i := range docs {
-		if err := w.Add(&docs[i]); err != nil {
+	for _, d := range docs {
+		if err := w.Add(d); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -36,6 +36,15 @@ func table() []byte {
 		log.Fatal(err)
 	}
 	return file.Bytes()
+}
+
+// open opens the table of docs.
+func open() *sstable.Reader {
+	r, err := sstable.OpenBytes(example(), "docs.sst")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return r
 }
 
 // A table is written once, to a file or any other io.Writer, and opened by path.
@@ -46,7 +55,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "docs.sst")
-	if err := os.WriteFile(path, table(), 0o644); err != nil {
+	if err := os.WriteFile(path, example(), 0o644); err != nil {
 		log.Fatal(err)
 	}
 
@@ -55,26 +64,38 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer r.Close()
-	var d sstable.Document
-	for doc := range r.NumDocs() {
-		if err := r.Document(doc, &d); err != nil {
+	for d, err := range r.Documents() {
+		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%d %s %016x %s\n", doc, d.ID, d.Fingerprint, d.Text)
+		fmt.Printf("%s %016x %s\n", d.ID, d.Fingerprint[0], d.Text)
 	}
 	// Output:
-	// 0 a 0f0f000000000001 one
-	// 1 b 0f0f000000000003 two
-	// 2 c 9f3c5a0011223344 three
+	// a 0f0f000000000001 one
+	// b 0f0f000000000003 two
+	// c 9f3c5a0011223344 three
+}
+
+// A document by its ID.
+func ExampleReader_Lookup() {
+	r := open()
+	doc, found, err := r.Lookup("b")
+	if err != nil || !found {
+		log.Fatal(found, err)
+	}
+	d, err := r.Document(doc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(doc, d.Text)
+	// Output:
+	// 1 two
 }
 
 // Documents whose fingerprint differs from a given one in at most 3 bits.
 func ExampleReader_Near() {
-	r, err := sstable.OpenBytes(table(), "docs.sst")
-	if err != nil {
-		log.Fatal(err)
-	}
-	hits, err := r.Near(0x0f0f_0000_0000_0000, 3, nil)
+	r := open()
+	hits, err := r.Near([]uint64{0x0f0f_0000_0000_0000}, 3)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -85,41 +106,49 @@ func ExampleReader_Near() {
 		}
 		fmt.Printf("%s differs in %d bits\n", id, h.Distance)
 	}
-	// Unordered output:
+	// Output:
 	// a differs in 1 bits
 	// b differs in 2 bits
 }
 
-// A searcher that is reused makes many searches without allocating.
-func ExampleJaccardSearcher() {
-	r, err := sstable.OpenBytes(table(), "docs.sst")
-	if err != nil {
-		log.Fatal(err)
+// Which of many fingerprints are near one in the file.
+func ExampleReader_NearBatch() {
+	r := open()
+	queries := [][]uint64{{0x9f3c_5a00_1122_3345}, {0x5555_5555_5555_5555}}
+	for h, err := range r.NearBatch(context.Background(), queries, 3) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("query %d: document %d\n", h.Query, h.Doc)
 	}
-	var s sstable.JaccardSearcher
-	hits, err := s.Jaccard(r, minhash.Sketch{1, 2, 3, 4}, 0.6, nil)
+	// Output:
+	// query 0: document 2
+}
+
+// Documents with many of the hashes of a sketch.
+func ExampleReader_Jaccard() {
+	hits, err := open().Jaccard(minhash.Sketch{1, 2, 3, 4}, 0.6)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, h := range hits {
 		fmt.Printf("document %d: %.2f, exact: %v\n", h.Doc, h.Score, h.Exact)
 	}
-	// Unordered output:
+	// Output:
 	// document 0: 1.00, exact: true
 	// document 1: 0.60, exact: true
 }
 
 // Damage is reported with its place.
 func ExampleCorruptionError() {
-	file := table()
+	file := example()
 	file[64] ^= 1 // the first byte of the first section
 	r, err := sstable.OpenBytes(file, "docs.sst")
 	if err != nil {
 		log.Fatal(err)
 	}
 	err = r.Verify(context.Background(), nil)
-	var corrupt *sstable.CorruptionError
-	if errors.As(err, &corrupt) {
+	if corrupt, ok := errors.AsType[*sstable.CorruptionError](err); ok {
 		fmt.Println(corrupt.File, corrupt.Section, corrupt.Offset)
 	}
 	// Output:

@@ -1,312 +1,227 @@
 package sstable
 
 import (
-	"encoding/binary"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"sync"
+	"time"
 
-	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable/internal/hamming"
-	"github.com/simdb/simdb/sstable/internal/keyrun"
-	"github.com/simdb/simdb/sstable/internal/table"
+	"github.com/simdb/simdb/internal/table"
+	"github.com/simdb/simdb/minhash"
 )
 
-// Reader reads a table. Any number of goroutines may call its methods, but Close must be the last
-// call. Errors about the file's contents are *CorruptionError: checksums are verified when a block
-// is first read.
-type Reader struct {
-	t     *table.Table
-	index *hamming.Wide
-	order func() (*IDOrder, error)
+// A Reader reads a table. Any number of goroutines may call its methods, but Close must be the last
+// call. What it returns belongs to the caller, also after Close. Errors about the contents of the
+// file are *CorruptionError: a block is compared with its checksum when it is first read.
+//
+// Documents have the numbers 0 to Info().Docs-1, in ascending order of their fingerprints; those
+// without a fingerprint come last.
+type Reader struct{ t *table.Reader }
+
+// Open maps the table in the file at path into memory. It returns errors of the file system, a
+// *CorruptionError, ErrNotTable or ErrUnsupported.
+func Open(path string) (*Reader, error) { return reader(table.Open(path)) }
+
+// OpenReaderAt reads a table of size bytes from r into memory, and does not use r afterwards. Errors
+// call the table name.
+func OpenReaderAt(r io.ReaderAt, size int64, name string) (*Reader, error) {
+	return reader(table.OpenReaderAt(r, size, name))
 }
 
 // OpenBytes opens a table that is in memory. data must not change until the reader is closed.
-func OpenBytes(data []byte, name string) (r *Reader, err error) {
-	return newReader(&table.Table{File: name, Data: data})
-}
+// Errors call the table name.
+func OpenBytes(data []byte, name string) (*Reader, error) { return reader(table.OpenBytes(data, name)) }
 
-func newReader(t *table.Table) (*Reader, error) {
-	if err := t.Open(); err != nil {
-		t.Close()
+func reader(t *table.Reader, err error) (*Reader, error) {
+	if err != nil {
 		return nil, err
 	}
-	runs, columns := [][]*keyrun.Run{t.Runs}, []*keyrun.Column{}
-	for _, w := range t.Words {
-		runs, columns = append(runs, w.Runs), append(columns, w.Column)
-	}
-	r := &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}
-	r.order = sync.OnceValues(r.storedOrder)
-	return r, nil
+	return &Reader{t}, nil
 }
 
-// Close releases the file. Slices that alias it must not be used afterwards. A second call does
-// nothing.
+// Close releases the file. A second call does nothing.
 func (r *Reader) Close() error { return r.t.Close() }
 
-// Note returns a copy of the note that the table's owner stored in it (WriterOptions.Note), nil if
-// there is none.
-func (r *Reader) Note() ([]byte, error) { return r.t.Note() }
-
-// unguardAny is Table.Unguard for a function that reads several tables.
-func unguardAny(readers []*Reader, before bool, err *error) {
-	vfs.Restore(before)
-	if p := recover(); p != nil {
-		*err = table.FaultIn(p, tablesOf(readers)...)
-	}
-}
-
-func tablesOf(readers []*Reader) []*table.Table {
-	tables := make([]*table.Table, len(readers))
-	for i, r := range readers {
-		tables[i] = r.t
-	}
-	return tables
-}
-
 // Params returns the parameters of the table.
-func (r *Reader) Params() table.Params { return r.t.Params }
+func (r *Reader) Params() Params { return paramsOf(r.t.Params()) }
 
-// Info returns the Info of the table. Its Sections must not be changed.
-func (r *Reader) Info() table.Info { return r.t.Info }
+// Info returns what the table says of itself: numbers of documents, ranges, sections.
+func (r *Reader) Info() Info { return infoOf(r.t.Info()) }
 
-// NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
-func (r *Reader) NumDocs() uint32 { return r.t.Info.Docs }
+// Lookup returns the number of the document with an ID, and false if there is none.
+func (r *Reader) Lookup(id string) (doc uint32, found bool, err error) { return r.t.Lookup([]byte(id)) }
 
-// NumFingerprints returns the number of documents with a fingerprint: 0..NumFingerprints-1, in
-// order of fingerprints.
-func (r *Reader) NumFingerprints() uint32 { return r.t.Info.Fingerprints }
-
-// ID returns the ID of a document. It aliases the file and is valid until the reader is closed.
-// AppendIDs copies IDs instead, so it can turn a fault in the file into an error.
-func (r *Reader) ID(doc uint32) (id []byte, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	if err := r.t.CheckDoc(doc); err != nil {
-		return nil, err
-	}
-	return r.t.Names.Get(doc)
+// ID returns the ID of a document by its number.
+func (r *Reader) ID(doc uint32) (string, error) {
+	id, _, err := r.t.AppendIDs(nil, nil, []uint32{doc})
+	return string(id), err
 }
 
-// AppendRest appends the words after the first of a document's fingerprint to dst; none if the
-// document has no fingerprint.
-func (r *Reader) AppendRest(dst []Fingerprint, doc uint32) (words []Fingerprint, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	if err := r.t.CheckDoc(doc); err != nil || doc >= r.t.Info.Fingerprints {
-		return dst, err
+// Document returns a document by its number.
+func (r *Reader) Document(doc uint32) (Document, error) {
+	var d table.Document
+	if err := r.t.Document(doc, &d); err != nil {
+		return Document{}, err
 	}
-	return r.t.AppendRest(dst, doc)
+	return documentOf(&d), nil
 }
 
-// Fingerprint returns the fingerprint of a document, or its first word, and false if it has none.
-func (r *Reader) Fingerprint(doc uint32) (fp Fingerprint, ok bool, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	if err := r.t.CheckDoc(doc); err != nil || doc >= r.t.Info.Fingerprints {
-		return fp, false, err
+func documentOf(d *table.Document) Document {
+	out := Document{
+		ID: string(d.ID), Text: string(d.Text), Fields: bytes.Clone(d.Fields), Time: time.UnixMicro(d.Time), Seq: d.Seq,
 	}
-	fp, err = r.t.Runs[0].Key(int(doc))
-	return fp, err == nil, err
+	if d.HasFingerprint {
+		out.Fingerprint = append([]uint64{d.Fingerprint}, d.Rest...)
+	}
+	if len(d.Sketch) > 0 {
+		out.Sketch = slices.Clone(d.Sketch)
+	}
+	if len(out.Fields) == 0 {
+		out.Fields = nil
+	}
+	return out
 }
 
-// Time returns when a document was stored, in microseconds since the Unix epoch.
-func (r *Reader) Time(doc uint32) (t int64, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	rank, err := r.t.Rank(doc)
-	if err != nil {
-		return 0, err
-	}
-	v, err := r.t.TimeAt(rank)
-	return table.TimeOf(v), err
-}
+// Documents iterates over all documents in the order of their numbers. It decodes each block of
+// texts about once. After an error it ends.
+func (r *Reader) Documents() iter.Seq2[Document, error] { return each(r.t.Iter) }
 
-// Seq returns the sequence number of a document's write.
-func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	rank, err := r.t.Rank(doc)
-	if err != nil {
-		return 0, err
-	}
-	return r.t.Seqs.Key(rank)
-}
+// Entries is Documents without Text, Fields and Sketch, which it does not read.
+func (r *Reader) Entries() iter.Seq2[Document, error] { return each(r.t.Entries) }
 
-// TextBytes returns roughly the average number of bytes of text and fields per document.
-func (r *Reader) TextBytes() int64 {
-	if r.t.Records == nil {
-		return 0
-	}
-	_, raw := r.t.Records.Sizes()
-	return raw / int64(max(r.t.Records.Len(), 1))
-}
-
-// TimeSketch returns up to TimeQuantiles times, ascending: the minimum and the maximum of all
-// documents, and between them quantiles of a sample. With n quantiles, about i/(n-1) of all
-// documents were stored before quantile i. It returns nil if the table has no documents.
-func (r *Reader) TimeSketch() (times []int64, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	s := r.t.Section(table.KindTimeSketch, 0)
-	if s == nil {
-		return nil, nil
-	}
-	b := r.t.Bytes(s)
-	end := len(b) - 4
-	if s.Count == 0 || s.Count > table.TimeQuantiles || uint64(end) != 8*s.Count || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
-		return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "wrong checksum or size of %d quantiles", s.Count)
-	}
-	for i := 0; i < end; i += 8 {
-		times = append(times, table.TimeOf(binary.LittleEndian.Uint64(b[i:])))
-	}
-	return times, nil
-}
-
-// HasDeadRecords reports whether the table has texts that belong to no document. A merge leaves
-// such texts where it drops documents but copies their blocks.
-func (r *Reader) HasDeadRecords() (has bool, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	if r.t.Places == nil {
-		return false, nil
-	}
-	var values [keyrun.BlockLen]uint64
-	used := 0
-	for b := range r.t.Places.NumBlocks() {
-		n, err := r.t.Places.Block(b, values[:])
-		if err != nil {
-			return false, err
-		}
-		for _, v := range values[:n] {
-			if v < uint64(r.t.Records.Len()) {
-				used++
+func each(start func() *table.Iter) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		it := start()
+		for it.Next() {
+			if !yield(documentOf(it.Document()), nil) {
+				return
 			}
 		}
+		if err := it.Err(); err != nil {
+			yield(Document{}, err)
+		}
 	}
-	return used < int(r.t.Records.Len()), nil
 }
 
-// Sketch appends the sketch of a document to dst; nothing if the document or the table has none.
-func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	if err := r.t.CheckDoc(doc); err != nil || r.t.Sketches == nil {
-		return dst, err
-	}
-	return r.t.Sketches.Sketch(doc, dst)
+// A searcher has the buffers of searches, which the next search uses again.
+type searcher struct {
+	near    table.NearSearcher
+	jaccard table.JaccardSearcher
+	one     [1]*table.Reader
+	hits    []table.JaccardHit
 }
 
-// Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow
-// as needed. The reader caches the last decompressed blocks of texts for the next call.
-func (r *Reader) Document(doc uint32, d *Document) (err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	err = r.withoutSketch(doc, d)
-	if err == nil && r.t.Sketches != nil {
-		d.Sketch, err = r.t.Sketches.Sketch(doc, d.Sketch)
+var searchers = sync.Pool{New: func() any { return new(searcher) }}
+
+// Near returns all documents whose fingerprint differs from fp in at most k bits, the nearest first,
+// those of equal distance by number. fp has Params.Bits/64 words. k is at least 0; the answer is
+// complete for every k.
+func (r *Reader) Near(fp []uint64, k int) (hits []Hit, err error) {
+	if k < 0 {
+		return nil, errNegative(k)
+	}
+	s := searchers.Get().(*searcher)
+	defer searchers.Put(s)
+	s.one[0] = r.t
+	err = s.near.NearGroup(s.one[:], fp, min(k, 64*len(fp)), func(_ int, found []table.Hit, _ table.NearStats) error {
+		for _, h := range found {
+			hits = append(hits, Hit{h.Doc, int(h.Distance)})
+		}
+		return nil
+	})
+	s.one[0] = nil
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Doc, b.Doc)) })
+	return hits, err
+}
+
+func errNegative(k int) error { return fmt.Errorf("sstable: a distance of %d bits is negative", k) }
+
+// NearBatch is Near for many queries at once: it decodes each block of the table about once, which
+// is faster from some hundred queries up. It yields each document within k bits of a query once for
+// that query, in no particular order. It ends after an error, which is that of ctx if ctx ends. It
+// needs about 45 bytes of memory per query and 32 per hit.
+func (r *Reader) NearBatch(ctx context.Context, fps [][]uint64, k int) iter.Seq2[BatchHit, error] {
+	return func(yield func(BatchHit, error) bool) {
+		if err := r.nearBatch(ctx, fps, k, func(h BatchHit) bool { return yield(h, nil) }); err != nil {
+			yield(BatchHit{}, err)
+		}
+	}
+}
+
+// nearBatch calls yield with the hits until it returns false.
+func (r *Reader) nearBatch(ctx context.Context, fps [][]uint64, k int, yield func(BatchHit) bool) error {
+	if k < 0 {
+		return errNegative(k)
+	}
+	words := r.t.Params().NumWords()
+	columns := make([][]uint64, words)
+	for i, fp := range fps {
+		if len(fp) != words {
+			return fmt.Errorf("sstable: query %d has %d bits, the fingerprints of the table have %d", i, 64*len(fp), 64*words)
+		}
+		for w, x := range fp {
+			columns[w] = append(columns[w], x)
+		}
+	}
+	if len(fps) == 0 {
+		return nil
+	}
+	var s table.NearSearcher
+	err := s.NearBatch(ctx, r.t, columns, min(k, 64*words), func(query int, h table.Hit) error {
+		if !yield(BatchHit{query, Hit{h.Doc, int(h.Distance)}}) {
+			return errStop
+		}
+		return nil
+	})
+	if err == errStop {
+		return nil
 	}
 	return err
 }
 
-// WithoutSketch is like Document, but reads no sketch: d.Sketch becomes empty.
-func (r *Reader) WithoutSketch(doc uint32, d *Document) (err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	return r.withoutSketch(doc, d)
+// errStop ends a search when the caller wants no more hits.
+var errStop = errors.New("stop")
+
+// Jaccard returns all documents whose estimated Jaccard similarity with the sketch q is at least t,
+// 0 < t <= 1, the most similar first, equal ones by number. q ascends and has at most Params.Sketch
+// hashes. The estimate is that of minhash.Jaccard, and the answer is complete for every t.
+func (r *Reader) Jaccard(q minhash.Sketch, t float64) ([]SketchHit, error) {
+	s := searchers.Get().(*searcher)
+	defer searchers.Put(s)
+	var err error
+	s.hits, err = s.jaccard.Jaccard(r.t, q, t, s.hits[:0])
+	if err != nil || len(s.hits) == 0 {
+		return nil, err
+	}
+	hits := make([]SketchHit, len(s.hits))
+	for i, h := range s.hits {
+		hits[i] = SketchHit{Doc: h.Doc, Score: h.Score, Error: h.Err, Exact: h.Exact}
+	}
+	slices.SortFunc(hits, func(a, b SketchHit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+	return hits, nil
 }
 
-func (r *Reader) withoutSketch(doc uint32, d *Document) error {
-	d.Sketch = d.Sketch[:0]
-	if err := r.entry(doc, d); err != nil {
-		return err
-	}
-	text, fields, err := r.t.Record(doc)
-	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
-	return err
+// Verify reads the whole file and returns the first damage it finds. It compares everything with its
+// checksums, and the sections with each other: order, IDs, indexes. So it finds mistakes of a writer
+// as well as damage by storage. It uses all processors. progress, if not nil, is called every few
+// megabytes, by one goroutine at a time, with bytes; each byte of the file counts twice.
+func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) error {
+	return r.t.Verify(ctx, progress)
 }
 
-// AppendText appends the text of a document to dst. Document does the same for the whole document.
-func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	if err := r.t.CheckDoc(doc); err != nil {
-		return dst, err
-	}
-	stored, _, err := r.t.Record(doc)
-	return append(dst, stored...), err
-}
+// VerifySums only compares the bytes of the file with the checksums, at the speed of reading.
+func (r *Reader) VerifySums(ctx context.Context) error { return r.t.VerifySums(ctx) }
 
-// entry sets all fields of d except Text, Fields and Sketch.
-func (r *Reader) entry(doc uint32, d *Document) error {
-	if err := r.t.CheckDoc(doc); err != nil {
-		return err
-	}
-	// In a cold table, these values lie on different pages, which are fetched together.
-	if r.t.Ranks != nil {
-		r.t.Ranks.Fetch(int(doc))
-	}
-	if doc < r.t.Info.Fingerprints {
-		r.t.Runs[0].Fetch(int(doc))
-	}
-	id, err := r.t.Names.Get(doc)
-	if err != nil {
-		return err
-	}
-	d.ID = append(d.ID[:0], id...)
-	d.HasFingerprint, d.Fingerprint = doc < r.t.Info.Fingerprints, 0
-	if d.HasFingerprint {
-		if d.Fingerprint, err = r.t.Runs[0].Key(int(doc)); err != nil {
-			return err
-		}
-		if d.Rest, err = r.t.AppendRest(d.Rest[:0], doc); err != nil {
-			return err
-		}
-	}
-	rank, err := r.t.Rank(doc)
-	if err != nil {
-		return err
-	}
-	r.t.Times.Fetch(rank)
-	r.t.Seqs.Fetch(rank)
-	t, err := r.t.TimeAt(rank)
-	if err != nil {
-		return err
-	}
-	d.Time = table.TimeOf(t)
-	d.Seq, err = r.t.Seqs.Key(rank)
-	return err
-}
+// Describe writes how the table is laid out, for a human reader: parameters, ranges, and for each
+// section its offset, its size in bytes and its bits per element.
+func (r *Reader) Describe(w io.Writer) error { return r.t.Describe(w) }
 
-// WriteTo writes the table's file to w unchanged and returns the number of bytes written. It
-// verifies nothing; Verify does. An unreadable page causes a *base.CorruptionError.
-func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	defer r.t.Pages.Sequential()()
-	const chunk = 2 << 20
-	for data := r.t.Data; len(data) > 0; {
-		wrote, err := w.Write(data[:min(chunk, len(data))])
-		n += int64(wrote)
-		if err != nil {
-			return n, err
-		}
-		data = data[wrote:]
-	}
-	return n, nil
-}
-
-// RestBlocks is FingerprintBlocks for a later word of the fingerprints, 1 to NumWords-1.
-func (r *Reader) RestBlocks(word int, fn func(first uint32, words []Fingerprint) error) (err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	defer r.t.Pages.Sequential()()
-	var block [keyrun.BlockLen]uint64
-	for first, c := uint32(0), r.t.Words[word-1].Column; first < r.t.Info.Fingerprints; first += keyrun.BlockLen {
-		n, err := c.Block(int(first>>keyrun.BlockShift), block[:])
-		if err != nil {
-			return err
-		}
-		if err := fn(first, block[:min(n, int(r.t.Info.Fingerprints-first))]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// FingerprintBlocks calls fn with the fingerprints of all documents that have one, in order and in
-// blocks of at most 512: fps[i], valid until fn returns, belongs to document first+i. It stops at
-// fn's first error and returns it. It decodes the first run and reads nothing else.
-func (r *Reader) FingerprintBlocks(fn func(first uint32, fps []Fingerprint) error) (err error) {
-	defer r.t.Unguard(table.Guard(), &err)
-	defer r.t.Pages.Sequential()()
-	return r.t.Runs[0].EachBlock(func(pos int, keys []uint64) error { return fn(uint32(pos), keys) })
-}
+// WriteTo writes the file to w unchanged and returns the number of bytes written. It verifies
+// nothing.
+func (r *Reader) WriteTo(w io.Writer) (int64, error) { return r.t.WriteTo(w) }

@@ -1,155 +1,31 @@
 package sstable
 
 import (
-	"errors"
+	"fmt"
+	"time"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable/internal/hamming"
-	"github.com/simdb/simdb/sstable/internal/table"
+	"github.com/simdb/simdb/internal/table"
+	"github.com/simdb/simdb/minhash"
 )
 
-// Params are the parameters with which the fingerprints and sketches of a table were made. They are
-// fixed when a database is created and recorded in every table, because fingerprints made with
-// different parameters must never be compared. The layout is an exception: each table has its own,
-// and a database may leave it open (LayoutBySize):
-//
-//	type Params struct {
-//		Tokenizer  uint32  // version of the rules that split text into words
-//		Shingle    uint32  // K: words, or characters, in a shingle
-//		Hash       uint32  // version of the shingle hash
-//		Seed       uint64  // seed of the shingle hash
-//		Sketch     uint32  // N: entries of a MinHash sketch, 0 for none
-//		MinJaccard float64 // least threshold that the sketch index answers, 0..1
-//		Layout     Layout  // how permuted tables lead with the fingerprint's blocks
-//		StoreText  bool    // whether texts and fields are stored
-//		Words      uint32  // 64-bit words of a fingerprint, 2..MaxWords; 0 for one
-//		Features   string  // how features are made; "" for shingles of words
-//		Sets       bool    // whether the features of texts are indexed
-//	}
-type Params = table.Params
-
-// Limits of the parameters, and of the number of documents in a table.
+// Limits of the format.
 const (
-	MaxShingle = table.MaxShingle // words in a shingle
-	MaxSketch  = table.MaxSketch  // entries in a sketch
-	MaxWords   = table.MaxWords   // words in a fingerprint
-	MaxDocs    = table.MaxDocs
+	MaxDocs        = table.MaxDocs       // documents in a table
+	MaxIDBytes     = table.MaxIDBytes    // bytes of an ID
+	MaxRecordBytes = table.MaxRecordSize // bytes of the text and the fields of a document together
+	MaxBits        = 64 * table.MaxWords // bits of a fingerprint
+	MaxSketch      = table.MaxSketch     // hashes of a sketch
 )
 
-// Info describes a table:
-//
-//	type Info struct {
-//		Version          uint32 // of the format
-//		Docs             uint32 // documents
-//		Fingerprints     uint32 // documents with a fingerprint: numbers 0..Fingerprints-1
-//		Distinct         uint32 // different fingerprints
-//		MinTime, MaxTime int64  // of all documents, microseconds since the Unix epoch
-//		MinSeq, MaxSeq   uint64 // of all documents
-//		Size             int64  // bytes of the file
-//		Identity         Identity
-//		Checksum         uint32 // of the directory, which has the checksums of all sections
-//		Sections         []Section
-//	}
-type Info = table.Info
-
-// Identity identifies a table within its database, so that a lost catalog can be rebuilt. It is all
-// zero in a file that belongs to no database, such as a packed one:
-//
-//	type Identity struct {
-//		Database [16]byte // UUID of the database that the table was written for
-//		Number   uint64   // of the table in the database
-//		Created  int64    // when the table was written, microseconds since the Unix epoch
-//	}
-type Identity = table.Identity
-
-// Section is a part of the file, and Kind says what it contains.
-type (
-	Section = table.Section
-	Kind    = table.Kind
-)
-
-// Some kinds of sections.
-const (
-	KindRecords = table.KindRecords // directory of the blocks of records: texts with their fields
-	KindTimes   = table.KindTimes   // column of times
-	KindRun     = table.KindRun     // key run of permuted table Section.Index
-	KindIDs     = table.KindIDs     // key run of the hashes of IDs
-	KindWords   = table.KindWords   // column of one word of the fingerprints
-)
-
-// Magic is the first and the last 8 bytes of a table.
-const Magic = table.Magic
-
-// FormatVersion is the format version that is written.
-const FormatVersion = table.FormatVersion
-
-// IsTable reports whether a file that starts with prefix, at least 8 bytes, looks like a table.
-func IsTable(prefix []byte) bool { return table.IsTable(prefix) }
-
-// HashID returns the hash of an ID by which tables sort IDs: the upper 38 bits of xxh3-64, seed 0;
-// the other bits are zero. It is part of the format.
-func HashID(id []byte) uint64 { return table.HashID(id) }
-
-// Errors that a caller may want to distinguish from damage.
+// Errors that a caller may want to distinguish. They are wrapped.
 var (
-	// ErrNotTable is wrapped by the error for a file that neither starts nor ends like a table.
-	ErrNotTable = table.ErrNotTable
-	// ErrUnsupported is wrapped by the error for an intact table of a newer format.
-	ErrUnsupported = table.ErrUnsupported
+	ErrCorruption  = base.ErrCorruption   // damaged data: every *CorruptionError
+	ErrNotTable    = table.ErrNotTable    // the file neither starts nor ends like a table
+	ErrUnsupported = table.ErrUnsupported // an intact table of a newer version of the format
+	ErrTooLarge    = table.ErrTooLarge    // a document, or a table, exceeds a limit of the format
+	ErrNoSketches  = table.ErrNoSketches  // a search by sketch in a table without sketches
 )
-
-// Layout says how the 64 bits of a fingerprint are split into blocks and which blocks lead each
-// permuted table (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007,
-// section 3):
-//
-//	type Layout struct {
-//		Blocks int // number of blocks into which the bits are split, 1..16
-//		Lead   int // blocks that lead a table, 1..Blocks; 0: one block and a part of the others
-//	}
-//
-//	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
-//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
-//	8:2  28 tables, 16 bits                                4x4  16 tables, 16 + 12 bits
-type Layout = hamming.Layout
-
-// DefaultLayout has four tables led by 16 bits each.
-var DefaultLayout = hamming.DefaultLayout
-
-// LayoutBySize is the zero Layout. It leaves the layout to the writer of each table:
-// Params.ForTable replaces it by the result of ChooseLayout. The parameters of a database may have
-// it, those of a table never do.
-var LayoutBySize = hamming.LayoutBySize
-
-// ChooseLayout returns the layout for a table of n fingerprints. It depends on n alone:
-//
-//	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
-func ChooseLayout(n int64) Layout { return hamming.ChooseLayout(n) }
-
-// ParseLayout parses a layout such as "4:1" or "4x4". "4" means the same as "4:1".
-func ParseLayout(s string) (Layout, error) { return hamming.ParseLayout(s) }
-
-// Layouts returns layouts that are worth comparing: some with few tables, which need radii, the
-// classic choices of Manku et al., and a nested one.
-func Layouts() []Layout { return hamming.Layouts() }
-
-// Estimate gives the costs of a layout: its space, and the work and the time of a search:
-//
-//	type Estimate struct {
-//		Layout     Layout
-//		Tables     int
-//		Bytes      float64 // of the permuted tables, per fingerprint
-//		Method     string  // of most searches: "probe" or "scan"
-//		Probes     float64 // ranges looked up per search, on average
-//		Candidates float64 // keys compared per search, on average
-//		Cost       float64 // nanoseconds on one core, by the cost model of searches
-//	}
-type Estimate = hamming.Estimate
-
-// EstimateNear returns the estimated cost of searches within k bits among n uniformly distributed
-// fingerprints with layout l.
-func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
-	return hamming.EstimateUniform(l, n, k)
-}
 
 // CorruptionError says where a table is damaged:
 //
@@ -160,22 +36,148 @@ func EstimateNear(l Layout, n int64, k int) (Estimate, error) {
 //		Err     error  // describes the damage
 //	}
 //
-// Every error about the contents of a table is a CorruptionError. It unwraps to ErrCorruption and
-// to Err.
+// It unwraps to ErrCorruption and to Err.
 type CorruptionError = base.CorruptionError
 
-// ErrCorruption is wrapped by every error about damaged data.
-var ErrCorruption = base.ErrCorruption
+// A Document is a document as a table stores it.
+type Document struct {
+	ID          string         // 1 to MaxIDBytes arbitrary bytes, unique in the table
+	Fingerprint []uint64       // Params.Bits/64 words; nil for none, which matches nothing
+	Sketch      minhash.Sketch // ascending, at most Params.Sketch hashes; nil for none
+	Text        string         // stored if Params.StoreText
+	Fields      []byte         // a JSON object, or nil; stored if Params.StoreText
+	Time        time.Time      // to the microsecond; the zero Time is stored as the Unix epoch
+	Seq         uint64         // number of the write: a database numbers its writes in ascending order
+}
 
-// ErrTooLarge is wrapped by the error for a document that exceeds a limit of the format.
-var ErrTooLarge = table.ErrTooLarge
+// Params are the parameters of a table, with which it was written. The zero value is a table of
+// 64-bit fingerprints without texts and sketches.
+type Params struct {
+	Bits       int     // of a fingerprint: a multiple of 64, at most MaxBits; 0 means 64
+	Layout     Layout  // of the permuted tables; the zero Layout means that of ChooseLayout
+	Sketch     int     // limit of the hashes of a MinHash sketch, N; 0 for no sketches
+	MinJaccard float64 // searches by sketch are fastest from this threshold up, 0 to 1
+	StoreText  bool    // whether texts and fields are stored
 
-// Fingerprint is the SimHash of a document (package simhash), or one word of a wider fingerprint.
-// Its 64 bits differ in few places between near-duplicates.
-type Fingerprint = base.Fingerprint
+	// Containment adds an index of the features of texts, and Index an index of some fields, as
+	// "fields.lang, url". Only a database searches by them.
+	Containment bool
+	Index       string
 
-// FingerprintBits is the number of bits of a Fingerprint.
-const FingerprintBits = base.FingerprintBits
+	// How fingerprints and sketches were made. The table stores these values and does not interpret
+	// them, except to index Containment. A database adds a table to its own only if they are equal.
+	Tokenizer uint32 // version of the rules that split a text into words
+	Shingle   uint32 // words, or characters, in a shingle
+	Hash      uint32 // version of the shingle hash
+	Seed      uint64 // seed of the shingle hash
+	Features  string // kind of features; "" for shingles of words
+}
 
-// ErrNoSketches is wrapped by the error of a search by sketch in a table without sketches.
-var ErrNoSketches = errors.New("the table keeps no sketches")
+// internal returns the parameters as package table has them.
+func (p Params) internal() (table.Params, error) {
+	q := table.Params{
+		Tokenizer: p.Tokenizer, Shingle: p.Shingle, Hash: p.Hash, Seed: p.Seed, Features: p.Features,
+		Sketch: uint32(p.Sketch), MinJaccard: p.MinJaccard, Layout: table.Layout(p.Layout), StoreText: p.StoreText,
+		Sets: p.Containment, Index: p.Index,
+	}
+	switch {
+	case p.Bits < 0 || p.Bits > MaxBits || p.Bits%64 != 0:
+		return q, fmt.Errorf("sstable: fingerprints of %d bits; a multiple of 64 up to %d is possible", p.Bits, MaxBits)
+	case p.Sketch < 0 || p.Sketch > MaxSketch:
+		return q, fmt.Errorf("sstable: sketches of %d hashes; 0 to %d are possible", p.Sketch, MaxSketch)
+	case p.Bits > 64:
+		q.Words = uint32(p.Bits / 64)
+	}
+	return q, nil
+}
+
+func paramsOf(p table.Params) Params {
+	return Params{
+		Bits: 64 * p.NumWords(), Layout: Layout(p.Layout), Sketch: int(p.Sketch), MinJaccard: p.MinJaccard, StoreText: p.StoreText,
+		Containment: p.Sets, Index: p.Index,
+		Tokenizer: p.Tokenizer, Shingle: p.Shingle, Hash: p.Hash, Seed: p.Seed, Features: p.Features,
+	}
+}
+
+// A Layout says how the 64 bits of a word of fingerprints are split into blocks, and which blocks
+// lead each permuted table (Manku, Jain, Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW
+// 2007, section 3). Every layout answers every distance; it is a trade of space for time.
+//
+//	4:1   4 tables, led by 16 bits each                    2:1   2 tables, 32 bits
+//	5:2  10 tables, 25 to 26 bits                          6:3  20 tables, 31 to 33 bits
+//	8:2  28 tables, 16 bits                                4x4  16 tables, 16 + 12 bits
+type Layout struct {
+	Blocks int // number of blocks into which the bits are split, 1 to 16
+	Lead   int // blocks that lead a table, 1 to Blocks; 0: one block and a part of the others
+}
+
+// ChooseLayout returns the layout for a table of n fingerprints:
+//
+//	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
+func ChooseLayout(n int64) Layout { return Layout(table.ChooseLayout(n)) }
+
+// ParseLayout parses a layout such as "4:1" or "4x4". "4" means the same as "4:1".
+func ParseLayout(s string) (Layout, error) {
+	l, err := table.ParseLayout(s)
+	return Layout(l), err
+}
+
+// String returns the layout in the notation of ParseLayout.
+func (l Layout) String() string { return table.Layout(l).String() }
+
+// Tables returns the number of permuted tables.
+func (l Layout) Tables() int { return table.Layout(l).Tables() }
+
+// Info describes a table.
+type Info struct {
+	Version          uint32 // of the format
+	Docs             uint32 // documents
+	Fingerprints     uint32 // documents with a fingerprint: numbers 0 to Fingerprints-1
+	Distinct         uint32 // different first words of fingerprints
+	MinTime, MaxTime time.Time
+	MinSeq, MaxSeq   uint64
+	Size             int64     // bytes of the file
+	Checksum         uint32    // CRC32C of the directory: a digest of the table
+	Sections         []Section // in the order of the file
+}
+
+// A Section is a part of a file. Package documentation and docs/format/sstable.md list the kinds.
+type Section struct {
+	Name     string // kind and number, such as "run 0" or "times"
+	Offset   int64  // of its first byte in the file
+	Length   int64  // in bytes
+	Count    uint64 // blocks, keys or values in it
+	Checksum uint32 // CRC32C of its bytes
+}
+
+func infoOf(i table.Info) Info {
+	info := Info{
+		Version: i.Version, Docs: i.Docs, Fingerprints: i.Fingerprints, Distinct: i.Distinct,
+		MinTime: time.UnixMicro(i.MinTime), MaxTime: time.UnixMicro(i.MaxTime), MinSeq: i.MinSeq, MaxSeq: i.MaxSeq,
+		Size: i.Size, Checksum: i.Checksum, Sections: make([]Section, len(i.Sections)),
+	}
+	for n, s := range i.Sections {
+		info.Sections[n] = Section{Name: s.Name(), Offset: s.Offset, Length: s.Length, Count: s.Count, Checksum: s.Checksum}
+	}
+	return info
+}
+
+// A Hit is a document found by its fingerprint.
+type Hit struct {
+	Doc      uint32 // number of the document
+	Distance int    // number of bits that differ from the query
+}
+
+// A BatchHit is a Hit of one of many queries.
+type BatchHit struct {
+	Query int // index of the query
+	Hit
+}
+
+// A SketchHit is a document found by its sketch.
+type SketchHit struct {
+	Doc   uint32  // number of the document
+	Score float64 // estimate of the Jaccard similarity
+	Error float64 // standard error of Score; 0 if Exact
+	Exact bool    // Score is the similarity itself: neither sketch is full
+}

@@ -1,127 +1,77 @@
 package sstable
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 
-	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable/internal/sketchidx"
-	"github.com/simdb/simdb/sstable/internal/write"
+	"github.com/simdb/simdb/internal/table"
 )
 
-// Writer writes a table of documents that are added one by one. It uses a BatchWriter: everything
-// except texts and fields stays in memory until Close. It must not be used concurrently.
-type Writer struct {
-	w      *write.BatchWriter
-	batch  Batch
-	code   []byte // buffer for an encoded sketch
-	info   Info   // set by Close
-	closed bool
-
-	next    uint32 // number of the next record
-	records []byte // texts and fields that have not been written yet
-	ends    []int  // ends in records of each text and of its fields
+// WriterOptions are the options of a Writer. The zero value is a good default.
+type WriterOptions struct {
+	// BlockSize is how many bytes of texts and fields are compressed together; 0 means 24 KiB.
+	// Larger blocks take less space, but each read of a text decodes one. At most 16 MiB.
+	BlockSize int
+	// Level is how hard texts are compressed: 0 is zstd's default, -1 needs half the time and makes 5
+	// % more bytes, 1 needs twice the time and makes 3 % fewer.
+	Level int
 }
 
-// writerRecords is how many bytes of texts and fields a Writer collects before it compresses them.
-const writerRecords = 1 << 20
+// levels are the levels from -1.
+var levels = []table.Level{table.LevelFastest, table.LevelDefault, table.LevelBetter}
 
-// unclosed is the file of a BatchWriter that has no goroutine for writing.
-type unclosed struct{ io.Writer }
+// A Writer writes a table of documents that are added one by one, in any order. Everything except
+// texts and fields stays in memory until Close, at most 2^26 documents. It must not be used
+// concurrently.
+type Writer struct {
+	w     *table.Writer
+	words int
+	d     table.Document // buffer of Add
+}
 
-// Close does nothing.
-func (unclosed) Close() error { return nil }
-
-// NewWriter returns a writer of a table to w, which the caller must sync and close. The layout
-// of p may be LayoutBySize.
-func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
-	b, err := write.NewBatchWriter(context.Background(), unclosed{w}, p, BatchOptions{WriterOptions: o})
+// NewWriter returns a writer of a table to w, which the caller must sync and close. The options may
+// be nil.
+func NewWriter(w io.Writer, p Params, o *WriterOptions) (*Writer, error) {
+	params, err := p.internal()
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &Arena{}, Codes: &Arena{}}}, nil
-}
-
-// Add adds a document; at most MaxBatch documents can be added, in any order. Documents with equal
-// fingerprints stay in the order of Add. If several documents have the same ID, the last one wins.
-// Text and Fields are ignored unless Params.StoreText. d and its slices may be reused.
-func (t *Writer) Add(d *Document) error {
-	p, b := &t.w.Params, &t.batch
-	if t.w.Err != nil {
-		return t.w.Err
+	if o == nil {
+		o = &WriterOptions{}
 	}
-	if t.closed {
-		return errors.New("sstable: Add after Close")
+	if o.Level < -1 || o.Level > 1 {
+		return nil, fmt.Errorf("sstable: compression level %d is not in -1..1", o.Level)
 	}
-	err := d.check(p.NumWords())
-	if err == nil && p.Sketch > 0 {
-		err = sketchidx.CheckSketch(d.Sketch, p.Sketch)
-	}
+	t, err := table.NewWriter(w, params, table.WriterOptions{BlockSize: o.BlockSize, Level: levels[o.Level+1]})
 	if err != nil {
-		return fmt.Errorf("sstable: %w", err)
+		return nil, err
 	}
-	if b.Len() == MaxBatch || b.Strings.Full() || b.Codes.Full() {
-		return fmt.Errorf("sstable: more than %d documents, or what fits into memory: %w", b.Len(), ErrTooLarge)
-	}
-	if i := b.Len(); !d.HasFingerprint {
-		b.Bare = append(b.Bare, make([]uint64, i/64+1-len(b.Bare))...)
-		b.Bare[i/64] |= 1 << (i % 64)
-	}
-	b.Fingerprints = append(b.Fingerprints, d.Fingerprint)
-	b.AddRest(d.Rest)
-	b.IDs = append(b.IDs, b.Strings.Add(d.ID))
-	b.Seqs, b.Times = append(b.Seqs, d.Seq), append(b.Times, d.Time)
-	if p.Sketch > 0 {
-		if t.code = t.code[:0]; len(d.Sketch) > 0 {
-			t.code = minhash.Sketch(d.Sketch).AppendEncoded(t.code)
-		}
-		b.Sketches = append(b.Sketches, b.Codes.Add(t.code))
-	}
-	if !p.StoreText {
-		return nil
-	}
-	if len(d.Text)+len(d.Fields) == 0 {
-		b.Records = append(b.Records, NoRecord)
-		return nil
-	}
-	b.Records = append(b.Records, t.next)
-	t.next++
-	t.records = append(t.records, d.Text...)
-	t.ends = append(t.ends, len(t.records))
-	t.records = append(t.records, d.Fields...)
-	t.ends = append(t.ends, len(t.records))
-	if len(t.records) < writerRecords {
-		return nil
-	}
-	return t.writeRecords()
+	return &Writer{w: t, words: params.NumWords()}, nil
 }
 
-// writeRecords writes the collected texts and fields.
-func (t *Writer) writeRecords() error {
-	_, err := t.w.AddRecords(len(t.ends)/2, 0, func(i int) (text, fields []byte) {
-		from := 0
-		if i > 0 {
-			from = t.ends[2*i-1]
-		}
-		return t.records[from:t.ends[2*i]], t.records[t.ends[2*i]:t.ends[2*i+1]]
-	})
-	t.records, t.ends = t.records[:0], t.ends[:0]
-	return err
+// Add adds a document, which may change afterwards. If several documents have the same ID, the last
+// one wins. Documents with equal fingerprints are numbered in the order of Add. After an error about
+// the document itself, others may be added.
+func (w *Writer) Add(d Document) error {
+	if n := len(d.Fingerprint); n > 0 && n != w.words {
+		return fmt.Errorf("sstable: a fingerprint of %d bits in a table of %d bits", 64*n, 64*w.words)
+	}
+	t := &w.d
+	*t = table.Document{
+		ID: append(t.ID[:0], d.ID...), Text: append(t.Text[:0], d.Text...), Fields: d.Fields, Sketch: d.Sketch, Seq: d.Seq,
+	}
+	if !d.Time.IsZero() {
+		t.Time = d.Time.UnixMicro()
+	}
+	if t.HasFingerprint = len(d.Fingerprint) > 0; t.HasFingerprint {
+		t.Fingerprint, t.Rest = d.Fingerprint[0], d.Fingerprint[1:]
+	}
+	return w.w.Add(t)
 }
 
 // Close writes the rest of the table, and returns its Info. It neither syncs nor closes the
 // underlying writer. The Writer must not be used afterwards.
-func (t *Writer) Close() (Info, error) {
-	if t.closed {
-		return t.info, t.w.Err
-	}
-	t.closed = true
-	if err := t.writeRecords(); err != nil {
-		return Info{}, err
-	}
-	var err error
-	t.info, err = t.w.Write(&t.batch)
-	return t.info, err
+func (w *Writer) Close() (Info, error) {
+	i, err := w.w.Close()
+	return infoOf(i), err
 }

@@ -29,14 +29,14 @@ var featureMutants = []mutant{
 		tests: "internal/features", run: "^TestSpecRefuses$",
 	},
 	{
-		name: "features/tables of others are taken", in: "sstable", decl: "Params.Compatible",
+		name: "features/tables of others are taken", in: "internal/table", decl: "Params.Compatible",
 		edit:  swap(`q.Layout = p.Layout`, `q.Layout, q.Features = p.Layout, p.Features`),
-		tests: "sstable", run: "^TestFeatureParams$",
+		tests: "internal/table", run: "^TestFeatureParams$",
 	},
 	{
-		name: "features/not in the record of the database", in: "sstable", decl: "Params.AppendDatabase",
+		name: "features/not in the record of the database", in: "internal/table", decl: "Params.AppendDatabase",
 		edit:  swap(`append(b, p.Description()...)`, `b`),
-		tests: "sstable", run: "^TestFeatureParams$",
+		tests: "internal/table", run: "^TestFeatureParams$",
 	},
 	{
 		name: "rows/a second result in a Parquet file", in: "repl", decl: "session.print",

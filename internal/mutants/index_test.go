@@ -4,39 +4,39 @@ package mutants
 func init() {
 	mutants = append(mutants, []mutant{
 		{
-			name: "index/a value that is cut off decides", in: "sstable", decl: "FieldRange.Exact",
+			name: "index/a value that is cut off decides", in: "internal/table", decl: "FieldRange.Exact",
 			edit:  swap(`len(from) < jsonfield.MostKey && len(to) < jsonfield.MostKey`, `len(from)+len(to) >= 0`),
 			tests: "query", run: "^TestIndex$",
 		},
 		{
-			name: "index/bounds that are cut off leave out", in: "sstable", decl: "FieldRange.rangeOf",
+			name: "index/bounds that are cut off leave out", in: "internal/table", decl: "FieldRange.rangeOf",
 			edit:  drop(`&& len(from) < cut`),
-			tests: "sstable", run: "^TestFields$",
+			tests: "internal/table", run: "^TestFields$",
 		},
 		{
-			name: "index/documents that a view does not have", in: "sstable", decl: "FieldIndex.Candidates",
+			name: "index/documents that a view does not have", in: "internal/table", decl: "FieldIndex.Candidates",
 			edit:  always(`k.Record < uint32(n)`),
-			tests: "sstable", run: "^TestFieldIndex$",
+			tests: "internal/table", run: "^TestFieldIndex$",
 		},
 		{
-			name: "index/values in memory lost when more come", in: "sstable/internal/fieldidx", decl: "Growing.Grow",
+			name: "index/values in memory lost when more come", in: "internal/table/internal/fieldidx", decl: "Growing.Grow",
 			edit:  swap(`slices.Concat(runs[len(runs)-1], last)`, `last`),
-			tests: "sstable", run: "^TestFieldIndex$",
+			tests: "internal/table", run: "^TestFieldIndex$",
 		},
 		{
-			name: "index/documents left out by a merge stay", in: "sstable/internal/merge", decl: "fieldStream.next",
+			name: "index/documents left out by a merge stay", in: "internal/table/internal/merge", decl: "fieldStream.next",
 			edit:  never(`s.in.dead.Has(s.Doc)`),
-			tests: "sstable", run: "^TestFields$",
+			tests: "internal/table", run: "^TestFields$",
 		},
 		{
-			name: "index/values in no order, not noticed by a merge", in: "sstable/internal/merge", decl: "fieldStream.next",
+			name: "index/values in no order, not noticed by a merge", in: "internal/table/internal/merge", decl: "fieldStream.next",
 			edit:  never(`fieldidx.Compare(last, lastDoc, s.Key, s.Doc) > 0`),
-			tests: "sstable", run: "^TestVerifyFields$",
+			tests: "internal/table", run: "^TestVerifyFields$",
 		},
 		{
-			name: "index/not those of the fields, not noticed", in: "sstable", decl: "verifier.checkFields",
+			name: "index/not those of the fields, not noticed", in: "internal/table", decl: "verifier.checkFields",
 			edit:  never(`err == nil && got[i] != want[i]`),
-			tests: "sstable", run: "^TestVerifyFields$",
+			tests: "internal/table", run: "^TestVerifyFields$",
 		},
 		{
 			name: "index/decides though another field has not been looked at", in: "engine", decl: "Filter.found",

@@ -3,29 +3,29 @@ package mutants
 // loadMutants are mistakes in how a load creates tables.
 var loadMutants = []mutant{
 	{
-		name: "load/the first of equal IDs counts", in: "sstable", decl: "BatchOrder.dropEarlier",
+		name: "load/the first of equal IDs counts", in: "internal/table", decl: "BatchOrder.dropEarlier",
 		edit:  swap(`o.dropped.add(alive[i])`, `o.dropped.add(pos)`),
-		tests: "sstable", run: "^TestBatch$",
+		tests: "internal/table", run: "^TestBatch$",
 	},
 	{
-		name: "load/equal hashes taken for equal IDs", in: "sstable", decl: "BatchOrder.dropEarlier",
+		name: "load/equal hashes taken for equal IDs", in: "internal/table", decl: "BatchOrder.dropEarlier",
 		edit:  swap(`bytes.Equal(o.ID(e), o.ID(pos))`, `len(o.ID(e)) > 0 && bytes.Equal(nil, nil)`),
-		tests: "sstable", run: "^TestBatchOfEqualHashes$",
+		tests: "internal/table", run: "^TestBatchOfEqualHashes$",
 	},
 	{
-		name: "load/fingerprints sorted by their leading bits alone", in: "sstable", decl: "inOrder",
+		name: "load/fingerprints sorted by their leading bits alone", in: "internal/table", decl: "inOrder",
 		edit:  swap(`o.sortOthers(ctx, keys, tmp, workers)`, `ctx.Err()`),
-		tests: "sstable", run: "^TestBatch$",
+		tests: "internal/table", run: "^TestBatch$",
 	},
 	{
-		name: "load/documents left out keep their ranks", in: "sstable", decl: "batchOrder.rank",
+		name: "load/documents left out keep their ranks", in: "internal/table", decl: "batchOrder.rank",
 		edit:  always(`o.dropped == nil`),
-		tests: "sstable", run: "^TestBatch$",
+		tests: "internal/table", run: "^TestBatch$",
 	},
 	{
-		name: "load/documents left out keep their IDs", in: "sstable", decl: "BatchWriter.writeBatchIDs",
+		name: "load/documents left out keep their IDs", in: "internal/table", decl: "BatchWriter.writeBatchIDs",
 		edit:  never(`b.dropped != nil`),
-		tests: "sstable", run: "^TestBatch$",
+		tests: "internal/table", run: "^TestBatch$",
 	},
 	{
 		name: "load/a near-duplicate put before its leader", in: "engine/internal/loader", decl: "window.gather",
@@ -33,29 +33,29 @@ var loadMutants = []mutant{
 		tests: "engine/internal/loader", run: "^TestArrange$",
 	},
 	{
-		name: "load/the fastest level whatever it costs", in: "sstable", decl: "BatchWriter.sampleLevel",
+		name: "load/the fastest level whatever it costs", in: "internal/table", decl: "BatchWriter.sampleLevel",
 		edit:  never(`fastest > other+other/mostLarger`),
-		tests: "sstable", run: "^TestSampleLevel$",
+		tests: "internal/table", run: "^TestSampleLevel$",
 	},
 	{
-		name: "scan/texts read by number", in: "sstable", decl: "Reader.eachInTextOrder",
+		name: "scan/texts read by number", in: "internal/table", decl: "Reader.eachInTextOrder",
 		edit:  swap(`slices.Sort(order)`, `_ = slices.Sort[[]uint64]`),
-		tests: "sstable", run: "^TestEachInTextOrder$",
+		tests: "internal/table", run: "^TestEachInTextOrder$",
 	},
 	{
-		name: "load/records taken for those of the document's number", in: "sstable", decl: "BatchWriter.writePlaces",
+		name: "load/records taken for those of the document's number", in: "internal/table", decl: "BatchWriter.writePlaces",
 		edit:  swap(`place(doc) == uint64(doc)`, `place(doc) >= 0`),
-		tests: "sstable", run: "^TestBatch$",
+		tests: "internal/table", run: "^TestBatch$",
 	},
 	{
-		name: "load/offsets of a part not moved", in: "sstable", decl: "frameWriter.append",
+		name: "load/offsets of a part not moved", in: "internal/table", decl: "frameWriter.append",
 		edit:  swap(`uint64(f.bytes>>3)<<16`, `uint64(0)<<16`),
-		tests: "sstable/internal/keyrun", run: "^TestAppend$",
+		tests: "internal/table/internal/keyrun", run: "^TestAppend$",
 	},
 	{
-		name: "load/a part with keys that are less taken", in: "sstable", decl: "Writer.Append",
+		name: "load/a part with keys that are less taken", in: "internal/table", decl: "Writer.Append",
 		edit:  swap(`first < k.last()`, `first < 0`),
-		tests: "sstable/internal/keyrun", run: "^TestAppendRefuses$",
+		tests: "internal/table/internal/keyrun", run: "^TestAppendRefuses$",
 	},
 	{
 		name: "sketches/bits of a byte that two hashes share lost", in: "minhash", decl: "setLow",
@@ -68,24 +68,24 @@ var loadMutants = []mutant{
 		tests: "internal/hot", run: "^TestPrefixOrder$",
 	},
 	{
-		name: "merge/shares of a run in another order", in: "sstable", decl: "ParallelWriter.take",
+		name: "merge/shares of a run in another order", in: "internal/table", decl: "ParallelWriter.take",
 		edit:  swap(`s := p.handed[0]`, `p.handed[0], p.handed[len(p.handed)-1] = p.handed[len(p.handed)-1], p.handed[0]; s := p.handed[0]`),
-		tests: "sstable/internal/keyrun", run: "^TestParallelWriter$",
+		tests: "internal/table/internal/keyrun", run: "^TestParallelWriter$",
 	},
 	{
-		name: "merge/an error of a share forgotten", in: "sstable", decl: "ParallelWriter.Finish",
+		name: "merge/an error of a share forgotten", in: "internal/table", decl: "ParallelWriter.Finish",
 		edit:  swap(`cmp.Or(p.err, err)`, `err`),
-		tests: "sstable/internal/keyrun", run: "^TestParallelWriterErrors$",
+		tests: "internal/table/internal/keyrun", run: "^TestParallelWriterErrors$",
 	},
 	{
-		name: "merge/IDs of a part where the first is", in: "sstable", decl: "ListWriter.Append",
+		name: "merge/IDs of a part where the first is", in: "internal/table", decl: "ListWriter.Append",
 		edit:  swap(`le.Uint64(e)+uint64(len(d.chunk))-uint64(begin)`, `le.Uint64(e)-uint64(begin)`),
-		tests: "sstable/internal/blobs", run: "^TestListAppend$",
+		tests: "internal/table/internal/blobs", run: "^TestListAppend$",
 	},
 	{
-		name: "merge/times sampled from the start of each chunk", in: "sstable", decl: "timesWriter.sampleOf",
+		name: "merge/times sampled from the start of each chunk", in: "internal/table", decl: "timesWriter.sampleOf",
 		edit:  swap(`first%w.sample.stride`, `0%w.sample.stride`),
-		tests: "sstable", run: "^TestTimesInParts$",
+		tests: "internal/table", run: "^TestTimesInParts$",
 	},
 	{
 		name: "editdist/blocks left out too early", in: "internal/kernel", decl: "band.possible",
@@ -163,8 +163,8 @@ var loadMutants = []mutant{
 		tests: "internal/vfs", run: "^TestGroupLimit$",
 	},
 	{
-		name: "check/a later check's damage reported", in: "sstable", decl: "Reader.Verify",
+		name: "check/a later check's damage reported", in: "internal/table", decl: "Reader.Verify",
 		edit:  swap(`cmp.Or(errs...)`, `cmp.Or(errs[1:]...)`),
-		tests: "sstable", run: "^TestVerifySideBySide$",
+		tests: "internal/table", run: "^TestVerifySideBySide$",
 	},
 }

@@ -29,7 +29,7 @@ var recoverMutants = []mutant{
 		tests: "engine", run: recovers,
 	},
 	{
-		name: "recover/lost texts are empty", in: "sstable", decl: "salvageWalk.document",
+		name: "recover/lost texts are empty", in: "internal/table", decl: "salvageWalk.document",
 		edit:  swap(`d.Text, d.Fields = nil, nil; !s.o.Partial`, `d.Text, d.Fields = nil, nil; false`),
 		tests: "engine", run: recovers,
 	},
@@ -74,23 +74,23 @@ var recoverMutants = []mutant{
 		tests: "engine", run: "^TestFilesInUse$",
 	},
 	{
-		name: "recover/no early section", in: "sstable", decl: "merger.mergeBlocks",
+		name: "recover/no early section", in: "internal/table", decl: "merger.mergeBlocks",
 		edit:  skip("WriteEarly"),
-		tests: "sstable", run: salvages,
+		tests: "internal/table", run: salvages,
 	},
 	{
-		name: "recover/spares are not read", in: "sstable", decl: "Salvaged.openEarly",
+		name: "recover/spares are not read", in: "internal/table", decl: "Salvaged.openEarly",
 		edit:  swap(`dir.found > 0`, `false`),
-		tests: "sstable", run: salvages,
+		tests: "internal/table", run: salvages,
 	},
 	{
-		name: "recover/copies of directories are not read", in: "sstable", decl: "Salvaged.open",
+		name: "recover/copies of directories are not read", in: "internal/table", decl: "Salvaged.open",
 		edit:  skip("restore"),
-		tests: "sstable", run: salvages,
+		tests: "internal/table", run: salvages,
 	},
 	{
-		name: "recover/blocks of names behind a spare", in: "sstable", decl: "tableFile.writeList",
-		edit:  swap(`table.SpareSize+(n-first)*blobs.ListEntry`, `0*(n-first)`),
-		tests: "sstable", run: salvages,
+		name: "recover/blocks of names behind a spare", in: "internal/table", decl: "tableFile.writeList",
+		edit:  swap(`format.SpareSize+(n-first)*blobs.ListEntry`, `0*(n-first)`),
+		tests: "internal/table", run: salvages,
 	},
 }

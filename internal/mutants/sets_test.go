@@ -4,19 +4,19 @@ package mutants
 func init() {
 	mutants = append(mutants, []mutant{
 		{
-			name: "sets/features of one bin counted once", in: "sstable/internal/contain", decl: "Index.Candidates",
+			name: "sets/features of one bin counted once", in: "internal/table/internal/contain", decl: "Index.Candidates",
 			edit:  swap(`lists[n-1].weight++`, `_ = n`),
-			tests: "sstable/internal/contain", run: "^TestCandidates$",
+			tests: "internal/table/internal/contain", run: "^TestCandidates$",
 		},
 		{
-			name: "sets/one feature too few looked for", in: "sstable/internal/contain", decl: "Index.Candidates",
+			name: "sets/one feature too few looked for", in: "internal/table/internal/contain", decl: "Index.Candidates",
 			edit:  swap(`lists[:n], weight-lacking`, `lists[:n], weight-lacking+1`),
-			tests: "sstable/internal/contain", run: "^TestCandidates$",
+			tests: "internal/table/internal/contain", run: "^TestCandidates$",
 		},
 		{
-			name: "sets/a run between two features that are looked for", in: "sstable/internal/contain", decl: "Index.Runs",
+			name: "sets/a run between two features that are looked for", in: "internal/table/internal/contain", decl: "Index.Runs",
 			edit:  swap(`recent[0] < i-number`, `recent[0] < i-number-1`),
-			tests: "sstable/internal/contain", run: "^TestRuns$",
+			tests: "internal/table/internal/contain", run: "^TestRuns$",
 		},
 		{
 			name: "sets/fields of required words taken for all", in: "engine", decl: "Hasher.InOrder",
@@ -24,29 +24,29 @@ func init() {
 			tests: "engine", run: "^TestPassagesIndex$",
 		},
 		{
-			name: "sets/records of no document in the index", in: "sstable", decl: "Sets.AppendKeys",
+			name: "sets/records of no document in the index", in: "internal/table", decl: "Sets.AppendKeys",
 			edit:  always(`doc != NoDocument`),
-			tests: "sstable/internal/contain", run: "^TestCandidates$",
+			tests: "internal/table/internal/contain", run: "^TestCandidates$",
 		},
 		{
-			name: "sets/documents left out by a merge stay", in: "sstable", decl: "Renumber.keys",
+			name: "sets/documents left out by a merge stay", in: "internal/table", decl: "Renumber.keys",
 			edit:  always(`!r.dead.Has(doc)`),
-			tests: "sstable", run: "^TestMergeSets$",
+			tests: "internal/table", run: "^TestMergeSets$",
 		},
 		{
-			name: "sets/key of no document taken by a merge", in: "sstable", decl: "Renumber.keys",
+			name: "sets/key of no document taken by a merge", in: "internal/table", decl: "Renumber.keys",
 			edit:  never(`doc >= r.numbers.Len()`),
-			tests: "sstable", run: "^TestVerifySets$",
+			tests: "internal/table", run: "^TestVerifySets$",
 		},
 		{
-			name: "sets/what is left of a piece not cut", in: "sstable", decl: "merger.distinctPiece",
+			name: "sets/what is left of a piece not cut", in: "internal/table", decl: "merger.distinctPiece",
 			edit:  drop(`[:len(keys)]`),
-			tests: "sstable", run: "^TestMergeSets$",
+			tests: "internal/table", run: "^TestMergeSets$",
 		},
 		{
-			name: "sets/not those of the texts, not noticed", in: "sstable", decl: "verifier.checkSets",
+			name: "sets/not those of the texts, not noticed", in: "internal/table", decl: "verifier.checkSets",
 			edit:  never(`err == nil && got != want`),
-			tests: "sstable", run: "^TestVerifySets$",
+			tests: "internal/table", run: "^TestVerifySets$",
 		},
 		{
 			name: "contained/sets in the order of preference", in: "internal/setjoin", decl: "join.bySize",

@@ -29,7 +29,7 @@ var mutants = []mutant{
 	{
 		name: "log/closed at a rotation that finds no room", in: "engine", decl: "Store.rotateLocked",
 		edit:  swap(`w.Finish()`, `error(nil)`),
-		tests: "engine", run: "^TestRotationFindsNoRoom$",
+		tests: "engine", run: "^TestRotationFindsNoSpace$",
 	},
 	{
 		name: "log/cut not synced before its end frame", in: "engine", decl: "cut",
@@ -369,29 +369,29 @@ var mutants = []mutant{
 		tests: "engine/internal/catalog", run: "^TestEveryMetaByte$",
 	},
 	{
-		name: "table/checksums of key runs not compared", in: "sstable", decl: "Dir.checkSum",
+		name: "table/checksums of key runs not compared", in: "internal/table", decl: "Dir.checkSum",
 		edit:  never(`got != want`),
-		tests: "sstable", run: flips,
+		tests: "internal/table", run: flips,
 	},
 	{
-		name: "table/checksums of texts not compared", in: "sstable", decl: "Records.extent",
+		name: "table/checksums of texts not compared", in: "internal/table", decl: "Records.extent",
 		edit:  never(`sumEntry(sum, d.dir.Data[b*RecordsEntry:][:RecordsEntry]) != e.sum`),
-		tests: "sstable", run: flips,
+		tests: "internal/table", run: flips,
 	},
 	{
-		name: "table/checksums of IDs not compared", in: "sstable", decl: "List.checkSum",
+		name: "table/checksums of IDs not compared", in: "internal/table", decl: "List.checkSum",
 		edit:  never(`sumEntry(kernel.CRC32C(0, block), entry) != binary.LittleEndian.Uint32(entry[ListEntry-4:])`),
-		tests: "sstable", run: flips,
+		tests: "internal/table", run: flips,
 	},
 	{
-		name: "table/checksums of bitmaps not compared", in: "sstable", decl: "bitmaps.check",
+		name: "table/checksums of bitmaps not compared", in: "internal/table", decl: "bitmaps.check",
 		edit:  never(`kernel.CRC32C(0, block) != binary.LittleEndian.Uint32(b.sums[4*i:])`),
-		tests: "sstable", run: flips,
+		tests: "internal/table", run: flips,
 	},
 	{
-		name: "table/checksum of the directory not compared", in: "sstable", decl: "findDirectory",
+		name: "table/checksum of the directory not compared", in: "internal/table", decl: "findDirectory",
 		edit:  never(`le.Uint32(t[12:]) != kernel.CRC32C(0, dir)`),
-		tests: "sstable", run: flips,
+		tests: "internal/table", run: flips,
 	},
 	{
 		name: "table/swapped file overlooked", in: "engine", decl: "Store.openTable",
@@ -399,34 +399,34 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestCutFiles$",
 	},
 	{
-		name: "table/unmapped while it is being loaded", in: "sstable", decl: "Table.Close",
+		name: "table/unmapped while it is being loaded", in: "internal/table", decl: "Table.Close",
 		edit:  drop(`t.loader.Wait()`),
-		tests: "sstable/internal/pages", run: "^TestClose$",
+		tests: "internal/table/internal/pages", run: "^TestClose$",
 	},
 	{
-		name: "table/loaded beyond the budget", in: "sstable", decl: "Table.reserve",
+		name: "table/loaded beyond the budget", in: "internal/table", decl: "Table.reserve",
 		edit:  never(`loaded.Add(t.size) > t.limits.Budget`),
-		tests: "sstable/internal/pages", run: "^TestBudget$",
+		tests: "internal/table/internal/pages", run: "^TestBudget$",
 	},
 	{
-		name: "search/unknown places taken for known", in: "sstable", decl: "permuted.look",
+		name: "search/unknown places taken for known", in: "internal/table", decl: "permuted.look",
 		edit:  never(`first == 0 || end == 0`),
-		tests: "sstable", run: "^TestLeadIndex$",
+		tests: "internal/table", run: "^TestLeadIndex$",
 	},
 	{
-		name: "search/places cut to 16 bits", in: "sstable", decl: "keyRun.fillLeads",
+		name: "search/places cut to 16 bits", in: "internal/table", decl: "keyRun.fillLeads",
 		edit:  swap(`at < 1<<16`, `at > 0`),
-		tests: "sstable", run: "^TestLeadIndex$",
+		tests: "internal/table", run: "^TestLeadIndex$",
 	},
 	{
-		name: "search/blocks of a span not checked", in: "sstable", decl: "permuted.addSpans",
+		name: "search/blocks of a span not checked", in: "internal/table", decl: "permuted.addSpans",
 		edit:  never(`!known.All() && !known.Keys(lo, hi)`),
-		tests: "sstable", run: "^TestSpanOfUncheckedBlock$",
+		tests: "internal/table", run: "^TestSpanOfUncheckedBlock$",
 	},
 	{
-		name: "search/hits of other leads reported twice", in: "sstable", decl: "Index.accept",
+		name: "search/hits of other leads reported twice", in: "internal/table", decl: "Index.accept",
 		edit:  never(`key < f.first || key > f.last`),
-		tests: "sstable", run: "^TestNear",
+		tests: "internal/table", run: "^TestNear",
 	},
 	{
 		name: "search/candidates that were not held taken for none", in: "engine", decl: "AnyMatches",
@@ -630,14 +630,14 @@ var mutants = []mutant{
 		tests: "engine/internal/search", run: "^TestLongRuns$",
 	},
 	{
-		name: "crowds/the first refused hit ends the search", in: "sstable", decl: "Scratch.offer",
+		name: "crowds/the first refused hit ends the search", in: "internal/table", decl: "Scratch.offer",
 		edit:  swap(`err == nil && ok`, `err == nil && (ok || s.offered > 0)`),
-		tests: "sstable", run: "^TestNearFirst$",
+		tests: "internal/table", run: "^TestNearFirst$",
 	},
 	{
-		name: "crowds/only the first block of postings", in: "sstable", decl: "firstSearch.postings",
+		name: "crowds/only the first block of postings", in: "internal/table", decl: "firstSearch.postings",
 		edit:  always(`found || err != nil`),
-		tests: "sstable", run: "^TestJaccard",
+		tests: "internal/table", run: "^TestJaccard",
 	},
 	{
 		name: "crowds/a sort in place goes on after its context", in: "internal/ordered", decl: "InPlace",
@@ -648,12 +648,12 @@ var mutants = []mutant{
 	{
 		name: "policy/expired documents not counted as dead", in: "compaction", decl: "mostlyDead",
 		edit:  drop(`n += t.Expired(o.Expired)`),
-		tests: "compaction", run: "^Test(Data|Windows)$",
+		tests: "compaction", run: "^TestData$",
 	},
 	{
 		name: "policy/tables of all windows merged together", in: "compaction", decl: "windows",
 		edit:  swap(`min(floorDiv(t.MaxTime, window), now)`, `now`),
-		tests: "compaction", run: "^Test(Data|Windows)$",
+		tests: "compaction", run: "^TestData$",
 	},
 	{
 		name: "policy/documents that must stay counted as expired", in: "compaction", decl: "Table.gone",
@@ -661,14 +661,14 @@ var mutants = []mutant{
 		tests: "compaction", run: "^TestData$",
 	},
 	{
-		name: "schedule/tables that are being merged are picked", in: "compaction", decl: "Schedule.candidates",
+		name: "schedule/tables that are being merged are picked", in: "engine/internal/merges", decl: "Schedule.candidates",
 		edit:  swap(`!s.Taken(t.Number)`, `true`),
-		tests: "compaction", run: "^TestData$",
+		tests: "engine/internal/merges", run: "^TestNext$",
 	},
 	{
-		name: "schedule/large merges beside large ones", in: "compaction", decl: "Schedule.MayStart",
+		name: "schedule/large merges beside large ones", in: "engine/internal/merges", decl: "Schedule.MayStart",
 		edit:  swap(`bytes > j.Bytes/nestedShare`, `bytes > j.Bytes*nestedShare`),
-		tests: "compaction", run: "^TestData$",
+		tests: "engine/internal/merges", run: "^TestNext$",
 	},
 	{
 		name: "merges/writers never stopped", in: "engine", decl: "Store.tooManyTables",
@@ -676,7 +676,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestTableBound$",
 	},
 	{
-		name: "merges/writers stopped while merging is paused", in: "compaction", decl: "Scheduler.Unfinished",
+		name: "merges/writers stopped while merging is paused", in: "engine/internal/merges", decl: "Scheduler.Unfinished",
 		edit:  drop(`&& !g.Throttle.Paused()`),
 		tests: "engine", run: "^TestStoppedWriter$",
 	},
@@ -686,19 +686,19 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestCloseFinishes$",
 	},
 	{
-		name: "merges/large ones in a process that was just started", in: "compaction", decl: "Scheduler.Next",
+		name: "merges/large ones in a process that was just started", in: "engine/internal/merges", decl: "Scheduler.Next",
 		edit:  swap(`max(SmallWork, g.speed.within(age))`, `int64(math.MaxInt64)`),
-		tests: "compaction", run: "^TestMergeWaitsForAge$",
+		tests: "engine/internal/merges", run: "^TestMergeWaitsForAge$",
 	},
 	{
-		name: "merges/paused ones go on", in: "compaction", decl: "Throttle.look",
+		name: "merges/paused ones go on", in: "engine/internal/merges", decl: "Throttle.look",
 		edit:  swap(`background && t.paused && t.lifted == 0`, `false`),
-		tests: "compaction", run: "^TestThrottle$",
+		tests: "engine/internal/merges", run: "^TestThrottle$",
 	},
 	{
-		name: "merges/rate ignored", in: "compaction", decl: "Throttle.look",
+		name: "merges/rate ignored", in: "engine/internal/merges", decl: "Throttle.look",
 		edit:  swap(`t.next.After(now)`, `false`),
-		tests: "compaction", run: "^TestThrottle$",
+		tests: "engine/internal/merges", run: "^TestThrottle$",
 	},
 	{
 		name: "limit/a tier is merged beyond it", in: "compaction", decl: "fitting",
@@ -741,7 +741,7 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestMixedLayout",
 	},
 	{
-		name: "layout/keys of the table before reused", in: "sstable", decl: "Index.permute",
+		name: "layout/keys of the table before reused", in: "internal/table", decl: "Index.permute",
 		edit:  swap(`s.layout == x.layout`, `true`),
 		tests: "engine", run: "^TestMixedLayouts$",
 	},

@@ -99,24 +99,24 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestEntriesWhere$",
 	},
 	{
-		name: "entries/the part of the end of a range forgotten", in: "sstable", decl: "IDDivider.Range",
+		name: "entries/the part of the end of a range forgotten", in: "internal/table", decl: "IDDivider.Range",
 		edit:  swap(`d.Part(to)+1`, `d.Part(to)`),
-		tests: "sstable/internal/table", run: "^TestIDParts$",
+		tests: "internal/table/internal/format", run: "^TestIDParts$",
 	},
 	{
-		name: "entries/a bound that equals the ID", in: "sstable", decl: "IDDivider.decide",
+		name: "entries/a bound that equals the ID", in: "internal/table", decl: "IDDivider.decide",
 		edit:  swap(`bytes.Compare(d.bounds[at+i], id) > 0`, `bytes.Compare(d.bounds[at+i], id) >= 0`),
-		tests: "sstable/internal/table", run: "^TestIDParts$",
+		tests: "internal/table/internal/format", run: "^TestIDParts$",
 	},
 	{
-		name: "written/bounds of a block taken for its values", in: "sstable", decl: "Reader.writtenRanks",
+		name: "written/bounds of a block taken for its values", in: "internal/table", decl: "Reader.writtenRanks",
 		edit:  swap(`least >= lo && most <= hi`, `least >= lo || most <= hi`),
-		tests: "sstable", run: "^TestWritten$",
+		tests: "internal/table", run: "^TestWritten$",
 	},
 	{
-		name: "written/one range too many", in: "sstable", decl: "rankSet.add",
+		name: "written/one range too many", in: "internal/table", decl: "rankSet.add",
 		edit:  swap(`s.to < from && s.bits == nil`, `false`),
-		tests: "sstable", run: "^TestWritten$",
+		tests: "internal/table", run: "^TestWritten$",
 	},
 	{
 		name: "delete where/deletes whatever has the ID", in: "query", decl: "run.delete",

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Vacant returns ErrExists if path exists.
@@ -99,27 +99,27 @@ func visibleDocs(ctx context.Context, v *view.View) (n int64, err error) {
 
 // inputsOf returns the inputs of the merge: the tables of the view, and a table in memory of the
 // documents that are only in memtables, as in a database that was opened read-only.
-func inputsOf(v *view.View) ([]sstable.MergeInput, error) {
-	var inputs []sstable.MergeInput
+func inputsOf(v *view.View) ([]table.MergeInput, error) {
+	var inputs []table.MergeInput
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		inputs = append(inputs, sstable.MergeInput{
+		inputs = append(inputs, table.MergeInput{
 			Reader: p.Reader, SeqShift: p.Shift, Keep: func(doc uint32) (bool, error) { return v.Alive(p, doc) },
 		})
 	}
 	mem, err := memTable(v)
 	if mem != nil {
-		inputs = append(inputs, sstable.MergeInput{Reader: mem})
+		inputs = append(inputs, table.MergeInput{Reader: mem})
 	}
 	return inputs, err
 }
 
 // writeFile merges inputs of docs documents into a table file at path.
-func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, docs int64, inputs []sstable.MergeInput, note []byte, progress func(view.Progress)) error {
-	_, err := tables.WriteFile(fsys, path, func(out io.Writer) (sstable.Info, error) {
+func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, docs int64, inputs []table.MergeInput, note []byte, progress func(view.Progress)) error {
+	_, err := tables.WriteFile(fsys, path, func(out io.Writer) (table.Info, error) {
 		o := tables.MergeOptions("pack", progress)
 		o.Note, o.Erase = note, true // the file may be given to readers who must not see deleted texts
-		info, _, err := sstable.Merge(ctx, out, t.MergeParams(docs), inputs, o)
+		info, _, err := table.Merge(ctx, out, t.MergeParams(docs), inputs, o)
 		return info, err
 	})
 	return err
@@ -127,7 +127,7 @@ func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, 
 
 // memTable returns the visible documents of the view's memtables as a table in memory, or nil if
 // there are none.
-func memTable(v *view.View) (*sstable.Reader, error) {
+func memTable(v *view.View) (*table.Reader, error) {
 	var docs []*view.MemDoc
 	for _, m := range v.Mems {
 		for _, d := range m.Docs {

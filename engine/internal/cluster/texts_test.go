@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // viewOf returns a view of documents with these texts, whose IDs are their numbers: the first
@@ -21,20 +21,20 @@ func viewOf(t *testing.T, texts []string, sketch int) *view.View {
 }
 
 // viewWith is viewOf with a table that write creates from documents in table order.
-func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, sstable.Params, []sstable.Document) []byte) *view.View {
+func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, table.Params, []table.Document) []byte) *view.View {
 	t.Helper()
-	params := sstable.Params{Tokenizer: 1, Hash: 1, Shingle: 3, Layout: sstable.DefaultLayout, StoreText: true, Sketch: uint32(sketch), MinJaccard: 0.65}
+	params := table.Params{Tokenizer: 1, Hash: 1, Shingle: 3, Layout: table.DefaultLayout, StoreText: true, Sketch: uint32(sketch), MinJaccard: 0.65}
 	c := &view.Config{Memory: 1 << 30}
 	c.SetParams(params)
-	var docs []sstable.Document
+	var docs []table.Document
 	for i, text := range texts {
-		d := sstable.Document{ID: fmt.Append(nil, i), Text: []byte(text), Seq: uint64(i) + 1, Time: int64(i)}
+		d := table.Document{ID: fmt.Append(nil, i), Text: []byte(text), Seq: uint64(i) + 1, Time: int64(i)}
 		c.Texts.Fill(&d, text)
 		docs = append(docs, d)
 	}
 	half := docs[:len(docs)/2]
-	slices.SortStableFunc(half, func(a, b sstable.Document) int { return a.Compare(&b) })
-	r, err := sstable.OpenBytes(write(t, params, half), "table")
+	slices.SortStableFunc(half, func(a, b table.Document) int { return a.Compare(&b) })
+	r, err := table.OpenBytes(write(t, params, half), "table")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +52,10 @@ func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, s
 }
 
 // writeTable writes a table that stores texts in the order of documents.
-func writeTable(t *testing.T, params sstable.Params, docs []sstable.Document) []byte {
+func writeTable(t *testing.T, params table.Params, docs []table.Document) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	w, err := sstable.NewWriter(&file, params, sstable.WriterOptions{})
+	w, err := table.NewWriter(&file, params, table.WriterOptions{})
 	for i := range docs {
 		if err == nil {
 			err = w.Add(&docs[i])
@@ -71,10 +71,10 @@ func writeTable(t *testing.T, params sstable.Params, docs []sstable.Document) []
 }
 
 // writeShuffled writes a table without sketches that stores texts in another order.
-func writeShuffled(t *testing.T, params sstable.Params, docs []sstable.Document) []byte {
+func writeShuffled(t *testing.T, params table.Params, docs []table.Document) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	w, err := sstable.NewBatchWriter(t.Context(), &file, params, sstable.BatchOptions{})
+	w, err := table.NewBatchWriter(t.Context(), &file, params, table.BatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func writeShuffled(t *testing.T, params sstable.Params, docs []sstable.Document)
 	if _, err := w.AddRecords(len(docs), 0, func(i int) (text, fields []byte) { return docs[order[i]].Text, nil }); err != nil {
 		t.Fatal(err)
 	}
-	b := &sstable.Batch{FirstSeq: 1, Strings: &sstable.Arena{}, Records: make([]uint32, len(docs)), Bare: make([]uint64, len(docs)/64+1)}
+	b := &table.Batch{FirstSeq: 1, Strings: &table.Arena{}, Records: make([]uint32, len(docs)), Bare: make([]uint64, len(docs)/64+1)}
 	for i, at := range order {
 		b.Records[at] = uint32(i)
 	}

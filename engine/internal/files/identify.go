@@ -11,8 +11,8 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Identify describes in words the simdb file or folder at path: a database; a file in the folder of
@@ -108,10 +108,10 @@ func identifyFile(path string) (string, error) {
 	if err != nil && err != io.EOF {
 		return "", err
 	}
-	tail := make([]byte, len(sstable.Magic))
+	tail := make([]byte, len(table.Magic))
 	f.ReadAt(tail, max(0, info.Size()-int64(len(tail))))
 	switch head = head[:n]; {
-	case sstable.IsTable(head), sstable.IsTable(tail):
+	case table.IsTable(head), table.IsTable(tail):
 		return "a table", nil
 	case wal.IsLog(head):
 		return "a log of a database", nil

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Kind is the kind of a path.
@@ -88,7 +88,7 @@ func lookFile(fsys vfs.FS, path string) (Kind, error) {
 	defer f.Close()
 	head := make([]byte, 8)
 	n, err := f.ReadAt(head, 0)
-	if n == len(head) && sstable.IsTable(head) {
+	if n == len(head) && table.IsTable(head) {
 		return Table, nil
 	}
 	if errors.Is(err, io.EOF) {

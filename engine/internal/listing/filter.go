@@ -9,7 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Filter selects documents.
@@ -24,7 +24,7 @@ type Filter struct {
 	Where Where // condition on text and fields; nil accepts any
 	// Fields are conditions that each document which satisfies Where also satisfies: a value in at
 	// least one range of each element. If Decide is set, they imply Where.
-	Fields [][]sstable.FieldRange
+	Fields [][]table.FieldRange
 	Decide bool
 }
 
@@ -204,7 +204,7 @@ func (f *Filter) selects(v *view.View, p *view.Part, doc uint32) (ok bool, err e
 }
 
 // whereOf applies w to a document of a table.
-func whereOf(texts *sstable.Texts, doc uint32, w Where) (bool, error) {
+func whereOf(texts *table.Texts, doc uint32, w Where) (bool, error) {
 	text, fields, err := texts.Get(doc)
 	if err != nil {
 		return false, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // FirstPage is how many entries of a table are sorted before the first is yielded.
@@ -75,14 +75,14 @@ type stream struct {
 	length int // of the next page
 	others int // of the later pages
 
-	part      *view.Part       // nil for the memtables
-	order     *sstable.IDOrder // of part; nil if few or found is set
-	found     []uint32         // documents found by indexes of fields
-	decided   bool             // all documents in found satisfy Where
-	tries     int              // how many texts may still be read one by one
-	chosen    *roaring.Bitmap  // documents of part that satisfy Where; nil until computed
-	few       bool             // few documents of the part are recent enough: find them by time
-	step, end int              // remaining parts of the order, up or down to end; 0 of 1 without an order
+	part      *view.Part      // nil for the memtables
+	order     *table.IDOrder  // of part; nil if few or found is set
+	found     []uint32        // documents found by indexes of fields
+	decided   bool            // all documents in found satisfy Where
+	tries     int             // how many texts may still be read one by one
+	chosen    *roaring.Bitmap // documents of part that satisfy Where; nil until computed
+	few       bool            // few documents of the part are recent enough: find them by time
+	step, end int             // remaining parts of the order, up or down to end; 0 of 1 without an order
 
 	page  *ordered.Runs[named] // of part step, after the documents yielded before
 	more  bool                 // part step has more documents than the page
@@ -197,7 +197,7 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 	}
 	s.tries--
 	err = s.v.Safely(ctx, func() (err error) {
-		var d sstable.Document
+		var d table.Document
 		if err = s.head.WithoutSketch(&d); err == nil {
 			ok, err = s.Where(d.Text, d.Fields)
 		}

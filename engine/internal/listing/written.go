@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Limits of the memory of EachWritten: it holds the texts of one lot, a quarter of the memory of a
@@ -209,7 +209,7 @@ func (w *writtenOrder) read(lot []view.Place) (fits bool, err error) {
 		for i, at := range indexes {
 			docs[i] = lot[at].Doc
 		}
-		var texts *sstable.Texts
+		var texts *table.Texts
 		order := indexes // for a memtable
 		if part != nil {
 			if order, err = part.TextOrder(docs); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/kernel"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A chunk holds the documents of one future table, in order of arrival. It consists of a few large
@@ -17,7 +17,7 @@ import (
 // window at a time. If each document is looked up before it is added, a hash table of the IDs needs
 // 5 to 11 bytes more.
 type chunk struct {
-	batch sstable.Batch
+	batch table.Batch
 	marks map[string]int64
 	last  mark // the latest mark, not in marks yet
 	bytes int  // size of the IDs
@@ -75,12 +75,12 @@ type summary struct {
 	rest   []uint64 // other words of the fingerprint, if computed from the text
 }
 
-const maxChunkDocs = sstable.MaxBatch // documents per chunk
+const maxChunkDocs = table.MaxBatch // documents per chunk
 
 // newChunk returns a chunk. finds says whether find will be called.
 func newChunk(words int, finds bool) *chunk {
 	c := &chunk{marks: map[string]int64{}, result: make(chan result, 1)}
-	c.batch.Strings, c.batch.Rest = &sstable.Arena{}, make([][]uint64, words-1)
+	c.batch.Strings, c.batch.Rest = &table.Arena{}, make([][]uint64, words-1)
 	if finds {
 		c.seed = maphash.MakeSeed()
 		c.width = 6
@@ -270,7 +270,7 @@ func (c *chunk) settle() {
 	}
 	b.Records = make([]uint32, c.len())
 	for i := range b.Records {
-		b.Records[i] = sstable.NoRecord
+		b.Records[i] = table.NoRecord
 	}
 	if b.Codes != nil {
 		b.Sketches = make([]uint32, c.len())

@@ -29,7 +29,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Loader adds many documents at once: it fingerprints them in parallel, sorts them and writes
@@ -51,11 +51,11 @@ type Loader struct {
 	writing *chunk // complete, and being written; nil if none
 	spare   *chunk // written; its memory will be reused
 	free    chan *window
-	texts   bool              // some documents had texts
-	buffers sstable.BatchRoom // buffers for the chunk that is written
-	maxDocs int64             // limit of documents per chunk
-	fresh   []uint64          // tables written for which no merge was requested
-	most    int               // limit of len(fresh)
+	texts   bool               // some documents had texts
+	buffers table.BatchBuffers // buffers for the chunk that is written
+	maxDocs int64              // limit of documents per chunk
+	fresh   []uint64           // tables written for which no merge was requested
+	most    int                // limit of len(fresh)
 
 	// The fields below belong to the goroutine that writes.
 	published []store.SeqRange // sequence numbers of the documents of each table, in order
@@ -442,8 +442,8 @@ func (l *Loader) fail(err error) error {
 // write makes a table of a chunk and publishes it. It returns the table's number, or 0 if there is
 // none.
 func (l *Loader) write(c *chunk) (number uint64, stats store.TableCounts, err error) {
-	o := sstable.BatchOptions{Workers: l.o.Workers, Room: &l.buffers}
-	t, err := l.db.Tables.WriteBatch(l.ctx, o, func(w *sstable.BatchWriter) (*sstable.Batch, error) {
+	o := table.BatchOptions{Workers: l.o.Workers, Buffers: &l.buffers}
+	t, err := l.db.Tables.WriteBatch(l.ctx, o, func(w *table.BatchWriter) (*table.Batch, error) {
 		h := &hasher{texts: l.db.Texts, workers: l.o.Workers}
 		for {
 			win, err := l.nextWindow(c)

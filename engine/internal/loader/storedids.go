@@ -7,7 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // storedIDs tells a load without Replace whether an ID is stored. It searches tables only for IDs
@@ -28,8 +28,8 @@ func (s *storedIDs) bytes() int64 {
 	return int64(s.filter.bytes())
 }
 
-// hashID is sstable.HashID of a string.
-func hashID(id string) uint64 { return sstable.HashID(unsafe.Slice(unsafe.StringData(id), len(id))) }
+// hashID is table.HashID of a string.
+func hashID(id string) uint64 { return table.HashID(unsafe.Slice(unsafe.StringData(id), len(id))) }
 
 // begin prefetches data for the has call with the same ID; it must be called first.
 func (s *storedIDs) begin(id string) {
@@ -110,7 +110,7 @@ func (s *storedIDs) addSnapshot() error {
 	}
 	for _, m := range s.snap.Mems {
 		for _, d := range m.Docs {
-			s.filter.add(sstable.HashID(d.ID))
+			s.filter.add(table.HashID(d.ID))
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (s *storedIDs) addIDs(c *chunk) {
 	for from := 0; from < c.len(); from += gathered {
 		n := min(gathered, c.len()-from)
 		for i := range n {
-			hashes[i] = sstable.HashID(c.id(from + i))
+			hashes[i] = table.HashID(c.id(from + i))
 			s.filter.prefetch(hashes[i])
 		}
 		for _, h := range hashes[:n] {

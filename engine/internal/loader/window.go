@@ -11,7 +11,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A window holds the texts of some documents of a chunk. While one is filled, the previous one is
@@ -245,7 +245,7 @@ func (w *window) gather() {
 }
 
 // write writes the texts of a window, and stores the computed results in the chunk.
-func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, c *chunk) error {
+func (h *hasher) write(ctx context.Context, to *table.BatchWriter, w *window, c *chunk) error {
 	if err := h.sum(ctx, w); err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (h *hasher) write(ctx context.Context, to *sstable.BatchWriter, w *window, 
 			s := summary{pos: d.pos, fp: d.fp, rest: d.rest, bare: !d.hasFP}
 			if h.texts.Sketches() {
 				if c.batch.Codes == nil {
-					c.batch.Codes = &sstable.Arena{}
+					c.batch.Codes = &table.Arena{}
 				}
 				s.code = c.batch.Codes.Add(codes[:d.code])
 				c.codes.Add(int64(d.code))

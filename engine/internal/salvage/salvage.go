@@ -3,7 +3,7 @@
 //	CATALOG ─> which tables and logs count, and which documents were deleted
 //	           (catalog.Salvage)
 //	*.sst ──> copied if they are intact, otherwise rewritten from the readable documents
-//	          (sstable.Salvage)
+//	          (table.Salvage)
 //	*.wal ──> the intact frames, in one new log (wal.Salvage)
 //
 // The new database then replays that log, like any database after a crash. Without a catalog all
@@ -32,8 +32,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Options are the options of engine.Recover.
@@ -82,7 +82,7 @@ type recovery struct {
 	cat    catalog.Salvaged
 	known  bool          // the state of the catalog is known
 	state  catalog.State // catalog state of the new database
-	params sstable.Params
+	params table.Params
 	stated bool   // params were read from the catalog or a table
 	last   uint64 // greatest sequence number in the tables so far
 	to     *files.Site

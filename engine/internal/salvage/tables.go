@@ -21,8 +21,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // copyTables copies the tables that the catalog lists, or all tables if the catalog is lost.
@@ -70,7 +70,7 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 		return err
 	}
 	name := filepath.Base(path)
-	t, err := sstable.Salvage(f, name)
+	t, err := table.Salvage(f, name)
 	switch {
 	case err == nil:
 		defer t.Close()
@@ -89,7 +89,7 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 	p := t.Params()
 	if !r.stated {
 		if r.params, r.stated = p, true; !r.single { // a layout by size is also right for a database with one fixed layout
-			r.params.Layout = sstable.LayoutBySize
+			r.params.Layout = table.LayoutBySize
 		}
 	}
 	if !p.Compatible(r.params) || r.known && whole && (info.Checksum != meta.Digest || info.Size != meta.Size) {
@@ -112,7 +112,7 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 // place returns the number to add to the sequence numbers of a table if there is no catalog. A
 // table from another database is placed after the tables with lower file numbers, since it was
 // added after them.
-func (r *recovery) place(meta *catalog.Table, info sstable.Info) (shift uint64) {
+func (r *recovery) place(meta *catalog.Table, info table.Info) (shift uint64) {
 	own := &r.state.UUID
 	if *own == ([16]byte{}) { // no log contains it
 		*own = info.Identity.Database
@@ -125,7 +125,7 @@ func (r *recovery) place(meta *catalog.Table, info sstable.Info) (shift uint64) 
 }
 
 // copyDocuments copies a table, byte by byte if it is undamaged.
-func (r *recovery) copyDocuments(t *sstable.Salvaged, meta catalog.Table, dead *roaring.Bitmap, shift uint64) error {
+func (r *recovery) copyDocuments(t *table.Salvaged, meta catalog.Table, dead *roaring.Bitmap, shift uint64) error {
 	if whole := t.Whole(r.ctx); whole != nil {
 		f, err := r.to.Create(files.TableName(meta.Number))
 		if err != nil {
@@ -138,8 +138,8 @@ func (r *recovery) copyDocuments(t *sstable.Salvaged, meta catalog.Table, dead *
 		return errors.Join(err, f.Close())
 	}
 	w := &tableWriter{r: r}
-	o := sstable.SalvageOptions{Sums: view.NewHasher(r.params).Fill, Partial: r.o.Partial, Dead: dead.Contains}
-	err := t.Each(r.ctx, o, func(_ uint32, d *sstable.Document) error {
+	o := table.SalvageOptions{Sums: view.NewHasher(r.params).Fill, Partial: r.o.Partial, Dead: dead.Contains}
+	err := t.Each(r.ctx, o, func(_ uint32, d *table.Document) error {
 		d.Seq += shift
 		return w.add(d)
 	})
@@ -173,7 +173,7 @@ func (w *copyWriter) Write(p []byte) (int, error) {
 }
 
 // readNote copies the allowed pairs of a packed database.
-func (r *recovery) readNote(t *sstable.Salvaged, name string) {
+func (r *recovery) readNote(t *table.Salvaged, name string) {
 	note, err := t.Note()
 	if err == nil {
 		var pairs []view.IDPair
@@ -204,10 +204,10 @@ type tableWriter struct {
 
 	file vfs.File
 	buf  *bufio.Writer
-	w    *sstable.Writer // nil if no table is open
+	w    *table.Writer // nil if no table is open
 }
 
-func (w *tableWriter) add(d *sstable.Document) error {
+func (w *tableWriter) add(d *table.Document) error {
 	if w.docs == w.r.params.MaxDocs() || w.size >= tableBytes {
 		if err := w.close(); err != nil {
 			return err
@@ -231,8 +231,8 @@ func (w *tableWriter) begin() (err error) {
 		return err
 	}
 	w.buf = bufio.NewWriterSize(w.file, 1<<20)
-	identity := sstable.Identity{Database: s.UUID, Number: w.number, Created: time.Now().UnixMicro()}
-	w.w, err = sstable.NewWriter(w.buf, w.r.params, sstable.WriterOptions{Identity: identity})
+	identity := table.Identity{Database: s.UUID, Number: w.number, Created: time.Now().UnixMicro()}
+	w.w, err = table.NewWriter(w.buf, w.r.params, table.WriterOptions{Identity: identity})
 	return err
 }
 
@@ -241,7 +241,7 @@ func (w *tableWriter) close() error {
 	if w.file == nil {
 		return nil
 	}
-	var info sstable.Info
+	var info table.Info
 	err := w.r.ctx.Err()
 	if err == nil {
 		info, err = w.w.Close()
@@ -262,7 +262,7 @@ func (w *tableWriter) close() error {
 // last dead. It counts how many documents may have been deleted.
 func (r *recovery) resolve() (err error) {
 	all := r.state.Tables
-	readers := make([]*sstable.Reader, len(all))
+	readers := make([]*table.Reader, len(all))
 	defer func() {
 		for _, t := range readers {
 			if t != nil {
@@ -276,7 +276,7 @@ func (r *recovery) resolve() (err error) {
 		if err != nil {
 			return err
 		}
-		if readers[i], err = sstable.OpenFile(f, files.TableName(b.Number)); err != nil {
+		if readers[i], err = table.OpenFile(f, files.TableName(b.Number)); err != nil {
 			return err
 		}
 		doubtful += int64(b.Docs)
@@ -284,7 +284,7 @@ func (r *recovery) resolve() (err error) {
 			if err := r.ctx.Err(); err != nil {
 				return err
 			}
-			err := sstable.EachCommonID(readers[j], readers[i], func(docA, docB uint32) error {
+			err := table.EachCommonID(readers[j], readers[i], func(docA, docB uint32) error {
 				seqA, err := readers[j].Seq(docA)
 				seqB, e := readers[i].Seq(docB)
 				if err = cmp.Or(err, e); err != nil {

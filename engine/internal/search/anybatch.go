@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Limits of AnyMatches: queries decided together by their texts, and candidates held for each.
@@ -44,7 +44,7 @@ const anyShare = 16
 // named is not nil, it sets named[i] to the match that AnyMatch names among at most most matches.
 // document returns document i with its fingerprint, and may be called several times, and from
 // several goroutines. Verified candidates of many queries are compared in storage order.
-func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) sstable.Document, by view.Criterion, most int, named []view.Match) (known []bool, err error) {
+func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) table.Document, by view.Criterion, most int, named []view.Match) (known []bool, err error) {
 	known = make([]bool, n)
 	if named == nil {
 		named, most = make([]view.Match, n), 1
@@ -63,7 +63,7 @@ func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) s
 	together := int(min(max(v.Memory/8/(anyCandidates*textPairBytes), 1), anyQueries))
 	for from := 0; from < n; from += together {
 		b := &anyBatch{v: v, by: by, most: most, queries: make([]anyQuery, min(together, n-from))}
-		if err := b.run(ctx, func(i int) sstable.Document { return document(from + i) }); err != nil {
+		if err := b.run(ctx, func(i int) table.Document { return document(from + i) }); err != nil {
 			return nil, err
 		}
 		left, err := b.decideCrowds(ctx, b.left())
@@ -94,7 +94,7 @@ type anyBatch struct {
 }
 
 type anyQuery struct {
-	doc        sstable.Document
+	doc        table.Document
 	set        features.Hashes // of its text, if matches are named
 	candidates []textPair      // in the order of the search
 	known      atomic.Bool
@@ -116,7 +116,7 @@ func (b *anyBatch) left() (left []int) {
 // run compares the first candidates of all queries. If one match is enough, it first collects
 // candidates up to the first one whose estimate reaches the threshold, and compares only the best
 // of these, which mostly decides the query.
-func (b *anyBatch) run(ctx context.Context, document func(i int) sstable.Document) error {
+func (b *anyBatch) run(ctx context.Context, document func(i int) table.Document) error {
 	left := make([]int, len(b.queries))
 	for i := range left {
 		left[i] = i

@@ -13,14 +13,14 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // AnyMatch reports whether a visible document of v matches d, which must have its fingerprint, by
 // the criterion, and returns the best of the first most matches. Neither the document with d's ID
 // nor a document in an allowed pair with d matches.
-func AnyMatch(ctx context.Context, v *view.View, d *sstable.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
+func AnyMatch(ctx context.Context, v *view.View, d *table.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
 	return AnyOf(ctx, v, d, nil, by, most)
 }
 
@@ -37,7 +37,7 @@ type Admission struct {
 // Admit decides whether a document is new and should be stored. It is not new if it matches another
 // document, or if it is already stored with the same ID, text and fingerprints: it may have been
 // sent again. With another text it is a new version of the document with its ID.
-func Admit(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (a Admission, err error) {
+func Admit(ctx context.Context, v *view.View, d *table.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (a Admission, err error) {
 	if d.Time < v.Since {
 		return Admission{Expired: true}, nil
 	}
@@ -66,8 +66,8 @@ func Admit(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.
 
 // isSame reports whether a stored document has the same text, if texts are stored, and the same
 // fingerprints as d, and the same fields if there is nothing else to compare.
-func isSame(v *view.View, p view.Place, d *sstable.Document, fps [][]base.Fingerprint) (bool, error) {
-	var have sstable.Document
+func isSame(v *view.View, p view.Place, d *table.Document, fps [][]base.Fingerprint) (bool, error) {
+	var have table.Document
 	if err := p.WithoutSketch(&have); err != nil {
 		return false, err
 	}
@@ -81,14 +81,14 @@ func isSame(v *view.View, p view.Place, d *sstable.Document, fps [][]base.Finger
 }
 
 // AnyOf is AnyMatch for a document with further fingerprints, which count by Near.
-func AnyOf(ctx context.Context, v *view.View, d *sstable.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (m view.Match, found bool, err error) {
+func AnyOf(ctx context.Context, v *view.View, d *table.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (m view.Match, found bool, err error) {
 	first := existence{v: v, ctx: ctx, by: by, of: d, most: most, except: string(d.ID)}
 	if m, found, err = first.match(); err != nil || !by.Near() {
 		return m, found, err
 	}
 	for _, words := range fps {
 		also := existence{v: v, ctx: ctx, by: by, most: most, except: string(d.ID)}
-		also.of = &sstable.Document{ID: d.ID, Fingerprint: words[0], Rest: words[1:], HasFingerprint: true}
+		also.of = &table.Document{ID: d.ID, Fingerprint: words[0], Rest: words[1:], HasFingerprint: true}
 		other, ok, err := also.match()
 		if err != nil {
 			return m, false, err
@@ -125,7 +125,7 @@ type existence struct {
 	v     *view.View
 	ctx   context.Context
 	by    view.Criterion
-	of    *sstable.Document
+	of    *table.Document
 	work  Counts
 	most  int        // number of matches after which the search ends
 	found int        // number of matches
@@ -207,7 +207,7 @@ func (x *existence) within(k int, sc *Near) error {
 	for i := range parts {
 		sc.readers = append(sc.readers, parts[i].Reader)
 	}
-	found, err := sc.group.NearFirst(sc.readers, x.words, k, func(i int, h sstable.Hit) (bool, error) {
+	found, err := sc.group.NearFirst(sc.readers, x.words, k, func(i int, h table.Hit) (bool, error) {
 		x.work.Candidates++
 		id, ok, err := x.named(&parts[i], h.Doc)
 		return ok && err == nil && x.take(view.Match{ID: string(id), Distance: int(h.Distance)}), err
@@ -284,7 +284,7 @@ func (x *existence) jaccard() error {
 		p := &x.v.Version.Parts[i]
 		skip := x.exclude(&p.Families)
 		sc.table.TakeStats()
-		found, err := sc.table.JaccardFirst(p.Reader, sketch, t, skip, func(h sstable.JaccardHit) (bool, error) {
+		found, err := sc.table.JaccardFirst(p.Reader, sketch, t, skip, func(h table.JaccardHit) (bool, error) {
 			id, ok, err := x.named(p, h.Doc)
 			if !ok || err != nil {
 				return false, err
@@ -438,7 +438,7 @@ func anyNearChunk(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k
 	left := crowdedMatches * int64(len(fps[0])+existChunk)
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		err := b.scratch.NearBatch(ctx, p.Reader, fps, k, func(query int, h sstable.Hit) (err error) {
+		err := b.scratch.NearBatch(ctx, p.Reader, fps, k, func(query int, h table.Hit) (err error) {
 			if left--; left < 0 {
 				return errCrowded
 			}
@@ -461,7 +461,7 @@ func anyNearChunk(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k
 		if known[i] {
 			continue
 		}
-		d := sstable.Document{Fingerprint: fps[0][i], HasFingerprint: true}
+		d := table.Document{Fingerprint: fps[0][i], HasFingerprint: true}
 		for _, word := range fps[1:] {
 			d.Rest = append(d.Rest, word[i])
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A query with more than crowdLeast candidates, and more than one in crowdShare documents, has a
@@ -208,7 +208,7 @@ func (x *crowdSearch) gatherPart() error {
 		}
 	}
 	number := pairOf(x.v, 0, view.Place{Part: x.part}, 0).part
-	return x.part.JaccardRange(x.from, x.to, sketches, ts, func(i int, h sstable.JaccardHit) (err error) {
+	return x.part.JaccardRange(x.from, x.to, sketches, ts, func(i int, h table.JaccardHit) (err error) {
 		if !x.seen || h.Doc != x.doc {
 			x.doc, x.seen = h.Doc, true
 			if x.alive, err = x.v.Alive(x.part, h.Doc); err == nil && x.alive {

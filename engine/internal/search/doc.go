@@ -1,9 +1,9 @@
 // Package search answers queries for one document over a View: by Hamming distance (Near), by
 // Jaccard similarity (Jaccard), by the similarity of texts (Similar), for many fingerprints at once
 // (EachBatch), and for the first match (AnyMatch). It also plans them (PlanNear, PlanJaccard,
-// PlanSimilar), with the costs that package sstable estimates.
+// PlanSimilar), with the costs that package table estimates.
 //
-// Package sstable searches the tables, package memindex the memtables. The results are filtered by
+// Package table searches the tables, package memindex the memtables. The results are filtered by
 // the View: hits may be dead, replaced or expired. Near and Jaccard hold the buffers of a search;
 // callers pool and reuse them. Their hits are unordered; package ordered sorts them while they are
 // read.

@@ -11,9 +11,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A JaccardHit is a visible document with a score. Its id aliases the table or memtable.
@@ -75,7 +75,7 @@ func (sample Sample) ReadText(v *view.View) ([]byte, error) {
 }
 
 // Stored returns a copy of the stored document with the ID, or ErrNotFound if there is none.
-func (sample Sample) Stored(v *view.View) (d sstable.Document, err error) {
+func (sample Sample) Stored(v *view.View) (d table.Document, err error) {
 	p, err := v.Locate(sample.ID)
 	if err != nil {
 		return d, err
@@ -84,7 +84,7 @@ func (sample Sample) Stored(v *view.View) (d sstable.Document, err error) {
 	if err != nil {
 		return d, err
 	}
-	d = sstable.Document{ID: []byte(sample.ID), Fingerprint: e.Fingerprint, Rest: e.Rest, HasFingerprint: e.HasFingerprint}
+	d = table.Document{ID: []byte(sample.ID), Fingerprint: e.Fingerprint, Rest: e.Rest, HasFingerprint: e.HasFingerprint}
 	if d.Sketch, err = p.Sketch(nil); err != nil || v.NeedTexts() != nil {
 		return d, err
 	}
@@ -98,8 +98,8 @@ func (sample Sample) Stored(v *view.View) (d sstable.Document, err error) {
 // use; it serves one goroutine.
 type Jaccard struct {
 	v     *view.View
-	table sstable.JaccardSearcher
-	raw   []sstable.JaccardHit
+	table table.JaccardSearcher
+	raw   []table.JaccardHit
 	index memindex.Searcher
 	mem   []uint32
 	Hits  []JaccardHit // the results, in no particular order

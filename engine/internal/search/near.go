@@ -12,8 +12,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A NearHit is a visible document within the distance searched for. Its id aliases the table or
@@ -39,8 +39,8 @@ func CompareNear(a, b NearHit) int {
 // to use; it serves one goroutine.
 type Near struct {
 	v       *view.View
-	group   sstable.NearSearcher
-	readers []*sstable.Reader
+	group   table.NearSearcher
+	readers []*table.Reader
 	index   memindex.Searcher
 	mem     []uint32
 	words   []base.Fingerprint // words of a query of AnyMatch
@@ -185,7 +185,7 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 		q.readers = append(q.readers, parts[i].Reader)
 	}
 	// All tables are searched together, so that their cache misses overlap.
-	err = q.group.NearGroup(q.readers, fp, k, func(i int, hits []sstable.Hit, work sstable.NearStats) error {
+	err = q.group.NearGroup(q.readers, fp, k, func(i int, hits []table.Hit, work table.NearStats) error {
 		q.work.Tables++
 		q.work.Probes += int64(work.Probes)
 		q.work.Candidates += int64(work.Candidates)
@@ -232,7 +232,7 @@ func (q *Near) add(h NearHit) error {
 }
 
 // takeHits adds the visible hits of a table.
-func (q *Near) takeHits(ctx context.Context, p *view.Part, hits []sstable.Hit) error {
+func (q *Near) takeHits(ctx context.Context, p *view.Part, hits []table.Hit) error {
 	for i, h := range hits {
 		if i%4096 == 4095 && ctx.Err() != nil {
 			return ctx.Err()

@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 	distanceMask = 1<<distanceBits - 1
 )
 
-var _ [distanceMask - base.FingerprintBits*sstable.MaxWords]struct{}
+var _ [distanceMask - base.FingerprintBits*table.MaxWords]struct{}
 
 // BatchMatches returns the limit of the matches held for a chunk of queries.
 func BatchMatches(v *view.View) int { return min(chunkMatches, v.Most(batchMatchBytes)) }
@@ -150,7 +150,7 @@ type nearBatch struct {
 	one     []base.Fingerprint   // current query of eachNearWide
 	asked   []base.Fingerprint   // buffer of rowOf
 
-	scratch sstable.NearSearcher
+	scratch table.NearSearcher
 	index   memindex.Searcher
 	mem     []uint32
 	hits    []uint64 // hits of a table: distance<<52 | query<<32 | document
@@ -223,7 +223,7 @@ const (
 // table adds the matches of a table.
 func (b *nearBatch) table(p *view.Part) error {
 	b.hits = b.hits[:0]
-	err := b.scratch.NearBatch(b.ctx, p.Reader, b.queries, b.k, func(query int, h sstable.Hit) error {
+	err := b.scratch.NearBatch(b.ctx, p.Reader, b.queries, b.k, func(query int, h table.Hit) error {
 		if err := b.crowded(len(b.hits)); err != nil {
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // PartPlan is the plan of a search in one table or memtable; engine.PartPlan documents the fields.
@@ -57,7 +57,7 @@ func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Crite
 		if sketch, t, err = jaccardTarget(v, sample, by); err != nil {
 			return err
 		}
-		var scratch sstable.JaccardSearcher
+		var scratch table.JaccardSearcher
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
 			plan, err := scratch.JaccardPlan(p.Reader, sketch, t)

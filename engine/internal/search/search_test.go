@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A model is a database of two tables and a memtable, with replaced and deleted documents, and its
@@ -337,7 +337,7 @@ func TestJaccard(t *testing.T) {
 // thresholds so high that no similar page is missed.
 func TestVerifiedBatches(t *testing.T) {
 	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()
-	var of []sstable.Document
+	var of []table.Document
 	for i := range 90 {
 		id, text := "", m.text()
 		switch {
@@ -347,7 +347,7 @@ func TestVerifiedBatches(t *testing.T) {
 			id = m.some(1)[0]
 			text = m.docs[id].text
 		}
-		d := sstable.Document{ID: []byte(id), Text: []byte(text)}
+		d := table.Document{ID: []byte(id), Text: []byte(text)}
 		m.v.Texts.Fill(&d, text)
 		of = append(of, d)
 	}
@@ -373,7 +373,7 @@ func TestAnyMatchLearns(t *testing.T) {
 	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()
 	by := view.Criterion{Jaccard: true, Verified: true, T: 0.9}
 	question := func(n int) *existence {
-		d := sstable.Document{Text: []byte(page(n))}
+		d := table.Document{Text: []byte(page(n))}
 		m.v.Texts.Fill(&d, page(n))
 		return &existence{v: m.v, ctx: ctx, by: by, of: &d, most: 1}
 	}
@@ -397,7 +397,7 @@ func TestAnyMatchLearns(t *testing.T) {
 	}
 }
 
-func checkEach(t *testing.T, m *model, of []sstable.Document, by view.Criterion, want [][]view.Match) {
+func checkEach(t *testing.T, m *model, of []table.Document, by view.Criterion, want [][]view.Match) {
 	t.Helper()
 	got := make([][]view.Match, len(of))
 	last := 0
@@ -416,10 +416,10 @@ func checkEach(t *testing.T, m *model, of []sstable.Document, by view.Criterion,
 }
 
 // checkAny compares AnyMatches, with names and without, with the expected matches.
-func checkAny(ctx context.Context, t *testing.T, m *model, of []sstable.Document, by view.Criterion, want [][]view.Match) {
+func checkAny(ctx context.Context, t *testing.T, m *model, of []table.Document, by view.Criterion, want [][]view.Match) {
 	t.Helper()
 	const most = 32
-	document := func(i int) sstable.Document { return of[i] }
+	document := func(i int) table.Document { return of[i] }
 	known, err := AnyMatches(ctx, m.v, len(of), document, by, most, nil)
 	must(t, err)
 	named := make([]view.Match, len(of))
@@ -447,10 +447,10 @@ func checkAny(ctx context.Context, t *testing.T, m *model, of []sstable.Document
 func TestAnyMatch(t *testing.T) {
 	m, ctx := newModel(t, 5, 0, 0), t.Context()
 	for _, by := range []view.Criterion{{K: 0}, {K: 3}, {K: 12}, {Jaccard: true, T: 0.5}, {Jaccard: true, T: 0.9, Verified: true}} {
-		var of []sstable.Document
+		var of []table.Document
 		var want [][]view.Match
 		for _, id := range m.some(60) {
-			d := sstable.Document{ID: []byte(id), Text: []byte(m.docs[id].text)}
+			d := table.Document{ID: []byte(id), Text: []byte(m.docs[id].text)}
 			m.v.Texts.Fill(&d, m.docs[id].text)
 			d.Fingerprint, d.HasFingerprint = m.docs[id].fp, m.docs[id].has
 			of = append(of, d)

@@ -8,10 +8,10 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A Similar is a complete search for the documents whose texts are similar to one, by a text
@@ -24,8 +24,8 @@ type Similar struct {
 	compare textsim.Compare
 	edit    *textsim.EditFilter // nil for other measures
 	cosine  *textsim.CosineFilter
-	index   IndexFunc         // nil for other measures
-	set     *sstable.SetQuery // for containment; nil otherwise
+	index   IndexFunc       // nil for other measures
+	set     *table.SetQuery // for containment; nil otherwise
 	docs    []uint32
 	scratch []byte
 	work    Counts
@@ -35,7 +35,7 @@ type Similar struct {
 func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
 	q := &Similar{v: v}
 	if by.Text.Contained() {
-		set := sstable.SetQuery{Set: v.Texts.Sets().Set(text), T: by.T, Within: by.Text == view.Within, Most: v.Most(sstable.SetDocBytes)}
+		set := table.SetQuery{Set: v.Texts.Sets().Set(text), T: by.T, Within: by.Text == view.Within, Most: v.Most(table.SetDocBytes)}
 		q.set = &set
 		q.compare = textsim.Contained(v.Texts.Sets(), set.Set, set.T, set.Within)
 		q.index = func(p *view.Part, dst []uint32) ([]uint32, int, bool, error) { return p.SetCandidates(dst, set) }
@@ -141,7 +141,7 @@ func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn Simi
 	if err := p.SortInTextOrder(q.docs); err != nil {
 		return false, err
 	}
-	var texts *sstable.Texts
+	var texts *table.Texts
 	if len(q.docs) > fewTexts {
 		texts = p.Texts()
 	}
@@ -191,7 +191,7 @@ func (q *Similar) scan(ctx context.Context, p *view.Part, except string, fn Simi
 }
 
 // document compares a document of a table, if it is visible.
-func (q *Similar) document(ctx context.Context, p *view.Part, doc uint32, texts *sstable.Texts, except string, fn SimilarFunc) (more bool, err error) {
+func (q *Similar) document(ctx context.Context, p *view.Part, doc uint32, texts *table.Texts, except string, fn SimilarFunc) (more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A textPair is a query of a batch and a document, whose texts must be compared.
@@ -154,7 +154,7 @@ func (x *textPairs) orderPart(from, end int, part uint32) error {
 
 // share compares the pairs of some documents.
 func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans []span) error {
-	var reader *sstable.Texts
+	var reader *table.Texts
 	part := uint32(inMemory)
 	for _, s := range spans {
 		if err := ctx.Err(); err != nil {

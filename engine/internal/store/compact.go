@@ -14,10 +14,11 @@ import (
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Compact flushes the memtables and merges all tables into one, or, if one cannot hold all
@@ -88,7 +89,7 @@ func (db *Store) Damaged() (names []string, why error) {
 
 // closed converts an error of the scheduler to one of a database.
 func closed(err error) error {
-	if errors.Is(err, compaction.ErrClosing) {
+	if errors.Is(err, merges.ErrClosing) {
 		return files.ErrClosed
 	}
 	return err
@@ -116,7 +117,7 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 				return nil, err
 			}
 		}
-		j := &compaction.Job{Tables: g, Reason: compaction.ReasonAll}
+		j := &compaction.Job{Tables: g, Reason: merges.ReasonAll}
 		for _, number := range g {
 			j.Bytes += v.Version.Part(number).Meta.Size
 		}
@@ -216,12 +217,12 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 
 // merge runs a merge that was started, publishes its result and ends it. If erase is set, no text
 // of a dropped document remains.
-func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, progress func(view.Progress)) error {
-	did := compaction.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: m.Reason, Started: time.Now()}
+func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progress func(view.Progress)) error {
+	did := merges.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: m.Reason, Started: time.Now()}
 	running, done := db.merges.Run(ctx, m)
 	defer done()
 	t, err := db.mergeAndPublish(running, m, erase, &did, progress)
-	err = compaction.Why(running, err)
+	err = merges.Why(running, err)
 	did.Duration, did.Err = time.Since(did.Started), err
 	if t != nil && err == nil {
 		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
@@ -241,7 +242,7 @@ func (db *Store) merge(ctx context.Context, m *compaction.Merge, erase bool, pro
 
 // mergeAndPublish replaces the tables of a merge by one table of their documents, or by none if no
 // document is left.
-func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase bool, did *compaction.Stats, progress func(view.Progress)) (t *view.Table, err error) {
+func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase bool, did *merges.Stats, progress func(view.Progress)) (t *view.Table, err error) {
 	snap, err := db.View()
 	if err != nil {
 		return nil, err
@@ -251,7 +252,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 	for _, p := range in {
 		did.InputDocuments += int64(p.Meta.Docs)
 	}
-	var renumber *sstable.Renumbering
+	var renumber *table.Renumbering
 	err = snap.Safely(ctx, func() error {
 		t, renumber, err = db.mergeTables(ctx, m, snap, in, erase, progress)
 		return err
@@ -273,7 +274,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *compaction.Merge, erase
 
 // mergeTables writes a new table of all documents of in that are visible in snap. It returns nil if
 // there are none.
-func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *sstable.Renumbering, error) {
+func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *table.Renumbering, error) {
 	left := int64(0)
 	for _, p := range in {
 		if p.Meta.MaxTime >= dropBefore(snap, p) {
@@ -283,8 +284,8 @@ func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *vie
 	if left <= 0 { // all documents are dead or expired: there is nothing to read
 		return nil, nil, nil
 	}
-	var renumber *sstable.Renumbering
-	t, err := db.Tables.Create(func(out io.Writer, identity sstable.Identity) (info sstable.Info, err error) {
+	var renumber *table.Renumbering
+	t, err := db.Tables.Create(func(out io.Writer, identity table.Identity) (info table.Info, err error) {
 		o := tables.MergeOptions("compact", func(p view.Progress) {
 			m.Progress(p.Done, p.Total)
 			if progress != nil {
@@ -292,7 +293,7 @@ func (db *Store) mergeTables(ctx context.Context, m *compaction.Merge, snap *vie
 			}
 		})
 		o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
-		info, renumber, err = sstable.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
+		info, renumber, err = table.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
 		return info, err
 	})
 	return t, renumber, err
@@ -308,11 +309,11 @@ func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
 }
 
 // mergeInputs returns parts as inputs of a merge of the documents visible in snap.
-func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
-	inputs := make([]sstable.MergeInput, len(in))
+func mergeInputs(snap *view.View, in []*view.Part) []table.MergeInput {
+	inputs := make([]table.MergeInput, len(in))
 	for i, p := range in {
 		since := dropBefore(snap, p)
-		inputs[i] = sstable.MergeInput{Reader: p.Reader, SeqShift: p.Shift}
+		inputs[i] = table.MergeInput{Reader: p.Reader, SeqShift: p.Shift}
 		if p.Dead.Count() > 0 || p.Meta.MinTime < since || snap.Several {
 			inputs[i].Keep = func(doc uint32) (bool, error) {
 				ok, err := p.AliveAt(doc, snap.Seq, since)
@@ -329,7 +330,7 @@ func mergeInputs(snap *view.View, in []*view.Part) []sstable.MergeInput {
 // publishCompaction replaces the tables in by t, which is nil if no document is left. Documents of
 // t that died after the merge began are dead in t: durably if the catalog records their death,
 // otherwise until their log is flushed.
-func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *sstable.Renumbering) error {
+func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
 	db.mu.Lock()

@@ -4,7 +4,7 @@
 // # Parts
 //
 // A database is a directory. CATALOG (bbolt, package catalog) lists its contents. Documents are in
-// immutable tables (.sst, package sstable) and, until a table is written, in a memtable that a
+// immutable tables (.sst, package table) and, until a table is written, in a memtable that a
 // write-ahead log (.wal, package wal) makes durable.
 //
 //	writes ──> log ──> memtable ──flush──> table ─┐
@@ -36,7 +36,7 @@
 //
 // # Locks, in the order of locking
 //
-//	merges      (compaction.Scheduler) which merges run, on which tables; it is never held
+//	merges      (merges.Scheduler) which merges run, on which tables; it is never held
 //	            during a merge
 //	publishMu   one change of the set of tables at a time (flush, merge, load)
 //	writeMu     one writer at a time: sequence numbers, log order, memtable, tombstones

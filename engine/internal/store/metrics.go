@@ -3,7 +3,7 @@ package store
 import (
 	"sync/atomic"
 
-	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 )
@@ -35,7 +35,7 @@ func (m *Counts) flushed(bytes int64) {
 	m.BytesFlushed.Add(bytes)
 }
 
-func (m *Counts) compacted(did *compaction.Stats) {
+func (m *Counts) compacted(did *merges.Stats) {
 	m.Compactions.Add(1)
 	m.Merged.Add(int64(len(did.Inputs)))
 	m.BytesMerged.Add(did.InputBytes)
@@ -52,6 +52,6 @@ func (db *Store) CatalogBytes() int64 {
 }
 
 // Merges returns the running merges and the most recently ended ones.
-func (db *Store) Merges() (running, past []compaction.Stats) {
+func (db *Store) Merges() (running, past []merges.Stats) {
 	return db.merges.Running(), db.merges.Past()
 }

@@ -9,14 +9,14 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Create makes a new database at path and opens it. It returns ErrExists if path exists and is not
@@ -50,7 +50,7 @@ func Assemble(path string, o Options, fill func(*files.Site) (catalog.State, err
 }
 
 // NewParams returns the parameters of a new database with default options.
-func NewParams() sstable.Params {
+func NewParams() table.Params {
 	p, _ := Options{}.params() // the defaults are valid
 	return p
 }
@@ -133,7 +133,7 @@ func create(path string, o Options, build bool, fill func(*files.Site) (catalog.
 }
 
 // newState returns the catalog state of an empty database.
-func (db *Store) newState(params sstable.Params) (catalog.State, error) {
+func (db *Store) newState(params table.Params) (catalog.State, error) {
 	encoded, err := params.AppendDatabase(nil)
 	if err != nil {
 		return catalog.State{}, err
@@ -181,7 +181,7 @@ func (db *Store) start() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	db.stop, db.stopping = cancel, ctx.Done()
-	if len(db.immutable) > 0 && db.immutable[0].Bytes <= compaction.SmallWork { // left by a replay
+	if len(db.immutable) > 0 && db.immutable[0].Bytes <= merges.SmallWork { // left by a replay
 		if err := db.flushAll(ctx); err != nil {
 			db.fail(err)
 		}
@@ -202,7 +202,7 @@ func openSingle(path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	name := filepath.Base(path)
-	r, err := sstable.OpenFile(f, name)
+	r, err := table.OpenFile(f, name)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // An Operation is a put of doc, or a delete of doc.ID.
@@ -104,8 +104,8 @@ func (db *Store) settle(d *view.Doc) error {
 }
 
 // encodeDoc sets s to the stored form of d, with its fingerprint. It appends copies to buf.
-func (db *Store) encodeDoc(s *sstable.Document, d *view.Doc, buf *[]byte) {
-	*s = sstable.Document{ID: keep(buf, d.ID), Time: d.Time.UnixMicro()}
+func (db *Store) encodeDoc(s *table.Document, d *view.Doc, buf *[]byte) {
+	*s = table.Document{ID: keep(buf, d.ID), Time: d.Time.UnixMicro()}
 	if d.Fingerprint != nil {
 		s.Fingerprint, s.Rest, s.HasFingerprint = *d.Fingerprint, slices.Clone(d.Rest), true
 	}

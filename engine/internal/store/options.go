@@ -10,9 +10,9 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Options are engine.Options, which documents them.
@@ -47,8 +47,8 @@ type Options struct {
 	Now func() time.Time // nil means time.Now
 
 	// ChooseLayout returns the layout of a table of n fingerprints if the database's parameters do
-	// not fix it; nil means sstable.ChooseLayout.
-	ChooseLayout func(n int64) sstable.Layout
+	// not fix it; nil means table.ChooseLayout.
+	ChooseLayout func(n int64) table.Layout
 	// MaxTableDocs limits the documents of a table. Zero, or more than the format allows, means the
 	// limit of the format.
 	MaxTableDocs int64
@@ -111,17 +111,17 @@ func (o Options) withDefaults() Options {
 }
 
 // params returns the parameters of a new database with these options.
-func (o Options) params() (sstable.Params, error) {
-	if o.Shingle < 0 || o.Shingle > sstable.MaxShingle || o.Sketch < 0 || o.Sketch > sstable.MaxSketch || o.TTL < 0 {
-		return sstable.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, files.ErrInvalid)
+func (o Options) params() (table.Params, error) {
+	if o.Shingle < 0 || o.Shingle > table.MaxShingle || o.Sketch < 0 || o.Sketch > table.MaxSketch || o.TTL < 0 {
+		return table.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, files.ErrInvalid)
 	}
 	spec, err := o.Features.Canonical()
 	if err != nil {
-		return sstable.Params{}, fmt.Errorf("%w: %w", err, files.ErrInvalid)
+		return table.Params{}, fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
-	p := sstable.Params{
+	p := table.Params{
 		Tokenizer: token.Version, Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
-		Layout: sstable.LayoutBySize, StoreText: !o.NoText, Sets: o.Sets, Index: o.Index,
+		Layout: table.LayoutBySize, StoreText: !o.NoText, Sets: o.Sets, Index: o.Index,
 	}
 	if p.Words, err = wordsOf(o.Bits); err != nil {
 		return p, err
@@ -142,10 +142,10 @@ func (o Options) params() (sstable.Params, error) {
 	return p, nil
 }
 
-// wordsOf returns sstable.Params.Words for fingerprints of a number of bits; 0 means 64.
+// wordsOf returns table.Params.Words for fingerprints of a number of bits; 0 means 64.
 func wordsOf(bits int) (uint32, error) {
-	if bits%base.FingerprintBits != 0 || bits < 0 || bits > base.FingerprintBits*sstable.MaxWords {
-		return 0, fmt.Errorf("fingerprints of %d bits: want a multiple of 64 up to %d: %w", bits, base.FingerprintBits*sstable.MaxWords, files.ErrInvalid)
+	if bits%base.FingerprintBits != 0 || bits < 0 || bits > base.FingerprintBits*table.MaxWords {
+		return 0, fmt.Errorf("fingerprints of %d bits: want a multiple of 64 up to %d: %w", bits, base.FingerprintBits*table.MaxWords, files.ErrInvalid)
 	}
 	if bits <= base.FingerprintBits {
 		return 0, nil
@@ -165,7 +165,7 @@ func shingleOf(k int, s features.Spec) uint32 {
 }
 
 // checkFeatures applies the features of the options to want.
-func (o Options) checkFeatures(want *sstable.Params) error {
+func (o Options) checkFeatures(want *table.Params) error {
 	have, err := features.Parse(want.Features)
 	if err != nil {
 		return err
@@ -184,12 +184,12 @@ func (o Options) checkFeatures(want *sstable.Params) error {
 	return nil
 }
 
-// parseLayout parses the output of sstable.Layout.String. An unknown layout is ErrInvalid.
-func parseLayout(s string) (sstable.Layout, error) {
-	if s == sstable.LayoutBySize.String() {
-		return sstable.LayoutBySize, nil
+// parseLayout parses the output of table.Layout.String. An unknown layout is ErrInvalid.
+func parseLayout(s string) (table.Layout, error) {
+	if s == table.LayoutBySize.String() {
+		return table.LayoutBySize, nil
 	}
-	l, err := sstable.ParseLayout(s)
+	l, err := table.ParseLayout(s)
 	if err != nil {
 		return l, fmt.Errorf("layout %q: %w: %w", s, err, files.ErrInvalid)
 	}
@@ -198,7 +198,7 @@ func parseLayout(s string) (sstable.Layout, error) {
 
 // check compares the options that are set with the parameters and the time to live of the database
 // at path. It returns ErrParams if they differ.
-func (o Options) check(path string, have sstable.Params, ttl time.Duration) error {
+func (o Options) check(path string, have table.Params, ttl time.Duration) error {
 	want := have
 	if err := o.checkFeatures(&want); err != nil {
 		return err

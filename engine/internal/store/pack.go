@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Pack writes all visible documents, and no data of others, into one table file at path, which Open
@@ -118,10 +118,10 @@ func OpenSet(paths []string, o Options) (*Store, error) {
 // setParams returns the parameters of a set whose first member is db. If the layout of a table is
 // the one for its size, the set uses the layout by size, because larger tables would have other
 // layouts.
-func (db *Store) setParams() sstable.Params {
+func (db *Store) setParams() table.Params {
 	p := db.Params
-	if db.Dir == nil && p.Layout == sstable.ChooseLayout(int64(db.current.Parts[0].Meta.Fingerprints)) {
-		p.Layout = sstable.LayoutBySize
+	if db.Dir == nil && p.Layout == table.ChooseLayout(int64(db.current.Parts[0].Meta.Fingerprints)) {
+		p.Layout = table.LayoutBySize
 	}
 	return p
 }

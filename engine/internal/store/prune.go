@@ -10,7 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Prune deletes every document stored before t that is visible when Prune begins, and returns their
@@ -39,7 +39,7 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 	if err != nil {
 		return 0, err
 	}
-	w := sstable.Written{From: v.Since, To: last, MaxSeq: v.Seq}
+	w := table.Written{From: v.Since, To: last, MaxSeq: v.Seq}
 	p := &prune{db: db, written: w, found: map[uint64]*prunedTable{}, report: progress}
 	flush, err := p.inMemtables(v)
 	v.Close()
@@ -62,7 +62,7 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 
 type prune struct {
 	db      *Store
-	written sstable.Written         // the documents to delete, by sequence numbers of the database
+	written table.Written           // the documents to delete, by sequence numbers of the database
 	found   map[uint64]*prunedTable // results of scan by table; nil if a table has nothing to delete
 	deleted int
 
@@ -161,7 +161,7 @@ func (p *prune) pass(n int64) {
 
 // inFile returns the documents to delete by the sequence numbers in the table's file, the least of
 // which must be at most MaxSeq.
-func (p *prune) inFile(part *view.Part) sstable.Written {
+func (p *prune) inFile(part *view.Part) table.Written {
 	w := p.written
 	w.MaxSeq = min(w.MaxSeq, part.Meta.MaxSeq) - part.Shift
 	return w

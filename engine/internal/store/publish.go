@@ -8,7 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A publication is a table that becomes part of the database without having been logged. Its
@@ -122,7 +122,7 @@ func (p *publication) inTable(ctx context.Context, in *view.Part) (same []sameID
 	if p.loaded.Apart && p.loaded.hasAll(in.Meta.MinSeq, in.Meta.MaxSeq) {
 		return nil, nil
 	}
-	err = sstable.EachCommonID(p.table.Reader, in.Reader, func(doc, old uint32) error {
+	err = table.EachCommonID(p.table.Reader, in.Reader, func(doc, old uint32) error {
 		if !in.Dead.DeadAt(old, view.Latest) && !p.own.Contains(doc) {
 			same = append(same, sameID{doc, old})
 		}

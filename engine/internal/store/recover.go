@@ -13,8 +13,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // openCatalog opens the catalog for writing and recovers the state that it and the logs describe.
@@ -43,7 +43,7 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 		allowed[i] = view.IDPair(p)
 	}
 	db.allowedSet = db.allowedSet.With(allowed)
-	var params sstable.Params
+	var params table.Params
 	if err := params.UnmarshalDatabase(s.Params); err != nil {
 		return base.Corruptf(files.Catalog, "params", -1, "%w", err)
 	}

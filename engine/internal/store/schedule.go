@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -51,11 +51,11 @@ func (db *Store) compactAuto(ctx context.Context) error {
 
 // mergeAuto runs a merge in the background and reports whether other merges may follow: it has
 // succeeded, or a damaged table was excluded.
-func (db *Store) mergeAuto(m *compaction.Merge) bool {
+func (db *Store) mergeAuto(m *merges.Merge) bool {
 	err := db.merge(m.Ctx, m, false, nil)
 	switch {
 	case err == nil || m.Ctx.Err() != nil:
-	case vfs.IsNoSpace(err) && errors.Is(err, compaction.ErrGaveWay):
+	case vfs.IsNoSpace(err) && errors.Is(err, merges.ErrGaveWay):
 		db.log.Info("compaction gave way on a full disk", "path", db.Path, "tables", m.Tables)
 		db.WakeCompact()
 	default:
@@ -68,7 +68,7 @@ func (db *Store) mergeAuto(m *compaction.Merge) bool {
 	return err == nil || db.goesOn(err)
 }
 
-// compactSmall runs merges of at most compaction.SmallWork bytes, as long as any are due.
+// compactSmall runs merges of at most merges.SmallWork bytes, as long as any are due.
 func (db *Store) compactSmall() {
 	for db.Writable() == nil {
 		m, err := db.merges.Next(true)

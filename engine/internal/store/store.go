@@ -10,15 +10,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/tables"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A Store is an open database. Its methods may be called from many goroutines.
@@ -35,7 +35,7 @@ type Store struct {
 	building bool        // the database appears under its name only when it is closed
 	discard  bool        // closing removes the database
 
-	merges    *compaction.Scheduler // its lock comes before all others
+	merges    *merges.Scheduler // its lock comes before all others
 	publishMu sync.Mutex
 
 	writeMu sync.Mutex // guards seq and active against changes by others
@@ -92,14 +92,14 @@ type readTo struct {
 func newDB(path string, o Options) *Store {
 	db := &Store{
 		Config: view.Config{Path: path, Memory: o.Memory, Short: memindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
-		active: view.NewMemtable(sstable.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
+		active: view.NewMemtable(table.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 	}
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
 	}
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)
-	db.merges = compaction.NewScheduler(db, o.MergeSlots, o.CompactionRate)
+	db.merges = merges.NewScheduler(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Write carries out operations as one write and returns how many documents its deletes removed. If
@@ -208,7 +208,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 
 // A MatchFunc reports whether a visible document prevents storing document i. If not, it returns
 // the place of the document that document i replaces, or a zero place if there is none.
-type MatchFunc func(i int, v *view.View, d *sstable.Document) (old view.Place, found bool, err error)
+type MatchFunc func(i int, v *view.View, d *table.Document) (old view.Place, found bool, err error)
 
 // PutEachUnless stores each of n documents unless match finds a visible document that prevents it.
 // A check and its write are one step: no other write comes between. PutEachUnless waits once until
@@ -265,7 +265,7 @@ func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, i int, matc
 }
 
 // matchLocked calls match with a view of the database as it is now. The caller holds writeMu.
-func (db *Store) matchLocked(i int, d *sstable.Document, match MatchFunc) (old view.Place, found bool, err error) {
+func (db *Store) matchLocked(i int, d *table.Document, match MatchFunc) (old view.Place, found bool, err error) {
 	v := &db.writerView
 	if err := db.TakeView(v); err != nil {
 		return old, false, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // SortDocs sorts documents into the order of a table: by fingerprint, documents without one last.
@@ -34,30 +34,30 @@ func SortDocs(docs []*view.MemDoc) {
 // WriteDocs writes documents, which must be in the order of a table, to a new table and opens it.
 // Nothing refers to the table yet; after an error it is removed.
 func (f *Folder) WriteDocs(docs []*view.MemDoc) (*view.Table, error) {
-	return f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
-		return writeDocs(out, f.ParamsFor(len(docs)), sstable.WriterOptions{Identity: identity}, docs)
+	return f.Create(func(out io.Writer, identity table.Identity) (table.Info, error) {
+		return writeDocs(out, f.ParamsFor(len(docs)), table.WriterOptions{Identity: identity}, docs)
 	})
 }
 
-func writeDocs(out io.Writer, p sstable.Params, o sstable.WriterOptions, docs []*view.MemDoc) (sstable.Info, error) {
-	w, err := sstable.NewWriter(out, p, o)
+func writeDocs(out io.Writer, p table.Params, o table.WriterOptions, docs []*view.MemDoc) (table.Info, error) {
+	w, err := table.NewWriter(out, p, o)
 	if err != nil {
-		return sstable.Info{}, err
+		return table.Info{}, err
 	}
 	for _, d := range docs {
 		if err := w.Add(&d.Document); err != nil {
-			return sstable.Info{}, err
+			return table.Info{}, err
 		}
 	}
 	return w.Close()
 }
 
 // InMemory returns a table in memory with these documents.
-func InMemory(params sstable.Params, docs []*view.MemDoc) (*sstable.Reader, error) {
+func InMemory(params table.Params, docs []*view.MemDoc) (*table.Reader, error) {
 	var buf bytes.Buffer
-	if _, err := writeDocs(&buf, params, sstable.WriterOptions{}, docs); err != nil {
+	if _, err := writeDocs(&buf, params, table.WriterOptions{}, docs); err != nil {
 		return nil, err
 	}
 	// Readers may read slightly past the end of a section.
-	return sstable.OpenBytes(buf.Bytes(), "memtable")
+	return table.OpenBytes(buf.Bytes(), "memtable")
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // TestSortDocs compares the order with a stable sort by comparison.
@@ -15,7 +15,7 @@ func TestSortDocs(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 1000, 5000} {
 		docs := make([]*view.MemDoc, n)
 		for i := range docs {
-			docs[i] = &view.MemDoc{Document: sstable.Document{Seq: uint64(i), HasFingerprint: r.IntN(5) > 0}}
+			docs[i] = &view.MemDoc{Document: table.Document{Seq: uint64(i), HasFingerprint: r.IntN(5) > 0}}
 			if docs[i].HasFingerprint {
 				docs[i].Fingerprint = r.Uint64() >> (r.IntN(2) * 56)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Open opens a table's file and checks that it is the one that the catalog lists.
@@ -25,7 +25,7 @@ func (f *Folder) Open(meta catalog.Table, file string) (*view.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := sstable.OpenFile(opened, name)
+	r, err := table.OpenFile(opened, name)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (f *Folder) IsTable(name string) bool {
 	if err != nil {
 		return false
 	}
-	r, err := sstable.OpenFile(file, name)
+	r, err := table.OpenFile(file, name)
 	if err != nil {
 		return false
 	}
@@ -139,7 +139,7 @@ func (f *Folder) openForeign(ctx context.Context, number uint64) (*view.Table, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := sstable.OpenFile(file, files.TableName(number))
+	r, err := table.OpenFile(file, files.TableName(number))
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Folder accesses the table files in the folder of a database.
@@ -19,17 +19,17 @@ type Folder struct {
 	Number   func() uint64 // assigns the number of a new file
 
 	// ChooseLayout returns the layout of a table of n fingerprints if the database's parameters do
-	// not fix it; nil means sstable.ChooseLayout.
-	ChooseLayout func(n int64) sstable.Layout
+	// not fix it; nil means table.ChooseLayout.
+	ChooseLayout func(n int64) table.Layout
 	// MaxTableDocs limits the documents of a table. Zero, or more than the format allows, means the
 	// limit of the format.
 	MaxTableDocs int64
 }
 
 // ParamsFor returns the parameters for a new table of n fingerprints.
-func (f *Folder) ParamsFor(n int) sstable.Params {
+func (f *Folder) ParamsFor(n int) table.Params {
 	p := f.Params
-	if choose := f.ChooseLayout; choose != nil && p.Layout == sstable.LayoutBySize {
+	if choose := f.ChooseLayout; choose != nil && p.Layout == table.LayoutBySize {
 		p.Layout = choose(int64(n))
 	}
 	return p.ForTable(int64(n))
@@ -37,7 +37,7 @@ func (f *Folder) ParamsFor(n int) sstable.Params {
 
 // MergeParams returns the parameters for a merge of about n documents. A layout by size is left to
 // the merge, which counts the fingerprints that it writes, unless ChooseLayout is set.
-func (f *Folder) MergeParams(n int64) sstable.Params {
+func (f *Folder) MergeParams(n int64) table.Params {
 	if f.ChooseLayout == nil {
 		return f.Params
 	}
@@ -55,7 +55,7 @@ func (f *Folder) MaxDocs() int64 {
 
 // checkParams returns ErrParams unless the table can be searched together with those of the
 // database. The layout may differ.
-func (f *Folder) checkParams(r *sstable.Reader) error {
+func (f *Folder) checkParams(r *table.Reader) error {
 	p := r.Params()
 	if p.Compatible(f.Params) {
 		return nil
@@ -65,8 +65,8 @@ func (f *Folder) checkParams(r *sstable.Reader) error {
 }
 
 // MergeOptions returns options of a merge that reports its progress under the given stage.
-func MergeOptions(stage string, progress func(view.Progress)) sstable.MergeOptions {
-	return sstable.MergeOptions{Progress: func(done, total int64) {
+func MergeOptions(stage string, progress func(view.Progress)) table.MergeOptions {
+	return table.MergeOptions{Progress: func(done, total int64) {
 		if progress != nil {
 			progress(view.Progress{Stage: stage, Done: done, Total: total, Unit: "documents"})
 		}

@@ -11,20 +11,20 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // WriteBatch writes a new table file and opens it: fill adds records to it, and returns the other
 // documents. Nothing refers to the table yet. After an error, and if there are no documents, the
 // file is removed; without documents the table is nil.
-func (f *Folder) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill func(*sstable.BatchWriter) (*sstable.Batch, error)) (*view.Table, error) {
-	t, err := f.Create(func(out io.Writer, identity sstable.Identity) (sstable.Info, error) {
+func (f *Folder) WriteBatch(ctx context.Context, o table.BatchOptions, fill func(*table.BatchWriter) (*table.Batch, error)) (*view.Table, error) {
+	t, err := f.Create(func(out io.Writer, identity table.Identity) (table.Info, error) {
 		o.Identity = identity
-		o.Layout = func(n int64) sstable.Layout { return f.ParamsFor(int(n)).Layout }
-		w, err := sstable.NewBatchWriter(ctx, out, f.Params, o)
+		o.Layout = func(n int64) table.Layout { return f.ParamsFor(int(n)).Layout }
+		w, err := table.NewBatchWriter(ctx, out, f.Params, o)
 		if err != nil {
-			return sstable.Info{}, err
+			return table.Info{}, err
 		}
 		defer w.Close()
 		b, err := fill(w)
@@ -32,7 +32,7 @@ func (f *Folder) WriteBatch(ctx context.Context, o sstable.BatchOptions, fill fu
 			err = errNoDocuments
 		}
 		if err != nil {
-			return sstable.Info{}, err
+			return table.Info{}, err
 		}
 		return w.Write(b)
 	})
@@ -46,10 +46,10 @@ var errNoDocuments = errors.New("no documents")
 
 // Create creates a table file, calls write to write it, and opens it. Nothing refers to the table
 // yet; after an error it is removed. On a full disk the error is a *vfs.NoSpaceError.
-func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, error)) (*view.Table, error) {
+func (f *Folder) Create(write func(io.Writer, table.Identity) (table.Info, error)) (*view.Table, error) {
 	identity := f.newIdentity()
 	number := identity.Number
-	info, err := WriteFile(f.Dir, files.NewTableName(number), func(out io.Writer) (sstable.Info, error) { return write(out, identity) })
+	info, err := WriteFile(f.Dir, files.NewTableName(number), func(out io.Writer) (table.Info, error) { return write(out, identity) })
 	if err == nil {
 		err = f.Dir.SyncDir(".")
 	}
@@ -68,8 +68,8 @@ func (f *Folder) Create(write func(io.Writer, sstable.Identity) (sstable.Info, e
 	return t, nil
 }
 
-func (f *Folder) newIdentity() sstable.Identity {
-	return sstable.Identity{Database: f.UUID, Number: f.Number(), Created: time.Now().UnixMicro()}
+func (f *Folder) newIdentity() table.Identity {
+	return table.Identity{Database: f.UUID, Number: f.Number(), Created: time.Now().UnixMicro()}
 }
 
 // writeSize is how many bytes of a table are written at once. On kernels with large pages in the
@@ -112,10 +112,10 @@ func (w *earlyWriter) Write(p []byte) (n int, err error) {
 
 // WriteFile creates a table file at path, calls write to write it, and makes it durable except for
 // its directory entry.
-func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
+func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (table.Info, error)) (table.Info, error) {
 	f, err := fsys.Create(path)
 	if err != nil {
-		return sstable.Info{}, err
+		return table.Info{}, err
 	}
 	info, err := writeTable(storedEarly(f), write)
 	if err == nil {
@@ -128,7 +128,7 @@ func WriteFile(fsys vfs.FS, path string, write func(io.Writer) (sstable.Info, er
 }
 
 // writeTable calls write with a writer that passes large pieces to out.
-func writeTable(out io.Writer, write func(io.Writer) (sstable.Info, error)) (sstable.Info, error) {
+func writeTable(out io.Writer, write func(io.Writer) (table.Info, error)) (table.Info, error) {
 	buf := writeBuffers.Get().(*bufio.Writer)
 	buf.Reset(out)
 	defer func() {
@@ -143,7 +143,7 @@ func writeTable(out io.Writer, write func(io.Writer) (sstable.Info, error)) (sst
 }
 
 // Meta returns the catalog's entry for a table that was just written.
-func Meta(number uint64, info sstable.Info) catalog.Table {
+func Meta(number uint64, info table.Info) catalog.Table {
 	return catalog.Table{
 		Number: number, Size: info.Size, Docs: info.Docs, Fingerprints: info.Fingerprints, Digest: info.Checksum,
 		MinTime: info.MinTime, MaxTime: info.MaxTime, MinSeq: info.MinSeq, MaxSeq: info.MaxSeq,

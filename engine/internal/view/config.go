@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Config holds the properties of a database that do not change while it is open.
@@ -20,7 +20,7 @@ type Config struct {
 	Created time.Time
 	TTL     time.Duration // 0 if documents do not expire
 
-	Params sstable.Params
+	Params table.Params
 	words  int              // words per fingerprint, from Params
 	Texts  *Hasher          // from Params
 	Memory int64            // bytes of results that a query may hold
@@ -30,7 +30,7 @@ type Config struct {
 }
 
 // SetParams sets the parameters and all fields derived from them.
-func (c *Config) SetParams(p sstable.Params) {
+func (c *Config) SetParams(p table.Params) {
 	c.Params, c.Texts, c.words = p, NewHasher(p), p.NumWords()
 	c.Several = c.Texts.Several()
 }

@@ -5,20 +5,20 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A Hasher computes the fingerprint and the sketch of a text, by the parameters of a database. Any
 // number of goroutines may use it.
 type Hasher struct {
-	params sstable.Params
+	params table.Params
 	spec   features.Spec // from params
 	states sync.Pool     // of *features.Fingerprinter
 }
 
 // NewHasher returns the hasher of databases with these parameters, which must be valid.
-func NewHasher(p sstable.Params) *Hasher {
+func NewHasher(p table.Params) *Hasher {
 	spec, err := features.Parse(p.Features)
 	if err != nil {
 		panic(err)
@@ -80,7 +80,7 @@ type inOrder []uint64
 func (a *inOrder) Features(hashes []uint64, _ int) { *a = append(*a, hashes...) }
 
 // Fill computes the sketch of text, and the fingerprint if d has none yet.
-func (h *Hasher) Fill(d *sstable.Document, text string) {
+func (h *Hasher) Fill(d *table.Document, text string) {
 	if d.HasFingerprint && h.params.Sketch == 0 {
 		return
 	}

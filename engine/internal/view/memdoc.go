@@ -3,12 +3,12 @@ package view
 import (
 	"sync/atomic"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A MemDoc is a document in a memtable.
 type MemDoc struct {
-	sstable.Document
+	table.Document
 	prev *MemDoc       // the previous version of the same ID in this memtable, or nil
 	jump *MemDoc       // an earlier version, or nil: see newestAt
 	Dead atomic.Uint64 // sequence number of the write that replaced or deleted it, 0 while alive

@@ -7,8 +7,8 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Columns hold the contents of a memtable for readers: slices to which the writer only ever appends
@@ -58,11 +58,11 @@ type Memtable struct {
 	MaxSeq uint64        // of all writes in the log, including deletes
 	MinSeq atomic.Uint64 // of all writes in the log; 0 if there are none
 
-	params sstable.Params // for the index of sketches
+	params table.Params // for the index of sketches
 
 	Short    memindex.GrowingTexts // signatures of the texts, made when searches need them
 	Sets     memindex.GrowingSets  // sets of features of the texts, made when needed
-	Fields   sstable.FieldIndex    // values of the indexed fields, made when needed
+	Fields   table.FieldIndex      // values of the indexed fields, made when needed
 	Families memindex.Families     // families of the positions in Bitmaps
 
 	ids  idTable
@@ -78,7 +78,7 @@ const (
 )
 
 // NewMemtable returns an empty memtable without a log for a database with these parameters.
-func NewMemtable(p sstable.Params) *Memtable {
+func NewMemtable(p table.Params) *Memtable {
 	m := &Memtable{params: p}
 	m.ids.init()
 	m.view.Store(&Columns{})
@@ -87,7 +87,7 @@ func NewMemtable(p sstable.Params) *Memtable {
 
 // Add appends a copy of d; the memtable holds on to the slices of d. The caller must have marked
 // the version that d replaces dead.
-func (m *Memtable) Add(d *sstable.Document) {
+func (m *Memtable) Add(d *table.Document) {
 	if len(m.slab) == 0 {
 		m.slab = make([]MemDoc, slabDocs)
 	}

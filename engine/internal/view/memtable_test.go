@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // TestMemtableFind compares the memtable with a list of versions, at every sequence number, while
@@ -17,7 +17,7 @@ import (
 func TestMemtableFind(t *testing.T) {
 	const writes = 5000
 	type version struct{ born, dead uint64 }
-	m := NewMemtable(sstable.Params{})
+	m := NewMemtable(table.Params{})
 	r := rand.New(rand.NewPCG(1, 1))
 	history := make([]atomic.Pointer[[]version], 1500) // by ID
 	for i := range history {
@@ -61,7 +61,7 @@ func TestMemtableFind(t *testing.T) {
 			versions[len(versions)-1].dead = seq
 		}
 		if r.IntN(4) > 0 {
-			m.Add(&sstable.Document{ID: id, Seq: seq})
+			m.Add(&table.Document{ID: id, Seq: seq})
 			versions = append(versions, version{born: seq})
 		}
 		history[i].Store(&versions)
@@ -91,9 +91,9 @@ func TestMemtableFind(t *testing.T) {
 func TestMemtableHotKey(t *testing.T) {
 	id := []byte("hot")
 	find := func(versions int) (slowest time.Duration) {
-		m := NewMemtable(sstable.Params{})
+		m := NewMemtable(table.Params{})
 		for i := range uint64(versions) {
-			m.Add(&sstable.Document{ID: id, Seq: 2*i + 1})
+			m.Add(&table.Document{ID: id, Seq: 2*i + 1})
 			Place{Mem: m.Find(id, Latest)}.Kill(2*i + 2)
 		}
 		for seq := range uint64(2*versions + 2) {

@@ -3,7 +3,7 @@ package view
 import (
 	"time"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Place is the location of a document: a memtable, or a part and a document number.
@@ -26,7 +26,7 @@ func (p Place) Kill(seq uint64) {
 }
 
 // Document reads the document into d; its slices alias the table.
-func (p Place) Document(d *sstable.Document) error {
+func (p Place) Document(d *table.Document) error {
 	if p.Mem != nil {
 		*d = p.Mem.Document
 		return nil
@@ -35,7 +35,7 @@ func (p Place) Document(d *sstable.Document) error {
 }
 
 // WithoutSketch reads the document except for its sketch into d; its slices alias the table.
-func (p Place) WithoutSketch(d *sstable.Document) error {
+func (p Place) WithoutSketch(d *table.Document) error {
 	if p.Mem != nil {
 		*d = p.Mem.Document
 		return nil

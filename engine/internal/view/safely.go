@@ -13,7 +13,7 @@ import (
 // turns a fault into an error: a page cannot be read because another process has shortened the
 // file, or because of a disk error.
 //
-// Methods of sstable.Reader guard themselves, and their errors are more precise. Safely guards
+// Methods of table.Reader guard themselves, and their errors are more precise. Safely guards
 // reads between them: IDs, texts and sketches alias the mapped files.
 func (v *View) Safely(ctx context.Context, fn func() error) (err error) {
 	if err := v.Usable(ctx); err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A Table is an open table file, shared by the versions that list it.
 type Table struct {
 	Meta catalog.Table
 	Name string // base name of the file
-	*sstable.Reader
+	*table.Reader
 	Shift    uint64             // added to the sequence numbers in the file, modulo 2^64
 	refs     atomic.Int32       // number of versions that list it
 	Obsolete atomic.Bool        // no longer in the catalog: remove the file with the last reference

@@ -8,12 +8,12 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // Stored selects documents that were stored at since, in microseconds, or later.
-func Stored(since int64) sstable.Written {
-	return sstable.Written{From: since, To: math.MaxInt64, MaxSeq: math.MaxUint64}
+func Stored(since int64) table.Written {
+	return table.Written{From: since, To: math.MaxInt64, MaxSeq: math.MaxUint64}
 }
 
 // Micros rounds t up to microseconds, and limits it to the range of int64.
@@ -36,7 +36,7 @@ const fewDead = 16
 
 // CountLiving returns how many documents of the table, not counting those in dead, w selects by the
 // sequence numbers of the file. It reads the columns of times and of ranks, but no IDs.
-func (t *Table) CountLiving(ctx context.Context, dead *roaring.Bitmap, w sstable.Written) (n int64, err error) {
+func (t *Table) CountLiving(ctx context.Context, dead *roaring.Bitmap, w table.Written) (n int64, err error) {
 	if t.Meta.MinTime >= w.From && t.Meta.MaxTime <= w.To && t.Info().MaxSeq <= w.MaxSeq {
 		return int64(t.Meta.Docs) - int64(dead.GetCardinality()), nil
 	}

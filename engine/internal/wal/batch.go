@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/sstable"
 )
 
 // A Record is a write, with its fingerprint computed. The log does not store Version: only deletes
@@ -16,7 +16,7 @@ import (
 type Record struct {
 	Delete  bool
 	Version *uint64 // the version to delete; nil for any
-	Doc     sstable.Document
+	Doc     table.Document
 }
 
 // The payload of a log frame is one batch:
@@ -136,7 +136,7 @@ func Decode(p []byte, start func(before uint64) error, fn func(Record) error) er
 		case kind&kindPut != 0 && kind < 2*withRest && kind&(withRest|withFingerprint) != withRest:
 			words := byte(0)
 			if kind&withRest != 0 {
-				if words = d.byte(); words == 0 || words >= sstable.MaxWords {
+				if words = d.byte(); words == 0 || words >= table.MaxWords {
 					return fmt.Errorf("%w: a fingerprint of %d more words", ErrMalformed, words)
 				}
 			}

@@ -8,18 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/simdb/simdb/sstable"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // exampleBatch is the batch in docs/format/wal.md.
 func exampleBatch() []Record {
 	return []Record{
-		{Doc: sstable.Document{
+		{Doc: table.Document{
 			ID: []byte("a"), HasFingerprint: true, Fingerprint: 0x0123456789abcdef, Sketch: []uint32{7, 4096}, Time: 1000,
 			Text: []byte("two words"), Fields: []byte(`{"n":1}`),
 		}},
-		{Delete: true, Doc: sstable.Document{ID: []byte("b")}},
-		{Doc: sstable.Document{ID: []byte("c"), Time: -1}},
+		{Delete: true, Doc: table.Document{ID: []byte("b")}},
+		{Doc: table.Document{ID: []byte("c"), Time: -1}},
 	}
 }
 

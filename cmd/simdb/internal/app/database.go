@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Prepare checks that a database can be created at path. Its parent must exist, so that a misspelt
@@ -49,7 +49,7 @@ func OptionsLike(db *engine.DB) (*engine.Options, error) {
 		return nil, err
 	}
 	o := st.Params.Options()
-	if o.Layout == engine.Layout(sstable.ChooseLayout(st.Fingerprints).String()) {
+	if o.Layout == engine.Layout(table.ChooseLayout(st.Fingerprints).String()) {
 		o.Layout = engine.LayoutBySize
 	}
 	return o, nil

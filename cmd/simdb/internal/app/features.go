@@ -11,8 +11,8 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/spelling"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // FeatureFlags say which features of documents are compared. They are parameters of a database: for
@@ -55,8 +55,8 @@ func (s *Shingle) UnmarshalText(text []byte) error {
 	if err != nil && !ok {
 		return fmt.Errorf("%q: a shingle has a number of words, or is words:N or chars:N, such as chars:5, or tokens", text)
 	}
-	if err != nil || n < 1 || n > sstable.MaxShingle {
-		return fmt.Errorf("%q: a shingle has a whole number of %s, from 1 to %d", text, unit, sstable.MaxShingle)
+	if err != nil || n < 1 || n > table.MaxShingle {
+		return fmt.Errorf("%q: a shingle has a whole number of %s, from 1 to %d", text, unit, table.MaxShingle)
 	}
 	*s = Shingle{unit, n}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // The types of flags. Each parse error says in one sentence why a value is wrong and how to write
@@ -177,7 +177,7 @@ type Hashes int
 
 // UnmarshalText parses a number of hashes.
 func (n *Hashes) UnmarshalText(text []byte) error {
-	return whole(n, text, "a sketch has a whole number of hashes", 1, sstable.MaxSketch)
+	return whole(n, text, "a sketch has a whole number of hashes", 1, table.MaxSketch)
 }
 
 // HashesOrNone is the number of hashes in a sketch, or 0 for no sketch.
@@ -185,7 +185,7 @@ type HashesOrNone int
 
 // UnmarshalText parses a number of hashes.
 func (n *HashesOrNone) UnmarshalText(text []byte) error {
-	return whole(n, text, "a sketch has a whole number of hashes", 0, sstable.MaxSketch)
+	return whole(n, text, "a sketch has a whole number of hashes", 0, table.MaxSketch)
 }
 
 // Tables is a number of permuted tables.
@@ -222,11 +222,11 @@ func (n *lineCount) UnmarshalText(text []byte) error {
 }
 
 // Layout is a way of permuting the bits of fingerprints.
-type Layout struct{ sstable.Layout }
+type Layout struct{ table.Layout }
 
 // UnmarshalText parses a layout.
 func (l *Layout) UnmarshalText(text []byte) (err error) {
-	l.Layout, err = sstable.ParseLayout(string(text))
+	l.Layout, err = table.ParseLayout(string(text))
 	return err
 }
 

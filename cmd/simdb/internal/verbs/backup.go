@@ -12,10 +12,10 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/records/files"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Backup is `simdb backup`.
@@ -183,12 +183,12 @@ func isTable(name string) error {
 	if err != nil {
 		return err
 	}
-	head := make([]byte, len(sstable.Magic))
-	if n, _ := f.ReadAt(head, 0); !sstable.IsTable(head[:n]) {
+	head := make([]byte, len(table.Magic))
+	if n, _ := f.ReadAt(head, 0); !table.IsTable(head[:n]) {
 		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one from a database", name), f.Close())
 	}
-	r, err := sstable.OpenFile(f, name)
-	if errors.Is(err, sstable.ErrUnsupported) {
+	r, err := table.OpenFile(f, name)
+	if errors.Is(err, table.ErrUnsupported) {
 		return err // the error says why, and what to do
 	}
 	if err != nil {

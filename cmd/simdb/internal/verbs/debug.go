@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/sstable"
 )
 
@@ -20,11 +19,7 @@ type layoutCmd struct {
 
 // Run describes the table.
 func (c *layoutCmd) Run(a *app.App) error {
-	f, err := vfs.Disk.Open(c.File)
-	if err != nil {
-		return err
-	}
-	r, err := sstable.OpenFile(f, c.File)
+	r, err := sstable.Open(c.File)
 	if err != nil {
 		return err
 	}

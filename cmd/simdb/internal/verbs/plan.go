@@ -15,11 +15,11 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/sstable"
 )
 
 // Plan is `simdb plan`.
@@ -35,7 +35,7 @@ type Plan struct {
 	app.RowFlags
 
 	rejects *inputs.Rejects
-	layouts []sstable.Layout
+	layouts []table.Layout
 	words   int // words of a fingerprint
 }
 
@@ -57,7 +57,7 @@ func (c *Plan) Validate() error {
 	if (len(c.Files) > 0) == (c.N > 0) {
 		return errors.New("either files or --n N say what to plan for")
 	}
-	c.layouts = sstable.Layouts()
+	c.layouts = table.Layouts()
 	if len(c.Layout) > 0 {
 		c.layouts = nil
 	}
@@ -89,7 +89,7 @@ func (c *Plan) run(a *app.App) error {
 	if err := inputs.CheckDistance((*int)(&c.K), base.FingerprintBits*c.words); err != nil {
 		return fmt.Errorf("-k: %w", err)
 	}
-	var all []sstable.Estimate
+	var all []table.Estimate
 	for _, l := range c.layouts {
 		if a.Interrupted() {
 			return app.ErrInterrupted
@@ -105,10 +105,10 @@ func (c *Plan) run(a *app.App) error {
 
 // estimate returns the cost of a search among n uniform fingerprints, in as many tables as these
 // need. The distance is distributed evenly over the words, of which at most k+1 are searched.
-func (c *Plan) estimate(l sstable.Layout, n int64) (sstable.Estimate, error) {
-	parts := (n + sstable.MaxDocs - 1) / sstable.MaxDocs
+func (c *Plan) estimate(l table.Layout, n int64) (table.Estimate, error) {
+	parts := (n + table.MaxDocs - 1) / table.MaxDocs
 	searched := min(c.words, int(c.K)+1)
-	e, err := sstable.EstimateNear(l, n/parts, (int(c.K)+searched)/searched-1)
+	e, err := table.EstimateNear(l, n/parts, (int(c.K)+searched)/searched-1)
 	times := float64(parts * int64(searched))
 	e.Probes, e.Candidates = e.Probes*times, e.Candidates*times
 	e.Cost = e.Cost*times + searchBase
@@ -128,8 +128,8 @@ func bytesOf(one float64, words int) float64 {
 const searchBase = 650
 
 // show writes the estimates and recommends one.
-func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
-	made := sstable.ChooseLayout(min(n, sstable.MaxDocs))
+func (c *Plan) show(a *app.App, n int64, all []table.Estimate) error {
+	made := table.ChooseLayout(min(n, table.MaxDocs))
 	columns := []string{"layout", "tables", "bytes", "method", "probes", "candidates", "us", "recommended"}
 	var rows []query.Row
 	for _, e := range all {
@@ -144,8 +144,8 @@ func (c *Plan) show(a *app.App, n int64, all []sstable.Estimate) error {
 		return err
 	}
 	parts := ""
-	if n > sstable.MaxDocs {
-		parts = fmt.Sprintf(", in %d tables, as one has %s documents at most", (n+sstable.MaxDocs-1)/sstable.MaxDocs, quantity.Number(sstable.MaxDocs))
+	if n > table.MaxDocs {
+		parts = fmt.Sprintf(", in %d tables, as one has %s documents at most", (n+table.MaxDocs-1)/table.MaxDocs, quantity.Number(table.MaxDocs))
 	}
 	a.Say("%s, distance %d: simdb load makes layout %v, which takes %s and about %.2g us a search%s",
 		quantity.Count(n, "fingerprint"), c.K, made, quantity.Bytes(int64(e.Bytes*float64(n))), e.Cost/1e3, parts)
@@ -244,7 +244,7 @@ func (s *planSize) add(d *engine.Doc) {
 // load estimates the processor time of a load, and the bytes on disk.
 func (s *planSize) load() (cpu time.Duration, disk int64) {
 	cpu = time.Duration(2500*s.documents + 18*(s.texts+s.others))
-	if e, err := sstable.EstimateNear(sstable.ChooseLayout(min(s.prints, sstable.MaxDocs)), max(s.prints, 1), 3); err == nil {
+	if e, err := table.EstimateNear(table.ChooseLayout(min(s.prints, table.MaxDocs)), max(s.prints, 1), 3); err == nil {
 		disk = int64(bytesOf(e.Bytes, s.words) * float64(s.prints))
 	}
 	disk += 10*s.documents + s.others + 9*s.texts/20
