@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 )
 
 // openTest opens an empty database that is closed when the test ends.
@@ -81,7 +82,7 @@ func TestGolden(t *testing.T) {
 // script runs the statements of text and writes the result of each.
 func script(db *engine.DB, text string) string {
 	var out bytes.Buffer
-	var s Splitter
+	s := front.Language.Splitter()
 	var session Session
 	s.Write(text)
 	for {
@@ -96,7 +97,7 @@ func script(db *engine.DB, text string) string {
 			err = printRows(&out, rows)
 		}
 		if err != nil {
-			out.WriteString(Detail(err) + "\n")
+			out.WriteString(detail(err) + "\n")
 		}
 	}
 }

@@ -5,8 +5,8 @@
 //	status := repl.Exec(ctx, cfg, "NEAR('a', 3)", ".mode json", ".stats")
 //	status = repl.Run(ctx, cfg) // statements from standard input
 //
-// A line that starts with "." between statements is a dot-command; the other lines go through
-// query.Splitter and query.Run, and their rows to an output.Writer.
+// A line that starts with "." between statements is a dot-command; statements go to query.Run, and
+// their rows to an output.Writer.
 //
 // A script runs each statement and flushes its rows before it reads more input, so a program may
 // drive a session through two pipes. A script ends at its first error; at a prompt, the session
