@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/repl/admin"
 )
 
 // administer runs an administrative command and prints its result. .stats on and off set a switch

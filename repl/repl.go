@@ -112,9 +112,12 @@ func newSession(ctx context.Context, cfg Config) *session {
 	if cfg.Interactive && cfg.Output.MaxRows == 0 {
 		cfg.Output.MaxRows = promptRows
 	}
-	if cfg.Outputs == nil {
-		cfg.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
-		cfg.Outputs.Uses(cfg.DB.Metrics().Path, "the database")
+	if cfg.Create == nil {
+		guard := &outfile.Guard{Identify: new(engine.Identifier).Identify}
+		guard.Uses(cfg.DB.Metrics().Path, "the database")
+		cfg.Create = func(ctx context.Context, path string, anyEnding bool) (File, error) {
+			return guard.CreateRows(ctx, ".output", path, anyEnding)
+		}
 	}
 	return &session{
 		cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, commands: dotCommands(),

@@ -20,6 +20,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -459,7 +460,7 @@ func TestOnceWidthHelp(t *testing.T) {
 		t.Errorf("after .once: %s", out.String())
 	}
 	for line := range strings.Lines(out.String()) {
-		if strings.HasPrefix(line, "│") && output.Width(line) > 31 {
+		if strings.HasPrefix(line, "│") && display.Width(line) > 31 {
 			t.Errorf("wider than .width: %s", line)
 		}
 	}

@@ -141,7 +141,7 @@ func (s *session) show(r result, elapsed func() time.Duration, stopReport func()
 	for _, warning := range r.Warnings() {
 		s.tell(printable.Text(warning))
 	}
-	if err == nil && (r.Message() == "" || !s.options.Format.Structured()) {
+	if err == nil && (r.Message() == "" || !structured(s.options.Format)) {
 		s.footer(r, n, took, s.options)
 	}
 	if s.once && err == nil {
@@ -199,7 +199,7 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 		s.file = true
 	}
 	if m := r.Message(); m != "" {
-		if o.Format.Structured() || o.Format == output.Parquet {
+		if structured(o.Format) || o.Format == output.Parquet {
 			w := output.New(out, []string{"message"}, o)
 			return 0, s.end(w, w.Row(m))
 		}
@@ -226,6 +226,9 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 	s.no = statement && w.Rows() == 0
 	return w.Rows(), nil
 }
+
+// structured reports whether every line of a format must be JSON.
+func structured(f output.Format) bool { return f == output.JSONL || f == output.JSON }
 
 // end closes w after the last row, or after err. After an error it still shows the rows written
 // before, except that it does not draw a table without rows.

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/printable"
 )
 
@@ -231,7 +232,7 @@ func TestTableWidth(t *testing.T) {
 		least := n*(minCell+3) + 1
 		for line := range strings.Lines(got) {
 			line = strings.TrimSuffix(line, "\n")
-			if w := Width(line); w > max(width, least) {
+			if w := display.Width(line); w > max(width, least) {
 				t.Fatalf("line of %d columns, width %d:\n%s", w, width, got)
 			}
 			if printable.Text(line) != line {
@@ -274,7 +275,7 @@ func TestNumbersAreWhole(t *testing.T) {
 			t.Fatalf("something is cut at %d columns:\n%s", width+1, got)
 		}
 		for line := range strings.Lines(got) {
-			if w := Width(strings.TrimSuffix(line, "\n")); w > max(width+1, 57) {
+			if w := display.Width(strings.TrimSuffix(line, "\n")); w > max(width+1, 57) {
 				t.Fatalf("a line of %d columns at %d:\n%s", w, width+1, got)
 			}
 		}
@@ -361,7 +362,7 @@ func FuzzQuoted(f *testing.F) {
 	f.Add("a\"\\\x00\xff\u2028漢")
 	f.Fuzz(func(t *testing.T, s string) {
 		var back string
-		if err := json.Unmarshal(appendQuoted(nil, s), &back); err != nil {
+		if err := json.Unmarshal(display.AppendJSON(nil, s), &back); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && back != want {
@@ -426,8 +427,8 @@ func TestVisibleJSON(t *testing.T) {
 	if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(appendJSON(nil, raw), &got); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: %v, %v", appendJSON(nil, raw), got, err)
+	if err := json.Unmarshal(display.AppendJSON(nil, raw), &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %v, %v", display.AppendJSON(nil, raw), got, err)
 	}
 }
 

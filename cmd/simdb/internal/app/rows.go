@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 	"golang.org/x/term"
 )
