@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/front"
+	_ "github.com/simdb/simdb/internal/golden" // the flag -update
 )
 
 // openTest opens an empty database that is closed when the test ends.
@@ -33,8 +33,6 @@ func openTest(t testing.TB, o *engine.Options) *engine.DB {
 	return db
 }
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 // TestGolden runs testdata/*: the input of each command is a script, its output what a user sees.
 // Run with -update to rewrite the outputs.
 //
@@ -43,9 +41,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 //	new [no-text]     a new database
 //	flush, compact    DB.Flush, DB.Compact
 func TestGolden(t *testing.T) {
-	if *update {
-		flag.Set("rewrite", "true") // the flag of datadriven
-	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t, nil)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

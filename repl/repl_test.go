@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -22,6 +21,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/front"
+	_ "github.com/simdb/simdb/internal/golden" // the flag -update
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -84,8 +84,6 @@ var masks = map[*regexp.Regexp]string{
 // inFolder matches a path in the folder of a test.
 var inFolder = regexp.MustCompile(`\$DIR\S*`)
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 // TestGolden runs testdata/*; -update rewrites the outputs. Lines of standard error are marked with
 // "! ".
 //
@@ -95,9 +93,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 //	file NAME             writes the input to a file in a folder that $DIR stands for
 //	cat NAME              shows a file, or says that there is none
 func TestGolden(t *testing.T) {
-	if *update {
-		flag.Set("rewrite", "true") // the flag of datadriven
-	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t)
 		dir := t.TempDir()

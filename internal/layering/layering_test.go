@@ -139,7 +139,7 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	helpers := []string{module + "internal/exhaustive", module + "internal/vfs/vfstest", module + "internal/corpora"}
+	helpers := []string{module + "internal/exhaustive", module + "internal/golden", module + "internal/vfs/vfstest", module + "internal/corpora"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
