@@ -66,10 +66,10 @@ func tablesOf(readers []*Reader) []*table.Table {
 }
 
 // Params returns the parameters of the table.
-func (r *Reader) Params() table.Params { return r.t.Params }
+func (r *Reader) Params() Params { return r.t.Params }
 
 // Info returns the Info of the table. Its Sections must not be changed.
-func (r *Reader) Info() table.Info { return r.t.Info }
+func (r *Reader) Info() Info { return r.t.Info }
 
 // NumDocs returns the number of documents: they are numbered 0..NumDocs-1.
 func (r *Reader) NumDocs() uint32 { return r.t.Info.Docs }

@@ -1,6 +1,6 @@
 // Package layering has tests that enforce the conventions of simdb: imports of packages, the
-// parameters of functions, the documentation, whose commands, paths, links and tests must exist,
-// and the width of comments.
+// exported names of public packages, the parameters of functions, the documentation, whose
+// commands, paths, links and tests must exist, and the width of comments.
 package layering
 
 import (
