@@ -185,6 +185,18 @@ func TestStatementTable(t *testing.T) {
 	}
 }
 
+// TestSearches checks which statements look for matches, so that no rows mean "no".
+func TestSearches(t *testing.T) {
+	for text, want := range map[string]bool{
+		"NEAR('a', 3)": true, "SHOW id": true, "PAIRS NEAR 3": true, "CLUSTERS NEAR 3": true, "CLUSTER OF 'a'": true,
+		"COUNT NEAR('a', 3)": false, "GET 'a'": false, "EXPLAIN NEAR('a', 3)": false, "WHY 'a' 'b'": false, "nonsense": false,
+	} {
+		if front.Language.Searches(text) != want {
+			t.Errorf("%s searches: %v", text, !want)
+		}
+	}
+}
+
 // examples returns the statements that .help shows for a row of the table.
 func examples(d statementDef) []string {
 	plain := strings.NewReplacer(" [UNLESS JACCARD 0.8]", "", "[", "", "]", "", "star|", "").Replace(d.topic.Syntax)

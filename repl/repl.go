@@ -5,12 +5,16 @@
 //	status := repl.Exec(ctx, cfg, "NEAR('a', 3)", ".mode json", ".stats")
 //	status = repl.Run(ctx, cfg) // statements from standard input
 //
+// A [Config] connects a session with a database, with its input and outputs, and with a program
+// that adds a pager, a progress display or an import. [Writes] says whether commands need a
+// database that is open for writing.
+//
 // A line that starts with "." between statements is a dot-command; statements go to query.Run, and
 // their rows to an output.Writer.
 //
 // A script runs each statement and flushes its rows before it reads more input, so a program may
 // drive a session through two pipes. A script ends at its first error; at a prompt, the session
-// continues.
+// continues. A transaction that the input leaves open is rolled back, which is an error.
 package repl
 
 import (

@@ -208,6 +208,22 @@ func TestOutputFormat(t *testing.T) {
 	}
 }
 
+// A file of .read is not replaced by .output.
+func TestOutputOverRead(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("COUNT;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, talk bytes.Buffer
+	cfg := Config{DB: openTest(t), Out: &out, Err: &talk, Output: output.Options{Format: output.TSV}}
+	if status := Exec(t.Context(), cfg, ".read "+script, ".output "+script, "COUNT"); status != ExitError || !strings.Contains(talk.String(), "a file that was read") {
+		t.Errorf("status %d, %q, %q", status, out.String(), talk.String())
+	}
+	if text, err := os.ReadFile(script); string(text) != "COUNT;\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 func TestFooter(t *testing.T) {
 	db := openTest(t)
 	var out, talk bytes.Buffer

@@ -200,7 +200,7 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 	}
 	if m := r.Message(); m != "" {
 		if structured(o.Format) || o.Format == output.Parquet {
-			w := output.New(out, []string{"message"}, o)
+			w := output.New(out, []string{"message"}, &o)
 			return 0, s.end(w, w.Row(m))
 		}
 		if o.Terminal {
@@ -209,7 +209,7 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 		_, err := fmt.Fprintln(out, m)
 		return 0, err
 	}
-	w := output.New(out, r.Columns(), o)
+	w := output.New(out, r.Columns(), &o)
 	var err error
 	for row, failed := range r.All() {
 		if err = failed; err == nil {

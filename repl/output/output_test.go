@@ -26,7 +26,7 @@ var (
 func write(t *testing.T, o Options, columns []string, rows ...[]any) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := New(&b, columns, o)
+	w := New(&b, columns, &o)
 	for _, r := range rows {
 		if err := w.Row(r...); err != nil {
 			t.Fatal(err)
@@ -294,7 +294,7 @@ func TestColor(t *testing.T) {
 func TestStreams(t *testing.T) {
 	for _, f := range []Format{TSV, CSV, JSONL, JSON, IDs} {
 		var b bytes.Buffer
-		w := New(&b, []string{"id"}, Options{Format: f})
+		w := New(&b, []string{"id"}, &Options{Format: f})
 		if err := w.Row("first"); err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func TestStreams(t *testing.T) {
 
 func TestLongTableInPieces(t *testing.T) {
 	var b bytes.Buffer
-	w := New(&b, []string{"id"}, Options{})
+	w := New(&b, []string{"id"}, &Options{})
 	for range 2*tableChunk + 1 {
 		if err := w.Row("x"); err != nil {
 			t.Fatal(err)
@@ -333,7 +333,7 @@ var errBroken = errors.New("broken")
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteError(t *testing.T) {
-	w := New(brokenPipe{}, []string{"id"}, Options{Format: TSV})
+	w := New(brokenPipe{}, []string{"id"}, &Options{Format: TSV})
 	var err error
 	for i := 0; i < 100000 && err == nil; i++ {
 		err = w.Row("some id")
@@ -341,7 +341,7 @@ func TestWriteError(t *testing.T) {
 	if !errors.Is(err, errBroken) || !errors.Is(w.Close(), errBroken) {
 		t.Errorf("the error of the underlying writer is lost: %v", err)
 	}
-	if err := New(&bytes.Buffer{}, []string{"id"}, Options{}).Row("a", 1); err == nil {
+	if err := New(&bytes.Buffer{}, []string{"id"}, &Options{}).Row("a", 1); err == nil {
 		t.Error("a row with too many values was accepted")
 	}
 }
@@ -374,7 +374,7 @@ func FuzzQuoted(f *testing.F) {
 func BenchmarkRow(b *testing.B) {
 	for _, f := range []Format{TSV, JSONL, CSV} {
 		b.Run(f.String(), func(b *testing.B) {
-			w := New(bytes.NewBuffer(nil), []string{"id", "distance"}, Options{Format: f})
+			w := New(bytes.NewBuffer(nil), []string{"id", "distance"}, &Options{Format: f})
 			w.w.Reset(discard{})
 			for b.Loop() {
 				if err := w.Row("https://example.com/some/page", 3); err != nil {
@@ -403,7 +403,7 @@ func TestTerminalIsNotDriven(t *testing.T) {
 		for _, terminal := range []bool{true, false} {
 			for _, v := range []any{hostile, json.RawMessage("{\"k\":\"\u202ex\u009b2J\"}")} {
 				var b strings.Builder
-				w := New(&b, []string{"id"}, Options{Format: Format(i), Terminal: terminal})
+				w := New(&b, []string{"id"}, &Options{Format: Format(i), Terminal: terminal})
 				if err := w.Row(v); err != nil {
 					t.Fatal(err)
 				}

@@ -126,7 +126,7 @@ func (a *App) RowsThen(f RowFlags, columns []string, write func(w *output.Writer
 	if err != nil {
 		return err
 	}
-	w := output.New(to, columns, o)
+	w := output.New(to, columns, &o)
 	if err = write(w); err == nil {
 		err = w.Close()
 	} else {
