@@ -28,10 +28,15 @@ var limits = map[string]int{
 	"engine": 241, "sstable": 167, "compaction": 69, "query": 80, "repl": 9, "repl/output": 25,
 }
 
+// variadic are the numbers of signatures that may still have variadic options. They may only
+// decrease.
+var variadic = map[string]int{"engine": 19}
+
 // TestAPI compares the exported declarations of each public package with its golden file in
 // testdata/api, so that a review shows each change of them, and checks the limits. An exported
 // declaration must not mention a type of an internal package, which users cannot name; an exported
-// alias gives such a type a name.
+// alias gives such a type a name. Options are one trailing pointer: with variadic ones, a second
+// value would be ignored.
 func TestAPI(t *testing.T) {
 	var names []string
 	for _, dir := range publicPackages(t) {
@@ -44,6 +49,9 @@ func TestAPI(t *testing.T) {
 		}
 		for _, where := range p.internal() {
 			t.Errorf("%s: %s", dir, where)
+		}
+		if found := p.variadic(); len(found) > variadic[dir] {
+			t.Errorf("%s: %d functions have variadic options, at most %d are allowed: %v", dir, len(found), variadic[dir], found)
 		}
 	}
 	files, err := os.ReadDir("testdata/api")
@@ -261,6 +269,29 @@ func (a *api) internal() (all []string) {
 		}
 	}
 	return all
+}
+
+// variadic returns the functions with variadic options: pointers, callbacks or times.
+func (a *api) variadic() (names []string) {
+	for _, d := range a.decls() {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || len(f.Type.Params.List) == 0 {
+			continue
+		}
+		last, ok := f.Type.Params.List[len(f.Type.Params.List)-1].Type.(*ast.Ellipsis)
+		if !ok {
+			continue
+		}
+		switch of := last.Elt.(type) {
+		case *ast.StarExpr, *ast.FuncType:
+			names = append(names, f.Name.Name)
+		case *ast.SelectorExpr:
+			if of.Sel.Name == "Time" {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names
 }
 
 // mentions returns the types of internal packages in a type or signature.
