@@ -1,16 +1,15 @@
 package compaction
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write what is picked into the files of testdata")
+	"github.com/simdb/simdb/internal/golden"
+)
 
 // TestData runs the files of testdata. A file has cases, with an empty line after each:
 //
@@ -33,21 +32,14 @@ func TestData(t *testing.T) {
 		}
 		cases := strings.Split(strings.TrimSpace(string(text)), "\n\n")
 		for i, c := range cases {
-			in, want, _ := strings.Cut(c, "\n----")
+			in, _, _ := strings.Cut(c, "\n----")
 			got := ""
 			for _, j := range runCase(t, in) {
 				got += "\n" + j
 			}
-			if got != want && !*update {
-				t.Errorf("%s: %s\ngot%s\nwant%s", path, in, got, want)
-			}
 			cases[i] = in + "\n----" + got
 		}
-		if *update {
-			if err := os.WriteFile(path, []byte(strings.Join(cases, "\n\n")+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
+		golden.Compare(t, path, strings.Join(cases, "\n\n")+"\n")
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -148,7 +147,7 @@ func (c *Job) criteria() criteria {
 
 // DefaultOf returns the criterion of a run without one: for a database, or for files if db is
 // nil. For hashes of pictures this is the distance up to which two pictures count as the same.
-func DefaultOf(db *engine.DB, images *imagehash.Kind) engine.Criterion {
+func DefaultOf(db *engine.DB, images *records.PictureHash) engine.Criterion {
 	if images = inputs.PicturesOf(db, images); images != nil {
 		return engine.Near(images.Near())
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
@@ -34,7 +33,7 @@ type JoinOptions struct {
 	Stored *inputs.Stored
 	Files  *inputs.Sources
 	Of     records.Options
-	Params features.Params
+	Params records.FeatureParams
 }
 
 // A lookup starts once there are joinMost documents, or joinBytes of text, or a share of the

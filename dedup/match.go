@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -41,7 +40,7 @@ type MatchOptions struct {
 	// Copies of the new documents (with Invert: of the known documents) go to files in the folder
 	// Output if its name ends in a slash, and otherwise to the output that Open opens. If Open is
 	// nil, nothing is copied.
-	Open   func(kind outfile.Kind) (MatchOutput, error)
+	Open   func(kind inputs.OutputKind) (MatchOutput, error)
 	Output string
 	Invert bool
 	Null   bool // end paths with a zero byte

@@ -42,8 +42,11 @@ func (t *Tally) Add(o Tally) error {
 	return nil
 }
 
+// Criterion says which texts are near-duplicates.
+type Criterion = corpus.Criterion
+
 // Criterion returns the criterion for near-duplicates.
-func (c *Job) Criterion() corpus.Criterion {
+func (c *Job) Criterion() Criterion {
 	x := c.criteria()
 	return x.criterion()
 }

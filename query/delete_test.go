@@ -85,7 +85,7 @@ func TestTransactionErrors(t *testing.T) {
 	}
 	run(t.Context(), "BEGIN")
 	cancelled, cancel := context.WithCancel(t.Context())
-	stop := WithProgress(cancelled, func(engine.Progress) { cancel() })
+	s.Progress = func(engine.Progress) { cancel() }
 	for i, failing := range []struct {
 		ctx  context.Context
 		text string
@@ -94,7 +94,7 @@ func TestTransactionErrors(t *testing.T) {
 		{t.Context(), "PUT ?", []any{engine.Doc{ID: strings.Repeat("x", 70_000)}}},
 		{t.Context(), "PUT ?", []any{engine.Doc{ID: "large", Text: strings.Repeat("x", 2<<20)}}},
 		{t.Context(), "DELETE 'none'", nil},
-		{stop, "DELETE WHERE ID LIKE '%'", nil},
+		{cancelled, "DELETE WHERE ID LIKE '%'", nil},
 		{cancelled, "COMMIT", nil},
 	} {
 		if said, err := run(failing.ctx, failing.text, failing.args...); err == nil {

@@ -8,9 +8,12 @@
 //	}
 //	for m, err := range query.Scan[engine.Match](rows) { ... } // or rows.All(), of slices
 //
-// docs/query.md is the reference of the language. [Check] checks the form of a statement,
-// [Splitter] splits a longer text into statements, and [Detail] shows an error with its line and a
-// caret. EXPLAIN before a query shows its plan. [Prepare] parses a statement that runs often.
+// There are few types. A [Query] is built from predicates and clauses, or parsed from text; an
+// [Operand] is the part of a document that a predicate tests, and a [Key] orders rows. A [Prepared]
+// is any statement, parsed once and run often. A [Session] runs statements that may be in a
+// transaction, and reports their progress. All of these return [Rows], which [Scan] reads into
+// structs. A [ParseError] has the place of an error in the text. EXPLAIN before a query shows its
+// plan. docs/query.md is the reference of the language.
 //
 // # Source
 //
@@ -26,6 +29,14 @@
 // Tests of texts and fields run on batches of documents (tester.go), in storage order, so that each
 // block of texts is decoded once. If LIMIT may end the search early, the first batches are small.
 // Predicates that scan (ID LIKE, SINCE, tests of text and fields) share one scan under an AND.
-//
 // The package uses only the public API of package engine.
+//
+// # Caveats
+//
+// Rows pin a snapshot of the database, whose files stay on disk, until they are read to the end or
+// closed. Queries do their work while their rows are read, so errors may come after Run, and the
+// rows end with an error when the context of Run ends.
+//
+// A string argument is the ID of a document; a text to compare with is a [Text]. A uint64 is a
+// fingerprint. A transaction holds its writes in memory, and its own statements do not see them.
 package query

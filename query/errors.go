@@ -11,17 +11,21 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// Error classes. The text of an error starts with its class; docs/query.md lists their causes.
+// Classes of a ParseError. docs/query.md lists their causes.
 const (
-	ClassParse      = "Parse error"      // the text is not a statement, or has an unknown word
-	ClassParameter  = "Parameter error"  // a value is out of range, of another type or missing
-	ClassNotFound   = "Not found error"  // a document does not exist
-	ClassReadOnly   = "Read-only error"  // a write to a database opened read-only
-	ClassLocked     = "Locked error"     // another process has the database open
-	ClassCorruption = "Corruption error" // a file is damaged
-	ClassCancelled  = "Cancelled"        // the context ended; at a prompt, by Ctrl-C
-	ClassIO         = "I/O error"        // the operating system returned an error
-	ClassOther      = "Error"            // anything else
+	ClassParse     = "Parse error"     // the text is not a statement, or has an unknown word
+	ClassParameter = "Parameter error" // a value is out of range, of another type or missing
+	ClassNotFound  = "Not found error" // a document does not exist
+)
+
+// Classes of other errors, with which front ends begin their messages.
+const (
+	classReadOnly   = "Read-only error"  // a write to a database opened read-only
+	classLocked     = "Locked error"     // another process has the database open
+	classCorruption = "Corruption error" // a file is damaged
+	classCancelled  = "Cancelled"        // the context ended; at a prompt, by Ctrl-C
+	classIO         = "I/O error"        // the operating system returned an error
+	classOther      = "Error"            // anything else
 )
 
 // ParseError is an error at a place in a statement. Its class says whether the text is wrong, a
@@ -58,9 +62,8 @@ func (e *ParseError) Unwrap() error { return e.Err }
 // caret.
 func (e *ParseError) Source() string { return e.place.Pointer() }
 
-// Detail returns err as text for a user: class, sentence and hint and, for an error at a place in a
-// statement, the line with a caret below the column. The text does not end in a newline.
-func Detail(err error) string {
+// detail is front.Language.Detail.
+func detail(err error) string {
 	e, ok := errors.AsType[*ParseError](err)
 	if !ok {
 		return class(err) + ": " + err.Error()
@@ -81,12 +84,12 @@ func class(err error) string {
 		err   error
 		class string
 	}{
-		{context.Canceled, ClassCancelled},
-		{context.DeadlineExceeded, ClassCancelled},
-		{engine.ErrCorruption, ClassCorruption},
+		{context.Canceled, classCancelled},
+		{context.DeadlineExceeded, classCancelled},
+		{engine.ErrCorruption, classCorruption},
 		{engine.ErrNotFound, ClassNotFound},
-		{engine.ErrReadOnly, ClassReadOnly},
-		{engine.ErrLocked, ClassLocked},
+		{engine.ErrReadOnly, classReadOnly},
+		{engine.ErrLocked, classLocked},
 		{engine.ErrParams, ClassParameter},
 		{engine.ErrInvalid, ClassParameter},
 		{engine.ErrTooLarge, ClassParameter},
@@ -97,12 +100,12 @@ func class(err error) string {
 		}
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return ClassIO
+		return classIO
 	}
 	if _, ok := errors.AsType[syscall.Errno](err); ok {
-		return ClassIO
+		return classIO
 	}
-	return ClassOther
+	return classOther
 }
 
 // placed turns an error of an internal package into a *ParseError with its place in text. It

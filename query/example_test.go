@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -104,32 +105,17 @@ func ExampleRun_explain() {
 	// find ID LIKE 'doc-%' AND SINCE '2020-01-01T00:00:00Z': a range of ids
 }
 
-// Detail shows the place of an error in the statement.
-func ExampleDetail() {
-	err := query.Check(`NEER('doc-1', 3)`)
-	fmt.Println(query.Detail(err))
+// A ParseError shows its place in the statement.
+func ExampleParseError() {
+	_, err := query.Prepare(`NEER('doc-1', 3)`)
+	if e, ok := errors.AsType[*query.ParseError](err); ok {
+		fmt.Println(e)
+		fmt.Println(e.Source())
+	}
 	// Output:
 	// Parse error: unknown predicate "NEER", did you mean NEAR?
 	//   NEER('doc-1', 3)
 	//   ^
-}
-
-// A Splitter cuts statements from text that arrives in chunks.
-func ExampleSplitter() {
-	var s query.Splitter
-	for _, chunk := range []string{"GET 'a;", "b'; BEGIN;\n", "COUNT"} {
-		s.Write(chunk)
-		for p, ok := s.Next(); ok; p, ok = s.Next() {
-			fmt.Printf("line %d: %s\n", p.Line, p.Text)
-		}
-	}
-	if p, ok := s.Rest(); ok {
-		fmt.Printf("line %d: %s\n", p.Line, p.Text)
-	}
-	// Output:
-	// line 1: GET 'a;b'
-	// line 1:  BEGIN
-	// line 2: COUNT
 }
 
 // A query is built in Go, and its rows are read into a struct.

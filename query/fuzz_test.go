@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/query"
 )
 
@@ -41,7 +42,7 @@ func checkPlace(t *testing.T, text string, err error) {
 		t.Fatalf("%q: shown as %q", text, source)
 	}
 	if e.Msg == "" || !utf8.ValidString(e.Source()) && utf8.ValidString(text) {
-		t.Fatalf("%q: %q", text, query.Detail(err))
+		t.Fatalf("%q: %q", text, front.Language.Detail(err))
 	}
 }
 
@@ -52,7 +53,8 @@ func FuzzStatement(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		checkPlace(t, text, query.Check(text))
+		_, err := query.Prepare(text)
+		checkPlace(t, text, err)
 	})
 }
 
@@ -63,9 +65,9 @@ func FuzzSplitter(f *testing.F) {
 		f.Add(s + ";" + s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var s query.Splitter
+		s := front.Language.Splitter()
 		s.Write(text)
-		var pieces []query.Piece
+		var pieces []front.Piece
 		for p, ok := s.Next(); ok; p, ok = s.Next() {
 			pieces = append(pieces, p)
 		}
@@ -84,7 +86,7 @@ func FuzzSplitter(f *testing.F) {
 			}
 			last = p.Line
 		}
-		if query.Check(text) == nil && len(pieces) != 1 {
+		if _, err := query.Prepare(text); err == nil && len(pieces) != 1 {
 			t.Fatalf("%q is one statement, cut into %+v", text, pieces)
 		}
 	})

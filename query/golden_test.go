@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -15,6 +14,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
+	_ "github.com/simdb/simdb/internal/golden" // the flag -update
 )
 
 // openTest opens an empty database that is closed when the test ends.
@@ -32,8 +33,6 @@ func openTest(t testing.TB, o *engine.Options) *engine.DB {
 	return db
 }
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 // TestGolden runs testdata/*: the input of each command is a script, its output what a user sees.
 // Run with -update to rewrite the outputs.
 //
@@ -42,9 +41,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 //	new [no-text]     a new database
 //	flush, compact    DB.Flush, DB.Compact
 func TestGolden(t *testing.T) {
-	if *update {
-		flag.Set("rewrite", "true") // the flag of datadriven
-	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t, nil)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -81,7 +77,7 @@ func TestGolden(t *testing.T) {
 // script runs the statements of text and writes the result of each.
 func script(db *engine.DB, text string) string {
 	var out bytes.Buffer
-	var s Splitter
+	s := front.Language.Splitter()
 	var session Session
 	s.Write(text)
 	for {
@@ -96,7 +92,7 @@ func script(db *engine.DB, text string) string {
 			err = printRows(&out, rows)
 		}
 		if err != nil {
-			out.WriteString(Detail(err) + "\n")
+			out.WriteString(detail(err) + "\n")
 		}
 	}
 }

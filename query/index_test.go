@@ -116,7 +116,7 @@ func TestIndex(t *testing.T) {
 		rows := func(db *engine.DB) []Row {
 			rows, err := Run(t.Context(), db, text)
 			if err != nil {
-				t.Fatalf("%s\n%s", text, Detail(err))
+				t.Fatalf("%s\n%s", text, detail(err))
 			}
 			return read(t, rows)
 		}

@@ -24,7 +24,7 @@ func TestJaccard(t *testing.T) {
 	}
 	rows, err := Run(t.Context(), db, "JACCARD('d10', 60%)")
 	if err != nil {
-		t.Fatal(Detail(err))
+		t.Fatal(detail(err))
 	}
 	if want := []string{"id", "score", "error", "exact"}; !slices.Equal(rows.Columns(), want) {
 		t.Errorf("columns %q", rows.Columns())
@@ -59,7 +59,7 @@ func TestJaccard(t *testing.T) {
 	} {
 		rows, err := Run(t.Context(), db, tc.text)
 		if err != nil {
-			t.Errorf("%s\n%s", tc.text, Detail(err))
+			t.Errorf("%s\n%s", tc.text, detail(err))
 			continue
 		}
 		if got := read(t, rows); len(got) != tc.rows {

@@ -75,19 +75,14 @@ func init() {
 	}
 	language = syntax.New(v)
 	front.Language.Keywords, front.Language.OneLine = language.Keywords(), language.OneLine
+	front.Language.Splitter = func() front.Splitter { return new(syntax.Splitter) }
+	front.Language.Detail = detail
+	front.Language.Writes = func(text string, transaction bool) bool {
+		p, err := parse(text)
+		return err == nil && p.def.writes && (!transaction || p.def.word == "COMMIT")
+	}
+	front.Language.Searches = func(text string) bool {
+		p, err := parse(text)
+		return err == nil && p.def.searches
+	}
 }
-
-// Piece is a statement cut from a longer text: its Text, without the semicolon, and the Line of the
-// whole text where it starts, from 1.
-type Piece = syntax.Piece
-
-// Splitter cuts text that arrives in chunks into statements, at the semicolons that end them. It
-// ignores semicolons within strings, comments and JSON, and looks at every byte once.
-//
-//	var s query.Splitter
-//	s.Write(text)
-//	for p, ok := s.Next(); ok; p, ok = s.Next() { ... }
-//
-// Rest returns the last statement, which no semicolon ended, and Pending reports whether there is
-// one. Reset drops the text that Next has not returned.
-type Splitter = syntax.Splitter

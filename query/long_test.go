@@ -82,8 +82,8 @@ func TestLongWords(t *testing.T) {
 				t.Errorf("%.40s: %d bytes of warnings: %.100s", statement, len(said), said)
 			}
 		}
-		if err != nil && len(Detail(err)) > longest {
-			t.Errorf("%.40s: a message of %d bytes: %.100s", statement, len(Detail(err)), err)
+		if err != nil && len(detail(err)) > longest {
+			t.Errorf("%.40s: a message of %d bytes: %.100s", statement, len(detail(err)), err)
 		}
 	}
 }

@@ -772,7 +772,7 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 		return 0, 1
 	}
 	if err != nil {
-		t.Fatalf("%s\n%s", text, Detail(err))
+		t.Fatalf("%s\n%s", text, detail(err))
 	}
 	got, want := read(t, rows), w.answer(o, positive, keys, limit, offset)
 	if len(got) != len(want) {
@@ -784,7 +784,7 @@ func (w *world) compare(t *testing.T) (found, refused int) {
 		}
 	}
 	if count, err := w.session.Run(context.Background(), w.db, "COUNT "+text); err != nil {
-		t.Fatalf("COUNT %s\n%s", text, Detail(err))
+		t.Fatalf("COUNT %s\n%s", text, detail(err))
 	} else if c := read(t, count); c[0][0] != int64(len(want)) {
 		t.Fatalf("COUNT %s\n%v, want %d", text, c[0][0], len(want))
 	}

@@ -110,7 +110,6 @@ func (x *run) pairs(s *syntax.Pairs) error {
 	if err != nil {
 		return err
 	}
-	x.rows.search = true
 	found := pairs(engine.PairOptions{Limit: max(w.First(), 0)})
 	return x.show(sh, plain, w.window, windowRows(x, w.window, found, func(p engine.Pair) Row {
 		return appendMeasure(Row{p.A, p.B}, c, p.Match)
@@ -165,7 +164,6 @@ func (x *run) showClusters(s *syntax.Clusters, find func(context.Context, engine
 	if err != nil {
 		return err
 	}
-	x.rows.search = true
 	return x.show(sh, plain, w.window, windowRows(x, w.window, find(x.Ctx, c, o), func(m engine.Member) Row {
 		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
 	}), "id")

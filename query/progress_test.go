@@ -26,8 +26,8 @@ func TestProgress(t *testing.T) {
 		"ID LIKE '%9%'": "list", "NEAR('document-1', 64)": "test",
 	} {
 		var stages []string
-		ctx := WithProgress(t.Context(), func(p engine.Progress) { stages = append(stages, p.Stage) })
-		rows, err := Run(ctx, db, text)
+		session := Session{Progress: func(p engine.Progress) { stages = append(stages, p.Stage) }}
+		rows, err := session.Run(t.Context(), db, text)
 		if err != nil {
 			t.Fatal(err)
 		}

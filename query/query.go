@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -17,10 +17,6 @@ import (
 // Text marks an argument of Run as a text to compare with, like TEXT '...' in a statement. A plain
 // string would be the id of a document.
 type Text string
-
-// Literal marks an argument of Run as a value in the syntax of statements, such as 3, 80%, 2d, 0xff
-// or a string in quotes. Anything else is a string, as if it were in quotes.
-type Literal string
 
 // Named is an argument of Run that gives the value of $Name.
 type Named struct {
@@ -54,7 +50,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 	if err := x.values.Init(p.Parsed, positional, named); err != nil {
 		return nil, p.placed(err)
 	}
-	x.rows.started, x.rows.wrote, x.rows.scope = quantity.Start(), p.def.writes, &x.scope
+	x.rows.search, x.rows.scope = p.def.searches, &x.scope
 	var err error
 	if s != nil && s.tx != nil {
 		x.tx, x.scope.Snap = s.tx, s.tx.snap
@@ -65,7 +61,9 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		x.rows.snap = x.scope.Snap
 	}
 	x.scope.Ctx, x.scope.DB, x.scope.Values = engine.WithStats(ctx, &x.rows.stats), db, &x.values
-	x.scope.Report, _ = ctx.Value(progressKey{}).(func(engine.Progress))
+	if s != nil {
+		x.scope.Report, x.rows.showFirst = s.Progress, s.ShowFirst
+	}
 	x.Scope, x.run.rows, x.session = &x.scope, &x.rows, s
 	rows := &x.rows
 	if err := p.def.run(&x.run, p.Statement); err != nil {
@@ -102,7 +100,7 @@ func (x *run) say(format string, args ...any) { x.rows.message = fmt.Sprintf(for
 func arguments(args []any) (positional []any, named map[string]any) {
 	if !slices.ContainsFunc(args, func(a any) bool {
 		switch a.(type) {
-		case Named, Text, Literal:
+		case Named, Text, front.Literal:
 			return true
 		}
 		return false
@@ -125,7 +123,7 @@ func argument(a any) any {
 	switch a := a.(type) {
 	case Text:
 		return value.Text(a)
-	case Literal:
+	case front.Literal:
 		if t, ok := language.Literal(string(a)); ok {
 			return t
 		}
@@ -137,7 +135,8 @@ func argument(a any) any {
 // A Prepared is a parsed statement. It may run any number of times, in many goroutines.
 type Prepared struct{ p parsed }
 
-// Prepare parses a statement, with ? and $name for the values that each run gives. The error is a
+// Prepare parses a statement, with ? and $name for the values that each run gives. It checks only
+// the form of the statement, not whether documents exist or values are in range. The error is a
 // *ParseError.
 func Prepare(text string) (*Prepared, error) {
 	p, err := parse(text)
@@ -150,25 +149,6 @@ func Prepare(text string) (*Prepared, error) {
 // Run runs the statement on db, as the function [Run] does.
 func (p *Prepared) Run(ctx context.Context, db *engine.DB, args ...any) (*Rows, error) {
 	return (*Session)(nil).run(ctx, db, p.p, args)
-}
-
-// Check checks the form of a statement without running it, and returns nil or a *ParseError. It
-// does not check whether documents exist or values are in range.
-func Check(text string) error {
-	_, err := parse(text)
-	return err
-}
-
-// Writes reports whether a statement may change the database. It is false for text that is not a
-// statement.
-func Writes(text string) bool { return new(Session).Writes(text) }
-
-type progressKey struct{}
-
-// WithProgress returns a context under which statements report their progress. They call progress
-// while Run works and while the Rows are read, from any goroutine, but never concurrently.
-func WithProgress(ctx context.Context, progress func(engine.Progress)) context.Context {
-	return context.WithValue(ctx, progressKey{}, progress)
 }
 
 // parsed is a parsed statement and its row in the table of statements.

@@ -35,7 +35,6 @@ func (x *run) selectAll(s *syntax.Select) error {
 	if err != nil {
 		return err
 	}
-	x.rows.search = true
 	x.planFor(sel)
 	return x.show(sel.shown, sel.plain, sel.window, x.rowsOf(sel), "id")
 }

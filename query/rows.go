@@ -3,10 +3,8 @@ package query
 import (
 	"iter"
 	"reflect"
-	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/record"
 )
@@ -24,25 +22,18 @@ type Row []any
 type Rows struct {
 	columns []string
 	message string
-	search  bool
-	wrote   bool
+	search  bool // an empty result means "no"
 	seq     iter.Seq2[Row, error]
 	snap    *engine.Snapshot // to close; nil if it belongs to a transaction
 	scope   *predicate.Scope
 	warned  []string
 
-	stats   engine.QueryStats
-	started quantity.Moment
-	elapsed time.Duration
-	count   int64
-	ended   bool
+	stats engine.QueryStats
+	count int64 // rows that have been read
+	ended bool
 
-	showFirst int64 // how many rows show parts of documents; 0 for all
+	showFirst int64 // Session.ShowFirst
 }
-
-// ShowFirst makes SHOW read documents only for the first n rows, n > 0; in later rows the columns
-// that show parts of documents are nil. It must be called before All.
-func (r *Rows) ShowFirst(n int64) { r.showFirst = n }
 
 // Columns returns the names of the columns. It is empty if the result is a message.
 func (r *Rows) Columns() []string { return r.columns }
@@ -51,29 +42,12 @@ func (r *Rows) Columns() []string { return r.columns }
 // documents"; "" if there are rows.
 func (r *Rows) Message() string { return r.message }
 
-// Search reports whether the statement searches for matches: an empty result then means "no".
-func (r *Rows) Search() bool { return r.search }
-
-// Wrote reports whether the statement may have changed the database.
-func (r *Rows) Wrote() bool { return r.wrote }
-
 // Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
 
 // Warnings returns doubts about rows that have been read or closed: fields that no document has, a
 // search by text among documents without texts, a fingerprint that may be decimal.
 func (r *Rows) Warnings() []string { return r.warned }
-
-// Elapsed returns how long the statement has run so far, including the time between reads of rows.
-func (r *Rows) Elapsed() time.Duration {
-	if r.ended {
-		return r.elapsed
-	}
-	return r.started.Elapsed()
-}
-
-// Count returns how many rows have been read.
-func (r *Rows) Count() int64 { return r.count }
 
 // All yields the rows, then closes r. An error ends the rows.
 func (r *Rows) All() iter.Seq2[Row, error] {
@@ -122,7 +96,6 @@ func (r *Rows) Close() error {
 	if r.ended {
 		return nil
 	}
-	r.elapsed = r.started.Elapsed()
 	r.ended = true
 	if r.scope != nil {
 		r.warned = r.scope.Doubts(r.count, r.search)

@@ -15,7 +15,16 @@ import (
 // between BEGIN and COMMIT are held in memory, and COMMIT writes them as one batch, all or nothing.
 // All statements between BEGIN and COMMIT read the database as of BEGIN, without these writes. The
 // zero value is ready. One goroutine at a time may use a Session.
-type Session struct{ tx *transaction }
+type Session struct {
+	// Progress, if not nil, receives the progress of statements, while Run works and while the Rows
+	// are read. It is called from any goroutine, but never concurrently.
+	Progress func(engine.Progress)
+	// ShowFirst, if not 0, makes SHOW read documents only for that many rows of each statement; in
+	// later rows the columns that show parts of documents are nil.
+	ShowFirst int64
+
+	tx *transaction
+}
 
 // A transaction holds the writes since BEGIN.
 type transaction struct {
@@ -33,13 +42,6 @@ func (s *Session) Run(ctx context.Context, db *engine.DB, text string, args ...a
 		return nil, err
 	}
 	return s.run(ctx, db, p, args)
-}
-
-// Writes reports whether a statement may change the database if it runs next: within a transaction,
-// only COMMIT may.
-func (s *Session) Writes(text string) bool {
-	p, err := parse(text)
-	return err == nil && p.def.writes && (s.tx == nil || p.def.word == "COMMIT")
 }
 
 // Pending returns the number of writes that wait for COMMIT, and whether there is a transaction.

@@ -73,15 +73,15 @@ func TestShow(t *testing.T) {
 	checkShowFirst(t, db, len(docs))
 }
 
-// checkShowFirst checks that after ShowFirst only the first rows have values that SHOW reads from
+// checkShowFirst checks that with ShowFirst only the first rows have values that SHOW reads from
 // documents.
 func checkShowFirst(t *testing.T, db *engine.DB, rows int) {
 	for _, first := range []int64{1, 8, 100} {
-		got, err := Run(t.Context(), db, "SHOW id, n")
+		session := Session{ShowFirst: first}
+		got, err := session.Run(t.Context(), db, "SHOW id, n")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got.ShowFirst(first)
 		var n int64
 		for row, err := range got.All() {
 			if n++; err != nil || row[0] == nil || (row[1] != nil) != (n <= first) {

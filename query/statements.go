@@ -7,11 +7,12 @@ import (
 
 // A statementDef is a row of the table of statements.
 type statementDef struct {
-	word    string      // first word; "" for a query, which starts with a predicate
-	expects string      // what must follow the word, for error messages
-	writes  bool        // it may change the database; within a transaction, COMMIT does
-	topic   front.Topic // for .help; Words has all keywords except word
-	docs    []docsRow
+	word     string      // first word; "" for a query, which starts with a predicate
+	expects  string      // what must follow the word, for error messages
+	writes   bool        // it may change the database; within a transaction, COMMIT does
+	searches bool        // it searches for matches: an empty result means "no"
+	topic    front.Topic // for .help; Words has all keywords except word
+	docs     []docsRow
 	// run executes the statement, or sets up rows that execute it while they are read.
 	run func(x *run, s *syntax.Statement) error
 }
@@ -27,8 +28,9 @@ type docsRow struct{ Syntax, Meaning, Last string }
 // row that is missing or wrong.
 var statementDefs = []statementDef{
 	{
-		docs: []docsRow{{"", "", "see above"}, {"LIMIT 5`, `SHOW *", "the same for all documents", "see above"}},
-		run:  func(x *run, s *syntax.Statement) error { return x.selectAll(s.Select) },
+		searches: true,
+		docs:     []docsRow{{"", "", "see above"}, {"LIMIT 5`, `SHOW *", "the same for all documents", "see above"}},
+		run:      func(x *run, s *syntax.Statement) error { return x.selectAll(s.Select) },
 	},
 	{
 		word:  "COUNT",
@@ -84,21 +86,21 @@ var statementDefs = []statementDef{
 		run:   func(x *run, _ *syntax.Statement) error { return x.rollback() },
 	},
 	{
-		word: "PAIRS", expects: syntax.ExpectCriterion,
+		word: "PAIRS", expects: syntax.ExpectCriterion, searches: true,
 		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
 		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare so; takes LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
 	{
-		word: "CLUSTERS", expects: syntax.ExpectCriterion,
+		word: "CLUSTERS", expects: syntax.ExpectCriterion, searches: true,
 		topic: front.Topic{Syntax: "CLUSTERS JACCARD 0.8", Help: "groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, and so on",
 			"lists groups of documents that match, by the criteria of PAIRS; takes LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{
-		word: "CLUSTER", expects: "OF",
+		word: "CLUSTER", expects: "OF", searches: true,
 		topic: front.Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group that a document is in"},
 		docs: []docsRow{{"CLUSTER OF 'a'", "lists the group that a document is in, by JACCARD 0.8 or by the criterion that follows; takes what CLUSTERS takes",
 			"`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -32,7 +33,7 @@ func TestKeywords(t *testing.T) {
 		if !bound && !slices.Contains(called, w) && !strings.Contains(grammar, `"`+w+`"`) {
 			t.Errorf("%s is in no rule", w)
 		}
-		if got, want := Check(w+"('a', 3)") == nil, slices.Contains(called, w); got != want {
+		if got, want := check(w+"('a', 3)") == nil, slices.Contains(called, w); got != want {
 			t.Errorf("%s(...) is a predicate: %v, but in the table: %v", w, got, want)
 		}
 	}
@@ -160,14 +161,14 @@ func TestStatementTable(t *testing.T) {
 		for _, example := range examples(d) {
 			p, err := parse(example)
 			if err != nil {
-				t.Errorf("%s", Detail(err))
+				t.Errorf("%s", detail(err))
 				continue
 			}
-			if p.def.word != d.word || Writes(example) != d.writes {
+			if p.def.word != d.word || front.Language.Writes(example, false) != d.writes {
 				t.Errorf("%s is a %s", example, p.def.word)
 			}
 		}
-		err := Check(d.word)
+		err := check(d.word)
 		if d.expects != "" && (err == nil || !strings.Contains(err.Error(), d.expects)) {
 			t.Errorf("%s alone: %v, want %s", d.word, err, d.expects)
 		}
@@ -178,8 +179,20 @@ func TestStatementTable(t *testing.T) {
 	for text, want := range map[string]bool{
 		"COUNT NEAR(TEXT 'input computer', 20)": false, "EXPLAIN DELETE WHERE ID = 'a'": false, "delete 'a' -- x": true, "nonsense": false,
 	} {
-		if Writes(text) != want {
+		if front.Language.Writes(text, false) != want {
 			t.Errorf("%s writes: %v", text, !want)
+		}
+	}
+}
+
+// TestSearches checks which statements look for matches, so that no rows mean "no".
+func TestSearches(t *testing.T) {
+	for text, want := range map[string]bool{
+		"NEAR('a', 3)": true, "SHOW id": true, "PAIRS NEAR 3": true, "CLUSTERS NEAR 3": true, "CLUSTER OF 'a'": true,
+		"COUNT NEAR('a', 3)": false, "GET 'a'": false, "EXPLAIN NEAR('a', 3)": false, "WHY 'a' 'b'": false, "nonsense": false,
+	} {
+		if front.Language.Searches(text) != want {
+			t.Errorf("%s searches: %v", text, !want)
 		}
 	}
 }
@@ -350,8 +363,8 @@ func TestDocumentation(t *testing.T) {
 			continue
 		}
 		checked++
-		if err := Check(line); err != nil {
-			t.Errorf("%s\n%s", line, Detail(err))
+		if err := check(line); err != nil {
+			t.Errorf("%s\n%s", line, detail(err))
 		}
 	}
 	for _, d := range predicate.Definitions {
@@ -359,8 +372,8 @@ func TestDocumentation(t *testing.T) {
 			for _, e := range strings.Split(r.Syntax, "`, `") {
 				checked++
 				e = strings.NewReplacer("what", "'a'", ", k)", ", 3)", ", n)", ", 3)", ", t)", ", 0.8)", "...", "'a'").Replace(e)
-				if err := Check(e); err != nil {
-					t.Errorf("%s\n%s", e, Detail(err))
+				if err := check(e); err != nil {
+					t.Errorf("%s\n%s", e, detail(err))
 				}
 			}
 		}

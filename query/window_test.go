@@ -68,7 +68,7 @@ func rowsOf(t *testing.T, db *engine.DB, text string) []Row {
 	t.Helper()
 	rows, err := Run(t.Context(), db, text)
 	if err != nil {
-		t.Fatalf("%s: %s", text, Detail(err))
+		t.Fatalf("%s: %s", text, detail(err))
 	}
 	return read(t, rows)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // Options describe the format of a file. The zero value detects it. A format rejects an option that
@@ -53,7 +55,7 @@ type Options struct {
 
 	// Fingerprints is the notation of fingerprints written as text. With Auto, the rule of package
 	// base decides for each one, and a file that mixes both notations is refused.
-	Fingerprints base.Notation
+	Fingerprints Notation
 
 	// Bits is the length of fingerprints; 0 detects it from the beginning of the file. A file with
 	// a different length, or several, is refused.
@@ -74,6 +76,16 @@ type Options struct {
 	Workers int      // goroutines that parse; 0 means GOMAXPROCS
 	Memory  int64    // of the run, in bytes; the window of a decompressor may use a part
 }
+
+// Notation is the notation of a fingerprint as text.
+type Notation = base.Notation
+
+// PictureHash is an algorithm that computes a perceptual hash of a picture.
+type PictureHash = imagehash.Kind
+
+// FeatureParams are the parameters of the fingerprint and sketch of a text. Only those with equal
+// parameters can be compared.
+type FeatureParams = features.Params
 
 // TextFields returns the names of the fields that make up the text; by default, "text".
 func (o Options) TextFields() []string {

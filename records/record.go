@@ -35,12 +35,15 @@ type Record struct {
 	BadUTF8 bool     // the record has invalid UTF-8, which is U+FFFD in Doc
 	Flaw    string   // which of its ID, text and fingerprint cannot be used and count as missing; "" for none
 
-	Picture *imagehash.Result // the details of a picture's hash; nil for other documents
+	Picture *PictureResult // the details of a picture's hash; nil for other documents
 
 	// Raw is the argument of Copier.Copy; in files of lines, the bytes of the record with its line
 	// end. It is valid until the next record is read.
 	Raw []byte
 }
+
+// PictureResult has the hash of a picture and its details.
+type PictureResult = imagehash.Result
 
 // Issue reports a part of a source that is not a record, such as broken JSON, or that lacks a
 // required ID. A record that cannot be used for another reason has a Flaw.

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/repl/admin"
 )
 
 // administer runs an administrative command and prints its result. .stats on and off set a switch
@@ -79,7 +79,7 @@ func Writes(command string) (writes, known bool) {
 			writes = writes || c != nil && c.Writes
 			known = known && name != "read" && name != "import"
 		default:
-			writes = writes || query.Writes(p.Text)
+			writes = writes || front.Language.Writes(p.Text, false)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/printable"
-	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 )
 

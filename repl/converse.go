@@ -14,7 +14,6 @@ import (
 	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/query"
 )
 
 const (
@@ -38,7 +37,7 @@ func (s *session) converse() int {
 		editor.AppendHistory(line)
 	}
 	s.lines = history.lines
-	var sp query.Splitter
+	sp := front.Language.Splitter()
 	var typed []string // lines of the incomplete statement
 	for !s.quit {
 		prompt := promptFirst
@@ -69,7 +68,7 @@ func (s *session) converse() int {
 			}
 			typed = nil
 		}
-		s.answerLine(&sp, line)
+		s.answerLine(sp, line)
 	}
 	return ExitOK
 }
@@ -80,7 +79,7 @@ func complete(typed []string) bool {
 	if _, word := bareWord(typed[0]); len(typed) == 1 && (word || isDot(typed[0])) {
 		return true
 	}
-	var sp query.Splitter
+	sp := front.Language.Splitter()
 	sp.Write(strings.Join(typed, "\n") + "\n")
 	for _, ok := sp.Next(); ok; _, ok = sp.Next() {
 	}
@@ -100,7 +99,7 @@ func entries(typed []string) []string {
 
 // answerLine runs the statements that a line completes. After an error it drops the rest of the
 // line, which may depend on the failed statement.
-func (s *session) answerLine(sp *query.Splitter, line string) {
+func (s *session) answerLine(sp front.Splitter, line string) {
 	if !sp.Pending() {
 		if isDot(line) {
 			if err := s.dot(line); err != nil {

@@ -5,17 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -130,17 +131,18 @@ func (s *session) dotOutput(arg string) error {
 	if path == "" || path == "stdout" || outfile.IsStdout(path) {
 		return nil
 	}
-	kind, format := outfile.AnyRows, s.options.Format
+	format := s.options.Format
 	if !s.moded {
-		kind = outfile.Rows
 		format = output.TSV
 		if f, ok := output.FormatOf(outfile.PlainName(path)); ok {
 			format = f
 		}
 	}
-	f, err := s.cfg.Outputs.Create(s.ctx, outputCommand, path, kind)
+	if info, err := os.Stat(path); err == nil && slices.ContainsFunc(s.read, func(r fs.FileInfo) bool { return os.SameFile(r, info) }) {
+		return fmt.Errorf(".output %s would overwrite a file that was read", path)
+	}
+	f, err := s.cfg.Create(s.ctx, path, s.moded)
 	if err != nil {
-		s.cfg.Outputs.Release(outputCommand)
 		return err
 	}
 	s.outFile, s.out = f, f
@@ -171,7 +173,9 @@ func (s *session) dotRead(arg string) error {
 		return err
 	}
 	defer f.Close()
-	s.cfg.Outputs.UsesFile(f, "a file that was read")
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		s.read = append(s.read, info)
+	}
 	s.depth++
 	defer func() { s.depth-- }()
 	return s.runScript(f, f.Name())

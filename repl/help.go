@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/repl/output"
 )
 
 // helpTopics returns the words that .help knows.
@@ -95,7 +95,7 @@ func (s *session) writeHelp(lines [][2]string) error {
 			b.WriteString(syntax + "\n")
 			syntax = ""
 		}
-		for _, row := range output.Wrap(l[1], right) {
+		for _, row := range display.Wrap(l[1], right) {
 			b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s  %s", left, syntax, row), " ") + "\n")
 			syntax = ""
 		}

@@ -5,12 +5,16 @@
 //	status := repl.Exec(ctx, cfg, "NEAR('a', 3)", ".mode json", ".stats")
 //	status = repl.Run(ctx, cfg) // statements from standard input
 //
-// A line that starts with "." between statements is a dot-command; the other lines go through
-// query.Splitter and query.Run, and their rows to an output.Writer.
+// A [Config] connects a session with a database, with its input and outputs, and with a program
+// that adds a pager, a progress display or an import. [Writes] says whether commands need a
+// database that is open for writing.
+//
+// A line that starts with "." between statements is a dot-command; statements go to query.Run, and
+// their rows to an output.Writer.
 //
 // A script runs each statement and flushes its rows before it reads more input, so a program may
 // drive a session through two pipes. A script ends at its first error; at a prompt, the session
-// continues.
+// continues. A transaction that the input leaves open is rolled back, which is an error.
 package repl
 
 import (
@@ -112,9 +116,12 @@ func newSession(ctx context.Context, cfg Config) *session {
 	if cfg.Interactive && cfg.Output.MaxRows == 0 {
 		cfg.Output.MaxRows = promptRows
 	}
-	if cfg.Outputs == nil {
-		cfg.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
-		cfg.Outputs.Uses(cfg.DB.Metrics().Path, "the database")
+	if cfg.Create == nil {
+		guard := &outfile.Guard{Identify: new(engine.Identifier).Identify}
+		guard.Uses(cfg.DB.Metrics().Path, "the database")
+		cfg.Create = func(ctx context.Context, path string, anyEnding bool) (File, error) {
+			return guard.CreateRows(ctx, ".output", path, anyEnding)
+		}
 	}
 	return &session{
 		cfg: cfg, ctx: ctx, out: cfg.Out, options: cfg.Output, commands: dotCommands(),

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,7 +19,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/front"
+	_ "github.com/simdb/simdb/internal/golden" // the flag -update
 	"github.com/simdb/simdb/repl/output"
 )
 
@@ -83,8 +84,6 @@ var masks = map[*regexp.Regexp]string{
 // inFolder matches a path in the folder of a test.
 var inFolder = regexp.MustCompile(`\$DIR\S*`)
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 // TestGolden runs testdata/*; -update rewrites the outputs. Lines of standard error are marked with
 // "! ".
 //
@@ -94,9 +93,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 //	file NAME             writes the input to a file in a folder that $DIR stands for
 //	cat NAME              shows a file, or says that there is none
 func TestGolden(t *testing.T) {
-	if *update {
-		flag.Set("rewrite", "true") // the flag of datadriven
-	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := openTest(t)
 		dir := t.TempDir()
@@ -209,6 +205,22 @@ func TestOutputFormat(t *testing.T) {
 		if status := Exec(t.Context(), cfg, c.statements...); status != ExitOK || out.String() != c.want {
 			t.Errorf("%q: status %d, %q, %s", c.statements, status, out.String(), talk.String())
 		}
+	}
+}
+
+// A file of .read is not replaced by .output.
+func TestOutputOverRead(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("COUNT;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, talk bytes.Buffer
+	cfg := Config{DB: openTest(t), Out: &out, Err: &talk, Output: output.Options{Format: output.TSV}}
+	if status := Exec(t.Context(), cfg, ".read "+script, ".output "+script, "COUNT"); status != ExitError || !strings.Contains(talk.String(), "a file that was read") {
+		t.Errorf("status %d, %q, %q", status, out.String(), talk.String())
+	}
+	if text, err := os.ReadFile(script); string(text) != "COUNT;\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
 
@@ -459,7 +471,7 @@ func TestOnceWidthHelp(t *testing.T) {
 		t.Errorf("after .once: %s", out.String())
 	}
 	for line := range strings.Lines(out.String()) {
-		if strings.HasPrefix(line, "│") && output.Width(line) > 31 {
+		if strings.HasPrefix(line, "│") && display.Width(line) > 31 {
 			t.Errorf("wider than .width: %s", line)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/query"
 )
 
@@ -53,7 +54,7 @@ func (s *session) runScript(in io.Reader, source string) error {
 // script is a text that is being read.
 type script struct {
 	in        *bufio.Reader
-	splitter  query.Splitter
+	splitter  front.Splitter
 	line      int  // line number of the last text read
 	size      int  // bytes of the incomplete statement
 	lineStart bool // the next read starts a line
@@ -61,13 +62,13 @@ type script struct {
 }
 
 func newScript(in io.Reader) *script {
-	return &script{in: bufio.NewReaderSize(in, readBuffer), lineStart: true}
+	return &script{in: bufio.NewReaderSize(in, readBuffer), splitter: front.Language.Splitter(), lineStart: true}
 }
 
 // next returns the next statement, or the line of a dot-command; io.EOF after the last. It reads no
 // further than it must. On an error, p.Line is the line of the error, or 0 if the text cannot be
 // read.
-func (sc *script) next() (p query.Piece, dot bool, err error) {
+func (sc *script) next() (p front.Piece, dot bool, err error) {
 	for {
 		p, ok := sc.splitter.Next()
 		if !ok && sc.ended {
@@ -80,7 +81,7 @@ func (sc *script) next() (p query.Piece, dot bool, err error) {
 		case sc.ended:
 			return p, false, io.EOF
 		case sc.size > maxStatement:
-			return query.Piece{Line: sc.line}, false, fmt.Errorf("a statement of more than %d bytes", maxStatement)
+			return front.Piece{Line: sc.line}, false, fmt.Errorf("a statement of more than %d bytes", maxStatement)
 		}
 		// Within a statement, a line is not a dot-command. Pending scans the whole statement, so do
 		// not call it for each line of a long one.
@@ -96,7 +97,7 @@ func (sc *script) next() (p query.Piece, dot bool, err error) {
 		sc.ended, sc.lineStart = err != nil, strings.HasSuffix(text, "\n")
 		if dot && isDot(text) {
 			sc.splitter.Write("\n") // so that the splitter counts the line
-			p = query.Piece{Text: text, Line: sc.line}
+			p = front.Piece{Text: text, Line: sc.line}
 			if len(text) >= maxDotLine {
 				return p, true, fmt.Errorf("a dot-command of more than %d bytes", maxDotLine)
 			}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -40,8 +41,10 @@ type Config struct {
 	FormatSet bool
 	// Version is shown in the greeting.
 	Version string
-	// Outputs opens the files of .output. nil means a guard that protects only the database.
-	Outputs *outfile.Guard
+	// Create, if not nil, opens the file of .output or .once. anyEnding says that the user has
+	// chosen the format, so that the extension of path need not name it. nil replaces any file
+	// except those of databases.
+	Create func(ctx context.Context, path string, anyEnding bool) (File, error)
 	// HistoryFile stores the lines typed; "" is "simdb/history" in the XDG state directory.
 	HistoryFile string
 
@@ -66,6 +69,13 @@ type Config struct {
 	editor lineEditor // set by tests
 }
 
+// A File is an output that replaces the file of its name when it is complete.
+type File interface {
+	io.Writer
+	Commit() error // completes the file
+	Abort()        // drops what was written
+}
+
 // dotCommand is a command to the REPL itself, not to the database.
 type dotCommand struct {
 	name, arguments, help string
@@ -80,7 +90,8 @@ type session struct {
 	// statements runs the statements of the session, which may be in a transaction.
 	statements query.Session
 	out        io.Writer // destination of rows: cfg.Out, or the file of .output
-	outFile    *outfile.Writer
+	outFile    File
+	read       []fs.FileInfo // the files of .read
 	options    output.Options
 
 	commands []dotCommand
@@ -112,17 +123,13 @@ func (s *session) closeOutput() error {
 	if s.options = s.cfg.Output; s.moded { // otherwise the format came from the file
 		s.options.Format = format
 	}
-	s.cfg.Outputs.Release(outputCommand)
 	return err
 }
 
-// outputCommand names the files of .output in errors of Config.Outputs.
-const outputCommand = ".output"
-
 // tell writes a sentence to Err; on a terminal it wraps it between words.
 func (s *session) tell(text string) {
-	if width := s.cfg.Output.Width; s.cfg.Output.Terminal && width > 0 && output.Width(text) > width {
-		text = strings.Join(output.Wrap(text, width), "\n")
+	if width := s.cfg.Output.Width; s.cfg.Output.Terminal && width > 0 && display.Width(text) > width {
+		text = strings.Join(display.Wrap(text, width), "\n")
 	}
 	if class, rest, ok := strings.Cut(text, ": "); ok && s.cfg.Output.Color && strings.HasSuffix(class, "rror") {
 		text = "\x1b[1;31m" + class + ":\x1b[0m " + rest

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
@@ -50,14 +51,14 @@ func (e *scriptError) Unwrap() error { return e.err }
 // the line with a caret.
 func (s *session) showError(err error) {
 	if errors.Is(err, context.Canceled) {
-		s.say(query.ClassCancelled)
+		s.say("Cancelled")
 		return
 	}
 	text, source := err.Error(), ""
 	if e, ok := errors.AsType[*query.ParseError](err); ok {
 		source = e.Source()
 	} else {
-		text = query.Detail(err)
+		text = front.Language.Detail(err)
 	}
 	s.tell(printable.Text(text))
 	if source != "" {
@@ -70,30 +71,39 @@ func (s *session) showError(err error) {
 
 // runStatement runs one statement and prints its result. At a prompt, Ctrl-C cancels it.
 func (s *session) runStatement(text string) error {
-	return s.inTurn(s.statements.Writes(text), func(ctx context.Context, db *engine.DB) error {
+	_, begun := s.statements.Pending()
+	return s.inTurn(front.Language.Writes(text, begun), func(ctx context.Context, db *engine.DB) error {
 		if err := s.explainFirst(ctx, db, text); err != nil {
 			return err
 		}
 		report, stopReport := s.cfg.progress()
 		defer stopReport()
 		report(engine.Progress{Stage: "run"})
-		rows, err := s.statements.Run(query.WithProgress(ctx, report), db, text, s.cfg.Args...)
+		s.statements.Progress, s.statements.ShowFirst = report, 0
+		if s.options.Format == output.Table {
+			s.statements.ShowFirst = int64(s.options.MaxRows) // later rows are only counted
+		}
+		started := quantity.Start()
+		rows, err := s.statements.Run(ctx, db, text, s.cfg.Args...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		if !rows.Wrote() {
+		if !front.Language.Writes(text, false) {
 			s.last = text
 		}
-		return s.show(rows, rows.Elapsed, stopReport)
+		err = s.show(rows, started.Elapsed, stopReport)
+		s.no = s.no && front.Language.Searches(text)
+		return err
 	})
 }
 
 // explainFirst shows the plan of a query if .explain is on.
 func (s *session) explainFirst(ctx context.Context, db *engine.DB, text string) error {
-	if !s.explain || query.Check("EXPLAIN "+text) != nil {
+	if !s.explain {
 		return nil
 	}
+	s.statements.Progress, s.statements.ShowFirst = nil, 0
 	rows, err := s.statements.Run(ctx, db, "EXPLAIN "+text, s.cfg.Args...)
 	if err != nil {
 		return nil // the query itself will report it
@@ -131,7 +141,7 @@ func (s *session) show(r result, elapsed func() time.Duration, stopReport func()
 	for _, warning := range r.Warnings() {
 		s.tell(printable.Text(warning))
 	}
-	if err == nil && (r.Message() == "" || !s.options.Format.Structured()) {
+	if err == nil && (r.Message() == "" || !structured(s.options.Format)) {
 		s.footer(r, n, took, s.options)
 	}
 	if s.once && err == nil {
@@ -189,8 +199,8 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 		s.file = true
 	}
 	if m := r.Message(); m != "" {
-		if o.Format.Structured() || o.Format == output.Parquet {
-			w := output.New(out, []string{"message"}, o)
+		if structured(o.Format) || o.Format == output.Parquet {
+			w := output.New(out, []string{"message"}, &o)
 			return 0, s.end(w, w.Row(m))
 		}
 		if o.Terminal {
@@ -199,11 +209,7 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 		_, err := fmt.Fprintln(out, m)
 		return 0, err
 	}
-	w := output.New(out, r.Columns(), o)
-	rows, search := r.(*query.Rows)
-	if search && o.Format == output.Table && o.MaxRows > 0 {
-		rows.ShowFirst(int64(o.MaxRows)) // later rows are only counted
-	}
+	w := output.New(out, r.Columns(), &o)
 	var err error
 	for row, failed := range r.All() {
 		if err = failed; err == nil {
@@ -216,9 +222,13 @@ func (s *session) print(r result, out io.Writer, o output.Options) (int64, error
 	if err = s.end(w, err); err != nil {
 		return w.Rows(), err
 	}
-	s.no = search && rows.Search() && w.Rows() == 0
+	_, statement := r.(*query.Rows)
+	s.no = statement && w.Rows() == 0
 	return w.Rows(), nil
 }
+
+// structured reports whether every line of a format must be JSON.
+func structured(f output.Format) bool { return f == output.JSONL || f == output.JSON }
 
 // end closes w after the last row, or after err. After an error it still shows the rows written
 // before, except that it does not draw a table without rows.

@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/repl/output"
+	"github.com/simdb/simdb/internal/display"
 )
 
 // description is the beginning of the help and of the manual page.
@@ -124,10 +124,10 @@ func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 		if !f.IsBool() {
 			flag += "=" + f.FormatPlaceHolder()
 		}
-		lines := output.Wrap(strings.TrimRight(clause.FindString(f.Help), " (.;:"), shortWidth-shortFlag-2)
+		lines := display.Wrap(strings.TrimRight(clause.FindString(f.Help), " (.;:"), shortWidth-shortFlag-2)
 		fmt.Fprintf(text, "%-*s  %s\n", shortFlag, "  "+flag, lines[0])
 		if len(lines) > 1 {
-			fmt.Fprintf(text, "%-*s  %s\n", shortFlag, "", output.Cut(strings.Join(lines[1:], " "), shortWidth-shortFlag-2))
+			fmt.Fprintf(text, "%-*s  %s\n", shortFlag, "", display.Cut(strings.Join(lines[1:], " "), shortWidth-shortFlag-2))
 		}
 	}
 	if more := len(flags) - mostFlags; more > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records/inputs"
@@ -56,9 +57,12 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
-	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Outputs: &a.Outputs, Import: c.importer(a), OnDamage: app.OnDamage}
+	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Import: c.importer(a), OnDamage: app.OnDamage}
+	cfg.Create = func(ctx context.Context, path string, anyEnding bool) (repl.File, error) {
+		return a.Outputs.CreateRows(ctx, ".output", path, anyEnding)
+	}
 	for name, value := range c.Param {
-		cfg.Args = append(cfg.Args, query.Named{Name: name, Value: query.Literal(value)})
+		cfg.Args = append(cfg.Args, query.Named{Name: name, Value: front.Literal(value)})
 	}
 	ended, err := c.connect(a, &cfg)
 	if err != nil {

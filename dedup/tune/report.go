@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 )
 
@@ -44,13 +45,16 @@ type Pair struct {
 	TextA, TextB string // "" if texts are not stored
 }
 
+// Node represents the documents of a sample that are equal.
+type Node = corpus.Node
+
 // Report collects the matches of a sample. The zero Report is ready for use. Set the fields
 // before reading results, and Scored before adding anything.
 type Report struct {
-	Documents int64         // in the corpus
-	Scored    bool          // matches have scores: Jaccard similarities of the texts
-	Words     int           // in a fingerprint, 64 bits each; 0 is 1. A step of distance is that many bits
-	Nodes     []corpus.Node // nodes of the sample, by number
+	Documents int64  // in the corpus
+	Scored    bool   // matches have scores: Jaccard similarities of the texts
+	Words     int    // in a fingerprint, 64 bits each; 0 is 1. A step of distance is that many bits
+	Nodes     []Node // nodes of the sample, by number
 
 	sample  []sampled
 	count   int64                      // documents in the sample
@@ -407,7 +411,7 @@ func FromDifference(x, y string) (string, string) {
 
 // Brevity returns advice if the sample's documents are too short for shingles of words, else "",
 // and the number of documents.
-func (r *Report) Brevity(of features.Spec) (advice string, n int) {
+func (r *Report) Brevity(of engine.Features) (advice string, n int) {
 	var few corpus.Brevity
 	for _, node := range r.Nodes {
 		for range node.Count {
@@ -415,5 +419,5 @@ func (r *Report) Brevity(of features.Spec) (advice string, n int) {
 		}
 		n += node.Count
 	}
-	return few.Advice(of), n
+	return few.Advice(features.Spec(of)), n
 }

@@ -7,14 +7,14 @@ import (
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
 
 // Documents are the documents of a file or a database. They are read twice: first to draw a
 // sample, then to compare them with it.
 type Documents struct {
-	Params features.Params
+	Params records.FeatureParams
 	Each   func(stage string, f func(*engine.Doc) error) error
 }
 

@@ -12,7 +12,6 @@ import (
 	"context"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -24,8 +23,8 @@ type Options struct {
 	Seed    uint64 // another seed draws other documents
 	Memory  int64  // bytes; half of it limits the number of documents that are searched for
 	Read    records.Options
-	Params  features.Params // what to compare in documents
-	Rejects *inputs.Rejects // receives input that is not a record
+	Params  records.FeatureParams // what to compare in documents
+	Rejects *inputs.Rejects       // receives input that is not a record
 }
 
 // Run draws a sample of the documents, and compares all documents with it. It reads them twice.

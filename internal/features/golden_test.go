@@ -3,17 +3,17 @@ package features
 import (
 	"fmt"
 	"hash/crc32"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/internal/corpora"
+	goldens "github.com/simdb/simdb/internal/golden"
 )
 
 // TestGolden pins the fingerprints of whole documents in many scripts, from the sample of
 // internal/token.
 func TestGolden(t *testing.T) {
-	const sample, golden = "../token/testdata/sample.jsonl.gz", "testdata/sample.golden"
+	const sample = "../token/testdata/sample.jsonl.gz"
 	var got strings.Builder
 	got.WriteString("# id, words, distinct shingles, fingerprint, hashes of the sketch, CRC-32 of its encoding\n")
 	s := NewFingerprinter(Params{Shingle: 3, Sketch: 128})
@@ -22,16 +22,5 @@ func TestGolden(t *testing.T) {
 		fmt.Fprintf(&got, "%s\t%d\t%d\t%016x\t%d\t%08x\n", doc.ID, r.Words, r.Shingles, r.Fingerprint, len(r.Sketch),
 			crc32.ChecksumIEEE(r.Sketch.AppendEncoded(nil)))
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("the fingerprints differ from %s", golden)
-	}
+	goldens.Compare(t, "testdata/sample.golden", got.String())
 }

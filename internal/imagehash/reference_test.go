@@ -3,7 +3,6 @@ package imagehash
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"fmt"
 	"image/color"
 	"maps"
@@ -18,9 +17,8 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/golden"
 )
-
-var update = flag.Bool("update", false, "make testdata/pictures, and ask the references for testdata/golden.txt")
 
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -160,9 +158,9 @@ func check(t *testing.T, name string, got, want hashes) {
 }
 
 // Hashes equal those of the references: bit for bit for lossless files, approximately for lossy
-// ones. -update runs the references and stores their output in testdata/golden.txt.
+// ones. -update makes testdata/pictures, runs the references and stores their output in testdata/golden.txt.
 func TestGolden(t *testing.T) {
-	if *update {
+	if golden.Update() {
 		folder := filepath.Join("testdata", "pictures")
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)

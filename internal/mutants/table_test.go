@@ -469,7 +469,7 @@ var mutants = []mutant{
 		tests: "repl", run: "^TestWrites$",
 	},
 	{
-		name: "prompt/a command that writes opened for reading", in: "repl", decl: "Commands",
+		name: "prompt/a command that writes opened for reading", in: "internal/admin", decl: "Commands",
 		edit:  swap(`"write out the memtable", true`, `"write out the memtable", false`),
 		tests: "repl", run: "^TestWrites$",
 	},
@@ -525,7 +525,7 @@ var mutants = []mutant{
 		tests: "records/parquet", run: "^TestBombs$",
 	},
 	{
-		name: "rows/fingerprints of a statement shown as numbers", in: "repl/output", decl: "AppendText",
+		name: "rows/fingerprints of a statement shown as numbers", in: "internal/display", decl: "AppendText",
 		edit:  swap(`base.AppendHex(b, v)`, `fmt.Append(b, v)`),
 		tests: "repl/output", run: "^TestNumbers$",
 	},

@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,15 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/golden"
 	"github.com/simdb/simdb/internal/table/internal/format"
 )
 
-// update rewrites golden files and the example in the format's page: go test ./internal/table -run Golden
-// -update. A diff in v2.sst is a change of the format.
-var update = flag.Bool("update", false, "rewrite golden files")
-
 // goldenDocs returns the documents of testdata/v2.sst: with and without text, fields and
-// fingerprint, equal and near fingerprints, more than one block of names and of records.
+// fingerprint, equal and near fingerprints, more than one block of names and of records. A diff in
+// the file is a change of the format.
 func goldenDocs() []Document {
 	docs := make([]Document, 150)
 	for i := range docs {
@@ -75,8 +72,8 @@ func TestGolden(t *testing.T) {
 		Database: [16]byte{0x9f, 0x3c, 0x5a, 15: 1}, Number: 7, Created: 1_700_000_000_000_000,
 	}}
 	data, _ := buildTable(t, testParams, o, docs)
-	golden := readGolden(t, path, data)
-	r := openTable(t, golden)
+	file := golden.Read(t, path, data)
+	r := openTable(t, file)
 	checkReader(t, r, testParams, docs)
 	if err := r.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
@@ -91,14 +88,14 @@ func TestGolden(t *testing.T) {
 		read = append(read, d)
 	}
 	again, _ := buildTable(t, r.Params(), o, read)
-	if !bytes.Equal(again, golden) || !bytes.Equal(data, golden) {
+	if !bytes.Equal(again, file) || !bytes.Equal(data, file) {
 		t.Error("writing the documents of v2.sst gives another file")
 	}
 	var layout strings.Builder
 	if err := r.Describe(&layout); err != nil {
 		t.Fatal(err)
 	}
-	compareGolden(t, filepath.Join("testdata", "v2.layout"), layout.String())
+	golden.Compare(t, filepath.Join("testdata", "v2.layout"), layout.String())
 }
 
 // goldenMerge merges three tables, each with a third of goldenDocs, and returns the table and its
@@ -141,8 +138,8 @@ func goldenMerge(t *testing.T) (data []byte, docs []Document) {
 func TestGoldenMerged(t *testing.T) {
 	path := filepath.Join("testdata", "v2-merged.sst")
 	data, docs := goldenMerge(t)
-	golden := readGolden(t, path, data)
-	for _, data := range [][]byte{golden, data} {
+	file := golden.Read(t, path, data)
+	for _, data := range [][]byte{file, data} {
 		r := openTable(t, data)
 		checkReader(t, r, testParams, docs)
 		if err := r.Verify(t.Context(), nil); err != nil {
@@ -192,36 +189,13 @@ func TestGoldenFields(t *testing.T) {
 func checkGolden(t *testing.T, name string, p Params, docs []Document) *Reader {
 	t.Helper()
 	data, _ := buildTable(t, p, WriterOptions{BlockSize: 4096}, docs)
-	golden := readGolden(t, filepath.Join("testdata", name), data)
-	r := openTable(t, golden)
+	file := golden.Read(t, filepath.Join("testdata", name), data)
+	r := openTable(t, file)
 	checkReader(t, r, p, docs)
-	if err := r.Verify(t.Context(), nil); err != nil || !bytes.Equal(data, golden) {
+	if err := r.Verify(t.Context(), nil); err != nil || !bytes.Equal(data, file) {
 		t.Errorf("writing the documents of %s gives another file, or it is damaged: %v", name, err)
 	}
 	return r
-}
-
-// readGolden reads a golden file; with -update it first writes data there.
-func readGolden(t *testing.T, path string, data []byte) []byte {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return golden
-}
-
-// compareGolden compares text with a golden file.
-func compareGolden(t *testing.T, path, text string) {
-	t.Helper()
-	if want := readGolden(t, path, []byte(text)); text != string(want) {
-		t.Errorf("%s is\n%s\nnow it would be\n%s", path, want, text)
-	}
 }
 
 // TestGoldenExample compares the worked example of the format's page with a real table.
@@ -240,7 +214,7 @@ func TestGoldenExample(t *testing.T) {
 	data, _ := buildTable(t, exampleParams, WriterOptions{}, exampleDocs())
 	r := openTable(t, data)
 	checkReader(t, r, exampleParams, exampleDocs())
-	compareGolden(t, path, before+start+"```\n"+dumpTable(r)+"```\n"+end+after)
+	golden.Compare(t, path, before+start+"```\n"+dumpTable(r)+"```\n"+end+after)
 }
 
 // dumpTable writes the file of r in hex, a part at a time.

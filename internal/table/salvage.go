@@ -81,10 +81,10 @@ func Salvage(f File, name string) (*Salvaged, error) {
 func (s *Salvaged) Close() error { return s.r.Close() }
 
 // Info returns the Info of the table. whole reports whether it lists all sections.
-func (s *Salvaged) Info() (info format.Info, whole bool) { return s.r.Info, s.whole }
+func (s *Salvaged) Info() (info Info, whole bool) { return s.r.Info, s.whole }
 
 // Params returns the parameters of the table.
-func (s *Salvaged) Params() format.Params { return s.r.Params }
+func (s *Salvaged) Params() Params { return s.r.Params }
 
 // Note returns the note of the table, as Reader.Note does.
 func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }

@@ -32,7 +32,7 @@ type ListOptions struct {
 
 	// Images, if not nil, makes the list one of pictures, and selects the hash of its records.
 	// Files in folders are left out if their name does not have the ending of a picture.
-	Images *imagehash.Kind
+	Images *records.PictureHash
 
 	// Check, if not nil, is called for every file of the list; its error ends the listing.
 	Check func(path string, info fs.FileInfo) error
@@ -47,10 +47,10 @@ type Tree struct {
 	again   int64 // additional names of files that are already in the list
 	binary  int64 // files with zero bytes, set by the most recent Source
 
-	images  *imagehash.Kind // nil if the files are texts
-	others  records.Counts  // by ending: files whose name does not have the ending of a picture
-	refused records.Counts  // by reason: pictures without a hash, set by the most recent Source
-	poor    int64           // pictures whose hash has a low quality, set by the most recent Source
+	images  *records.PictureHash // nil if the files are texts
+	others  records.Counts       // by ending: files whose name does not have the ending of a picture
+	refused records.Counts       // by reason: pictures without a hash, set by the most recent Source
+	poor    int64                // pictures whose hash has a low quality, set by the most recent Source
 }
 
 // entry is a file, or a folder that could not be read.

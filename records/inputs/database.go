@@ -20,16 +20,16 @@ import (
 
 // Access says how to open a database. The zero value opens it for reading.
 type Access struct {
-	Write    bool            // writable; a single table is refused, unless OrTable is set
-	OrTable  bool            // single tables are allowed; statements that cannot write to one report it
-	Create   bool            // create the database if it does not exist
-	Contain  bool            // a new database has an index for searches by containment
-	OrFile   bool            // messages say that the argument could also have named a file
-	Near     *int            // a distance that must not exceed the length of its fingerprints, or nil
-	Compared Compared        // if set, must equal what the database compares
-	Images   *imagehash.Kind // hash of the pictures that are compared with it, or nil
-	Memory   int64           // bytes that a query may use for its results; 0 means 1 GiB
-	Still    bool            // no background merges
+	Write    bool                 // writable; a single table is refused, unless OrTable is set
+	OrTable  bool                 // single tables are allowed; statements that cannot write to one report it
+	Create   bool                 // create the database if it does not exist
+	Contain  bool                 // a new database has an index for searches by containment
+	OrFile   bool                 // messages say that the argument could also have named a file
+	Near     *int                 // a distance that must not exceed the length of its fingerprints, or nil
+	Compared Compared             // if set, must equal what the database compares
+	Images   *records.PictureHash // hash of the pictures that are compared with it, or nil
+	Memory   int64                // bytes that a query may use for its results; 0 means 1 GiB
+	Still    bool                 // no background merges
 	OnEvent  func(engine.Event)
 }
 
@@ -115,7 +115,7 @@ func (s *Stored) Close(err *error) {
 }
 
 // Params returns the parameters of the database's fingerprints and sets.
-func (s *Stored) Params() (features.Params, error) {
+func (s *Stored) Params() (records.FeatureParams, error) {
 	p := s.DB.Params()
 	spec, err := features.Spec(p.Features).Canonical()
 	return features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, err
@@ -180,7 +180,7 @@ func CheckDistance(k *int, bits int) error {
 }
 
 // CheckPictures returns an error if the pictures of a database have hashes of another kind.
-func CheckPictures(k *imagehash.Kind, path string, db *engine.DB) error {
+func CheckPictures(k *records.PictureHash, path string, db *engine.DB) error {
 	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
 		return fmt.Errorf("%s has %s hashes: %s makes others, which cannot be compared with them", path, code, option.Set("Images", k.String()))
 	}
@@ -189,7 +189,7 @@ func CheckPictures(k *imagehash.Kind, path string, db *engine.DB) error {
 
 // PicturesOf returns the hash for comparing pictures: given, or else that of the database, which
 // may be nil; or nil.
-func PicturesOf(db *engine.DB, given *imagehash.Kind) *imagehash.Kind {
+func PicturesOf(db *engine.DB, given *records.PictureHash) *records.PictureHash {
 	if db == nil || given != nil {
 		return given
 	}
@@ -200,7 +200,7 @@ func PicturesOf(db *engine.DB, given *imagehash.Kind) *imagehash.Kind {
 }
 
 // SetPictures sets the options of a database of pictures in o. A nil kind changes nothing.
-func SetPictures(o *engine.Options, k *imagehash.Kind) {
+func SetPictures(o *engine.Options, k *records.PictureHash) {
 	if k != nil {
 		o.Bits, o.NoSketch, o.Features.Code = k.Bits(), true, k.String()
 	}

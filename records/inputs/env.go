@@ -22,12 +22,21 @@ import (
 	"github.com/simdb/simdb/internal/tempdir"
 )
 
+// Outputs opens outputs, and refuses those that would replace a file that is read.
+type Outputs = outfile.Guard
+
+// Output is a file that gets its name when it is complete.
+type Output = outfile.Writer
+
+// OutputKind is the kind of content of an output, which decides how its file may be called.
+type OutputKind = outfile.Kind
+
 // Env connects a job with the process that runs it; use it for one job at a time. The zero Env
 // logs and reports nothing. No output may replace a file that the job reads.
 type Env struct {
 	Log         *slog.Logger          // receives messages for the user; nil discards them
 	Progress    func(engine.Progress) // receives the progress of the job; called often, maybe concurrently; or nil
-	Outputs     *outfile.Guard        // opens outputs; nil creates one
+	Outputs     *Outputs              // opens outputs; nil creates one
 	Tables      map[string]Table      // documents in memory, by the arguments that name them
 	BusyTimeout time.Duration         // how long to wait for a database that another process is writing
 
@@ -52,7 +61,7 @@ func (e *Env) Report(p engine.Progress) {
 	}
 }
 
-func (e *Env) guard() *outfile.Guard {
+func (e *Env) guard() *Outputs {
 	if e.Outputs == nil {
 		e.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
 	}
@@ -73,12 +82,12 @@ func (e *Env) Uses(path, what string) error {
 }
 
 // Claim checks that an output may be written, and reserves its path.
-func (e *Env) Claim(what, path string, kind outfile.Kind) error {
+func (e *Env) Claim(what, path string, kind OutputKind) error {
 	return e.guard().Claim(what, path, kind)
 }
 
 // Create opens an output; messages call it what.
-func (e *Env) Create(ctx context.Context, what, path string, kind outfile.Kind) (*outfile.Writer, error) {
+func (e *Env) Create(ctx context.Context, what, path string, kind OutputKind) (*Output, error) {
 	return e.guard().Create(ctx, what, path, kind)
 }
 

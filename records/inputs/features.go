@@ -21,7 +21,7 @@ type Compared struct {
 // Params returns the parameters of fingerprints and sketches without a database, and the features
 // that they cover, in the form that a new database records. sketch is the number of hashes in a
 // sketch, 0 for none.
-func (c Compared) Params(sketch int) (features.Params, engine.Features, error) {
+func (c Compared) Params(sketch int) (records.FeatureParams, engine.Features, error) {
 	spec, err := features.Spec(c.Features).Canonical()
 	k := cmp.Or(c.Shingle, 3)
 	if spec.Unit == features.Set {

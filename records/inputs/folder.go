@@ -65,7 +65,7 @@ func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, fil
 
 // Kind returns the kind of an input's output. The output may have the input's name, whatever its
 // extension.
-func (f *OutFolder) Kind(name string, format records.Format) outfile.Kind {
+func (f *OutFolder) Kind(name string, format records.Format) OutputKind {
 	return CopiesOf(format).And(strings.ToLower(filepath.Ext(outfile.PlainName(name))))
 }
 

@@ -23,7 +23,7 @@ func OneOutput(a, b records.Info) error {
 }
 
 // CopyOf returns the kind of an output that copies records of an input.
-func CopyOf(in records.Info) outfile.Kind {
+func CopyOf(in records.Info) OutputKind {
 	if in.Empty {
 		return outfile.Lines
 	}
@@ -31,7 +31,7 @@ func CopyOf(in records.Info) outfile.Kind {
 }
 
 // CopiesOf returns the kind of an output that copies records of this format.
-func CopiesOf(f records.Format) outfile.Kind {
+func CopiesOf(f records.Format) OutputKind {
 	d := f.Describe()
 	if d.Whole {
 		return outfile.WholeOf(d.Label, d.Endings...)
@@ -40,7 +40,7 @@ func CopiesOf(f records.Format) outfile.Kind {
 }
 
 // Copies returns the kind of an output for copies of records whose format is not known yet.
-func Copies() outfile.Kind {
+func Copies() OutputKind {
 	var endings []string
 	for _, name := range records.Formats() {
 		endings = append(endings, records.Format(name).Describe().Endings...)

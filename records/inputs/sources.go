@@ -24,10 +24,10 @@ import (
 
 // Options say how to interpret arguments.
 type Options struct {
-	Files   bool            // each file is a document: walk folders and expand patterns
-	Images  *imagehash.Kind // files are pictures, found like Files and compared by this hash; or nil
-	Exclude []string        // patterns of files to leave out, with the rules of .gitignore
-	Hidden  bool            // include files and folders whose names begin with a dot
+	Files   bool                 // each file is a document: walk folders and expand patterns
+	Images  *records.PictureHash // files are pictures, found like Files and compared by this hash; or nil
+	Exclude []string             // patterns of files to leave out, with the rules of .gitignore
+	Hidden  bool                 // include files and folders whose names begin with a dot
 }
 
 // OfFiles reports whether each file is a document.

@@ -26,12 +26,12 @@ type Input struct {
 	Snap           *engine.Snapshot
 	Path           string
 	Params         engine.Params
-	Features       features.Params // parameters of the same database
-	Only           map[string]bool // IDs of the documents to read; nil for all
-	NoTexts        bool            // omit texts
-	NoFingerprints bool            // omit the fingerprints of documents with a text, except in Raw
-	Written        bool            // read documents in the order in which they were written
-	Form           *Form           // form of Raw
+	Features       records.FeatureParams // parameters of the same database
+	Only           map[string]bool       // IDs of the documents to read; nil for all
+	NoTexts        bool                  // omit texts
+	NoFingerprints bool                  // omit the fingerprints of documents with a text, except in Raw
+	Written        bool                  // read documents in the order in which they were written
+	Form           *Form                 // form of Raw
 	Need           records.Need
 
 	info       records.Info

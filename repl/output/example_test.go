@@ -9,7 +9,7 @@ import (
 
 // Write rows as JSON lines.
 func ExampleWriter() {
-	w := output.New(os.Stdout, []string{"id", "fingerprint", "distance"}, output.Options{Format: output.JSONL})
+	w := output.New(os.Stdout, []string{"id", "fingerprint", "distance"}, &output.Options{Format: output.JSONL})
 	if err := w.Row("doc-17", uint64(0xff), 3); err != nil {
 		log.Fatal(err)
 	}

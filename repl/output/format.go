@@ -67,9 +67,6 @@ func (f Format) String() string {
 	return formatNames[f]
 }
 
-// Structured reports whether every line of f must be JSON.
-func (f Format) Structured() bool { return f == JSONL || f == JSON }
-
 // Options configures a Writer. The zero value writes a table without colour and of any width.
 type Options struct {
 	Format   Format

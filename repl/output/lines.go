@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/printable"
 )
 
@@ -40,7 +41,7 @@ func (f *tsv) end(*bufio.Writer, int64) {}
 
 // put writes one cell and the tab or line end after it.
 func (f *tsv) put(w *bufio.Writer, v any, last bool) {
-	f.cell = AppendText(f.cell[:0], v)
+	f.cell = display.AppendText(f.cell[:0], v)
 	f.buf = appendEscaped(f.buf[:0], f.cell)
 	if f.terminal {
 		f.buf = []byte(printable.Text(string(f.buf)))
@@ -92,7 +93,7 @@ func (f *csvFormat) begin(w *bufio.Writer, columns []string) {
 
 func (f *csvFormat) row(_ *bufio.Writer, values []any) {
 	for i, v := range values {
-		f.cell = AppendText(f.cell[:0], v)
+		f.cell = display.AppendText(f.cell[:0], v)
 		f.cells[i] = string(f.cell)
 		if f.guard && isFormula(v, f.cells[i]) {
 			f.cells[i] = "'" + f.cells[i]
@@ -131,7 +132,7 @@ func (f *jsonFormat) begin(w *bufio.Writer, columns []string) {
 		if i == 0 {
 			key[0] = '{'
 		}
-		f.keys = append(f.keys, append(appendQuoted(key, c), ':'))
+		f.keys = append(f.keys, append(display.AppendJSON(key, c), ':'))
 	}
 	if f.array {
 		w.WriteByte('[')
@@ -145,7 +146,7 @@ func (f *jsonFormat) row(w *bufio.Writer, values []any) {
 	}
 	f.any = true
 	for i, v := range values {
-		b = appendJSON(append(b, f.keys[i]...), v)
+		b = display.AppendJSON(append(b, f.keys[i]...), v)
 	}
 	b = append(b, '}')
 	if !f.array {
@@ -186,7 +187,7 @@ func (f *lineFormat) row(w *bufio.Writer, values []any) {
 	}
 	f.any = true
 	for i, v := range values {
-		f.cell = AppendText(f.cell[:0], v)
+		f.cell = display.AppendText(f.cell[:0], v)
 		f.buf = appendEscaped(append(f.buf[:0], f.names[i]...), f.cell)
 		w.WriteString(printable.Text(string(f.buf)))
 		w.WriteByte('\n')
@@ -267,7 +268,7 @@ func (f *count) row(_ *bufio.Writer, values []any) {
 
 func (f *count) end(w *bufio.Writer, rows int64) {
 	if f.isCount && f.value != nil {
-		w.Write(append(AppendText(nil, f.value), '\n'))
+		w.Write(append(display.AppendText(nil, f.value), '\n'))
 		return
 	}
 	if f.isClusters {

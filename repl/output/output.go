@@ -1,9 +1,13 @@
 // Package output writes rows in the formats that simdb prints: a boxed table, TSV, CSV, JSON lines,
 // a JSON array, a line per cell, ids alone, clusters of ids, the number of rows, or Parquet.
 //
-//	w := output.New(os.Stdout, []string{"id", "distance"}, output.Options{Format: output.JSONL})
+//	w := output.New(os.Stdout, []string{"id", "distance"}, &output.Options{Format: output.JSONL})
 //	err := w.Row("doc-17", 3) // {"id":"doc-17","distance":3}
 //	err = w.Close()
+//
+// A [Writer] writes the rows of one result. [Options] select its [Format]; [Detect] has those that
+// fit a terminal, a pipe or a file. An [Encoder] implements the format Parquet, which this package
+// does not.
 //
 // A Writer holds no rows, except for a table: that needs the widths of all its cells, so the Writer
 // holds up to tableChunk rows and draws a longer result as several tables. So a result of any
@@ -71,8 +75,11 @@ type Writer struct {
 	closed  bool
 }
 
-// New returns a Writer of rows with the given columns.
-func New(w io.Writer, columns []string, o Options) *Writer {
+// New returns a Writer of rows with the given columns. o may be nil.
+func New(w io.Writer, columns []string, o *Options) *Writer {
+	if o == nil {
+		o = new(Options)
+	}
 	out := &Writer{w: bufio.NewWriterSize(w, 32<<10), columns: columns}
 	switch o.Format {
 	case TSV:
@@ -96,7 +103,7 @@ func New(w io.Writer, columns []string, o Options) *Writer {
 			out.f = &encoded{Encoder: o.Parquet(out.w, columns, o.Like)}
 		}
 	default:
-		out.f = &tableFormat{o: o}
+		out.f = &tableFormat{o: *o}
 	}
 	out.f.begin(out.w, columns)
 	return out

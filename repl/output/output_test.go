@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/printable"
 )
 
@@ -25,7 +26,7 @@ var (
 func write(t *testing.T, o Options, columns []string, rows ...[]any) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := New(&b, columns, o)
+	w := New(&b, columns, &o)
 	for _, r := range rows {
 		if err := w.Row(r...); err != nil {
 			t.Fatal(err)
@@ -231,7 +232,7 @@ func TestTableWidth(t *testing.T) {
 		least := n*(minCell+3) + 1
 		for line := range strings.Lines(got) {
 			line = strings.TrimSuffix(line, "\n")
-			if w := Width(line); w > max(width, least) {
+			if w := display.Width(line); w > max(width, least) {
 				t.Fatalf("line of %d columns, width %d:\n%s", w, width, got)
 			}
 			if printable.Text(line) != line {
@@ -274,7 +275,7 @@ func TestNumbersAreWhole(t *testing.T) {
 			t.Fatalf("something is cut at %d columns:\n%s", width+1, got)
 		}
 		for line := range strings.Lines(got) {
-			if w := Width(strings.TrimSuffix(line, "\n")); w > max(width+1, 57) {
+			if w := display.Width(strings.TrimSuffix(line, "\n")); w > max(width+1, 57) {
 				t.Fatalf("a line of %d columns at %d:\n%s", w, width+1, got)
 			}
 		}
@@ -293,7 +294,7 @@ func TestColor(t *testing.T) {
 func TestStreams(t *testing.T) {
 	for _, f := range []Format{TSV, CSV, JSONL, JSON, IDs} {
 		var b bytes.Buffer
-		w := New(&b, []string{"id"}, Options{Format: f})
+		w := New(&b, []string{"id"}, &Options{Format: f})
 		if err := w.Row("first"); err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +309,7 @@ func TestStreams(t *testing.T) {
 
 func TestLongTableInPieces(t *testing.T) {
 	var b bytes.Buffer
-	w := New(&b, []string{"id"}, Options{})
+	w := New(&b, []string{"id"}, &Options{})
 	for range 2*tableChunk + 1 {
 		if err := w.Row("x"); err != nil {
 			t.Fatal(err)
@@ -332,7 +333,7 @@ var errBroken = errors.New("broken")
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteError(t *testing.T) {
-	w := New(brokenPipe{}, []string{"id"}, Options{Format: TSV})
+	w := New(brokenPipe{}, []string{"id"}, &Options{Format: TSV})
 	var err error
 	for i := 0; i < 100000 && err == nil; i++ {
 		err = w.Row("some id")
@@ -340,7 +341,7 @@ func TestWriteError(t *testing.T) {
 	if !errors.Is(err, errBroken) || !errors.Is(w.Close(), errBroken) {
 		t.Errorf("the error of the underlying writer is lost: %v", err)
 	}
-	if err := New(&bytes.Buffer{}, []string{"id"}, Options{}).Row("a", 1); err == nil {
+	if err := New(&bytes.Buffer{}, []string{"id"}, &Options{}).Row("a", 1); err == nil {
 		t.Error("a row with too many values was accepted")
 	}
 }
@@ -361,7 +362,7 @@ func FuzzQuoted(f *testing.F) {
 	f.Add("a\"\\\x00\xff\u2028漢")
 	f.Fuzz(func(t *testing.T, s string) {
 		var back string
-		if err := json.Unmarshal(appendQuoted(nil, s), &back); err != nil {
+		if err := json.Unmarshal(display.AppendJSON(nil, s), &back); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && back != want {
@@ -373,7 +374,7 @@ func FuzzQuoted(f *testing.F) {
 func BenchmarkRow(b *testing.B) {
 	for _, f := range []Format{TSV, JSONL, CSV} {
 		b.Run(f.String(), func(b *testing.B) {
-			w := New(bytes.NewBuffer(nil), []string{"id", "distance"}, Options{Format: f})
+			w := New(bytes.NewBuffer(nil), []string{"id", "distance"}, &Options{Format: f})
 			w.w.Reset(discard{})
 			for b.Loop() {
 				if err := w.Row("https://example.com/some/page", 3); err != nil {
@@ -402,7 +403,7 @@ func TestTerminalIsNotDriven(t *testing.T) {
 		for _, terminal := range []bool{true, false} {
 			for _, v := range []any{hostile, json.RawMessage("{\"k\":\"\u202ex\u009b2J\"}")} {
 				var b strings.Builder
-				w := New(&b, []string{"id"}, Options{Format: Format(i), Terminal: terminal})
+				w := New(&b, []string{"id"}, &Options{Format: Format(i), Terminal: terminal})
 				if err := w.Row(v); err != nil {
 					t.Fatal(err)
 				}
@@ -426,8 +427,8 @@ func TestVisibleJSON(t *testing.T) {
 	if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(appendJSON(nil, raw), &got); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: %v, %v", appendJSON(nil, raw), got, err)
+	if err := json.Unmarshal(display.AppendJSON(nil, raw), &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %v, %v", display.AppendJSON(nil, raw), got, err)
 	}
 }
 

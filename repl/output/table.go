@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/printable"
 )
 
@@ -88,7 +89,7 @@ func (f *tableFormat) cell(v any) string {
 	}
 	s, isString := v.(string)
 	if !isString {
-		s = string(AppendText(nil, v))
+		s = string(display.AppendText(nil, v))
 	}
 	if f.o.Width > 0 && len(s) > maxCellRead {
 		s = s[:maxCellRead]
@@ -108,7 +109,7 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 		blank = ""
 	}
 	for i, c := range f.columns {
-		columnWidths[i] = max(Width(c), f.widest(i))
+		columnWidths[i] = max(display.Width(c), f.widest(i))
 	}
 	rule := func(begin, between, end string) {
 		lines := make([]string, len(f.columns))
@@ -119,7 +120,7 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	}
 	line := func(cells []string, style string) {
 		for i, c := range cells {
-			spaces := strings.Repeat(" ", columnWidths[i]-Width(c))
+			spaces := strings.Repeat(" ", columnWidths[i]-display.Width(c))
 			if f.right[i] && len(f.cells) > 0 {
 				c = spaces + c
 			} else {
@@ -142,7 +143,7 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	rule("└", "┴", "┘")
 	if len(left) > 0 && f.drawn == 0 {
 		note := "… and " + strings.Join(left, ", ") + ": the terminal is too narrow for them"
-		w.WriteString(strings.Join(Wrap(note, f.o.Width), "\n") + "\n")
+		w.WriteString(strings.Join(display.Wrap(note, f.o.Width), "\n") + "\n")
 	}
 	f.drawn += len(f.cells)
 	f.columns = f.all
@@ -173,7 +174,7 @@ func (f *tableFormat) cutToFit() bool {
 	}
 	columnWidths := make([]int, len(f.columns))
 	for i, c := range f.columns {
-		columnWidths[i] = max(Width(c), f.widest(i))
+		columnWidths[i] = max(display.Width(c), f.widest(i))
 	}
 	if f.fitText(columnWidths, f.o.Width-3*len(f.columns)-1, minFlexible) {
 		return true
@@ -209,7 +210,7 @@ func (f *tableFormat) cutToFit() bool {
 func (f *tableFormat) widest(column int) int {
 	w := 0
 	for _, cells := range f.cells {
-		w = max(w, Width(cells[column]))
+		w = max(w, display.Width(cells[column]))
 	}
 	return w
 }
@@ -244,7 +245,7 @@ func (f *tableFormat) fitText(widths []int, room, least int) bool {
 func (f *tableFormat) turn() {
 	need := 1
 	for i, cell := range f.cells[0] {
-		need += 3 + max(Width(f.columns[i]), Width(cell))
+		need += 3 + max(display.Width(f.columns[i]), display.Width(cell))
 	}
 	if f.o.Width <= 0 || need <= f.o.Width || len(f.columns) < manyColumns {
 		return
@@ -259,12 +260,12 @@ func (f *tableFormat) turn() {
 }
 
 func (f *tableFormat) cut(column, width int) {
-	if c := f.columns[column]; Width(c) > width {
+	if c := f.columns[column]; display.Width(c) > width {
 		f.columns = slices.Clone(f.columns)
-		f.columns[column] = Cut(c, width)
+		f.columns[column] = display.Cut(c, width)
 	}
 	for _, cells := range f.cells {
-		cells[column] = Cut(cells[column], width)
+		cells[column] = display.Cut(cells[column], width)
 	}
 }
 

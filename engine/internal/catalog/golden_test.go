@@ -3,7 +3,6 @@ package catalog
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -15,10 +14,9 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/golden"
 	"github.com/simdb/simdb/internal/vfs"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // The golden files are catalogs of version 1: without the records "closed" and "seq", with "closed"
 // only, and with both.
@@ -56,7 +54,7 @@ func goldenState() State {
 
 // TestGolden opens catalogs of version 1 as they were once written.
 func TestGolden(t *testing.T) {
-	if *update {
+	if golden.Update() {
 		writeGolden(t)
 	}
 	older := goldenState()

@@ -3,17 +3,15 @@ package wal
 import (
 	"bytes"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/golden"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const (
 	goldenFile = "testdata/v1.wal"
@@ -51,19 +49,11 @@ func goldenLog(t *testing.T) []byte {
 // TestGolden checks that logs of version 1 remain readable, and are still written in the same way.
 func TestGolden(t *testing.T) {
 	image := goldenLog(t)
-	if *update {
-		if err := os.WriteFile(goldenFile, image, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	file := golden.Read(t, goldenFile, image)
+	if !bytes.Equal(file, image) {
+		t.Errorf("written now:\n%s\ngolden:\n%s", hex.Dump(image), hex.Dump(file))
 	}
-	golden, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(golden, image) {
-		t.Errorf("written now:\n%s\ngolden:\n%s", hex.Dump(image), hex.Dump(golden))
-	}
-	got, res, err := collect(fileOf(t, golden), "log", Options{})
+	got, res, err := collect(fileOf(t, file), "log", Options{})
 	if err != nil || !slices.Equal(got, goldenPayloads) || !res.Clean || res.Header.Number != 7 {
 		t.Errorf("%q, %+v, %v", got, res, err)
 	}

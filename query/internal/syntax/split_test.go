@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/front"
 )
 
-func split(s *Splitter, chunks ...string) (pieces []Piece) {
+func split(s *Splitter, chunks ...string) (pieces []front.Piece) {
 	for _, c := range chunks {
 		s.Write(c)
 		for p, ok := s.Next(); ok; p, ok = s.Next() {
@@ -23,20 +25,20 @@ func split(s *Splitter, chunks ...string) (pieces []Piece) {
 func TestSplitter(t *testing.T) {
 	for _, tc := range []struct {
 		text string
-		want []Piece
+		want []front.Piece
 	}{
 		{"", nil},
 		{" ;; \n;-- nothing;\n", nil},
-		{"A;B", []Piece{{"A", 1}, {"B", 1}}},
-		{"A\n;\n\nB", []Piece{{"A\n", 1}, {"B", 4}}},
-		{"-- one;\nA ';' ;B", []Piece{{"A ';' ", 2}, {"B", 2}}},
-		{"A 'it''s;';", []Piece{{"A 'it''s;'", 1}}},
-		{"A -- it's;\n;B", []Piece{{"A -- it's;\n", 1}, {"B", 2}}},
-		{`PUT {"a": ";}\";", "b": [{";":1}]}; B`, []Piece{{`PUT {"a": ";}\";", "b": [{";":1}]}`, 1}, {" B", 1}}},
-		{"A '\n;\n", []Piece{{"A '\n;\n", 1}}},
-		{"A /* ; ' */ ;B/*/;*/;C /* ;", []Piece{{"A /* ; ' */ ", 1}, {"B/*/;*/", 1}, {"C /* ;", 1}}},
-		{"/* ;\n */ ;\nA", []Piece{{"A", 3}}},
-		{"A - ;B", []Piece{{"A - ", 1}, {"B", 1}}},
+		{"A;B", []front.Piece{{Text: "A", Line: 1}, {Text: "B", Line: 1}}},
+		{"A\n;\n\nB", []front.Piece{{Text: "A\n", Line: 1}, {Text: "B", Line: 4}}},
+		{"-- one;\nA ';' ;B", []front.Piece{{Text: "A ';' ", Line: 2}, {Text: "B", Line: 2}}},
+		{"A 'it''s;';", []front.Piece{{Text: "A 'it''s;'", Line: 1}}},
+		{"A -- it's;\n;B", []front.Piece{{Text: "A -- it's;\n", Line: 1}, {Text: "B", Line: 2}}},
+		{`PUT {"a": ";}\";", "b": [{";":1}]}; B`, []front.Piece{{Text: `PUT {"a": ";}\";", "b": [{";":1}]}`, Line: 1}, {Text: " B", Line: 1}}},
+		{"A '\n;\n", []front.Piece{{Text: "A '\n;\n", Line: 1}}},
+		{"A /* ; ' */ ;B/*/;*/;C /* ;", []front.Piece{{Text: "A /* ; ' */ ", Line: 1}, {Text: "B/*/;*/", Line: 1}, {Text: "C /* ;", Line: 1}}},
+		{"/* ;\n */ ;\nA", []front.Piece{{Text: "A", Line: 3}}},
+		{"A - ;B", []front.Piece{{Text: "A - ", Line: 1}, {Text: "B", Line: 1}}},
 	} {
 		if got := split(new(Splitter), tc.text); !slices.Equal(got, tc.want) {
 			t.Errorf("%q: got %+v, want %+v", tc.text, got, tc.want)

@@ -1,15 +1,12 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
 
-// Piece is a statement cut from a longer text.
-type Piece struct {
-	Text string // without the semicolon
-	Line int    // the line of the whole text on which Text starts, from 1
-}
+	"github.com/simdb/simdb/internal/front"
+)
 
-// Splitter splits text that arrives in chunks into statements, at the semicolons that end them. It
-// ignores semicolons within strings, comments and JSON, and looks at every byte once.
+// Splitter implements front.Splitter.
 type Splitter struct {
 	buf     []byte // text that Next has not returned
 	scanned int    // bytes of buf that the state covers
@@ -34,7 +31,7 @@ func (s *Splitter) Write(text string) { s.buf = append(s.buf, text...) }
 
 // Next returns the next complete statement, or false if it needs more text. It skips empty
 // statements.
-func (s *Splitter) Next() (Piece, bool) {
+func (s *Splitter) Next() (front.Piece, bool) {
 	for ; s.scanned < len(s.buf); s.scanned++ {
 		c := s.buf[s.scanned]
 		switch s.state {
@@ -76,7 +73,7 @@ func (s *Splitter) Next() (Piece, bool) {
 			}
 		}
 	}
-	return Piece{}, false
+	return front.Piece{}, false
 }
 
 // Pending reports whether anything but white space and comments follows the last complete
@@ -84,7 +81,7 @@ func (s *Splitter) Next() (Piece, bool) {
 func (s *Splitter) Pending() bool { return !blank(string(s.buf)) }
 
 // Rest returns the last statement of the text, which no semicolon ended, or false if there is none.
-func (s *Splitter) Rest() (Piece, bool) {
+func (s *Splitter) Rest() (front.Piece, bool) {
 	p, ok := s.cut(len(s.buf), len(s.buf))
 	s.Reset()
 	return p, ok
@@ -97,19 +94,19 @@ func (s *Splitter) Reset() {
 }
 
 // cut returns buf[:end] as a statement and drops buf[:next].
-func (s *Splitter) cut(end, next int) (Piece, bool) {
+func (s *Splitter) cut(end, next int) (front.Piece, bool) {
 	text := string(s.buf[:end])
 	line := 1 + s.line
 	s.line += strings.Count(string(s.buf[:next]), "\n")
 	s.buf, s.scanned = s.buf[next:], 0
 	if blank(text) {
-		return Piece{}, false
+		return front.Piece{}, false
 	}
 	// Drop leading blank lines, so that Line is the line of the statement.
 	for {
 		first, rest, more := strings.Cut(text, "\n")
 		if !more || !blank(first) {
-			return Piece{Text: text, Line: line}, true
+			return front.Piece{Text: text, Line: line}, true
 		}
 		text = rest
 		line++

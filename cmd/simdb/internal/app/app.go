@@ -32,11 +32,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/tempdir"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/repl/output"
 )
 
 // App is the state of the program that commands share.
@@ -246,7 +246,7 @@ func (a *App) Say(format string, args ...any) {
 
 // broken wraps a message between words to the width of the terminal.
 func (a *App) broken(text string) string {
-	if width := TerminalWidth(a.Err); width > 0 && output.Width(text) > width {
+	if width := TerminalWidth(a.Err); width > 0 && display.Width(text) > width {
 		return Wrapped(text, 0, width)
 	}
 	return text

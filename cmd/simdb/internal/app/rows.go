@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/query"
-	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 	"golang.org/x/term"
 )
@@ -126,7 +126,7 @@ func (a *App) RowsThen(f RowFlags, columns []string, write func(w *output.Writer
 	if err != nil {
 		return err
 	}
-	w := output.New(to, columns, o)
+	w := output.New(to, columns, &o)
 	if err = write(w); err == nil {
 		err = w.Close()
 	} else {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/repl/admin"
 )
 
 // ops are the operations on an open database.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/query"
 )
 
@@ -43,7 +44,7 @@ var kinds = []struct {
 func FailureOf(err error) Failure {
 	f := Failure{Text: err.Error()}
 	if e, ok := errors.AsType[*query.ParseError](err); ok {
-		f.Kind, f.Text, f.Line, f.Column = "parse", query.Detail(err), e.Line, e.Column
+		f.Kind, f.Text, f.Line, f.Column = "parse", front.Language.Detail(err), e.Line, e.Column
 	}
 	if e, ok := errors.AsType[*engine.CorruptionError](err); ok {
 		f.File, f.Section, f.Offset = e.File, e.Section, e.Offset

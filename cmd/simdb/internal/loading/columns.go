@@ -166,7 +166,7 @@ func (x *export) rows(to io.Writer) error {
 	if t.form.Time != "" {
 		all, like = append(all, t.form.Time), append(like, time.Time{})
 	}
-	w := output.New(to, all, output.Options{Format: x.format, Parquet: parquet.New, Like: like})
+	w := output.New(to, all, &output.Options{Format: x.format, Parquet: parquet.New, Like: like})
 	row := make([]any, len(all))
 	err := x.each("export", records.NeedDoc, func(_ records.Source, rec *records.Record) error {
 		x.n++

@@ -13,6 +13,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
+	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/repl/output"
 )
@@ -249,7 +250,7 @@ func (f *file) value(i int, v any) (pq.Value, error) {
 	case of == nil:
 		return pq.Value{}, nil
 	case want == stringType:
-		b := output.AppendText(nil, v)
+		b := display.AppendText(nil, v)
 		f.bytes += len(b)
 		return pq.ByteArrayValue(b), nil
 	case want == floatType && of == intType:

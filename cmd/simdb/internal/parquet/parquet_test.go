@@ -67,7 +67,7 @@ func TestParquetRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 3, heldRows - 1, heldRows, 3 * heldRows} {
 		var b bytes.Buffer
-		w := output.New(&b, parquetColumns, options)
+		w := output.New(&b, parquetColumns, &options)
 		var want [][]any
 		for range n {
 			row := make([]any, len(parquetColumns))
@@ -128,7 +128,7 @@ func TestParquetRows(t *testing.T) {
 }
 
 func TestParquetRefusals(t *testing.T) {
-	w := output.New(io.Discard, []string{"n"}, options)
+	w := output.New(io.Discard, []string{"n"}, &options)
 	var err error
 	for i := 0; i < heldRows && err == nil; i++ {
 		err = w.Row(i)
@@ -140,7 +140,7 @@ func TestParquetRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	for _, columns := range [][]string{{"a", "a"}, {"a,b"}, {""}} {
-		if err := output.New(io.Discard, columns, options).Close(); err == nil {
+		if err := output.New(io.Discard, columns, &options).Close(); err == nil {
 			t.Errorf("columns %q: no error", columns)
 		}
 	}

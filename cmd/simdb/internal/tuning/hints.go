@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/dedup/tune"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 )
 
@@ -13,7 +14,7 @@ func hints(params features.Params, r *tune.Report) (said []string) {
 	if !r.Scored || params.Features.Unit == features.Set {
 		return nil
 	}
-	short, n := r.Brevity(params.Features)
+	short, n := r.Brevity(engine.Features(params.Features))
 	if short != "" {
 		said = append(said, short)
 	}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records/inputs"
-	"github.com/simdb/simdb/repl/admin"
 	"github.com/simdb/simdb/repl/output"
 )
 

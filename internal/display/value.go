@@ -1,4 +1,5 @@
-package output
+// Package display writes values of rows as text, and measures text in columns of a terminal.
+package display
 
 import (
 	"bytes"
@@ -45,7 +46,8 @@ func AppendText(b []byte, v any) []byte {
 	return fmt.Append(b, v)
 }
 
-func appendJSON(b []byte, v any) []byte {
+// AppendJSON appends v as JSON on one line.
+func AppendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(b, "null"...)
