@@ -44,11 +44,6 @@ var durableMutants = []mutant{
 		tests: "internal/table", run: "^TestMerge$",
 	},
 	{
-		name: "order of IDs/a stretch begins with documents of the one before", in: "internal/table", decl: "tableFile.endStretch",
-		edit:  swap(`w.parts[:0]`, `w.parts[:1]`),
-		tests: "internal/table", run: "^TestStoredIDOrder$",
-	},
-	{
 		name: "order of IDs/a document in another part not noticed", in: "internal/table", decl: "verifier.checkStretch",
 		edit:  never(`o.divider.Part(id) != int(part)`),
 		tests: "internal/table", run: "^TestStoredIDOrderRefused$",
@@ -174,49 +169,9 @@ var durableMutants = []mutant{
 		tests: "internal/table/internal/keyrun", run: "^TestKeyRunForgedKeys$",
 	},
 	{
-		name: "search/leads found in keys of unknown order", in: "internal/table", decl: "Run.CheckHead",
-		edit:  never(`in.Width > r.leads.shift`),
-		tests: "internal/table/internal/keyrun", run: "^TestKeyRunForgedKeys$",
-	},
-	{
 		name: "table/parts of a block not compared with their checksums", in: "internal/table", decl: "Run.checkParts",
 		edit:  never(`got != want`),
 		tests: "internal/table/internal/keyrun", run: "^TestPartsOfDamagedBlock$",
-	},
-	{
-		name: "search/keys of a range compared and not checked", in: "internal/table", decl: "Index.scanRange",
-		edit:  never(`!known.Keys(lo, hi)`),
-		tests: "internal/table/internal/hamming", run: "^TestDamageBesideChecked$",
-	},
-	{
-		name: "pairs/documents of a stretch not offered to each other", in: "internal/selfjoin", decl: "offer",
-		edit:  swap(`uint32(i) + 1`, `1`),
-		tests: "internal/selfjoin", run: "^TestOffer$",
-	},
-	{
-		name: "pairs/wide pair reported by a pass after the first that finds it", in: "internal/selfjoin", decl: "wide.accepts",
-		edit:  swap(`distance > j.k || d < j.least[w]`, `distance > j.k`),
-		tests: "internal/selfjoin", run: "^TestWidePairsLarge$",
-	},
-	{
-		name: "pairs/conditions of a nested join left to the passes after it", in: "internal/selfjoin", decl: "wide.join",
-		edit:  swap(`j.least = least`, `_ = least`),
-		tests: "internal/selfjoin", run: "^TestWidePairsLarge$",
-	},
-	{
-		name: "pairs/value of different labels taken for that of the first", in: "internal/selfjoin", decl: "wide.values",
-		edit:  swap(`if !one {`, `if false && !one {`),
-		tests: "internal/selfjoin", run: "^TestWidePairs$",
-	},
-	{
-		name: "pairs/radii of words that are one bit short", in: "internal/selfjoin", decl: "wide.cheapest",
-		edit:  swap(`n := j.k + 1`, `n := j.k`),
-		tests: "internal/selfjoin", run: "^TestWidePairs$",
-	},
-	{
-		name: "pairs/line of a bucket copied over the end of the one before", in: "internal/selfjoin", decl: "scatterer.flush",
-		edit:  swap(`max(begin, s.first[bucket])`, `begin`),
-		tests: "internal/selfjoin", run: "^TestScatter$",
 	},
 	{
 		name: "table/last part of a range of keys not checked", in: "internal/table", decl: "partsOf",

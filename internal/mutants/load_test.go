@@ -28,21 +28,6 @@ var loadMutants = []mutant{
 		tests: "internal/table", run: "^TestBatch$",
 	},
 	{
-		name: "load/a near-duplicate put before its leader", in: "engine/internal/loader", decl: "window.gather",
-		edit:  swap(`w.lead[i] = ends[lead]`, `w.lead[i] = uint32(i)`),
-		tests: "engine/internal/loader", run: "^TestArrange$",
-	},
-	{
-		name: "load/the fastest level whatever it costs", in: "internal/table", decl: "BatchWriter.sampleLevel",
-		edit:  never(`fastest > other+other/mostLarger`),
-		tests: "internal/table", run: "^TestSampleLevel$",
-	},
-	{
-		name: "scan/texts read by number", in: "internal/table", decl: "Reader.eachInTextOrder",
-		edit:  swap(`slices.Sort(order)`, `_ = slices.Sort[[]uint64]`),
-		tests: "internal/table", run: "^TestEachInTextOrder$",
-	},
-	{
 		name: "load/records taken for those of the document's number", in: "internal/table", decl: "BatchWriter.writePlaces",
 		edit:  swap(`place(doc) == uint64(doc)`, `place(doc) >= 0`),
 		tests: "internal/table", run: "^TestBatch$",
@@ -56,16 +41,6 @@ var loadMutants = []mutant{
 		name: "load/a part with keys that are less taken", in: "internal/table", decl: "Writer.Append",
 		edit:  swap(`first < k.last()`, `first < 0`),
 		tests: "internal/table/internal/keyrun", run: "^TestAppendRefuses$",
-	},
-	{
-		name: "sketches/bits of a byte that two hashes share lost", in: "minhash", decl: "setLow",
-		edit:  swap(`pending |= bits << (have & 63)`, `pending = bits << (have & 63)`),
-		tests: "minhash", run: "^TestEncodeDecode$",
-	},
-	{
-		name: "sketches/the least hot hashes counted wrong", in: "internal/hot", decl: "appendLeast",
-		edit:  swap(`int(*p) < n`, `int(*p)+1 < n`),
-		tests: "internal/hot", run: "^TestPrefixOrder$",
 	},
 	{
 		name: "merge/shares of a run in another order", in: "internal/table", decl: "ParallelWriter.take",
@@ -86,36 +61,6 @@ var loadMutants = []mutant{
 		name: "merge/times sampled from the start of each chunk", in: "internal/table", decl: "timesWriter.sampleOf",
 		edit:  swap(`first%w.sample.stride`, `0%w.sample.stride`),
 		tests: "internal/table", run: "^TestTimesInParts$",
-	},
-	{
-		name: "editdist/blocks left out too early", in: "internal/kernel", decl: "band.possible",
-		edit:  swap(`b.most+slack`, `b.most-64`),
-		tests: "internal/kernel", run: "^TestDistance",
-	},
-	{
-		name: "editdist/the row above a band forgets a column", in: "internal/kernel", decl: "Level.eight",
-		edit:  swap(`b.above += together`, `b.above += together - 1`),
-		tests: "internal/kernel", run: "^TestTogether$",
-	},
-	{
-		name: "editdist/rows beyond the pattern counted", in: "internal/kernel", decl: "Pattern.within",
-		edit:  never(`r < 64`),
-		tests: "internal/kernel", run: "^TestDistance$",
-	},
-	{
-		name: "join/a share of a batch left out", in: "engine", decl: "Snapshot.eachBatch",
-		edit:  swap(`next < shares`, `next < shares-1`),
-		tests: "engine", run: "^TestJaccardBatch$",
-	},
-	{
-		name: "join/matches that are many forgotten", in: "engine", decl: "Snapshot.searchShare",
-		edit:  swap(`f.matches = nil`, `f.matches = f.matches[:0]`),
-		tests: "engine", run: "^TestJaccardBatch",
-	},
-	{
-		name: "join/a document like itself", in: "engine", decl: "Snapshot.nearBatch",
-		edit:  drop(`m.ID == docs[query].ID ||`),
-		tests: "cmd/simdb", run: "^TestScripts$",
 	},
 	{
 		name: "load/records of a window noted for others", in: "engine", decl: "hasher.write",

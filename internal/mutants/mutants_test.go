@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/simdb/simdb/internal/kernel"
 )
 
 // A mutant is the program with one mistake.
@@ -132,21 +130,15 @@ func share(t *testing.T) (number, of int) {
 // onlyBuild is the value of SIMDB_MUTANTS for compiling mutants without running tests.
 const onlyBuild = "build"
 
-// levels are the instruction sets of mutants that tests can only notice with them.
-var levels = map[string]kernel.Level{"editdist/the row above a band forgets a column": kernel.AVX512}
-
 // TestMutants checks that each mutant can be made and, with SIMDB_MUTANTS=1, that its test fails.
 func TestMutants(t *testing.T) {
 	number, of := share(t)
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, fieldMutants, featureMutants, decisionMutants, pictureMutants, publishedMutants) {
+	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, featureMutants, publishedMutants) {
 		t.Run(m.name, func(t *testing.T) {
 			p, packages := m.place(t)
 			if of == 0 || i%of != number {
 				return
-			}
-			if least := levels[m.name]; kernel.Active() < least {
-				t.Skipf("this machine does not run it: it needs %v", least)
 			}
 			t.Parallel()
 			slots <- struct{}{}

@@ -18,11 +18,6 @@ var publishedMutants = []mutant{
 		tests: "engine", run: "^TestUses$",
 	},
 	{
-		name: "show/the error of the survey looked at too late", in: "query", decl: "shown.expand",
-		edit:  swap(`if err != nil { return nil, err }; columns := sh.columns`, `_ = err; columns := sh.columns`),
-		tests: "query", run: "^TestStatementFails$",
-	},
-	{
 		name: "commit/a transaction that failed forgotten", in: "query", decl: "run.commit",
 		edit:  swap(`if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { return err }`, `if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { x.session.Close(); return err }`),
 		tests: "query", run: "^TestTransactionErrors$",
