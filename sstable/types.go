@@ -130,10 +130,10 @@ func (l Layout) Tables() int { return table.Layout(l).Tables() }
 
 // Info describes a table.
 type Info struct {
-	Version          uint32 // of the format
-	Docs             uint32 // documents
-	Fingerprints     uint32 // documents with a fingerprint: numbers 0 to Fingerprints-1
-	Distinct         uint32 // different first words of fingerprints
+	Version          uint32    // of the format
+	Docs             uint32    // documents
+	Fingerprints     uint32    // documents with a fingerprint: numbers 0 to Fingerprints-1
+	Distinct         uint32    // different first words of fingerprints
 	MinTime, MaxTime time.Time // of all documents
 	MinSeq, MaxSeq   uint64    // of all documents
 	Size             int64     // bytes of the file
