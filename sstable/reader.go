@@ -190,7 +190,8 @@ var errStop = errors.New("stop")
 
 // Jaccard returns all documents whose estimated Jaccard similarity with the sketch q is at least t,
 // 0 < t <= 1, the most similar first, equal ones by number. q ascends and has at most Params.Sketch
-// hashes. The estimate is that of minhash.Jaccard, and the answer is complete for every t.
+// hashes. The estimate is that of minhash.Jaccard, and the answer is complete for every t. If the
+// table has no sketches, the error wraps ErrNoSketches.
 func (r *Reader) Jaccard(q minhash.Sketch, t float64) ([]SketchHit, error) {
 	s := searchers.Get().(*searcher)
 	defer searchers.Put(s)

@@ -112,7 +112,7 @@ func TestAgainstBruteForce(t *testing.T) {
 	for i, p := range []sstable.Params{
 		{Bits: 64, Layout: sstable.Layout{Blocks: 4, Lead: 1}, Sketch: 32, MinJaccard: 0.5, StoreText: true},
 		{Bits: 64, Layout: sstable.Layout{Blocks: 3, Lead: 1}, Shingle: 3, Tokenizer: 1, Hash: 1, Seed: 7},
-		{Bits: 256, Layout: sstable.Layout{Blocks: 2, Lead: 1}, StoreText: true},
+		{Bits: 256, Layout: sstable.Layout{Blocks: 2, Lead: 1}, StoreText: true, Shingle: 3, Containment: true, Index: "meta.url,n"},
 	} {
 		t.Run(fmt.Sprint(p.Bits, " bits, layout ", p.Layout), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 1))

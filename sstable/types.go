@@ -11,11 +11,11 @@ import (
 
 // Limits of the format.
 const (
-	MaxDocs        = table.MaxDocs       // documents in a table
-	MaxIDBytes     = table.MaxIDBytes    // bytes of an ID
-	MaxRecordBytes = table.MaxRecordSize // bytes of the text and the fields of a document together
-	MaxBits        = 64 * table.MaxWords // bits of a fingerprint
-	MaxSketch      = table.MaxSketch     // hashes of a sketch
+	MaxDocs        = table.MaxDocs       // 2^32-2 documents in a table
+	MaxIDBytes     = table.MaxIDBytes    // 65,535 bytes of an ID
+	MaxRecordBytes = table.MaxRecordSize // 64 MiB of the text and the fields of a document together
+	MaxBits        = 64 * table.MaxWords // 1024 bits of a fingerprint
+	MaxSketch      = table.MaxSketch     // 65,536 hashes of a sketch
 )
 
 // Errors that a caller may want to distinguish. They are wrapped.
@@ -59,8 +59,8 @@ type Params struct {
 	MinJaccard float64 // searches by sketch are fastest from this threshold up, 0 to 1
 	StoreText  bool    // whether texts and fields are stored
 
-	// Containment adds an index of the features of texts, and Index an index of some fields, as
-	// "fields.lang, url". Only a database searches by them.
+	// Containment adds an index of the features of texts, and Index an index of some fields, such as
+	// "lang,meta.url". Both need StoreText. Only a database searches by them.
 	Containment bool
 	Index       string
 
@@ -130,18 +130,18 @@ func (l Layout) Tables() int { return table.Layout(l).Tables() }
 
 // Info describes a table.
 type Info struct {
-	Version          uint32 // of the format
-	Docs             uint32 // documents
-	Fingerprints     uint32 // documents with a fingerprint: numbers 0 to Fingerprints-1
-	Distinct         uint32 // different first words of fingerprints
-	MinTime, MaxTime time.Time
-	MinSeq, MaxSeq   uint64
+	Version          uint32    // of the format
+	Docs             uint32    // documents
+	Fingerprints     uint32    // documents with a fingerprint: numbers 0 to Fingerprints-1
+	Distinct         uint32    // different first words of fingerprints
+	MinTime, MaxTime time.Time // of all documents
+	MinSeq, MaxSeq   uint64    // of all documents
 	Size             int64     // bytes of the file
 	Checksum         uint32    // CRC32C of the directory: a digest of the table
 	Sections         []Section // in the order of the file
 }
 
-// A Section is a part of a file. Package documentation and docs/format/sstable.md list the kinds.
+// A Section is a part of a file. The package documentation and docs/format/sstable.md list the kinds.
 type Section struct {
 	Name     string // kind and number, such as "run 0" or "times"
 	Offset   int64  // of its first byte in the file

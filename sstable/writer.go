@@ -12,8 +12,8 @@ type WriterOptions struct {
 	// BlockSize is how many bytes of texts and fields are compressed together; 0 means 24 KiB.
 	// Larger blocks take less space, but each read of a text decodes one. At most 16 MiB.
 	BlockSize int
-	// Level is how hard texts are compressed: 0 is zstd's default, -1 needs half the time and makes 5
-	// % more bytes, 1 needs twice the time and makes 3 % fewer.
+	// Level is how hard texts are compressed: 0 is zstd's default; -1 needs half the time and makes
+	// 5 % more bytes; 1 needs twice the time and makes 3 % fewer.
 	Level int
 }
 
