@@ -178,4 +178,4 @@ type Fingerprint = base.Fingerprint
 const FingerprintBits = base.FingerprintBits
 
 // ErrNoSketches is wrapped by the error of a search by sketch in a table without sketches.
-var ErrNoSketches = errors.New("the table keeps no sketches")
+var ErrNoSketches = errors.New("the table has no sketches")

@@ -64,7 +64,7 @@ var durableMutants = []mutant{
 		tests: "sstable", run: "^TestMerge$",
 	},
 	{
-		name: "merge/a key of two pieces is there twice", in: "sstable", decl: "merger.mergeRun",
+		name: "merge/a key of two pieces occurs twice", in: "sstable", decl: "merger.mergeRun",
 		edit:  never(`any && len(keys) > 0 && keys[0] == last`),
 		tests: "sstable", run: "^TestMergeGoneRepeated$",
 	},
