@@ -58,7 +58,7 @@ func (d *dedupSummary) tell(start time.Time) {
 	}
 	if n := r.Equal; n != nil {
 		if n[0] > 0 && !r.Features.Symbols {
-			row("symbols", n[0], percent(n[0], dropped), "dropped documents differ from their keeper only in symbols such as == and !=: --symbols compares these too")
+			row("symbols", n[0], percent(n[0], dropped), "dropped documents differ only in symbols such as == and !=: --symbols compares these too")
 		}
 		if n[1] > 0 {
 			row("order", n[1], percent(n[1], dropped), "dropped documents have the keeper's shingles in another order or number: longer shingles (--shingle) tell more documents apart")
