@@ -86,9 +86,9 @@ func (d *job) takeStored(s *source, first string) error {
 	d.settle(s.Stored.DB)
 	switch texts := s.Stored.DB.Params().Text; {
 	case !texts && d.c.level() != units.Document:
-		return fmt.Errorf("%s: it keeps no texts, which are compared", s.path)
+		return fmt.Errorf("%s: it stores no texts to compare", s.path)
 	case !texts && d.textCriterion().Sets:
-		return fmt.Errorf("%s: it keeps no texts, which are compared: %s K compares fingerprints", s.path, option.Name("Near"))
+		return fmt.Errorf("%s: it stores no texts to compare: %s K compares fingerprints", s.path, option.Name("Near"))
 	}
 	s.Stored.NoFingerprints = d.Near == nil
 	if d.c.level() != units.Document {
@@ -114,7 +114,7 @@ func (d *job) agree(s *source, first string) error {
 		return nil
 	}
 	if d.params.Shingle != p.Shingle || d.features.Describe() != of.Describe() {
-		return fmt.Errorf("%s and %s compare other things of a document: %d words a shingle, %s; and %d, %s",
+		return fmt.Errorf("%s and %s compare documents differently: %d words per shingle, %s; and %d, %s",
 			first, s.path, d.params.Shingle, d.features.Describe(), p.Shingle, of.Describe())
 	}
 	return nil
@@ -129,18 +129,18 @@ func (s *source) checkFile(d *job) error {
 	}
 	switch {
 	case s.path == "-":
-		return errors.New(option.Name("Against") + " is read twice, which standard input cannot be")
+		return errors.New(option.Name("Against") + " is read twice, so it cannot be standard input")
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no such file or database", option.Set("Against", s.path))
+		return fmt.Errorf("%s: no such file or database", option.Set("Against", s.path))
 	case err != nil:
 		return err
 	case d.c.Where.OfFiles() && st.IsDir(), d.c.Where.Images != nil && imagehash.HasExtension(s.path):
 		s.Sources, err = d.env.New(d.ctx, []string{s.path}, d.c.Where)
 		return err
 	case st.IsDir():
-		return fmt.Errorf("%s: it is a folder, and no database", option.Set("Against", s.path))
+		return fmt.Errorf("%s is a folder, not a database", option.Set("Against", s.path))
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s: it is read twice, which only a regular file can be", option.Set("Against", s.path))
+		return fmt.Errorf("%s: it is read twice, so it must be a regular file", option.Set("Against", s.path))
 	}
 	if err = d.env.Uses(s.path, "a file of "+option.Name("Against")); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *source) each(d *job, need records.Need, f func(rec *records.Record) err
 	opt := d.opt
 	opt.Need, opt.Cut = need, false
 	return s.named(d.env.ReadInput(d.ctx, s.Sources, 0, inputs.Reading{
-		Stage: "read what is known", Options: opt, Issue: bad,
+		Stage: "read known documents", Options: opt, Issue: bad,
 		Record: func(_ records.Source, rec *records.Record) error {
 			return f(rec)
 		},

@@ -61,7 +61,7 @@ func (d *job) claimAudit() error {
 	n, _ := f.ReadAt(head, 0)
 	isAudit := func(start string) bool { return strings.HasPrefix(string(head[:n]), start) }
 	if n > 0 && !slices.ContainsFunc(auditStarts, isAudit) {
-		err = fmt.Errorf("%s is there and is no audit: %s", path, elsewhere)
+		err = fmt.Errorf("%s exists and is not an audit: %s", path, elsewhere)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -221,7 +221,7 @@ func (d *job) placeKeepers(a *audit) error {
 		return nil
 	}
 	n := d.known
-	return d.each("find what is kept", nil, func(_ records.Source, rec *records.Record) error {
+	return d.each("choose documents to keep", nil, func(_ records.Source, rec *records.Record) error {
 		return d.place(a, &n, d.known+d.read, rec)
 	}, ignored)
 }

@@ -28,20 +28,20 @@ var composition = []struct {
 	needs    []string
 	why      string
 }{
-	{option: "Verify", needs: []string{"Near"}, why: "other criteria are computed from the texts without it"},
+	{option: "Verify", needs: []string{"Near"}, why: "the other criteria always compare texts"},
 	{option: "Within", excludes: []string{"Across", "WithinField", "Decisions", "Verify", "Images"}, why: "the largest document of a cluster is kept"},
-	{option: "Images", excludes: []string{"Jaccard", "Levenshtein", "Cosine", "Verify"}, why: "pictures have no texts to compare, but hashes"},
-	{option: "Images", excludes: texts, why: "hashes of pictures are compared"},
-	{option: "Levenshtein", excludes: texts, why: "it compares the texts as they are"},
-	{option: "Cosine", excludes: texts, why: "it compares the texts as they are"},
+	{option: "Images", excludes: []string{"Jaccard", "Levenshtein", "Cosine", "Verify"}, why: "pictures have hashes, not texts"},
+	{option: "Images", excludes: texts, why: "picture hashes are compared"},
+	{option: "Levenshtein", excludes: texts, why: "it compares the unchanged texts"},
+	{option: "Cosine", excludes: texts, why: "it compares the unchanged texts"},
 	{option: "MinCount", needs: []string{"Level"}},
-	{option: "All", needs: []string{"Columns"}, why: "everything is copied, and columns say what would be dropped"},
+	{option: "All", needs: []string{"Columns"}, why: "everything is copied, and columns mark what would be dropped"},
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
 		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
 		"Shingle", "Bits", "RequireWords", "Fields", "SetField",
-	}, why: "parts of one text are compared, which are equal or not"},
-	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, which has no texts that could be cut"},
+	}, why: "it compares parts of texts, which are equal or not"},
+	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
 	{option: workers, excludes: []string{
 		"Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects",
@@ -58,12 +58,12 @@ type OptionError struct {
 
 // Error names the options as users of this program write them.
 func (e *OptionError) Error() string {
-	text := fmt.Sprintf("%s is not for %s", option.Name(e.Other), option.Name(e.Option))
+	text := fmt.Sprintf("%s cannot be used with %s", option.Name(e.Other), option.Name(e.Option))
 	switch {
 	case e.Option == workers:
-		text = option.Name(e.Other) + " is not for many workers"
+		text = option.Name(e.Other) + " cannot be used with many workers"
 	case e.Needed:
-		text = fmt.Sprintf("%s is for %s", option.Name(e.Option), option.Name(e.Other))
+		text = fmt.Sprintf("%s needs %s", option.Name(e.Option), option.Name(e.Other))
 	}
 	if e.Why != "" {
 		text += ": " + e.Why
@@ -139,13 +139,13 @@ func (c *Job) check(shared bool) error {
 func (c *Job) checkValues() error {
 	share := func(name string, t float64) error {
 		if !(t > 0 && t <= 1) {
-			return invalid("%s: a share is above 0 and up to 1", option.Set(name, t))
+			return invalid("%s: use a share above 0 and up to 1", option.Set(name, t))
 		}
 		return nil
 	}
 	switch kind := c.By.Kind(); {
 	case kind == engine.KindContains:
-		return invalid("Contains: of a cluster the largest document is kept, by Within")
+		return invalid("Contains cannot be used: Within keeps the largest document of a cluster")
 	case kind == engine.KindNear && (c.By.K() < 0 || c.By.K() > base.MaxWords*base.FingerprintBits):
 		return invalid("%s: a fingerprint has up to %d bits", option.Set("Near", c.By.K()), base.MaxWords*base.FingerprintBits)
 	case kind != "" && kind != engine.KindNear:
@@ -160,9 +160,9 @@ func (c *Job) checkValues() error {
 	}
 	switch {
 	case !slices.Contains([]Level{units.Document, units.Line, units.Paragraph, units.Passage}, c.level()):
-		return invalid("%s: there is no such level", option.Set("Level", string(c.Level)))
+		return invalid("%s: unknown level", option.Set("Level", string(c.Level)))
 	case c.level() != units.Document && (c.minCount() < 2 || c.minCount() > math.MaxInt32):
-		return invalid("%s: at least 2, as the first of what is repeated stays", option.Set("MinCount", c.MinCount))
+		return invalid("%s: use at least 2, because the first occurrence stays", option.Set("MinCount", c.MinCount))
 	case c.Decisions == "-":
 		return invalid("%s is read from a file, not from standard input", option.Name("Decisions"))
 	case c.Across != "" && c.WithinField != "":

@@ -67,14 +67,14 @@ func (d *job) setOptions(order []uint32) setjoin.Options {
 
 // crowded returns a function that warns that a join by a measure will be slow.
 func crowded(env *inputs.Env, by setjoin.Kind) func(each int) {
-	helps := "a higher threshold helps"
+	helps := "use a higher threshold"
 	if by == setjoin.Jaccard || by == setjoin.Contained {
-		helps = fmt.Sprintf("a higher threshold, longer shingles (%s) or leaving out what they share (%s or %s) help",
+		helps = fmt.Sprintf("use a higher threshold or longer shingles (%s), or leave out common text (%s or %s)",
 			option.Name("Shingle"), option.Name("Mask"), option.Name("StopWords"))
 	}
 	return func(each int) {
-		env.Say("warning: each document meets others about %s times, as thousands have most of what is compared in common; "+
-			"twice as many documents may take four times as long: %s", quantity.Number(int64(each)), helps)
+		env.Say("warning: each document is compared about %s times, because thousands of documents share most of their features; "+
+			"twice as many documents may need four times as long: %s", quantity.Number(int64(each)), helps)
 	}
 }
 

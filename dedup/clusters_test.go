@@ -18,7 +18,7 @@ func TestCrowded(t *testing.T) {
 	d.setOptions(nil).Crowded(7654)
 	(&Documents{env: env}).options().Crowded(7654)
 	crowded(env, setjoin.Cosine)(100)
-	if !strings.Contains(log.String(), "100 times") || strings.Count(log.String(), "a higher threshold helps") != 1 {
+	if !strings.Contains(log.String(), "100 times") || strings.Count(log.String(), "use a higher threshold\"") != 1 {
 		t.Errorf("of words it says %s", &log)
 	}
 	for _, part := range []string{"about 7,654 times", "Shingle", "Mask or StopWords"} {

@@ -103,7 +103,7 @@ func WideFingerprints(items [][]uint64, o *Options) *Collection {
 		for i, item := range items {
 			switch width = cmp.Or(width, len(item)); {
 			case len(item) > base.MaxWords:
-				return nil, fmt.Errorf("fingerprint %d has %d words, the most is %d: %w", i, len(item), base.MaxWords, engine.ErrInvalid)
+				return nil, fmt.Errorf("fingerprint %d has %d words; the limit is %d: %w", i, len(item), base.MaxWords, engine.ErrInvalid)
 			case len(item) != 0 && len(item) != width:
 				return nil, fmt.Errorf("fingerprint %d has %d words, those before it have %d: %w", i, len(item), width, engine.ErrInvalid)
 			}
@@ -194,7 +194,7 @@ func (o *Options) params() (features.Params, error) {
 	case err != nil:
 		return p, err
 	case o.Features.Code != "" || o.Features.Several:
-		return p, invalid("fingerprints of another kind (Features.Code, Features.Several) are not of texts")
+		return p, invalid("Features.Code and Features.Several do not apply to texts")
 	}
 	return p, nil
 }

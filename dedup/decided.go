@@ -211,7 +211,7 @@ func (d *job) tellUnused() {
 		}
 	}
 	if unused > 0 {
-		d.env.Say("%s of %s: about documents that the files do not have", quantity.Count(unused, "decision"), d.c.Decisions)
+		d.env.Say("%s of %s: the documents are not in the files", quantity.Count(unused, "decision"), d.c.Decisions)
 	}
 }
 

@@ -84,19 +84,19 @@ func parseDecision(line []byte) (d Decision, err error) {
 		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 		switch {
 		case ok && wrong.Field == "":
-			return d, fmt.Errorf(`%s, where a line is an object with "a", "b" and "decision"`, wrong.Value)
+			return d, fmt.Errorf(`%s; a line must be an object with "a", "b" and "decision"`, wrong.Value)
 		case ok:
-			return d, fmt.Errorf("%q is to be a string", wrong.Field)
+			return d, fmt.Errorf("%q must be a string", wrong.Field)
 		}
 		return d, fmt.Errorf("not JSON: %w", err)
 	}
 	switch {
 	case d.A == "" || d.B == "":
-		return d, errors.New(`a decision has the ids of two documents, "a" and "b"`)
+		return d, errors.New(`a decision needs the ids of two documents, "a" and "b"`)
 	case d.A == d.B:
 		return d, fmt.Errorf("%q is paired with itself", d.A)
 	case d.Kind != DecisionKeep && d.Kind != DecisionDrop && d.Kind != DecisionAllow:
-		return d, fmt.Errorf(`"decision" is %q, and not keep, drop or allow`, d.Kind)
+		return d, fmt.Errorf(`"decision" is %q, not keep, drop or allow`, d.Kind)
 	}
 	return d, nil
 }

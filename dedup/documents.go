@@ -91,7 +91,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		l.sample = &listSample{n: int(min(j.Sample, setjoin.MaxSets)), seed: j.Seed, most: j.Memory / 2}
 	}
 	if given := j.Compared.Given(); src.Stored == nil && l.by.Measure.Kind.OfTexts() && len(given) > 0 {
-		return nil, fmt.Errorf("%s or %s of files compares the texts as they are: %s has no meaning",
+		return nil, fmt.Errorf("%s or %s of files compares the unchanged texts: %s does not apply",
 			option.Name("Levenshtein"), option.Name("Cosine"), option.Name(given[0]))
 	}
 	dir, remove, err := env.TempDir(j.TempDir)
@@ -149,7 +149,7 @@ func (l *Documents) readFiles(ctx context.Context) error {
 		Begin: func(_ int, in records.Source) error { return l.sources.CheckIDs(in) },
 		Record: func(in records.Source, rec *records.Record) error {
 			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
-				return records.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes, the most is %d", n, engine.MaxIDBytes))
+				return records.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes; the limit is %d", n, engine.MaxIDBytes))
 			}
 			return l.record(x, rec)
 		},
@@ -172,7 +172,7 @@ func (l *Documents) readFiles(ctx context.Context) error {
 		l.env.Say("%s", short)
 	}
 	if len(l.damaged) > 0 {
-		return errors.Join(append(l.damaged, errors.New("nothing is listed, as lines would be missing: repair or leave out what is damaged"))...)
+		return errors.Join(append(l.damaged, errors.New("nothing is listed, because rows would be missing: repair or leave out the damaged input"))...)
 	}
 	if err := l.Rejects.Nothing(); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 func (l *Documents) readStored(ctx context.Context) (err error) {
 	db := l.sources.Stored
 	if l.by.Sets && !db.DB.Params().Text {
-		return fmt.Errorf("%s keeps no texts, which %s, %s and %s compare by %s",
+		return fmt.Errorf("%s stores no texts, which %s, %s and %s need to compare by %s",
 			db.Path, option.Name("Sample"), option.Name("Across"), option.Name("WithinField"), option.Name("Jaccard"))
 	}
 	for range db.Allowed() {
@@ -324,7 +324,7 @@ func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 // clusters forms the clusters of files.
 func (l *Documents) clusters(ctx context.Context) (*corpus.Clusters, error) {
 	if l.allowed {
-		return nil, fmt.Errorf("some pairs are allowed, which only clusters of a whole database keep apart: leave out %s, %s and %s, or list pairs",
+		return nil, fmt.Errorf("the database has allowed pairs, which only clusters of a whole database respect: leave out %s, %s and %s, or list pairs",
 			option.Name("Sample"), option.Name("Across"), option.Name("WithinField"))
 	}
 	return l.files.Clusters(ctx, l.by, l.job.Mode == engine.Components, l.options())

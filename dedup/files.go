@@ -60,7 +60,7 @@ func (d *job) checkAgainst() error {
 		}
 		for _, in := range slices.Concat(d.args, d.Names) {
 			if me, err := os.Stat(in); err == nil && os.SameFile(me, known) {
-				return fmt.Errorf("%s is %s, an input, of which nothing would be left", option.Set("Against", path), in)
+				return fmt.Errorf("%s is %s, an input, and would be overwritten", option.Set("Against", path), in)
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (d *job) damage() error {
 	if len(d.failed) == 0 {
 		return nil
 	}
-	return errors.Join(append(d.failed, errors.New("nothing is written, as lines would be missing: repair or leave out what is damaged"))...)
+	return errors.Join(append(d.failed, errors.New("nothing is written, because lines would be missing: repair or leave out the damaged input"))...)
 }
 
 // inputBytes returns the approximate size of all inputs after decompression.

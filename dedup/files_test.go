@@ -26,7 +26,7 @@ func TestNeed(t *testing.T) {
 		{document, writeStage, 1, records.NeedText, files},
 		{paragraph, writeStage, 0, records.NeedText, files},
 		{document, readStage, 0, records.NeedText, database},
-		{document, "find what is kept", 0, records.NeedText, database},
+		{document, "choose documents to keep", 0, records.NeedText, database},
 		{document, writeStage, 0, records.NeedAll, database},
 		{paragraph, readStage, 0, records.NeedAll, database},
 	} {

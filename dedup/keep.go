@@ -255,7 +255,7 @@ func (r *ranking) decide() error {
 		return r.field.Unknown()
 	}
 	if len(r.prefers) > 0 && r.liked == 0 {
-		return fmt.Errorf("%s: no document is of a file that %q matches", option.Set("Keep", r.rule), r.rule.Arg)
+		return fmt.Errorf("%s: no document comes from a file that %q matches", option.Set("Keep", r.rule), r.rule.Arg)
 	}
 	if r.strings {
 		return nil

@@ -32,7 +32,7 @@ type listDrawn struct {
 
 // sampleTooLarge returns the error for a sample that does not fit into memory.
 func sampleTooLarge() error {
-	return fmt.Errorf("%s: so many documents have no room in half of %s", option.Name("Sample"), option.Name("Memory"))
+	return fmt.Errorf("%s: the documents do not fit into half of %s", option.Name("Sample"), option.Name("Memory"))
 }
 
 // add adds a document to the sample if its hash is low enough.

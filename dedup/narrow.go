@@ -144,6 +144,6 @@ func (x *narrowing) search(b *lookupLot) error {
 		}
 		x.s.Stored.Only[m.ID] = true
 	}
-	x.d.env.Report(engine.Progress{Stage: "search what is known", Done: x.read, Unit: "documents"})
+	x.d.env.Report(engine.Progress{Stage: "search known documents", Done: x.read, Unit: "documents"})
 	return nil
 }

@@ -94,7 +94,7 @@ type Result struct {
 // run as it does for Write; the Result uses about 10 bytes for each document.
 func (c Job) Run(ctx context.Context, src Source) (_ *Result, err error) {
 	if c.level() != units.Document {
-		return nil, &OptionError{Option: "Level", Other: "Run", Why: "Write writes what is left of documents"}
+		return nil, &OptionError{Option: "Level", Other: "Run", Why: "Write writes the changed documents"}
 	}
 	c.DryRun, c.Output, c.Audit, c.Clusters = true, "", "", ""
 	env := &inputs.Env{Log: c.Log, Progress: c.Progress}
@@ -173,7 +173,7 @@ func (r *Result) Dropped(ctx context.Context) iter.Seq2[*AuditRow, error] {
 // which it reads again.
 func (r *Result) Copy(ctx context.Context, w io.Writer) error {
 	if r.table {
-		return fmt.Errorf("documents in memory have no records to copy: Kept says which stay: %w", engine.ErrInvalid)
+		return fmt.Errorf("documents in memory have no records to copy; use Kept instead: %w", engine.ErrInvalid)
 	}
 	d := r.d
 	d.ctx, d.copyTo, d.kept, d.formats = ctx, w, 0, nil

@@ -111,9 +111,9 @@ func (c *Columns) UnmarshalText(text []byte) error {
 	for name := range strings.SplitSeq(string(text), ",") {
 		switch {
 		case !slices.Contains(columnNames, name):
-			return fmt.Errorf("%q is none of the columns %s", name, strings.Join(columnNames, ", "))
+			return fmt.Errorf("%q is not one of the columns %s", name, strings.Join(columnNames, ", "))
 		case slices.Contains(*c, name):
-			return fmt.Errorf("the column %s comes twice", name)
+			return fmt.Errorf("the column %s is named twice", name)
 		}
 		*c = append(*c, name)
 	}

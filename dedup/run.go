@@ -51,7 +51,7 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 // run that it returns, even with an error.
 func (c *Job) open(ctx context.Context, env *inputs.Env, args []string) (*job, error) {
 	if len(args) == 0 {
-		return nil, invalid("there are no files")
+		return nil, invalid("no files are given")
 	}
 	d, err := c.start(ctx, env)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Job) open(ctx context.Context, env *inputs.Env, args []string) (*job, e
 		return d, err
 	}
 	if d.Near == nil && d.c.Columns.has("distance") {
-		return d, invalid("%s is for %s", option.Set("Columns", "distance"), option.Name("Near"))
+		return d, invalid("%s needs %s", option.Set("Columns", "distance"), option.Name("Near"))
 	}
 	return d, inputs.ReadFeatures(&d.opt, d.features)
 }

@@ -122,7 +122,7 @@ func duplicateIDs(ctx context.Context, v *view.View) (problems []error) {
 					}
 					id, err := p.ID(doc)
 					problems = append(problems, &base.CorruptionError{File: p.Name, Section: "ids", Offset: -1,
-						Err: fmt.Errorf("document %s is alive in two places", files.QuoteID(string(id)))})
+						Err: fmt.Errorf("document %s is stored in two places", files.QuoteID(string(id)))})
 					return err
 				})
 			})

@@ -53,7 +53,7 @@ func TestIDAliveTwice(t *testing.T) {
 	twice := map[string]int{}
 	for _, p := range problems {
 		for _, id := range []string{"c", "e"} {
-			if strings.Contains(p.Error(), `"`+id+`" is alive in two places`) || strings.Contains(p.Error(), " "+id+" is alive in two places") {
+			if strings.Contains(p.Error(), `"`+id+`" is stored in two places`) || strings.Contains(p.Error(), " "+id+" is stored in two places") {
 				twice[id]++
 			}
 		}

@@ -126,7 +126,7 @@ func (c *crashWriters) found(db *DB) (at numbers, err error) {
 	var latest, hot uint64 // sequence numbers
 	for e, err := range entriesOf(context.Background(), db, Range{}) {
 		if _, twice := got[e.ID]; err != nil || twice {
-			return at, fmt.Errorf("%s is there twice, or %w", e.ID, err)
+			return at, fmt.Errorf("%s occurs twice, or %w", e.ID, err)
 		}
 		got[e.ID] = e.Fingerprint
 		var lane int

@@ -32,7 +32,7 @@ type FieldsOptions struct {
 func (db *DB) Fields(ctx context.Context, o *FieldsOptions) (fields []FieldStats, documents int64, err error) {
 	p := db.Params()
 	if !p.Text {
-		return nil, 0, fmt.Errorf("the database stores no texts and fields: %w", ErrParams)
+		return nil, 0, fmt.Errorf("the database stores neither texts nor fields: %w", ErrParams)
 	}
 	of, err := withSnapshot(db, func(s *Snapshot) (*jsonfield.Survey, error) { return s.fields(ctx, cmp.Or(o, &FieldsOptions{})) })
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Snapshot) fields(ctx context.Context, o *FieldsOptions) (*jsonfield.Sur
 	budget := s.v.Most(1)
 	of := &jsonfield.Survey{Hold: func(bytes int) error {
 		if budget -= bytes; budget < 0 {
-			return fmt.Errorf("the names of the fields do not fit into the memory that a query may hold: %w", files.ErrTooLarge)
+			return fmt.Errorf("the names of the fields do not fit into the memory limit of a query: %w", files.ErrTooLarge)
 		}
 		return nil
 	}}

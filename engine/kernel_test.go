@@ -41,7 +41,7 @@ func TestUnknownKernel(t *testing.T) {
 		"Recover":    func() error { _, err := engine.Recover(ctx, path, fresh); return err },
 		"table.Open": func() error { _, err := table.Open(part); return err },
 	} {
-		if err := open(); err == nil || !strings.HasPrefix(err.Error(), `SIMDB_KERNEL="zz" names no kernel`) {
+		if err := open(); err == nil || !strings.HasPrefix(err.Error(), `SIMDB_KERNEL="zz" is not a kernel`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

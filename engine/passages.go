@@ -70,7 +70,7 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 		}
 		p.find = passage.New(s.v.Texts.Spec(), words, text)
 		if n := p.find.Words(); n > s.v.Most(passageWordBytes) {
-			return fmt.Errorf("passages of a text of %d words do not fit into the memory that a query may hold: %w", n, files.ErrTooLarge)
+			return fmt.Errorf("passages of a text of %d words do not fit into the memory limit of a query: %w", n, files.ErrTooLarge)
 		}
 		if hashes, number, ok := s.v.Texts.InOrder(text, words); ok {
 			p.look = func(part *view.Part, dst []uint32) ([]uint32, int, bool, error) {

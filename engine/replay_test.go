@@ -58,7 +58,7 @@ func TestReplayMany(t *testing.T) {
 				got := map[string]uint64{}
 				for e, err := range entriesOf(t.Context(), db, Range{}) {
 					if _, twice := got[e.ID]; twice || err != nil {
-						t.Fatalf("%s is there twice, or %v", e.ID, err)
+						t.Fatalf("%s occurs twice, or %v", e.ID, err)
 					}
 					got[e.ID] = e.Fingerprint
 				}
@@ -97,7 +97,7 @@ func TestReplayDamaged(t *testing.T) {
 			listed := map[string]bool{}
 			for e, err := range entriesOf(t.Context(), db, Range{}) {
 				if listed[e.ID] || err != nil {
-					t.Fatalf("%s is there twice, or %v", e.ID, err)
+					t.Fatalf("%s occurs twice, or %v", e.ID, err)
 				}
 				listed[e.ID] = true
 			}

@@ -187,7 +187,7 @@ func TestPackLimit(t *testing.T) {
 	}
 	path := filepath.Join(dir, "packed.sst")
 	err := db.Pack(ctx, path)
-	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("%d documents for one table, limit %d", tableLimit+1, tableLimit)) {
+	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("%d documents for one table; the limit is %d", tableLimit+1, tableLimit)) {
 		t.Errorf("one too many: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

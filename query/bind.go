@@ -128,7 +128,7 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 func (x *run) bindRowless(statement string, s *syntax.Select) (*selection, error) {
 	for _, e := range s.Clauses {
 		if e.Show != nil {
-			return nil, syntax.Errorf(e.Show.Word.Pos.Offset, "", "SHOW does not go with %s", statement)
+			return nil, syntax.Errorf(e.Show.Word.Pos.Offset, "", "SHOW cannot be used with %s", statement)
 		}
 	}
 	return x.bindSelect(s)
@@ -204,7 +204,7 @@ func (x *run) bindPrimary(e *syntax.Primary, negated bool) (node, error) {
 // bindAny binds a predicate with ANY OF several arguments: an OR of one predicate per argument.
 func (x *run) bindAny(e *syntax.Call, by *syntax.Token, any []*syntax.Argument, negated bool) (node, error) {
 	if e.Name.Value == "NEAREST" {
-		return nil, syntax.Errorf(e.Name.Pos.Offset, "write NEAREST of each, joined by OR", "NEAREST takes one argument, not ANY OF several")
+		return nil, syntax.Errorf(e.Name.Pos.Offset, "write one NEAREST for each, joined by OR", "NEAREST accepts one argument, not ANY OF several")
 	}
 	return combine(any, !negated, func(a *syntax.Argument) (node, error) {
 		one := *e

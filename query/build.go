@@ -39,7 +39,7 @@ func Parse(text string, args ...any) (Query, error) {
 	}
 	s := p.Statement.Select
 	if p.def.word != "" || p.Statement.Explain != nil || s.Expr == nil {
-		return Query{}, placed(text, syntax.Errorf(0, "", "this is no query"))
+		return Query{}, placed(text, syntax.Errorf(0, "", "this is not a query"))
 	}
 	last := p.End()
 	for text[p.Offset(last-1)] == ';' {

@@ -154,7 +154,7 @@ func (x *run) bindCountBy(s *syntax.Count) (*selection, *predicate.NamedField, e
 	query := cmp.Or(s.Select, &syntax.Select{})
 	for _, c := range query.Clauses {
 		if c.Limit != nil || c.Offset != nil || c.Order != nil {
-			return nil, nil, syntax.Errorf(s.By.Pos.Offset, "as in COUNT lang = 'en' BY source LIMIT 10", "LIMIT and OFFSET stand after BY, and the largest counts are first")
+			return nil, nil, syntax.Errorf(s.By.Pos.Offset, "as in COUNT lang = 'en' BY source LIMIT 10", "write LIMIT and OFFSET after BY; the largest counts come first")
 		}
 	}
 	sel, err := x.bindRowless("COUNT", query)

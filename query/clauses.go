@@ -54,7 +54,7 @@ func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
 			return c, err
 		}
 		if slices.Contains(seen, name) {
-			return c, syntax.Errorf(at, "", "%s stands here a second time", name)
+			return c, syntax.Errorf(at, "", "%s is given twice", name)
 		}
 		seen = append(seen, name)
 	}

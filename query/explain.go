@@ -28,7 +28,7 @@ func (x *run) explain(s *syntax.Statement) error {
 	case s.Delete != nil && s.Delete.Where != nil && !s.Explain.Analyze:
 		sel, note = s.Delete.Where, "delete"
 	default:
-		return syntax.Errorf(s.Explain.Word.Pos.Offset, "such as EXPLAIN NEAR('a', 3)", "EXPLAIN goes with a query")
+		return syntax.Errorf(s.Explain.Word.Pos.Offset, "such as EXPLAIN NEAR('a', 3)", "EXPLAIN needs a query")
 	}
 	bind := x.bindSelect
 	if note != "" {

@@ -52,7 +52,7 @@ func TestFingerprintsAsText(t *testing.T) {
 		"NEAR(ff3c5a001122334, 0)":      `"ff3c5a001122334"`,
 		"NEAR(18446744073709551616, 0)": "the fingerprint 18446744073709551616 does not fit into 64 bits",
 		"NEAR(-9223372036854775809, 0)": "the fingerprint -9223372036854775809 does not fit into 64 bits",
-		"NEAR(0x12345678901234567, 0)":  "the fingerprint has 17 hexadecimal digits, 64 bits have at most 16",
+		"NEAR(0x12345678901234567, 0)":  "the fingerprint has 17 hexadecimal digits; 64 bits have at most 16",
 		"NEAR(1.5, 0)":                  `"1.5" should be a fingerprint such as 0xff`,
 		"NEAR(TEXT 1234567890123456,0)": `should be a text in quotes`,
 		"NEAR('ff3c5a0011223344', 0)":   "for a fingerprint write ff3c5a0011223344 without quotes",
@@ -110,10 +110,10 @@ func TestDoubts(t *testing.T) {
 	for text, want := range map[string]string{
 		"NEAR(1234567890123456, 0)":   ambiguous,
 		"NEAR(0x1234567890123456, 0)": "", "NEAR(12345678901234567, 0)": "",
-		"JACCARD('a', 0.8)":             "the document 'a' has fingerprints and no texts: NEAR('a', 3) compares fingerprints",
-		"CONTAINS('a', 0.8)":            "the document 'a' has fingerprints and no texts: NEAR('a', 3) compares fingerprints",
-		"COSINE(TEXT 'some text', 0.8)": "the documents have fingerprints and no texts: NEAR compares fingerprints",
-		"PAIRS JACCARD 0.8":             "the documents have fingerprints and no texts: NEAR 3 compares fingerprints",
+		"JACCARD('a', 0.8)":             "the document 'a' has fingerprints but no texts: NEAR('a', 3) compares fingerprints",
+		"CONTAINS('a', 0.8)":            "the document 'a' has fingerprints but no texts: NEAR('a', 3) compares fingerprints",
+		"COSINE(TEXT 'some text', 0.8)": "the documents have fingerprints but no texts: NEAR compares fingerprints",
+		"PAIRS JACCARD 0.8":             "the documents have fingerprints but no texts: NEAR 3 compares fingerprints",
 		"PAIRS NEAR 3":                  "",
 	} {
 		if got := strings.Join(ask(text), "; "); got != want {

@@ -22,7 +22,7 @@ var measured = [...]string{
 // clauseTopics are the words that start neither a statement nor a predicate.
 var clauseTopics = []front.Topic{
 	{Words: []string{"AND", "OR", "NOT"}, Syntax: "NEAR('a', 6) AND NOT (ID LIKE 'x%' OR SINCE 1h)", Help: "combine predicates"},
-	{Words: []string{"ORDER", "BY", "DESC", "LIMIT", "OFFSET"}, Syntax: "... ORDER BY distance, n DESC LIMIT 20 OFFSET 40", Help: "sort the rows by id, distance, score, words, time or a field, and return some of them"},
+	{Words: []string{"ORDER", "BY", "DESC", "LIMIT", "OFFSET"}, Syntax: "... ORDER BY distance, n DESC LIMIT 20 OFFSET 40", Help: "sort the rows by id, distance, score, words, time or a field, and return a part"},
 	{Words: []string{"SHOW"}, Syntax: "... SHOW id, distance, url, meta.lang, text", Help: "the columns of the rows: of the result, of documents, or any field"},
 }
 

@@ -58,7 +58,7 @@ func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.PairOpti
 func (x *run) bindAcross(s *syntax.Across) (func(iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error], error) {
 	a, b := syntax.Path(s.A), syntax.Path(s.B)
 	if len(a) < 2 || len(b) < 2 || a[0] != "a" || b[0] != "b" || !slices.Equal(a[1:], b[1:]) {
-		return nil, syntax.Errorf(s.A.Pos.Offset, "such as a.lang != b.lang", "of pairs a field of both documents is compared")
+		return nil, syntax.Errorf(s.A.Pos.Offset, "such as a.lang != b.lang", "PAIRS and CLUSTERS compare a field of both documents")
 	}
 	equal := s.Op.Value == "="
 	return func(pairs iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error] {
@@ -237,7 +237,7 @@ func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, err
 		default:
 			continue
 		}
-		return nil, syntax.Errorf(at, "it takes LIMIT, OFFSET, VERIFY and SHOW", "%s does not go with %s", what, statement)
+		return nil, syntax.Errorf(at, "it accepts LIMIT, OFFSET, VERIFY and SHOW", "%s cannot be used with %s", what, statement)
 	}
 	c, err := x.bindClauses(list)
 	return &c, err
@@ -246,7 +246,7 @@ func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, err
 // refuseShow returns an error if SHOW is among the clauses of a statement that counts.
 func (c *clauses) refuseShow() error {
 	if c.show != nil {
-		return syntax.Errorf(c.show.Word.Pos.Offset, "", "SHOW does not go with COUNT")
+		return syntax.Errorf(c.show.Word.Pos.Offset, "", "SHOW cannot be used with COUNT")
 	}
 	return nil
 }

@@ -77,8 +77,8 @@ func TestParameters(t *testing.T) {
 		{"NEAR('a', ?)", []any{"3"}, "the value of parameter ? should be a whole number"},
 		{"NEAR('a', ?)", []any{1.5}, "the value of parameter ? should be a whole number"},
 		{"NEAR('a', ?)", []any{65}, "k is 0..64, not 65"},
-		{"NEAR(?, 3)", []any{struct{}{}}, "type struct {}, which means nothing here"},
-		{"NEAR(?, 3)", []any{(*engine.Doc)(nil)}, "which means nothing here"},
+		{"NEAR(?, 3)", []any{struct{}{}}, "the unsupported type struct {}"},
+		{"NEAR(?, 3)", []any{(*engine.Doc)(nil)}, "the unsupported type *engine.Doc"},
 		{"GET ?", []any{7}, "should be a document id in quotes"},
 	} {
 		_, err := Run(t.Context(), db, tc.text, tc.args...)

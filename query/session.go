@@ -69,7 +69,7 @@ func (x *run) begin() error {
 	case x.session == nil:
 		return errNoSession
 	case x.tx != nil:
-		return errors.New("a transaction has begun already: end it by COMMIT or ROLLBACK")
+		return errors.New("a transaction is open already: end it with COMMIT or ROLLBACK")
 	}
 	x.session.tx = &transaction{snap: x.Snap, ids: map[string]bool{}}
 	x.rows.snap = nil // the snapshot belongs to the transaction
@@ -115,7 +115,7 @@ func (x *run) openTx() (*transaction, error) {
 	if x.session == nil {
 		return nil, errNoSession
 	}
-	return nil, errors.New("there is no transaction: BEGIN begins one")
+	return nil, errors.New("no transaction is open: BEGIN opens one")
 }
 
 // writeBytes estimates the memory of a write in a transaction, without its document.
@@ -125,7 +125,7 @@ const writeBytes = 256
 // in the log.
 func (tx *transaction) hold(x *run, bytes int) error {
 	if most := min(x.DB.Metrics().Memory, 1<<30); tx.bytes+int64(bytes) > most {
-		return fmt.Errorf("a transaction of more than %d bytes, which %s allows: %w", most, option.Name("Memory"), engine.ErrTooLarge)
+		return fmt.Errorf("the transaction exceeds %d bytes, the limit of %s: %w", most, option.Name("Memory"), engine.ErrTooLarge)
 	}
 	tx.bytes += int64(bytes)
 	return nil

@@ -163,7 +163,7 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 	}
 	if len(ids) > 1 {
 		if c.doc = slices.Index(ids, name); c.doc < 0 || len(path) == 1 {
-			hint := fmt.Sprintf("a row has %s, and what is in a document is written %s.text, %s.url", strings.Join(plain, ", "), ids[0], ids[1])
+			hint := fmt.Sprintf("a row has %s; write fields of a document as %s.text, %s.url", strings.Join(plain, ", "), ids[0], ids[1])
 			return c, syntax.Errorf(t.Pos.Offset, hint, "unknown column %q", t.Value)
 		}
 		path = path[1:]

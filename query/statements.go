@@ -39,14 +39,14 @@ var statementDefs = []statementDef{
 			{"COUNT` *query*", "counts its rows", "`count`"},
 			{"COUNT", "counts all documents", "`count`"},
 			{"COUNT PAIRS ...`, `COUNT CLUSTERS ...", "counts pairs, or clusters, not their members", "`count`"},
-			{"COUNT BY lang`, `COUNT SINCE 2d BY lang", "counts the documents, or those that a query finds, with each value of a field, the largest count first, then in the order of values; takes LIMIT and OFFSET", "`value`, `count`"},
+			{"COUNT BY lang`, `COUNT SINCE 2d BY lang", "counts the documents, or those that a query finds, with each value of a field, the largest count first, then in the order of values; accepts LIMIT and OFFSET", "`value`, `count`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.count(s.Count) },
 	},
 	{
 		word: "GET", expects: syntax.ExpectID,
 		topic: front.Topic{Syntax: "GET 'a'", Help: "a document"},
-		docs:  []docsRow{{"GET 'a'", "shows a document; takes SHOW", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
+		docs:  []docsRow{{"GET 'a'", "shows a document; accepts SHOW", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
@@ -54,7 +54,7 @@ var statementDefs = []statementDef{
 		topic: front.Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
 		docs: []docsRow{
 			{"PUT {...}", "stores a document, replacing the one with the same id", "`stored`"},
-			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches, or this one is stored with the same text (a retry: it is its own match); takes every criterion of PAIRS", "`stored`, `expired` if it is older than the time to live, or the columns of the match"},
+			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches, or this one is stored with the same text (a retry: it is its own match); accepts every criterion of PAIRS", "`stored`, `expired` if it is older than the time to live, or the columns of the match"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.put(s.Put) },
 	},
@@ -88,7 +88,7 @@ var statementDefs = []statementDef{
 	{
 		word: "PAIRS", expects: syntax.ExpectCriterion, searches: true,
 		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
-		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare so; takes LIMIT, OFFSET and SHOW",
+		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare as given; accepts LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
@@ -96,13 +96,13 @@ var statementDefs = []statementDef{
 		word: "CLUSTERS", expects: syntax.ExpectCriterion, searches: true,
 		topic: front.Topic{Syntax: "CLUSTERS JACCARD 0.8", Help: "groups of documents that match, with the one to keep"},
 		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, and so on",
-			"lists groups of documents that match, by the criteria of PAIRS; takes LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
+			"lists groups of documents that match, by the criteria of PAIRS; accepts LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},
 	{
 		word: "CLUSTER", expects: "OF", searches: true,
 		topic: front.Topic{Syntax: "CLUSTER OF 'a' [JACCARD 0.8]", Help: "the group that a document is in"},
-		docs: []docsRow{{"CLUSTER OF 'a'", "lists the group that a document is in, by JACCARD 0.8 or by the criterion that follows; takes what CLUSTERS takes",
+		docs: []docsRow{{"CLUSTER OF 'a'", "lists the group that a document is in, by JACCARD 0.8 or by the criterion that follows; accepts the clauses of CLUSTERS",
 			"`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.cluster(s.Cluster) },
 	},
@@ -114,10 +114,10 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "EXPLAIN", expects: "a statement",
-		topic: front.Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and what it takes"},
+		topic: front.Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and its cost"},
 		docs: []docsRow{
 			{"EXPLAIN` *query*", "shows its plan", "`plan`"},
-			{"EXPLAIN ANALYZE` *query*", "executes it, and shows the plan and what it took", "`plan`"},
+			{"EXPLAIN ANALYZE` *query*", "executes it, and shows the plan and the work done", "`plan`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.explain(s) },
 	},

@@ -105,13 +105,13 @@ func TestWide(t *testing.T) {
 		t.Error(rows, err)
 	}
 	for statement, want := range map[string]string{
-		"NEAR(0xff, 3)":                        "a fingerprint of 64 bits, those of the database have 256",
-		"NEAR(0x" + hex(a)[:32] + ", 3)":       "a fingerprint of 128 bits, those of the database have 256",
+		"NEAR(0xff, 3)":                        "the fingerprint has 64 bits, but those of the database have 256",
+		"NEAR(0x" + hex(a)[:32] + ", 3)":       "the fingerprint has 128 bits, but those of the database have 256",
 		"NEAR(0x" + hex(a)[:30] + ", 3)":       "30 hexadecimal digits",
 		"NEAR('d05', 257)":                     "k is 0..256, not 257",
-		"NEAREST(ANY OF ('d05', 'd06'), 3)":    "NEAREST takes one argument",
-		"NEAR(ANY OF (ANY OF ('d05')), 3)":     "ANY OF stands for the first argument",
-		"NEAR('d05', ANY OF (3))":              "ANY OF stands for the first argument",
+		"NEAREST(ANY OF ('d05', 'd06'), 3)":    "NEAREST accepts one argument",
+		"NEAR(ANY OF (ANY OF ('d05')), 3)":     "ANY OF must be the first argument",
+		"NEAR('d05', ANY OF (3))":              "ANY OF must be the first argument",
 		`PUT {"id":"x","fingerprint":"0xff"}`:  "a fingerprint of 64 bits",
 		`PUT {"id":"x","fingerprint":"12345"}`: "a fingerprint of 64 bits",
 	} {

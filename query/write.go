@@ -32,7 +32,7 @@ func (x *run) put(s *syntax.Put) error {
 		return nil
 	}
 	if x.tx != nil {
-		return syntax.Errorf(s.Unless.Word.Pos.Offset, "it looks for what is stored when it stores", "UNLESS is not part of transactions")
+		return syntax.Errorf(s.Unless.Word.Pos.Offset, "it compares with what is stored at the time of the write", "UNLESS cannot be used in a transaction")
 	}
 	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Verify)
 	if err != nil {

@@ -33,7 +33,7 @@ func cutter(src Source) Cutter {
 func CanCut(src Source) error {
 	c := cutter(src)
 	if c == nil {
-		return fmt.Errorf("%s is %s: copies of it are whole records, without a part of their text; JSON lines, JSON, CSV, Parquet, WARC and plain text can be cut", src.Info().Name, src.Info().Format.Describe().Label)
+		return fmt.Errorf("%s is %s, whose texts cannot be cut; those of JSON lines, JSON, CSV, Parquet, WARC and plain text can", src.Info().Name, src.Info().Format.Describe().Label)
 	}
 	return c.CanCut()
 }

@@ -47,7 +47,7 @@ type gzipMembers struct {
 	z *gzip.Reader
 }
 
-var errBehindGzip = errors.New("something else follows the gzip data, which gzip leaves out: decompress it with gzip first")
+var errBehindGzip = errors.New("other data follows the gzip data: decompress the file with gzip first, which ignores it")
 
 // Read reads from one member after the other.
 func (m *gzipMembers) Read(p []byte) (int, error) {

@@ -34,9 +34,9 @@ func (e *Encoding) UnmarshalText(text []byte) error {
 	case name == UTF8, name == "utf-8", name == "utf8":
 		*e = UTF8
 	case name == "utf-16", name == "utf16":
-		return fmt.Errorf("%q: a file with a byte order mark needs none, one without it utf-16le (little-endian, as Windows writes it) or utf-16be", text)
+		return fmt.Errorf("%q: leave this out for a file with a byte order mark; without one, use utf-16le (little-endian, as on Windows) or utf-16be", text)
 	case charset(string(name)) == nil:
-		return fmt.Errorf("unknown encoding %q: a name that IANA has, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le; iconv may know others", text)
+		return fmt.Errorf("unknown encoding %q: use an IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le; iconv may convert others", text)
 	default:
 		*e = name
 	}
@@ -151,7 +151,7 @@ func (s *shifted) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	n, _, e := s.back.Transform(again, dst[:nDst], false)
 	rest, same := bytes.CutPrefix(s.pending, again[:n])
 	if s.pending = rest; e != nil || !same {
-		s.err = fmt.Errorf("its characters are not written as %s has them: iconv -f %s -t utf-8 makes UTF-8 of them", s.name, s.name)
+		s.err = fmt.Errorf("its characters are not those of %s: iconv -f %s -t utf-8 converts it to UTF-8", s.name, s.name)
 		return 0, 0, s.err
 	}
 	return nDst, nSrc, err

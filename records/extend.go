@@ -25,7 +25,7 @@ func CanExtend(src Source, columns []Column) error {
 
 // NotExtended is the error of CanExtend for a format whose records have no columns.
 func NotExtended(src Source) error {
-	return fmt.Errorf("%s is %s, whose copies can have no further columns: JSON lines, JSON, CSV, TSV and Parquet can", src.Info().Name, src.Info().Format.Describe().Label)
+	return fmt.Errorf("%s is %s, to which no columns can be added; JSON lines, JSON, CSV, TSV and Parquet accept them", src.Info().Name, src.Info().Format.Describe().Label)
 }
 
 // Clash returns an error if a column has the name of a column of the file.

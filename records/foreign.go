@@ -20,29 +20,29 @@ var foreign = []struct{ magic, what string }{
 	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
 	{"BZh", "it is bzip2-compressed: decompress it with bzip2 first"},
 	{"\x04\x22\x4d\x18", "it is lz4-compressed: decompress it with lz4 first"},
-	{"\x1f\x9d", "it is compressed by compress: decompress it with gzip first"},
-	{"PK\x03\x04", "it is a zip archive, or a document of an office program (write that as text or CSV): unpack it first"},
+	{"\x1f\x9d", "it was compressed by compress: decompress it with gzip first"},
+	{"PK\x03\x04", "it is a zip archive (unpack it first) or an office document (save it as text or CSV)"},
 	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: unpack it first"},
 	{"Rar!\x1a\x07", "it is a rar archive: unpack it first"},
-	{"\xd0\xcf\x11\xe0", "it is a document of an older office program: write it as text or CSV"},
-	{"{\\rtf", "it is a document in RTF: write it as text"},
-	{"%PDF-", "it is a PDF document: pdftotext makes a text of it, which {Files} reads"},
-	{"%!PS", "it is PostScript: ps2ascii FILE makes a text of it"},
+	{"\xd0\xcf\x11\xe0", "it is an old office document: save it as text or CSV"},
+	{"{\\rtf", "it is an RTF document: save it as text"},
+	{"%PDF-", "it is a PDF document: pdftotext converts it to text, which {Files} reads"},
+	{"%!PS", "it is PostScript: ps2ascii FILE converts it to text"},
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
 	{"PAR1", "it is Parquet: {Parquet} reads it"},
-	{table.Magic, "it is a table of simdb, which is a database, and not a file with documents"},
+	{table.Magic, "it is a table of simdb: a database, not a file with documents"},
 	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
-	{"ARROW1\x00\x00", "it is Arrow or Feather: write it as Parquet, in Python by pyarrow.feather.read_table and pyarrow.parquet.write_table"},
-	{"\xff\xff\xff\xff", "it is a stream of Arrow, as of Hugging Face datasets: write it as Parquet, in Python by Dataset.to_parquet"},
+	{"ARROW1\x00\x00", "it is Arrow or Feather: convert it to Parquet, in Python with pyarrow.feather.read_table and pyarrow.parquet.write_table"},
+	{"\xff\xff\xff\xff", "it is an Arrow stream, as in Hugging Face datasets: convert it to Parquet, in Python with Dataset.to_parquet"},
 	{"\x80\x04\x95", pickle}, {"\x80\x05\x95", pickle},
-	{"Obj\x01", "it is Avro: write it as JSON lines or Parquet"},
-	{"\x89HDF", "it is HDF5: write it as Parquet or CSV"},
-	{"\x93NUMPY", "it is an array of NumPy: write its numbers as text, one a line, or as Parquet"},
+	{"Obj\x01", "it is Avro: convert it to JSON lines or Parquet"},
+	{"\x89HDF", "it is HDF5: convert it to Parquet or CSV"},
+	{"\x93NUMPY", "it is a NumPy array: write its numbers as text, one per line, or as Parquet"},
 	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 }
 
 const (
-	pickle     = "it is a pickle of Python: write it as Parquet or JSON lines"
+	pickle     = "it is a Python pickle: convert it to Parquet or JSON lines"
 	picture    = "it is a picture: " + perceptual
 	perceptual = "{Images} compares pictures, by a perceptual hash"
 )
@@ -65,22 +65,22 @@ var foreignTexts = []struct {
 }{
 	{begins(`<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV"},
 	{begins(`(?i)(<(!doctype|html|head)\b[^>]*>[ \t]*)+\n`), "it is an HTML page: " + wholeFile},
-	{begins(`window\.YTD\.`), "it is JavaScript, as of archives of Twitter: sed '1s/^[^=]*=//' leaves the JSON in it"},
+	{begins(`window\.YTD\.`), "it is JavaScript, as in Twitter archives: sed '1s/^[^=]*=//' extracts the JSON"},
 	{begins(`TY  - `), "it is a list of references in RIS: " + references},
-	{begins(`PMID ?- ?[0-9]`), "it is a list of references of PubMed: " + references},
+	{begins(`PMID ?- ?[0-9]`), "it is a list of references from PubMed: " + references},
 	{begins(`@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
-	{begins(`%0 .*\n%[0-9A-Z@] |FN .*\nVR `), "it is a list of references of EndNote or Web of Science: " + references},
+	{begins(`%0 .*\n%[0-9A-Z@] |FN .*\nVR `), "it is a list of references from EndNote or Web of Science: " + references},
 	{begins(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), "it is FASTA: " + sequences},
 	{begins(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), "it is FASTQ: " + sequences},
-	{begins(`LOCUS  +\S+ +\d+ |ID   .*\n(XX|AC)`), "it has sequences of GenBank, EMBL or UniProt: write them as FASTA, and that as TSV by seqkit fx2tab"},
+	{begins(`LOCUS  +\S+ +\d+ |ID   .*\n(XX|AC)`), "it has sequences from GenBank, EMBL or UniProt: convert them to FASTA, and that to TSV with seqkit fx2tab"},
 	{begins(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it has vCards: " + split("/^BEGIN:VCARD/")},
 	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar): " + split("/^BEGIN:V(EVENT|TODO)/")},
 	{begins(`WEBVTT([ \t].*)?\n(.*\n)*.* --> |\d+\nTIME *--> |TIME,TIME\n|\[Script Info\]\n`), "it has subtitles: " + wholeFile},
-	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents from <doc> to </doc>: wikiextractor writes JSON lines, too, or " + split("/^<(doc|DOC)/")},
+	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents between <doc> and </doc>: wikiextractor can also write JSON lines; or " + split("/^<(doc|DOC)/")},
 	{begins(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), "it is LDIF: " + paragraphs},
 	{begins(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `), "it is a list of translations (gettext): " + paragraphs},
-	{begins(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), "it has games of chess or the like (PGN): " + split(`/^\[Event /`)},
-	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a log of git: " + split("/^commit /")},
+	{begins(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), "it has records of games such as chess (PGN): " + split(`/^\[Event /`)},
+	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a git log: " + split("/^commit /")},
 	{begins(`-----BEGIN [A-Z0-9 ]+-----\n`), "it has keys or certificates (PEM): " + split("/^-----BEGIN/")},
 	{begins(`(?i)FIELD*?(From:RESTFIELD*?WAY:REST|WAY:RESTFIELD*?From:REST)FIELD*\n`), "it is a mail: " + wholeFile},
 }
@@ -89,7 +89,7 @@ var foreignTexts = []struct {
 const (
 	references = "write it as CSV or JSON lines, as reference managers do"
 	wholeFile  = "{Files} reads it as one text"
-	sequences  = "seqkit fx2tab makes TSV of it, without a header"
+	sequences  = "seqkit fx2tab converts it to TSV, without a header"
 	paragraphs = `awk -v RS= '{print > ("part" NR); close("part" NR)}' FILE` + filesOf
 	filesOf    = " writes each to a file, which {Files} reads"
 )
@@ -169,12 +169,12 @@ func separator(head []byte) (most string) {
 // foreignNames has the file name endings of texts whose lines are not documents, with advice.
 var foreignNames = map[string]string{
 	".yaml": yaml, ".yml": yaml,
-	".toml":  "it is TOML: yq -p toml -o json makes JSON of it",
-	".json5": "it is JSON5: npx json5 makes JSON of it",
+	".toml":  "it is TOML: yq -p toml -o json converts it to JSON",
+	".json5": "it is JSON5: npx json5 converts it to JSON",
 	".sql":   "it is SQL: write the tables in it as CSV",
 }
 
-const yaml = "it is YAML: yq -o json makes JSON of it"
+const yaml = "it is YAML: yq -o json converts it to JSON"
 
 // refuse returns an error if no format reads the file.
 func (s *Stream) refuse() error {
@@ -187,7 +187,7 @@ func (s *Stream) refuse() error {
 		return errors.New(advice("it is a tar archive: unpack it first; {Files} reads the files of a folder"))
 	}
 	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 && unpackedName(name) != name {
-		return fmt.Errorf("it is empty, which no %s file is: was it cut off?", path.Ext(name))
+		return fmt.Errorf("it is empty, which a %s file never is: was it cut off?", path.Ext(name))
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func open(in *Stream, opt Options) (Source, error) {
 	f := detect(in, opt)
 	switch {
 	case f == nil:
-		return nil, errors.New("its format is not known")
+		return nil, errors.New("its format is unknown")
 	case f.Detect != nil && opt.Records != "":
 		return nil, fmt.Errorf("%s is for JSON, not for %s", option.Name("Records"), f.Formats[0].Label)
 	case !f.Fingerprints && opt.Fingerprints != base.Auto:

@@ -89,7 +89,7 @@ func TestRegister(t *testing.T) {
 	never := func(*Stream, Options) bool { return false }
 	Register(Family{Formats: []Description{{Name: "a", Aliases: []Format{"b"}, Unit: "row"}}, Detect: never, Open: openWhole})
 	_, err := New("x", io.NopCloser(strings.NewReader("x")), 1, Options{})
-	if re, ok := errors.AsType[*ReadError](err); !ok || re.Error() != "x: its format is not known" {
+	if re, ok := errors.AsType[*ReadError](err); !ok || re.Error() != "x: its format is unknown" {
 		t.Errorf("no family: %v", err)
 	}
 	if f, err := ParseFormat("B"); f != "a" || err != nil || f.Unit() != "row" {

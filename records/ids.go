@@ -27,7 +27,7 @@ func (s madeIDs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for rec, err := range s.Source.Records(ctx) {
 			if err == nil && s.from == IDFromHash && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
-				rec.Flaw = "there is no text to make an id of"
+				rec.Flaw = "there is no text to make an id from"
 			}
 			if err == nil {
 				rec.Doc.ID = s.id(rec)

@@ -128,13 +128,13 @@ func (f *IDFrom) UnmarshalText(text []byte) error {
 		*f = from
 		return nil
 	}
-	return fmt.Errorf("%q is nothing to make an id of: hash or line", text)
+	return fmt.Errorf("%q cannot make ids: use hash or line", text)
 }
 
 // ParseComment parses Options.Comment: one ASCII character.
 func ParseComment(s string) (byte, error) {
 	if len(s) != 1 || s[0] >= 0x80 || s[0] <= ' ' || s[0] == '"' {
-		return 0, fmt.Errorf("%q is nothing that comments begin with: use one character such as #, not a quote or a blank", s)
+		return 0, fmt.Errorf("%q cannot begin comments: use one character such as #, not a quote or a blank", s)
 	}
 	return s[0], nil
 }

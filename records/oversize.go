@@ -9,7 +9,7 @@ import (
 
 // TooLarge returns the reason of an Issue for a record of this size in bytes.
 func TooLarge(size int64) string {
-	return fmt.Sprintf("too large: %d bytes, a document has at most %d", size, MaxRecord)
+	return fmt.Sprintf("too large: %d bytes; the limit of a document is %d", size, MaxRecord)
 }
 
 // Oversize writes the bytes of a record larger than MaxRecord to a temporary file, so that an Issue

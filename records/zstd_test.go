@@ -93,9 +93,9 @@ func TestBehindGzip(t *testing.T) {
 		member:                            "a line\n",
 		"\x00\x00" + member + "\x00":      "a line\n",
 		member[:12]:                       "is the file truncated?",
-		"\x1f":                            "something else follows the gzip data",
-		strings.Repeat("\x00", 512) + "x": "something else follows the gzip data",
-		"second line\n":                   "something else follows the gzip data, which gzip leaves out: decompress it with gzip first",
+		"\x1f":                            "other data follows the gzip data",
+		strings.Repeat("\x00", 512) + "x": "other data follows the gzip data",
+		"second line\n":                   "other data follows the gzip data: decompress the file with gzip first, which ignores it",
 	} {
 		content, packed, _, err := decompress(strings.NewReader(member+behind), -1, 0)
 		if err != nil {

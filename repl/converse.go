@@ -152,7 +152,7 @@ func (s *session) configure() {
 		if line == "" || strings.HasPrefix(line, "--") || strings.HasPrefix(line, "#") {
 			continue
 		}
-		err := errors.New("only lines that start with a point are run here, and comments start with --")
+		err := errors.New("only dot-commands can be used here; comments start with --")
 		if isDot(line) {
 			err = s.dot(line)
 		}

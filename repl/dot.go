@@ -32,8 +32,8 @@ func dotCommands() []dotCommand {
 		{"width", "[N]", "width at which tables are cut, 0 for no limit", (*session).dotWidth},
 		{"read", "FILE", "run the statements of a file", (*session).dotRead},
 		{"import", "FILE... [FLAGS]", "load files; .import -h lists the flags", (*session).dotImport},
-		{"maxrows", "[N]", "rows of a table to show, 0 for all of them", (*session).dotMaxRows},
-		{"last", "", "run the last query again and show all of its rows, uncut", (*session).dotLast},
+		{"maxrows", "[N]", "rows of a table to show, 0 for all", (*session).dotMaxRows},
+		{"last", "", "run the last query again and show all rows, uncut", (*session).dotLast},
 		{"history", "[N]", "the last lines typed", (*session).dotHistory},
 		{"quit", "", "leave, as .exit and Ctrl-D do", func(s *session, _ string) error { s.quit = true; return nil }},
 	}
@@ -107,7 +107,7 @@ func (s *session) dotMode(arg string) error {
 	}
 	f, err := output.ParseFormat(arg)
 	if err == nil && f == output.Parquet {
-		return errors.New("a Parquet file has the rows of one statement, not those of a session")
+		return errors.New("a Parquet file holds the rows of one statement, not those of a session")
 	}
 	if err != nil {
 		hint := "it is one of " + strings.Join(output.Formats(), ", ")
@@ -166,7 +166,7 @@ const maxReadDepth = 16
 
 func (s *session) dotRead(arg string) error {
 	if s.depth == maxReadDepth {
-		return fmt.Errorf(".read goes %d files deep", maxReadDepth)
+		return fmt.Errorf(".read nests at most %d files deep", maxReadDepth)
 	}
 	f, err := os.Open(unquote(arg))
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *session) dotImport(arg string) error {
 		return errors.New(".import needs the program simdb")
 	}
 	if s.reads && slices.Contains(args, "-") {
-		return errors.New(".import -: standard input has the statements, only files can be loaded here")
+		return errors.New(".import -: standard input holds the statements: name a file")
 	}
 	return s.writeAtOnce(func(ctx context.Context, db *engine.DB) error { return s.cfg.Import(ctx, db, args) })
 }
@@ -218,7 +218,7 @@ func words(arg string) (all []string, err error) {
 		}
 	}
 	if quote != 0 {
-		return nil, &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("the quote %c has no end", quote)}
+		return nil, &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("the quote %c is not closed", quote)}
 	}
 	return all, nil
 }

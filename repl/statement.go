@@ -194,7 +194,7 @@ func (b beforeWrite) Write(p []byte) (int, error) {
 func (s *session) print(r result, out io.Writer, o output.Options) (int64, error) {
 	if o.Format == output.Parquet {
 		if s.file {
-			return 0, errors.New("a Parquet file has the rows of one statement, this is another")
+			return 0, errors.New("a Parquet file holds the rows of one statement, and this is another")
 		}
 		s.file = true
 	}

@@ -110,9 +110,9 @@ func TestAgainstFeatures(t *testing.T) {
 		args []string
 	}{
 		{"features of chars", []string{"--against", "chars", "--shingle", "words:3"}},
-		{"compare other things", []string{"--against", "chars", "--against", "words"}},
-		{"keeps no texts", []string{"--against", "bare"}},
-		{"no database", []string{"--against", "."}},
+		{"compare documents differently", []string{"--against", "chars", "--against", "words"}},
+		{"stores no texts to compare", []string{"--against", "bare"}},
+		{"is a folder, not a database", []string{"--against", "."}},
 	} {
 		cmd := exec.Command("simdb", append([]string{"dedup", "in.jsonl", "-q", "-o", "new.jsonl"}, c.args...)...)
 		cmd.Dir = dir

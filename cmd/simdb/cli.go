@@ -29,7 +29,7 @@ type cli struct {
 	Pairs    verbs.Pairs    `cmd:"" group:"find" help:"List all pairs of near-duplicates in a database or in files."`
 	Clusters verbs.Clusters `cmd:"" group:"find" help:"List the clusters of near-duplicates in a database or in files."`
 	Shard    shardCmd       `cmd:"" group:"find" help:"Run dedup, pairs, clusters or build in many processes, on one machine or several."`
-	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell can be left out."`
+	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell is optional."`
 	Why      verbs.Why      `cmd:"" group:"find" help:"Show why two documents match, or do not."`
 
 	Tune    tuning.Command `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
@@ -45,10 +45,10 @@ type cli struct {
 	Create  loading.Create  `cmd:"" group:"store" help:"Make an empty database."`
 	Rebuild loading.Rebuild `cmd:"" group:"store" help:"Make a copy of a database with other parameters."`
 	Export  loading.Export  `cmd:"" group:"store" help:"Write the documents of a database to a file that load reads back."`
-	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show what is in a database."`
+	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show the contents of a database: documents, tables, sizes."`
 	Fields  verbs.Fields    `cmd:"" group:"store" help:"List the fields of the documents in a database."`
 	Prune   verbs.Prune     `cmd:"" group:"store" help:"Delete documents by age."`
-	Flush   verbs.Flush     `cmd:"" group:"store" help:"Write what the log of a database has to a table."`
+	Flush   verbs.Flush     `cmd:"" group:"store" help:"Write the log of a database to a table."`
 	Compact verbs.Compact   `cmd:"" group:"store" help:"Merge the tables of a database and drop deleted and expired documents."`
 	Backup  verbs.Backup    `cmd:"" group:"store" help:"Copy a database into a folder while it is in use, or bring such a copy up to date."`
 	Pack    verbs.Pack      `cmd:"" group:"store" help:"Write a database to one table file, which is itself a read-only database."`
@@ -56,10 +56,10 @@ type cli struct {
 
 	Check   verbs.Check   `cmd:"" group:"mend" help:"Verify every checksum and cross-reference of a database."`
 	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove files that a killed process left in a database."`
-	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from what is readable of a damaged one."`
+	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from the readable parts of a damaged one."`
 
 	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`
-	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version and what this machine can do."`
+	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version, the platform and the kernel."`
 	Completion completionCmd `cmd:"" group:"other" help:"Write a completion script for a shell."`
 }
 
@@ -72,13 +72,13 @@ var groups = []kong.Group{
 	{Key: "other", Title: "About the program:"},
 
 	{Key: "criterion", Title: "Which documents are near-duplicates:"},
-	{Key: "kept", Title: "Which documents are kept:"},
+	{Key: "kept", Title: "Which documents to keep:"},
 	{Key: "output", Title: "What is written:"},
 	{Key: "rows", Title: "How rows are written:"},
 	{Key: "created", Title: "When the database is created:"},
 	{Key: "input", Title: "How files are read:"},
-	{Key: "features", Title: "What is compared of a document:"},
-	{Key: "run", Title: "The run:"},
+	{Key: "features", Title: "What is compared:"},
+	{Key: "run", Title: "How it runs:"},
 }
 
 // part returns cli with only the command that the arguments name: with all commands, kong needs

@@ -205,12 +205,12 @@ func TestExtendedCopies(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ file, content, args, talk string }{
-		{"a.txt", "some words\n", "--columns keeper", "a.txt is plain text, whose copies can have no further columns"},
+		{"a.txt", "some words\n", "--columns keeper", "a.txt is plain text, to which no columns can be added"},
 		{"a.csv", "id,text,keeper\n1,a b c,x\n", "--columns keeper", `a.csv has a column "keeper" already`},
 		{"a.jsonl", `{"id":"1","text":"a b c","keeper":2}`, "--columns keeper -o k.jsonl", `a record has a field "keeper" already`},
-		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--columns nothing", `"nothing" is none of the columns cluster, size, keeper, distance, score`},
-		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--columns distance", "--columns distance is for --near"},
-		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--all", "--all is for --columns: everything is copied"},
+		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--columns nothing", `"nothing" is not one of the columns cluster, size, keeper, distance, score`},
+		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--columns distance", "--columns distance needs --near"},
+		{"a.jsonl", `{"id":"1","text":"a b c"}`, "--all", "--all needs --columns: everything is copied"},
 	} {
 		write(t, filepath.Join(dir, c.file), c.content)
 		code, _, talk := simdbIn(t, dir, "", append([]string{"dedup", c.file}, strings.Fields(c.args)...)...)

@@ -115,7 +115,7 @@ func TestDefaultCriterion(t *testing.T) {
 			}
 		}
 	}
-	if code, _, talk := simdbHere(t, "dedup", "texts.simdb", "--columns", "distance", "--all", "-o", "out.jsonl"); code != 2 || !strings.Contains(talk, "--columns distance is for --near") {
+	if code, _, talk := simdbHere(t, "dedup", "texts.simdb", "--columns", "distance", "--all", "-o", "out.jsonl"); code != 2 || !strings.Contains(talk, "--columns distance needs --near") {
 		t.Errorf("status %d: %s", code, talk)
 	}
 	if code, _, talk := simdbHere(t, "dedup", "pdq.simdb", "--columns", "distance", "--all", "-o", "out.jsonl"); code != 0 {
@@ -134,7 +134,7 @@ func TestPicturesUnseen(t *testing.T) {
 		write(t, name, file)
 	}
 	simdbHere(t, "load", "bank.simdb", "known.jpg", "--images=pdq")
-	want := "p/cut.png\tcannot be decoded: png: invalid format: not enough pixel data\np/none.gif\tnot a picture: no JPEG, PNG, GIF, WebP, BMP or TIFF file\n"
+	want := "p/cut.png\tcannot be decoded: png: invalid format: not enough pixel data\np/none.gif\tnot a picture: not a JPEG, PNG, GIF, WebP, BMP or TIFF file\n"
 	for verb, row := range map[string]string{"match": "p/new.png\n", "join": "p/known.jpg\tknown.jpg\t0\n"} {
 		for _, test := range []struct {
 			flags  []string
@@ -189,7 +189,7 @@ func TestPlainPictures(t *testing.T) {
 		if got := rowsHere(t, "dedup", images, "p"); got != "p/1.png\np/3.png\np/4.png\n" {
 			t.Errorf("dedup %s: %s", images, got)
 		}
-		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "pictures without a hash, compared by equality alone: 4 flat") {
+		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "pictures without a hash, compared only for equality: 4 flat") {
 			t.Errorf("load %s: status %d: %s", images, code, talk)
 		}
 		for _, args := range [][]string{{"pairs", images, "p"}, {"pairs", db}} {

@@ -70,7 +70,7 @@ func long(text *bytes.Buffer, options kong.HelpOptions, ctx *kong.Context) error
 	}
 	ctx.Stdout = to
 	if err == nil && selected != nil {
-		text.WriteString("\nEvery command has these flags, too; simdb --help explains them:\n")
+		text.WriteString("\nEvery command also has these flags; simdb --help explains them:\n")
 		text.WriteString("  " + inOneLine(global) + "\n")
 		writeExamples(text, examples[commandName(selected)])
 	}
@@ -101,7 +101,7 @@ func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 				fmt.Fprintf(text, "%s\n  %s\n", g.Title, strings.Join(names, ", "))
 			}
 		}
-		text.WriteString("simdb COMMAND -h explains a command in short, --help in full; simdb --help lists what each does.\n")
+		text.WriteString("simdb COMMAND -h summarizes a command, --help explains it in full; simdb --help lists all commands.\n")
 		return nil
 	}
 	name := commandName(selected)

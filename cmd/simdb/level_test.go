@@ -223,7 +223,7 @@ func TestLevelOfLists(t *testing.T) {
 		line := `{"id":1,"text":"a text of some words that is in each line"}` + "\n"
 		write(t, filepath.Join(dir, "a.jsonl"), strings.Repeat(line, n)+`{"id":2,"text":["one","two"]}`+"\n"+line)
 		code, out, talk := simdbIn(t, dir, "", "dedup", "a.jsonl", "--level", "line")
-		if code != 2 || out != "" || !strings.Contains(talk, "the text is of a list or a map, which cannot be cut") ||
+		if code != 2 || out != "" || !strings.Contains(talk, "the text is in a list or a map and cannot be cut") ||
 			n > 1000 && !strings.Contains(talk, fmt.Sprintf("a.jsonl:%d: ", n+1)) {
 			t.Errorf("after %d lines: status %d, %q", n, code, talk)
 		}

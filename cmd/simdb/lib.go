@@ -216,7 +216,7 @@ func simdb_result(h C.uintptr_t, text **C.char, table, mask **C.struct_simdb_tab
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		b = []byte(`{"error":{"kind":"","text":"the reply is no JSON"}}`)
+		b = []byte(`{"error":{"kind":"","text":"the reply is not JSON"}}`)
 	}
 	*text = C.CString(string(b))
 }

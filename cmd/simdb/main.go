@@ -111,17 +111,17 @@ var elsewhere = func() map[string]string {
 		"dump":                        "simdb export DB -o FILE writes documents",
 		"delete remove rm":            `simdb DB "DELETE 'ID'" deletes a document`,
 		"drop":                        "a database is a folder, rm -r removes it",
-		"ls list head tail":           `simdb DB "SHOW * LIMIT 5" shows documents, simdb stats DB what there is`,
-		"init new":                    "simdb create DB makes an empty database, simdb load DB FILE... one of documents",
+		"ls list head tail":           `simdb DB "SHOW * LIMIT 5" shows documents, simdb stats DB shows what is stored`,
+		"init new":                    "simdb create DB makes an empty database, simdb load DB FILE... one with documents",
 		"get show cat":                `simdb DB "GET 'ID'" shows a document`,
 		"count":                       "simdb DB COUNT counts documents",
 		"diff compare":                "simdb why DB A B compares two documents",
 		"-v":                          "simdb -V, or --version",
 		"--threshold -t --similarity": "--jaccard T, --near K, --levenshtein T or --cosine T",
 		"-k":                          "--near K",
-		"--across --within-field":     `dedup, pairs, clusters and join take it`,
-		"--threads -j --jobs":         "all processors are used, GOMAXPROCS=N in the environment takes fewer",
-		"--replay":                    "dedup again with other flags; --decisions FILE takes what the page of review writes",
+		"--across --within-field":     `use it with dedup, pairs, clusters and join`,
+		"--threads -j --jobs":         "all processors are used; set GOMAXPROCS=N in the environment for fewer",
+		"--replay":                    "run dedup again with other flags; --decisions FILE applies what the page of review writes",
 		"--limit -n":                  "LIMIT N in a statement, or --sample N",
 		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",
 	} {
@@ -180,12 +180,12 @@ func explained(err error, args []string) error {
 		err = fmt.Errorf("%w; the file - is standard input", err)
 	}
 	if word, extra := strings.CutPrefix(text, "unexpected argument "); extra && slices.ContainsFunc(args[:max(0, slices.Index(args, word))], isFlag) {
-		err = fmt.Errorf("%w: arguments stand together, before the flags or after them", err)
+		err = fmt.Errorf("%w: put all arguments before the flags, or all after them", err)
 	}
 	if flag, unknown := strings.CutPrefix(text, "unknown flag "); unknown {
 		flag, _, _ = strings.Cut(flag, ",")
 		if instead := elsewhere[flag]; instead != "" {
-			err = fmt.Errorf("unknown flag %s, what there is: %s", flag, instead)
+			err = fmt.Errorf("unknown flag %s, instead: %s", flag, instead)
 		}
 	}
 	return err

@@ -57,7 +57,7 @@ XDG_STATE_HOME
 Where the prompt keeps its history, in simdb/history.
 .TP
 XDG_CONFIG_HOME
-Where the prompt finds commands to begin with, in simdb/simdbrc.
+Where the prompt finds its first commands, in simdb/simdbrc.
 .TP
 TMPDIR
 Where dedup and tune keep their temporary files.

@@ -148,9 +148,9 @@ func TestMatchFiles(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"a.jsonl c.csv":               "a.jsonl is JSON lines and c.csv is CSV",
-		"a.jsonl -":                   "-: several inputs, and those of -o DIR/, are regular files",
+		"a.jsonl -":                   "- is not a regular file, as several inputs and -o DIR/ require",
 		"- -o new/":                   "-o new/: standard input has no name",
-		"a.jsonl sub/a.jsonl -o new/": "would have one output",
+		"a.jsonl sub/a.jsonl -o new/": "would have the same output",
 		"a.jsonl missing -o new/":     "missing: ",
 		"a.jsonl --explain -o new/":   "--explain writes the rows of all inputs to one file",
 		"a.jsonl b.jsonl -o x.simdb/": "-o x.simdb/ is a database",

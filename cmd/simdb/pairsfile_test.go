@@ -27,7 +27,7 @@ func TestFilesAsDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	if code, _, talk := simdbHere(t, "pairs", "a.jsonl", "--near", "64", "--memory", "64KiB"); code != 2 || !strings.Contains(talk, "more pairs than --memory has room for") {
+	if code, _, talk := simdbHere(t, "pairs", "a.jsonl", "--near", "64", "--memory", "64KiB"); code != 2 || !strings.Contains(talk, "more pairs than fit into --memory") {
 		t.Errorf("11,175 pairs in 64 KiB: status %d: %s", code, talk)
 	}
 	all := rowsHere(t, "pairs", "a.jsonl", "--near=6", "--sample=1e6")

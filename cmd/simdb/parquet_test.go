@@ -147,20 +147,20 @@ func TestParquetIsRefused(t *testing.T) {
 		write(t, filepath.Join(dir, name), content)
 	}
 	for _, c := range []struct{ args, talk string }{
-		{"dedup a.parquet --near 3 -o kept.csv", "cannot write CSV, what is written is Parquet: use .parquet"},
+		{"dedup a.parquet --near 3 -o kept.csv", "cannot write CSV, because the output is Parquet: use .parquet"},
 		{"dedup a.parquet --near 3 -o kept.parquet.gz", "Parquet compresses itself: use .parquet"},
-		{"dedup lines.jsonl --near 3 -o kept.parquet", "cannot write Parquet, what is written is JSON lines"},
+		{"dedup lines.jsonl --near 3 -o kept.parquet", "cannot write Parquet, because the output is JSON lines"},
 		{"dedup a.parquet lines.jsonl --near 3", "a.parquet is Parquet and lines.jsonl is JSON lines"},
 		{"dedup a.parquet b.parquet --near 3 --text-field 2", "b.parquet has other columns than the files before it"},
 		{"load x.simdb cut.parquet", "cut.parquet: it has no Parquet footer: was it cut off?"},
-		{"load x.simdb empty.parquet", "empty.parquet: it is no Parquet file"},
+		{"load x.simdb empty.parquet", "empty.parquet: it is not a Parquet file"},
 		{"load x.simdb b.parquet", `b.parquet: there is no column "text" (there are "id", "body"`},
 		{"load x.simdb a.parquet --fingerprints hex", `a.parquet: --fingerprints hex: there is no column "fingerprint" (there are "id", "text")`},
 		{"load x.simdb n.parquet --fingerprints hex", `n.parquet: --fingerprints hex: the column "fingerprint" has numbers, not texts`},
 		{"load x.simdb a.warc --fingerprints hex", "a.warc: --fingerprints hex: it is WARC, which has no fingerprints"},
 		{"load x.simdb a.mbox --fingerprints decimal", "a.mbox: --fingerprints decimal: it is mbox, which has no fingerprints"},
 		{"load x.simdb page.html --fingerprints hex", "page.html: --fingerprints hex: most lines, such as"},
-		{"load x.simdb --files page.html --fingerprints hex", "with --files each file is one text, so --fingerprints has no meaning"},
+		{"load x.simdb --files page.html --fingerprints hex", "with --files each file is one text, so --fingerprints does not apply"},
 		{"load x.simdb a.parquet --input-format jsonl", "a.parquet: it is Parquet: --input-format parquet reads it"},
 	} {
 		if code, _, talk := simdbIn(t, dir, "", strings.Fields(c.args)...); code != 2 || !strings.Contains(talk, c.talk) {

@@ -199,7 +199,7 @@ func TestLevelAgainst(t *testing.T) {
 		if want := `{"id":1,"text":` + text("one", "two") + "}\n" + `{"id":2,"text":` + second + "}\n"; code != 0 || out != want {
 			t.Errorf("%d, %q, want %q", code, out, want)
 		}
-		if want := "2 of these paragraphs are in what --against names"; !strings.Contains(strings.Join(strings.Fields(talk), " "), want) {
+		if want := "2 of these paragraphs occur in --against"; !strings.Contains(strings.Join(strings.Fields(talk), " "), want) {
 			t.Errorf("no %q in %s", want, talk)
 		}
 		audit := readFile(t, filepath.Join(dir, "a.jsonl"))
@@ -220,10 +220,10 @@ func TestPassageRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "in.jsonl"), `{"id":1,"text":"a"}`+"\n")
 	for _, c := range []struct{ args, want string }{
-		{"--columns keeper", "--columns is not for --level"},
-		{"--shingle 5", "--shingle is not for --level"},
-		{"--jaccard 0.8", "--jaccard is not for --level"},
-		{"--against in.jsonl", "of which nothing would be left"},
+		{"--columns keeper", "--columns cannot be used with --level"},
+		{"--shingle 5", "--shingle cannot be used with --level"},
+		{"--jaccard 0.8", "--jaccard cannot be used with --level"},
+		{"--against in.jsonl", "an input, and would be overwritten"},
 	} {
 		args := append([]string{"dedup", "in.jsonl", "--level", "passage"}, strings.Fields(c.args)...)
 		if code, out, talk := simdbIn(t, dir, "", args...); code != 2 || out != "" || !strings.Contains(talk, c.want) {

@@ -173,7 +173,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("pairs %s %s:\n%s\nnot:\n%s", images, near, strings.Join(got, ""), strings.Join(pairs, ""))
 		}
 		db := kind.String() + ".simdb"
-		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "29 documents loaded") || !strings.Contains(talk, "by equality alone: 3 flat, 2 cannot be decoded") {
+		if code, _, talk := simdbHere(t, "load", db, images, "p"); code != 0 || !strings.Contains(talk, "29 documents loaded") || !strings.Contains(talk, "only for equality: 3 flat, 2 cannot be decoded") {
 			t.Fatalf("load %s: status %d: %s", images, code, talk)
 		}
 		if got := sortedLines(rowsHere(t, "pairs", db, near)); !slices.Equal(got, pairs) {
@@ -197,7 +197,7 @@ func TestPictures(t *testing.T) {
 			bits := fmt.Sprintf(`"bits":["%s"]`, hexOf(hashes["p/1.png"]))
 			found := bytes.Contains(page, []byte(`"picture":"p/1.png",`+bits)) && !strings.Contains(talk, "not found")
 			if args[len(args)-1] == "keptcodes.audit.jsonl" {
-				found = bytes.Contains(page, []byte(bits)) && !bytes.Contains(page, []byte(`"picture":`)) && strings.Contains(talk, "pictures were not found: --image-root")
+				found = bytes.Contains(page, []byte(bits)) && !bytes.Contains(page, []byte(`"picture":`)) && strings.Contains(talk, "pictures were not found: name their folder with --image-root")
 			}
 			if err != nil || code != 0 || !found || bytes.Contains(page, []byte(`"text":`)) || !bytes.Contains(page, []byte("Pairs by distance")) {
 				t.Errorf("review %v: status %d, %v: %s\n%s", args, code, err, talk, page)
@@ -254,25 +254,25 @@ func TestPictures(t *testing.T) {
 		t.Errorf("the widest: %s", got)
 	}
 	for want, args := range map[string][]string{
-		"it is a picture: --images pdq compares pictures":                        {"hash", "p/3.png"},
-		"--jaccard is not for --images":                                          {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
-		"the documents have fingerprints and no texts":                           {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
-		"has 8 fingerprints, pdq.simdb was created for one, without --several":   {"load", "pdq.simdb", "--images=pdq", "p", "--orientations=8"},
-		"--orientations is for --images":                                         {"dedup", "kept.txt", "--orientations=8"},
-		"want one of pdq, dhash, phash, dhash256":                                {"load", "x.simdb", "--images=md5", "p"},
-		"with --images each file is one picture":                                 {"load", "x.simdb", "--images=pdq", "p", "--text-field=x"},
-		"--images compares hashes of pictures: --shingle":                        {"pairs", "--images=pdq", "p", "--near=3", "--shingle=5"},
-		"hashes of pictures: --bits":                                             {"load", "x.simdb", "--images=pdq", "p", "--bits=64"},
-		"hashes of pictures: --min-words":                                        {"hash", "--images=pdq", "p", "--min-words=2"},
-		"--mask is not for --images":                                             {"dedup", "--images=pdq", "p", "--mask=dates"},
-		"p is a folder; --images pdq compares the pictures in it, --files reads": {"dedup", "p"},
-		"no document could be used of 1 file":                                    {"hash", "--images=pdq", "p/flat.png"},
-		"--exclude and --hidden are for --files and --images":                    {"dedup", "--hidden", "p/notes.txt"},
-		"--compare takes two, and there are 1":                                   {"hash", "--images=pdq", "--compare", "p/3.png"},
-		"pictures as they are, without --orientations 8":                         {"hash", "--images=pdq", "--compare", "p/3.png", "p/4.png", "--orientations=8"},
-		"pdq.simdb has pdq hashes: --images dhash256":                            {"match", "pdq.simdb", "--images=dhash256", "p", "--near=3"},
-		"dhash.simdb has dhash hashes: --images phash":                           {"load", "dhash.simdb", "--images=phash", "p"},
-		"phash.simdb has phash hashes: --images dhash":                           {"join", "phash.simdb", "--images=dhash", "p", "--near=3"},
+		"it is a picture: --images pdq compares pictures":                                     {"hash", "p/3.png"},
+		"--jaccard cannot be used with --images":                                              {"dedup", "--images=pdq", "p", "--jaccard=0.8"},
+		"the documents have fingerprints but no texts":                                        {"match", "pdq.simdb", "--images=pdq", "p", "--jaccard=0.8"},
+		"has 8 fingerprints, but pdq.simdb was created for one, without --several":            {"load", "pdq.simdb", "--images=pdq", "p", "--orientations=8"},
+		"--orientations needs --images":                                                       {"dedup", "kept.txt", "--orientations=8"},
+		"want one of pdq, dhash, phash, dhash256":                                             {"load", "x.simdb", "--images=md5", "p"},
+		"with --images each file is one picture":                                              {"load", "x.simdb", "--images=pdq", "p", "--text-field=x"},
+		"--images compares picture hashes: --shingle":                                         {"pairs", "--images=pdq", "p", "--near=3", "--shingle=5"},
+		"picture hashes: --bits":                                                              {"load", "x.simdb", "--images=pdq", "p", "--bits=64"},
+		"picture hashes: --min-words":                                                         {"hash", "--images=pdq", "p", "--min-words=2"},
+		"--mask cannot be used with --images":                                                 {"dedup", "--images=pdq", "p", "--mask=dates"},
+		"p is a folder; --images pdq compares the pictures in it, --files reads":              {"dedup", "p"},
+		"no document of 1 file could be used":                                                 {"hash", "--images=pdq", "p/flat.png"},
+		"--exclude and --hidden need --files or --images":                                     {"dedup", "--hidden", "p/notes.txt"},
+		"--compare needs two, not 1":                                                          {"hash", "--images=pdq", "--compare", "p/3.png"},
+		"does not rotate pictures: remove --orientations 8":                                   {"hash", "--images=pdq", "--compare", "p/3.png", "p/4.png", "--orientations=8"},
+		"pdq.simdb has pdq hashes, which cannot be compared with those of --images dhash256":  {"match", "pdq.simdb", "--images=dhash256", "p", "--near=3"},
+		"dhash.simdb has dhash hashes, which cannot be compared with those of --images phash": {"load", "dhash.simdb", "--images=phash", "p"},
+		"phash.simdb has phash hashes, which cannot be compared with those of --images dhash": {"join", "phash.simdb", "--images=dhash", "p", "--near=3"},
 	} {
 		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, want) {
 			t.Errorf("%v: status %d: %s", args, code, talk)

@@ -29,7 +29,7 @@ func TestRepair(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "x.simdb", "000099.sst.orphan")); err != nil {
 		t.Error(err)
 	}
-	if code, _, talk := simdbIn(t, dir, "", "repair", "x.simdb"); code != 0 || !strings.Contains(talk, "nothing was left") {
+	if code, _, talk := simdbIn(t, dir, "", "repair", "x.simdb"); code != 0 || !strings.Contains(talk, "there was nothing to remove") {
 		t.Errorf("again: exit status %d, %q", code, talk)
 	}
 	if code, data, talk := simdbIn(t, dir, "", "x.simdb", "COUNT NEAR('a', 64)"); code != 0 || data != "1\n" {

@@ -12,13 +12,13 @@ import (
 type shardCmd struct {
 	Plan   shardPlan   `cmd:"" help:"Make the folder of a job of dedup, pairs, clusters or build."`
 	Steps  shardSteps  `cmd:"" help:"List the steps of a job in order."`
-	Run    shardRun    `cmd:"" help:"Run one share of a step. All shares of a step can run at once, and can be run again; the next step needs all of them."`
+	Run    shardRun    `cmd:"" help:"Run one share of a step. All shares of a step can run at once, and can be run again; the next step needs all shares."`
 	Finish shardFinish `cmd:"" help:"Publish the outputs of a job, after its last step."`
 }
 
 type shardPlan struct {
-	Shards int      `default:"0" placeholder:"N" help:"How many shards of whole files the inputs are divided into (default: one for each file)."`
-	Groups int      `default:"0" placeholder:"N" help:"How many groups documents meet in (default: one for every 16,384 documents, but at least 8)."`
+	Shards int      `default:"0" placeholder:"N" help:"Number of shards of whole files (default: one for each file)."`
+	Groups int      `default:"0" placeholder:"N" help:"Number of groups in which documents are compared (default: one for every 16,384 documents, but at least 8)."`
 	Work   string   `arg:"" help:"The folder of the job, which is created; all processes must reach it."`
 	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K or --jaccard T."`
 }
@@ -67,7 +67,7 @@ type share struct{ i, n int }
 // UnmarshalText parses a share.
 func (s *share) UnmarshalText(text []byte) error {
 	if n, err := fmt.Sscanf(string(text), "%d/%d", &s.i, &s.n); n != 2 || err != nil || s.i < 0 || s.i >= s.n {
-		return fmt.Errorf("%q is no share: 0/8 is the first of eight, 7/8 the last", text)
+		return fmt.Errorf("%q is not a share: 0/8 is the first of eight, 7/8 the last", text)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type shellCmd struct {
 	Create     bool     `help:"Create the database if there is none."`
 	Readonly   bool     `name:"readonly" help:"Refuse statements that write."`
 
-	Param map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"The value of $NAME in statements: a number, share, duration, fingerprint or string in quotes is written as there; anything else is a string, such as an id. Can be repeated."`
+	Param map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"The value of $NAME in statements: write numbers, shares, durations, fingerprints and quoted strings as in statements; anything else is a string, such as an id. Can be repeated."`
 	app.MemoryFlag
 	app.RowFlags
 }
@@ -43,7 +43,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 	case interactive && c.Output != "":
 		return errors.New("-o FILE needs statements; at the prompt, .output FILE writes rows to a file")
 	case options.Format == output.Parquet && len(c.Statements) == 0:
-		return errors.New("a Parquet file has the rows of one statement: give it after the name of the database")
+		return errors.New("a Parquet file holds the rows of one statement: write it after the name of the database")
 	case inputs.Exists(c.DB):
 	case !c.Create:
 		return fmt.Errorf("%s: %w", c.DB, inputs.ErrNoDatabase)
@@ -185,7 +185,7 @@ func (c *shellCmd) importer(a *app.App) func(context.Context, *engine.DB, []stri
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%w; .import takes the flags of simdb load", explained(err, args))
+			return fmt.Errorf("%w; .import accepts the flags of simdb load", explained(err, args))
 		}
 		if err := part.Declare(k); err != nil {
 			return err

@@ -174,7 +174,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	case total.Documents == 0 && total.Rejected > 0:
 		return errors.New("no document could be used")
 	case most != nil && total.Rejected > *most:
-		return fmt.Errorf("%d records could not be used, %s allows no more", total.Rejected, option.Set("MaxErrors", *most))
+		return fmt.Errorf("%d records could not be used; %s allows no more", total.Rejected, option.Set("MaxErrors", *most))
 	}
 	groups := uint64(j.o.Groups)
 	if groups == 0 {
@@ -244,7 +244,7 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 		return nil
 	})
 	if err == nil && t.Documents != 0 {
-		err = fmt.Errorf("%s has not as many documents as the inputs", j.workName(shardName("sets", shard)))
+		err = fmt.Errorf("%s does not have as many documents as the inputs", j.workName(shardName("sets", shard)))
 	}
 	return err
 }

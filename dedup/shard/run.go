@@ -56,7 +56,7 @@ func (o Options) Save() error {
 func Open(work string) (*Job, error) {
 	b, err := os.ReadFile(filepath.Join(work, jobFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: there is no job, simdb shard plan makes one", work)
+		err = fmt.Errorf("%s: there is no job; simdb shard plan makes one", work)
 	}
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 			case ok && before == name:
 				continue
 			case ok:
-				return o, fmt.Errorf("%s and %s would have one output: each input needs a name of its own", before, name)
+				return o, fmt.Errorf("%s and %s would have the same output: give each input another name", before, name)
 			}
 			seen[path.Base(name)] = name
 			if err := j.claim(ctx, name); err != nil {
@@ -157,7 +157,7 @@ func (j *Job) claim(ctx context.Context, input string) error {
 // CheckCommand returns an error if there is no such command.
 func CheckCommand(name string) error {
 	if _, ok := chains[name]; !ok {
-		return fmt.Errorf("unknown command %q: %s are known", name, strings.Join(Commands(), ", "))
+		return fmt.Errorf("unknown command %q: use one of %s", name, strings.Join(Commands(), ", "))
 	}
 	return nil
 }

@@ -132,11 +132,11 @@ func (r *Report) shareError(p float64) float64 {
 
 // Sureness says how many documents were searched for, and how precise the estimates are.
 func (r *Report) Sureness() string {
-	said := fmt.Sprintf("%s of %s searched for", quantity.Number(r.Sampled()), quantity.Count(r.Documents, "document"))
+	said := fmt.Sprintf("%s of %s sampled", quantity.Number(r.Sampled()), quantity.Count(r.Documents, "document"))
 	if r.rest() == 0 {
 		return said
 	}
-	return fmt.Sprintf("%s, drawn at random: a share is right within %.2g points in 19 of 20 samples, a small one more closely", said, 100*r.shareError(0.5))
+	return fmt.Sprintf("%s, drawn at random: in 19 of 20 samples a share is accurate within %.2g points, small shares more closely", said, 100*r.shareError(0.5))
 }
 
 // Percent formats the estimate in percent, with its error if there is one.

@@ -43,7 +43,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("b stored: %v; it is like %s, %d bits away\n", stored, m.ID, m.Distance)
+	fmt.Printf("b stored: %v; it resembles %s, %d bits away\n", stored, m.ID, m.Distance)
 
 	// Search by fingerprint.
 	words, _ := db.Hash("permission is hereby granted free of charge to any person obtaining a copy of this Software")

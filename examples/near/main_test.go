@@ -7,7 +7,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// b stored: false; it is like a, 0 bits away
+	// b stored: false; it resembles a, 0 bits away
 	// found a at distance 0
 	// [id distance] [a 0]
 }

@@ -45,13 +45,13 @@ var slowest = time.Minute
 func main() {
 	path := flag.String("db", "novelty.simdb", "the database, created if there is none")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
-	jaccard := flag.Float64("jaccard", 0.8, "documents with this share of common shingles are alike")
-	ttl := flag.Duration("ttl", 0, "a new database forgets documents at this age (default: never)")
+	jaccard := flag.Float64("jaccard", 0.8, "documents that share this part of their shingles are near-duplicates")
+	ttl := flag.Duration("ttl", 0, "documents of a new database expire at this age (default: never)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	if *jaccard <= 0 || *jaccard > 1 {
-		slog.Error("-jaccard is a share above 0 and up to 1")
+		slog.Error("-jaccard must be above 0 and at most 1")
 		os.Exit(2)
 	}
 	if err := run(ctx, *path, *addr, *ttl, engine.Jaccard(*jaccard).Verified(), nil); err != nil {
@@ -229,12 +229,12 @@ func (s *service) similar(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if d.Text == "" {
-		return errors.Join(errRequest, errors.New("there is no text"))
+		return errors.Join(errRequest, errors.New("the request has no text"))
 	}
 	limit := 10
 	if text := r.URL.Query().Get("limit"); text != "" {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 {
-			return errors.Join(errRequest, errors.New("limit is a whole number from 1 on"))
+			return errors.Join(errRequest, errors.New("limit must be a whole number, at least 1"))
 		}
 	}
 	all := []match{}

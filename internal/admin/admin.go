@@ -28,7 +28,7 @@ type Command struct {
 
 // Commands lists all commands. The prompt has a dot-command for each, and the command line a verb.
 var Commands = []Command{
-	{"stats", "", "what is in the database", false, stats},
+	{"stats", "", "documents, tables and sizes of the database", false, stats},
 	{"schema", "", "the parameters of the database, and the fields of its documents", false, schema},
 	{"fields", "", "the fields that documents have; reads all documents", false, fields},
 	{"check", "", "verify all checksums and cross-references", false, check},

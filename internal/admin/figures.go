@@ -99,7 +99,7 @@ func tables(s engine.Stats) (rows []query.Row) {
 			quantity.Plain(t.Documents, "document", "documents"), quantity.Plain(t.Tombstones, "tombstone", "tombstones"),
 			t.Bytes, t.Layout, t.BytesPerFingerprint)
 		if t.Damage != "" {
-			what += ", not merged any more: " + t.Damage
+			what += ", no longer merged: " + t.Damage
 		}
 		rows = append(rows, query.Row{"table " + t.Name, what})
 	}

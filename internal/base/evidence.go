@@ -111,7 +111,7 @@ func (e *Evidence) Guessed(unit string) error {
 	if !e.Undecided() || e.ambiguous < manyAmbiguous {
 		return nil
 	}
-	return fmt.Errorf("the fingerprints from %s %d (%s) on have 16 decimal digits: %s says what they are",
+	return fmt.Errorf("the fingerprints from %s %d (%s) on have 16 decimal digits: %s says how to read them",
 		unit, e.hex.place, e.hex.text, option.Set("Fingerprints", Hex, Decimal))
 }
 
@@ -125,7 +125,7 @@ func (e *Evidence) Conflict(unit string) error {
 	case a.place > b.place:
 		a, b, what = b, a, [2]string{what[1], what[0]}
 	}
-	return fmt.Errorf("the fingerprint of %s %d, %s, is %s by its form, that of %s %d, %s, is %s; %s says what all of them are",
+	return fmt.Errorf("the fingerprint of %s %d, %s, looks %s, but that of %s %d, %s, looks %s; %s says how to read them",
 		unit, a.place, a.text, what[0], unit, b.place, b.text, what[1], option.Set("Fingerprints", Hex, Decimal))
 }
 
@@ -149,7 +149,7 @@ func (e *Evidence) Width(asked int, unit string) (bits int, err error) {
 	for i, b := range all {
 		for _, a := range all[:i] {
 			if !a.has(b.bits[0]) && !a.has(b.bits[1]) {
-				return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, that of %s %d, %s, has %d",
+				return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, but that of %s %d, %s, has %d",
 					unit, a.place, a.text, a.bits[0], unit, b.place, b.text, b.bits[0])
 			}
 		}
@@ -160,7 +160,7 @@ func (e *Evidence) Width(asked int, unit string) (bits int, err error) {
 		}
 	}
 	i := max(0, slices.IndexFunc(all, func(l length) bool { return !l.has(asked) }))
-	return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, those that it is to be compared with have %d",
+	return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, but those to compare it with have %d",
 		unit, all[i].place, all[i].text, all[i].bits[0], asked)
 }
 

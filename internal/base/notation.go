@@ -47,7 +47,7 @@ func (n *Notation) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not a notation of fingerprints: it is hex, decimal, binary or base64", text)
+	return fmt.Errorf("%q is not a notation of fingerprints: use hex, decimal, binary or base64", text)
 }
 
 const (
@@ -104,7 +104,7 @@ func ParseFingerprint[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notati
 	case err == nil && len(s) <= maxDecimal:
 		return v, Decimal, nil
 	case allDigits(s) && len(s) > maxDecimal:
-		return 0, Decimal, fmt.Errorf("the fingerprint has %d digits, 64 bits have at most 20 decimal ones", len(s))
+		return 0, Decimal, fmt.Errorf("the fingerprint has %d digits; 64 bits have at most 20 decimal digits", len(s))
 	case allDigits(s):
 		return 0, Decimal, fmt.Errorf("the fingerprint %s does not fit into 64 bits", short(s))
 	case n == Decimal:
@@ -159,14 +159,14 @@ var base64Values = func() (values [256]uint8) {
 func notFingerprint[S ~string | ~[]byte](s S) error {
 	if _, ok := hex(s); !ok || len(s) == 0 {
 		if _, err := strconv.ParseFloat(string(s), 64); err == nil && strings.ContainsAny(string(s), "eE") {
-			return fmt.Errorf("not a fingerprint: %q is a number that has lost its last digits, as spreadsheets and floating point write it", short(s))
+			return fmt.Errorf("not a fingerprint: %q is a number that has lost its last digits, as in a spreadsheet or as floating point", short(s))
 		}
 		return fmt.Errorf("not a fingerprint: %q is neither 16 hexadecimal digits nor a decimal number", short(s))
 	}
 	if len(s) < width {
 		return fmt.Errorf("not a fingerprint: %q has %d hexadecimal digits; fewer than 16 need 0x before them, or %s", short(s), len(s), option.Set("Fingerprints", Hex))
 	}
-	return fmt.Errorf("the fingerprint has %d hexadecimal digits, 64 bits have at most 16", len(s))
+	return fmt.Errorf("the fingerprint has %d hexadecimal digits; 64 bits have at most 16", len(s))
 }
 
 func parsePrefixed[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
@@ -183,7 +183,7 @@ func parseHex[S ~string | ~[]byte](digits, whole S) (Fingerprint, Notation, erro
 	case !ok || len(digits) == 0:
 		return 0, Hex, fmt.Errorf("not a fingerprint: %q is not made of hexadecimal digits", short(whole))
 	case len(digits) > width:
-		return 0, Hex, fmt.Errorf("the fingerprint has %d hexadecimal digits, 64 bits have at most 16", len(digits))
+		return 0, Hex, fmt.Errorf("the fingerprint has %d hexadecimal digits; 64 bits have at most 16", len(digits))
 	}
 	return v, Hex, nil
 }

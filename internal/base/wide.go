@@ -37,7 +37,7 @@ func ParseWords[S ~string | ~[]byte](dst []Fingerprint, s S, n Notation) (as Not
 	}
 	width := len(dst) * FingerprintBits
 	if n == Decimal {
-		return n, fmt.Errorf("not a fingerprint: those of %d bits are not written in decimal", width)
+		return n, fmt.Errorf("not a fingerprint: write those of %d bits in hexadecimal, not in decimal", width)
 	}
 	if as, err = parseExact(dst, s, n); as != Auto {
 		return as, err
@@ -50,7 +50,7 @@ func ParseWords[S ~string | ~[]byte](dst []Fingerprint, s S, n Notation) (as Not
 		return Hex, fmt.Errorf("not a fingerprint: %q is not %d hexadecimal digits", short(s), width/4)
 	}
 	if len(digits) != width/4 {
-		return Hex, fmt.Errorf("the fingerprint has %d hexadecimal digits, %d bits have %d", len(digits), width, width/4)
+		return Hex, fmt.Errorf("the fingerprint has %d hexadecimal digits; %d bits have %d", len(digits), width, width/4)
 	}
 	for i := range dst {
 		dst[i], _ = hex(digits[i*FingerprintDigits : (i+1)*FingerprintDigits])

@@ -28,7 +28,7 @@ type mask func(text []byte, from int) (start, end int)
 // expressions in their given order. Numbers are last, because they are parts of other matches.
 func compileMasks(patterns []string) (all []mask, err error) {
 	if len(patterns) > MaxMasks {
-		return nil, fmt.Errorf("%d masks, at most %d are possible", len(patterns), MaxMasks)
+		return nil, fmt.Errorf("%d masks; the limit is %d", len(patterns), MaxMasks)
 	}
 	if slices.Contains(patterns, MaskDates) {
 		all = append(all, nextDate)
@@ -42,7 +42,7 @@ func compileMasks(patterns []string) (all []mask, err error) {
 		case p == "":
 			return nil, errors.New("a mask is numbers, dates or a regular expression, not empty")
 		case err != nil:
-			return nil, fmt.Errorf("mask %q is not numbers, not dates and no regular expression (RE2): %w", p, err)
+			return nil, fmt.Errorf("mask %q is neither numbers, nor dates, nor a regular expression (RE2): %w", p, err)
 		case strings.Contains(p, "\n") || !utf8.ValidString(p):
 			return nil, fmt.Errorf(`mask %q: an expression is one line of UTF-8, with \n for a line end`, p)
 		}

@@ -110,7 +110,7 @@ func (s Spec) Canonical() (Spec, error) {
 			}
 		}
 		if *list = slices.Sorted(maps.Keys(words)); len(words) == 0 {
-			return s, fmt.Errorf("the list of %s words has no words", what)
+			return s, fmt.Errorf("the list of %s words is empty", what)
 		}
 	}
 	s.Mask = slices.Compact(slices.Sorted(slices.Values(s.Mask)))
@@ -118,7 +118,7 @@ func (s Spec) Canonical() (Spec, error) {
 		return s, err
 	}
 	if n := len(s.String()); n > MaxEncoded {
-		return s, fmt.Errorf("the description of the features has %d bytes, at most %d are possible: use fewer words in lists", n, MaxEncoded)
+		return s, fmt.Errorf("the description of the features has %d bytes; the limit is %d: use fewer words in lists", n, MaxEncoded)
 	}
 	return s, nil
 }
@@ -133,24 +133,24 @@ func (s Spec) validate() error {
 	case s.MinWords < 0 || s.MinWords > MaxMinWords:
 		return fmt.Errorf("at least %d words: want 0 to %d", s.MinWords, MaxMinWords)
 	case s.RequireWords != nil && s.Unit != "":
-		return errors.New("required words choose among shingles of words, there are none")
+		return errors.New("required words need shingles of words")
 	case s.SetField != "" && s.Unit != Set:
 		return errors.New("the members of a set are its features, so there are no shingles")
 	case s.Unit == Set && (s.Fields != nil || s.Normalize != "" || s.StripDiacritics || s.Symbols || s.Mask != nil || s.StopWords != nil):
-		return errors.New("the members of a set are its features as they are: fields, normal forms, symbols, masks and stop words have no meaning")
+		return errors.New("the members of a set are compared unchanged: fields, normal forms, symbols, masks and stop words do not apply")
 	case strings.ContainsAny(s.SetField, "\n") || !utf8.ValidString(s.SetField):
-		return fmt.Errorf("no field can be called %q", s.SetField)
+		return fmt.Errorf("%q cannot be the name of a field", s.SetField)
 	case len(s.Code) > MaxCode || strings.ContainsAny(s.Code, "\n") || !utf8.ValidString(s.Code):
-		return fmt.Errorf("no code can be called %q: want one line of at most %d bytes", s.Code, MaxCode)
+		return fmt.Errorf("%q cannot be the name of a code: want one line of at most %d bytes", s.Code, MaxCode)
 	case len(s.Fields) > MaxFields:
-		return fmt.Errorf("%d fields, at most %d are possible", len(s.Fields), MaxFields)
+		return fmt.Errorf("%d fields; the limit is %d", len(s.Fields), MaxFields)
 	}
 	if _, err := compileMasks(s.Mask); err != nil {
 		return err
 	}
 	for i, f := range s.Fields {
 		if f.Name == "" || strings.ContainsAny(f.Name, "\n") || !utf8.ValidString(f.Name) {
-			return fmt.Errorf("no field can be called %q", f.Name)
+			return fmt.Errorf("%q cannot be the name of a field", f.Name)
 		}
 		if f.Weight < 1 || f.Weight > MaxWeight {
 			return fmt.Errorf("field %q has weight %d: want 1 to %d", f.Name, f.Weight, MaxWeight)

@@ -78,12 +78,12 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 	}
 	number := formatOf(data)
 	if number < 0 {
-		return pic, refused(NotPicture, "no JPEG, PNG, GIF, WebP, BMP or TIFF file")
+		return pic, refused(NotPicture, "not a JPEG, PNG, GIF, WebP, BMP or TIFF file")
 	}
 	defer func() {
 		// The decoders are not part of simdb, and files may be hostile.
 		if p := recover(); p != nil {
-			err = refused(Undecodable, "the decoder fails: %v", p)
+			err = refused(Undecodable, "the decoder failed: %v", p)
 		}
 	}()
 	f := formats[number]
@@ -137,7 +137,7 @@ func checkSize(cfg image.Config, memory int64) error {
 	case w <= 0 || h <= 0:
 		return refused(Undecodable, "the size is %d x %d", w, h)
 	case w > most/h:
-		return refused(TooLarge, "%s x %s pixels, at most %s fit into memory",
+		return refused(TooLarge, "%s x %s pixels; at most %s fit into memory",
 			quantity.Number(w), quantity.Number(h), quantity.Number(most))
 	}
 	return nil

@@ -424,7 +424,7 @@ func TestPanic(t *testing.T) {
 		decode: func(io.Reader) (image.Image, error) { panic("index out of range") },
 	})
 	_, err := Hash(strings.NewReader("bad"), PDQ, Options{})
-	if reasonOf(t, "bad", err) != Undecodable || !strings.HasSuffix(err.Error(), "the decoder fails: index out of range") {
+	if reasonOf(t, "bad", err) != Undecodable || !strings.HasSuffix(err.Error(), "the decoder failed: index out of range") {
 		t.Error(err)
 	}
 }
@@ -498,7 +498,7 @@ func TestMemory(t *testing.T) {
 	enough := int64(len(file) + 200*100*20)
 	for memory, want := range map[int64]string{
 		enough:                  "<nil>",
-		enough - 1:              "too large: 200 x 100 pixels, at most 19,999 fit into memory",
+		enough - 1:              "too large: 200 x 100 pixels; at most 19,999 fit into memory",
 		4*int64(len(file)) - 4:  fmt.Sprintf("too large: the file has more than %.1f kB", float64(len(file)-1)/1000),
 		4*int64(len(file)) - 20: "too large: the file has more than ",
 	} {

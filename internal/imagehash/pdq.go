@@ -36,7 +36,7 @@ func pdq(luma plane[float32], turns []turn) (hashes [][]uint64, quality int, err
 	}
 	// With less than one level of brightness, the bits would depend on rounding errors.
 	if slices.Max(small)-slices.Min(small) < 1 {
-		return nil, 0, refused(Flat, "the picture has one brightness")
+		return nil, 0, refused(Flat, "the picture has uniform brightness")
 	}
 	freqs := pdqDCT(pdqDCT(plane[float32]{pdqSide, pdqSide, small}))
 	for _, t := range turns {

@@ -33,7 +33,7 @@ const (
 func phash(luma plane[uint8], turns []turn) (hashes [][]uint64, err error) {
 	smalls := smallsOf(luma, phashSide, phashSide, turns)
 	if slices.Max(smalls[0].pix) == slices.Min(smalls[0].pix) {
-		return nil, refused(Flat, "the picture has one brightness")
+		return nil, refused(Flat, "the picture has uniform brightness")
 	}
 	for _, p := range smalls {
 		freqs := phashDCT(p)

@@ -89,11 +89,11 @@ func Paths(list string) (paths [][]string, err error) {
 		rest = strings.TrimSpace(rest)
 		switch {
 		case path == nil || rest != "" && rest[0] != ',':
-			return nil, fmt.Errorf("%q is no list of fields such as lang,meta.url,fields.'content-type'", list)
+			return nil, fmt.Errorf("%q is not a list of fields such as lang,meta.url,fields.'content-type'", list)
 		case len(paths) == MostPaths || len(list) > mostList:
 			return nil, fmt.Errorf("more than %d fields, or %d bytes of names", MostPaths, mostList)
 		case slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }):
-			return nil, fmt.Errorf("the field %s is there twice", JoinPath(path))
+			return nil, fmt.Errorf("the field %s is named twice", JoinPath(path))
 		}
 		if paths = append(paths, path); rest == "" {
 			break

@@ -55,7 +55,7 @@ func choose(name string) (Level, error) {
 	if name == "" {
 		return levels[0], nil
 	}
-	return levels[0], fmt.Errorf("%s=%q names no kernel that this processor has: %v", Env, name, levels)
+	return levels[0], fmt.Errorf("%s=%q is not a kernel of this processor; choose from %v", Env, name, levels)
 }
 
 // Name returns the name of the active level.

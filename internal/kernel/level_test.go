@@ -26,7 +26,7 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	_, err := choose("zz")
-	want := fmt.Sprintf(`SIMDB_KERNEL="zz" names no kernel that this processor has: %v`, levels)
+	want := fmt.Sprintf(`SIMDB_KERNEL="zz" is not a kernel of this processor; choose from %v`, levels)
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -59,7 +59,7 @@ var durableMutants = []mutant{
 		tests: "internal/table", run: "^TestMerge$",
 	},
 	{
-		name: "merge/a key of two pieces is there twice", in: "internal/table", decl: "merger.mergeRun",
+		name: "merge/a key of two pieces occurs twice", in: "internal/table", decl: "merger.mergeRun",
 		edit:  never(`any && len(keys) > 0 && keys[0] == last`),
 		tests: "internal/table", run: "^TestMergeGoneRepeated$",
 	},

@@ -92,14 +92,14 @@ func (k Kind) checkEnding(name string) error {
 	case slices.Contains(k.endings, ext), ext == "" && !k.plain, k.lax && !known:
 		return nil
 	case ext == "":
-		return fmt.Errorf("%s needs a name that says so: use %s", k.what, k.use())
+		return fmt.Errorf("%s needs a name with an ending: use %s", k.what, k.use())
 	case !known:
 		format = fmt.Sprintf("%q", ext)
 	}
 	if k.what == Rows.what {
 		return fmt.Errorf("cannot write %s: use %s", format, k.use())
 	}
-	return fmt.Errorf("cannot write %s, what is written is %s: use %s", format, k.what, k.use())
+	return fmt.Errorf("cannot write %s, because the output is %s: use %s", format, k.what, k.use())
 }
 
 // use lists the accepted endings, one for each format that they name.

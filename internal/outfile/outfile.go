@@ -294,7 +294,7 @@ func (w *Writer) Continue() error {
 		_, err = io.Copy(w, r)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: it could not be gone on with: %w", called(w.flag, w.path), Cause(err))
+		return fmt.Errorf("%s: could not continue the file: %w", called(w.flag, w.path), Cause(err))
 	}
 	return nil
 }

@@ -292,8 +292,8 @@ func TestEndings(t *testing.T) {
 		{Rows, "a.parquet", "cannot write Parquet: use .csv, .jsonl, .json, .tsv, with .gz or .zst"},
 		{Rows, "a.sst", "cannot write a table"}, {Rows, "a.txt", "cannot write plain text"}, {Rows, "a.csv.bz2", "cannot write bzip2"},
 		{Rows, "a.foo", `cannot write ".foo"`}, {AnyRows, "a.txt", ""}, {AnyRows, "a.foo", ""}, {AnyRows, "a.parquet", "cannot write Parquet"},
-		{JSONLines, "a.jsonl.zst", ""}, {JSONLines, "a.csv", "cannot write CSV, what is written is JSON lines: use .jsonl, .json, with"},
-		{csv, "a.csv.gz", ""}, {csv, "a.part", ""}, {csv, "a", ""}, {csv, "a.jsonl", "cannot write JSON lines, what is written is lines of CSV"},
+		{JSONLines, "a.jsonl.zst", ""}, {JSONLines, "a.csv", "cannot write CSV, because the output is JSON lines: use .jsonl, .json, with"},
+		{csv, "a.csv.gz", ""}, {csv, "a.part", ""}, {csv, "a", ""}, {csv, "a.jsonl", "cannot write JSON lines, because the output is lines of CSV"},
 		{csv, "a.xlsx", "cannot write Excel"},
 		{Table, "a.sst", ""}, {Table, "a", "use .sst"}, {Table, "a.sst.gz", "not compressed"}, {Table, "a.csv", "cannot write CSV"},
 	} {

@@ -91,7 +91,7 @@ func (s *Sets) Add(set []uint64) error {
 		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)
 	}
 	if s.counts != nil && s.counts.two != nil {
-		return errors.New("setjoin: a set is added after a join")
+		return errors.New("setjoin: a set was added after a join")
 	}
 	if len(s.ends)%groupSets == 0 {
 		s.starts = append(s.starts, s.n)

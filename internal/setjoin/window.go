@@ -133,7 +133,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	case m.Kind == Jaccard || m.Kind == Contained:
 		o.Judge = func() Judge { return nil }
 	case o.Judge == nil:
-		return nil, errors.New("setjoin: there is nothing to compare what sets stand for")
+		return nil, errors.New("setjoin: no function compares the sets")
 	case m.Kind == Edits && (t < LeastEdits || m.Q != EditGrams(t)):
 		return nil, errors.New("setjoin: the runs are those of another threshold")
 	}

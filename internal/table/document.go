@@ -48,11 +48,11 @@ func (d *Document) check(words int) error {
 	case len(d.ID) == 0:
 		return errors.New("a document without an ID")
 	case len(d.ID) > MaxIDBytes:
-		return fmt.Errorf("ID of %d bytes, limit %d: %w", len(d.ID), MaxIDBytes, ErrTooLarge)
+		return fmt.Errorf("ID of %d bytes; the limit is %d: %w", len(d.ID), MaxIDBytes, ErrTooLarge)
 	case d.HasFingerprint && len(d.Rest) != words-1:
 		return fmt.Errorf("a fingerprint of %d bits in a table of %d bits", 64*(len(d.Rest)+1), 64*words)
 	case len(d.Text) > MaxRecordSize, len(d.Fields) > MaxRecordSize-len(d.Text):
-		return fmt.Errorf("text and fields of %d bytes, limit %d: %w", len(d.Text)+len(d.Fields), MaxRecordSize, ErrTooLarge)
+		return fmt.Errorf("text and fields of %d bytes; the limit is %d: %w", len(d.Text)+len(d.Fields), MaxRecordSize, ErrTooLarge)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func (r *Reader) storedOrder() (o *IDOrder, err error) {
 	s := r.t.Section(format.KindIDBounds, 0)
 	if s == nil {
 		if s := r.t.Section(format.KindIDParts, 0); s != nil {
-			return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "parts of IDs, and no bounds of them are there")
+			return nil, base.Corruptf(r.t.File, s.Name(), s.Offset, "parts of IDs without their bounds")
 		}
 		return &IDOrder{r: r}, nil
 	}

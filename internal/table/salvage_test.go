@@ -204,7 +204,7 @@ func salvage(t *testing.T, data []byte, o SalvageOptions) (docs map[string]Docum
 		}
 		last = Document{HasFingerprint: d.HasFingerprint, Fingerprint: d.Fingerprint}
 		if _, twice := docs[string(d.ID)]; twice {
-			return fmt.Errorf("%q is there twice", d.ID)
+			return fmt.Errorf("%q occurs twice", d.ID)
 		}
 		c := *d
 		c.ID, c.Text, c.Fields, c.Sketch = bytes.Clone(d.ID), bytes.Clone(d.Text), bytes.Clone(d.Fields), append([]uint32{}, d.Sketch...)

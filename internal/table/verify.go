@@ -307,7 +307,7 @@ func (v *verifier) checkSets() error {
 	err := x.Keys.EachBlock(func(pos int, keys []uint64) error {
 		for i, key := range keys {
 			if pos+i > 0 && key == prev {
-				return x.Keys.Corrupt(0, "key %016x is there twice", key)
+				return x.Keys.Corrupt(0, "key %016x occurs twice", key)
 			}
 			prev, got = key, got+h.Of(key)
 		}
@@ -334,7 +334,7 @@ func (v *verifier) checkSets() error {
 		return nil
 	})
 	if err == nil && got != want {
-		err = x.Keys.Corrupt(0, "not every document is there once, under each of its features")
+		err = x.Keys.Corrupt(0, "a document is missing or repeated under a feature")
 	}
 	return err
 }
@@ -463,7 +463,7 @@ func (v *verifier) checkOnce(c *keyrun.Column, n int) error {
 				continue // in places, this means a document without a record
 			}
 			if bit := uint64(1) << (value & 63); seen[value>>6]&bit != 0 {
-				return c.Corrupt(c.Info(b).Off, "%d is there twice", value)
+				return c.Corrupt(c.Info(b).Off, "%d occurs twice", value)
 			} else {
 				seen[value>>6] |= bit
 			}
@@ -500,7 +500,7 @@ func (v *verifier) checkWord(word int, h keyrun.SetHash) error {
 		case permuted == 0:
 			want, distinct = sum, n
 		case repeated:
-			return base.Corruptf(v.t.File, s.Name(), s.Offset, "a fingerprint is there twice")
+			return base.Corruptf(v.t.File, s.Name(), s.Offset, "a fingerprint occurs twice")
 		case sum != want:
 			return base.Corruptf(v.t.File, s.Name(), s.Offset, "not the fingerprints of run 0")
 		}
@@ -536,7 +536,7 @@ func (v *verifier) checkWordDocs(word int, h keyrun.SetHash) error {
 		return v.advance(int64(8 * len(words)))
 	})
 	if err == nil && got != want {
-		err = w.Runs[0].Corrupt(0, "not every document is there once, under its word")
+		err = w.Runs[0].Corrupt(0, "a document is missing or repeated under its word")
 	}
 	return err
 }
@@ -603,7 +603,7 @@ func (v *verifier) checkIDs() error {
 		return err
 	}
 	if got != want {
-		return v.corrupt(format.KindIDs, 0, "not every document is there once, under the hash of its ID")
+		return v.corrupt(format.KindIDs, 0, "a document is missing or repeated under the hash of its ID")
 	}
 	return v.checkUnique(same)
 }
@@ -641,7 +641,7 @@ func (v *verifier) checkUnique(docs []uint32) error {
 	slices.SortFunc(ids, bytes.Compare)
 	for i, id := range ids[1:] {
 		if bytes.Equal(id, ids[i]) {
-			return v.corrupt(format.KindIDs, 0, "ID %.100q is there twice", id)
+			return v.corrupt(format.KindIDs, 0, "ID %.100q occurs twice", id)
 		}
 	}
 	return nil
@@ -660,7 +660,7 @@ func (v *verifier) checkEarly() error {
 	got, want := e.Info, v.t.Info
 	got.Sections, want.Sections, got.Checksum, want.Checksum = nil, nil, 0, 0
 	if e.Params != v.t.Params || !sameInfo(got, want) {
-		return v.corrupt(format.KindEarly, 0, "not the parameters and numbers of the directory")
+		return v.corrupt(format.KindEarly, 0, "the parameters and numbers do not match the directory")
 	}
 	for i := range e.Info.Sections {
 		a := &e.Info.Sections[i]
@@ -669,7 +669,7 @@ func (v *verifier) checkEarly() error {
 			continue
 		}
 		if b == nil || !a.IsCopied() && *a != *b || a.IsCopied() && (a.Count != b.Count || !bytes.Equal(v.t.Bytes(a), v.t.Bytes(b))) {
-			return v.corrupt(format.KindEarly, a.Offset-s.Offset, "section %s is not that of the directory", a.Name())
+			return v.corrupt(format.KindEarly, a.Offset-s.Offset, "section %s does not match the directory", a.Name())
 		}
 	}
 	return nil
@@ -705,7 +705,7 @@ func (w *walk) spare() (size int, err error) {
 	}
 	from := s.First * blobs.ListEntry
 	if from > len(dir) || len(s.Entries) > len(dir)-from || !bytes.Equal(s.Entries, dir[from:from+len(s.Entries)]) {
-		return 0, w.corrupt(format.KindBlocks, at, "spare entries that are not those of the directory")
+		return 0, w.corrupt(format.KindBlocks, at, "the spare entries do not match the directory")
 	}
 	return s.Size, nil
 }
@@ -736,7 +736,7 @@ func (v *verifier) checkStretch(o *IDOrder, s *stretch) error {
 		for _, key := range keys {
 			part, doc := key>>s.shift, key&(1<<s.shift-1)
 			if part >= uint64(o.divider.Parts()) || doc >= uint64(len(parts)) || parts[doc] != none {
-				return s.run.Corrupt(0, "document %d of %d in part %d of %d is there twice or should not be there", doc, len(parts), part, o.divider.Parts())
+				return s.run.Corrupt(0, "document %d of %d in part %d of %d occurs twice or does not belong there", doc, len(parts), part, o.divider.Parts())
 			}
 			parts[doc] = uint16(part)
 		}

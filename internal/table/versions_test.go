@@ -93,7 +93,7 @@ func TestVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused(t, data, "table format version 1, of before the first release: export the documents with the program that wrote it, "+
+	refused(t, data, "table format version 1, from before the first release: export the documents with the program that wrote it, "+
 		"and load them again")
 	for _, at := range []int{0, 8, len(data) - 1, len(data) - 10, len(data) - 14} {
 		damaged := bytes.Clone(data)

@@ -38,7 +38,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("shingles of %d words: want 1 to %d", c.Shingle, MaxShingle)
 	}
 	if c.CharGrams && c.Require != nil {
-		return errors.New("required words choose among shingles of words, not n-grams of characters")
+		return errors.New("required words need shingles of words, not n-grams of characters")
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ var ErrLocked = errors.New("locked by another process")
 
 // ErrNoLocks is the cause if Lock fails because the file system has no locks: two processes could
 // write there at the same time.
-var ErrNoLocks = errors.New("the file system has no locks, which keep a second process from writing; a database there can be read")
+var ErrNoLocks = errors.New("the file system has no locks, which keep a second process from writing; open the database read-only")
 
 // LockedError says that a lock is held, and by which process.
 type LockedError struct {

@@ -34,7 +34,7 @@ type batch struct {
 func NewTable(name string, s *Schema) (*Table, error) {
 	t, err := typeOf(s)
 	if err == nil && t.kind != structure {
-		err = fmt.Errorf("%s is no table, but an Arrow array of the type %q", name, t.format)
+		err = fmt.Errorf("%s is not a table but an Arrow array of the type %q", name, t.format)
 	}
 	return &Table{name: name, t: t}, err
 }
@@ -140,7 +140,7 @@ func (s *source) findText() error {
 		case at < 0 && s.opt.Fields == nil:
 			continue
 		case at >= 0 && !s.readable(s.t.children[at]):
-			return fmt.Errorf("the column %q has the Arrow type %q, and no texts", name, s.t.children[at].format)
+			return fmt.Errorf("the column %q has the Arrow type %q, which holds no texts", name, s.t.children[at].format)
 		}
 		s.text = append(s.text, at)
 	}
@@ -157,7 +157,7 @@ func (s *source) findID() error {
 	s.id = s.index(name)
 	switch {
 	case s.opt.IDFrom != records.IDFromField:
-		return errors.New("ids of a table are those of a column, or the numbers of its rows")
+		return errors.New("ids of a table come from a column, or are the row numbers")
 	case s.id >= 0:
 		if t := s.t.children[s.id]; !t.isText() && !t.isInteger() {
 			return fmt.Errorf("the column %q has the Arrow type %q: an id is a string or a whole number", name, t.format)
@@ -263,7 +263,7 @@ func (s *source) document(rec *records.Record, b *batch, row int64) (err error) 
 		d.Fields = s.appendFields(nil, b, row)
 	}
 	if size := len(d.Text) + len(d.Fields); size > engine.MaxTextBytes {
-		return fmt.Errorf("the document has %d bytes, at most %d are possible", size, engine.MaxTextBytes)
+		return fmt.Errorf("the document has %d bytes; the limit is %d", size, engine.MaxTextBytes)
 	}
 	return nil
 }
@@ -284,7 +284,7 @@ func (s *source) idOf(rec *records.Record, b *batch, row int64) (string, error) 
 	case id == "":
 		return "", errors.New("it has no id")
 	case len(id) > engine.MaxIDBytes:
-		return "", fmt.Errorf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
+		return "", fmt.Errorf("the id has %d bytes; the limit is %d", len(id), engine.MaxIDBytes)
 	}
 	return id, nil
 }

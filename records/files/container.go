@@ -95,7 +95,7 @@ func (c *container) record(doc engine.Doc, raw []byte, badUTF8 bool) (*records.R
 	case doc.ID == "":
 		return nil, c.issue(raw, fmt.Sprintf("no %q; %s names another header, and %s makes ids", c.id, option.Name("IDField"), option.Set("IDFrom", records.IDFromLine)))
 	case len(doc.ID) > engine.MaxIDBytes:
-		return nil, c.issue(raw, fmt.Sprintf("the id has %d bytes, at most %d are possible", len(doc.ID), engine.MaxIDBytes))
+		return nil, c.issue(raw, fmt.Sprintf("the id has %d bytes; the limit is %d", len(doc.ID), engine.MaxIDBytes))
 	}
 	return rec, nil
 }

@@ -17,7 +17,7 @@ import (
 // mostAlternatives is the largest number of patterns that the braces of a pattern may expand to.
 const mostAlternatives = 4096
 
-var errPattern = errors.New("a bracket or brace is not closed or not opened, or a bracket has nothing in it, or a backslash has nothing to escape")
+var errPattern = errors.New("a bracket or brace is unbalanced, a bracket is empty, or a backslash escapes nothing")
 
 // negations adds the slash to the characters that [!a] does not match; doublestar would match it.
 var negations = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, "[[", "[[", "[!", "[!/", "[^", "[^/")
@@ -81,7 +81,7 @@ func newWalk(of string) (*walk, error) {
 	w := &walk{base: base}
 	all := expand(nil, below)
 	if len(all) > mostAlternatives {
-		return nil, fmt.Errorf("the braces stand for more than %d patterns", mostAlternatives)
+		return nil, fmt.Errorf("the braces expand to more than %d patterns", mostAlternatives)
 	}
 	for _, one := range all {
 		p := pattern{whole: negations.Replace(one), self: negations.Replace(one)}

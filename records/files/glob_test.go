@@ -82,8 +82,8 @@ func TestExpand(t *testing.T) {
 		}
 	}
 	for p, want := range map[string]string{
-		"[a": "is not closed", "[]*": "has nothing in it", "{a,*": "is not closed", "*}": "not opened", `*\`: "has nothing to escape",
-		strings.Repeat("{**,a}/", 30): "the braces stand for more than 4096 patterns",
+		"[a": "is unbalanced", "[]*": "a bracket is empty", "{a,*": "is unbalanced", "*}": "is unbalanced", `*\`: "a backslash escapes nothing",
+		strings.Repeat("{**,a}/", 30): "the braces expand to more than 4096 patterns",
 	} {
 		if _, err := Expand(p, false); filepath.Separator == '/' && (err == nil || !strings.HasPrefix(err.Error(), p+": ") || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %s", p, err, want)

@@ -99,7 +99,7 @@ type walker struct {
 // argument adds the files that an argument names.
 func (w *walker) argument(arg string) error {
 	if arg == "-" {
-		return fmt.Errorf("with %s and %s, - is no file: name files or folders", option.Name("Files"), option.Name("Images"))
+		return fmt.Errorf("with %s and %s, - cannot be read: name files or folders", option.Name("Files"), option.Name("Images"))
 	}
 	names, err := Expand(arg, w.o.Hidden)
 	if err != nil {
@@ -319,7 +319,7 @@ func (t *Tree) Skipped() string {
 	}{
 		{t.binary, "1 binary file was skipped", "%d binary files were skipped"},
 		{t.links, "1 symbolic link was not followed", "%d symbolic links were not followed"},
-		{t.again, "1 name of a file that has come before was left out", "%d names of files that have come before were left out"},
+		{t.again, "1 repeated file name was skipped", "%d repeated file names were skipped"},
 		{t.poor, "1 picture has a hash of low quality" + poorNote, "%d pictures have hashes of low quality" + poorNote},
 	} {
 		switch {
@@ -331,7 +331,7 @@ func (t *Tree) Skipped() string {
 	}
 	text := strings.Join(parts, ", ")
 	if len(t.refused) > 0 {
-		text = strings.TrimPrefix(text+"; pictures without a hash, compared by equality alone: "+t.refused.String(), "; ")
+		text = strings.TrimPrefix(text+"; pictures without a hash, compared only for equality: "+t.refused.String(), "; ")
 	}
 	return text
 }

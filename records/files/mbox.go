@@ -94,7 +94,7 @@ type mailbox struct {
 
 func openMbox(in *records.Stream, opt records.Options) (records.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil || opt.SetField != "" {
-		return nil, fmt.Errorf("the text of a message is its body, so %s, %s, %s and %s have no meaning",
+		return nil, fmt.Errorf("the text of a message is its body, so %s, %s, %s and %s do not apply",
 			option.Name("TextField"), option.Name("Fields"), option.Name("SetField"), option.Name("FingerprintField"))
 	}
 	head, _ := in.Head()

@@ -102,7 +102,7 @@ func TestMessages(t *testing.T) {
 		t.Error("a field for the text was accepted")
 	}
 	huge := from + "Message-ID: <huge>\n\n" + strings.Repeat(strings.Repeat("x", 1023)+"\n", records.MaxRecord/1024) + "\n"
-	if got, copied, err := readCopied(t, "a", huge+b, records.Options{}); err != nil || copied != huge+b || got != fmt.Sprintf("! a:1: too large: %d bytes, a document has at most %d|2 b@x=bye", len(huge), records.MaxRecord) {
+	if got, copied, err := readCopied(t, "a", huge+b, records.Options{}); err != nil || copied != huge+b || got != fmt.Sprintf("! a:1: too large: %d bytes; the limit of a document is %d|2 b@x=bye", len(huge), records.MaxRecord) {
 		t.Errorf("%.200q, %v", got, err)
 	}
 }
@@ -138,7 +138,7 @@ func TestDetectMbox(t *testing.T) {
 	} {
 		src, err := records.New("x", io.NopCloser(strings.NewReader(content)), -1, records.Options{})
 		if err != nil {
-			if want != "txt" || !strings.Contains(err.Error(), "format is not known") { // package lines is not linked in here
+			if want != "txt" || !strings.Contains(err.Error(), "format is unknown") { // package lines is not linked in here
 				t.Errorf("%q: %v", content, err)
 			}
 			continue

@@ -116,9 +116,9 @@ func TestPictures(t *testing.T) {
 		}
 		want := []string{
 			of("d/a.png"), of("d/b.JPG"), "d/cut.jpg ? cannot be decoded: unexpected EOF",
-			"d/fake.gif ? not a picture: no JPEG, PNG, GIF, WebP, BMP or TIFF file", of("d/flat.png"),
+			"d/fake.gif ? not a picture: not a JPEG, PNG, GIF, WebP, BMP or TIFF file", of("d/flat.png"),
 			"! d/gone.png: no such file or directory", of("d/sub/c.png"), of("named"),
-			"other.txt ? not a picture: no JPEG, PNG, GIF, WebP, BMP or TIFF file",
+			"other.txt ? not a picture: not a JPEG, PNG, GIF, WebP, BMP or TIFF file",
 		}
 		for _, workers := range []int{1, 3} {
 			tally := &records.Tally{}
@@ -126,7 +126,7 @@ func TestPictures(t *testing.T) {
 			if got := readPictures(t, tree, opt); !slices.Equal(got, want) {
 				t.Fatalf("%v, %d workers:\n%s\nnot:\n%s", kind, workers, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
-			if got, want := tree.Skipped(), "pictures without a hash, compared by equality alone: 2 not a picture, 1 cannot be decoded, 1 flat"; !strings.HasSuffix(got, want) {
+			if got, want := tree.Skipped(), "pictures without a hash, compared only for equality: 2 not a picture, 1 cannot be decoded, 1 flat"; !strings.HasSuffix(got, want) {
 				t.Errorf("%v: skipped %q, not %q", kind, got, want)
 			}
 			if skipped, _ := tally.All(); skipped.String() != "2 .txt, 1 without an ending" {

@@ -41,7 +41,7 @@ func init() {
 const binaryBytes = 8 << 10
 
 // errBinary is the error for a file with zero bytes in its first binaryBytes.
-var errBinary = errors.New("it has NUL bytes (0x00), so it is no text")
+var errBinary = errors.New("it has NUL bytes (0x00), so it is not text")
 
 // source is the Source of a list of files. The position of each record is 1, and its end is its
 // number in the list.
@@ -59,11 +59,11 @@ func (t *Tree) Open(opt records.Options) (records.Source, error) {
 		if t.images != nil {
 			what = option.Name("Images") + " each file is one picture"
 		}
-		return nil, fmt.Errorf("with %s, so %s has no meaning", what, named)
+		return nil, fmt.Errorf("with %s, so %s does not apply", what, named)
 	}
 	if t.images != nil {
 		if bits := t.images.Bits(); opt.Bits != 0 && opt.Bits != bits {
-			return nil, fmt.Errorf("%s: such hashes of pictures have %d bits, those that they are to be compared with have %d", t.name, bits, opt.Bits)
+			return nil, fmt.Errorf("%s: these picture hashes have %d bits, but those to compare them with have %d", t.name, bits, opt.Bits)
 		}
 		opt.Tally.Note(t.name, t.others, nil)
 		return newPictures(t, opt), nil
@@ -260,7 +260,7 @@ func (d *document) record() (*records.Record, error) {
 		if _, n := d.in.Progress(); n >= 0 && !d.in.Packed() {
 			size = fmt.Sprintf("%d bytes", n)
 		}
-		return nil, records.NewIssue(d, rec, fmt.Sprintf("too large: %s, a document has at most %d", size, records.MaxRecord))
+		return nil, records.NewIssue(d, rec, fmt.Sprintf("too large: %s; the limit of a document is %d", size, records.MaxRecord))
 	}
 	guessed := records.Counts{}
 	switch {

@@ -61,7 +61,7 @@ type warcFile struct {
 
 func openWARC(in *records.Stream, opt records.Options) (records.Source, error) {
 	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil {
-		return nil, fmt.Errorf("the text of a WARC record is its block, so %s, %s and %s have no meaning",
+		return nil, fmt.Errorf("the text of a WARC record is its block, so %s, %s and %s do not apply",
 			option.Name("TextField"), option.Name("Fields"), option.Name("FingerprintField"))
 	}
 	return &warcFile{container: newContainer(in, opt, WARC, defaultURI, maxHeader)}, nil

@@ -65,7 +65,7 @@ func TestWARC(t *testing.T) {
 		t.Error("a field for the text was accepted")
 	}
 	huge := one("conversion", "https://huge/", strings.Repeat("x", records.MaxRecord+1))
-	if got, copied, err := readWARC(t, huge+b, records.Options{}); err != nil || copied != huge+b || got != "! a.wet:1: too large: 67108865 bytes, a document has at most 67108864|2 https://b/=" {
+	if got, copied, err := readWARC(t, huge+b, records.Options{}); err != nil || copied != huge+b || got != "! a.wet:1: too large: 67108865 bytes; the limit of a document is 67108864|2 https://b/=" {
 		t.Errorf("%.100q, %v", got, err)
 	}
 }

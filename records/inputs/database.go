@@ -37,7 +37,7 @@ type Access struct {
 // tables and databases, which is read-only.
 func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	if how.OrFile && !Exists(path) {
-		return nil, fmt.Errorf("%s: there is no such file or database", path)
+		return nil, fmt.Errorf("%s: no such file or database", path)
 	}
 	o := &engine.Options{
 		ReadOnly: !how.Write, MustExist: !how.Create, BusyTimeout: e.BusyTimeout, Memory: how.Memory,
@@ -132,7 +132,7 @@ func (s *Stored) ReadsAs(f engine.Features, other string) error {
 		return nil
 	}
 	whole := func(f engine.Features) string { return cmp.Or(f.Describe(), "whole texts") }
-	return fmt.Errorf("%s compares %s, and %s %s: what is exported and loaded has its fields read anew", s.Path, whole(was), other, whole(f))
+	return fmt.Errorf("%s compares %s, but %s %s: export and load the documents to read their fields again", s.Path, whole(was), other, whole(f))
 }
 
 // storedShare is the assumed ratio of document bytes to database bytes.
@@ -182,7 +182,7 @@ func CheckDistance(k *int, bits int) error {
 // CheckPictures returns an error if the pictures of a database have hashes of another kind.
 func CheckPictures(k *records.PictureHash, path string, db *engine.DB) error {
 	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
-		return fmt.Errorf("%s has %s hashes: %s makes others, which cannot be compared with them", path, code, option.Set("Images", k.String()))
+		return fmt.Errorf("%s has %s hashes, which cannot be compared with those of %s", path, code, option.Set("Images", k.String()))
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func SetPictures(o *engine.Options, k *records.PictureHash) {
 }
 
 // ErrNoDatabase is the error for a database that does not exist but has to.
-var ErrNoDatabase = errors.New("there is no such database")
+var ErrNoDatabase = errors.New("no such database")
 
 // NamesFiles reports whether an argument names files of documents and not a database. Folders,
 // packed tables, and patterns of only these name databases; a path that does not exist names a
@@ -265,7 +265,7 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	case near || err != nil:
 		return err
 	case !p.Text && p.Sketch == 0:
-		return fmt.Errorf("%s keeps fingerprints alone: %s", st.Path, nearCompares())
+		return fmt.Errorf("%s stores only fingerprints: %s", st.Path, nearCompares())
 	case !p.Text:
 		return nil
 	}
@@ -291,9 +291,9 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	switch {
 	case bare == 0:
 	case texts > 0:
-		e.Say("some documents have a fingerprint and no text, which match nothing; %s", nearCompares())
+		e.Say("some documents have a fingerprint but no text, and match nothing; %s", nearCompares())
 	case n > looked:
-		e.Say("the first %d documents have fingerprints and no texts: %s", looked, nearCompares())
+		e.Say("the first %d documents have fingerprints but no texts: %s", looked, nearCompares())
 	default:
 		return NoTexts()
 	}
@@ -302,7 +302,7 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 
 // NoTexts returns the error for a comparison of texts where there are none.
 func NoTexts() error {
-	return errors.New("the documents have fingerprints and no texts: " + nearCompares())
+	return errors.New("the documents have fingerprints but no texts: " + nearCompares())
 }
 
 func nearCompares() string { return option.Name("Near") + " K compares fingerprints" }

@@ -52,7 +52,7 @@ func (c Compared) Given() (names []string) {
 // features, which are those of a database (engine.Params) or of Params.
 func ReadFeatures(opt *records.Options, f engine.Features) error {
 	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
-		return fmt.Errorf("%s names a field, but what is compared is %s", option.Name("TextField"), f.Describe())
+		return fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("TextField"), f.Describe())
 	}
 	for _, field := range f.Fields {
 		opt.Fields = append(opt.Fields, field.Name)

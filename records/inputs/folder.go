@@ -31,7 +31,7 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	case src.Tree != nil:
 		return nil, fmt.Errorf("%s: with %s and %s the output is a list of paths: name a file", option.Set("Output", dir), option.Name("Files"), option.Name("Images"))
 	case slices.Contains(src.Names, "-"):
-		return nil, fmt.Errorf("%s: standard input has no name that its output could have", option.Set("Output", dir))
+		return nil, fmt.Errorf("%s: standard input has no name for its output", option.Set("Output", dir))
 	}
 	if what, err := engine.Identify(dir); err == nil && what != "" {
 		return nil, fmt.Errorf("%s is %s", option.Set("Output", dir), what)
@@ -40,7 +40,7 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	st, err := os.Stat(filepath.Clean(dir))
 	switch {
 	case err == nil && !st.IsDir():
-		return nil, fmt.Errorf("%s is no folder", option.Set("Output", dir))
+		return nil, fmt.Errorf("%s is not a folder", option.Set("Output", dir))
 	case err == nil || look:
 		return f, nil
 	}
@@ -76,7 +76,7 @@ func (f *OutFolder) Claim(names []string, formats []records.Format) error {
 	}
 	for i, name := range names {
 		if formats[i].Unit() == records.UnitFile {
-			return fmt.Errorf("%s: %s is one document, and the output a list of paths: name a file", option.Set("Output", f.Path), name)
+			return fmt.Errorf("%s: %s is one document, and the output is a list of paths: name a file", option.Set("Output", f.Path), name)
 		}
 		if err := f.env.Claim(option.Name("Output"), f.Place(name), f.Kind(name, formats[i])); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (f *OutFolder) Distinct(names []string) error {
 	for _, name := range names {
 		folded := strings.ToLower(filepath.Base(name))
 		if other, ok := seen[folded]; ok {
-			return fmt.Errorf("%s: %s and %s would have one output", option.Set("Output", f.Path), other, name)
+			return fmt.Errorf("%s: %s and %s would have the same output", option.Set("Output", f.Path), other, name)
 		}
 		seen[folded] = name
 	}

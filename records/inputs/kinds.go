@@ -14,10 +14,10 @@ func OneOutput(a, b records.Info) error {
 	switch {
 	case a.Empty || b.Empty:
 	case a.Format != b.Format || a.Shape != b.Shape:
-		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, as their %ss go into one output; %s DIR/ writes one for each",
+		return fmt.Errorf("%s is %s and %s is %s: files of one run must have one format, because their %ss go into one output; %s DIR/ writes one output for each file",
 			a.Name, a.Shape, b.Name, b.Shape, a.Format.Unit(), option.Name("Output"))
 	case a.Columns != nil && b.Columns != nil && !bytes.Equal(bytes.TrimSpace(a.Columns), bytes.TrimSpace(b.Columns)):
-		return fmt.Errorf("%s has other columns than the files before it; files of one run must have the same, or go to %s DIR/", b.Name, option.Name("Output"))
+		return fmt.Errorf("%s has other columns than the files before it; files of one run need the same columns, or the output %s DIR/", b.Name, option.Name("Output"))
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (s *Sources) CheckIDs(in records.Source) error {
 		return nil
 	}
 	if s.numbered != "" && s.numbered != info.Name {
-		return fmt.Errorf("%s and %s have no ids but the numbers of their %ss, so the second would replace the first: %s makes others",
+		return fmt.Errorf("%s and %s have no ids except the numbers of their %ss, so the second would replace the first: %s makes other ids",
 			s.numbered, info.Name, info.Format.Unit(), option.Set("IDFrom", records.IDFromLine))
 	}
 	s.numbered = info.Name
@@ -248,7 +248,7 @@ func (e *Env) TellSkipped(s *Sources) {
 		e.Say("not read: %s", skipped)
 	}
 	if len(guessed) > 0 {
-		e.Say("unknown charsets: %s; these texts were read as UTF-8, %s NAME says what they are", guessed, option.Name("Encoding"))
+		e.Say("unknown charsets: %s; these texts were read as UTF-8; %s NAME sets their encoding", guessed, option.Name("Encoding"))
 	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
 		e.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())

@@ -92,7 +92,7 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 		return err
 	}
 	if most := r.to.MaxErrors; most != nil && r.N > *most {
-		return fmt.Errorf("%s could not be used, %s allows no more; the last: %w", quantity.Count(r.N, r.kind), option.Set("MaxErrors", *most), is)
+		return fmt.Errorf("%s could not be used; %s allows no more; the last: %w", quantity.Count(r.N, r.kind), option.Set("MaxErrors", *most), is)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 // TellUTF8 logs how many records have invalid UTF-8.
 func (r *Rejects) TellUTF8() {
 	if r.BadUTF8 > 0 {
-		r.e.Say("%s had invalid UTF-8, which counts as no word; %s NAME says how they are encoded", quantity.Count(r.BadUTF8, "document"), option.Name("Encoding"))
+		r.e.Say("%s had invalid UTF-8, which is not compared; %s NAME sets their encoding", quantity.Count(r.BadUTF8, "document"), option.Name("Encoding"))
 	}
 }
 
@@ -127,7 +127,7 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	case n <= shownRejects:
 		r.e.Say("%s", is)
 	case n == shownRejects+1:
-		r.e.Say("... and more %ss of which something cannot be used", r.kind)
+		r.e.Say("... and more %ss with parts that cannot be used", r.kind)
 	}
 }
 
@@ -144,7 +144,7 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 			err = w.Continue()
 		}
 		if err != nil {
-			return fmt.Errorf("%w; %s names the file for what cannot be read", err, option.Name("Rejects"))
+			return fmt.Errorf("%w; %s names another file for rejects", err, option.Name("Rejects"))
 		}
 		at = len(r.files)
 		to, err := format.NewCopier(w, records.CopyOptions{Follow: true, Like: in, Bare: true})
@@ -165,7 +165,7 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 // Nothing returns an error if the input is not empty but no record is usable.
 func (r *Rejects) Nothing() error {
 	if r.N+r.flawed > 0 && r.records == r.flawed {
-		return fmt.Errorf("no document could be used of %s", quantity.Count(r.N+r.flawed, r.kind))
+		return fmt.Errorf("no document of %s could be used", quantity.Count(r.N+r.flawed, r.kind))
 	}
 	return nil
 }
@@ -191,12 +191,12 @@ func (r *Rejects) Close(failure error) error {
 	}
 	switch {
 	case left > 0 && r.to.File == "" && r.output == "":
-		r.e.Say("rejected %s, which are in no file; %s FILE keeps them", quantity.Number(left), option.Name("Rejects"))
+		r.e.Say("rejected %s, which were not saved; %s FILE saves them", quantity.Number(left), option.Name("Rejects"))
 	case left > 0 && err == nil: // those are too large
-		r.e.Say("rejected %s, which are in no file", quantity.Number(left))
+		r.e.Say("rejected %s, which were not saved", quantity.Number(left))
 	}
 	if r.flawed > 0 {
-		r.e.Say("%s without an id, text or fingerprint that can be used, which counts as missing", quantity.Count(r.flawed, r.kind))
+		r.e.Say("%s with an unusable id, text or fingerprint, which counts as missing", quantity.Count(r.flawed, r.kind))
 	}
 	switch {
 	case err != nil:

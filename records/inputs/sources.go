@@ -86,7 +86,7 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 	}
 	if !o.OfFiles() {
 		if len(o.Exclude) > 0 || o.Hidden {
-			return nil, fmt.Errorf("%s and %s are for %s and %s", option.Name("Exclude"), option.Name("Hidden"), option.Name("Files"), option.Name("Images"))
+			return nil, fmt.Errorf("%s and %s need %s or %s", option.Name("Exclude"), option.Name("Hidden"), option.Name("Files"), option.Name("Images"))
 		}
 		var names []string
 		for _, arg := range args { // not every shell expands patterns
@@ -169,7 +169,7 @@ func FileSources(names []string) (*Sources, error) {
 		}
 		if st.IsDir() {
 			if what, err := engine.Identify(name); err == nil && what != "" {
-				return s, fmt.Errorf("%s is %s, and not a file with documents: as an input it is alone, without flags for files; load, match and join name the database first", name, what)
+				return s, fmt.Errorf("%s is %s, not a file with documents: a database must be the only input, without flags for files; load, match and join name the database first", name, what)
 			}
 			return s, fmt.Errorf("%s is a folder; %s%s reads the files in it, each as a document", name, dataIn(name), option.Name("Files"))
 		}

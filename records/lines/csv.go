@@ -168,14 +168,14 @@ func newTable(names []string, cut func([]string, []byte) []string, opt records.O
 			if c.name == "text" && c.want == "" {
 				orMake = ", " + option.Name("FingerprintField") + " one with fingerprints"
 			}
-			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, %s takes the first line for data%s",
+			return nil, fmt.Errorf("there is no column %q%s; %s names another%s, %s reads the first line as data%s",
 				want, records.Among("there are", names, want), option.Name(c.field), orMake, option.Name("NoHeader"), orRead(names, opt))
 		}
 		if c.at < 0 {
 			continue
 		}
 		if second := slices.Index(names[c.at+1:], names[c.at]); second >= 0 && names[c.at] != "" {
-			return nil, fmt.Errorf("columns %d and %d are both called %q: %s says which",
+			return nil, fmt.Errorf("columns %d and %d are both called %q: choose one with %s",
 				c.at+1, c.at+second+2, names[c.at], option.Set(c.field, strconv.Itoa(c.at+1), strconv.Itoa(c.at+second+2)))
 		}
 	}
@@ -364,7 +364,7 @@ func hintSeparator(err error, raw []byte, sep byte, opt records.Options) error {
 	}
 	for _, s := range separators {
 		if whole && len(cutRow(nil, raw, s)) > 1 {
-			return fmt.Errorf("%w; %s if that separates columns", err, option.Set("Delimiter", s))
+			return fmt.Errorf("%w; use %s if that separates columns", err, option.Set("Delimiter", s))
 		}
 	}
 	return err

@@ -16,11 +16,11 @@ import (
 func (f *file) CanCut() error {
 	switch {
 	case f.info.FingerprintsOnly:
-		return fmt.Errorf("%s has fingerprints and no texts", f.info.Name)
+		return fmt.Errorf("%s has fingerprints but no texts", f.info.Name)
 	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
 		return fmt.Errorf("one field of a record can be cut: %s names it", option.Name("TextField"))
 	case f.listed || f.members:
-		return errors.New("the text is of a list or a map, which cannot be cut: a copy has whole records")
+		return errors.New("the text is in a list or a map and cannot be cut")
 	}
 	return nil
 }

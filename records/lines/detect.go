@@ -120,7 +120,7 @@ func sampleLines(head []byte, ends bool) [][]byte {
 func trimBlanks(line []byte) []byte { return bytes.Trim(line, " \r\v\f") }
 
 // plainText describes the format of files that are not recognised otherwise.
-const plainText = "plain text, one document a line"
+const plainText = "plain text, one document per line"
 
 // almostList returns a notice for a file that is read as texts although most of its lines are
 // numbers, or all look like base64; "" for other files.

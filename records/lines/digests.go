@@ -33,12 +33,12 @@ var digests = []*digest{
 	{regexp.MustCompile(`^[Tt]1[0-9A-Fa-f]{70}$|^[0-9A-Fa-f]{70}$`), "TLSH digests", asStrings, "Levenshtein"},
 	{regexp.MustCompile(`^(3|6|12|24|48|96|192|384|768|1536|3072|6144|12288|24576|49152|98304|196608|393216|786432|1572864):[0-9A-Za-z+/]{3,}:[0-9A-Za-z+/]{3,}$`), "ssdeep digests", asStrings, "Levenshtein"},
 	{regexp.MustCompile(`^sdbf(-dd)?:[0-9]{2}:.*:[A-Za-z0-9+/=]+$`), "sdhash digests", "sdhash -c compares them", ""},
-	{regexp.MustCompile(`^-?[0-9]{10,20}L$`), "numbers with an L after them, as Python 2 shows them", "write them without it", ""},
+	{regexp.MustCompile(`^-?[0-9]{10,20}L$`), "numbers that end in L, as Python 2 shows them", "write them without the L", ""},
 	{regexp.MustCompile(`^[01]{64,}$`), "strings of bits", "fingerprints have a multiple of 64 bits, up to 1,024; %s names their field", "FingerprintField"},
-	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "write them as hexadecimal digits alone", ""},
-	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "write them as hexadecimal digits alone, or after an id and a tab", ""},
+	{regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){7,}$`), "bytes between colons", "write only the hexadecimal digits", ""},
+	{regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}:[0-9A-Fa-f]{8,}$`), "hashes after a prefix", "write only the hexadecimal digits, or put them after an id and a tab", ""},
 	{regexp.MustCompile(`^-?[0-9]{17,20}$`), "numbers of 64 bits", "", ""},
-	{regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]*[A-Fa-f][0-9A-Fa-f]*$|^[0-9]{32,}$`), "hexadecimal hashes", "fingerprints have a multiple of 64 bits, up to 1,024, in a field that %s names; checksums say only what is equal", "FingerprintField"},
+	{regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]*[A-Fa-f][0-9A-Fa-f]*$|^[0-9]{32,}$`), "hexadecimal hashes", "fingerprints have a multiple of 64 bits, up to 1,024, in the field that %s names; checksums detect only equality", "FingerprintField"},
 }
 
 var numberDigest, hexDigest = digests[len(digests)-2], digests[len(digests)-1]
@@ -149,7 +149,7 @@ func refuseDigests(lines [][]byte, columns bool) error {
 		todo = "write each alone on a line, or beside an id and a tab" + inColumns(lines, first)
 	}
 	if isWide(first, base.Auto) {
-		todo += "; checksums say only what is equal"
+		todo += "; checksums detect only equality"
 	}
 	return fmt.Errorf("its lines have %s, such as %q: %s; %s", d.what, records.Short(string(first)), todo, records.AsText())
 }

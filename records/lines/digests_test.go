@@ -19,13 +19,13 @@ func TestDigests(t *testing.T) {
 		want       string // part of the error or the notice; "" if there is none
 	}{
 		{"list", "0x00000000000000f0\tN", "fingerprints, hexadecimal number TAB id a line"},
-		{"a.txt", h64, "fingerprints of 256 bits, one hexadecimal number a line (the id is the line's number); checksums are no fingerprints"},
+		{"a.txt", h64, "fingerprints of 256 bits, one hexadecimal number a line (the id is the line's number); checksums are not fingerprints"},
 		{"a.txt", h64[:40], `hexadecimal hashes, such as "` + h64[:40] + `": fingerprints have a multiple of 64 bits`},
-		{"a.txt", h64 + " N.png", "write each alone on a line, or beside an id and a tab; checksums say only what is equal"},
+		{"a.txt", h64 + " N.png", "write each alone on a line, or beside an id and a tab; checksums detect only equality"},
 		{"a.txt", h32 + "\timage N.png", "hexadecimal hashes"},
 		{"a.tsv", h32 + "\tthe words of text N", `there is no column "id"`},
 		{"a.txt", h32 + "\tN.png", "fingerprints of 128 bits, hexadecimal number TAB id a line; checksums"},
-		{"list", "file\tmd5\nN.png\t" + h32, `its column "md5" has checksums, which say only what is equal; FingerprintField: "2" reads them`},
+		{"list", "file\tmd5\nN.png\t" + h32, `its column "md5" has checksums, which detect only equality; FingerprintField: "2" reads them`},
 		{"list", "file\tdhash256\nN.png\t" + h32, "fingerprints of 128 bits, id TAB hexadecimal number a line, after a header; checksums"},
 		{"a.txt", "nzxaABEiM0QAAAAAAAAA/w==", "Fingerprints: base64 reads the lines as fingerprints"},
 		{"a", h32 + "  dir/file N.jpg", "hexadecimal hashes"},
@@ -49,7 +49,7 @@ func TestDigests(t *testing.T) {
 		{"a.txt", " N | -6128402334577675377", "Delimiter: '|', NoHeader, IDField: \"1\", FingerprintField: \"2\" reads columns"},
 		{"a.txt", "image N 92233720368547758N1", ""},
 		{"a.txt", "docN 92233720368547758N1", "fingerprints, id TAB decimal number a line"},
-		{"a.txt", "docN\t9223372036854775800L", "numbers with an L after them"},
+		{"a.txt", "docN\t9223372036854775800L", "numbers that end in L"},
 		{"a", "sdbf:03:5:aN.bin:1024:sha1:256:5:7ff:160:1:59:AAAAAAANBBB=", "sdhash digests"},
 		{"a.txt", "0b" + bits, "fingerprints, one binary number a line"},
 		{"b.txt", "id\ttext\nN\tsome words", "Format: \"tsv\" reads columns"},
@@ -67,7 +67,7 @@ func TestDigests(t *testing.T) {
 		{"a.jsonl", `{"id":N,"text":"` + bits + `"}`, "FingerprintField names"},
 		{"a.jsonl", `{"id":N,"text":"an ordinary one"}`, ""},
 		{"a", `{"id":N,"text":"an ordinary one"}`, "JSON lines"},
-		{"a", "a text without a name that says so", "plain text, one document a line"},
+		{"a", "a text without a name that says so", "plain text, one document per line"},
 		{"a.txt", "ff00aa1N", "Fingerprints: hex reads the lines as fingerprints"},
 	} {
 		var content strings.Builder

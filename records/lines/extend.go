@@ -16,7 +16,7 @@ func (f *file) CanExtend(columns []records.Column) error {
 	switch f.info.Format {
 	case JSONL, JSON:
 		if f.members {
-			return fmt.Errorf("the records of %s are members of an object: copies of them can have no further columns", f.info.Name)
+			return fmt.Errorf("the records of %s are members of an object: no columns can be added", f.info.Name)
 		}
 		return nil
 	case CSV, TSV:
@@ -79,7 +79,7 @@ func (f *file) cell(s string) string {
 func extendObject(raw []byte, columns []records.Column, values []any) ([]byte, error) {
 	object := bytes.TrimRight(raw, blank)
 	if len(object) == 0 || object[len(object)-1] != '}' {
-		return nil, fmt.Errorf("%.40q is no object", raw)
+		return nil, fmt.Errorf("%.40q is not an object", raw)
 	}
 	for _, c := range columns {
 		if !bytes.Contains(object, []byte(`"`+c.Name+`"`)) {
@@ -101,7 +101,7 @@ func extendObject(raw []byte, columns []records.Column, values []any) ([]byte, e
 			out = strconv.AppendInt(out, v, 10)
 		case float64:
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("%v is no JSON", v)
+				return nil, fmt.Errorf("%v is not JSON", v)
 			}
 			out = strconv.AppendFloat(out, v, 'g', -1, 64)
 		case string:

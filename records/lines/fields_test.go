@@ -37,7 +37,7 @@ func TestFieldOptions(t *testing.T) {
 		{"a.jsonl", `{"text":"x"}`, records.Options{IDFrom: records.IDFromLine}, "1 a.jsonl:1|x||"},
 		{"a.jsonl", `{"id":17,"text":"x"}`, records.Options{IDFrom: records.IDFromLine}, `1 a.jsonl:1|x|{"id":17}|`},
 		{"a.jsonl", `{"id":17,"text":"x"}`, records.Options{IDFrom: records.IDFromHash}, `1 5c7401c0ec22eeeeeaf06c6480b2cd11|x|{"id":17}|`},
-		{"a.jsonl", `{"fingerprint":"9f3c5a0011223344"}`, records.Options{IDFrom: records.IDFromHash}, `1 a.jsonl:1|||9f3c5a0011223344~there is no text to make an id of`},
+		{"a.jsonl", `{"fingerprint":"9f3c5a0011223344"}`, records.Options{IDFrom: records.IDFromHash}, `1 a.jsonl:1|||9f3c5a0011223344~there is no text to make an id from`},
 		{"a.csv", "id,text\n17,x\n", records.Options{IDFrom: records.IDFromLine}, `2 a.csv:2|x|{"id":"17"}|`},
 		{"a.csv", "17,x\n", records.Options{IDFrom: records.IDFromLine, NoHeader: true}, `1 a.csv:1|x|{"1":"17"}|`},
 		{"a.txt", "x\n", records.Options{IDFrom: records.IDFromLine}, "1 a.txt:1|x||"},

@@ -107,7 +107,7 @@ func (o *object) parse(raw []byte, rec *record) string {
 	var name []byte
 	if o.members {
 		if name, s = cutMember(s); s == nil || !jsontext.Valid(s) || !jsontext.Valid(name) {
-			return "no member of a JSON object"
+			return "not a member of a JSON object"
 		} else if s[0] != '{' {
 			return o.fillMember(rec, name, s)
 		}
@@ -164,11 +164,11 @@ func anyMembers(raw, s []byte, take func(key string, member, value []byte)) stri
 	case !jsontext.Valid(s):
 		return notJSON(raw)
 	case s[0] == '[' && listOfTexts(s):
-		return "not a JSON object but an array of strings: jq -c '.[] | {text: .}' FILE makes an object of each"
+		return "not a JSON object but an array of strings: jq -c '.[] | {text: .}' FILE makes an object from each"
 	case s[0] == '[':
-		return "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"
+		return "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects from them"
 	case s[0] == '"':
-		return "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects of such"
+		return "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects from them"
 	case s[0] != '{':
 		return "not a JSON object"
 	}
@@ -204,7 +204,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 	switch {
 	case fp != nil || list != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
 	case !o.set && hasSet(s):
-		rec.Flaw = "no text but a set: " + option.Set("SetField", "set") + " compares its members"
+		rec.Flaw = "a set, not a text: " + option.Set("SetField", "set") + " compares its members"
 	default:
 		rec.Flaw = fmt.Sprintf("no %s and no %q%s; %s and %s name others",
 			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), option.Name(o.option()), option.Name("FingerprintField"))
@@ -228,7 +228,7 @@ func (o *object) setID(rec *record, s, id []byte) string {
 		reason = fmt.Sprintf("%q is %s", o.id, within(id, o.id, "IDField"))
 		rec.Flaw = reason
 	default:
-		reason = fmt.Sprintf("%q is %s, which is no id%s", o.id, id, o.orMake)
+		reason = fmt.Sprintf("%q is %s, which is not an id%s", o.id, id, o.orMake)
 	}
 	if reason != "" && !o.makeID {
 		return reason
@@ -241,17 +241,17 @@ func (o *object) setID(rec *record, s, id []byte) string {
 func within(value []byte, name, field string) string {
 	if value[0] == '[' {
 		if path := records.PathOfText(value, name); path != "" && field != "IDField" {
-			return "a list: " + option.Set(field, path) + " names what is in it"
+			return "a list: " + option.Set(field, path) + " reads its contents"
 		}
 		return "a list"
 	}
 	what := "an object"
 	if path := records.PathOfText(value, name); field != "IDField" && path != "" {
-		return "an object: " + option.Set(field, path) + " names what is in it"
+		return "an object: " + option.Set(field, path) + " reads its contents"
 	}
 	Members(value, func(key string, _, v []byte) {
 		if what == "an object" && v[0] != '{' && v[0] != '[' {
-			what += ": " + option.Set(field, name+"."+key) + " names what is in it"
+			what += ": " + option.Set(field, name+"."+key) + " reads its contents"
 		}
 	})
 
@@ -369,7 +369,7 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 			return flaw
 		}
 		if other.notation != rec.notation {
-			return "its fingerprints are written in two ways; " + option.Set("Fingerprints", base.Hex, base.Decimal) + " says how they are to be read"
+			return "its fingerprints are written in two notations; " + option.Set("Fingerprints", base.Hex, base.Decimal) + " says how to read them"
 		}
 		rec.Doc.Fingerprints = append(rec.Doc.Fingerprints, other.Doc.Words())
 	}

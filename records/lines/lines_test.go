@@ -107,18 +107,18 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":"a","text":"x"`, "not JSON: unexpected end of JSON input (byte 20)"},
 		{"a.jsonl", `hello`, "not JSON: invalid character 'h' looking for beginning of value (byte 1)"},
 		{"a.jsonl", `{"id":"a","text":"x"} x`, "not JSON: invalid character 'x' after top-level value (byte 23)"},
-		{"a.jsonl", `[1]`, "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"},
-		{"a.jsonl", `["1","x"]`, "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects of such"},
-		{"a.jsonl", `["x","y","z"]`, "not a JSON object but an array of strings: jq -c '.[] | {text: .}' FILE makes an object of each"},
-		{"a.jsonl", `"x"`, "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects of such"},
+		{"a.jsonl", `[1]`, "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects from them"},
+		{"a.jsonl", `["1","x"]`, "not a JSON object but an array: jq -c '{id: .[0], text: .[1]}' FILE makes objects from them"},
+		{"a.jsonl", `["x","y","z"]`, "not a JSON object but an array of strings: jq -c '.[] | {text: .}' FILE makes an object from each"},
+		{"a.jsonl", `"x"`, "not a JSON object but a string: jq -c '{text: (.[]? // .)}' FILE makes objects from them"},
 		{"a.jsonl", `7`, "not a JSON object"},
 		{"a.jsonl", `{"text":"x"}`, `no "id" (its fields are "text"); IDField names another, IDFrom: "line" makes ids`},
 		{"a.jsonl", `{"text":"x","ids":1,"url":"u"}`, `no "id" (its fields are "text", "ids", "url"; did you mean "ids"?); IDField names another, IDFrom: "line" makes ids`},
 		{"a.jsonl", `{"id":"","text":"x"}`, `the id is empty`},
-		{"a.jsonl", `{"id":null,"text":"x"}`, `"id" is null, which is no id, IDFrom: "line" makes ids`},
-		{"a.jsonl", `{"id":"` + strings.Repeat("i", 65536) + `","text":"x"}`, `the id has 65536 bytes, at most 65535 are possible`},
-		{"a.jsonl", `{"id":true,"text":"x"}`, `"id" is true, which is no id, IDFrom: "line" makes ids`},
-		{"a.jsonl", `{"id":{"$oid":"5f"},"text":"x"}`, `"id" is an object: IDField: "id.$oid" names what is in it`},
+		{"a.jsonl", `{"id":null,"text":"x"}`, `"id" is null, which is not an id, IDFrom: "line" makes ids`},
+		{"a.jsonl", `{"id":"` + strings.Repeat("i", 65536) + `","text":"x"}`, `the id has 65536 bytes; the limit is 65535`},
+		{"a.jsonl", `{"id":true,"text":"x"}`, `"id" is true, which is not an id, IDFrom: "line" makes ids`},
+		{"a.jsonl", `{"id":{"$oid":"5f"},"text":"x"}`, `"id" is an object: IDField: "id.$oid" reads its contents`},
 		{"a.jsonl", `{"id":["a"],"text":"x"}`, `"id" is a list`},
 		{"a.jsonl", `{"id":1,"text":"x","n":NAN}`, `not JSON: invalid character 'N' looking for beginning of value (byte 24)`},
 		{"a.jsonl", `{"id":1,"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}`, `1||{"page":{"body":{"t":"x","l":{"m":{"n":1}}},"e":{}}}|~no "text" and no "fingerprint" (its fields are "id", "page.body.t", "page.body.l.m.n"); TextField and FingerprintField name others`},
@@ -129,8 +129,8 @@ func TestBadLines(t *testing.T) {
 		{"a.jsonl", `{"id":1,"text":NaN}`, `1|||`},
 		{"a.jsonl", `{"id":1,"text":"NaN","n":NaN,"m":[-Infinity,{"k":Infinity}]}`, `1|NaN|{"n":null,"m":[-1e999,{"k":1e999}]}|`},
 		{"a.jsonl", `{"id":1,"text":[{"a":1}]}`, `1||{"text":[{"a":1}]}|~"text" is a list`},
-		{"a.jsonl", `{"id":1,"text":{"en":"a"}}`, `1||{"text":{"en":"a"}}|~"text" is an object: TextField: "text.en" names what is in it`},
-		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `1|||~the fingerprint has 17 hexadecimal digits, 64 bits have at most 16`},
+		{"a.jsonl", `{"id":1,"text":{"en":"a"}}`, `1||{"text":{"en":"a"}}|~"text" is an object: TextField: "text.en" reads its contents`},
+		{"a.jsonl", `{"id":1,"fingerprint":"0123456789abcdef0"}`, `1|||~the fingerprint has 17 hexadecimal digits; 64 bits have at most 16`},
 		{"a.jsonl", `{"id":1,"fingerprint":1.5}`, `1|||~the fingerprint is neither a string nor a whole number of 64 bits`},
 		{"a.jsonl", strings.Repeat("[", 20000), `not JSON: nested deeper than 10000`},
 	} {
@@ -140,12 +140,12 @@ func TestBadLines(t *testing.T) {
 		}
 	}
 	for content, want := range map[string]string{
-		"ffc0989cb89880811\tb": "b|||~the fingerprint has 17 hexadecimal digits, 64 bits have at most 16",
+		"ffc0989cb89880811\tb": "b|||~the fingerprint has 17 hexadecimal digits; 64 bits have at most 16",
 		"ffc0989cb898808g\tb":  `b|||~not a fingerprint: "ffc0989cb898808g" is neither 16 hexadecimal digits nor a decimal number`,
 		"ffc0989cb8988081":     "no id beside the fingerprint",
 		"nzxaABEiM0Q=\tb":      `b|||~not a fingerprint: "nzxaABEiM0Q=" is neither 16 hexadecimal digits nor a decimal number; Fingerprints: base64 reads it`,
 		"ffc0989cb8988081\t":   "the id is empty",
-		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected (FingerprintField and IDField give their numbers)",
+		"ff\ta\tb":             "3 columns where a fingerprint and an id are expected (FingerprintField and IDField name the columns by number)",
 	} {
 		got, _, err := read(t, "f", "ffc0989cb8988081\ta\n"+content+"\n", records.Options{Format: Fingerprints})
 		if err != nil || len(got) != 2 || got[1] != "2! "+want && got[1] != "2 "+want {
@@ -161,9 +161,9 @@ func TestBadLines(t *testing.T) {
 
 func TestRefusedFiles(t *testing.T) {
 	for _, c := range []struct{ file, content, want string }{
-		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"; did you mean "key"?); IDField names another, IDFrom: "line" makes ids, NoHeader takes the first line for data`},
-		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); IDField names another, IDFrom: "line" makes ids, NoHeader takes the first line for data; Delimiter: ';' if that separates columns`},
-		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"; did you mean "body"?); TextField names another, FingerprintField one with fingerprints, NoHeader takes the first line for data`},
+		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"; did you mean "key"?); IDField names another, IDFrom: "line" makes ids, NoHeader reads the first line as data`},
+		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); IDField names another, IDFrom: "line" makes ids, NoHeader reads the first line as data; use Delimiter: ';' if that separates columns`},
+		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"; did you mean "body"?); TextField names another, FingerprintField one with fingerprints, NoHeader reads the first line as data`},
 		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: decompress it with xz first"},
 		{"a.bin", "\x01\x02\x00\n", "a.bin: it has NUL bytes, so it is not text; Format: \"txt\" reads it anyway"},
 		{"a.gz", "\x1f\x8b\x08", "a.gz: the gzip data end too early, is the file truncated? (unexpected EOF)"},
@@ -297,7 +297,7 @@ func TestHugeLine(t *testing.T) {
 			got = append(got, fmt.Sprintf("%d %s", r.Pos, r.Doc.ID))
 		}
 		runtime.ReadMemStats(&after)
-		want := fmt.Sprintf("[1 1 a.jsonl:2: too large: %d bytes, a document has at most %d 3 3]", size+19, records.MaxRecord)
+		want := fmt.Sprintf("[1 1 a.jsonl:2: too large: %d bytes; the limit of a document is %d 3 3]", size+19, records.MaxRecord)
 		if fmt.Sprint(got) != want {
 			t.Errorf("got %v\nwant %v", got, want)
 		}

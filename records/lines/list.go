@@ -54,7 +54,7 @@ func newList(s *sample, opt records.Options) (*list, error) {
 		l.notation = base.Decimal
 	}
 	if err == nil && l.fp < len(s.header) && s.column[l.fp].wide > 0 && checksums.MatchString(s.header[l.fp]) {
-		err = fmt.Errorf("its column %q has checksums, which say only what is equal; %s reads them as fingerprints", s.header[l.fp], option.Set("FingerprintField", strconv.Itoa(l.fp+1)))
+		err = fmt.Errorf("its column %q has checksums, which detect only equality; %s reads them as fingerprints", s.header[l.fp], option.Set("FingerprintField", strconv.Itoa(l.fp+1)))
 	}
 	return l, err
 }
@@ -100,9 +100,9 @@ func (l *list) parse(raw []byte, rec *record) string {
 	switch {
 	case l.exact:
 	case l.id < 0 && len(cols) > 1:
-		return fmt.Sprintf("%d columns where one number is expected (%s give the numbers of columns)", len(cols), columnOptions())
+		return fmt.Sprintf("%d columns where one number is expected (%s name the columns by number)", len(cols), columnOptions())
 	case len(cols) > 2:
-		return fmt.Sprintf("%d columns where a fingerprint and an id are expected (%s give their numbers)", len(cols), columnOptions())
+		return fmt.Sprintf("%d columns where a fingerprint and an id are expected (%s name the columns by number)", len(cols), columnOptions())
 	}
 	if l.fp >= len(cols) {
 		return fmt.Sprintf("no fingerprint: %d columns", len(cols))

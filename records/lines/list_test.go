@@ -46,7 +46,7 @@ func TestLists(t *testing.T) {
 		{"a.tsv", "17\t9\n17\t10\n", records.Options{}, "1 9|||0000000000000011 2 10|||0000000000000011 fingerprints, decimal number TAB id a line"},
 		{"a.tsv", "1700000000000000\tff3c5a0011223344\n", records.Options{}, "1 1700000000000000|||ff3c5a0011223344 fingerprints, id TAB hexadecimal number a line"},
 		{"a.tsv", "dhash\tname\n5\t7\n9\t3\n", records.Options{}, "2 7|||0000000000000005 3 3|||0000000000000009 fingerprints, decimal number TAB id a line, after a header"},
-		{"a.tsv", "5\t7\n9\t3\n", records.Options{}, "a.tsv: both columns could be the fingerprints; FingerprintField: \"1\" or \"2\" says which"},
+		{"a.tsv", "5\t7\n9\t3\n", records.Options{}, "a.tsv: both columns could be the fingerprints; choose one with FingerprintField: \"1\" or \"2\""},
 		{"a.tsv", "5\t7\n9\t3\n", records.Options{FingerprintField: "1"}, "1 7|||0000000000000005 2 3|||0000000000000009 fingerprints, decimal numbers in column 1 and ids in column 2"},
 		{"a.tsv", "5\t7\n9\t3\n", records.Options{IDField: "1"}, "1 5|||0000000000000007 2 9|||0000000000000003 fingerprints, decimal numbers in column 2 and ids in column 1"},
 		{"-", "name\n5\n", records.Options{}, "2 2|||0000000000000005 fingerprints, one decimal number a line (the id is the line's number), after a header"},
@@ -56,8 +56,8 @@ func TestLists(t *testing.T) {
 		{"f", "5\n9 x\nff y\n", records.Options{Format: Fingerprints}, `1! no id beside the fingerprint 2 x|||0000000000000009 3 y|||~not a fingerprint: "ff" has 2 hexadecimal digits; fewer than 16 need 0x before them, or Fingerprints: hex fingerprints, decimal number TAB id a line`},
 		{"-", "# of 2026\n5\n", records.Options{}, "2 2|||0000000000000005 fingerprints, one decimal number a line (the id is the line's number), after a header"},
 		{"-", "My hashes\nabcdefabcdefabcd\n", records.Options{}, "2 2|||abcdefabcdefabcd fingerprints, one hexadecimal number a line (the id is the line's number), after a header"},
-		{"-", "my\thashes\n5\n", records.Options{}, "1 -:1|my\thashes|| 2 -:2|5|| " + `plain text, one document a line, because "my\thashes" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
-		{"-", "id\n5\n6\n", records.Options{}, `1 -:1|id|| 2 -:2|5|| 3 -:3|6|| plain text, one document a line, because "id" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
+		{"-", "my\thashes\n5\n", records.Options{}, "1 -:1|my\thashes|| 2 -:2|5|| " + `plain text, one document per line, because "my\thashes" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
+		{"-", "id\n5\n6\n", records.Options{}, `1 -:1|id|| 2 -:2|5|| 3 -:3|6|| plain text, one document per line, because "id" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
 		// A header decides which column has the IDs and which the fingerprints, even if IDs look
 		// like fingerprints.
 		{"-", "id\tfingerprint\nabcdefabcdefabcd\t5\n", records.Options{}, "2 abcdefabcdefabcd|||0000000000000005 fingerprints, id TAB decimal number a line, after a header"},
@@ -69,11 +69,11 @@ func TestLists(t *testing.T) {
 		{"a.txt", "1 one\n2 two\n", records.Options{}, "1 a.txt:1|1 one|| 2 a.txt:2|2 two|| "},
 		{"a.txt", "0x1 bad\n0x2 worse\n", records.Options{}, "1 a.txt:1|0x1 bad|| 2 a.txt:2|0x2 worse|| "},
 		{"a.txt", "1700000000000000 started\n1700000000000001 ended\n", records.Options{}, "1 a.txt:1|1700000000000000 started|| 2 a.txt:2|1700000000000001 ended|| "},
-		{"a.txt", "1\n2\nthree\n", records.Options{}, `1 a.txt:1|1|| 2 a.txt:2|2|| 3 a.txt:3|three|| plain text, one document a line, because "three" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
+		{"a.txt", "1\n2\nthree\n", records.Options{}, `1 a.txt:1|1|| 2 a.txt:2|2|| 3 a.txt:3|three|| plain text, one document per line, because "three" is not a number; Format: "fingerprints" reads the other lines as fingerprints`},
 		{"a.txt", "1\n2\n", records.Options{Format: TXT}, "1 a.txt:1|1|| 2 a.txt:2|2|| "},
 		{"a.tsv", "id\ttext\n1\tx\n", records.Options{}, "2 1|x|| "},
 		{"a.tsv", "id\tbody\n1\tx\n", records.Options{TextField: "body"}, "2 1|x|| "},
-		{"a.tsv", "id\tbody\n1\tx\n", records.Options{}, `a.tsv: there is no column "text" (there are "id", "body"; did you mean "body"?); TextField names another, FingerprintField one with fingerprints, NoHeader takes the first line for data`},
+		{"a.tsv", "id\tbody\n1\tx\n", records.Options{}, `a.tsv: there is no column "text" (there are "id", "body"; did you mean "body"?); TextField names another, FingerprintField one with fingerprints, NoHeader reads the first line as data`},
 		{"a.tsv", "k\tv\n1\t2\n", records.Options{IDField: "k", TextField: "v"}, "2 1|2|| "},
 	} {
 		got, f, err := read(t, c.name, c.content, c.opt)
@@ -134,10 +134,10 @@ func TestBothNotationsFarApart(t *testing.T) {
 		delivered     int
 		want          string
 	}{
-		{"decimal first", many(50000, "1234567890123%d\n", 10000) + "1234567890123456\n", 50000, "line 50001, 1234567890123456, is hexadecimal"},
-		{"ambiguous first", many(30000, "12345678901%d\n", 10000) + "5\n", 0, "line 30001, 5, is decimal"},
-		{"ambiguous for too long", many(80000, "12345678901%d\n", 10000), 0, "Fingerprints: hex or decimal says what they are"},
-		{"hexadecimal first", many(50000, "abcdefabcde%d\n", 10000) + "1234567890123456\n5\n", 50001, "line 50002, 5, is decimal"},
+		{"decimal first", many(50000, "1234567890123%d\n", 10000) + "1234567890123456\n", 50000, "line 50001, 1234567890123456, looks hexadecimal"},
+		{"ambiguous first", many(30000, "12345678901%d\n", 10000) + "5\n", 0, "line 30001, 5, looks decimal"},
+		{"ambiguous for too long", many(80000, "12345678901%d\n", 10000), 0, "Fingerprints: hex or decimal says how to read them"},
+		{"hexadecimal first", many(50000, "abcdefabcde%d\n", 10000) + "1234567890123456\n5\n", 50001, "line 50002, 5, looks decimal"},
 	} {
 		for _, packed := range []bool{false, true} {
 			content := c.content

@@ -20,8 +20,8 @@ func TestListedTexts(t *testing.T) {
 		{records.Options{TextField: "pages"}, "p\nq"},
 		{records.Options{TextField: "pages[],messages[].role"}, "p\nq\nuser\nx"},
 		{records.Options{Fields: []string{"pages", "messages.role"}}, "p\nq\x1fuser\nx"},
-		{records.Options{TextField: "messages"}, `"messages" is a list: TextField: "messages[].content" names what is in it`},
-		{records.Options{TextField: "pages.x"}, `"pages.x" is a list: TextField: "pages[]" names`},
+		{records.Options{TextField: "messages"}, `"messages" is a list: TextField: "messages[].content" reads its contents`},
+		{records.Options{TextField: "pages.x"}, `"pages.x" is a list: TextField: "pages[]" reads its contents`},
 		{records.Options{}, `(its fields are "id", "messages[].role", "messages[].content", "pages"; did you mean "messages[].content"?)`},
 	} {
 		got, f, err := read(t, "a.jsonl", chat, c.opt)

@@ -156,7 +156,7 @@ func tooDeep(s []byte) bool {
 // occurs.
 func notJSON(s []byte) string {
 	if bytes.HasPrefix(s, []byte("{'")) {
-		return "not JSON, but as Python shows an object: json.dumps writes JSON"
+		return "a Python object, not JSON: json.dumps writes JSON"
 	}
 	var v json.RawMessage
 	err := json.Unmarshal(bytes.TrimRight(s, blank), &v)

@@ -52,7 +52,7 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 		f.info.Notice = strings.TrimPrefix(fmt.Sprintf("%s; its fingerprints have %d bits", f.info.Notice, f.info.Bits), "; ")
 	}
 	if f.info.Bits > 64 && (f.info.FingerprintsOnly || f.members) && f.base(f.opt.Fingerprints) == "hexadecimal" {
-		f.info.Notice += "; checksums are no fingerprints: of them only equal ones would match"
+		f.info.Notice += "; checksums are not fingerprints: only equal ones would match"
 	}
 	if f.info.Notice == "" {
 		f.info.Notice = WarnOfDigests(f.texts)
@@ -102,7 +102,7 @@ func (f *file) choose() error {
 		return err
 	}
 	if f.opt.Comment != 0 && format != CSV && format != TSV {
-		return fmt.Errorf("comments are of csv and tsv, not of %s", format)
+		return fmt.Errorf("comments are for csv and tsv, not for %s", format)
 	}
 	if format == CSV && f.opt.Comment == cmp.Or(f.opt.Delimiter, ',') {
 		return fmt.Errorf("comments cannot begin with %q, which separates the columns", f.opt.Comment)
@@ -129,7 +129,7 @@ func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) erro
 		case len(head) == 0 && all && byName(f.info.Name) != TXT:
 			f.info.Empty, f.info.Notice = true, "empty"
 		case len(lines) > 1 && isHeader(lines[0], "\t"):
-			f.info.Notice = plainText + "; " + option.Set("Format", TSV) + " reads columns, of which the first line has the names"
+			f.info.Notice = plainText + "; " + option.Set("Format", TSV) + " reads columns, which the first line names"
 		case byName(f.info.Name) != TXT:
 			f.info.Notice = plainText
 		}

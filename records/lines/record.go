@@ -74,7 +74,7 @@ func (r *record) checkID(makeID bool) string {
 	case id == "":
 		return "the id is empty"
 	case len(id) > engine.MaxIDBytes:
-		return fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
+		return fmt.Sprintf("the id has %d bytes; the limit is %d", len(id), engine.MaxIDBytes)
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ func (f *file) inJSON(format records.Format, head []byte, all bool) (records.For
 		case one.digest != nil:
 			return format, fmt.Errorf("the members of its object are %s: %s", one.digest.what, one.digest.advice())
 		case one.table:
-			return format, errors.New("it is one object with a list for each column: in pandas to_json(orient='records', lines=True) writes rows")
+			return format, errors.New("it is one object with a list for each column: in pandas, to_json(orient='records', lines=True) writes rows")
 		case one.path != "" && (all || !f.live):
 			names := f.opt.TextFields()
 			return format, fmt.Errorf("it is one object without %s%s: %s reads the records in it, %s names a text",
@@ -254,7 +254,7 @@ func (w *partReader) Read(p []byte) (int, error) {
 		case kept > 0:
 			return kept, nil
 		case err == io.EOF && !w.found:
-			return 0, fmt.Errorf("%s leads to no list and no object", option.Set("Records", w.path))
+			return 0, fmt.Errorf("%s leads to neither a list nor an object", option.Set("Records", w.path))
 		case err != nil:
 			return 0, err
 		}

@@ -210,7 +210,7 @@ func (s *sample) fingerprintColumn() (int, error) {
 			return 0, nil
 		}
 	}
-	return 0, fmt.Errorf("both columns could be the fingerprints; %s says which", option.Set("FingerprintField", "1", "2"))
+	return 0, fmt.Errorf("both columns could be the fingerprints; choose one with %s", option.Set("FingerprintField", "1", "2"))
 }
 
 // columns splits a line at its tabs or, if it has none, at its first run of blanks.

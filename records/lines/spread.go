@@ -194,7 +194,7 @@ func followed(line []byte) bool {
 
 // errSpread returns the error for a file that the user declared as JSON lines.
 func errSpread() error {
-	return fmt.Errorf("it is JSON, but not an object a line: %s reads it", option.Set("Format", JSON))
+	return fmt.Errorf("it is JSON, but not one object per line: %s reads it", option.Set("Format", JSON))
 }
 
 // isObject reports whether a line is a JSON object.

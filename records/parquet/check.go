@@ -89,7 +89,7 @@ func readFooter(r io.ReaderAt, size int64) (*metadata, error) {
 		return nil, errNoFooter
 	}
 	if n > maxFooter {
-		return nil, fmt.Errorf("its footer has %d bytes, at most %d are read", n, maxFooter)
+		return nil, fmt.Errorf("its footer has %d bytes; the limit is %d", n, maxFooter)
 	}
 	footer := make([]byte, n)
 	if _, err := r.ReadAt(footer, size-8-n); err != nil {
@@ -144,7 +144,7 @@ func (meta *metadata) check() error {
 		for j := range meta.RowGroups[i].Columns {
 			switch c := &meta.RowGroups[i].Columns[j]; {
 			case c.FilePath != "":
-				return fmt.Errorf("it has no rows of its own: those of %q and other files are listed in it", c.FilePath)
+				return fmt.Errorf("it has no rows, but lists those of %q and other files", c.FilePath)
 			case c.CryptoMetadata.Value != nil:
 				return errEncrypted
 			}

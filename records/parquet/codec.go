@@ -47,7 +47,7 @@ func (fastSnappy) Encode(dst, src []byte) ([]byte, error) { return s2.EncodeSnap
 
 var (
 	errLarger = errors.New("a page has more bytes than its header says")
-	errLZ4    = errors.New("damaged: a page is no LZ4")
+	errLZ4    = errors.New("damaged: a page is not LZ4")
 
 	scratch      = sync.Pool{New: func() any { return new([]byte) }}
 	gzipReaders  = sync.Pool{New: func() any { return new(gzip.Reader) }}
@@ -106,7 +106,7 @@ func decompress(dst, src []byte, codec format.CompressionCodec, size int) ([]byt
 		defer d.Reset(nil)
 		return limited(dst, d, size)
 	}
-	return dst, fmt.Errorf("it is compressed with %v, which is not read", codec)
+	return dst, fmt.Errorf("it is compressed with %v, which is not supported", codec)
 }
 
 // limited appends the content of r, at most size bytes.

@@ -22,7 +22,7 @@ type rowCut struct {
 func (f *file) CanCut() error {
 	switch {
 	case f.info.FingerprintsOnly:
-		return fmt.Errorf("%s has fingerprints and no texts", f.info.Name)
+		return fmt.Errorf("%s has fingerprints but no texts", f.info.Name)
 	case f.roles.text == nil || !isText(f.roles.text):
 		return fmt.Errorf("one column of strings can be cut: %s names it", option.Name("TextField"))
 	}
@@ -58,7 +58,7 @@ func parseRow(raw []byte) (pos int64, keep []records.Span, err error) {
 		}
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("%q is no row: %w", raw, err)
+		return 0, nil, fmt.Errorf("%q is not a row: %w", raw, err)
 	}
 	return pos, keep, nil
 }

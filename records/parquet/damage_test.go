@@ -180,12 +180,12 @@ func TestRefused(t *testing.T) {
 	encrypted := slices.Clone(data)
 	copy(encrypted[len(encrypted)-4:], "PARE")
 	for want, data := range map[string][]byte{
-		"it is no Parquet file":   []byte(`{"id":"a"}`),
-		"was it cut off?":         []byte("PAR1 and words"),
-		"it is encrypted Parquet": encrypted,
-		"which begins with PAR1":  nil,
-		"compressed once more":    must(pq.Gzip.Encode(nil, data)),
-		"is compressed with LZO":  write(t, samples(5), 5, pq.Compression(lzo{&pq.Snappy})),
+		"it is not a Parquet file":    []byte(`{"id":"a"}`),
+		"was it cut off?":             []byte("PAR1 and words"),
+		"it is encrypted Parquet":     encrypted,
+		"which would begin with PAR1": nil,
+		"compressed once more":        must(pq.Gzip.Encode(nil, data)),
+		"is compressed with LZO":      write(t, samples(5), 5, pq.Compression(lzo{&pq.Snappy})),
 	} {
 		if _, err := source(data, records.Options{Format: Parquet}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -62,11 +62,11 @@ func open(in *records.Stream, opt records.Options) (_ records.Source, err error)
 		return nil, errors.New("a delimiter is for csv, not for parquet")
 	}
 	if opt.Comment != 0 {
-		return nil, errors.New("comments are of csv and tsv, not of parquet")
+		return nil, errors.New("comments are for csv and tsv, not for parquet")
 	}
 	f := &file{in: in, opt: opt}
 	if !hasMagic(in) {
-		return nil, fmt.Errorf("it is no Parquet file, which begins with PAR1; %s names another format", option.Name("Format"))
+		return nil, fmt.Errorf("it is not a Parquet file, which would begin with PAR1; %s names another format", option.Name("Format"))
 	}
 	r, size, err := in.ReaderAt()
 	if err != nil {
@@ -246,11 +246,11 @@ func (f *file) checkChunks() error {
 		for _, col := range f.used {
 			chunk := g.Columns[col.Index()].MetaData
 			if !readable(chunk.Codec) {
-				return fmt.Errorf("the column %q is compressed with %v, which is not read: write the file with zstd or snappy", pathOf(col), chunk.Codec)
+				return fmt.Errorf("the column %q is compressed with %v, which is not supported: write the file with zstd or snappy", pathOf(col), chunk.Codec)
 			}
 			for _, e := range chunk.Encoding {
 				if pq.LookupEncoding(e) == (encoding.NotSupported{}) {
-					return fmt.Errorf("the column %q has the encoding %v, which is not read: write the file with PLAIN or a dictionary", pathOf(col), e)
+					return fmt.Errorf("the column %q has the encoding %v, which is not supported: write the file with PLAIN or a dictionary", pathOf(col), e)
 				}
 			}
 		}

@@ -42,7 +42,7 @@ func newPages(r io.ReaderAt, fileSize int64, chunk *columnMetadata, col *pq.Colu
 		at = d
 	}
 	if left > 0 && at < int64(len(magic)) || left < 0 || at > fileSize || left > fileSize-at {
-		return nil, errors.New("it is said to be outside of the file")
+		return nil, errors.New("its position is outside of the file")
 	}
 	p := &pages{r: r, codec: chunk.Codec, width: 1, kind: col.Type().Kind(), at: at, left: left}
 	if p.kind == pq.FixedLenByteArray {
@@ -112,7 +112,7 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 		return err
 	}
 	if sum := uint32(p.header.CRC); sum != 0 && sum != crc32.ChecksumIEEE(*packed) {
-		return errors.New("damaged: the checksum of a page is not that of its header")
+		return errors.New("damaged: the checksum of a page does not match its header")
 	}
 	p.buf = append(p.buf[:0], (*packed)[:h.levels]...)
 	codec := p.codec

@@ -198,7 +198,7 @@ func TestColumns(t *testing.T) {
 		{opt: records.Options{IDField: "meta"}, fail: `the column "meta" has columns in it (there are "meta.id", "meta.url"`},
 		{opt: records.Options{TextField: "id"}, fail: "must be different columns"},
 		{opt: records.Options{Delimiter: ';'}, fail: "a delimiter is for csv"},
-		{opt: records.Options{Comment: '#'}, fail: "comments are of csv and tsv"},
+		{opt: records.Options{Comment: '#'}, fail: "comments are for csv and tsv"},
 	} {
 		src, err := source(data, c.opt)
 		if c.fail != "" {
@@ -332,7 +332,7 @@ func TestNotations(t *testing.T) {
 	}{
 		{rows, base.Auto, "the fingerprints from row 1 (1234567890123456) on have 16 decimal digits"},
 		{rows, base.Hex, ""},
-		{mixed, base.Auto, "the fingerprint of row 1, 1234567890123456, is hexadecimal by its form, that of row 21, 17, is decimal"},
+		{mixed, base.Auto, "the fingerprint of row 1, 1234567890123456, looks hexadecimal, but that of row 21, 17, looks decimal"},
 		{mixed, base.Decimal, ""},
 		{append(slices.Clone(rows), row{"x", "0xff"}), base.Auto, ""},
 	} {

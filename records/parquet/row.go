@@ -121,7 +121,7 @@ func (r *rowReader) text(rec *records.Record) (string, error) {
 		}
 		text, ok := records.TextAt([]byte(set), r.roles.path)
 		if !ok {
-			rec.Flaw = fmt.Sprintf("the column %q is a list: %s names what is in it", pathOf(r.roles.set),
+			rec.Flaw = fmt.Sprintf("the column %q is a list: %s reads its contents", pathOf(r.roles.set),
 				option.Set("TextField", records.PathOfText([]byte(set), pathOf(r.roles.set))))
 		}
 		return text, nil
@@ -208,9 +208,9 @@ func (r *rowReader) id(rec *records.Record) (id, reason string, err error) {
 	case id == "":
 		return "", "the id is empty", nil
 	case isFloat(r.roles.id) && !exact(v):
-		return "", fmt.Sprintf("the id %s is no whole number of which %v has all digits", id, r.roles.id.Type()), nil
+		return "", fmt.Sprintf("the id %s is not a whole number that %v represents exactly", id, r.roles.id.Type()), nil
 	case len(id) > engine.MaxIDBytes:
-		return "", fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes), nil
+		return "", fmt.Sprintf("the id has %d bytes; the limit is %d", len(id), engine.MaxIDBytes), nil
 	}
 	return id, "", nil
 }

@@ -193,7 +193,7 @@ func role(root *pq.Column, want, name, field, rule string, fits func(*pq.Column)
 	case col.MaxRepetitionLevel() > 0 || isList(col):
 		return nil, fmt.Errorf("the column %q is a list: %s; %s names another column", pathOf(col), rule, option.Name(field))
 	case !col.Leaf():
-		return nil, fmt.Errorf("the column %q has columns in it%s: %s; %s names one of them", pathOf(col), records.Among("there are", paths(col), want), rule, option.Name(field))
+		return nil, fmt.Errorf("the column %q has columns in it%s: %s; %s names one", pathOf(col), records.Among("there are", paths(col), want), rule, option.Name(field))
 	case !fits(col):
 		return nil, fmt.Errorf("the column %q is of type %s: %s; %s names another column", pathOf(col), col.Type(), rule, option.Name(field))
 	}

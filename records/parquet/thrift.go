@@ -26,8 +26,8 @@ const (
 const maxNesting = 32
 
 var (
-	errThrift    = errors.New("its metadata are damaged")
-	errThriftEnd = errors.New("its metadata end too early")
+	errThrift    = errors.New("its metadata is damaged")
+	errThriftEnd = errors.New("its metadata ends too early")
 )
 
 // scanner walks encoded thrift without allocating, so that the sizes in a damaged file can be

@@ -37,9 +37,9 @@ func TestWidths(t *testing.T) {
 		want  string // or the result
 	}{
 		{"hex", 0, base.Auto, code}, {"hex", 128, base.Hex, code}, {"bytes", 0, base.Auto, code}, {"fixed", 0, base.Auto, code}, {"fixed", 128, base.Auto, code},
-		{"whole", 0, base.Auto, "0000000000000000"}, {"mixed", 0, base.Auto, "the fingerprint of row 1, " + code + ", has 128 bits, that of row 8, 9f3c5a0011223344, has 64"},
-		{"hex", 64, base.Auto, "has 128 bits, those that it is to be compared with have 64"}, {"bytes", 256, base.Auto, code + ", has 128 bits, those that it is to be compared with have 256"},
-		{"fixed", 64, base.Auto, "has 128 bits, those that it is to be compared with have 64"}, {"whole", 128, base.Auto, "has 64 bits, those that it is to be compared with have 128"},
+		{"whole", 0, base.Auto, "0000000000000000"}, {"mixed", 0, base.Auto, "the fingerprint of row 1, " + code + ", has 128 bits, but that of row 8, 9f3c5a0011223344, has 64"},
+		{"hex", 64, base.Auto, "has 128 bits, but those to compare it with have 64"}, {"bytes", 256, base.Auto, code + ", has 128 bits, but those to compare it with have 256"},
+		{"fixed", 64, base.Auto, "has 128 bits, but those to compare it with have 64"}, {"whole", 128, base.Auto, "has 64 bits, but those to compare it with have 128"},
 		{"odd", 0, base.Auto, "a fingerprint is a whole number or a string"},
 	} {
 		src, err := source(data, records.Options{FingerprintField: c.field, Bits: c.bits, Fingerprints: c.n})

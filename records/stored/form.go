@@ -48,7 +48,7 @@ func NewForm(p engine.Params, o records.Options) (*Form, error) {
 		f.Texts = []string{p.Features.SetField}
 	}
 	if o.TextField != "" && f.Texts[0] != o.TextField {
-		return nil, fmt.Errorf("%s names a field, but what is compared is %s", option.Name("TextField"), p.Features.Describe())
+		return nil, fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("TextField"), p.Features.Describe())
 	}
 	return f, nil
 }
@@ -64,7 +64,7 @@ func (f *Form) CheckNames() error {
 	slices.Sort(names)
 	for i, name := range names[1:] {
 		if name != "" && name == names[i] {
-			return fmt.Errorf("%q would be the name of two things: %s, %s, %s and %s give them others",
+			return fmt.Errorf("%q would be the name of two fields: choose other names with %s, %s, %s and %s",
 				name, option.Name("IDField"), option.Name("TextField"), option.Name("FingerprintField"), option.Name("TimeField"))
 		}
 	}
@@ -86,7 +86,7 @@ func (f *Form) fieldFor(name string) string {
 
 // Clash returns the error for a document with a field whose name is one of Names.
 func (f *Form) Clash(id, name string) error {
-	return fmt.Errorf("the document %q has a field %q, which is the name of something else here: %s gives that another one, for load, too", id, name, option.Name(f.fieldFor(name)))
+	return fmt.Errorf("the document %q has a field %q, and export uses this name: choose another with %s, also for load", id, name, option.Name(f.fieldFor(name)))
 }
 
 // TextsOf splits the text of a document into its Texts.
@@ -118,10 +118,10 @@ func FingerprintTexts(d *engine.Doc) (all []string) {
 // Check returns an error for a document that cannot be written as text.
 func (f *Form) Check(d *engine.Doc) error {
 	if !utf8.ValidString(d.ID) || !utf8.ValidString(d.Text) || !utf8.Valid(d.Fields) {
-		return fmt.Errorf("the document %q has bytes that are not UTF-8, which would be read back as others; a backup keeps them", d.ID)
+		return fmt.Errorf("the document %q has bytes that are not UTF-8 and would change; a backup preserves them", d.ID)
 	}
 	if year := d.Time.UTC().Year(); f.Time != "" && (year < 0 || year > 9999) {
-		return fmt.Errorf("the document %q was stored in the year %d, and no time in RFC 3339 is; without %s it is written", d.ID, year, option.Name("Times"))
+		return fmt.Errorf("the document %q was stored in the year %d, which RFC 3339 cannot express; leave out %s", d.ID, year, option.Name("Times"))
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
 	}
 	b = append(b, '}', '\n')
 	if n := len(b) - from; n > records.MaxRecord {
-		return b, fmt.Errorf("the document %q is a line of %d bytes, and none of more than %d is read", d.ID, n, records.MaxRecord)
+		return b, fmt.Errorf("the document %q makes a line of %d bytes, but at most %d can be read back", d.ID, n, records.MaxRecord)
 	}
 	return b, nil
 }

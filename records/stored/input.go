@@ -57,7 +57,7 @@ func (in *Input) CanExtend([]records.Column) error { return nil }
 // CanCut implements records.Cutter.
 func (in *Input) CanCut() error {
 	if !in.Params.Text || len(in.Form.Texts) > 1 || in.Form.set {
-		return fmt.Errorf("%s has no texts that are one field: a copy has whole records", in.Path)
+		return fmt.Errorf("%s has texts of several fields, which cannot be cut", in.Path)
 	}
 	return nil
 }

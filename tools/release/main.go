@@ -66,7 +66,7 @@ const (
 
 func main() {
 	version := flag.String("version", "", "the version, such as v0.2.0 (default: that of the tag of the commit)")
-	out := flag.String("o", "dist", "the folder of the files, which must not be there")
+	out := flag.String("o", "dist", "the folder of the files, which must not exist")
 	targets := flag.String("targets", "", "platforms with commas between them, such as linux/amd64 (default: all)")
 	flag.Parse()
 	err := unchanged(".")
@@ -117,7 +117,7 @@ func run(version, out, targets string) (err error) {
 		for text := range strings.SplitSeq(targets, ",") {
 			os, arch, ok := strings.Cut(text, "/")
 			if !ok {
-				return fmt.Errorf("%q is no platform, such as linux/amd64", text)
+				return fmt.Errorf("%q is not a platform such as linux/amd64", text)
 			}
 			of = append(of, target{os, arch})
 		}
@@ -137,7 +137,7 @@ func versionOf(root, given string) (string, error) {
 		given = tag
 	}
 	if !versions.MatchString(given) {
-		return "", fmt.Errorf("%q is no version, such as v0.2.0", given)
+		return "", fmt.Errorf("%q is not a version such as v0.2.0", given)
 	}
 	return given, nil
 }

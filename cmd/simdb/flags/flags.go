@@ -79,7 +79,7 @@ func parseBuild(args []string) (c build, err error) {
 	case !outfile.IsFolderName(c.Output):
 		err = fmt.Errorf("-o %s: many workers write a table for each shard: name a folder, -o DIR/", c.Output)
 	case c.OfFiles(), c.Resume, c.OnConflict != "replace", c.Rejects != "":
-		err = errors.New("--files, --images, --resume, --on-conflict and --rejects are for one machine")
+		err = errors.New("--files, --images, --resume, --on-conflict and --rejects work on one machine only")
 	}
 	return c, err
 }

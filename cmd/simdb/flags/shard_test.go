@@ -258,7 +258,7 @@ func TestRefuses(t *testing.T) {
 		{append(inputs, "-o", "out/", "--keep", "longest"), "keep the first"},
 		{append(inputs, "-o", "out/", "--within", "0.9"), "by Jaccard or Near"},
 		{append(inputs, "-o", "out/", "--audit", "a.jsonl"), "into the folder"},
-		{append(inputs, "-o", "out/", "--against", inputs[0]), "--against is not for many workers"},
+		{append(inputs, "-o", "out/", "--against", inputs[0]), "--against cannot be used with many workers"},
 		{append(inputs, "-o", "out/", "--nearr", "3"), "unknown flag"},
 	} {
 		_, err := plan(t, append([]string{"dedup"}, c.args...)...)

@@ -51,7 +51,7 @@ func (b *Brevity) Advice(of features.Spec) string {
 	var n int64
 	for words, texts := range b.few {
 		if n += texts; b.texts >= 10 && 2*n >= b.texts && words+1 >= least {
-			return fmt.Sprintf("half of the texts have fewer than %d words, and words that differ by a letter are different ones: %s or %s finds more",
+			return fmt.Sprintf("half of the texts have fewer than %d words, and one other letter makes another word: %s or %s finds more",
 				words+1, option.Set("Levenshtein", 0.9), option.Set("Shingle", "chars:5"))
 		}
 	}

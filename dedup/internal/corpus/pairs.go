@@ -42,7 +42,7 @@ func CriterionOf(by engine.Criterion) (c Criterion, err error) {
 	case engine.KindContains, engine.KindWithin:
 		c = Contained(t)
 	default:
-		return c, fmt.Errorf("there is no criterion: %w", engine.ErrInvalid)
+		return c, fmt.Errorf("no criterion is given: %w", engine.ErrInvalid)
 	}
 	if !(t > 0 && t <= 1) {
 		err = fmt.Errorf("a similarity of %g is outside 0 < t <= 1: %w", c.T, engine.ErrInvalid)
@@ -77,7 +77,7 @@ type JoinOptions struct {
 type tooManyPairs struct{}
 
 func (tooManyPairs) Error() string {
-	return fmt.Sprintf("more pairs than %s has room for; %s lists any number of them", option.Name("Memory"), option.Name("Unordered"))
+	return fmt.Sprintf("more pairs than fit into %s; %s lists any number", option.Name("Memory"), option.Name("Unordered"))
 }
 
 func (tooManyPairs) Unwrap() error { return engine.ErrTooLarge }

@@ -184,7 +184,7 @@ func TestPrintsOfOtherWidths(t *testing.T) {
 	if err == nil {
 		err = x.Finish()
 	}
-	if err == nil || !strings.Contains(err.Error(), "document 3 has a fingerprint of 192 bits, those before it have 128") {
+	if err == nil || !strings.Contains(err.Error(), "document 3 has a fingerprint of 192 bits, but those before it have 128") {
 		t.Error(err)
 	}
 }

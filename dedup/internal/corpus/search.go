@@ -195,7 +195,7 @@ func (s *Search) Extractor(ctx context.Context, params features.Params, each fun
 	}
 	return newExtractor(ctx, worker, func(b *featured) error {
 		if b.other > 0 {
-			return fmt.Errorf("documents have fingerprints of %d and of %d bits: %s N makes wider ones of texts", 64*s.Words(), 64*b.other, option.Name("Bits"))
+			return fmt.Errorf("documents have fingerprints of %d and of %d bits: %s N sets the width for texts", 64*s.Words(), 64*b.other, option.Name("Bits"))
 		}
 		for _, empty := range b.empty {
 			each(!empty)

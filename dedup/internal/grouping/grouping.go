@@ -30,7 +30,7 @@ func (f By) New(database string) (*Grouper, error) {
 	case f == (By{}):
 		return nil, nil
 	case database != "" && (f.Across == "file" || f.Across == "folder"):
-		return nil, fmt.Errorf("%s: %s is a database, which does not know of which %s a document is; %s FIELD compares a field",
+		return nil, fmt.Errorf("%s: %s is a database and does not record the %s of a document; %s FIELD compares a field",
 			option.Set("Across", f.Across), database, f.Across, option.Name("Across"))
 	case f.Across != "":
 		return &Grouper{Across: true, field: Field{Name: f.Across, Flag: option.Set("Across", f.Across)}, number: map[Value]uint32{}}, nil

@@ -36,26 +36,26 @@ import (
 const usage = `Usage: simdb-beam COMMAND [flags] PATTERN... -o DIR/
 
 Run a command of simdb on an engine: dedup, pairs, clusters or build, with the flags of simdb dedup,
-which simdb dedup --help explains. A pattern such as 'crawl/*.jsonl.gz' stands for files; they and DIR/
-are in folders that all workers reach, or begin with gs://.
+which simdb dedup --help explains. A pattern such as 'crawl/*.jsonl.gz' names files. All workers must
+reach the files and DIR/, in shared folders or under gs://.
 
   --work=FOLDER                Folder for working files, which all workers reach (default: a temporary
                                one, with --runner prism)
-  --shards=N                   How many shards the inputs have, of whole files (default: one a file)
-  --groups=N                   How many groups documents meet in (default: one for every 16,384)
+  --shards=N                   Number of shards of whole files (default: one per file)
+  --groups=N                   Number of groups in which documents are compared (default: one for every 16,384)
   --log=LEVEL                  Messages of the engine: debug, info, warn or error (default: none)
 
-Of Apache Beam:
+Flags of Apache Beam:
   --runner=NAME                prism, which is in this process (default), flink, spark, or universal
   --endpoint=HOST:PORT         Job server
-  --environment_type=TYPE      What workers are: LOOPBACK, EXTERNAL, PROCESS or DOCKER
-  --environment_config=CONFIG  Where they are: of EXTERNAL HOST:PORT, of DOCKER an image
-  --worker_binary=FILE         This program, where workers have another platform
+  --environment_type=TYPE      Kind of workers: LOOPBACK, EXTERNAL, PROCESS or DOCKER
+  --environment_config=CONFIG  Where they are: HOST:PORT (EXTERNAL), an image (DOCKER)
+  --worker_binary=FILE         This program for the platform of the workers
   --parallelism=N, --job_name=NAME, --experiments=NAME,..., --resource_hints=HINT,
   --sdk_harness_container_image_override=FROM,TO
 
-The exit status is 0, or 2 after an error or if a record was rejected, 130 if interrupted. With a job
-server, a job that is interrupted here goes on there; it publishes nothing.
+The exit status is 0, 2 after an error or if a record was rejected, or 130 if interrupted. A job that is
+interrupted here continues on its job server, but publishes nothing.
 `
 
 // The flags of this program; those of Beam are flags of the process, too.
@@ -108,7 +108,7 @@ func run(ctx context.Context, args []string) (status int, err error) {
 		*runners.Runner = "prism"
 	case "prism", "flink", "spark", "universal":
 	default:
-		return 0, fmt.Errorf("--runner %s: prism, flink, spark and universal are known", *runners.Runner)
+		return 0, fmt.Errorf("--runner %s: use prism, flink, spark or universal", *runners.Runner)
 	}
 	switch {
 	case *work != "":

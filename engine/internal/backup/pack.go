@@ -40,7 +40,7 @@ func Write(ctx context.Context, fsys vfs.FS, path string, v *view.View, t *table
 			return err
 		}
 		if most := t.MaxDocs(); docs > most {
-			return fmt.Errorf("pack %s: %d documents for one table, limit %d: %w", v.Path, docs, most, files.ErrTooLarge)
+			return fmt.Errorf("pack %s: %d documents for one table; the limit is %d: %w", v.Path, docs, most, files.ErrTooLarge)
 		}
 		inputs, err := inputsOf(v)
 		if err == nil {

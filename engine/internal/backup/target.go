@@ -111,7 +111,7 @@ func (b *backup) look(path string) error {
 	case strings.HasPrefix(mark, files.BackupMark):
 		return fmt.Errorf("%s is a backup of another database: %w", path, files.ErrExists)
 	case what == files.Database || what == files.Damaged:
-		return fmt.Errorf("%s is a database, not a backup (or it was opened for writing since it was one): %w", path, files.ErrExists)
+		return fmt.Errorf("%s is a database, not a backup (or a backup that was opened for writing): %w", path, files.ErrExists)
 	case what == files.Other:
 		return fmt.Errorf("%s is neither empty nor a backup: %w", path, files.ErrExists)
 	}

@@ -68,7 +68,7 @@ func openBolt(host opener, name string, txid uint64) (db *bbolt.DB, err error) {
 		db.AllocSize = growSize
 		return db.View(func(tx *bbolt.Tx) error {
 			if got := uint64(tx.ID()); got != txid {
-				return fmt.Errorf("transaction %d came while the file was opened", got)
+				return fmt.Errorf("transaction %d was written while the file was opened", got)
 			}
 			return nil
 		})

@@ -196,7 +196,7 @@ func (w *walker) rootBucket(root uint64) ([]byte, error) {
 		return nil, err
 	}
 	if len(elems) != 1 || elems[0].flags != 1 || string(elems[0].key) != bucketName || len(elems[0].value) < bucketSize {
-		return nil, w.corrupt(root, "the bucket %q is not there or not alone", bucketName)
+		return nil, w.corrupt(root, "the bucket %q is missing or not the only one", bucketName)
 	}
 	return elems[0].value, nil
 }

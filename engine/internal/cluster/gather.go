@@ -65,7 +65,7 @@ func (j *joinSet) addFingerprints(ctx context.Context) error {
 		ends = append(ends, len(all.fps))
 	}
 	if int64(len(all.fps)) > selfjoin.MaxFingerprints {
-		return fmt.Errorf("%d fingerprints, a self-join takes %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), files.ErrTooLarge)
+		return fmt.Errorf("%d fingerprints; a self-join accepts at most %d: %w", len(all.fps), int64(selfjoin.MaxFingerprints), files.ErrTooLarge)
 	}
 	all = mergeRuns(all, ends)
 	fps := selfjoin.Columns{all.fps}

@@ -13,7 +13,7 @@ var (
 	ErrLocked      = errors.New("database is locked")
 	ErrReadOnly    = errors.New("database is read-only")
 	ErrClosed      = errors.New("database is closed")
-	ErrParams      = errors.New("parameters do not fit")
+	ErrParams      = errors.New("parameters do not match")
 	ErrInvalid     = errors.New("invalid argument")
 	ErrTooLarge    = errors.New("too large")
 	ErrNotDatabase = errors.New("not a simdb database")
@@ -58,7 +58,7 @@ func (e *Conflict) Error() string {
 	if e.Version == 0 {
 		return NoDocument(e.ID).Error()
 	}
-	return fmt.Sprintf("there is a document %s, of write %d", QuoteID(e.ID), e.Version)
+	return fmt.Sprintf("document %s exists, from write %d", QuoteID(e.ID), e.Version)
 }
 
 // Is reports whether target is ErrExists and there is a document, or target is ErrNotFound and

@@ -17,7 +17,7 @@ import (
 // next write tries again.
 
 // ErrGaveWay is the cause of cancellation of a merge that gives way.
-var ErrGaveWay = errors.New("a merge gave its space to a write")
+var ErrGaveWay = errors.New("a merge was stopped to make space for a write")
 
 // GiveWay cancels all running merges, and returns how many have ended. Their unfinished files are
 // gone when it returns.

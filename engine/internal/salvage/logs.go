@@ -32,7 +32,7 @@ func (r *recovery) identify() error {
 
 // doubtLog reports that writes of a log may be lost.
 func (r *recovery) doubtLog(name string) {
-	r.report.Doubts = append(r.report.Doubts, Doubt{name, -1, "writes of the log may be lost: what they deleted or replaced is there again"})
+	r.report.Doubts = append(r.report.Doubts, Doubt{name, -1, "writes of the log may be lost: documents that they deleted or replaced have come back"})
 }
 
 // copyLogs copies the intact frames of all logs to a new one.

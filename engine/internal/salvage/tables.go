@@ -52,7 +52,7 @@ func (r *recovery) copyTables() error {
 		return fmt.Errorf("the parameters of the database are neither in the catalog nor in a table: %w", base.ErrCorruption)
 	}
 	r.params = store.NewParams()
-	r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and there is no table that has them; those of a new database are assumed"), Loss{})
+	r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and no table has them; those of a new database are assumed"), Loss{})
 	return nil
 }
 
@@ -306,7 +306,7 @@ func (r *recovery) resolve() (err error) {
 		doubtful -= int64(dead.GetCardinality())
 	}
 	if doubtful > 0 && !r.single {
-		r.report.Doubts = append(r.report.Doubts, Doubt{files.Catalog, doubtful, "without the catalog only logs tell what was deleted, and nothing what was pruned"})
+		r.report.Doubts = append(r.report.Doubts, Doubt{files.Catalog, doubtful, "without the catalog, deletions are known only from logs, and prunings not at all"})
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func EachBatch(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k, q
 }
 
 // errCrowded says that a chunk must be divided into smaller ones.
-var errCrowded = errors.New("more matches than are held in memory")
+var errCrowded = errors.New("more matches than fit into memory")
 
 // inTurns yields the matches of a single query with more matches than can be held: the first ones,
 // then the next ones, and so on. Each turn repeats the search.

@@ -84,7 +84,7 @@ func OpenSet(paths []string, o Options) (*Store, error) {
 	o.ReadOnly, o.MustExist = true, true
 	switch len(paths) {
 	case 0:
-		return nil, fmt.Errorf("a set of no tables: %w", files.ErrInvalid)
+		return nil, fmt.Errorf("a set needs at least one table: %w", files.ErrInvalid)
 	case 1:
 		return Open(paths[0], o)
 	}

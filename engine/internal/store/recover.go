@@ -176,7 +176,7 @@ func (db *Store) sweep(stray []string) (err error) {
 			}
 		}
 		if vfs.InUse(err) { // in use by a reader, on systems that do not remove mapped files
-			db.log.Warn("a file that is not needed is in use; the next open for writing removes it", "path", db.Path, "file", name, "err", err)
+			db.log.Warn("an obsolete file is in use; the next open for writing removes it", "path", db.Path, "file", name, "err", err)
 			err = nil
 		}
 		if err != nil {

@@ -200,7 +200,7 @@ func (db *Store) locateStored(writes []replayed) error {
 			}
 		}
 		if damage != nil {
-			db.log.Error("a table is damaged where IDs of the log are looked up; its names are searched", "path", db.Path, "err", damage)
+			db.log.Error("a table is damaged where IDs of the log are looked up; its names are searched instead", "path", db.Path, "err", damage)
 			db.setApart([]*view.Part{p}, damage)
 			locateByName(p, missed)
 		}

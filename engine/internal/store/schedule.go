@@ -32,7 +32,7 @@ func (db *Store) WakeCompact() {
 // writer.
 func (db *Store) compactAuto(ctx context.Context) error {
 	if err := db.flushHeld(ctx); err != nil && ctx.Err() == nil {
-		db.log.Warn("expired documents stay, because of older writes in the log", "path", db.Path, "err", err)
+		db.log.Warn("expired documents stay until older writes leave the log", "path", db.Path, "err", err)
 	}
 	for ctx.Err() == nil && db.Writable() == nil {
 		m, err := db.merges.Next(false)
@@ -56,7 +56,7 @@ func (db *Store) mergeAuto(m *merges.Merge) bool {
 	switch {
 	case err == nil || m.Ctx.Err() != nil:
 	case vfs.IsNoSpace(err) && errors.Is(err, merges.ErrGaveWay):
-		db.log.Info("compaction gave way on a full disk", "path", db.Path, "tables", m.Tables)
+		db.log.Info("compaction stopped because the disk is full", "path", db.Path, "tables", m.Tables)
 		db.WakeCompact()
 	default:
 		db.log.Error("compaction failed", "path", db.Path, "tables", m.Tables, "err", err)

@@ -63,7 +63,7 @@ func (db *Store) expiry() int64 {
 // Backup makes or updates the backup at path, as engine.DB.Backup says.
 func (db *Store) Backup(ctx context.Context, path string, o backup.Options) (backup.Report, error) {
 	if db.Dir == nil {
-		return backup.Report{}, fmt.Errorf("%s is no folder of a database; a table file can be copied as it is: %w", db.Path, files.ErrInvalid)
+		return backup.Report{}, fmt.Errorf("%s is not the folder of a database; copy a table file directly: %w", db.Path, files.ErrInvalid)
 	}
 	from, err := db.freeze()
 	if err != nil {

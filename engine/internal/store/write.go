@@ -32,7 +32,7 @@ func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (del
 		*buf = payload
 	}
 	if len(payload) > wal.MaxPayload {
-		return 0, fmt.Errorf("a batch of %d bytes, the most is %d: %w", len(payload), wal.MaxPayload, files.ErrTooLarge)
+		return 0, fmt.Errorf("a batch of %d bytes; the limit is %d: %w", len(payload), wal.MaxPayload, files.ErrTooLarge)
 	}
 	deleted, last, err := db.write(ctx, recs, payload, needs)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {

@@ -39,7 +39,7 @@ func (f *Folder) Open(meta catalog.Table, file string) (*view.Table, error) {
 		err = base.Corruptf(name, "footer", -1, "not the table that the catalog lists under this name")
 	case t.ShiftSeq(info.MaxSeq) != meta.MaxSeq || meta.MinSeq > meta.MaxSeq:
 		err = base.Corruptf(files.Catalog, fmt.Sprintf("tables/%d", meta.Number), -1,
-			"sequence numbers %d to %d for those from %d to %d in %s", meta.MinSeq, meta.MaxSeq, info.MinSeq, info.MaxSeq, name)
+			"sequence numbers %d to %d instead of %d to %d in %s", meta.MinSeq, meta.MaxSeq, info.MinSeq, info.MaxSeq, name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())

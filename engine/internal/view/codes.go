@@ -74,12 +74,12 @@ func (c *Config) SettleFingerprints(d *Doc) error {
 	}
 	switch n := len(d.Fingerprints); {
 	case n > 0 && !c.Several:
-		return fmt.Errorf("document %s has %d fingerprints, %s was created for one, without %s: %w",
+		return fmt.Errorf("document %s has %d fingerprints, but %s was created for one, without %s: %w",
 			files.QuoteID(d.ID), n+1, c.Path, option.Name("Several"), files.ErrParams)
 	case n > MaxCodes:
-		return fmt.Errorf("document %s has %d fingerprints, the most is %d: %w", files.QuoteID(d.ID), n+1, MaxCodes+1, files.ErrTooLarge)
+		return fmt.Errorf("document %s has %d fingerprints; the limit is %d: %w", files.QuoteID(d.ID), n+1, MaxCodes+1, files.ErrTooLarge)
 	case n > 0 && len(d.ID) > maxIDBytes-codeMore:
-		return fmt.Errorf("id of %d bytes for a document with several fingerprints, the most is %d: %w", len(d.ID), maxIDBytes-codeMore, files.ErrTooLarge)
+		return fmt.Errorf("id of %d bytes for a document with several fingerprints; the limit is %d: %w", len(d.ID), maxIDBytes-codeMore, files.ErrTooLarge)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (c *Config) CheckDistance(k int) error {
 // CheckWords returns ErrParams if fingerprints do not have n words.
 func (c *Config) CheckWords(n int) error {
 	if n != c.words {
-		return fmt.Errorf("a fingerprint of %d bits, those of %s have %d: %w", base.FingerprintBits*n, c.Path, c.Bits(), files.ErrParams)
+		return fmt.Errorf("a fingerprint of %d bits, but those of %s have %d: %w", base.FingerprintBits*n, c.Path, c.Bits(), files.ErrParams)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (c *Config) NeedSketches() error {
 // NeedTexts returns ErrParams if the database stores no texts.
 func (c *Config) NeedTexts() error {
 	if !c.Params.StoreText {
-		return fmt.Errorf("%s keeps no texts to verify on: %w", c.Path, files.ErrParams)
+		return fmt.Errorf("%s stores no texts to compare: %w", c.Path, files.ErrParams)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (c *Config) OverBudget(things string) error {
 	if things == "pairs" {
 		unordered = " list them " + option.Name("Unordered") + ","
 	}
-	return fmt.Errorf("the %s that match do not fit into the %s that a query may hold: use LIMIT or COUNT,%s or allow more %s: %w",
+	return fmt.Errorf("the matching %s do not fit into %s, the memory limit of a query: use LIMIT or COUNT,%s or raise %s: %w",
 		things, mebibytes(c.Memory), unordered, option.Name("Memory"), files.ErrTooLarge)
 }
 

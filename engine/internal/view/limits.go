@@ -24,7 +24,7 @@ func CheckID(id string) error {
 	case strings.HasPrefix(id, codeMark):
 		return fmt.Errorf("id %s has a reserved prefix: %w", files.QuoteID(id), files.ErrInvalid)
 	case len(id) > maxIDBytes:
-		return fmt.Errorf("id of %d bytes, the most is %d: %w", len(id), maxIDBytes, files.ErrTooLarge)
+		return fmt.Errorf("id of %d bytes; the limit is %d: %w", len(id), maxIDBytes, files.ErrTooLarge)
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func CheckDoc(d *Doc) error {
 		return err
 	}
 	if n := len(d.Text) + len(d.Fields); n > MaxTextBytes {
-		return fmt.Errorf("document %s of %d bytes, the most is %d: %w", files.QuoteID(d.ID), n, MaxTextBytes, files.ErrTooLarge)
+		return fmt.Errorf("document %s of %d bytes; the limit is %d: %w", files.QuoteID(d.ID), n, MaxTextBytes, files.ErrTooLarge)
 	}
 	if !d.Time.IsZero() {
 		// Sub saturates at the longest duration, so that off is large for a time that is far out of

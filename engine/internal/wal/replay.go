@@ -55,7 +55,7 @@ func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error)
 		return s.res, err
 	}
 	if opts.From > size {
-		return s.res, s.corrupt(size, "the log ends here, and had %d bytes before", opts.From)
+		return s.res, s.corrupt(size, "the log ends here, but had %d bytes before", opts.From)
 	}
 	s.res.End = max(s.res.End, opts.From)
 	err = s.frames(fn)
@@ -153,7 +153,7 @@ func (s *scanner) header(want *Header) error {
 		return s.corrupt(0, "%w", err)
 	}
 	if want != nil && *want != h {
-		return s.corrupt(0, "log %d of database %x stands in the place of log %d of database %x",
+		return s.corrupt(0, "found log %d of database %x instead of log %d of database %x",
 			h.Number, h.Database, want.Number, want.Database)
 	}
 	s.res.Version, s.res.Header, s.seed, s.res.End = version, h, seed, HeaderSize
@@ -244,7 +244,7 @@ func (s *scanner) damaged(pos int64) error {
 			continue
 		}
 		if budget -= frameSize(h.payload); budget < 0 {
-			return s.corrupt(pos, "%s, and too many imitations of frames after it", reason)
+			return s.corrupt(pos, "%s, followed by too many bytes that look like frames", reason)
 		}
 		if h, _, err = s.frame(at); err != nil {
 			return err

@@ -5,8 +5,8 @@
     db.add(table)
     db.near(0x9F3C5A0011223344, 3)
 
-Tables go in as any object with the Arrow C stream interface (pyarrow, polars, pandas, DuckDB, ...),
-and come out so. The functions release the interpreter lock; Ctrl-C ends them.
+Tables are objects with the Arrow C stream interface (pyarrow, polars, pandas, DuckDB, ...). The functions
+release the interpreter lock; Ctrl-C ends them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class Dedup(NamedTuple):
-    """What dedup has found: see :func:`dedup`."""
+    """The result of a dedup: see :func:`dedup`."""
 
     mask: Column
     audit: Table
@@ -68,37 +68,36 @@ def dedup(
     memory: Union[str, int, None] = None,
     **options: Any,
 ) -> Dedup:
-    """Says which rows of a table remain without near-duplicates: those that ``simdb dedup`` keeps.
+    """Returns which rows of a table ``simdb dedup`` keeps, without their near-duplicates.
 
     Args:
         table: an object with the Arrow C stream interface, a list of dictionaries, or a dictionary
-            of columns. Its strings are read where they are, and must not change meanwhile.
+            of columns. Its strings are not copied, and must not change meanwhile.
         text: the column with the text ("text"), or several, which are joined as lines.
         id: the column with ids, for the audit ("id"; the number of the row, if there is none).
-        jaccard: the least share of common shingles, above 0 and up to 1; computed from the texts.
+        jaccard: the minimum share of common shingles, above 0 and up to 1; computed from the texts.
             0.8 without another criterion.
-        near: the most bits in which fingerprints differ, 0 to 64; of the texts, or of the column
+        near: the maximum distance of fingerprints in bits, 0 to 64; of the texts, or of the column
             ``fingerprint`` (64-bit numbers).
-        verify: with near, the least share of common shingles, too.
-        levenshtein, cosine: the least similarity of short texts, above 0 and up to 1.
-        within: the least share of the shingles of a row that a larger row, which stays, has.
+        verify: with near, also the minimum share of common shingles.
+        levenshtein, cosine: the minimum similarity of short texts, above 0 and up to 1.
+        within: the minimum share of a dropped row's shingles in a larger, kept row.
         keep: which row of a cluster stays: "first", "last", "longest", "shortest", "max:COLUMN",
-            "min:COLUMN", or a list, of which each decides between those that are equal so far.
-        against: a table, the path of a file or of a database, or a list of these: what is like one
-            of its documents is dropped, too.
-        level: "paragraph", "line" or "passage": what has come before is cut out of the texts, and
-            rows with nothing left are dropped. The audit then has the rows that have changed.
-        memory: such as "512MiB", or bytes: the memory of the run beside the table. What has no room goes to
+            "min:COLUMN", or a list; each rule decides between rows that tie so far.
+        against: a table, the path of a file or of a database, or a list of these: rows that resemble one of
+            its documents are also dropped.
+        level: "paragraph", "line" or "passage": removes text that occurred before, and drops rows with
+            nothing left. The audit then has the changed rows.
+        memory: such as "512MiB", or bytes: the memory for the run besides the table. Larger data goes to
             temporary files.
-        options: any other flag of ``simdb dedup`` that is about what is read and compared, such as
+        options: any other flag of ``simdb dedup`` about reading and comparing, such as
             min_words=5, shingle="chars:5" or stop_words="words.txt".
 
     Returns:
-        (mask, audit). The mask has a boolean for each row: True stays. The audit has a row for each
-        that does not: row and keeper_row (from 0), id, keeper, keeper_file (null: this table),
-        distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first). With
-        level it has a row for each text that has lost something: row, id, and text, which is what
-        is left of it, null if nothing is.
+        (mask, audit). The mask has a boolean for each row: True if it is kept. The audit has a row for each
+        dropped one: row and keeper_row (from 0), id, keeper, keeper_file (null: this table),
+        distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first). With level it
+        has a row for each changed text: row, id, and the rest of the text, null if nothing is left.
     """
     tables = [("<table>", table)]
     several = isinstance(against, (list, tuple)) and not all(map(_library.is_row, against))
@@ -119,12 +118,12 @@ def dedup(
 
 
 def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[str] = None, **options: Any) -> Table:
-    """Says what each criterion would find in a table: the rows of ``simdb tune``.
+    """Returns what each criterion would find in a table: the rows of ``simdb tune``.
 
     Args:
         table, text, id: as in :func:`dedup`.
-        options: sample=1000 (rows that near-duplicates are looked for of), seed=1, texts=True
-            (examples are texts, not ids), and flags about what is compared.
+        options: sample=1000 (number of rows to sample), seed=1, texts=True (examples are texts, not ids), and
+            flags about what is compared.
 
     Returns:
         A Table of the columns criterion ("--near 3"), share (of the rows that have a near-duplicate),
@@ -142,7 +141,7 @@ def fingerprints(table: Any, text: Union[str, List[str], None] = None, **options
         options: flags about what is compared, such as shingle="chars:5".
 
     Returns:
-        A Column of n uint64, null for a text without words; ``numpy.asarray`` takes it if none is.
+        A Column of n uint64, null for a text without words; ``numpy.asarray`` accepts it if there are no nulls.
     """
     request = {"op": "fingerprints", "keywords": {**_read(text, None), **options}}
     return Table(_call(request, [("<table>", table)]).table)["fingerprint"]
@@ -160,10 +159,10 @@ def open(
 
     Args:
         path: a folder, whose parent must exist; or a table file (.sst), which is read-only.
-        readonly: any number of processes can read, also while one writes.
+        readonly: any number of processes can read, even while one writes.
         must_exist: do not create it.
         busy_timeout: seconds to wait while another process has it open for writing.
-        options: of a new database, as flags of ``simdb load``: ttl="48h", shingle="chars:5",
+        options: parameters of a new database, as flags of ``simdb load``: ttl="48h", shingle="chars:5",
             containment=True, no_text=True, bits=256, ...
 
     Raises:

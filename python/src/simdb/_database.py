@@ -17,11 +17,11 @@ _MASK = (1 << 64) - 1
 
 
 class Match(NamedTuple):
-    """A stored document that was found.
+    """A stored document that matches.
 
-    ``distance`` is in bits, of ``near`` alone; ``score`` is a similarity from 0 to 1 of any other
-    criterion, ``error`` its standard error, and ``exact`` says that it was computed from the texts,
-    or that the sketches are the whole sets.
+    ``distance`` is in bits, only for ``near``; ``score`` is a similarity from 0 to 1 by any other criterion,
+    ``error`` its standard error, and ``exact`` means that it was computed from the texts, or that the
+    sketches are the whole sets.
     """
 
     id: str
@@ -46,7 +46,7 @@ def _numbers(values: Sequence[Any]) -> Any:
 
 
 def _string(value: Any, kind: str = "an id") -> str:
-    """Returns an id or a text: those of a column of whole numbers are their digits."""
+    """Returns an id or a text; whole numbers become their digits."""
     if isinstance(value, str):
         return str(value)
     if hasattr(value, "__index__"):
@@ -86,8 +86,8 @@ _opened = itertools.count(1)  # numbers of databases, which the library knows th
 class Database:
     """A database of documents: see :func:`simdb.open`.
 
-    Any number of threads may use it. Close it, or use it in a ``with`` block; what was written is
-    safe when a method returns. Other processes open the path themselves.
+    Any number of threads may use it. Close it, or use it in a ``with`` block; writes are durable when a
+    method returns. Other processes open the path themselves.
     """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
@@ -111,7 +111,7 @@ class Database:
             self.close()
 
     def __reduce__(self) -> Any:
-        raise TypeError("a Database is neither copied nor pickled: open the path in the other process, with readonly=True")
+        raise TypeError("a Database cannot be copied or pickled: open the path in the other process, with readonly=True")
 
     def __repr__(self) -> str:
         return f"<simdb.Database {self.path!r}>"
@@ -138,7 +138,7 @@ class Database:
 
     def _similar(self, criterion: Dict[str, Any], text: Any, id: Any) -> Union[List[Match], Table]:
         if (text is None) == (id is None):
-            raise TypeError("a text, or the id of a stored document, is looked for")
+            raise TypeError("give a text, or the id of a stored document")
         what = id if text is None else text
         one = isinstance(what, (str, bytes, int)) or getattr(what, "shape", None) == ()
         values = [what] if one else _library.values_of(what)
@@ -160,17 +160,17 @@ class Database:
                 numpy array of uint64 or int64, of the shape (n,), or (n, words) for fingerprints
                 of more than 64 bits, the most significant word first; or a sequence of numbers:
                 gives a Table with the columns query (the place in the array, from 0), id and
-                distance (bits). Many at once take a fraction of the time.
+                distance (bits). Many at once are much faster.
             k: bits, from 0 to the length of a fingerprint.
-            text: a text, or a sequence of them, in the place of fingerprints.
-            id: the id of a stored document, or a sequence of them, in the place of fingerprints. A
-                document does not find itself.
+            text: a text, or a sequence of texts, instead of fingerprints.
+            id: the id of a stored document, or a sequence of ids, instead of fingerprints. A document does
+                not find itself.
         """
         k = operator.index(k)
         if fingerprint is None:
             return self._similar({"near": k}, text, id)
         if text is not None or id is not None:
-            raise TypeError("one is looked for: a fingerprint, a text, or the id of a stored document")
+            raise TypeError("give one of a fingerprint, a text, or the id of a stored document")
         numbers, width, one = _words(fingerprint)
         return self._search({"near": k}, one, numbers, width=width)
 
@@ -181,13 +181,13 @@ class Database:
     def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, verify: bool = False) -> Any: ...
 
     def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, verify: bool = False) -> Union[List[Match], Table]:
-        """Finds the documents of which at least the share ``threshold`` of the shingles is common.
+        """Finds the documents that share at least the part ``threshold`` of their shingles with a text.
 
         Args:
             text: a text: gives a list of Match, the most similar first. Or a sequence of n texts:
                 gives a Table with the columns query (0 to n-1), id, score, error and exact.
             threshold: above 0, up to 1.
-            id: the id of a stored document, or a sequence of them, in the place of texts.
+            id: the id of a stored document, or a sequence of ids, instead of texts.
             verify: compute similarities from the texts. Otherwise they are estimated from sketches,
                 with the standard error ``error``.
         """
@@ -200,20 +200,20 @@ class Database:
     def similar(self, text: Any = None, *, id: Any = None, **criterion: float) -> Any: ...
 
     def similar(self, text: Any = None, *, id: Any = None, **criterion: float) -> Union[List[Match], Table]:
-        """Finds documents by ``levenshtein=``, ``cosine=``, ``contains=`` or ``within=``, a share
-        above 0 and up to 1 each. What is looked for, and the result, are as in jaccard."""
+        """Finds documents by ``levenshtein=``, ``cosine=``, ``contains=`` or ``within=``, a share above 0 and
+        up to 1. Other arguments and the result are as in jaccard."""
         return self._similar(criterion, text, id)
 
     def join(self, table: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Table:
-        """Finds what each document of a table is like.
+        """Finds the stored documents that each document of a table resembles.
 
         Args:
             table: as in :func:`simdb.dedup`.
             text: the column with the text ("text"), or a list of columns.
-            column_id: the column with the ids ("id"); the numbers of the rows, if there is none.
+            column_id: the column with the ids ("id"); by default the row numbers.
             options: a criterion: near=bits, jaccard=, levenshtein=, cosine=, contains= or within=
-                a share. ``estimate=True``: by jaccard estimate from sketches; by default similarities
-                are computed from the texts, if the database keeps them.
+                a share. ``estimate=True``: with jaccard, estimate from sketches; by default similarities are
+                computed from the texts, if the database stores them.
 
         Returns:
             A Table of the columns row (from 0), query (the id), id (of the stored document), and
@@ -228,19 +228,19 @@ class Database:
             statement: such as ``NEAR(?, 3) AND lang = 'en' LIMIT 10``; or ``.stats``, ``.schema``,
                 ``.fields``, ``.check``, ``.allowed``, ``.allow``, ``.unallow`` (two ids as params),
                 ``.prune`` (an age such as 30d, or a date), ``.flush``, ``.compact``.
-            params: the values of each ``?``, or a dictionary of those of each ``$name``. A str is an
+            params: the values of each ``?``, or a dictionary with the values of each ``$name``. A str is an
                 id, a Text a text; a numpy.uint64, or an int of 2^63 or more, a fingerprint; a dict a
-                document; a datetime without a zone is one of this machine's, a numpy.datetime64 of UTC.
+                document; a datetime without a zone is local time, a numpy.datetime64 is UTC.
 
         Returns:
-            A Table of the columns that the statement has, without columns if it writes; its
-            attribute message says what was done.
+            A Table with the columns of the statement, or without columns if it writes; its attribute message
+            describes the write.
         """
         request: Dict[str, Any] = {"statement": statement}
         if not isinstance(statement, str):
             raise TypeError(f"a statement is a string, not {statement!r}")
         if isinstance(params, (str, bytes)):
-            raise TypeError("the parameters of a statement are a list or a dictionary")
+            raise TypeError("the parameters of a statement must be a list or a dictionary")
         if isinstance(params, dict):
             request["named"] = {name: _param(v) for name, v in params.items()}
         else:
@@ -252,26 +252,26 @@ class Database:
     # Documents
 
     def add(self, table: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> int:
-        """Stores the documents of a table; one whose id is stored replaces the stored one.
+        """Stores the documents of a table; each replaces the stored document with its id.
 
         Args:
             table: as in :func:`simdb.dedup`, or a dictionary with "id", "text" and fields, which
                 is one document. The column of ids has strings or whole numbers. A column ``fingerprint``
-                (64-bit numbers) is stored in place of the one of the text; other columns are kept as fields.
+                (64-bit numbers) replaces the one computed from the text; other columns become fields.
             text, column_id: as in join.
 
         Returns:
-            How many documents there were.
+            The number of documents.
         """
         return int(self._call("add", [("<table>", table)], keywords={**_read(text, column_id), **options}).values["documents"])
 
     def put_novel(self, what: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Any:
-        """Stores the documents that are like no stored one. Check and write are one step.
+        """Stores the documents that resemble no stored one. Check and write are one step.
 
         Args:
-            what: a dictionary with "id", "text" and fields: gives None if it was stored, or the
-                Match that it is like. Or a table: gives a Table with the columns row, stored
-                (bool), and for those that are not stored id, and distance or score, error, exact.
+            what: a dictionary with "id", "text" and fields: gives None if it was stored, or the Match that it
+                resembles. Or a table: gives a Table with the columns row, stored (bool), and for rows not
+                stored id, and distance or score, error, exact.
             text, column_id: as in join.
             options: a criterion, as in join.
         """
@@ -286,13 +286,13 @@ class Database:
         return Match(row["id"], row.get("distance"), row.get("score"), row.get("error"), row.get("exact"))
 
     def get(self, id: str) -> Optional[Dict[str, Any]]:
-        """Returns a document, None if it is not stored: id, text, fields, fingerprint (a list of
+        """Returns a document, or None if it is not stored: id, text, fields, fingerprint (a list of
         words of 64 bits, or None) and time (RFC 3339)."""
         document: Optional[Dict[str, Any]] = self._call("get", ids=[_string(id)]).values["documents"][0]
         return document
 
     def delete(self, *ids: str) -> int:
-        """Deletes documents, as one write, and returns how many of them were stored."""
+        """Deletes documents in one write, and returns how many were stored."""
         return int(self._call("delete", ids=[_string(i) for i in ids]).values["deleted"])
 
     def __len__(self) -> int:
@@ -306,11 +306,11 @@ class Database:
         return dict(self._call("stats").values)
 
     def compact(self) -> None:
-        """Merges all tables into one, and drops what is deleted and expired."""
+        """Merges all tables into one, and drops deleted and expired documents."""
         self._call("compact")
 
     def refresh(self) -> None:
-        """Shows what another process has written since, in a database that is opened read-only."""
+        """Makes later writes of other processes visible in a database opened read-only."""
         self._call("refresh")
 
 
@@ -331,7 +331,7 @@ def _param(v: Any) -> Dict[str, Any]:
     import datetime
 
     if is_null(v) and not isinstance(v, float):
-        raise TypeError(f"{v!r} is no parameter of a statement: IS NULL finds what has no value")
+        raise TypeError(f"{v!r} cannot be a parameter of a statement: IS NULL finds missing values")
     if hasattr(v, "dtype") and getattr(v, "shape", None) == ():
         if v.dtype == "uint64":
             return {"kind": "fingerprint", "value": int(v)}
@@ -355,4 +355,4 @@ def _param(v: Any) -> Dict[str, Any]:
         return {"kind": "time", "value": v.astimezone(datetime.timezone.utc).isoformat()}
     if isinstance(v, (dict, list)):
         return {"kind": "json", "value": v}
-    raise TypeError(f"{type(v).__name__} is no parameter of a statement")
+    raise TypeError(f"{type(v).__name__} cannot be a parameter of a statement")

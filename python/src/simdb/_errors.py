@@ -1,4 +1,4 @@
-"""Exceptions. Their texts are those of the engine."""
+"""Exceptions, with the messages of the engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NotFoundError(SimdbError, KeyError):
 
 
 class ExistsError(SimdbError):
-    """There is something already."""
+    """The document or database exists already."""
 
 
 class LockedError(SimdbError):
@@ -32,7 +32,7 @@ class ClosedError(SimdbError):
 
 
 class ParamsError(SimdbError, ValueError):
-    """Options or a query disagree with how the database was created."""
+    """Options or a query contradict the parameters of the database."""
 
 
 class InvalidError(SimdbError, ValueError):
@@ -44,7 +44,7 @@ class TooLargeError(SimdbError, ValueError):
 
 
 class NotDatabaseError(SimdbError):
-    """The path holds something else."""
+    """The path is not a database."""
 
 
 class NoSketchesError(SimdbError):
@@ -52,7 +52,7 @@ class NoSketchesError(SimdbError):
 
 
 class FailedError(SimdbError, OSError):
-    """A write failed; the database takes no more until it is opened again."""
+    """A write failed; the database accepts no more writes until it is opened again."""
 
 
 class CorruptionError(SimdbError):
@@ -60,8 +60,8 @@ class CorruptionError(SimdbError):
 
     Attributes:
         file: its name.
-        section: the part of it.
-        offset: of the damage, in bytes; -1 if it has none.
+        section: the damaged part.
+        offset: in bytes; -1 if there is none.
     """
 
     file = ""
@@ -70,10 +70,10 @@ class CorruptionError(SimdbError):
 
 
 class ParseError(SimdbError, ValueError):
-    """A statement is wrong.
+    """A statement cannot be parsed.
 
     Attributes:
-        line, column: the place, both from 1 on.
+        line, column: the place, both from 1.
     """
 
     line = 0

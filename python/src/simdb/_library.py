@@ -112,7 +112,7 @@ def _declare(lib: ctypes.CDLL) -> None:
 
 
 class Reply(NamedTuple):
-    """What a call has found."""
+    """The result of a call."""
 
     values: Any
     table: Any  # a pointer, or None
@@ -207,7 +207,7 @@ def values_of(values: Any) -> List[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a value of another type as json.dumps takes it."""
+    """Converts a value of another type for json.dumps."""
     if hasattr(value, "tolist"):  # a number or an array of numpy
         return value.tolist()
     if hasattr(value, "isoformat"):
@@ -220,7 +220,7 @@ def _plain(value: Any) -> Any:
 
 
 def path_of(path: Any) -> str:
-    """Returns a path as a string. Requests are JSON: one that is no UTF-8 is a UnicodeEncodeError."""
+    """Returns a path as a string. Requests are JSON: a path that is not UTF-8 is a UnicodeEncodeError."""
     path = os.fsdecode(path)
     path.encode()
     return str(path)

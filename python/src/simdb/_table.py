@@ -41,7 +41,7 @@ class Table:
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self)
 
     @property
@@ -128,7 +128,7 @@ class Column(Sequence[Any]):
         import numpy
 
         if copy is False:
-            raise ValueError("a column is copied for numpy")
+            raise ValueError("numpy needs a copy of a column")
         if self._format == "U":
             out = numpy.array(list(self), dtype=object)
         elif self._format == "b":
@@ -138,7 +138,7 @@ class Column(Sequence[Any]):
             out = numpy.frombuffer(self._buffer(1), dtype=_DTYPES[self._format]).copy()
         if self._data.nulls and self._format != "U":
             if self._format != "g":
-                raise ValueError("the column has nulls, for which numpy has no value: to_pylist() has None")
+                raise ValueError("the column has nulls, which numpy cannot hold: use to_pylist()")
             valid = numpy.frombuffer(self._buffer(0), dtype=numpy.uint8)
             out[~numpy.unpackbits(valid, count=len(self), bitorder="little").astype(bool)] = numpy.nan
         return out if dtype is None else out.astype(dtype)

@@ -376,8 +376,8 @@ func TestErrors(t *testing.T) {
 		message string
 		is      error
 	}{
-		{db, "NEAR('d02')", nil, "NEAR", syntax.Malformed, "NEAR takes 2 arguments, not 1, as in NEAR('a', 3)", nil},
-		{db, "NEAR('d02', 3, 4)", nil, "4)", syntax.Malformed, "NEAR takes 2 arguments, not 3, as in NEAR('a', 3)", nil},
+		{db, "NEAR('d02')", nil, "NEAR", syntax.Malformed, "NEAR needs 2 arguments, not 1, as in NEAR('a', 3)", nil},
+		{db, "NEAR('d02', 3, 4)", nil, "4)", syntax.Malformed, "NEAR needs 2 arguments, not 3, as in NEAR('a', 3)", nil},
 		{db, "NEAR('d02', TEXT '3')", nil, "'3'", syntax.Malformed, "'3' should be a number", nil},
 		{db, "NEAR('d02', 65)", nil, "65", syntax.BadValue, "k is 0..64, not 65", nil},
 		{db, "NEAR('none', 3)", nil, "'none'", syntax.NotFound, "there is no document 'none'", engine.ErrNotFound},
@@ -396,11 +396,11 @@ func TestErrors(t *testing.T) {
 		{db, "ID = ?", []any{3}, "?", syntax.BadValue, "the value of parameter ? should be a document id in quotes", nil},
 		{db, "ID LIKE 'a' ESCAPE 'xy'", nil, "'xy'", syntax.Malformed, "'xy' should be one character in quotes", nil},
 		{db, "ID LIKE 'a!' ESCAPE '!'", nil, "'a!'", syntax.Malformed, "the pattern ends in its escape character", nil},
-		{db, "SINCE 3", nil, "3", syntax.BadValue, "3 of what, write 3d for days, 3h for hours", nil},
+		{db, "SINCE 3", nil, "3", syntax.BadValue, "3 needs a unit of time, write 3d for days, 3h for hours", nil},
 		{bare, "JACCARD('d00', 0.5)", nil, "JACCARD", syntax.BadValue,
 			"JACCARD needs a database with sketches, and this one has none, use NEAR", engine.ErrNoSketches},
 		{bare, "LEVENSHTEIN('d00', 0.5)", nil, "LEVENSHTEIN", syntax.BadValue,
-			"LEVENSHTEIN needs the texts of documents, and this database keeps none", engine.ErrParams},
+			"LEVENSHTEIN needs the texts of documents, and this database stores none", engine.ErrParams},
 	} {
 		x, _, err := bind(t, c.db, c.query, c.args...)
 		e, ok := errors.AsType[*syntax.Error](x.Values.Locate(err))

@@ -49,8 +49,8 @@ func (x *Scope) Hold(bytes int) error {
 		x.memory = x.DB.Metrics().Memory
 	}
 	if x.held > x.memory {
-		return fmt.Errorf("what the statement has found does not fit into the memory that it may hold: use LIMIT or COUNT, "+
-			"or allow more %s: %w", option.Name("Memory"), engine.ErrTooLarge)
+		return fmt.Errorf("the results of the statement do not fit into its memory limit: use LIMIT or COUNT, "+
+			"or raise %s: %w", option.Name("Memory"), engine.ErrTooLarge)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (x *Scope) needContent(word syntax.Token, what string) error {
 	if x.DB.Params().Text {
 		return nil
 	}
-	return x.lacks(word, engine.ErrParams, "", "needs the "+what+" of documents, and this database keeps none")
+	return x.lacks(word, engine.ErrParams, "", "needs the "+what+" of documents, and this database stores none")
 }
 
 // lacks returns the error for a word that needs data which the database does not have.

@@ -49,8 +49,8 @@ var Definitions = []Definition{
 		Syntax: "NEAREST('a', 10)  NEAREST('a', 10) BY JACCARD",
 		Help:   "the 10 documents with the nearest fingerprints; the 10 most similar ones",
 		Docs: []DocsRow{
-			{"NEAREST(what, n)", "that is one of the n nearest to *what*; of equally near ones those with smaller ids count", "yes"},
-			{"NEAREST(what, n) BY JACCARD", "that is one of the n most similar to *what* and has a shingle in common with it; estimated from sketches, with VERIFY computed from the texts; of equally similar ones those with smaller ids count", "yes"},
+			{"NEAREST(what, n)", "that is one of the n nearest to *what*; smaller ids win ties", "yes"},
+			{"NEAREST(what, n) BY JACCARD", "that is one of the n most similar to *what* and shares a shingle with it; estimated from sketches, with VERIFY computed from the texts; smaller ids win ties", "yes"},
 		},
 		Bind: bindNearest, Arguments: []string{"what", "n"}, Example: "NEAREST('a', 10)", Measure: Distance,
 	},
@@ -94,9 +94,9 @@ var Definitions = []Definition{
 	{
 		Word:   "WITHIN",
 		Syntax: "WITHIN(TEXT '...', 0.8)",
-		Help:   "documents with 80% of their shingles in a text: it quotes them",
+		Help:   "documents with 80% of their shingles in a text: the text quotes them",
 		Docs: []DocsRow{{"WITHIN(what, t)",
-			"that has at least the share t of its own shingles in *what*; reads texts likewise", "yes"}},
+			"that has at least the share t of its own shingles in *what*; reads texts as CONTAINS does", "yes"}},
 		Bind: within.bind, Arguments: []string{"what", "t"}, Example: "WITHIN('a', 0.8)", Measure: ExactScore,
 		Criterion: within.criterion,
 	},
@@ -105,7 +105,7 @@ var Definitions = []Definition{
 		Syntax: "PASSAGES('a', 20)  PASSAGES(TEXT '...', 8)",
 		Help:   "runs of at least 20 words that documents share with a, and where they are",
 		Docs: []DocsRow{{"PASSAGES(what, n)",
-			"that shares a run of at least n words with *what*: a row for each run; reads texts likewise", "yes"}},
+			"that shares a run of at least n words with *what*: a row for each run; reads texts as CONTAINS does", "yes"}},
 		Bind: bindPassages, Arguments: []string{"what", "n"}, Example: "PASSAGES('a', 3)", Measure: Places,
 	},
 	{
@@ -130,7 +130,7 @@ var Definitions = []Definition{
 			{"lang = 'en'`, `stars >= 3`, `draft = FALSE", "whose field satisfies the comparison: `=`, `!=`, `<`, `<=`, `>`, `>=`", "yes, by a scan or an index"},
 			{"stars BETWEEN 3 AND 5`, `stars NOT BETWEEN 3 AND 5", "whose field is between the two values, which are included, or is not", "yes, by a scan or an index"},
 			{"lang IN ('en', 'de')`, `lang NOT IN ('en')", "whose field is, or is not, one of these", "yes, by a scan or an index"},
-			{"url LIKE 'http%'`, `text NOT LIKE '%draft%'", "whose field, or text, matches the pattern as a whole, or does not; takes ESCAPE", "yes, by a scan or an index"},
+			{"url LIKE 'http%'`, `text NOT LIKE '%draft%'", "whose field, or text, matches the whole pattern, or does not; accepts ESCAPE", "yes, by a scan or an index"},
 			{"meta.lang IS NULL`, `meta.lang IS NOT NULL", "that does not have the field, or has it; `meta.lang` is `lang` in the object `meta`", "yes, by a scan or an index"},
 		},
 	},
@@ -184,11 +184,11 @@ func BindCall(x *Scope, e *syntax.Call, by *syntax.Token) (Predicate, error) {
 		if len(e.Args) > len(d.Arguments) {
 			at = e.Args[len(d.Arguments)].Value.Pos.Offset
 		}
-		return nil, syntax.Errorf(at, "as in "+d.Example, "%s takes %d arguments, not %d", d.Word, len(d.Arguments), len(e.Args))
+		return nil, syntax.Errorf(at, "as in "+d.Example, "%s needs %d arguments, not %d", d.Word, len(d.Arguments), len(e.Args))
 	}
 	for i, a := range e.Args {
 		if a.Any != nil {
-			return nil, syntax.Errorf(e.Name.Pos.Offset, "as in NEAR(ANY OF (0xff, 'a'), 3)", "ANY OF stands for the first argument of %s", d.Word)
+			return nil, syntax.Errorf(e.Name.Pos.Offset, "as in NEAR(ANY OF (0xff, 'a'), 3)", "ANY OF must be the first argument of %s", d.Word)
 		}
 		if a.Text && i > 0 {
 			return nil, x.Values.Wrong(a.Value, syntax.ExpectNumber)
@@ -200,7 +200,7 @@ func BindCall(x *Scope, e *syntax.Call, by *syntax.Token) (Predicate, error) {
 	case d.Word == "NEAREST" && by.Value == "JACCARD":
 		return bindMostSimilar(x, e, *by)
 	}
-	return nil, syntax.Errorf(by.Pos.Offset, "only NEAREST('a', 10) BY JACCARD does", "%s BY %s means nothing", d.Word, by.Value)
+	return nil, syntax.Errorf(by.Pos.Offset, "only NEAREST('a', 10) BY JACCARD is", "%s BY %s is not possible", d.Word, by.Value)
 }
 
 // BindCriterion resolves NEAR k, JACCARD t, LEVENSHTEIN t or COSINE t. If verify is not nil, the

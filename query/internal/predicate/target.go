@@ -86,7 +86,7 @@ func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 
 func (t *target) setWords(x *Scope, a *syntax.Argument, words []engine.Fingerprint) error {
 	if have := 64 * len(words); have != x.bits() {
-		return x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "a fingerprint of %d bits, those of the database have %d", have, x.bits())
+		return x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "the fingerprint has %d bits, but those of the database have %d", have, x.bits())
 	}
 	t.doc.SetFingerprint(words...)
 	return nil
@@ -151,7 +151,7 @@ func (x *Scope) LookupError(offset int, id string, err error) error {
 		}
 	}
 	if strings.Contains(id, " ") && e.Hint == "" {
-		e.Hint = "TEXT and a text in quotes searches for what is like the text"
+		e.Hint = "TEXT and a text in quotes searches for similar texts"
 	}
 	if _, notation, err := base.ParseFingerprint(id, base.Auto); err == nil && notation == base.Hex {
 		e.Hint = "for a fingerprint write " + id + " without quotes"

@@ -70,7 +70,7 @@ func (x *Scope) Doubt(format string, args ...any) {
 // doubtPattern makes Doubts warn, if there are no rows, about a pattern without wildcards.
 func (x *Scope) doubtPattern(p *value.Pattern) {
 	if !strings.ContainsAny(p.Source, "%_") {
-		x.notPatterns = append(x.notPatterns, fmt.Sprintf("LIKE %s has no %% and no _, and matches only that: LIKE %s finds it within others",
+		x.notPatterns = append(x.notPatterns, fmt.Sprintf("LIKE %s has no %% or _ and matches only this exact value: LIKE %s finds it anywhere",
 			value.Label(p.Source), value.Label("%"+p.Source+"%")))
 	}
 }
@@ -114,7 +114,7 @@ func (x *Scope) Doubts(rows int64, search bool) []string {
 			}
 		}
 		if n > 0 && !has {
-			said = append(said, what+" fingerprints and no texts: "+t.instead+" compares fingerprints")
+			said = append(said, what+" fingerprints but no texts: "+t.instead+" compares fingerprints")
 		}
 	}
 	if search && rows == 0 && x.Documents() == 0 {

@@ -113,7 +113,7 @@ var fromOtherLanguages = map[string]string{
 	"EXIT":   "write .quit",
 	"QUIT":   "write .quit",
 	"HELP":   "write .help",
-	"SHOW":   "SHOW * LIMIT 5 shows some documents, .fields lists the fields, .stats says what is in the database",
+	"SHOW":   "SHOW * LIMIT 5 shows some documents, .fields lists the fields, .stats describes the database",
 	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
 	"REMOVE": "write DELETE 'a' or DELETE WHERE ...",
 	"ADD":    `write PUT {"id": "a", "text": "..."}`,

@@ -51,7 +51,7 @@ func (l *Language) lex(text string) ([]Token, error) {
 			return tokens, Errorf(start, "", "parentheses nest deeper than %d", maxNesting)
 		}
 		if len(tokens) == maxTokens {
-			return tokens, Errorf(start, "cut it into several", "a statement of more than %d words", maxTokens)
+			return tokens, Errorf(start, "split it", "a statement of more than %d words", maxTokens)
 		}
 		if kind == Ident {
 			if upper := strings.ToUpper(value); upper == "TRUE" || upper == "FALSE" {
@@ -206,7 +206,7 @@ func (s *scanner) scanString() error {
 	for i := s.at + 1; ; i++ {
 		j := strings.IndexByte(s.text[i:], '\'')
 		if j < 0 {
-			return Errorf(s.at, "a quote within is written twice, as in 'it''s'", "the string that starts here has no end")
+			return Errorf(s.at, "write a quote inside twice, as in 'it''s'", "the string that starts here has no end")
 		}
 		if i += j + 1; i == len(s.text) || s.text[i] != '\'' {
 			s.at = i

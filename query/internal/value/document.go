@@ -224,7 +224,7 @@ func readTime(doc *engine.Doc, value json.RawMessage) error {
 	var s string
 	if json.Unmarshal(value, &s) == nil {
 		if t, ok := quantity.ParseTime(s); ok && t.IsZero() { // the zero time would mean now
-			return fmt.Errorf(`"time" is %s, which stands for no time: leave it out`, brief(value))
+			return fmt.Errorf(`"time" is %s, which means no time: leave it out`, brief(value))
 		} else if ok {
 			doc.Time = t
 			return nil

@@ -123,7 +123,7 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 		if s := fmt.Sprint(a); quantity.IsDecimal(s) {
 			return Number(s), nil
 		}
-		return nil, v.Errorf(t.Pos.Offset, "", "parameter %s is %v, which is no number", t.Value, a)
+		return nil, v.Errorf(t.Pos.Offset, "", "parameter %s is %v, not a number", t.Value, a)
 	case map[string]any:
 		raw, err := json.Marshal(a)
 		if err != nil {
@@ -131,7 +131,7 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 		}
 		return json.RawMessage(raw), nil
 	}
-	return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has a value of type %T, which means nothing here", t.Value, a)
+	return nil, v.Errorf(t.Pos.Offset, "", "parameter %s has the unsupported type %T", t.Value, a)
 }
 
 // Each calls fn with the values of an element of a list: with the value of t or, if t is a
@@ -291,7 +291,7 @@ func (v *Values) Moment(t syntax.Token, now time.Time) (time.Time, error) {
 		}
 		return time.Time{}, v.Wrong(t, "a date such as '2026-01-02' or '2026-01-02T03:04:05Z'")
 	case Number:
-		return time.Time{}, v.Errorf(t.Pos.Offset, fmt.Sprintf("write %sd for days, %sh for hours", a, a), "%s of what", a)
+		return time.Time{}, v.Errorf(t.Pos.Offset, fmt.Sprintf("write %sd for days, %sh for hours", a, a), "%s needs a unit of time", a)
 	}
 	return time.Time{}, v.Wrong(t, syntax.ExpectSince)
 }

@@ -135,11 +135,11 @@ func TestGetArgument(t *testing.T) {
 		arg     any
 		message string
 	}{
-		{nil, "parameter ? has a value of type <nil>, which means nothing here"},
-		{[]int{1}, "parameter ? has a value of type []int, which means nothing here"},
-		{(*engine.Doc)(nil), "parameter ? has a value of type *engine.Doc, which means nothing here"},
-		{math.NaN(), "parameter ? is NaN, which is no number"},
-		{float32(math.Inf(-1)), "parameter ? is -Inf, which is no number"},
+		{nil, "parameter ? has the unsupported type <nil>"},
+		{[]int{1}, "parameter ? has the unsupported type []int"},
+		{(*engine.Doc)(nil), "parameter ? has the unsupported type *engine.Doc"},
+		{math.NaN(), "parameter ? is NaN, not a number"},
+		{float32(math.Inf(-1)), "parameter ? is -Inf, not a number"},
 		{map[string]any{"id": func() {}}, "parameter ?: json: unsupported type: func()"},
 	} {
 		token, v := argument(t, c.arg)
@@ -257,7 +257,7 @@ func TestMoment(t *testing.T) {
 		{syntax.String, "'2026-01-02'", time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), ""},
 		{syntax.String, "'2026-01-02T03:04:05+01:00'", time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC), ""},
 		{syntax.String, "'2 January'", time.Time{}, "'2 January' should be a date such as '2026-01-02' or '2026-01-02T03:04:05Z'"},
-		{syntax.Number, "2", time.Time{}, "2 of what, write 2d for days, 2h for hours"},
+		{syntax.Number, "2", time.Time{}, "2 needs a unit of time, write 2d for days, 2h for hours"},
 		{syntax.Hex, "0xff", time.Time{}, `"0xff" should be ` + syntax.ExpectSince},
 	} {
 		got, err := literals.Moment(tok(c.kind, c.text), now)
@@ -338,7 +338,7 @@ func TestDocumentErrors(t *testing.T) {
 		`{"id": "a", ^"fields": [1]}`:        `"fields" should be an object, not [1]`,
 		`{"id": "a", "fields": {}, ^"n": 1}`: `the document has "fields" and other keys beside it: put them into "fields"`,
 		`{"id": "a", ^"time": "yesterday"}`:  `"time" should be written as in "2026-01-02T03:04:05Z", not "yesterday"`,
-		`{"id": "a", ^"time": "0001-01-01T00:00:00Z"}`: `"time" is "0001-01-01T00:00:00Z", which stands for no time: leave it out`,
+		`{"id": "a", ^"time": "0001-01-01T00:00:00Z"}`: `"time" is "0001-01-01T00:00:00Z", which means no time: leave it out`,
 		`{"id": "a", ^"time": 5}`:                      `"time" should be written as in "2026-01-02T03:04:05Z", not 5`,
 		`{"id": "a", ^"tex": "x"}`: `the document has neither "text" nor "fingerprint", did you mean "text" where it says "tex"?` +
 			` (a field of another name goes into "fields")`,

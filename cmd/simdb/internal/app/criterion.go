@@ -32,7 +32,7 @@ type SimilarityFlags struct {
 
 // GroupFlags restrict matches to documents across fields, files or folders, or within a field.
 type GroupFlags struct {
-	Across      string `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or are of two files or folders. Those without the field are equal in it."`
+	Across      string `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or come from different files or folders. Documents without the field count as equal."`
 	WithinField string `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
 }
 
@@ -57,7 +57,7 @@ type FilesCriterionFlags struct {
 	Jaccard     *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
 	Levenshtein *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
 	Cosine      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
-	Within      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if at least the share T of its shingles is in another document that is kept: quotations, excerpts and earlier versions of a text. Of the files the larger document is kept, of equally large ones that which --keep chooses; documents of --against count whatever their size."`
+	Within      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if another document, which is kept, contains at least the share T of its shingles: quotations, excerpts and earlier versions. Among the inputs the larger document is kept; --keep decides between equally large ones. Documents of --against may have any size."`
 	Verify      *Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
 }
 
@@ -79,7 +79,7 @@ var CriterionUsage = strings.NewReplacer(
 // VerifyFlags are for commands that list matches. These verify by default if the texts are stored.
 type VerifyFlags struct {
 	Verify   bool `group:"criterion" xor:"verify" help:"With --jaccard: fail if there are no texts to compute similarities from."`
-	Estimate bool `group:"criterion" xor:"verify" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
+	Estimate bool `group:"criterion" xor:"verify" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
 }
 
 // Verified reports whether the texts decide; texts says whether the database stores them.
@@ -97,7 +97,7 @@ type Distance int
 func (d *Distance) UnmarshalText(text []byte) error {
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < 0 || n > base.MaxWords*base.FingerprintBits {
-		return fmt.Errorf("%q: a fingerprint has 64 bits, or more as %s says, up to 1024, and K is 0 to as many", text, option.Name("Bits"))
+		return fmt.Errorf("%q: K is a number of bits from 0 to the length of a fingerprint: 64, or up to 1024 with %s", text, option.Name("Bits"))
 	}
 	*d = Distance(n)
 	return nil
@@ -161,13 +161,13 @@ func Meaning(by engine.Criterion) string {
 	case engine.KindNear:
 		return fmt.Sprintf("at most %d bits of their fingerprints differ", by.K())
 	case engine.KindLevenshtein:
-		return fmt.Sprintf("the texts are equal to %s, by edit distance", t.Percent())
+		return fmt.Sprintf("the edit similarity of their texts is at least %s", t.Percent())
 	case engine.KindCosine:
 		return fmt.Sprintf("the cosine of their word counts is at least %g", t)
 	case engine.KindContains, engine.KindWithin:
-		return fmt.Sprintf("at least %s of the shingles of the one are in the other", t.Percent())
+		return fmt.Sprintf("one contains at least %s of the shingles of the other", t.Percent())
 	}
-	m := fmt.Sprintf("at least %s of their shingles are common", t.Percent())
+	m := fmt.Sprintf("they share at least %s of their shingles", t.Percent())
 	if !by.IsVerified() {
 		m += ", as estimated"
 	}

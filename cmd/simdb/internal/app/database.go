@@ -72,7 +72,7 @@ func (a *App) BuildLike(path, table string, fill func(*engine.DB) error) error {
 // CheckInput returns an error if the criterion compares texts and an input has only fingerprints.
 func (f SimilarityFlags) CheckInput(in records.Source) error {
 	if f.Near == nil && in.Info().FingerprintsOnly {
-		return fmt.Errorf("%s has fingerprints and no texts: --near K compares fingerprints", in.Info().Name)
+		return fmt.Errorf("%s has fingerprints but no texts: --near K compares fingerprints", in.Info().Name)
 	}
 	return nil
 }

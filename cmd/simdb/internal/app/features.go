@@ -18,17 +18,17 @@ import (
 // FeatureFlags say which features of documents are compared. They are parameters of a database: for
 // an existing database, the given flags must equal its parameters.
 type FeatureFlags struct {
-	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"What is compared: words:N, runs of N words; chars:N, runs of N characters, which suit short texts; or tokens, single words (default: words:3; N alone means words)."`
-	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1; no run extends from one to the next."`
-	Symbols         bool           `group:"features" help:"Also compare symbols: each run of them is a word, so that x == y differs from x != y. For programs and formulas."`
+	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"What to compare: words:N (runs of N words), chars:N (runs of N characters, for short texts) or tokens (single words); N alone means words:N (default: words:3)."`
+	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1; runs do not cross fields."`
+	Symbols         bool           `group:"features" help:"Also compare symbols: each run of symbols is a word, so x == y differs from x != y. For programs and formulas."`
 	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Leave out the words in FILE; # begins a comment."`
-	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Compare only runs with one of the words in FILE, such as words that prose has and menus do not; # begins a comment."`
-	Mask            []string       `group:"features" sep:"none" placeholder:"MASK" help:"Treat all numbers, all dates and times, or all matches of a regular expression (RE2) as the same word: numbers, dates or the expression. Can be repeated."`
+	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Compare only runs that contain one of the words in FILE, such as words found in prose but not in menus; # begins a comment."`
+	Mask            []string       `group:"features" sep:"none" placeholder:"MASK" help:"Treat all numbers (numbers), dates and times (dates), or matches of a regular expression (RE2 syntax) as one word. Can be repeated."`
 	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form in which texts are compared: nfc; nfkc, which also folds full-width characters and removes invisible ones; or none (default: none)."`
-	StripDiacritics bool           `group:"features" help:"Compare letters without diacritical marks; ł, ø, đ, ß, æ and the like as l, o, d, ss, ae."`
+	StripDiacritics bool           `group:"features" help:"Compare letters without diacritics, and ł, ø, đ, ß, æ and similar letters as l, o, d, ss, ae."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or that of the first fingerprints in the files)."`
-	SetField        string         `group:"features" placeholder:"NAME" help:"Documents are sets: compare the strings in the array of this field, unchanged."`
+	SetField        string         `group:"features" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
 }
 
 // Shingle is the unit of features: runs of a number of words or characters. The zero Shingle means
@@ -49,14 +49,14 @@ func (s *Shingle) UnmarshalText(text []byte) error {
 	case !ok:
 		unit, number = features.Words, name
 	case unit != features.Words && unit != features.Chars:
-		return fmt.Errorf("%q: runs are words:N or chars:N, such as words:3 or chars:5, or tokens", text)
+		return fmt.Errorf("%q: use words:N or chars:N, such as words:3 or chars:5, or tokens", text)
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil && !ok {
-		return fmt.Errorf("%q: a shingle has a number of words, or is words:N or chars:N, such as chars:5, or tokens", text)
+		return fmt.Errorf("%q: use a number of words, or words:N or chars:N, such as chars:5, or tokens", text)
 	}
 	if err != nil || n < 1 || n > table.MaxShingle {
-		return fmt.Errorf("%q: a shingle has a whole number of %s, from 1 to %d", text, unit, table.MaxShingle)
+		return fmt.Errorf("%q: use a whole number of %s, from 1 to %d", text, unit, table.MaxShingle)
 	}
 	*s = Shingle{unit, n}
 	return nil
@@ -68,7 +68,7 @@ type normalForm engine.NormalForm
 func (n *normalForm) UnmarshalText(text []byte) error {
 	*n = normalForm(text)
 	if f := engine.NormalForm(*n); f != features.None && f != features.NFC && f != features.NFKC {
-		return fmt.Errorf("%q is no normal form: nfc, nfkc or none", text)
+		return fmt.Errorf("%q is not a normal form: use nfc, nfkc or none", text)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 // CheckImages returns an error if a feature flag is given although the files are pictures.
 func (f FeatureFlags) CheckImages(of FileFlags) error {
 	if given := f.Given(); of.Images != nil && len(given) > 0 {
-		return fmt.Errorf("--images compares hashes of pictures: %s has no meaning", given[0])
+		return fmt.Errorf("--images compares picture hashes: %s does not apply", given[0])
 	}
 	return nil
 }
@@ -136,14 +136,14 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 	said := f.said()
 	if f.SetField != "" {
 		if f.Shingle.Unit != "" {
-			return said, fmt.Errorf("%s: the members of a set are compared as they are, so %s has no meaning",
+			return said, fmt.Errorf("%s: the members of a set are compared unchanged, so %s does not apply",
 				option.Name("SetField"), option.Name("Shingle"))
 		}
 		said.Unit = engine.UnitSet
 	}
 	for _, m := range f.Mask {
 		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {
-			return said, fmt.Errorf("%s is an expression for this word alone: did you mean %s? (%s) stands for the word", option.Set("Mask", m), named, m)
+			return said, fmt.Errorf("%s as an expression matches only this word: did you mean %s? To match the word, write (%s)", option.Set("Mask", m), named, m)
 		}
 	}
 	var err error

@@ -28,16 +28,16 @@ import (
 // GlobalFlags are accepted by every command.
 type GlobalFlags struct {
 	Progress    string        `enum:"auto,plain,json,none" default:"auto" placeholder:"MODE" help:"Show progress on standard error: auto (a bar on a terminal, after one second), plain, json or none."`
-	BusyTimeout time.Duration `default:"5s" placeholder:"TIME" help:"How long a command that writes waits for another process that does (default: 5s)."`
-	Quiet       bool          `short:"q" help:"No summaries and no warnings."`
+	BusyTimeout time.Duration `default:"5s" placeholder:"TIME" help:"How long to wait while another process is writing (default: 5s)."`
+	Quiet       bool          `short:"q" help:"Print no summaries and no warnings."`
 }
 
 // FileFlags select files that are documents.
 type FileFlags struct {
 	WholeFiles   bool            `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"Files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256, of 256 bits, dhash or phash, of 64. Without --near, at most 31 of 256 bits or 8 of 64 differ."`
-	Orientations string          `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"With 8, pictures are also compared rotated and mirrored (--images): the nearest hashes of their eight orientations count (default: 1)."`
-	Exclude      []string        `group:"input" sep:"none" placeholder:"PATTERN" help:"Leave out files that match, by the rules of .gitignore (--files, --images). Can be repeated; a .simdbignore file in a folder may have more such patterns."`
+	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"The files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256 (256 bits), dhash or phash (64 bits). Without --near, at most 31 of 256 bits or 8 of 64 may differ."`
+	Orientations string          `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"8 also compares pictures rotated and mirrored (--images): the nearest hashes of the eight orientations count (default: 1)."`
+	Exclude      []string        `group:"input" sep:"none" placeholder:"PATTERN" help:"Skip files that match, by the rules of .gitignore (--files, --images). Can be repeated; a .simdbignore file in a folder adds patterns."`
 	Hidden       bool            `group:"input" help:"Include files and folders whose names begin with a dot (--files, --images)."`
 }
 
@@ -100,7 +100,7 @@ func (f FileFlags) PictureNote(near *Distance) string {
 	if f.Images == nil || near == nil {
 		return ""
 	}
-	return "; pictures are alike if " + PicturesMeaning(*f.Images, int(*near))
+	return "; pictures match if " + PicturesMeaning(*f.Images, int(*near))
 }
 
 // ImagesName returns the name of the hash of pictures, or "" for none.
@@ -119,15 +119,15 @@ type InputFlags struct {
 
 // ReadFlags describe the form of documents.
 type ReadFlags struct {
-	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id of a document, by name, or by number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
+	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id: a name, or a number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
 	IDFrom           records.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
 	TextField        string         `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines (default: text)."`
-	Records          string         `group:"input" placeholder:"PATH" help:"Path of the records in a json file, such as data or result.items: a list, whose elements they are, or an object, whose members they are; . is the whole file."`
+	Records          string         `group:"input" placeholder:"PATH" help:"Path of the records in a json file, such as data or result.items: the elements of a list or the members of an object; . is the whole file."`
 	FingerprintField string         `group:"input" placeholder:"NAME" help:"Field with the fingerprint, if the file has fingerprints (default: fingerprint)."`
 	NoHeader         bool           `group:"input" help:"The first line of a csv or tsv file is data; the fields are 1 (id) and 2 (text)."`
 
-	Encoding     records.Encoding `group:"input" placeholder:"NAME" help:"Encoding of the text, by any IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 with a byte order mark). For mails and pages: of those that do not name theirs."`
-	Fingerprints base.Notation    `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"Notation of fingerprints: hex, decimal, binary, or base64 of their bytes (default: recognised by their form, except base64; a file with both hexadecimal and decimal ones is refused)."`
+	Encoding     records.Encoding `group:"input" placeholder:"NAME" help:"Encoding of the text, by any IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 with a byte order mark). For mails and pages, it applies to those that name none."`
+	Fingerprints base.Notation    `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"Notation of fingerprints: hex, decimal, binary, or base64 of the bytes (default: detected, except base64; a file that mixes hexadecimal and decimal is refused)."`
 	Delimiter    delimiter        `group:"input" placeholder:"C" help:"Separator of the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 	Comment      comment          `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
 }
@@ -143,7 +143,7 @@ func (f InputFlags) Check() error {
 	case f.IDField != "" && f.IDFrom != "":
 		return fmt.Errorf("%s and %s contradict each other", option.Name("IDField"), option.Name("IDFrom"))
 	case f.Orientations == "8" && f.Images == nil:
-		return errors.New("--orientations is for --images")
+		return errors.New("--orientations needs --images")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (f InputFlags) Check() error {
 // PageInputFlags are InputFlags and the flags about reading pages.
 type PageInputFlags struct {
 	InputFlags
-	HTML string `group:"input" name:"html" enum:"text,raw" default:"text" placeholder:"HOW" help:"What is compared of HTML pages: text, the visible text, or raw, the page with its markup (default: text)."`
+	HTML string `group:"input" name:"html" enum:"text,raw" default:"text" placeholder:"HOW" help:"What to compare of HTML pages: text (the visible text) or raw (the page with its markup) (default: text)."`
 }
 
 // Options returns the options to read files.
@@ -182,13 +182,13 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 
 // InputFormat is the format of inputs. In every command, --format is the format of outputs.
 type InputFormat struct {
-	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Format of the files: ${inputs} (default: by name and content)."`
 }
 
 // TakeOld accepts --format as the format of inputs in a command that writes no rows.
 func (f *InputFormat) TakeOld(a *App, format records.Format) {
 	if f.InputFormat = cmp.Or(f.InputFormat, format); format != records.Auto {
-		a.Say("note: how inputs are written is said by --input-format %s; --format is that of outputs", format)
+		a.Say("note: --input-format %s sets the format of inputs; --format sets that of outputs", format)
 	}
 }
 
@@ -228,7 +228,7 @@ func (f InputFlags) Options(format records.Format) records.Options {
 
 // SummaryFlag sets the form of a command's summary.
 type SummaryFlag struct {
-	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"Form of the counts at the end, on standard error: text, or json, one object on a line (default: text)."`
+	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"Format of the final counts on standard error: text, or json (one object on a line) (default: text)."`
 }
 
 // A Figure is a number of a summary.

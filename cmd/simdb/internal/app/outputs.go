@@ -36,7 +36,7 @@ func (a *App) Declare(ctx *kong.Context) error {
 				continue
 			}
 			if path == "" && v.Flag == nil && v.Required {
-				return fmt.Errorf("<%s> is empty, where the name of a file or database is expected", v.Name)
+				return fmt.Errorf("<%s> is empty: give the name of a file or database", v.Name)
 			}
 			switch v.Tag.Get(FileTag) {
 			case "db":

@@ -68,7 +68,7 @@ func (a *App) Complain(err error) {
 }
 
 // OnDamage is the hint for users of a damaged database.
-const OnDamage = "simdb recover DB NEW makes a new database of what can be read"
+const OnDamage = "simdb recover DB NEW makes a new database from what can be read"
 
 // hintFor returns a hint for the user who gets an error, or "".
 func hintFor(err error) string {
@@ -76,7 +76,7 @@ func hintFor(err error) string {
 	case errors.Is(err, engine.ErrCorruption):
 		return "simdb check DB lists all damage; " + OnDamage
 	case errors.Is(err, engine.ErrLocked):
-		return "one process at a time can write a database, while others read it; --busy-timeout says how long to wait"
+		return "only one process at a time can write to a database; --busy-timeout sets how long to wait"
 	case errors.Is(err, inputs.ErrNoDatabase):
 		return "simdb load DB FILE... creates a database, simdb create DB an empty one"
 	case errors.Is(err, engine.ErrParams):

@@ -79,7 +79,7 @@ func (z *size) atLeast(least size, text []byte) error {
 		return err
 	}
 	if *z < least {
-		return fmt.Errorf("%q: at least %dMiB is needed; a number alone is bytes, sizes are written 512MiB or 2GiB", text, least>>20)
+		return fmt.Errorf("%q: at least %dMiB is needed; a number alone means bytes; write sizes as 512MiB or 2GiB", text, least>>20)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (z *queryMemory) UnmarshalText(text []byte) error {
 		return err
 	}
 	if *z == 0 {
-		return fmt.Errorf("%q: some memory is needed, such as 1GiB", text)
+		return fmt.Errorf("%q: give a size above 0, such as 1GiB", text)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (n *Quantity) UnmarshalText(text []byte) error {
 	v, err := strconv.ParseFloat(s, 64)
 	v *= factor
 	if err != nil || v < 1 || v > 1<<53 || v != math.Trunc(v) {
-		return fmt.Errorf("%q is not a number of things, such as 1000000, 1e6 or 1M", text)
+		return fmt.Errorf("%q is not a count such as 1000000, 1e6 or 1M", text)
 	}
 	*n = Quantity(v)
 	return nil
@@ -203,7 +203,7 @@ const mostTables = 16
 type BitLength int
 
 // BitRange says how long fingerprints may be.
-const BitRange = "a fingerprint has a multiple of 64 bits, from 64 to 1024, or in simdb hash to 4096"
+const BitRange = "the length of a fingerprint is a multiple of 64 bits, from 64 to 1024 (in simdb hash, to 4096)"
 
 // UnmarshalText parses a length.
 func (n *BitLength) UnmarshalText(text []byte) error {
@@ -218,7 +218,7 @@ type lineCount int64
 
 // UnmarshalText parses a number of lines.
 func (n *lineCount) UnmarshalText(text []byte) error {
-	return whole(n, text, "it is a whole number of lines", 0, math.MaxInt64)
+	return whole(n, text, "give a whole number of lines", 0, math.MaxInt64)
 }
 
 // Layout is a way of permuting the bits of fingerprints.

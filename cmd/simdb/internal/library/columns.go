@@ -90,7 +90,7 @@ func (c *Column) add(v any) error {
 		c.Ends = append(c.Ends, int64(len(c.Data)))
 	}
 	if !ok {
-		return fmt.Errorf("column %s: %T is no %s", c.Name, v, c.Format)
+		return fmt.Errorf("column %s: %T is not a %s", c.Name, v, c.Format)
 	}
 	return nil
 }

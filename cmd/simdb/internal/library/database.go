@@ -316,7 +316,7 @@ func statement(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	}
 	if name, dot := strings.CutPrefix(r.Statement, "."); dot {
 		if len(r.Named) > 0 {
-			return nil, fmt.Errorf("the parameters of .%s are a list, without names: %w", name, engine.ErrInvalid)
+			return nil, fmt.Errorf("the parameters of .%s must be a list without names: %w", name, engine.ErrInvalid)
 		}
 		return administer(ctx, db, name, args)
 	}
@@ -343,16 +343,16 @@ func administer(ctx context.Context, db *engine.DB, name string, args []any) (*R
 		for _, c := range admin.Commands {
 			names = append(names, "."+c.Name)
 		}
-		return nil, fmt.Errorf("there is no command %q: %w; there are %s", "."+name, engine.ErrInvalid, strings.Join(names, ", "))
+		return nil, fmt.Errorf("unknown command %q: %w; the commands are %s", "."+name, engine.ErrInvalid, strings.Join(names, ", "))
 	}
 	if want := len(strings.Fields(c.Arguments)); len(args) != want {
-		return nil, fmt.Errorf(".%s has %s, not %d: %w", name, quantity.Count(int64(want), "parameter"), len(args), engine.ErrInvalid)
+		return nil, fmt.Errorf(".%s needs %s, not %d: %w", name, quantity.Count(int64(want), "parameter"), len(args), engine.ErrInvalid)
 	}
 	var words []string
 	for _, v := range args {
 		word, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("the parameters of .%s are strings: %w", name, engine.ErrInvalid)
+			return nil, fmt.Errorf("the parameters of .%s must be strings: %w", name, engine.ErrInvalid)
 		}
 		words = append(words, word)
 	}
@@ -405,7 +405,7 @@ func (p param) value() (any, error) {
 	case "json":
 		return p.Value, nil
 	}
-	return nil, fmt.Errorf("%q is no kind of parameter", p.Kind)
+	return nil, fmt.Errorf("%q is not a type of parameter", p.Kind)
 }
 
 func valueOf[T any](p param) (v T, err error) {

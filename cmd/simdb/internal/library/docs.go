@@ -66,7 +66,7 @@ func (r *Request) textColumn() string {
 }
 
 // errNoDocs is the error for a request without documents.
-var errNoDocs = errors.New("there are no documents: a table is missing")
+var errNoDocs = errors.New("there are no documents: pass a table")
 
 // rows returns the number of rows of the table.
 func (r *Request) rows() (int64, error) {

@@ -178,7 +178,7 @@ func fingerprints(ctx context.Context, r *Request) (*Reply, error) {
 		return nil, err
 	}
 	if params.Words > 1 {
-		return nil, fmt.Errorf("a column of fingerprints has 64 bits: %s is for databases", option.Name("Bits"))
+		return nil, fmt.Errorf("a column holds fingerprints of 64 bits: %s needs a database", option.Name("Bits"))
 	}
 	opt := read.Options(records.Auto)
 	opt.MakeID, opt.Need = true, records.NeedText

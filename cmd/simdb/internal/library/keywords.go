@@ -47,7 +47,7 @@ func (k keywords) set(given map[string]json.RawMessage) error {
 		switch closest, near := spelling.Closest(name, slices.Sorted(maps.Keys(k))); {
 		case ok:
 		case slices.Contains(written, name):
-			return fmt.Errorf("%s: a table has no files to write: the result has the mask and the audit", name)
+			return fmt.Errorf("%s: a run on a table writes no files; the result has the mask and the audit", name)
 		case near:
 			return fmt.Errorf("unknown keyword %s, did you mean %s?", name, closest)
 		default:
@@ -98,7 +98,7 @@ func setText(v reflect.Value, text string) error {
 	if v.Kind() == reflect.String {
 		v.SetString(text)
 	} else if json.Unmarshal([]byte(text), v.Addr().Interface()) != nil {
-		return fmt.Errorf("%q is no %s", text, v.Kind())
+		return fmt.Errorf("%q is not a valid %s", text, v.Kind())
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
 	}
 	do, ok := ops[r.Op]
 	if !ok {
-		return nil, fmt.Errorf("%q is nothing to do", r.Op)
+		return nil, fmt.Errorf("unknown operation %q", r.Op)
 	}
 	db, err := l.find(r.DB)
 	if err != nil {

@@ -52,10 +52,10 @@ func TestKeywords(t *testing.T) {
 		`{"near": 3, "keep": "longest", "shingle": 2, "against": ["a", "b"]}`:                                                               "NEAR 3 longest  []",
 		`{"near": 3, "jaccard": 0.5}`: "jaccard and near contradict each other",
 		`{"jaccard": true}`:           `jaccard: "true": T is a share above 0 and up to 1, such as 0.8 or 80%`,
-		`{"min_count": "x"}`:          `min_count: "x" is no int`,
+		`{"min_count": "x"}`:          `min_count: "x" is not a valid int`,
 		`{"jacard": 1}`:               "unknown keyword jacard, did you mean jaccard?",
 		`{"files": true}`:             "unknown keyword files",
-		`{"audit": "a.jsonl"}`:        "audit: a table has no files to write: the result has the mask and the audit",
+		`{"audit": "a.jsonl"}`:        "audit: a run on a table writes no files; the result has the mask and the audit",
 	} {
 		var r Request
 		if err := json.Unmarshal([]byte(given), &r.Keywords); err != nil {

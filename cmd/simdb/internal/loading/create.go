@@ -16,35 +16,35 @@ import (
 
 // CreateFlags are the parameters of a new database.
 type CreateFlags struct {
-	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables of every table: more are larger, and faster for small tables (default: by the size of each table)."`
-	Layout     *app.Layout `group:"created" placeholder:"M:C" help:"The same in detail: M blocks, of which C lead each table, such as 4:1 or 6:3."`
+	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables in each table file: more need more space, and speed up small files (default: by the size of the file)."`
+	Layout     *app.Layout `group:"created" placeholder:"M:C" help:"The same in detail: M blocks per fingerprint, and C blocks that lead each table, such as 4:1 or 6:3."`
 	Sketch     app.Hashes  `group:"created" placeholder:"N" help:"Entries of a MinHash sketch (default: 128)."`
 	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest threshold that JACCARD answers from its index (default: 0.65)."`
-	NoText     bool        `group:"created" help:"Keep fingerprints alone, not the texts."`
+	NoText     bool        `group:"created" help:"Store only fingerprints, not the texts."`
 	app.FeatureFlags
-	Several     bool          `group:"created" help:"Documents may have several fingerprints, and are as near as the nearest of them (default: if documents of the first file have a list of them, and with --orientations 8)."`
-	NoSketch    bool          `group:"created" help:"Keep no MinHash sketches: no JACCARD."`
-	Containment *bool         `group:"created" help:"Keep an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it takes some 40 % of the size of the texts."`
-	Index       *string       `group:"created" placeholder:"FIELD,..." help:"Index these fields, such as lang,meta.url: then comparisons with their values (=, <, IN, BETWEEN, LIKE 'a%') need not read all documents."`
+	Several     bool          `group:"created" help:"Documents may have several fingerprints; the nearest counts (default: on if documents of the first file have a list of fingerprints, or with --orientations 8)."`
+	NoSketch    bool          `group:"created" help:"Store no MinHash sketches; JACCARD is then not possible."`
+	Containment *bool         `group:"created" help:"Build an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; its size is about 40 % of that of the texts."`
+	Index       *string       `group:"created" placeholder:"FIELD,..." help:"Index these fields, such as lang,meta.url, so that conditions on them (=, <, IN, BETWEEN, LIKE 'a%') need not read all documents."`
 	TTL         *app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
 
 // Validate checks flags that depend on each other.
 func (c *CreateFlags) Validate() error {
 	if c.Tables != 0 && c.Layout != nil {
-		return fmt.Errorf("%s and %s say the same, only one can be given", option.Name("Tables"), option.Name("Layout"))
+		return fmt.Errorf("%s and %s set the same parameter: give only one", option.Name("Tables"), option.Name("Layout"))
 	}
 	if most := base.FingerprintBits * base.MaxWords; int(c.Bits) > most {
 		return fmt.Errorf("%s: %s", option.Set("Bits", c.Bits), app.BitRange)
 	}
 	if c.NoText && c.contained() {
-		return fmt.Errorf("%s keeps no texts, so %s has no meaning", option.Name("NoText"), option.Name("Containment"))
+		return fmt.Errorf("%s stores no texts, so %s does not apply", option.Name("NoText"), option.Name("Containment"))
 	}
 	if c.NoText && c.Index != nil && *c.Index != "" {
-		return fmt.Errorf("%s keeps no fields, so %s has no meaning", option.Name("NoText"), option.Name("Index"))
+		return fmt.Errorf("%s stores no fields, so %s does not apply", option.Name("NoText"), option.Name("Index"))
 	}
 	if c.NoSketch && (c.Sketch != 0 || c.MinJaccard != 0) {
-		return fmt.Errorf("%s keeps no sketches, so %s and %s have no meaning",
+		return fmt.Errorf("%s stores no sketches, so %s and %s do not apply",
 			option.Name("NoSketch"), option.Name("Sketch"), option.Name("MinJaccard"))
 	}
 	return nil
@@ -86,7 +86,7 @@ func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 		return nil, err
 	}
 	if given := c.Given(); !db.Params().Text && len(given) > 0 {
-		return nil, fmt.Errorf("the database keeps no texts, of which other fingerprints could be made: %s has no meaning", given[0])
+		return nil, fmt.Errorf("the database stores no texts to compute other fingerprints from: %s does not apply", given[0])
 	}
 	o.Layout = cmp.Or(o.Layout, like.Layout)
 	o.Features = engine.Features(features.Spec(like.Features).Override(features.Spec(o.Features)))
@@ -112,9 +112,9 @@ func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 
 // Create is `simdb create`.
 type Create struct {
-	DB     string          `arg:"" file:"db" help:"The database, which must not be there."`
-	Like   string          `group:"created" file:"in" placeholder:"DB" help:"Take the parameters of this database where flags say nothing else."`
-	Images *imagehash.Kind `group:"created" placeholder:"KIND" help:"For pictures, which are compared by this hash: pdq, dhash256, dhash or phash."`
+	DB     string          `arg:"" file:"db" help:"The database to create; it must not exist."`
+	Like   string          `group:"created" file:"in" placeholder:"DB" help:"Use the parameters of this database, except those that flags set."`
+	Images *imagehash.Kind `group:"created" placeholder:"KIND" help:"For pictures, compared by this hash: pdq, dhash256, dhash or phash."`
 	CreateFlags
 }
 
@@ -149,7 +149,7 @@ func (c *Create) Run(a *app.App) (err error) {
 func makesNew(path string) error {
 	what, err := engine.Identify(path)
 	if err == nil && what != "" {
-		err = fmt.Errorf("%s is %s; this command makes a new database", path, what)
+		err = fmt.Errorf("%s is %s; name a new database", path, what)
 	}
 	if err == nil {
 		err = app.Prepare(path)
@@ -159,9 +159,9 @@ func makesNew(path string) error {
 
 // Rebuild is `simdb rebuild`.
 type Rebuild struct {
-	DB     string     `arg:"" file:"db" help:"The database, which stays as it is."`
-	New    string     `arg:"" file:"db" help:"The database to make."`
-	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory, as that of simdb load (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`
+	DB     string     `arg:"" file:"db" help:"The database; it is not changed."`
+	New    string     `arg:"" file:"db" help:"The database to create."`
+	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory, as for simdb load (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of a memory below 1GiB)."`
 	CreateFlags
 }
 
@@ -169,7 +169,7 @@ type Rebuild struct {
 func (Rebuild) Help() string {
 	return `The new database has all documents with their fields and times, and the pairs recorded by allow. It has the parameters of the old
 one unless flags change them; --containment=false, --index= and --ttl=never switch off what the old one has. Fingerprints and sketches
-are computed again from the texts; a fingerprint that came with its document stays, and must have the length of --bits.`
+are computed again from the texts; a fingerprint that came with its document is copied, and must have the length of --bits.`
 }
 
 // Run makes the new database.

@@ -22,13 +22,13 @@ type Export struct {
 	DB           string        `arg:"" file:"db" help:"The database."`
 	Output       string        `short:"o" file:"rows" placeholder:"FILE" help:"Write to FILE instead of standard output; .jsonl, .csv and .parquet set the format, .gz and .zst after it compress."`
 	Format       app.RowFormat `placeholder:"FORMAT" help:"jsonl, csv or parquet (default: by the ending of -o, else jsonl)."`
-	Times        bool          `help:"Write when each document was stored, too, as the field time: simdb load --time-field time reads it."`
-	Fingerprints bool          `help:"Write all fingerprints (default: those that a load would not make of the texts)."`
+	Times        bool          `help:"Also write when each document was stored, as the field time; simdb load --time-field time reads it."`
+	Fingerprints bool          `help:"Write all fingerprints (default: those that load cannot compute from the texts)."`
 
 	IDField          string `placeholder:"NAME" help:"Name of the id (default: id)."`
 	TextField        string `placeholder:"NAME" help:"Name of the text (default: text, or as the database says)."`
 	FingerprintField string `placeholder:"NAME" help:"Name of the fingerprint, or of several (default: fingerprint; fingerprints)."`
-	TimeField        string `placeholder:"NAME" help:"Name of the time, which is written then (default with --times: time)."`
+	TimeField        string `placeholder:"NAME" help:"Name of the time; implies --times (default: time)."`
 }
 
 // Help describes the output.
@@ -38,7 +38,7 @@ were not computed from the text. A field with one of these names is an error; th
 
 JSON lines keep everything byte for byte. In Parquet a field is a column of its type, or of JSON if its values have several types. CSV
 has only strings, and cannot tell a missing field from an empty one. Parameters are not exported: simdb create NEW --like DB makes a
-database with the same ones. What could not be read back is an error.`
+database with the same ones. A document that could not be read back is an error.`
 }
 
 // Run writes the documents.
@@ -53,7 +53,7 @@ func (c *Export) Run(a *app.App) (err error) {
 		format = output.JSONL
 	}
 	if format != output.JSONL && format != output.CSV && format != output.Parquet {
-		return fmt.Errorf("export writes jsonl, csv or parquet, which load reads back, and not %s", format)
+		return fmt.Errorf("export writes jsonl, csv or parquet, not %s", format)
 	}
 	s, err := a.Env().OpenStored(c.DB, inputs.Access{})
 	if err != nil {
@@ -129,12 +129,12 @@ func (x *export) lines(w *bufio.Writer) error {
 func (x *export) tell() {
 	p := x.db.DB.Params()
 	if !p.Text && p.Sketch > 0 {
-		x.a.Say("the database keeps no texts: sketches, by which JACCARD answers, are not in the output")
+		x.a.Say("the database stores no texts: its sketches, which JACCARD uses, are not in the output")
 	}
 	if n := len(slices.Collect(x.db.Allowed())); n > 0 {
 		x.a.Say("%s not in the output; simdb allowed lists them", quantity.Plain(n, "allowed pair is", "allowed pairs are"))
 	}
 	if x.table != nil && x.format == output.CSV && !x.table.strings {
-		x.a.Say("CSV has strings alone: numbers and other values of fields are read back as strings, and missing ones as empty strings; JSON lines and Parquet keep them")
+		x.a.Say("CSV has only strings: numbers and other values are read back as strings, and missing values as empty strings; JSON lines and Parquet preserve them")
 	}
 }

@@ -29,10 +29,10 @@ type Load struct {
 	app.CopyInputFormat
 	app.SummaryFlag
 	app.PageInputFlags
-	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do with a document whose id is already stored: replace the stored one (default; one without a usable text or fingerprint replaces only its like), skip it, or error to stop at it."`
+	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do if the id of a document is already stored: replace (replace the stored document, the default; a document without a usable text or fingerprint replaces only one of the same kind), skip (ignore the new one) or error (stop)."`
 	app.RejectFlags
-	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has another record there is read from its beginning."`
-	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for the load: documents before a table is written, sorting and merging. Beside it a load takes some 100 MiB, and merges of tens of millions of documents more (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter)."`
+	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has changed there is read from the beginning."`
+	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for buffered documents, sorting and merging. A load needs some 100 MiB besides, and more to merge tens of millions of documents (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of a memory below 1GiB)."`
 
 	CreateFlags
 	TimeFlag
@@ -209,7 +209,7 @@ func (l *load) begin(of records.Info) (err error) {
 			return err
 		}
 		if l.db.Params().Features.Describe() != l.create.Features.Describe() {
-			return fmt.Errorf("%s: another process has created it with other features meanwhile", l.c.DB)
+			return fmt.Errorf("%s: meanwhile another process has created it with other features", l.c.DB)
 		}
 		if l.made = l.db.IsNew(); l.made {
 			l.tellCreated()
@@ -235,7 +235,7 @@ func (l *load) tellCreated() {
 	if n := l.sources.ContentBytes(); n > 0 {
 		size = fmt.Sprintf(", up to %s", quantity.Bytes(n*indexPercent/100))
 	}
-	l.a.TalkTo(l.meter, "the index for CONTAINS, WITHIN and PASSAGES will take about %d %% of the size of the texts%s", indexPercent, size)
+	l.a.TalkTo(l.meter, "the index for CONTAINS, WITHIN and PASSAGES will add about %d %% of the size of the texts%s", indexPercent, size)
 }
 
 // file loads one file. An error ends the load, but a damaged file does not.
@@ -269,11 +269,11 @@ func (l *load) file(i int) error {
 	if err != errOtherFile {
 		return err
 	}
-	what := fmt.Sprintf("%s: at %s %d is not what an earlier load has read there", f.name, f.unit, f.mark.pos())
+	what := fmt.Sprintf("%s: %s %d has changed since an earlier load", f.name, f.unit, f.mark.pos())
 	if st, err := os.Stat(f.name); f.name == "-" || err != nil || !st.Mode().IsRegular() {
 		return fmt.Errorf("%s: load it without --resume", what)
 	}
-	l.a.TalkTo(l.meter, "%s: all of it is read", what)
+	l.a.TalkTo(l.meter, "%s: reading the whole file", what)
 	opt.After, f.mark = 0, 0
 	return l.read(f, i, opt)
 }
@@ -370,7 +370,7 @@ func (l *load) add(in records.Source, rec *records.Record) error {
 		l.skipped++
 		return nil
 	case errors.Is(err, engine.ErrExists):
-		return fmt.Errorf("%s:%d: %w (--on-conflict replace or skip continues)", rec.File, rec.Pos, err)
+		return fmt.Errorf("%s:%d: %w (to continue, use --on-conflict replace or skip)", rec.File, rec.Pos, err)
 	case errors.Is(err, engine.ErrInvalid), errors.Is(err, engine.ErrTooLarge):
 		return l.rejects.Add(in, records.NewIssue(in, rec, reason(err)))
 	}
@@ -426,11 +426,11 @@ func (l *load) summary(start time.Time) {
 		what string
 	}{
 		{"replaced", s.Replaced, "replaced an earlier one"},
-		{"expired", l.expired, "of them already expired"},
-		{"skipped", l.skipped, "skipped, as their id is stored"},
-		{"not_replacing", l.textless, "without a usable text or fingerprint did not replace the stored one of their id"},
+		{"expired", l.expired, "already expired"},
+		{"skipped", l.skipped, "skipped because their ids are stored"},
+		{"not_replacing", l.textless, "without a usable text or fingerprint did not replace the stored document"},
 		{"empty", s.Empty, l.emptiness()},
-		{"bad_utf_8", l.rejects.BadUTF8, "with invalid UTF-8, which became U+FFFD; --encoding NAME says how they are encoded"},
+		{"bad_utf_8", l.rejects.BadUTF8, "with invalid UTF-8, replaced by U+FFFD; --encoding NAME sets their encoding"},
 	} {
 		figures = append(figures, app.Figure{Name: part.name, Value: part.n})
 		if part.n > 0 {
@@ -441,17 +441,17 @@ func (l *load) summary(start time.Time) {
 		l.a.Say("%s", text)
 	}
 	if c := l.c; c.TimeField != "" && !c.timed && s.Documents > 0 {
-		l.a.Say("warning: no document has a field %q: they count as stored now", c.TimeField)
+		l.a.Say("warning: no document has a field %q: all count as stored now", c.TimeField)
 	}
 	switch {
 	case !l.a.Interrupted():
 	case l.builds():
-		l.a.Say("stopped early; %s is not made", l.c.DB)
+		l.a.Say("stopped early; %s was not created", l.c.DB)
 	case l.ended:
-		l.a.Say("everything is stored; the merging of tables was stopped, simdb compact %s finishes it", l.c.DB)
+		l.a.Say("everything is stored, but merging was stopped; simdb compact %s finishes it", l.c.DB)
 	case l.sources.Stored != nil:
-		l.a.Say("stopped early; what was read is stored, and loading the database again completes it")
+		l.a.Say("stopped early; what was read is stored; load the database again to complete it")
 	case l.db != nil:
-		l.a.Say("stopped early; what was read is stored, and load --resume continues after it")
+		l.a.Say("stopped early; what was read is stored; load --resume continues after it")
 	}
 }

@@ -41,7 +41,7 @@ func (l *load) takeStored() error {
 	from := l.sources.Stored
 	from.Written = true // the copy keeps the order of writing, which decides which documents are kept
 	if l.c.Resume || l.c.TimeField != "" {
-		return errors.New("--resume and --time-field are for files: a database is loaded whole, with its times")
+		return errors.New("--resume and --time-field work only with files: a database is loaded whole, with its times")
 	}
 	if l.db == nil {
 		o, err := l.c.optionsLike(from.DB)
@@ -57,7 +57,7 @@ func (l *load) takeStored() error {
 		return err
 	}
 	if p := from.DB.Params(); !p.Text && p.Sketch > 0 {
-		l.a.Say("%s keeps no texts: its sketches, which JACCARD uses, are not copied", from.Path)
+		l.a.Say("%s stores no texts: its sketches, which JACCARD uses, are not copied", from.Path)
 	}
 	return nil
 }

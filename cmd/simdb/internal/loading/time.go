@@ -56,7 +56,7 @@ func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
 	}
 	var ok bool
 	if d.Time, ok = parseTime(value); !ok {
-		return fmt.Sprintf("the field %q is %.40s, and no time: RFC 3339, such as 2026-01-31T12:00:00Z, or seconds since 1970", f.TimeField, value)
+		return fmt.Sprintf("the field %q is %.40s, not a time: use RFC 3339, such as 2026-01-31T12:00:00Z, or seconds since 1970", f.TimeField, value)
 	}
 	return ""
 }

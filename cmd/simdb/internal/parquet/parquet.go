@@ -256,7 +256,7 @@ func (f *file) value(i int, v any) (pq.Value, error) {
 	case want == floatType && of == intType:
 		return pq.DoubleValue(float64(reflect.ValueOf(v).Int())), nil
 	case of != want:
-		return pq.Value{}, fmt.Errorf("the column %q has values of several types (%v, %v), which Parquet can't have: write JSON lines", f.columns[i], want, of)
+		return pq.Value{}, fmt.Errorf("the column %q has values of several types (%v, %v), which Parquet does not allow: write JSON lines", f.columns[i], want, of)
 	}
 	switch v := v.(type) {
 	case bool:

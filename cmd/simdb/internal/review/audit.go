@@ -58,7 +58,7 @@ func (j *job) audit() error {
 		j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
 	}
 	if p.Level != "" {
-		return fmt.Errorf("%s is of dedup --level %s, which compares no documents", j.c.Data, p.Level)
+		return fmt.Errorf("%s was written by dedup --level %s, which compares no documents", j.c.Data, p.Level)
 	}
 	worst, err := j.worst()
 	if err != nil {
@@ -160,7 +160,7 @@ func (j *job) eachLine(f func(n int64, line []byte) error) error {
 func (j *job) readHead() (h auditHead, err error) {
 	err = j.eachLine(func(_ int64, line []byte) error {
 		if json.Unmarshal(line, &h) != nil || h.Version == "" {
-			return fmt.Errorf("%s is neither a database nor an audit, which dedup -o FILE and match DB FILE --audit AUDIT write: rows of join, pairs and clusters say too little", j.c.Data)
+			return fmt.Errorf("%s is neither a database nor an audit: dedup -o FILE and match DB FILE --audit AUDIT write audits; rows of join, pairs and clusters are not enough", j.c.Data)
 		}
 		return io.EOF
 	})
@@ -332,7 +332,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 func (j *job) compareDigest(file, digest string) error {
 	now, err := dedup.Digest(j.a.Context(), records.PathOf(file))
 	if err == nil && *now.XXH3 != digest {
-		j.notice("%s was changed after the audit was written: texts may be missing or others.", file)
+		j.notice("%s was changed after the audit was written: texts may be missing or different.", file)
 	}
 	return err
 }
@@ -353,7 +353,7 @@ func (j *job) readFile(file string, want map[records.Position][]*Doc, whole bool
 				case j.room > 0:
 					j.setText(d, doc.Text)
 				default:
-					d.Note = "The page has no room for its text: --limit makes it smaller."
+					d.Note = "The page is too large to hold its text: lower --limit."
 				}
 			}
 		}

@@ -30,23 +30,23 @@ import (
 
 // Command is `simdb review`.
 type Command struct {
-	Data      string        `arg:"" file:"in" name:"db|audit" help:"A database, or the audit of dedup or match; the texts are read from its inputs again."`
+	Data      string        `arg:"" file:"in" name:"db|audit" help:"A database, or an audit of dedup or match, whose inputs are read again."`
 	Output    string        `short:"o" file:"html" required:"" placeholder:"FILE" help:"Write the page to FILE."`
-	Near      *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Of a database: two documents are near-duplicates if at most K of the bits of their fingerprints differ."`
-	Jaccard   *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Of a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near, except for pictures: 0.8)."`
-	Estimate  bool          `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database keeps them."`
+	Near      *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"For a database: two documents are near-duplicates if at most K of the bits of their fingerprints differ."`
+	Jaccard   *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"For a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near, except for pictures: 0.8)."`
+	Estimate  bool          `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database stores them."`
 	Limit     app.Quantity  `default:"1000" placeholder:"N" help:"Show the N clusters with the weakest edges (default: 1000)."`
 	Members   app.Quantity  `default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`
-	ImageRoot string        `type:"path" file:"dir" placeholder:"FOLDER" help:"Folder of the pictures that ids without texts name (default: paths are relative to this folder)."`
+	ImageRoot string        `type:"path" file:"dir" placeholder:"FOLDER" help:"Folder of the pictures, if ids are their paths (default: the current folder)."`
 	app.MemoryFlag
-	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Of an audit: how the inputs are written: ${inputs} (default: by name and content)."`
+	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"For an audit: format of its inputs: ${inputs} (default: by name and content)."`
 	app.PageInputFlags
 }
 
 // Validate checks flags that depend on each other.
 func (c *Command) Validate() error {
 	if c.OfFiles() || len(c.Exclude) > 0 || c.Hidden {
-		return errors.New("--files, --images, --exclude and --hidden are for dedup: its audit says which files were read")
+		return errors.New("--files, --images, --exclude and --hidden are flags of dedup: its audit says which files were read")
 	}
 	return nil
 }
@@ -93,11 +93,11 @@ func (j *job) tellLeftOut(clusters []Cluster, n int) {
 	if left := j.pick.clusters - int64(n); left > 0 {
 		why := "--limit shows more"
 		if n < len(clusters) {
-			why = fmt.Sprintf("the page has room for %s of texts", quantity.Bytes(pageBytes))
+			why = fmt.Sprintf("the page holds at most %s of text", quantity.Bytes(pageBytes))
 		}
 		j.notice("The page shows %s of %s, those with the weakest edges: %s.", quantity.Number(int64(n)), quantity.Count(j.pick.clusters, "cluster"), why)
 	}
 	if j.pick.cut {
-		j.notice("Of large clusters it shows the %s least like the keeper: --members shows more.", quantity.Count(int64(j.pick.members), "member"))
+		j.notice("Of each large cluster it shows the %s least similar to the keeper: --members shows more.", quantity.Count(int64(j.pick.members), "member"))
 	}
 }

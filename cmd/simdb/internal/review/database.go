@@ -35,7 +35,7 @@ func (j *job) database() (err error) {
 		return err
 	}
 	if !texts {
-		j.notice("The database keeps no texts: of documents there are the fingerprints.")
+		j.notice("The database stores no texts, only fingerprints.")
 	}
 	return j.fill(s)
 }

@@ -64,7 +64,7 @@ func (t *tally) plots(clusters []Cluster) []webpage.Plot {
 // weakest draws the clusters of the page: one dot for clusters of the same size with similar
 // weakest edges.
 func weakest(clusters []Cluster, axis webpage.Axis) webpage.Plot {
-	p := webpage.Plot{Title: "Clusters of this page: documents, by their weakest edge", X: axis, Y: webpage.Axis{From: 1, To: 10, Log: true}}
+	p := webpage.Plot{Title: "Clusters on this page: documents, by weakest edge", X: axis, Y: webpage.Axis{From: 1, To: 10, Log: true}}
 	type place struct{ edge, size int64 }
 	shown, order := map[place][]string{}, []place(nil)
 	for n := range clusters {

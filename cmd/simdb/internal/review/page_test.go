@@ -132,7 +132,7 @@ func TestLongText(t *testing.T) {
 
 // manyPage returns a page with n clusters of three documents of a few hundred words.
 func manyPage(n int) *Page {
-	p := &Page{Source: "many", Criterion: "Near-duplicates: at least 80 % of their shingles are common."}
+	p := &Page{Source: "many", Criterion: "Near-duplicates: they share at least 80 % of their shingles."}
 	words := strings.Fields(strings.Repeat("the quick brown fox jumps over the lazy dog and runs away from it ", 20))
 	for i := range n {
 		text := func(k int) string {

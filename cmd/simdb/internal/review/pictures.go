@@ -61,7 +61,7 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 		}
 	}
 	if missing > 0 {
-		j.notice("%s not found: --image-root says in which folder they are.", quantity.Plain(missing, "picture was", "pictures were"))
+		j.notice("%s not found: name their folder with --image-root.", quantity.Plain(missing, "picture was", "pictures were"))
 	}
 	if run.Images == nil || len(paths) == 0 {
 		return nil

@@ -29,7 +29,7 @@ func (c *Command) Run(a *app.App) error {
 		return err
 	}
 	if len(j.page.Clusters) == 0 {
-		a.Say("%s: no near-duplicates, and no page is written", c.Data)
+		a.Say("%s: no near-duplicates; no page was written", c.Data)
 		return app.Status(app.ExitNo)
 	}
 	j.page.Overview = j.tally.plots(j.page.Clusters)

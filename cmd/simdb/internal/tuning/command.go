@@ -17,12 +17,12 @@ import (
 // Command is `simdb tune`.
 type Command struct {
 	Data        string         `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files or --images a folder of documents; - is standard input."`
-	Sample      app.Quantity   `default:"1000" placeholder:"N" help:"Documents to look for near-duplicates of (default: 1000)."`
-	Seed        uint64         `default:"1" placeholder:"SEED" help:"Another number draws other documents (default: 1)."`
+	Sample      app.Quantity   `default:"1000" placeholder:"N" help:"Number of documents to sample (default: 1000)."`
+	Seed        uint64         `default:"1" placeholder:"SEED" help:"Seed of the random sample (default: 1)."`
 	Texts       bool           `help:"Show the texts of the examples, not their ids."`
-	HTML        string         `name:"html" file:"html" placeholder:"FILE" help:"Write a page with the rows and the report: charts of what each threshold removes, of pairs by chance and of the sizes of clusters, and ten pairs to look at, with their differences marked."`
-	Memory      app.Memory     `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB, or of less than 1GiB a quarter). As many documents are searched for as have room in half of it, about 100 bytes for each word."`
-	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"How the files are written: ${inputs} (default: by name and content)."`
+	HTML        string         `name:"html" file:"html" placeholder:"FILE" help:"Write a web page with the rows and the report: charts of what each threshold removes, of chance pairs and of cluster sizes, and ten pairs with their differences marked."`
+	Memory      app.Memory     `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of a memory below 1GiB). The sample fills at most half of it, at about 100 bytes per word."`
+	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Format of the files: ${inputs} (default: by name and content)."`
 	app.InputFlags
 	app.RejectFlags
 	app.FeatureFlags
@@ -33,19 +33,19 @@ type Command struct {
 
 // Help explains the rows.
 func (Command) Help() string {
-	return `For a random sample of documents, tune finds all others within 16 bits or with at least half of the shingles in common; the more
-it finds, the smaller the sample. Each row is a criterion: the share of all documents that have a near-duplicate by it, the number of
+	return `For a random sample of documents, tune finds all others within 16 bits or with at least half of the shingles in common; if it finds
+many, the sample is smaller. Each row is a criterion: the share of all documents that have a near-duplicate by it, the number of
 pairs in all documents, the number of pairs that unrelated documents would add by chance, a pair that just meets it (a, b), and bounds
-on the errors of share and pairs (share_error, pairs_error), which hold for 19 of 20 samples. The errors are 0 if the sample has all
-documents; pairs_error is empty if the sample has no pair. Examples are never pairs of equal texts.
+on the errors of share and pairs (share_error, pairs_error) that hold for 19 of 20 samples. The errors are 0 if the sample is
+complete; pairs_error is empty if the sample has no pair. Examples are never pairs of equal texts.
 
 The input is read twice: once to draw the sample, and once to compare all documents with it, so memory does not grow with their
-number. As in dedup, documents of a file with the same id count as several.
+number. As in dedup, documents of a file with the same id count separately.
 
-Choose the last criterion whose example you would call a duplicate, well before pairs by chance are a large part of the pairs.
+Choose the last criterion whose example you would call a duplicate, well before pairs by chance become a large part of the pairs.
 simdb why DB A B compares an example in detail.
 
-With --format table, a report follows: the distribution of similarities, computed from the texts if these are kept; what each threshold
-removes; how distances and similarities relate; ten pairs on both sides of a threshold; a command line with it; and other flags that
-the sample suggests. --html writes rows and report as a page with charts.`
+With --format table, a report follows: the distribution of similarities, computed from the texts if they are stored; what each
+threshold removes; how distances and similarities relate; ten pairs on both sides of a threshold; a command line with this threshold;
+and other flags that the sample suggests. --html writes rows and report as a page with charts.`
 }

@@ -20,10 +20,10 @@ func hints(params features.Params, r *tune.Report) (said []string) {
 	}
 	percent := func(of int) float64 { return 100 * float64(of) / float64(max(n, 1)) }
 	if numbered := numbered(r); percent(numbered) >= 2 {
-		said = append(said, fmt.Sprintf("%.0f %% of the documents that were searched for differ from another one of them in numbers alone and are not similar to any: --mask numbers takes all numbers for the same", percent(numbered)))
+		said = append(said, fmt.Sprintf("%.0f %% of the sampled documents differ from another only in numbers, and are similar to none: --mask numbers treats all numbers as equal", percent(numbered)))
 	}
 	if symbols := int(r.Symbols()); symbols >= 2 && percent(symbols) >= 0.2 {
-		said = append(said, fmt.Sprintf("%.1f %% of the documents that were searched for have the words of another one, but other symbols, such as operators: --symbols takes these for words", percent(symbols)))
+		said = append(said, fmt.Sprintf("%.1f %% of the sampled documents have the same words as another but other symbols, such as operators: --symbols compares these too", percent(symbols)))
 	}
 	return said
 }

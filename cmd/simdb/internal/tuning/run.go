@@ -92,7 +92,7 @@ func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 	c.rejects.TellUTF8()
 	if s.Stored != nil {
 		if p := s.Stored.DB.Params(); !p.Text && p.Sketch > 0 {
-			a.Say("%s keeps no texts: fingerprints are compared", c.Data)
+			a.Say("%s stores no texts: fingerprints are compared", c.Data)
 		}
 	}
 	return &Report{of, c.Data, c.command, hints(params, of)}, nil

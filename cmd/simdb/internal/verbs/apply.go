@@ -21,14 +21,14 @@ type Apply struct {
 
 // Help explains the decisions.
 func (Apply) Help() string {
-	return `Each line is a JSON object with the ids "a" and "b" of two documents that are alike, and a "decision":
+	return `Each line is a JSON object with the ids "a" and "b" of two near-duplicates, and a "decision":
 
   drop   a is a duplicate of b: it is deleted
   allow  a is not a duplicate of b: the pair is recorded, as by ALLOW
-  keep   a stays, though it is a duplicate: nothing is done
+  keep   a is a duplicate but stays: nothing is done
 
-If a line is wrong or an id unknown, nothing is written. Otherwise pairs are recorded in one write, and then documents deleted in
-another. What was done before is not done again.`
+If a line is wrong or an id unknown, nothing is written. Otherwise the pairs are recorded in one write, and then the documents are
+deleted in another. Decisions already applied are skipped.`
 }
 
 // applied holds the changes that the decisions of a file amount to.

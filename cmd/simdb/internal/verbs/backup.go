@@ -21,8 +21,8 @@ import (
 // Backup is `simdb backup`.
 type Backup struct {
 	DB     string `arg:"" file:"db" help:"The database. Other processes may read and write it meanwhile."`
-	Folder string `arg:"" name:"folder" help:"The folder of the backup: a new or an empty one, or an earlier backup of the same database, to which only new tables are copied."`
-	Link   bool   `help:"Hard-link tables instead of copying them, if the folder is on the same file system. This takes neither time nor space, but damage to a file is then in both."`
+	Folder string `arg:"" name:"folder" help:"The folder of the backup: new, empty, or an earlier backup of the same database, to which only new tables are copied."`
+	Link   bool   `help:"Hard-link tables instead of copying them, if the folder is on the same file system. This needs neither time nor space, but damage to a file affects both."`
 }
 
 // Run makes the backup, or updates it.
@@ -185,7 +185,7 @@ func isTable(name string) error {
 	}
 	head := make([]byte, len(table.Magic))
 	if n, _ := f.ReadAt(head, 0); !table.IsTable(head[:n]) {
-		return errors.Join(fmt.Errorf("%s is no table; simdb pack makes one from a database", name), f.Close())
+		return errors.Join(fmt.Errorf("%s is not a table; simdb pack makes one from a database", name), f.Close())
 	}
 	r, err := table.OpenFile(f, name)
 	if errors.Is(err, table.ErrUnsupported) {

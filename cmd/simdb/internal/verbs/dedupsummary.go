@@ -37,13 +37,13 @@ func (d *dedupSummary) tell(start time.Time) {
 		row("empty", n, share(n), d.emptyNote())
 	}
 	if r.Bare > 0 {
-		row("no text", r.Bare, share(r.Bare), "have a fingerprint, which --near K compares, and no text; they match nothing and are kept")
+		row("no text", r.Bare, share(r.Bare), "have a fingerprint but no text; they match nothing and are kept; --near K compares fingerprints")
 	}
 	for _, m := range r.Missing {
-		row("no value", m.N, share(m.N), fmt.Sprintf("have no %s: documents with one are preferred to them, then the first", m.Field))
+		row("no value", m.N, share(m.N), fmt.Sprintf("have no %s: documents that have one are preferred, then the first", m.Field))
 	}
 	if r.BadUTF8 > 0 {
-		row("bad UTF-8", r.BadUTF8, share(r.BadUTF8), "have invalid UTF-8, which counts as no word and is copied as it is; --encoding NAME says how they are encoded")
+		row("bad UTF-8", r.BadUTF8, share(r.BadUTF8), "have invalid UTF-8, which is not compared and is copied unchanged; --encoding NAME sets their encoding")
 	}
 	if r.Leveled != nil {
 		d.leveled(r.Leveled)
@@ -54,14 +54,14 @@ func (d *dedupSummary) tell(start time.Time) {
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if r.Unlike != nil && dropped > 0 {
 		row("unlike", *r.Unlike, percent(*r.Unlike, dropped),
-			fmt.Sprintf("of the dropped share less than %s of their shingles with their keeper; --near K --verify T decides on the texts", app.DefaultJaccard.Percent()))
+			fmt.Sprintf("dropped documents share less than %s of their shingles with their keeper; --near K --verify T compares the texts", app.DefaultJaccard.Percent()))
 	}
 	if n := r.Equal; n != nil {
 		if n[0] > 0 && !r.Features.Symbols {
-			row("symbols", n[0], percent(n[0], dropped), "of the dropped score 1 but differ in symbols such as == and !=: --symbols tells them apart")
+			row("symbols", n[0], percent(n[0], dropped), "dropped documents differ only in symbols such as == and !=: --symbols compares these too")
 		}
 		if n[1] > 0 {
-			row("order", n[1], percent(n[1], dropped), "of the dropped score 1 but have their words in another order or number, as shingles are a set: longer ones (--shingle) tell more of them apart")
+			row("order", n[1], percent(n[1], dropped), "dropped documents have the keeper's shingles in another order or number: longer shingles (--shingle) tell more documents apart")
 		}
 	}
 	row("kept", r.Kept, share(r.Kept), d.keptNote())
@@ -76,15 +76,15 @@ func (d *dedupSummary) meaning() string {
 	m := app.Meaning(by)
 	switch by.Kind() {
 	case engine.KindWithin:
-		return fmt.Sprintf("at least %s of the shingles of the dropped ones are in the one that is kept", app.Share(by.T()).Percent())
+		return fmt.Sprintf("the kept document contains at least %s of the shingles of each dropped one", app.Share(by.T()).Percent())
 	case engine.KindLevenshtein, engine.KindCosine:
-		return fmt.Sprintf("%s; of all pairs those that share %s were compared, and no others can be", m, d.shared())
+		return fmt.Sprintf("%s; only pairs that share %s were compared", m, d.shared())
 	case engine.KindNear:
 		if d.c.Images != nil {
 			return app.PicturesMeaning(*d.c.Images, by.K())
 		}
 		if d.c.Verify != nil {
-			m += fmt.Sprintf(", and at least %s of their shingles are common", d.c.Verify.Percent())
+			m += fmt.Sprintf(", and they share at least %s of their shingles", d.c.Verify.Percent())
 		}
 	}
 	return m
@@ -112,31 +112,31 @@ func (d *dedupSummary) emptyNote() string {
 // leveled prints the results of --level, after the line about the documents read.
 func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	unit, what := string(d.c.Level), string(d.c.Level)+"s"
-	first, short, between := "that have come before", "have fewer than %s and stay", "the line ends after them"
+	first, short, between := "that occurred before", "have fewer than %s and stay", "their line ends"
 	if d.c.MinCount > 2 {
-		first = fmt.Sprintf("that come %d times or more, but for the first", d.c.MinCount)
+		first = fmt.Sprintf("that occur %d times or more, except the first", d.c.MinCount)
 	}
 	if d.c.Level != dedup.Passage {
 		first = what + " " + first
 	} else {
 		first = fmt.Sprintf("words, in %s %s", quantity.Count(l.Pieces, unit), first)
-		what, short, between = "words", "are in texts of fewer than %s, which stay", "between them"
+		what, short, between = "words", "are in texts of fewer than %s, which stay", "the text between them"
 	}
 	if len(d.c.Against) > 0 {
-		first += fmt.Sprintf("; %s of these %s are in what --against names", quantity.Number(l.Known), what)
+		first += fmt.Sprintf("; %s of these %s occur in --against", quantity.Number(l.Known), what)
 	}
 	if path := d.j.AuditPath(); path != "" {
-		first += "; where each stood, and the first of its kind, " + areAt(path)
+		first += "; the place of each, and of its first occurrence, " + areAt(path)
 	}
 	note := what
 	if l.Short > 0 {
-		note += fmt.Sprintf("; %s of them "+short, quantity.Number(l.Short), quantity.Count(int64(d.j.MinWords()), "word"))
+		note += fmt.Sprintf("; %s "+short, quantity.Number(l.Short), quantity.Count(int64(d.j.MinWords()), "word"))
 	}
 	d.row(what, l.Units, "", note)
 	d.row("repeated", l.Removed, percent(l.Removed, l.Units), first)
-	d.row("bytes", l.Removes, percent(l.Removes, l.Bytes), fmt.Sprintf("of %s of text are in them and %s", quantity.Count(l.Bytes, "byte"), between))
-	d.row("changed", l.Changed, percent(l.Changed, d.r.Read), "documents have lost a part of their text")
-	d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents had no other text, and are left out")
+	d.row("bytes", l.Removes, percent(l.Removes, l.Bytes), fmt.Sprintf("of %s of text are removed, with %s", quantity.Count(l.Bytes, "byte"), between))
+	d.row("changed", l.Changed, percent(l.Changed, d.r.Read), "documents lost a part of their text")
+	d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents had no other text, and are dropped")
 	d.row("kept", d.r.Kept, percent(d.r.Kept, d.r.Read), "documents "+d.whereKept())
 }
 
@@ -194,7 +194,7 @@ func (d *dedupSummary) auditNote() string {
 
 func (d *dedupSummary) keptNote() string {
 	if slices.Contains(d.j.Rules(), dedup.None) {
-		return "all documents in no group, and none of a group, " + d.whereKept()
+		return "all documents in no group, and none of any group, " + d.whereKept()
 	}
 	if d.c.DryRun {
 		return fmt.Sprintf("%s of each group, and all documents in no group; nothing is written (--dry-run)", d.rule())

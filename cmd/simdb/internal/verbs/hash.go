@@ -23,7 +23,7 @@ import (
 
 // Hash is `simdb hash`.
 type Hash struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with many if flags say how documents are written; with --files or --images also folders and patterns; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with many documents if flags describe them; with --files or --images also folders and patterns; - is standard input."`
 	app.RowInputFlags
 	app.RejectFlags
 	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
@@ -34,8 +34,8 @@ type Hash struct {
 
 // Help says what counts as a text.
 func (Hash) Help() string {
-	return `A file is one text, whatever its name, and its name the id. With --input-format, or any other flag that says how documents are
-written (--text-field, --delimiter, --field, ...), a file has many, as load reads them, and each has a row.`
+	return `A file is one text, whatever its name, and its name is the id. With --input-format, or any other flag that describes documents
+(--text-field, --delimiter, --field, ...), a file holds many documents, as for load, and each has a row.`
 }
 
 type hashing struct {
@@ -111,7 +111,7 @@ var orientations = []string{"original", "rotate90", "rotate180", "rotate270", "f
 func (c *Hash) columns(eight bool) ([]string, error) {
 	switch pictures := c.Images != nil; {
 	case c.Compare && eight:
-		return nil, errors.New("--compare compares pictures as they are, without --orientations 8")
+		return nil, errors.New("--compare does not rotate pictures: remove --orientations 8")
 	case c.Compare && pictures:
 		return []string{"a", "b", "distance", "equal"}, c.CheckImages(c.FileFlags)
 	case c.Compare:
@@ -190,13 +190,13 @@ func (h *hashing) record(_ records.Source, rec *records.Record) error {
 func (h *hashing) text(name, text string) error {
 	r := h.state.Text(text)
 	if r.InvalidUTF8 > 0 {
-		h.a.Say("%s: %d bytes are not UTF-8 and count as no letters", name, r.InvalidUTF8)
+		h.a.Say("%s: %d bytes are not UTF-8 and are not compared", name, r.InvalidUTF8)
 	}
 	values, words := []any{name, r.Fingerprint, r.Words, r.Shingles}, append([]base.Fingerprint{r.Fingerprint}, r.Rest...)
 	switch {
 	case r.Empty:
 		h.none = true
-		h.a.Say("%s: the text has %s and so no fingerprint", name, missingFeatures(r, h.params))
+		h.a.Say("%s: the text has %s, so it has no fingerprint", name, missingFeatures(r, h.params))
 		values[1] = nil
 	case len(words) > 1:
 		values[1] = string(base.AppendHexWords(nil, words))
@@ -214,7 +214,7 @@ func (h *hashing) text(name, text string) error {
 // compare writes the row of two texts or pictures.
 func (h *hashing) compare() error {
 	if n := len(h.names); n != 2 {
-		return fmt.Errorf("--compare takes two, and there are %d", n)
+		return fmt.Errorf("--compare needs two, not %d", n)
 	}
 	if h.none {
 		return nil

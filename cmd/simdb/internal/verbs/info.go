@@ -174,7 +174,7 @@ func (c *Check) damage(a *app.App, problems []error) error {
 // Compact is `simdb compact`.
 type Compact struct {
 	DB   string   `arg:"" file:"db" help:"The database."`
-	Rate app.Rate `placeholder:"SIZE" help:"Write at most SIZE a second, such as 50MiB (default: no limit)."`
+	Rate app.Rate `placeholder:"SIZE" help:"Write at most SIZE per second, such as 50MiB (default: no limit)."`
 }
 
 // Run compacts the database.
@@ -214,7 +214,7 @@ const pruneBatch = 1 << 16 // deletes per batch
 type Prune struct {
 	DB      string   `arg:"" file:"db" help:"The database."`
 	Older   *app.Age `required:"" xor:"what" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
-	Expired string   `required:"" xor:"what" placeholder:"FIELD" help:"Delete documents whose field FIELD is a time in the past, in seconds since 1970. If the database was created with --index FIELD, no others are read."`
+	Expired string   `required:"" xor:"what" placeholder:"FIELD" help:"Delete documents whose field FIELD is a time in the past, in seconds since 1970. If the database was created with --index FIELD, only these are read."`
 }
 
 // Run deletes old documents.
@@ -241,7 +241,7 @@ func (c *Prune) Run(a *app.App) (err error) {
 func (c *Prune) expired(a *app.App, db *engine.DB) error {
 	paths, err := jsonfield.Paths(c.Expired)
 	if err == nil && len(paths) > 1 {
-		err = errors.New("one field has the time")
+		err = errors.New("name one field, which has the time")
 	}
 	if err != nil {
 		return fmt.Errorf("--expired: %w", err)

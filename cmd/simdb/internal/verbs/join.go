@@ -24,7 +24,7 @@ type Join struct {
 	app.SimilarityFlags
 	app.GroupFlags
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
-	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database keeps them."`
+	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
 	app.RowInputFlags
 	app.FeatureFlags
 	app.RejectFlags
@@ -35,11 +35,10 @@ type Join struct {
 // Help explains the rows.
 func (Join) Help() string {
 	return `Writes a row for each line and each stored document that it resembles, in the order of lines, best match first: query is the id of
-the line (or its place, if it has none), id that of the stored document. A line stands for a stored document if --ids is given, which
-takes the line for its id, or if it is a JSON object with an id alone. A stored document does not match itself.
+the line (or its place, if it has none), id that of the stored document. A line names a stored document if --ids is given (then each line
+is an id), or if it is a JSON object with only an id. A stored document does not match itself.
 
-Lines are looked up in batches, which takes a fraction of the time; on a pipe, lines that arrive during one lookup make up the next
-batch.`
+Lines are looked up in batches, which is much faster; on a pipe, lines that arrive during one lookup form the next batch.`
 }
 
 // Run writes the rows.
@@ -64,7 +63,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		o.Read.Need = records.NeedDoc
 	}
 	if src.Stored != nil && c.IDs {
-		return fmt.Errorf("--ids: %s is a database, and no list of ids", c.File)
+		return fmt.Errorf("--ids: %s is a database, not a list of ids", c.File)
 	}
 	defer app.KeepTo(int64(c.Memory))()
 	m := a.Meter()
@@ -96,7 +95,7 @@ func (c *Join) Run(a *app.App) (err error) {
 	})
 	m.Stop()
 	a.Env().TellSkipped(src)
-	a.Say("%s read, %s of them with a match%s; %s", quantity.Count(j.Read, "line"), quantity.Number(j.Matched), c.PictureNote(c.Near), app.Seconds(start))
+	a.Say("%s read, %s with a match%s; %s", quantity.Count(j.Read, "line"), quantity.Number(j.Matched), c.PictureNote(c.Near), app.Seconds(start))
 	o.Rejects.TellUTF8()
 	return o.Rejects.Close(app.FoundOr(found, cmp.Or(err, j.Check())))
 }
@@ -129,10 +128,10 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 // openFiles opens the files that the first argument names.
 func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 	if !c.Contained() {
-		return fmt.Errorf("%s is a file: files are joined by --contains and --within; simdb load makes a database of one for other criteria", c.DB)
+		return fmt.Errorf("%s is a file: files can be joined only by --contains and --within; for other criteria, simdb load makes a database of it", c.DB)
 	}
 	if c.IDs {
-		return fmt.Errorf("--ids: %s is a file, and stores no documents", c.DB)
+		return fmt.Errorf("--ids needs a database: %s is a file", c.DB)
 	}
 	if c.DB == "-" && c.File == "-" {
 		return errors.New("standard input (-) can be read only once")

@@ -20,8 +20,8 @@ type ListFlags struct {
 	app.MemoryFlag
 	app.RowFlags
 	Sample  app.Quantity `placeholder:"N" help:"List near-duplicates among N documents drawn at random."`
-	Seed    uint64       `default:"1" placeholder:"SEED" help:"--sample: another number draws other documents (default: 1)."`
-	Threads int          `placeholder:"N" help:"Processors to use; the rows are the same (default: all)."`
+	Seed    uint64       `default:"1" placeholder:"SEED" help:"Seed of --sample (default: 1)."`
+	Threads int          `placeholder:"N" help:"Processors to use; the rows do not depend on it (default: all)."`
 	app.RowInputFlags
 	app.RejectFlags
 	app.FeatureFlags
@@ -31,10 +31,10 @@ type ListFlags struct {
 // Validate checks the flags.
 func (f *ListFlags) Validate() error {
 	if f.Threads < 0 {
-		return fmt.Errorf("--threads %d: 1 or more", f.Threads)
+		return fmt.Errorf("--threads %d: use 1 or more", f.Threads)
 	}
 	if f.Grouped() && f.Sample > 0 {
-		return errors.New("--sample draws documents without their files and fields: it is without --across and --within-field")
+		return errors.New("--sample draws documents without their files and fields: --across and --within-field do not apply")
 	}
 	return f.CheckImages(f.FileFlags)
 }
@@ -87,15 +87,15 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 func (f *ListFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, start time.Time) {
 	a.Env().TellSkipped(src)
 	if of.Repeated > 0 {
-		a.Say("%s had an id that an earlier one has; each is a document of its own, as in dedup", quantity.Count(of.Repeated, "document"))
+		a.Say("%s had the id of an earlier one; each counts as a document, as in dedup", quantity.Count(of.Repeated, "document"))
 	}
 	if of.Bare > 0 {
-		a.Say("%s: a fingerprint and no text, which match nothing; --near K compares fingerprints", quantity.Count(of.Bare, "document"))
+		a.Say("%s with a fingerprint but no text, which match nothing; --near K compares fingerprints", quantity.Count(of.Bare, "document"))
 	}
 	of.Rejects.TellUTF8()
 	if f.Sample > 0 {
 		share := float64(of.Listed) / float64(max(of.Read, 1))
-		a.Say("%s drawn at random with --seed %d, %.3g %% of all: about %.3g %% of all pairs are among them",
+		a.Say("%s drawn at random with --seed %d, %.3g %% of all: they include about %.3g %% of all pairs",
 			quantity.Count(of.Listed, "document"), f.Seed, 100*share, 100*share*share)
 	}
 	a.Say("%s read%s; %s", quantity.Count(of.Read, "document"), f.PictureNote(f.Near), app.Seconds(start))

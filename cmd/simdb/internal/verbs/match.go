@@ -141,7 +141,7 @@ func (c *Match) Run(a *app.App) (err error) {
 func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 	switch {
 	case !c.Explain && c.Format.Set && c.Format.input == records.Auto:
-		return nil, errors.New("--format is that of the rows of --explain")
+		return nil, errors.New("--format sets the format of the rows of --explain, which is not given")
 	case !c.Explain || !c.Format.Set:
 		c.TakeOld(a, c.Format.input)
 	}
@@ -182,7 +182,7 @@ func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup
 // prepare completes a record before it is looked up.
 func (c *Match) prepare(rec *records.Record) (reason string) {
 	if c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
-		rec.Flaw = "it has a fingerprint, which --near K compares, and no text"
+		rec.Flaw = "it has a fingerprint but no text; --near K compares fingerprints"
 	}
 	return c.Take(&rec.Doc)
 }
@@ -226,7 +226,7 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 // summary returns the number of lines read and found and, after an error, of documents stored
 // before it.
 func (c *Match) summary(t *dedup.Match, err error) string {
-	text := fmt.Sprintf("%s read, %s of them new", quantity.Count(t.Read, "document"), quantity.Number(t.Fresh))
+	text := fmt.Sprintf("%s read, %s new", quantity.Count(t.Read, "document"), quantity.Number(t.Fresh))
 	if t.Renewed > 0 {
 		text += fmt.Sprintf("; %s replaced an earlier one", quantity.Number(t.Renewed))
 	}
@@ -239,7 +239,7 @@ func (c *Match) summary(t *dedup.Match, err error) string {
 		case t.Kept && toFile:
 			text += ", with their lines in " + c.Output
 		case t.Fresh > 0 && toFile:
-			text += ", with their lines in no output"
+			text += ", but their lines are in no output"
 		}
 	}
 	return text

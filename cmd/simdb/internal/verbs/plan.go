@@ -26,7 +26,7 @@ import (
 type Plan struct {
 	Files  []string     `arg:"" file:"in" optional:"" name:"file" help:"Files with documents, or with --files or --images the documents themselves, which are counted; - is standard input."`
 	N      app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
-	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance that is searched for, in bits (default: 3)."`
+	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance of the searches, in bits (default: 3)."`
 	Layout []app.Layout `placeholder:"M:C" help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
 	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory to forecast load and dedup with (default: that of these commands)."`
 	app.RowInputFlags
@@ -47,15 +47,15 @@ compared (candidates) and the expected time (us). They come from formulas with c
 are assumed to be uniform, and to have 64 bits unless --bits or the files say otherwise. The recommended layout is the one that
 simdb load chooses.
 
-For files it also forecasts the time, memory and disk that simdb load takes, and simdb dedup for texts; to do so it counts their
-documents. Memory does not include pages of files, which the system can take back. From a sample, it warns if a family of similar
-documents lies close to the threshold of dedup, which then keeps some and drops others.`
+For files it counts the documents and also forecasts the time, memory and disk that simdb load needs, and for texts simdb dedup.
+Memory does not include the page cache, which the system can reclaim. From a sample, it warns if a family of similar documents
+lies close to the threshold of dedup, which then keeps some and drops others.`
 }
 
 // Validate checks the arguments.
 func (c *Plan) Validate() error {
 	if (len(c.Files) > 0) == (c.N > 0) {
-		return errors.New("either files or --n N say what to plan for")
+		return errors.New("name files, or give --n N")
 	}
 	c.layouts = table.Layouts()
 	if len(c.Layout) > 0 {
@@ -145,9 +145,9 @@ func (c *Plan) show(a *app.App, n int64, all []table.Estimate) error {
 	}
 	parts := ""
 	if n > table.MaxDocs {
-		parts = fmt.Sprintf(", in %d tables, as one has %s documents at most", (n+table.MaxDocs-1)/table.MaxDocs, quantity.Number(table.MaxDocs))
+		parts = fmt.Sprintf(", in %d tables, because one holds at most %s documents", (n+table.MaxDocs-1)/table.MaxDocs, quantity.Number(table.MaxDocs))
 	}
-	a.Say("%s, distance %d: simdb load makes layout %v, which takes %s and about %.2g us a search%s",
+	a.Say("%s, distance %d: simdb load makes layout %v, which needs %s and about %.2g us per search%s",
 		quantity.Count(n, "fingerprint"), c.K, made, quantity.Bytes(int64(e.Bytes*float64(n))), e.Cost/1e3, parts)
 	return nil
 }
@@ -209,8 +209,8 @@ func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error
 		return err
 	}
 	if share := r.Cut(planSample / 100); share > 0.05 {
-		a.Say("warning: %.0f %% of the documents of a sample are similar to many others, by a little more than 0.8 and by a little less: "+
-			"dedup keeps many of them, and takes longer; simdb tune FILE shows where to cut", 100*share)
+		a.Say("warning: %.0f %% of the sampled documents have many neighbours with similarities just above and just below 0.8: "+
+			"dedup keeps many near-duplicates, and needs longer; simdb tune FILE helps to choose a threshold", 100*share)
 	}
 	return nil
 }
@@ -258,11 +258,11 @@ func (s *planSize) load() (cpu time.Duration, disk int64) {
 func (s *planSize) say(a *app.App, memory app.Memory) {
 	cpu, disk := s.load()
 	held := min(loading.WithSpare(memory), (s.texts+s.others)*8/5+40*s.documents) + loading.BesideMemory
-	a.Say("%s: to load them takes about %s of processor time, %s of memory (--memory %s), and %s of disk, for a while as much again",
+	a.Say("%s: load needs about %s of processor time, %s of memory (--memory %s), and %s of disk, temporarily twice as much",
 		quantity.Count(s.documents, "document"), roughly(cpu), quantity.Bytes(held), quantity.Bytes(int64(memory)), quantity.Bytes(disk))
 	if s.texts > 0 {
 		cpu, held, disk := dedup.Cost(s.documents, s.texts, int64(memory))
-		a.Say("%s: dedup --jaccard 0.8 takes about %s of processor time, %s of memory (--memory %s) and %s of temporary files",
+		a.Say("%s: dedup --jaccard 0.8 needs about %s of processor time, %s of memory (--memory %s) and %s of temporary files",
 			quantity.Count(s.documents, "document"), roughly(cpu), quantity.Bytes(held), quantity.Bytes(int64(memory)), quantity.Bytes(disk))
 	}
 }

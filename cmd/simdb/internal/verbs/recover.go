@@ -15,9 +15,9 @@ import (
 
 // Recover is `simdb recover`.
 type Recover struct {
-	DB      string `arg:"" file:"db" help:"The damaged database, which stays as it is."`
-	New     string `arg:"" file:"db" help:"The database to make."`
-	Partial bool   `help:"Also keep documents whose text, fields or sketch are lost."`
+	DB      string `arg:"" file:"db" help:"The damaged database; it is not changed."`
+	New     string `arg:"" file:"db" help:"The database to create."`
+	Partial bool   `help:"Also recover documents whose text, fields or sketch are lost."`
 	app.RowFlags
 }
 
@@ -27,7 +27,7 @@ var recoverColumns = []string{"file", "section", "offset", "lost", "doubtful", "
 func (c *Recover) Run(a *app.App) error {
 	if what, err := engine.Identify(c.New); err != nil || what != "" {
 		if err == nil {
-			err = fmt.Errorf("%s is %s; recover makes a new database", c.New, what)
+			err = fmt.Errorf("%s is %s; name a new database", c.New, what)
 		}
 		return err
 	}
@@ -83,10 +83,10 @@ func (c *Recover) say(a *app.App, r engine.RecoverReport, start time.Time) {
 		a.Say("%s without text, fields or sketch", quantity.Count(r.Partial, "document"))
 	}
 	if !r.CatalogRead {
-		a.Say("the catalog can't be read: which documents were deleted is known from logs alone, and the time to live may be lost")
+		a.Say("the catalog can't be read: deletions are known only from logs, and the time to live may be lost")
 	}
 	if len(r.Doubts) > 0 {
-		a.Say("documents that were deleted or replaced may be there again")
+		a.Say("deleted or replaced documents may have come back")
 	}
 }
 
@@ -117,7 +117,7 @@ func (c *Repair) Run(a *app.App) (err error) {
 		sayOrphan(a, c.DB, o)
 	}
 	if removed == 0 {
-		a.Say("%s: nothing was left", c.DB)
+		a.Say("%s: there was nothing to remove", c.DB)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func ParseFooter(data []byte, file string) (Params, Info, error) {
 				"section %d: %s at %d with %d bytes, after one that ends at %d", i, s.Name(), s.Offset, s.Length, end)
 		}
 		if s.Kind&^DirFlag >= version.Unknown && !s.Optional {
-			return Params{}, Info{}, fmt.Errorf("%s: section %s is needed and unknown: %w", file, s.Name(), ErrUnsupported)
+			return Params{}, Info{}, fmt.Errorf("%s: section %s is required but unknown: %w", file, s.Name(), ErrUnsupported)
 		}
 		end = s.Offset + s.Length
 	}
@@ -121,7 +121,7 @@ func findDirectory(data []byte, file string) (dir []byte, offset int64, version 
 	case le.Uint32(data[8:]) != version:
 		return nil, 0, 0, base.Corruptf(file, "header", 8, "version %d, but the trailer says %d", le.Uint32(data[8:]), version)
 	case version == 1:
-		return nil, 0, 0, fmt.Errorf("%s: table format version 1, of before the first release: "+
+		return nil, 0, 0, fmt.Errorf("%s: table format version 1, from before the first release: "+
 			"export the documents with the program that wrote it, and load them again: %w", file, ErrUnsupported)
 	case Versions[version] == nil:
 		return nil, 0, 0, fmt.Errorf("%s: table format version %d; this program reads %s: %w", file, version, readable(), ErrUnsupported)

@@ -74,7 +74,7 @@ func (r *Table) openSections() error {
 	for i := range r.Info.Sections {
 		s := &r.Info.Sections[i]
 		if kind := s.Kind &^ DirFlag; kind != s.Kind && kind < KindUnknown && !seen[[2]uint16{uint16(kind), s.Index}] {
-			return base.Corruptf(r.File, "directory", s.Offset, "section %s without what it is of", s.Name())
+			return base.Corruptf(r.File, "directory", s.Offset, "section %s without the section that it describes", s.Name())
 		}
 	}
 	if _, err := r.Required(KindEarly, 0); err != nil {
@@ -228,7 +228,7 @@ func (r *Table) openRecords() error {
 	s := r.Section(KindRecords, 0)
 	if s == nil {
 		if s = r.Section(KindPlaces, 0); s != nil {
-			return base.Corruptf(r.File, s.Name(), s.Offset, "places of records, and none are there")
+			return base.Corruptf(r.File, s.Name(), s.Offset, "places of records without records")
 		}
 		return nil
 	}

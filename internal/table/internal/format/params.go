@@ -58,13 +58,13 @@ func (p Params) Validate() error {
 	case p.Sets && !p.StoreText:
 		return errors.New("an index of containment without texts")
 	case p.Index != "" && !p.StoreText:
-		return errors.New("an index of fields that are not kept")
+		return errors.New("an index of fields that are not stored")
 	}
 	if _, err := features.Parse(p.Features); err != nil {
 		return fmt.Errorf("parameters of features: %w", err)
 	}
 	if index, err := jsonfield.Canonical(p.Index); err != nil || index != p.Index {
-		return fmt.Errorf("indexed fields: %w", cmp.Or(err, fmt.Errorf("%q is not as they are written", p.Index)))
+		return fmt.Errorf("indexed fields: %w", cmp.Or(err, fmt.Errorf("%q is not in canonical form", p.Index)))
 	}
 	return p.Layout.Validate()
 }

@@ -133,7 +133,7 @@ func (i *Info) check() (at int, err error) {
 	case i.Fingerprints > i.Docs || i.Distinct > i.Fingerprints || i.Docs > MaxDocs || i.Fingerprints > 0 && i.Distinct == 0:
 		return 0, fmt.Errorf("%d documents, %d fingerprints, %d distinct", i.Docs, i.Fingerprints, i.Distinct)
 	case i.MinTime > i.MaxTime || i.MinSeq > i.MaxSeq:
-		return 16, errors.New("least time or sequence number above the greatest")
+		return 16, errors.New("the minimum time or sequence number is above the maximum")
 	}
 	return 0, nil
 }

@@ -82,7 +82,7 @@ func checkEstimate(l Layout, k int) error {
 		return err
 	}
 	if k < 0 || k > maxDistance {
-		return fmt.Errorf("distance %d is not 0 to %d", k, maxDistance)
+		return fmt.Errorf("distance %d is outside 0..%d", k, maxDistance)
 	}
 	return nil
 }

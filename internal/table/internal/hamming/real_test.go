@@ -21,7 +21,7 @@ import (
 
 var (
 	skewQueries = flag.Int("queries", 500, "queries a set and distance of BenchmarkNearSkewed")
-	skewRepeats = flag.Int("repeats", 5, "times each of them is searched for, of which the fastest counts")
+	skewRepeats = flag.Int("repeats", 5, "times each one is searched for; the fastest counts")
 	skewN       = flag.Int("skewed", 100_000, "fingerprints of the sets that BenchmarkNearSkewed makes")
 	skewK       = flag.String("k", "0,1,2,3,4,5,6,7,8,9,10,11,12,16,20,24,32", "distances of BenchmarkNearSkewed")
 )

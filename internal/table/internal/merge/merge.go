@@ -125,7 +125,7 @@ func (m *merger) count() error {
 		docs += int64(in.kept)
 	}
 	if docs > format.MaxDocs {
-		return fmt.Errorf("sstable: merge %d documents into one table, limit %d: %w", docs, uint32(format.MaxDocs), format.ErrTooLarge)
+		return fmt.Errorf("sstable: merge %d documents into one table; the limit is %d: %w", docs, uint32(format.MaxDocs), format.ErrTooLarge)
 	}
 	m.docs = uint32(docs)
 	return nil

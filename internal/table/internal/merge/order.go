@@ -102,7 +102,7 @@ func (in *mergeInput) findDeadRanks(m *merger) error {
 			return err
 		}
 		if in.deadRanks.Has(uint32(rank)) { // else more would remain than counted
-			return in.Table.Ranks.Corrupt(0, "rank %d is there twice", rank)
+			return in.Table.Ranks.Corrupt(0, "rank %d occurs twice", rank)
 		}
 		in.deadRanks.Add(uint32(rank))
 	}

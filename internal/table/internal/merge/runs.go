@@ -319,7 +319,7 @@ func blame(run *keyrun.Run, n uint32) error {
 			return err
 		}
 		if seen.Has(doc) {
-			return run.Corrupt(0, "document %d is there twice", doc)
+			return run.Corrupt(0, "document %d occurs twice", doc)
 		}
 		seen.Add(doc)
 	}

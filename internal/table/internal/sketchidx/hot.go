@@ -27,7 +27,7 @@ const (
 func checkHot(hashes []hot.Hash) error {
 	for i, h := range hashes {
 		if i > 0 && h.Hash <= hashes[i-1].Hash || h.Documents == 0 {
-			return fmt.Errorf("hot hash %d of %d is out of order or in no document", i, len(hashes))
+			return fmt.Errorf("hot hash %d of %d is out of order or not in a document", i, len(hashes))
 		}
 	}
 	return nil

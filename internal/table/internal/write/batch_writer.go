@@ -89,7 +89,7 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 	for i := range n {
 		text, fields := record(i)
 		if len(text) > blobs.MaxRecord || len(fields) > blobs.MaxRecord-len(text) {
-			return 0, t.Fail(fmt.Errorf("text and fields of %d bytes, limit %d: %w", len(text)+len(fields), blobs.MaxRecord, format.ErrTooLarge))
+			return 0, t.Fail(fmt.Errorf("text and fields of %d bytes; the limit is %d: %w", len(text)+len(fields), blobs.MaxRecord, format.ErrTooLarge))
 		}
 		size += len(text) + len(fields)
 		if size >= cmp.Or(t.o.BlockSize, blobs.DefaultBlockSize) || i+1-begin == blobs.MaxBlockRecords || i+1 == n {
@@ -207,7 +207,7 @@ func (t *BatchWriter) Order(b *Batch) (o *BatchOrder, err error) {
 		return nil, t.Err
 	}
 	if b.Len() > MaxBatch {
-		return nil, t.Fail(fmt.Errorf("a batch of %d documents, at most %d are possible: %w", b.Len(), MaxBatch, format.ErrTooLarge))
+		return nil, t.Fail(fmt.Errorf("a batch of %d documents; the limit is %d: %w", b.Len(), MaxBatch, format.ErrTooLarge))
 	}
 	t.Records.EndBlock()
 	t.FlushRecords()
