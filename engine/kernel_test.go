@@ -17,14 +17,14 @@ import (
 func TestUnknownKernel(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	path, table := filepath.Join(dir, "db"), filepath.Join(dir, "part.sst")
-	db, err := engine.Create(path)
+	db, err := engine.Create(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Put(ctx, engine.Doc{ID: "a", Text: "one two three"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, table); err != nil {
+	if err := db.Pack(ctx, table, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -33,12 +33,12 @@ func TestUnknownKernel(t *testing.T) {
 	t.Setenv(kernel.Env, "zz")
 	fresh := filepath.Join(dir, "new")
 	for name, open := range map[string]func() error{
-		"Open":         func() error { _, err := engine.Open(path); return err },
-		"Open new":     func() error { _, err := engine.Open(fresh); return err },
-		"Open table":   func() error { _, err := engine.Open(table); return err },
-		"Create":       func() error { _, err := engine.Create(fresh); return err },
-		"OpenSet":      func() error { _, err := engine.OpenSet(path, table); return err },
-		"Recover":      func() error { _, err := engine.Recover(ctx, path, fresh); return err },
+		"Open":         func() error { _, err := engine.Open(path, nil); return err },
+		"Open new":     func() error { _, err := engine.Open(fresh, nil); return err },
+		"Open table":   func() error { _, err := engine.Open(table, nil); return err },
+		"Create":       func() error { _, err := engine.Create(fresh, nil); return err },
+		"OpenSet":      func() error { _, err := engine.OpenSet([]string{path, table}, nil); return err },
+		"Recover":      func() error { _, err := engine.Recover(ctx, path, fresh, nil); return err },
 		"sstable.Open": func() error { _, err := sstable.Open(table); return err },
 	} {
 		if err := open(); err == nil || !strings.HasPrefix(err.Error(), `SIMDB_KERNEL="zz" names no kernel`) {

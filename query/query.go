@@ -64,7 +64,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		}
 		x.rows.snap = x.scope.Snap
 	}
-	x.scope.Ctx, x.scope.DB, x.scope.Values = engine.WithStats(ctx, &x.rows.stats), db, &x.values
+	x.scope.Ctx, x.scope.DB, x.scope.Values, x.scope.Stats = ctx, db, &x.values, &x.rows.stats
 	x.scope.Report, _ = ctx.Value(progressKey{}).(func(engine.Progress))
 	x.Scope, x.run.rows, x.session = &x.scope, &x.rows, s
 	rows := &x.rows

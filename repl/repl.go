@@ -113,7 +113,7 @@ func newSession(ctx context.Context, cfg Config) *session {
 		cfg.Output.MaxRows = promptRows
 	}
 	if cfg.Outputs == nil {
-		cfg.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
+		cfg.Outputs = &outfile.Guard{Identify: engine.Identifier()}
 		cfg.Outputs.Uses(cfg.DB.Metrics().Path, "the database")
 	}
 	return &session{

@@ -51,7 +51,7 @@ func collect(src records.Source) (got []string, err error) {
 		} else if e != nil {
 			return got, e
 		}
-		fp := base.AppendHexWords(nil, r.Doc.Words())
+		fp := base.AppendHexWords(nil, r.Doc.Fingerprints[0])
 		line := fmt.Sprintf("%d %s|%s|%s|%s", r.Pos, r.Doc.ID, r.Doc.Text, r.Doc.Fields, fp)
 		if r.Flaw != "" {
 			line += "~" + r.Flaw

@@ -213,7 +213,7 @@ func (f *file) heed(r *record) error {
 	if short && !f.surveys && f.seen.Shows() == base.Decimal {
 		_, _, err := base.ParseFingerprint(r.written, base.Auto)
 		r.Flaw = err.Error()
-		r.Doc.SetFingerprint()
+		r.Doc.Fingerprints = nil
 		return nil
 	}
 	f.seen.Add(int64(r.Pos), r.written, r.notation)

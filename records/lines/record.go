@@ -26,7 +26,8 @@ type record struct {
 	widths   [2]int        // possible lengths, if the length is unknown or different
 	written  []byte        // the fingerprint's text
 	fp       []uint64      // words of the fingerprint
-	listed   bool          // the text comes from a list
+	one      [1]engine.Fingerprint
+	listed   bool // the text comes from a list
 }
 
 // prints is the notation and length of the fingerprints of a file.
@@ -57,7 +58,8 @@ func (r *record) setFingerprint(text []byte, p prints) string {
 		}
 		return err.Error()
 	}
-	r.Doc.SetFingerprint(r.fp...)
+	r.one[0] = r.fp
+	r.Doc.Fingerprints = r.one[:1:1]
 	if p.notation == base.Auto {
 		r.notation, r.written = as, text
 	}
@@ -73,8 +75,8 @@ func (r *record) checkID(makeID bool) string {
 		r.Doc.ID = r.File + ":" + strconv.FormatInt(int64(r.Pos), 10)
 	case id == "":
 		return "the id is empty"
-	case len(id) > engine.MaxIDBytes:
-		return fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), engine.MaxIDBytes)
+	case len(id) > base.MaxIDBytes:
+		return fmt.Sprintf("the id has %d bytes, at most %d are possible", len(id), base.MaxIDBytes)
 	}
 	return ""
 }
