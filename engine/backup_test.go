@@ -304,7 +304,6 @@ func TestBackupCopiesOnce(t *testing.T) {
 	if err := errors.Join(putSome(db, 0, 5000), db.Flush(ctx), backupTo(db, ctx, out, nil)); err != nil {
 		t.Fatal(err)
 	}
-	var r BackupReport
 	backup := func(out string, links bool) BackupReport {
 		t.Helper()
 		r, err := db.Backup(ctx, out, &BackupOptions{Links: links})
@@ -313,16 +312,16 @@ func TestBackupCopiesOnce(t *testing.T) {
 		}
 		return r
 	}
-	if backup(out, false); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
+	if r := backup(out, false); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
 		t.Errorf("an update without changes: %+v", r)
 	}
 	if err := errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if backup(out, false); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
+	if r := backup(out, false); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
 		t.Errorf("an update with a small table: %+v", r)
 	}
-	if backup(linked, true); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
+	if r := backup(linked, true); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
 		t.Errorf("a backup by links: %+v", r)
 	}
 	if err := errors.Join(db.Compact(ctx, nil), backupTo(db, ctx, out, nil), backupTo(db, ctx, linked, &BackupOptions{Links: true})); err != nil {

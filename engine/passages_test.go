@@ -58,7 +58,8 @@ func TestPassages(t *testing.T) {
 			got := map[string][]Passage{}
 			for m, err := range p.All(ctx) {
 				all := must(m, err)(t)
-				got[all[0].ID] = withoutIDs(all)
+				id := all[0].ID
+				got[id] = withoutIDs(all)
 			}
 			for id, other := range texts {
 				if want := passagesOf(text, other, least); id == q.ID {

@@ -254,7 +254,8 @@ func (s *soak) novel(r *rand.Rand, x *soakID) error {
 	alike := false
 	if twin := s.ids[r.IntN(len(s.ids))]; twin != x && r.IntN(2) == 0 {
 		if e, err := lookupOf(ctx, s.db, twin.id); err == nil {
-			st.fp, d.Fingerprints, alike = e.Fingerprint^1<<r.IntN(64), []Fingerprint{{st.fp}}, true
+			st.fp, alike = e.Fingerprint^1<<r.IntN(64), true
+			d.Fingerprints = []Fingerprint{{st.fp}}
 		}
 	}
 	x.try(st)

@@ -57,12 +57,12 @@ func TestValues(t *testing.T) {
 func TestJSON(t *testing.T) {
 	fp := uint64(7)
 	for want, v := range map[string]any{
-		`{"id":"a","distance":0}`:                                                           Match{ID: "a"},
-		`{"a":"x","b":"y","distance":0,"score":0.5,"error":0.1}`:                            Pair{"x", "y", Match{Score: 0.5, Error: 0.1}},
-		`{"cluster":1,"keep":true,"id":"a","distance":3}`:                                   Member{1, true, Match{ID: "a", Distance: 3}},
-		`{"id":"a","fields":{"n":1},"fingerprint":7,"time":"1970-01-01T00:00:01Z","seq":5}`: Doc{ID: "a", Fields: json.RawMessage(`{"n":1}`), Fingerprints: []Fingerprint{{fp}}, Time: time.Unix(1, 0).UTC(), Seq: 5},
-		`{"probes":1,"candidates":2,"matches":3,"tables":4}`:                                QueryStats{1, 2, 3, 4},
-		`{"match":{"distance":0},"stored":true,"replaced":false}`:                           Novelty{Stored: true},
+		`{"id":"a","distance":0}`:                                                                Match{ID: "a"},
+		`{"a":"x","b":"y","distance":0,"score":0.5,"error":0.1}`:                                 Pair{"x", "y", Match{Score: 0.5, Error: 0.1}},
+		`{"cluster":1,"keep":true,"id":"a","distance":3}`:                                        Member{1, true, Match{ID: "a", Distance: 3}},
+		`{"id":"a","fields":{"n":1},"fingerprints":[[7]],"time":"1970-01-01T00:00:01Z","seq":5}`: Doc{ID: "a", Fields: json.RawMessage(`{"n":1}`), Fingerprints: []Fingerprint{{fp}}, Time: time.Unix(1, 0).UTC(), Seq: 5},
+		`{"probes":1,"candidates":2,"matches":3,"tables":4}`:                                     QueryStats{1, 2, 3, 4},
+		`{"match":{"distance":0},"stored":true,"replaced":false}`:                                Novelty{Stored: true},
 	} {
 		if got, err := json.Marshal(v); string(got) != want || err != nil {
 			t.Errorf("%s, %v, want %s", got, err, want)

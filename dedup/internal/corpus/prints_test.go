@@ -75,6 +75,9 @@ func TestPrints(t *testing.T) {
 							}
 						}
 						docs[i] = append(docs[i], more)
+						if d.Fingerprints == nil { // the first is that of the text
+							d.Fingerprints = []engine.Fingerprint{fp}
+						}
 						d.Fingerprints = append(d.Fingerprints, more)
 					}
 					if err := x.Add(&d, nil); err != nil {
