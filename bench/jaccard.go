@@ -161,7 +161,7 @@ func buildSimdbText(c *texts) (textIndex, error) {
 		return nil, err
 	}
 	x.ask = func(q int) iter.Seq2[engine.Match, error] {
-		return x.snap.Search(ctx, engine.Doc{Text: c.queries[q]}, engine.Jaccard(c.t))
+		return x.snap.Search(ctx, engine.Doc{Text: c.queries[q]}, engine.Jaccard(c.t), nil)
 	}
 	return x, nil
 }
@@ -174,7 +174,7 @@ func buildSimdbVerified(c *texts) (textIndex, error) {
 		return nil, err
 	}
 	x.ask = func(q int) iter.Seq2[engine.Match, error] {
-		return x.snap.Search(ctx, engine.Doc{Text: c.queries[q]}, engine.Jaccard(c.t).Verified())
+		return x.snap.Search(ctx, engine.Doc{Text: c.queries[q]}, engine.Jaccard(c.t).Verified(), nil)
 	}
 	return x, nil
 }
@@ -197,7 +197,7 @@ func loadTexts(c *texts, o *engine.Options) (*simdbText, error) {
 	if _, err := l.Close(); err != nil {
 		return nil, err
 	}
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		return nil, err
 	}
 	snap, err := db.Snapshot()

@@ -50,7 +50,7 @@ func (d *database) build(_ string, fps []uint64, _ int) (index, error) {
 
 // loadDatabase bulk-loads fps into a new database and compacts it.
 func loadDatabase(path, layout string, fps []uint64) error {
-	db, err := engine.Create(path, &engine.Options{Layout: engine.Layout(layout), NoText: true, NoSketch: true, DisableAutoCompaction: true})
+	db, err := engine.Create(path, &engine.Options{Layout: string(layout), NoText: true, NoSketch: true, DisableAutoCompaction: true})
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func loadDatabase(path, layout string, fps []uint64) error {
 	}
 	now := time.Now()
 	for i := range fps {
-		if err := l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprint: &fps[i], Time: now}); err != nil {
+		if err := l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprints: []engine.Fingerprint{{fps[i]}}, Time: now}); err != nil {
 			l.Abort()
 			return err
 		}
@@ -69,7 +69,7 @@ func loadDatabase(path, layout string, fps []uint64) error {
 	if _, err := l.Close(); err != nil {
 		return err
 	}
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		return err
 	}
 	return db.Close()

@@ -41,7 +41,7 @@ func (d *job) openAgainst() (err error) {
 			d.against = append(d.against, s)
 			continue
 		}
-		what, err := engine.Identify(path)
+		what, err := engine.Identifier()(path)
 		if err == nil && what != "" || inputs.IsSet(path) {
 			if err := d.openKnown(&s); err != nil {
 				return err
@@ -84,7 +84,7 @@ func (d *job) access() inputs.Access {
 // none.
 func (d *job) takeStored(s *source, first string) error {
 	d.settle(s.Stored.DB)
-	switch texts := s.Stored.DB.Params().Text; {
+	switch texts := !s.Stored.DB.Options().NoText; {
 	case !texts && d.c.level() != units.Document:
 		return fmt.Errorf("%s: it stores no texts to compare", s.path)
 	case !texts && d.textCriterion().Sets:
@@ -109,7 +109,7 @@ func (d *job) agree(s *source, first string) error {
 	if first == "" {
 		d.params.Shingle, d.params.Features, d.params.Words, d.features = p.Shingle, p.Features, p.Words, of
 		if d.Near != nil {
-			d.opt.Bits = s.Stored.DB.Params().Bits
+			d.opt.Bits = s.Stored.DB.Options().Bits
 		}
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
@@ -126,7 +125,7 @@ func (d *job) parameters() auditParameters {
 		Reading:  d.c.ReadingAs,
 	}
 	if d.c.Where.Images == nil && !d.ofTexts() {
-		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, engine.UnitWords), d.params.Shingle)
+		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, "words"), d.params.Shingle)
 	}
 	return p
 }

@@ -144,11 +144,11 @@ func (c *Job) checkValues() error {
 		return nil
 	}
 	switch kind := c.By.Kind(); {
-	case kind == engine.KindContains:
+	case kind == "contains":
 		return invalid("Contains cannot be used: Within keeps the largest document of a cluster")
-	case kind == engine.KindNear && (c.By.K() < 0 || c.By.K() > base.MaxWords*base.FingerprintBits):
+	case kind == "near" && (c.By.K() < 0 || c.By.K() > base.MaxWords*base.FingerprintBits):
 		return invalid("%s: a fingerprint has up to %d bits", option.Set("Near", c.By.K()), base.MaxWords*base.FingerprintBits)
-	case kind != "" && kind != engine.KindNear:
+	case kind != "" && kind != "near":
 		if err := share(strings.ToUpper(string(kind[:1]))+string(kind[1:]), c.By.T()); err != nil {
 			return err
 		}

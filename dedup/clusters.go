@@ -31,7 +31,7 @@ func (d *job) newCorpus(dir string) *corpus.Corpus {
 
 // scored reports whether a run by fingerprints also computes the similarities of the texts.
 func (d *job) scored() bool {
-	stored := func(s source) bool { return s.Stored != nil && !s.Stored.DB.Params().Text }
+	stored := func(s source) bool { return s.Stored != nil && s.Stored.DB.Options().NoText }
 	return d.Near != nil && d.c.Where.Images == nil && !slices.ContainsFunc(d.against, stored) && (d.c.Figures || d.c.AuditPath() != "" || d.c.Audited != nil)
 }
 

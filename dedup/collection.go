@@ -186,7 +186,7 @@ func Texts(texts iter.Seq[string], o *Options) *Collection {
 // params returns the parameters of the fingerprints and sets of texts.
 func (o *Options) params() (features.Params, error) {
 	compared := inputs.Compared{Shingle: o.Shingle, Bits: o.Bits, Features: o.Features}
-	if o.Shingle == 0 && o.Features.Unit == engine.UnitChars {
+	if o.Shingle == 0 && o.Features.Unit == "chars" {
 		compared.Shingle = 5
 	}
 	p, _, err := paramsOf(compared)

@@ -448,9 +448,9 @@ func TestTextFeatures(t *testing.T) {
 		pairs int
 	}{
 		{dedup.Options{}, engine.Jaccard(0.9), 0},
-		{dedup.Options{Features: engine.Features{Mask: []string{engine.MaskDates}}}, engine.Jaccard(0.9), 1},
-		{dedup.Options{Features: engine.Features{Unit: engine.UnitChars}, Shingle: 2}, engine.Jaccard(0.2), 3},
-		{dedup.Options{Features: engine.Features{Unit: engine.UnitSet}}, engine.Contains(0.25), 3},
+		{dedup.Options{Features: engine.Features{Mask: []string{"dates"}}}, engine.Jaccard(0.9), 1},
+		{dedup.Options{Features: engine.Features{Unit: "chars"}, Shingle: 2}, engine.Jaccard(0.2), 3},
+		{dedup.Options{Features: engine.Features{Unit: "set"}}, engine.Contains(0.25), 3},
 	} {
 		if n, err := dedup.Texts(texts, &test.o).CountPairs(t.Context(), test.by); err != nil || n != int64(test.pairs) {
 			t.Errorf("%+v by %v: %d pairs, not %d (%v)", test.o, test.by, n, test.pairs, err)

@@ -102,12 +102,12 @@ func parseDecision(line []byte) (d Decision, err error) {
 }
 
 // Pair returns the IDs of the two documents, the lesser one first.
-func (d *Decision) Pair() engine.IDPair { return engine.IDPair{A: min(d.A, d.B), B: max(d.A, d.B)} }
+func (d *Decision) Pair() engine.Pair { return engine.Pair{A: min(d.A, d.B), B: max(d.A, d.B)} }
 
 // contradictions finds decisions that conflict: different decisions about a pair, a document that
 // is both kept and dropped, and a document that is dropped although others are dropped for it.
 func contradictions(all []Decision, p *Problems) {
-	pairs, about := map[engine.IDPair]*Decision{}, map[string]*Decision{}
+	pairs, about := map[engine.Pair]*Decision{}, map[string]*Decision{}
 	for i := range all {
 		d := &all[i]
 		if had := pairs[d.Pair()]; had == nil {

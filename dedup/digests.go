@@ -46,8 +46,10 @@ func (s *digests) add(rec *records.Record) {
 
 // addPrint adds the words of a fingerprint.
 func (c *contentDigest) addPrint(rec *records.Record) {
-	for _, word := range rec.Doc.Words() {
-		c.add("", "", word)
+	if fps := rec.Doc.Fingerprints; fps != nil {
+		for _, word := range fps[0] {
+			c.add("", "", word)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
@@ -148,8 +149,8 @@ func (l *Documents) readFiles(ctx context.Context) error {
 		Stage: "read", Options: opt, Rejects: l.Rejects,
 		Begin: func(_ int, in records.Source) error { return l.sources.CheckIDs(in) },
 		Record: func(in records.Source, rec *records.Record) error {
-			if n := len(rec.Doc.ID); n > engine.MaxIDBytes {
-				return records.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes; the limit is %d", n, engine.MaxIDBytes))
+			if n := len(rec.Doc.ID); n > base.MaxIDBytes {
+				return records.NewIssue(in, rec, fmt.Sprintf("its id has %d bytes; the limit is %d", n, base.MaxIDBytes))
 			}
 			return l.record(x, rec)
 		},
@@ -188,7 +189,7 @@ func (l *Documents) add(x *corpus.Extractor, d *engine.Doc) error {
 	if err := l.files.AddID(d.ID); err != nil {
 		return err
 	}
-	if l.by.Sets && d.Text == "" && d.Fingerprint != nil {
+	if l.by.Sets && d.Text == "" && d.Fingerprints != nil {
 		l.Bare++
 	}
 	return x.Add(d, l.files.Groups)
@@ -209,7 +210,7 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 // documents of files.
 func (l *Documents) readStored(ctx context.Context) (err error) {
 	db := l.sources.Stored
-	if l.by.Sets && !db.DB.Params().Text {
+	if l.by.Sets && db.DB.Options().NoText {
 		return fmt.Errorf("%s stores no texts, which %s, %s and %s need to compare by %s",
 			db.Path, option.Name("Sample"), option.Name("Across"), option.Name("WithinField"), option.Name("Jaccard"))
 	}
@@ -300,15 +301,13 @@ func (l *Documents) CountPairs(ctx context.Context) (n int64, err error) {
 	if !l.stored {
 		return l.files.CountPairs(ctx, l.by, l.options())
 	}
-	for _, err = range l.sources.Stored.Pairs(ctx, l.job.By, &engine.PairOptions{Count: &n, Progress: l.env.Report}) {
-	}
-	return n, err
+	return l.sources.Stored.CountPairs(ctx, l.job.By, &engine.SearchOptions{Progress: l.env.Report})
 }
 
-// Pairs yields all pairs, as engine.Snapshot.Pairs does.
+// Pairs yields all pairs, as engine.Reader.Pairs does.
 func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 	if l.stored {
-		return l.sources.Stored.Pairs(ctx, l.job.By, &engine.PairOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
+		return l.sources.Stored.Pairs(ctx, l.job.By, &engine.SearchOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
 	}
 	return func(yield func(engine.Pair, error) bool) {
 		for p, err := range l.files.Pairs(ctx, l.by, l.job.Unordered, l.options()) {
@@ -339,12 +338,16 @@ func (l *Documents) CountClusters(ctx context.Context) (n int64, err error) {
 		}
 		return n, err
 	}
-	for _, err = range l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Count: &n, Progress: l.env.Report}) {
+	for m, err := range l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Progress: l.env.Report}) {
+		if err != nil {
+			return 0, err
+		}
+		n = int64(m.Cluster) // they are numbered from 1 in order
 	}
-	return n, err
+	return n, nil
 }
 
-// Clusters yields the members of all clusters, as engine.Snapshot.Clusters does.
+// Clusters yields the members of all clusters, as engine.Reader.Clusters does.
 func (l *Documents) Clusters(ctx context.Context) iter.Seq2[engine.Member, error] {
 	if l.stored {
 		return l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Progress: l.env.Report})

@@ -93,10 +93,10 @@ type Measures struct {
 }
 
 // shares returns the measures that have a threshold, with their criteria.
-func (m *Measures) shares() map[engine.CriterionKind]share {
-	return map[engine.CriterionKind]share{
-		engine.KindJaccard: {&m.Jaccard, engine.Jaccard}, engine.KindLevenshtein: {&m.Levenshtein, engine.Levenshtein},
-		engine.KindCosine: {&m.Cosine, engine.Cosine}, engine.KindContains: {&m.Contains, engine.Contains}, engine.KindWithin: {&m.Within, engine.Within},
+func (m *Measures) shares() map[string]share {
+	return map[string]share{
+		"jaccard": {&m.Jaccard, engine.Jaccard}, "levenshtein": {&m.Levenshtein, engine.Levenshtein},
+		"cosine": {&m.Cosine, engine.Cosine}, "contains": {&m.Contains, engine.Contains}, "within": {&m.Within, engine.Within},
 	}
 }
 
@@ -107,7 +107,7 @@ type share struct {
 
 // MeasuresOf returns the measures of a criterion.
 func MeasuresOf(by engine.Criterion) (m Measures) {
-	if by.Kind() == engine.KindNear {
+	if by.Kind() == "near" {
 		m.Near = new(by.K())
 	} else if to, ok := m.shares()[by.Kind()]; ok {
 		*to.t = new(by.T())
@@ -198,7 +198,7 @@ func (c *Job) Rules() Keep {
 	if rules == nil {
 		rules = Keep{First}
 	}
-	if c.By.Kind() == engine.KindWithin {
+	if c.By.Kind() == "within" {
 		rules = slices.Insert(slices.Clone(rules), 0, Rule{Name: largest})
 	}
 	return rules

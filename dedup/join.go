@@ -75,7 +75,7 @@ type JoinRow struct {
 // Workers returns how many lots are looked up concurrently. They share the memory, including that
 // of the database's queries.
 func (o *JoinOptions) Workers() int {
-	_, jaccard := o.By.Threshold()
+	jaccard := o.By.Kind() == "jaccard"
 	if _, _, contained := containment(o.By); jaccard || contained { // one lookup already uses all processors
 		return 1
 	}
@@ -95,7 +95,7 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 	if j.in, err = src.Open(0, o.Read); err != nil {
 		return nil, err
 	}
-	_, near := o.By.Distance()
+	near := o.By.Kind() == "near"
 	if err = j.l.check(j.in); err == nil && o.Stored != nil {
 		err = cmp.Or(env.CheckTexts(ctx, o.Stored.DB, near), env.CheckTexts(ctx, src.DB(), near))
 	}
@@ -103,12 +103,11 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 		return nil, errors.Join(err, j.in.Close())
 	}
 	j.l.bytes = min(joinBytes, int(o.Memory/joinShare))
-	_, ofText := o.By.OfText()
 	if t, role, contained := containment(o.By); contained { // each lot reads all texts of the collection; its sets use half of the memory
 		const textBytes = 6 // in a text, for each shingle
 		j.l.bytes = int(o.Memory / 2 / (1 + setjoin.FewBytes(t, role)/textBytes))
 		j.l.most = max(joinMost, int(o.Memory/joinOne))
-	} else if ofText {
+	} else if kind := o.By.Kind(); kind != "near" && kind != "jaccard" {
 		j.l.most = joinSlow
 	}
 	return j, nil
@@ -175,9 +174,9 @@ func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) 
 	if j.o.IDs {
 		it.id, doc = strings.TrimSpace(doc.Text), engine.Doc{}
 	}
-	_, near := j.o.By.Distance()
+	near := j.o.By.Kind() == "near"
 	switch {
-	case doc.Text == "" && doc.Fingerprint == nil && j.stored != nil && j.l.sources.Stored == nil: // the record stands for the stored document with its ID
+	case doc.Text == "" && doc.Fingerprints == nil && j.stored != nil && j.l.sources.Stored == nil: // the record stands for the stored document with its ID
 		found, err := j.o.Stored.Lookup(ctx, it.id)
 		if errors.Is(err, engine.ErrNotFound) {
 			rec.Flaw = cmp.Or(rec.Flaw, fmt.Sprintf("no document %q is stored, and the line has no text", it.id))
@@ -187,7 +186,6 @@ func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) 
 			return it, err
 		}
 		doc.ID, it.group = it.id, j.stored.of[it.id]
-		doc.SetFingerprint(found.Words()...)
 		doc.Fingerprints = found.Fingerprints
 	case !near && doc.Text == "":
 		rec.Flaw = "it has no text to compare"
@@ -212,7 +210,7 @@ func (j *Join) lookUp(ctx context.Context, b *lookupLot) iter.Seq2[[]JoinRow, er
 				return
 			}
 			line := b.at[m.Query]
-			rows = append(rows, JoinRow{b.ids[line], m.Match, b.from + int64(line)})
+			rows = append(rows, JoinRow{b.ids[line], m, b.from + int64(line)})
 			if len(rows) == joinRows {
 				if !yield(rows, nil) {
 					return

@@ -101,7 +101,7 @@ func (l *level) read(to *units.Repeats) error {
 		}
 		l.rejects.Note(in, rec)
 		if strings.TrimSpace(rec.Doc.Text) == "" {
-			if l.empty++; rec.Doc.Fingerprint != nil {
+			if l.empty++; rec.Doc.Fingerprints != nil {
 				return inputs.NoTexts()
 			}
 		}

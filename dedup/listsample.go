@@ -38,7 +38,7 @@ func sampleTooLarge() error {
 // add adds a document to the sample if its hash is low enough.
 func (s *listSample) add(d *engine.Doc) error {
 	s.seen++
-	x := listDrawn{xxh3.HashStringSeed(d.ID, s.seed), s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints}}
+	x := listDrawn{xxh3.HashStringSeed(d.ID, s.seed), s.seen, engine.Doc{ID: d.ID, Text: d.Text, Fingerprints: d.Fingerprints}}
 	switch {
 	case len(s.worst) < s.n:
 		if s.worst = append(s.worst, x); len(s.worst) == s.n {
@@ -69,7 +69,7 @@ func (s *listSample) documents() []engine.Doc {
 
 // size returns the approximate memory of a document in bytes.
 func (x listDrawn) size() int64 {
-	return int64(len(x.doc.ID)+len(x.doc.Text)+len(x.doc.Fingerprints)*(24+8*(1+len(x.doc.Rest)))) + 200
+	return int64(len(x.doc.ID)+len(x.doc.Text)+24*len(x.doc.Fingerprints)+8*len(slices.Concat(x.doc.Fingerprints...))) + 200
 }
 
 // compareDrawn compares documents by hash, then by ID, then by arrival.

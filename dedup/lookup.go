@@ -211,7 +211,7 @@ func (l *lookup) empty(from int64) *lookupLot {
 type lookupIn interface {
 	// search yields the matches of a lot's documents; Query is the index in docs. The matches of
 	// a document are consecutive, best first.
-	search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error]
+	search(ctx context.Context, b *lookupLot) iter.Seq2[engine.Match, error]
 }
 
 // lookupStored looks documents up in a database.
@@ -242,15 +242,15 @@ func (c *lookupStored) group(ctx context.Context, env *inputs.Env) error {
 }
 
 // search implements lookupIn.
-func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error] {
-	if _, near := c.by.Distance(); near {
+func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.Match, error] {
+	if c.by.Kind() == "near" {
 		b.hash(c.DB)
 	}
-	all := c.SearchBatch(ctx, b.docs, c.by)
+	all := c.SearchBatch(ctx, b.docs, c.by, nil)
 	if c.groups == nil {
 		return all
 	}
-	return func(yield func(engine.BatchMatch, error) bool) {
+	return func(yield func(engine.Match, error) bool) {
 		for m, err := range all {
 			if err == nil && !c.groups.Accept(b.groups[b.at[m.Query]], c.of[m.ID]) {
 				continue
@@ -270,9 +270,10 @@ func (b *lookupLot) hash(db *engine.DB) {
 	for docs := range slices.Chunk(b.docs, max(share, len(b.docs)/(4*runtime.GOMAXPROCS(0)))) {
 		work.Go(func() {
 			for i := range docs {
-				if d := &docs[i]; d.Fingerprint == nil && d.Text != "" {
-					words, _ := db.Hash(d.Text)
-					d.SetFingerprint(words...)
+				if d := &docs[i]; d.Fingerprints == nil && d.Text != "" {
+					if fp, _ := db.Hash(d.Text); fp != nil {
+						d.Fingerprints = []engine.Fingerprint{fp}
+					}
 				}
 			}
 		})
@@ -280,7 +281,7 @@ func (b *lookupLot) hash(db *engine.DB) {
 	work.Wait()
 	n := 0
 	for i := range b.docs {
-		if b.docs[i].Fingerprint == nil {
+		if b.docs[i].Fingerprints == nil {
 			continue
 		}
 		if n < i {
@@ -295,9 +296,9 @@ func (b *lookupLot) hash(db *engine.DB) {
 // documents that are looked up.
 func containment(by engine.Criterion) (t float64, role setjoin.FewRole, ok bool) {
 	switch by.Kind() {
-	case engine.KindContains:
+	case "contains":
 		return by.T(), setjoin.FewContained, true
-	case engine.KindWithin:
+	case "within":
 		return by.T(), setjoin.FewContaining, true
 	}
 	return 0, 0, false

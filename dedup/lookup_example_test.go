@@ -24,7 +24,7 @@ func stored(dir string) (*inputs.Stored, *inputs.Sources) {
 			return err
 		}
 		return db.Put(ctx, engine.Doc{ID: "cat", Text: "a cat sat on a mat and looked at a bird in a tree"})
-	})
+	}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

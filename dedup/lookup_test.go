@@ -69,7 +69,7 @@ func lookupDB(t testing.TB, docs []engine.Doc) *inputs.Stored {
 			}
 		}
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestJoin(t *testing.T) {
 			var want []string
 			matched := map[string]bool{}
 			for _, d := range docs {
-				for m, err := range db.Search(t.Context(), engine.Doc{Text: d.Text}, by) {
+				for m, err := range db.Search(t.Context(), engine.Doc{Text: d.Text}, by, nil) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -194,7 +194,7 @@ func TestMatch(t *testing.T) {
 					}
 					known = !stored
 				} else {
-					for _, err := range oracle.Search(t.Context(), engine.Doc{Text: d.Text}, by) {
+					for _, err := range oracle.Search(t.Context(), engine.Doc{Text: d.Text}, by, nil) {
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -35,8 +35,8 @@ type lookupFiles struct {
 var errMany = errors.New("the matches do not fit into the memory")
 
 // search implements lookupIn. If documents have too many matches, it halves the lot.
-func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.BatchMatch, error] {
-	return func(yield func(engine.BatchMatch, error) bool) {
+func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.Match, error] {
+	return func(yield func(engine.Match, error) bool) {
 		found, err := f.find(ctx, b)
 		if half := len(b.docs) / 2; half > 0 && errors.Is(err, errMany) {
 			for i, part := range []*lookupLot{{groups: b.groups, docs: b.docs[:half], at: b.at}, {groups: b.groups, docs: b.docs[half:], at: b.at[half:]}} {
@@ -50,10 +50,10 @@ func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine
 			return
 		}
 		if err != nil {
-			yield(engine.BatchMatch{}, err)
+			yield(engine.Match{}, err)
 			return
 		}
-		slices.SortFunc(found, func(x, y engine.BatchMatch) int {
+		slices.SortFunc(found, func(x, y engine.Match) int {
 			return cmp.Or(cmp.Compare(x.Query, y.Query), cmp.Compare(y.Score, x.Score), strings.Compare(x.ID, y.ID))
 		})
 		for _, m := range found {
@@ -104,7 +104,7 @@ func (f *lookupFiles) readAll(ctx context.Context, record func(in records.Source
 }
 
 // find returns the matches of a lot's documents, in no particular order.
-func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.BatchMatch, err error) {
+func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.Match, err error) {
 	few := f.few
 	if few == nil {
 		t, role, _ := containment(f.o.By)
@@ -114,7 +114,7 @@ func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.Ba
 		}
 		few = setjoin.NewFew(sets, t, role)
 	}
-	most := int(f.o.Memory) / 4 / int(2*unsafe.Sizeof(engine.BatchMatch{}))
+	most := int(f.o.Memory) / 4 / int(2*unsafe.Sizeof(engine.Match{}))
 	x := corpus.NewFewExtractor(ctx, f.o.Params, few, most, errMany, func(place int, id string, m setjoin.FewMatch) error {
 		query, stored := m.Set, place
 		if f.few != nil {
@@ -126,7 +126,7 @@ func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.Ba
 		case len(found) == most:
 			return errMany
 		}
-		found = append(found, engine.BatchMatch{Query: query, Match: engine.Match{ID: id, Score: m.Score, Exact: true}})
+		found = append(found, engine.Match{Query: query, ID: id, Score: m.Score, Exact: true})
 		return nil
 	})
 	defer x.Stop()

@@ -78,6 +78,7 @@ type Match struct {
 	l       lookup
 	folder  *inputs.OutFolder   // or nil
 	allowed map[string][]string // by ID, for IDs in allowed pairs: the IDs it is paired with
+	work    engine.QueryStats   // of the current input
 	raw     []byte              // copies of the most recent records
 	out     records.Copier
 	lines   *bufio.Writer // buffers out on standard output, else nil
@@ -87,10 +88,10 @@ type Match struct {
 // checks that an output can hold copies of their records. Close must be called in any case.
 func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *engine.DB, o MatchOptions) (*Match, error) {
 	m := &Match{o: o, db: db}
-	_, m.near = o.By.Distance()
+	m.near = o.By.Kind() == "near"
 	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, refuse: o.Check, arrive: true, issues: true, stores: o.Add, item: m.item}
 	switch kind := o.By.Kind(); {
-	case kind == engine.KindLevenshtein || kind == engine.KindCosine:
+	case kind == "levenshtein" || kind == "cosine":
 		m.l.bytes = matchSlow
 	case o.Add:
 		m.l.bytes = matchAdded
@@ -151,9 +152,10 @@ func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) 
 		doc.Fields = nil
 	}
 	if m.near && !m.o.Add {
-		if doc.Fingerprint == nil {
-			words, _ := m.db.Hash(doc.Text)
-			doc.SetFingerprint(words...)
+		if doc.Fingerprints == nil {
+			if fp, _ := m.db.Hash(doc.Text); fp != nil {
+				doc.Fingerprints = []engine.Fingerprint{fp}
+			}
 		}
 		doc.Text = ""
 	}
@@ -163,12 +165,13 @@ func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) 
 
 // records decides all records of an input, and writes the resulting outputs.
 func (m *Match) records(ctx context.Context, in records.Source) error {
-	var work engine.QueryStats
+	work := &m.work
+	*work = engine.QueryStats{}
 	_, _, contained := containment(m.o.By)
 	begun, before := time.Now(), m.Read
 	for b, err := range m.l.lots(ctx, in) {
 		if err == nil {
-			err = cmp.Or(m.lot(engine.WithStats(ctx, &work), in, b), m.flush())
+			err = cmp.Or(m.lot(ctx, in, b), m.flush())
 		}
 		each := work.Probes / max(m.Read-before, 1)
 		if contained && each >= setjoin.CrowdedEach && time.Since(begun) >= setjoin.CrowdedAfter {
@@ -259,7 +262,7 @@ func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty
 // add stores the new documents of a lot as one group, and returns the result for each item. After
 // an error it returns only the results before the document that failed.
 func (m *Match) add(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
-	added, err := m.db.AddNovel(ctx, b.docs, m.o.By)
+	added, err := m.db.AddNovel(ctx, b.docs, m.o.By, &engine.SearchOptions{Stats: &m.work})
 	done := make([]engine.Novelty, len(b.items))
 	for i, n := range added {
 		done[b.at[i]] = n
@@ -307,11 +310,7 @@ func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, err
 
 // find looks documents up together, and stores each result in done at the document's place.
 func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, at []int, done []engine.Novelty) error {
-	var best []engine.Match
-	if m.o.Named && !m.near {
-		best = make([]engine.Match, len(docs))
-	}
-	known, err := s.Any(ctx, docs, m.o.By, best)
+	known, best, err := s.Any(ctx, docs, m.o.By, &engine.SearchOptions{Unordered: !m.o.Named || m.near, Stats: &m.work})
 	if err != nil {
 		return err
 	}
@@ -323,8 +322,8 @@ func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc,
 				found, places = append(found, docs[i]), append(places, at[i])
 			}
 		}
-		best, at = make([]engine.Match, len(found)), places
-		if known, err = s.Any(ctx, found, m.o.By, best); err != nil {
+		at = places
+		if known, best, err = s.Any(ctx, found, m.o.By, &engine.SearchOptions{Stats: &m.work}); err != nil {
 			return err
 		}
 	}
@@ -343,10 +342,10 @@ func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc,
 // findBeside looks up a document with allowed pairs: it reports whether the database has a
 // similar document that is not paired with it, and names the best one.
 func (m *Match) findBeside(ctx context.Context, s *engine.Snapshot, doc engine.Doc, beside []string) (engine.Novelty, error) {
-	if doc.Text == "" && (doc.Fingerprint == nil || !m.near) {
+	if doc.Text == "" && (doc.Fingerprints == nil || !m.near) {
 		return engine.Novelty{Stored: true}, nil // it matches nothing
 	}
-	for found, err := range s.Search(ctx, doc, m.o.By) {
+	for found, err := range s.Search(ctx, doc, m.o.By, &engine.SearchOptions{Stats: &m.work}) {
 		if err != nil || !slices.Contains(beside, found.ID) {
 			return engine.Novelty{Match: found}, err
 		}

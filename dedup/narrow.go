@@ -58,11 +58,11 @@ func (d *job) narrowTo(s *source) error {
 	if d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
 		return errWhole
 	}
-	all, err := s.Stored.Count(d.ctx, time.Time{})
+	all, err := s.Stored.Count(d.ctx, engine.Range{Since: time.Time{}})
 	if err != nil {
 		return err
 	}
-	p := s.Stored.DB.Params()
+	p := s.Stored.DB.Options()
 	x := &narrowing{
 		d: d, s: s, t: by.T, lowered: by.T - (1-by.T)/2, full: by.T * float64(p.Sketch),
 		most: min(all/narrowShare, d.c.memory()/8/idBytes),

@@ -147,7 +147,7 @@ func (d *job) extract(c *corpus.Corpus) error {
 		return err
 	}
 	err := d.readAll(func(rec *records.Record) error {
-		if d.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+		if d.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprints != nil {
 			d.bare++
 		}
 		return x.Add(&rec.Doc, d.groups())

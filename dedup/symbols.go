@@ -5,7 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/records"
 )
@@ -13,7 +12,7 @@ import (
 // watchEqual selects the documents of score 1 for equal, if the features come from texts and the
 // caller wants figures. It ignores Within, where such a document is a part of its keeper.
 func (d *job) watchEqual() {
-	if !d.c.Figures || d.ofTexts() || d.Within != nil || d.out.score == nil || d.features.Unit == engine.UnitSet {
+	if !d.c.Figures || d.ofTexts() || d.Within != nil || d.out.score == nil || d.features.Unit == "set" {
 		return
 	}
 	for n, k := range d.out.keeper {

@@ -36,24 +36,24 @@ func TestAddNovel(t *testing.T) {
 			for range r.IntN(5) {
 				fp ^= 1 << r.IntN(64)
 			}
-			docs[i] = Doc{ID: fmt.Sprint("d", r.IntN(500)), Fingerprint: &fp}
+			docs[i] = Doc{ID: fmt.Sprint("d", r.IntN(500)), Fingerprints: []Fingerprint{{fp}}}
 		}
 		for i := 1; i < len(docs); i += 7 {
 			if a, b := docs[i-1].ID, docs[i].ID; a != b {
-				if err := db.SetAllowed(ctx, true, IDPair{A: a, B: b}); err != nil {
+				if err := db.SetAllowed(ctx, true, Pair{A: a, B: b}); err != nil {
 					t.Fatal(err)
 				}
 				allowed[[2]string{a, b}], allowed[[2]string{b, a}] = true, true
 			}
 		}
-		done, err := db.AddNovel(ctx, docs, Near(k))
+		done, err := db.AddNovel(ctx, docs, Near(k), nil)
 		if err != nil || len(done) != len(docs) {
 			t.Fatalf("%d of %d decided, %v", len(done), len(docs), err)
 		}
 		for i, d := range docs {
 			best, at := "", k+1
 			for id, fp := range model {
-				n := bits.OnesCount64(fp ^ *d.Fingerprint)
+				n := bits.OnesCount64(fp ^ d.Fingerprints[0][0])
 				if id == d.ID {
 					if n == 0 {
 						best, at = id, -1 // sent again
@@ -78,7 +78,7 @@ func TestAddNovel(t *testing.T) {
 			if done[i].Replaced != was {
 				t.Fatalf("%s: %+v", d.ID, done[i])
 			}
-			model[d.ID] = *d.Fingerprint
+			model[d.ID] = d.Fingerprints[0][0]
 		}
 	}
 	if got := prints(t, db); len(got) != len(model) {
@@ -117,9 +117,9 @@ func TestSentAgain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				again := must(db.AddNovel(ctx, []Doc{d, d}, by))(t)
+				again := must(db.AddNovel(ctx, []Doc{d, d}, by, nil))(t)
 				want := Novelty{Match: Match{ID: d.ID}}
-				if _, near := by.Distance(); !near {
+				if by.Kind() != "near" {
 					want.Match.Score, want.Match.Exact = 1, !c.o.NoText
 				}
 				if !stored {
@@ -147,12 +147,11 @@ func TestSentAgain(t *testing.T) {
 		}
 	}
 	db, _ := create4test(t, &Options{Features: Features{Several: true}})
-	several := func(fps ...Fingerprint) Doc {
+	several := func(fps ...uint64) Doc {
 		d := Doc{ID: "s"}
 		for _, fp := range fps {
-			d.Fingerprints = append(d.Fingerprints, []Fingerprint{fp})
+			d.Fingerprints = append(d.Fingerprints, []uint64{fp})
 		}
-		d.Fingerprint, d.Fingerprints = &fps[0], d.Fingerprints[1:]
 		return d
 	}
 	for i, d := range []Doc{several(1, 1<<40), several(1, 1<<40), several(1, 1<<50), several(1, 1<<50)} {
@@ -174,11 +173,11 @@ func TestNovelExpired(t *testing.T) {
 		}
 	}
 	fresh := Doc{ID: "new", Text: "some new text that is longer", Time: now.Add(-47 * time.Hour)}
-	done := must(db.AddNovel(ctx, []Doc{old, fresh, fresh}, Near(3)))(t)
+	done := must(db.AddNovel(ctx, []Doc{old, fresh, fresh}, Near(3), nil))(t)
 	if want := []Novelty{{Expired: true}, {Stored: true}, {Match: Match{ID: "new"}}}; !slices.Equal(done, want) {
 		t.Errorf("%+v", done)
 	}
-	if now = now.Add(2 * time.Hour); must(db.AddNovel(ctx, []Doc{{ID: "new", Text: fresh.Text}}, Near(3)))(t)[0] != (Novelty{Stored: true}) {
+	if now = now.Add(2 * time.Hour); must(db.AddNovel(ctx, []Doc{{ID: "new", Text: fresh.Text}}, Near(3), nil))(t)[0] != (Novelty{Stored: true}) {
 		t.Error("a document whose last version has expired is not new")
 	}
 	if err := db.Put(ctx, old); err != nil {
@@ -194,17 +193,17 @@ func TestAddNovelError(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)
 	docs := []Doc{{ID: "a", Text: "one two three four"}, {ID: "b", Text: "One two three four"}, {ID: ""}, {ID: "c", Text: "five six seven"}}
-	done, err := db.AddNovel(ctx, docs, Near(0))
+	done, err := db.AddNovel(ctx, docs, Near(0), nil)
 	if !errors.Is(err, ErrInvalid) || len(done) != 2 || !done[0].Stored || done[1].Stored || done[1].Match.ID != "a" {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if got := prints(t, db); len(got) != 1 {
 		t.Errorf("stored: %v", got)
 	}
-	if done, err := db.AddNovel(ctx, nil, Near(0)); err != nil || len(done) != 0 {
+	if done, err := db.AddNovel(ctx, nil, Near(0), nil); err != nil || len(done) != 0 {
 		t.Errorf("none: %v, %v", done, err)
 	}
-	if _, err := db.AddNovel(ctx, docs, Near(65)); !errors.Is(err, ErrParams) && !errors.Is(err, ErrInvalid) {
+	if _, err := db.AddNovel(ctx, docs, Near(65), nil); !errors.Is(err, ErrParams) && !errors.Is(err, ErrInvalid) {
 		t.Errorf("65 bits: %v", err)
 	}
 }
@@ -278,7 +277,7 @@ func TestAddNovelFamilies(t *testing.T) {
 					}
 					docs[i] = Doc{ID: fmt.Sprint("d", from+i), Text: strings.Join(family(r, words), " ")}
 				}
-				done, err := db.AddNovel(WithStats(t.Context(), &stats), docs, Jaccard(threshold).Verified())
+				done, err := db.AddNovel(t.Context(), docs, Jaccard(threshold).Verified(), &SearchOptions{Stats: &stats})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,45 +10,46 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-func allowedOf(db *DB) []IDPair { return slices.Collect(allowed(db)) }
+func allowedOf(db *DB) []Pair { return slices.Collect(allowed(db)) }
 
 // TestAllow records pairs, and looks for them after every operation that might lose them.
 func TestAllow(t *testing.T) {
 	ctx := t.Context()
 	db, path := create4test(t, nil)
-	long := strings.Repeat("x", MaxIDBytes)
-	if err := db.SetAllowed(ctx, true, IDPair{"b", "a"}, IDPair{"a", "c"}, IDPair{long, "\x00"}); err != nil {
+	long := strings.Repeat("x", base.MaxIDBytes)
+	if err := db.SetAllowed(ctx, true, Pair{A: "b", B: "a"}, Pair{A: "a", B: "c"}, Pair{A: long, B: "\x00"}); err != nil {
 		t.Fatal(err)
 	}
 	before := snapshot4test(t, db)
-	if err := db.SetAllowed(ctx, true, IDPair{"a", "b"}, IDPair{"d", "a"}); err != nil {
+	if err := db.SetAllowed(ctx, true, Pair{A: "a", B: "b"}, Pair{A: "d", B: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.SetAllowed(ctx, false, IDPair{"c", "a"}); err != nil {
+	if err := db.SetAllowed(ctx, false, Pair{A: "c", B: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	want := []IDPair{{"\x00", long}, {"a", "b"}, {"a", "d"}}
+	want := []Pair{{A: "\x00", B: long}, {A: "a", B: "b"}, {A: "a", B: "d"}}
 	check := func(what string, db *DB) {
 		t.Helper()
 		if got := allowedOf(db); !slices.Equal(got, want) {
-			t.Errorf("%s: %.100q, want %.100q", what, got, want)
+			t.Errorf("%s: %.100v, want %.100v", what, got, want)
 		}
 	}
 	check("at once", db)
-	if !slices.Contains(slices.Collect(before.Allowed()), IDPair{min("c", "a"), max("c", "a")}) || slices.Contains(slices.Collect(before.Allowed()), IDPair{min("a", "d"), max("a", "d")}) || len(slices.Collect(before.Allowed())) != 3 {
+	if !slices.Contains(slices.Collect(before.Allowed()), Pair{A: min("c", "a"), B: max("c", "a")}) || slices.Contains(slices.Collect(before.Allowed()), Pair{A: min("a", "d"), B: max("a", "d")}) || len(slices.Collect(before.Allowed())) != 3 {
 		t.Error("a snapshot sees changes made after it")
 	}
 	for _, c := range []struct {
 		err, want error
 	}{
-		{db.SetAllowed(ctx, true, IDPair{"e", "f"}, IDPair{"a", "a"}), ErrInvalid},
-		{db.SetAllowed(ctx, true, IDPair{"e", ""}), ErrInvalid},
-		{db.SetAllowed(ctx, true, IDPair{"e", long + "x"}), ErrTooLarge},
-		{db.SetAllowed(ctx, false, IDPair{"a", "b"}, IDPair{"a", "c"}), ErrNotFound},
+		{db.SetAllowed(ctx, true, Pair{A: "e", B: "f"}, Pair{A: "a", B: "a"}), ErrInvalid},
+		{db.SetAllowed(ctx, true, Pair{A: "e", B: ""}), ErrInvalid},
+		{db.SetAllowed(ctx, true, Pair{A: "e", B: long + "x"}), ErrTooLarge},
+		{db.SetAllowed(ctx, false, Pair{A: "a", B: "b"}, Pair{A: "a", B: "c"}), ErrNotFound},
 	} {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("%v, want %v", c.err, c.want)
@@ -56,18 +57,18 @@ func TestAllow(t *testing.T) {
 	}
 	check("after refusals", db)
 	put(t, db, "a", 1)
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	if err := db.Pack(ctx, packed); err != nil {
+	if err := db.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
 	check("after compaction", db)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.SetAllowed(ctx, true, IDPair{"e", "f"}); !errors.Is(err, ErrClosed) {
+	if err := db.SetAllowed(ctx, true, Pair{A: "e", B: "f"}); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	reopened := open4test(t, path, nil)
@@ -75,21 +76,21 @@ func TestAllow(t *testing.T) {
 
 	single := open4test(t, packed, nil)
 	check("packed", single)
-	if err := single.SetAllowed(ctx, true, IDPair{"e", "f"}); !errors.Is(err, ErrReadOnly) {
+	if err := single.SetAllowed(ctx, true, Pair{A: "e", B: "f"}); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("in a packed database: %v", err)
 	}
 	again := filepath.Join(t.TempDir(), "q.sst")
-	if err := single.Pack(ctx, again); err != nil {
+	if err := single.Pack(ctx, again, nil); err != nil {
 		t.Fatal(err)
 	}
 	other, _ := create4test(t, nil)
-	if err := other.SetAllowed(ctx, true, IDPair{"0", "1"}); err != nil {
+	if err := other.SetAllowed(ctx, true, Pair{A: "0", B: "1"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.Ingest(ctx, again); err != nil {
 		t.Fatal(err)
 	}
-	want = slices.Insert(want, 1, IDPair{"0", "1"})
+	want = slices.Insert(want, 1, Pair{A: "0", B: "1"})
 	check("ingested", other)
 }
 
@@ -99,11 +100,11 @@ func TestAllowSurvivesCrash(t *testing.T) {
 	mem := vfstest.NewMem(t.TempDir())
 	db := open4test(t, "/db", &Options{fs: mem})
 	for i := range 5 {
-		if err := db.SetAllowed(ctx, true, IDPair{"a", fmt.Sprint(i)}); err != nil {
+		if err := db.SetAllowed(ctx, true, Pair{A: "a", B: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 		if i%2 == 1 {
-			if err := db.SetAllowed(ctx, false, IDPair{"a", fmt.Sprint(i)}); err != nil {
+			if err := db.SetAllowed(ctx, false, Pair{A: "a", B: fmt.Sprint(i)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -129,7 +130,7 @@ func TestAllowPutNovel(t *testing.T) {
 			}
 			return m.ID, stored
 		}
-		if err := db.SetAllowed(ctx, true, IDPair{"b", "a"}, IDPair{"c", "a"}); err != nil {
+		if err := db.SetAllowed(ctx, true, Pair{A: "b", B: "a"}, Pair{A: "c", B: "a"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []struct {
@@ -139,7 +140,7 @@ func TestAllowPutNovel(t *testing.T) {
 				t.Errorf("%v, document %s: like %q, stored: %v; want %q", by, step.id, like, stored, step.like)
 			}
 		}
-		if err := db.SetAllowed(ctx, false, IDPair{"a", "b"}); err != nil {
+		if err := db.SetAllowed(ctx, false, Pair{A: "a", B: "b"}); err != nil {
 			t.Fatal(err)
 		}
 		if like, stored := novel("b", text+"!"); stored || like != "a" {
@@ -150,7 +151,7 @@ func TestAllowPutNovel(t *testing.T) {
 
 // allowedCorpus returns documents in families of near-duplicates, many equal, with the fingerprints
 // of their texts, and pairs of mostly similar documents.
-func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
+func allowedCorpus(r *rand.Rand, n int) ([]Doc, []Pair) {
 	docs := make([]Doc, n)
 	family := make([]int, n)
 	for i := range docs {
@@ -164,7 +165,7 @@ func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
 		}
 		docs[i] = Doc{ID: fmt.Sprintf("%03d", i), Text: strings.Join(words, " ")}
 	}
-	var pairs []IDPair
+	var pairs []Pair
 	for range r.IntN(n) {
 		a, b := r.IntN(n), r.IntN(n)
 		for range 30 {
@@ -174,7 +175,7 @@ func allowedCorpus(r *rand.Rand, n int) ([]Doc, []IDPair) {
 			b = r.IntN(n)
 		}
 		if a != b {
-			pairs = append(pairs, IDPair{docs[a].ID, docs[b].ID})
+			pairs = append(pairs, Pair{A: docs[a].ID, B: docs[b].ID})
 		}
 	}
 	return docs, pairs
@@ -257,38 +258,38 @@ func clustersOf(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string
 func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string]string {
 	t.Helper()
 	s := snapshot4test(t, db)
-	var docs []Entry
+	var docs []entry
 	for e, err := range entriesIn(t.Context(), s, Range{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		docs = append(docs, e)
 	}
-	slices.SortFunc(docs, func(a, b Entry) int { return int(a.Seq) - int(b.Seq) })
-	score := map[IDPair]float64{} // of matching pairs: the nearer, the greater
-	for p, err := range s.Pairs(t.Context(), by) {
+	slices.SortFunc(docs, func(a, b entry) int { return int(a.Seq) - int(b.Seq) })
+	score := map[Pair]float64{} // of matching pairs: the nearer, the greater
+	for p, err := range s.Pairs(t.Context(), by, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := p.Score - float64(p.Distance); !slices.Contains(slices.Collect(s.Allowed()), IDPair{min(p.A, p.B), max(p.A, p.B)}) {
-			score[IDPair{p.A, p.B}], score[IDPair{p.B, p.A}] = v, v
+		if v := p.Score - float64(p.Distance); !slices.Contains(slices.Collect(s.Allowed()), Pair{A: min(p.A, p.B), B: max(p.A, p.B)}) {
+			score[Pair{A: p.A, B: p.B}], score[Pair{A: p.B, B: p.A}] = v, v
 		}
 	}
 	var ids []string
 	for _, d := range docs {
 		ids = append(ids, d.ID)
 	}
-	components := componentsOf(ids, func(a, b string) bool { _, ok := score[IDPair{a, b}]; return ok })
+	components := componentsOf(ids, func(a, b string) bool { _, ok := score[Pair{A: a, B: b}]; return ok })
 	keepers := map[string]string{}
 	var so []string
 	together := map[uint64]string{} // keepers by fingerprint: documents with equal fingerprints stay together unless they are in a pair
-	_, near := by.Distance()
+	near := by.Kind() == "near"
 	for _, d := range docs {
 		keeper := ""
 		alone := !near || s.v.Allowed.Involves(d.ID)
 		for _, q := range so {
-			v, ok := score[IDPair{d.ID, q}]
-			if ok && (keeper == "" || v > score[IDPair{d.ID, keeper}]) {
+			v, ok := score[Pair{A: d.ID, B: q}]
+			if ok && (keeper == "" || v > score[Pair{A: d.ID, B: keeper}]) {
 				keeper = q
 			}
 		}

@@ -20,20 +20,20 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 	var ms []Match
 	query := Doc{Text: doc.Text}
 	fp, ok := fingerprintOf(s.db, doc.Text)
-	if doc.Fingerprint != nil {
-		fp, ok = *doc.Fingerprint, true
+	if doc.Fingerprints != nil {
+		fp, ok = doc.Fingerprints[0][0], true
 	}
 	switch {
 	case !by.by.Jaccard && ok:
-		ms = collect(t, s.Search(t.Context(), ofPrint(fp), Near(by.by.K)))
+		ms = collect(t, s.Search(t.Context(), ofPrint(fp), Near(by.by.K), nil))
 	case by.by.Verified && doc.Text != "":
-		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T).Verified()))
+		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T).Verified(), nil))
 	case by.by.Jaccard && doc.Text != "":
-		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T)))
+		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T), nil))
 	}
 	all := map[string]Match{}
 	for _, m := range ms {
-		if m.ID != doc.ID && !slices.Contains(slices.Collect(s.Allowed()), IDPair{min(doc.ID, m.ID), max(doc.ID, m.ID)}) {
+		if m.ID != doc.ID && !slices.Contains(slices.Collect(s.Allowed()), Pair{A: min(doc.ID, m.ID), B: max(doc.ID, m.ID)}) {
 			all[m.ID] = m
 		}
 	}
@@ -72,7 +72,7 @@ func TestAnyMatch(t *testing.T) {
 			doc, by := Doc{ID: fmt.Sprintf("t%03d", r.IntN(300)), Text: cmp.Or(text(), "...")}, criteria[r.IntN(len(criteria))]
 			if r.IntN(5) == 0 {
 				fp := r.Uint64()
-				doc.Fingerprint = &fp
+				doc.Fingerprints = []Fingerprint{{fp}}
 			}
 			want := allMatches(t, s, doc, by)
 			m, found, err := anyMatch(ctx, s, doc, by)
@@ -98,12 +98,12 @@ func TestAnyMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := db.SetAllowed(ctx, true, IDPair{fmt.Sprintf("t%03d", r.IntN(100)), fmt.Sprintf("t%03d", 100+r.IntN(100))}); err != nil {
+		if err := db.SetAllowed(ctx, true, Pair{A: fmt.Sprintf("t%03d", r.IntN(100)), B: fmt.Sprintf("t%03d", 100+r.IntN(100))}); err != nil {
 			t.Fatal(err)
 		}
 		check(fmt.Sprintf("round %d", round))
 	}
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	check("compacted")
@@ -121,7 +121,7 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 		if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: text}); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.SetAllowed(ctx, true, IDPair{"new", fmt.Sprint(i)}); err != nil {
+		if err := db.SetAllowed(ctx, true, Pair{A: "new", B: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestClustersOfCrowds(t *testing.T) {
 			for _, by := range []Criterion{Jaccard(at), Jaccard(at).Verified()} {
 				want := slowStarsOf(db, ids, m, by)
 				keeper, members := "", 0
-				for _, x := range collect(t, db.Clusters(t.Context(), by)) {
+				for _, x := range collect(t, db.Clusters(t.Context(), by, nil)) {
 					if members++; x.Keep {
 						keeper = x.ID
 					}
@@ -273,11 +273,11 @@ func TestAnyMatchEqual(t *testing.T) {
 			ctx := context.Background()
 			const q = 0x0123456789abcdef
 			for i := range 2 * novelMatches {
-				fp := Fingerprint(q ^ 1<<i)
+				fp := uint64(q ^ 1<<i)
 				if i == at {
 					fp = q
 				}
-				if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Fingerprint: &fp}); err != nil {
+				if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Fingerprints: []Fingerprint{{fp}}}); err != nil {
 					t.Fatal(err)
 				}
 				if i+1 == flush {
@@ -287,7 +287,7 @@ func TestAnyMatchEqual(t *testing.T) {
 				}
 			}
 			want := fmt.Sprint("d", at)
-			doc := Doc{ID: "new", Fingerprint: new(Fingerprint(q))}
+			doc := Doc{ID: "new", Fingerprints: []Fingerprint{{uint64(q)}}}
 			if m, found, err := anyMatch(ctx, db, doc, Near(3)); err != nil || !found || m.ID != want || m.Distance != 0 {
 				t.Errorf("equal at %d, %d in a table: any match %+v, %v, %v", at, flush, m, found, err)
 			}

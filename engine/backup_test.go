@@ -40,7 +40,7 @@ func dump(db *DB) (string, error) {
 	}
 	found, err := contents(db)
 	st, statsErr := db.Stats()
-	fmt.Fprintf(&b, "%s\n%v\nmark %d, seq %d\n%+v", found, slices.Collect(allowed(db)), db.s.LoadMark("source"), st.Seq, db.Params())
+	fmt.Fprintf(&b, "%s\n%v\nmark %d, seq %d\n%+v", found, slices.Collect(allowed(db)), db.s.LoadMark("source"), st.Seq, db.Options())
 	return b.String(), errors.Join(err, statsErr)
 }
 
@@ -52,7 +52,7 @@ func dumpOf(path string, o Options) (string, error) {
 		return "", err
 	}
 	defer db.Close()
-	report, err := db.Check(context.Background())
+	report, err := db.Check(context.Background(), nil)
 	if err != nil || len(report.Problems) > 0 {
 		return "", fmt.Errorf("check: %v, %w", report.Problems, err)
 	}
@@ -78,13 +78,13 @@ var backupSteps = []func(db *DB) error{
 		return errors.Join(err, closeErr)
 	},
 	func(db *DB) error {
-		return errors.Join(db.SetAllowed(context.Background(), true, IDPair{"d1", "d2"}, IDPair{"d4", "x"}), putSome(db, 10, 20))
+		return errors.Join(db.SetAllowed(context.Background(), true, Pair{A: "d1", B: "d2"}, Pair{A: "d4", B: "x"}), putSome(db, 10, 20))
 	},
 	func(db *DB) error {
-		_, err := db.Prune(context.Background(), backupTime(30))
-		return errors.Join(err, db.SetAllowed(context.Background(), false, IDPair{"x", "d4"}))
+		_, err := db.Prune(context.Background(), backupTime(30), nil)
+		return errors.Join(err, db.SetAllowed(context.Background(), false, Pair{A: "x", B: "d4"}))
 	},
-	func(db *DB) error { return db.Compact(context.Background()) },
+	func(db *DB) error { return db.Compact(context.Background(), nil) },
 	func(db *DB) error { return nil },
 	func(db *DB) error { return db.Delete(context.Background(), "d75") },
 }
@@ -122,7 +122,7 @@ func TestBackup(t *testing.T) {
 		reader := must(Open(path, &Options{ReadOnly: true}))(t)
 		fresh := filepath.Join(dir, fmt.Sprint("new", i))
 		for _, err := range []error{
-			db.Backup(ctx, next[0]), db.Backup(ctx, next[1], &BackupOptions{Links: true}), reader.Backup(ctx, fresh), reader.Backup(ctx, next[0]), reader.Close(),
+			backupTo(db, ctx, next[0], nil), backupTo(db, ctx, next[1], &BackupOptions{Links: true}), backupTo(reader, ctx, fresh, nil), backupTo(reader, ctx, next[0], nil), reader.Close(),
 		} {
 			if err != nil {
 				t.Fatalf("after step %d: %v", i, err)
@@ -139,10 +139,10 @@ func TestBackup(t *testing.T) {
 		if err := putSome(restored, 500, 510); err != nil {
 			t.Error(err)
 		}
-		if err := errors.Join(restored.Flush(ctx), restored.Compact(ctx), restored.Close()); err != nil {
+		if err := errors.Join(restored.Flush(ctx), restored.Compact(ctx, nil), restored.Close()); err != nil {
 			t.Error(err)
 		}
-		if err := db.Backup(ctx, out); !errors.Is(err, ErrExists) {
+		if err := backupTo(db, ctx, out, nil); !errors.Is(err, ErrExists) {
 			t.Errorf("%s was written to, and brought up to date: %v", out, err)
 		}
 		if err := must(Open(out, nil))(t).Close(); err != nil {
@@ -160,11 +160,11 @@ func TestBackupOfRestored(t *testing.T) {
 	path, early, late := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "early"), filepath.Join(dir, "late")
 	db := must(Create(path, o))(t)
 	defer db.Close()
-	if err := errors.Join(putSome(db, 0, 5), db.Flush(ctx), db.Backup(ctx, early)); err != nil {
+	if err := errors.Join(putSome(db, 0, 5), db.Flush(ctx), backupTo(db, ctx, early, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 4 { // each step makes a table
-		if err := errors.Join(putSome(db, 5+i, 6+i), db.Backup(ctx, late)); err != nil {
+		if err := errors.Join(putSome(db, 5+i, 6+i), backupTo(db, ctx, late, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestBackupOfRestored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := restored.Backup(ctx, late); err != nil {
+	if err := backupTo(restored, ctx, late, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := must(dump(restored))(t)
@@ -227,7 +227,7 @@ func (f *follower) backUp(out string, acked int64, link bool) error {
 		return err
 	}
 	defer db.Close()
-	if err := db.Backup(ctx, out, &BackupOptions{Links: link}); err != nil {
+	if err := backupTo(db, ctx, out, &BackupOptions{Links: link}); err != nil {
 		return err
 	}
 	b, err := Open(out, &Options{ReadOnly: true})
@@ -254,7 +254,7 @@ func TestBackupFollowed(t *testing.T) {
 	db := must(Create(filepath.Join(dir, "x.simdb"), nil))(t)
 	defer db.Close()
 	out := filepath.Join(dir, "out")
-	if err := db.Backup(ctx, out); err != nil {
+	if err := backupTo(db, ctx, out, nil); err != nil {
 		t.Fatal(err)
 	}
 	reader := must(Open(out, &Options{ReadOnly: true}))(t)
@@ -276,11 +276,11 @@ func TestBackupFollowed(t *testing.T) {
 		}
 	})
 	for i := range 40 {
-		if err := errors.Join(putSome(db, 10*i, 10*i+10), db.Backup(ctx, out)); err != nil {
+		if err := errors.Join(putSome(db, 10*i, 10*i+10), backupTo(db, ctx, out, nil)); err != nil {
 			t.Error(err)
 		}
 		if i%7 == 0 {
-			db.Compact(ctx)
+			db.Compact(ctx, nil)
 		}
 	}
 	done.Store(true)
@@ -301,30 +301,30 @@ func TestBackupCopiesOnce(t *testing.T) {
 	path, out, linked := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out"), filepath.Join(dir, "linked")
 	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
 	defer db.Close()
-	if err := errors.Join(putSome(db, 0, 5000), db.Flush(ctx), db.Backup(ctx, out)); err != nil {
+	if err := errors.Join(putSome(db, 0, 5000), db.Flush(ctx), backupTo(db, ctx, out, nil)); err != nil {
 		t.Fatal(err)
 	}
-	var r BackupReport
 	backup := func(out string, links bool) BackupReport {
 		t.Helper()
-		if err := db.Backup(ctx, out, &BackupOptions{Links: links, Report: &r}); err != nil {
+		r, err := db.Backup(ctx, out, &BackupOptions{Links: links})
+		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	if backup(out, false); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
+	if r := backup(out, false); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
 		t.Errorf("an update without changes: %+v", r)
 	}
 	if err := errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if backup(out, false); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
+	if r := backup(out, false); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
 		t.Errorf("an update with a small table: %+v", r)
 	}
-	if backup(linked, true); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
+	if r := backup(linked, true); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
 		t.Errorf("a backup by links: %+v", r)
 	}
-	if err := errors.Join(db.Compact(ctx), db.Backup(ctx, out), db.Backup(ctx, linked, &BackupOptions{Links: true})); err != nil {
+	if err := errors.Join(db.Compact(ctx, nil), backupTo(db, ctx, out, nil), backupTo(db, ctx, linked, &BackupOptions{Links: true})); err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range []string{out, linked} {
@@ -362,8 +362,8 @@ func TestBackupLinksItsOwn(t *testing.T) {
 		t.Skip(err) // an open folder cannot be moved on Windows
 	}
 	create(100)
-	var r BackupReport
-	if err := reader.Backup(ctx, out, &BackupOptions{Links: true, Report: &r}); err != nil || r.Linked != 0 || r.Copied != 1 {
+	r, err := reader.Backup(ctx, out, &BackupOptions{Links: true})
+	if err != nil || r.Linked != 0 || r.Copied != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if got, want := must(dumpOf(out, Options{}))(t), must(dump(reader))(t); got != want {
@@ -380,7 +380,7 @@ func TestBackupRefuses(t *testing.T) {
 	db, other := must(Create(in("x"), nil))(t), must(Create(in("other"), nil))(t)
 	defer other.Close()
 	for _, err := range []error{
-		putSome(db, 0, 3), putSome(other, 0, 3), other.Backup(ctx, in("of other")), db.Pack(ctx, in("x.sst")), db.Close(),
+		putSome(db, 0, 3), putSome(other, 0, 3), backupTo(other, ctx, in("of other"), nil), db.Pack(ctx, in("x.sst"), nil), db.Close(),
 		os.Mkdir(in("files"), 0o755), os.WriteFile(in("files/a.txt"), []byte("a"), 0o644),
 		os.Mkdir(in("marked"), 0o755), os.WriteFile(in("marked/BACKUP"), []byte("something else"), 0o644), os.WriteFile(in("marked/a.txt"), nil, 0o644),
 		os.WriteFile(in("file"), nil, 0o644), os.Mkdir(in("empty"), 0o755),
@@ -396,7 +396,7 @@ func TestBackupRefuses(t *testing.T) {
 		"x": ErrExists, "x/sub": ErrInvalid, "other": ErrExists, "of other": ErrExists, "files": ErrExists, "marked": ErrExists, "file": ErrExists,
 	} {
 		before := tree(t, in(out))
-		if err := db.Backup(ctx, in(out)); !errors.Is(err, want) {
+		if err := backupTo(db, ctx, in(out), nil); !errors.Is(err, want) {
 			t.Errorf("%s: %v", out, err)
 		}
 		if after := tree(t, in(out)); !maps.Equal(before, after) {
@@ -405,25 +405,25 @@ func TestBackupRefuses(t *testing.T) {
 	}
 	itself := must(Open(in("of other"), &Options{ReadOnly: true}))(t)
 	defer itself.Close()
-	if err := itself.Backup(ctx, in("of other/")); !errors.Is(err, ErrExists) {
+	if err := backupTo(itself, ctx, in("of other/"), nil); !errors.Is(err, ErrExists) {
 		t.Errorf("a backup into itself: %v", err)
 	}
 	single := must(Open(in("x.sst"), nil))(t)
 	defer single.Close()
-	if err := single.Backup(ctx, in("single")); !errors.Is(err, ErrInvalid) {
+	if err := backupTo(single, ctx, in("single"), nil); !errors.Is(err, ErrInvalid) {
 		t.Error(err)
 	}
-	if err := db.Backup(ctx, in("empty")); err != nil {
+	if err := backupTo(db, ctx, in("empty"), nil); err != nil {
 		t.Error(err)
 	}
 	held := must(vfs.Disk.Lock(in("empty/LOCK")))(t)
-	if err := db.Backup(ctx, in("empty")); !errors.Is(err, ErrLocked) {
+	if err := backupTo(db, ctx, in("empty"), nil); !errors.Is(err, ErrLocked) {
 		t.Errorf("beside another backup: %v", err)
 	}
 	held.Close()
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := db.Backup(cancelled, in("empty")); !errors.Is(err, context.Canceled) {
+	if err := backupTo(db, cancelled, in("empty"), nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -447,7 +447,7 @@ func TestBackupDamage(t *testing.T) {
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out")
 	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
-	if err := errors.Join(putSome(db, 0, 500), db.Flush(ctx), db.Backup(ctx, out)); err != nil {
+	if err := errors.Join(putSome(db, 0, 500), db.Flush(ctx), backupTo(db, ctx, out, nil)); err != nil {
 		t.Fatal(err)
 	}
 	want := must(dump(db))(t)
@@ -455,7 +455,7 @@ func TestBackupDamage(t *testing.T) {
 	for _, damage := range []func() error{
 		func() error { return os.Remove(table) }, func() error { return os.Truncate(table, 100) }, func() error { return os.Truncate(table, 0) },
 	} {
-		if err := errors.Join(damage(), db.Backup(ctx, out)); err != nil {
+		if err := errors.Join(damage(), backupTo(db, ctx, out, nil)); err != nil {
 			t.Error(err)
 		}
 		if got, err := dumpOf(out, Options{}); got != want || err != nil {
@@ -475,7 +475,7 @@ func TestBackupDamage(t *testing.T) {
 	db = must(Open(path, &Options{ReadOnly: true}))(t)
 	defer db.Close()
 	for _, to := range []string{out, filepath.Join(dir, "new")} {
-		if err := db.Backup(ctx, to); !errors.Is(err, ErrCorruption) {
+		if err := backupTo(db, ctx, to, nil); !errors.Is(err, ErrCorruption) {
 			t.Errorf("a damaged table: %v", err)
 		}
 	}
@@ -496,7 +496,7 @@ func backedUp(t *testing.T, steps int, first bool) (mem *vfstest.Mem, before, af
 	for i, step := range backupSteps[:steps] {
 		if i == steps-1 && !first {
 			before = must(dump(db))(t)
-			if err := db.Backup(t.Context(), "/out"); err != nil {
+			if err := backupTo(db, t.Context(), "/out", nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -560,7 +560,7 @@ func backupOn(fs vfs.FS) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Backup(context.Background(), "/out"), db.Close())
+	return errors.Join(backupTo(db, context.Background(), "/out", nil), db.Close())
 }
 
 // afterBackup checks the result of a run, which may have been cut short, and makes the backup.

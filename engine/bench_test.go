@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/engine/internal/search"
 )
 
 // benchSize is the number of fingerprints for benchmarks: SIMDB_BENCH_N, a million by default.
@@ -59,7 +61,7 @@ func benchDB(b *testing.B) (*DB, []uint64) {
 	}
 	start := time.Now()
 	for i, fp := range fps {
-		if err := l.Add(Doc{ID: strconv.Itoa(i), Fingerprint: &fp}); err != nil {
+		if err := l.Add(Doc{ID: strconv.Itoa(i), Fingerprints: []Fingerprint{{fp}}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -79,7 +81,7 @@ func BenchmarkNear(b *testing.B) {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			var times []time.Duration
 			var st QueryStats
-			sctx := WithStats(ctx, &st)
+			sctx := search.WithCounts(ctx, (*search.Counts)(&st)) // as SearchOptions.Stats does
 			i := 0
 			for b.Loop() {
 				start := time.Now()

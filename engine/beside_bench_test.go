@@ -57,7 +57,7 @@ func BenchmarkBeside(b *testing.B) {
 			for !stop.Load() {
 				var batch Batch
 				for range 1000 {
-					batch.Put(Doc{ID: fmt.Sprint("w", written), Fingerprint: new(uint64(written) * 0xd1b54a32d192ed03)})
+					batch.Put(Doc{ID: fmt.Sprint("w", written), Fingerprints: []Fingerprint{{uint64(written) * 0xd1b54a32d192ed03}}})
 					written++
 				}
 				if err := db.Apply(ctx, &batch); err != nil {
@@ -67,7 +67,7 @@ func BenchmarkBeside(b *testing.B) {
 		})
 		b.StartTimer()
 		start := time.Now()
-		if err := db.Compact(ctx); err != nil {
+		if err := db.Compact(ctx, nil); err != nil {
 			b.Fatal(err)
 		}
 		took := time.Since(start)

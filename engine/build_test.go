@@ -46,7 +46,7 @@ var makers = []maker{
 					return err
 				}
 			}
-			return errors.Join(db.SetAllowed(ctx, true, IDPair{"1", "2"}), db.Compact(ctx, &CompactOptions{Due: true}))
+			return errors.Join(db.SetAllowed(ctx, true, Pair{A: "1", B: "2"}), db.Compact(ctx, &CompactOptions{Due: true}))
 		}, &Options{fs: fs, MemtableBytes: 2000})
 	}},
 	{"ingest", 400, func(ctx context.Context, fs vfs.FS) error {
@@ -61,7 +61,7 @@ var makers = []maker{
 // fingerprinted returns a document without text.
 func fingerprinted(id string, fp uint64) Doc {
 	d := Doc{ID: id}
-	d.SetFingerprint(Fingerprint(fp))
+	d.Fingerprints = []Fingerprint{{uint64(fp)}}
 	return d
 }
 
@@ -76,7 +76,7 @@ func TestNewDatabaseCrash(t *testing.T) {
 	s.put(0, 300, "some")
 	s.flush()
 	s.put(200, 400, "other")
-	s.do(db.Pack(t.Context(), "/old.sst"))
+	s.do(db.Pack(t.Context(), "/old.sst", nil))
 	s.do(db.Close())
 	share := exhaustive.Every(t, 7)
 	for _, m := range makers {
@@ -134,14 +134,14 @@ func (m maker) whole(ctx context.Context, fs vfs.FS) error {
 		return err
 	}
 	defer db.Close()
-	check, err := db.Check(ctx)
+	check, err := db.Check(ctx, nil)
 	if err == nil && (len(check.Problems) > 0 || check.Documents != int64(m.docs)) {
 		err = fmt.Errorf("%d documents, %v", check.Documents, check.Problems)
 	}
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(db.Compact(ctx), db.Close()); err != nil {
+	if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
 		return err
 	}
 	names, err := fs.List("/new")

@@ -32,9 +32,9 @@ func TestCancelRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fp := *d.Fingerprint
+	fp := d.Fingerprints[0][0]
 	type ctxt = context.Context
-	cancelAtFirst(t, "near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3)) })
+	cancelAtFirst(t, "near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3), nil) })
 	cancelAtFirst(t, "first near", func(ctx ctxt) iter.Seq2[Match, error] {
 		return s.Search(ctx, ofPrint(fp), Near(3), &SearchOptions{Limit: 1400})
 	})
@@ -44,18 +44,18 @@ func TestCancelRows(t *testing.T) {
 	cancelAtFirst(t, "nearest", func(ctx ctxt) iter.Seq2[Match, error] {
 		return s.Search(ctx, ofPrint(fp), Near(64), &SearchOptions{Limit: 1400})
 	})
-	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[BatchMatch, error] {
-		return s.SearchBatch(ctx, ofPrints([]uint64{fp}), Near(3))
+	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[Match, error] {
+		return s.SearchBatch(ctx, ofPrints([]uint64{fp}), Near(3), nil)
 	})
-	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5)) })
-	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5).Verified()) })
-	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[Entry, error] { return entriesIn(ctx, s, Range{}) })
+	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5), nil) })
+	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5).Verified(), nil) })
+	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[entry, error] { return entriesIn(ctx, s, Range{}) })
 	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
 		for _, n := range []int{5000, search.MostFirst + 1} {
-			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &PairOptions{Limit: n}) })
+			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &SearchOptions{Limit: n}) })
 		}
-		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by) })
-		cancelAtFirst(t, fmt.Sprint("unordered ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &PairOptions{Unordered: true}) })
+		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, nil) })
+		cancelAtFirst(t, fmt.Sprint("unordered ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &SearchOptions{Unordered: true}) })
 		for _, mode := range []ClusterMode{Star, Components} {
 			cancelAtFirst(t, fmt.Sprint("clusters ", by, mode), func(ctx ctxt) iter.Seq2[Member, error] {
 				return s.Clusters(ctx, by, &ClusterOptions{Mode: mode})

@@ -17,19 +17,20 @@ import (
 type CheckReport struct {
 	Tables, Documents int64
 	Bytes             int64
-	Problems          []error // mostly *CorruptionError; empty if the database is sound
-	Orphans           []OrphanStats
+	Problems          []error          // mostly *CorruptionError; empty if the database is sound
+	Orphans           map[string]int64 // as in Stats
 }
 
 // Check verifies all stored data: every checksum of every table, the consistency of its sections,
 // the catalog, and the logs. It continues after a problem and reports all problems; it returns an
-// error only if it could not finish checking.
-func (db *DB) Check(ctx context.Context, progress ...func(Progress)) (CheckReport, error) {
-	return withSnapshot(db, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progressTo(progress...)) })
+// error only if it could not finish checking. progress may be nil.
+func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
+	return read(&db.Reader, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progressTo(progress)) })
 }
 
 // check verifies everything that a view sees, and looks for orphans in the folder.
 func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r CheckReport, err error) {
+	r.Orphans = map[string]int64{}
 	var done, total int64
 	for _, p := range v.Version.Parts {
 		total += p.Meta.Size
@@ -68,7 +69,7 @@ func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r C
 	r.Problems = append(r.Problems, problems...)
 	err = eachFile(v.Dir, func(name string, size int64) {
 		if strings.HasSuffix(name, files.OrphanSuffix) {
-			r.Orphans = append(r.Orphans, OrphanStats{name, size})
+			r.Orphans[name] = size
 		}
 	})
 	if err != nil {

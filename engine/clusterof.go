@@ -11,23 +11,20 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// walkSearches is the number of searches after which ClusterOf forms all clusters instead.
+// walkSearches is the number of searches after which clusterOf forms all clusters instead.
 const walkSearches = 1 << 10
 
-// ClusterOf yields the members of the cluster of a document, in the order of Clusters but as
-// cluster 1; it yields nothing if the document is in no cluster. By Near and by estimated Jaccard
-// it searches for the documents of the cluster and for those that decide which of them are keepers:
-// whether a document is a keeper depends on the earlier documents that it matches. If there are
-// very many, and also with other criteria, with ClusterOptions.Before, and if SetAllowed has
-// recorded pairs, ClusterOf forms all clusters. Errors are those of Clusters, and ErrNotFound.
-func (s *Snapshot) ClusterOf(ctx context.Context, id string, by Criterion, opts ...*ClusterOptions) iter.Seq2[Member, error] {
-	o := given(opts)
+// clusterOf is Clusters with ClusterOptions.Of.
+func (s *Snapshot) clusterOf(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		w := &walk{s: s, ctx: ctx, by: by, groups: map[string]*walked{}}
-		members, found, err := []Member(nil), false, error(nil)
-		if _, err = s.Lookup(ctx, id); err == nil {
-			if members, found, err = w.cluster(id, &o); err == nil && !found {
-				members, err = clusterAmong(s.Clusters(ctx, by, &o), id)
+		members, found, err := []Member(nil), false, s.v.CheckCriterion(by.inner())
+		if err == nil {
+			_, err = s.lookup(ctx, o.Of)
+		}
+		if err == nil {
+			if members, found, err = w.cluster(o.Of, o); err == nil && !found {
+				members, err = clusterAmong(s.clusters(ctx, by, o), o.Of)
 			}
 		}
 		for _, m := range members {
@@ -148,7 +145,7 @@ func (w *walk) group(id string) (*walked, error) {
 		return nil, nil
 	}
 	equal, near := []string{id}, []Match(nil)
-	for m, err := range w.s.Search(w.ctx, Doc{ID: id}, w.by) {
+	for m, err := range w.s.search(w.ctx, Doc{ID: id}, w.by, SearchOptions{}) {
 		switch {
 		case err != nil:
 			return nil, err
@@ -186,7 +183,7 @@ func (w *walk) join(ids []string) (*walked, error) {
 	}
 	g := &walked{ids: ids}
 	for i, id := range ids {
-		e, err := w.s.Lookup(w.ctx, id)
+		e, err := w.s.lookup(w.ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -229,9 +226,9 @@ func (w *walk) key(id string) (string, error) {
 	if !w.by.by.Near() {
 		return id, nil
 	}
-	e, err := w.s.Lookup(w.ctx, id)
+	e, err := w.s.lookup(w.ctx, id)
 	var key []byte
-	for _, word := range append([]Fingerprint{e.Fingerprint}, e.Rest...) {
+	for _, word := range append([]uint64{e.Fingerprint}, e.Rest...) {
 		key = binary.LittleEndian.AppendUint64(key, word)
 	}
 	return string(key), err

@@ -49,7 +49,7 @@ func TestClusterOf(t *testing.T) {
 				}
 				cluster = nil
 			}
-			for _, m := range collect(t, snap.Clusters(ctx, by)) {
+			for _, m := range collect(t, snap.Clusters(ctx, by, nil)) {
 				if m.Keep {
 					flush()
 				}
@@ -59,7 +59,7 @@ func TestClusterOf(t *testing.T) {
 			flush()
 			for i := range share.Of(n) {
 				id := fmt.Sprint("d", i)
-				if got := collect(t, snap.ClusterOf(ctx, id, by)); !slices.Equal(got, of[id]) {
+				if got := collect(t, snap.Clusters(ctx, by, &ClusterOptions{Of: id})); !slices.Equal(got, of[id]) {
 					t.Fatalf("seed %d, %+v, %s: %+v, want %+v", seed, by, id, got, of[id])
 				}
 				w := &walk{s: snap, ctx: ctx, by: by, groups: map[string]*walked{}}
@@ -68,7 +68,7 @@ func TestClusterOf(t *testing.T) {
 				}
 			}
 		}
-		if len(collect(t, snap.ClusterOf(ctx, "d3", Jaccard(0.4), &ClusterOptions{Mode: Components}))) == 0 {
+		if len(collect(t, snap.Clusters(ctx, Jaccard(0.4), &ClusterOptions{Of: "d3", Mode: Components}))) == 0 {
 			t.Error("no component")
 		}
 	}

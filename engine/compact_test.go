@@ -46,11 +46,11 @@ func TestCompactDue(t *testing.T) {
 	const n, tables = 5000, 10
 	for i := range uint64(n) {
 		fp := i * 0x9e3779b97f4a7c15
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: &fp}); err != nil {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{fp}}}); err != nil {
 			t.Fatal(err)
 		}
 		if (i+1)%(n/tables) == 0 {
-			if err := l.Flush(); err != nil {
+			if err := l.l.Flush(); err != nil {
 				t.Fatal(err)
 			}
 		}

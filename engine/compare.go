@@ -13,9 +13,10 @@ import (
 
 // PairComparison is the result of comparing two documents; WHY shows it.
 type PairComparison struct {
-	Distance       int           // between the fingerprints, in bits
-	Fingerprints   bool          // both documents have a fingerprint
-	WordsA, WordsB []Fingerprint // the compared fingerprints: the nearest two if there are several
+	Distance int // between the fingerprints, in bits
+	// FingerprintA and FingerprintB are the compared fingerprints: the nearest two if there are
+	// several. Both are nil if one of the documents has none.
+	FingerprintA, FingerprintB Fingerprint
 	// Leads are the differing bits in the lead of each permuted table, by the layout of the second
 	// document's table.
 	Leads      []int
@@ -31,7 +32,11 @@ type PairComparison struct {
 // Compare compares two stored documents by every measure that the database supports. It returns
 // ErrNotFound if a document does not exist, ErrClosed, *CorruptionError, or the error of the
 // context.
-func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, err error) {
+func (r *Reader) Compare(ctx context.Context, a, b string) (PairComparison, error) {
+	return read(r, func(s *Snapshot) (PairComparison, error) { return s.compare(ctx, a, b) })
+}
+
+func (s *Snapshot) compare(ctx context.Context, a, b string) (c PairComparison, err error) {
 	v := &s.v
 	err = v.Safely(ctx, func() error {
 		var docs [2]table.Document
@@ -66,13 +71,13 @@ func (s *Snapshot) Compare(ctx context.Context, a, b string) (c PairComparison, 
 
 // nearestPrints sets the fingerprints of two documents to the nearest pair among all of theirs.
 func nearestPrints(v *view.View, docs ...*table.Document) error {
-	var all [2][][]Fingerprint
+	var all [2][][]uint64
 	for i, d := range docs {
 		more, err := v.Fingerprints(string(d.ID))
 		if err != nil {
 			return err
 		}
-		all[i] = append([][]Fingerprint{append([]Fingerprint{d.Fingerprint}, d.Rest...)}, more...)
+		all[i] = append([][]uint64{append([]uint64{d.Fingerprint}, d.Rest...)}, more...)
 	}
 	least := v.Bits() + 1
 	for _, a := range all[0] {
@@ -88,9 +93,9 @@ func nearestPrints(v *view.View, docs ...*table.Document) error {
 
 // compareDocs compares two documents by all stored data, and by the leads of a layout.
 func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (c PairComparison) {
-	if c.Fingerprints = a.HasFingerprint && b.HasFingerprint; c.Fingerprints {
-		c.WordsA, c.WordsB = append([]Fingerprint{a.Fingerprint}, a.Rest...), append([]Fingerprint{b.Fingerprint}, b.Rest...)
-		c.Distance = base.DistanceWords(c.WordsA, c.WordsB)
+	if a.HasFingerprint && b.HasFingerprint {
+		c.FingerprintA, c.FingerprintB = append(Fingerprint{a.Fingerprint}, a.Rest...), append(Fingerprint{b.Fingerprint}, b.Rest...)
+		c.Distance = base.DistanceWords(c.FingerprintA, c.FingerprintB)
 		for i := range layout.Tables() {
 			c.Leads = append(c.Leads, base.Distance(a.Fingerprint&layout.LeadMask(i), b.Fingerprint&layout.LeadMask(i)))
 		}
@@ -116,26 +121,17 @@ func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (
 	return c
 }
 
-// A Scorer tests single documents against a query by a criterion other than Near. It serves one
-// goroutine, while its Snapshot is open.
-type Scorer struct{ x *search.Scorer }
-
-// Scorer prepares the query Search(doc, by) for tests of single documents. The error is ErrInvalid
-// if the criterion is Near; others are those of Search.
-func (s *Snapshot) Scorer(ctx context.Context, doc Doc, by Criterion) (*Scorer, error) {
-	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.by)
+// Matcher prepares the query Search(doc, by) for tests of single documents. The function that it
+// returns reports whether the query yields the document with an ID, and returns its match; it
+// returns ErrNotFound if there is no such document. It serves one goroutine, while the Snapshot is
+// open. The error of Matcher is ErrInvalid if the criterion is Near; others are those of Search.
+func (s *Snapshot) Matcher(ctx context.Context, doc Doc, by Criterion) (func(ctx context.Context, id string) (Match, bool, error), error) {
+	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.inner())
 	if err != nil {
 		return nil, err
 	}
-	return &Scorer{x}, nil
-}
-
-// Empty reports whether the query can match nothing, because its document has no sketch.
-func (x *Scorer) Empty() bool { return x.x.Empty() }
-
-// Match reports whether the query yields the document with this ID, and returns its match. It
-// returns ErrNotFound if there is no such document.
-func (x *Scorer) Match(ctx context.Context, id string) (m Match, ok bool, err error) {
-	found, ok, err := x.x.Match(ctx, id)
-	return Match(found), ok, err
+	return func(ctx context.Context, id string) (Match, bool, error) {
+		m, ok, err := x.Match(ctx, id)
+		return Match(m), ok, err
+	}, nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/engine/internal/files"
 )
 
 // TestPreconditions applies random batches with preconditions to a database and to a map.
@@ -46,10 +49,10 @@ func TestPreconditions(t *testing.T) {
 			d, there := stored[id]
 			switch r.IntN(3) {
 			case 0:
-				b.RequireAbsent(id)
+				b.RequireVersion(id, 0)
 				need(id, !there)
 			case 1:
-				b.RequirePresent(id)
+				b.RequireVersion(id, math.MaxUint64)
 				need(id, there)
 			default:
 				seq := d.Seq
@@ -72,7 +75,7 @@ func TestPreconditions(t *testing.T) {
 			after[d.ID] = &d
 		}
 		err := db.Apply(ctx, &b)
-		c, conflict := errors.AsType[*ConflictError](err)
+		c, conflict := errors.AsType[*files.Conflict](err)
 		if conflict == holds || err != nil && !conflict {
 			t.Fatalf("step %d: %v, what it requires holds: %t", step, err, holds)
 		}
@@ -142,7 +145,7 @@ func TestOneWriterWins(t *testing.T) {
 				d.Text = strconv.Itoa(n + 1)
 				if err := db.PutIfVersion(ctx, d, d.Seq); err == nil {
 					done++
-				} else if _, ok := errors.AsType[*ConflictError](err); !ok {
+				} else if _, ok := errors.AsType[*files.Conflict](err); !ok {
 					t.Error(err)
 					return
 				}
@@ -164,7 +167,7 @@ func TestOneWriterWins(t *testing.T) {
 	go func() {
 		var err error
 		for range 10 {
-			err = errors.Join(err, db.Compact(ctx))
+			err = errors.Join(err, db.Compact(ctx, nil))
 		}
 		merged <- err
 	}()
@@ -197,13 +200,13 @@ func TestVersionsNeverRepeat(t *testing.T) {
 	readOnly := *o
 	readOnly.ReadOnly = true
 	drops := map[string]func(db *DB) error{
-		"prune":  func(db *DB) error { _, err := db.Prune(ctx, time.Unix(now.Load()+1, 0)); return err },
-		"expiry": func(db *DB) error { now.Add(2 * 3600); return db.Compact(ctx) },
+		"prune":  func(db *DB) error { _, err := db.Prune(ctx, time.Unix(now.Load()+1, 0), nil); return err },
+		"expiry": func(db *DB) error { now.Add(2 * 3600); return db.Compact(ctx, nil) },
 		"ingest and prune": func(db *DB) error {
 			pack := filepath.Join(t.TempDir(), "x.sst")
-			_, err := db.Prune(ctx, time.Unix(now.Load()-1, 0))
-			err = errors.Join(err, db.Pack(ctx, pack), db.Ingest(ctx, pack))
-			_, err2 := db.Prune(ctx, time.Unix(now.Load()+1, 0))
+			_, err := db.Prune(ctx, time.Unix(now.Load()-1, 0), nil)
+			err = errors.Join(err, db.Pack(ctx, pack, nil), db.Ingest(ctx, pack))
+			_, err2 := db.Prune(ctx, time.Unix(now.Load()+1, 0), nil)
 			return errors.Join(err, err2)
 		},
 	}
@@ -213,14 +216,14 @@ func TestVersionsNeverRepeat(t *testing.T) {
 			db := must(Open(path, &readOnly))(t)
 			defer db.Close()
 			to := filepath.Join(t.TempDir(), "b.simdb")
-			if err := db.Backup(ctx, to); err != nil {
+			if err := backupTo(db, ctx, to, nil); err != nil {
 				t.Fatal(err)
 			}
 			return to
 		},
 		"recovered": func(path string) string {
 			to := filepath.Join(t.TempDir(), "r.simdb")
-			must(Recover(ctx, path, to))(t)
+			must(Recover(ctx, path, to, nil))(t)
 			return to
 		},
 	}
@@ -231,11 +234,11 @@ func TestVersionsNeverRepeat(t *testing.T) {
 			reader := must(Open(path, &readOnly))(t)
 			var docs []Doc
 			for i := range 10 {
-				docs = append(docs, Doc{ID: fmt.Sprint("doc", i), Fingerprint: new(uint64(i))})
+				docs = append(docs, Doc{ID: fmt.Sprint("doc", i), Fingerprints: []Fingerprint{{uint64(i)}}})
 			}
 			loadStored(t, db, docs...)
 			seen := map[uint64]string{}
-			note := func(e Entry) {
+			note := func(e entry) {
 				if seen[e.Seq] != "" {
 					t.Errorf("%s, %s: version %d of %s was that of %s", how, next, e.Seq, e.ID, seen[e.Seq])
 				}
@@ -253,14 +256,14 @@ func TestVersionsNeverRepeat(t *testing.T) {
 			}
 			db = must(Open(open(path), o))(t)
 			for i := range 20 {
-				if err := db.Put(ctx, Doc{ID: fmt.Sprint("doc", i), Fingerprint: new(uint64(i))}); err != nil {
+				if err := db.Put(ctx, Doc{ID: fmt.Sprint("doc", i), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
 				note(e)
 			}
-			var c *ConflictError
+			var c *files.Conflict
 			if err := db.PutIfVersion(ctx, Doc{ID: "doc4"}, old); !errors.As(err, &c) {
 				t.Errorf("%s, %s: PutIfVersion of what nobody has seen: %v", how, next, err)
 			}

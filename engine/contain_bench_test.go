@@ -49,7 +49,7 @@ func BenchmarkContainment(b *testing.B) {
 		}
 		_, err = l.Close()
 		check(err)
-		check(db.Compact(b.Context()))
+		check(db.Compact(b.Context(), nil))
 		s, err := db.Snapshot()
 		check(err)
 		stats, err := db.Stats()
@@ -60,7 +60,7 @@ func BenchmarkContainment(b *testing.B) {
 				found := 0
 				for b.Loop() {
 					start := time.Now()
-					for _, err := range s.Search(b.Context(), Doc{Text: queries[len(times)%len(queries)]}, by) {
+					for _, err := range s.Search(b.Context(), Doc{Text: queries[len(times)%len(queries)]}, by, nil) {
 						check(err)
 						found++
 					}

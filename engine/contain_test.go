@@ -99,22 +99,22 @@ func TestContainment(t *testing.T) {
 				})
 				found += len(want)
 				where := fmt.Sprintf("%v of %+v", by, q)
-				equal(t, where, collect(t, s.Search(ctx, q, by)), want)
-				if n := must(s.CountMatches(ctx, q, by))(t); n != int64(len(want)) {
+				equal(t, where, collect(t, s.Search(ctx, q, by, nil)), want)
+				if n := must(s.CountMatches(ctx, q, by, nil))(t); n != int64(len(want)) {
 					t.Fatalf("%s: %d counted, want %d", where, n, len(want))
 				}
-				if known := must(s.Any(ctx, []Doc{q, q}, by, nil))(t); known[0] != (len(want) > 0) {
-					t.Fatalf("%s: Any says %v", where, known)
+				if known, _, err := s.Any(ctx, []Doc{q, q}, by, &SearchOptions{Unordered: true}); err != nil || known[0] != (len(want) > 0) {
+					t.Fatalf("%s: Any says %v, %v", where, known, err)
 				}
-				x := must(s.Scorer(ctx, q, by))(t)
+				x := must(s.Matcher(ctx, q, by))(t)
 				for id := range texts {
-					m, ok, err := x.Match(ctx, id)
+					m, ok, err := x(ctx, id)
 					if err != nil || ok != slices.Contains(want, m) {
 						t.Fatalf("%s: the scorer says %+v, %v, %v of %s", where, m, ok, err, id)
 					}
 				}
 				for _, p := range must(s.Plan(ctx, q, by))(t) {
-					if p.Method != PlanScan {
+					if p.Method != "scan" {
 						t.Fatalf("%s: %+v", where, p)
 					}
 				}
@@ -126,20 +126,20 @@ func TestContainment(t *testing.T) {
 	}
 	for _, share := range []float64{0.01, 0.5, 1} {
 		for _, by := range []Criterion{Contains(share), Within(share)} {
-			var want []BatchMatch
+			var want []Match
 			var known []bool
 			for i, q := range queries {
 				n := len(want)
-				for _, m := range collect(t, s.Search(ctx, q, by)) {
-					want = append(want, BatchMatch{i, m})
+				for _, m := range collect(t, s.Search(ctx, q, by, nil)) {
+					want = append(want, ofQuery(i, m))
 				}
 				known = append(known, len(want) > n)
 			}
-			equal(t, fmt.Sprint("batch by ", by), collect(t, s.SearchBatch(ctx, queries, by)), want)
-			named := make([]Match, len(queries))
-			equal(t, fmt.Sprint("any by ", by), must(s.Any(ctx, queries, by, named))(t), known)
+			equal(t, fmt.Sprint("batch by ", by), collect(t, s.SearchBatch(ctx, queries, by, nil)), want)
+			got, named, err := s.Any(ctx, queries, by, nil)
+			equal(t, fmt.Sprint("any by ", by), must(got, err)(t), known)
 			for i, m := range named {
-				if known[i] != slices.Contains(want, BatchMatch{i, m}) {
+				if known[i] != slices.Contains(want, ofQuery(i, m)) {
 					t.Errorf("%v: %v names %+v", by, queries[i], m)
 				}
 			}
@@ -174,11 +174,11 @@ func TestContainmentMemory(t *testing.T) {
 		for _, by := range []Criterion{Contains(0.9), Within(0.9)} {
 			n, queries := 0, slices.Repeat([]Doc{{Text: "one two three four five"}}, 40)
 			var failed error
-			for m, err := range s.SearchBatch(ctx, queries, by) {
+			for m, err := range s.SearchBatch(ctx, queries, by, nil) {
 				if failed = err; err != nil {
 					break
 				}
-				if want := (BatchMatch{n / len(docs), Match{ID: docs[n%len(docs)].ID, Score: 1, Exact: true}}); m != want {
+				if want := (Match{Query: n / len(docs), ID: docs[n%len(docs)].ID, Score: 1, Exact: true}); m != want {
 					t.Fatalf("%v: row %d is %+v, want %+v", by, n, m, want)
 				}
 				n++
@@ -186,8 +186,8 @@ func TestContainmentMemory(t *testing.T) {
 			if memory > 64<<10 && (n != len(docs)*len(queries) || failed != nil) || memory <= 64<<10 && !errors.Is(failed, ErrTooLarge) {
 				t.Errorf("%d bytes, %v: %d rows, %v", memory, by, n, failed)
 			}
-			named := make([]Match, len(queries))
-			known := must(s.Any(ctx, queries, by, named))(t)
+			known, named, err := s.Any(ctx, queries, by, nil)
+			must(known, err)(t)
 			for i, m := range named {
 				if !known[i] || m != (Match{ID: "d000", Score: 1, Exact: true}) {
 					t.Errorf("%d bytes, %v: document %d is like %+v", memory, by, i, m)
@@ -226,9 +226,9 @@ func checkContainedPairs(t *testing.T, db *DB, texts map[string]string) {
 			return cmp.Or(cmp.Compare(q.Score, p.Score), strings.Compare(p.A, q.A), strings.Compare(p.B, q.B))
 		})
 		for _, by := range []Criterion{Contains(share), Within(share)} {
-			equal(t, fmt.Sprint("pairs by ", by), collect(t, db.Pairs(ctx, by)), want)
+			equal(t, fmt.Sprint("pairs by ", by), collect(t, db.Pairs(ctx, by, nil)), want)
 			keeper, members := "", map[string]bool{}
-			for _, m := range collect(t, db.Clusters(ctx, by)) {
+			for _, m := range collect(t, db.Clusters(ctx, by, nil)) {
 				if members[m.ID] = true; m.Keep {
 					keeper = m.ID
 				} else if !slices.Contains(like[keeper], m.ID) || len(shingleSet(texts[m.ID])) > len(shingleSet(texts[keeper])) {

@@ -102,36 +102,36 @@ func TestContainmentIndex(t *testing.T) {
 		for _, q := range queries {
 			for _, share := range []float64{0.05, 0.2, 1. / 3, 0.5, 0.8, 1} {
 				for _, by := range []Criterion{Contains(share), Within(share)} {
-					want := collect(t, b.Search(ctx, q, by))
-					equal(t, fmt.Sprintf("%s: %v of %+v", where, by, q), collect(t, a.Search(ctx, q, by)), want)
+					want := collect(t, b.Search(ctx, q, by, nil))
+					equal(t, fmt.Sprintf("%s: %v of %+v", where, by, q), collect(t, a.Search(ctx, q, by, nil)), want)
 					found += len(want)
 				}
 			}
 			for _, words := range []int{2, 3, 4, 10, 40} {
-				var want, got []PassageMatch
-				for m, err := range must(b.Passages(ctx, q, words))(t).All(ctx) {
+				var want, got [][]Passage
+				for m, err := range must(b.Passages(ctx, q, words, nil))(t).All(ctx) {
 					want = append(want, must(m, err)(t))
 				}
-				p := must(a.Passages(ctx, q, words))(t)
+				p := must(a.Passages(ctx, q, words, nil))(t)
 				for m, err := range p.All(ctx) {
 					got = append(got, must(m, err)(t))
 				}
-				for _, all := range [][]PassageMatch{got, want} {
-					slices.SortFunc(all, func(a, b PassageMatch) int { return strings.Compare(a.ID, b.ID) })
+				for _, all := range [][][]Passage{got, want} {
+					slices.SortFunc(all, func(a, b []Passage) int { return strings.Compare(a[0].ID, b[0].ID) })
 				}
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s: passages of %d words of %+v: %+v, want %+v", where, words, q, got, want)
 				}
 				passages += len(want)
 				for _, part := range must(p.Plan())(t) {
-					if (part.Method == PlanIndex) != (words >= 3 && strings.HasPrefix(part.Part, "table")) {
+					if (part.Method == "index") != (words >= 3 && strings.HasPrefix(part.Part, "table")) {
 						t.Fatalf("%s: %d words: %+v", where, words, part)
 					}
 				}
 			}
 			indexed := 0
 			for _, p := range must(a.Plan(ctx, q, Contains(0.8)))(t) {
-				if p.Method == PlanIndex {
+				if p.Method == "index" {
 					indexed++
 				}
 			}
@@ -139,7 +139,7 @@ func TestContainmentIndex(t *testing.T) {
 				t.Fatalf("%s: %d tables by the index, not %d", where, indexed, tables)
 			}
 		}
-		if report := must(db.Check(ctx))(t); len(report.Problems) > 0 {
+		if report := must(db.Check(ctx, nil))(t); len(report.Problems) > 0 {
 			t.Fatal(where, report.Problems)
 		}
 	}
@@ -162,18 +162,18 @@ func TestContainmentIndex(t *testing.T) {
 		return nil
 	})
 	compare("three tables, and deletions")
-	both(func(db *DB) error { return db.Compact(ctx) })
+	both(func(db *DB) error { return db.Compact(ctx, nil) })
 	compare("one table")
 	put(add(50))
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	must(struct{}{}, db.Pack(ctx, packed))(t)
+	must(struct{}{}, db.Pack(ctx, packed, nil))(t)
 	if err := plain.Ingest(ctx, packed); err == nil || !strings.Contains(err.Error(), "containment true, not false") {
 		t.Errorf("ingest into a database without the index: %v", err)
 	}
 	both(func(db *DB) error { return db.Close() })
 	db, plain = must(Open(path, o(true)))(t), must(Open(plainPath, nil))(t)
 	defer plain.Close()
-	if !db.Params().Containment || plain.Params().Containment {
+	if !db.Options().Containment || plain.Options().Containment {
 		t.Error("the parameters have changed")
 	}
 	if _, err := Open(plainPath, o(true)); err == nil {
@@ -223,8 +223,8 @@ func TestPassagesIndex(t *testing.T) {
 		index   bool
 	}{
 		{Features{}, 3, true}, {Features{}, 1, true}, {Features{Fields: []Field{{Name: "a", Weight: 1}, {Name: "b", Weight: 5}}}, 2, true}, {Features{StopWords: []string{"the", "of"}}, 3, true},
-		{Features{Symbols: true, Mask: []string{"numbers", "dates"}}, 2, true}, {Features{Normalize: NormalizeNFKC, StripDiacritics: true}, 3, true},
-		{Features{MinWords: 4}, 2, true}, {Features{MinWords: 9}, 2, false}, {Features{RequireWords: []string{"the"}}, 2, false}, {Features{Unit: UnitChars}, 3, false},
+		{Features{Symbols: true, Mask: []string{"numbers", "dates"}}, 2, true}, {Features{Normalize: "nfkc", StripDiacritics: true}, 3, true},
+		{Features{MinWords: 4}, 2, true}, {Features{MinWords: 9}, 2, false}, {Features{RequireWords: []string{"the"}}, 2, false}, {Features{Unit: "chars"}, 3, false},
 	} {
 		db, _ := create4test(t, &Options{Sync: SyncNever, Containment: true, Features: c.f, Shingle: c.shingle})
 		for _, d := range docs {
@@ -236,19 +236,19 @@ func TestPassagesIndex(t *testing.T) {
 		found := 0
 		for _, q := range docs[:30] {
 			for _, least := range []int{4, 8} {
-				var all [2][]PassageMatch
+				var all [2][][]Passage
 				for i, s := range []*Snapshot{memory, table} {
-					for m, err := range must(s.Passages(ctx, q, least))(t).All(ctx) {
+					for m, err := range must(s.Passages(ctx, q, least, nil))(t).All(ctx) {
 						all[i] = append(all[i], must(m, err)(t))
 					}
-					slices.SortFunc(all[i], func(a, b PassageMatch) int { return strings.Compare(a.ID, b.ID) })
+					slices.SortFunc(all[i], func(a, b []Passage) int { return strings.Compare(a[0].ID, b[0].ID) })
 				}
 				if !reflect.DeepEqual(all[0], all[1]) {
 					t.Fatalf("%d: %d words of %q: %+v, want %+v", i, least, q.Text, all[1], all[0])
 				}
 				found += len(all[0])
-				for _, part := range must(must(table.Passages(ctx, q, least))(t).Plan())(t) {
-					if (part.Method == PlanIndex) != c.index {
+				for _, part := range must(must(table.Passages(ctx, q, least, nil))(t).Plan())(t) {
+					if (part.Method == "index") != c.index {
 						t.Fatalf("%d: %d words by %+v", i, least, part)
 					}
 				}

@@ -50,7 +50,7 @@ func (e expectation) describe(m *model) string {
 
 // entries returns the contents of a database as a model.
 func entries(ctx context.Context, s *Snapshot) (*model, error) {
-	got := &model{docs: map[string]Entry{}}
+	got := &model{docs: map[string]entry{}}
 	for x, err := range entriesIn(ctx, s, Range{}) {
 		if err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func (e expectation) found(db *DB) (*model, error) {
 		return nil, err
 	}
 	got.mark = db.s.LoadMark("source")
-	report, err := db.Check(ctx)
+	report, err := db.Check(ctx, nil)
 	if err != nil || len(report.Problems) > 0 {
 		return nil, fmt.Errorf("check: %v, %w", report.Problems, err)
 	}
@@ -125,11 +125,11 @@ func spotCheck(ctx context.Context, s *Snapshot, got *model, text bool) error {
 			break
 		}
 		d, err := s.Get(ctx, id)
-		if err != nil || !slices.Equal(d.Words(), scriptWords(s.v.Bits(), x.Fingerprint)) || text && d.Text != scriptText(x.Fingerprint) {
+		if err != nil || len(d.Fingerprints) != 1 || !slices.Equal(d.Fingerprints[0], scriptWords(s.v.Bits(), x.Fingerprint)) || text && d.Text != scriptText(x.Fingerprint) {
 			return fmt.Errorf("document %s, %x: got %+v, %w", id, x.Fingerprint, d, err)
 		}
 		found := false
-		for m, err := range s.Search(ctx, Doc{Fingerprint: &x.Fingerprint, Rest: d.Rest}, Near(4)) {
+		for m, err := range s.Search(ctx, Doc{Fingerprints: d.Fingerprints}, Near(4), nil) {
 			if err != nil {
 				return err
 			}
@@ -239,7 +239,7 @@ func (e expectation) writeOnce(db *DB, r *rand.Rand, m *model) error {
 	ctx := context.Background()
 	fp := r.Uint64()
 	d := Doc{ID: fmt.Sprintf("after%d", r.IntN(3)), Text: scriptText(fp)}
-	d.SetFingerprint(scriptWords(db.Params().Bits, fp)...)
+	d.Fingerprints = []Fingerprint{scriptWords(db.Options().Bits, fp)}
 	switch r.IntN(8) {
 	case 0:
 		for id := range m.visible(e.now) {
@@ -251,7 +251,7 @@ func (e expectation) writeOnce(db *DB, r *rand.Rand, m *model) error {
 		return cmp.Or(db.Put(ctx, d), db.Flush(ctx))
 	case 2:
 		m.putAt(d, e.now)
-		return cmp.Or(db.Put(ctx, d), db.Compact(ctx))
+		return cmp.Or(db.Put(ctx, d), db.Compact(ctx, nil))
 	}
 	m.putAt(d, e.now)
 	return db.Put(ctx, d)

@@ -45,11 +45,11 @@ func numbersOf(lanes *[crashLanes]atomic.Int64) (all numbers) {
 
 func stays(lane int, n int64) string { return fmt.Sprintf("stays-%d-%d", lane, n) }
 func hotPrint(lane int, n int64) Doc {
-	return Doc{ID: "hot", Fingerprint: new(uint64(lane)<<32 | uint64(n))}
+	return Doc{ID: "hot", Fingerprints: []Fingerprint{{uint64(lane)<<32 | uint64(n)}}}
 }
 func replacedBy(n int64) (there bool)   { return n > 0 && n%5 != 0 }
 func replaced(lane, which int) string   { return fmt.Sprintf("replaced-%d-%d", lane, which) }
-func withNumber(id string, n int64) Doc { return Doc{ID: id, Fingerprint: new(uint64(n))} }
+func withNumber(id string, n int64) Doc { return Doc{ID: id, Fingerprints: []Fingerprint{{uint64(n)}}} }
 
 func (c *crashWriters) write(db *DB, lane int, n int64) (err error) {
 	ctx := context.Background()
@@ -91,7 +91,7 @@ func (c *crashWriters) lane(db *DB, lane, writes int) error {
 		if lane != loadLane {
 			continue
 		}
-		if err := errors.Join(db.Flush(context.Background()), db.Compact(context.Background())); err != nil {
+		if err := errors.Join(db.Flush(context.Background()), db.Compact(context.Background(), nil)); err != nil {
 			return err
 		}
 	}
@@ -144,8 +144,8 @@ func (c *crashWriters) found(db *DB) (at numbers, err error) {
 	want := 0
 	has := func(d Doc) {
 		want++
-		if fp, ok := got[d.ID]; !ok || fp != *d.Fingerprint {
-			err = errors.Join(err, fmt.Errorf("%s is %x (there: %v), not %x", d.ID, fp, ok, *d.Fingerprint))
+		if fp, ok := got[d.ID]; !ok || fp != d.Fingerprints[0][0] {
+			err = errors.Join(err, fmt.Errorf("%s is %x (there: %v), not %x", d.ID, fp, ok, d.Fingerprints[0][0]))
 		}
 	}
 	for lane, n := range at {
@@ -196,7 +196,7 @@ func (c *crashWriters) recover(fs *vfstest.Mem, opened bool, least, most numbers
 	if err := next.lanes(db, 2, 1); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	report, err := db.Check(context.Background())
+	report, err := db.Check(context.Background(), nil)
 	if err != nil || len(report.Problems) > 0 {
 		err = fmt.Errorf("check: %v, %w", report.Problems, err)
 	}

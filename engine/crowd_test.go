@@ -51,7 +51,7 @@ func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits 
 			if err := db.Apply(ctx, &b); err != nil {
 				t.Fatal(err)
 			}
-			b.Reset()
+			b = Batch{}
 			now = now.Add(7 * time.Minute)
 		}
 		if err := db.Delete(ctx, fmt.Sprintf("c%d-7", round)); err != nil {
@@ -74,7 +74,7 @@ func TestCrowds(t *testing.T) {
 		r := rand.New(rand.NewPCG(41, uint64(memory)))
 		db, line := crowdDB(t, r, memory)
 		ctx := t.Context()
-		if err := db.SetAllowed(ctx, true, IDPair{"c1-1", "q"}); err != nil {
+		if err := db.SetAllowed(ctx, true, Pair{A: "c1-1", B: "q"}); err != nil {
 			t.Fatal(err)
 		}
 		var docs, any []Doc
@@ -96,13 +96,13 @@ func TestCrowds(t *testing.T) {
 			}
 		}
 		const share = 0.72
-		var want []BatchMatch
+		var want []Match
 		for i := range docs {
-			for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified()) {
+			for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified(), nil) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want = append(want, BatchMatch{i, m})
+				want = append(want, ofQuery(i, m))
 			}
 		}
 		got, err := untilError(searchBatch(ctx, db, docs, Jaccard(share).Verified()))

@@ -21,13 +21,13 @@ func TestMergesBesideDamage(t *testing.T) {
 	db := must(Create(made, o))(t)
 	fill := func(db *DB, from, to int) error {
 		for i := from; i < to; i++ {
-			if err := db.Put(ctx, Doc{ID: fmt.Sprint("id", i), Text: fmt.Sprint("text ", i*i), Fingerprint: new(uint64(i) * 0x9e3779b97f4a7c15)}); err != nil {
+			if err := db.Put(ctx, Doc{ID: fmt.Sprint("id", i), Text: fmt.Sprint("text ", i*i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := errors.Join(fill(db, 0, 2000), db.Compact(ctx), db.Close()); err != nil {
+	if err := errors.Join(fill(db, 0, 2000), db.Compact(ctx, nil), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	apart := 0
@@ -51,7 +51,7 @@ func TestMergesBesideDamage(t *testing.T) {
 		if most > 8 {
 			t.Errorf("%s: %d tables", what, most)
 		}
-		err := db.Compact(ctx)
+		err := db.Compact(ctx, nil)
 		m, tables := db.Metrics(), must(db.Stats())(t).Tables
 		marked := slices.IndexFunc(tables, func(s TableStats) bool { return s.Damage != "" })
 		switch {
@@ -66,7 +66,7 @@ func TestMergesBesideDamage(t *testing.T) {
 			if err := errors.Join(fill(db, 20_000, 20_100), db.Compact(ctx, &CompactOptions{Due: true})); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
-			_, err = db.Prune(ctx, time.Now())
+			_, err = db.Prune(ctx, time.Now(), nil)
 			if n := must(db.Stats())(t).Tables; err == nil && len(n) > 0 {
 				t.Errorf("%s: %d tables are left after all was pruned", what, len(n))
 			}

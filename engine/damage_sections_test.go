@@ -150,7 +150,7 @@ func TestOvertakenByDamaged(t *testing.T) {
 					t.Errorf("%s: %q is listed, %v", what, d.Text, err)
 				}
 			}
-			if r, err := db.Check(t.Context()); err != nil || len(r.Problems) == 0 {
+			if r, err := db.Check(t.Context(), nil); err != nil || len(r.Problems) == 0 {
 				t.Errorf("%s: check: %v, %v", what, r.Problems, err)
 			}
 			if err := db.Put(t.Context(), Doc{ID: "three"}); !readOnly && (!isDamage(err) || !errors.Is(err, ErrFailed)) {
@@ -194,11 +194,11 @@ func checkSections(t *testing.T, what string, db *DB, have map[string]string) {
 			break
 		}
 	}
-	if n, err := db.Count(ctx); err != nil && !isDamage(err) || err == nil && int(n) != len(have) || seen != nil && len(seen) != len(have) {
+	if n, err := db.Count(ctx, Range{}); err != nil && !isDamage(err) || err == nil && int(n) != len(have) || seen != nil && len(seen) != len(have) {
 		t.Fatalf("%s: %d are counted, %d listed, %d there: %v", what, n, len(seen), len(have), err)
 	}
 	for i := 0; i < 2000; i += 301 {
-		for m, err := range db.Search(ctx, sectionsDoc(fmt.Sprint("id-", i), 2), Jaccard(0.9)) {
+		for m, err := range db.Search(ctx, sectionsDoc(fmt.Sprint("id-", i), 2), Jaccard(0.9), nil) {
 			if err != nil && !isDamage(err) || err == nil && have[m.ID] == "" {
 				t.Fatalf("%s: %s is found: %v", what, m.ID, err)
 			}

@@ -48,7 +48,7 @@ func answers(path string) (string, error) {
 			all += fmt.Sprintf("%d %q %d\n", k, m.ID, m.Distance)
 		}
 	}
-	r, err := db.Check(ctx)
+	r, err := db.Check(ctx, nil)
 	if err == nil && len(r.Problems) > 0 {
 		err = r.Problems[0]
 	}
@@ -65,7 +65,7 @@ func smallDatabase(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for i := range 24 {
-		d := Doc{ID: fmt.Sprintf("id-%02d", i%20), Text: "text " + fmt.Sprint(i), Fields: []byte(`{"i":1}`), Fingerprint: new(uint64(0x1234) ^ uint64(i*i*977))}
+		d := Doc{ID: fmt.Sprintf("id-%02d", i%20), Text: "text " + fmt.Sprint(i), Fields: []byte(`{"i":1}`), Fingerprints: []Fingerprint{{uint64(0x1234) ^ uint64(i*i*977)}}}
 		if err := db.Put(ctx, d); err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/merges"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/jsonfield"
@@ -15,16 +17,13 @@ import (
 
 // DB is an open database. Its methods may be called from many goroutines.
 type DB struct {
+	Reader // reads the database as it is when a method is called, or when its iteration begins
 	s      *store.Store
-	params Params // without TTL, which a reader may read again
 }
 
 // Create makes a new database at path and opens it. It returns ErrExists if path exists and is not
 // an empty directory.
-func Create(path string, o ...*Options) (*DB, error) {
-	opts := given(o)
-	return opened(store.Create(path, opts.internal()))
-}
+func Create(path string, o *Options) (*DB, error) { return opened(store.Create(path, o.internal())) }
 
 // Open opens the database at path. If path does not exist, Open creates the database unless Options
 // forbids it. Open also opens a single table file (.sst), read-only; OpenSet opens several.
@@ -35,18 +34,14 @@ func Create(path string, o ...*Options) (*DB, error) {
 // Options.BusyTimeout, unless it opens the database read-only: a reader takes no lock. It returns
 // ErrNotFound if there is no database at path, ErrNotDatabase if there is something else, and
 // ErrParams if options differ from those that the database was created with.
-func Open(path string, o ...*Options) (*DB, error) {
-	opts := given(o)
-	return opened(store.Open(path, opts.internal()))
-}
+func Open(path string, o *Options) (*DB, error) { return opened(store.Open(path, o.internal())) }
 
 // Build makes a new database at path and calls fill to fill it; fill must not close it. The
 // database appears at path as a whole when Build returns nil. Until then, and after an error or a
 // kill, there is no database at path, and the next Create, Open or Build starts from nothing.
 // Errors are those of Create and of fill.
-func Build(path string, fill func(*DB) error, o ...*Options) error {
-	opts := given(o)
-	return store.Build(path, opts.internal(), func(s *store.Store) error {
+func Build(path string, fill func(*DB) error, o *Options) error {
+	return store.Build(path, o.internal(), func(s *store.Store) error {
 		db, err := opened(s, nil)
 		if err == nil {
 			err = fill(db)
@@ -64,30 +59,40 @@ func Build(path string, fill func(*DB) error, o ...*Options) error {
 //
 // A path may also name a database. It counts as the table that Pack would write at this moment;
 // Refresh does not follow it. The tables and databases stay open until Close.
-func OpenSet(paths ...string) (*DB, error) { return (*Options)(nil).OpenSet(paths...) }
-
-// OpenSet is the function [OpenSet] with options, which may be nil.
-func (o *Options) OpenSet(paths ...string) (*DB, error) {
+func OpenSet(paths []string, o *Options) (*DB, error) {
 	return opened(store.OpenSet(paths, o.internal()))
-}
-
-// Options returns options with which Create makes a database of these parameters.
-func (p Params) Options() *Options {
-	return &Options{
-		Shingle: p.Shingle, Features: p.Features, Bits: p.Bits, Layout: p.Layout, Sketch: p.Sketch, MinJaccard: p.MinJaccard,
-		NoText: !p.Text, NoSketch: p.Sketch == 0, Containment: p.Containment, Index: p.Index, TTL: p.TTL,
-	}
 }
 
 func opened(s *store.Store, err error) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := s.Params
-	return &DB{s, Params{
-		Tokenizer: int(p.Tokenizer), Shingle: int(p.Shingle), Layout: Layout(p.Layout.String()), Sketch: int(p.Sketch),
-		Bits: s.Bits(), MinJaccard: p.MinJaccard, Text: p.StoreText, Features: featuresOf(p.Features), Containment: p.Sets, Index: indexOf(p),
-	}}, nil
+	db := &DB{s: s}
+	db.Reader.db = db
+	return db, nil
+}
+
+// mergeEvents describes merges as events.
+func mergeEvents(all []merges.Stats) (events []Event) {
+	for _, m := range all {
+		events = append(events, Event{
+			Kind: EventCompact, Tables: m.Inputs, Output: m.Output, Reason: string(m.Reason), Docs: int(m.Documents), InputDocs: int(m.InputDocuments),
+			InputBytes: m.InputBytes, Bytes: m.Bytes, Started: m.Started, Duration: m.Duration, Done: m.Done, Err: m.Err,
+		})
+	}
+	return events
+}
+
+// Options returns the options with which the database was created, every one of the first group of
+// Options as it is: Shingle is 3 where Create was told 0. TTL is the current one. Create makes a
+// database with the same parameters from them.
+func (db *DB) Options() Options {
+	p := &db.s.Params
+	return Options{
+		Shingle: int(p.Shingle), Features: featuresOf(p.Features), Bits: db.s.Bits(), Layout: p.Layout.String(),
+		Sketch: int(p.Sketch), MinJaccard: p.MinJaccard, NoText: !p.StoreText, NoSketch: p.Sketch == 0,
+		Containment: p.Sets, Index: indexOf(*p), TTL: db.s.TTL,
+	}
 }
 
 func indexOf(p table.Params) (names []string) {
@@ -104,10 +109,6 @@ func indexOf(p table.Params) (names []string) {
 // short-lived processes compact too. It waits for a running Compact to return; cancel the context
 // of Compact to end it sooner. A second Close returns the result of the first.
 func (db *DB) Close() error { return db.s.Close() }
-
-// IsNew reports whether this DB created the database. If several open a new path at once, exactly
-// one has created it.
-func (db *DB) IsNew() bool { return db.s.IsNew() }
 
 // Discard closes the database. If this DB created it and nothing was ever stored in it, Discard
 // also removes it, so that a program that fails leaves no empty database behind.
@@ -148,12 +149,12 @@ type CompactOptions struct {
 // expired documents with their texts. If one table cannot hold all documents, it merges whole
 // tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are
 // those of Flush, and *CorruptionError, in which case the undamaged tables have been merged.
-func (db *DB) Compact(ctx context.Context, o ...*CompactOptions) error {
-	opts := given(o)
-	if opts.Due {
-		return db.s.CompactDue(ctx, progressTo(opts.Progress))
+func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
+	o = cmp.Or(o, &CompactOptions{})
+	if o.Due {
+		return db.s.CompactDue(ctx, progressTo(o.Progress))
 	}
-	return db.s.Compact(ctx, progressTo(opts.Progress))
+	return db.s.Compact(ctx, progressTo(o.Progress))
 }
 
 // SetCompactionRate sets how many bytes per second all merges write together, as
@@ -168,9 +169,9 @@ func (db *DB) SetCompactionRate(bytes int64) { db.s.SetCompactionRate(bytes) }
 // start or at the end, the error is ErrExists. Pack writes a file beside path whose name starts
 // with a dot and ends with .tmp; if the process is killed, that file remains. If one table cannot
 // hold all documents (2^32 - 2, or fewer with sketches), Pack returns ErrTooLarge before it writes
-// anything.
-func (db *DB) Pack(ctx context.Context, path string, progress ...func(Progress)) error {
-	return db.s.Pack(ctx, path, progressTo(progress...))
+// anything. progress may be nil.
+func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) error {
+	return db.s.Pack(ctx, path, progressTo(progress))
 }
 
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: it copies
@@ -192,13 +193,10 @@ func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.I
 // verifies the checksums of each copy: damage of the database is a *CorruptionError. The folder is
 // locked while it is written: ErrLocked. For a DB of a single table file, or of a set, the error is
 // ErrInvalid.
-func (db *DB) Backup(ctx context.Context, path string, o ...*BackupOptions) error {
-	opts := given(o)
-	r, err := db.s.Backup(ctx, path, backup.Options{Link: opts.Links, Progress: progressTo(opts.Progress)})
-	if opts.Report != nil {
-		*opts.Report = BackupReport(r)
-	}
-	return err
+func (db *DB) Backup(ctx context.Context, path string, o *BackupOptions) (BackupReport, error) {
+	o = cmp.Or(o, &BackupOptions{})
+	r, err := db.s.Backup(ctx, path, backup.Options{Link: o.Links, Progress: progressTo(o.Progress)})
+	return BackupReport(r), err
 }
 
 // BackupOptions are the options of Backup.
@@ -207,7 +205,6 @@ type BackupOptions struct {
 	// is on the same file system. Links cost neither time nor space, but damage to a linked file
 	// damages both the database and the backup.
 	Links    bool
-	Report   *BackupReport  // set when Backup returns; may be nil
 	Progress func(Progress) // in bytes of tables; may be nil
 }
 
@@ -224,42 +221,34 @@ func (db *DB) Metrics() Metrics {
 	c := &db.s.Counts
 	running, past := db.s.Merges()
 	damaged, _ := db.s.Damaged()
-	return Metrics{
-		Path: db.s.Path, Memory: db.s.Memory,
+	m := Metrics{
+		Path: db.s.Path, Created: db.s.IsNew(), Memory: db.s.Memory,
 		Puts: c.Puts.Load(), Deletes: c.Deletes.Load(), Batches: c.Batches.Load(), Queries: c.Queries.Load(),
 		Flushes: c.Flushes.Load(), Compactions: c.Compactions.Load(), BytesFlushed: c.BytesFlushed.Load(),
 		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), CatalogBytes: db.s.CatalogBytes(),
 		TablesMerged: c.Merged.Load(), BytesMerged: c.BytesMerged.Load(), CompactionTime: time.Duration(c.CompactTime.Load()),
-		Merging: len(running), Running: running, Past: past, Damaged: damaged,
+		Merging: len(running), Running: mergeEvents(running), Past: mergeEvents(past), Damaged: damaged,
 		Stalls: c.Stalls.Load(), StallTime: time.Duration(c.StallTime.Load()), SlowTime: time.Duration(c.SlowTime.Load()),
 	}
+	if in := m.BytesFlushed + m.BytesLoaded; in > 0 {
+		m.WriteAmplification = float64(in+m.BytesCompacted+m.CatalogBytes) / float64(in)
+	}
+	return m
 }
 
-// Params returns the parameters with which the database was created.
-func (db *DB) Params() Params {
-	p := db.params
-	p.TTL = db.s.TTL
-	return p
-}
-
-// Hash computes the fingerprint, in words, and the MinHash sketch that Put stores for text. Both
-// are nil if text has no words; the sketch is also nil if the database stores none.
-func (db *DB) Hash(text string) (fingerprint []Fingerprint, sketch minhash.Sketch) {
+// Hash computes the fingerprint and the MinHash sketch that Put stores for text. Both are nil if
+// text has no words; the sketch is also nil if the database stores none.
+func (db *DB) Hash(text string) (Fingerprint, minhash.Sketch) {
 	var s view.Sums
 	if db.s.Texts.Sum(&s, text); !s.Words {
 		return nil, nil
 	}
-	return append([]Fingerprint{s.Fingerprint}, s.Rest...), s.Sketch
+	return append(Fingerprint{s.Fingerprint}, s.Rest...), s.Sketch
 }
 
-// Identify describes in words the simdb file or folder at path: a database; a file in the folder of
-// a database, whether it exists or not; or a table, log or catalog anywhere, recognized by its
-// content. It returns "" for any other path. A program calls it before it replaces a file.
-func Identify(path string) (string, error) { return files.Identify(path) }
-
-// An Identifier is [Identify] for many files: it lists each folder once. It still recognizes a
-// database that is created in a folder after that. It may be used concurrently.
-type Identifier struct{ s files.Identifier }
-
-// Identify is the function [Identify].
-func (x *Identifier) Identify(path string) (string, error) { return x.s.Identify(path) }
+// Identifier returns a function that describes in words the simdb file or folder at a path: a
+// database; a file in the folder of a database, whether it exists or not; or a table, log or catalog
+// anywhere, recognized by its content. It returns "" for any other path. A program calls it before
+// it replaces a file. The function lists each folder once, but recognizes a database that is created
+// in a folder after that. It may be used concurrently.
+func Identifier() func(path string) (string, error) { return new(files.Identifier).Identify }

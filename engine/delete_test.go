@@ -24,7 +24,7 @@ func ids(t testing.TB, db *DB) (all []string) {
 	return all
 }
 
-func lookup(t testing.TB, db *DB, id string) Entry {
+func storedEntry(t testing.TB, db *DB, id string) entry {
 	t.Helper()
 	e, err := lookupOf(context.Background(), db, id)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestDeleteVersion(t *testing.T) {
 					t.Fatal(err)
 				}
 				put(t, db, "a", 1)
-				first := lookup(t, db, "a").Seq
+				first := storedEntry(t, db, "a").Seq
 				put(t, db, "a", 2)
 				put(t, db, "c", 3)
 				if flushed {
@@ -85,7 +85,7 @@ func TestDeleteVersion(t *testing.T) {
 					}
 				}
 				var b Batch
-				c.fill(&b, first, lookup(t, db, "a").Seq)
+				c.fill(&b, first, storedEntry(t, db, "a").Seq)
 				before := db.Metrics()
 				if err := db.Apply(ctx, &b); err != nil {
 					t.Fatal(err)
@@ -155,7 +155,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	var b Batch
 	for d := range documents {
-		b.Put(Doc{ID: fmt.Sprint(d), Fingerprint: new(uint64(1)), Time: old})
+		b.Put(Doc{ID: fmt.Sprint(d), Fingerprints: []Fingerprint{{uint64(1)}}, Time: old})
 	}
 	if err := db.Apply(ctx, &b); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestPruneSparesNewer(t *testing.T) {
 			if d%3 != 0 {
 				continue
 			}
-			if err := db.Put(ctx, Doc{ID: id, Fingerprint: new(uint64(2))}); err != nil {
+			if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{uint64(2)}}}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -177,7 +177,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	})
 	pruned := 0
 	for range 3 {
-		n, err := db.Prune(ctx, time.Now().Add(-30*time.Minute))
+		n, err := db.Prune(ctx, time.Now().Add(-30*time.Minute), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestPruneSparesNewer(t *testing.T) {
 // A version identifies one version of a document.
 type version struct {
 	ID          string
-	Fingerprint Fingerprint
+	Fingerprint uint64
 }
 
 // A versionRace has documents, each put by one writer, while others delete the versions that they
@@ -218,7 +218,7 @@ func (v *versionRace) put(w int, last []version) error {
 	for n := uint64(1); !v.done.Load(); n++ {
 		at := r.IntN(len(last))
 		e := version{ID: fmt.Sprintf("w%d-%d", w, at), Fingerprint: n}
-		d := Doc{ID: e.ID, Fingerprint: &n}
+		d := Doc{ID: e.ID, Fingerprints: []Fingerprint{{n}}}
 		var err error
 		switch r.IntN(2000) {
 		case 0:
@@ -288,7 +288,7 @@ func (v *versionRace) delete(seed uint64) error {
 				v.deleted[version{ID: e.ID, Fingerprint: e.Fingerprint}] += b.Deleted()
 				v.mu.Unlock()
 			}
-			b.Reset()
+			b = Batch{}
 		}
 		if err := s.Close(); err != nil {
 			return err

@@ -1,7 +1,15 @@
 // Package engine is an embedded database for near-duplicates: it stores documents under IDs and
 // finds those that resemble a given document.
 //
-//	db, err := engine.Open("corpus.simdb") // created if there is none
+// There are only a few types in it: DB, Snapshot, Reader, Doc, Criterion, Match, Batch, Loader and
+// Options. A [DB] is an open database, and a [Snapshot] is the database as it was at one moment. A
+// [Reader] has what both can do: look up, search and list. A [Doc] is a document to store, a query,
+// or a document that was read. A [Criterion] says when two documents match: Near, Jaccard (from
+// sketches or, if Verified, from the texts), Levenshtein, Cosine, Contains or Within. A [Match]
+// names a document that does. A [Batch] collects writes that succeed or fail together, and a
+// [Loader] adds many documents. All other types are options, results and reports of these.
+//
+//	db, err := engine.Open("corpus.simdb", nil) // created if there is none
 //	if err != nil {
 //		return err
 //	}
@@ -14,20 +22,18 @@
 //	for m, err := range db.Near(ctx, fingerprint, 3) { ... }               // by Hamming distance
 //	for m, err := range db.Jaccard(ctx, engine.Doc{Text: text}, 0.8) { ... } // by common shingles
 //
-// # Types
+// The options of a call are its last argument: a pointer to a struct, whose zero value has the
+// defaults, or nil.
 //
-// A program meets few types. A [DB] is an open database. A [Doc] is a document to store, a query,
-// or a document that was read; an [Entry] is one without its text. A [Criterion] says when two
-// documents match, and a [Match] names a document that does. A [Snapshot] reads one state of the
-// database, a [Batch] collects writes that succeed or fail together, and a [Loader] adds many
-// documents. Everything else is options, reports and errors of these.
+//	db, err := engine.Open("corpus.simdb", &engine.Options{TTL: 48 * time.Hour})
+//	found := db.Search(ctx, doc, engine.Jaccard(0.8), &engine.SearchOptions{Limit: 10})
 //
 // # Reading
 //
 // Each reading method of a DB sees the database as it is when the method is called, or when its
-// iteration begins. A Snapshot is the database at one moment: use one for several reads of the same
-// state, and close it. Results are iterators; an error is the last value that an iterator yields.
-// Cancelling the context ends a search or an iteration.
+// iteration begins. Use a Snapshot for several reads of the same state, and close it. Results are
+// iterators; an error is the last value that an iterator yields. Cancelling the context ends a
+// search or an iteration.
 //
 // # Writing
 //
@@ -37,19 +43,6 @@
 // open for reading (ReadOnly, Refresh). If the disk fails a write or an fsync, no more writes are
 // accepted until the database is opened again (ErrFailed); reading continues. A full disk only
 // fails writes until there is space again.
-//
-// # Options
-//
-// The options of a call are a pointer to a struct, whose zero value has the defaults. The pointer
-// is the last argument, and may be left out or nil:
-//
-//	db, err := engine.Open("corpus.simdb", &engine.Options{TTL: 48 * time.Hour})
-//	found := db.Search(ctx, doc, engine.Jaccard(0.8), &engine.SearchOptions{Limit: 10})
-//
-// # Joins
-//
-// Pairs and Clusters match all documents with each other by a Criterion: Near, Jaccard (from
-// sketches or, if Verified, from the texts), Levenshtein, Cosine, Contains or Within.
 //
 // # Errors
 //
@@ -65,6 +58,8 @@
 // Shingle, Features, Bits and the other parameters of a database are fixed when it is created. To
 // change them, create another database and copy the documents.
 //
+// The zero Criterion matches nothing: whatever needs a criterion refuses it with ErrInvalid.
+//
 // Table files are memory-mapped. No other program may change or shorten them while they are open; a
 // read that meets a shortened file returns a *CorruptionError.
 //
@@ -72,6 +67,6 @@
 // replaces them. Close a Snapshot when its reads are done, and call DB.ReleaseDeleted now and then
 // in a program that leaves a read-only DB idle.
 //
-// Byte slices that callbacks receive, such as those of Range.Match, Range.Where and ContentEach, may
-// point into mapped memory: they are valid only during the call, and must not be changed.
+// Byte slices that callbacks receive, those of Range.Match and Range.Where, may point into mapped
+// memory: they are valid only during the call, and must not be changed.
 package engine

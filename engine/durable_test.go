@@ -36,7 +36,7 @@ func TestFailedCatalogPoisons(t *testing.T) {
 		t.Errorf("Flush: %v", err)
 	}
 	faulty.SetInject(nil)
-	if err := db.Put(ctx, Doc{ID: "b", Fingerprint: new(uint64(2))}); !errors.Is(err, ErrFailed) || !errors.Is(err, syscall.EIO) {
+	if err := db.Put(ctx, Doc{ID: "b", Fingerprints: []Fingerprint{{uint64(2)}}}); !errors.Is(err, ErrFailed) || !errors.Is(err, syscall.EIO) {
 		t.Errorf("Put: %v", err)
 	}
 	if _, err := lookupOf(ctx, db, "a"); err != nil {
@@ -65,7 +65,7 @@ func TestMergedTablesAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	tables(4)
@@ -85,7 +85,7 @@ func TestDamagedIngest(t *testing.T) {
 	}
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "p.sst")
-	if err := db.Pack(ctx, packed); err != nil {
+	if err := db.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(packed)
@@ -105,7 +105,7 @@ func TestDamagedIngest(t *testing.T) {
 			}
 			continue
 		}
-		if r, err := into.Check(ctx); err != nil || len(r.Problems) > 0 {
+		if r, err := into.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 			t.Fatalf("byte %d: taken, and damaged: %v, %v", at, r.Problems, err)
 		}
 	}
@@ -133,14 +133,14 @@ func TestKilledThenCut(t *testing.T) {
 		}
 		return nil
 	})
-	document := func(n int) Doc { return Doc{ID: fmt.Sprint(n), Fingerprint: new(uint64(n))} }
+	document := func(n int) Doc { return Doc{ID: fmt.Sprint(n), Fingerprints: []Fingerprint{{uint64(n)}}} }
 	for range 3 {
 		db, err := Open("/db", &Options{fs: fs, DisableAutoCompaction: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []func() error{
-			nil, nil, func() error { return db.Flush(ctx) }, nil, func() error { return db.Compact(ctx) }, nil, db.Close,
+			nil, nil, func() error { return db.Flush(ctx) }, nil, func() error { return db.Compact(ctx, nil) }, nil, db.Close,
 		} {
 			if step != nil {
 				err = step()

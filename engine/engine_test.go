@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/base"
 )
 
 func create4test(t testing.TB, o *Options) (*DB, string) {
@@ -26,7 +28,7 @@ func create4test(t testing.TB, o *Options) (*DB, string) {
 
 func put(t testing.TB, db *DB, id string, fp uint64) {
 	t.Helper()
-	if err := db.Put(context.Background(), Doc{ID: id, Fingerprint: &fp}); err != nil {
+	if err := db.Put(context.Background(), Doc{ID: id, Fingerprints: []Fingerprint{{fp}}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -50,7 +52,7 @@ func TestPutNovelKeepsOne(t *testing.T) {
 		wg.Go(func() {
 			for f := range families {
 				id := fmt.Sprintf("f%d-m%d", f, m)
-				d := Doc{ID: id, Fingerprint: new(centre[f] ^ 1<<(m*7%64))} // any two differ in at most two bits
+				d := Doc{ID: id, Fingerprints: []Fingerprint{{centre[f] ^ 1<<(m*7%64)}}} // any two differ in at most two bits
 				match, ok, err := db.PutNovel(ctx, d, Near(2))
 				if err != nil {
 					t.Error(err)
@@ -150,8 +152,8 @@ func TestRefusals(t *testing.T) {
 		want error
 	}{
 		{Doc{}, ErrInvalid},
-		{Doc{ID: strings.Repeat("x", MaxIDBytes+1)}, ErrTooLarge},
-		{Doc{ID: "a", Text: strings.Repeat("x", MaxTextBytes+1)}, ErrTooLarge},
+		{Doc{ID: strings.Repeat("x", base.MaxIDBytes+1)}, ErrTooLarge},
+		{Doc{ID: "a", Text: strings.Repeat("x", base.MaxTextBytes+1)}, ErrTooLarge},
 		{Doc{ID: "a", Fields: []byte(`[1]`)}, ErrInvalid},
 		{Doc{ID: "a", Fields: []byte(`{"a":`)}, ErrInvalid},
 	} {
@@ -194,7 +196,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Helper()
 		got, err := db.Get(ctx, want.ID)
 		if err != nil || got.Text != want.Text || string(got.Fields) != string(want.Fields) || !got.Time.Equal(want.Time) ||
-			got.Fingerprint == nil || *got.Fingerprint != fp {
+			got.Fingerprints == nil || got.Fingerprints[0][0] != fp {
 			t.Fatalf("%s: %+v, %v", stage, got, err)
 		}
 	}
@@ -256,7 +258,7 @@ func TestDeletesAlone(t *testing.T) {
 	}
 	const n = 2000
 	for i := range n {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i))}); err != nil {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,21 +25,21 @@ func ExampleSnapshot_SearchBatch() {
 	defer db.Close()
 	ctx := context.Background()
 	for id, fp := range map[string]uint64{"sunrise": 0xf0f0, "sunset": 0xf0f1, "harbour": 0x1234} {
-		if err := db.Put(ctx, engine.Doc{ID: id, Fingerprint: &fp}); err != nil {
+		if err := db.Put(ctx, engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
 			log.Fatal(err)
 		}
 	}
 	queries := []uint64{0xf0f1, 0xffffffff, 0x1235}
 	docs := make([]engine.Doc, len(queries))
 	for i := range queries {
-		docs[i].Fingerprint = &queries[i]
+		docs[i].Fingerprints = []engine.Fingerprint{{queries[i]}}
 	}
 	s, err := db.Snapshot()
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	for m, err := range s.SearchBatch(ctx, docs, engine.Near(3)) {
+	for m, err := range s.SearchBatch(ctx, docs, engine.Near(3), nil) {
 		if err != nil {
 			log.Fatal(err)
 		}

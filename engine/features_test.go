@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -49,7 +50,7 @@ func featureCases() map[string]featureCase {
 	stop := strings.Fields(strings.ToLower(strings.Join(stopList, " ")))
 	title := func(text string) (string, string) { return text[:min(200, len(text))], text[min(200, len(text)):] }
 	return map[string]featureCase{
-		"chars": {Options{Shingle: 7, Features: Features{Unit: UnitChars}}, same,
+		"chars": {Options{Shingle: 7, Features: Features{Unit: "chars"}}, same,
 			func(text string) map[string]int { return add(map[string]int{}, chars(text), 7, 1, every) }},
 		"stop words": {Options{Features: Features{StopWords: stopList}}, same, func(text string) map[string]int {
 			return add(map[string]int{}, slices.DeleteFunc(words(text), func(w string) bool { return slices.Contains(stop, w) }), 3, 1, every)
@@ -57,7 +58,7 @@ func featureCases() map[string]featureCase {
 		"symbols": {Options{Features: Features{Symbols: true}}, same, func(text string) map[string]int {
 			return add(map[string]int{}, slices.Collect(token.Split(text, true)), 3, 1, every)
 		}},
-		"numbers": {Options{Features: Features{Mask: []string{MaskNumbers, `(?i)the`}}}, same, func(text string) map[string]int {
+		"numbers": {Options{Features: Features{Mask: []string{"numbers", `(?i)the`}}}, same, func(text string) map[string]int {
 			text = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`).ReplaceAllString(regexp.MustCompile(`(?i)the`).ReplaceAllString(text, " \u02cd "), " \u02cd ")
 			return add(map[string]int{}, words(text), 3, 1, every)
 		}},
@@ -66,7 +67,7 @@ func featureCases() map[string]featureCase {
 				return slices.ContainsFunc(s, func(w string) bool { return slices.Contains(stop, w) })
 			})
 		}},
-		"sets": {Options{Features: Features{Unit: UnitSet, MinWords: 40}}, func(text string) string { return SetText(words(text)...) },
+		"sets": {Options{Features: Features{Unit: "set", MinWords: 40}}, func(text string) string { return features.SetText(words(text)...) },
 			func(text string) map[string]int {
 				if len(words(text)) < 40 {
 					return nil
@@ -146,12 +147,12 @@ func TestFeatures(t *testing.T) {
 					}
 				}
 			}
-			params := db.Params()
+			params := db.Options()
 			checkFeatures(t, db, sets)
-			if err := errors.Join(db.Compact(ctx), db.Close()); err != nil {
+			if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Open(path, &Options{Shingle: 9, Features: Features{Unit: UnitWords, MinWords: 3}}); !errors.Is(err, ErrParams) {
+			if _, err := Open(path, &Options{Shingle: 9, Features: Features{Unit: "words", MinWords: 3}}); !errors.Is(err, ErrParams) {
 				t.Fatalf("opened with other features: %v", err)
 			}
 			db, err := Open(path, &c.options)
@@ -159,7 +160,7 @@ func TestFeatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			if got := db.Params(); !reflect.DeepEqual(got, params) || got.Features.Describe() == "" {
+			if got := db.Options(); !reflect.DeepEqual(got, params) || got.Features.Describe() == "" {
 				t.Fatalf("parameters %+v became %+v", params, got)
 			}
 			checkFeatures(t, db, sets)
@@ -181,7 +182,7 @@ func checkFeatures(t *testing.T, db *DB, sets map[string]weightedSet) {
 			}
 		}
 	}
-	pairs := collect(t, db.Pairs(t.Context(), Jaccard(threshold).Verified()))
+	pairs := collect(t, db.Pairs(t.Context(), Jaccard(threshold).Verified(), nil))
 	for _, p := range pairs {
 		if s := sets[p.A].jaccard(sets[p.B]); p.Score != s || !p.Exact {
 			t.Fatalf("%+v, in truth %g", p, s)
@@ -192,8 +193,8 @@ func checkFeatures(t *testing.T, db *DB, sets map[string]weightedSet) {
 	}
 	for id, x := range sets {
 		d, err := db.Get(t.Context(), id)
-		if err != nil || (d.Fingerprint != nil) != (len(x) > 0) {
-			t.Fatalf("%s with %d features: fingerprint %v, %v", id, len(x), d.Fingerprint, err)
+		if err != nil || (d.Fingerprints != nil) != (len(x) > 0) {
+			t.Fatalf("%s with %d features: fingerprint %v, %v", id, len(x), d.Fingerprints, err)
 		}
 	}
 }
@@ -203,7 +204,7 @@ func checkQueries(t *testing.T, db *DB, d Doc, text string) {
 	t.Helper()
 	for _, q := range []Doc{{Text: text}, {ID: d.ID}} {
 		first := ""
-		for m, err := range db.Search(t.Context(), q, Jaccard(0.7).Verified()) {
+		for m, err := range db.Search(t.Context(), q, Jaccard(0.7).Verified(), nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,18 +230,18 @@ func checkElsewhere(t *testing.T, db *DB) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "x.sst")
-	if err := db.Pack(ctx, packed); err != nil {
+	if err := db.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
 	single, err := Open(packed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := single.Params().Features, db.Params().Features; !reflect.DeepEqual(got, want) {
+	if got, want := single.Options().Features, db.Options().Features; !reflect.DeepEqual(got, want) {
 		t.Errorf("features %+v became %+v", want, got)
 	}
 	single.Close()
-	other, _ := create4test(t, &Options{Shingle: db.Params().Shingle})
+	other, _ := create4test(t, &Options{Shingle: db.Options().Shingle})
 	if err := other.Ingest(ctx, packed); !errors.Is(err, ErrParams) || !strings.Contains(err.Error(), "features of") {
 		t.Errorf("ingested by a database with other features: %v", err)
 	}
@@ -255,27 +256,27 @@ func checkElsewhere(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	again := open4test(t, saved, nil)
-	if got, want := again.Params().Features, db.Params().Features; !reflect.DeepEqual(got, want) {
+	if got, want := again.Options().Features, db.Options().Features; !reflect.DeepEqual(got, want) {
 		t.Errorf("recovered features %+v, not %+v", got, want)
 	}
 }
 
 func TestFeatureOptions(t *testing.T) {
 	for _, o := range []Options{
-		{Features: Features{Unit: "lines"}}, {Features: Features{Unit: UnitSet, Normalize: NormalizeNFC}},
+		{Features: Features{Unit: "lines"}}, {Features: Features{Unit: "set", Normalize: "nfc"}},
 		{Features: Features{StopWords: []string{""}}}, {Features: Features{Fields: []Field{{Name: "a", Weight: 99}}}},
 	} {
 		if db, err := Create(filepath.Join(t.TempDir(), "x"), &o); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v, %v", o.Features, db, err)
 		}
 	}
-	db, path := create4test(t, &Options{Features: Features{Unit: UnitChars, MinWords: 2}})
-	if p := db.Params(); p.Shingle != 5 || p.Features.Describe() != "chars; at least 2 words" {
+	db, path := create4test(t, &Options{Features: Features{Unit: "chars", MinWords: 2}})
+	if p := db.Options(); p.Shingle != 5 || p.Features.Describe() != "chars; at least 2 words" {
 		t.Errorf("%+v: %s", p, p.Features.Describe())
 	}
 	db.Close()
 	for _, o := range []Options{
-		{}, {Shingle: 5}, {Features: Features{Unit: UnitChars}}, {Features: Features{MinWords: 2, Normalize: NormalizeNone}},
+		{}, {Shingle: 5}, {Features: Features{Unit: "chars"}}, {Features: Features{MinWords: 2, Normalize: "none"}},
 	} {
 		if db, err := Open(path, &o); err != nil {
 			t.Errorf("%+v: %v", o, err)
@@ -284,9 +285,9 @@ func TestFeatureOptions(t *testing.T) {
 		}
 	}
 	for _, o := range []Options{
-		{Shingle: 4}, {Features: Features{Unit: UnitWords}}, {Features: Features{StopWords: stopList}},
+		{Shingle: 4}, {Features: Features{Unit: "words"}}, {Features: Features{StopWords: stopList}},
 		{Features: Features{MinWords: 3}}, {Features: Features{SetField: "s"}}, {Features: Features{StripDiacritics: true}},
-		{Features: Features{Symbols: true}}, {Features: Features{Mask: []string{MaskDates}}},
+		{Features: Features{Symbols: true}}, {Features: Features{Mask: []string{"dates"}}},
 	} {
 		if _, err := Open(path, &o); !errors.Is(err, ErrParams) {
 			t.Errorf("%+v: %v", o, err)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,32 +18,26 @@ type FieldStats struct {
 	Indexed   bool     // by Options.Index
 }
 
-// FieldsOptions are the options of DB.Fields.
-type FieldsOptions struct {
-	Most     int64 // read at most this many documents; 0 means all
-	Progress func(Progress)
-}
-
-// Fields returns the fields of documents, those that most documents have first, and how many
-// documents it read. A field that is always an object stands for its members. Errors are ErrParams
+// Fields returns the fields of the documents that r selects, those that most documents have first,
+// and how many documents it read. progress may be nil. A field that is always an object stands for its members. Errors are ErrParams
 // if the database stores no texts and fields, ErrTooLarge if the names of all fields do not fit
 // into Options.Memory, and those of Range.
-func (db *DB) Fields(ctx context.Context, o *FieldsOptions) (fields []FieldStats, documents int64, err error) {
-	p := db.Params()
-	if !p.Text {
+func (db *DB) Fields(ctx context.Context, r Range, progress func(Progress)) (fields []FieldStats, documents int64, err error) {
+	o := db.Options()
+	if o.NoText {
 		return nil, 0, fmt.Errorf("the database stores neither texts nor fields: %w", ErrParams)
 	}
-	of, err := withSnapshot(db, func(s *Snapshot) (*jsonfield.Survey, error) { return s.fields(ctx, cmp.Or(o, &FieldsOptions{})) })
+	of, err := read(&db.Reader, func(s *Snapshot) (*jsonfield.Survey, error) { return s.fields(ctx, r, progress) })
 	if err != nil {
 		return nil, 0, err
 	}
 	of.Top.Each(nil, func(path []string, f *jsonfield.Surveyed) {
-		fields = append(fields, FieldStats{path, f.Kind(), f.Documents, f.Example, slices.Contains(p.Index, jsonfield.Name(path))})
+		fields = append(fields, FieldStats{path, f.Kind(), f.Documents, f.Example, slices.Contains(o.Index, jsonfield.Name(path))})
 	})
 	return fields, of.Documents, nil
 }
 
-func (s *Snapshot) fields(ctx context.Context, o *FieldsOptions) (*jsonfield.Survey, error) {
+func (s *Snapshot) fields(ctx context.Context, r Range, progress func(Progress)) (*jsonfield.Survey, error) {
 	budget := s.v.Most(1)
 	of := &jsonfield.Survey{Hold: func(bytes int) error {
 		if budget -= bytes; budget < 0 {
@@ -52,18 +45,22 @@ func (s *Snapshot) fields(ctx context.Context, o *FieldsOptions) (*jsonfield.Sur
 		}
 		return nil
 	}}
-	r := Range{Unordered: true, OnlyIDs: true, Where: func(text, fields []byte) (bool, error) {
+	where := r.Where
+	r.OnlyIDs, r.Unordered, r.FieldsDecide = true, true, false // Unordered calls Where for the yielded documents alone
+	r.Where = func(text, fields []byte) (bool, error) {
+		if where != nil {
+			if ok, err := where(text, fields); err != nil || !ok {
+				return false, err
+			}
+		}
 		return true, of.Look(text, fields)
-	}}
+	}
 	for _, err := range s.Range(ctx, r) {
 		if err != nil {
 			return nil, err
 		}
-		if of.Given(); o.Progress != nil && of.Documents%1024 == 0 {
-			o.Progress(Progress{Stage: "list", Done: of.Documents, Unit: Documents})
-		}
-		if of.Documents == o.Most {
-			break
+		if of.Given(); progress != nil && of.Documents%1024 == 0 {
+			progress(Progress{Stage: "list", Done: of.Documents, Unit: "documents"})
 		}
 	}
 	return of, nil

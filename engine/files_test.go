@@ -44,7 +44,7 @@ func TestFolderReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(db.Compact(ctx), db.Close()); err != nil {
+	if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if after := readFolder(t, path); !maps.EqualFunc(before, after, slices.Equal) {
@@ -79,10 +79,10 @@ func TestPackReplacesNothing(t *testing.T) {
 			t.Skip("no links that lead nowhere can be made here:", err) // Wine
 		}
 	}
-	if err := db.Pack(ctx, packed); err != nil {
+	if err := db.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, filepath.Join(dir, "dangling.sst")); !errors.Is(err, ErrExists) {
+	if err := db.Pack(ctx, filepath.Join(dir, "dangling.sst"), nil); !errors.Is(err, ErrExists) {
 		t.Errorf("packing through a link that leads nowhere: %v", err)
 	}
 	late := filepath.Join(dir, "late.sst")
@@ -122,14 +122,14 @@ func TestLeftovers(t *testing.T) {
 	}
 	db = reopen(t, path)
 	s, err := db.Stats()
-	if want := []OrphanStats{{Name: "000093.sst.orphan", Bytes: int64(len(table))}}; err != nil || !slices.Equal(s.Orphans, want) {
+	if want := map[string]int64{"000093.sst.orphan": int64(len(table))}; err != nil || !maps.Equal(s.Orphans, want) {
 		t.Errorf("orphans: %+v, %v", s.Orphans, err)
 	}
 	put(t, db, "b", 2)
 	if err := db.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 || len(r.Orphans) != 1 {
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 || len(r.Orphans) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if err := db.Close(); err != nil {
@@ -214,7 +214,7 @@ func TestFullDisk(t *testing.T) {
 			return errors.Join(db.Put(ctx, fullDoc(i)), db.Flush(ctx))
 		},
 		"compact": func(ctx context.Context, db *DB, _ string, i int) error {
-			return errors.Join(db.Put(ctx, fullDoc(i)), db.Compact(ctx))
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Compact(ctx, nil))
 		},
 		"load": func(ctx context.Context, db *DB, _ string, i int) error {
 			l, err := db.NewLoader(ctx, &LoadOptions{})
@@ -226,12 +226,12 @@ func TestFullDisk(t *testing.T) {
 			return errors.Join(err, e)
 		},
 		"pack": func(ctx context.Context, db *DB, path string, i int) error {
-			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i)))
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i), nil))
 		},
 		"ingest": func(ctx context.Context, db *DB, path string, i int) error {
 			packed := fmt.Sprintf("%s/%d.sst", filepath.Dir(path), i%2)
 			os.Remove(packed)
-			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, packed), db.Ingest(ctx, packed))
+			return errors.Join(db.Put(ctx, fullDoc(i)), db.Pack(ctx, packed, nil), db.Ingest(ctx, packed))
 		},
 	} {
 		t.Run(name, func(t *testing.T) { fullDisk(t, vfstest.SmallDisk(t, 3), fill) })
@@ -243,7 +243,7 @@ func fullDoc(i int) Doc {
 	for j := range 10000 {
 		fmt.Fprintf(&text, "%x ", uint32((i+1)*(j+7))*2654435761)
 	}
-	return Doc{ID: fmt.Sprint("d", i), Text: text.String(), Fingerprint: new(uint64(i))}
+	return Doc{ID: fmt.Sprint("d", i), Text: text.String(), Fingerprints: []Fingerprint{{uint64(i)}}}
 }
 
 // fullDisk repeatedly opens, fills and reopens a database on a full disk, and removes another file
@@ -300,7 +300,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 			}
 		}
 		acked = keep
-		if err := errors.Join(db.Compact(ctx), db.Close()); err != nil {
+		if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
 			t.Fatal(err)
 		}
 		onlyItsFiles(t, path)

@@ -89,7 +89,7 @@ func (f *follower) write(ctx context.Context, r *rand.Rand) error {
 		case c < 60:
 			have[id] = n
 			f.note(have)
-			err = db.Put(bg, Doc{ID: id, Fingerprint: &n})
+			err = db.Put(bg, Doc{ID: id, Fingerprints: []Fingerprint{{n}}})
 		case c < 85:
 			if have[id] == 0 {
 				continue
@@ -102,7 +102,7 @@ func (f *follower) write(ctx context.Context, r *rand.Rand) error {
 			f.note(have)
 			var l *Loader
 			if l, err = db.NewLoader(bg, &LoadOptions{Replace: true}); err == nil {
-				if err = l.Add(Doc{ID: id, Fingerprint: &n}); err == nil {
+				if err = l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{n}}}); err == nil {
 					_, err = l.Close()
 				}
 			}
@@ -110,7 +110,7 @@ func (f *follower) write(ctx context.Context, r *rand.Rand) error {
 			err = db.Flush(bg)
 			f.note(have)
 		case c < 97:
-			err = db.Compact(bg)
+			err = db.Compact(bg, nil)
 			f.note(have)
 		default:
 			err = db.Close()
@@ -184,7 +184,7 @@ func contents(db *DB) (string, error) {
 		have[e.ID] = e.Fingerprint
 	}
 	near := map[string]uint64{} // read in a second way
-	for m, err := range s.Search(context.Background(), ofPrint(0), Near(64)) {
+	for m, err := range s.Search(context.Background(), ofPrint(0), Near(64), nil) {
 		if err != nil {
 			return "", err
 		}

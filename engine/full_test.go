@@ -100,7 +100,7 @@ func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
 		t.Fatal(err)
 	}
 	allThere()
-	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 		t.Errorf("limit %d: %+v, %v", limit, r, err)
 	}
 	if err := db.Close(); err != nil {
@@ -116,7 +116,7 @@ func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
 }
 
 func smallDoc(id string) Doc {
-	return Doc{ID: id, Text: strings.Repeat(id+" is some text of its own ", 8), Fingerprint: new(uint64(len(id)))}
+	return Doc{ID: id, Text: strings.Repeat(id+" is some text of its own ", 8), Fingerprints: []Fingerprint{{uint64(len(id))}}}
 }
 
 // TestMergeGivesWay holds a merge until the disk is full: a write that finds no space must succeed,
@@ -153,7 +153,7 @@ func TestMergeGivesWay(t *testing.T) {
 		put(t, db, "first", 1)
 		compacted := make(chan error, 1)
 		if compact {
-			go func() { compacted <- db.Compact(ctx) }()
+			go func() { compacted <- db.Compact(ctx, nil) }()
 		}
 		until(t, "a merge writes", func() bool {
 			names, _ := mem.List("/db")
@@ -166,7 +166,7 @@ func TestMergeGivesWay(t *testing.T) {
 		})
 		db.SetCompactionRate(1) // this holds the merge
 		mem.SetLimit(mem.Used())
-		if err := db.Put(ctx, Doc{ID: "second", Fingerprint: new(uint64(2))}); err != nil {
+		if err := db.Put(ctx, Doc{ID: "second", Fingerprints: []Fingerprint{{uint64(2)}}}); err != nil {
 			t.Fatal(err)
 		}
 		if compact {
@@ -182,7 +182,7 @@ func TestMergeGivesWay(t *testing.T) {
 		mem.SetLimit(0)
 		db.SetCompactionRate(0)
 		if compact {
-			if err := db.Compact(ctx); err != nil {
+			if err := db.Compact(ctx, nil); err != nil {
 				t.Error(err)
 			}
 		}

@@ -6,22 +6,23 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/minhash"
 )
 
-func ofPrint(fp Fingerprint) Doc { return Doc{Fingerprint: &fp} }
+func ofPrint(fp uint64) Doc { return Doc{Fingerprints: []Fingerprint{{fp}}} }
 
-func ofPrints(fps []Fingerprint) []Doc {
+func ofPrints(fps []uint64) []Doc {
 	docs := make([]Doc, len(fps))
 	for i := range fps {
-		docs[i].Fingerprint = &fps[i]
+		docs[i].Fingerprints = []Fingerprint{{fps[i]}}
 	}
 	return docs
 }
 
-func fingerprintOf(db *DB, text string) (Fingerprint, bool) {
+func fingerprintOf(db *DB, text string) (uint64, bool) {
 	words, _ := db.Hash(text)
 	if words == nil {
 		return 0, false
@@ -42,65 +43,65 @@ func with[S asked, T any](x S, fn func(*Snapshot) (T, error)) (T, error) {
 	if s, ok := any(x).(*Snapshot); ok {
 		return fn(s)
 	}
-	return withSnapshot(any(x).(*DB), fn)
+	return read(&any(x).(*DB).Reader, fn)
 }
 
-func searchBatch(ctx context.Context, db *DB, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[BatchMatch, error] { return s.SearchBatch(ctx, docs, by) })
+func searchBatch(ctx context.Context, db *DB, docs []Doc, by Criterion) iter.Seq2[Match, error] {
+	return each(&db.Reader, func(s *Snapshot) iter.Seq2[Match, error] { return s.SearchBatch(ctx, docs, by, nil) })
 }
 
-func entriesOf(ctx context.Context, db *DB, f Range) iter.Seq2[Entry, error] {
+func entriesOf(ctx context.Context, db *DB, f Range) iter.Seq2[entry, error] {
 	return entriesFrom(db.Range(ctx, f))
 }
 
-func entriesIn(ctx context.Context, s *Snapshot, r Range) iter.Seq2[Entry, error] {
+func entriesIn(ctx context.Context, s *Snapshot, r Range) iter.Seq2[entry, error] {
 	return entriesFrom(s.Range(ctx, r))
 }
 
 // entriesFrom converts documents to entries.
-func entriesFrom(docs iter.Seq2[Doc, error]) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+func entriesFrom(docs iter.Seq2[Doc, error]) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
 		for d, err := range docs {
-			if !yield(d.Entry(), err) {
+			if !yield(entryOf(d), err) {
 				return
 			}
 		}
 	}
 }
 
-func lookupOf(ctx context.Context, db *DB, id string) (Entry, error) {
-	return withSnapshot(db, func(s *Snapshot) (Entry, error) { return s.Lookup(ctx, id) })
+func lookupOf(ctx context.Context, db *DB, id string) (entry, error) {
+	return lookup(db, ctx, id)
 }
 
-func allowed(db *DB) iter.Seq[IDPair] {
-	pairs, _ := withSnapshot(db, func(s *Snapshot) ([]IDPair, error) { return slices.Collect(s.Allowed()), nil })
+func allowed(db *DB) iter.Seq[Pair] {
+	pairs, _ := read(&db.Reader, func(s *Snapshot) ([]Pair, error) { return slices.Collect(s.Allowed()), nil })
 	return slices.Values(pairs)
 }
 
 func countPairs[S asked](ctx context.Context, x S, by Criterion) (n int64, err error) {
-	return with(x, func(s *Snapshot) (n int64, err error) {
-		for _, err = range s.Pairs(ctx, by, &PairOptions{Count: &n}) {
-		}
-		return n, err
-	})
+	return with(x, func(s *Snapshot) (int64, error) { return s.CountPairs(ctx, by, nil) })
 }
 
 func countClusters[S asked](ctx context.Context, x S, by Criterion, o ClusterOptions) (int64, error) {
 	return with(x, func(s *Snapshot) (n int64, err error) {
-		o.Count = &n
-		for _, err = range s.Clusters(ctx, by, &o) {
+		for m, err := range s.Clusters(ctx, by, &o) {
+			if err != nil {
+				return 0, err
+			}
+			n = int64(m.Cluster)
 		}
-		return n, err
+		return n, nil
 	})
 }
 
 // anyOf is Any by the code path for many documents, even for one.
 func anyOf(ctx context.Context, db *DB, docs []Doc, by Criterion) ([]bool, error) {
-	return withSnapshot(db, func(s *Snapshot) ([]bool, error) {
+	return read(&db.Reader, func(s *Snapshot) ([]bool, error) {
 		if len(docs) != 1 {
-			return s.Any(ctx, docs, by, nil)
+			known, _, err := s.Any(ctx, docs, by, &SearchOptions{Unordered: true})
+			return known, err
 		}
-		known, err := s.Any(ctx, []Doc{docs[0], docs[0]}, by, nil)
+		known, _, err := s.Any(ctx, []Doc{docs[0], docs[0]}, by, &SearchOptions{Unordered: true})
 		return known[:min(1, len(known))], err
 	})
 }
@@ -113,7 +114,7 @@ func anyMatch[S asked](ctx context.Context, x S, doc Doc, by Criterion) (m Match
 			return struct{}{}, err
 		}
 		d := document(0)
-		got, is, err := search.AnyMatch(ctx, &s.v, &d, by.by, 1)
+		got, is, err := search.AnyMatch(ctx, &s.v, &d, by.inner(), 1)
 		m, found = Match(got), is
 		return struct{}{}, err
 	})
@@ -121,9 +122,8 @@ func anyMatch[S asked](ctx context.Context, x S, doc Doc, by Criterion) (m Match
 }
 
 func bestMatch(ctx context.Context, s *Snapshot, doc Doc, by Criterion) (Match, bool, error) {
-	named := make([]Match, 1)
-	known, err := s.Any(ctx, []Doc{doc}, by, named)
-	return named[0], err == nil && known[0], err
+	known, best, err := s.Any(ctx, []Doc{doc}, by, nil)
+	return best[0], err == nil && known[0], err
 }
 
 // snapshot4test returns a snapshot of a database, which is closed when the test ends.
@@ -185,4 +185,42 @@ func componentsOf(ids []string, match func(a, b string) bool) map[string]string 
 		}
 	}
 	return first
+}
+
+// An entry is a document without text and fields, in a form that tests compare easily.
+type entry struct {
+	ID             string
+	Fingerprint    uint64 // the first word
+	HasFingerprint bool
+	all            []Fingerprint
+	Time           time.Time
+	Seq            uint64
+}
+
+func entryOf(d Doc) entry {
+	e := entry{ID: d.ID, HasFingerprint: d.Fingerprints != nil, all: d.Fingerprints, Time: d.Time, Seq: d.Seq}
+	if e.HasFingerprint {
+		e.Fingerprint = d.Fingerprints[0][0]
+	}
+	return e
+}
+
+// lookup returns the entry of a document.
+func lookup[S interface {
+	Lookup(context.Context, string) (Doc, error)
+}](x S, ctx context.Context, id string) (entry, error) {
+	d, err := x.Lookup(ctx, id)
+	return entryOf(d), err
+}
+
+// backupTo is DB.Backup without the report.
+func backupTo(db *DB, ctx context.Context, path string, o *BackupOptions) error {
+	_, err := db.Backup(ctx, path, o)
+	return err
+}
+
+// ofQuery returns a match of a query of a batch.
+func ofQuery(query int, m Match) Match {
+	m.Query = query
+	return m
 }

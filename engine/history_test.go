@@ -91,7 +91,7 @@ func (h *history) doc() (Doc, uint64, bool) {
 		return d, 0, false
 	}
 	fp := h.fingerprint()
-	d.Fingerprint = &fp
+	d.Fingerprints = []Fingerprint{{fp}}
 	return d, fp, true
 }
 
@@ -99,7 +99,7 @@ func (h *history) doc() (Doc, uint64, bool) {
 func (h *history) step() {
 	ctx := context.Background()
 	h.now.Add(1)
-	maps.DeleteFunc(h.m.docs, func(_ string, e Entry) bool { return h.expired(e.Time) })
+	maps.DeleteFunc(h.m.docs, func(_ string, e entry) bool { return h.expired(e.Time) })
 	switch n := h.r.IntN(100); {
 	case n < 40:
 		d, fp, has := h.doc()
@@ -139,7 +139,7 @@ func (h *history) maintain(ctx context.Context, n int) {
 	case n < 4:
 		h.must(h.db.Flush(ctx))
 	case n < 6:
-		h.must(h.db.Compact(ctx))
+		h.must(h.db.Compact(ctx, nil))
 	case n < 8:
 		h.must(h.db.Compact(ctx, &CompactOptions{Due: true}))
 	case n < 10:
@@ -161,8 +161,8 @@ func (h *history) maintain(ctx context.Context, n int) {
 func (h *history) prune(ctx context.Context) {
 	before := h.clock().Add(-time.Duration(60+h.r.IntN(300)) * time.Minute)
 	was := len(h.m.docs)
-	maps.DeleteFunc(h.m.docs, func(_ string, e Entry) bool { return e.Time.Before(before) })
-	n, err := h.db.Prune(ctx, before)
+	maps.DeleteFunc(h.m.docs, func(_ string, e entry) bool { return e.Time.Before(before) })
+	n, err := h.db.Prune(ctx, before, nil)
 	h.must(err)
 	if n != was-len(h.m.docs) {
 		h.t.Fatalf("pruned %d documents, want %d", n, was-len(h.m.docs))
@@ -203,9 +203,9 @@ func (h *history) deleteSeen(ctx context.Context) {
 // allow records or removes some pairs.
 func (h *history) allow(ctx context.Context) {
 	if h.m.allowed == nil {
-		h.m.allowed = map[IDPair]bool{}
+		h.m.allowed = map[Pair]bool{}
 	}
-	var pairs []IDPair
+	var pairs []Pair
 	if all := slices.SortedFunc(maps.Keys(h.m.allowed), compareIDPairs); h.r.IntN(2) == 0 && len(all) > 0 {
 		for range 1 + h.r.IntN(4) {
 			pairs = append(pairs, all[h.r.IntN(len(all))])
@@ -218,7 +218,7 @@ func (h *history) allow(ctx context.Context) {
 	}
 	es := h.m.sorted()
 	for range h.r.IntN(6) {
-		p := IDPair{h.id(), h.id()}
+		p := Pair{A: h.id(), B: h.id()}
 		if e, ok := h.m.docs[p.A]; ok && h.r.IntN(4) > 0 { // with a similar one
 			if like := h.m.near(e.Fingerprint, 6); len(like) > 0 {
 				p.B = like[h.r.IntN(len(like))].ID
@@ -226,8 +226,8 @@ func (h *history) allow(ctx context.Context) {
 		} else if len(es) > 0 {
 			p.A = es[h.r.IntN(len(es))].ID
 		}
-		if p, err := view.IDPair(p).Ordered(); err == nil {
-			p := IDPair(p)
+		if q, err := (view.IDPair{A: p.A, B: p.B}).Ordered(); err == nil {
+			p := Pair{A: q.A, B: q.B}
 			pairs = append(pairs, p)
 			h.m.allowed[p] = true
 		}
@@ -238,7 +238,7 @@ func (h *history) allow(ctx context.Context) {
 // pack makes a table file of the database, and checks its contents.
 func (h *history) pack(ctx context.Context) {
 	path := fmt.Sprintf("%s-%d.sst", h.path, h.now.Load())
-	h.must(h.db.Pack(ctx, path))
+	h.must(h.db.Pack(ctx, path, nil))
 	m := h.m.clone()
 	h.packed = append(h.packed[max(0, len(h.packed)-2):], packedModel{path, m})
 	db, err := Open(path, &Options{fs: h.opts.fs, now: h.clock})
@@ -260,10 +260,10 @@ func (h *history) ingest(ctx context.Context) {
 		p := h.packed[h.r.IntN(len(h.packed))]
 		paths = append(paths, p.path)
 		if h.m.allowed == nil {
-			h.m.allowed = map[IDPair]bool{}
+			h.m.allowed = map[Pair]bool{}
 		}
 		maps.Copy(h.m.allowed, p.m.allowed)
-		for _, e := range slices.SortedFunc(maps.Values(p.m.docs), func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) }) {
+		for _, e := range slices.SortedFunc(maps.Values(p.m.docs), func(a, b entry) int { return cmp.Compare(a.Seq, b.Seq) }) {
 			h.put(Doc{ID: e.ID, Time: e.Time}, e.Fingerprint, e.HasFingerprint)
 		}
 	}
@@ -406,9 +406,9 @@ func TestHistories(t *testing.T) {
 
 // newHistory returns a history on the disk with random options.
 func newHistory(t testing.TB, seed uint64) *history {
-	layouts := []Layout{LayoutBySize, "4:1", "2:1", "5:2", LayoutBySize, "6:3"}
+	layouts := []string{"by size", "4:1", "2:1", "5:2", "by size", "6:3"}
 	r := rand.New(rand.NewPCG(seed, 7))
-	h := &history{t: t, r: r, path: t.TempDir() + "/x.simdb", m: &model{docs: map[string]Entry{}}}
+	h := &history{t: t, r: r, path: t.TempDir() + "/x.simdb", m: &model{docs: map[string]entry{}}}
 	h.opts = Options{
 		Layout: layouts[r.IntN(len(layouts))], chooseLayout: smallLayouts, MemtableBytes: 2000 + r.IntN(40000), NoText: r.IntN(3) == 0,
 		Sync: SyncMode(r.IntN(2)), DisableAutoCompaction: r.IntN(3) == 0, now: h.clock,
@@ -444,7 +444,7 @@ func (h *history) run(steps int) {
 		h.step()
 	}
 	h.thaw(0)
-	report, err := h.db.Check(context.Background())
+	report, err := h.db.Check(context.Background(), nil)
 	if err != nil || len(report.Problems) > 0 {
 		h.t.Fatal(report.Problems, err)
 	}

@@ -19,7 +19,7 @@ func TestIdentify(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, db, "b", 7)
-	if err := db.Pack(t.Context(), at("packed")); err != nil {
+	if err := db.Pack(t.Context(), at("packed"), nil); err != nil {
 		t.Fatal(err)
 	}
 	put(t, db, "c", 7)
@@ -51,11 +51,11 @@ func TestIdentify(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var many Identifier
+	many := Identifier()
 	if err := os.Mkdir(at("new.simdb"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if what, err := many.Identify(at("new.simdb/x")); what != "" || err != nil {
+	if what, err := many(at("new.simdb/x")); what != "" || err != nil {
 		t.Fatal(what, err)
 	}
 	for path, want := range map[string]string{
@@ -64,12 +64,12 @@ func TestIdentify(t *testing.T) {
 		"packed": "a table", "headless": "a table", "log": "a log", "catalog": "the catalog",
 		"folder": "", "folder/CATALOG": "", "folder/new": "", "empty": "", "text": "", "none": "", "none/none": "",
 	} {
-		got, err := Identify(at(path))
+		got, err := Identifier()(at(path))
 		if err != nil || !strings.HasPrefix(got, want) || (want == "") != (got == "") {
 			t.Errorf("%s is %q, %v; want %q", path, got, err, want)
 		}
 		for range 2 {
-			if again, err := many.Identify(at(path)); again != got || err != nil {
+			if again, err := many(at(path)); again != got || err != nil {
 				t.Errorf("%s is %q, %v for an Identifier; want %q", path, again, err, got)
 			}
 		}
@@ -81,7 +81,7 @@ func TestIdentify(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if what, err := many.Identify(at("new.simdb/x")); !strings.HasPrefix(what, "a file of the database") || err != nil {
+	if what, err := many(at("new.simdb/x")); !strings.HasPrefix(what, "a file of the database") || err != nil {
 		t.Errorf("a file of a new database is %q, %v", what, err)
 	}
 }

@@ -125,9 +125,9 @@ func deleteAll(t testing.TB, db *DB, ids []string) {
 }
 
 // inOrder sorts documents by sequence number, which must be unique.
-func inOrder(t testing.TB, es []Entry) []Entry {
+func inOrder(t testing.TB, es []entry) []entry {
 	t.Helper()
-	slices.SortFunc(es, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(es, func(a, b entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	for i := 1; i < len(es); i++ {
 		if es[i-1].Seq == es[i].Seq {
 			t.Fatalf("%s and %s have the same sequence number %d", es[i-1].ID, es[i].ID, es[i].Seq)
@@ -156,7 +156,7 @@ func everything(t testing.TB, db *DB) []string {
 		}
 	}
 	for _, by := range []Criterion{Near(3), Near(8), Jaccard(0.8)} {
-		for _, p := range collect(t, db.Pairs(ctx, by)) {
+		for _, p := range collect(t, db.Pairs(ctx, by, nil)) {
 			say("pair %v: %v", by, p)
 		}
 		for _, mode := range []ClusterMode{Star, Components} {
@@ -194,7 +194,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 				db := open(mem, path)
 				loadDocs(t, db, shard, true)
 				loadDocs(t, loaded, shard, true)
-				if err := db.Pack(ctx, path+".sst"); err != nil {
+				if err := db.Pack(ctx, path+".sst", nil); err != nil {
 					t.Fatal(err)
 				}
 				if err := ingested.Ingest(ctx, path+".sst"); err != nil {
@@ -206,7 +206,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 			want := everything(t, loaded)
 			equal(t, "ingested", everything(t, ingested), want)
 			equal(t, "after a power cut", everything(t, open(mem.CrashClone(0, 1), "/ingested")), want)
-			if err := ingested.Pack(ctx, "/second.sst"); err != nil {
+			if err := ingested.Pack(ctx, "/second.sst", nil); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "second pack", everything(t, open(mem, "/second.sst")), want)
@@ -215,7 +215,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			equal(t, "second pack, ingested", everything(t, second), want)
-			if err := ingested.Compact(ctx); err != nil {
+			if err := ingested.Compact(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "merged", everything(t, ingested), want)
@@ -296,7 +296,7 @@ func TestIngestNumbers(t *testing.T) {
 	}
 	defer db.Close()
 	equal(t, "order, reopened", byNumber(), want)
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "order, merged", byNumber(), want)
@@ -325,7 +325,7 @@ func TestIngestDamaged(t *testing.T) {
 		}
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := from.Pack(ctx, packed); err != nil {
+	if err := from.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(packed)

@@ -89,7 +89,7 @@ func TestJaccard(t *testing.T) {
 				}
 				equal(t, what+" by ID", collect(t, db.Jaccard(ctx, Doc{ID: id}, threshold)), m.near(m.sketches[id], 64, threshold, id))
 				want := m.verified(db, text, threshold, id)
-				got := collect(t, db.Search(ctx, Doc{ID: id}, Jaccard(threshold).Verified()))
+				got := collect(t, db.Search(ctx, Doc{ID: id}, Jaccard(threshold).Verified(), nil))
 				for _, x := range got {
 					if j, ok := want[x.ID]; !ok || j != x.Score || !x.Exact {
 						t.Fatalf("%s: verified %s: %+v, want %v", what, id, x, j)
@@ -147,12 +147,12 @@ func TestJaccard(t *testing.T) {
 	}
 	defer db.Close()
 	check("reopened")
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	check("compacted")
 	checkJaccardJoins(t, db, m)
-	if rep, err := db.Check(ctx); err != nil || len(rep.Problems) > 0 {
+	if rep, err := db.Check(ctx, nil); err != nil || len(rep.Problems) > 0 {
 		t.Fatal(rep.Problems, err)
 	}
 }
@@ -173,13 +173,13 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 		slices.SortFunc(want, func(x, y Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
-		equal(t, fmt.Sprintf("pairs at %g", threshold), collect(t, db.Pairs(ctx, Jaccard(threshold))), want)
-		unordered := collect(t, db.Pairs(ctx, Jaccard(threshold), &PairOptions{Unordered: true}))
+		equal(t, fmt.Sprintf("pairs at %g", threshold), collect(t, db.Pairs(ctx, Jaccard(threshold), nil)), want)
+		unordered := collect(t, db.Pairs(ctx, Jaccard(threshold), &SearchOptions{Unordered: true}))
 		slices.SortFunc(unordered, func(x, y Pair) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
 		equal(t, fmt.Sprintf("unordered pairs at %g", threshold), unordered, want)
-		equal(t, fmt.Sprintf("stars at %g", threshold), collect(t, db.Clusters(ctx, Jaccard(threshold))), m.stars(t, db, threshold))
+		equal(t, fmt.Sprintf("stars at %g", threshold), collect(t, db.Clusters(ctx, Jaccard(threshold), nil)), m.stars(t, db, threshold))
 		for _, mode := range []ClusterMode{Star, Components} {
 			keepers := map[int]string{}
 			seen := map[string]bool{}
@@ -216,7 +216,7 @@ func checkJaccardJoins(t *testing.T, db *DB, m *textModel) {
 func (m *textModel) stars(t *testing.T, db *DB, threshold float64) []Member {
 	t.Helper()
 	entries := collect(t, entriesOf(context.Background(), db, Range{}))
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	var ids []string
 	for _, e := range entries {
 		if len(m.sketches[e.ID]) > 0 {

@@ -38,17 +38,17 @@ func TestJaccardBatch(t *testing.T) {
 			thresholds = thresholds[1:2]
 		}
 		for _, share := range thresholds {
-			var want, verified []BatchMatch
+			var want, verified []Match
 			for i, d := range docs {
 				sketch := m.sketches[d.ID]
 				if d.ID == "" {
 					sketch = sketchOf(db, d.Text)
 				}
 				for _, match := range m.near(sketch, 64, share, d.ID) {
-					want = append(want, BatchMatch{i, match})
+					want = append(want, ofQuery(i, match))
 				}
-				for _, match := range collect(t, db.Search(ctx, d, Jaccard(share).Verified())) {
-					verified = append(verified, BatchMatch{i, match})
+				for _, match := range collect(t, db.Search(ctx, d, Jaccard(share).Verified(), nil)) {
+					verified = append(verified, ofQuery(i, match))
 				}
 			}
 			equal(t, fmt.Sprintf("%d at %g", n, share), collect(t, searchBatch(ctx, db, docs, Jaccard(share))), want)

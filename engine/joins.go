@@ -1,27 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
 	"github.com/simdb/simdb/engine/internal/cluster"
 	"github.com/simdb/simdb/engine/internal/view"
 )
-
-// PairOptions are the options of Pairs.
-type PairOptions struct {
-	// Limit ends the iteration after this many pairs; 0 means all. An ordered iteration with a
-	// Limit of at most 65536 holds about twice that many pairs in memory, however many match.
-	Limit int
-	// Unordered yields pairs as they are found, in an unspecified but reproducible order, without
-	// holding them in memory. The snapshot's tables must stay readable while the pairs are read.
-	Unordered bool
-	// Count, if not nil, is set to the number of pairs, regardless of Limit; then no pairs are
-	// yielded. Documents with equal fingerprints, or by Jaccard with equal sets, are counted as a
-	// group, and no IDs are read.
-	Count    *int64
-	Progress func(Progress) // called now and then; may be nil
-}
 
 // Pairs yields every pair of visible documents that match by the criterion, the best match first,
 // then by A, then by B.
@@ -35,21 +21,17 @@ type PairOptions struct {
 //
 // The yielded IDs are substrings of shared blocks of about 16 KiB: clone an ID that must live long.
 // Other errors are those of Near and Jaccard.
-func (s *Snapshot) Pairs(ctx context.Context, by Criterion, opts ...*PairOptions) iter.Seq2[Pair, error] {
-	o := given(opts)
+func (r *Reader) Pairs(ctx context.Context, by Criterion, o *SearchOptions) iter.Seq2[Pair, error] {
+	return each(r, func(s *Snapshot) iter.Seq2[Pair, error] { return s.pairs(ctx, by, *cmp.Or(o, &SearchOptions{})) })
+}
+
+func (s *Snapshot) pairs(ctx context.Context, by Criterion, o SearchOptions) iter.Seq2[Pair, error] {
 	progress := progressTo(o.Progress)
 	find := func() (func(yield func(a, b string, m view.Match) bool), error) {
-		found, err := cluster.Pairs(ctx, &s.v, by.by, progress)
+		found, err := cluster.Pairs(ctx, &s.v, by.inner(), progress)
 		return found, err
 	}
 	switch {
-	case o.Count != nil:
-		return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
-			n, err := cluster.CountPairs(ctx, &s.v, by.by, progress)
-			if *o.Count = n; err != nil {
-				yield(Pair{}, err)
-			}
-		})
 	case o.Unordered:
 		found := s.pairsUnordered(ctx, by, progress)
 		if o.Limit > 0 {
@@ -57,10 +39,10 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, opts ...*PairOptions
 		}
 		return found
 	case o.Limit > cluster.MostFirst(&s.v):
-		return view.First(o.Limit, s.Pairs(ctx, by, &PairOptions{Progress: o.Progress}))
+		return view.First(o.Limit, s.pairs(ctx, by, SearchOptions{Progress: o.Progress}))
 	case o.Limit > 0:
 		find = func() (func(yield func(a, b string, m view.Match) bool), error) {
-			found, err := cluster.FirstPairs(ctx, &s.v, by.by, o.Limit, progress)
+			found, err := cluster.FirstPairs(ctx, &s.v, by.inner(), o.Limit, progress)
 			return found, err
 		}
 	}
@@ -74,11 +56,19 @@ func (s *Snapshot) Pairs(ctx context.Context, by Criterion, opts ...*PairOptions
 	})
 }
 
-// pairsUnordered is Pairs with PairOptions.Unordered.
+// CountPairs returns how many pairs Pairs yields, whatever the Limit. Documents with equal
+// fingerprints, or by Jaccard with equal sets, are counted as a group, and no IDs are read.
+func (r *Reader) CountPairs(ctx context.Context, by Criterion, o *SearchOptions) (int64, error) {
+	return read(r, func(s *Snapshot) (int64, error) {
+		return cluster.CountPairs(ctx, &s.v, by.inner(), progressTo(cmp.Or(o, &SearchOptions{}).Progress))
+	})
+}
+
+// pairsUnordered is Pairs with SearchOptions.Unordered.
 func (s *Snapshot) pairsUnordered(ctx context.Context, by Criterion, progress func(view.Progress)) iter.Seq2[Pair, error] {
 	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		more := true
-		err := cluster.EachPair(ctx, &s.v, by.by, progress, func(a, b string, m view.Match) bool {
+		err := cluster.EachPair(ctx, &s.v, by.inner(), progress, func(a, b string, m view.Match) bool {
 			more = yield(Pair{A: a, B: b, Match: Match(m)}, nil)
 			return more
 		})
@@ -88,35 +78,38 @@ func (s *Snapshot) pairsUnordered(ctx context.Context, by Criterion, progress fu
 	})
 }
 
-// progressTo converts a callback of the API to one of package view. It returns nil if progress is
-// nil or left out.
-func progressTo(progress ...func(Progress)) func(view.Progress) {
-	if len(progress) == 0 || progress[0] == nil {
+// progressTo converts a callback of the API to one of package view, and nil to nil.
+func progressTo(progress func(Progress)) func(view.Progress) {
+	if progress == nil {
 		return nil
 	}
-	return func(p view.Progress) { progress[0](Progress{p.Stage, p.Done, p.Total, ProgressUnit(p.Unit)}) }
+	return func(p view.Progress) { progress(Progress(p)) }
 }
 
 // Clusters yields the members of all clusters of two or more visible documents that match by the
 // criterion. The largest cluster comes first; of equally large clusters, the one whose keeper has
 // the smaller ID. Within a cluster the keeper comes first, then the others by ID. Clusters needs
 // about 60 bytes per document if few match, and never more than 200; by ClusterOptions.Before it
-// also holds the entry of each document, and by Jaccard its sketch. If a pair is allowed
+// also holds the ID, time and Seq of each document, and by Jaccard its sketch. If a pair is allowed
 // (DB.SetAllowed), neither of its documents joins the other. Both may still join a third document,
 // and in mode Components a chain of other documents may connect them. In every mode, documents in
 // allowed pairs are clustered individually even if their fingerprints are equal. Errors are those
 // of Near and Jaccard.
-func (s *Snapshot) Clusters(ctx context.Context, by Criterion, opts ...*ClusterOptions) iter.Seq2[Member, error] {
-	o := given(opts)
-	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
-		var err error
-		if o.Count != nil {
-			*o.Count, err = cluster.CountClusters(ctx, &s.v, by.by, o.internal())
-		} else {
-			err = cluster.EachMember(ctx, &s.v, by.by, o.internal(), func(number int, keep bool, m view.Match) bool {
-				return yield(Member{number, keep, Match(m)}, nil)
-			})
+func (r *Reader) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
+	o = cmp.Or(o, &ClusterOptions{})
+	return each(r, func(s *Snapshot) iter.Seq2[Member, error] {
+		if o.Of != "" {
+			return s.clusterOf(ctx, by, o)
 		}
+		return s.clusters(ctx, by, o)
+	})
+}
+
+func (s *Snapshot) clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
+	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
+		err := cluster.EachMember(ctx, &s.v, by.inner(), o.internal(), func(number int, keep bool, m view.Match) bool {
+			return yield(Member{number, keep, Match(m)}, nil)
+		})
 		if err != nil {
 			yield(Member{}, err)
 		}
@@ -127,13 +120,12 @@ func (s *Snapshot) Clusters(ctx context.Context, by Criterion, opts ...*ClusterO
 func (o *ClusterOptions) internal() cluster.Options {
 	c := cluster.Options{Components: o.Mode == Components, Progress: progressTo(o.Progress)}
 	if before := o.Before; before != nil {
-		c.Before = func(a, b view.Entry) bool { return before(Entry(a), Entry(b)) }
+		c.Before = func(a, b view.Entry) bool {
+			return before(Doc{ID: a.ID, Time: a.Time, Seq: a.Seq}, Doc{ID: b.ID, Time: b.Time, Seq: b.Seq})
+		}
 	}
 	return c
 }
-
-// IDPair is the IDs of two documents, in any order.
-type IDPair struct{ A, B string }
 
 // SetAllowed records that the two documents of each pair are not duplicates of each other although
 // they may be similar, or removes that record if allowed is false. While the record exists,
@@ -142,21 +134,22 @@ type IDPair struct{ A, B string }
 // concerns IDs: it applies to any documents stored under them, now or later. Pack includes the
 // pairs, and Ingest adds them to those of the database. When SetAllowed returns nil, all pairs are
 // durable; otherwise nothing has changed. Recording a pair again changes nothing; removing a pair
-// that is not recorded is ErrNotFound. Pairing an ID with itself is ErrInvalid.
-func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...IDPair) error {
+// that is not recorded is ErrNotFound. Pairing an ID with itself is ErrInvalid. A and B of a pair may
+// be in any order, and its Match has no effect.
+func (db *DB) SetAllowed(ctx context.Context, allowed bool, pairs ...Pair) error {
 	inner := make([]view.IDPair, len(pairs))
 	for i, p := range pairs {
-		inner[i] = view.IDPair(p)
+		inner[i] = view.IDPair{A: p.A, B: p.B}
 	}
 	return db.s.SetAllowed(ctx, allowed, inner)
 }
 
 // Allowed yields the pairs that SetAllowed had recorded when the snapshot was created, in order,
 // each with the smaller ID first.
-func (s *Snapshot) Allowed() iter.Seq[IDPair] {
-	return func(yield func(IDPair) bool) {
+func (s *Snapshot) Allowed() iter.Seq[Pair] {
+	return func(yield func(Pair) bool) {
 		for _, p := range s.v.Allowed.All() {
-			if !yield(IDPair(p)) {
+			if !yield(Pair{A: p.A, B: p.B}) {
 				return
 			}
 		}

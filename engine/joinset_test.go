@@ -26,7 +26,7 @@ func TestKeeperOfIngested(t *testing.T) {
 		keepers[i/10] = cmp.Or(keepers[i/10], ids[i])
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := from.Pack(ctx, packed); err != nil {
+	if err := from.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
 	db, _ := create4test(t, &Options{NoSketch: true})
@@ -46,7 +46,7 @@ func TestKeeperOfIngested(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Compact(ctx); err != nil {
+		if err := db.Compact(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

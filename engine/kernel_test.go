@@ -17,14 +17,14 @@ import (
 func TestUnknownKernel(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	path, part := filepath.Join(dir, "db"), filepath.Join(dir, "part.sst")
-	db, err := engine.Create(path)
+	db, err := engine.Create(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Put(ctx, engine.Doc{ID: "a", Text: "one two three"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, part); err != nil {
+	if err := db.Pack(ctx, part, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -33,12 +33,12 @@ func TestUnknownKernel(t *testing.T) {
 	t.Setenv(kernel.Env, "zz")
 	fresh := filepath.Join(dir, "new")
 	for name, open := range map[string]func() error{
-		"Open":       func() error { _, err := engine.Open(path); return err },
-		"Open new":   func() error { _, err := engine.Open(fresh); return err },
-		"Open table": func() error { _, err := engine.Open(part); return err },
-		"Create":     func() error { _, err := engine.Create(fresh); return err },
-		"OpenSet":    func() error { _, err := engine.OpenSet(path, part); return err },
-		"Recover":    func() error { _, err := engine.Recover(ctx, path, fresh); return err },
+		"Open":       func() error { _, err := engine.Open(path, nil); return err },
+		"Open new":   func() error { _, err := engine.Open(fresh, nil); return err },
+		"Open table": func() error { _, err := engine.Open(part, nil); return err },
+		"Create":     func() error { _, err := engine.Create(fresh, nil); return err },
+		"OpenSet":    func() error { _, err := engine.OpenSet([]string{path, part}, nil); return err },
+		"Recover":    func() error { _, err := engine.Recover(ctx, path, fresh, nil); return err },
 		"table.Open": func() error { _, err := table.Open(part); return err },
 	} {
 		if err := open(); err == nil || !strings.HasPrefix(err.Error(), `SIMDB_KERNEL="zz" is not a kernel`) {

@@ -160,14 +160,14 @@ func (k *killer) cycle(t *testing.T, cycle int) {
 	io.Copy(io.Discard, out)
 	cmd.Wait()
 	for _, d := range killBatch(k.next) {
-		k.maybe[d.ID] = append(k.maybe[d.ID], *d.Fingerprint)
+		k.maybe[d.ID] = append(k.maybe[d.ID], d.Fingerprints[0][0])
 	}
 	k.next++
 }
 
 func (k *killer) acknowledge(n int) {
 	for _, d := range killBatch(n) {
-		k.acked[d.ID] = *d.Fingerprint
+		k.acked[d.ID] = d.Fingerprints[0][0]
 		delete(k.maybe, d.ID)
 	}
 	k.next = n + 1
@@ -223,7 +223,7 @@ func (k *killer) look(t *testing.T) {
 func killBatch(n int) []Doc {
 	var docs []Doc
 	for i := range 3 {
-		docs = append(docs, Doc{ID: fmt.Sprintf("k%03d-%d", n%170, i), Fingerprint: new(uint64(n)), Text: strings.Repeat("x ", n%50)})
+		docs = append(docs, Doc{ID: fmt.Sprintf("k%03d-%d", n%170, i), Fingerprints: []Fingerprint{{uint64(n)}}, Text: strings.Repeat("x ", n%50)})
 	}
 	return docs
 }
@@ -249,7 +249,7 @@ func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string
 			t.Fatalf("half a batch: %v", got)
 		}
 	}
-	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r.Problems, err)
 	}
 	for _, e := range acked { // a write in progress may have stored the last value
@@ -276,7 +276,7 @@ func writeUntilKilled(path string) {
 	ctx := context.Background()
 	go func() {
 		for {
-			if err := db.Compact(ctx); err != nil {
+			if err := db.Compact(ctx, nil); err != nil {
 				failKilled("compact:", err)
 			}
 			time.Sleep(5 * time.Millisecond)

@@ -88,12 +88,12 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 	ctx := context.Background()
 	verbs := map[string]func(*DB) error{
 		"flush":   func(db *DB) error { return db.Flush(ctx) },
-		"compact": func(db *DB) error { return db.Compact(ctx) },
+		"compact": func(db *DB) error { return db.Compact(ctx, nil) },
 		"ingest":  func(db *DB) error { return db.Ingest(ctx, "/p.sst") },
 		"load": func(db *DB) error {
 			l, err := db.NewLoader(ctx, &LoadOptions{})
 			if err == nil {
-				err = l.Add(Doc{ID: "loaded", Fingerprint: new(uint64(9))})
+				err = l.Add(Doc{ID: "loaded", Fingerprints: []Fingerprint{{uint64(9)}}})
 				_, e := l.Close()
 				err = errors.Join(err, e)
 			}
@@ -108,7 +108,7 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, db, "a", 1)
-		if err := errors.Join(db.Flush(ctx), db.Pack(ctx, "/p.sst")); err != nil {
+		if err := errors.Join(db.Flush(ctx), db.Pack(ctx, "/p.sst", nil)); err != nil {
 			t.Fatal(err)
 		}
 		put(t, db, "b", 2)
@@ -185,13 +185,13 @@ func TestFilesInUse(t *testing.T) {
 		for i := range 3 {
 			s.put(50+i, 150+i, "other")
 			s.flush()
-			s.do(s.db.Compact(ctx))
+			s.do(s.db.Compact(ctx, nil))
 		}
 		if letGo == "removal" {
 			held.Store(false)
 			s.put(0, 1, "last")
 			s.flush()
-			s.do(s.db.Compact(ctx))
+			s.do(s.db.Compact(ctx, nil))
 			tables(1)
 		}
 		held.Store(letGo == "open")

@@ -24,9 +24,9 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 	for i := range 400 {
 		fp := []uint64{0, 0, 0, 1, 3, 0xff, 0xfe, ^uint64(0), r.Uint64()}[r.IntN(9)]
 		words := strings.Fields("one two three four five six seven eight nine ten eleven twelve")[:4+r.IntN(9)]
-		d := Doc{ID: fmt.Sprintf("%d", r.IntN(300)), Fingerprint: &fp, Text: strings.Join(words, " ")}
+		d := Doc{ID: fmt.Sprintf("%d", r.IntN(300)), Fingerprints: []Fingerprint{{fp}}, Text: strings.Join(words, " ")}
 		if r.IntN(10) == 0 {
-			d.Fingerprint, d.Text = nil, ""
+			d.Fingerprints, d.Text = nil, ""
 		}
 		if r.IntN(10) == 0 {
 			d.Time = time.Now().Add(-time.Hour)
@@ -45,7 +45,7 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 		}
 	}
 	if seed%3 == 2 {
-		if err := db.Compact(t.Context()); err != nil {
+		if err := db.Compact(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,20 +92,20 @@ func TestFirstUnorderedCount(t *testing.T) {
 		ctx := t.Context()
 		some := []int{0, 1, 2, 3, 10, 63, 64, 65, 500, 1 << 20}
 		for _, k := range []int{0, 1, 3, 8, 64} {
-			near := collect(t, s.Search(ctx, ofPrint(0), Near(k)))
+			near := collect(t, s.Search(ctx, ofPrint(0), Near(k), nil))
 			for _, n := range some {
 				if got := collect(t, s.Search(ctx, ofPrint(0), Near(k), &SearchOptions{Limit: n})); !slices.Equal(got, near[:min(cmp.Or(n, len(near)), len(near))]) {
 					t.Fatalf("seed %d: the first %d within %d bits: %v, want %v", seed, n, k, got, near)
 				}
 			}
 			sameSet(t, "near", collect(t, s.Search(ctx, ofPrint(0), Near(k), &SearchOptions{Unordered: true})), near)
-			if n, err := s.CountMatches(ctx, ofPrint(0), Near(k)); err != nil || n != int64(len(near)) || k == 64 && n < 100 {
+			if n, err := s.CountMatches(ctx, ofPrint(0), Near(k), nil); err != nil || n != int64(len(near)) || k == 64 && n < 100 {
 				t.Fatalf("seed %d: %d within %d bits, %v, want %d", seed, n, k, err, len(near))
 			}
 		}
 		for _, by := range []Criterion{Jaccard(1e-9), Jaccard(0.1), Jaccard(0.3), Jaccard(0.9), Jaccard(1e-9).Verified(), Jaccard(0.4).Verified(), Levenshtein(0.2)} {
 			for _, doc := range []Doc{{Text: "one two three"}, {Text: "one two three four five six seven eight nine ten eleven twelve"}, {ID: s.first(t)}} {
-				all := collect(t, s.Search(ctx, doc, by))
+				all := collect(t, s.Search(ctx, doc, by, nil))
 				for _, n := range some {
 					if got := collect(t, s.Search(ctx, doc, by, &SearchOptions{Limit: n})); !slices.Equal(got, all[:min(cmp.Or(n, len(all)), len(all))]) {
 						t.Fatalf("seed %d: the first %d like %v by %v: %v, want %v", seed, n, doc, by, got, all)
@@ -114,13 +114,13 @@ func TestFirstUnorderedCount(t *testing.T) {
 			}
 		}
 		for _, by := range []Criterion{Near(0), Near(1), Near(3), Near(10), Jaccard(0.9), Jaccard(0.5), Jaccard(0.7).Verified()} {
-			pairs := collect(t, s.Pairs(ctx, by))
+			pairs := collect(t, s.Pairs(ctx, by, nil))
 			for _, n := range append(some[1:], len(pairs)-1, len(pairs), len(pairs)/2) {
-				if got := collect(t, s.Pairs(ctx, by, &PairOptions{Limit: n})); !slices.Equal(got, pairs[:min(n, len(pairs))]) {
+				if got := collect(t, s.Pairs(ctx, by, &SearchOptions{Limit: n})); !slices.Equal(got, pairs[:min(n, len(pairs))]) {
 					t.Fatalf("seed %d: the first %d pairs %v: %v, want %v", seed, n, by, got, pairs[:min(n, len(pairs))])
 				}
 			}
-			sameSet(t, "pairs", collect(t, s.Pairs(ctx, by, &PairOptions{Unordered: true})), pairs)
+			sameSet(t, "pairs", collect(t, s.Pairs(ctx, by, &SearchOptions{Unordered: true})), pairs)
 			if n, err := countPairs(ctx, s, by); err != nil || n != int64(len(pairs)) || n < 100 {
 				t.Fatalf("seed %d: %d pairs %v, %v, want %d", seed, n, by, err, len(pairs))
 			}
@@ -133,11 +133,11 @@ func TestFirstUnorderedCount(t *testing.T) {
 			}
 		}
 		entries := collect(t, entriesIn(ctx, s, Range{}))
-		if n, err := s.Count(ctx); err != nil || n != int64(len(entries)) || n < 100 {
+		if n, err := s.Count(ctx, Range{}); err != nil || n != int64(len(entries)) || n < 100 {
 			t.Fatalf("seed %d: %d documents, %v, want %d", seed, n, err, len(entries))
 		}
 		for _, prefix := range []string{"", "1", "29", "x"} {
-			want := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !strings.HasPrefix(e.ID, prefix) })
+			want := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return !strings.HasPrefix(e.ID, prefix) })
 			sameSet(t, "entries", collect(t, entriesIn(ctx, s, Range{Prefix: prefix, Unordered: true})), want)
 			for _, length := range []int{1, 2, 7, 100, 1000} {
 				if got := collect(t, entriesFrom(s.documents(ctx, Range{Prefix: prefix}, max(1, length/2), length))); !slices.Equal(written(got), written(want)) {
@@ -147,12 +147,12 @@ func TestFirstUnorderedCount(t *testing.T) {
 		}
 		e := entries[len(entries)/2]
 		for _, by := range []Criterion{Jaccard(0.9), Jaccard(0.3), Jaccard(0.6).Verified()} {
-			x, _ := by.Threshold()
-			found := collect(t, s.Search(ctx, Doc{ID: e.ID}, Jaccard(x)))
+			x := by.T()
+			found := collect(t, s.Search(ctx, Doc{ID: e.ID}, Jaccard(x), nil))
 			if by.IsVerified() {
-				found = collect(t, s.Search(ctx, Doc{ID: e.ID}, Jaccard(x).Verified()))
+				found = collect(t, s.Search(ctx, Doc{ID: e.ID}, Jaccard(x).Verified(), nil))
 			}
-			if n, err := s.CountMatches(ctx, Doc{ID: e.ID}, by); err != nil || n != int64(len(found)) {
+			if n, err := s.CountMatches(ctx, Doc{ID: e.ID}, by, nil); err != nil || n != int64(len(found)) {
 				t.Fatalf("seed %d: %d like %s, %v, want %d", seed, n, e.ID, err, len(found))
 			}
 		}
@@ -173,7 +173,7 @@ func TestNearAllocations(t *testing.T) {
 		run  func()
 	}{
 		"no match": {1, func() { collect(t, db.Near(ctx, 0x5555, 1)) }},
-		"count":    {2, func() { s.CountMatches(ctx, ofPrint(0), Near(64)) }},
+		"count":    {2, func() { s.CountMatches(ctx, ofPrint(0), Near(64), nil) }},
 		"first":    {60, func() { collect(t, s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 10})) }},
 	} {
 		tc.run()
@@ -200,13 +200,13 @@ func TestMemory(t *testing.T) {
 		return err
 	}
 	batch := func(fps ...uint64) (err error) {
-		for _, err = range s.SearchBatch(ctx, ofPrints(fps), Near(0)) {
+		for _, err = range s.SearchBatch(ctx, ofPrints(fps), Near(0), nil) {
 		}
 		return err
 	}
 	for what, err := range map[string]error{
-		"near": last(s.Search(ctx, ofPrint(0), Near(64))), "jaccard": last(s.Search(ctx, Doc{Text: "one two three four five six"}, Jaccard(0.1))),
-		"pairs": pairs(s.Pairs(ctx, Near(3))), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5))),
+		"near": last(s.Search(ctx, ofPrint(0), Near(64), nil)), "jaccard": last(s.Search(ctx, Doc{Text: "one two three four five six"}, Jaccard(0.1), nil)),
+		"pairs": pairs(s.Pairs(ctx, Near(3), nil)), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), nil)),
 		"many of the first": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 1 << 20})),
 	} {
 		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "LIMIT") || !strings.Contains(err.Error(), "Memory") {
@@ -215,8 +215,8 @@ func TestMemory(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"near": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 3})), "unordered": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Unordered: true})), "nearest": last(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 3})),
-		"pairs": pairs(s.Pairs(ctx, Near(3), &PairOptions{Limit: 3})), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), &PairOptions{Limit: 3})),
-		"unordered pairs": pairs(s.Pairs(ctx, Near(3), &PairOptions{Unordered: true})), "a batch": batch(0, 1, 2, 0xfff000),
+		"pairs": pairs(s.Pairs(ctx, Near(3), &SearchOptions{Limit: 3})), "sketch pairs": pairs(s.Pairs(ctx, Jaccard(0.5), &SearchOptions{Limit: 3})),
+		"unordered pairs": pairs(s.Pairs(ctx, Near(3), &SearchOptions{Unordered: true})), "a batch": batch(0, 1, 2, 0xfff000),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)

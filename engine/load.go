@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/simdb/simdb/engine/internal/loader"
-	"github.com/simdb/simdb/engine/internal/view"
 )
 
 // A Loader adds many documents at once: it fingerprints them in parallel, sorts them and writes
@@ -18,8 +18,8 @@ type Loader struct{ l *loader.Loader }
 // NewLoader starts a load. It must be ended by Close or Abort. The context applies to the whole
 // load: once it has ended, the Loader's methods return its error. Other errors are ErrReadOnly,
 // ErrClosed and ErrFailed.
-func (db *DB) NewLoader(ctx context.Context, o ...*LoadOptions) (*Loader, error) {
-	l, err := loader.New(ctx, db.s, loader.Options(given(o)))
+func (db *DB) NewLoader(ctx context.Context, o *LoadOptions) (*Loader, error) {
+	l, err := loader.New(ctx, db.s, loader.Options(*cmp.Or(o, &LoadOptions{})))
 	if err != nil {
 		return nil, err
 	}
@@ -32,18 +32,14 @@ func (l *Loader) Marked(source string) int64 { return l.l.Marked(source) }
 
 // Add adds d. If its ID is stored or was added before, and Replace is off, Add returns ErrExists.
 // The load continues after ErrExists, ErrInvalid and ErrTooLarge; any other error ends it.
-func (l *Loader) Add(d Doc) error { return l.l.Add((*view.Doc)(&d)) }
+func (l *Loader) Add(d Doc) error {
+	inner := d.inner()
+	return l.l.Add(&inner)
+}
 
 // Mark records that the documents added so far are those of source up to pos. Once they are
 // published Marked returns pos, so that an interrupted load can continue there.
 func (l *Loader) Mark(source string, pos int64) { l.l.Mark(source, pos) }
-
-// Stats counts the documents published so far.
-func (l *Loader) Stats() LoadStats { return LoadStats(l.l.Stats) }
-
-// Flush publishes all documents added so far, and returns when that is done. An error ends the
-// load.
-func (l *Loader) Flush() error { return l.l.Flush() }
 
 // Close publishes all added documents and ends the load.
 func (l *Loader) Close() (LoadStats, error) {

@@ -24,7 +24,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 		id := func() string { return fmt.Sprint("id-", r.IntN(3000)) }
 		put := func(n int) {
 			for range n {
-				d := Doc{ID: id(), Fingerprint: new(r.Uint64())}
+				d := Doc{ID: id(), Fingerprints: []Fingerprint{{r.Uint64()}}}
 				if err := db.Put(ctx, d); err != nil {
 					t.Fatal(err)
 				}
@@ -47,7 +47,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 			n = 1500
 		}
 		for i := range n {
-			d := Doc{ID: id(), Fingerprint: new(r.Uint64())}
+			d := Doc{ID: id(), Fingerprints: []Fingerprint{{r.Uint64()}}}
 			err := l.Add(d)
 			if want := stored[d.ID]; errors.Is(err, ErrExists) != want || err != nil && !want {
 				t.Fatalf("memory %d: adding document %d, %q: %v; stored before: %v", memory, i, d.ID, err, want)
@@ -58,7 +58,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 			}
 			if i%400 == 399 { // writes of others count from the next table on
 				put(100)
-				if err := l.Flush(); err != nil {
+				if err := l.l.Flush(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -125,7 +125,7 @@ func TestLoadAborted(t *testing.T) {
 		want := int64(0)
 		if published > 0 {
 			add(0, 10)
-			if err := l.Flush(); err != nil {
+			if err := l.l.Flush(); err != nil {
 				t.Fatal(err)
 			}
 			want = 10
@@ -137,7 +137,7 @@ func TestLoadAborted(t *testing.T) {
 		if st, err := db.Stats(); err != nil || st.Documents != want {
 			t.Error(st, err)
 		}
-		if report, err := db.Check(t.Context()); err != nil || len(report.Problems) > 0 {
+		if report, err := db.Check(t.Context(), nil); err != nil || len(report.Problems) > 0 {
 			t.Error(report, err)
 		}
 		files, err := filepath.Glob(filepath.Join(path, "*.sst*"))
@@ -161,7 +161,7 @@ func TestCloseEndsLoad(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := l.Flush(); !errors.Is(err, ErrClosed) {
+	if err := l.l.Flush(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 	if st := l.Abort(); st.Documents != 0 {
@@ -189,11 +189,11 @@ func TestLoadMergesOnce(t *testing.T) {
 		l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 		for i := range tables {
 			for j := range 50 {
-				if err := l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprint: new(uint64(i*j) << 40)}); err != nil {
+				if err := l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprints: []Fingerprint{{uint64(i*j) << 40}}}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := l.Flush(); err != nil {
+			if err := l.l.Flush(); err != nil {
 				t.Fatal(err)
 			}
 			if i == 9 && tables < 16 || i < 9 {

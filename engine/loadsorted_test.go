@@ -19,7 +19,7 @@ func TestLoadSorted(t *testing.T) {
 		want := map[string]uint64{}
 		put := func(id string) {
 			want[id] = r.Uint64()
-			if err := db.Put(ctx, Doc{ID: id, Fingerprint: new(want[id])}); err != nil {
+			if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -38,12 +38,12 @@ func TestLoadSorted(t *testing.T) {
 					replaced++
 				}
 				want[id] = r.Uint64()
-				if err := l.Add(Doc{ID: id, Fingerprint: new(want[id])}); err != nil {
+				if err := l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}); err != nil {
 					t.Fatal(err)
 				}
 				next++
 			}
-			if err := l.Flush(); err != nil {
+			if err := l.l.Flush(); err != nil {
 				t.Fatal(err)
 			}
 			for range r.IntN(4) {
@@ -61,7 +61,7 @@ func TestLoadSorted(t *testing.T) {
 				}
 			}
 			if table == 20 { // merges the load into one table with the writes of others
-				if err := db.Compact(ctx); err != nil {
+				if err := db.Compact(ctx, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

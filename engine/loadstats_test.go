@@ -73,14 +73,14 @@ func TestTimeOutOfRange(t *testing.T) {
 		time.Unix(1<<60, 0): false, time.Unix(-1<<60, 0): false, time.Unix(math.MaxInt64/1_000_000*3, 5): false, {}: true,
 		time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC): true,
 	} {
-		err := db.Put(ctx, Doc{ID: "a", Fingerprint: ptr(1), Time: when})
+		err := db.Put(ctx, Doc{ID: "a", Fingerprints: []Fingerprint{{1}}, Time: when})
 		if ok != (err == nil) || !ok && !errors.Is(err, ErrInvalid) {
 			t.Errorf("%v: %v", when, err)
 		}
 		if err != nil || when.IsZero() {
 			continue
 		}
-		if got := lookup(t, db, "a").Time; got.UnixMicro() != when.UnixMicro() {
+		if got := storedEntry(t, db, "a").Time; got.UnixMicro() != when.UnixMicro() {
 			t.Errorf("%v became %v", when, got)
 		}
 	}

@@ -30,7 +30,7 @@ func TestLoadSums(t *testing.T) {
 			}
 			d := Doc{ID: fmt.Sprint(r.IntN(2000)), Text: text}
 			if r.IntN(5) == 0 {
-				d.Fingerprint = new(r.Uint64())
+				d.Fingerprints = []Fingerprint{{r.Uint64()}}
 			}
 			if err := l.Add(d); err != nil {
 				t.Fatal(err)
@@ -60,8 +60,8 @@ func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 		var s view.Sums
 		db.s.Texts.Sum(&s, d.Text)
 		fp, words, sketch := s.Fingerprint, s.Words, s.Sketch
-		if d.Fingerprint != nil {
-			fp, words = *d.Fingerprint, true
+		if d.Fingerprints != nil {
+			fp, words = d.Fingerprints[0][0], true
 		}
 		if got.HasFingerprint != words || got.Fingerprint != fp || !slices.Equal(got.Sketch, sketch) {
 			t.Fatalf("%q has fingerprint %x, %v and %d hashes; want %x, %v and %d", d.Text,

@@ -71,10 +71,10 @@ func BenchmarkNearMemtable(b *testing.B) {
 	src, queries := benchDB(b)
 	r := rand.New(rand.NewPCG(7, 7))
 	empty, full := benchFull(b, src, 52_000, func(i int) Doc {
-		return Doc{ID: "m" + strconv.Itoa(i), Fingerprint: new(r.Uint64())}
+		return Doc{ID: "m" + strconv.Itoa(i), Fingerprints: []Fingerprint{{r.Uint64()}}}
 	})
 	ctx := context.Background()
-	each := func(name string, queries []Fingerprint, search func(db *DB, q Fingerprint) error) {
+	each := func(name string, queries []uint64, search func(db *DB, q uint64) error) {
 		benchRatio(b, name, empty, full, func(db *DB) (int, error) {
 			for _, q := range queries {
 				if err := search(db, q); err != nil {
@@ -85,13 +85,13 @@ func BenchmarkNearMemtable(b *testing.B) {
 		})
 	}
 	for _, k := range []int{0, 3, 4, 6, 8, 10} {
-		each(fmt.Sprintf("near/k=%d", k), queries, func(db *DB, q Fingerprint) error { return drain(db.Near(ctx, q, k)) })
+		each(fmt.Sprintf("near/k=%d", k), queries, func(db *DB, q uint64) error { return drain(db.Near(ctx, q, k)) })
 	}
-	each("anymatch/k=3", queries, func(db *DB, q Fingerprint) error {
-		_, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprint: &q}, Near(3))
+	each("anymatch/k=3", queries, func(db *DB, q uint64) error {
+		_, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprints: []Fingerprint{{q}}}, Near(3))
 		return err
 	})
-	each("nearest/n=1", queries[:100], func(db *DB, q Fingerprint) error {
+	each("nearest/n=1", queries[:100], func(db *DB, q uint64) error {
 		return drain(db.Search(ctx, ofPrint(q), Near(64), &SearchOptions{Limit: 1}))
 	})
 	benchRatio(b, "batch/k=3", empty, full, func(db *DB) (int, error) {

@@ -21,11 +21,11 @@ import (
 // A frozenSnapshot is a snapshot with its expected documents.
 type frozenSnapshot struct {
 	*Snapshot
-	docs map[string]Fingerprint
+	docs map[string]uint64
 }
 
 // check compares searches of a snapshot with brute force.
-func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
+func (f frozenSnapshot) check(r *rand.Rand, fps []uint64) error {
 	ctx := context.Background()
 	q, k := fps[r.IntN(len(fps))]^1<<r.IntN(64), []int{0, 1, 3, 4, 6, 9, 20}[r.IntN(7)]
 	var want []string
@@ -50,7 +50,7 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 		return nil
 	}
 	var got []string
-	for m, err := range f.Search(ctx, ofPrint(q), Near(k)) {
+	for m, err := range f.Search(ctx, ofPrint(q), Near(k), nil) {
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 		return err
 	}
 	got = nil
-	for m, err := range f.SearchBatch(ctx, ofPrints([]Fingerprint{^q, q}), Near(k)) {
+	for m, err := range f.SearchBatch(ctx, ofPrints([]uint64{^q, q}), Near(k), nil) {
 		if err != nil {
 			return err
 		}
@@ -71,11 +71,11 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []Fingerprint) error {
 	if err := same("batch", got); err != nil {
 		return err
 	}
-	known, err := search.AnyNear(ctx, &f.v, [][]Fingerprint{{q}}, k)
+	known, err := search.AnyNear(ctx, &f.v, [][]uint64{{q}}, k)
 	if err != nil || known[0] != (len(want) > 0) {
 		return fmt.Errorf("any near: %x within %d: %v, %v, want %q", q, k, known, err, want)
 	}
-	m, found, err := anyMatch(ctx, f.Snapshot, Doc{Fingerprint: &q}, Near(k))
+	m, found, err := anyMatch(ctx, f.Snapshot, Doc{Fingerprints: []Fingerprint{{q}}}, Near(k))
 	if err != nil || found != (len(want) > 0) || found && !slices.Contains(want, fmt.Sprint(m.Distance, " ", m.ID)) {
 		return fmt.Errorf("any match: %x within %d: %v, %v, %v, want %q", q, k, m, found, err, want)
 	}
@@ -88,13 +88,13 @@ func TestMemtableIndex(t *testing.T) {
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever})
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(8, 8))
-	fps := make([]Fingerprint, 3*memindex.MinSize)
+	fps := make([]uint64, 3*memindex.MinSize)
 	for i := range fps {
 		if fps[i] = r.Uint64(); i%3 == 0 && i > 0 {
 			fps[i] = fps[r.IntN(i)] ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
 		}
 	}
-	docs := map[string]Fingerprint{}
+	docs := map[string]uint64{}
 	frozen := make(chan frozenSnapshot, 64)
 	var wg sync.WaitGroup
 	for g := range 2 {
@@ -116,7 +116,7 @@ func TestMemtableIndex(t *testing.T) {
 		if r.IntN(10) == 0 {
 			id = fmt.Sprint("d", r.IntN(i+1)) // replaces one
 		}
-		if err := db.Put(ctx, Doc{ID: id, Fingerprint: &fp}); err != nil {
+		if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{fp}}}); err != nil {
 			t.Fatal(err)
 		}
 		docs[id] = fp
@@ -140,16 +140,16 @@ func TestMemtableIndex(t *testing.T) {
 		t.Fatalf("%v: %d in the memtable, %d in all", err, st.Memtable, len(docs))
 	}
 	s := snapshot4test(t, db)
-	one := Fingerprint(1)
-	plan, err := s.Plan(ctx, Doc{Fingerprint: &one}, Near(3))
+	one := uint64(1)
+	plan, err := s.Plan(ctx, Doc{Fingerprints: []Fingerprint{{one}}}, Near(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	part := plan[len(plan)-1]
-	if part.Method != PlanProbe || part.Probes != 4 || !slices.Equal(part.Radii, []int{0, 0, 0, 0}) || part.Candidates > 10 {
+	if part.Method != "probe" || part.Probes != 4 || !slices.Equal(part.Radii, []int{0, 0, 0, 0}) || part.Candidates > 10 {
 		t.Errorf("plan: %+v", part)
 	}
-	if plan, err := s.Plan(ctx, Doc{Fingerprint: &one}, Near(30)); err != nil || plan[0].Method != PlanScan || plan[0].Candidates != len(fps) {
+	if plan, err := s.Plan(ctx, Doc{Fingerprints: []Fingerprint{{one}}}, Near(30)); err != nil || plan[0].Method != "scan" || plan[0].Candidates != len(fps) {
 		t.Errorf("plan within 30: %+v, %v", plan, err)
 	}
 }
@@ -185,7 +185,7 @@ func TestMemtableSketches(t *testing.T) {
 			}
 		}
 		n := len(want)
-		for m, err := range f.Search(ctx, Doc{Text: of}, Jaccard(by)) {
+		for m, err := range f.Search(ctx, Doc{Text: of}, Jaccard(by), nil) {
 			if err != nil {
 				return err
 			}
@@ -247,10 +247,10 @@ func TestMemtableSketches(t *testing.T) {
 	wg.Wait()
 	s := snapshot4test(t, db)
 	plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.8))
-	if err != nil || len(plan) != 1 || plan[0].Method != PlanPostings || plan[0].Candidates > 1000 {
+	if err != nil || len(plan) != 1 || plan[0].Method != "postings" || plan[0].Candidates > 1000 {
 		t.Errorf("plan: %+v, %v", plan, err)
 	}
-	if plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.5)); err != nil || plan[0].Method != PlanScan {
+	if plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.5)); err != nil || plan[0].Method != "scan" {
 		t.Errorf("plan below the floor: %+v, %v", plan, err)
 	}
 }

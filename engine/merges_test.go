@@ -24,7 +24,7 @@ func loadTable(t testing.TB, db *DB, from, to int) {
 		t.Fatal(err)
 	}
 	for i := from; i < to; i++ {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i) * 0x9e3779b97f4a7c15)}); err != nil {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestMergesAtOnce(t *testing.T) {
 	running := db.Metrics().Running
 	var inputs []uint64
 	for _, m := range running {
-		inputs = append(inputs, m.Inputs...)
+		inputs = append(inputs, m.Tables...)
 	}
 	slices.Sort(inputs)
 	if len(slices.Compact(slices.Clone(inputs))) != len(inputs) {
@@ -102,14 +102,14 @@ func TestMergesAtOnce(t *testing.T) {
 	if err := db.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, path+".sst"); err != nil {
+	if err := db.Pack(ctx, path+".sst", nil); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r, err)
 	}
 	compacted := make(chan error)
-	go func() { compacted <- db.Compact(ctx) }() // waits for all merges
+	go func() { compacted <- db.Compact(ctx, nil) }() // waits for all merges
 	time.Sleep(10 * time.Millisecond)
 	db.SetCompactionRate(0)
 	if err := <-compacted; err != nil {
@@ -176,7 +176,7 @@ func TestTableBound(t *testing.T) {
 	if most > 16 {
 		t.Errorf("%d tables", most)
 	}
-	if w := m.WriteAmplification(); w <= 1 || w > 20 {
+	if w := m.WriteAmplification; w <= 1 || w > 20 {
 		t.Errorf("every byte was written %g times: %+v", w, m)
 	}
 	if st, err := db.Stats(); err != nil || st.Documents != writers*each {
@@ -193,7 +193,7 @@ func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan e
 	done := make(chan error, 1)
 	go func() {
 		for i := 0; ; i++ {
-			if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i))}); err != nil {
+			if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
 				done <- err
 				return
 			}
@@ -303,7 +303,7 @@ func TestCloseFinishes(t *testing.T) {
 		go func() { // a writer must be told immediately that the database is being closed
 			defer close(refused)
 			for {
-				if err := db.Put(context.Background(), Doc{ID: "0", Fingerprint: new(uint64(0))}); err != nil {
+				if err := db.Put(context.Background(), Doc{ID: "0", Fingerprints: []Fingerprint{{uint64(0)}}}); err != nil {
 					if !errors.Is(err, ErrClosed) {
 						t.Error(err)
 					}
@@ -338,7 +338,7 @@ func TestExpiredCount(t *testing.T) {
 		})
 		var docs Batch
 		for i := range 1000 {
-			docs.Put(Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(i))})
+			docs.Put(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}})
 		}
 		if err := db.Apply(ctx, &docs); err != nil {
 			t.Fatal(err)
@@ -364,7 +364,7 @@ func TestExpiredCount(t *testing.T) {
 		})
 		until(t, "the merge has ended", func() bool { return db.Metrics().Merging == 0 })
 		past := db.Metrics().Past
-		if len(past) != 1 || past[0].Reason != "dead" || past[0].InputDocuments != 1001 || past[0].Documents != 1 {
+		if len(past) != 1 || past[0].Reason != "dead" || past[0].InputDocs != 1001 || past[0].Docs != 1 {
 			t.Errorf("%+v", past)
 		}
 	}

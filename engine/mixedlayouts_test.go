@@ -38,10 +38,10 @@ func mixedDB(t *testing.T, fps []uint64) *DB {
 	each := (len(fps) + len(mixedLayouts) - 1) / len(mixedLayouts)
 	for i := range fps {
 		if err == nil {
-			err = l.Add(Doc{ID: mixedID(i), Fingerprint: &fps[i]})
+			err = l.Add(Doc{ID: mixedID(i), Fingerprints: []Fingerprint{{fps[i]}}})
 		}
 		if err == nil && (i+1)%each == 0 {
-			err = l.Flush()
+			err = l.l.Flush()
 		}
 	}
 	if err == nil {
@@ -60,8 +60,8 @@ func mixedID(i int) string { return fmt.Sprintf("%06d", i) }
 func checkMixed(t *testing.T, db *DB) {
 	t.Helper()
 	st, err := db.Stats()
-	if err != nil || st.Params.Layout != LayoutBySize {
-		t.Fatalf("layout %s: %v", st.Params.Layout, err)
+	if err != nil || st.Options.Layout != "by size" {
+		t.Fatalf("layout %s: %v", st.Options.Layout, err)
 	}
 	slices.SortFunc(st.Tables, func(a, b TableStats) int { return cmp.Compare(a.Name, b.Name) })
 	for i, s := range st.Tables {
@@ -139,7 +139,7 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch[m.Query] = append(batch[m.Query], m.Match)
+		batch[m.Query] = append(batch[m.Query], ofQuery(0, m))
 	}
 	any, err := anyOf(ctx, db, ofPrints(queries), Near(k))
 	if err != nil {
@@ -164,7 +164,7 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 		}
 	}
 	s := snapshot4test(t, db)
-	plan, err := s.Plan(ctx, Doc{Fingerprint: &queries[0]}, Near(k))
+	plan, err := s.Plan(ctx, Doc{Fingerprints: []Fingerprint{{queries[0]}}}, Near(k))
 	if err != nil || len(plan) != len(mixedLayouts) || plan[0].Cost <= 0 {
 		t.Errorf("k = %d: plan %+v: %v", k, plan, err)
 	}
@@ -190,7 +190,7 @@ func TestMixedLayoutPairs(t *testing.T) {
 					}
 				}
 				n := 0
-				for p, err := range db.Pairs(ctx, Near(k)) {
+				for p, err := range db.Pairs(ctx, Near(k), nil) {
 					if n++; err != nil || !want[p] {
 						t.Fatalf("k = %d: %+v: %v", k, p, err)
 					}
@@ -210,7 +210,7 @@ func TestMixedLayoutPairs(t *testing.T) {
 		}
 		check(db)
 		packed := t.TempDir() + "/all.sst"
-		if err := db.Pack(ctx, packed); err != nil {
+		if err := db.Pack(ctx, packed, nil); err != nil {
 			t.Fatal(err)
 		}
 		pinned, _ := create4test(t, &Options{NoSketch: true, Layout: "6:3"})
@@ -218,17 +218,17 @@ func TestMixedLayoutPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		single := open4test(t, packed, nil)
-		if err := db.Compact(ctx); err != nil {
+		if err := db.Compact(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, db := range []*DB{pinned, single, db} {
 			check(db)
-			if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
+			if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 				t.Errorf("%v, %v", r.Problems, err)
 			}
 		}
 		st, err := pinned.Stats()
-		if err != nil || st.Params.Layout != "6:3" || len(st.Tables) != 1 || st.Tables[0].Layout == "6:3" {
+		if err != nil || st.Options.Layout != "6:3" || len(st.Tables) != 1 || st.Tables[0].Layout == "6:3" {
 			t.Errorf("a table taken in by a database of layout 6:3: %+v, %v", st, err)
 		}
 	}
@@ -237,16 +237,16 @@ func TestMixedLayoutPairs(t *testing.T) {
 // TestLayoutOptions opens databases with layouts by size and with fixed ones.
 func TestLayoutOptions(t *testing.T) {
 	for _, c := range []struct {
-		made, opened Layout
+		made, opened string
 		want         string // the parameter that differs
 	}{
-		{"", "", ""}, {"", LayoutBySize, ""}, {LayoutBySize, "", ""}, {"4:1", "", ""}, {"4:1", "4", ""},
-		{"", "4:1", "layout by size, not 4:1"}, {"3:1", LayoutBySize, "layout 3:1, not by size"}, {"3:1", "4:1", "layout 3:1, not 4:1"},
+		{"", "", ""}, {"", "by size", ""}, {"by size", "", ""}, {"4:1", "", ""}, {"4:1", "4", ""},
+		{"", "4:1", "layout by size, not 4:1"}, {"3:1", "by size", "layout 3:1, not by size"}, {"3:1", "4:1", "layout 3:1, not 4:1"},
 	} {
 		db, path := create4test(t, &Options{Layout: c.made})
 		put(t, db, "a", 1)
-		want := cmp.Or(c.made, LayoutBySize)
-		if got := db.Params().Layout; got != want {
+		want := cmp.Or(c.made, "by size")
+		if got := db.Options().Layout; got != want {
 			t.Errorf("%q: layout %q", c.made, got)
 		}
 		if err := db.Close(); err != nil {
@@ -266,7 +266,7 @@ func TestLayoutOptions(t *testing.T) {
 			t.Errorf("%q opened as %q: %v", c.made, c.opened, err)
 			continue
 		}
-		if got := db.Params().Layout; got != want {
+		if got := db.Options().Layout; got != want {
 			t.Errorf("%q opened as %q: layout %q", c.made, c.opened, got)
 		}
 		db.Close()

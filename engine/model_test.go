@@ -22,11 +22,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // A model answers queries like a database: it has the documents in a map, and answers every query
 // by brute force.
 type model struct {
-	docs map[string]Entry
+	docs map[string]entry
 	seq  uint64
 	mark int64 // mark of a load
 
-	allowed map[IDPair]bool // allowed pairs, the smaller ID first; nil for none
+	allowed map[Pair]bool // allowed pairs, the smaller ID first; nil for none
 }
 
 func (m *model) clone() *model {
@@ -34,10 +34,10 @@ func (m *model) clone() *model {
 }
 
 // isAllowed reports whether two documents are an allowed pair.
-func (m *model) isAllowed(a, b string) bool { return m.allowed[IDPair{min(a, b), max(a, b)}] }
+func (m *model) isAllowed(a, b string) bool { return m.allowed[Pair{A: min(a, b), B: max(a, b)}] }
 
 // compareIDPairs orders pairs by A, then by B.
-func compareIDPairs(p, q IDPair) int {
+func compareIDPairs(p, q Pair) int {
 	return cmp.Or(strings.Compare(p.A, q.A), strings.Compare(p.B, q.B))
 }
 
@@ -53,7 +53,7 @@ func (m *model) inPair(id string) bool {
 
 func (m *model) put(id string, fp uint64, has bool) {
 	m.seq++
-	m.docs[id] = Entry{ID: id, Fingerprint: fp, HasFingerprint: has, Seq: m.seq}
+	m.docs[id] = entry{ID: id, Fingerprint: fp, HasFingerprint: has, Seq: m.seq}
 }
 
 func (m *model) near(fp uint64, k int) []Match {
@@ -74,8 +74,8 @@ func byDistance(a, b Match) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-func (m *model) sorted() []Entry {
-	return slices.SortedFunc(maps.Values(m.docs), func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+func (m *model) sorted() []entry {
+	return slices.SortedFunc(maps.Values(m.docs), func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
 }
 
 func (m *model) pairs(k int) []Pair {
@@ -94,9 +94,9 @@ func (m *model) pairs(k int) []Pair {
 
 // stars forms star clusters by their definition.
 func (m *model) stars(k int) []Member {
-	order := slices.SortedFunc(maps.Values(m.docs), func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
-	order = slices.DeleteFunc(order, func(e Entry) bool { return !e.HasFingerprint })
-	nearest := func(keepers []Entry, e Entry) (at, d int) {
+	order := slices.SortedFunc(maps.Values(m.docs), func(a, b entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	order = slices.DeleteFunc(order, func(e entry) bool { return !e.HasFingerprint })
+	nearest := func(keepers []entry, e entry) (at, d int) {
 		at, d = -1, k+1
 		for i, kp := range keepers {
 			if n := bits.OnesCount64(kp.Fingerprint ^ e.Fingerprint); n < d && !m.isAllowed(kp.ID, e.ID) {
@@ -105,7 +105,7 @@ func (m *model) stars(k int) []Member {
 		}
 		return at, d
 	}
-	var keepers []Entry
+	var keepers []entry
 	var clusters [][]Member
 	joined := map[uint64]Member{} // the first document with a fingerprint decides for all
 	for _, e := range order {
@@ -180,7 +180,7 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 			k = r.IntN(65)
 		}
 		want := m.near(fp, k)
-		equal(t, fmt.Sprintf("near %016x %d", fp, k), collect(t, s.Search(ctx, ofPrint(fp), Near(k))), want)
+		equal(t, fmt.Sprintf("near %016x %d", fp, k), collect(t, s.Search(ctx, ofPrint(fp), Near(k), nil)), want)
 		n, nearest := r.IntN(6), m.near(fp, 64)
 		if n > 0 { // otherwise all
 			nearest = head(nearest, n)
@@ -189,7 +189,7 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 	}
 	checkNearBatch(t, r, s, m)
 	for id, want := range m.docs {
-		got, err := s.Lookup(ctx, id)
+		got, err := lookup(s, ctx, id)
 		if err != nil || got.Fingerprint != want.Fingerprint || got.HasFingerprint != want.HasFingerprint {
 			t.Fatalf("Lookup(%q) = %+v, %v; want %+v", id, got, err, want)
 		}
@@ -200,22 +200,22 @@ func checkAgainst(t testing.TB, r *rand.Rand, s *Snapshot, m *model, deep bool) 
 	}
 	if deep {
 		k := r.IntN(8)
-		equal(t, "pairs", collect(t, s.Pairs(ctx, Near(k))), m.pairs(k))
-		unordered := collect(t, s.Pairs(ctx, Near(k), &PairOptions{Unordered: true}))
+		equal(t, "pairs", collect(t, s.Pairs(ctx, Near(k), nil)), m.pairs(k))
+		unordered := collect(t, s.Pairs(ctx, Near(k), &SearchOptions{Unordered: true}))
 		slices.SortFunc(unordered, func(x, y Pair) int {
 			return cmp.Or(cmp.Compare(x.Distance, y.Distance), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
 		equal(t, "unordered pairs", unordered, m.pairs(k))
-		equal(t, "stars", collect(t, s.Clusters(ctx, Near(k))), m.stars(k))
+		equal(t, "stars", collect(t, s.Clusters(ctx, Near(k), nil)), m.stars(k))
 	}
 }
 
 func head[T any](s []T, n int) []T { return s[:min(n, len(s))] }
 
-func simplify(es []Entry) []Entry {
-	out := make([]Entry, len(es))
+func simplify(es []entry) []entry {
+	out := make([]entry, len(es))
 	for i, e := range es {
-		out[i] = Entry{ID: e.ID, HasFingerprint: e.HasFingerprint}
+		out[i] = entry{ID: e.ID, HasFingerprint: e.HasFingerprint}
 		if e.HasFingerprint {
 			out[i].Fingerprint = e.Fingerprint
 		}
@@ -247,7 +247,7 @@ func TestRetention(t *testing.T) {
 	defer db.Close()
 	put := func(id string) {
 		t.Helper()
-		if err := db.Put(ctx, Doc{ID: id, Fingerprint: new(uint64(5))}); err != nil {
+		if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{uint64(5)}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -269,7 +269,7 @@ func TestRetention(t *testing.T) {
 	if _, err := db.Get(ctx, "monday"); !errors.Is(err, ErrNotFound) {
 		t.Fatalf("expired document: %v", err)
 	}
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := db.Stats(); err != nil || st.Documents != 1 || len(st.Tables) != 1 {
@@ -279,7 +279,7 @@ func TestRetention(t *testing.T) {
 	equal(t, "again", ids(), []string{"monday", "tuesday"})
 	passed.Add(int64(100 * time.Hour))
 	equal(t, "all expired", ids(), nil)
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := db.Stats(); err != nil || st.Documents != 0 || len(st.Tables) != 0 {

@@ -14,7 +14,7 @@ import (
 type nearScratch struct {
 	search.Near
 	snap    view.View // for queries of a DB, which have no snapshot of their own
-	one     [1]Fingerprint
+	one     [1]uint64
 	matches []Match
 }
 
@@ -27,20 +27,22 @@ func (sc *nearScratch) release() {
 	nearScratches.Put(sc)
 }
 
-// Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64, in
-// the database as it is when the iteration begins: nearest first, then by ID. It allocates nothing
-// but the IDs. Errors are those of Snapshot.Search, which also searches for fingerprints of more
-// than 64 bits.
-func (db *DB) Near(ctx context.Context, fp Fingerprint, k int) iter.Seq2[Match, error] {
+// Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64:
+// nearest first, then by ID. It allocates nothing but the IDs. Errors are those of Search, which
+// also searches for fingerprints of more than 64 bits.
+func (r *Reader) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
 		v := &sc.snap
-		if err := db.s.TakeView(v); err != nil {
+		if r.s != nil {
+			v = &r.s.v
+		} else if err := r.db.s.TakeView(v); err != nil {
 			yield(Match{}, err)
 			return
+		} else {
+			defer v.Close()
 		}
-		defer v.Close()
 		sc.one[0] = fp
 		if err := sc.Find(ctx, v, sc.one[:], k); err != nil {
 			yield(Match{}, err)

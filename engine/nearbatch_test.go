@@ -16,21 +16,21 @@ import (
 )
 
 // wantBatch returns the expected results of a batch by a model.
-func wantBatch(m *model, fps []uint64, k int) (want []BatchMatch) {
+func wantBatch(m *model, fps []uint64, k int) (want []Match) {
 	for i, fp := range fps {
 		for _, match := range m.near(fp, k) {
-			want = append(want, BatchMatch{i, match})
+			want = append(want, ofQuery(i, match))
 		}
 	}
 	return want
 }
 
 // singly returns the expected results of a batch by single searches.
-func singly(t testing.TB, s *Snapshot, fps []uint64, k int) (want []BatchMatch) {
+func singly(t testing.TB, s *Snapshot, fps []uint64, k int) (want []Match) {
 	t.Helper()
 	for i, fp := range fps {
-		for _, m := range collect(t, s.Search(context.Background(), ofPrint(fp), Near(k))) {
-			want = append(want, BatchMatch{i, m})
+		for _, m := range collect(t, s.Search(context.Background(), ofPrint(fp), Near(k), nil)) {
+			want = append(want, ofQuery(i, m))
 		}
 	}
 	return want
@@ -52,7 +52,7 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 		}
 	}
 	want := wantBatch(m, fps, k)
-	equal(t, fmt.Sprintf("batch, k %d", k), collect(t, s.SearchBatch(context.Background(), ofPrints(fps), Near(k))), want)
+	equal(t, fmt.Sprintf("batch, k %d", k), collect(t, s.SearchBatch(context.Background(), ofPrints(fps), Near(k), nil)), want)
 	chunked := s.nearBatch(context.Background(), ofPrints(fps), Near(k), 1+r.IntN(5), r.IntN(20))
 	equal(t, fmt.Sprintf("batch in chunks, k %d", k), collect(t, chunked), want)
 }
@@ -63,7 +63,7 @@ func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true, NoText: true, NoSketch: true})
 	r := rand.New(rand.NewPCG(uint64(docs), 5))
-	m := &model{docs: map[string]Entry{}}
+	m := &model{docs: map[string]entry{}}
 	fps := make([]uint64, docs)
 	for i := range fps {
 		fps[i] = r.Uint64()
@@ -122,7 +122,7 @@ func TestNearBatch(t *testing.T) {
 		equal(t, fmt.Sprint("k ", k), collect(t, searchBatch(context.Background(), db, ofPrints(some), Near(k))), wantBatch(m, some, k))
 	}
 	var stats QueryStats
-	found := collect(t, searchBatch(WithStats(context.Background(), &stats), db, ofPrints(fps), Near(3)))
+	found := collect(t, db.SearchBatch(context.Background(), ofPrints(fps), Near(3), &SearchOptions{Stats: &stats}))
 	if stats.Matches != int64(len(found)) || stats.Tables != 4 || stats.Candidates == 0 || stats.Probes == 0 {
 		t.Errorf("%+v for %d matches", stats, len(found))
 	}
@@ -162,7 +162,7 @@ func TestNearBatchEnds(t *testing.T) {
 		t.Errorf("cancelled in the second chunk: %v", last)
 	}
 	s.Close()
-	for _, err := range s.SearchBatch(context.Background(), ofPrints(fps), Near(3)) {
+	for _, err := range s.SearchBatch(context.Background(), ofPrints(fps), Near(3), nil) {
 		if last = err; !errors.Is(err, ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
@@ -189,7 +189,7 @@ func TestNearBatchExpired(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := collect(t, s.SearchBatch(ctx, ofPrints(fps), Near(1)))
+		got := collect(t, s.SearchBatch(ctx, ofPrints(fps), Near(1), nil))
 		equal(t, fmt.Sprint("day ", day), got, singly(t, s, fps, 1))
 		if want := 2 * min(day+1, 3); len(got) != want {
 			t.Errorf("day %d: %d matches, want %d", day, len(got), want)
@@ -218,7 +218,7 @@ func TestNearBatchAmongWriters(t *testing.T) {
 					continue
 				}
 				fp := r.Uint64N(16) * 0x9e3779b97f4a7c15
-				if err := db.Put(context.Background(), Doc{ID: id, Fingerprint: &fp}); err != nil {
+				if err := db.Put(context.Background(), Doc{ID: id, Fingerprints: []Fingerprint{{fp}}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -235,7 +235,7 @@ func TestNearBatchAmongWriters(t *testing.T) {
 				for i := range fps {
 					fps[i] = r.Uint64N(16)*0x9e3779b97f4a7c15 ^ 1<<r.IntN(64)
 				}
-				got, want := collect(t, s.SearchBatch(context.Background(), ofPrints(fps), Near(3))), singly(t, s, fps, 3)
+				got, want := collect(t, s.SearchBatch(context.Background(), ofPrints(fps), Near(3), nil)), singly(t, s, fps, 3)
 				if !slices.Equal(got, want) {
 					t.Errorf("%d matches, singly %d", len(got), len(want))
 				}
@@ -245,7 +245,7 @@ func TestNearBatchAmongWriters(t *testing.T) {
 	}
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			if err := db.Compact(context.Background()); err != nil {
+			if err := db.Compact(context.Background(), nil); err != nil {
 				t.Error(err)
 			}
 		}
@@ -270,7 +270,7 @@ func TestNearBatchHoldsLittle(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	before, n, last := heap(), 0, BatchMatch{Query: -1}
+	before, n, last := heap(), 0, Match{Query: -1}
 	for m, err := range searchBatch(context.Background(), db, ofPrints(make([]uint64, queries)), Near(1)) {
 		if err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func holdPublishing(t *testing.T, db *DB, fs commitFS) (release func()) {
 		close(waits)
 		<-goOn
 	}))
-	go func() { done <- db.SetAllowed(context.Background(), true, IDPair{A: "alike", B: "allowed"}) }()
+	go func() { done <- db.SetAllowed(context.Background(), true, Pair{A: "alike", B: "allowed"}) }()
 	select {
 	case <-waits:
 	case err := <-done:
@@ -120,7 +120,7 @@ func TestWritesBesidePublication(t *testing.T) {
 				for _, id := range append(stored, new...) {
 					put(t, from, id, loaded)
 				}
-				if err := errors.Join(from.Pack(ctx, "/from.sst"), from.Close()); err != nil {
+				if err := errors.Join(from.Pack(ctx, "/from.sst", nil), from.Close()); err != nil {
 					t.Fatal(err)
 				}
 
@@ -134,7 +134,7 @@ func TestWritesBesidePublication(t *testing.T) {
 					l, err := db.NewLoader(ctx, &LoadOptions{Replace: how == "replace", Workers: 1})
 					for _, id := range append(stored, new...) {
 						if err == nil {
-							err = l.Add(Doc{ID: id, Fingerprint: ptr(loaded)})
+							err = l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{loaded}}})
 						}
 						if how == "skip" && errors.Is(err, ErrExists) {
 							err = nil
@@ -182,7 +182,7 @@ func TestWritesBesidePublication(t *testing.T) {
 					put(t, db, stage, 9)
 					want[stage] = 9
 				}
-				if err := db.Compact(ctx); err != nil {
+				if err := db.Compact(ctx, nil); err != nil {
 					t.Fatal(err)
 				}
 				same("merged")
@@ -220,7 +220,7 @@ func TestOrderOfWriting(t *testing.T) {
 	next := func() Doc {
 		n++
 		want = append(want, fmt.Sprintf("%04x", n*40503%65536))
-		return Doc{ID: want[n-1], Fingerprint: ptr(uint64(n))}
+		return Doc{ID: want[n-1], Fingerprints: []Fingerprint{{uint64(n)}}}
 	}
 	load := func(db *DB) error {
 		l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
@@ -256,7 +256,7 @@ func TestOrderOfWriting(t *testing.T) {
 					return err
 				}
 			}
-			return errors.Join(load(other), other.Pack(ctx, packed), db.Ingest(ctx, packed))
+			return errors.Join(load(other), other.Pack(ctx, packed, nil), db.Ingest(ctx, packed))
 		},
 		"reopen": func() (err error) {
 			if err = db.Close(); err == nil {
@@ -295,7 +295,7 @@ func TestExpiredAfterTheLog(t *testing.T) {
 	}
 	put(t, db, "a", 1)
 	for i := range 5 {
-		docs := []Doc{{ID: "a", Fingerprint: ptr(2), Time: time.Now().Add(-2 * time.Hour)}, {ID: fmt.Sprint(i), Fingerprint: ptr(3)}}
+		docs := []Doc{{ID: "a", Fingerprints: []Fingerprint{{2}}, Time: time.Now().Add(-2 * time.Hour)}, {ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{3}}}}
 		loadDocs(t, db, docs[:1+i%2], true)
 	}
 	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
@@ -314,7 +314,7 @@ func TestExpiredAfterTheLog(t *testing.T) {
 	if err := db.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := db.Stats(); err != nil || st.Documents != 2 {
@@ -358,7 +358,7 @@ func TestCatalogNumbers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if e := lookup(t, db, "2"); e.Seq != 1003 {
+				if e := storedEntry(t, db, "2"); e.Seq != 1003 {
 					t.Errorf("the number is %d", e.Seq)
 				}
 				db.Close()

@@ -17,7 +17,7 @@ func TestPackIngest(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(5, 5))
-	m := &model{docs: map[string]Entry{}}
+	m := &model{docs: map[string]entry{}}
 	var packed []string
 	for i := range 2 {
 		db, _ := create4test(t, &Options{MemtableBytes: 10000})
@@ -27,16 +27,16 @@ func TestPackIngest(t *testing.T) {
 			m.put(id, fp, true)
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%d.sst", i))
-		if err := db.Pack(ctx, path); err != nil {
+		if err := db.Pack(ctx, path, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Pack(ctx, path); !errors.Is(err, ErrExists) {
+		if err := db.Pack(ctx, path, nil); !errors.Is(err, ErrExists) {
 			t.Fatalf("packing over a file: %v", err)
 		}
 		packed = append(packed, path)
 	}
 	db, path := create4test(t, nil)
-	stale := &model{docs: map[string]Entry{}} // documents that ingested ones replace
+	stale := &model{docs: map[string]entry{}} // documents that ingested ones replace
 	for id := range m.docs {
 		put(t, db, id, 1)
 		stale.put(id, 1, true)
@@ -73,7 +73,7 @@ func TestPackIngest(t *testing.T) {
 	}
 	defer db.Close()
 	check("reopened")
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	check("compacted")
@@ -118,7 +118,7 @@ func TestPackErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	if err := db.Pack(ctx, packed); err != nil {
+	if err := db.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
@@ -129,7 +129,7 @@ func TestPackErases(t *testing.T) {
 		t.Errorf("%d records in the database, %d packed, of %d documents and %d deleted ones", inDB, inPack, n-len(gone), len(gone))
 	}
 	// Compact removes the texts, too, although no document of the single table is dead.
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	if tables, err = filepath.Glob(filepath.Join(path, "*.sst")); err != nil || len(tables) != 1 {
@@ -139,7 +139,7 @@ func TestPackErases(t *testing.T) {
 		t.Errorf("%d records after Compact, of %d documents", got, n-len(gone))
 	}
 	before := tables[0]
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	if tables, err = filepath.Glob(filepath.Join(path, "*.sst")); err != nil || len(tables) != 1 || tables[0] != before {

@@ -20,15 +20,10 @@ import (
 // Positions are byte offsets in the stored texts: the passage has Words words in text[At:End] and
 // query[QueryAt:QueryEnd].
 type Passage struct {
+	ID                string // of the document, from All
 	Words             int
 	At, End           int
 	QueryAt, QueryEnd int
-}
-
-// A PassageMatch is a document with its passages, the longest first.
-type PassageMatch struct {
-	ID       string
-	Passages []Passage
 }
 
 // Passages is a search for documents that share passages with a text. It serves one goroutine,
@@ -38,6 +33,7 @@ type Passages struct {
 	find *passage.Finder
 	look search.IndexFunc // nil if features cannot tell which texts have passages
 	self string
+	o    *SearchOptions
 }
 
 // passageWordBytes is the memory that each word of the query needs.
@@ -50,19 +46,19 @@ const passageBytes = 3 * int(unsafe.Sizeof(Passage{}))
 // with doc.Text or, if that is empty, with the stored document doc.ID. Words are those from which
 // the database makes shingles: without case, in normal form and without the stop words of its
 // Features; no run extends from one field to the next. The document stored as doc.ID does not
-// match.
+// match. Of the options, Stats has an effect.
 //
 // Errors are ErrInvalid if words is less than 1, ErrParams if the database stores no texts,
 // ErrTooLarge if the words of the query, 160 bytes each, exceed Options.Memory, ErrNotFound,
 // ErrClosed, *CorruptionError, and that of the context.
-func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages, error) {
+func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int, o *SearchOptions) (*Passages, error) {
 	if words < 1 {
 		return nil, fmt.Errorf("a passage of %d words: want 1 or more: %w", words, files.ErrInvalid)
 	}
 	if err := s.v.NeedTexts(); err != nil {
 		return nil, err
 	}
-	p := &Passages{s: s, self: doc.ID}
+	p := &Passages{s: s, self: doc.ID, o: o}
 	err := s.v.Safely(ctx, func() error {
 		text, err := doc.sample().ReadText(&s.v)
 		if err != nil {
@@ -87,23 +83,25 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int) (*Passages,
 
 // In returns the passages of a text, the longest first; passages of equal length are in text order.
 func (p *Passages) In(text string) []Passage {
-	return longestFirst(p.find.Runs([]byte(text), math.MaxInt))
+	return longestFirst("", p.find.Runs([]byte(text), math.MaxInt))
 }
 
-func longestFirst(runs []passage.Run) (all []Passage) {
+func longestFirst(id string, runs []passage.Run) (all []Passage) {
 	for _, r := range runs {
-		all = append(all, Passage(r))
+		all = append(all, Passage{id, r.Words, r.At, r.End, r.QueryAt, r.QueryEnd})
 	}
 	slices.SortStableFunc(all, func(a, b Passage) int { return b.Words - a.Words })
 	return all
 }
 
-// All yields the visible documents that have passages, as they are found: in an unspecified but
+// All yields for each visible document that has passages all of them, the longest first, as the
+// documents are found: in an unspecified but
 // reproducible order. It reads all texts in storage order, or, with an index of containment, only
 // those that the index does not rule out. An error is the last value yielded: it is ErrTooLarge if
 // the passages of one document exceed Options.Memory.
-func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
-	return func(yield func(PassageMatch, error) bool) {
+func (p *Passages) All(ctx context.Context) iter.Seq2[[]Passage, error] {
+	ctx = p.o.counting(ctx)
+	return func(yield func([]Passage, error) bool) {
 		var runs []passage.Run
 		scan := p.scan(&runs)
 		err := p.s.v.Safely(ctx, func() error {
@@ -111,16 +109,16 @@ func (p *Passages) All(ctx context.Context) iter.Seq2[PassageMatch, error] {
 				if scan.Matched(); len(runs) > p.s.v.Most(passageBytes) {
 					return false, p.s.v.OverBudget("passages")
 				}
-				return yield(PassageMatch{string(id), longestFirst(runs)}, nil), nil
+				return yield(longestFirst(string(id), runs), nil), nil
 			})
 		})
 		if err != nil {
-			yield(PassageMatch{}, err)
+			yield(nil, err)
 		}
 	}
 }
 
-// Plan returns the plan of All, as Snapshot.Plan does for Search.
+// Plan returns the plan of All, as Reader.Plan does for Search.
 func (p *Passages) Plan() ([]PartPlan, error) {
 	var parts []search.PartPlan
 	err := p.s.v.Safely(context.Background(), func() (err error) {

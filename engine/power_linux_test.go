@@ -170,7 +170,7 @@ func (m *powerModel) write(db *DB, writer int, r *rand.Rand) {
 		if del {
 			err = db.Delete(ctx, id)
 		} else {
-			err = db.Put(ctx, Doc{ID: id, Fingerprint: new(n), Text: scriptText(n)})
+			err = db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{n}}, Text: scriptText(n)})
 		}
 		if err != nil {
 			return
@@ -198,9 +198,9 @@ func (m *powerModel) maintain(db *DB, r *rand.Rand) {
 		case 0:
 			err = db.Flush(ctx)
 		case 1:
-			err = db.Compact(ctx)
+			err = db.Compact(ctx, nil)
 		case 2:
-			_, err = db.Prune(ctx, time.Now().Add(-time.Hour))
+			_, err = db.Prune(ctx, time.Now().Add(-time.Hour), nil)
 		case 3:
 			err = m.load(ctx, db, r)
 		}
@@ -223,7 +223,7 @@ func (m *powerModel) load(ctx context.Context, db *DB, r *rand.Rand) error {
 			continue
 		}
 		loaded[id] = m.begin(id, false)
-		if err = l.Add(Doc{ID: id, Fingerprint: new(loaded[id]), Text: scriptText(loaded[id])}); err != nil {
+		if err = l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{loaded[id]}}, Text: scriptText(loaded[id])}); err != nil {
 			break
 		}
 	}
@@ -242,7 +242,7 @@ func (m *powerModel) load(ctx context.Context, db *DB, r *rand.Rand) error {
 // the acknowledged state.
 func (m *powerModel) look(db *DB) error {
 	ctx := context.Background()
-	if r, err := db.Check(ctx); err != nil || len(r.Problems) > 0 {
+	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 		return fmt.Errorf("check: %+v, %w", r, err)
 	}
 	found := map[string]uint64{}

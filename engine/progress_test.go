@@ -30,7 +30,7 @@ func TestJoinProgress(t *testing.T) {
 				if len(stages) == 0 || stages[len(stages)-1] != p.Stage {
 					stages = append(stages, p.Stage)
 				}
-				units := map[string]ProgressUnit{"join": Documents, "sort": ""}
+				units := map[string]string{"join": "documents", "sort": ""}
 				if p.Done > p.Total || p.Unit != units[p.Stage] || p.Unit == "documents" && p.Total > n {
 					t.Errorf("%v: %+v", by, p)
 				}
@@ -42,7 +42,7 @@ func TestJoinProgress(t *testing.T) {
 					}
 				}
 			} else {
-				for _, err := range db.Pairs(t.Context(), by, &PairOptions{Progress: report}) {
+				for _, err := range db.Pairs(t.Context(), by, &SearchOptions{Progress: report}) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -36,7 +36,7 @@ func loadStored(t testing.TB, db *DB, docs ...Doc) {
 
 // at returns a document with that time, in seconds.
 func at(id string, seconds int64) Doc {
-	return Doc{ID: id, Fingerprint: new(uint64(seconds)), Time: time.Unix(seconds, 0)}
+	return Doc{ID: id, Fingerprints: []Fingerprint{{uint64(seconds)}}, Time: time.Unix(seconds, 0)}
 }
 
 // tables returns the number of tables in a database.
@@ -86,7 +86,7 @@ func TestPruneModel(t *testing.T) {
 			for _, e := range collect(t, entriesIn(ctx, s, Range{})) {
 				got[e.ID] = e.Time.Unix()
 			}
-			n, err := s.Count(ctx)
+			n, err := s.Count(ctx, Range{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestPruneModel(t *testing.T) {
 			case n < 12:
 				err = db.Flush(ctx)
 			case n < 13:
-				err = db.Compact(ctx)
+				err = db.Compact(ctx, nil)
 			case n < 14:
 				err = db.Compact(ctx, &CompactOptions{Due: true})
 			case n < 15:
@@ -147,7 +147,7 @@ func TestPruneModel(t *testing.T) {
 				was := len(visible())
 				maps.DeleteFunc(want, func(_ string, s int64) bool { return s < before })
 				var n int
-				n, err = db.Prune(ctx, time.Unix(before, 0))
+				n, err = db.Prune(ctx, time.Unix(before, 0), nil)
 				if n != was-len(visible()) {
 					t.Fatalf("seed %d: pruned %d documents, want %d", seed, n, was-len(visible()))
 				}
@@ -168,7 +168,7 @@ func TestPruneModel(t *testing.T) {
 		for _, s := range open {
 			s.Close()
 		}
-		report, err := db.Check(ctx)
+		report, err := db.Check(ctx, nil)
 		if err = errors.Join(err, db.Close()); err != nil || len(report.Problems) > 0 {
 			t.Fatalf("seed %d: %v, %v", seed, report.Problems, err)
 		}
@@ -191,7 +191,7 @@ func TestPruneBounds(t *testing.T) {
 			{time.Date(999_999, 1, 1, 0, 0, 0, 0, time.UTC), 1}, {time.Date(-999_999, 1, 1, 0, 0, 0, 0, time.UTC), 0},
 		} {
 			db, _ := create4test(t, &Options{NoSketch: true})
-			if err := db.Put(ctx, Doc{ID: "a", Fingerprint: new(uint64(1)), Time: stored}); err != nil {
+			if err := db.Put(ctx, Doc{ID: "a", Fingerprints: []Fingerprint{{uint64(1)}}, Time: stored}); err != nil {
 				t.Fatal(err)
 			}
 			if flushed {
@@ -199,7 +199,7 @@ func TestPruneBounds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if n, err := db.Prune(ctx, c.before); n != c.want || err != nil {
+			if n, err := db.Prune(ctx, c.before, nil); n != c.want || err != nil {
 				t.Errorf("flushed %t, before %v: pruned %d, %v", flushed, c.before, n, err)
 			}
 		}
@@ -268,7 +268,7 @@ func TestPruneDropsTables(t *testing.T) {
 	if n := files(); n != 2 {
 		t.Errorf("%d files, want 2", n)
 	}
-	if n, err := db.Prune(ctx, time.Unix(200, 0)); n != 0 || err != nil {
+	if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 0 || err != nil {
 		t.Errorf("again: pruned %d, %v", n, err)
 	}
 	if err := db.Close(); err != nil {
@@ -304,7 +304,7 @@ func TestPruneOverTheLog(t *testing.T) {
 			want = append(want, "c")
 		}
 		loadStored(t, db, load...)
-		if n, err := db.Prune(ctx, time.Unix(200, 0)); n != 1 || err != nil {
+		if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 1 || err != nil {
 			t.Fatalf("pruned %d, %v", n, err)
 		}
 		killed := mem.CrashClone(0, 1)
@@ -333,7 +333,7 @@ func TestPruneSyncsTheLog(t *testing.T) {
 	if err := db.Put(ctx, at("a", 900)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := db.Prune(ctx, time.Unix(200, 0)); n != 1 || err != nil {
+	if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 1 || err != nil {
 		t.Fatalf("pruned %d, %v", n, err)
 	}
 	again, err := Open("/x.simdb", &Options{fs: mem.CrashClone(0, 1), NoSketch: true})
@@ -361,7 +361,7 @@ func TestPruneBesideCompaction(t *testing.T) {
 		}
 		loadStored(t, db, all...)
 		wg.Go(func() {
-			n, err := db.Prune(ctx, time.Unix(1000*round+500, 0))
+			n, err := db.Prune(ctx, time.Unix(1000*round+500, 0), nil)
 			if err != nil {
 				t.Error(err)
 			}
@@ -371,7 +371,7 @@ func TestPruneBesideCompaction(t *testing.T) {
 			var once sync.Once
 			err := db.Compact(ctx, &CompactOptions{Progress: func(Progress) {
 				once.Do(func() {
-					n, err := db.Prune(ctx, time.Unix(1000*round+600, 0))
+					n, err := db.Prune(ctx, time.Unix(1000*round+600, 0), nil)
 					if err != nil {
 						t.Error(err)
 					}
@@ -384,12 +384,12 @@ func TestPruneBesideCompaction(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	n, err := db.Prune(ctx, time.Unix(1000*(rounds-1)+700, 0))
+	n, err := db.Prune(ctx, time.Unix(1000*(rounds-1)+700, 0), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := snapshot4test(t, db)
-	left, err := s.Count(ctx)
+	left, err := s.Count(ctx, Range{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +418,7 @@ func TestPruneSparesLater(t *testing.T) {
 			if err := db.Put(ctx, at("latest", 100)); err != nil {
 				t.Error(err)
 			}
-			if err := db.Compact(ctx); err != nil {
+			if err := db.Compact(ctx, nil); err != nil {
 				t.Error(err)
 			}
 		})

@@ -28,7 +28,7 @@ type Range struct {
 	After     string
 	Reverse   bool      // the greatest ID first
 	Since     time.Time // stored then or later; zero for any time
-	Limit     int       // hint: how many documents the caller will read, at most; 0 if unknown
+	Limit     int       // yield at most this many documents; 0 means all
 	Unordered bool      // yield documents as they are found, without holding them, not in order of ID
 	Written   bool      // in the order in which they were written, the oldest first
 	Load      bool      // read texts and fields, too
@@ -65,8 +65,8 @@ type FieldRange struct {
 
 // Range yields every visible document that r selects, with its fingerprints, its time and its Seq,
 // and with its text and fields if r.Load is set. It holds one page of documents at a time, or none
-// if they are not ordered, and does not look beyond the last document that the caller reads. Limit
-// is a hint: the caller ends the iteration.
+// if they are not ordered, and does not look beyond the last document that it yields, or that the
+// caller reads.
 //
 // A selection by time alone reads the times of tables that have older documents, and no times of
 // other tables. A selection by order or bounds reads the IDs of the parts of the ID order that it
@@ -89,13 +89,16 @@ type FieldRange struct {
 // The error, which is the last value yielded, is ErrClosed, *CorruptionError, that of the context,
 // or that of Match or Where; it is ErrParams if Fields are not indexed, and ErrInvalid if bounds
 // are not numbers.
-func (s *Snapshot) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
-	return s.documents(ctx, r, listing.FirstPage, s.v.Most(2*search.EntryBytes))
+func (r *Reader) Range(ctx context.Context, of Range) iter.Seq2[Doc, error] {
+	return each(r, func(s *Snapshot) iter.Seq2[Doc, error] { return s.rangeOf(ctx, of) })
 }
 
-// Range yields the results of Snapshot.Range for the database as it is when the iteration begins.
-func (db *DB) Range(ctx context.Context, r Range) iter.Seq2[Doc, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Doc, error] { return s.Range(ctx, r) })
+func (s *Snapshot) rangeOf(ctx context.Context, r Range) iter.Seq2[Doc, error] {
+	found := s.documents(ctx, r, listing.FirstPage, s.v.Most(2*search.EntryBytes))
+	if r.Limit > 0 {
+		found = view.First(r.Limit, found)
+	}
+	return found
 }
 
 // documents is Range with given page lengths: first for the first page of a table, others for the
@@ -264,22 +267,51 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]table.FieldRange, e
 	return inner, nil
 }
 
-// CountIndexed returns how many documents Range reads for r.Fields: those that indexes find, and
-// all documents of tables in which the indexes find too many. It needs microseconds per table.
-func (s *Snapshot) CountIndexed(ctx context.Context, r Range) (int64, error) {
-	f, err := r.inner(s)
-	if err != nil {
-		return 0, err
-	}
-	return listing.CountIndexed(ctx, &s.v, f, !r.Unordered)
+// Estimate returns an upper bound of the number of documents that Range yields, regardless of
+// Limit: all documents in tables and memtables, including deleted, replaced and expired ones that
+// merges have not removed yet, or, with Range.Fields, those that indexes find, and all documents of
+// tables in which the indexes find too many. It needs microseconds per table.
+func (r *Reader) Estimate(ctx context.Context, of Range) (int64, error) {
+	return read(r, func(s *Snapshot) (n int64, err error) {
+		if len(of.Fields) > 0 {
+			f, err := of.inner(s)
+			if err != nil {
+				return 0, err
+			}
+			return listing.CountIndexed(ctx, &s.v, f, !of.Unordered)
+		}
+		for i := range s.v.Version.Parts {
+			n += int64(s.v.Version.Parts[i].NumDocs())
+		}
+		for _, m := range s.v.Mems {
+			n += int64(len(m.Docs))
+		}
+		return n, nil
+	})
 }
 
-// Count returns the number of visible documents or, if a time is given, of those stored then or
-// later. It reads no documents; if a time is given, or some documents may have expired, it reads
+// Count returns the number of documents that Range yields. If r selects by time alone, or all
+// documents, Count reads no documents; for a time, or if some documents may have expired, it reads
 // times.
-func (s *Snapshot) Count(ctx context.Context, since ...time.Time) (int64, error) {
-	if len(since) == 0 || since[0].IsZero() {
-		return listing.Count(ctx, &s.v, math.MinInt64)
-	}
-	return listing.Count(ctx, &s.v, view.Micros(since[0]))
+func (r *Reader) Count(ctx context.Context, of Range) (int64, error) {
+	return read(r, func(s *Snapshot) (n int64, err error) {
+		if of.From == "" && of.To == "" && of.Prefix == "" && of.After == "" && of.Limit == 0 && of.Match == nil && of.Where == nil && len(of.Fields) == 0 {
+			since := int64(math.MinInt64)
+			if !of.Since.IsZero() {
+				since = view.Micros(of.Since)
+			}
+			return listing.Count(ctx, &s.v, since)
+		}
+		of.OnlyIDs, of.Load, of.Written = true, false, false
+		if of.Limit == 0 && of.After == "" {
+			of.Unordered = true
+		}
+		for _, err := range s.rangeOf(ctx, of) {
+			if err != nil {
+				return 0, err
+			}
+			n++
+		}
+		return n, nil
+	})
 }

@@ -45,14 +45,14 @@ func BenchmarkEntries(b *testing.B) {
 	}
 	b.Run("CountSince", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Count(ctx, e.Time.Add(time.Millisecond)); err != nil {
+			if _, err := s.Count(ctx, Range{Since: e.Time.Add(time.Millisecond)}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("prune nothing", func(b *testing.B) {
 		for b.Loop() {
-			if n, err := db.Prune(ctx, e.Time.Add(-time.Hour)); n != 0 || err != nil {
+			if n, err := db.Prune(ctx, e.Time.Add(-time.Hour), nil); n != 0 || err != nil {
 				b.Fatal(n, err)
 			}
 		}

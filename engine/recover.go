@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/salvage"
@@ -29,7 +31,10 @@ type RecoverReport struct {
 	Lost        int64 // documents that were alive, as far as is known, and cannot be read
 	Partial     int64 // documents without text, fields or sketch (RecoverOptions.Partial)
 	Losses      []RecoverLoss
-	Doubts      []RecoverDoubt // empty if no deleted or replaced document can have come back
+	// Doubts says where deleted or replaced documents may have come back, since the record of their
+	// deletion is lost: File holds them, or held the record, or is "" if it is unknown; Documents is
+	// an upper bound, or -1 if there is none; Err is the reason.
+	Doubts []RecoverLoss
 }
 
 // RecoverLoss is a damaged part of a file, with the cost of the damage. A part that can be rebuilt
@@ -40,14 +45,6 @@ type RecoverLoss struct {
 	Documents     int64 // documents lost
 	Partial       int64 // as in RecoverReport
 	Err           error // what is wrong
-}
-
-// RecoverDoubt says that deleted or replaced documents may have come back, since the record of
-// their deletion is lost.
-type RecoverDoubt struct {
-	File      string // file that holds them, or that held the record; "" if unknown
-	Documents int64  // upper bound; -1 if unknown
-	Reason    string
 }
 
 // Recover builds a new database at newDir from the readable data of the damaged database, or packed
@@ -62,8 +59,8 @@ type RecoverDoubt struct {
 // Errors are ErrNotFound, ErrNotDatabase, ErrInvalid if newDir is inside dir, ErrLocked if Recover
 // notices that another process has written to dir meanwhile, ErrCorruption if not even the
 // parameters can be read, and those of the context and the file system. Damage is not an error.
-func Recover(ctx context.Context, dir, newDir string, opts ...*RecoverOptions) (RecoverReport, error) {
-	o := given(opts)
+func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (RecoverReport, error) {
+	o = cmp.Or(o, &RecoverOptions{})
 	r, err := salvage.Run(ctx, dir, newDir, salvage.Options{
 		FS: o.fs, Now: o.now, Partial: o.Partial, Progress: progressTo(o.Progress),
 	})
@@ -74,7 +71,7 @@ func Recover(ctx context.Context, dir, newDir string, opts ...*RecoverOptions) (
 		report.Losses = append(report.Losses, RecoverLoss(l))
 	}
 	for _, d := range r.Doubts {
-		report.Doubts = append(report.Doubts, RecoverDoubt(d))
+		report.Doubts = append(report.Doubts, RecoverLoss{File: d.File, Offset: -1, Documents: d.Documents, Err: errors.New(d.Reason)})
 	}
 	return report, err
 }

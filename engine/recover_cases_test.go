@@ -122,7 +122,7 @@ func TestRecoverSuperseded(t *testing.T) {
 	s.remove(0, 100)
 	s.flush()
 	old := s.tables()
-	s.do(s.db.Compact(t.Context()))
+	s.do(s.db.Compact(t.Context(), nil))
 	s.put(1400, 1600, "third")
 	s.remove(100, 200)
 	want := map[string]string{}
@@ -149,7 +149,7 @@ func TestRecoverIngested(t *testing.T) {
 	other := newSickbed(t, nil)
 	other.put(50, 150, "ingested")
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	other.do(other.db.Pack(t.Context(), packed))
+	other.do(other.db.Pack(t.Context(), packed, nil))
 	other.do(other.db.Close())
 	s := newSickbed(t, nil)
 	s.put(0, 5000, "first")
@@ -176,7 +176,7 @@ func TestRecoverOvertaken(t *testing.T) {
 	other := newSickbed(t, nil)
 	other.put(100, 120, "ingested")
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	other.do(other.db.Pack(t.Context(), packed))
+	other.do(other.db.Pack(t.Context(), packed, nil))
 	other.do(other.db.Close())
 
 	s := newSickbed(t, nil)
@@ -204,7 +204,7 @@ func TestRecoverOvertaken(t *testing.T) {
 	}
 	db := must(Open(to, nil))(t)
 	defer db.Close()
-	if c := must(db.Check(t.Context()))(t); len(c.Problems) > 0 {
+	if c := must(db.Check(t.Context(), nil))(t); len(c.Problems) > 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -304,7 +304,7 @@ func TestRecoverCrash(t *testing.T) {
 				continue
 			}
 			s.do(e)
-			check, e := db.Check(t.Context())
+			check, e := db.Check(t.Context(), nil)
 			s.do(errors.Join(e, db.Close()))
 			if len(check.Problems) > 0 || check.Documents != 400 {
 				t.Fatalf("operation %d: %+v", at, check)
@@ -340,7 +340,7 @@ func TestRecoverDurable(t *testing.T) {
 			after := mem.CrashClone(0, seed)
 			db, err := Open(to, &Options{fs: after, MustExist: true, DisableAutoCompaction: true})
 			s.do(err)
-			check, err := db.Check(ctx)
+			check, err := db.Check(ctx, nil)
 			s.do(err)
 			if len(check.Problems) > 0 || check.Documents != 600 {
 				t.Errorf("%+v after %+v", check, report)

@@ -31,7 +31,7 @@ type patient struct {
 	live  map[string]string          // living documents by ID
 	past  map[string]map[string]bool // all versions that ever existed, by ID
 	home  map[string]string          // the table that holds the document, or "log", by ID
-	pairs []IDPair
+	pairs []Pair
 	o     *Options
 }
 
@@ -45,8 +45,8 @@ type fate struct {
 }
 
 // describe returns everything that Recover must restore of a document, as text.
-func describe(d Doc, e Entry) string {
-	return fmt.Sprintf("%q %q %s %x %d", d.ID, d.Text, d.Fields, e.Words(), e.Time.UnixMicro())
+func describe(d Doc, e entry) string {
+	return fmt.Sprintf("%q %q %s %x %d", d.ID, d.Text, d.Fields, e.all, e.Time.UnixMicro())
 }
 
 // doc returns a new document.
@@ -54,11 +54,11 @@ func (f *fate) doc(id string) Doc {
 	f.now = f.now.Add(time.Duration(1+f.rng.IntN(1000)) * time.Millisecond)
 	d := Doc{ID: id, Time: f.now}
 	if f.p.o.NoText || f.rng.IntN(9) == 0 {
-		words := []Fingerprint{f.rng.Uint64() >> f.rng.UintN(3)}
+		words := []uint64{f.rng.Uint64() >> f.rng.UintN(3)}
 		for len(words) < f.p.o.Bits/64 {
 			words = append(words, f.rng.Uint64()>>f.rng.UintN(64))
 		}
-		d.SetFingerprint(words...)
+		d.Fingerprints = []Fingerprint{words}
 	}
 	for range f.rng.IntN(60) {
 		d.Text += "w" + strconv.Itoa(f.rng.IntN(5000)) + " "
@@ -66,13 +66,11 @@ func (f *fate) doc(id string) Doc {
 	if f.rng.IntN(3) == 0 {
 		d.Fields = fmt.Appendf(nil, `{"n":%d}`, f.rng.IntN(1000))
 	}
-	e := Entry{Time: d.Time}
-	words := d.Words()
-	if words == nil {
-		words, _ = f.db.Hash(d.Text)
-	}
-	if e.HasFingerprint = words != nil; words != nil {
-		e.Fingerprint, e.Rest = words[0], words[1:]
+	e := entry{Time: d.Time}
+	if e.all = d.Fingerprints; e.all == nil {
+		if fp, _ := f.db.Hash(d.Text); fp != nil {
+			e.all = []Fingerprint{fp}
+		}
 	}
 	kept := d
 	if f.p.o.NoText {
@@ -156,7 +154,7 @@ var patients = []struct {
 		}
 		f.put(300)
 		f.remove(200)
-		f.do(f.db.SetAllowed(f.t.Context(), true, IDPair{"id-1", "id-2"}))
+		f.do(f.db.SetAllowed(f.t.Context(), true, Pair{A: "id-1", B: "id-2"}))
 	}},
 	{"merged", Options{}, func(f *fate) {
 		for range 3 {
@@ -164,11 +162,11 @@ var patients = []struct {
 			f.put(200)
 			f.remove(100)
 		}
-		f.do(f.db.Compact(f.t.Context()))
+		f.do(f.db.Compact(f.t.Context(), nil))
 		f.load(2000)
 		f.put(300)
 		f.remove(300)
-		_, err := f.db.Prune(f.t.Context(), f.now.Add(-2000*time.Second))
+		_, err := f.db.Prune(f.t.Context(), f.now.Add(-2000*time.Second), nil)
 		f.do(err)
 		f.put(100)
 		f.remove(100)
@@ -295,8 +293,8 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 	if len(got) != int(r.report.Documents) {
 		t.Errorf("%s: %d documents, the report says %d", what, len(got), r.report.Documents)
 	}
-	if pairs := slices.Collect(allowed(db)); r.report.CatalogRead && (!slices.Equal(pairs, p.pairs) || db.Params().TTL != p.o.TTL) {
-		t.Errorf("%s: allowed pairs %v and ttl %v, not %v and %v", what, pairs, db.Params().TTL, p.pairs, p.o.TTL)
+	if pairs := slices.Collect(allowed(db)); r.report.CatalogRead && (!slices.Equal(pairs, p.pairs) || db.Options().TTL != p.o.TTL) {
+		t.Errorf("%s: allowed pairs %v and ttl %v, not %v and %v", what, pairs, db.Options().TTL, p.pairs, p.o.TTL)
 	}
 	p.keepWriting(t, db, what)
 	return r, nil
@@ -306,17 +304,17 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 func (p *patient) keepWriting(t *testing.T, db *DB, what string) {
 	t.Helper()
 	ctx := context.Background()
-	report, err := db.Check(ctx)
+	report, err := db.Check(ctx, nil)
 	if err == nil && len(report.Problems) > 0 {
 		err = report.Problems[0]
 	}
 	if err == nil {
 		d := Doc{ID: "new", Time: time.Now()}
-		d.SetFingerprint(scriptWords(db.Params().Bits, 7)...)
+		d.Fingerprints = []Fingerprint{scriptWords(db.Options().Bits, 7)}
 		err = db.Put(ctx, d)
 	}
 	if err == nil {
-		err = db.Compact(ctx)
+		err = db.Compact(ctx, nil)
 	}
 	if err == nil {
 		_, err = db.Get(ctx, "new")

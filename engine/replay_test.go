@@ -24,9 +24,9 @@ func TestReplayMany(t *testing.T) {
 			load := func(from, to int) {
 				var docs []Doc
 				for i := from; i < to; i++ {
-					d := Doc{ID: fmt.Sprint(i), Fingerprint: new(r.Uint64())}
+					d := Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{r.Uint64()}}}
 					docs = append(docs, d)
-					have[d.ID] = *d.Fingerprint
+					have[d.ID] = d.Fingerprints[0][0]
 				}
 				loadStored(t, db, docs...)
 			}
@@ -42,7 +42,7 @@ func TestReplayMany(t *testing.T) {
 					}
 				} else {
 					have[id] = r.Uint64()
-					err = db.Put(t.Context(), Doc{ID: id, Fingerprint: new(have[id])})
+					err = db.Put(t.Context(), Doc{ID: id, Fingerprints: []Fingerprint{{have[id]}}})
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -84,7 +84,7 @@ func TestReplayDamaged(t *testing.T) {
 	db := must(Create(path, opts))(t)
 	loadTable(t, db, 0, 5000)
 	for i := range 500 {
-		if err := db.Put(t.Context(), Doc{ID: fmt.Sprint(i * 3), Fingerprint: new(uint64(i))}); err != nil {
+		if err := db.Put(t.Context(), Doc{ID: fmt.Sprint(i * 3), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestReplayDamaged(t *testing.T) {
 				}
 				listed[e.ID] = true
 			}
-			n, err := db.Count(t.Context())
+			n, err := db.Count(t.Context(), Range{})
 			if err = errors.Join(err, db.Close()); int(n) != len(listed) || len(listed) != 5000 || err != nil {
 				t.Errorf("read-only %v: %d documents, %d listed, %v", readOnly, n, len(listed), err)
 			}

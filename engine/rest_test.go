@@ -45,7 +45,7 @@ func TestRest(t *testing.T) {
 	}
 	open := must(reader.Snapshot())(t)
 	defer open.Close()
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -62,7 +62,7 @@ func TestRest(t *testing.T) {
 	if err := errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Prune(ctx, backupTime(30)); err != nil { // drops the large table
+	if _, err := db.Prune(ctx, backupTime(30), nil); err != nil { // drops the large table
 		t.Fatal(err)
 	}
 	if holds, err := reader.ReleaseDeleted(); !holds || err != nil {
@@ -74,7 +74,7 @@ func TestRest(t *testing.T) {
 	if n := count(reader); n != 1 {
 		t.Errorf("%d documents after a rest", n)
 	}
-	db.Compact(ctx)
+	db.Compact(ctx, nil)
 	reader.ReleaseDeleted()
 	if err := reader.Close(); err != nil {
 		t.Error(err)
@@ -131,7 +131,7 @@ func TestRestBesideQueries(t *testing.T) {
 	}
 	loop(func(i int) error {
 		if i%50 == 0 {
-			if err := db.Compact(context.Background()); err != nil {
+			if err := db.Compact(context.Background(), nil); err != nil {
 				return err
 			}
 		}

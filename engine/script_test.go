@@ -63,7 +63,7 @@ func newScript(seed uint64, steps int, opts Options) *script {
 	opts.TTL = scriptTTL
 	return &script{
 		seed: seed, steps: steps, opts: opts, r: rand.New(rand.NewPCG(seed, 3)), packed: map[string]*model{},
-		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), acked: []*model{{docs: map[string]Entry{}}},
+		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), acked: []*model{{docs: map[string]entry{}}},
 	}
 }
 
@@ -200,7 +200,7 @@ func (sc *script) kind(kind, i int, m *model) scriptStep {
 	case 2, 3:
 		st.do = func(ctx context.Context) error { return sc.db.Flush(ctx) }
 	case 4:
-		st.do = func(ctx context.Context) error { return sc.db.Compact(ctx) }
+		st.do = func(ctx context.Context) error { return sc.db.Compact(ctx, nil) }
 	case 5:
 		st.do = func(context.Context) error {
 			if err := sc.db.Close(); err != nil {
@@ -214,7 +214,7 @@ func (sc *script) kind(kind, i int, m *model) scriptStep {
 		sc.packed[path] = pack.docs
 		st.do = func(ctx context.Context) error {
 			sc.setPack(pack)
-			err := sc.db.Pack(ctx, path)
+			err := sc.db.Pack(ctx, path, nil)
 			pack.acked = err == nil
 			sc.setPack(pack)
 			return err
@@ -287,7 +287,7 @@ func (sc *script) prune(st *scriptStep) {
 	}
 	st.safer = false
 	st.do = func(ctx context.Context) error {
-		_, err := sc.db.Prune(ctx, before)
+		_, err := sc.db.Prune(ctx, before, nil)
 		return err
 	}
 }
@@ -296,7 +296,7 @@ func (sc *script) prune(st *scriptStep) {
 func (sc *script) novel(m *model) scriptStep {
 	const k = 1
 	d, now := sc.doc(), sc.clock()
-	near := (&model{docs: m.visible(now)}).near(*d.Fingerprint, k)
+	near := (&model{docs: m.visible(now)}).near(d.Fingerprints[0][0], k)
 	want := !slices.ContainsFunc(near, func(x Match) bool { return x.ID != d.ID || x.Distance == 0 }) // or it is sent again
 	if want {
 		m.putAt(d, now)
@@ -324,16 +324,16 @@ func (sc *script) doc() Doc {
 		fp ^= 1 << sc.r.IntN(64)
 	}
 	d := Doc{ID: sc.id(), Text: scriptText(fp)}
-	d.SetFingerprint(scriptWords(sc.opts.Bits, fp)...)
+	d.Fingerprints = []Fingerprint{scriptWords(sc.opts.Bits, fp)}
 	return d
 }
 
 // scriptWords returns a fingerprint of the given number of bits whose first word is fp. The other
 // words are the same in all documents, so that distances are those of the first words.
-func scriptWords(bits int, fp Fingerprint) []Fingerprint {
-	words := []Fingerprint{fp}
+func scriptWords(bits int, fp uint64) []uint64 {
+	words := []uint64{fp}
 	for i := 1; i < bits/64; i++ {
-		words = append(words, 0x5a5a5a5a+Fingerprint(i))
+		words = append(words, 0x5a5a5a5a+uint64(i))
 	}
 	return words
 }
@@ -345,15 +345,15 @@ func scriptText(fp uint64) string {
 }
 
 func (m *model) putAt(d Doc, now time.Time) {
-	m.put(d.ID, *d.Fingerprint, true)
+	m.put(d.ID, d.Fingerprints[0][0], true)
 	e := m.docs[d.ID]
 	e.Time = now
 	m.docs[d.ID] = e
 }
 
 // visible returns the documents of a script's state that have not expired.
-func (m *model) visible(now time.Time) map[string]Entry {
-	docs := map[string]Entry{}
+func (m *model) visible(now time.Time) map[string]entry {
+	docs := map[string]entry{}
 	for id, e := range m.docs {
 		if !e.Time.Before(now.Add(-scriptTTL)) {
 			docs[id] = e

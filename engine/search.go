@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,24 +14,39 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/table"
 )
 
-// SearchOptions are the options of Search.
+// SearchOptions are the options of Search, SearchBatch, Any and Pairs.
 type SearchOptions struct {
-	// Limit ends the search after this many matches; 0 means all. By Near, a Limit of at most 65536
-	// bounds the matches in memory to about twice that many, however many match. With Near(64),
-	// which all documents match, a Limit finds the nearest documents without comparing all; with
-	// Jaccard and a threshold near 0, such as 1e-9, it finds the most similar documents that share
-	// anything with the query.
+	// Limit ends the search after this many matches, or pairs; 0 means all. By Near, a Limit of at
+	// most 65536 bounds the matches in memory to about twice that many, however many match, and so
+	// does it for Pairs. With Near(64), which all documents match, a Limit finds the nearest
+	// documents without comparing all; with Jaccard and a threshold near 0, such as 1e-9, it finds
+	// the most similar documents that share anything with the query. SearchBatch yields this many
+	// matches of each query. Limit has no effect on Any and CountPairs.
 	Limit int
-	// Unordered yields the matches of a search by Near as they are found, without holding them in
-	// memory: in an unspecified but reproducible order. It has no effect with other criteria.
+	// Unordered yields the matches of a search by Near, and pairs by any criterion, as they are
+	// found, without holding them in memory: in an unspecified but reproducible order. It has no
+	// effect on searches by other criteria and on SearchBatch. With it, Any does not name matches.
 	Unordered bool
+	// Stats, if not nil, is increased by the work of a search when it has ended. Concurrent searches
+	// may share it; it must not be read while one runs. Pairs does not count its work.
+	Stats    *QueryStats
+	Progress func(Progress) // called now and then by Pairs and CountPairs; may be nil
+}
+
+// counting returns a context whose searches count their work as o.Stats says; o may be nil.
+func (o *SearchOptions) counting(ctx context.Context) context.Context {
+	if o == nil || o.Stats == nil {
+		return ctx
+	}
+	return search.WithCounts(ctx, (*search.Counts)(o.Stats))
 }
 
 // Search yields every visible document that matches doc by the criterion: the best match first,
-// then by ID. The query is doc.Text, or, by Near, doc.Fingerprint if it is given. If these are
+// then by ID. The query is doc.Text, or, by Near, doc.Fingerprints if they are given. If these are
 // empty, the query is the stored document doc.ID, which must exist (ErrNotFound). The document
 // stored as doc.ID does not match itself.
 //
@@ -54,8 +70,17 @@ type SearchOptions struct {
 // database stores none, ErrNoSketches, ErrNotFound, ErrTooLarge if the matches exceed
 // Options.Memory, ErrClosed, *CorruptionError, and that of the context. An error is the last value
 // yielded.
-func (s *Snapshot) Search(ctx context.Context, doc Doc, by Criterion, opts ...*SearchOptions) iter.Seq2[Match, error] {
-	o := given(opts)
+func (r *Reader) Search(ctx context.Context, doc Doc, by Criterion, o *SearchOptions) iter.Seq2[Match, error] {
+	ctx = o.counting(ctx)
+	return each(r, func(s *Snapshot) iter.Seq2[Match, error] { return s.search(ctx, doc, by, *cmp.Or(o, &SearchOptions{})) })
+}
+
+// Jaccard is Search by the criterion Jaccard(t).
+func (r *Reader) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
+	return r.Search(ctx, doc, Jaccard(t), nil)
+}
+
+func (s *Snapshot) search(ctx context.Context, doc Doc, by Criterion, o SearchOptions) iter.Seq2[Match, error] {
 	o.Limit = min(max(o.Limit, 0), math.MaxInt-1)
 	if by.by.Near() {
 		return s.searchNear(ctx, doc, by, o)
@@ -94,7 +119,7 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most
 		if by.by.Jaccard {
 			err = s.findFirst(ctx, sc, doc, by, most)
 		} else {
-			err = sc.FindSimilar(ctx, &s.v, doc.sample(), by.by)
+			err = sc.FindSimilar(ctx, &s.v, doc.sample(), by.inner())
 		}
 		if err != nil {
 			yield(Match{}, err)
@@ -118,51 +143,51 @@ func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by
 			t = least
 		}
 	}
-	return sc.Find(ctx, &s.v, doc.sample(), by.by)
+	return sc.Find(ctx, &s.v, doc.sample(), by.inner())
 }
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
 
 // prints returns all fingerprints of the query of a search by Near, with all their words.
-func (s *Snapshot) prints(ctx context.Context, doc *Doc, by Criterion) (fps [][]Fingerprint, err error) {
-	more := doc.Fingerprints
-	if doc.Fingerprint != nil || doc.Text != "" || more == nil {
-		words, err := s.print(ctx, nil, doc, by)
-		if err != nil {
-			return nil, err
-		}
-		if words != nil {
-			fps = [][]Fingerprint{words}
-		}
-		if more == nil && doc.stored(by) && words != nil {
-			err := s.v.Safely(ctx, func() (err error) { more, err = s.v.Fingerprints(doc.ID); return err })
-			if err != nil {
+func (s *Snapshot) prints(ctx context.Context, doc *Doc, by Criterion) (fps [][]uint64, err error) {
+	words, err := s.print(ctx, nil, doc, by)
+	if err != nil || words == nil {
+		return nil, err
+	}
+	fps = [][]uint64{words}
+	switch {
+	case doc.stored(by):
+		err := s.v.Safely(ctx, func() error {
+			more, err := s.v.Fingerprints(doc.ID)
+			fps = append(fps, more...)
+			return err
+		})
+		return fps, err
+	case len(doc.Fingerprints) > 1:
+		for _, words := range doc.Fingerprints[1:] {
+			if err := s.v.CheckWords(len(words)); err != nil {
 				return nil, err
 			}
+			fps = append(fps, words)
 		}
 	}
-	for _, words := range more {
-		if err := s.v.CheckWords(len(words)); err != nil {
-			return nil, err
-		}
-	}
-	return append(fps, more...), s.v.CheckCriterion(by.by)
+	return fps, nil
 }
 
 // several reports whether one of docs makes a search by Near look for more than one fingerprint.
 func (s *Snapshot) several(docs []Doc, by Criterion) bool {
-	return slices.ContainsFunc(docs, func(d Doc) bool { return d.Fingerprints != nil || s.v.Several && d.stored(by) })
+	return slices.ContainsFunc(docs, func(d Doc) bool { return len(d.Fingerprints) > 1 || s.v.Several && d.stored(by) })
 }
 
 // print returns the words of the fingerprint that a search by Near looks for, in buf. It returns
 // nil for a text without words, which has no fingerprint.
-func (s *Snapshot) print(ctx context.Context, buf []Fingerprint, doc *Doc, by Criterion) (words []Fingerprint, err error) {
-	if err := s.v.CheckCriterion(by.by); err != nil {
+func (s *Snapshot) print(ctx context.Context, buf []uint64, doc *Doc, by Criterion) (words []uint64, err error) {
+	if err := s.v.CheckCriterion(by.inner()); err != nil {
 		return nil, err
 	}
 	switch {
-	case doc.Fingerprint != nil:
-		words = append(append(buf[:0], *doc.Fingerprint), doc.Rest...)
+	case len(doc.Fingerprints) > 0:
+		words = append(buf[:0], doc.Fingerprints[0]...)
 		return words, s.v.CheckWords(len(words))
 	case doc.ID == "" && doc.Text == "":
 		_, err := s.v.Locate(doc.ID)
@@ -175,18 +200,23 @@ func (s *Snapshot) print(ctx context.Context, buf []Fingerprint, doc *Doc, by Cr
 	return append(append(buf[:0], d.Fingerprint), d.Rest...), nil
 }
 
-// CountMatches returns how many documents Search yields. By Near it neither sorts them nor reads
+// CountMatches returns how many documents Search yields, whatever the Limit. By Near it neither sorts them nor reads
 // their IDs.
-func (s *Snapshot) CountMatches(ctx context.Context, doc Doc, by Criterion) (n int64, err error) {
+func (r *Reader) CountMatches(ctx context.Context, doc Doc, by Criterion, o *SearchOptions) (int64, error) {
+	ctx = o.counting(ctx)
+	return read(r, func(s *Snapshot) (int64, error) { return s.countMatches(ctx, doc, by) })
+}
+
+func (s *Snapshot) countMatches(ctx context.Context, doc Doc, by Criterion) (n int64, err error) {
 	switch {
 	case by.by.Near():
 		return s.countNear(ctx, &doc, by)
 	case !by.by.Jaccard:
-		return search.CountSimilar(ctx, &s.v, doc.sample(), by.by)
+		return search.CountSimilar(ctx, &s.v, doc.sample(), by.inner())
 	}
 	sc := scoredScratches.Get().(*scoredScratch)
 	defer sc.release()
-	if err := sc.Find(ctx, &s.v, doc.sample(), by.by); err != nil {
+	if err := sc.Find(ctx, &s.v, doc.sample(), by.inner()); err != nil {
 		return 0, err
 	}
 	return int64(len(sc.Hits)), nil
@@ -206,44 +236,36 @@ func (s *Snapshot) countNear(ctx context.Context, doc *Doc, by Criterion) (n int
 	if n = sc.Found; doc.ID == "" {
 		return n, nil
 	}
-	e, err := s.Lookup(ctx, doc.ID)
+	e, err := s.lookup(ctx, doc.ID)
 	if errors.Is(err, files.ErrNotFound) {
 		return n, nil
 	}
-	if d, ok := e.Distance(fps...); ok && d <= by.by.K {
+	if e.HasFingerprint && slices.ContainsFunc(fps, func(fp []uint64) bool { return within(&e, fp, by.by.K) }) {
 		n--
 	}
 	return n, err
 }
 
-// PlanMethod is the method of searching a table or memtable.
-type PlanMethod string
-
-// The methods of a PartPlan.
-const (
-	// PlanProbe, for Near, looks up ranges of permuted tables, or values of blocks in a memtable.
-	PlanProbe PlanMethod = "probe"
-	// PlanPostings, for Jaccard, reads the postings of the query's rarest hashes.
-	PlanPostings PlanMethod = "postings"
-	// PlanScan compares all fingerprints, all bitmaps of sketches, or all texts.
-	PlanScan PlanMethod = "scan"
-	// PlanSignatures, for Levenshtein and Cosine, compares signatures of texts, and reads the texts
-	// that they do not rule out.
-	PlanSignatures PlanMethod = "signatures"
-	// PlanSign is PlanSignatures for a table whose texts must first be read to make their
-	// signatures.
-	PlanSign PlanMethod = "sign"
-	// PlanIndex, for Contains and Within, reads entries of the index of containment, and the texts
-	// that they do not rule out.
-	PlanIndex PlanMethod = "index"
-)
+// within reports whether a fingerprint of e differs from fp in at most k bits.
+func within(e *view.Entry, fp []uint64, k int) bool {
+	own := append([]uint64{e.Fingerprint}, e.Rest...)
+	return base.DistanceWords(own, fp) <= k ||
+		slices.ContainsFunc(e.Fingerprints, func(own []uint64) bool { return base.DistanceWords(own, fp) <= k })
+}
 
 // PartPlan is the plan of a Search for one table or memtable.
 type PartPlan struct {
-	Part       string // "table 000012.sst", "memtable"
-	Documents  int    // including dead documents
-	Method     PlanMethod
-	Radii      []int   // PlanProbe: the radius of each permuted table, or block, or -1 if it is not probed
+	Part      string // "table 000012.sst", "memtable"
+	Documents int    // including dead documents
+	// Method is how the part is searched: "probe", for Near, looks up ranges of permuted tables, or
+	// values of blocks in a memtable; "postings", for Jaccard, reads the postings of the query's
+	// rarest hashes; "scan" compares all fingerprints, all bitmaps of sketches, or all texts;
+	// "signatures", for Levenshtein and Cosine, compares signatures of texts, and reads the texts
+	// that they do not rule out; "sign" is the same for a table whose texts must first be read to
+	// make their signatures; "index", for Contains and Within, reads entries of the index of
+	// containment, and the texts that they do not rule out.
+	Method     string
+	Radii      []int   // of "probe": the radius of each permuted table, or block, or -1 if it is not probed
 	Probes     int     // ranges or values to look up, or postings to read
 	Candidates int     // fingerprints or sketches expected to be compared
 	Cost       float64 // estimated nanoseconds on one core, without sorting the matches
@@ -252,12 +274,16 @@ type PartPlan struct {
 // Plan returns the plan of Search: a part for each table, then one for each memtable. It reads
 // directories and postings, but neither bitmaps nor sketches, and makes no signatures. Errors are
 // those of Search.
-func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
+func (r *Reader) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
+	return read(r, func(s *Snapshot) ([]PartPlan, error) { return s.plan(ctx, doc, by) })
+}
+
+func (s *Snapshot) plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
 	var parts []search.PartPlan
 	var err error
 	switch {
 	case by.by.Jaccard:
-		parts, err = search.PlanJaccard(ctx, &s.v, doc.sample(), by.by)
+		parts, err = search.PlanJaccard(ctx, &s.v, doc.sample(), by.inner())
 	case by.by.Near():
 		fp, failed := s.print(ctx, nil, &doc, by)
 		if failed != nil || fp == nil {
@@ -265,7 +291,7 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 		}
 		parts, err = search.PlanNear(ctx, &s.v, fp, by.by.K)
 	default:
-		parts, err = search.PlanSimilar(ctx, &s.v, doc.sample(), by.by)
+		parts, err = search.PlanSimilar(ctx, &s.v, doc.sample(), by.inner())
 	}
 	return partPlans(parts), err
 }
@@ -273,7 +299,7 @@ func (s *Snapshot) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 // partPlans converts plans to those of the API.
 func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 	for _, p := range parts {
-		plans = append(plans, PartPlan{p.Part, p.Documents, PlanMethod(p.Method), p.Radii, p.Probes, p.Candidates, p.Cost})
+		plans = append(plans, PartPlan{p.Part, p.Documents, p.Method, p.Radii, p.Probes, p.Candidates, p.Cost})
 	}
 	return plans
 }
@@ -282,16 +308,26 @@ func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 // as in Search, except that a document without a text, a fingerprint and an ID matches nothing. The
 // document doc.ID does not match itself, nor do documents that SetAllowed has recorded with it.
 //
-// If named is not nil, it must be as long as docs, and Any sets its elements to the matches that
-// PutNovel would name: the best match, or among equally good ones the match with the smallest ID;
-// if more than a few dozen match, the best of the first ones found.
+// Unless SearchOptions.Unordered is set, Any also returns the matches that PutNovel would name: for
+// each of docs the best match, or among equally good ones the match with the smallest ID; if more
+// than a few dozen match, the best of the first ones found; the zero Match if none matches.
 //
 // Each search ends with its first matches, so large numbers of matches do not slow it down, and Any
 // uses all processors. By Near, documents without IDs share one walk through each table, as in
-// SearchBatch, unless named is set. By verified Jaccard the stored texts that are needed are read
+// SearchBatch, if Unordered. By verified Jaccard the stored texts that are needed are read
 // in storage order. In memory are a copy of the texts of up to 32,768 of docs, their sketches,
 // their sets of shingles, and up to an eighth of Options.Memory. docs must not change meanwhile.
-func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
+func (r *Reader) Any(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) (known []bool, best []Match, err error) {
+	if o == nil || !o.Unordered {
+		best = make([]Match, len(docs))
+	}
+	ctx = o.counting(ctx)
+	known, err = read(r, func(s *Snapshot) ([]bool, error) { return s.any(ctx, docs, by, best) })
+	return known, best, err
+}
+
+// any is Any. If named is not nil, any sets its elements to the matches that PutNovel would name.
+func (s *Snapshot) any(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
 	if by.by.Near() && named == nil && len(docs) > 1 && !s.several(docs, by) {
 		fps, at, ok, err := printsOf(ctx, s, docs, by)
 		if err != nil {
@@ -320,7 +356,7 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 	if named != nil {
 		found = make([]view.Match, len(docs))
 	}
-	known, err := search.AnyMatches(ctx, &s.v, len(docs), document, by.by, novelMatches, found)
+	known, err := search.AnyMatches(ctx, &s.v, len(docs), document, by.inner(), novelMatches, found)
 	for i, m := range found {
 		named[i] = Match(m)
 	}
@@ -329,14 +365,14 @@ func (s *Snapshot) Any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 
 // anyContained is Any by Contains and Within.
 func (s *Snapshot) anyContained(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
-	if err := s.v.CheckCriterion(by.by); err != nil {
+	if err := s.v.CheckCriterion(by.inner()); err != nil {
 		return nil, err
 	}
 	most := 1
 	if named != nil {
 		most = novelMatches
 	}
-	first, err := contain.First(ctx, &s.v, len(docs), sampleOf(docs), by.by, most, func(i int, id string) bool {
+	first, err := contain.First(ctx, &s.v, len(docs), sampleOf(docs), by.inner(), most, func(i int, id string) bool {
 		return id == docs[i].ID || s.v.Allowed.Has(id, docs[i].ID)
 	})
 	known := make([]bool, len(docs))
@@ -352,14 +388,14 @@ func (s *Snapshot) anyContained(ctx context.Context, docs []Doc, by Criterion, n
 func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
 	known := make([]bool, len(docs))
 	for i := range docs {
-		if docs[i].ID == "" && docs[i].Text == "" && docs[i].Words() == nil && docs[i].Fingerprints == nil {
+		if docs[i].ID == "" && docs[i].Text == "" && len(docs[i].Fingerprints) == 0 {
 			continue
 		}
 		fps, err := s.prints(ctx, &docs[i], by)
 		if err != nil {
 			return nil, err
 		}
-		m, found, err := search.AnyOf(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.by, novelMatches)
+		m, found, err := search.AnyOf(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.inner(), novelMatches)
 		if err != nil {
 			return nil, err
 		}
@@ -372,14 +408,14 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 
 // printsOf returns the fingerprints of docs, one column per word, and the index in docs of each; ok
 // is false if one of docs has an ID.
-func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [][]Fingerprint, at []int, ok bool, err error) {
-	fps = make([][]Fingerprint, s.v.Params.NumWords())
-	var words []Fingerprint
+func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [][]uint64, at []int, ok bool, err error) {
+	fps = make([][]uint64, s.v.Params.NumWords())
+	var words []uint64
 	for i := range docs {
 		if docs[i].ID != "" {
 			return nil, nil, false, nil
 		}
-		if docs[i].Fingerprint == nil && docs[i].Text == "" {
+		if len(docs[i].Fingerprints) == 0 && docs[i].Text == "" {
 			continue
 		}
 		words, err = s.print(ctx, words, &docs[i], by)
@@ -403,8 +439,11 @@ func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d table
 		return d, err
 	}
 	d = table.Document{ID: []byte(doc.ID), Text: []byte(doc.Text)}
-	if doc.Fingerprint != nil {
-		d.Fingerprint, d.Rest, d.HasFingerprint = *doc.Fingerprint, doc.Rest, true
+	if fps := doc.Fingerprints; by.by.Near() && len(fps) > 0 {
+		if err := s.v.CheckWords(len(fps[0])); err != nil {
+			return d, err
+		}
+		d.Fingerprint, d.Rest, d.HasFingerprint = fps[0][0], fps[0][1:], true
 	}
 	if by.by.Jaccard || by.by.Near() && !d.HasFingerprint {
 		s.v.Texts.Fill(&d, doc.Text)
@@ -414,17 +453,17 @@ func (s *Snapshot) toMatch(ctx context.Context, doc *Doc, by Criterion) (d table
 
 // stored reports whether the query is the stored document of the ID.
 func (d *Doc) stored(by Criterion) bool {
-	return d.ID != "" && d.Text == "" && (d.Fingerprint == nil && d.Fingerprints == nil || !by.by.Near())
+	return d.ID != "" && d.Text == "" && (len(d.Fingerprints) == 0 || !by.by.Near())
 }
 
 // allToMatch returns a function that returns the query for docs[i].
 func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (func(i int) table.Document, error) {
-	if err := s.v.CheckCriterion(by.by); err != nil {
+	if err := s.v.CheckCriterion(by.inner()); err != nil {
 		return nil, err
 	}
 	stored := map[int]table.Document{}
 	for i := range docs {
-		if docs[i].stored(by) {
+		if docs[i].stored(by) || len(docs[i].Fingerprints) > 0 {
 			d, err := s.toMatch(ctx, &docs[i], by)
 			if err != nil {
 				return nil, err
@@ -436,7 +475,7 @@ func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (fu
 		if d, ok := stored[i]; ok {
 			return d
 		}
-		d, _ := s.toMatch(ctx, &docs[i], by) // only stored documents can fail
+		d, _ := s.toMatch(ctx, &docs[i], by) // stored documents and wrong fingerprints, which can fail, are above
 		return d
 	}, nil
 }

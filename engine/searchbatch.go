@@ -15,12 +15,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// BatchMatch is a match of one query of a batch.
-type BatchMatch struct {
-	Query int // position of the query in the batch
-	Match
-}
-
 // SearchBatch yields for every document of docs the results of Search. Matches come by query, those
 // of each query best first, then by ID. If the query of one of docs fails, for example with
 // ErrNotFound, the batch ends with an error that names its position. docs must not change
@@ -44,7 +38,35 @@ type BatchMatch struct {
 // compared once: their candidates also need at most a quarter of Options.Memory, and their matches
 // no more than those of one document may. By Contains and Within all stored texts are read once for
 // as many documents as fit into a quarter of Options.Memory, at no more than 100 bytes per shingle.
-func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
+func (r *Reader) SearchBatch(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) iter.Seq2[Match, error] {
+	ctx = o.counting(ctx)
+	return each(r, func(s *Snapshot) iter.Seq2[Match, error] {
+		if o == nil || o.Limit <= 0 {
+			return s.searchBatch(ctx, docs, by)
+		}
+		return firstOfEach(o.Limit, s.searchBatch(ctx, docs, by))
+	})
+}
+
+// firstOfEach passes the first n matches of each query.
+func firstOfEach(n int, all iter.Seq2[Match, error]) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
+		query, given := -1, 0
+		for m, err := range all {
+			if m.Query != query {
+				query, given = m.Query, 0
+			}
+			if given++; given > n && err == nil {
+				continue
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Snapshot) searchBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[Match, error] {
 	switch {
 	case by.by.Near():
 		return s.nearBatch(ctx, docs, by, search.ChunkQueries, search.BatchMatches(&s.v))
@@ -58,11 +80,11 @@ func (s *Snapshot) SearchBatch(ctx context.Context, docs []Doc, by Criterion) it
 
 // nearBatch is SearchBatch by Near in chunks of the given number of queries, or fewer if they have
 // more than the given number of matches.
-func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[BatchMatch, error] {
-	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[Match, error] {
+	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
 		fps, at, err := s.batchPrints(ctx, docs, by)
 		if err != nil {
-			yield(BatchMatch{}, err)
+			yield(Match{}, err)
 			return
 		}
 		take := yield
@@ -75,7 +97,7 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 			if at != nil {
 				query = at[query]
 			}
-			return m.ID == docs[query].ID || take(BatchMatch{Query: query, Match: Match(m)}, nil)
+			return m.ID == docs[query].ID || take(batchMatch(query, m), nil)
 		})
 		if err == nil && nearest != nil {
 			if nearest.flush(); nearest.many {
@@ -83,7 +105,7 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 			}
 		}
 		if err != nil {
-			yield(BatchMatch{}, err)
+			yield(Match{}, err)
 		}
 	})
 }
@@ -91,18 +113,18 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 // A nearestBatch receives the matches of the fingerprints of each query one after the other. For
 // each document that matches several of these fingerprints, it yields the nearest match.
 type nearestBatch struct {
-	found   []BatchMatch // matches of the current query
+	found   []Match // matches of the current query
 	most    int
 	many    bool // the matches of a query exceed most
 	stopped bool
-	yield   func(BatchMatch, error) bool
+	yield   func(Match, error) bool
 }
 
 // nearestBytes is about the memory of a match in a nearestBatch.
 const nearestBytes = 128
 
 // take adds a match, and reports whether more are wanted.
-func (x *nearestBatch) take(m BatchMatch, _ error) bool {
+func (x *nearestBatch) take(m Match, _ error) bool {
 	if len(x.found) > 0 && x.found[0].Query != m.Query {
 		x.flush()
 	}
@@ -115,11 +137,11 @@ func (x *nearestBatch) flush() {
 	if x.many || x.stopped {
 		return
 	}
-	slices.SortFunc(x.found, func(a, b BatchMatch) int {
+	slices.SortFunc(x.found, func(a, b Match) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.Distance, b.Distance))
 	})
-	x.found = slices.CompactFunc(x.found, func(a, b BatchMatch) bool { return a.ID == b.ID })
-	slices.SortStableFunc(x.found, func(a, b BatchMatch) int { return cmp.Compare(a.Distance, b.Distance) })
+	x.found = slices.CompactFunc(x.found, func(a, b Match) bool { return a.ID == b.ID })
+	slices.SortStableFunc(x.found, func(a, b Match) int { return cmp.Compare(a.Distance, b.Distance) })
 	for _, m := range x.found {
 		if x.stopped = !x.yield(m, nil); x.stopped {
 			return
@@ -130,16 +152,16 @@ func (x *nearestBatch) flush() {
 
 // batchPrints returns the fingerprints of docs, one column per word, and the index in docs of each;
 // at is nil if each document has exactly one.
-func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (fps [][]Fingerprint, at []int, err error) {
-	fps = make([][]Fingerprint, s.v.Params.NumWords())
+func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (fps [][]uint64, at []int, err error) {
+	fps = make([][]uint64, s.v.Params.NumWords())
 	for i := range fps {
-		fps[i] = make([]Fingerprint, 0, len(docs))
+		fps[i] = make([]uint64, 0, len(docs))
 	}
 	n := 0 // leading documents with one fingerprint of one word, which is the common case
-	for ; len(fps) == 1 && n < len(docs) && docs[n].Fingerprint != nil && docs[n].Rest == nil && docs[n].Fingerprints == nil; n++ {
-		fps[0] = append(fps[0], *docs[n].Fingerprint)
+	for ; len(fps) == 1 && n < len(docs) && len(docs[n].Fingerprints) == 1 && len(docs[n].Fingerprints[0]) == 1; n++ {
+		fps[0] = append(fps[0], docs[n].Fingerprints[0][0])
 	}
-	if err := s.v.CheckCriterion(by.by); err != nil {
+	if err := s.v.CheckCriterion(by.inner()); err != nil {
 		return nil, nil, err
 	}
 	for i := n; i < len(docs); i++ {
@@ -166,18 +188,18 @@ func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (f
 }
 
 // verifiedBatch is SearchBatch by verified Jaccard.
-func (s *Snapshot) verifiedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
-	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
-		err := search.EachVerified(ctx, &s.v, len(docs), sampleOf(docs), by.by, func(query int, matches []view.Match) bool {
+func (s *Snapshot) verifiedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[Match, error] {
+	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
+		err := search.EachVerified(ctx, &s.v, len(docs), sampleOf(docs), by.inner(), func(query int, matches []view.Match) bool {
 			for _, m := range matches {
-				if !yield(BatchMatch{Query: query, Match: Match(m)}, nil) {
+				if !yield(batchMatch(query, m), nil) {
 					return false
 				}
 			}
 			return true
 		})
 		if err != nil {
-			yield(BatchMatch{}, err)
+			yield(Match{}, err)
 		}
 	})
 }
@@ -197,17 +219,23 @@ func (s *Snapshot) together(docs []Doc, by Criterion) bool {
 }
 
 // containedBatch is SearchBatch by Contains and Within.
-func (s *Snapshot) containedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
-	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
-		err := s.v.CheckCriterion(by.by)
+func (s *Snapshot) containedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[Match, error] {
+	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
+		err := s.v.CheckCriterion(by.inner())
 		if err == nil {
-			err = contain.Each(ctx, &s.v, len(docs), sampleOf(docs), by.by, func(i int, id string) bool { return id == docs[i].ID },
-				func(m contain.Match) bool { return yield(BatchMatch{Query: m.Sample, Match: Match(m.Match)}, nil) })
+			err = contain.Each(ctx, &s.v, len(docs), sampleOf(docs), by.inner(), func(i int, id string) bool { return id == docs[i].ID },
+				func(m contain.Match) bool { return yield(batchMatch(m.Sample, m.Match), nil) })
 		}
 		if err != nil {
-			yield(BatchMatch{}, err)
+			yield(Match{}, err)
 		}
 	})
+}
+
+// batchMatch returns a match of a query of a batch.
+func batchMatch(query int, m view.Match) Match {
+	m.Query = query
+	return Match(m)
 }
 
 // sampleOf returns a function that returns the query of docs[i].
@@ -224,13 +252,13 @@ const (
 
 // shareFound holds matches of a share, or the error that ends it.
 type shareFound struct {
-	matches []BatchMatch
+	matches []Match
 	err     error
 }
 
 // eachBatch is SearchBatch by one search per document.
-func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[BatchMatch, error] {
-	return view.UntilDone(ctx, func(yield func(BatchMatch, error) bool) {
+func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[Match, error] {
+	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
 		var running sync.WaitGroup
 		defer running.Wait()
 		ctx, cancel := context.WithCancel(ctx)
@@ -256,12 +284,12 @@ func (s *Snapshot) eachBatch(ctx context.Context, docs []Doc, by Criterion) iter
 					}
 				}
 				if f.err != nil {
-					yield(BatchMatch{}, f.err)
+					yield(Match{}, f.err)
 					return
 				}
 			}
 			if err := ctx.Err(); err != nil { // then a share may not have sent all of its matches
-				yield(BatchMatch{}, err)
+				yield(Match{}, err)
 				return
 			}
 			if next := i + len(found); next < shares {
@@ -284,12 +312,13 @@ func (s *Snapshot) searchShare(ctx context.Context, docs []Doc, from, to int, by
 		}
 	}
 	for query := from; query < to && f.err == nil; query++ {
-		for m, err := range s.Search(ctx, docs[query], by) {
+		for m, err := range s.search(ctx, docs[query], by, SearchOptions{}) {
 			if err != nil {
 				f.err = fmt.Errorf("document %d of the batch: %w", query, err)
 				break
 			}
-			f.matches = append(f.matches, BatchMatch{Query: query, Match: m})
+			m.Query = query
+			f.matches = append(f.matches, m)
 			if len(f.matches) == shareMatches && !hand() {
 				return
 			}

@@ -17,13 +17,13 @@ import (
 func bare(n int) corpus {
 	r := rand.New(rand.NewPCG(3, 6))
 	var docs []Doc
-	var fp Fingerprint
+	var fp uint64
 	for i := range n {
 		if i%5 == 0 {
-			fp = Fingerprint(r.Uint64())
+			fp = uint64(r.Uint64())
 		}
 		near := fp ^ 1<<r.IntN(64) ^ 1<<r.IntN(64)
-		docs = append(docs, Doc{ID: fmt.Sprintf("p-%x", r.Uint32()), Fingerprint: &near})
+		docs = append(docs, Doc{ID: fmt.Sprintf("p-%x", r.Uint32()), Fingerprints: []Fingerprint{{near}}})
 	}
 	return shuffled(docs, 16, 5)
 }
@@ -90,21 +90,21 @@ func TestSetEqualsIngest(t *testing.T) {
 				loadDocs(t, from, shard, true)
 				loadDocs(t, loaded, shard, true)
 				paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.sst", i)))
-				if err := from.Pack(ctx, paths[i]); err != nil {
+				if err := from.Pack(ctx, paths[i], nil); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if err := ingested.Ingest(ctx, paths...); err != nil {
 				t.Fatal(err)
 			}
-			set := keep(t)(OpenSet(paths...))
+			set := keep(t)(OpenSet(paths, nil))
 			equal(t, "numbers", withNumbers(t, set), withNumbers(t, ingested))
 			if name == "fingerprints" {
 				for _, by := range []Criterion{Near(2), Near(4)} {
-					want := collect(t, loaded.Pairs(ctx, by))
-					equal(t, "pairs", collect(t, set.Pairs(ctx, by)), want)
-					equal(t, "pairs, ingested", collect(t, ingested.Pairs(ctx, by)), want)
-					equal(t, "clusters", collect(t, set.Clusters(ctx, by)), collect(t, loaded.Clusters(ctx, by)))
+					want := collect(t, loaded.Pairs(ctx, by, nil))
+					equal(t, "pairs", collect(t, set.Pairs(ctx, by, nil)), want)
+					equal(t, "pairs, ingested", collect(t, ingested.Pairs(ctx, by, nil)), want)
+					equal(t, "clusters", collect(t, set.Clusters(ctx, by, nil)), collect(t, loaded.Clusters(ctx, by, nil)))
 					if len(want) < 100 {
 						t.Errorf("%v: %d pairs", by, len(want))
 					}
@@ -119,11 +119,11 @@ func TestSetEqualsIngest(t *testing.T) {
 			want := everything(t, loaded)
 			equal(t, "ingested", everything(t, ingested), want)
 			equal(t, "set", everything(t, set), want)
-			if err := set.Pack(ctx, filepath.Join(dir, "all.sst")); err != nil {
+			if err := set.Pack(ctx, filepath.Join(dir, "all.sst"), nil); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "packed", everything(t, keep(t)(Open(filepath.Join(dir, "all.sst"), nil))), want)
-			report, err := set.Check(ctx)
+			report, err := set.Check(ctx, nil)
 			if err != nil || len(report.Problems) > 0 {
 				t.Error(report.Problems, err)
 			}
@@ -169,7 +169,7 @@ func TestSetOfDatabases(t *testing.T) {
 						d := Doc{ID: fmt.Sprint("d", r.IntN(200)), Text: fmt.Sprintf("the one and only text of number %d of the others", r.IntN(40)), Time: now}
 						if several {
 							for range r.IntN(3) {
-								d.Fingerprints = append(d.Fingerprints, []Fingerprint{Fingerprint(r.Uint64() & 0xff)})
+								d.Fingerprints = append(d.Fingerprints, []uint64{uint64(r.Uint64() & 0xff)})
 							}
 						}
 						if r.IntN(10) == 0 {
@@ -188,14 +188,14 @@ func TestSetOfDatabases(t *testing.T) {
 						}
 					}
 				}
-				if err := db.SetAllowed(ctx, true, IDPair{fmt.Sprint("d", i), "other"}); err != nil {
+				if err := db.SetAllowed(ctx, true, Pair{A: fmt.Sprint("d", i), B: "other"}); err != nil {
 					t.Fatal(err)
 				}
 				mixed, packed = append(mixed, path), append(packed, path+".sst")
 				// A reader packs writes in the log without a flush.
 				o := *opts
 				o.ReadOnly = true
-				if err := keep(t)(Open(path, &o)).Pack(ctx, packed[i]); err != nil {
+				if err := keep(t)(Open(path, &o)).Pack(ctx, packed[i], nil); err != nil {
 					t.Fatal(err)
 				}
 				if writer = db; i%3 == 1 {
@@ -203,8 +203,8 @@ func TestSetOfDatabases(t *testing.T) {
 				}
 			}
 			o := &Options{now: opts.now}
-			set := keep(t)(o.OpenSet(mixed...))
-			want := everything(t, keep(t)(o.OpenSet(packed...)))
+			set := keep(t)(OpenSet(mixed, o))
+			want := everything(t, keep(t)(OpenSet(packed, o)))
 			equal(t, "databases", everything(t, set), want)
 			ingested := keep(t)(Open(filepath.Join(dir, "ingested"), &Options{Features: opts.Features}))
 			if err := ingested.Ingest(ctx, packed...); err != nil {
@@ -216,7 +216,7 @@ func TestSetOfDatabases(t *testing.T) {
 				t.Error(pairs)
 			}
 			deleteAll(t, writer, ids(t, writer))
-			if err := writer.Compact(ctx); err != nil {
+			if err := writer.Compact(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
 			equal(t, "after a write", everything(t, set), want)
@@ -234,7 +234,7 @@ func TestSetRefused(t *testing.T) {
 		path := filepath.Join(dir, name)
 		db := keep(t)(Open(path, o))
 		put(t, db, name, 1)
-		if err := db.Pack(ctx, path+".sst"); err != nil {
+		if err := db.Pack(ctx, path+".sst", nil); err != nil {
 			t.Fatal(err)
 		}
 		return path + ".sst"
@@ -256,7 +256,7 @@ func TestSetRefused(t *testing.T) {
 		{[]string{a, b, other}, ErrParams, []string{a, other, "shingle 5, not 3"}},
 		{[]string{other, a}, ErrParams, []string{a, other, "shingle 3, not 5"}},
 	} {
-		db, err := OpenSet(c.paths...)
+		db, err := OpenSet(c.paths, nil)
 		if db != nil || !errors.Is(err, c.is) {
 			t.Errorf("%v: %v", c.paths, err)
 			continue
@@ -267,12 +267,12 @@ func TestSetRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (&Options{Shingle: 4}).OpenSet(a, b); !errors.Is(err, ErrParams) {
+	if _, err := OpenSet([]string{a, b}, (&Options{Shingle: 4})); !errors.Is(err, ErrParams) {
 		t.Errorf("other options: %v", err)
 	}
-	db := keep(t)(OpenSet(a, b))
+	db := keep(t)(OpenSet([]string{a, b}, nil))
 	equal(t, "ids", ids(t, db), []string{"a", "b"})
-	equal(t, "layout", []Layout{db.Params().Layout}, []Layout{LayoutBySize})
+	equal(t, "layout", []string{db.Options().Layout}, []string{"by size"})
 	snap, err := db.Snapshot()
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestSetRefused(t *testing.T) {
 	if err := snap.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Backup(ctx, filepath.Join(dir, "backup")); !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInvalid) {
+	if err := backupTo(db, ctx, filepath.Join(dir, "backup"), nil); !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInvalid) {
 		t.Errorf("a backup: %v", err)
 	}
 }

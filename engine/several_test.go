@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
@@ -24,7 +26,7 @@ type severalModel struct {
 	path string
 	r    *rand.Rand
 	docs map[string]Doc
-	had  map[Fingerprint]bool
+	had  map[uint64]bool
 	now  time.Time
 }
 
@@ -34,7 +36,7 @@ func (m *severalModel) doc() Doc {
 	for range 1 + m.r.IntN(5) {
 		fp := m.r.Uint64()
 		m.had[fp] = true
-		d.Fingerprints = append(d.Fingerprints, []Fingerprint{fp})
+		d.Fingerprints = append(d.Fingerprints, []uint64{fp})
 	}
 	return d
 }
@@ -67,7 +69,7 @@ func (m *severalModel) step() (did string, err error) {
 	case 5:
 		return "flush", m.db.Flush(ctx)
 	case 6:
-		return "compact", m.db.Compact(ctx)
+		return "compact", m.db.Compact(ctx, nil)
 	case 7:
 		before := m.now.Add(-time.Duration(m.r.IntN(30)) * time.Minute)
 		old := 0
@@ -77,7 +79,7 @@ func (m *severalModel) step() (did string, err error) {
 				delete(m.docs, id)
 			}
 		}
-		n, err := m.db.Prune(ctx, before)
+		n, err := m.db.Prune(ctx, before, nil)
 		if n != old {
 			m.t.Fatalf("pruned %d, want %d", n, old)
 		}
@@ -146,13 +148,13 @@ func (m *severalModel) check(did string) {
 	ctx := m.t.Context()
 	s := must(m.db.Snapshot())(m.t)
 	defer s.Close()
-	of := map[Fingerprint]string{}
+	of := map[uint64]string{}
 	for id, d := range m.docs {
 		for _, fp := range d.Fingerprints {
 			of[fp[0]] = id
 		}
 		got, err := s.Get(ctx, id)
-		if all := append([][]Fingerprint{got.Words()}, got.Fingerprints...); err != nil || !slices.EqualFunc(all, d.Fingerprints, slices.Equal) {
+		if all := got.Fingerprints; err != nil || !slices.EqualFunc(all, d.Fingerprints, slices.Equal) {
 			m.t.Fatalf("after %s: %s is %x, %v, want %x", did, id, all, err, d.Fingerprints)
 		}
 	}
@@ -161,7 +163,7 @@ func (m *severalModel) check(did string) {
 		if id, ok := of[fp]; ok {
 			want = []Match{{ID: id}}
 		}
-		equal(m.t, "after "+did, collect(m.t, s.Search(ctx, ofPrint(fp), Near(0))), want)
+		equal(m.t, "after "+did, collect(m.t, s.Search(ctx, ofPrint(fp), Near(0), nil)), want)
 	}
 	var ids []string
 	for e := range entriesIn(ctx, s, Range{}) {
@@ -170,10 +172,10 @@ func (m *severalModel) check(did string) {
 	if want := slices.Sorted(maps.Keys(m.docs)); !slices.Equal(ids, want) {
 		m.t.Fatalf("after %s: documents %v, want %v", did, ids, want)
 	}
-	if n := must(s.Count(ctx))(m.t); n != int64(len(m.docs)) {
+	if n := must(s.Count(ctx, Range{}))(m.t); n != int64(len(m.docs)) {
 		m.t.Fatalf("after %s: %d counted, want %d", did, n, len(m.docs))
 	}
-	if r := must(m.db.Check(ctx))(m.t); len(r.Problems) > 0 || r.Documents != int64(len(m.docs)) {
+	if r := must(m.db.Check(ctx, nil))(m.t); len(r.Problems) > 0 || r.Documents != int64(len(m.docs)) {
 		m.t.Fatalf("after %s: check %+v, want %d documents", did, r, len(m.docs))
 	}
 }
@@ -186,7 +188,7 @@ func TestSeveralReplaced(t *testing.T) {
 		o := &Options{DisableAutoCompaction: true, Sync: SyncNever, Features: Features{Several: true}}
 		m := &severalModel{
 			t: t, db: must(Create(path, o))(t), path: path, r: rand.New(rand.NewPCG(uint64(seed), 1)),
-			docs: map[string]Doc{}, had: map[Fingerprint]bool{}, now: time.Now().Add(-24 * time.Hour).Truncate(time.Second),
+			docs: map[string]Doc{}, had: map[uint64]bool{}, now: time.Now().Add(-24 * time.Hour).Truncate(time.Second),
 		}
 		var did []string
 		for range 40 {
@@ -204,22 +206,22 @@ func TestSeveralReplaced(t *testing.T) {
 func TestSeveralRefused(t *testing.T) {
 	ctx := context.Background()
 	one, _ := create4test(t, &Options{Sync: SyncNever})
-	two := [][]Fingerprint{{1}, {2}}
+	two := []Fingerprint{{1}, {2}}
 	if err := one.Put(ctx, Doc{ID: "a", Fingerprints: two}); !errors.Is(err, ErrParams) || !strings.Contains(err.Error(), "Several") {
 		t.Errorf("several in a database of one: %v", err)
 	}
 	if err := one.Put(ctx, Doc{ID: "a", Fingerprints: two[:1]}); err != nil {
 		t.Error(err)
 	}
-	if n := len(collect(t, one.Search(ctx, Doc{Fingerprints: two}, Near(0)))); n != 1 {
+	if n := len(collect(t, one.Search(ctx, Doc{Fingerprints: two}, Near(0), nil))); n != 1 {
 		t.Errorf("several asked of a database of one: %d matches", n)
 	}
 	many, _ := create4test(t, &Options{Sync: SyncNever, Features: Features{Several: true}})
 	for what, d := range map[string]Doc{
-		"other width": {ID: "a", Fingerprints: [][]Fingerprint{{1}, {2, 3}}},
+		"other width": {ID: "a", Fingerprints: []Fingerprint{{1}, {2, 3}}},
 		"code's id":   {ID: "\x00code\x00a\x00\x01", Fingerprints: two},
-		"long id":     {ID: strings.Repeat("x", MaxIDBytes-5), Fingerprints: two},
-		"too many":    {ID: "a", Fingerprints: slices.Repeat(two, MaxFingerprints)},
+		"long id":     {ID: strings.Repeat("x", base.MaxIDBytes-5), Fingerprints: two},
+		"too many":    {ID: "a", Fingerprints: slices.Repeat(two, 65535)},
 	} {
 		if err := many.Put(ctx, d); err == nil {
 			t.Errorf("%s is stored", what)
@@ -239,12 +241,12 @@ func TestSeveralLoadedBeside(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		for _, flush := range []bool{false, true} {
 			db, _ := create4test(t, &Options{Sync: SyncNever, Features: Features{Several: true}})
-			m := &severalModel{t: t, db: db, docs: map[string]Doc{}, had: map[Fingerprint]bool{}}
-			doc := func(fps ...Fingerprint) (d Doc) {
+			m := &severalModel{t: t, db: db, docs: map[string]Doc{}, had: map[uint64]bool{}}
+			doc := func(fps ...uint64) (d Doc) {
 				d.ID = "a"
 				for _, fp := range fps {
 					m.had[fp] = true
-					d.Fingerprints = append(d.Fingerprints, []Fingerprint{fp})
+					d.Fingerprints = append(d.Fingerprints, []uint64{fp})
 				}
 				return d
 			}
@@ -260,7 +262,7 @@ func TestSeveralLoadedBeside(t *testing.T) {
 				m.docs["a"] = loaded
 			}
 			m.check(fmt.Sprintf("replace %v, flush %v", replace, flush))
-			must(struct{}{}, db.Compact(t.Context()))(t)
+			must(struct{}{}, db.Compact(t.Context(), nil))(t)
 			m.check("merged")
 			want := int64(len(m.docs["a"].Fingerprints))
 			if n := must(db.Stats())(t).Fingerprints; n != want {
@@ -281,7 +283,7 @@ func TestSeveralClusters(t *testing.T) {
 		for i := range 30 {
 			d := Doc{ID: fmt.Sprintf("d%02d", i)}
 			for range 1 + r.IntN(3) {
-				d.Fingerprints = append(d.Fingerprints, []Fingerprint{r.Uint64N(40) * 0x1111 << 8})
+				d.Fingerprints = append(d.Fingerprints, []uint64{r.Uint64N(40) * 0x1111 << 8})
 			}
 			docs = append(docs, d)
 			must(struct{}{}, db.Put(ctx, d))(t)
@@ -289,25 +291,29 @@ func TestSeveralClusters(t *testing.T) {
 				must(struct{}{}, db.Flush(ctx))(t)
 			}
 		}
-		apart := map[IDPair]bool{}
+		apart := map[Pair]bool{}
 		for range seed % 3 * 8 {
 			a, b := docs[r.IntN(30)].ID, docs[r.IntN(30)].ID
 			if a != b {
-				apart[IDPair{a, b}], apart[IDPair{b, a}] = true, true
-				must(struct{}{}, db.SetAllowed(ctx, true, IDPair{a, b}))(t)
+				apart[Pair{A: a, B: b}], apart[Pair{A: b, B: a}] = true, true
+				must(struct{}{}, db.SetAllowed(ctx, true, Pair{A: a, B: b}))(t)
 			}
 		}
 		distance := func(a, b Doc) int {
-			e := Entry{HasFingerprint: true, Fingerprint: a.Fingerprints[0][0], Fingerprints: a.Fingerprints}
-			d, _ := e.Distance(b.Fingerprints...)
-			return d
+			least := 64
+			for _, x := range a.Fingerprints {
+				for _, y := range b.Fingerprints {
+					least = min(least, bits.OnesCount64(x[0]^y[0]))
+				}
+			}
+			return least
 		}
 		for _, k := range []int{0, 4, 8} {
 			keeper, of := map[string]string{}, map[string]string{} // by stars; by components, the first document
 			for i, d := range docs {
 				best, least := d.ID, k+1
 				for _, e := range docs[:i] {
-					if n := distance(d, e); keeper[e.ID] == e.ID && n < least && !apart[IDPair{d.ID, e.ID}] {
+					if n := distance(d, e); keeper[e.ID] == e.ID && n < least && !apart[Pair{A: d.ID, B: e.ID}] {
 						best, least = e.ID, n
 					}
 				}
@@ -316,7 +322,7 @@ func TestSeveralClusters(t *testing.T) {
 			for range docs {
 				for _, d := range docs {
 					for _, e := range docs {
-						if distance(d, e) <= k && !apart[IDPair{d.ID, e.ID}] {
+						if distance(d, e) <= k && !apart[Pair{A: d.ID, B: e.ID}] {
 							of[d.ID] = min(of[d.ID], of[e.ID])
 						}
 					}
@@ -355,7 +361,7 @@ func TestSeveralBeside(t *testing.T) {
 	doc := func(id, version int) (d Doc) { // a fingerprint encodes the document, the version and a number
 		d.ID = fmt.Sprint(id)
 		for n := range 1 + (id+version)%4 {
-			d.Fingerprints = append(d.Fingerprints, []Fingerprint{Fingerprint(id)<<40 | Fingerprint(version)<<8 | Fingerprint(n)})
+			d.Fingerprints = append(d.Fingerprints, []uint64{uint64(id)<<40 | uint64(version)<<8 | uint64(n)})
 		}
 		return d
 	}
@@ -371,7 +377,7 @@ func TestSeveralBeside(t *testing.T) {
 					}
 				}
 				if version%50 == 49 {
-					if err := cmp.Or(db.Flush(ctx), db.Compact(ctx)); err != nil {
+					if err := cmp.Or(db.Flush(ctx), db.Compact(ctx, nil)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -388,14 +394,14 @@ func TestSeveralBeside(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			version := int(*d.Fingerprint >> 8 & (1<<32 - 1))
+			version := int(d.Fingerprints[0][0] >> 8 & (1<<32 - 1))
 			want := doc(id, version)
-			if all := append([][]Fingerprint{d.Words()}, d.Fingerprints...); !slices.EqualFunc(all, want.Fingerprints, slices.Equal) {
+			if all := d.Fingerprints; !slices.EqualFunc(all, want.Fingerprints, slices.Equal) {
 				t.Errorf("%d has %x, want %x", id, all, want.Fingerprints)
 			}
 			for v := max(version-2, 0); v <= version; v++ {
 				for _, fp := range doc(id, v).Fingerprints {
-					n, err := s.CountMatches(ctx, ofPrint(fp[0]), Near(0))
+					n, err := s.CountMatches(ctx, ofPrint(fp[0]), Near(0), nil)
 					if err != nil || (n == 1) != (v == version) {
 						t.Errorf("%d of version %d: %x of version %d has %d matches, %v", id, version, fp, v, n, err)
 					}

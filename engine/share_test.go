@@ -85,13 +85,13 @@ func TestLoadMarks(t *testing.T) {
 	defer db.Close()
 	l := must(db.NewLoader(ctx, &LoadOptions{MemoryBytes: 600}))(t)
 	for i := range uint64(20) {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprint: &i}); err != nil {
+		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{i}}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.l.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		if mark, n := db.s.LoadMark("file"), l.Stats().Documents; mark != n {
+		if mark, n := db.s.LoadMark("file"), LoadStats(l.l.Stats).Documents; mark != n {
 			t.Fatalf("%d documents are published with mark %d", n, mark)
 		}
 		l.Mark("file", int64(i)+1)

@@ -35,10 +35,10 @@ func BenchmarkSimilar(b *testing.B) {
 			if err := db.Apply(b.Context(), &batch); err != nil {
 				b.Fatal(err)
 			}
-			batch.Reset()
+			batch = Batch{}
 		}
 	}
-	if err := db.Compact(b.Context()); err != nil {
+	if err := db.Compact(b.Context(), nil); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("sign", func(b *testing.B) {
@@ -53,9 +53,9 @@ func BenchmarkSimilar(b *testing.B) {
 	for _, by := range []Criterion{Levenshtein(0.95), Levenshtein(0.85), Cosine(0.9)} {
 		b.Run(by.String(), func(b *testing.B) {
 			stats := &QueryStats{}
-			ctx, found := WithStats(context.Background(), stats), 0
+			ctx, found := context.Background(), 0
 			for i := 0; b.Loop(); i++ {
-				for _, err := range db.Search(ctx, Doc{Text: queries[i%len(queries)]}, by) {
+				for _, err := range db.Search(ctx, Doc{Text: queries[i%len(queries)]}, by, &SearchOptions{Stats: stats}) {
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -74,7 +74,7 @@ func TestSimilar(t *testing.T) {
 			}
 			defer db.Close()
 			source, docs := &titles{rng: rng}, map[string]string{}
-			found, methods := 0, map[PlanMethod]bool{}
+			found, methods := 0, map[string]bool{}
 			for round := range 5 {
 				for range 400 {
 					d := Doc{ID: fmt.Sprint(rng.IntN(1500)), Text: source.next()}
@@ -93,7 +93,7 @@ func TestSimilar(t *testing.T) {
 					}
 				}
 				if round == 3 {
-					err = db.Compact(t.Context())
+					err = db.Compact(t.Context(), nil)
 				} else if round < 4 {
 					err = db.Flush(t.Context())
 				}
@@ -107,7 +107,7 @@ func TestSimilar(t *testing.T) {
 			if found < 500 {
 				t.Errorf("only %d matches", found)
 			}
-			if !methods[PlanSignatures] || methods[PlanScan] != (memory > 0) {
+			if !methods["signatures"] || methods["scan"] != (memory > 0) {
 				t.Errorf("tables were searched by %v", methods)
 			}
 		})
@@ -115,7 +115,7 @@ func TestSimilar(t *testing.T) {
 }
 
 // checkSimilar compares a search with the model, and returns the number of matches.
-func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[PlanMethod]bool) int {
+func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, methods map[string]bool) int {
 	t.Helper()
 	of := Doc{Text: source.next()}
 	if source.rng.IntN(2) == 0 {
@@ -132,7 +132,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 	}
 	want := bruteSimilar(docs, of, compare)
 	var got []Match
-	for m, err := range db.Search(t.Context(), of, by) {
+	for m, err := range db.Search(t.Context(), of, by, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 		t.Fatalf("%v of %q (%s): %v, want %v", by, of.Text, of.ID, got, want)
 	}
 	s := snapshot4test(t, db)
-	if n, err := s.CountMatches(t.Context(), of, by); err != nil || int(n) != len(want) {
+	if n, err := s.CountMatches(t.Context(), of, by, nil); err != nil || int(n) != len(want) {
 		t.Fatalf("%v: %d (%v), want %d", by, n, err, len(want))
 	}
 	m, any, err := anyMatch(t.Context(), s, of, by)
@@ -165,7 +165,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 func TestSimilarErrors(t *testing.T) {
 	db := open4test(t, t.TempDir()+"/test.simdb", &Options{NoText: true})
 	first := func(db *DB, of Doc, by Criterion) (err error) {
-		for _, err = range db.Search(t.Context(), of, by) {
+		for _, err = range db.Search(t.Context(), of, by, nil) {
 		}
 		return err
 	}
@@ -191,20 +191,14 @@ func TestSimilarErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range full.Search(ctx, Doc{Text: "a"}, Cosine(1)) {
+	for _, err := range full.Search(ctx, Doc{Text: "a"}, Cosine(1), nil) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
 	for _, by := range []Criterion{Levenshtein(0.9), Cosine(0.9)} {
-		if _, ok := by.Distance(); ok {
-			t.Errorf("%v has a distance", by)
-		}
-		if _, ok := by.Threshold(); ok {
-			t.Errorf("%v is one of Jaccard", by)
-		}
-		if share, ok := by.OfText(); !ok || share != 0.9 || by.Verified() != by {
-			t.Errorf("%v: %g, %v", by, share, ok)
+		if by.K() != 0 || by.T() != 0.9 || by.Verified() != by || by.IsVerified() {
+			t.Errorf("%v: %d, %g", by, by.K(), by.T())
 		}
 	}
 }
@@ -247,13 +241,13 @@ func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	t.Helper()
 	ctx := t.Context()
 	var got []string
-	for m, err := range s.Search(ctx, Doc{ID: "a"}, by) {
+	for m, err := range s.Search(ctx, Doc{ID: "a"}, by, nil) {
 		if err != nil {
 			t.Fatalf("%v: %v", by, err)
 		}
 		got = append(got, m.ID)
 	}
-	n, err := s.CountMatches(ctx, Doc{ID: "a"}, by)
+	n, err := s.CountMatches(ctx, Doc{ID: "a"}, by, nil)
 	parts, planErr := s.Plan(ctx, Doc{ID: "a"}, by)
 	if err != nil || planErr != nil || n != 1 || len(parts) != 1 || !slices.Equal(got, []string{"b"}) {
 		t.Errorf("%v: Similar %v, %d of them by %d parts, %v, %v", by, got, n, len(parts), err, planErr)
@@ -264,15 +258,14 @@ func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 	if m, found, err := bestMatch(ctx, s, Doc{ID: "a"}, by); err != nil || !found || m.ID != "b" {
 		t.Errorf("%v: BestMatch %+v, %v", by, m, err)
 	}
-	best := make([]Match, 3)
-	known, err := s.Any(ctx, []Doc{{ID: "c"}, {ID: "a"}, {}}, by, best)
+	known, best, err := s.Any(ctx, []Doc{{ID: "c"}, {ID: "a"}, {}}, by, nil)
 	if err != nil || !slices.Equal(known, []bool{false, true, false}) || best[1].ID != "b" {
 		t.Errorf("%v: Any %v %+v, %v", by, known, best, err)
 	}
 	if _, _, err := anyMatch(ctx, s, Doc{ID: "none"}, by); !errors.Is(err, ErrNotFound) {
 		t.Errorf("%v: AnyMatch of what is not there: %v", by, err)
 	}
-	for _, err := range s.Search(ctx, Doc{ID: "none"}, by) {
+	for _, err := range s.Search(ctx, Doc{ID: "none"}, by, nil) {
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("%v: Similar to what is not there: %v", by, err)
 		}
@@ -362,10 +355,10 @@ func TestSignaturesGiveBack(t *testing.T) {
 		if err := db.Apply(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Compact(t.Context()); err != nil {
+		if err := db.Compact(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range db.Search(t.Context(), Doc{Text: "text"}, Cosine(0.5)) {
+		for _, err := range db.Search(t.Context(), Doc{Text: "text"}, Cosine(0.5), nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -376,7 +369,7 @@ func TestSignaturesGiveBack(t *testing.T) {
 		}
 		parts, err := s.Plan(t.Context(), Doc{Text: "text"}, Cosine(0.5))
 		s.Close()
-		if err != nil || len(parts) != 1 || parts[0].Method != PlanSignatures {
+		if err != nil || len(parts) != 1 || parts[0].Method != "signatures" {
 			t.Fatalf("round %d: %+v (%v)", round, parts, err)
 		}
 	}

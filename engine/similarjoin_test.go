@@ -16,20 +16,20 @@ type joinModel struct {
 	db      *DB
 	order   []string // IDs in the order of writing
 	docs    map[string]string
-	allowed []IDPair
+	allowed []Pair
 	by      Criterion
-	scores  map[IDPair]float64 // of matching pairs, A < B
+	scores  map[Pair]float64 // of matching pairs, A < B
 }
 
 // compute fills scores by comparing all pairs.
 func (m *joinModel) compute(t *testing.T, compare func(string, float64) textsim.Compare) {
-	m.scores = map[IDPair]float64{}
-	share, _ := m.by.OfText()
+	m.scores = map[Pair]float64{}
+	share := m.by.T()
 	for i, a := range m.order {
 		with := compare(m.docs[a], share)
 		for _, b := range m.order[:i] {
 			if score, ok := with(t.Context(), []byte(m.docs[b])); ok {
-				m.scores[IDPair{min(a, b), max(a, b)}] = score
+				m.scores[Pair{A: min(a, b), B: max(a, b)}] = score
 			}
 		}
 	}
@@ -37,12 +37,12 @@ func (m *joinModel) compute(t *testing.T, compare func(string, float64) textsim.
 
 // apart reports whether two documents are an allowed pair.
 func (m *joinModel) apart(a, b string) bool {
-	return slices.Contains(m.allowed, IDPair{a, b}) || slices.Contains(m.allowed, IDPair{b, a})
+	return slices.Contains(m.allowed, Pair{A: a, B: b}) || slices.Contains(m.allowed, Pair{A: b, B: a})
 }
 
 // match returns the score of two documents. ok reports whether they may be in one cluster.
 func (m *joinModel) match(a, b string) (score float64, ok bool) {
-	score, ok = m.scores[IDPair{min(a, b), max(a, b)}]
+	score, ok = m.scores[Pair{A: min(a, b), B: max(a, b)}]
 	return score, ok && !m.apart(a, b)
 }
 
@@ -126,9 +126,9 @@ func (m *joinModel) check(t *testing.T, allowed bool) {
 			clusters = c.Cluster
 			score := 1.0
 			if !c.Keep && m.docs[c.ID] != m.docs[keeper] {
-				score = m.scores[IDPair{min(c.ID, keeper), max(c.ID, keeper)}]
+				score = m.scores[Pair{A: min(c.ID, keeper), B: max(c.ID, keeper)}]
 			}
-			if _, matches := m.scores[IDPair{min(c.ID, keeper), max(c.ID, keeper)}]; c.Keep || matches {
+			if _, matches := m.scores[Pair{A: min(c.ID, keeper), B: max(c.ID, keeper)}]; c.Keep || matches {
 				if c.Score != score || !c.Exact {
 					t.Fatalf("%v mode %d: %s of %s has the score %g, want %g", m.by, mode, c.ID, keeper, c.Score, score)
 				}
@@ -155,7 +155,7 @@ func (m *joinModel) checkPairs(t *testing.T) {
 	slices.SortFunc(want, func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
-	for p, err := range m.db.Pairs(t.Context(), m.by) {
+	for p, err := range m.db.Pairs(t.Context(), m.by, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func (m *joinModel) checkPairs(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("%v: %d pairs, want %d:\n%v\n%v", m.by, len(got), len(want), got, want)
 	}
-	for p, err := range m.db.Pairs(t.Context(), m.by, &PairOptions{Unordered: true}) {
+	for p, err := range m.db.Pairs(t.Context(), m.by, &SearchOptions{Unordered: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func (m *joinModel) checkPairs(t *testing.T) {
 	}
 	defer s.Close()
 	got = got[:0]
-	for p, err := range s.Pairs(t.Context(), m.by, &PairOptions{Limit: 7}) {
+	for p, err := range s.Pairs(t.Context(), m.by, &SearchOptions{Limit: 7}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,24 +5,33 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/table"
 )
 
+// A Reader reads a database. It is a part of each DB and of each Snapshot, and not used alone. The
+// methods of a DB answer from the database as it is when they are called, or when their iteration
+// begins; the methods of a Snapshot from the database as it was when the Snapshot was created.
+// After Close they return ErrClosed.
+type Reader struct {
+	db *DB
+	s  *Snapshot // nil for the newest state of db
+}
+
 // Snapshot is the database as it was at one moment: it sees every write acknowledged before it was
 // created and none after. It is cheap, blocks nothing, and holds the files that it needs until it
 // is closed. Its methods may be called from many goroutines.
 type Snapshot struct {
-	db *DB
-	v  view.View
+	Reader
+	v view.View
 }
 
 // Snapshot returns the database as it is now. It must be closed. The error is ErrClosed.
 func (db *DB) Snapshot() (*Snapshot, error) {
-	s := &Snapshot{db: db}
+	s := new(Snapshot)
+	s.Reader = Reader{db, s}
 	if err := db.s.TakeView(&s.v); err != nil {
 		return nil, err
 	}
@@ -32,29 +41,50 @@ func (db *DB) Snapshot() (*Snapshot, error) {
 // Close releases the snapshot. Closing it again does nothing.
 func (s *Snapshot) Close() error { return s.v.Close() }
 
-// Size returns the approximate number of documents: all in tables and memtables, including deleted,
-// replaced and expired documents that merges have not removed yet. It is immediate.
-func (s *Snapshot) Size() (n int64) {
-	for i := range s.v.Version.Parts {
-		n += int64(s.v.Version.Parts[i].NumDocs())
+// read returns the result of fn for the state that r reads.
+func read[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
+	if r.s != nil {
+		return fn(r.s)
 	}
-	for _, m := range s.v.Mems {
-		n += int64(len(m.Docs))
+	s, err := r.db.Snapshot()
+	if err != nil {
+		var zero T
+		return zero, err
 	}
-	return n
+	defer s.Close()
+	return fn(s)
+}
+
+// each yields what fn yields for the state that r reads.
+func each[T any](r *Reader, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	if r.s != nil {
+		return fn(r.s)
+	}
+	return func(yield func(T, error) bool) {
+		s, err := r.db.Snapshot()
+		if err != nil {
+			var zero T
+			yield(zero, err)
+			return
+		}
+		defer s.Close()
+		fn(s)(yield)
+	}
 }
 
 // Get returns the document with this ID, or ErrNotFound if there is none.
-func (s *Snapshot) Get(ctx context.Context, id string) (d Doc, err error) {
-	err = s.v.Safely(ctx, func() error {
-		p, err := s.v.Locate(id)
-		if err != nil {
-			return err
-		}
-		d.ID = id
-		return s.readWhole(&d, p)
+func (r *Reader) Get(ctx context.Context, id string) (Doc, error) {
+	return read(r, func(s *Snapshot) (d Doc, err error) {
+		err = s.v.Safely(ctx, func() error {
+			p, err := s.v.Locate(id)
+			if err != nil {
+				return err
+			}
+			d.ID = id
+			return s.readWhole(&d, p)
+		})
+		return d, err
 	})
-	return d, err
 }
 
 // readWhole reads the document at p, whose ID is d.ID, with text and fields. The caller must run it
@@ -65,10 +95,13 @@ func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
 	if err == nil {
 		sd.Seq, err = p.Seq()
 	}
-	if err == nil {
-		*d = docOf(d.ID, &sd)
-		d.Fingerprints, err = s.v.Fingerprints(d.ID)
+	if err != nil {
+		return err
 	}
+	more, err := s.v.Fingerprints(d.ID)
+	d.Text, d.Fields = string(sd.Text), json.RawMessage(bytes.Clone(sd.Fields))
+	d.Fingerprints = fingerprintsOf(sd.HasFingerprint, sd.Fingerprint, sd.Rest, more)
+	d.Time, d.Seq = time.UnixMicro(sd.Time), sd.Seq
 	return err
 }
 
@@ -78,119 +111,53 @@ func (s *Snapshot) read(d *Doc, p view.Place) error {
 	if err != nil {
 		return err
 	}
-	if e.HasFingerprint {
-		d.Fingerprint, d.Rest = &e.Fingerprint, e.Rest
-	}
+	more, err := s.v.Fingerprints(d.ID)
+	d.Fingerprints = fingerprintsOf(e.HasFingerprint, e.Fingerprint, e.Rest, more)
 	d.Time, d.Seq = e.Time, e.Seq
-	d.Fingerprints, err = s.v.Fingerprints(d.ID)
 	return err
 }
 
-// docOf returns a copy of a stored document.
-func docOf(id string, sd *table.Document) Doc {
-	d := Doc{ID: id, Text: string(sd.Text), Fields: json.RawMessage(bytes.Clone(sd.Fields)), Time: time.UnixMicro(sd.Time), Seq: sd.Seq}
-	if sd.HasFingerprint {
-		fp := sd.Fingerprint
-		d.Fingerprint, d.Rest = &fp, slices.Clone(sd.Rest)
-	}
-	return d
-}
-
-// GetEach calls fn for each document whose ID is in ids, with its index in ids. It proceeds in
-// storage order, so that a block shared by several documents is read and decompressed once. IDs
-// that do not exist are skipped. It returns the first error of fn, ErrClosed, *CorruptionError, or
-// the error of the context.
-func (s *Snapshot) GetEach(ctx context.Context, ids []string, fn func(i int, d Doc) error) error {
-	return s.v.EachPlace(ctx, ids, func(i int, p view.Place, text, fields []byte) error {
-		d := Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}
-		err := s.v.Safely(ctx, func() error { return s.read(&d, p) })
-		if err != nil {
-			return err
+// GetAll yields the document of each of ids in storage order, so that a block shared by several
+// documents is read and decompressed once. It skips IDs that do not exist. An error is the last
+// value yielded: ErrClosed, *CorruptionError, or that of the context.
+func (r *Reader) GetAll(ctx context.Context, ids []string) iter.Seq2[Doc, error] {
+	return each(r, func(s *Snapshot) iter.Seq2[Doc, error] {
+		return func(yield func(Doc, error) bool) {
+			err := s.v.EachPlace(ctx, ids, func(i int, p view.Place, text, fields []byte) error {
+				d := Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}
+				err := s.v.Safely(ctx, func() error { return s.read(&d, p) })
+				if err == nil && !yield(d, nil) {
+					err = view.ErrStopped
+				}
+				return err
+			})
+			if err != nil && err != view.ErrStopped {
+				yield(Doc{}, err)
+			}
 		}
-		return fn(i, d)
 	})
 }
 
-// ContentEach is GetEach for texts and fields alone: fn receives the stored bytes themselves, which
-// are valid only during the call and must not be changed.
-func (s *Snapshot) ContentEach(ctx context.Context, ids []string, fn func(i int, text, fields []byte) error) error {
-	return s.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, fields []byte) error { return fn(i, text, fields) })
+// Lookup returns the document with this ID without its text and fields, which it does not read, or
+// ErrNotFound if there is none.
+func (r *Reader) Lookup(ctx context.Context, id string) (Doc, error) {
+	return read(r, func(s *Snapshot) (Doc, error) {
+		e, err := s.lookup(ctx, id)
+		return Doc{
+			ID: e.ID, Fingerprints: fingerprintsOf(e.HasFingerprint, e.Fingerprint, e.Rest, e.Fingerprints), Time: e.Time, Seq: e.Seq,
+		}, err
+	})
 }
 
-// Lookup returns the document with this ID without reading its text and fields, or ErrNotFound if
-// there is none.
-func (s *Snapshot) Lookup(ctx context.Context, id string) (e Entry, err error) {
+func (s *Snapshot) lookup(ctx context.Context, id string) (e view.Entry, err error) {
 	err = s.v.Safely(ctx, func() error {
 		p, err := s.v.Locate(id)
 		if err == nil {
-			var found view.Entry
-			if found, err = p.Entry(); err == nil {
-				found.Fingerprints, err = s.v.Fingerprints(id)
+			if e, err = p.Entry(); err == nil {
+				e.Fingerprints, err = s.v.Fingerprints(id)
 			}
-			e = Entry(found)
 		}
 		return err
 	})
 	return e, err
-}
-
-// The methods below answer from a Snapshot created when they are called, or when their iteration
-// begins. They return ErrClosed once the DB is closed; other errors are those of the Snapshot's
-// methods.
-
-// Get returns the document with this ID as it is now, or ErrNotFound if there is none.
-func (db *DB) Get(ctx context.Context, id string) (Doc, error) {
-	return withSnapshot(db, func(s *Snapshot) (Doc, error) { return s.Get(ctx, id) })
-}
-
-// Count returns the result of Snapshot.Count.
-func (db *DB) Count(ctx context.Context, since ...time.Time) (int64, error) {
-	return withSnapshot(db, func(s *Snapshot) (int64, error) { return s.Count(ctx, since...) })
-}
-
-// Search yields the results of Snapshot.Search for the database as it is when the iteration begins.
-func (db *DB) Search(ctx context.Context, doc Doc, by Criterion, o ...*SearchOptions) iter.Seq2[Match, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, by, o...) })
-}
-
-// Jaccard yields every document whose estimated Jaccard similarity to doc is t or more, 0 < t
-// <= 1: the most similar first, then by ID. The query is doc.Text, or, if that is empty, the
-// stored document doc.ID. Errors are those of Snapshot.Search.
-func (db *DB) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Match, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(t)) })
-}
-
-// Pairs yields every pair of documents that match by the criterion, the best match first, then by
-// A, then by B. Snapshot.Pairs describes the memory it needs; pairs that exceed it are ErrTooLarge.
-func (db *DB) Pairs(ctx context.Context, by Criterion, o ...*PairOptions) iter.Seq2[Pair, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, o...) })
-}
-
-// Clusters yields the members of all clusters of two or more documents that match by the criterion:
-// the largest cluster first, in each the keeper first, then by ID.
-func (db *DB) Clusters(ctx context.Context, by Criterion, o ...*ClusterOptions) iter.Seq2[Member, error] {
-	return iterSnapshot(db, func(s *Snapshot) iter.Seq2[Member, error] { return s.Clusters(ctx, by, o...) })
-}
-
-func withSnapshot[T any](db *DB, fn func(*Snapshot) (T, error)) (T, error) {
-	s, err := db.Snapshot()
-	if err != nil {
-		var zero T
-		return zero, err
-	}
-	defer s.Close()
-	return fn(s)
-}
-
-func iterSnapshot[T any](db *DB, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		s, err := db.Snapshot()
-		if err != nil {
-			var zero T
-			yield(zero, err)
-			return
-		}
-		defer s.Close()
-		fn(s)(yield)
-	}
 }

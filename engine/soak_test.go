@@ -111,7 +111,7 @@ func (s *soak) bounds() []int {
 // by ID and by fingerprint.
 func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 	ctx := context.Background()
-	found := map[string]Entry{}
+	found := map[string]entry{}
 	seqs := map[uint64]string{}
 	for e, err := range entriesIn(ctx, snap, Range{}) {
 		if err != nil {
@@ -129,10 +129,10 @@ func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 		if delete(found, x.id); !ok || i%7 != 0 {
 			continue
 		}
-		if got, err := snap.Lookup(ctx, x.id); err != nil || !reflect.DeepEqual(got, e) {
+		if got, err := lookup(snap, ctx, x.id); err != nil || !reflect.DeepEqual(got, e) {
 			s.t.Errorf("%s: Lookup says %+v, %v; the list %+v", when, got, err, e)
 		}
-		near := collect(s.t, snap.Search(ctx, ofPrint(e.Fingerprint), Near(0)))
+		near := collect(s.t, snap.Search(ctx, ofPrint(e.Fingerprint), Near(0), nil))
 		if len(near) != 1 || near[0].ID != x.id {
 			s.t.Errorf("%s: near %s: %v", when, x.id, near)
 		}
@@ -145,7 +145,7 @@ func (s *soak) checkAll(snap *Snapshot, bounds []int, when string) {
 // doc returns a new version of an ID, sometimes an old one.
 func (s *soak) doc(r *rand.Rand, x *soakID) (Doc, soakState) {
 	st := soakState{fp: s.next.Add(1) * 0x9e3779b97f4a7c15}
-	d := Doc{ID: x.id, Fingerprint: &st.fp, Text: fmt.Sprintf("version %x", st.fp)}
+	d := Doc{ID: x.id, Fingerprints: []Fingerprint{{st.fp}}, Text: fmt.Sprintf("version %x", st.fp)}
 	if st.mortal = r.IntN(4) == 0; st.mortal {
 		d.Time = time.Now().Add([]time.Duration{-soakTTL / 2, -soakTTL + 50*time.Millisecond, -2 * soakTTL}[r.IntN(3)])
 	}
@@ -254,7 +254,8 @@ func (s *soak) novel(r *rand.Rand, x *soakID) error {
 	alike := false
 	if twin := s.ids[r.IntN(len(s.ids))]; twin != x && r.IntN(2) == 0 {
 		if e, err := lookupOf(ctx, s.db, twin.id); err == nil {
-			st.fp, d.Fingerprint, alike = e.Fingerprint^1<<r.IntN(64), &st.fp, true
+			st.fp, alike = e.Fingerprint^1<<r.IntN(64), true
+			d.Fingerprints = []Fingerprint{{st.fp}}
 		}
 	}
 	x.try(st)
@@ -319,8 +320,8 @@ func (s *soak) ingest(docs []Doc) error {
 		if d.Time.IsZero() {
 			row.Time = time.Now().UnixMicro()
 		}
-		if d.Fingerprint != nil {
-			row.Fingerprint, row.HasFingerprint = *d.Fingerprint, true
+		if d.Fingerprints != nil {
+			row.Fingerprint, row.HasFingerprint = d.Fingerprints[0][0], true
 		}
 		s.db.s.Texts.Fill(&row, d.Text)
 		rows = append(rows, row)
@@ -375,13 +376,13 @@ func (s *soak) maintain(seed uint64) error {
 		var err error
 		switch verb {
 		case 7:
-			_, err = s.db.Prune(ctx, time.Now().Add(-soakTTL/4))
+			_, err = s.db.Prune(ctx, time.Now().Add(-soakTTL/4), nil)
 		case 8:
 			err = s.deleteSeen(r)
 		case 9:
 			err = s.db.Flush(ctx)
 		case 10:
-			err = s.db.Compact(ctx)
+			err = s.db.Compact(ctx, nil)
 		case 11:
 			err = s.db.Compact(ctx, &CompactOptions{Due: true})
 		case 12:
@@ -401,7 +402,7 @@ func (s *soak) pack() error {
 	path := fmt.Sprintf("/packed-%d.sst", s.next.Add(1))
 	defer s.mem.Remove(path)
 	bounds := s.bounds()
-	if err := s.db.Pack(context.Background(), path); err != nil {
+	if err := s.db.Pack(context.Background(), path, nil); err != nil {
 		return err
 	}
 	return s.look(path, &Options{fs: s.mem}, bounds, "packed")
@@ -420,7 +421,7 @@ func (s *soak) look(path string, o *Options, bounds []int, when string) error {
 	}
 	defer snap.Close()
 	s.checkAll(snap, bounds, when)
-	r, err := db.Check(context.Background())
+	r, err := db.Check(context.Background(), nil)
 	if len(r.Problems) > 0 {
 		err = errors.Join(r.Problems...)
 	}
@@ -444,7 +445,7 @@ func (s *soak) powerCut(r *rand.Rand) error {
 			return err
 		}
 		s.checkAll(snap, bounds, when)
-		err = errors.Join(snap.Close(), db.Put(context.Background(), Doc{ID: "more", Fingerprint: ptr(1)}))
+		err = errors.Join(snap.Close(), db.Put(context.Background(), Doc{ID: "more", Fingerprints: []Fingerprint{{1}}}))
 		if err == nil {
 			err = db.Delete(context.Background(), "more")
 		}
@@ -538,14 +539,14 @@ func (s *soak) settle() {
 	s.checkAll(snap, s.bounds(), "reopened")
 	s.condemned.Clear()
 	for _, x := range s.ids {
-		e, err := snap.Lookup(context.Background(), x.id)
+		e, err := lookup(snap, context.Background(), x.id)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			s.t.Fatal(err)
 		}
 		mortal := err == nil && time.Since(e.Time) > soakTTL/4
 		x.states, x.acked = []soakState{{e.Fingerprint, mortal}}, 0
 	}
-	if r, err := s.db.Check(context.Background()); err != nil || len(r.Problems) > 0 {
+	if r, err := s.db.Check(context.Background(), nil); err != nil || len(r.Problems) > 0 {
 		s.t.Fatal(r.Problems, err)
 	}
 }

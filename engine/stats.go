@@ -6,13 +6,11 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
-	"github.com/simdb/simdb/engine/internal/merges"
-	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/table"
 )
 
-// QueryStats counts the work of queries; WithStats collects it.
+// QueryStats counts the work of queries: see SearchOptions.Stats.
 type QueryStats struct {
 	Probes     int64 `json:"probes"`     // ranges of permuted tables looked up; postings read
 	Candidates int64 `json:"candidates"` // fingerprints compared, or sketches scored
@@ -20,35 +18,27 @@ type QueryStats struct {
 	Tables     int64 `json:"tables"`     // tables and memtables searched
 }
 
-// WithStats returns a context whose queries add their counts to s, each when it has ended. Queries
-// of one context may run concurrently; s must not be read while one runs.
-func WithStats(ctx context.Context, s *QueryStats) context.Context {
-	return search.WithCounts(ctx, (*search.Counts)(s))
-}
-
 // Stats describes a database.
 type Stats struct {
-	Path         string        `json:"path"`
-	Documents    int64         `json:"documents"`    // visible: not deleted, replaced or (by estimate) expired
-	Fingerprints int64         `json:"fingerprints"` // of documents neither deleted nor replaced
-	Tombstones   int64         `json:"tombstones"`   // deleted or replaced documents still in tables
-	Expired      int64         `json:"expired"`      // expired documents still in tables, estimated from samples of their times
-	Tables       []TableStats  `json:"tables"`
-	Memtable     int64         `json:"memtable"` // documents not yet in a table
-	DiskBytes    int64         `json:"disk_bytes"`
-	Orphans      []OrphanStats `json:"orphans,omitempty"`
-	Params       Params        `json:"params"`
-	Seq          uint64        `json:"seq"` // number of the last write
-}
-
-// SpaceAmplification returns the number of documents in tables per visible document: 1 if no
-// document in the tables is dead or expired, 0 if no document is visible.
-func (s *Stats) SpaceAmplification() float64 {
-	living := s.Documents - s.Memtable
-	if living <= 0 {
-		return 0
-	}
-	return float64(living+s.Tombstones+s.Expired) / float64(living)
+	Path         string       `json:"path"`
+	Documents    int64        `json:"documents"`    // visible: not deleted, replaced or (by estimate) expired
+	Fingerprints int64        `json:"fingerprints"` // of documents neither deleted nor replaced
+	Tombstones   int64        `json:"tombstones"`   // deleted or replaced documents still in tables
+	Expired      int64        `json:"expired"`      // expired documents still in tables, estimated from samples of their times
+	Tables       []TableStats `json:"tables"`
+	Memtable     int64        `json:"memtable"` // documents not yet in a table
+	DiskBytes    int64        `json:"disk_bytes"`
+	// Orphans has the sizes in bytes of intact tables in the folder of the database that its catalog
+	// does not list, by the names of their files: such a table comes from elsewhere, or the catalog is
+	// an old copy. Open renames such a file to a name that ends with .orphan. Ingest can add its
+	// documents; if they are not needed the file can be removed.
+	Orphans   map[string]int64 `json:"orphans,omitempty"`
+	Options   Options          `json:"options"`   // DB.Options
+	Tokenizer int              `json:"tokenizer"` // version of the tokenizer
+	Seq       uint64           `json:"seq"`       // number of the last write
+	// SpaceAmplification is the number of documents in tables per visible document: 1 if no document
+	// in the tables is dead or expired, 0 if no document is visible.
+	SpaceAmplification float64 `json:"space_amplification"`
 }
 
 // TableStats describes one table file.
@@ -60,7 +50,7 @@ type TableStats struct {
 	Bytes               int64     `json:"bytes"`
 	MinTime             time.Time `json:"min_time"`
 	MaxTime             time.Time `json:"max_time"`
-	Layout              Layout    `json:"layout"`      // of the permuted tables
+	Layout              string    `json:"layout"`      // of the permuted tables
 	IndexBytes          int64     `json:"index_bytes"` // of the permuted tables, and of words after the first
 	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
 	// Damage says why merges leave the table out: a merge has found it damaged since the database
@@ -68,37 +58,11 @@ type TableStats struct {
 	Damage string `json:"damage,omitempty"`
 }
 
-// OrphanStats describes an intact table in the folder of a database that its catalog does not list:
-// the table comes from elsewhere, or the catalog is an old copy. Open renames such a file to a name
-// that ends with .orphan. Ingest can add its documents; if they are not needed the file can be
-// removed.
-type OrphanStats struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-}
-
-// Params are the parameters that a database was created with; all its tables have them. The layout
-// of a table may differ: see LayoutBySize, and DB.Ingest.
-type Params struct {
-	Tokenizer  int           `json:"tokenizer"` // version of the tokenizer
-	Shingle    int           `json:"shingle"`   // words or characters per shingle; 1 in a database of sets
-	Bits       int           `json:"bits"`      // bits of a fingerprint
-	Layout     Layout        `json:"layout"`    // of the permuted tables of every table, or LayoutBySize
-	Sketch     int           `json:"sketch"`    // entries of a MinHash sketch, 0 for none
-	MinJaccard float64       `json:"min_jaccard"`
-	Text       bool          `json:"text"` // texts are stored
-	TTL        time.Duration `json:"ttl_ns"`
-	Features   Features      `json:"features"` // the features that are compared
-	// Containment says whether there is an index for Contains and Within.
-	Containment bool `json:"containment,omitempty"`
-	// Index lists the indexed fields, as the query language writes them.
-	Index []string `json:"index,omitempty"`
-}
-
 // Metrics describes how a DB was opened, and counts its work since.
 type Metrics struct {
-	Path   string `json:"path"`   // as given to Open
-	Memory int64  `json:"memory"` // bytes of results that a query may hold: Options.Memory
+	Path    string `json:"path"`    // as given to Open
+	Created bool   `json:"created"` // by this DB: if several open a new path at once, by exactly one of them
+	Memory  int64  `json:"memory"`  // bytes of results that a query may hold: Options.Memory
 
 	Puts           int64 `json:"puts"`
 	Deletes        int64 `json:"deletes"`
@@ -116,42 +80,19 @@ type Metrics struct {
 	BytesMerged    int64         `json:"bytes_merged"`       // size of the inputs of Compactions
 	CompactionTime time.Duration `json:"compaction_time_ns"` // sum over all merges, which may overlap
 	Merging        int           `json:"merging"`            // number of running merges
-	Running        []MergeStats  `json:"running,omitempty"`  // running merges, the oldest first
-	Past           []MergeStats  `json:"past,omitempty"`     // up to 16 finished merges, the latest last
+	Running        []Event       `json:"running,omitempty"`  // running merges, the oldest first
+	Past           []Event       `json:"past,omitempty"`     // up to 16 finished merges, the latest last
 	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out as unreadable
 
 	Stalls    int64         `json:"stalls"`        // writes that waited for a flush or for a merge
 	StallTime time.Duration `json:"stall_time_ns"` // total wait of Stalls
 	SlowTime  time.Duration `json:"slow_time_ns"`  // total delay of writes while there were many tables
-}
 
-// WriteAmplification returns how many bytes of tables and of the catalog were written per byte of
-// tables that were flushed, loaded or ingested: slightly more than 1 if nothing was merged, 0 if
-// nothing was added.
-func (m Metrics) WriteAmplification() float64 {
-	in := m.BytesFlushed + m.BytesLoaded
-	if in == 0 {
-		return 0
-	}
-	return float64(in+m.BytesCompacted+m.CatalogBytes) / float64(in)
+	// WriteAmplification is how many bytes of tables and of the catalog were written per byte of
+	// tables that were flushed, loaded or ingested: slightly more than 1 if nothing was merged, 0 if
+	// nothing was added.
+	WriteAmplification float64 `json:"write_amplification"`
 }
-
-// MergeStats describes a finished or running merge of tables:
-//
-//	type MergeStats struct {
-//		Inputs         []uint64      // numbers of the tables
-//		InputDocuments int64
-//		InputBytes     int64
-//		Output         uint64        // of the resulting table, 0 if it is empty
-//		Documents      int64         // in the result
-//		Bytes          int64
-//		Reason         Reason
-//		Started        time.Time
-//		Duration       time.Duration // so far, if it is running
-//		Done           float64       // if it is running, the share that is done
-//		Err            error         // why the merge failed; tables are unchanged
-//	}
-type MergeStats = merges.Stats
 
 // LoadOptions are the options of NewLoader.
 type LoadOptions struct {
@@ -171,23 +112,26 @@ type LoadStats struct {
 
 // Stats describes the database as it is now. It counts without reading documents.
 func (db *DB) Stats() (Stats, error) {
-	return withSnapshot(db, func(s *Snapshot) (Stats, error) {
+	return read(&db.Reader, func(s *Snapshot) (Stats, error) {
 		st, err := describeView(context.Background(), &s.v)
-		st.Path, st.Params = db.s.Path, db.Params()
+		st.Path, st.Options, st.Tokenizer = db.s.Path, db.Options(), int(db.s.Params.Tokenizer)
+		if living := st.Documents - st.Memtable; living > 0 {
+			st.SpaceAmplification = float64(living+st.Tombstones+st.Expired) / float64(living)
+		}
 		return st, err
 	})
 }
 
 // describeView returns the figures of the database that v sees.
 func describeView(ctx context.Context, v *view.View) (Stats, error) {
-	st := Stats{Seq: v.Seq, Tables: []TableStats{}}
+	st := Stats{Seq: v.Seq, Tables: []TableStats{}, Orphans: map[string]int64{}}
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		info := p.Info()
 		t := TableStats{
 			Name: p.Name, Documents: int64(info.Docs), Tombstones: p.Dead.Count(), Bytes: info.Size,
 			MinTime: time.UnixMicro(p.Meta.MinTime), MaxTime: time.UnixMicro(p.Meta.MaxTime),
-			Layout: Layout(p.Params().Layout.String()),
+			Layout: p.Params().Layout.String(),
 		}
 		for _, sec := range info.Sections {
 			if sec.Kind == table.KindRun || sec.Kind == table.KindWords {
@@ -240,7 +184,7 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			st.DiskBytes += size
 		}
 		if strings.HasSuffix(name, files.OrphanSuffix) {
-			st.Orphans = append(st.Orphans, OrphanStats{name, size})
+			st.Orphans[name] = size
 		}
 	})
 	return st, err

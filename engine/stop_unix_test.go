@@ -26,7 +26,7 @@ func TestQueriesStop(t *testing.T) {
 	r := rand.New(rand.NewPCG(46, 47))
 	for i := range documents {
 		fp := r.Uint64()
-		if err := l.Add(Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprint: &fp, Text: fmt.Sprint("document ", i)}); err != nil {
+		if err := l.Add(Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprints: []Fingerprint{{fp}}, Text: fmt.Sprint("document ", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,20 +39,20 @@ func TestQueriesStop(t *testing.T) {
 		}
 		return err
 	}
-	entries := func(seq iter.Seq2[Entry, error]) (err error) {
+	entries := func(seq iter.Seq2[entry, error]) (err error) {
 		for _, err = range seq {
 		}
 		return err
 	}
 	for what, query := range map[string]func(context.Context) error{
-		"near": func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64))) },
+		"near": func(ctx context.Context) error { return drain(s.Search(ctx, ofPrint(0), Near(64), nil)) },
 		"first": func(ctx context.Context) error {
 			return drain(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Limit: 20000}))
 		},
 		"unordered": func(ctx context.Context) error {
 			return drain(s.Search(ctx, ofPrint(0), Near(64), &SearchOptions{Unordered: true}))
 		},
-		"count":   func(ctx context.Context) error { _, err := s.CountMatches(ctx, ofPrint(0), Near(64)); return err },
+		"count":   func(ctx context.Context) error { _, err := s.CountMatches(ctx, ofPrint(0), Near(64), nil); return err },
 		"entries": func(ctx context.Context) error { return entries(entriesIn(ctx, s, Range{})) },
 		"unordered entries": func(ctx context.Context) error {
 			return entries(entriesIn(ctx, s, Range{Prefix: "", Unordered: true}))
@@ -112,14 +112,14 @@ func TestCancelJoins(t *testing.T) {
 	add := func(name string, by Criterion, mode ClusterMode, pairs bool) {
 		joins[fmt.Sprint(name, by)] = func(ctx context.Context) error {
 			if pairs {
-				for _, err := range db.Pairs(ctx, by) {
+				for _, err := range db.Pairs(ctx, by, nil) {
 					if err != nil {
 						return err
 					}
 				}
 				return nil
 			}
-			for _, err := range db.Clusters(ctx, by, &ClusterOptions{Mode: mode, Before: func(a, b Entry) bool { return a.ID < b.ID }}) {
+			for _, err := range db.Clusters(ctx, by, &ClusterOptions{Mode: mode, Before: func(a, b Doc) bool { return a.ID < b.ID }}) {
 				if err != nil {
 					return err
 				}

@@ -28,7 +28,7 @@ func limitedDB(t *testing.T, o Options) (db *DB, compactions func() int64) {
 // limitDoc returns document i of the tests below.
 func limitDoc(i int) Doc {
 	fp := uint64(i) * 0x9e3779b97f4a7c15
-	return Doc{ID: fmt.Sprint(i), Fingerprint: &fp}
+	return Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{fp}}}
 }
 
 // checkTables checks that the database has exactly the documents from first to end-1, and returns
@@ -47,11 +47,11 @@ func checkTables(t *testing.T, db *DB, first, end int) int {
 	}
 	for i := first; i < end; i++ {
 		want := limitDoc(i)
-		if d, err := db.Get(ctx, want.ID); err != nil || *d.Fingerprint != *want.Fingerprint {
+		if d, err := db.Get(ctx, want.ID); err != nil || d.Fingerprints[0][0] != want.Fingerprints[0][0] {
 			t.Fatalf("document %d: %v", i, err)
 		}
 		found := false
-		for m, err := range db.Near(ctx, *want.Fingerprint^1<<(i%64), 1) {
+		for m, err := range db.Near(ctx, want.Fingerprints[0][0]^1<<(i%64), 1) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,14 +100,14 @@ func TestTableLimit(t *testing.T) {
 			if tables > 2*n/tableLimit+8 || due > n/10 {
 				t.Errorf("%d tables after %d compactions", tables, due)
 			}
-			if err := db.Compact(ctx); err != nil {
+			if err := db.Compact(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
 			tables, all := checkTables(t, db, 0, n), compactions()
 			if tables > 2*n/tableLimit || tables < n/tableLimit || all-due > int64(tables) {
 				t.Errorf("%d tables after %d compactions of all", tables, all-due)
 			}
-			if err := db.Compact(ctx); err != nil || compactions() != all {
+			if err := db.Compact(ctx, nil); err != nil || compactions() != all {
 				t.Errorf("%d compactions of what has been compacted: %v", compactions()-all, err)
 			}
 			t.Logf("%d tables, %d and %d compactions", tables, due, all-due)
@@ -118,7 +118,7 @@ func TestTableLimit(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := db.Compact(ctx); err != nil {
+			if err := db.Compact(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
 			if tables := checkTables(t, db, n-n/10, n); tables > 4 {
@@ -154,7 +154,7 @@ func limitLoad(t *testing.T, db *DB, each int) {
 			err = l.Add(limitDoc(i))
 		}
 		if err == nil && (i+1)%each == 0 {
-			err = l.Flush()
+			err = l.l.Flush()
 		}
 	}
 	if err == nil {
@@ -186,7 +186,7 @@ func TestPackLimit(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, "packed.sst")
-	err := db.Pack(ctx, path)
+	err := db.Pack(ctx, path, nil)
 	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("%d documents for one table; the limit is %d", tableLimit+1, tableLimit)) {
 		t.Errorf("one too many: %v", err)
 	}
@@ -196,7 +196,7 @@ func TestPackLimit(t *testing.T) {
 	if err := db.Delete(ctx, fmt.Sprint(tableLimit)); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Pack(ctx, path); err != nil {
+	if err := db.Pack(ctx, path, nil); err != nil {
 		t.Fatal(err)
 	}
 	packed := open4test(t, path, nil)

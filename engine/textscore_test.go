@@ -45,7 +45,7 @@ func TestVerifiedJoins(t *testing.T) {
 		}
 		found := map[[2]string]bool{}
 		last := 2.0
-		for _, p := range collect(t, db.Pairs(ctx, by)) {
+		for _, p := range collect(t, db.Pairs(ctx, by, nil)) {
 			if s := similar(p.A, p.B); p.Score != s || s < threshold || s > last || !p.Exact || p.Error != 0 {
 				t.Fatalf("%v: %+v, in truth %g", by, p, s)
 			}
@@ -55,7 +55,7 @@ func TestVerifiedJoins(t *testing.T) {
 		if missed := want - len(found); missed < 0 || missed > 1+want/200 {
 			t.Errorf("%v: %d of %d pairs missed", by, missed, want)
 		}
-		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold))) {
+		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold), nil)) {
 			if !found[[2]string{p.A, p.B}] {
 				overestimated++
 			}
@@ -117,12 +117,12 @@ func TestVerifiedNeedsTexts(t *testing.T) {
 	if _, _, err := db.PutNovel(ctx, Doc{ID: "a", Text: "some words to store"}, by); !errors.Is(err, ErrParams) {
 		t.Errorf("PutNovel: %v", err)
 	}
-	for _, err := range db.Pairs(ctx, by) {
+	for _, err := range db.Pairs(ctx, by, nil) {
 		if !errors.Is(err, ErrParams) {
 			t.Errorf("Pairs: %v", err)
 		}
 	}
-	for _, err := range db.Clusters(ctx, by) {
+	for _, err := range db.Clusters(ctx, by, nil) {
 		if !errors.Is(err, ErrParams) {
 			t.Errorf("Clusters: %v", err)
 		}

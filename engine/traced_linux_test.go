@@ -23,7 +23,7 @@ func traced(t *testing.T, dir string) {
 	n := 0
 	document := func() Doc {
 		n++
-		return Doc{ID: fmt.Sprint(n), Text: "some words", Fingerprint: new(uint64(n))}
+		return Doc{ID: fmt.Sprint(n), Text: "some words", Fingerprints: []Fingerprint{{uint64(n)}}}
 	}
 	steps := map[string]func() error{
 		"open": func() (err error) {
@@ -37,7 +37,7 @@ func traced(t *testing.T, dir string) {
 			return err
 		},
 		"flush":   func() error { return db.Flush(ctx) },
-		"compact": func() error { return db.Compact(ctx) },
+		"compact": func() error { return db.Compact(ctx, nil) },
 		"load": func() error {
 			l, err := db.NewLoader(ctx, &LoadOptions{})
 			if err != nil {
@@ -47,7 +47,7 @@ func traced(t *testing.T, dir string) {
 			_, e := l.Close()
 			return errors.Join(err, e)
 		},
-		"pack":   func() error { return db.Pack(ctx, packed) },
+		"pack":   func() error { return db.Pack(ctx, packed, nil) },
 		"ingest": func() error { return db.Ingest(ctx, packed) },
 		"close":  func() error { return db.Close() },
 	}

@@ -66,7 +66,9 @@ func newTruth(codes []uint64) *truth { return &truth{slices.Clone(codes), make([
 
 func rowID(row int) string { return fmt.Sprintf("emoji/%06d", row) }
 
-func rowDoc(row int, code uint64) engine.Doc { return engine.Doc{ID: rowID(row), Fingerprint: &code} }
+func rowDoc(row int, code uint64) engine.Doc {
+	return engine.Doc{ID: rowID(row), Fingerprints: []engine.Fingerprint{{code}}}
+}
 
 type rowHit struct{ row, distance int }
 
@@ -109,18 +111,27 @@ func (tr *truth) load(t *testing.T, db *engine.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	documents, tables := int64(0), 0
+	ended := func() {
+		s, err := l.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents, tables = documents+s.Documents, tables+s.Tables
+	}
 	for row, code := range tr.code {
 		if err := l.Add(rowDoc(row, code)); err != nil {
 			t.Fatal(err)
 		}
 		if (row+1)%(len(tr.code)/3+1) == 0 {
-			if err := l.Flush(); err != nil {
+			ended()
+			if l, err = db.NewLoader(context.Background(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if s, err := l.Close(); err != nil || s.Documents != int64(len(tr.code)) || s.Tables != 3 {
-		t.Fatal(s, err)
+	if ended(); documents != int64(len(tr.code)) || tables != 3 {
+		t.Fatal(documents, tables)
 	}
 }
 
@@ -138,7 +149,7 @@ func (tr *truth) checkNear(t *testing.T, db *engine.DB, queries []uint64, step i
 		want := tr.near(queries[q], truthMaxDistance)
 		for k := range truthMaxDistance + 1 {
 			n := 0
-			for m, err := range s.Search(ctx, engine.Doc{Fingerprint: &queries[q]}, engine.Near(k)) {
+			for m, err := range s.Search(ctx, engine.Doc{Fingerprints: []engine.Fingerprint{{queries[q]}}}, engine.Near(k), nil) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -159,7 +170,7 @@ func (tr *truth) checkPairs(t *testing.T, db *engine.DB, k int) []rowPair {
 	t.Helper()
 	want := tr.pairs(k)
 	n := 0
-	for p, err := range db.Pairs(context.Background(), engine.Near(k)) {
+	for p, err := range db.Pairs(context.Background(), engine.Near(k), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +254,7 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	open := func() *engine.DB {
-		db, err := engine.Open(path, &engine.Options{Layout: engine.Layout(layout), DisableAutoCompaction: true, Sync: engine.SyncNever})
+		db, err := engine.Open(path, &engine.Options{Layout: string(layout), DisableAutoCompaction: true, Sync: engine.SyncNever})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +282,7 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	check("edited in memory")
 	must(db.Flush(ctx))
 	check("flushed")
-	must(db.Compact(ctx))
+	must(db.Compact(ctx, nil))
 	check("compacted")
 	must(db.Close())
 	db = open()
@@ -281,9 +292,9 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	db = open()
 	check("read from the log")
 	tr.checkPairs(t, db, h.k)
-	must(db.Compact(ctx))
+	must(db.Compact(ctx, nil))
 	tr.checkPairs(t, db, h.k)
-	r, err := db.Check(ctx)
+	r, err := db.Check(ctx, nil)
 	if must(err); len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}
@@ -308,7 +319,7 @@ func TestTruthMany(t *testing.T) {
 	}
 	tr := newTruth(all)
 	for _, layout := range []string{"4:1", "6:3"} {
-		db, err := engine.Create(filepath.Join(t.TempDir(), "x.simdb"), &engine.Options{Layout: engine.Layout(layout), DisableAutoCompaction: true, NoSketch: true})
+		db, err := engine.Create(filepath.Join(t.TempDir(), "x.simdb"), &engine.Options{Layout: string(layout), DisableAutoCompaction: true, NoSketch: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +348,7 @@ func (tr *truth) edit(t *testing.T, db *engine.DB, offset int) {
 			if err := db.Apply(context.Background(), &b); err != nil {
 				t.Fatal(err)
 			}
-			b.Reset()
+			b = engine.Batch{}
 		}
 	}
 }

@@ -12,120 +12,84 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// Limits of a document. A document that exceeds one is refused with ErrTooLarge, never cut.
-const (
-	MaxIDBytes   = 65535    // an ID has 1 to MaxIDBytes bytes
-	MaxTextBytes = 64 << 20 // Text and Fields together have at most MaxTextBytes bytes
+// Fingerprint is a fingerprint of 64 bits or more, such as package simhash computes: near-duplicates
+// differ in few of its bits. It consists of words of 64 bits, the most significant first:
+// Options.Bits/64 of them.
+type Fingerprint []uint64
 
-	// MaxFingerprints is the largest number of further fingerprints of a document: see
-	// Doc.Fingerprints. The ID of a document with further fingerprints must be 8 bytes shorter.
-	MaxFingerprints = 65535
-)
-
-// Fingerprint is a 64-bit fingerprint, a uint64, such as package simhash computes: near-duplicates
-// differ in few of its bits. A database with wider fingerprints (Options.Bits) stores several per
-// document, one for each 64 bits: the words of the wide fingerprint, the most significant first.
-type Fingerprint = base.Fingerprint
-
-// Doc is a document: what Put stores and Get returns.
+// Doc is a document: what Put stores, what a search looks for, and what reads return.
 type Doc struct {
-	// ID is the key: 1 to MaxIDBytes arbitrary bytes. Put replaces the document with the same ID.
+	// ID is the key: 1 to 65,535 arbitrary bytes. Put replaces the document with the same ID.
 	ID string `json:"id"`
 	// Text is the text from which Put computes the fingerprint. The database stores it unless it
-	// was created with NoText.
+	// was created with NoText. Text and Fields have at most 64 MiB together; a larger document is ErrTooLarge.
 	Text string `json:"text,omitempty"`
 	// Fields is a JSON object that is stored with the document byte for byte, or nil. A document
-	// with Fields and without Text and Fingerprint is stored but not compared: it has no
+	// with Fields and without Text and Fingerprints is stored but not compared: it has no
 	// fingerprint and no sketch, costs no more than its bytes, and is found by its ID, by ranges of
 	// IDs and by its fields.
 	Fields json.RawMessage `json:"fields,omitempty"`
-	// Fingerprint is the fingerprint to store, or the first word of a fingerprint with more than 64
-	// bits. If it is nil, Put computes the SimHash of Text. A text that contains only white space
-	// has no fingerprint: its document is stored and matches nothing.
-	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
-	// Rest holds the Options.Bits/64 - 1 words of the fingerprint that follow the first.
-	Rest []Fingerprint `json:"rest,omitempty"`
-	// Fingerprints are further fingerprints of Options.Bits/64 words each, such as those of the
-	// frames of a video, or of a rotated picture. Near compares the nearest of all fingerprints of
-	// a document. There are at most MaxFingerprints, and only in a database with Features.Several.
-	// If Fingerprint is nil, the first of Fingerprints is used in its place.
-	Fingerprints [][]Fingerprint `json:"fingerprints,omitempty"`
+	// Fingerprints holds the fingerprint to store. If it is nil, Put computes the SimHash of Text.
+	// A text that contains only white space has no fingerprint: its document is stored and matches
+	// nothing. In a database with Features.Several up to 65,535 further fingerprints may follow,
+	// such as those of the frames of a video, or of a rotated picture; the ID is then at most 65,517
+	// bytes long. Near compares the nearest of all fingerprints of a document.
+	Fingerprints []Fingerprint `json:"fingerprints,omitempty"`
 	// Time is when the document was stored, to the microsecond; zero means now. The time to
 	// live, Prune and SINCE use it.
 	Time time.Time `json:"time,omitzero"`
-	// Seq is the number of the write that stored the document; versions of a document differ in it.
+	// Seq is the number of the write that stored the document; a later write has a larger number.
 	// Reads set it, for PutIfVersion and Batch.RequireVersion; writes ignore it.
 	Seq uint64 `json:"seq,omitempty"`
 }
 
-// Entry returns the document without its text and fields.
-func (d *Doc) Entry() Entry {
-	e := Entry{ID: d.ID, Rest: d.Rest, Fingerprints: d.Fingerprints, HasFingerprint: d.Fingerprint != nil, Time: d.Time, Seq: d.Seq}
-	if e.HasFingerprint {
-		e.Fingerprint = *d.Fingerprint
-	}
-	return e
-}
-
-// SetFingerprint sets Fingerprint and Rest to the words of a fingerprint, the most significant
-// first. Without words it clears both.
-func (d *Doc) SetFingerprint(words ...Fingerprint) {
-	d.Fingerprint, d.Rest = nil, nil
-	if len(words) > 0 {
-		d.Fingerprint = &words[0]
-	}
-	if len(words) > 1 {
-		d.Rest = words[1:]
-	}
-}
-
-// Words returns the words of the fingerprint, or nil if there is none.
-func (d *Doc) Words() []Fingerprint {
-	if d.Fingerprint == nil {
-		return nil
-	}
-	return append([]Fingerprint{*d.Fingerprint}, d.Rest...)
-}
-
-// Entry is a document without its text and fields: all that can be read from the indexes alone.
-type Entry struct {
-	ID          string        `json:"id"`
-	Fingerprint Fingerprint   `json:"fingerprint"`    // the first word; meaningful if HasFingerprint
-	Rest        []Fingerprint `json:"rest,omitempty"` // the other words
-	// Fingerprints are the further fingerprints, as in Doc. The entries that ClusterOptions.Before
-	// compares have none.
-	Fingerprints   [][]Fingerprint `json:"fingerprints,omitempty"`
-	HasFingerprint bool            `json:"has_fingerprint"` // false for a text without words
-	Time           time.Time       `json:"time"`
-	Seq            uint64          `json:"seq"` // the order of writing: a later write has a larger number
-}
-
-// Words returns the words of the fingerprint, or nil if there is none.
-func (e *Entry) Words() []Fingerprint {
-	if !e.HasFingerprint {
-		return nil
-	}
-	return append([]Fingerprint{e.Fingerprint}, e.Rest...)
-}
-
-// Distance returns the smallest distance between any fingerprint of the document and any of fps,
-// which must have the same number of words. It returns false if there is no such pair.
-func (e *Entry) Distance(fps ...[]Fingerprint) (least int, ok bool) {
-	if !e.HasFingerprint {
-		return 0, false
-	}
-	for _, own := range append([][]Fingerprint{e.Words()}, e.Fingerprints...) {
-		for _, fp := range fps {
-			if d := base.DistanceWords(own, fp); !ok || d < least {
-				least, ok = d, true
-			}
+// inner returns the document as the packages below represent it. It shares the fingerprints of d.
+func (d *Doc) inner() view.Doc {
+	v := view.Doc{ID: d.ID, Text: d.Text, Fields: d.Fields, Time: d.Time, Seq: d.Seq}
+	all := d.Fingerprints
+	if len(all) > 0 && len(all[0]) > 0 {
+		if v.Fingerprint = &all[0][0]; len(all[0]) > 1 {
+			v.Rest = all[0][1:]
 		}
+		all = all[1:]
 	}
-	return least, ok
+	v.Fingerprints = wordsOf(all)
+	return v
+}
+
+// wordsOf converts fingerprints to those of the packages below, which share the words.
+func wordsOf(fps []Fingerprint) [][]uint64 {
+	if len(fps) == 0 {
+		return nil
+	}
+	all := make([][]uint64, len(fps))
+	for i, fp := range fps {
+		all[i] = fp
+	}
+	return all
+}
+
+// fingerprintsOf returns the fingerprints of a document: its own, if there is one, and more.
+func fingerprintsOf(has bool, first uint64, rest []uint64, more [][]uint64) []Fingerprint {
+	if !has {
+		return nil
+	}
+	one := new(struct { // a single allocation for the common case
+		all   [1]Fingerprint
+		words [1]uint64
+	})
+	one.words[0] = first
+	one.all[0] = append(one.words[:], rest...)
+	all := one.all[:]
+	for _, words := range more {
+		all = append(all, words)
+	}
+	return all
 }
 
 // Match is a document that a query found.
 type Match struct {
+	Query    int     `json:"-"` // by SearchBatch: the position of the query in the batch
 	ID       string  `json:"id,omitempty"`
 	Distance int     `json:"distance"`        // Hamming distance in bits, for Near
 	Score    float64 `json:"score,omitempty"` // Jaccard estimate, or similarity by another criterion, in [0,1]
@@ -148,27 +112,22 @@ type Member struct {
 }
 
 // Criterion says when two documents count as near-duplicates: Near(k), Jaccard(t), Levenshtein(t),
-// Cosine(t), Contains(t) or Within(t). The zero Criterion is not a criterion.
+// Cosine(t), Contains(t) or Within(t). The zero Criterion is not a criterion: everything that needs
+// one returns ErrInvalid.
 type Criterion struct {
 	by   view.Criterion
-	kind CriterionKind
+	kind string
 }
 
-// CriterionKind names the measure of a Criterion; it is "" for the zero Criterion.
-type CriterionKind string
+// Kind returns the measure of the criterion: "near", "jaccard", "levenshtein", "cosine", "contains"
+// or "within". It is "" for the zero Criterion.
+func (c Criterion) Kind() string { return c.kind }
 
-// The kinds of criteria.
-const (
-	KindNear        CriterionKind = "near"
-	KindJaccard     CriterionKind = "jaccard"
-	KindLevenshtein CriterionKind = "levenshtein"
-	KindCosine      CriterionKind = "cosine"
-	KindContains    CriterionKind = "contains"
-	KindWithin      CriterionKind = "within"
-)
-
-// Kind returns the measure of the criterion.
-func (c Criterion) Kind() CriterionKind { return c.kind }
+// inner returns the criterion as the packages below represent it.
+func (c Criterion) inner() view.Criterion {
+	c.by.None = c.kind == ""
+	return c.by
+}
 
 // K returns k of Near(k), 0 for another criterion.
 func (c Criterion) K() int { return c.by.K }
@@ -177,18 +136,18 @@ func (c Criterion) K() int { return c.by.K }
 func (c Criterion) T() float64 { return c.by.T }
 
 // Near is the criterion "fingerprints differ in at most k bits", k from 0 to as many as they have.
-func Near(k int) Criterion { return Criterion{view.Criterion{K: k}, KindNear} }
+func Near(k int) Criterion { return Criterion{view.Criterion{K: k}, "near"} }
 
 // Jaccard is the criterion "the two documents share at least the fraction t of all their shingles",
 // 0 < t <= 1, as estimated from sketches.
-func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}, KindJaccard} }
+func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}, "jaccard"} }
 
 // Levenshtein is the criterion "the texts have a similarity of t or more", 0 < t <= 1. The
 // similarity is 1 - d/n, where d is the smallest number of runes to insert, delete or replace to
 // turn one text into the other, and n is the number of runes of the longer text. It is meant for
 // short texts. The database must store texts.
 func Levenshtein(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Levenshtein, T: t}, KindLevenshtein}
+	return Criterion{view.Criterion{Text: view.Levenshtein, T: t}, "levenshtein"}
 }
 
 // Cosine is the criterion "the cosine of the word counts of the two texts is t or more", 0 < t <=
@@ -196,7 +155,7 @@ func Levenshtein(t float64) Criterion {
 // the masks and normal form of the database have no effect. The order of words does not matter. The
 // database must store texts.
 func Cosine(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Cosine, T: t}, KindCosine}
+	return Criterion{view.Criterion{Text: view.Cosine, T: t}, "cosine"}
 }
 
 // Contains is the criterion "the document contains at least the fraction t of the shingles of the
@@ -204,13 +163,13 @@ func Cosine(t float64) Criterion {
 // quotations. In pairs and clusters the larger document contains the smaller one. The database must
 // store texts.
 func Contains(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Contains, T: t}, KindContains}
+	return Criterion{view.Criterion{Text: view.Contains, T: t}, "contains"}
 }
 
 // Within is the criterion "the query contains at least the fraction t of the shingles of the
 // document", 0 < t <= 1: the other direction of Contains.
 func Within(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Within, T: t}, KindWithin}
+	return Criterion{view.Criterion{Text: view.Within, T: t}, "within"}
 }
 
 // Verified returns the criterion decided on the texts themselves: with Jaccard(t) there is no match
@@ -224,16 +183,6 @@ func (c Criterion) Verified() Criterion {
 
 // IsVerified reports whether the criterion is a Jaccard criterion that is decided on the texts.
 func (c Criterion) IsVerified() bool { return c.by.Verified }
-
-// Distance returns k of Near(k); ok is false for another criterion.
-func (c Criterion) Distance() (k int, ok bool) { return c.by.K, c.by.Near() }
-
-// Threshold returns t of Jaccard(t); ok is false for another criterion.
-func (c Criterion) Threshold() (t float64, ok bool) { return c.by.T, c.by.Jaccard }
-
-// OfText returns t of Levenshtein(t), Cosine(t), Contains(t) and Within(t); ok is false for another
-// criterion.
-func (c Criterion) OfText() (t float64, ok bool) { return c.by.T, c.by.Text != view.NoTextMeasure }
 
 // String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8
 // VERIFY", "LEVENSHTEIN 0.9", "COSINE 0.9".
@@ -291,29 +240,9 @@ func (c *Criterion) UnmarshalText(text []byte) error {
 
 // Progress says how far a long operation has come.
 type Progress struct {
-	Stage       string       // the current step, for people: "join", "sort", "recover 000012.sst", ...
-	Done, Total int64        // in Unit; Total is 0 while it is unknown
-	Unit        ProgressUnit // "" if Done and Total are only a fraction and count nothing
-}
-
-// ProgressUnit names the things that Progress counts. A program may define its own units.
-type ProgressUnit string
-
-// The units of the engine.
-const (
-	Documents ProgressUnit = "documents"
-	Bytes     ProgressUnit = "bytes"
-)
-
-// given returns the options of a call, which may be left out or nil. If there are several it
-// returns the last.
-func given[T any](all []*T) (last T) {
-	for _, o := range all {
-		if o != nil {
-			last = *o
-		}
-	}
-	return last
+	Stage       string // the current step, for people: "join", "sort", "recover 000012.sst", ...
+	Done, Total int64  // in Unit; Total is 0 while it is unknown
+	Unit        string // "documents", "bytes", ..., or "" if Done and Total are only a fraction
 }
 
 // ClusterMode says how clusters are formed from matching pairs.
@@ -335,12 +264,17 @@ const (
 type ClusterOptions struct {
 	Mode ClusterMode
 	// Before reports whether a is preferred to b as the document to keep; it must be a strict weak
-	// order. Among equally preferred documents, or all if Before is nil, the one written first is
-	// preferred.
-	Before func(a, b Entry) bool
-	// Count, if not nil, is set to the number of clusters; then no members are yielded.
-	Count    *int64
-	Progress func(Progress)
+	// order. It receives documents without texts, fields and fingerprints. Among equally preferred
+	// documents, or all if Before is nil, the one written first is preferred.
+	Before func(a, b Doc) bool
+	// Of, if not "", is the ID of a document: Clusters yields only the cluster of this document, as
+	// cluster 1, or nothing if it is in no cluster. By Near and by estimated Jaccard Clusters then
+	// searches for the documents of the cluster and for those that decide which of them are keepers:
+	// whether a document is a keeper depends on the earlier documents that it matches. If there are
+	// very many, and also with other criteria, with Before, and if SetAllowed has recorded pairs, it
+	// forms all clusters. If the document does not exist, the error is ErrNotFound.
+	Of       string
+	Progress func(Progress) // may be nil
 }
 
 // Errors that callers distinguish with errors.Is.

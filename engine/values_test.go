@@ -32,7 +32,7 @@ func TestValues(t *testing.T) {
 	for range 2 {
 		i := 0
 		for d, err := range db.Range(ctx, Range{Prefix: "v/", Load: true}) {
-			if err != nil || string(d.Fields) != value(i) || d.Text != "" || d.Fingerprint != nil {
+			if err != nil || string(d.Fields) != value(i) || d.Text != "" || d.Fingerprints != nil {
 				t.Fatalf("%d: %+v, %v", i, d, err)
 			}
 			i++
@@ -41,13 +41,13 @@ func TestValues(t *testing.T) {
 			t.Fatalf("%d values", i)
 		}
 		for _, by := range []Criterion{Near(64), Jaccard(math.SmallestNonzeroFloat64), Levenshtein(0.01), Cosine(0.01), Contains(0.01), Within(0.01)} {
-			for m, err := range db.Search(ctx, Doc{Text: "one two three four"}, by) {
+			for m, err := range db.Search(ctx, Doc{Text: "one two three four"}, by, nil) {
 				if m.ID != "text" || err != nil {
 					t.Errorf("%v finds %+v, %v", by, m, err)
 				}
 			}
 		}
-		if err := db.Compact(ctx); err != nil {
+		if err := db.Compact(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,14 +55,14 @@ func TestValues(t *testing.T) {
 
 // TestJSON fixes the JSON names, which a server would use.
 func TestJSON(t *testing.T) {
-	fp := Fingerprint(7)
+	fp := uint64(7)
 	for want, v := range map[string]any{
-		`{"id":"a","distance":0}`:                                                           Match{ID: "a"},
-		`{"a":"x","b":"y","distance":0,"score":0.5,"error":0.1}`:                            Pair{"x", "y", Match{Score: 0.5, Error: 0.1}},
-		`{"cluster":1,"keep":true,"id":"a","distance":3}`:                                   Member{1, true, Match{ID: "a", Distance: 3}},
-		`{"id":"a","fields":{"n":1},"fingerprint":7,"time":"1970-01-01T00:00:01Z","seq":5}`: Doc{ID: "a", Fields: json.RawMessage(`{"n":1}`), Fingerprint: &fp, Time: time.Unix(1, 0).UTC(), Seq: 5},
-		`{"probes":1,"candidates":2,"matches":3,"tables":4}`:                                QueryStats{1, 2, 3, 4},
-		`{"match":{"distance":0},"stored":true,"replaced":false}`:                           Novelty{Stored: true},
+		`{"id":"a","distance":0}`:                                                                Match{ID: "a"},
+		`{"a":"x","b":"y","distance":0,"score":0.5,"error":0.1}`:                                 Pair{"x", "y", Match{Score: 0.5, Error: 0.1}},
+		`{"cluster":1,"keep":true,"id":"a","distance":3}`:                                        Member{1, true, Match{ID: "a", Distance: 3}},
+		`{"id":"a","fields":{"n":1},"fingerprints":[[7]],"time":"1970-01-01T00:00:01Z","seq":5}`: Doc{ID: "a", Fields: json.RawMessage(`{"n":1}`), Fingerprints: []Fingerprint{{fp}}, Time: time.Unix(1, 0).UTC(), Seq: 5},
+		`{"probes":1,"candidates":2,"matches":3,"tables":4}`:                                     QueryStats{1, 2, 3, 4},
+		`{"match":{"distance":0},"stored":true,"replaced":false}`:                                Novelty{Stored: true},
 	} {
 		if got, err := json.Marshal(v); string(got) != want || err != nil {
 			t.Errorf("%s, %v, want %s", got, err, want)

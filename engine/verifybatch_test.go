@@ -28,7 +28,7 @@ func familiesDB(t *testing.T, r *rand.Rand, text func() string, o Options) *DB {
 			d := Doc{ID: fmt.Sprintf("t%03d", r.IntN(300)), Text: text()}
 			if i%20 == 0 {
 				fp := r.Uint64()
-				d.Text, d.Fingerprint = "", &fp
+				d.Text, d.Fingerprints = "", []Fingerprint{{fp}}
 			}
 			if err := db.Put(ctx, d); err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func similarTexts(r *rand.Rand) func() string {
 }
 
 // untilError returns the results of seq, and the error that ends it.
-func untilError(seq iter.Seq2[BatchMatch, error]) (rows []BatchMatch, err error) {
+func untilError(seq iter.Seq2[Match, error]) (rows []Match, err error) {
 	for m, err := range seq {
 		if err != nil {
 			return rows, err
@@ -103,12 +103,12 @@ func TestVerifiedBatches(t *testing.T) {
 		}
 		rows, failed := 0, 0
 		for _, share := range []float64{0.2, 0.8, 1} {
-			var want []BatchMatch
+			var want []Match
 			var wantErr error
 			for i := 0; i < len(docs) && wantErr == nil; i++ {
-				for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified()) {
+				for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified(), nil) {
 					if wantErr = err; err == nil {
-						want = append(want, BatchMatch{i, m})
+						want = append(want, ofQuery(i, m))
 					}
 				}
 			}
@@ -221,12 +221,12 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		var want []BatchMatch
+		var want []Match
 		var wantErr error
 		for i := 0; i < len(docs) && wantErr == nil; i++ {
-			for m, err := range db.Search(t.Context(), docs[i], Jaccard(0.8).Verified()) {
+			for m, err := range db.Search(t.Context(), docs[i], Jaccard(0.8).Verified(), nil) {
 				if wantErr = err; err == nil {
-					want = append(want, BatchMatch{i, m})
+					want = append(want, ofQuery(i, m))
 				}
 			}
 		}
@@ -257,7 +257,7 @@ func TestAnyMatches(t *testing.T) {
 		text := similarTexts(r)
 		db := familiesDB(t, r, text, Options{Memory: memory})
 		for range 400 {
-			if err := db.SetAllowed(ctx, true, IDPair{fmt.Sprintf("t%03d", r.IntN(300)), fmt.Sprintf("q%03d", r.IntN(30))}); err != nil {
+			if err := db.SetAllowed(ctx, true, Pair{A: fmt.Sprintf("t%03d", r.IntN(300)), B: fmt.Sprintf("q%03d", r.IntN(30))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -319,8 +319,7 @@ func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 			t.Fatal(err)
 		}
 	}
-	got := make([]Match, len(docs))
-	known, err := s.Any(t.Context(), docs, by, got)
+	known, got, err := s.Any(t.Context(), docs, by, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 	ctx := context.Background()
 	novel := func(id string) func(db *DB) error {
 		return func(db *DB) error {
-			m, stored, err := db.PutNovel(ctx, Doc{ID: id, Fingerprint: ptr(7)}, Near(1))
+			m, stored, err := db.PutNovel(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{7}}}, Near(1))
 			if err == nil && stored != (id == "twin") {
 				err = fmt.Errorf("%s: stored %t, like %+v", id, stored, m)
 			}
@@ -107,7 +107,7 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 	write := func(round uint64) error {
 		var b Batch
 		for _, id := range ids {
-			b.Put(Doc{ID: id, Fingerprint: &round})
+			b.Put(Doc{ID: id, Fingerprints: []Fingerprint{{round}}})
 		}
 		return db.Apply(ctx, &b)
 	}
@@ -136,8 +136,8 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, errFirst := s.Lookup(ctx, ids[0])
-		last, errLast := s.Lookup(ctx, ids[documents-1])
+		first, errFirst := lookup(s, ctx, ids[0])
+		last, errLast := lookup(s, ctx, ids[documents-1])
 		if err := errors.Join(errFirst, errLast, s.Close()); err != nil || first.Fingerprint != last.Fingerprint {
 			t.Fatalf("half a batch: %v, %v, %v", first, last, err)
 		}
@@ -155,7 +155,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 			db, _ := create4test(t, opts)
 			store := func(id string, age time.Duration) {
 				t.Helper()
-				if err := db.Put(ctx, Doc{ID: id, Fingerprint: ptr(5), Time: now.Add(-age)}); err != nil {
+				if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{5}}, Time: now.Add(-age)}); err != nil {
 					t.Fatal(err)
 				}
 				if flushed { // one table each: a table whose documents have all expired is dropped whole
@@ -179,7 +179,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				}
 			}
 			check("stored")
-			if m, stored, err := db.PutNovel(ctx, Doc{ID: "new", Fingerprint: ptr(5)}, Near(0)); err != nil || stored || m.ID != "there" {
+			if m, stored, err := db.PutNovel(ctx, Doc{ID: "new", Fingerprints: []Fingerprint{{5}}}, Near(0)); err != nil || stored || m.ID != "there" {
 				t.Errorf("PutNovel: %+v, %t, %v", m, stored, err)
 			}
 			if err := db.Delete(ctx, "gone"); !errors.Is(err, ErrNotFound) {
@@ -189,7 +189,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				t.Fatal(err)
 			}
 			check("due merged")
-			if err := db.Compact(ctx); err != nil {
+			if err := db.Compact(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
 			check("merged")
@@ -202,7 +202,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 			}
 			store("gone", time.Hour+time.Microsecond)
 			for id, want := range map[string]error{"there": ErrExists, "gone": nil} {
-				if err := l.Add(Doc{ID: id, Fingerprint: ptr(5)}); !errors.Is(err, want) {
+				if err := l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{5}}}); !errors.Is(err, want) {
 					t.Errorf("loading %s: %v", id, err)
 				}
 			}

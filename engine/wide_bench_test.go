@@ -23,13 +23,13 @@ func BenchmarkNearWide(b *testing.B) {
 	}
 	n, bits, ctx := number("SIMDB_BENCH_DOCS", 100_000), number("SIMDB_BENCH_BITS", 256), context.Background()
 	r := rand.New(rand.NewPCG(1, 2))
-	random := func() (words []Fingerprint) {
+	random := func() (words []uint64) {
 		for range bits / 64 {
 			words = append(words, r.Uint64())
 		}
 		return words
 	}
-	flipped := func(words []Fingerprint) []Fingerprint {
+	flipped := func(words []uint64) []uint64 {
 		words = slices.Clone(words)
 		for range 1 + r.IntN(bits/8-1) {
 			words[r.IntN(len(words))] ^= 1 << r.IntN(64)
@@ -41,13 +41,13 @@ func BenchmarkNearWide(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	all, start := make([][]Fingerprint, n), time.Now()
+	all, start := make([][]uint64, n), time.Now()
 	for i := range all {
 		if all[i] = random(); i > 0 && i%10 == 0 {
 			all[i] = flipped(all[r.IntN(i)])
 		}
 		d := Doc{ID: fmt.Sprintf("%08x", i)}
-		d.SetFingerprint(all[i]...)
+		d.Fingerprints = []Fingerprint{all[i]}
 		if err := l.Add(d); err != nil {
 			b.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func BenchmarkNearWide(b *testing.B) {
 	if _, err := l.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if err := db.Compact(ctx); err != nil {
+	if err := db.Compact(ctx, nil); err != nil {
 		b.Fatal(err)
 	}
 	st, err := db.Stats()
@@ -71,7 +71,7 @@ func BenchmarkNearWide(b *testing.B) {
 		if i%2 == 0 {
 			words = flipped(all[r.IntN(n)])
 		}
-		queries[i].SetFingerprint(words...)
+		queries[i].Fingerprints = []Fingerprint{words}
 	}
 	s, err := db.Snapshot()
 	if err != nil {
@@ -84,7 +84,7 @@ func BenchmarkNearWide(b *testing.B) {
 			found, times := 0, []time.Duration{}
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
-				for _, err := range s.Search(ctx, queries[i%len(queries)], Near(k)) {
+				for _, err := range s.Search(ctx, queries[i%len(queries)], Near(k), nil) {
 					if found++; err != nil {
 						b.Fatal(err)
 					}
@@ -97,7 +97,7 @@ func BenchmarkNearWide(b *testing.B) {
 		})
 		b.Run("batch/k="+text, func(b *testing.B) {
 			for b.Loop() {
-				for _, err := range s.SearchBatch(ctx, queries, Near(k)) {
+				for _, err := range s.SearchBatch(ctx, queries, Near(k), nil) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -109,8 +109,7 @@ func BenchmarkNearWide(b *testing.B) {
 			pairs := int64(0)
 			for b.Loop() {
 				var err error
-				for _, err = range s.Pairs(ctx, Near(k), &PairOptions{Count: &pairs}) {
-				}
+				pairs, err = s.CountPairs(ctx, Near(k), nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -25,18 +25,18 @@ type wideModel struct {
 	r     *rand.Rand
 	words int
 	kind  string
-	docs  map[string][][]Fingerprint // empty for a document without a fingerprint
+	docs  map[string][][]uint64 // empty for a document without a fingerprint
 	next  int
 
 	several bool
 }
 
 // wideKinds are generators of fingerprints: word i of a new one.
-var wideKinds = map[string]func(r *rand.Rand, i int) Fingerprint{
-	"uniform":       func(r *rand.Rand, _ int) Fingerprint { return r.Uint64() },
-	"ball":          func(r *rand.Rand, i int) Fingerprint { return Fingerprint(i) ^ 1<<r.IntN(64) ^ 1<<r.IntN(64) },
-	"constant word": func(r *rand.Rand, i int) Fingerprint { return r.Uint64() * Fingerprint(i&1) },
-	"few":           func(r *rand.Rand, _ int) Fingerprint { return r.Uint64N(2) << 50 },
+var wideKinds = map[string]func(r *rand.Rand, i int) uint64{
+	"uniform":       func(r *rand.Rand, _ int) uint64 { return r.Uint64() },
+	"ball":          func(r *rand.Rand, i int) uint64 { return uint64(i) ^ 1<<r.IntN(64) ^ 1<<r.IntN(64) },
+	"constant word": func(r *rand.Rand, i int) uint64 { return r.Uint64() * uint64(i&1) },
+	"few":           func(r *rand.Rand, _ int) uint64 { return r.Uint64N(2) << 50 },
 }
 
 // doc returns a new document: with a text, with a fingerprint near another one, or with a new
@@ -56,13 +56,13 @@ func (m *wideModel) doc() Doc {
 	case 0:
 		d.Text = strings.Repeat(fmt.Sprintf("w%d x%d ", m.r.IntN(3), m.r.IntN(30)), m.r.IntN(4))
 	default:
-		d.SetFingerprint(m.print()...)
+		d.Fingerprints = append([]Fingerprint{m.print()}, d.Fingerprints...)
 	}
 	return d
 }
 
 // print returns a new fingerprint, sometimes near another one.
-func (m *wideModel) print() (words []Fingerprint) {
+func (m *wideModel) print() (words []uint64) {
 	if words := m.some(); words != nil && m.r.IntN(3) == 0 {
 		return m.flipped(words, 40)
 	}
@@ -73,7 +73,7 @@ func (m *wideModel) print() (words []Fingerprint) {
 }
 
 // some returns a stored fingerprint, or nil.
-func (m *wideModel) some() []Fingerprint {
+func (m *wideModel) some() []uint64 {
 	for _, fps := range m.docs {
 		if len(fps) == 0 {
 			return nil
@@ -84,7 +84,7 @@ func (m *wideModel) some() []Fingerprint {
 }
 
 // flipped returns words with up to n bits flipped.
-func (m *wideModel) flipped(words []Fingerprint, n int) []Fingerprint {
+func (m *wideModel) flipped(words []uint64, n int) []uint64 {
 	words = slices.Clone(words)
 	for range m.r.IntN(n) {
 		words[m.r.IntN(len(words))] ^= 1 << m.r.IntN(64)
@@ -94,26 +94,26 @@ func (m *wideModel) flipped(words []Fingerprint, n int) []Fingerprint {
 
 // stored records that a document is stored.
 func (m *wideModel) stored(d Doc) {
-	words := d.Words()
-	if words == nil && d.Fingerprints == nil {
+	var words []uint64
+	if d.Fingerprints == nil {
 		h, err := simhash.New(simhash.Options{Bits: 64 * m.words})
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		words = make([]Fingerprint, m.words)
+		words = make([]uint64, m.words)
 		if !h.Wide(words, d.Text) {
 			words = nil
 		}
 	}
 	m.docs[d.ID] = nil
 	if words != nil {
-		m.docs[d.ID] = [][]Fingerprint{words}
+		m.docs[d.ID] = [][]uint64{words}
 	}
-	m.docs[d.ID] = append(m.docs[d.ID], d.Fingerprints...)
+	m.docs[d.ID] = append(m.docs[d.ID], wordsOf(d.Fingerprints)...)
 }
 
 // within returns the matches of fingerprints, in order.
-func (m *wideModel) within(qs [][]Fingerprint, k int, except string) []Match {
+func (m *wideModel) within(qs [][]uint64, k int, except string) []Match {
 	var all []Match
 	for id, fps := range m.docs {
 		distance := 64*m.words + 1
@@ -144,46 +144,35 @@ func (m *wideModel) check(stage string) {
 	m.t.Helper()
 	t, ctx := m.t, m.t.Context()
 	width := 64 * m.words
-	same := func(id string, words []Fingerprint, more [][]Fingerprint) bool {
-		if words != nil {
-			more = append([][]Fingerprint{words}, more...)
-		}
-		return slices.EqualFunc(more, m.docs[id], slices.Equal)
+	same := func(id string, fps []Fingerprint) bool {
+		return slices.EqualFunc(wordsOf(fps), m.docs[id], slices.Equal)
 	}
 	for id := range m.docs {
 		d, err := m.db.Get(ctx, id)
-		if err != nil || !same(id, d.Words(), d.Fingerprints) {
+		if err != nil || !same(id, d.Fingerprints) {
 			t.Fatalf("%s: %s is %x, %v, want %x", stage, id, d, err, m.docs[id])
 		}
-		if e := must(lookupOf(ctx, m.db, id))(t); !same(id, e.Words(), e.Fingerprints) {
+		if e := must(lookupOf(ctx, m.db, id))(t); !same(id, e.all) {
 			t.Fatalf("%s: %s is looked up as %+v, want %x", stage, id, e, m.docs[id])
 		}
 	}
 	s := must(m.db.Snapshot())(t)
 	defer s.Close()
-	err := s.GetEach(ctx, slices.Collect(maps.Keys(m.docs)), func(_ int, d Doc) error {
-		if !same(d.ID, d.Words(), d.Fingerprints) {
+	for _, d := range collect(t, s.GetAll(ctx, slices.Collect(maps.Keys(m.docs)))) {
+		if !same(d.ID, d.Fingerprints) {
 			t.Errorf("%s: %s is given as %x, want %x", stage, d.ID, d, m.docs[d.ID])
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	entries := 0
 	for e, err := range entriesIn(ctx, s, Range{}) {
-		first := []Fingerprint(nil)
-		if fps := m.docs[e.ID]; len(fps) > 0 {
-			first = fps[0]
-		}
-		if entries++; err != nil || !slices.Equal(e.Words(), first) {
+		if entries++; err != nil || !same(e.ID, e.all) {
 			t.Fatalf("%s: entry %+v, %v", stage, e, err)
 		}
 	}
 	if entries != len(m.docs) {
 		t.Fatalf("%s: %d entries, want %d", stage, entries, len(m.docs))
 	}
-	if n := must(s.Count(ctx))(t); n != int64(len(m.docs)) {
+	if n := must(s.Count(ctx, Range{}))(t); n != int64(len(m.docs)) {
 		t.Fatalf("%s: %d documents, want %d", stage, n, len(m.docs))
 	}
 	if n := must(m.db.Stats())(t).Documents; n != int64(len(m.docs)) {
@@ -199,44 +188,42 @@ func (m *wideModel) check(stage string) {
 		for range 5 {
 			var q Doc
 			if words := m.some(); words != nil && m.r.IntN(4) > 0 {
-				q.SetFingerprint(m.flipped(words, min(k, 60)+2)...)
+				q.Fingerprints = []Fingerprint{m.flipped(words, min(k, 60)+2)}
 			} else {
-				q.SetFingerprint(make([]Fingerprint, m.words)...)
+				q.Fingerprints = []Fingerprint{make([]uint64, m.words)}
 			}
-			all := [][]Fingerprint{q.Words()}
 			if m.several && m.r.IntN(3) == 0 {
-				q.Fingerprints = [][]Fingerprint{m.print(), m.print()}
-				all = append(all, q.Fingerprints...)
+				q.Fingerprints = append(q.Fingerprints, m.print(), m.print())
 			}
-			batch, want = append(batch, q), append(want, m.within(all, k, ""))
+			batch, want = append(batch, q), append(want, m.within(wordsOf(q.Fingerprints), k, ""))
 		}
 		for i, q := range batch {
 			where := fmt.Sprintf("%s, k = %d", stage, k)
-			equal(t, where, collect(t, s.Search(ctx, q, Near(k))), want[i])
+			equal(t, where, collect(t, s.Search(ctx, q, Near(k), nil)), want[i])
 			sameSet(t, where, collect(t, s.Search(ctx, q, Near(k), &SearchOptions{Unordered: true})), want[i])
 			n := min(5, len(want[i]))
 			equal(t, where, collect(t, s.Search(ctx, q, Near(k), &SearchOptions{Limit: 5})), want[i][:n])
 			if q.Fingerprints == nil && m.words == 1 {
-				equal(t, where, collect(t, m.db.Near(ctx, *q.Fingerprint, k)), want[i])
+				equal(t, where, collect(t, m.db.Near(ctx, q.Fingerprints[0][0], k)), want[i])
 			}
-			if n := must(s.CountMatches(ctx, q, Near(k)))(t); n != int64(len(want[i])) {
+			if n := must(s.CountMatches(ctx, q, Near(k), nil))(t); n != int64(len(want[i])) {
 				t.Fatalf("%s: %d counted, want %d", where, n, len(want[i]))
 			}
 			if _, err := s.Plan(ctx, q, Near(k)); err != nil {
 				t.Fatal(err)
 			}
-			named := make([]Match, 1)
-			if known := must(s.Any(ctx, batch[i:i+1], Near(k), named))(t); known[0] != (len(want[i]) > 0) {
-				t.Fatalf("%s: Any says %v", where, known)
+			if known, _, err := s.Any(ctx, batch[i:i+1], Near(k), nil); err != nil || known[0] != (len(want[i]) > 0) {
+				t.Fatalf("%s: Any says %v, %v", where, known, err)
 			}
 		}
-		known := must(s.Any(ctx, batch, Near(k), nil))(t)
+		known, _, err := s.Any(ctx, batch, Near(k), &SearchOptions{Unordered: true})
+		must(known, err)(t)
 		got := make([][]Match, len(batch))
-		for b, err := range s.SearchBatch(ctx, batch, Near(k)) {
+		for b, err := range s.SearchBatch(ctx, batch, Near(k), nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got[b.Query] = append(got[b.Query], b.Match)
+			got[b.Query] = append(got[b.Query], ofQuery(0, b))
 		}
 		for i := range batch {
 			equal(t, stage+", batch", got[i], want[i])
@@ -249,8 +236,8 @@ func (m *wideModel) check(stage string) {
 	for id, fps := range m.docs {
 		if len(fps) > 0 && asked < 5 {
 			want := m.within(fps, 20, id)
-			equal(t, stage+", by ID", collect(t, s.Search(ctx, Doc{ID: id}, Near(20))), want)
-			if n := must(s.CountMatches(ctx, Doc{ID: id}, Near(20)))(t); n != int64(len(want)) {
+			equal(t, stage+", by ID", collect(t, s.Search(ctx, Doc{ID: id}, Near(20), nil)), want)
+			if n := must(s.CountMatches(ctx, Doc{ID: id}, Near(20), nil))(t); n != int64(len(want)) {
 				t.Fatalf("%s: %d counted by ID, want %d", stage, n, len(want))
 			}
 			asked++
@@ -286,11 +273,11 @@ func (m *wideModel) checkPairs(stage string) {
 			return cmp.Or(cmp.Compare(x.Distance, y.Distance), strings.Compare(x.A, y.A), strings.Compare(x.B, y.B))
 		})
 		where := fmt.Sprintf("%s, pairs within %d", stage, k)
-		if got := collect(t, s.Pairs(ctx, Near(k))); !slices.Equal(got, want) {
+		if got := collect(t, s.Pairs(ctx, Near(k), nil)); !slices.Equal(got, want) {
 			t.Fatalf("%s: %d pairs, want %d", where, len(got), len(want))
 		}
-		sameSet(t, where, collect(t, s.Pairs(ctx, Near(k), &PairOptions{Unordered: true})), want)
-		if got := collect(t, s.Pairs(ctx, Near(k), &PairOptions{Limit: 7})); !slices.Equal(got, want[:min(7, len(want))]) {
+		sameSet(t, where, collect(t, s.Pairs(ctx, Near(k), &SearchOptions{Unordered: true})), want)
+		if got := collect(t, s.Pairs(ctx, Near(k), &SearchOptions{Limit: 7})); !slices.Equal(got, want[:min(7, len(want))]) {
 			t.Fatalf("%s: the first are %v", where, got)
 		}
 		if n := must(countPairs(ctx, s, Near(k)))(t); n != int64(len(want)) {
@@ -315,7 +302,7 @@ func (m *wideModel) checkPairs(stage string) {
 		// each other.
 		keepers := map[int]string{}
 		star := map[string]bool{}
-		for _, member := range collect(t, s.Clusters(ctx, Near(k))) {
+		for _, member := range collect(t, s.Clusters(ctx, Near(k), nil)) {
 			if star[member.ID] = true; member.Keep {
 				keepers[member.Cluster] = member.ID
 			}
@@ -364,7 +351,7 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 	ctx := context.Background()
 	o := &Options{Bits: 64 * words, Sync: SyncNever, NoSketch: words == 2, Features: Features{Several: several}}
 	db, path := create4test(t, o)
-	m := &wideModel{t: t, db: db, r: rand.New(rand.NewPCG(uint64(words), uint64(len(kind)))), words: words, kind: kind, docs: map[string][][]Fingerprint{}, several: several}
+	m := &wideModel{t: t, db: db, r: rand.New(rand.NewPCG(uint64(words), uint64(len(kind)))), words: words, kind: kind, docs: map[string][][]uint64{}, several: several}
 	part := func(n int) int {
 		if several {
 			return n / 3 // number of documents, which have more fingerprints
@@ -439,18 +426,18 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 			m.docs[d.ID] = q
 		}
 	}
-	if err := m.db.Compact(ctx); err != nil {
+	if err := m.db.Compact(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	m.check("compacted")
-	if r := must(m.db.Check(ctx))(t); len(r.Problems) > 0 {
+	if r := must(m.db.Check(ctx, nil))(t); len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}
 	if words > 1 {
 		if err := m.db.Put(ctx, ofPrint(1)); !errors.Is(err, ErrInvalid) { // without an ID
 			t.Error(err)
 		}
-		if err := m.db.Put(ctx, Doc{ID: "x", Fingerprint: new(Fingerprint)}); !errors.Is(err, ErrParams) {
+		if err := m.db.Put(ctx, Doc{ID: "x", Fingerprints: []Fingerprint{{0}}}); !errors.Is(err, ErrParams) {
 			t.Errorf("a fingerprint of 64 bits is stored: %v", err)
 		}
 		for _, err := range m.db.Near(ctx, 1, 3) {
@@ -459,13 +446,13 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 			}
 		}
 	}
-	for _, err := range m.db.Search(ctx, Doc{Text: "a b c"}, Near(64*words+1)) {
+	for _, err := range m.db.Search(ctx, Doc{Text: "a b c"}, Near(64*words+1), nil) {
 		if !errors.Is(err, ErrInvalid) {
 			t.Errorf("a distance that no fingerprints have: %v", err)
 		}
 	}
 	packed := filepath.Join(t.TempDir(), "x.sst")
-	if err := m.db.Pack(ctx, packed); err != nil {
+	if err := m.db.Pack(ctx, packed, nil); err != nil {
 		t.Fatal(err)
 	}
 	put(50)
@@ -473,7 +460,7 @@ func testWide(t *testing.T, kind string, words int, several bool) {
 	again := *m
 	again.db = must(Open(packed, nil))(t)
 	t.Cleanup(func() { again.db.Close() })
-	if p := again.db.Params(); p.Bits != 64*words {
+	if p := again.db.Options(); p.Bits != 64*words {
 		t.Errorf("the packed table has %d bits", p.Bits)
 	}
 	recovered := filepath.Join(t.TempDir(), "r.simdb")

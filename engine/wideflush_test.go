@@ -18,14 +18,14 @@ func TestWideFlushes(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(1, 1))
-		words := make([]Fingerprint, bits/64)
+		words := make([]uint64, bits/64)
 		const n, overhead, entry, limit = 40_000, 300, 24 + 4*4, 16 << 20
 		for i := range n {
 			for j := range words {
 				words[j] = r.Uint64()
 			}
 			d := Doc{ID: fmt.Sprint(i)}
-			d.SetFingerprint(words...)
+			d.Fingerprints = []Fingerprint{words}
 			if err := db.Put(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}

@@ -50,7 +50,7 @@ func TestWindow(t *testing.T) {
 		now.Add(int64(time.Minute))
 		var b Batch
 		for ; docs < (minute+1)*window/minutes; docs++ {
-			b.Put(Doc{ID: fmt.Sprint(docs), Fingerprint: new(r.Uint64())})
+			b.Put(Doc{ID: fmt.Sprint(docs), Fingerprints: []Fingerprint{{r.Uint64()}}})
 		}
 		if err := db.Apply(ctx, &b); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestWindow(t *testing.T) {
 	}
 	m := db.Metrics()
 	t.Logf("stored/living mean %.3f, most %.3f; documents written %.2f times, bytes %.2f; at most %d tables; %d merges, %d stalls", sum/float64(2*minutes), worst,
-		1+float64(merged.Load())/float64(written.Load()), m.WriteAmplification(), most, m.Compactions, m.Stalls)
+		1+float64(merged.Load())/float64(written.Load()), m.WriteAmplification, most, m.Compactions, m.Stalls)
 	if worst > 1.25 || most > 16 {
 		t.Error("too much")
 	}

@@ -63,7 +63,7 @@ func BenchmarkPutNovel(b *testing.B) {
 		ctx := context.Background()
 		for i := range 300_000 { // blocks of the table are verified on their first read
 			fp := r.Uint64()
-			if _, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprint: &fp}, Near(3)); err != nil {
+			if _, _, err := anyMatch(ctx, db, Doc{ID: "q", Fingerprints: []Fingerprint{{fp}}}, Near(3)); err != nil {
 				b.Fatal(err)
 			}
 			if _, err := db.Get(ctx, "q"+strconv.Itoa(i)); !errors.Is(err, ErrNotFound) {
@@ -72,7 +72,7 @@ func BenchmarkPutNovel(b *testing.B) {
 		}
 		benchWrites(b, db, 300_000, func(i int) (int, error) {
 			fp := r.Uint64()
-			_, _, err := db.PutNovel(ctx, Doc{ID: "n" + strconv.Itoa(i), Fingerprint: &fp}, Near(3))
+			_, _, err := db.PutNovel(ctx, Doc{ID: "n" + strconv.Itoa(i), Fingerprints: []Fingerprint{{fp}}}, Near(3))
 			return i + 1, err
 		})
 	})
@@ -100,13 +100,13 @@ func BenchmarkBatches(b *testing.B) {
 					n = 100_000
 				}
 				benchWrites(b, db, n, func(i int) (int, error) {
-					batch.Reset()
+					batch = Batch{}
 					for j := range 1000 {
 						d := Doc{ID: "b" + strconv.Itoa(i+j)}
 						if with == "text" {
 							d.Text = text + d.ID + " " + strconv.FormatUint(r.Uint64(), 36)
 						} else {
-							d.Fingerprint = new(r.Uint64())
+							d.Fingerprints = []Fingerprint{{r.Uint64()}}
 						}
 						batch.Put(d)
 					}

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,7 +22,7 @@ type Batch struct {
 }
 
 // Put adds the storing of d, which must not be changed until the batch has been applied.
-func (b *Batch) Put(d Doc) { b.ops = append(b.ops, store.Put(view.Doc(d))) }
+func (b *Batch) Put(d Doc) { b.ops = append(b.ops, store.Put(d.inner())) }
 
 // Delete adds a delete. Deleting a document that is not stored does nothing.
 func (b *Batch) Delete(id string) { b.ops = append(b.ops, store.Delete(id)) }
@@ -35,17 +34,9 @@ func (b *Batch) DeleteVersion(id string, seq uint64) {
 	b.ops = append(b.ops, store.DeleteVersion(id, seq))
 }
 
-// RequireAbsent makes Apply carry out the batch only if there is no document with this ID.
-// Requirements are checked when the batch is applied, before any of its writes.
-func (b *Batch) RequireAbsent(id string) { b.needs = append(b.needs, store.Need{ID: id}) }
-
-// RequirePresent makes Apply carry out the batch only if there is a document with this ID.
-func (b *Batch) RequirePresent(id string) {
-	b.needs = append(b.needs, store.Need{ID: id, Version: view.Latest})
-}
-
 // RequireVersion makes Apply carry out the batch only if the Seq of the document with this ID is
-// seq; 0 requires that there is no such document.
+// seq; 0 requires that there is no such document, and math.MaxUint64 that there is one. Requirements
+// are checked when the batch is applied, before any of its writes.
 func (b *Batch) RequireVersion(id string, seq uint64) {
 	b.needs = append(b.needs, store.Need{ID: id, Version: seq})
 }
@@ -56,36 +47,31 @@ func (b *Batch) Deleted() int { return b.deleted }
 // Len returns the number of writes.
 func (b *Batch) Len() int { return len(b.ops) }
 
-// Reset empties the batch for another use.
-func (b *Batch) Reset() {
-	clear(b.ops)
-	b.ops, b.needs, b.deleted = b.ops[:0], b.needs[:0], 0
-}
-
 // Put stores d, replacing the document with the same ID. When it returns nil the write is as safe
 // as Options.Sync says. If d.Time is longer ago than Options.TTL, the document is stored as
 // expired: it replaces the document with the same ID, and no read finds it. Errors are ErrInvalid
 // and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and that of the context.
 func (db *DB) Put(ctx context.Context, d Doc) error {
-	_, err := db.s.Write(ctx, []store.Operation{store.Put(view.Doc(d))})
+	_, err := db.s.Write(ctx, []store.Operation{store.Put(d.inner())})
 	return err
 }
 
 // CheckDoc returns the error with which Put would refuse d, ErrInvalid, ErrTooLarge or ErrParams,
 // or nil.
 func (db *DB) CheckDoc(d Doc) error {
-	inner := view.Doc(d)
+	inner := d.inner()
 	return cmp.Or(view.CheckDoc(&inner), db.s.SettleFingerprints(&inner))
 }
 
-// PutIfAbsent stores d if there is no document with its ID; otherwise the error is a
-// *ConflictError, which is ErrExists. If several goroutines call it for one ID, exactly one call
-// returns nil. Other errors are those of Put.
+// PutIfAbsent stores d if there is no document with its ID; otherwise the error is ErrExists. If
+// several goroutines call it for one ID, exactly one call returns nil. Other errors are those of
+// Put.
 func (db *DB) PutIfAbsent(ctx context.Context, d Doc) error { return db.PutIfVersion(ctx, d, 0) }
 
 // PutIfVersion replaces the document with the ID of d if its Seq is still seq. If it has been
-// replaced or deleted since it was read, the error is a *ConflictError. If several goroutines call
-// it for one version, exactly one call returns nil. Other errors are those of Put.
+// replaced or deleted since it was read, the error is ErrExists if there is a document with this ID,
+// and ErrNotFound if there is none; nothing is written. If several goroutines call it for one
+// version, exactly one call returns nil. Other errors are those of Put.
 func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 	var b Batch
 	b.RequireVersion(d.ID, seq)
@@ -96,28 +82,11 @@ func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 // Apply carries out the batch as one write: after a crash the database holds the whole batch or
 // nothing. If several writes of the batch have the same ID, the last one wins. Afterwards
 // Batch.Deleted says how many documents its deletes removed. If a requirement fails, nothing is
-// written, and the error is a *ConflictError. Other errors are those of Put.
+// written, and the error is that of PutIfVersion. Other errors are those of Put.
 func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 	b.deleted, err = db.s.Write(ctx, b.ops, b.needs...)
-	if c, ok := errors.AsType[*files.Conflict](err); ok {
-		return &ConflictError{c.ID, c.Version}
-	}
 	return err
 }
-
-// A ConflictError says that a requirement of PutIfAbsent, PutIfVersion or a Batch failed, and that
-// nothing was written. errors.Is matches it with ErrExists if the document exists, and with
-// ErrNotFound if it does not.
-type ConflictError struct {
-	ID      string
-	Version uint64 // Seq of the stored document; 0 if there is none
-}
-
-// Error describes the stored document.
-func (e *ConflictError) Error() string { return (*files.Conflict)(e).Error() }
-
-// Is reports whether target is ErrExists or ErrNotFound, whichever applies.
-func (e *ConflictError) Is(target error) bool { return (*files.Conflict)(e).Is(target) }
 
 // novelMatches limits the matches among which PutNovel names the best.
 const novelMatches = 32
@@ -133,9 +102,9 @@ const novelMatches = 32
 // one step: if two near-duplicates are submitted at once, exactly one is stored, and the other call
 // returns that one as its match, once it is safe. A document without fingerprint, or by a text
 // criterion without text, matches no other document. A document older than Options.TTL is not
-// stored: ErrExpired. Other errors are those of Put and Snapshot.Any.
+// stored: ErrExpired. Other errors are those of Put and Any.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
-	done, err := db.AddNovel(ctx, []Doc{d}, by)
+	done, err := db.AddNovel(ctx, []Doc{d}, by, nil)
 	if err != nil {
 		return Match{}, false, err
 	}
@@ -157,19 +126,24 @@ type Novelty struct {
 // the same call count. Each check and its write are one step. All writes are synced together at the
 // end, which is several times faster than a PutNovel for each. It returns the result for each
 // document; after an error, the results for the documents before the failed one, which are safe. A
-// crash leaves a prefix of the stored documents. Errors are those of PutNovel except ErrExpired.
-func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty, error) {
-	if err := db.s.CheckCriterion(by.by); err != nil {
+// crash leaves a prefix of the stored documents. Of the options, Stats has an effect. Errors are those of PutNovel except ErrExpired.
+func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
+	ctx = o.counting(ctx)
+	if err := db.s.CheckCriterion(by.inner()); err != nil {
 		return nil, err
 	}
-	if by.by.Text != view.NoTextMeasure && !by.by.Text.Contained() {
+	if of := by.by.Text; of != view.NoTextMeasure && !of.Contained() {
 		if err := db.prepareText(ctx); err != nil {
 			return nil, err
 		}
 	}
 	done := make([]Novelty, len(docs))
-	n, err := db.s.PutEachUnless(ctx, len(docs), func(i int) view.Doc { return view.Doc(docs[i]) }, func(i int, v *view.View, d *table.Document) (view.Place, bool, error) {
-		a, err := search.Admit(ctx, v, d, docs[i].Fingerprints, by.by, novelMatches)
+	n, err := db.s.PutEachUnless(ctx, len(docs), func(i int) view.Doc { return docs[i].inner() }, func(i int, v *view.View, d *table.Document) (view.Place, bool, error) {
+		var more [][]uint64
+		if fps := docs[i].Fingerprints; len(fps) > 1 {
+			more = wordsOf(fps[1:])
+		}
+		a, err := search.Admit(ctx, v, d, more, by.by, novelMatches)
 		done[i] = Novelty{Match: Match(a.Match), Stored: a.New, Replaced: a.New && a.Replaces, Expired: a.Expired}
 		return a.Old, !a.New, err
 	})
@@ -179,7 +153,7 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion) ([]Novelty
 // prepareText makes the signatures of texts in advance, so that the search, which blocks other
 // writers, need not make them, except those of a table that is written meanwhile.
 func (db *DB) prepareText(ctx context.Context) error {
-	_, err := withSnapshot(db, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
+	_, err := read(&db.Reader, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
 	return err
 }
 
@@ -192,8 +166,8 @@ func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(
 // after an error or a kill, none is deleted. Prune reads only the times of documents: tables
 // without documents older than t cost nothing, and tables without younger ones are dropped. It
 // needs at most one bit of memory for each document of the other tables; memtables with documents
-// older than t are flushed first. Progress, if not nil, is called from the calling goroutine with
+// older than t are flushed first. progress, if not nil, is called from the calling goroutine with
 // the number of documents that Prune has processed.
-func (db *DB) Prune(ctx context.Context, t time.Time, progress ...func(Progress)) (int, error) {
-	return db.s.Prune(ctx, t, progressTo(progress...))
+func (db *DB) Prune(ctx context.Context, t time.Time, progress func(Progress)) (int, error) {
+	return db.s.Prune(ctx, t, progressTo(progress))
 }

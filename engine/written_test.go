@@ -37,7 +37,7 @@ func TestRangeWritten(t *testing.T) {
 			}
 		}
 		table := filepath.Join(t.TempDir(), "y.sst")
-		for _, err := range []error{other.Pack(ctx, table), other.Close()} {
+		for _, err := range []error{other.Pack(ctx, table, nil), other.Close()} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestRangeWritten(t *testing.T) {
 			db.Delete(ctx, fmt.Sprint("d", r.IntN(700)))
 			switch i {
 			case 4:
-				if err := db.Compact(ctx); err != nil {
+				if err := db.Compact(ctx, nil); err != nil {
 					t.Fatal(err)
 				}
 			case 7:

@@ -164,7 +164,7 @@ func TestScan(t *testing.T) {
 	db := openTest(t, nil)
 	fp := uint64(0xff)
 	for i, fields := range []string{`{"lang":"en","stars":3.5,"tags":["a","b"],"big":18446744073709551615}`, `{"stars":"many"}`} {
-		d := engine.Doc{ID: fmt.Sprint(i), Text: "one", Fingerprint: &fp, Fields: json.RawMessage(fields), Time: worldEpoch}
+		d := engine.Doc{ID: fmt.Sprint(i), Text: "one", Fingerprints: []engine.Fingerprint{{fp}}, Fields: json.RawMessage(fields), Time: worldEpoch}
 		if err := db.Put(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}

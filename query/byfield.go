@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
@@ -57,6 +59,27 @@ func (k *fieldKey) compare(other *fieldKey, desc bool) int {
 	return c
 }
 
+// documents yields the documents with these ids in storage order, each with the index of its id. It
+// sets err if it fails.
+func (x *run) documents(ids []string, err *error) iter.Seq2[int, *engine.Doc] {
+	return func(yield func(int, *engine.Doc) bool) {
+		at := make(map[string][]int, len(ids))
+		for i, id := range ids {
+			at[id] = append(at[id], i)
+		}
+		for d, failed := range x.Snap.GetAll(x.Ctx, ids) {
+			if failed != nil {
+				*err = failed
+				return
+			}
+			i := at[d.ID][0] // an id may occur several times
+			if at[d.ID] = at[d.ID][1:]; !yield(i, &d) {
+				return
+			}
+		}
+	}
+}
+
 // withFields calls yield with each result of find and the fields of its document, in any order. It
 // reads documents in batches, in storage order, as a tester does.
 func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r result, fields []byte, err error) bool) {
@@ -67,12 +90,13 @@ func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r r
 		for i := range batch {
 			ids[i] = batch[i].id
 		}
-		err := x.Snap.ContentEach(x.Ctx, ids, func(i int, _, fields []byte) error {
-			if read[i] = true; !yield(batch[i], fields, nil) {
-				return errStop
+		var err error
+		for i, d := range x.documents(ids, &err) {
+			if read[i] = true; !yield(batch[i], d.Fields, nil) {
+				err = errStop
+				break
 			}
-			return nil
-		})
+		}
 		for i := range batch {
 			if err == nil && !read[i] && !yield(batch[i], nil, nil) {
 				err = errStop

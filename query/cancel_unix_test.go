@@ -27,7 +27,7 @@ func TestStatementsStop(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range documents {
 		fp := r.Uint64()
-		if err := l.Add(engine.Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprint: &fp}); err != nil {
+		if err := l.Add(engine.Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

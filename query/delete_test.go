@@ -24,7 +24,7 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 	defer db.Close()
 	var b engine.Batch
 	for d := range documents {
-		b.Put(engine.Doc{ID: fmt.Sprint(d), Fingerprint: new(uint64(0))})
+		b.Put(engine.Doc{ID: fmt.Sprint(d), Fingerprints: []engine.Fingerprint{{uint64(0)}}})
 	}
 	if err := db.Apply(ctx, &b); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 	wg.Go(func() {
 		for d := range documents {
 			id := fmt.Sprint(documents - 1 - d)
-			if err := db.Put(context.Background(), engine.Doc{ID: id, Fingerprint: new(^uint64(0))}); err != nil {
+			if err := db.Put(context.Background(), engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{^uint64(0)}}}); err != nil {
 				t.Error(err)
 				return
 			}

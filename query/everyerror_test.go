@@ -170,7 +170,7 @@ func formKinds(t *testing.T) []formKind {
 				Text:   fmt.Sprintf("alpha beta gamma delta epsilon zeta eta theta word%d iota kappa lambda mu nu", n%4),
 				Fields: fmt.Appendf(nil, `{"lang":"%s","stars":%d,"draft":false,"url":"http://%s","meta":{"lang":"%d"}}`, []string{"en", "de"}[n%2], n, id, n)}
 			if k.o.Features.Several {
-				d.Fingerprints = [][]uint64{{uint64(n)}, {255}}[:n%3]
+				d.Fingerprints = []engine.Fingerprint{{uint64(n)}, {255}}[:n%3]
 			}
 			if err == nil {
 				err = db.Put(t.Context(), d)
@@ -179,7 +179,7 @@ func formKinds(t *testing.T) []formKind {
 				err = errors.Join(db.Delete(t.Context(), []string{"b", "g"}[n/9]), db.Flush(t.Context()))
 			}
 		}
-		if err = errors.Join(err, db.SetAllowed(t.Context(), true, engine.IDPair{A: "a", B: "b"}), db.Close()); err != nil {
+		if err = errors.Join(err, db.SetAllowed(t.Context(), true, engine.Pair{A: "a", B: "b"}), db.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -230,9 +230,9 @@ func stored(db *engine.DB) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		all += fmt.Sprintln(d.ID, d.Text, string(d.Fields), d.Words(), d.Fingerprints)
+		all += fmt.Sprintln(d.ID, d.Text, string(d.Fields), d.Fingerprints)
 	}
-	r, err := db.Check(context.Background())
+	r, err := db.Check(context.Background(), nil)
 	if err == nil && len(r.Problems) > 0 {
 		err = r.Problems[0]
 	}

@@ -27,7 +27,7 @@ func fieldName(path []string) string {
 // survey returns a survey of the fields of all documents.
 func (x *run) survey() (*jsonfield.Survey, error) {
 	s := &jsonfield.Survey{Hold: x.Hold}
-	if !x.DB.Params().Text {
+	if x.DB.Options().NoText {
 		return s, nil
 	}
 	tested := x.Counting("list")

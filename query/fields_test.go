@@ -20,7 +20,7 @@ import (
 // TestTakeText checks that PUT moves the fields that the database compares to texts, and no others.
 func TestTakeText(t *testing.T) {
 	weighted := engine.Features{Fields: []engine.Field{{Name: "title", Weight: 3}, {Name: "body", Weight: 1}}}
-	set := engine.Features{Unit: engine.UnitSet, SetField: "tags"}
+	set := engine.Features{Unit: "set", SetField: "tags"}
 	for _, c := range []struct {
 		f                    engine.Features
 		text, fields         string
@@ -146,7 +146,7 @@ func TestFields(t *testing.T) {
 	}
 	var before []engine.FieldStats
 	for range 2 { // in a memtable and a table, then in one table
-		fields, documents, err := db.Fields(t.Context(), nil)
+		fields, documents, err := db.Fields(t.Context(), engine.Range{}, nil)
 		if err != nil || documents != 300 {
 			t.Fatal(documents, err)
 		}
@@ -182,7 +182,7 @@ func TestFields(t *testing.T) {
 		if n := len(columns); columns[0] != "id" || columns[n-2] != "text" || columns[n-1] != "time" {
 			t.Errorf("SHOW * has the columns %q", columns)
 		}
-		if err := db.Compact(t.Context()); err != nil {
+		if err := db.Compact(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

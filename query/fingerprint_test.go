@@ -72,8 +72,8 @@ func TestPutFingerprintsAsText(t *testing.T) {
 		if _, err := Run(t.Context(), db, "PUT ?", json.RawMessage(`{"id":"a","fingerprint":`+value+`}`)); err != nil {
 			t.Fatal(value, err)
 		}
-		if e, err := db.Get(t.Context(), "a"); err != nil || *e.Fingerprint != want {
-			t.Errorf("%s: %x, want %x", value, *e.Fingerprint, want)
+		if e, err := db.Get(t.Context(), "a"); err != nil || e.Fingerprints[0][0] != want {
+			t.Errorf("%s: %x, want %x", value, e.Fingerprints[0][0], want)
 		}
 	}
 	for value, want := range map[string]string{

@@ -100,7 +100,7 @@ func fuzzDatabase(f *testing.F) *engine.DB {
 	f.Cleanup(func() { db.Close() })
 	for i, id := range []string{"a", "b", "doc-17", "mirror/a", "it's"} {
 		fp := uint64(1)<<i - 1
-		doc := engine.Doc{ID: id, Fingerprint: &fp, Text: strings.Repeat("some words ", i), Time: time.Unix(int64(i)*86400, 0)}
+		doc := engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Text: strings.Repeat("some words ", i), Time: time.Unix(int64(i)*86400, 0)}
 		if err := db.Put(f.Context(), doc); err != nil {
 			f.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 			case "flush", "compact":
 				err := db.Flush(t.Context())
 				if err == nil && d.Cmd == "compact" {
-					err = db.Compact(t.Context())
+					err = db.Compact(t.Context(), nil)
 				}
 				if err != nil {
 					d.Fatalf(t, "%v", err)

@@ -72,7 +72,7 @@ func TestIndex(t *testing.T) {
 	const documents = 3000
 	for i := range documents {
 		fp := r.Uint64() >> r.IntN(60)
-		d := engine.Doc{ID: fmt.Sprint("doc-", r.IntN(2500)), Fingerprint: &fp, Text: "text", Time: time.Unix(int64(r.IntN(1000)), 0)}
+		d := engine.Doc{ID: fmt.Sprint("doc-", r.IntN(2500)), Fingerprints: []engine.Fingerprint{{fp}}, Text: "text", Time: time.Unix(int64(r.IntN(1000)), 0)}
 		d.Fields = fmt.Appendf(nil, `{"v":%s, "meta" : {"v":%s},"v":%s,"lang":"en"}`, indexValue(r), indexValue(r), indexValue(r))
 		if r.IntN(5) == 0 {
 			d.Fields = fmt.Appendf(nil, `{"r v":%s}`, indexValue(r))

@@ -66,7 +66,7 @@ func TestCrowdInLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprint: new(uint64(42))}); err != nil {
+		if err := l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprints: []engine.Fingerprint{{uint64(42)}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

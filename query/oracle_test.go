@@ -54,12 +54,12 @@ func newWorld(t *testing.T, seed uint64) *world {
 		for range w.rng.IntN([]int{8, 8, 2, 2}[seed%4]) {
 			fp ^= 1 << w.rng.IntN(64)
 		}
-		d := engine.Doc{ID: w.id(), Fingerprint: &fp, Text: w.text(), Fields: w.fields(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
+		d := engine.Doc{ID: w.id(), Fingerprints: []engine.Fingerprint{{fp}}, Text: w.text(), Fields: w.fields(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
 		switch w.rng.IntN(12) {
 		case 0:
-			d.Fingerprint, d.Text = nil, "" // without a fingerprint
+			d.Fingerprints, d.Text = nil, "" // without a fingerprint
 		case 1:
-			d.Fingerprint = nil
+			d.Fingerprints = nil
 		}
 		return d
 	}
@@ -89,9 +89,10 @@ func (w *world) put(t *testing.T, d engine.Doc) {
 }
 
 func (w *world) stored(d engine.Doc) engine.Doc {
-	if d.Fingerprint == nil {
-		words, _ := w.db.Hash(d.Text)
-		d.SetFingerprint(words...)
+	if d.Fingerprints == nil {
+		if fp, _ := w.db.Hash(d.Text); fp != nil {
+			d.Fingerprints = []engine.Fingerprint{fp}
+		}
 	}
 	return d
 }
@@ -144,8 +145,8 @@ func (w *world) target() (text string, fp uint64, ok bool, self string) {
 		return "TEXT " + quote(words), fp, ok, ""
 	case 1:
 		d := w.docs[w.someID()]
-		if d.Fingerprint != nil {
-			fp := *d.Fingerprint ^ 1<<w.rng.IntN(64)
+		if d.Fingerprints != nil {
+			fp := d.Fingerprints[0][0] ^ 1<<w.rng.IntN(64)
 			decimal := strconv.FormatUint(fp, 10)
 			if len(decimal) == 16 { // a number of 16 digits would be read as hexadecimal
 				decimal = "0" + decimal
@@ -154,8 +155,8 @@ func (w *world) target() (text string, fp uint64, ok bool, self string) {
 		}
 	}
 	id := w.someID()
-	if d := w.docs[id]; d.Fingerprint != nil {
-		return quote(id), *d.Fingerprint, true, id
+	if d := w.docs[id]; d.Fingerprints != nil {
+		return quote(id), d.Fingerprints[0][0], true, id
 	}
 	return quote(id), 0, false, id
 }
@@ -166,10 +167,10 @@ func (w *world) near() (string, *oracle) {
 	text, fp, ok, self := w.target()
 	k := []int{0, 1, 3, 6, 10, 30, 64}[w.rng.IntN(7)]
 	distance := func(d engine.Doc) int {
-		if !ok || d.Fingerprint == nil || d.ID == self {
+		if !ok || d.Fingerprints == nil || d.ID == self {
 			return 1000
 		}
-		return bits.OnesCount64(*d.Fingerprint ^ fp)
+		return bits.OnesCount64(d.Fingerprints[0][0] ^ fp)
 	}
 	return fmt.Sprintf("NEAR(%s, %d)", text, k), &oracle{holds: func(d engine.Doc) bool { return distance(d) <= k }, distance: distance, drives: true}
 }
@@ -179,11 +180,11 @@ func (w *world) nearest() (string, *oracle) {
 	n := 1 + w.rng.IntN(20)
 	var ids []string
 	for id, d := range w.docs {
-		if ok && d.Fingerprint != nil && id != self {
+		if ok && d.Fingerprints != nil && id != self {
 			ids = append(ids, id)
 		}
 	}
-	distance := func(d engine.Doc) int { return bits.OnesCount64(*d.Fingerprint ^ fp) }
+	distance := func(d engine.Doc) int { return bits.OnesCount64(d.Fingerprints[0][0] ^ fp) }
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(distance(w.docs[a])-distance(w.docs[b]), strings.Compare(a, b))
 	})
@@ -255,7 +256,7 @@ func (w *world) jaccard() (string, *oracle) {
 	}
 	t := []float64{0.05, 0.2, 0.3, 0.5, 0.65, 0.8, 0.9, 1}[w.rng.IntN(8)]
 	_, sketch := w.db.Hash(text)
-	size, k := w.db.Params().Sketch, w.db.Params().Shingle
+	size, k := w.db.Options().Sketch, w.db.Options().Shingle
 	score := func(d engine.Doc) float64 {
 		if d.ID == self {
 			return -1
@@ -302,7 +303,7 @@ func (w *world) measure() (string, *oracle) {
 	counts := func(text string) map[string]float64 {
 		all, words, k := map[string]float64{}, strings.Fields(text), 1
 		if word != "COSINE" {
-			k = min(w.db.Params().Shingle, len(words))
+			k = min(w.db.Options().Shingle, len(words))
 		}
 		for i := range max(len(words)-k+1, 0) {
 			s := strings.Join(words[i:i+k], " ")
@@ -754,7 +755,7 @@ func (w *world) transaction(t *testing.T) {
 func (w *world) compare(t *testing.T) (found, refused int) {
 	t.Helper()
 	var positive []*oracle
-	w.verify = w.rng.IntN(3) == 0 && w.db.Params().Sketch > 100
+	w.verify = w.rng.IntN(3) == 0 && w.db.Options().Sketch > 100
 	text, o := w.expression(w.rng.IntN(4), false, &positive)
 	distance := slices.ContainsFunc(positive, func(o *oracle) bool { return o.distance != nil })
 	score := slices.ContainsFunc(positive, func(o *oracle) bool { return o.score != nil })

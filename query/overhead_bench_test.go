@@ -24,7 +24,7 @@ func BenchmarkOverhead(b *testing.B) {
 		if i%4 == 0 {
 			fp &= 0xfff // 25,000 within 12 bits of 0
 		}
-		if err := l.Add(engine.Doc{ID: fmt.Sprintf("doc/%06d", i), Fingerprint: &fp}); err != nil {
+		if err := l.Add(engine.Doc{ID: fmt.Sprintf("doc/%06d", i), Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func BenchmarkOverhead(b *testing.B) {
 	fp, large := r.Uint64(), uint64(0)
 	search := func(fp uint64, k int) int {
 		n := 0
-		for _, err := range db.Search(ctx, engine.Doc{Fingerprint: &fp}, engine.Near(k)) {
+		for _, err := range db.Search(ctx, engine.Doc{Fingerprints: []engine.Fingerprint{{fp}}}, engine.Near(k), nil) {
 			if n++; err != nil {
 				b.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"iter"
 	"slices"
 
@@ -14,7 +13,7 @@ import (
 
 // measureColumns returns the columns that say how well two documents match by a criterion.
 func measureColumns(c engine.Criterion) []string {
-	if _, ok := c.Distance(); ok {
+	if c.Kind() == "near" {
 		return []string{"distance"}
 	}
 	return []string{"score", "error", "exact"}
@@ -22,7 +21,7 @@ func measureColumns(c engine.Criterion) []string {
 
 // appendMeasure appends the values of measureColumns.
 func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
-	if _, ok := c.Distance(); ok {
+	if c.Kind() == "near" {
 		return append(row, m.Distance)
 	}
 	return append(row, m.Score, m.Error, m.Exact)
@@ -30,7 +29,7 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 
 // bindPairs resolves PAIRS criterion. It returns a function that yields the pairs; its options
 // limit their number, where 0 means all.
-func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.PairOptions) iter.Seq2[engine.Pair, error], *clauses, error) {
+func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.SearchOptions) iter.Seq2[engine.Pair, error], *clauses, error) {
 	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
 	if err != nil {
 		return c, nil, nil, err
@@ -39,7 +38,7 @@ func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.PairOpti
 	if err != nil {
 		return c, nil, nil, err
 	}
-	pairs := func(o engine.PairOptions) iter.Seq2[engine.Pair, error] {
+	pairs := func(o engine.SearchOptions) iter.Seq2[engine.Pair, error] {
 		o.Progress = x.Report
 		return x.Snap.Pairs(x.Ctx, c, &o)
 	}
@@ -47,7 +46,7 @@ func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.PairOpti
 		return c, pairs, w, nil
 	}
 	across, err := x.bindAcross(s.Across)
-	return c, func(o engine.PairOptions) iter.Seq2[engine.Pair, error] {
+	return c, func(o engine.SearchOptions) iter.Seq2[engine.Pair, error] {
 		o.Limit = 0
 		return across(pairs(o))
 	}, w, err
@@ -110,7 +109,7 @@ func (x *run) pairs(s *syntax.Pairs) error {
 	if err != nil {
 		return err
 	}
-	found := pairs(engine.PairOptions{Limit: max(w.First(), 0)})
+	found := pairs(engine.SearchOptions{Limit: max(w.First(), 0)})
 	return x.show(sh, plain, w.window, windowRows(x, w.window, found, func(p engine.Pair) Row {
 		return appendMeasure(Row{p.A, p.B}, c, p.Match)
 	}), "a", "b")
@@ -118,16 +117,16 @@ func (x *run) pairs(s *syntax.Pairs) error {
 
 // countPairs returns a function that counts the rows of PAIRS.
 func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
-	_, pairs, w, err := x.bindPairs(s)
+	c, pairs, w, err := x.bindPairs(s)
 	if err == nil {
 		err = w.refuseShow()
 	}
 	return func() (n int64, err error) {
-		o := engine.PairOptions{Count: &n}
-		if s.Across != nil {
-			o.Count = nil
+		if s.Across == nil {
+			n, err = x.Snap.CountPairs(x.Ctx, c, &engine.SearchOptions{Progress: x.Report})
+			return w.Count(n), err
 		}
-		for _, err := range pairs(o) {
+		for _, err := range pairs(engine.SearchOptions{}) {
 			if err != nil {
 				return 0, err
 			}
@@ -150,21 +149,23 @@ func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.Cluste
 
 // clusters runs CLUSTERS criterion.
 func (x *run) clusters(s *syntax.Clusters) error {
-	return x.showClusters(s, x.Snap.Clusters)
+	return x.showClusters(s, "")
 }
 
-// showClusters returns the members that find yields as rows.
-func (x *run) showClusters(s *syntax.Clusters, find func(context.Context, engine.Criterion, ...*engine.ClusterOptions) iter.Seq2[engine.Member, error]) error {
+// showClusters returns the members of the clusters as rows, or those of the cluster of a document,
+// if of is its id.
+func (x *run) showClusters(s *syntax.Clusters, of string) error {
 	c, o, w, err := x.bindClusters(s)
 	if err != nil {
 		return err
 	}
+	o.Of = of
 	plain := append([]string{"cluster", "id", "keep"}, measureColumns(c)...)
 	sh, err := x.bindShow(w.show, plain, "id")
 	if err != nil {
 		return err
 	}
-	return x.show(sh, plain, w.window, windowRows(x, w.window, find(x.Ctx, c, o), func(m engine.Member) Row {
+	return x.show(sh, plain, w.window, windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
 		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
 	}), "id")
 }
@@ -184,9 +185,7 @@ func (x *run) cluster(s *syntax.Cluster) error {
 		of.Criterion.Word.Value, of.Criterion.Value.Value = "JACCARD", "0.8"
 		of.Criterion.Value.Type = syntax.Number
 	}
-	return x.showClusters(of, func(ctx context.Context, c engine.Criterion, o ...*engine.ClusterOptions) iter.Seq2[engine.Member, error] {
-		return x.Snap.ClusterOf(ctx, id, c, o...)
-	})
+	return x.showClusters(of, id)
 }
 
 // countClusters returns a function that counts the clusters of CLUSTERS that have a row within
@@ -197,9 +196,6 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 		err = w.refuseShow()
 	}
 	return func() (n int64, err error) {
-		if w.Limit < 0 && w.Offset == 0 {
-			o.Count = &n
-		}
 		last := 0
 		members := windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row { return Row{m.Cluster} })
 		for row, err := range members {

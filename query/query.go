@@ -60,7 +60,7 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		}
 		x.rows.snap = x.scope.Snap
 	}
-	x.scope.Ctx, x.scope.DB, x.scope.Values = engine.WithStats(ctx, &x.rows.stats), db, &x.values
+	x.scope.Ctx, x.scope.DB, x.scope.Values, x.scope.Stats = ctx, db, &x.values, &x.rows.stats
 	if s != nil {
 		x.scope.Report, x.rows.showFirst = s.Progress, s.ShowFirst
 	}

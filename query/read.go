@@ -1,6 +1,7 @@
 package query
 
 import (
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
@@ -18,7 +19,7 @@ func (x *run) get(s *syntax.Get) error {
 	if len(d.Fields) > 0 {
 		row[2] = d.Fields
 	}
-	row[3] = record.Fingerprint(d.Words())
+	row[3] = record.Fingerprint(d.Fingerprints)
 	plain := []string{"id", "text", "fields", "fingerprint", "time"}
 	if more := record.Fingerprints(d.Fingerprints); more != nil {
 		plain, row = append(plain, "fingerprints"), append(row, more)
@@ -56,7 +57,7 @@ func (x *run) count(s *syntax.Count) error {
 	case s.Clusters != nil:
 		counted, err = x.countClusters(s.Clusters)
 	default:
-		counted = func() (int64, error) { return x.Snap.Count(x.Ctx) }
+		counted = func() (int64, error) { return x.Snap.Count(x.Ctx, engine.Range{}) }
 	}
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func check(text string) error {
 func putAll(t testing.TB, db *engine.DB, fps map[string]uint64) {
 	t.Helper()
 	for id, fp := range fps {
-		if err := db.Put(t.Context(), engine.Doc{ID: id, Fingerprint: &fp, Time: time.Unix(1000, 0)}); err != nil {
+		if err := db.Put(t.Context(), engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: time.Unix(1000, 0)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestPutParameters(t *testing.T) {
 	db := openTest(t, nil)
 	fp := uint64(7)
 	for i, doc := range []any{
-		engine.Doc{ID: "d0", Fingerprint: &fp}, &engine.Doc{ID: "d1", Fingerprint: &fp}, json.RawMessage(`{"id": "d2", "fingerprint": 7}`),
+		engine.Doc{ID: "d0", Fingerprints: []engine.Fingerprint{{fp}}}, &engine.Doc{ID: "d1", Fingerprints: []engine.Fingerprint{{fp}}}, json.RawMessage(`{"id": "d2", "fingerprint": 7}`),
 		`{"id": "d3", "fingerprint": "7"}`, map[string]any{"id": "d4", "fingerprint": "0x7"},
 	} {
 		rows, err := Run(t.Context(), db, "PUT ?", doc)
@@ -100,7 +100,7 @@ func TestPutParameters(t *testing.T) {
 			t.Fatalf("%v: %v", doc, err)
 		}
 		e, err := db.Get(t.Context(), fmt.Sprint("d", i))
-		if err != nil || *e.Fingerprint != 7 {
+		if err != nil || e.Fingerprints[0][0] != 7 {
 			t.Errorf("%v: %+v, %v", doc, e, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestPutParameters(t *testing.T) {
 func TestGetPutRoundTrip(t *testing.T) {
 	db := openTest(t, nil)
 	fp := uint64(0x0123456789abcdef)
-	want := engine.Doc{ID: "it's \"1\"\n", Text: "some\twords \u2028 é", Fields: json.RawMessage(`{"x":[1.50,null,"y"]}`), Fingerprint: &fp,
+	want := engine.Doc{ID: "it's \"1\"\n", Text: "some\twords \u2028 é", Fields: json.RawMessage(`{"x":[1.50,null,"y"]}`), Fingerprints: []engine.Fingerprint{{fp}},
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)}
 	if _, err := Run(t.Context(), db, "PUT ?", want); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestGetPutRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := db.Get(t.Context(), want.ID)
-	if err != nil || got.Text != want.Text || string(got.Fields) != string(want.Fields) || *got.Fingerprint != fp || !got.Time.Equal(want.Time) {
+	if err != nil || got.Text != want.Text || string(got.Fields) != string(want.Fields) || got.Fingerprints[0][0] != fp || !got.Time.Equal(want.Time) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -284,7 +284,7 @@ func BenchmarkNear(b *testing.B) {
 	db := openTest(b, nil)
 	for i := range 1000 {
 		fp := uint64(i) * 0x9e3779b97f4a7c15
-		if err := db.Put(b.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprint: &fp}); err != nil {
+		if err := db.Put(b.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
 			b.Fatal(err)
 		}
 	}

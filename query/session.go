@@ -136,7 +136,7 @@ func (tx *transaction) hold(x *run, bytes int) error {
 func (tx *transaction) put(x *run, d engine.Doc) error {
 	err := x.DB.CheckDoc(d)
 	if err == nil {
-		err = tx.hold(x, writeBytes*(1+len(d.Fingerprints))+4*x.DB.Params().Sketch+len(d.ID)+len(d.Text)+len(d.Fields))
+		err = tx.hold(x, writeBytes*(1+len(d.Fingerprints))+4*x.DB.Options().Sketch+len(d.ID)+len(d.Text)+len(d.Fields))
 	}
 	if err == nil {
 		tx.batch.Put(d)

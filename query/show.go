@@ -31,17 +31,17 @@ type shownColumn struct {
 	at    int // index in a plain row; -1 for a value of a document
 	doc   int // index in shown.ids
 	of    func(text, fields []byte) any
-	entry func(e *engine.Entry) any
+	entry func(e *engine.Doc) any
 }
 
 // documentColumns are the columns of a document in addition to its id and its fields.
 var documentColumns = map[string]shownColumn{
 	"text":         {of: func(text, _ []byte) any { return string(text) }},
 	"fields":       {of: func(_, fields []byte) any { return record.Raw(fields) }},
-	"time":         {entry: func(e *engine.Entry) any { return e.Time }},
-	"seq":          {entry: func(e *engine.Entry) any { return json.RawMessage(strconv.FormatUint(e.Seq, 10)) }},
-	"fingerprint":  {entry: func(e *engine.Entry) any { return record.Fingerprint(e.Words()) }},
-	"fingerprints": {entry: func(e *engine.Entry) any { return record.Fingerprints(e.Fingerprints) }},
+	"time":         {entry: func(e *engine.Doc) any { return e.Time }},
+	"seq":          {entry: func(e *engine.Doc) any { return json.RawMessage(strconv.FormatUint(e.Seq, 10)) }},
+	"fingerprint":  {entry: func(e *engine.Doc) any { return record.Fingerprint(e.Fingerprints) }},
+	"fingerprints": {entry: func(e *engine.Doc) any { return record.Fingerprints(e.Fingerprints) }},
 }
 
 // bindShow resolves SHOW for rows with the plain columns. ids names the columns that are ids of
@@ -98,10 +98,14 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 			}
 		}
 		rows = fixed(some...)
-		err = x.Snap.ContentEach(x.Ctx, named, func(_ int, text, fields []byte) error {
-			defer of.Given()
-			return of.Look(text, fields)
-		})
+		for d, failed := range x.Snap.GetAll(x.Ctx, named) {
+			if err = failed; err == nil {
+				err = of.Look([]byte(d.Text), d.Fields)
+			}
+			if of.Given(); err != nil {
+				break
+			}
+		}
 	} else {
 		of, err = x.survey()
 	}
@@ -383,17 +387,16 @@ func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 		}
 	}
 	if w.texts {
-		err = w.x.Snap.ContentEach(w.x.Ctx, ids, func(i int, text, fields []byte) error {
+		for i, d := range w.x.documents(ids, &err) {
 			for j, c := range w.columns {
 				if c.of != nil && c.doc == i%len(w.ids) {
-					cell(i, j, c.of(text, fields))
+					cell(i, j, c.of([]byte(d.Text), d.Fields))
 				}
 			}
 			if fit++; size > w.room && len(plain) > 1 {
-				return errEnough
+				return out, fit, errEnough
 			}
-			return nil
-		})
+		}
 	}
 	return out, fit, err
 }

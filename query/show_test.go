@@ -21,7 +21,7 @@ func TestShow(t *testing.T) {
 	for i := range 1500 {
 		id := fmt.Sprintf("%04d", rng.IntN(1200))
 		fp := rng.Uint64() >> 60
-		d := engine.Doc{ID: id, Text: fmt.Sprint("text ", i), Fingerprint: &fp, Fields: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))}
+		d := engine.Doc{ID: id, Text: fmt.Sprint("text ", i), Fingerprints: []engine.Fingerprint{{fp}}, Fields: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))}
 		if i%400 == 7 {
 			d.Text += strings.Repeat(" large", 1<<18)
 		}
@@ -47,7 +47,7 @@ func TestShow(t *testing.T) {
 		}
 		for _, r := range all {
 			d := docs[r[1].(string)]
-			if want := (Row{d.Text, d.ID, json.RawMessage(d.Fields), *d.Fingerprint}); r[0] != want[0] || string(r[2].(json.RawMessage)) != string(d.Fields) || r[3] != want[3] {
+			if want := (Row{d.Text, d.ID, json.RawMessage(d.Fields), d.Fingerprints[0][0]}); r[0] != want[0] || string(r[2].(json.RawMessage)) != string(d.Fields) || r[3] != want[3] {
 				t.Fatalf("%s: row of %s: %.40v, want %.40v", text, d.ID, r, want)
 			}
 			var f struct{ N int64 }
@@ -66,7 +66,7 @@ func TestShow(t *testing.T) {
 			large += min(strings.Count(d.Text, "large"), 1)
 		}
 		check("text LIKE '%large%'"+show, large)
-		if err := db.Compact(t.Context()); err != nil {
+		if err := db.Compact(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestFieldsInOrder(t *testing.T) {
 			if err := db.Apply(t.Context(), &b); err != nil {
 				t.Fatal(err)
 			}
-			b.Reset()
+			b = engine.Batch{}
 		}
 		if i == 2500 || i == 4000 {
 			if err := db.Flush(t.Context()); err != nil {

@@ -276,7 +276,7 @@ func TestStatementResults(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := db.SetAllowed(t.Context(), true, engine.IDPair{A: "a", B: "b"}); err != nil {
+			if err := db.SetAllowed(t.Context(), true, engine.Pair{A: "a", B: "b"}); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := inTransaction(t, db, d, example)

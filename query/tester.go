@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
@@ -310,15 +309,18 @@ func (t *tester) flush() error {
 	for i := range batch {
 		ids[i] = batch[i].ID
 	}
-	judged := t.Snap.GetEach(t.Ctx, ids, func(i int, d engine.Doc) (err error) {
+	var judged error
+	for i, d := range t.documents(ids, &judged) {
 		t.next(&batch[i].listed)
-		t.doc.SetDoc(&d)
-		batch[i].result, batch[i].ok, err = t.judge()
-		if errors.Is(err, predicate.ErrGone) {
-			err = nil
+		t.doc.SetDoc(d)
+		batch[i].result, batch[i].ok, judged = t.judge()
+		if errors.Is(judged, predicate.ErrGone) {
+			judged = nil
 		}
-		return err
-	})
+		if judged != nil {
+			break
+		}
+	}
 	for i := range batch {
 		if batch[i].ok && !t.give(&batch[i].result) {
 			return errStop

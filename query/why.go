@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/record"
@@ -56,10 +57,10 @@ func (x *run) why(s *syntax.Why) error {
 // also lists the permuted tables in whose prefix the fewest bits differ: with that number as
 // radius, a search of such a table finds either document from the other.
 func whyFingerprints(c *engine.PairComparison) []Row {
-	if !c.Fingerprints {
+	if c.FingerprintA == nil {
 		return []Row{{"distance", "none: a text without words has no fingerprint"}}
 	}
-	wa, wb := c.WordsA, c.WordsB
+	wa, wb := c.FingerprintA, c.FingerprintB
 	var differ []string
 	for i := len(wa) - 1; i >= 0; i-- { // the last word has the lowest bits
 		for rest := wa[i] ^ wb[i]; rest != 0; rest &= rest - 1 {
@@ -69,8 +70,8 @@ func whyFingerprints(c *engine.PairComparison) []Row {
 	width := 64 * len(wa)
 	cosine, stderr := simhash.Cosine(c.Distance, width)
 	rows := []Row{
-		{"fingerprint a", record.Fingerprint(wa)},
-		{"fingerprint b", record.Fingerprint(wb)},
+		{"fingerprint a", record.Fingerprint([]engine.Fingerprint{wa})},
+		{"fingerprint b", record.Fingerprint([]engine.Fingerprint{wb})},
 		{"distance", c.Distance},
 		{"bits that differ", strings.Join(differ, " ")},
 		{"share of equal bits", 1 - float64(c.Distance)/float64(width)},
@@ -93,11 +94,11 @@ func whyFingerprints(c *engine.PairComparison) []Row {
 }
 
 // commonFeatures names the elements that two sets share.
-func commonFeatures(p engine.Params) string {
+func commonFeatures(p engine.Options) string {
 	switch p.Features.Unit {
-	case engine.UnitSet:
+	case "set":
 		return "common members"
-	case engine.UnitChars:
+	case "chars":
 		return fmt.Sprintf("common shingles of %d characters", p.Shingle)
 	}
 	return fmt.Sprintf("common shingles of %d words", p.Shingle)
@@ -106,18 +107,18 @@ func commonFeatures(p engine.Params) string {
 // whyShingles compares sets of shingles, by the sketches and by the texts.
 func (x *run) whyShingles(c *engine.PairComparison) []Row {
 	var rows []Row
-	if x.DB.Params().Sketch > 0 {
+	if x.DB.Options().Sketch > 0 {
 		rows = append(rows, Row{"score", c.Score.Score}, Row{"error", c.Score.Error}, Row{"exact", c.Score.Exact})
 	}
 	if c.Verified {
 		rows = append(rows,
 			Row{"jaccard", c.Jaccard},
-			Row{commonFeatures(x.DB.Params()), fmt.Sprintf("%d of %d", c.Shared, c.ShinglesA+c.ShinglesB-c.Shared)},
+			Row{commonFeatures(x.DB.Options()), fmt.Sprintf("%d of %d", c.Shared, c.ShinglesA+c.ShinglesB-c.Shared)},
 			Row{"shingles of a", c.ShinglesA},
 			Row{"shingles of b", c.ShinglesB},
 		)
 	}
-	if c.Verified || x.DB.Params().Sketch > 0 {
+	if c.Verified || x.DB.Options().Sketch > 0 {
 		rows = append(rows, Row{"share of a in b", c.AInB}, Row{"share of b in a", c.BInA})
 	}
 	return rows
@@ -125,8 +126,8 @@ func (x *run) whyShingles(c *engine.PairComparison) []Row {
 
 // whyPassages shows the longest runs of words that two texts share.
 func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
-	least := max(x.DB.Params().Shingle, 3)
-	common, err := x.Snap.Passages(x.Ctx, a, least)
+	least := max(x.DB.Options().Shingle, 3)
+	common, err := x.Snap.Passages(x.Ctx, a, least, nil)
 	name := fmt.Sprintf("runs of at least %d words in common", least)
 	if errors.Is(err, engine.ErrTooLarge) {
 		return []Row{{name, "not shown: " + err.Error()}}, nil
@@ -161,7 +162,7 @@ func (x *run) whyTexts(a, b string) []Row {
 	}
 	const diffed = 1 << 20 // longest text, in bytes, whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
-		of := x.DB.Params().Features
+		of, _ := features.Spec(x.DB.Options().Features).Canonical() // those of a database are valid
 		for _, d := range value.Differences(of.Words(a), of.Words(b)) {
 			rows = append(rows, Row{d.Name, d.Text})
 		}

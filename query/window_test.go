@@ -77,7 +77,7 @@ func rowsOf(t *testing.T, db *engine.DB, text string) []Row {
 func TestHold(t *testing.T) {
 	db := openTest(t, &engine.Options{Memory: 4 << 10, Sync: engine.SyncNever})
 	for i := range 300 {
-		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprint: new(uint64(7)), Text: "one two three"}); err != nil {
+		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{uint64(7)}}, Text: "one two three"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func (x *run) put(s *syntax.Put) error {
 	doc, err := x.Values.Document(s.Doc)
 	if err == nil {
-		err = value.TakeText(x.DB.Params().Features, &doc)
+		err = value.TakeText(x.DB.Options().Features, &doc)
 	}
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func (s madeIDs) Info() Info {
 func (s madeIDs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for rec, err := range s.Source.Records(ctx) {
-			if err == nil && s.from == IDFromHash && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+			if err == nil && s.from == IDFromHash && rec.Doc.Text == "" && rec.Doc.Fingerprints != nil {
 				rec.Flaw = "there is no text to make an id from"
 			}
 			if err == nil {
@@ -40,7 +40,7 @@ func (s madeIDs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 }
 
 func (s madeIDs) id(rec *Record) string {
-	if s.from == IDFromHash && (rec.Doc.Text != "" || rec.Doc.Fingerprint == nil) {
+	if s.from == IDFromHash && (rec.Doc.Text != "" || rec.Doc.Fingerprints == nil) {
 		sum := xxh3.HashString128(rec.Doc.Text).Bytes()
 		return hex.EncodeToString(sum[:])
 	}

@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/imagehash"
 )
 
 // MaxRecord is the largest size of a record in bytes. A larger record is an Issue, and is skipped
 // without being held in memory.
-const MaxRecord = engine.MaxTextBytes
+const MaxRecord = base.MaxTextBytes
 
 // Position is the place of a record in its source, counted from 1 in the unit of its format
 // (Format.Unit): lines in a text file, rows in a table. It appears in messages, the audit, rejects,

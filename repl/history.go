@@ -49,7 +49,7 @@ func openHistory(path string) *history {
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		return h
 	}
-	if what, err := engine.Identify(path); err != nil || what != "" {
+	if what, err := engine.Identifier()(path); err != nil || what != "" {
 		return h
 	}
 	count := 0

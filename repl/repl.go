@@ -117,7 +117,7 @@ func newSession(ctx context.Context, cfg Config) *session {
 		cfg.Output.MaxRows = promptRows
 	}
 	if cfg.Create == nil {
-		guard := &outfile.Guard{Identify: new(engine.Identifier).Identify}
+		guard := &outfile.Guard{Identify: engine.Identifier()}
 		guard.Uses(cfg.DB.Metrics().Path, "the database")
 		cfg.Create = func(ctx context.Context, path string, anyEnding bool) (File, error) {
 			return guard.CreateRows(ctx, ".output", path, anyEnding)

@@ -363,7 +363,7 @@ func TestComplete(t *testing.T) {
 	db := openTest(t)
 	for _, id := range []string{"doc-1", "doc-2", "it's", "bell\a", "other"} {
 		fp := uint64(1)
-		d := engine.Doc{ID: id, Fingerprint: &fp, Time: time.Unix(1, 0), Fields: []byte(`{"family":"x","meta":{"lang":"en"},"time":1}`)}
+		d := engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: time.Unix(1, 0), Fields: []byte(`{"family":"x","meta":{"lang":"en"},"time":1}`)}
 		if err := db.Put(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
@@ -455,7 +455,7 @@ func TestHelpWidth(t *testing.T) {
 func TestOnceWidthHelp(t *testing.T) {
 	db := openTest(t)
 	fp := uint64(1)
-	if err := db.Put(t.Context(), engine.Doc{ID: "a", Text: strings.Repeat("long ", 40), Fingerprint: &fp}); err != nil {
+	if err := db.Put(t.Context(), engine.Doc{ID: "a", Text: strings.Repeat("long ", 40), Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "rows.csv")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // licences returns the documents of the example file.
@@ -39,7 +40,6 @@ func licences(t *testing.T) (docs []engine.Doc) {
 
 // oddDocs returns documents that a format could store incompletely.
 func oddDocs() []engine.Doc {
-	given := func(n engine.Fingerprint) *engine.Fingerprint { return &n }
 	long := strings.Repeat("many words of a long text, ", 20000)
 	return []engine.Doc{
 		{ID: "line\nbreak \"q\" \x00 \\ ü 😀\u2028", Text: "  lead\r\ntail, \"quoted\"\ttab\u2028\x7f\x1e ", Fields: []byte(`{"esc":"\u00e9\ud83d\ude00","n":-3}`)},
@@ -48,8 +48,8 @@ func oddDocs() []engine.Doc {
 		{ID: "null", Text: "null", Fields: []byte(`{"big":12345678901234567890,"f":1.50,"e":2e3,"half":"\ud800","huge":1e400,"nul":null,"n":9007199254740993}`)},
 		{ID: "empty"},
 		{ID: "spaced", Text: "words", Fields: []byte("{ \"a\" : [ 1 , 2 ] ,\n \"b\":{\"id\":1} }")},
-		{ID: "given", Text: "the quick brown fox jumps over the lazy dog", Fingerprint: given(0)},
-		{ID: "given only", Fingerprint: given(0x1111111111111111), Fields: []byte(`{"a":"text","Some Name":true}`)},
+		{ID: "given", Text: "the quick brown fox jumps over the lazy dog", Fingerprints: []engine.Fingerprint{{0}}},
+		{ID: "given only", Fingerprints: []engine.Fingerprint{{0x1111111111111111}}, Fields: []byte(`{"a":"text","Some Name":true}`)},
 		{ID: "computed", Text: "the quick brown fox jumps over the lazy dog"},
 		{ID: "long", Text: long},
 	}
@@ -60,7 +60,7 @@ func TestExportRoundTrip(t *testing.T) {
 	all := append(licences(t)[:80], oddDocs()...)
 	wide := func(docs []engine.Doc, words int, several bool) []engine.Doc {
 		rng := rand.New(rand.NewPCG(1, 2))
-		random := func() (fp []engine.Fingerprint) {
+		random := func() (fp []uint64) {
 			for range words {
 				fp = append(fp, rng.Uint64()>>(rng.IntN(2)*60))
 			}
@@ -69,11 +69,11 @@ func TestExportRoundTrip(t *testing.T) {
 		docs = slices.Clone(docs)
 		for i := range docs {
 			d := &docs[i]
-			if d.Rest = nil; d.Fingerprint != nil || i%7 == 0 {
-				d.SetFingerprint(random()...)
+			if d.Fingerprints != nil || i%7 == 0 {
+				d.Fingerprints = []engine.Fingerprint{random()}
 			}
 			for range i % 4 {
-				if several && d.Fingerprint != nil {
+				if several && d.Fingerprints != nil {
 					d.Fingerprints = append(d.Fingerprints, random())
 				}
 			}
@@ -88,7 +88,7 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 	sets := slices.Clone(all)
 	for i := range sets {
-		sets[i].Text = engine.SetText(strings.Fields(sets[i].Text)...)
+		sets[i].Text = features.SetText(strings.Fields(sets[i].Text)...)
 	}
 	for name, c := range map[string]struct {
 		o     engine.Options
@@ -96,12 +96,12 @@ func TestExportRoundTrip(t *testing.T) {
 		lines bool // only JSON lines can represent it
 	}{
 		"plain":      {engine.Options{}, all, false},
-		"chars":      {engine.Options{Shingle: 5, Sketch: 32, Features: engine.Features{Unit: engine.UnitChars, MinWords: 20}}, all, false},
+		"chars":      {engine.Options{Shingle: 5, Sketch: 32, Features: engine.Features{Unit: "chars", MinWords: 20}}, all, false},
 		"wide":       {engine.Options{Bits: 256}, wide(all, 4, false), false},
 		"several":    {engine.Options{Bits: 128, Features: engine.Features{Several: true}}, wide(all, 2, true), true},
 		"textless":   {engine.Options{NoText: true, NoSketch: true}, all, false},
 		"weighted":   {engine.Options{Features: engine.Features{Fields: []engine.Field{{Name: "title", Weight: 3}, {Name: "meta.body", Weight: 1}, {Name: "c", Weight: 1}}}}, parts, true},
-		"sets":       {engine.Options{Features: engine.Features{Unit: engine.UnitSet, SetField: "tags"}}, sets, false},
+		"sets":       {engine.Options{Features: engine.Features{Unit: "set", SetField: "tags"}}, sets, false},
 		"containing": {engine.Options{Containment: true}, all, false},
 	} {
 		for _, ending := range []string{".jsonl", ".jsonl.gz", ".parquet"} {
@@ -182,11 +182,11 @@ func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers ma
 		d.Seq = 0
 		docs[d.ID] = d
 		ask := func(by engine.Criterion) {
-			for m, err := range s.Search(context.Background(), engine.Doc{ID: d.ID}, by) {
+			for m, err := range s.Search(context.Background(), engine.Doc{ID: d.ID}, by, nil) {
 				answers[d.ID] += fmt.Sprintln(m, err)
 			}
 		}
-		if ask(engine.Near(8)); db.Params().Sketch > 0 {
+		if ask(engine.Near(8)); db.Options().Sketch > 0 {
 			ask(engine.Jaccard(0.7))
 		}
 	}

@@ -42,7 +42,7 @@ func TestIdleSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(db.Put(t.Context(), engine.Doc{ID: "a", Text: "one two three"}), db.Compact(t.Context())); err != nil {
+		if err := errors.Join(db.Put(t.Context(), engine.Doc{ID: "a", Text: "one two three"}), db.Compact(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		for keepsRemoved(cmd.Process.Pid) {

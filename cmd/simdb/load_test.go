@@ -161,22 +161,22 @@ func TestLoadLikeModel(t *testing.T) {
 func checkLoaded(t *testing.T, path string, l *loadLines) {
 	t.Helper()
 	_, snap := snapshotOf(t, path)
-	var got []engine.Entry
+	var got []engine.Doc
 	for e, err := range snap.Range(t.Context(), engine.Range{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, e.Entry())
+		got = append(got, e)
 	}
-	slices.SortFunc(got, func(a, b engine.Entry) int { return int(int64(a.Seq) - int64(b.Seq)) })
+	slices.SortFunc(got, func(a, b engine.Doc) int { return int(int64(a.Seq) - int64(b.Seq)) })
 	want := l.want()
 	if len(got) != len(want) {
 		t.Fatalf("%d documents, want %d", len(got), len(want))
 	}
 	for i, w := range want {
 		g := got[i]
-		if g.ID != w.ID || w.HasFingerprint && g.Fingerprint != w.Fingerprint {
-			t.Fatalf("document %d is %.100q with %x, want %.100q with %x", i, g.ID, g.Fingerprint, w.ID, w.Fingerprint)
+		if g.ID != w.ID || w.HasFingerprint && g.Fingerprints[0][0] != w.Fingerprint {
+			t.Fatalf("document %d is %.100q with %x, want %.100q with %x", i, g.ID, g.Fingerprints, w.ID, w.Fingerprint)
 		}
 		if w.Text == "" {
 			continue

@@ -238,7 +238,7 @@ func snapshotOf(t *testing.T, path string) (*engine.DB, *engine.Snapshot) {
 func noPairs(t *testing.T, path string) {
 	t.Helper()
 	_, s := snapshotOf(t, path)
-	for p, err := range s.Pairs(t.Context(), engine.Near(3)) {
+	for p, err := range s.Pairs(t.Context(), engine.Near(3), nil) {
 		t.Fatalf("%s has a pair: %+v, %v", path, p, err)
 	}
 }

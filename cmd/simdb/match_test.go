@@ -277,11 +277,7 @@ func oneByOne(t *testing.T, path string, texts []string, best bool) (known int, 
 	}
 	defer s.Close()
 	for i, text := range texts {
-		var found []engine.Match
-		if best {
-			found = make([]engine.Match, 1)
-		}
-		is, err := s.Any(t.Context(), []engine.Doc{{Text: text}}, engine.Jaccard(0.8).Verified(), found)
+		is, found, err := s.Any(t.Context(), []engine.Doc{{Text: text}}, engine.Jaccard(0.8).Verified(), &engine.SearchOptions{Unordered: !best})
 		if err != nil {
 			return i, "", true
 		}

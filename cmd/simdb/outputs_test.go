@@ -95,7 +95,7 @@ func newFolder(t *testing.T) string {
 		}
 		put("a")
 		put("b")
-		if err := db.Compact(t.Context()); err != nil {
+		if err := db.Compact(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		put("b") // into the log

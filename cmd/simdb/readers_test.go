@@ -299,12 +299,12 @@ func (s *readersTest) compare(t *testing.T) {
 	if _, err := lookAt(t.Context(), db, s.acked.load(), rand.New(rand.NewPCG(5, 6))); err != nil {
 		t.Error(err)
 	}
-	if report, err := db.Check(t.Context()); err != nil || len(report.Problems) > 0 {
+	if report, err := db.Check(t.Context(), nil); err != nil || len(report.Problems) > 0 {
 		t.Errorf("check: %v, %v", report.Problems, err)
 	}
 	// A flush removes its logs, and also a log without writes that a kill has left.
 	last := engine.Doc{ID: "last", Text: "to be flushed"}
-	if err := errors.Join(db.Put(t.Context(), last), db.Compact(t.Context()), db.Close()); err != nil {
+	if err := errors.Join(db.Put(t.Context(), last), db.Compact(t.Context(), nil), db.Close()); err != nil {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(path)
@@ -378,7 +378,9 @@ func writeForReaders() {
 func operate(db *engine.DB, n int) error {
 	ctx := context.Background()
 	fp := fingerprintOf(n)
-	doc := func(id string) engine.Doc { return engine.Doc{ID: id, Fingerprint: &fp, Time: timeOf(n)} }
+	doc := func(id string) engine.Doc {
+		return engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: timeOf(n)}
+	}
 	earlier := before(n) // it wrote the document "n" that this operation replaces
 	for earlier > 0 && kindOf(earlier) == opLoad {
 		earlier = before(earlier)
@@ -405,12 +407,12 @@ func operate(db *engine.DB, n int) error {
 		}
 		return err
 	case opPrune:
-		_, err := db.Prune(ctx, timeOf(prunedBefore(n)))
+		_, err := db.Prune(ctx, timeOf(prunedBefore(n)), nil)
 		return err
 	case opFlush:
 		return db.Flush(ctx)
 	}
-	return db.Compact(ctx)
+	return db.Compact(ctx, nil)
 }
 
 // readBesideWriter is the program of a reader: it refreshes and looks, and sometimes opens the
@@ -438,7 +440,8 @@ func readBesideWriter() {
 		exitOn(err)
 		fmt.Println(took)
 		if looks%50 == 0 {
-			exitOn(db.Backup(context.Background(), os.Args[1]))
+			_, err := db.Backup(context.Background(), os.Args[1], nil)
+			exitOn(err)
 			made, err := lookAtBackup(os.Args[1], acked, r)
 			if err == nil && !made {
 				err = errors.New("there is no backup")
@@ -483,12 +486,12 @@ func lookAt(ctx context.Context, db *engine.DB, acked int, r *rand.Rand) (int, e
 		if err != nil {
 			return 0, err
 		}
-		got[e.ID] = int(*e.Fingerprint * inverse)
-		if d := bits.OnesCount64(*e.Fingerprint ^ probe); d <= 6 {
+		got[e.ID] = int(e.Fingerprints[0][0] * inverse)
+		if d := bits.OnesCount64(e.Fingerprints[0][0] ^ probe); d <= 6 {
 			near[e.ID] = d
 		}
 	}
-	for m, err := range s.Search(ctx, engine.Doc{Fingerprint: &probe}, engine.Near(6)) {
+	for m, err := range s.Search(ctx, engine.Doc{Fingerprints: []engine.Fingerprint{{probe}}}, engine.Near(6), nil) {
 		if err != nil {
 			return 0, err
 		}

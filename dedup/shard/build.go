@@ -52,7 +52,7 @@ func (j *Job) build(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 	name := fmt.Sprintf("part-%05d.sst", shard)
 	st, err := db.Stats()
 	t := dedup.Tally{Outputs: []string{name}, Documents: int64(st.Documents), Rejected: rejected}
-	if err := errors.Join(err, db.Pack(ctx, filepath.Join(dir, name)), db.Close()); err != nil {
+	if err := errors.Join(err, db.Pack(ctx, filepath.Join(dir, name), nil), db.Close()); err != nil {
 		return err
 	}
 	if err := j.files.Put(ctx, filepath.Join(dir, name), j.workName("out/"+name)); err != nil {

@@ -95,7 +95,7 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	if what, err := engine.Identify(j.o.Job.Output); err == nil && what != "" {
+	if what, err := engine.Identifier()(j.o.Job.Output); err == nil && what != "" {
 		return o, fmt.Errorf("%s is %s", option.Set("Output", j.o.Job.Output), what)
 	}
 	var names []string

@@ -75,7 +75,6 @@ func Draw(of Documents, most int, seed uint64, memory int64) (docs []engine.Doc,
 			drop(r.IntN(most))
 		}
 		own := engine.Doc{ID: strings.Clone(d.ID), Text: strings.Clone(d.Text)}
-		own.SetFingerprint(d.Words()...)
 		own.Fingerprints = d.Fingerprints
 		docs = append(docs, own)
 		for memory -= size(d); memory < 0 && len(docs) > 1; most = len(docs) {

@@ -27,7 +27,7 @@ func run() error {
 	}
 	defer os.RemoveAll(dir)
 
-	db, err := engine.Open(filepath.Join(dir, "corpus.simdb"))
+	db, err := engine.Open(filepath.Join(dir, "corpus.simdb"), nil)
 	if err != nil {
 		return err
 	}

@@ -238,7 +238,7 @@ func (s *service) similar(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	all := []match{}
-	for m, err := range s.db.Search(r.Context(), engine.Doc{Text: d.Text}, s.by) {
+	for m, err := range s.db.Search(r.Context(), engine.Doc{Text: d.Text}, s.by, nil) {
 		if err != nil {
 			return err
 		}

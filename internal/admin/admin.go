@@ -90,10 +90,10 @@ const fieldsAtHand = 1000
 // FieldNames returns the names of the fields of the first documents, as statements write them, and
 // the number of documents read.
 func FieldNames(ctx context.Context, db *engine.DB) (names []string, of int64, err error) {
-	if !db.Params().Text {
+	if db.Options().NoText {
 		return nil, 0, nil
 	}
-	fields, of, err := db.Fields(ctx, &engine.FieldsOptions{Most: fieldsAtHand})
+	fields, of, err := db.Fields(ctx, engine.Range{Limit: fieldsAtHand}, nil)
 	for _, f := range fields {
 		names = append(names, query.Field(f.Path...).String())
 	}
@@ -107,7 +107,7 @@ func fieldRows(ctx context.Context, db *engine.DB) ([]query.Row, error) {
 		return nil, err
 	}
 	all := strings.Join(names, ", ")
-	if n, err := db.Count(ctx); err == nil && of < n {
+	if n, err := db.Count(ctx, engine.Range{}); err == nil && of < n {
 		all += " (of " + quantity.Count(of, "document") + "; .fields reads all)"
 	}
 	return []query.Row{{"fields", all}}, nil
@@ -128,14 +128,18 @@ func stats(ctx context.Context, db *engine.DB, _ []string, progress func(engine.
 
 // schema returns the parameters of a database, and the fields of its first documents.
 func schema(ctx context.Context, db *engine.DB, _ []string, progress func(engine.Progress)) (*Result, error) {
+	s, err := db.Stats()
+	if err != nil {
+		return nil, err
+	}
 	fields, err := fieldRows(ctx, db)
-	return &Result{columns: []string{"name", "value"}, rows: append(params(db.Params()), fields...)}, err
+	return &Result{columns: []string{"name", "value"}, rows: append(params(s.Tokenizer, s.Options), fields...)}, err
 }
 
 // fields returns the fields of the documents with their types, the number of documents that have
 // each, and an example. It reads all documents.
 func fields(ctx context.Context, db *engine.DB, _ []string, progress func(engine.Progress)) (*Result, error) {
-	fields, of, err := db.Fields(ctx, &engine.FieldsOptions{Progress: progress})
+	fields, of, err := db.Fields(ctx, engine.Range{}, progress)
 	r := &Result{columns: []string{"name", "type", "documents", "share", "example", "indexed"}}
 	for _, f := range fields {
 		r.rows = append(r.rows, query.Row{query.Field(f.Path...).String(), f.Kinds, f.Documents, float64(f.Documents) / float64(of), f.Example, f.Indexed})
@@ -217,7 +221,7 @@ func setAllowed(ctx context.Context, db *engine.DB, allowed bool, args []string)
 	if a == b {
 		return fmt.Errorf("%q twice: a pair is two documents: %w", a, engine.ErrInvalid)
 	}
-	err := db.SetAllowed(ctx, allowed, engine.IDPair{A: a, B: b})
+	err := db.SetAllowed(ctx, allowed, engine.Pair{A: a, B: b})
 	if errors.Is(err, engine.ErrNotFound) {
 		err = fmt.Errorf("%q and %q are not an allowed pair: %w", a, b, engine.ErrNotFound)
 	}

@@ -3,6 +3,8 @@ package admin
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,20 +22,20 @@ func database(s engine.Stats) []query.Row {
 		{"fingerprints", s.Fingerprints},
 		{"tombstones", s.Tombstones},
 		{"expired", s.Expired},
-		{"space_amplification", fmt.Sprintf("%.3f", s.SpaceAmplification())},
+		{"space_amplification", fmt.Sprintf("%.3f", s.SpaceAmplification)},
 		{"memtable", s.Memtable},
 		{"tables", len(s.Tables)},
 		{"disk_bytes", s.DiskBytes},
 		{"seq", json.RawMessage(strconv.FormatUint(s.Seq, 10))},
 	}
-	return append(rows, params(s.Params)...)
+	return append(rows, params(s.Tokenizer, s.Options)...)
 }
 
 // params returns the rows about the parameters of a database: a name and a value each.
-func params(p engine.Params) []query.Row {
+func params(tokenizer int, p engine.Options) []query.Row {
 	rows := []query.Row{
-		{"tokenizer", p.Tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", string(p.Layout)}, {"sketch", p.Sketch},
-		{"min_jaccard", p.MinJaccard}, {"text", p.Text}, {"ttl", p.TTL.String()},
+		{"tokenizer", tokenizer}, {"shingle", p.Shingle}, {"bits", p.Bits}, {"layout", p.Layout}, {"sketch", p.Sketch},
+		{"min_jaccard", p.MinJaccard}, {"text", !p.NoText}, {"ttl", p.TTL.String()},
 	}
 	if of := p.Features.Describe(); of != "" {
 		rows = append(rows, query.Row{"features", of})
@@ -57,7 +59,7 @@ func work(m engine.Metrics) []query.Row {
 		{"flushes", m.Flushes},
 		{"merges", m.Compactions},
 		{"merge_time", m.CompactionTime.Round(time.Millisecond).String()},
-		{"write_amplification", fmt.Sprintf("%.2f", m.WriteAmplification())},
+		{"write_amplification", fmt.Sprintf("%.2f", m.WriteAmplification)},
 		{"stalls", m.Stalls},
 		{"stall_time", m.StallTime.Round(time.Millisecond).String()},
 		{"slow_time", m.SlowTime.Round(time.Millisecond).String()},
@@ -65,9 +67,9 @@ func work(m engine.Metrics) []query.Row {
 }
 
 // merges returns a row for each merge that is running or has ended recently.
-func merges(running, past []engine.MergeStats) (rows []query.Row) {
+func merges(running, past []engine.Event) (rows []query.Row) {
 	for _, m := range past {
-		what := fmt.Sprintf("%s, %d bytes, %s", quantity.Plain(m.Documents, "document", "documents"), m.Bytes, m.Duration.Round(time.Millisecond))
+		what := fmt.Sprintf("%s, %d bytes, %s", quantity.Plain(m.Docs, "document", "documents"), m.Bytes, m.Duration.Round(time.Millisecond))
 		if m.Err != nil {
 			what = "failed: " + m.Err.Error()
 		}
@@ -80,9 +82,9 @@ func merges(running, past []engine.MergeStats) (rows []query.Row) {
 }
 
 // mergeTables names the tables of a merge, as "000003 000004 > 000007".
-func mergeTables(m engine.MergeStats) string {
+func mergeTables(m engine.Event) string {
 	var b strings.Builder
-	for _, n := range m.Inputs {
+	for _, n := range m.Tables {
 		fmt.Fprintf(&b, "%06d ", n)
 	}
 	if m.Output == 0 {
@@ -103,8 +105,8 @@ func tables(s engine.Stats) (rows []query.Row) {
 		}
 		rows = append(rows, query.Row{"table " + t.Name, what})
 	}
-	for _, o := range s.Orphans {
-		rows = append(rows, query.Row{"orphan " + o.Name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", o.Bytes)})
+	for _, name := range slices.Sorted(maps.Keys(s.Orphans)) {
+		rows = append(rows, query.Row{"orphan " + name, fmt.Sprintf("%d bytes, not part of the database: ingest it, or remove it", s.Orphans[name])})
 	}
 	return rows
 }

@@ -28,12 +28,12 @@ func TestStatsSequence(t *testing.T) {
 
 // TestStatsMerges checks the rows about finished and running merges.
 func TestStatsMerges(t *testing.T) {
-	past := []engine.MergeStats{
-		{Inputs: []uint64{3, 4}, Output: 7, Reason: "tier", Documents: 10, Bytes: 500, Duration: 1500 * time.Microsecond},
-		{Inputs: []uint64{5}, Reason: "drop"},
-		{Inputs: []uint64{6, 7}, Reason: "tier", Err: errors.New("disk full")},
+	past := []engine.Event{
+		{Tables: []uint64{3, 4}, Output: 7, Reason: "tier", Docs: 10, Bytes: 500, Duration: 1500 * time.Microsecond},
+		{Tables: []uint64{5}, Reason: "drop"},
+		{Tables: []uint64{6, 7}, Reason: "tier", Err: errors.New("disk full")},
 	}
-	running := []engine.MergeStats{{Inputs: []uint64{8, 9}, Reason: "window", InputBytes: 900, Done: 0.254, Duration: time.Second}}
+	running := []engine.Event{{Tables: []uint64{8, 9}, Reason: "window", InputBytes: 900, Done: 0.254, Duration: time.Second}}
 	want := []query.Row{
 		{"merge 000003 000004 > 000007", "tier: 10 documents, 500 bytes, 2ms"},
 		{"merge 000005", "drop: 0 documents, 0 bytes, 0s"},
@@ -43,7 +43,7 @@ func TestStatsMerges(t *testing.T) {
 	if got := merges(running, past); !slices.EqualFunc(got, want, func(a, b query.Row) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("got %v", got)
 	}
-	m := engine.Metrics{Flushes: 1, BytesFlushed: 100, BytesLoaded: 100, BytesCompacted: 300}
+	m := engine.Metrics{Flushes: 1, BytesFlushed: 100, BytesLoaded: 100, BytesCompacted: 300, WriteAmplification: 2.5}
 	if rows := work(m); !slices.ContainsFunc(rows, func(r query.Row) bool { return r[0] == "write_amplification" && r[1] == "2.50" }) {
 		t.Errorf("got %v", rows)
 	}

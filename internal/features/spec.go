@@ -24,7 +24,7 @@ import (
 )
 
 // Unit is the unit of features.
-type Unit string
+type Unit = string
 
 // Units of features.
 const (
@@ -34,7 +34,7 @@ const (
 )
 
 // NormalForm is the normal form of texts.
-type NormalForm string
+type NormalForm = string
 
 // Normal forms.
 const (
@@ -56,9 +56,8 @@ const (
 // defaultSet is the default name of the field with the members of a set.
 const defaultSet = "set"
 
-// Field is a field of documents whose text has features. It is an alias of an unnamed type, because
-// in the documentation of package engine an alias of a named type would show no fields.
-type Field = struct {
+// Field is a field of documents whose text has features.
+type Field struct {
 	Name   string `json:"name"`
 	Weight int    `json:"weight"` // 1 to MaxWeight
 }

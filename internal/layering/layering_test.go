@@ -61,7 +61,7 @@ func TestLayers(t *testing.T) {
 	// comparing and formatting numbers, reading fields, comparing texts, measuring time, evaluating
 	// distances of fingerprints, naming options in messages, and suggesting words.
 	allowed := []string{
-		module + "engine", module + "internal/base", module + "internal/token", module + "internal/ordered",
+		module + "engine", module + "internal/base", module + "internal/token", module + "internal/features", module + "internal/ordered",
 		module + "internal/quantity", module + "internal/front", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option", module + "internal/spelling",
 		module + "simhash",
 	}

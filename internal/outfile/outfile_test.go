@@ -19,7 +19,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-func newGuard() *Guard { return &Guard{Identify: new(engine.Identifier).Identify} }
+func newGuard() *Guard { return &Guard{Identify: engine.Identifier()} }
 
 // create starts to write a file with a new guard.
 func create(t *testing.T, path string) (*Writer, error) {

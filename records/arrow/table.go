@@ -257,13 +257,15 @@ func (s *source) document(rec *records.Record, b *batch, row int64) (err error) 
 	if s.print >= 0 && !b.children[s.print].isNull(row) {
 		var words []uint64
 		words, rec.Flaw = s.fingerprint(&b.children[s.print], row)
-		d.SetFingerprint(words...)
+		if words != nil {
+			d.Fingerprints = []engine.Fingerprint{words}
+		}
 	}
 	if s.opt.Need <= records.NeedDoc {
 		d.Fields = s.appendFields(nil, b, row)
 	}
-	if size := len(d.Text) + len(d.Fields); size > engine.MaxTextBytes {
-		return fmt.Errorf("the document has %d bytes; the limit is %d", size, engine.MaxTextBytes)
+	if size := len(d.Text) + len(d.Fields); size > base.MaxTextBytes {
+		return fmt.Errorf("the document has %d bytes; the limit is %d", size, base.MaxTextBytes)
 	}
 	return nil
 }
@@ -283,8 +285,8 @@ func (s *source) idOf(rec *records.Record, b *batch, row int64) (string, error) 
 		return strconv.FormatInt(int64(rec.Pos)-1, 10), nil
 	case id == "":
 		return "", errors.New("it has no id")
-	case len(id) > engine.MaxIDBytes:
-		return "", fmt.Errorf("the id has %d bytes; the limit is %d", len(id), engine.MaxIDBytes)
+	case len(id) > base.MaxIDBytes:
+		return "", fmt.Errorf("the id has %d bytes; the limit is %d", len(id), base.MaxIDBytes)
 	}
 	return id, nil
 }

@@ -11,6 +11,7 @@ import (
 	"iter"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
@@ -94,8 +95,8 @@ func (c *container) record(doc engine.Doc, raw []byte, badUTF8 bool) (*records.R
 		rec.Doc.ID = fmt.Sprintf("%s:%d", rec.File, rec.Pos)
 	case doc.ID == "":
 		return nil, c.issue(raw, fmt.Sprintf("no %q; %s names another header, and %s makes ids", c.id, option.Name("IDField"), option.Set("IDFrom", records.IDFromLine)))
-	case len(doc.ID) > engine.MaxIDBytes:
-		return nil, c.issue(raw, fmt.Sprintf("the id has %d bytes; the limit is %d", len(doc.ID), engine.MaxIDBytes))
+	case len(doc.ID) > base.MaxIDBytes:
+		return nil, c.issue(raw, fmt.Sprintf("the id has %d bytes; the limit is %d", len(doc.ID), base.MaxIDBytes))
 	}
 	return rec, nil
 }

@@ -249,7 +249,7 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 }
 
 func isDatabase(path string) bool {
-	what, err := engine.Identify(path)
+	what, err := engine.Identifier()(path)
 	return err == nil && what != ""
 }
 

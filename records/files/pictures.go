@@ -102,7 +102,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 		if refused.Reason == imagehash.TooLarge && s.opt.Memory > 0 {
 			h.rec.Flaw += "; " + option.Name("Memory") + " gives more"
 		}
-		h.rec.Doc.SetFingerprint(sum...)
+		h.rec.Doc.Fingerprints = []engine.Fingerprint{sum}
 		return h
 	}
 	if err != nil {
@@ -112,9 +112,10 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	if h.rec.Picture = &p; p.Refused != nil {
 		h.why = p.Refused.Reason.String()
 	}
-	h.rec.Doc.SetFingerprint(p.Hashes[0]...)
-	if s.opt.Orientations {
-		h.rec.Doc.Fingerprints = p.Hashes[1:]
+	for _, hash := range p.Hashes {
+		if h.rec.Doc.Fingerprints = append(h.rec.Doc.Fingerprints, hash); !s.opt.Orientations {
+			break
+		}
 	}
 	if s.opt.Need <= records.NeedDoc {
 		fields := fmt.Appendf(nil, `{"width":%d,"height":%d,"format":%q}`, p.Width, p.Height, p.Format)

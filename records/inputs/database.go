@@ -51,7 +51,7 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	open, names := engine.Open, expand(path)
 	set := names[0] != path
 	if set {
-		open = func(string, ...*engine.Options) (*engine.DB, error) { return o.OpenSet(names...) }
+		open = func(string, *engine.Options) (*engine.DB, error) { return engine.OpenSet(names, o) }
 	}
 	db, err := open(path, o)
 	if errors.Is(err, engine.ErrNotFound) && !set { // a member of a set may just have been removed
@@ -63,7 +63,7 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	if st, err := os.Stat(path); how.Write && !how.OrTable && (set || err == nil && !st.IsDir()) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
 	}
-	if err := cmp.Or(CheckDistance(how.Near, db.Params().Bits), CheckPictures(how.Images, path, db)); err != nil {
+	if err := cmp.Or(CheckDistance(how.Near, db.Options().Bits), CheckPictures(how.Images, path, db)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -116,7 +116,7 @@ func (s *Stored) Close(err *error) {
 
 // Params returns the parameters of the database's fingerprints and sets.
 func (s *Stored) Params() (records.FeatureParams, error) {
-	p := s.DB.Params()
+	p := s.DB.Options()
 	spec, err := features.Spec(p.Features).Canonical()
 	return features.Params{Shingle: p.Shingle, Features: spec, Words: p.Bits / 64}, err
 }
@@ -127,7 +127,7 @@ func (s *Stored) ReadsAs(f engine.Features, other string) error {
 	if s == nil {
 		return nil
 	}
-	was := s.DB.Params().Features
+	was := s.DB.Options().Features
 	if slices.Equal(was.Fields, f.Fields) && was.SetField == f.SetField {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (s *Stored) Sources() *Sources {
 // open returns a pass over the documents in storage order. The fields of its records have the
 // names in opt.
 func (s *Stored) open(opt records.Options) (records.Source, error) {
-	params := s.DB.Params()
+	params := s.DB.Options()
 	prints, err := s.Params()
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func CheckDistance(k *int, bits int) error {
 
 // CheckPictures returns an error if the pictures of a database have hashes of another kind.
 func CheckPictures(k *records.PictureHash, path string, db *engine.DB) error {
-	if code := db.Params().Features.Code; k != nil && code != "" && code != k.String() {
+	if code := db.Options().Features.Code; k != nil && code != "" && code != k.String() {
 		return fmt.Errorf("%s has %s hashes, which cannot be compared with those of %s", path, code, option.Set("Images", k.String()))
 	}
 	return nil
@@ -193,7 +193,7 @@ func PicturesOf(db *engine.DB, given *records.PictureHash) *records.PictureHash 
 	if db == nil || given != nil {
 		return given
 	}
-	if kind, err := imagehash.ParseKind(db.Params().Features.Code); err == nil {
+	if kind, err := imagehash.ParseKind(db.Options().Features.Code); err == nil {
 		return &kind
 	}
 	return nil
@@ -261,12 +261,12 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 	if err == nil && st.Documents == 0 {
 		e.Say("%s has no documents", st.Path)
 	}
-	switch p := db.Params(); {
+	switch p := db.Options(); {
 	case near || err != nil:
 		return err
-	case !p.Text && p.Sketch == 0:
+	case p.NoText && p.Sketch == 0:
 		return fmt.Errorf("%s stores only fingerprints: %s", st.Path, nearCompares())
-	case !p.Text:
+	case p.NoText:
 		return nil
 	}
 	s, err := db.Snapshot()
@@ -284,7 +284,7 @@ func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
 		case d.Text != "":
 			texts++
 			bytes += len(d.Text)
-		case d.Fingerprint != nil:
+		case d.Fingerprints != nil:
 			bare++
 		}
 	}

@@ -63,7 +63,7 @@ func (e *Env) Report(p engine.Progress) {
 
 func (e *Env) guard() *Outputs {
 	if e.Outputs == nil {
-		e.Outputs = &outfile.Guard{Identify: new(engine.Identifier).Identify}
+		e.Outputs = &outfile.Guard{Identify: engine.Identifier()}
 	}
 	return e.Outputs
 }

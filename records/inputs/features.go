@@ -37,7 +37,7 @@ func (c Compared) Given() (names []string) {
 		name  string
 		given bool
 	}{
-		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != engine.UnitSet}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
+		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != "set"}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
 		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Normalize", f.Normalize != ""},
 		{"StripDiacritics", f.StripDiacritics}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""},
 	} {
@@ -51,7 +51,7 @@ func (c Compared) Given() (names []string) {
 // ReadFeatures sets in opt which fields of the input make up the text of a document with these
 // features, which are those of a database (engine.Params) or of Params.
 func ReadFeatures(opt *records.Options, f engine.Features) error {
-	if opt.TextField != "" && (f.Fields != nil || f.Unit == engine.UnitSet) {
+	if opt.TextField != "" && (f.Fields != nil || f.Unit == "set") {
 		return fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("TextField"), f.Describe())
 	}
 	for _, field := range f.Fields {

@@ -33,7 +33,7 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	case slices.Contains(src.Names, "-"):
 		return nil, fmt.Errorf("%s: standard input has no name for its output", option.Set("Output", dir))
 	}
-	if what, err := engine.Identify(dir); err == nil && what != "" {
+	if what, err := engine.Identifier()(dir); err == nil && what != "" {
 		return nil, fmt.Errorf("%s is %s", option.Set("Output", dir), what)
 	}
 	f := &OutFolder{env: e, Path: dir}

@@ -129,7 +129,7 @@ func (e *Env) NewCollection(ctx context.Context, args []string, o Options, how A
 	if o.OfFiles() || len(args) > 1 || e.TableSources(args[0]) != nil || NamesFiles(args[0]) {
 		return e.New(ctx, args, o)
 	}
-	what, err := engine.Identify(args[0])
+	what, err := engine.Identifier()(args[0])
 	if there := Exists(args[0]); err == nil && what == "" && !IsSet(args[0]) && (there || !how.OrFile) {
 		return e.New(ctx, args, o)
 	}
@@ -168,7 +168,7 @@ func FileSources(names []string) (*Sources, error) {
 			return s, fmt.Errorf("%s: %w", name, outfile.Cause(err))
 		}
 		if st.IsDir() {
-			if what, err := engine.Identify(name); err == nil && what != "" {
+			if what, err := engine.Identifier()(name); err == nil && what != "" {
 				return s, fmt.Errorf("%s is %s, not a file with documents: a database must be the only input, without flags for files; load, match and join name the database first", name, what)
 			}
 			return s, fmt.Errorf("%s is a folder; %s%s reads the files in it, each as a document", name, dataIn(name), option.Name("Files"))

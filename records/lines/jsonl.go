@@ -198,7 +198,6 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 	}
 	if flaw := setJSONFingerprints(rec, list, o.prints); flaw != "" {
 		rec.Flaw = flaw
-		rec.Doc.SetFingerprint()
 		rec.Doc.Fingerprints = nil
 	}
 	switch {
@@ -357,13 +356,13 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 		if i = jsontext.SkipBlank(list, i); i < len(list) && list[i] == ',' {
 			i = jsontext.SkipBlank(list, i+1)
 		}
-		if rec.Doc.Fingerprint == nil {
+		if rec.Doc.Fingerprints == nil {
 			if flaw = setJSONFingerprint(rec, value, p); flaw != "" {
 				return flaw
 			}
 			continue
 		}
-		p.bits = base.FingerprintBits * (1 + len(rec.Doc.Rest))
+		p.bits = base.FingerprintBits * len(rec.Doc.Fingerprints[0])
 		other := record{}
 		if flaw = setJSONFingerprint(&other, value, p); flaw != "" {
 			return flaw
@@ -371,7 +370,7 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 		if other.notation != rec.notation {
 			return "its fingerprints are written in two notations; " + option.Set("Fingerprints", base.Hex, base.Decimal) + " says how to read them"
 		}
-		rec.Doc.Fingerprints = append(rec.Doc.Fingerprints, other.Doc.Words())
+		rec.Doc.Fingerprints = append(rec.Doc.Fingerprints, other.fp)
 	}
 	return ""
 }

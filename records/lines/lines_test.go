@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/records"
 )
@@ -51,7 +52,7 @@ func collect(src records.Source) (got []string, err error) {
 		} else if e != nil {
 			return got, e
 		}
-		fp := base.AppendHexWords(nil, r.Doc.Words())
+		fp := base.AppendHexWords(nil, firstOf(r.Doc.Fingerprints))
 		line := fmt.Sprintf("%d %s|%s|%s|%s", r.Pos, r.Doc.ID, r.Doc.Text, r.Doc.Fields, fp)
 		if r.Flaw != "" {
 			line += "~" + r.Flaw
@@ -485,4 +486,12 @@ func BenchmarkFingerprints(b *testing.B) {
 			b.Fatal(n)
 		}
 	}
+}
+
+// firstOf returns the first fingerprint, or nil if there is none.
+func firstOf(fps []engine.Fingerprint) []uint64 {
+	if fps == nil {
+		return nil
+	}
+	return fps[0]
 }

@@ -114,10 +114,10 @@ func (f *file) survey() error {
 			part.records++
 			part.sound = part.sound || rec.Flaw == ""
 			part.flaw = cmp.Or(part.flaw, rec.Flaw)
-			if rec.Doc.Fingerprint != nil {
+			if rec.Doc.Fingerprints != nil {
 				part.prints++
 			}
-			part.several = part.several || rec.Doc.Fingerprints != nil
+			part.several = part.several || len(rec.Doc.Fingerprints) > 1
 			if text := rec.Doc.Text; text != "" && len(part.texts) < maxTexts {
 				part.texts = append(part.texts, []byte(text[:min(len(text), longestDigest)]))
 			}

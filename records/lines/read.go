@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/records"
 )
@@ -137,7 +138,7 @@ func (f *file) parseBatch(b *batch) {
 	b.recs = slices.Grow(b.recs[:0], len(b.spans))[:len(b.spans)]
 	b.out = slices.Grow(b.out[:0], len(b.spans))
 	words := max(f.opt.Bits/base.FingerprintBits, 1)
-	recs, fps := b.recs, make([]uint64, words*len(b.spans))
+	recs, fps, ones := b.recs, make([]uint64, words*len(b.spans)), make([]engine.Fingerprint, len(b.spans))
 	for i, sp := range b.spans {
 		raw, line := b.buf[sp.from:sp.to:sp.to], sp.line
 		if f.info.Format == JSON {
@@ -148,7 +149,7 @@ func (f *file) parseBatch(b *batch) {
 			continue
 		}
 		rec := &recs[i]
-		rec.fp = fps[i*words : (i+1)*words]
+		rec.fp, rec.one = fps[i*words:(i+1)*words], ones[i:i+1:i+1]
 		rec.Record = records.Record{File: f.info.Name, Pos: line, End: sp.end, Raw: raw, BadUTF8: !utf8.Valid(raw)}
 		reason := ""
 		if len(raw) > records.MaxRecord {
@@ -213,7 +214,7 @@ func (f *file) heed(r *record) error {
 	if short && !f.surveys && f.seen.Shows() == base.Decimal {
 		_, _, err := base.ParseFingerprint(r.written, base.Auto)
 		r.Flaw = err.Error()
-		r.Doc.SetFingerprint()
+		r.Doc.Fingerprints = nil
 		return nil
 	}
 	f.seen.Add(int64(r.Pos), r.written, r.notation)

@@ -22,11 +22,12 @@ type parser interface {
 // record is a Record and the notation of its fingerprint.
 type record struct {
 	records.Record
-	notation base.Notation // of the fingerprint's text, if the rule of package base decided
-	widths   [2]int        // possible lengths, if the length is unknown or different
-	written  []byte        // the fingerprint's text
-	fp       []uint64      // words of the fingerprint
-	listed   bool          // the text comes from a list
+	notation base.Notation        // of the fingerprint's text, if the rule of package base decided
+	widths   [2]int               // possible lengths, if the length is unknown or different
+	written  []byte               // the fingerprint's text
+	fp       []uint64             // words of the fingerprint
+	one      []engine.Fingerprint // has place for fp, or is nil
+	listed   bool                 // the text comes from a list
 }
 
 // prints is the notation and length of the fingerprints of a file.
@@ -57,7 +58,11 @@ func (r *record) setFingerprint(text []byte, p prints) string {
 		}
 		return err.Error()
 	}
-	r.Doc.SetFingerprint(r.fp...)
+	if r.one == nil {
+		r.one = make([]engine.Fingerprint, 1)
+	}
+	r.one[0] = r.fp
+	r.Doc.Fingerprints = r.one
 	if p.notation == base.Auto {
 		r.notation, r.written = as, text
 	}
@@ -73,8 +78,8 @@ func (r *record) checkID(makeID bool) string {
 		r.Doc.ID = r.File + ":" + strconv.FormatInt(int64(r.Pos), 10)
 	case id == "":
 		return "the id is empty"
-	case len(id) > engine.MaxIDBytes:
-		return fmt.Sprintf("the id has %d bytes; the limit is %d", len(id), engine.MaxIDBytes)
+	case len(id) > base.MaxIDBytes:
+		return fmt.Sprintf("the id has %d bytes; the limit is %d", len(id), base.MaxIDBytes)
 	}
 	return ""
 }

@@ -215,7 +215,7 @@ func TestColumns(t *testing.T) {
 		if err != nil || len(issues) > 0 || len(recs) != 12 || recs[1].Doc.ID != c.id {
 			t.Fatalf("%+v: %v, %v, %v", c.opt, recs, issues, err)
 		}
-		if fp := recs[1].Doc.Fingerprint; (c.fp != 0) != (fp != nil) || fp != nil && *fp != c.fp {
+		if fp := recs[1].Doc.Fingerprints; (c.fp != 0) != (fp != nil) || fp != nil && fp[0][0] != c.fp {
 			t.Errorf("%+v: fingerprint %v, want %x", c.opt, fp, c.fp)
 		}
 	}
@@ -299,7 +299,7 @@ func TestIssues(t *testing.T) {
 			t.Errorf("%q, want %q", issues[i], want[i])
 		}
 	}
-	if r := recs[2]; r.Doc.Text != "bad\uFFFD" || !r.BadUTF8 || *recs[0].Doc.Fingerprint != 0x1f {
+	if r := recs[2]; r.Doc.Text != "bad\uFFFD" || !r.BadUTF8 || recs[0].Doc.Fingerprints[0][0] != 0x1f {
 		t.Errorf("%+v", recs)
 	}
 	_, err = source(write(t, []struct{ Text string }{{"a"}}, 4), records.Options{})

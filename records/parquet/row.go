@@ -103,7 +103,9 @@ func (r *rowReader) document(rec *records.Record) (reason string, err error) {
 		if !v.IsNull() && reason == "" {
 			var words []uint64
 			words, rec.Flaw = fingerprintOf(v, r.roles.fp, r.notation, r.bits)
-			d.SetFingerprint(words...)
+			if words != nil {
+				d.Fingerprints = []engine.Fingerprint{words}
+			}
 		}
 	}
 	return reason, nil
@@ -209,8 +211,8 @@ func (r *rowReader) id(rec *records.Record) (id, reason string, err error) {
 		return "", "the id is empty", nil
 	case isFloat(r.roles.id) && !exact(v):
 		return "", fmt.Sprintf("the id %s is not a whole number that %v represents exactly", id, r.roles.id.Type()), nil
-	case len(id) > engine.MaxIDBytes:
-		return "", fmt.Sprintf("the id has %d bytes; the limit is %d", len(id), engine.MaxIDBytes), nil
+	case len(id) > base.MaxIDBytes:
+		return "", fmt.Sprintf("the id has %d bytes; the limit is %d", len(id), base.MaxIDBytes), nil
 	}
 	return id, "", nil
 }

@@ -47,7 +47,7 @@ func TestWidths(t *testing.T) {
 		if err == nil {
 			var recs []records.Record
 			if recs, _, err = readAll(src); err == nil {
-				got = string(base.AppendHexWords(nil, recs[8].Doc.Words()))
+				got = string(base.AppendHexWords(nil, recs[8].Doc.Fingerprints[0]))
 			}
 		}
 		if err != nil {

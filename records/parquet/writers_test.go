@@ -425,7 +425,7 @@ func TestPlainTypes(t *testing.T) {
 	data := write(t, []row{{"a", hash, hash[:], 1234, []message{{"user", "one two"}}}}, 1)
 	for _, field := range []string{"fixed", "bytes"} {
 		recs, issues, err := readAll(must(source(data, records.Options{FingerprintField: field})))
-		if err != nil || len(issues) > 0 || len(recs) != 1 || recs[0].Flaw != "" || *recs[0].Doc.Fingerprint != 0x9f3c5a0011223344 {
+		if err != nil || len(issues) > 0 || len(recs) != 1 || recs[0].Flaw != "" || recs[0].Doc.Fingerprints[0][0] != 0x9f3c5a0011223344 {
 			t.Errorf("%s: %+v, %v, %v", field, recs, issues, err)
 		}
 	}

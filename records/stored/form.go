@@ -33,7 +33,7 @@ type Form struct {
 
 // NewForm returns the form for the documents of a database, with the names that the options give
 // for reading them.
-func NewForm(p engine.Params, o records.Options) (*Form, error) {
+func NewForm(p engine.Options, o records.Options) (*Form, error) {
 	f := &Form{ID: cmp.Or(o.IDField, "id"), Texts: []string{cmp.Or(o.TextField, "text")}, FingerprintField: o.FingerprintField, FingerprintsField: o.FingerprintField}
 	if o.FingerprintField == "" {
 		f.FingerprintField, f.FingerprintsField = "fingerprint", "fingerprints"
@@ -44,7 +44,7 @@ func NewForm(p engine.Params, o records.Options) (*Form, error) {
 			f.Texts = append(f.Texts, field.Name)
 		}
 	}
-	if f.set = p.Features.Unit == engine.UnitSet; f.set {
+	if f.set = p.Features.Unit == "set"; f.set {
 		f.Texts = []string{p.Features.SetField}
 	}
 	if o.TextField != "" && f.Texts[0] != o.TextField {
@@ -94,7 +94,7 @@ func (f *Form) TextsOf(d *engine.Doc) ([]string, error) {
 	if len(f.Texts) == 1 || d.Text == "" {
 		return []string{d.Text}, nil
 	}
-	all := strings.Split(d.Text, string(rune(engine.FieldSeparator)))
+	all := strings.Split(d.Text, "\x1f")
 	if len(all) != len(f.Texts) {
 		return nil, fmt.Errorf("the document %q has a text of %d fields, where the database has %d: it could not be read back", d.ID, len(all), len(f.Texts))
 	}
@@ -103,14 +103,8 @@ func (f *Form) TextsOf(d *engine.Doc) ([]string, error) {
 
 // FingerprintTexts returns the fingerprints of a document as text.
 func FingerprintTexts(d *engine.Doc) (all []string) {
-	add := func(words []engine.Fingerprint) {
-		all = append(all, string(base.AppendHexWords([]byte("0x"), words)))
-	}
-	if d.Fingerprint != nil {
-		add(d.Words())
-	}
 	for _, words := range d.Fingerprints {
-		add(words)
+		all = append(all, string(base.AppendHexWords([]byte("0x"), words)))
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 type Input struct {
 	Snap           *engine.Snapshot
 	Path           string
-	Params         engine.Params
+	Params         engine.Options
 	Features       records.FeatureParams // parameters of the same database
 	Only           map[string]bool       // IDs of the documents to read; nil for all
 	NoTexts        bool                  // omit texts
@@ -41,7 +42,7 @@ type Input struct {
 // Info implements records.Source.
 func (in *Input) Info() records.Info {
 	in.info.Name, in.info.Format, in.info.Shape = in.Path, lines.JSONL, "JSON lines"
-	in.info.FingerprintsOnly, in.info.Several = !in.Params.Text, in.Params.Features.Several
+	in.info.FingerprintsOnly, in.info.Several = in.Params.NoText, in.Params.Features.Several
 	return in.info
 }
 
@@ -56,7 +57,7 @@ func (in *Input) CanExtend([]records.Column) error { return nil }
 
 // CanCut implements records.Cutter.
 func (in *Input) CanCut() error {
-	if !in.Params.Text || len(in.Form.Texts) > 1 || in.Form.set {
+	if in.Params.NoText || len(in.Form.Texts) > 1 || in.Form.set {
 		return fmt.Errorf("%s has texts of several fields, which cannot be cut", in.Path)
 	}
 	return nil
@@ -106,7 +107,7 @@ func (in *Input) Records(ctx context.Context) iter.Seq2[*records.Record, error] 
 				return
 			}
 			for i := range b.recs {
-				if in.done++; in.info.Bits == 0 && b.recs[i].Doc.Fingerprint != nil {
+				if in.done++; in.info.Bits == 0 && b.recs[i].Doc.Fingerprints != nil {
 					in.info.Bits = in.Params.Bits
 				}
 				if !yield(&b.recs[i], nil) {
@@ -120,7 +121,7 @@ func (in *Input) Records(ctx context.Context) iter.Seq2[*records.Record, error] 
 // count sets in.size to the number of documents.
 func (in *Input) count(ctx context.Context) (err error) {
 	if in.size = int64(len(in.Only)); in.Only == nil {
-		in.size, err = in.Snap.Count(ctx, time.Time{})
+		in.size, err = in.Snap.Count(ctx, engine.Range{Since: time.Time{}})
 	}
 	return err
 }
@@ -129,7 +130,7 @@ func (in *Input) count(ctx context.Context) (err error) {
 func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
 	whole := in.Need == records.NeedAll || in.Need == records.NeedDoc
 	r := engine.Range{Unordered: !in.Written, Written: in.Written, OnlyIDs: in.Need == records.NeedID}
-	r.Load = whole || in.Params.Text && !in.NoTexts && !r.OnlyIDs
+	r.Load = whole || !in.Params.NoText && !in.NoTexts && !r.OnlyIDs
 	if in.Only != nil {
 		r.Match = func(id []byte) (bool, error) { return in.Only[string(id)], nil }
 	}
@@ -169,7 +170,7 @@ func (in *Input) worker() func(*batch) error {
 		for i := range b.recs {
 			d := &b.recs[i].Doc
 			if anew && says(prints, d) {
-				d.SetFingerprint()
+				d.Fingerprints = nil
 			}
 			if in.Need == records.NeedAll {
 				from := len(raw)
@@ -179,7 +180,6 @@ func (in *Input) worker() func(*batch) error {
 				b.recs[i].Raw = raw[from:len(raw):len(raw)]
 			}
 			if in.NoFingerprints && d.Text != "" {
-				d.SetFingerprint()
 				d.Fingerprints = nil
 			}
 		}
@@ -190,13 +190,9 @@ func (in *Input) worker() func(*batch) error {
 // says reports whether the fingerprint of a document is the one that its text yields.
 func says(prints *features.Fingerprinter, d *engine.Doc) bool {
 	r := prints.Text(d.Text)
-	if r.Empty || d.Fingerprint == nil || *d.Fingerprint != r.Fingerprint || len(d.Rest) != len(r.Rest) {
+	if r.Empty || d.Fingerprints == nil {
 		return false
 	}
-	for i, word := range r.Rest {
-		if d.Rest[i] != word {
-			return false
-		}
-	}
-	return true
+	own := d.Fingerprints[0]
+	return own[0] == r.Fingerprint && slices.Equal(own[1:], r.Rest)
 }

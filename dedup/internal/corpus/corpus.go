@@ -10,8 +10,8 @@
 //	search.go        a search for a few documents in all documents
 //	contained.go     containment between two files
 //	listing.go       documents with their ids
-//	pairs.go         all pairs, in the order of Snapshot.Pairs
-//	clusters.go      all clusters, in the order of Snapshot.Clusters
+//	pairs.go         all pairs, in the order of engine.Reader.Pairs
+//	clusters.go      all clusters, in the order of engine.Reader.Clusters
 package corpus
 
 import (
@@ -21,7 +21,6 @@ import (
 	"math"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/selfjoin"
@@ -114,7 +113,7 @@ func (c *Corpus) Close() error {
 func (c *Corpus) Add(elements, words []uint64, prints int) error {
 	b := featured{docs: make([]engine.Doc, 1), hashes: elements, ends: []int{len(elements)}, words: []int{len(words)}}
 	if c.Fingerprints != nil {
-		b.prints, b.docs[0].Fingerprints = words, make([][]base.Fingerprint, max(prints, 1)-1)
+		b.prints, b.docs[0].Fingerprints = words, make([]engine.Fingerprint, prints)
 	}
 	b.empty = []bool{c.Fingerprints != nil && len(words) == 0 || c.Fingerprints == nil && len(elements) == 0}
 	return c.store(&b)

@@ -29,8 +29,8 @@ func newHasher(p features.Params) *hasher {
 // appendPrint appends the words of a document's fingerprint to dst. It appends nothing if the
 // document has neither words nor a given fingerprint.
 func (f *hasher) appendPrint(dst []base.Fingerprint, d *engine.Doc) []base.Fingerprint {
-	if d.Fingerprint != nil {
-		return append(append(dst, *d.Fingerprint), d.Rest...)
+	if d.Fingerprints != nil {
+		return append(dst, d.Fingerprints[0]...)
 	}
 	if r := f.prints.Text(d.Text); !r.Empty {
 		dst = append(append(dst, r.Fingerprint), r.Rest...)
@@ -105,7 +105,7 @@ func (x *Extractor) Add(d *engine.Doc, groups *collection.Groups) error {
 	b := x.batches.Next()
 	x.few.Add(d.Text)
 	b.salts = append(b.salts, groups.Salt())
-	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprint: d.Fingerprint, Rest: d.Rest, Fingerprints: d.Fingerprints})
+	b.docs = append(b.docs, engine.Doc{ID: d.ID, Text: d.Text, Fingerprints: d.Fingerprints})
 	if b.bytes += len(d.Text); len(b.docs) < batchDocs && b.bytes < batchBytes {
 		return nil
 	}
@@ -148,14 +148,20 @@ func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 		if prints {
 			before := len(b.prints)
 			b.prints = f.appendPrint(b.prints, d)
-			for _, words := range d.Fingerprints {
-				b.prints = append(b.prints, words...)
-			}
+			b.prints = append(b.prints, further(d)...)
 			b.words = append(b.words, len(b.prints))
 			empty = len(b.prints) == before
 		}
 		b.empty = append(b.empty, empty)
 	}
+}
+
+// further returns the words of all fingerprints of a document except the first.
+func further(d *engine.Doc) []uint64 {
+	if len(d.Fingerprints) < 2 {
+		return nil
+	}
+	return slices.Concat(d.Fingerprints[1:]...)
 }
 
 // salted combines the elements of a set with a salt, unless it is 0.
@@ -194,7 +200,7 @@ func (c *Corpus) store(b *featured) error {
 			c.drop(uint32(c.N))
 		}
 		if c.Fingerprints != nil {
-			if err := c.addPrints(b.prints[print:b.words[i]], 1+len(b.docs[i].Fingerprints)); err != nil {
+			if err := c.addPrints(b.prints[print:b.words[i]], max(1, len(b.docs[i].Fingerprints))); err != nil {
 				return err
 			}
 			print = b.words[i]
@@ -202,7 +208,7 @@ func (c *Corpus) store(b *featured) error {
 		if b.docs[i].Text != "" {
 			c.Textual++
 		}
-		if b.docs[i].Fingerprint != nil {
+		if fps := b.docs[i].Fingerprints; len(fps) > 0 && fps[0] != nil { // Add knows only their number
 			c.Given++
 		}
 		c.N++

@@ -26,20 +26,20 @@ type Criterion struct {
 func CriterionOf(by engine.Criterion) (c Criterion, err error) {
 	k, t := by.K(), by.T()
 	switch by.Kind() {
-	case engine.KindNear:
+	case "near":
 		if k < 0 {
 			err = fmt.Errorf("a distance of %d bits: %w", k, engine.ErrInvalid)
 		}
 		return Criterion{K: k}, err
-	case engine.KindJaccard:
+	case "jaccard":
 		c = Criterion{Sets: true, T: t}
-	case engine.KindLevenshtein:
+	case "levenshtein":
 		if c = Levenshtein(t); t < setjoin.LeastEdits {
 			t = 0
 		}
-	case engine.KindCosine:
+	case "cosine":
 		c = Cosine(t)
-	case engine.KindContains, engine.KindWithin:
+	case "contains", "within":
 		c = Contained(t)
 	default:
 		return c, fmt.Errorf("no criterion is given: %w", engine.ErrInvalid)

@@ -40,7 +40,7 @@ func TestPrints(t *testing.T) {
 					case i < 3 && words > 1: // before any document with a fingerprint
 					case i < 3 && several: // the first document has several
 						fp = []uint64{word(r, 1)}
-						d.SetFingerprint(fp...)
+						d.Fingerprints = []engine.Fingerprint{fp}
 					case i%5 == 0:
 						d.Text = strings.Repeat(fmt.Sprintf("a b%d ", r.IntN(6)), r.IntN(5))
 						fp = f.appendPrint(nil, &d)
@@ -51,12 +51,12 @@ func TestPrints(t *testing.T) {
 						for range min(len(fp), 1) * r.IntN(6) {
 							fp[r.IntN(words)] ^= 1 << r.IntN(64)
 						}
-						d.SetFingerprint(fp...)
+						d.Fingerprints = []engine.Fingerprint{fp}
 					default:
 						for w := range words {
 							fp = append(fp, word(r, w))
 						}
-						d.SetFingerprint(fp...)
+						d.Fingerprints = []engine.Fingerprint{fp}
 					}
 					if docs = append(docs, nil); len(fp) > 0 {
 						docs[i] = [][]uint64{fp}
@@ -75,6 +75,9 @@ func TestPrints(t *testing.T) {
 							}
 						}
 						docs[i] = append(docs[i], more)
+						if d.Fingerprints == nil { // the first is that of the text
+							d.Fingerprints = []engine.Fingerprint{fp}
+						}
 						d.Fingerprints = append(d.Fingerprints, more)
 					}
 					if err := x.Add(&d, nil); err != nil {
@@ -178,7 +181,7 @@ func TestPrintsOfOtherWidths(t *testing.T) {
 	var d engine.Doc
 	err := x.Add(&d, nil)
 	for words := 2; words < 4 && err == nil; words++ {
-		d.SetFingerprint(make([]uint64, words)...)
+		d.Fingerprints = []engine.Fingerprint{make([]uint64, words)}
 		err = x.Add(&d, nil)
 	}
 	if err == nil {
@@ -218,7 +221,7 @@ func TestVerifiedStars(t *testing.T) {
 			if n > 500 {
 				prints[0] = 1
 			}
-			if d.SetFingerprint(prints[0]); i%40 == 39 {
+			if d.Fingerprints = []engine.Fingerprint{{prints[0]}}; i%40 == 39 {
 				d = engine.Doc{ID: d.ID}
 			}
 			for _, fp := range prints[1:] {

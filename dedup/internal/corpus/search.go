@@ -85,7 +85,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		if len(words) != len(s.prints) {
 			continue // the second pass reports it
 		}
-		words = append(words, slices.Concat(docs[i].Fingerprints...)...)
+		words = append(words, further(&docs[i])...)
 		set := f.sets.Append(nil, docs[i].Text)
 		hash := func(values []uint64) xxh3.Uint128 {
 			buf = buf[:0]
@@ -236,8 +236,8 @@ func (w *searcher) batch(b *featured) {
 			b.prints, b.other = b.prints[:n], len(b.prints)-n
 			continue
 		}
-		b.prints = append(b.prints, slices.Concat(b.docs[i].Fingerprints...)...)
-		for range 1 + len(b.docs[i].Fingerprints) {
+		b.prints = append(b.prints, further(&b.docs[i])...)
+		for range max(1, len(b.docs[i].Fingerprints)) {
 			w.at = append(w.at, int32(i))
 		}
 	}

@@ -33,7 +33,7 @@ func TestSearch(t *testing.T) {
 	for i, text := range shortTexts(r, 600) {
 		d := engine.Doc{ID: fmt.Sprint(i), Text: text}
 		if i%7 == 0 {
-			d.Fingerprint = new(base.Fingerprint(1) << r.IntN(64))
+			d.Fingerprints = []engine.Fingerprint{{base.Fingerprint(1) << r.IntN(64)}}
 		}
 		if docs = append(docs, d); i < 10 || r.IntN(30) == 0 {
 			drawn = append(drawn, d)
@@ -115,7 +115,7 @@ func TestSearch(t *testing.T) {
 		}
 	}, func(m Found) error {
 		k := key{m.Place, strings.Clone(m.Doc.ID)}
-		if _, twice := got[k]; twice || docs[0].Text != "" || m.Doc.Text == "" && m.Doc.Fingerprint == nil {
+		if _, twice := got[k]; twice || docs[0].Text != "" || m.Doc.Text == "" && m.Doc.Fingerprints == nil {
 			t.Errorf("%v: again, or without its text", k)
 		}
 		got[k] = how{m.Distance, m.Score}
@@ -206,13 +206,13 @@ func TestSearchWide(t *testing.T) {
 	for i := range 300 {
 		words := []base.Fingerprint{r.Uint64(), r.Uint64N(2), r.Uint64()}
 		if i > 0 && r.IntN(2) == 0 {
-			words = docs[r.IntN(i)].Words()
+			words = slices.Clone(docs[r.IntN(i)].Fingerprints[0])
 			for range r.IntN(60) {
 				words[r.IntN(3)] ^= 1 << r.IntN(64)
 			}
 		}
 		docs = append(docs, engine.Doc{ID: fmt.Sprint(i)})
-		docs[i].SetFingerprint(words...)
+		docs[i].Fingerprints = []engine.Fingerprint{words}
 	}
 	p := features.Params{Shingle: 3}
 	s := NewSearch(p, docs[:40], SearchOptions{Within: 16, Least: 0.5, Memory: 1 << 20, Documents: 300})
@@ -228,7 +228,7 @@ func TestSearchWide(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, node := range s.Nodes() {
-			if distance := base.DistanceWords(node.Doc.Words(), d.Words()); distance <= 3*16 {
+			if distance := base.DistanceWords(node.Doc.Fingerprints[0], d.Fingerprints[0]); distance <= 3*16 {
 				want[fmt.Sprint(node.Doc.ID, " ", d.ID, " ", distance)] = true
 			}
 		}

@@ -73,6 +73,9 @@ func (c *Config) NeedTexts() error {
 // CheckCriterion returns ErrNoSketches, ErrParams or ErrInvalid if the database cannot search by a
 // criterion.
 func (c *Config) CheckCriterion(by Criterion) error {
+	if by.None {
+		return fmt.Errorf("no criterion: %w", files.ErrInvalid)
+	}
 	if by.Near() {
 		return c.CheckDistance(by.K)
 	}

@@ -11,6 +11,7 @@ import (
 // sketches or, if Verified is set, computed from the texts; or, if Text is set, if their texts have
 // a similarity of at least T by that measure. Jaccard and Text are not both set.
 type Criterion struct {
+	None              bool // no criterion: CheckCriterion refuses it
 	Jaccard, Verified bool
 	Text              TextMeasure
 	K                 int

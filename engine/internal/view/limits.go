@@ -9,7 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 )
 
-// Limits of a document, documented in engine.MaxIDBytes and engine.MaxTextBytes.
+// Limits of a document, documented in base.MaxIDBytes and base.MaxTextBytes.
 const (
 	maxIDBytes   = 65535
 	MaxTextBytes = 64 << 20

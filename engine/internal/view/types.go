@@ -7,10 +7,11 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// The types below have the fields of the types with the same names in package engine, which
-// documents them, so that their values convert to each other.
+// Match, IDPair and Progress have the fields of types of package engine, which documents them, so
+// that values convert to each other.
 
-// Doc is engine.Doc.
+// Doc is engine.Doc with its first fingerprint apart: Fingerprint is the first word, or nil, and
+// Rest has the other words. Fingerprints are the further fingerprints.
 type Doc struct {
 	ID           string
 	Text         string
@@ -22,7 +23,7 @@ type Doc struct {
 	Seq          uint64
 }
 
-// Entry is engine.Entry.
+// Entry is a Doc without text and fields: what the indexes alone say.
 type Entry struct {
 	ID             string
 	Fingerprint    base.Fingerprint
@@ -35,6 +36,7 @@ type Entry struct {
 
 // Match is engine.Match.
 type Match struct {
+	Query    int
 	ID       string
 	Distance int
 	Score    float64

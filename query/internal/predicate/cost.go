@@ -31,4 +31,7 @@ func planCost(parts []engine.PartPlan, err error) float64 {
 }
 
 // Documents estimates how many documents there are.
-func (x *Scope) Documents() float64 { return float64(x.Snap.Size()) }
+func (x *Scope) Documents() float64 {
+	n, _ := x.Snap.Estimate(x.Ctx, engine.Range{}) // it fails only by Fields
+	return float64(n)
+}

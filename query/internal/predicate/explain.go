@@ -33,11 +33,11 @@ func explainPart(p engine.PartPlan) string {
 	switch p.Method {
 	case "scan":
 		return fmt.Sprintf("%s: scan %s", p.Part, of)
-	case engine.PlanSignatures:
+	case "signatures":
 		return fmt.Sprintf("%s: %s, %s of %s", p.Part, quantity.Plain(p.Probes, "signature", "signatures"), candidates, of)
-	case engine.PlanIndex:
+	case "index":
 		return fmt.Sprintf("%s: index, %s, %s of %s", p.Part, quantity.Plain(p.Probes, "entry", "entries"), candidates, of)
-	case engine.PlanSign:
+	case "sign":
 		return fmt.Sprintf("%s: read the texts of %s to make their signatures, once", p.Part, of)
 	case "postings":
 		return fmt.Sprintf("%s: %s, about %s of %s", p.Part, quantity.Plain(p.Probes, "posting", "postings"), candidates, of)

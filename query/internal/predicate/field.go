@@ -90,7 +90,7 @@ func BindField(x *Scope, e *syntax.Test) (Predicate, error) {
 			return nil, err
 		}
 		p.of = of
-		for _, name := range x.DB.Params().Index {
+		for _, name := range x.DB.Options().Index {
 			if paths, err := jsonfield.Paths(name); err == nil && slices.Equal(paths[0], of.path) {
 				p.index, of.found = name, true // found: an indexed field needs no warning that no document has it
 			}

@@ -125,8 +125,7 @@ func (p *jaccard) Order() Order       { return ByScore }
 
 // String writes the predicate in the query language.
 func (p *jaccard) String() string {
-	t, _ := p.by.Threshold()
-	s := fmt.Sprintf("JACCARD(%s, %g)", p.target.label(), t)
+	s := fmt.Sprintf("JACCARD(%s, %g)", p.target.label(), p.by.T())
 	if p.by.IsVerified() {
 		s += " VERIFY"
 	}

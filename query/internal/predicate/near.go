@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -24,7 +25,7 @@ func bindNear(x *Scope, e *syntax.Call) (Predicate, error) {
 	}
 	p.k, p.by = k, engine.Near(k)
 	err = p.target.fingerprint(x, e.Args[0])
-	if p.target.doc.ID = p.target.self; p.target.doc.Fingerprint == nil {
+	if p.target.doc.ID = p.target.self; p.target.doc.Fingerprints == nil {
 		p.nothing = matchesNothing
 	}
 	return p, err
@@ -39,15 +40,28 @@ func bindNearCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (eng
 }
 
 func (p *near) Test(x *Scope, c *Candidate) (Verdict, error) {
-	if p.target.doc.Fingerprint == nil || c.ID == p.target.self {
+	if p.target.doc.Fingerprints == nil || c.ID == p.target.self {
 		return Verdict{}, nil
 	}
 	e, err := c.ReadEntry(x)
 	if err != nil {
 		return Verdict{}, err
 	}
-	d, ok := e.Distance(append(p.target.doc.Fingerprints, p.target.doc.Words())...)
+	d, ok := leastDistance(e.Fingerprints, p.target.doc.Fingerprints)
 	return Verdict{Holds: ok && d <= p.k, Match: engine.Match{ID: c.ID, Distance: d}}, nil
+}
+
+// leastDistance returns the smallest distance between fingerprints of two documents, and whether
+// both have some.
+func leastDistance(a, b []engine.Fingerprint) (least int, ok bool) {
+	for _, x := range a {
+		for _, y := range b {
+			if d := base.DistanceWords(x, y); !ok || d < least {
+				least, ok = d, true
+			}
+		}
+	}
+	return least, ok
 }
 
 func (p *near) Explain(x *Scope) []string { return p.explain(x, p) }

@@ -35,7 +35,7 @@ func bindNearest(x *Scope, e *syntax.Call) (Predicate, error) {
 	}
 	p := &nearest{n: n, by: engine.Near(x.bits())}
 	err = p.target.fingerprint(x, e.Args[0])
-	p.target.doc.ID, p.nothing = p.target.self, p.target.doc.Fingerprint == nil
+	p.target.doc.ID, p.nothing = p.target.self, p.target.doc.Fingerprints == nil
 	return p, err
 }
 
@@ -78,7 +78,7 @@ func (p *nearest) search(x *Scope) iter.Seq2[engine.Match, error] {
 	if p.nothing {
 		return func(func(engine.Match, error) bool) {}
 	}
-	return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Limit: p.n})
+	return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Limit: p.n, Stats: x.Stats})
 }
 
 func (p *nearest) Test(x *Scope, c *Candidate) (Verdict, error) {
@@ -109,7 +109,7 @@ func (p *nearest) Cost(x *Scope) float64 {
 		return 0
 	}
 	by := p.by
-	if _, near := by.Distance(); near {
+	if by.Kind() == "near" {
 		by = engine.Near(x.bits() / 8)
 	}
 	return 2 * planCost(x.Snap.Plan(x.Ctx, p.target.doc, by))

@@ -28,7 +28,7 @@ func bindPassages(x *Scope, e *syntax.Call) (Predicate, error) {
 	if err := x.NeedTexts(e.Name); err != nil || p.target.doc.Text == "" {
 		return p, err
 	}
-	p.find, err = x.Snap.Passages(x.Ctx, p.target.doc, n)
+	p.find, err = x.Snap.Passages(x.Ctx, p.target.doc, n, &engine.SearchOptions{Stats: x.Stats})
 	return p, err
 }
 
@@ -48,8 +48,12 @@ func (p *passages) List(x *Scope, _ ListOptions, to Sink) {
 	if p.find == nil {
 		return
 	}
-	for m, err := range p.find.All(x.Ctx) {
-		if !to.Take(Found{ID: m.ID, Passages: m.Passages}, err) || err != nil {
+	for all, err := range p.find.All(x.Ctx) {
+		if err != nil {
+			to.Take(Found{}, err)
+			return
+		}
+		if !to.Take(Found{ID: all[0].ID, Passages: all}, nil) {
 			return
 		}
 	}

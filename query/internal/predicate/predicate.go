@@ -104,7 +104,7 @@ type ListOptions struct {
 // Found is a document that a driver has listed.
 type Found struct {
 	ID     string
-	Entry  *engine.Entry // nil unless the driver has read it
+	Entry  *engine.Doc // nil unless the driver has read it
 	Match  engine.Match
 	Listed bool // the driver has counted it for progress
 
@@ -114,7 +114,7 @@ type Found struct {
 // Candidate is a document under test. Its entry and its document are read on first use.
 type Candidate struct {
 	ID    string
-	Entry *engine.Entry // nil until read
+	Entry *engine.Doc // nil until read
 	doc   *engine.Doc
 }
 
@@ -128,7 +128,7 @@ func (c *Candidate) SetDoc(d *engine.Doc) { c.doc = d }
 var ErrGone = errors.New("the document is gone")
 
 // ReadEntry returns the entry of the document.
-func (c *Candidate) ReadEntry(x *Scope) (*engine.Entry, error) {
+func (c *Candidate) ReadEntry(x *Scope) (*engine.Doc, error) {
 	if c.Entry == nil {
 		e, err := x.Snap.Lookup(x.Ctx, c.ID)
 		if errors.Is(err, engine.ErrNotFound) {

@@ -51,7 +51,7 @@ func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc
 		switch i % 8 {
 		case 0:
 			fp := r.Uint64() & 0x3ff
-			d.Fingerprint = &fp
+			d.Fingerprints = []engine.Fingerprint{{fp}}
 		case 1: // empty
 		default:
 			words := strings.Fields("the quick brown fox jumps over the lazy dog and runs away")
@@ -157,8 +157,8 @@ func TestPredicates(t *testing.T) {
 	db, docs := testDB(t, 80, nil)
 	what := docs[2]
 	fingerprint := func(d engine.Doc) (base.Fingerprint, bool) {
-		if d.Fingerprint != nil {
-			return *d.Fingerprint, true
+		if d.Fingerprints != nil {
+			return d.Fingerprints[0][0], true
 		}
 		words, _ := db.Hash(d.Text)
 		if words == nil {
@@ -456,7 +456,7 @@ func TestCandidate(t *testing.T) {
 	}
 	c := Candidate{ID: "d02"}
 	e, err := c.ReadEntry(x)
-	if err != nil || e.ID != "d02" || !e.HasFingerprint {
+	if err != nil || e.ID != "d02" || e.Fingerprints == nil {
 		t.Fatal(e, err)
 	}
 	d, err := c.ReadDoc(x)

@@ -101,8 +101,7 @@ func (x *Scope) scan(p Filter, o ListOptions, to Sink) {
 		}
 		found := Found{ID: d.ID, Listed: true}
 		if !o.IDsOnly {
-			entry := d.Entry()
-			found.Entry = &entry
+			found.Entry = &d
 		}
 		if !to.Take(found, err) || err != nil {
 			return
@@ -145,7 +144,7 @@ func (x *Scope) Selects(p Filter, o ListOptions) float64 {
 		return found
 	}
 	of := x.Documents()
-	if n, err := x.Snap.Count(x.Ctx, s.since); err == nil {
+	if n, err := x.Snap.Count(x.Ctx, engine.Range{Since: s.since}); err == nil {
 		of = float64(n)
 	}
 	if looked > 0 {
@@ -158,7 +157,7 @@ func (x *Scope) Selects(p Filter, o ListOptions) float64 {
 // whether the values of these fields decide the filters.
 func (x *Scope) indexed(r engine.Range) (n float64, decided bool) {
 	if len(r.Fields) > 0 {
-		if n, err := x.Snap.CountIndexed(x.Ctx, r); err == nil {
+		if n, err := x.Snap.Estimate(x.Ctx, r); err == nil {
 			return float64(n), r.FieldsDecide
 		}
 	}

@@ -19,6 +19,7 @@ type Scope struct {
 	Snap   *engine.Snapshot      // the state that the statement reads
 	Values *value.Values         // values of its literals and parameters
 	Report func(engine.Progress) // may be nil
+	Stats  *engine.QueryStats    // of its searches
 
 	now   time.Time
 	near  near // storage of the first NEAR, which saves an allocation
@@ -77,7 +78,7 @@ func (x *Scope) Counting(stage string) func() {
 
 // NeedSketches returns an error at word if the database has no sketches.
 func (x *Scope) NeedSketches(word syntax.Token) error {
-	if x.DB.Params().Sketch > 0 {
+	if x.DB.Options().Sketch > 0 {
 		return nil
 	}
 	return x.lacks(word, engine.ErrNoSketches, "use NEAR", "needs a database with sketches, and this one has none")
@@ -89,7 +90,7 @@ func (x *Scope) NeedTexts(word syntax.Token) error { return x.needContent(word, 
 // needContent returns an error at word, which needs the texts or the fields of documents, if the
 // database stores neither.
 func (x *Scope) needContent(word syntax.Token, what string) error {
-	if x.DB.Params().Text {
+	if !x.DB.Options().NoText {
 		return nil
 	}
 	return x.lacks(word, engine.ErrParams, "", "needs the "+what+" of documents, and this database stores none")

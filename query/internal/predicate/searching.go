@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"math"
@@ -13,20 +14,20 @@ import (
 type searching struct {
 	target  target
 	by      engine.Criterion
-	nothing string  // why no document can match, in the words of EXPLAIN; "" if some may
-	setup   float64 // nanoseconds to begin a search
-	scorer  *engine.Scorer
+	nothing string                                                           // why no document can match, in the words of EXPLAIN; "" if some may
+	setup   float64                                                          // nanoseconds to begin a search
+	match   func(ctx context.Context, id string) (engine.Match, bool, error) // engine.Snapshot.Matcher; nil before the first test
 }
 
 // score compares a document with the target.
 func (p *searching) score(x *Scope, c *Candidate) (Verdict, error) {
-	if p.scorer == nil {
+	if p.match == nil {
 		var err error
-		if p.scorer, err = x.Snap.Scorer(x.Ctx, p.target.doc, p.by); err != nil {
+		if p.match, err = x.Snap.Matcher(x.Ctx, p.target.doc, p.by); err != nil {
 			return Verdict{}, err
 		}
 	}
-	m, holds, err := p.scorer.Match(x.Ctx, c.ID)
+	m, holds, err := p.match(x.Ctx, c.ID)
 	if errors.Is(err, engine.ErrNotFound) {
 		err = ErrGone
 	}
@@ -39,11 +40,11 @@ func (p *searching) matches(x *Scope, o ListOptions) iter.Seq2[engine.Match, err
 	case p.nothing != "":
 		return func(func(engine.Match, error) bool) {}
 	case !o.Ordered:
-		return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Unordered: true})
+		return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Unordered: true, Stats: x.Stats})
 	case o.First > 0 && o.First < math.MaxInt:
-		return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Limit: o.First})
+		return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Limit: o.First, Stats: x.Stats})
 	}
-	return x.Snap.Search(x.Ctx, p.target.doc, p.by)
+	return x.Snap.Search(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Stats: x.Stats})
 }
 
 func (p *searching) List(x *Scope, o ListOptions, to Sink) {
@@ -56,7 +57,7 @@ func (p *searching) Count(x *Scope) (int64, error) {
 	if p.nothing != "" {
 		return 0, nil
 	}
-	return x.Snap.CountMatches(x.Ctx, p.target.doc, p.by)
+	return x.Snap.CountMatches(x.Ctx, p.target.doc, p.by, &engine.SearchOptions{Stats: x.Stats})
 }
 
 func (p *searching) Cost(x *Scope) float64 {
@@ -70,9 +71,9 @@ func (p *searching) Cost(x *Scope) float64 {
 func (p *searching) Rows(x *Scope) float64 {
 	const few = 16
 	share, n := similarShare, 0.0
-	if k, ok := p.by.Distance(); ok {
+	if p.by.Kind() == "near" {
 		bits := float64(x.bits())
-		share = math.Erfc((bits/2-float64(k)-0.5)/math.Sqrt(bits/2)) / 2 // by the normal distribution
+		share = math.Erfc((bits/2-float64(p.by.K())-0.5)/math.Sqrt(bits/2)) / 2 // by the normal distribution
 	}
 	parts, err := x.Snap.Plan(x.Ctx, p.target.doc, p.by)
 	if p.nothing != "" || err != nil {

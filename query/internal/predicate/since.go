@@ -3,6 +3,7 @@ package predicate
 import (
 	"time"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/syntax"
 )
 
@@ -34,7 +35,9 @@ func (p *since) narrow(s *scan) {
 }
 
 // Count counts without reading a document.
-func (p *since) Count(x *Scope) (int64, error) { return x.Snap.Count(x.Ctx, p.time) }
+func (p *since) Count(x *Scope) (int64, error) {
+	return x.Snap.Count(x.Ctx, engine.Range{Since: p.time})
+}
 
 func (p *since) Cost(x *Scope) float64     { return (listCost+timeCost)*x.Documents() + 2 }
 func (p *since) Rows(x *Scope) float64     { return x.Selects(p, ListOptions{}) }

@@ -16,7 +16,7 @@ import (
 type target struct {
 	self string  // the id, if the argument is an id: a document does not match itself
 	text *string // the text, if the argument is a text
-	one  [1]engine.Fingerprint
+	one  [1]uint64
 	doc  engine.Doc // without a fingerprint, it is a text without words, which matches nothing
 }
 
@@ -27,7 +27,7 @@ func (t *target) label() string {
 	case t.self != "":
 		return value.Label(t.self)
 	}
-	return "0x" + string(base.AppendHexWords(nil, t.doc.Words()))
+	return "0x" + string(base.AppendHexWords(nil, t.doc.Fingerprints[0]))
 }
 
 const expectFingerprint = "a fingerprint such as 0xff, a document id in quotes, or TEXT '...'"
@@ -53,7 +53,7 @@ func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 			t.one[0] = v
 			return t.setWords(x, a, t.one[:])
 		}
-	case []engine.Fingerprint:
+	case []uint64:
 		if !a.Text {
 			return t.setWords(x, a, v)
 		}
@@ -64,9 +64,10 @@ func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 			return t.setWords(x, a, t.one[:])
 		}
 	case value.Text:
-		words, _ := x.DB.Hash(string(v))
 		t.text = (*string)(&v)
-		t.doc.SetFingerprint(words...)
+		if fp, _ := x.DB.Hash(string(v)); fp != nil {
+			t.doc.Fingerprints = []engine.Fingerprint{fp}
+		}
 		return nil
 	case string:
 		e, err := x.Snap.Lookup(x.Ctx, v)
@@ -74,7 +75,6 @@ func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 			return x.LookupError(a.Value.Pos.Offset, v, err)
 		}
 		t.self = v
-		t.doc.SetFingerprint(e.Words()...)
 		t.doc.Fingerprints = e.Fingerprints
 		return nil
 	}
@@ -84,16 +84,16 @@ func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 	return x.Values.Wrong(a.Value, expectFingerprint)
 }
 
-func (t *target) setWords(x *Scope, a *syntax.Argument, words []engine.Fingerprint) error {
+func (t *target) setWords(x *Scope, a *syntax.Argument, words []uint64) error {
 	if have := 64 * len(words); have != x.bits() {
 		return x.Values.Errorf(a.Value.Pos.Offset, fmt.Sprintf("write 0x and %d digits", x.bits()/4), "the fingerprint has %d bits, but those of the database have %d", have, x.bits())
 	}
-	t.doc.SetFingerprint(words...)
+	t.doc.Fingerprints = []engine.Fingerprint{words}
 	return nil
 }
 
 // bits returns how many bits fingerprints have.
-func (x *Scope) bits() int { return x.DB.Params().Bits }
+func (x *Scope) bits() int { return x.DB.Options().Bits }
 
 // fingerprintNumber returns the fingerprint that a number denotes. A literal follows the rules of
 // package base; the value of a parameter is decimal.

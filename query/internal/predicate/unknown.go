@@ -87,18 +87,14 @@ type textless struct{ id, instead string }
 func (x *Scope) Doubts(rows int64, search bool) []string {
 	said := x.doubts
 	for _, t := range x.textless {
-		if rows > 0 || !x.DB.Params().Text {
+		if rows > 0 || x.DB.Options().NoText {
 			break
 		}
 		what, has, n := "the documents have", false, 0
 		look := func(id string) {
 			n++
-			if s, err := x.Snap.Scorer(x.Ctx, engine.Doc{ID: id}, engine.Jaccard(1)); err == nil && !s.Empty() {
-				has = true // it has features, so it has a text, which need not be read
-				return
-			}
 			d, err := x.Snap.Get(x.Ctx, id)
-			has = err != nil || d.Text != "" || d.Fingerprint == nil
+			has = err != nil || d.Text != "" || d.Fingerprints == nil
 		}
 		if t.id != "" {
 			what = "the document " + value.Label(t.id) + " has"
@@ -138,7 +134,7 @@ func (x *Scope) lookForFields() {
 			unread = append(unread, f)
 		}
 	}
-	if len(unread) == 0 || !x.DB.Params().Text {
+	if len(unread) == 0 || x.DB.Options().NoText {
 		return
 	}
 	n := 0

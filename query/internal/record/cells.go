@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/jsonfield"
 )
@@ -29,26 +30,26 @@ func (c *Cells) Row(n int) []any {
 	return row
 }
 
-// Fingerprint returns a fingerprint as a cell: a uint64, a []uint64 for more than 64 bits, or nil
-// for no fingerprint.
-func Fingerprint(words []base.Fingerprint) any {
-	switch len(words) {
-	case 0:
+// Fingerprint returns the first of the fingerprints of a document as a cell: a uint64, a []uint64
+// for more than 64 bits, or nil if there is none.
+func Fingerprint(fps []engine.Fingerprint) any {
+	switch {
+	case len(fps) == 0:
 		return nil
-	case 1:
-		return words[0]
+	case len(fps[0]) == 1:
+		return fps[0][0]
 	}
-	return words
+	return []uint64(fps[0])
 }
 
-// Fingerprints returns further fingerprints as a cell: a JSON list of hexadecimal digits, or nil
-// for none.
-func Fingerprints(fps [][]base.Fingerprint) any {
-	if len(fps) == 0 {
+// Fingerprints returns the further fingerprints of a document as a cell: a JSON list of hexadecimal
+// digits, or nil if there are none.
+func Fingerprints(fps []engine.Fingerprint) any {
+	if len(fps) < 2 {
 		return nil
 	}
 	list := []byte{'['}
-	for i, words := range fps {
+	for i, words := range fps[1:] {
 		if i > 0 {
 			list = append(list, ',')
 		}

@@ -85,7 +85,7 @@ func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
 	if doc.Fields != nil {
 		return doc, rest[0].at, errors.New(`the document has "fields" and other keys beside it: put them into "fields"`)
 	}
-	if doc.Text == "" && doc.Fingerprint == nil && doc.Fingerprints == nil {
+	if doc.Text == "" && doc.Fingerprints == nil {
 		for _, name := range []string{"text", "fingerprint"} {
 			if hint, at := misnamed(rest, name); hint != "" {
 				return doc, at, errors.New(`the document has neither "text" nor "fingerprint"` + hint + ` (a field of another name goes into "fields")`)
@@ -189,7 +189,7 @@ func readFingerprint(doc *engine.Doc, value json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf(`"fingerprint": %w`, err)
 	}
-	doc.SetFingerprint(words...)
+	doc.Fingerprints = append([]engine.Fingerprint{words}, doc.Fingerprints...) // "fingerprints" may come first
 	return nil
 }
 
@@ -209,7 +209,7 @@ func readFingerprints(doc *engine.Doc, value json.RawMessage) error {
 }
 
 // fingerprintOf reads a string by the rules of package base, or a decimal number.
-func fingerprintOf(value json.RawMessage) ([]engine.Fingerprint, error) {
+func fingerprintOf(value json.RawMessage) ([]uint64, error) {
 	text, notation := string(value), base.Decimal
 	if value[0] == '"' {
 		notation = base.Auto

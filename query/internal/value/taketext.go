@@ -11,7 +11,7 @@ import (
 // database compares from the fields to the text, as a load does.
 func TakeText(f engine.Features, doc *engine.Doc) error {
 	names := []string{f.SetField}
-	if f.Unit != engine.UnitSet {
+	if f.Unit != "set" {
 		names = nil
 		for _, field := range f.Fields {
 			names = append(names, field.Name)
@@ -32,11 +32,11 @@ func TakeText(f engine.Features, doc *engine.Doc) error {
 		}
 		found = true
 		delete(fields, name)
-		if f.Unit == engine.UnitSet && value[0] == '[' {
+		if f.Unit == "set" && value[0] == '[' {
 			texts[i] = string(value)
 		} else if err := json.Unmarshal(value, &texts[i]); err != nil {
 			what := "a string"
-			if f.Unit == engine.UnitSet {
+			if f.Unit == "set" {
 				what = "an array or a string"
 			}
 			return fmt.Errorf("the field %q should be %s: %w", name, what, engine.ErrInvalid)
@@ -46,7 +46,7 @@ func TakeText(f engine.Features, doc *engine.Doc) error {
 		return nil
 	}
 	doc.Text, doc.Fields = texts[0], nil
-	if f.Unit != engine.UnitSet {
+	if f.Unit != "set" {
 		doc.Text = engine.JoinFields(texts...)
 	}
 	if len(fields) == 0 {

@@ -94,10 +94,10 @@ func (v *Values) Get(t syntax.Token) (any, error) {
 }
 
 // parseWords reads a fingerprint. The length of the text says how many words it has.
-func parseWords(text string, n base.Notation) ([]engine.Fingerprint, error) {
-	words := make([]engine.Fingerprint, 1)
+func parseWords(text string, n base.Notation) ([]uint64, error) {
+	words := make([]uint64, 1)
 	if bits, ok := base.WidthOf(text); ok && n == base.Auto {
-		words = make([]engine.Fingerprint, bits/base.FingerprintBits)
+		words = make([]uint64, bits/base.FingerprintBits)
 	}
 	_, err := base.ParseWords(words, text, n)
 	return words, err

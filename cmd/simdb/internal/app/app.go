@@ -64,7 +64,7 @@ var ErrInterrupted = errors.New("interrupted")
 func New() *App {
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write
 	a := &App{Out: os.Stdout, Err: os.Stderr}
-	a.Outputs.Identify = new(engine.Identifier).Identify
+	a.Outputs.Identify = engine.Identifier()
 	a.Outputs.Show = func(f *os.File) io.Writer { return a.shownOn(f) }
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	return a
@@ -89,7 +89,7 @@ func (a *App) Part(ctx context.Context) *App {
 
 func partOf(ctx context.Context, out, talk io.Writer) *App {
 	a := &App{Out: out, Err: talk}
-	a.Outputs.Identify = new(engine.Identifier).Identify
+	a.Outputs.Identify = engine.Identifier()
 	a.watch.Do(func() {})
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a

@@ -158,13 +158,13 @@ func (f CriterionFlags) Values(m engine.Match, values ...any) []any {
 func Meaning(by engine.Criterion) string {
 	t := Share(by.T())
 	switch by.Kind() {
-	case engine.KindNear:
+	case "near":
 		return fmt.Sprintf("at most %d bits of their fingerprints differ", by.K())
-	case engine.KindLevenshtein:
+	case "levenshtein":
 		return fmt.Sprintf("the edit similarity of their texts is at least %s", t.Percent())
-	case engine.KindCosine:
+	case "cosine":
 		return fmt.Sprintf("the cosine of their word counts is at least %g", t)
-	case engine.KindContains, engine.KindWithin:
+	case "contains", "within":
 		return fmt.Sprintf("one contains at least %s of the shingles of the other", t.Percent())
 	}
 	m := fmt.Sprintf("they share at least %s of their shingles", t.Percent())

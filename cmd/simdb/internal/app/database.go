@@ -48,16 +48,16 @@ func OptionsLike(db *engine.DB) (*engine.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := st.Params.Options()
-	if o.Layout == engine.Layout(table.ChooseLayout(st.Fingerprints).String()) {
-		o.Layout = engine.LayoutBySize
+	o := st.Options
+	if o.Layout == table.ChooseLayout(st.Fingerprints).String() {
+		o.Layout = "by size"
 	}
-	return o, nil
+	return &o, nil
 }
 
 // BuildLike builds a database at path with the parameters of a table.
 func (a *App) BuildLike(path, table string, fill func(*engine.DB) error) error {
-	like, err := engine.OpenSet(table)
+	like, err := engine.OpenSet([]string{table}, nil)
 	if err != nil {
 		return err
 	}

@@ -34,14 +34,14 @@ type FeatureFlags struct {
 // Shingle is the unit of features: runs of a number of words or characters. The zero Shingle means
 // not set.
 type Shingle struct {
-	Unit engine.FeatureUnit
+	Unit string
 	N    int
 }
 
 // UnmarshalText parses words:3, chars:5, tokens, or 3 for words:3.
 func (s *Shingle) UnmarshalText(text []byte) error {
 	name, number, ok := strings.Cut(string(text), ":")
-	unit := engine.FeatureUnit(name)
+	unit := string(name)
 	switch {
 	case unit == "tokens" && !ok:
 		*s = Shingle{features.Words, 1}
@@ -62,12 +62,12 @@ func (s *Shingle) UnmarshalText(text []byte) error {
 	return nil
 }
 
-type normalForm engine.NormalForm
+type normalForm string
 
 // UnmarshalText parses the name of a form.
 func (n *normalForm) UnmarshalText(text []byte) error {
 	*n = normalForm(text)
-	if f := engine.NormalForm(*n); f != features.None && f != features.NFC && f != features.NFKC {
+	if f := string(*n); f != features.None && f != features.NFC && f != features.NFKC {
 		return fmt.Errorf("%q is not a normal form: use nfc, nfkc or none", text)
 	}
 	return nil
@@ -96,7 +96,8 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 		}
 		*f = append(*f, field)
 	}
-	return engine.Features{Fields: *f}.Check()
+	_, err := features.Spec{Fields: *f}.Canonical()
+	return err
 }
 
 // CheckImages returns an error if a feature flag is given although the files are pictures.
@@ -125,7 +126,7 @@ func (f FeatureFlags) Given() (names []string) {
 // said returns the features that the flags set, without the words in files.
 func (f FeatureFlags) said() engine.Features {
 	return engine.Features{
-		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: engine.NormalForm(f.Normalize),
+		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: string(f.Normalize),
 		StripDiacritics: f.StripDiacritics, Mask: f.Mask, MinWords: int(f.MinWords),
 	}
 }
@@ -139,7 +140,7 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 			return said, fmt.Errorf("%s: the members of a set are compared unchanged, so %s does not apply",
 				option.Name("SetField"), option.Name("Shingle"))
 		}
-		said.Unit = engine.UnitSet
+		said.Unit = "set"
 	}
 	for _, m := range f.Mask {
 		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {
@@ -153,7 +154,8 @@ func (f FeatureFlags) Features() (engine.Features, error) {
 	if said.RequireWords, err = readWords(f.RequireWord); err != nil {
 		return said, err
 	}
-	return said, said.Check()
+	_, err = features.Spec(said).Canonical()
+	return said, err
 }
 
 // readWords returns the words of a file, or nil if path is "".

@@ -80,7 +80,7 @@ func (f *CriterionFlags) Settle(a *App, db *engine.DB, images *imagehash.Kind) {
 	switch f.Near, f.Jaccard = (*Distance)(m.Near), (*Share)(m.Jaccard); {
 	case images != nil:
 	case f.Near != nil:
-		a.Say("near-duplicates: %s (--near %d, the default for %s hashes)", Meaning(by), *f.Near, db.Params().Features.Code)
+		a.Say("near-duplicates: %s (--near %d, the default for %s hashes)", Meaning(by), *f.Near, db.Options().Features.Code)
 	default:
 		a.Say("near-duplicates share %s of their shingles (--jaccard %g, the default)", f.Jaccard.Percent(), *f.Jaccard)
 	}

@@ -185,7 +185,7 @@ func (s meterState) text() string {
 	switch {
 	case s.Total > 0 && s.Unit == "": // Done and Total mean nothing to a person
 		fmt.Fprintf(&b, "%d %%", 100*min(s.Done, s.Total)/s.Total)
-	case s.Total > 0 && s.Unit == engine.Bytes:
+	case s.Total > 0 && s.Unit == "bytes":
 		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Bytes(s.Done), quantity.Bytes(s.Total), 100*min(s.Done, s.Total)/s.Total)
 	case s.Total > 0:
 		fmt.Fprintf(&b, "%s of %s (%d %%)", quantity.Number(s.Done), amount(s.Total, s.Unit), 100*min(s.Done, s.Total)/s.Total)
@@ -202,9 +202,9 @@ func (s meterState) text() string {
 }
 
 // amount writes n units: bytes as MB or similar, other units as a number with commas.
-func amount(n int64, unit engine.ProgressUnit) string {
+func amount(n int64, unit string) string {
 	switch unit {
-	case engine.Bytes:
+	case "bytes":
 		return quantity.Bytes(n)
 	case "":
 		return quantity.Number(n)

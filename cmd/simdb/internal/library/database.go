@@ -31,7 +31,7 @@ var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Repl
 	"stats":     stats,
 	"flush":     func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) { return &Reply{}, db.Flush(ctx) },
 	"compact": func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) {
-		return &Reply{}, db.Compact(ctx)
+		return &Reply{}, db.Compact(ctx, nil)
 	},
 	"refresh": func(ctx context.Context, db *engine.DB, _ *Request) (*Reply, error) { return &Reply{}, db.Refresh(ctx) },
 }
@@ -46,7 +46,7 @@ func reading(db *engine.DB, r *Request) (opt records.Options, err error) {
 		return opt, err
 	}
 	opt = read.Options(records.Auto)
-	return opt, inputs.ReadFeatures(&opt, db.Params().Features)
+	return opt, inputs.ReadFeatures(&opt, db.Options().Features)
 }
 
 // clone copies the parts of a record that a database retains: the strings belong to the table.
@@ -124,7 +124,7 @@ func (c *criterion) of(db *engine.DB, byText bool) (by engine.Criterion, err err
 	if given != 1 {
 		return by, errors.New("one criterion is needed: near, jaccard, levenshtein, cosine, contains or within")
 	}
-	if c.Verify || byText && db.Params().Text && !c.Estimate {
+	if c.Verify || byText && !db.Options().NoText && !c.Estimate {
 		by = by.Verified()
 	}
 	return by, nil
@@ -190,7 +190,7 @@ func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 			case r.Texts != nil:
 				d.Text = r.Texts[i]
 			default:
-				d.SetFingerprint(r.Numbers[i*width:][:width]...)
+				d.Fingerprints = []engine.Fingerprint{r.Numbers[i*width:][:width]}
 			}
 			docs = append(docs, d)
 		}
@@ -205,13 +205,13 @@ func find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, by engine.
 	var asked []engine.Doc
 	var numbers []int
 	for n, d := range docs {
-		if d.Text != "" || d.Fingerprint != nil || d.ID != "" {
+		if d.Text != "" || d.Fingerprints != nil || d.ID != "" {
 			asked, numbers = append(asked, d), append(numbers, n)
 		}
 	}
-	for m, err := range s.SearchBatch(ctx, asked, by) {
+	for m, err := range s.SearchBatch(ctx, asked, by, nil) {
 		if err == nil {
-			err = f(numbers[m.Query], &m.Match)
+			err = f(numbers[m.Query], &m)
 		}
 		if err != nil {
 			return err
@@ -287,7 +287,7 @@ func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	out := newFound(r.By.Near != nil, newColumn("row", Int), newColumn("stored", Bool))
 	row := 0
 	err = r.inLots(ctx, opt, clone, func(docs []engine.Doc) error {
-		all, err := db.AddNovel(ctx, docs, by)
+		all, err := db.AddNovel(ctx, docs, by, nil)
 		for _, n := range all {
 			m := &n.Match
 			if n.Stored || n.Expired {
@@ -425,11 +425,15 @@ func get(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		if err != nil {
 			return nil, err
 		}
+		var words engine.Fingerprint
+		if d.Fingerprints != nil {
+			words = d.Fingerprints[0]
+		}
 		fields := d.Fields
 		if fields == nil {
 			fields = json.RawMessage("{}")
 		}
-		all = append(all, map[string]any{"id": d.ID, "text": d.Text, "fields": fields, "fingerprint": d.Words(), "time": d.Time})
+		all = append(all, map[string]any{"id": d.ID, "text": d.Text, "fields": fields, "fingerprint": words, "time": d.Time})
 	}
 	return &Reply{Values: map[string]any{"documents": all}}, nil
 }
@@ -440,7 +444,7 @@ func remove(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	for _, id := range r.IDs {
 		b.Delete(id)
 	}
-	if b.Len() == 0 {
+	if len(r.IDs) == 0 {
 		return &Reply{Values: map[string]any{"deleted": 0}}, nil
 	}
 	err := db.Apply(ctx, &b)

@@ -75,7 +75,7 @@ type columns struct {
 
 // findColumns reads all documents to find the columns and their types.
 func (x *export) findColumns() error {
-	form, err := stored.NewForm(x.db.DB.Params(), x.opt)
+	form, err := stored.NewForm(x.db.DB.Options(), x.opt)
 	if err != nil {
 		return err
 	}
@@ -96,12 +96,12 @@ func (x *export) findColumns() error {
 // add notes the columns of a document.
 func (t *columns) add(rec *records.Record) error {
 	d := &rec.Doc
-	t.prints = t.prints || d.Fingerprint != nil
+	t.prints = t.prints || d.Fingerprints != nil
 	texts, err := t.form.TextsOf(d)
 	switch {
 	case err != nil:
 		return err
-	case len(d.Fingerprints) > 0:
+	case len(d.Fingerprints) > 1:
 		return fmt.Errorf("the document %q has several fingerprints: export it as JSON lines", d.ID)
 	case len(texts) != len(t.form.Texts):
 		return fmt.Errorf("the document %q has none of the fields of the text: export it as JSON lines", d.ID)

@@ -66,9 +66,9 @@ func (c *CreateFlags) Options() (*engine.Options, error) {
 	}
 	switch {
 	case c.Tables > 0:
-		o.Layout = engine.Layout(fmt.Sprintf("%d:1", c.Tables))
+		o.Layout = string(fmt.Sprintf("%d:1", c.Tables))
 	case c.Layout != nil:
-		o.Layout = engine.Layout(c.Layout.String())
+		o.Layout = string(c.Layout.String())
 	}
 	err := c.FeatureFlags.Options(o)
 	o.Features.Several = c.Several
@@ -85,7 +85,7 @@ func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	if given := c.Given(); !db.Params().Text && len(given) > 0 {
+	if given := c.Given(); db.Options().NoText && len(given) > 0 {
 		return nil, fmt.Errorf("the database stores no texts to compute other fingerprints from: %s does not apply", given[0])
 	}
 	o.Layout = cmp.Or(o.Layout, like.Layout)
@@ -147,7 +147,7 @@ func (c *Create) Run(a *app.App) (err error) {
 
 // makesNew checks that a database can be created at path, and that none exists there.
 func makesNew(path string) error {
-	what, err := engine.Identify(path)
+	what, err := engine.Identifier()(path)
 	if err == nil && what != "" {
 		err = fmt.Errorf("%s is %s; name a new database", path, what)
 	}
@@ -174,7 +174,7 @@ are computed again from the texts; a fingerprint that came with its document is 
 
 // Run makes the new database.
 func (c *Rebuild) Run(a *app.App) error {
-	if what, err := engine.Identify(c.DB); err == nil && what == "" && !inputs.IsSet(c.DB) {
+	if what, err := engine.Identifier()(c.DB); err == nil && what == "" && !inputs.IsSet(c.DB) {
 		return fmt.Errorf("%s: %w", c.DB, inputs.ErrNoDatabase)
 	}
 	if err := makesNew(c.New); err != nil {

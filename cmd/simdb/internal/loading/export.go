@@ -64,7 +64,7 @@ func (c *Export) Run(a *app.App) (err error) {
 	x := &export{a: a, db: s, src: s.Sources(), format: format, meter: a.Meter()}
 	defer x.meter.Stop()
 	x.opt = records.Options{IDField: c.IDField, TextField: c.TextField, FingerprintField: c.FingerprintField}
-	form, err := stored.NewForm(s.DB.Params(), x.opt)
+	form, err := stored.NewForm(s.DB.Options(), x.opt)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (x *export) lines(w *bufio.Writer) error {
 
 // tell prints notes about data that the output lacks.
 func (x *export) tell() {
-	p := x.db.DB.Params()
-	if !p.Text && p.Sketch > 0 {
+	p := x.db.DB.Options()
+	if p.NoText && p.Sketch > 0 {
 		x.a.Say("the database stores no texts: its sketches, which JACCARD uses, are not in the output")
 	}
 	if n := len(slices.Collect(x.db.Allowed())); n > 0 {

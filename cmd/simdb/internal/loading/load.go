@@ -124,7 +124,7 @@ func (c *Load) Run(a *app.App) (err error) {
 		if err := inputs.CheckPictures(c.Images, c.DB, l.db); err != nil {
 			return err
 		}
-		l.features = l.db.Params().Features
+		l.features = l.db.Options().Features
 	} else if _, l.features, err = c.FeatureFlags.Params(0); err != nil {
 		return err
 	}
@@ -208,10 +208,10 @@ func (l *load) begin(of records.Info) (err error) {
 		if l.db, err = engine.Open(l.c.DB, &l.create); err != nil { // another process may have created it meanwhile
 			return err
 		}
-		if l.db.Params().Features.Describe() != l.create.Features.Describe() {
+		if l.db.Options().Features.Describe() != l.create.Features.Describe() {
 			return fmt.Errorf("%s: meanwhile another process has created it with other features", l.c.DB)
 		}
-		if l.made = l.db.IsNew(); l.made {
+		if l.made = l.db.Metrics().Created; l.made {
 			l.tellCreated()
 		}
 	}
@@ -243,7 +243,7 @@ func (l *load) file(i int) error {
 	opt := l.c.PageInputFlags.Options(l.c.Named(l.a))
 	opt.Memory, opt.Bits = int64(l.c.Memory), l.create.Bits
 	if l.db != nil {
-		opt.Bits = l.db.Params().Bits
+		opt.Bits = l.db.Options().Bits
 	}
 	if err := inputs.ReadFeatures(&opt, l.features); err != nil {
 		return err
@@ -360,7 +360,7 @@ func (l *load) add(in records.Source, rec *records.Record) error {
 		return err
 	}
 	err := l.loader.Add(rec.Doc)
-	if ttl := l.db.Params().TTL; err == nil && ttl > 0 && !rec.Doc.Time.IsZero() && time.Since(rec.Doc.Time) > ttl {
+	if ttl := l.db.Options().TTL; err == nil && ttl > 0 && !rec.Doc.Time.IsZero() && time.Since(rec.Doc.Time) > ttl {
 		l.expired++
 	}
 	switch {
@@ -380,14 +380,14 @@ func (l *load) add(in records.Source, rec *records.Record) error {
 // wouldErase reports whether a record without a usable text or fingerprint would replace a document
 // that has one, and counts such records. An empty text does replace another text.
 func (l *load) wouldErase(rec *records.Record) (bool, error) {
-	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprint != nil && l.c.Images == nil {
+	if l.made || l.c.OnConflict != "replace" || rec.Flaw == "" || rec.Doc.Text != "" || rec.Doc.Fingerprints != nil && l.c.Images == nil {
 		return false, nil
 	}
 	stored, err := l.db.Get(context.WithoutCancel(l.a.Context()), rec.Doc.ID)
 	if errors.Is(err, engine.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || stored.Text == "" && stored.Fingerprint == nil {
+	if err != nil || stored.Text == "" && stored.Fingerprints == nil {
 		return false, err
 	}
 	l.textless++
@@ -403,9 +403,9 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
-	case f.Unit == engine.UnitSet && f.MinWords > 1:
+	case f.Unit == "set" && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
-	case f.Unit == engine.UnitSet:
+	case f.Unit == "set":
 		return "without members, which match nothing"
 	case f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d words, which match nothing", f.MinWords)

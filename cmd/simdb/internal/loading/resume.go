@@ -24,11 +24,10 @@ const markPosBits = 40
 func markOf(rec *records.Record) loadMark {
 	sum := hashRaw(rec.Raw) // for Parquet, only the number of the row
 	sum ^= bits.RotateLeft64(xxh3.HashString(rec.Doc.Text), 1)
-	if rec.Doc.Fingerprint != nil {
-		sum ^= bits.RotateLeft64(uint64(*rec.Doc.Fingerprint), 2)
-	}
-	for i, word := range rec.Doc.Rest {
-		sum ^= bits.RotateLeft64(word, 3+i)
+	if fps := rec.Doc.Fingerprints; fps != nil {
+		for i, word := range fps[0] {
+			sum ^= bits.RotateLeft64(word, 2+i)
+		}
 	}
 	return newLoadMark(rec.End, sum)
 }

@@ -56,7 +56,7 @@ func (l *load) takeStored() error {
 	if err := from.ReadsAs(l.features, l.c.DB); err != nil {
 		return err
 	}
-	if p := from.DB.Params(); !p.Text && p.Sketch > 0 {
+	if p := from.DB.Options(); p.NoText && p.Sketch > 0 {
 		l.a.Say("%s stores no texts: its sketches, which JACCARD uses, are not copied", from.Path)
 	}
 	return nil

@@ -348,7 +348,7 @@ func (j *job) readFile(file string, want map[records.Position][]*Doc, whole bool
 			if d.ID == doc.ID {
 				left--
 				switch {
-				case doc.Text == "" && doc.Fingerprint != nil:
+				case doc.Text == "" && doc.Fingerprints != nil:
 					d.setBits(doc)
 				case j.room > 0:
 					j.setText(d, doc.Text)

@@ -19,7 +19,7 @@ func (j *job) database() (err error) {
 		return err
 	}
 	defer s.Close(&err)
-	texts := s.DB.Params().Text
+	texts := !s.DB.Options().NoText
 	by := dedup.Measures{Near: (*int)(j.c.Near), Jaccard: (*float64)(j.c.Jaccard)}.Criterion()
 	if by.Kind() == "" {
 		by = dedup.DefaultOf(s.DB, nil)
@@ -27,7 +27,7 @@ func (j *job) database() (err error) {
 	if texts && !j.c.Estimate {
 		by = by.Verified()
 	}
-	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Kind() == engine.KindNear); err != nil {
+	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Kind() == "near"); err != nil {
 		return err
 	}
 	j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
@@ -59,7 +59,7 @@ func (j *job) pickStars(s *inputs.Stored, by engine.Criterion) error {
 			continue
 		}
 		d := Doc{ID: m.ID}
-		if by.Kind() == engine.KindNear {
+		if by.Kind() == "near" {
 			d.Distance = &m.Distance
 		} else {
 			d.Score, d.Exact = &m.Score, &m.Exact

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -84,7 +83,7 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 // setBits sets the fingerprints of a document.
 func (d *Doc) setBits(doc *engine.Doc) {
 	d.Bits = nil
-	for _, words := range slices.Insert(slices.Clone(doc.Fingerprints), 0, doc.Words()) {
+	for _, words := range doc.Fingerprints {
 		hex := ""
 		for _, w := range words {
 			hex += fmt.Sprintf("%016x", uint64(w))

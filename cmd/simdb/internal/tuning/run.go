@@ -91,7 +91,7 @@ func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 	a.Env().TellSkipped(s)
 	c.rejects.TellUTF8()
 	if s.Stored != nil {
-		if p := s.Stored.DB.Params(); !p.Text && p.Sketch > 0 {
+		if p := s.Stored.DB.Options(); p.NoText && p.Sketch > 0 {
 			a.Say("%s stores no texts: fingerprints are compared", c.Data)
 		}
 	}

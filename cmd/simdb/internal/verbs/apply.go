@@ -33,7 +33,7 @@ deleted in another. Decisions already applied are skipped.`
 
 // applied holds the changes that the decisions of a file amount to.
 type applied struct {
-	allow []engine.IDPair
+	allow []engine.Pair
 	drop  engine.Batch
 	kept  int64
 	was   int64 // decisions that had already been applied
@@ -99,7 +99,7 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []dedup.Decision) 
 		known[id] = err == nil
 		return err == nil, nil
 	}
-	noted := map[engine.IDPair]bool{}
+	noted := map[engine.Pair]bool{}
 	for p := range s.Allowed() {
 		noted[p] = true
 	}

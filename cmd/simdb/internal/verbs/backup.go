@@ -39,8 +39,7 @@ func (c *Backup) Run(a *app.App) (err error) {
 	m := a.Meter()
 	defer m.Stop()
 	start := time.Now()
-	var r engine.BackupReport
-	err = db.Backup(a.Context(), c.Folder, &engine.BackupOptions{Links: c.Link, Report: &r, Progress: m.Report})
+	r, err := db.Backup(a.Context(), c.Folder, &engine.BackupOptions{Links: c.Link, Progress: m.Report})
 	m.Stop()
 	if errors.Is(err, engine.ErrInvalid) {
 		return fmt.Errorf("%s: %w", c.DB, err)

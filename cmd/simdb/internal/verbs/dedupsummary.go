@@ -9,7 +9,6 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -75,11 +74,11 @@ func (d *dedupSummary) meaning() string {
 	by := d.r.By.Verified()
 	m := app.Meaning(by)
 	switch by.Kind() {
-	case engine.KindWithin:
+	case "within":
 		return fmt.Sprintf("the kept document contains at least %s of the shingles of each dropped one", app.Share(by.T()).Percent())
-	case engine.KindLevenshtein, engine.KindCosine:
+	case "levenshtein", "cosine":
 		return fmt.Sprintf("%s; only pairs that share %s were compared", m, d.shared())
-	case engine.KindNear:
+	case "near":
 		if d.c.Images != nil {
 			return app.PicturesMeaning(*d.c.Images, by.K())
 		}
@@ -180,7 +179,7 @@ func (d *dedupSummary) rule() string {
 
 func (d *dedupSummary) auditNote() string {
 	measure := "distance"
-	if d.r.By.Kind() != engine.KindNear {
+	if d.r.By.Kind() != "near" {
 		measure = "score"
 	}
 	if d.c.DryRun {

@@ -181,7 +181,7 @@ func (h *hashing) wholeFiles(src *inputs.Sources, r inputs.Reading) error {
 
 // record writes the row of a document. It reports a document without a text.
 func (h *hashing) record(_ records.Source, rec *records.Record) error {
-	if rec.Doc.Fingerprint != nil && rec.Doc.Text == "" {
+	if rec.Doc.Fingerprints != nil && rec.Doc.Text == "" {
 		rec.Flaw = "it has a fingerprint, and no text to compute one from"
 	}
 	return h.text(rec.Doc.ID, rec.Doc.Text)
@@ -234,7 +234,7 @@ func missingFeatures(r features.Result, p features.Params) string {
 	switch {
 	case r.Short:
 		return fmt.Sprintf("fewer than %d words", p.Features.MinWords)
-	case p.Features.Unit == engine.UnitSet:
+	case p.Features.Unit == "set":
 		return "no members"
 	case r.Words > 0:
 		return "no shingle with a required word"
@@ -260,12 +260,12 @@ func readText(ctx context.Context, name string, encoding records.Encoding) (text
 	if err != nil {
 		return "", err
 	}
-	b, err := io.ReadAll(io.LimitReader(f, engine.MaxTextBytes+1))
+	b, err := io.ReadAll(io.LimitReader(f, base.MaxTextBytes+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	if len(b) > engine.MaxTextBytes {
-		return "", fmt.Errorf("%s: %w: a text has at most %d bytes; --input-format reads a file with many documents", name, engine.ErrTooLarge, engine.MaxTextBytes)
+	if len(b) > base.MaxTextBytes {
+		return "", fmt.Errorf("%s: %w: a text has at most %d bytes; --input-format reads a file with many documents", name, engine.ErrTooLarge, base.MaxTextBytes)
 	}
 	return string(b), nil
 }

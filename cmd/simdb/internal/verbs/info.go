@@ -55,13 +55,9 @@ func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
 	}
 	tables := make([]table, len(s.Tables))
 	for i, t := range s.Tables {
-		tables[i] = table{t.Name, t.Documents, t.Tombstones, t.Bytes, string(t.Layout), t.BytesPerFingerprint, t.MinTime.UTC(), t.MaxTime.UTC()}
+		tables[i] = table{t.Name, t.Documents, t.Tombstones, t.Bytes, t.Layout, t.BytesPerFingerprint, t.MinTime.UTC(), t.MaxTime.UTC()}
 	}
-	orphans := map[string]int64{}
-	for _, o := range s.Orphans {
-		orphans[o.Name] = o.Bytes
-	}
-	p := s.Params
+	p := s.Options
 	b, err := json.Marshal(struct {
 		Path               string           `json:"path"`
 		Documents          int64            `json:"documents"`
@@ -86,8 +82,8 @@ func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
 		Tables             []table          `json:"tables"`
 		Orphans            map[string]int64 `json:"orphans"`
 	}{
-		s.Path, s.Documents, s.Fingerprints, s.Tombstones, s.Expired, s.SpaceAmplification(), s.Memtable, s.DiskBytes, s.Seq,
-		p.Tokenizer, p.Shingle, p.Bits, string(p.Layout), p.Sketch, p.MinJaccard, p.Text, p.TTL.Seconds(), p.Features.Describe(), p.Containment, p.Index, tables, orphans,
+		s.Path, s.Documents, s.Fingerprints, s.Tombstones, s.Expired, s.SpaceAmplification, s.Memtable, s.DiskBytes, s.Seq,
+		s.Tokenizer, p.Shingle, p.Bits, p.Layout, p.Sketch, p.MinJaccard, !p.NoText, p.TTL.Seconds(), p.Features.Describe(), p.Containment, p.Index, tables, s.Orphans,
 	})
 	if err != nil {
 		return err
@@ -148,8 +144,8 @@ func (c *Check) Run(a *app.App) (err error) {
 	}
 	a.Say("%s: %s in %s, %s, checked in %s", c.DB, quantity.Count(report.Documents, "document"), quantity.Count(report.Tables, "table"),
 		quantity.Bytes(report.Bytes), app.Seconds(start))
-	for _, o := range report.Orphans {
-		sayOrphan(a, c.DB, o)
+	for name, size := range report.Orphans {
+		sayOrphan(a, c.DB, name, size)
 	}
 	return c.damage(a, report.Problems)
 }
@@ -284,7 +280,7 @@ func deleteRows(ctx context.Context, db *engine.DB, rows *query.Rows) (deleted i
 		if err == nil {
 			deleted += b.Deleted()
 		}
-		b.Reset()
+		b = engine.Batch{}
 		return err
 	}
 	for v, err := range query.Scan[struct {

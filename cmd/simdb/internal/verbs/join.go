@@ -117,8 +117,8 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 		return err
 	}
 	c.Settle(a, o.Stored.DB, c.Images)
-	params := o.Stored.DB.Params()
-	o.By, o.Read.Bits = c.Criterion(!c.Estimate && params.Text), params.Bits
+	params := o.Stored.DB.Options()
+	o.By, o.Read.Bits = c.Criterion(!c.Estimate && !params.NoText), params.Bits
 	if c.IDs {
 		return nil
 	}

@@ -67,7 +67,7 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	if f.Estimate && !whole {
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
 	}
-	job.By = f.Criterion(src.Stored != nil && f.Verified(src.DB().Params().Text))
+	job.By = f.Criterion(src.Stored != nil && f.Verified(!src.DB().Options().NoText))
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir
 	job.Read, job.Rejects, job.Output = f.RowInputFlags.Options(), f.RejectFlags.Options(), f.Output

@@ -162,14 +162,14 @@ func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 // compare sets the options so that lines are read and compared like the documents of the database,
 // or returns an error if they cannot be.
 func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup.MatchOptions) (err error) {
-	o.By, o.Read.Bits = c.Criterion(!c.NoVerify), db.Params().Bits
-	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Params().Features), src.Stored.ReadsAs(db.Params().Features, c.DB)); err != nil {
+	o.By, o.Read.Bits = c.Criterion(!c.NoVerify), db.Options().Bits
+	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Options().Features), src.Stored.ReadsAs(db.Options().Features, c.DB)); err != nil {
 		return err
 	}
 	if !c.Add {
 		err = a.Env().CheckTexts(a.Context(), db, c.Near != nil)
 	}
-	if c.Jaccard != nil && !c.NoVerify && !db.Params().Text {
+	if c.Jaccard != nil && !c.NoVerify && db.Options().NoText {
 		err = cmp.Or(err, fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB))
 	}
 	err = cmp.Or(err, a.Env().CheckTexts(a.Context(), src.DB(), c.Near != nil))
@@ -181,7 +181,7 @@ func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup
 
 // prepare completes a record before it is looked up.
 func (c *Match) prepare(rec *records.Record) (reason string) {
-	if c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprint != nil {
+	if c.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprints != nil {
 		rec.Flaw = "it has a fingerprint but no text; --near K compares fingerprints"
 	}
 	return c.Take(&rec.Doc)
@@ -209,7 +209,7 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	what, _ := engine.Identify(c.DB)
+	what, _ := engine.Identifier()(c.DB)
 	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory)}
 	if how.Create && !inputs.Exists(c.DB) { // otherwise another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
@@ -217,7 +217,7 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 		}
 	}
 	db, err := a.Env().OpenDB(c.DB, how)
-	if err == nil && db.IsNew() {
+	if err == nil && db.Metrics().Created {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
 	return db, err

@@ -228,8 +228,11 @@ type planSize struct {
 // add counts a document.
 func (s *planSize) add(d *engine.Doc) {
 	s.documents++
-	has := d.Fingerprint != nil
-	s.words = max(s.words, 1+len(d.Rest))
+	has := d.Fingerprints != nil
+	s.words = max(s.words, 1)
+	if has {
+		s.words = max(s.words, len(d.Fingerprints[0]))
+	}
 	for range token.Split(d.Text, false) {
 		has = true
 		break

@@ -25,7 +25,7 @@ var recoverColumns = []string{"file", "section", "offset", "lost", "doubtful", "
 
 // Run makes the new database and lists the losses. Damage is no failure.
 func (c *Recover) Run(a *app.App) error {
-	if what, err := engine.Identify(c.New); err != nil || what != "" {
+	if what, err := engine.Identifier()(c.New); err != nil || what != "" {
 		if err == nil {
 			err = fmt.Errorf("%s is %s; name a new database", c.New, what)
 		}
@@ -60,7 +60,7 @@ func recoverRows(r engine.RecoverReport) (rows []query.Row) {
 		rows = append(rows, row)
 	}
 	for _, d := range r.Doubts {
-		row := query.Row{d.File, nil, nil, int64(0), nil, d.Reason}
+		row := query.Row{d.File, nil, nil, int64(0), nil, d.Err}
 		if d.Documents >= 0 {
 			row[4] = d.Documents
 		}
@@ -113,8 +113,8 @@ func (c *Repair) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, o := range st.Orphans {
-		sayOrphan(a, c.DB, o)
+	for name, size := range st.Orphans {
+		sayOrphan(a, c.DB, name, size)
 	}
 	if removed == 0 {
 		a.Say("%s: there was nothing to remove", c.DB)
@@ -123,7 +123,7 @@ func (c *Repair) Run(a *app.App) (err error) {
 }
 
 // sayOrphan says what to do with a table that is not part of a database.
-func sayOrphan(a *app.App, db string, o engine.OrphanStats) {
+func sayOrphan(a *app.App, db, name string, size int64) {
 	a.Say("%s: %s (%s) is a table that is not part of the database: `simdb ingest` adds its documents; if they are not needed, remove the file",
-		db, o.Name, quantity.Bytes(o.Bytes))
+		db, name, quantity.Bytes(size))
 }
