@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // A severalModel is a database with few IDs, whose documents are replaced, loaded, deleted and
@@ -178,28 +176,6 @@ func (m *severalModel) check(did string) {
 	}
 }
 
-// TestSeveralReplaced replaces documents with several fingerprints in every way: no fingerprint of
-// an earlier version may be found.
-func TestSeveralReplaced(t *testing.T) {
-	for seed := range exhaustive.Every(t, 16).Of(64) {
-		path := t.TempDir() + "/s.simdb"
-		o := &Options{DisableAutoCompaction: true, Sync: SyncNever, Features: Features{Several: true}}
-		m := &severalModel{
-			t: t, db: must(Create(path, o))(t), path: path, r: rand.New(rand.NewPCG(uint64(seed), 1)),
-			docs: map[string]Doc{}, had: map[Fingerprint]bool{}, now: time.Now().Add(-24 * time.Hour).Truncate(time.Second),
-		}
-		var did []string
-		for range 40 {
-			what, err := m.step()
-			if did = append(did, what); err != nil {
-				t.Fatalf("seed %d, %v: %v", seed, did, err)
-			}
-			m.check(fmt.Sprint("seed ", seed, ", ", strings.Join(did, "; ")))
-		}
-		m.db.Close()
-	}
-}
-
 // TestSeveralRefused checks which documents with several fingerprints are refused.
 func TestSeveralRefused(t *testing.T) {
 	ctx := context.Background()
@@ -270,75 +246,28 @@ func TestSeveralLoadedBeside(t *testing.T) {
 	}
 }
 
-// TestSeveralClusters compares clusters of documents with several fingerprints, and allowed pairs,
-// with their definition.
-func TestSeveralClusters(t *testing.T) {
+// TestWideRefused checks what a database of wide fingerprints refuses.
+func TestWideRefused(t *testing.T) {
 	ctx := t.Context()
-	for seed := range exhaustive.Every(t, 8).Of(40) {
-		r := rand.New(rand.NewPCG(uint64(seed), 2))
-		db, _ := create4test(t, &Options{Sync: SyncNever, Features: Features{Several: true}})
-		var docs []Doc
-		for i := range 30 {
-			d := Doc{ID: fmt.Sprintf("d%02d", i)}
-			for range 1 + r.IntN(3) {
-				d.Fingerprints = append(d.Fingerprints, []Fingerprint{r.Uint64N(40) * 0x1111 << 8})
-			}
-			docs = append(docs, d)
-			must(struct{}{}, db.Put(ctx, d))(t)
-			if r.IntN(20) == 0 {
-				must(struct{}{}, db.Flush(ctx))(t)
-			}
+	db, path := create4test(t, &Options{Bits: 128})
+	if err := db.Put(ctx, Doc{ID: "x", Fingerprint: new(Fingerprint)}); !errors.Is(err, ErrParams) {
+		t.Errorf("a fingerprint of 64 bits is stored: %v", err)
+	}
+	for _, err := range db.Near(ctx, 1, 3) {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("a fingerprint of 64 bits is searched for: %v", err)
 		}
-		apart := map[IDPair]bool{}
-		for range seed % 3 * 8 {
-			a, b := docs[r.IntN(30)].ID, docs[r.IntN(30)].ID
-			if a != b {
-				apart[IDPair{a, b}], apart[IDPair{b, a}] = true, true
-				must(struct{}{}, db.SetAllowed(ctx, true, IDPair{a, b}))(t)
-			}
+	}
+	for _, err := range db.Search(ctx, Doc{Text: "a b c"}, Near(129)) {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("a distance that no fingerprints have: %v", err)
 		}
-		distance := func(a, b Doc) int {
-			e := Entry{HasFingerprint: true, Fingerprint: a.Fingerprints[0][0], Fingerprints: a.Fingerprints}
-			d, _ := e.Distance(b.Fingerprints...)
-			return d
-		}
-		for _, k := range []int{0, 4, 8} {
-			keeper, of := map[string]string{}, map[string]string{} // by stars; by components, the first document
-			for i, d := range docs {
-				best, least := d.ID, k+1
-				for _, e := range docs[:i] {
-					if n := distance(d, e); keeper[e.ID] == e.ID && n < least && !apart[IDPair{d.ID, e.ID}] {
-						best, least = e.ID, n
-					}
-				}
-				keeper[d.ID], of[d.ID] = best, d.ID
-			}
-			for range docs {
-				for _, d := range docs {
-					for _, e := range docs {
-						if distance(d, e) <= k && !apart[IDPair{d.ID, e.ID}] {
-							of[d.ID] = min(of[d.ID], of[e.ID])
-						}
-					}
-				}
-			}
-			for mode, want := range map[ClusterMode]map[string]string{Star: keeper, Components: of} {
-				got := map[string]string{}
-				for _, d := range docs {
-					got[d.ID] = d.ID
-				}
-				first := ""
-				for m, err := range db.Clusters(ctx, Near(k), &ClusterOptions{Mode: mode}) {
-					if must(m, err)(t).Keep {
-						first = m.ID
-					}
-					got[m.ID] = first
-				}
-				if !maps.Equal(got, want) {
-					t.Fatalf("seed %d, k = %d, mode %v: %v, want %v", seed, k, mode, got, want)
-				}
-			}
-		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, &Options{Bits: 64}); !errors.Is(err, ErrParams) {
+		t.Errorf("opened with other bits: %v", err)
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *choices) text(earlier []string) string {
 	switch how := c.n(16); {
 	case how == 15:
 		return pick(c, strange...)
-	case how == 14:
+	case how == 14 && c.once(2):
 		for i := range 20 + c.n(130) {
 			words = append(words, fmt.Sprint("w", i))
 		}

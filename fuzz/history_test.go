@@ -36,12 +36,12 @@ type frozen struct {
 func FuzzHistory(f *testing.F) {
 	seed(f, 60, 120, 250, 250, 400, 400, 600, 900)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := newChoices(data[:min(len(data), 1<<11)])
+		c := newChoices(data[:min(len(data), 1<<10)])
 		h := &history{t: t, c: c, dir: scratch(t), m: newModel(c.options())}
 		h.path = h.dir + "/x.simdb"
 		h.db = must(create(h.path, *h.m.o))(t)
 		defer func() { h.db.Close() }()
-		for steps := 0; !c.done() && steps < 100; steps++ {
+		for steps := 0; !c.done() && steps < 60; steps++ {
 			h.step()
 		}
 		h.thaw(0)
@@ -54,7 +54,9 @@ func FuzzHistory(f *testing.F) {
 	})
 }
 
-func (c *choices) id() string { return pick(c, "a", "b", "c/", "d%", "é", "\xff\x00") + pick(c, "", "1", "2", "'") }
+func (c *choices) id() string {
+	return pick(c, "a", "b", "c/", "d%", "é", "\xff\x00") + pick(c, "", "1", "2", "'")
+}
 
 // fields chooses fields with few values; some are missing, null, or of another type.
 func (c *choices) fields() string {

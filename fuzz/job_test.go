@@ -212,8 +212,11 @@ func (b *batch) sets() {
 
 // write writes documents to a file of some format, and returns its path.
 func (b *batch) write(name string, docs []doc, n []int) string {
+	return b.writeAs(name, pick(b.c, ".jsonl", ".csv", ".tsv"), docs, n)
+}
+
+func (b *batch) writeAs(name, format string, docs []doc, n []int) string {
 	var out bytes.Buffer
-	format := pick(b.c, ".jsonl", ".csv", ".tsv")
 	if slices.ContainsFunc(docs, func(d doc) bool { return strings.ContainsAny(d.text, "\n\"") }) && format == ".tsv" {
 		format = ".csv" // TSV has no quotes
 	}

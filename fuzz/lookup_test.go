@@ -84,7 +84,8 @@ func (b *batch) join() {
 		}
 	}
 	for _, d := range b.docs[len(b.docs)/2:] {
-		for _, f := range b.m.matches(&d, by) {
+		query := doc{text: d.text} // with an ID that does not count
+		for _, f := range b.m.matches(&query, by) {
 			want = append(want, row{d.id, f})
 		}
 	}

@@ -22,7 +22,8 @@ type model struct {
 	allowed map[[2]string]bool // the smaller ID first
 	now     time.Time          // before the database was made
 
-	sets map[string]map[string]bool // shingles of texts
+	sets    map[string]map[string]bool // shingles of texts
+	similar map[[3]string]float64      // of two texts, by a kind of criterion
 }
 
 // epoch is the time of the youngest documents, before that of the test.
@@ -33,7 +34,7 @@ const ttl = 1000*time.Hour - 10*time.Hour // no age is near it
 // options chooses the parameters of a database.
 func (c *choices) options() *engine.Options {
 	o := &engine.Options{
-		Sync: engine.SyncNever, MinJaccard: 0.5, Bits: pick(c, 64, 64, 128, 192), Shingle: pick(c, 3, 2, 1), Sketch: pick(c, 128, 128, 4),
+		Sync: engine.SyncNever, MinJaccard: 0.5, Bits: pick(c, 64, 64, 64, 128, 192, 1024), Memory: pick[int64](c, 0, 0, 64<<10), Shingle: pick(c, 3, 2, 1), Sketch: pick(c, 128, 128, 4),
 		MemtableBytes: pick(c, 0, 3000, 1500), DisableAutoCompaction: c.once(3), Layout: pick[engine.Layout](c, "", "2:1", "5:2", "6:3"),
 	}
 	if o.Bits > 64 {
@@ -53,7 +54,7 @@ func (c *choices) options() *engine.Options {
 }
 
 func newModel(o *engine.Options) *model {
-	return &model{o: o, docs: map[string]doc{}, allowed: map[[2]string]bool{}, sets: map[string]map[string]bool{}, now: time.Now().Truncate(time.Microsecond)}
+	return &model{o: o, docs: map[string]doc{}, allowed: map[[2]string]bool{}, sets: map[string]map[string]bool{}, similar: map[[3]string]float64{}, now: time.Now().Truncate(time.Microsecond)}
 }
 
 func (m *model) clone() *model {
@@ -130,7 +131,7 @@ func (m *model) criterion(c *choices) criterion {
 	}
 	if !m.o.NoText {
 		kinds = append(kinds, func() criterion { return m.within(engine.Contains(t)) }, func() criterion { return m.within(engine.Within(t)) },
-			func() criterion { return ofTexts(engine.Cosine(t), cosine) }, func() criterion { return ofTexts(engine.Levenshtein(t), levenshtein) })
+			func() criterion { return m.ofTexts(engine.Cosine(t), cosine) }, func() criterion { return m.ofTexts(engine.Levenshtein(t), levenshtein) })
 		if !m.o.NoSketch && m.o.Sketch > 4 { // candidates are those of estimates, which are exact for short texts alone
 			kinds = append(kinds, func() criterion { return m.jaccard(t, true) })
 		}
@@ -181,12 +182,17 @@ func (m *model) within(of engine.Criterion) criterion {
 	}, size: func(d *doc) int { return len(m.shingles(d)) }}
 }
 
-func ofTexts(of engine.Criterion, measure func(a, b string) float64) criterion {
+func (m *model) ofTexts(of engine.Criterion, measure func(a, b string) float64) criterion {
 	return criterion{by: of, score: func(q, d *doc) (float64, bool) {
 		if strings.TrimSpace(q.text) == "" || strings.TrimSpace(d.text) == "" {
 			return 0, false
 		}
-		score := measure(q.text, d.text)
+		key := [3]string{string(of.Kind()), q.text, d.text}
+		score, known := m.similar[key]
+		if !known {
+			score = measure(q.text, d.text)
+			m.similar[key] = score
+		}
 		return score, score >= of.T()-1e-9 // 1 - 9/10 is less than 0.1
 	}}
 }
@@ -345,6 +351,9 @@ func (m *model) compareSearch(t testing.TB, s *engine.Snapshot, c *choices, by c
 			queries = append(queries, engine.Doc{ID: q.id})
 		} else if by.near() && c.once(2) {
 			q = doc{prints: [][]uint64{c.print(m.o.Bits / 64)}}
+			for m.o.Features.Several && len(q.prints) < 3 && c.once(2) {
+				q.prints = append(q.prints, c.print(m.o.Bits/64))
+			}
 			queries = append(queries, q.given())
 		} else if q.text == "" {
 			continue
@@ -365,6 +374,7 @@ func (m *model) compareSearch(t testing.TB, s *engine.Snapshot, c *choices, by c
 			t.Fatalf("%d matches counted by %v of %v, %v; want %d", n, by.by, q, err, len(want))
 		}
 	}
+	m.compareScores(t, s, queries, wants, by)
 	batch := make([][]found, len(queries))
 	for b, err := range s.SearchBatch(ctx, queries, by.by) {
 		check(t, err)
@@ -377,6 +387,23 @@ func (m *model) compareSearch(t testing.TB, s *engine.Snapshot, c *choices, by c
 		wants[i] = slices.DeleteFunc(wants[i], func(f found) bool { return m.isAllowed(f.id, q.ID) })
 		if any[i] != (len(wants[i]) > 0) {
 			t.Fatalf("Any of %v by %v = %t; want %v", docOf(q), by.by, any[i], wants[i])
+		}
+	}
+}
+
+// compareScores tests documents one by one.
+func (m *model) compareScores(t testing.TB, s *engine.Snapshot, queries []engine.Doc, wants [][]found, by criterion) {
+	t.Helper()
+	for i, q := range queries {
+		if by.near() {
+			return
+		}
+		x := must(s.Scorer(context.Background(), q, by.by))(t)
+		for id := range m.docs {
+			got, ok, err := x.Match(context.Background(), id)
+			if want := slices.Contains(wants[i], found{id, got.Score}); err != nil || ok != want {
+				t.Fatalf("the score of %q by %v of %v: %v, %t, %v; want %v", id, by.by, docOf(q), got, ok, err, wants[i])
+			}
 		}
 	}
 }

@@ -41,13 +41,13 @@ func FuzzStatement(f *testing.F) {
 		w.db = must(create(scratch(t)+"/x.simdb", *w.m.o))(t)
 		defer func() { check(t, w.db.Close()) }()
 		defer w.session.Close()
-		for range 4 + c.n(30) {
+		for range 4 + c.n(18) {
 			w.put(w.doc())
 			if c.once(12) {
 				check(t, w.db.Flush(context.Background()))
 			}
 		}
-		for steps := 0; steps < 4 || !c.done() && steps < 40; steps++ {
+		for steps := 0; steps < 4 || !c.done() && steps < 25; steps++ {
 			w.step()
 		}
 	})

@@ -46,27 +46,27 @@ var fieldMutants = []mutant{
 	{
 		name: "fields/IS NULL holds for all", in: "query", decl: "field.holds",
 		edit:  swap(`return !p.null && p.test(value)`, `return p.null || p.test(value)`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 	{
 		name: "fields/other filters of a scan left out", in: "query", decl: "scanOf",
 		edit:  skip(`also.narrow`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 	{
 		name: "transactions/what a query found is deleted though it has been put", in: "query", decl: "transaction.deleteVersions",
 		edit:  swap(`return own`, `return own && !own`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 	{
 		name: "transactions/statements see what others write", in: "query", decl: "Session.run",
 		edit:  swap(`x.tx, x.scope.Snap = s.tx, s.tx.snap`, `x.tx = s.tx; x.scope.Snap, _ = db.Snapshot()`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 	{
 		name: "ranges/the last of two bounds alone", in: "query", decl: "scan.within",
 		edit:  swap(`max(s.from, from)`, `from`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 	{
 		name: "ranges/the last ID of the page before again", in: "engine", decl: "Range.inner",
@@ -76,7 +76,7 @@ var fieldMutants = []mutant{
 	{
 		name: "fields/OR taken for AND", in: "query", decl: "fold",
 		edit:  swap(`predicate.Join(content, or)`, `predicate.Join(content, false)`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 	{
 		name: "choice/what is left to test costs nothing", in: "query", decl: "run.testsAfter",
@@ -126,17 +126,17 @@ var fieldMutants = []mutant{
 	{
 		name: "fields/results of a batch in the order of texts", in: "query", decl: "tester.flush",
 		edit:  swap(`batch[i].result, batch[i].ok`, `batch[0].result, batch[i].ok`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 	{
 		name: "similar/texts compared with the one before", in: "internal/setjoin", decl: "TextJudge.Compare",
 		edit:  never(`j.one != a`),
-		tests: "engine", run: "^TestSimilarJoin$",
+		tests: "fuzz", run: "^FuzzHistory$",
 	},
 	{
 		name: "similar/allowed pairs in one star cluster", in: "internal/collection", decl: "Clustering.accept",
 		edit:  swap(`c.Apart == nil`, `c.Groups == nil`),
-		tests: "engine", run: "^TestSimilarJoin$",
+		tests: "fuzz", run: "^FuzzHistory$",
 	},
 	{
 		name: "similar/texts of the greatest length not found", in: "internal/setjoin", decl: "finder.byLength",
@@ -176,6 +176,6 @@ var fieldMutants = []mutant{
 	{
 		name: "passages/a row for each predicate", in: "query", decl: "tester.judge",
 		edit:  swap(`slices.Compact(r.passages)`, `r.passages`),
-		tests: "query", run: "^TestAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzStatement$",
 	},
 }

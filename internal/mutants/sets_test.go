@@ -76,7 +76,7 @@ func init() {
 		{
 			name: "contained/a document is its own match in a batch", in: "engine", decl: "Snapshot.containedBatch",
 			edit:  swap(`id == docs[i].ID`, `false`),
-			tests: "engine", run: "^TestContainment$",
+			tests: "fuzz", run: "^FuzzHistory$",
 		},
 		{
 			name: "contained/the rest of a batch not found", in: "engine/internal/contain", decl: "batch.undone",

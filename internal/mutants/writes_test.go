@@ -266,7 +266,7 @@ var writeMutants = []mutant{
 	{
 		name: "several/codes of an earlier version count", in: "engine", decl: "View.Counts",
 		edit:  swap(`stored < seq`, `stored < seq || true`),
-		tests: "engine", run: "^TestSeveralReplaced$",
+		tests: "fuzz", run: "^FuzzHistory$",
 	},
 	{
 		name: "several/codes of a load's dead documents live", in: "engine", decl: "publication.resolveCodes",
@@ -281,17 +281,17 @@ var writeMutants = []mutant{
 	{
 		name: "several/a batch looks for first fingerprints alone", in: "engine", decl: "Snapshot.batchPrints",
 		edit:  swap(` && docs[n].Fingerprints == nil`, ``),
-		tests: "engine", run: "^TestSeveral$",
+		tests: "fuzz", run: "^FuzzHistory$",
 	},
 	{
 		name: "several/a document is found by each fingerprint of a question", in: "engine", decl: "nearestBatch.flush",
 		edit:  swap(`return a.ID == b.ID`, `return false`),
-		tests: "engine", run: "^TestSeveral$",
+		tests: "fuzz", run: "^FuzzHistory$",
 	},
 	{
 		name: "several/a document is found twice in a batch", in: "engine", decl: "nearBatch.order",
 		edit:  never(`b.v.Several`),
-		tests: "engine", run: "^TestSeveral$",
+		tests: "fuzz", run: "^FuzzHistory$",
 	},
 	{
 		name: "put/times out of range taken", in: "engine", decl: "checkDoc",
