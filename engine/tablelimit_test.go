@@ -205,6 +205,7 @@ func TestPackLimit(t *testing.T) {
 		t.Errorf("%d documents packed: %v", st.Documents, err)
 	}
 }
+
 // smallLayouts is sstable.ChooseLayout for small tables, so that tables in a test have different
 // layouts.
 func smallLayouts(n int64) sstable.Layout {

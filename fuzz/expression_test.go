@@ -149,19 +149,28 @@ func (s *statement) nearest() predicate {
 func (s *statement) passages() predicate {
 	target, q := s.target(false)
 	n, inQuery := 1+s.n(4), wordsOf(q.text)
+	known := map[string][][3]int{}
 	runs := func(d *doc) (runs [][3]int) {
+		if runs, had := known[d.id]; had || d.id == q.id {
+			return runs
+		}
 		words, last := wordsOf(d.text), 0
-		for from := 0; from < len(words) && d.id != q.id; from++ {
-			for to := len(words); to > last && to-from >= n; to-- {
-				at := slices.IndexFunc(inQuery, func(w word) bool {
-					i := slices.Index(inQuery, w)
-					return i+to-from <= len(inQuery) && key(inQuery[i:i+to-from]) == key(words[from:to])
-				})
-				if at >= 0 {
-					runs, last = append(runs, [3]int{to - from, words[from].at, inQuery[at].at}), to
+		for from := range words {
+			longest, at := 0, 0 // the longest run from here, and where it is in the query
+			for i := range inQuery {
+				length := 0
+				for from+length < len(words) && i+length < len(inQuery) && words[from+length].text == inQuery[i+length].text {
+					length++
+				}
+				if length > longest {
+					longest, at = length, inQuery[i].at
 				}
 			}
+			if longest >= n && from+longest > last {
+				runs, last = append(runs, [3]int{longest, words[from].at, at}), from+longest
+			}
 		}
+		known[d.id] = runs
 		return runs
 	}
 	return predicate{text: fmt.Sprintf("PASSAGES(%s, %d)", target, n), holds: func(d *doc) bool { return len(runs(d)) > 0 }, runs: runs, drives: true}

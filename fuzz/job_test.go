@@ -212,7 +212,11 @@ func (b *batch) sets() {
 
 // write writes documents to a file of some format, and returns its path.
 func (b *batch) write(name string, docs []doc, n []int) string {
-	return b.writeAs(name, pick(b.c, ".jsonl", ".csv", ".tsv"), docs, n)
+	format := pick(b.c, ".jsonl", ".csv", ".tsv")
+	if slices.Contains(n, -1) {
+		format = ".jsonl" // in a table, what is missing is an empty string
+	}
+	return b.writeAs(name, format, docs, n)
 }
 
 func (b *batch) writeAs(name, format string, docs []doc, n []int) string {
@@ -281,6 +285,30 @@ func (b *batch) keep() (rules dedup.Keep, order []int) {
 	return rules, order
 }
 
+// fieldless reports whether no document has the field n, so that it is an error to name it.
+func (b *batch) fieldless() bool {
+	return !slices.ContainsFunc(b.n, func(n int) bool { return n >= 0 })
+}
+
+// groups may let only documents match that differ, or agree, in the field n. What is missing counts
+// as a value.
+func (b *batch) groups(r *relation) (across, within string) {
+	match, agree := r.match, b.c.once(2)
+	if b.c.n(3) > 0 || b.fieldless() {
+		return "", ""
+	}
+	field := func(i int) int { return b.n[slices.IndexFunc(b.docs, func(d doc) bool { return d.id == r.names[i] })] }
+	r.equal = nil
+	r.match = func(x, y int) (float64, bool) {
+		score, ok := match(x, y)
+		return score, ok && (field(x) == field(y)) == agree
+	}
+	if agree {
+		return "", "n"
+	}
+	return "n", ""
+}
+
 // job removes near-duplicates from files.
 func (b *batch) job() {
 	by := b.criterion()
@@ -290,26 +318,11 @@ func (b *batch) job() {
 	rules, order := b.keep()
 	j := dedup.Job{By: by.by, Compared: b.compared(by), Keep: rules, Memory: pick[int64](b.c, 0, 1<<20), TempDir: b.dir}
 	r := b.relation(by, order)
-	field := func(name string) int { return b.n[slices.IndexFunc(b.docs, func(d doc) bool { return d.id == name })] }
-	if match := r.match; b.c.once(4) {
-		j.Across = "n"
-		r.match = func(x, y int) (float64, bool) {
-			score, ok := match(x, y)
-			m, n := field(r.names[x]), field(r.names[y])
-			return score, ok && m != n && m >= 0 && n >= 0
-		}
-		r.equal = nil
-	} else if b.c.once(4) {
-		j.WithinField = "n"
-		r.match = func(x, y int) (float64, bool) {
-			score, ok := match(x, y)
-			m, n := field(r.names[x]), field(r.names[y])
-			return score, ok && m == n && m >= 0
-		}
-		r.equal = nil
+	if by.size == nil { // not by Within
+		j.Across, j.WithinField = b.groups(r)
 	}
-	if (j.Across != "" || slices.ContainsFunc(rules, func(r dedup.Rule) bool { return r.Arg == "n" })) && !slices.ContainsFunc(b.n, func(n int) bool { return n >= 0 }) {
-		return // no document has the field
+	if slices.ContainsFunc(rules, func(r dedup.Rule) bool { return r.Arg == "n" }) && b.fieldless() {
+		return
 	}
 	path := b.write("in", b.docs, b.n)
 	result, err := j.Run(context.Background(), dedup.Files(path))

@@ -2,6 +2,9 @@ package fuzz
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/dedup"
@@ -16,7 +19,11 @@ func (b *batch) listing() {
 	r := b.relation(by, b.ordinals())
 	src := must(env.New(ctx, []string{b.write("in", b.docs, b.n)}, inputs.Options{}))(b.t)
 	mode := pick(b.c, engine.Star, engine.Components)
-	l := must(dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 20, TempDir: b.dir}.Open(ctx, env, src))(b.t)
+	list := dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 20, TempDir: b.dir}
+	if by.size == nil {
+		list.Across, list.WithinField = b.groups(r)
+	}
+	l := must(list.Open(ctx, env, src))(b.t)
 	var pairs []pair
 	for _, p := range collect(b.t, l.Pairs(ctx)) {
 		pairs = append(pairs, pair{p.A, p.B, scoreOf(p.Match, by.near())})
@@ -45,17 +52,23 @@ func (b *batch) ordinals() (order []int) {
 // stored puts the first half of the documents into a database, and the others into a file.
 func (b *batch) stored(env *inputs.Env) (*inputs.Stored, *inputs.Sources) {
 	path, half := b.dir+"/x.simdb", len(b.docs)/2
-	db := must(create(path, *b.m.o))(b.t)
-	for i := range b.docs[:half] {
-		check(b.t, db.Put(context.Background(), b.docs[i].given()))
-	}
-	check(b.t, db.Close())
-	for _, d := range b.docs[half:] {
-		delete(b.m.docs, d.id)
-	}
 	if b.c.once(3) && half > 0 { // a document of the file has the ID of a stored one
 		b.docs[half].id = b.docs[0].id
 	}
+	file, format := b.write("new", b.docs[half:], b.n[half:]), `{"n":%d}`
+	if !strings.HasSuffix(file, ".jsonl") {
+		format = `{"n":"%d"}` // as in a table
+	}
+	db := must(create(path, *b.m.o))(b.t)
+	for i := range b.docs[:half] {
+		d := b.docs[i]
+		if b.n[i] >= 0 {
+			d.fields = fmt.Sprintf(format, b.n[i])
+		}
+		check(b.t, db.Put(context.Background(), d.given()))
+	}
+	check(b.t, db.Close())
+	maps.DeleteFunc(b.m.docs, func(_ string, d doc) bool { return d.seq > uint64(half) })
 	s := must(env.OpenStored(path, inputs.Access{Write: true}))(b.t)
 	b.t.Cleanup(func() {
 		var err error
@@ -63,7 +76,7 @@ func (b *batch) stored(env *inputs.Env) (*inputs.Stored, *inputs.Sources) {
 			b.t.Error(err)
 		}
 	})
-	return s, must(env.New(context.Background(), []string{b.write("new", b.docs[half:], b.n[half:])}, inputs.Options{}))(b.t)
+	return s, must(env.New(context.Background(), []string{file}, inputs.Options{}))(b.t)
 }
 
 // join finds the stored documents that resemble those of a file.
@@ -71,7 +84,11 @@ func (b *batch) join() {
 	ctx, env, by := context.Background(), &inputs.Env{}, b.criterion()
 	db, src := b.stored(env)
 	read := records.Options{Need: records.NeedDoc}
-	j := must(dedup.NewJoin(ctx, env, src, dedup.JoinOptions{By: by.by, Memory: 1 << 20, Stored: db, Read: read}))(b.t)
+	o := dedup.JoinOptions{By: by.by, Memory: 1 << 20, Stored: db, Read: read, Across: pick(b.c, "", "", "n")}
+	if b.fieldless() {
+		o.Across = ""
+	}
+	j := must(dedup.NewJoin(ctx, env, src, o))(b.t)
 	defer j.Close()
 	type row struct {
 		query string
@@ -83,10 +100,13 @@ func (b *batch) join() {
 			got = append(got, row{r.Query, found{r.ID, scoreOf(r.Match, by.near())}})
 		}
 	}
-	for _, d := range b.docs[len(b.docs)/2:] {
+	for i, d := range b.docs[len(b.docs)/2:] {
 		query := doc{text: d.text} // with an ID that does not count
 		for _, f := range b.m.matches(&query, by) {
-			want = append(want, row{d.id, f})
+			at := slices.IndexFunc(b.docs, func(d doc) bool { return d.id == f.id })
+			if o.Across == "" || b.n[at] != b.n[len(b.docs)/2+i] {
+				want = append(want, row{d.id, f})
+			}
 		}
 	}
 	same(b.t, got, want, "join by %v", by.by)
@@ -146,27 +166,29 @@ func (b *batch) lines() {
 	j := dedup.Job{Level: dedup.Line, DryRun: true, NoAudit: true, Memory: 1 << 20, TempDir: b.dir, MinCount: pick(b.c, 0, 3)}
 	j.Compared.Features.MinWords = least
 	left := map[string]string{}
-	j.Cut = func(rec *records.Record, text string) { left[rec.Doc.ID] = key(wordsOf(text)) }
+	j.Cut = func(rec *records.Record, text string) { left[rec.Doc.ID] = plain(text) }
 	_, err := j.Write(context.Background(), &inputs.Env{}, []string{b.write("in", b.docs, b.n)})
 	check(b.t, err)
 	units, seen := map[string]int{}, map[string]bool{}
 	for _, d := range b.docs {
 		for line := range strings.SplitSeq(d.text, "\n") {
-			units[key(wordsOf(line))]++
+			units[plain(line)]++
 		}
 	}
 	for _, d := range b.docs {
 		var stay []string
 		for line := range strings.SplitSeq(d.text, "\n") {
-			words := wordsOf(line)
-			if k := key(words); len(words) < least || !seen[k] || units[k] < max(2, j.MinCount) {
+			if k := plain(line); len(wordsOf(line)) < least || !seen[k] || units[k] < max(2, j.MinCount) {
 				seen[k] = true
 				stay = append(stay, line)
 			}
 		}
 		got, changed := left[d.id]
-		if want := key(wordsOf(strings.Join(stay, "\n"))); changed && got != want || !changed && len(stay) < strings.Count(d.text, "\n")+1 {
+		if want := plain(strings.Join(stay, "\n")); changed && got != want || !changed && len(stay) < strings.Count(d.text, "\n")+1 {
 			b.t.Fatalf("of %q there is %q, %t; want %q", d.text, got, changed, want)
 		}
 	}
 }
+
+// plain returns what of a line is compared: its characters in lower case, and where blanks are.
+func plain(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }

@@ -28,7 +28,7 @@ func FuzzStatement(f *testing.F) {
 	seed(f, 150, 300, 300, 500, 500, 700)
 	for _, text := range []string{
 		"NEAR('a', 6) AND NOT (NEAREST('a', 9) OR ID LIKE 'x/%' ESCAPE '!') SINCE 2d ORDER BY distance DESC, id LIMIT 20 OFFSET 40 SHOW id, lang",
-		"ID IN ('a', ?) OR COSINE(TEXT 'x', 80%) AND meta.'k' NOT BETWEEN 1 AND $n", "COUNT BY lang", "WHY 'a' 'b'", `PUT {"id":"a"} UNLESS NEAR 3;`,
+		"ID IN ('a', ?) OR COSINE(TEXT 'x', 80%) AND meta.'k' NOT BETWEEN 1 AND $n", "COUNT BY lang", "WHY 'a' 'b'", "EXPLAIN ANALYZE NEAR(0, 64)", "SHOW * LIMIT 3", "PAIRS NEAR 3 LIMIT 2", "CLUSTERS NEAR 30", "NEAR(TEXT 'one', 70)", "('", `PUT {"id":"a"} UNLESS NEAR 3;`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -47,6 +47,7 @@ func FuzzStatement(f *testing.F) {
 				check(t, w.db.Flush(context.Background()))
 			}
 		}
+		w.raw(string(data))
 		for steps := 0; steps < 4 || !c.done() && steps < 25; steps++ {
 			w.step()
 		}
@@ -62,6 +63,22 @@ func parse(t testing.TB, text string) {
 	again, err := query.Parse(q.String(), q.Args()...)
 	if err != nil || again.String() != q.String() {
 		t.Fatalf("%q is printed as %q, which is parsed as %q, %v", text, q, again, err)
+	}
+}
+
+// raw runs any text that does not write. Its rows have all columns.
+func (w *world) raw(text string) {
+	if query.Writes(text) {
+		return
+	}
+	rows, err := w.run(text)
+	if err != nil {
+		return
+	}
+	for r, err := range rows.All() {
+		if err != nil || len(r) != len(rows.Columns()) {
+			w.t.Fatalf("%q: %v, %v", text, r, err)
+		}
 	}
 }
 

@@ -202,7 +202,7 @@ var outputMutants = []mutant{
 	{
 		name: "setjoin/rests of word vectors without their own word", in: "internal/setjoin", decl: "prefixer.ofWords",
 		edit:  swap(`left < cut*all`, `left-w.square < cut*all`),
-		tests: "dedup/internal/corpus", run: "^TestTextsAgainstBruteForce$",
+		tests: "fuzz", run: "^FuzzJob$",
 	},
 	{
 		name: "setjoin/an element of two sets taken for one of one", in: "internal/setjoin", decl: "counts.add",
@@ -332,7 +332,7 @@ var outputMutants = []mutant{
 	{
 		name: "corpus/components keep the first document", in: "internal/collection", decl: "Clustering.Keepers",
 		edit:  swap(`c.Near(c.Order).Components`, `c.Near(nil).Components`),
-		tests: "dedup", run: "^TestFingerprints$",
+		tests: "fuzz", run: "^FuzzJob$",
 	},
 	{
 		name: "corpus/equal documents of two groups not paired", in: "internal/collection", decl: "Groups.split",
