@@ -6,136 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
-// A severalModel is a database with few IDs, whose documents are replaced, loaded, deleted and
-// pruned repeatedly, and every fingerprint that it ever had.
+// A severalModel is a database with few IDs, and every fingerprint that it ever had.
 type severalModel struct {
 	t    *testing.T
 	db   *DB
-	path string
-	r    *rand.Rand
 	docs map[string]Doc
 	had  map[Fingerprint]bool
-	now  time.Time
-}
-
-// doc returns a document with some fingerprints, far from all others.
-func (m *severalModel) doc() Doc {
-	d := Doc{ID: fmt.Sprintf("d%d", m.r.IntN(12)), Time: m.now}
-	for range 1 + m.r.IntN(5) {
-		fp := m.r.Uint64()
-		m.had[fp] = true
-		d.Fingerprints = append(d.Fingerprints, []Fingerprint{fp})
-	}
-	return d
-}
-
-// step changes the database.
-func (m *severalModel) step() (did string, err error) {
-	ctx := m.t.Context()
-	m.now = m.now.Add(time.Minute)
-	switch m.r.IntN(9) {
-	case 0, 1:
-		var b Batch
-		for range 1 + m.r.IntN(4) {
-			d := m.doc()
-			b.Put(d)
-			m.docs[d.ID] = d
-		}
-		return "batch", m.db.Apply(ctx, &b)
-	case 2:
-		id := m.doc().ID
-		err := m.db.Delete(ctx, id)
-		if _, ok := m.docs[id]; ok == errors.Is(err, ErrNotFound) {
-			m.t.Fatalf("deleting %s: %v", id, err)
-		} else if !ok {
-			err = nil
-		}
-		delete(m.docs, id)
-		return "delete", err
-	case 3, 4:
-		return m.load()
-	case 5:
-		return "flush", m.db.Flush(ctx)
-	case 6:
-		return "compact", m.db.Compact(ctx)
-	case 7:
-		before := m.now.Add(-time.Duration(m.r.IntN(30)) * time.Minute)
-		old := 0
-		for id, d := range m.docs {
-			if d.Time.Before(before) {
-				old++
-				delete(m.docs, id)
-			}
-		}
-		n, err := m.db.Prune(ctx, before)
-		if n != old {
-			m.t.Fatalf("pruned %d, want %d", n, old)
-		}
-		return "prune", err
-	}
-	if err := m.db.Close(); err != nil {
-		return "", err
-	}
-	m.db, err = Open(m.path, &Options{DisableAutoCompaction: true, Sync: SyncNever})
-	return "reopen", err
-}
-
-// load loads documents, with a write in between.
-func (m *severalModel) load() (did string, err error) {
-	ctx := m.t.Context()
-	replace := m.r.IntN(2) == 0
-	did = fmt.Sprintf("load, replace %v", replace)
-	l, err := m.db.NewLoader(ctx, &LoadOptions{Replace: replace})
-	if err != nil {
-		return did, err
-	}
-	loaded := map[string]Doc{}
-	add := func() error {
-		d := m.doc()
-		err := l.Add(d)
-		_, there := m.docs[d.ID]
-		if _, again := loaded[d.ID]; !replace && (there || again) != errors.Is(err, ErrExists) {
-			return fmt.Errorf("adding %s: %w", d.ID, err)
-		}
-		if err == nil {
-			loaded[d.ID] = d
-		} else if errors.Is(err, ErrExists) {
-			err = nil
-		}
-		return err
-	}
-	for range m.r.IntN(6) {
-		if err := add(); err != nil {
-			return did, err
-		}
-	}
-	if m.r.IntN(2) == 0 {
-		d := m.doc()
-		if err := m.db.Put(ctx, d); err != nil {
-			return did, err
-		}
-		m.docs[d.ID] = d
-	}
-	stats, err := l.Close()
-	stored := 0
-	for id, d := range loaded {
-		if _, there := m.docs[id]; replace || !there {
-			stored++
-			m.docs[id] = d
-		}
-	}
-	if err == nil && stats.Documents != int64(stored) {
-		err = fmt.Errorf("%d documents loaded, want %d", stats.Documents, stored)
-	}
-	return did, err
 }
 
 // check compares current and former fingerprints with the model.

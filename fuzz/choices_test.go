@@ -41,14 +41,6 @@ func (c *choices) n(n int) int {
 // once is true for one of n choices.
 func (c *choices) once(n int) bool { return c.n(n) == n-1 }
 
-// word64 chooses 64 bits.
-func (c *choices) word64() (w uint64) {
-	for range 4 {
-		w = w<<16 | uint64(c.n(1<<16))
-	}
-	return w
-}
-
 func pick[T any](c *choices, of ...T) T { return of[c.n(len(of))] }
 
 var vocabulary = []string{"one", "two", "three", "four", "five", "Six", "É", "日本", "w7"}

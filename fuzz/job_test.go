@@ -23,13 +23,12 @@ import (
 
 // A batch is documents in files, with the model that compares them.
 type batch struct {
-	t     *testing.T
-	c     *choices
-	m     *model
-	docs  []doc // in the order of the files
-	n     []int // the field n of each, -1 for none
-	dir   string
-	paths []string
+	t    *testing.T
+	c    *choices
+	m    *model
+	docs []doc // in the order of the files
+	n    []int // the field n of each, -1 for none
+	dir  string
 }
 
 // FuzzJob compares collections, jobs, joins and matches with loops over all pairs.

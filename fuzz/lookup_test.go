@@ -132,7 +132,11 @@ func (b *batch) match() {
 	h := history{t: b.t, c: b.c, m: b.m}
 	for _, d := range b.docs[len(b.docs)/2:] {
 		old, was := b.m.docs[d.id]
-		others := h.others(d, by)
+		query := doc{text: d.text}
+		if o.Add { // it would replace the document with its ID
+			query.id = d.id
+		}
+		others := h.others(query, by)
 		switch {
 		case o.Add && was && h.sent(old, d):
 			want = append(want, d.id+" "+d.id)

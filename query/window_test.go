@@ -10,15 +10,6 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-func rowsOf(t *testing.T, db *engine.DB, text string) []Row {
-	t.Helper()
-	rows, err := Run(t.Context(), db, text)
-	if err != nil {
-		t.Fatalf("%s: %s", text, Detail(err))
-	}
-	return read(t, rows)
-}
-
 // The memory that a statement holds outside the engine is bounded, too, and the error has a class.
 func TestHold(t *testing.T) {
 	db := openTest(t, &engine.Options{Memory: 4 << 10, Sync: engine.SyncNever})
