@@ -232,14 +232,18 @@ func (b *batch) writeAs(name, format string, docs []doc, n []int) string {
 			out.Write(append(line, '\n'))
 		}
 	} else {
-		if format == ".tsv" {
-			table.Comma = '\t'
-		}
-		check(b.t, table.Write([]string{"id", "text", "n"}))
+		rows := [][]string{{"id", "text", "n"}}
 		for i, d := range docs {
-			check(b.t, table.Write([]string{d.id, d.text, map[bool]string{false: fmt.Sprint(n[i])}[n[i] < 0]}))
+			rows = append(rows, []string{d.id, d.text, map[bool]string{false: fmt.Sprint(n[i])}[n[i] < 0]})
 		}
-		table.Flush()
+		if format == ".csv" {
+			check(b.t, table.WriteAll(rows))
+		}
+		for _, row := range rows {
+			if format == ".tsv" {
+				fmt.Fprintln(&out, strings.Join(row, "\t"))
+			}
+		}
 	}
 	path := b.dir + "/" + name + format
 	check(b.t, os.WriteFile(path, out.Bytes(), 0o600))
