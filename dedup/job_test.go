@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,46 +89,6 @@ func TestRun(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// TestRunStrings compares the texts that stay with brute force: each text joins the most similar
-// earlier text that is kept, if that is similar enough.
-func TestRunStrings(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var texts []string
-	for n := range 400 {
-		words := make([]string, 12)
-		for i := range words {
-			words[i] = fmt.Sprint("w", r.IntN(40))
-		}
-		if n > 0 && r.IntN(2) == 0 {
-			words = strings.Fields(texts[r.IntN(n)])
-			words[r.IntN(len(words))] = "other"
-		}
-		texts = append(texts, strings.Join(words, " "))
-	}
-	sets := make([]map[string]bool, len(texts))
-	for i, text := range texts {
-		sets[i] = shingles(text)
-	}
-	const least = 0.5
-	var want []int
-	for i := range texts {
-		if !slices.ContainsFunc(want, func(k int) bool { return jaccard(sets[i], sets[k]) >= least }) {
-			want = append(want, i)
-		}
-	}
-	result, err := Job{By: engine.Jaccard(least)}.Run(t.Context(), Strings(slices.Values(texts)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer result.Close()
-	if got := slices.Collect(result.Kept()); !slices.Equal(got, want) {
-		t.Errorf("kept %v, want %v", got, want)
-	}
-	if err := result.Copy(t.Context(), io.Discard); !errors.Is(err, engine.ErrInvalid) {
-		t.Errorf("copies of texts: %v", err)
 	}
 }
 

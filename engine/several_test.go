@@ -6,140 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// A severalModel is a database with few IDs, whose documents are replaced, loaded, deleted and
-// pruned repeatedly, and every fingerprint that it ever had.
+// A severalModel is a database with few IDs, and every fingerprint that it ever had.
 type severalModel struct {
 	t    *testing.T
 	db   *DB
-	path string
-	r    *rand.Rand
 	docs map[string]Doc
 	had  map[uint64]bool
-	now  time.Time
-}
-
-// doc returns a document with some fingerprints, far from all others.
-func (m *severalModel) doc() Doc {
-	d := Doc{ID: fmt.Sprintf("d%d", m.r.IntN(12)), Time: m.now}
-	for range 1 + m.r.IntN(5) {
-		fp := m.r.Uint64()
-		m.had[fp] = true
-		d.Fingerprints = append(d.Fingerprints, []uint64{fp})
-	}
-	return d
-}
-
-// step changes the database.
-func (m *severalModel) step() (did string, err error) {
-	ctx := m.t.Context()
-	m.now = m.now.Add(time.Minute)
-	switch m.r.IntN(9) {
-	case 0, 1:
-		var b Batch
-		for range 1 + m.r.IntN(4) {
-			d := m.doc()
-			b.Put(d)
-			m.docs[d.ID] = d
-		}
-		return "batch", m.db.Apply(ctx, &b)
-	case 2:
-		id := m.doc().ID
-		err := m.db.Delete(ctx, id)
-		if _, ok := m.docs[id]; ok == errors.Is(err, ErrNotFound) {
-			m.t.Fatalf("deleting %s: %v", id, err)
-		} else if !ok {
-			err = nil
-		}
-		delete(m.docs, id)
-		return "delete", err
-	case 3, 4:
-		return m.load()
-	case 5:
-		return "flush", m.db.Flush(ctx)
-	case 6:
-		return "compact", m.db.Compact(ctx, nil)
-	case 7:
-		before := m.now.Add(-time.Duration(m.r.IntN(30)) * time.Minute)
-		old := 0
-		for id, d := range m.docs {
-			if d.Time.Before(before) {
-				old++
-				delete(m.docs, id)
-			}
-		}
-		n, err := m.db.Prune(ctx, before, nil)
-		if n != old {
-			m.t.Fatalf("pruned %d, want %d", n, old)
-		}
-		return "prune", err
-	}
-	if err := m.db.Close(); err != nil {
-		return "", err
-	}
-	m.db, err = Open(m.path, &Options{DisableAutoCompaction: true, Sync: SyncNever})
-	return "reopen", err
-}
-
-// load loads documents, with a write in between.
-func (m *severalModel) load() (did string, err error) {
-	ctx := m.t.Context()
-	replace := m.r.IntN(2) == 0
-	did = fmt.Sprintf("load, replace %v", replace)
-	l, err := m.db.NewLoader(ctx, &LoadOptions{Replace: replace})
-	if err != nil {
-		return did, err
-	}
-	loaded := map[string]Doc{}
-	add := func() error {
-		d := m.doc()
-		err := l.Add(d)
-		_, there := m.docs[d.ID]
-		if _, again := loaded[d.ID]; !replace && (there || again) != errors.Is(err, ErrExists) {
-			return fmt.Errorf("adding %s: %w", d.ID, err)
-		}
-		if err == nil {
-			loaded[d.ID] = d
-		} else if errors.Is(err, ErrExists) {
-			err = nil
-		}
-		return err
-	}
-	for range m.r.IntN(6) {
-		if err := add(); err != nil {
-			return did, err
-		}
-	}
-	if m.r.IntN(2) == 0 {
-		d := m.doc()
-		if err := m.db.Put(ctx, d); err != nil {
-			return did, err
-		}
-		m.docs[d.ID] = d
-	}
-	stats, err := l.Close()
-	stored := 0
-	for id, d := range loaded {
-		if _, there := m.docs[id]; replace || !there {
-			stored++
-			m.docs[id] = d
-		}
-	}
-	if err == nil && stats.Documents != int64(stored) {
-		err = fmt.Errorf("%d documents loaded, want %d", stats.Documents, stored)
-	}
-	return did, err
 }
 
 // check compares current and former fingerprints with the model.
@@ -177,28 +57,6 @@ func (m *severalModel) check(did string) {
 	}
 	if r := must(m.db.Check(ctx, nil))(m.t); len(r.Problems) > 0 || r.Documents != int64(len(m.docs)) {
 		m.t.Fatalf("after %s: check %+v, want %d documents", did, r, len(m.docs))
-	}
-}
-
-// TestSeveralReplaced replaces documents with several fingerprints in every way: no fingerprint of
-// an earlier version may be found.
-func TestSeveralReplaced(t *testing.T) {
-	for seed := range exhaustive.Every(t, 16).Of(64) {
-		path := t.TempDir() + "/s.simdb"
-		o := &Options{DisableAutoCompaction: true, Sync: SyncNever, Features: Features{Several: true}}
-		m := &severalModel{
-			t: t, db: must(Create(path, o))(t), path: path, r: rand.New(rand.NewPCG(uint64(seed), 1)),
-			docs: map[string]Doc{}, had: map[uint64]bool{}, now: time.Now().Add(-24 * time.Hour).Truncate(time.Second),
-		}
-		var did []string
-		for range 40 {
-			what, err := m.step()
-			if did = append(did, what); err != nil {
-				t.Fatalf("seed %d, %v: %v", seed, did, err)
-			}
-			m.check(fmt.Sprint("seed ", seed, ", ", strings.Join(did, "; ")))
-		}
-		m.db.Close()
 	}
 }
 
@@ -272,79 +130,28 @@ func TestSeveralLoadedBeside(t *testing.T) {
 	}
 }
 
-// TestSeveralClusters compares clusters of documents with several fingerprints, and allowed pairs,
-// with their definition.
-func TestSeveralClusters(t *testing.T) {
+// TestWideRefused checks what a database of wide fingerprints refuses.
+func TestWideRefused(t *testing.T) {
 	ctx := t.Context()
-	for seed := range exhaustive.Every(t, 8).Of(40) {
-		r := rand.New(rand.NewPCG(uint64(seed), 2))
-		db, _ := create4test(t, &Options{Sync: SyncNever, Features: Features{Several: true}})
-		var docs []Doc
-		for i := range 30 {
-			d := Doc{ID: fmt.Sprintf("d%02d", i)}
-			for range 1 + r.IntN(3) {
-				d.Fingerprints = append(d.Fingerprints, []uint64{r.Uint64N(40) * 0x1111 << 8})
-			}
-			docs = append(docs, d)
-			must(struct{}{}, db.Put(ctx, d))(t)
-			if r.IntN(20) == 0 {
-				must(struct{}{}, db.Flush(ctx))(t)
-			}
+	db, path := create4test(t, &Options{Bits: 128})
+	if err := db.Put(ctx, Doc{ID: "x", Fingerprints: []Fingerprint{{0}}}); !errors.Is(err, ErrParams) {
+		t.Errorf("a fingerprint of 64 bits is stored: %v", err)
+	}
+	for _, err := range db.Near(ctx, 1, 3) {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("a fingerprint of 64 bits is searched for: %v", err)
 		}
-		apart := map[Pair]bool{}
-		for range seed % 3 * 8 {
-			a, b := docs[r.IntN(30)].ID, docs[r.IntN(30)].ID
-			if a != b {
-				apart[Pair{A: a, B: b}], apart[Pair{A: b, B: a}] = true, true
-				must(struct{}{}, db.SetAllowed(ctx, true, Pair{A: a, B: b}))(t)
-			}
+	}
+	for _, err := range db.Search(ctx, Doc{Text: "a b c"}, Near(129), nil) {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("a distance that no fingerprints have: %v", err)
 		}
-		distance := func(a, b Doc) int {
-			least := 64
-			for _, x := range a.Fingerprints {
-				for _, y := range b.Fingerprints {
-					least = min(least, bits.OnesCount64(x[0]^y[0]))
-				}
-			}
-			return least
-		}
-		for _, k := range []int{0, 4, 8} {
-			keeper, of := map[string]string{}, map[string]string{} // by stars; by components, the first document
-			for i, d := range docs {
-				best, least := d.ID, k+1
-				for _, e := range docs[:i] {
-					if n := distance(d, e); keeper[e.ID] == e.ID && n < least && !apart[Pair{A: d.ID, B: e.ID}] {
-						best, least = e.ID, n
-					}
-				}
-				keeper[d.ID], of[d.ID] = best, d.ID
-			}
-			for range docs {
-				for _, d := range docs {
-					for _, e := range docs {
-						if distance(d, e) <= k && !apart[Pair{A: d.ID, B: e.ID}] {
-							of[d.ID] = min(of[d.ID], of[e.ID])
-						}
-					}
-				}
-			}
-			for mode, want := range map[ClusterMode]map[string]string{Star: keeper, Components: of} {
-				got := map[string]string{}
-				for _, d := range docs {
-					got[d.ID] = d.ID
-				}
-				first := ""
-				for m, err := range db.Clusters(ctx, Near(k), &ClusterOptions{Mode: mode}) {
-					if must(m, err)(t).Keep {
-						first = m.ID
-					}
-					got[m.ID] = first
-				}
-				if !maps.Equal(got, want) {
-					t.Fatalf("seed %d, k = %d, mode %v: %v, want %v", seed, k, mode, got, want)
-				}
-			}
-		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, &Options{Bits: 64}); !errors.Is(err, ErrParams) {
+		t.Errorf("opened with other bits: %v", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // tableLimit is the limit of documents per table in the tests below.
@@ -203,4 +204,18 @@ func TestPackLimit(t *testing.T) {
 	if st, err := packed.Stats(); err != nil || st.Documents != tableLimit {
 		t.Errorf("%d documents packed: %v", st.Documents, err)
 	}
+}
+
+// smallLayouts is table.ChooseLayout for small tables, so that tables in a test have different
+// layouts.
+func smallLayouts(n int64) table.Layout {
+	switch {
+	case n <= 10:
+		return table.Layout{Blocks: 8, Lead: 1}
+	case n <= 40:
+		return table.Layout{Blocks: 4, Lead: 1}
+	case n <= 150:
+		return table.Layout{Blocks: 3, Lead: 1}
+	}
+	return table.Layout{Blocks: 2, Lead: 1}
 }

@@ -54,7 +54,8 @@ func Parse(text string, args ...any) (Query, error) {
 	}
 	clauses := s.Clauses[0].Pos.Offset
 	at := p.Offset(clauses)
-	q := Query{where: text[:at], joined: "?", clauses: " " + end[at:]}
+	where := strings.TrimRight(text[:at], " ") // so that String parses to the same Query; a newline may end a comment
+	q := Query{where: where, joined: "?", clauses: " " + end[at:]}
 	first := 0 // number of positional parameters before the clauses
 	for n := range p.Params {
 		if n < clauses {

@@ -1,15 +1,11 @@
 package query_test
 
 import (
-	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/query"
 )
@@ -88,60 +84,6 @@ func FuzzSplitter(f *testing.F) {
 		}
 		if _, err := query.Prepare(text); err == nil && len(pieces) != 1 {
 			t.Fatalf("%q is one statement, cut into %+v", text, pieces)
-		}
-	})
-}
-
-func fuzzDatabase(f *testing.F) *engine.DB {
-	db, err := engine.Open(filepath.Join(f.TempDir(), "fuzz.simdb"), nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { db.Close() })
-	for i, id := range []string{"a", "b", "doc-17", "mirror/a", "it's"} {
-		fp := uint64(1)<<i - 1
-		doc := engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Text: strings.Repeat("some words ", i), Time: time.Unix(int64(i)*86400, 0)}
-		if err := db.Put(f.Context(), doc); err != nil {
-			f.Fatal(err)
-		}
-	}
-	return db
-}
-
-// FuzzQuery runs any statement that reads. It must not panic, and must find no document twice.
-func FuzzQuery(f *testing.F) {
-	db := fuzzDatabase(f)
-	for _, s := range statementSeeds {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		up := strings.ToUpper(text)
-		for _, word := range []string{"PUT", "DELETE"} {
-			if strings.Contains(up, word) {
-				return
-			}
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		rows, err := query.Run(ctx, db, text)
-		if err != nil {
-			checkPlace(t, text, err)
-			return
-		}
-		seen := make(map[any]bool)
-		for row, err := range rows.All() {
-			if err != nil {
-				t.Fatalf("%q: %v", text, err)
-			}
-			if len(row) != len(rows.Columns()) {
-				t.Fatalf("%q: %d cells, %d columns", text, len(row), len(rows.Columns()))
-			}
-			if rows.Columns()[0] == "id" {
-				if seen[row[0]] {
-					t.Fatalf("%q: %v twice", text, row[0])
-				}
-				seen[row[0]] = true
-			}
 		}
 	})
 }

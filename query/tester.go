@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/query/internal/predicate"
 )
 
@@ -215,7 +216,8 @@ func (t *tester) judge() (result, bool, error) {
 			r.passages = append(r.passages, v.Passages...)
 			if len(r.passages) > len(v.Passages) { // several predicates have passages
 				slices.SortFunc(r.passages, comparePassages)
-				r.passages = slices.Compact(r.passages)
+				// Rows do not show where passages end, which depends on the blanks of the queries.
+				r.passages = slices.CompactFunc(r.passages, func(p, q engine.Passage) bool { return comparePassages(p, q) == 0 })
 			}
 			continue
 		}

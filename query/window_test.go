@@ -1,77 +1,14 @@
 package query
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/exhaustive"
 )
-
-// LIMIT and OFFSET select from the rows without them, and COUNT counts the selected rows, or the
-// selected clusters of CLUSTERS.
-func TestWindow(t *testing.T) {
-	exhaustive.Sequential(t)
-	for seed := range exhaustive.Some(t, 4, 4) {
-		w := newWorld(t, uint64(seed))
-		like := ""
-		for like == "" {
-			like = w.docs[w.someID()].Text
-		}
-		for _, text := range []string{
-			"PAIRS NEAR 0", "PAIRS NEAR 3", "PAIRS NEAR 20", "PAIRS JACCARD 0.6", "PAIRS JACCARD 0.6 VERIFY", "PAIRS JACCARD 1",
-			"CLUSTERS NEAR 3", "CLUSTERS JACCARD 0.7", "CLUSTERS JACCARD 0.7 VERIFY",
-			"NEAR(0, 64)", "NEAR(0, 2)", "NEAREST(0, 30)", "ID LIKE '%'", "SINCE '2026-01-01'", "JACCARD(TEXT " + quote(like) + ", 0.5)",
-		} {
-			rows := rowsOf(t, w.db, text)
-			if len(rows) == 0 {
-				t.Errorf("%s finds nothing", text)
-			}
-			for _, limit := range []int{0, 1, 2, 7, 100, len(rows), math.MaxInt, -1} {
-				for _, offset := range []int{0, 1, 5, len(rows) / 2, len(rows) - 1, len(rows), math.MaxInt} {
-					s := text
-					if limit >= 0 {
-						s += fmt.Sprintf(" LIMIT %d", limit)
-					}
-					s += fmt.Sprintf(" OFFSET %d", offset)
-					want := rows[min(offset, len(rows)):]
-					if limit >= 0 {
-						want = want[:min(limit, len(want))]
-					}
-					if got := rowsOf(t, w.db, s); fmt.Sprint(got) != fmt.Sprint(want) {
-						t.Fatalf("seed %d, %s: %v, want %v", seed, s, got, want)
-					}
-					n := len(want)
-					if text[0] == 'C' {
-						n = len(slices.CompactFunc(slices.Clone(want), func(a, b Row) bool { return a[0] == b[0] }))
-					}
-					if got := rowsOf(t, w.db, "COUNT "+s); got[0][0] != int64(n) {
-						t.Fatalf("seed %d, COUNT %s: %v, want %d", seed, s, got, n)
-					}
-				}
-			}
-			clusters := len(slices.CompactFunc(slices.Clone(rows), func(a, b Row) bool { return a[0] == b[0] }))
-			if got := rowsOf(t, w.db, "COUNT "+text); text[0] == 'C' && got[0][0] != int64(clusters) {
-				t.Fatalf("seed %d, COUNT %s: %v, want %d", seed, text, got, clusters)
-			}
-		}
-	}
-}
-
-func rowsOf(t *testing.T, db *engine.DB, text string) []Row {
-	t.Helper()
-	rows, err := Run(t.Context(), db, text)
-	if err != nil {
-		t.Fatalf("%s: %s", text, detail(err))
-	}
-	return read(t, rows)
-}
 
 // The memory that a statement holds outside the engine is bounded, too, and the error has a class.
 func TestHold(t *testing.T) {
@@ -159,81 +96,11 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestClusterOf compares the cluster of each document with the rows of CLUSTERS.
-func TestClusterOf(t *testing.T) {
-	w := newWorld(t, 5)
-	for _, how := range []string{"NEAR 3", "NEAR 9", "JACCARD 0.8", "JACCARD 0.4", "JACCARD 0.8 VERIFY"} {
-		rows := func(text string) []Row { return rowsOf(t, w.db, text) }
-		of := map[any][]Row{}
-		for _, row := range rows("CLUSTERS " + how) {
-			of[row[0]] = append(of[row[0]], append(Row{1}, row[1:]...)) // CLUSTER OF numbers its cluster 1
-		}
-		with := map[any][]Row{}
-		for _, cluster := range of {
-			for _, row := range cluster {
-				with[row[1]] = cluster
-			}
-		}
-		all := rows("ID LIKE '%'")
-		if len(with) == 0 || len(with) == len(all) {
-			t.Fatalf("%s: %d of %d documents are in clusters", how, len(with), len(all))
-		}
-		for _, doc := range all {
-			text := "CLUSTER OF " + quote(doc[0].(string)) + " " + how
-			if got := rows(text); fmt.Sprint(got) != fmt.Sprint(with[doc[0]]) {
-				t.Fatalf("%s: %v, want %v", text, got, with[doc[0]])
-			}
-			if how == "JACCARD 0.8" && fmt.Sprint(rows("CLUSTER OF "+quote(doc[0].(string)))) != fmt.Sprint(with[doc[0]]) {
-				t.Fatalf("%s is not the default", how)
-			}
-		}
-	}
-}
-
-// TestAcross compares PAIRS with a condition on a field of both documents with a loop over all
-// pairs.
-func TestAcross(t *testing.T) {
-	w := newWorld(t, 6)
-	field := func(id any) string {
-		var fields map[string]json.RawMessage
-		if raw := w.docs[id.(string)].Fields; len(raw) > 0 {
-			if err := json.Unmarshal(raw, &fields); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var v any
-		if json.Unmarshal(fields["lang"], &v) != nil || v == nil {
-			return ""
-		}
-		return fmt.Sprintf("%T %v", v, v)
-	}
-	for _, how := range []string{"NEAR 5", "JACCARD 0.6 VERIFY"} {
-		criterion, verify, _ := strings.Cut(how, " VERIFY")
-		all := rowsOf(t, w.db, "PAIRS "+how)
-		for _, op := range []string{"=", "!=", "<>"} {
-			var want []Row
-			for _, row := range all {
-				if a, b := field(row[0]), field(row[1]); a != "" && b != "" && (a == b) == (op == "=") {
-					want = append(want, row)
-				}
-			}
-			text := "PAIRS " + criterion + " AND a.lang " + op + " b.lang"
-			if strings.Contains(how, "VERIFY") {
-				text += " VERIFY" + verify
-			}
-			if got := rowsOf(t, w.db, text); fmt.Sprint(got) != fmt.Sprint(want) || len(want) == 0 {
-				t.Fatalf("%s: %d rows, want %d", text, len(got), len(want))
-			}
-			if got := rowsOf(t, w.db, "COUNT "+text); got[0][0] != int64(len(want)) {
-				t.Fatalf("COUNT %s: %v, want %d", text, got, len(want))
-			}
-			if got := rowsOf(t, w.db, text+" LIMIT 2"); len(got) != min(2, len(want)) {
-				t.Fatalf("%s LIMIT 2: %d rows", text, len(got))
-			}
-		}
-	}
+// TestAcrossErrors writes conditions on fields that PAIRS does not take.
+func TestAcrossErrors(t *testing.T) {
+	db := openTest(t, nil)
 	for _, text := range []string{"PAIRS NEAR 3 AND a.x = b.y", "PAIRS NEAR 3 AND lang = 'en'", "PAIRS NEAR 3 AND b.lang = a.lang", "PAIRS NEAR 3 AND a.lang = 3"} {
-		if _, err := Run(t.Context(), w.db, text); err == nil || !strings.Contains(err.Error(), "both documents") {
+		if _, err := Run(t.Context(), db, text); err == nil || !strings.Contains(err.Error(), "both documents") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

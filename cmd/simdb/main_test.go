@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/bits"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -240,57 +238,6 @@ func noPairs(t *testing.T, path string) {
 	_, s := snapshotOf(t, path)
 	for p, err := range s.Pairs(t.Context(), engine.Near(3), nil) {
 		t.Fatalf("%s has a pair: %+v, %v", path, p, err)
-	}
-}
-
-// Pairs of loaded fingerprints equal those of brute force, even if they come in several loads and
-// formats.
-func TestPairsAgainstBruteForce(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	dir := t.TempDir()
-	var fps []uint64
-	files := [3]strings.Builder{}
-	for i := range 3000 {
-		fp := r.Uint64()
-		if i%2 == 1 {
-			fp = fps[r.IntN(len(fps))]
-			for range r.IntN(12) {
-				fp ^= 1 << r.IntN(64)
-			}
-		}
-		fps = append(fps, fp)
-		switch i % 3 {
-		case 0:
-			fmt.Fprintf(&files[0], "%016x\td%04d\n", fp, i)
-		case 1:
-			fmt.Fprintf(&files[1], "d%04d\t%016X\n", i, fp)
-		case 2:
-			fmt.Fprintf(&files[2], `{"id":"d%04d","fingerprint":%d}`+"\n", i, fp)
-		}
-	}
-	for i, name := range []string{"a.tsv", "b.txt", "c.jsonl"} {
-		write(t, filepath.Join(dir, name), files[i].String())
-	}
-	simdb(t, dir, "load", "x.simdb", "a.tsv", "b.txt")
-	simdb(t, dir, "load", "x.simdb", "c.jsonl")
-	for _, k := range []int{0, 3, 8} {
-		var want []string
-		for i, a := range fps {
-			for j := i + 1; j < len(fps); j++ {
-				if d := bits.OnesCount64(a ^ fps[j]); d <= k {
-					want = append(want, fmt.Sprintf("d%04d\td%04d\t%d", i, j, d))
-				}
-			}
-		}
-		got := strings.Fields(strings.ReplaceAll(simdb(t, dir, "pairs", "x.simdb", "--near", strconv.Itoa(k)), "\t", ","))
-		for i := range want {
-			want[i] = strings.ReplaceAll(want[i], "\t", ",")
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("k = %d: %d pairs, want %d", k, len(got), len(want))
-		}
 	}
 }
 

@@ -77,7 +77,7 @@ func publicPackages(t *testing.T) (dirs []string) {
 		if err != nil || !d.IsDir() || path == root {
 			return err
 		}
-		if slices.Contains([]string{"internal", "testdata", "cmd", "examples"}, d.Name()) || strings.HasPrefix(d.Name(), ".") {
+		if slices.Contains([]string{"internal", "testdata", "cmd", "examples", "fuzz"}, d.Name()) || strings.HasPrefix(d.Name(), ".") {
 			return filepath.SkipDir
 		}
 		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {

@@ -79,6 +79,15 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestWholeSystem checks that package fuzz tests the system through public packages alone, so that
+// its oracles share no code with it.
+func TestWholeSystem(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .TestImports " "}}`, module+"fuzz").Output()
+	if err != nil || !strings.Contains(string(out), module+"engine") || strings.Contains(string(out), "/internal/") {
+		t.Errorf("package fuzz imports %s%v", out, err)
+	}
+}
+
 // floors are the folders of the module from the bottom up; folders of the same floor are listed
 // together. Packages in internal may use the public packages simhash and minhash, and those of them
 // that are listed may use more.

@@ -86,7 +86,7 @@ func (t *tree) other(path, name string) bool {
 	return err == nil || name == "testdata" || strings.HasPrefix(name, ".")
 }
 
-var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 
 // add reads a file: the names in a test file, the declarations in any other.
 func (t *tree) add(path string) error {

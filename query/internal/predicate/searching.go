@@ -21,6 +21,9 @@ type searching struct {
 
 // score compares a document with the target.
 func (p *searching) score(x *Scope, c *Candidate) (Verdict, error) {
+	if p.nothing != "" { // an empty text names no document
+		return Verdict{}, nil
+	}
 	if p.match == nil {
 		var err error
 		if p.match, err = x.Snap.Matcher(x.Ctx, p.target.doc, p.by); err != nil {

@@ -1,0 +1,383 @@
+package fuzz
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+	_ "github.com/simdb/simdb/records/lines"
+)
+
+// A batch is documents in files, with the model that compares them.
+type batch struct {
+	t    *testing.T
+	c    *choices
+	m    *model
+	docs []doc // in the order of the files
+	n    []int // the field n of each, -1 for none
+	dir  string
+}
+
+// FuzzJob compares collections, jobs, joins and matches with loops over all pairs.
+func FuzzJob(f *testing.F) {
+	seed(f, 60, 60, 100, 100, 150, 150, 200, 200, 300, 300)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := newChoices(data[:min(len(data), 1<<10)])
+		b := &batch{t: t, c: c, dir: scratch(t), m: newModel(&engine.Options{Bits: 64, Shingle: pick(c, 3, 2, 1), Sketch: 128})}
+		run := pick(c, b.collection, b.sets, b.job, b.job, b.listing, b.join, b.match, b.lines)
+		for i := range 2 + c.n(20) {
+			d := doc{id: fmt.Sprintf("d%02d", i), text: c.text(b.texts())}
+			if !utf8.ValidString(d.text) || strings.ContainsRune(d.text, 0) || d.text == "" {
+				d.text = "one"
+			}
+			b.docs, b.n = append(b.docs, d), append(b.n, c.n(6)-1)
+			b.m.put(d)
+		}
+		run()
+	})
+}
+
+func (b *batch) texts() (all []string) {
+	for _, d := range b.docs {
+		all = append(all, d.text)
+	}
+	return all
+}
+
+// collected returns the pairs of a collection as those of a relation.
+func (b *batch) collected(pairs iter.Seq2[dedup.Pair, error], near bool) (all []pair) {
+	b.t.Helper()
+	for _, p := range collect(b.t, pairs) {
+		all = append(all, pair{b.docs[p.A].id, b.docs[p.B].id, p.Score})
+		if near {
+			all[len(all)-1].score = float64(-p.Distance)
+		}
+	}
+	return all
+}
+
+// compare compares a collection of the documents with a relation. The items of the relation are in
+// the order of prefer.
+func (b *batch) compare(of func(o *dedup.Options) *dedup.Collection, by engine.Criterion, r *relation, near bool, prefer func(x, y int) int) {
+	b.t.Helper()
+	ctx, o := context.Background(), &dedup.Options{Shingle: b.m.o.Shingle, Bits: b.m.o.Bits, TempDir: b.dir, Prefer: prefer}
+	if b.c.once(2) {
+		o.Memory = 1 << 14 // sets and texts go to a file
+	}
+	want := r.pairs()
+	same(b.t, b.collected(of(o).Pairs(ctx, by), near), want, "pairs by %v", by)
+	if n, err := of(o).CountPairs(ctx, by); err != nil || n != int64(len(want)) {
+		b.t.Fatalf("%d pairs counted by %v, %v; want %d", n, by, err, len(want))
+	}
+	for mode, keepers := range map[engine.ClusterMode][]int{engine.Star: r.stars(), engine.Components: r.components()} {
+		var got []member
+		number := 0
+		for _, cluster := range collect(b.t, of(o).Clusters(ctx, by, mode)) {
+			number++
+			for i, x := range cluster {
+				got = append(got, member{number, b.docs[x.Item].id, i == 0, x.Score})
+				if near {
+					got[len(got)-1].score = float64(-x.Distance)
+				}
+			}
+		}
+		same(b.t, got, r.clusters(keepers), "clusters by %v, mode %v", by, mode)
+	}
+	o.Unordered = true
+	got := b.collected(of(o).Pairs(ctx, by), near)
+	slices.SortFunc(got, comparePairs)
+	same(b.t, got, want, "unordered pairs by %v", by)
+}
+
+// preferred chooses an order of preference, and returns the ordinals of the documents in it.
+func (b *batch) preferred() (order []int, prefer func(x, y int) int) {
+	for i := range b.docs {
+		order = append(order, i)
+	}
+	if b.c.once(2) {
+		prefer = func(x, y int) int { return cmp.Or(cmp.Compare(b.n[x], b.n[y]), cmp.Compare(y, x)) }
+		slices.SortStableFunc(order, prefer)
+	}
+	return order, prefer
+}
+
+// relation returns the documents as items, in an order of preference.
+func (b *batch) relation(by criterion, order []int) *relation {
+	for i, n := range order {
+		d := b.m.docs[b.docs[n].id]
+		d.seq = uint64(i)
+		b.m.docs[d.id] = d
+	}
+	return b.m.relation(by)
+}
+
+// criterion chooses a criterion, which jobs compute exactly.
+func (b *batch) criterion() criterion {
+	by := b.m.criterion(b.c)
+	if by.by.Kind() == "jaccard" {
+		by = b.m.jaccard(by.by.T(), true)
+	}
+	return by
+}
+
+// collection compares fingerprints of any width, or texts.
+func (b *batch) collection() {
+	order, prefer := b.preferred()
+	b.m.o.Bits = 64 * pick(b.c, 1, 1, 2, 3, 16)
+	for id, d := range b.m.docs {
+		d.fingerprints = nil
+		b.m.docs[id] = d
+	}
+	if b.c.once(2) {
+		by := b.criterion()
+		of := func(o *dedup.Options) *dedup.Collection { return dedup.Texts(slices.Values(b.texts()), o) }
+		if kind := by.by.Kind(); kind == "contains" || kind == "within" { // the same in a collection
+			by = b.m.within(engine.Contains(by.by.T()))
+		}
+		b.compare(of, by.by, b.relation(by, order), by.near(), prefer)
+		return
+	}
+	var wide [][]uint64
+	var words []uint64
+	for i := range b.docs {
+		d := b.docs[i]
+		d.fingerprints, d.text = [][]uint64{b.c.print(b.m.o.Bits / 64)}, ""
+		if wide, words = append(wide, d.fingerprints[0]), append(words, d.fingerprints[0][0]); b.m.o.Bits > 64 && b.c.once(9) {
+			d.fingerprints, wide[i] = nil, nil
+		}
+		b.m.docs[d.id] = d
+	}
+	of := func(o *dedup.Options) *dedup.Collection { return dedup.WideFingerprints(wide, o) }
+	if b.m.o.Bits == 64 {
+		of = func(o *dedup.Options) *dedup.Collection { return dedup.Fingerprints(words, o) }
+	}
+	by := b.m.near(b.c.n(b.m.o.Bits / 2))
+	b.compare(of, by.by, b.relation(by, order), true, prefer)
+}
+
+// sets compares sets of hashes.
+func (b *batch) sets() {
+	order, prefer := b.preferred()
+	var lists [][]uint64
+	var sets []map[uint64]bool
+	for i := range b.docs {
+		set, most := map[uint64]bool{}, pick(b.c, 9, 30, 60)
+		if list := []uint64{}; i > 0 && b.c.once(2) {
+			lists = append(lists, slices.Clone(lists[b.c.n(i)]))
+		} else {
+			lists = append(lists, list)
+		}
+		for range b.c.n(14) {
+			lists[i] = append(lists[i], uint64(b.c.n(most))*pick[uint64](b.c, 1, 0x9e3779b97f4a7c15))
+		}
+		for _, e := range lists[i] {
+			set[e] = true
+		}
+		sets = append(sets, set)
+	}
+	by := engine.Jaccard(pick(b.c, thresholds...))
+	r := &relation{self: 1}
+	for _, n := range order {
+		r.names = append(r.names, b.docs[n].id)
+	}
+	r.match = func(x, y int) (float64, bool) {
+		score := jaccard(sets[order[x]], sets[order[y]])
+		return score, score >= by.T()
+	}
+	if b.c.once(2) {
+		by = engine.Contains(by.T())
+		r.size = func(x int) int { return len(sets[order[x]]) }
+		r.match = func(x, y int) (float64, bool) {
+			n := common(sets[order[x]], sets[order[y]])
+			score := ratio(n, min(r.size(x), r.size(y)))
+			return score, score >= by.T()
+		}
+	}
+	b.compare(func(o *dedup.Options) *dedup.Collection { return dedup.Sets(lists, o) }, by, r, false, prefer)
+}
+
+// write writes documents to a file of some format, and returns its path.
+func (b *batch) write(name string, docs []doc, n []int) string {
+	format := pick(b.c, ".jsonl", ".csv", ".tsv")
+	if slices.Contains(n, -1) {
+		format = ".jsonl" // in a table, what is missing is an empty string
+	}
+	return b.writeAs(name, format, docs, n)
+}
+
+func (b *batch) writeAs(name, format string, docs []doc, n []int) string {
+	var out bytes.Buffer
+	if slices.ContainsFunc(docs, func(d doc) bool { return strings.ContainsAny(d.text, "\n\"") }) && format == ".tsv" {
+		format = ".csv" // TSV has no quotes
+	}
+	if table := csv.NewWriter(&out); format == ".jsonl" {
+		for i, d := range docs {
+			line := must(json.Marshal(map[string]any{"id": d.id, "text": d.text, "n": n[i]}))(b.t)
+			if n[i] < 0 {
+				line = must(json.Marshal(map[string]any{"id": d.id, "text": d.text}))(b.t)
+			}
+			out.Write(append(line, '\n'))
+		}
+	} else {
+		rows := [][]string{{"id", "text", "n"}}
+		for i, d := range docs {
+			rows = append(rows, []string{d.id, d.text, map[bool]string{false: fmt.Sprint(n[i])}[n[i] < 0]})
+		}
+		if format == ".csv" {
+			check(b.t, table.WriteAll(rows))
+		}
+		for _, row := range rows {
+			if format == ".tsv" {
+				fmt.Fprintln(&out, strings.Join(row, "\t"))
+			}
+		}
+	}
+	path := b.dir + "/" + name + format
+	check(b.t, os.WriteFile(path, out.Bytes(), 0o600))
+	return path
+}
+
+// compared returns what to compare, for a criterion for which that can be chosen.
+func (b *batch) compared(by criterion) (x inputs.Compared) {
+	if kind := by.by.Kind(); kind != "cosine" && kind != "levenshtein" {
+		x.Shingle = b.m.o.Shingle
+	}
+	return x
+}
+
+// keep chooses rules, and returns the ordinals of the documents in their order.
+func (b *batch) keep() (rules dedup.Keep, order []int) {
+	of := map[dedup.Rule]func(x, y int) int{
+		dedup.First: func(x, y int) int { return cmp.Compare(x, y) }, dedup.Last: func(x, y int) int { return cmp.Compare(y, x) },
+		dedup.Longest: func(x, y int) int {
+			return cmp.Compare(utf8.RuneCountInString(b.docs[y].text), utf8.RuneCountInString(b.docs[x].text))
+		},
+		dedup.Shortest: func(x, y int) int {
+			return cmp.Compare(utf8.RuneCountInString(b.docs[x].text), utf8.RuneCountInString(b.docs[y].text))
+		},
+		dedup.Max("n"): func(x, y int) int { return cmp.Compare(b.n[y], b.n[x]) },
+		dedup.Min("n"): func(x, y int) int { return cmp.Compare(uint(b.n[x]), uint(b.n[y])) }, // -1, none, comes last
+	}
+	for range b.c.n(3) {
+		rules = append(rules, pick(b.c, dedup.Longest, dedup.Shortest, dedup.Max("n"), dedup.Min("n"), dedup.First, dedup.Last))
+	}
+	for i := range b.docs {
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		for _, rule := range rules {
+			if c := of[rule](x, y); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(x, y)
+	})
+	return rules, order
+}
+
+// fieldless reports whether no document has the field n, so that it is an error to name it.
+func (b *batch) fieldless() bool {
+	return !slices.ContainsFunc(b.n, func(n int) bool { return n >= 0 })
+}
+
+// groups may let only documents match that differ, or agree, in the field n. What is missing counts
+// as a value.
+func (b *batch) groups(r *relation) (across, within string) {
+	match, agree := r.match, b.c.once(2)
+	if b.c.n(3) > 0 || b.fieldless() {
+		return "", ""
+	}
+	field := func(i int) int { return b.n[slices.IndexFunc(b.docs, func(d doc) bool { return d.id == r.names[i] })] }
+	r.equal = nil
+	r.match = func(x, y int) (float64, bool) {
+		score, ok := match(x, y)
+		return score, ok && (field(x) == field(y)) == agree
+	}
+	if agree {
+		return "", "n"
+	}
+	return "n", ""
+}
+
+// job removes near-duplicates from files.
+func (b *batch) job() {
+	by := b.criterion()
+	if by.by.Kind() == "contains" {
+		by = b.m.within(engine.Within(by.by.T()))
+	}
+	rules, order := b.keep()
+	j := dedup.Job{By: by.by, Compared: b.compared(by), Keep: rules, Memory: pick[int64](b.c, 0, 1<<20), TempDir: b.dir}
+	r := b.relation(by, order)
+	if by.size == nil { // not by Within
+		j.Across, j.WithinField = b.groups(r)
+	}
+	if slices.ContainsFunc(rules, func(r dedup.Rule) bool { return r.Arg == "n" }) && b.fieldless() {
+		return
+	}
+	path := b.write("in", b.docs, b.n)
+	result, err := j.Run(context.Background(), dedup.Files(path))
+	if err != nil {
+		b.t.Fatalf("%+v: %v", j, err)
+	}
+	defer result.Close()
+	var want, got []string
+	drops := map[string]bool{}
+	for _, x := range r.clusters(r.stars()) {
+		if drops[x.id] = !x.keep; !x.keep {
+			want = append(want, x.id)
+		}
+	}
+	slices.Sort(want)
+	for _, row := range collect(b.t, result.Dropped(context.Background())) {
+		got = append(got, *row.ID)
+		k, keep := slices.Index(r.names, *row.Keeper), slices.Index(r.names, *row.ID)
+		score, ok := r.match(k, keep)
+		if stars := r.stars(); stars[keep] != k || !ok && r.equal == nil || row.Score != nil && !by.near() && *row.Score != score || by.near() && int(*row.Distance) != int(-score) {
+			b.t.Fatalf("%+v: %s is dropped for %s; it should be for %s with %g", j, *row.ID, *row.Keeper, r.names[stars[keep]], score)
+		}
+	}
+	same(b.t, got, want, "dropped by %+v", j)
+	var kept []string
+	for i := range result.Kept() {
+		kept = append(kept, b.docs[i].id)
+	}
+	want = nil
+	for _, d := range b.docs {
+		if !drops[d.id] {
+			want = append(want, d.id)
+		}
+	}
+	same(b.t, kept, want, "kept by %+v", j)
+	b.written(j, path, want)
+}
+
+// written runs a job that writes a file, whose records must be these documents.
+func (b *batch) written(j dedup.Job, path string, want []string) {
+	j.Output, j.NoAudit = b.dir+"/kept"+path[strings.LastIndexByte(path, '.'):], true
+	must(j.Write(context.Background(), &inputs.Env{}, []string{path}))(b.t)
+	src := must(records.Open(j.Output, records.Options{}))(b.t)
+	defer src.Close()
+	var got []string
+	for rec, err := range src.Records(context.Background()) {
+		check(b.t, err)
+		got = append(got, rec.Doc.ID)
+		i := slices.IndexFunc(b.docs, func(d doc) bool { return d.id == rec.Doc.ID })
+		if i < 0 || b.docs[i].text != rec.Doc.Text {
+			b.t.Fatalf("%q is written as %q", b.docs[max(i, 0)].text, rec.Doc.Text)
+		}
+	}
+	same(b.t, got, want, "written by %+v", j)
+}

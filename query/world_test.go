@@ -1,0 +1,71 @@
+package query
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/simdb/simdb/engine"
+)
+
+// A world is a database of random documents. Package fuzz compares statements with brute force.
+type world struct {
+	rng *rand.Rand
+	db  *engine.DB
+	ids []string
+}
+
+var worldEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 1)), db: openTest(t, &engine.Options{MinJaccard: 0.5})}
+	for i := range 160 {
+		fp := []uint64{0, 0xff, ^uint64(0)}[w.rng.IntN(3)] ^ 1<<w.rng.IntN(64) ^ 1<<w.rng.IntN(64)
+		d := engine.Doc{ID: w.id(), Fingerprints: []engine.Fingerprint{{fp}}, Text: w.text(), Fields: w.fields(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
+		if err := w.db.Put(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		if w.ids = append(w.ids, d.ID); i == 99 {
+			if err := w.db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return w
+}
+
+// id returns a new or used id: ids share prefixes, and contain characters that must be escaped.
+func (w *world) id() string {
+	return []string{"a", "b/", "it's ", "%", "é_"}[w.rng.IntN(5)] + strconv.Itoa(w.rng.IntN(60))
+}
+
+func (w *world) someID() string { return w.ids[w.rng.IntN(len(w.ids))] }
+
+func (w *world) text() string {
+	out := make([]string, 1+w.rng.IntN(8))
+	for i := range out {
+		out[i] = []string{"one", "two", "three", "four", "five"}[w.rng.IntN(5)]
+	}
+	return strings.Join(out, " ")
+}
+
+func (w *world) fields() json.RawMessage {
+	lang := []string{`"lang":"en"`, `"lang":"de"`, `"lang":null`}[w.rng.IntN(3)]
+	return json.RawMessage(`{` + lang + `, "meta" : {"stars":` + []string{`3`, `-2.5`, `"3"`, `true`}[w.rng.IntN(4)] + `}}`)
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func read(t *testing.T, rows *Rows) (all []Row) {
+	t.Helper()
+	for row, err := range rows.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	return all
+}
