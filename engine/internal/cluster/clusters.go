@@ -65,15 +65,6 @@ func EachMember(ctx context.Context, v *view.View, by view.Criterion, o Options,
 // matchesAtOnce is the number of members whose matches are held.
 const matchesAtOnce = 4096
 
-// CountClusters returns the number of clusters.
-func CountClusters(ctx context.Context, v *view.View, by view.Criterion, o Options) (int64, error) {
-	c, err := newClustering(ctx, v, by, o)
-	if err != nil {
-		return 0, err
-	}
-	return int64(c.Len()), nil
-}
-
 // newClustering forms the clusters of the visible documents.
 func newClustering(ctx context.Context, v *view.View, by view.Criterion, o Options) (c *clustering, err error) {
 	err = joined(ctx, v, by, o.Progress, func(j *joinSet) error {
