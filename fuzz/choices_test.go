@@ -102,10 +102,11 @@ func scratch(t testing.TB) string {
 	return dir
 }
 
-// seed adds inputs of random bytes, so that a target without a corpus covers most of its steps.
-func seed(f *testing.F, sizes ...int) {
-	for i, size := range sizes {
-		r, data := rand.New(rand.NewPCG(uint64(i), uint64(size))), make([]byte, size)
+// seed adds n inputs of random bytes of some sizes, so that a target without a corpus covers most of
+// its steps.
+func seed(f *testing.F, n int, sizes ...int) {
+	for i := range n {
+		r, data := rand.New(rand.NewPCG(uint64(i), uint64(n))), make([]byte, sizes[i%len(sizes)])
 		for j := range data {
 			data[j] = byte(r.Uint32())
 		}

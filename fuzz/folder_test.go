@@ -122,7 +122,7 @@ func init() {
 // FuzzFolder damages the files of a sound database. Nothing may panic or hang. What is read without
 // an error is as in the sound database if Check finds nothing, and what Recover saves always is.
 func FuzzFolder(f *testing.F) {
-	seed(f, 8, 8, 9, 9, 10, 10, 12, 12, 16, 20)
+	seed(f, 20, 8, 8, 9, 9, 10, 10, 12, 12, 16, 20)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 64)])
 		s := sounds[c.n(len(sounds))](t)

@@ -35,7 +35,7 @@ type frozen struct {
 
 // FuzzHistory compares a database with a map during a sequence of operations.
 func FuzzHistory(f *testing.F) {
-	seed(f, 60, 120, 250, 250, 400, 400, 600, 900)
+	seed(f, 60, 60, 120, 250, 250, 400, 400, 600, 900)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 1<<10)])
 		h := &history{t: t, c: c, dir: scratch(t), m: newModel(c.options())}
@@ -318,6 +318,10 @@ func (h *history) load() {
 // allow records or removes a pair of documents that are no duplicates.
 func (h *history) allow() {
 	a, b := h.c.id(), h.c.id()
+	if similar := h.m.relation(h.m.near(30)).pairs(); len(similar) > 0 && !h.c.once(3) {
+		p := pick(h.c, similar...)
+		a, b = p.a, p.b
+	}
 	if a == b {
 		return
 	}

@@ -24,7 +24,7 @@ import (
 // exports that: the documents and the exported bytes are the same. A copy of all records of a file
 // is the file.
 func FuzzRoundTrip(f *testing.F) {
-	seed(f, 60, 60, 100, 100, 150, 150, 200, 200)
+	seed(f, 20, 60, 60, 100, 100, 150, 150, 200, 200)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 1<<10)])
 		o := &engine.Options{Sync: engine.SyncNever, Bits: 64, Shingle: 3, Sketch: 128}
