@@ -191,8 +191,6 @@ func TestWritesBesidePublication(t *testing.T) {
 	}
 }
 
-func ptr(fp uint64) *uint64 { return &fp }
-
 // count returns the number of files in a folder with an extension.
 func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 	t.Helper()

@@ -30,7 +30,7 @@ type sink struct {
 func (a *App) Sink(name string, kind outfile.Kind, o output.Options) (*sink, error) {
 	if outfile.IsStdout(cmp.Or(name, "-")) {
 		if o.Format == output.Parquet && IsTerminal(a.Out) {
-			return nil, errors.New("Parquet cannot be shown on a terminal: write a file with -o FILE.parquet")
+			return nil, errors.New("a terminal cannot show Parquet: write a file with -o FILE.parquet")
 		}
 		if o.Terminal {
 			p := a.NewPager()
