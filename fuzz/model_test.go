@@ -40,9 +40,7 @@ func (c *choices) options() *engine.Options {
 	if o.Bits > 64 {
 		o.Layout = ""
 	}
-	if o.NoSketch = c.once(8); o.NoSketch {
-		o.Sketch, o.MinJaccard = 0, 0
-	}
+	o.NoSketch = c.once(8)
 	o.NoText, o.Containment = c.once(5), c.once(3)
 	if o.Containment = o.Containment && !o.NoText; !o.NoText && c.once(2) {
 		o.Index = []string{"lang", "meta.stars"}

@@ -221,14 +221,10 @@ func (o Options) check(path string, have table.Params, ttl time.Duration) error 
 		want.StoreText = false
 	}
 	want.Sets, want.Index = want.Sets || o.Sets, cmp.Or(o.Index, want.Index)
-	if o.NoSketch {
+	if o.NoSketch { // it has precedence, as at creation
 		want.Sketch, want.MinJaccard = 0, 0
-	}
-	if o.Sketch != 0 {
-		want.Sketch = uint32(o.Sketch)
-	}
-	if o.MinJaccard != 0 {
-		want.MinJaccard = o.MinJaccard
+	} else {
+		want.Sketch, want.MinJaccard = cmp.Or(uint32(o.Sketch), want.Sketch), cmp.Or(o.MinJaccard, want.MinJaccard)
 	}
 	if diff := have.Diff(want); diff != "" {
 		return fmt.Errorf("%s was created with %s: %w", path, diff, files.ErrParams)
