@@ -305,7 +305,7 @@ func (r *peerRun) read(in, out, name string) error {
 	r.kept = make([]bool, len(texts))
 	keep := func(n int) error {
 		if n < 0 || n >= len(r.kept) || r.kept[n] {
-			return fmt.Errorf("%s keeps document %d, which is not there, or twice", name, n)
+			return fmt.Errorf("%s keeps document %d, which does not exist, or keeps it twice", name, n)
 		}
 		r.kept[n] = true
 		r.count++

@@ -182,7 +182,7 @@ func CheckDistance(k *int, bits int) error {
 // CheckPictures returns an error if the pictures of a database have hashes of another kind.
 func CheckPictures(k *records.PictureHash, path string, db *engine.DB) error {
 	if code := db.Options().Features.Code; k != nil && code != "" && code != k.String() {
-		return fmt.Errorf("%s has %s hashes, which cannot be compared with those of %s", path, code, option.Set("Images", k.String()))
+		return fmt.Errorf("%s has %s hashes, which cannot be compared with the hashes of %s", path, code, option.Set("Images", k.String()))
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ const (
 	loadTables = 16
 
 	// leastMerged is the smallest number of tables that the end of a load merges. The policy also
-	// leaves fewer alone.
+	// leaves fewer unchanged.
 	leastMerged = 4
 
 	windows      = 2 // of texts: one is filled while the other is written

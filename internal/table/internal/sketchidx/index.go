@@ -52,8 +52,8 @@ func OpenEmpty(file string, p Params) *Index {
 	return &Index{file: file, params: p, order: func() (*hot.Order, error) { return order, nil }}
 }
 
-// AddSegment adds a segment of n documents, which follow those of the previous segment. section is
-// the name of the section of its bitmaps.
+// AddSegment adds a segment of n documents, which follow the documents of the previous segment.
+// section is the name of the section of its bitmaps.
 func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *keyrun.Run) error {
 	s := segment{crowd: &crowd{}}
 	if i := len(x.segments); i > 0 {

@@ -65,8 +65,7 @@ const (
 )
 
 // writeTo writes the key run and returns the number of postings and the directory of the run. To
-// save memory it sorts one range of hashes after the other, and reads all postings to collect each
-// range.
+// save memory it sorts one range of hashes at a time, and reads all postings to collect each range.
 func (p *postingsWriter) writeTo(w io.Writer) (n int, dir []byte, err error) {
 	run := keyrun.NewWriter(w)
 	shift := documentBits(len(p.ends))
