@@ -296,7 +296,7 @@ func memoryOf(pid int) (n int64) {
 	return n << 10
 }
 
-// read reads which texts were kept.
+// read reads the list of kept texts.
 func (r *peerRun) read(in, out, name string) error {
 	texts, err := readTexts(in)
 	if err != nil {

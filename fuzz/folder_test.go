@@ -177,7 +177,7 @@ func (x *damaged) open(readOnly bool) {
 		x.compare(s)
 		return
 	}
-	// What is damaged returns errors, or what was there once.
+	// Damaged parts return errors, or earlier data.
 	var known []string
 	for id := range x.m.docs {
 		known = append(known, id)

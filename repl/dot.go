@@ -235,7 +235,7 @@ func (s *session) dotMaxRows(arg string) error {
 	return s.number(arg, "rows", &s.options.MaxRows, &s.cfg.Output.MaxRows)
 }
 
-// number shows or sets a number: both for now and for after .output.
+// number shows a number, or sets it: now for the current output, later for outputs after .output.
 func (s *session) number(arg, of string, now, later *int) error {
 	if arg == "" {
 		_, err := fmt.Fprintln(s.out, *now)

@@ -52,7 +52,7 @@ func (p Params) Validate() error {
 	case p.Sketch > MaxSketch:
 		return fmt.Errorf("sketch of %d entries, more than %d", p.Sketch, MaxSketch)
 	case p.Words == 1 || p.Words > MaxWords:
-		return fmt.Errorf("fingerprints of %d words, not of 0 or 2 to %d", p.Words, MaxWords)
+		return fmt.Errorf("fingerprints of %d words: want 0 or 2 to %d", p.Words, MaxWords)
 	case !(p.MinJaccard >= 0 && p.MinJaccard <= 1):
 		return fmt.Errorf("minimum Jaccard threshold %v is not in 0..1", p.MinJaccard)
 	case p.Sets && !p.StoreText:

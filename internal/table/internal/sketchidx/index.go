@@ -107,7 +107,7 @@ func (x *Index) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.
 	before := len(dst)
 	dst, rest, err := minhash.Decode(dst, encoded)
 	if n := len(dst) - before; err == nil && (len(rest) > 0 || n > int(x.params.Size) || n == 0) {
-		err = fmt.Errorf("%d hashes, at most %d, and %d bytes after them", n, x.params.Size, len(rest))
+		err = fmt.Errorf("%d hashes, where at most %d are possible, and %d bytes after them", n, x.params.Size, len(rest))
 	}
 	if err != nil {
 		return dst[:before], x.list.Corrupt(doc, "document %d: %w", doc, err)

@@ -61,7 +61,7 @@ const maxPostings = 1 << 26
 
 const (
 	sortedTogether  = 1 << 20 // postings that are sorted at a time
-	postingsBuckets = 12      // number of bits by which these are selected
+	postingsBuckets = 12      // number of hash bits that select them
 )
 
 // writeTo writes the key run and returns the number of postings and the directory of the run. To
