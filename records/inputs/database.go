@@ -174,7 +174,7 @@ func (s *Stored) open(opt records.Options) (records.Source, error) {
 // CheckDistance returns an error if a distance exceeds a number of bits. A nil distance is valid.
 func CheckDistance(k *int, bits int) error {
 	if k != nil && *k > bits {
-		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, K is 0 to %[2]d", *k, bits)
+		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, so K must be from 0 to %[2]d", *k, bits)
 	}
 	return nil
 }
