@@ -45,12 +45,12 @@ func run(args []string) error {
 	layout := fs.String("layout", "4:1", "simdb's permuted tables")
 	queries := fs.Int("queries", 10_000, "near, jaccard: number of queries")
 	check := fs.Int("check", 20, "near: queries whose answers are compared with brute force")
-	rounds := fs.Int("rounds", 3, "near, jaccard: rounds over the queries, of which each query's best counts")
-	limit := fs.Duration("limit", 5*time.Second, "near, jaccard: time for the queries of one contestant; fewer are asked where it would take longer")
+	rounds := fs.Int("rounds", 3, "near, jaccard: rounds over the queries; the best of each query counts")
+	limit := fs.Duration("limit", 5*time.Second, "near, jaccard: time for the queries of one contestant; a slower contestant gets fewer queries")
 	t := fs.Float64("t", 0.8, "jaccard, dedup: threshold")
 	root := fs.String("root", runtime.GOROOT(), "jaccard: the folder to take text from")
-	words := fs.Int("words", leastWords, "jaccard: least words a text")
-	python := fs.String("python", "", "dedup: a Python with the other programs: pip install gaoya rensa datasketch duckdb text-dedup datatrove spacy; none: simdb alone")
+	words := fs.Int("words", leastWords, "jaccard: minimum words per text")
+	python := fs.String("python", "", "dedup: a Python with the other programs: pip install gaoya rensa datasketch duckdb text-dedup datatrove spacy; none: only simdb")
 	program := fs.String("simdb", "", "dedup, commands: the program (default: it is built)")
 	kind := fs.String("kind", "texts", "make: code, equal, family, fps, pages, same or texts")
 	if err := fs.Parse(args[1:]); err != nil {
@@ -79,6 +79,6 @@ func run(args []string) error {
 	case "make":
 		return runMake(os.Stdout, *kind, *n, *seed)
 	default:
-		return fmt.Errorf("%q is no benchmark; %s", args[0], usage)
+		return fmt.Errorf("%q is not a benchmark; %s", args[0], usage)
 	}
 }

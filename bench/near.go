@@ -21,7 +21,7 @@ type nearFlags struct {
 	limit                     time.Duration
 }
 
-// runNear makes every contestant answer the same queries, one after the other, on one processor.
+// runNear makes every contestant answer the same queries, one by one, on one processor.
 func runNear(f nearFlags) error {
 	runtime.GOMAXPROCS(1)
 	fps, queries := fingerprints(f.n, f.queries, f.seed)

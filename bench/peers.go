@@ -296,7 +296,7 @@ func memoryOf(pid int) (n int64) {
 	return n << 10
 }
 
-// read reads which texts were kept.
+// read reads the list of kept texts.
 func (r *peerRun) read(in, out, name string) error {
 	texts, err := readTexts(in)
 	if err != nil {
@@ -305,7 +305,7 @@ func (r *peerRun) read(in, out, name string) error {
 	r.kept = make([]bool, len(texts))
 	keep := func(n int) error {
 		if n < 0 || n >= len(r.kept) || r.kept[n] {
-			return fmt.Errorf("%s keeps document %d, which is not there, or twice", name, n)
+			return fmt.Errorf("%s keeps document %d, which does not exist, or keeps it twice", name, n)
 		}
 		r.kept[n] = true
 		r.count++

@@ -1,5 +1,5 @@
-// Package compaction decides which tables of a database are merged. It is a pure function of what
-// is known of them, a list of [Table]: it reads no file and keeps no state.
+// Package compaction decides which tables of a database are merged. It is a pure function of their
+// descriptions, a list of [Table]: it reads no file and has no state.
 //
 //	job := compaction.Pick(tables, compaction.Options{})   // nil: nothing to do
 //
@@ -12,8 +12,8 @@
 // Fanout, and a tier of at least Fanout tables is merged into one table, which then belongs to a
 // higher tier. With data of the size of n tables, a document is rewritten about log_Fanout(n)
 // times, and a query reads at most Fanout-1 tables per tier. If more than DeadShare of a table is
-// deleted or replaced, the table is rewritten alone. A table whose newest document has expired is
-// dropped without being read.
+// deleted or replaced, the table is rewritten by itself. A table whose newest document has expired
+// is dropped without being read.
 //
 // A database with a time to live is first tiered by time: the time to live is divided into Windows,
 // and tables are merged only with tables of the same window. When a window has passed, its tables

@@ -6,7 +6,7 @@ import (
 	"github.com/simdb/simdb/compaction"
 )
 
-// Four tables of about the same size are merged into one, which is then alone in its tier.
+// Four tables of about the same size are merged into one, which is then the only one in its tier.
 func Example() {
 	tables := []compaction.Table{{Number: 1, Size: 900 << 20, Docs: 9_000_000}}
 	for n := range uint64(4) {
@@ -22,7 +22,7 @@ func Example() {
 	// true
 }
 
-// Much of a table is deleted: it is rewritten alone, after what is more urgent.
+// Much of a table is deleted: it is rewritten by itself, after more urgent merges.
 func ExampleJobs() {
 	tables := []compaction.Table{
 		{Number: 1, Size: 900 << 20, Docs: 9_000_000, Dead: 4_000_000},

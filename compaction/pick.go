@@ -10,7 +10,7 @@ type Reason string
 
 // The reasons of a Job.
 const (
-	ReasonDrop   Reason = "drop"   // nothing of the tables is left
+	ReasonDrop   Reason = "drop"   // no document of the tables is left
 	ReasonTier   Reason = "tier"   // a tier of tables is full
 	ReasonWindow Reason = "window" // a window of the time to live has passed
 	ReasonDead   Reason = "dead"   // much of the table is deleted, replaced or expired

@@ -28,7 +28,8 @@ type Table struct {
 }
 
 // Expired estimates how many documents of t, neither deleted nor replaced, are older than before,
-// in microseconds since 1970, and may be dropped. It is exact if these are all documents or none.
+// in microseconds since 1970, and may be dropped. It is exact if the answer is all documents or
+// none.
 func (t *Table) Expired(before int64) int64 {
 	stored := t.Docs - t.Dead
 	switch {

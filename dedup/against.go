@@ -74,7 +74,7 @@ func (d *job) openKnown(s *source) (err error) {
 // access returns how databases are opened, both those of Against and an input.
 func (d *job) access() inputs.Access {
 	how := inputs.Access{Near: d.Near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
-	if d.c.level() == units.Document { // units are compared by the options alone
+	if d.c.level() == units.Document { // units are compared only by the options
 		how.Compared = d.c.Compared
 	}
 	return how

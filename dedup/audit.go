@@ -252,7 +252,7 @@ func (a *audit) values(c Columns, n int64) []any {
 	return values
 }
 
-// placeKnown records where the known documents stand that others are dropped for.
+// placeKnown records the positions of the known documents because of which others are dropped.
 func (d *job) placeKnown(a *audit) error {
 	n := int64(0)
 	err := d.eachKnown(func(rec *records.Record) error { return d.place(a, &n, d.known, rec) }, ignored)

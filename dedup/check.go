@@ -88,7 +88,7 @@ func paramsOf(c inputs.Compared) (p features.Params, of engine.Features, err err
 	switch {
 	case err != nil:
 	case c.Bits%64 != 0 || c.Bits < 0:
-		err = fmt.Errorf("fingerprints of %d bits, not of a multiple of 64", c.Bits)
+		err = fmt.Errorf("fingerprints of %d bits: the length must be a multiple of 64", c.Bits)
 	default:
 		err = p.Validate()
 	}

@@ -105,7 +105,7 @@ func WideFingerprints(items [][]uint64, o *Options) *Collection {
 			case len(item) > base.MaxWords:
 				return nil, fmt.Errorf("fingerprint %d has %d words; the limit is %d: %w", i, len(item), base.MaxWords, engine.ErrInvalid)
 			case len(item) != 0 && len(item) != width:
-				return nil, fmt.Errorf("fingerprint %d has %d words, those before it have %d: %w", i, len(item), width, engine.ErrInvalid)
+				return nil, fmt.Errorf("fingerprint %d has %d words, but those before it have %d: %w", i, len(item), width, engine.ErrInvalid)
 			}
 		}
 		if err := checkBits(by.K, 64*cmp.Or(width, base.MaxWords)); err != nil {

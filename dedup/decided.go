@@ -160,7 +160,7 @@ func (x *decided) reorders() bool {
 }
 
 // reorder moves documents to keep to the front, after those of Against, and documents to drop to
-// the end. A nil order is that of the n ordinals.
+// the end. A nil order is the order of the ordinals.
 func (x *decided) reorder(order []uint32, n int64) []uint32 {
 	if !x.reorders() {
 		return order

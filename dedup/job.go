@@ -154,7 +154,7 @@ func DefaultOf(db *engine.DB, images *records.PictureHash) engine.Criterion {
 	return engine.Jaccard(DefaultJaccard)
 }
 
-// settle replaces a default criterion by that of the first database.
+// settle replaces a default criterion by the criterion of the first database.
 func (x *criteria) settle(db *engine.DB) {
 	if x.byDefault {
 		x.byDefault, x.Measures = false, MeasuresOf(DefaultOf(db, nil))

@@ -46,8 +46,8 @@ func Min(field string) Rule { return Rule{"min", field} }
 // Prefer prefers documents of files whose names match a pattern of package path.
 func Prefer(pattern string) Rule { return Rule{"prefer", pattern} }
 
-// ParseKeep parses rules separated by commas: first, last, longest, shortest, max:FIELD,
-// min:FIELD, prefer:GLOB, or none alone.
+// ParseKeep parses rules separated by commas: first, last, longest, shortest, max:FIELD, min:FIELD,
+// prefer:GLOB, or only none.
 func ParseKeep(text string) (k Keep, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		r, err := parseRule(part)
@@ -99,10 +99,10 @@ func (k Rule) String() string {
 	return k.Name + ":" + k.Arg
 }
 
-// MarshalText is String.
+// MarshalText returns String.
 func (k Keep) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText is ParseKeep.
+// UnmarshalText parses the output of MarshalText.
 func (k *Keep) UnmarshalText(text []byte) (err error) {
 	*k, err = ParseKeep(string(text))
 	return err

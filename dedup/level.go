@@ -90,7 +90,7 @@ func (l *level) read(to *units.Repeats) error {
 	if err != nil {
 		return err
 	}
-	x.Counts = units.Counts{} // count the inputs alone
+	x.Counts = units.Counts{} // count only the inputs
 	l.found.Know(l.known)
 	err = l.each(readStage, func(_ int, in records.Source) error { return records.CanCut(in) }, func(in records.Source, rec *records.Record) error {
 		if l.known+l.job.read >= math.MaxUint32-1 {
@@ -254,7 +254,7 @@ type levelParameters struct {
 // "empty" for a document that has lost all its units.
 type unitRow struct {
 	AuditRow
-	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1; for a passage that of its first word
+	Unit       uint32  `json:"unit,omitempty"`   // its number in the text, from 1; for a passage, the number of its first word
 	Offset     *int    `json:"offset,omitempty"` // byte offset in the text
 	Bytes      int     `json:"bytes,omitempty"`  // its length, without its line end
 	Words      uint32  `json:"words,omitempty"`  // for a passage

@@ -32,7 +32,7 @@ type lookupFiles struct {
 }
 
 // errMany means that the matches of some documents exceed the memory.
-var errMany = errors.New("the matches do not fit into the memory")
+var errMany = errors.New("the matches do not fit into memory")
 
 // search implements lookupIn. If documents have too many matches, it halves the lot.
 func (f *lookupFiles) search(ctx context.Context, b *lookupLot) iter.Seq2[engine.Match, error] {

@@ -106,8 +106,8 @@ func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *eng
 	return m, err
 }
 
-// Close closes an input that was not read. After a failure it removes the folder if that was
-// created for nothing.
+// Close closes an input that was not read. After a failure it removes the folder if it was created
+// but not used.
 func (m *Match) Close(failure error) {
 	if m.l.first != nil {
 		m.l.first.Close()

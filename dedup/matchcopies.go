@@ -45,7 +45,7 @@ func (m *Match) prepare(ctx context.Context) (err error) {
 func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error) {
 	name := m.l.sources.Names[i]
 	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
-		return info, fmt.Errorf("%s is not a regular file, as several inputs and %s require: match it alone", name, option.Set("Output", "DIR/"))
+		return info, fmt.Errorf("%s is not a regular file, as several inputs and %s require: match it by itself", name, option.Set("Output", "DIR/"))
 	}
 	return m.l.env.Probe(ctx, m.l.sources, i, m.l.reading, func(in records.Source) error {
 		if err := m.l.check(in); err != nil {

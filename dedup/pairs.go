@@ -97,11 +97,11 @@ func (c *Collection) CountPairs(ctx context.Context, by engine.Criterion) (n int
 	return n, err
 }
 
-// Clusters yields all clusters of items that match by a criterion, ordered by decreasing size,
-// then by the number of the item to keep. With engine.Star every item of a cluster matches the
-// item to keep. With Contains and Within it is contained in it: the larger of two items is
-// preferred, and among equally large items Options.Prefer decides. With engine.Components, chains
-// of matches connect the items. Errors are those of Pairs.
+// Clusters yields all clusters of items that match by a criterion, ordered by decreasing size, then
+// by the number of the item to keep. With engine.Star every item of a cluster matches the item to
+// keep. With Contains and Within it is contained in it: the larger of two items is preferred, and
+// among equally large items Options.Prefer decides. With engine.Components, chains of matches
+// connect the items. It returns the errors of Pairs.
 func (c *Collection) Clusters(ctx context.Context, by engine.Criterion, mode engine.ClusterMode) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		going := true

@@ -14,9 +14,9 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A Part is a run on some of the inputs of a job that many workers share. It makes the same
-// passes without the join; instead it is told the results that concern its documents. These are
-// numbered from 0. As with an output folder, the kept records of each input go to their own file.
+// A Part is a run on some of the inputs of a job that many workers share. It makes the same passes
+// without the join; instead it receives the results that concern its documents. These are numbered
+// from 0. As with an output folder, the kept records of each input go to their own file.
 type Part struct{ d *job }
 
 // Tally is the counts and inputs of a Part. The tallies of all Parts add up.

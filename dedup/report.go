@@ -18,7 +18,7 @@ type Report struct {
 	Dropped  int64
 	Kept     int64
 
-	Unlike  *int64    // documents dropped by fingerprints alone whose similarity with the keeper is below DefaultJaccard; nil if unknown
+	Unlike  *int64    // documents dropped only by fingerprints whose similarity with the keeper is below DefaultJaccard; nil if unknown
 	Equal   *[2]int64 // documents dropped with score 1 that differ in symbols, and in the order or number of words; nil without Job.Figures
 	Leveled *Leveled  // nil without Level
 
@@ -58,7 +58,7 @@ func (d *job) report() *Report {
 	return r
 }
 
-// unlike counts the documents that were dropped by their fingerprints alone and whose similarity
+// unlike counts the documents that were dropped only by their fingerprints and whose similarity
 // with their keepers is below DefaultJaccard; false if that is unknown.
 func (d *job) unlike() (n int64, asked bool) {
 	if d.Near == nil || d.Verify != nil || d.out.score == nil {

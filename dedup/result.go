@@ -183,7 +183,7 @@ func (r *Result) Copy(ctx context.Context, w io.Writer) error {
 	return d.write()
 }
 
-// Close frees the result and closes the databases of the job.
+// Close releases the result and closes the databases of the job.
 func (r *Result) Close() (err error) {
 	for len(r.undo) > 0 {
 		last := len(r.undo) - 1

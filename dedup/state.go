@@ -58,7 +58,7 @@ type job struct {
 	equal    *equal   // nil if it has no documents to look at
 }
 
-// A Place is the position of a document. Its ID alone is ambiguous, as other files may repeat it.
+// A Place is the position of a document. An ID is not enough, because other files may repeat it.
 type Place struct {
 	ID, File string           // File may be a database
 	Line     records.Position // from 1; 0 in a database

@@ -193,7 +193,7 @@ func (d *job) claimFolder() error {
 	}
 	isAudit := func(name string) bool { return strings.EqualFold(filepath.Base(name), "audit.jsonl") }
 	if slices.ContainsFunc(d.Names, isAudit) && d.c.AuditPath() == filepath.Join(d.c.Output, "audit.jsonl") {
-		return errors.New(option.Set("Output", d.c.Output) + ": an input is called audit.jsonl, as the audit: " + option.Name("Audit") + " names another place for that")
+		return errors.New(option.Set("Output", d.c.Output) + ": an input is called audit.jsonl, like the audit: " + option.Name("Audit") + " names another place for that")
 	}
 	return nil
 }

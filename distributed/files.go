@@ -19,7 +19,7 @@ import (
 
 // Files gives access to Beam's file systems: a name such as gs://bucket/name has the scheme of a
 // file system, and a name without a scheme is in a folder that all workers can reach. A program
-// supports the schemes whose packages it imports; Beam itself imports that of gs://.
+// supports the schemes whose packages it imports; Beam itself imports the package for gs://.
 type Files struct {
 	Dir string // the working directory of the process that submits the job
 }

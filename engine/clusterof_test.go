@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestClusterOf compares the clusters of a share of the documents with those of Clusters: for chains,
-// for crowds around a centre and for equal documents, written in any order. A walk must find them
+// TestClusterOf compares ClusterOf for a sample of the documents with Clusters: for chains, for
+// crowds around a centre and for equal documents, written in any order. A walk must find them
 // without forming the other clusters, unless the walk is long.
 func TestClusterOf(t *testing.T) {
 	ctx, share := t.Context(), exhaustive.Every(t, 4)

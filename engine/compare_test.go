@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestScorer tests every document alone, and must find the results of the search.
+// TestScorer tests every document separately, and must find the results of the search.
 func TestScorer(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(31, 32)))
 	s := snapshot4test(t, db)

@@ -17,7 +17,7 @@ import (
 
 // DB is an open database. Its methods may be called from many goroutines.
 type DB struct {
-	Reader // reads the database as it is when a method is called, or when its iteration begins
+	Reader // reads the state of the database when a method is called or an iteration begins
 	s      *store.Store
 }
 
@@ -39,7 +39,7 @@ func Open(path string, o *Options) (*DB, error) { return opened(store.Open(path,
 // Build makes a new database at path and calls fill to fill it; fill must not close it. The
 // database appears at path as a whole when Build returns nil. Until then, and after an error or a
 // kill, there is no database at path, and the next Create, Open or Build starts from nothing.
-// Errors are those of Create and of fill.
+// Errors are as for Create and of fill.
 func Build(path string, fill func(*DB) error, o *Options) error {
 	return store.Build(path, o.internal(), func(s *store.Store) error {
 		db, err := opened(s, nil)
@@ -84,8 +84,8 @@ func mergeEvents(all []merges.Stats) (events []Event) {
 }
 
 // Options returns the options with which the database was created, every one of the first group of
-// Options as it is: Shingle is 3 where Create was told 0. TTL is the current one. Create makes a
-// database with the same parameters from them.
+// Options with the defaults filled in: Shingle is 3 if Create was given 0. TTL is the current one.
+// Create makes a database with the same parameters from them.
 func (db *DB) Options() Options {
 	p := &db.s.Params
 	return Options{
@@ -119,8 +119,8 @@ func (db *DB) Discard() error { return db.s.Discard() }
 // acknowledged before Refresh was called. Open Snapshots stay as they are. Refresh costs
 // microseconds if nothing was written, and otherwise reads only new data; after a flush or a
 // compaction it reads the catalog and opens new tables. A database that is open for writing needs
-// no Refresh: it returns nil. Errors are ErrClosed, that of the context, and those of Open; after
-// an error the database shows the same state as before.
+// no Refresh: it returns nil. Errors are ErrClosed, ctx.Err(), and the errors of Open; after an
+// error the database shows the same state as before.
 func (db *DB) Refresh(ctx context.Context) error { return db.s.Refresh(ctx) }
 
 // ReleaseDeleted closes files that a database opened read-only still has open although another
@@ -128,11 +128,11 @@ func (db *DB) Refresh(ctx context.Context) error { return db.s.Refresh(ctx) }
 // files, the DB drops its state, and the next call reads the database again. Open Snapshots still
 // hold their files. ReleaseDeleted reports whether the DB still has files open that may be removed
 // later. A program that leaves a reader idle for a long time should call it now and then. A DB that
-// is open for writing has no such files. Errors are ErrClosed and those of the file system.
+// is open for writing has no such files. Errors are ErrClosed and errors of the file system.
 func (db *DB) ReleaseDeleted() (holds bool, err error) { return db.s.ReleaseDeleted() }
 
 // Flush writes all memtables to tables and returns when that is done. The error is ErrClosed,
-// ErrReadOnly, ErrFailed, or that of the context.
+// ErrReadOnly, ErrFailed, or ctx.Err().
 func (db *DB) Flush(ctx context.Context) error { return db.s.Flush(ctx) }
 
 // CompactOptions are the options of Compact.
@@ -147,8 +147,8 @@ type CompactOptions struct {
 
 // Compact flushes the memtables and merges all tables into one, dropping deleted, replaced and
 // expired documents with their texts. If one table cannot hold all documents, it merges whole
-// tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are
-// those of Flush, and *CorruptionError, in which case the undamaged tables have been merged.
+// tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are as
+// for Flush, and *CorruptionError, in which case the undamaged tables have been merged.
 func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
 	o = cmp.Or(o, &CompactOptions{})
 	if o.Due {
@@ -177,19 +177,20 @@ func (db *DB) Pack(ctx context.Context, path string, progress func(Progress)) er
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: it copies
 // the files unchanged. Their documents count as written now, file after file, and within a file in
 // their original order. A document replaces the stored document with the same ID. All files must
-// have the parameters of the database, except for the layout (ErrParams). Ingest adds one file
-// after the other; after an error, the files before the failed one remain added.
+// have the parameters of the database, except for the layout (ErrParams). Ingest adds one file at a
+// time; after an error, the files before the failed one remain added.
 func (db *DB) Ingest(ctx context.Context, paths ...string) error { return db.s.Ingest(ctx, paths) }
 
 // Backup makes a backup of the database in the folder path, which must be missing, empty, or an
 // earlier backup of the same database. Backup updates an earlier backup, and does not copy its
-// tables again. Anything else at path is ErrExists. The backup has the state of one moment: that of
-// a Snapshot at the beginning. Backup does not lock the database: a DB that was opened read-only,
-// with a writer in another process, backs up the state that it shows. Writes continue meanwhile.
+// tables again. Anything else at path is ErrExists. The backup has the state of one moment, as in a
+// Snapshot taken at the beginning. Backup does not lock the database: a DB that was opened
+// read-only, with a writer in another process, backs up the state that it shows. Writes continue
+// meanwhile.
 //
 // To restore a backup, open it like any database. Opened for writing it becomes a separate
 // database, and can no longer be updated by Backup. An error, such as a full disk, or a kill leaves
-// the earlier backup as it was; the next run reuses the copies of a killed or cancelled run. Backup
+// the earlier backup unchanged; the next run reuses the copies of a killed or cancelled run. Backup
 // verifies the checksums of each copy: damage of the database is a *CorruptionError. The folder is
 // locked while it is written: ErrLocked. For a DB of a single table file, or of a set, the error is
 // ErrInvalid.
@@ -247,8 +248,8 @@ func (db *DB) Hash(text string) (Fingerprint, minhash.Sketch) {
 }
 
 // Identifier returns a function that describes in words the simdb file or folder at a path: a
-// database; a file in the folder of a database, whether it exists or not; or a table, log or catalog
-// anywhere, recognized by its content. It returns "" for any other path. A program calls it before
-// it replaces a file. The function lists each folder once, but recognizes a database that is created
-// in a folder after that. It may be used concurrently.
+// database; a file in the folder of a database, whether it exists or not; or a table, log or
+// catalog anywhere, recognized by its content. It returns "" for any other path. A program calls it
+// before it replaces a file. The function lists each folder once, but recognizes a database that is
+// created in the folder later. It may be used concurrently.
 func Identifier() func(path string) (string, error) { return new(files.Identifier).Identify }

@@ -112,7 +112,7 @@ func TestDeleteVersion(t *testing.T) {
 }
 
 // TestDeleteTellsOne deletes the same documents from several goroutines: for each document exactly
-// one is told that it existed.
+// one learns that the document existed.
 func TestDeleteTellsOne(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
@@ -210,8 +210,8 @@ type versionRace struct {
 	missing []version       // versions that their writers did not find
 }
 
-// put stores versions of the writer's documents, one after the other, and checks each. Loads, which
-// get their numbers differently, alternate with writes.
+// put stores versions of the writer's documents, one by one, and checks each. Loads, which get
+// their numbers differently, alternate with writes.
 func (v *versionRace) put(w int, last []version) error {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(uint64(w), 9))

@@ -30,7 +30,7 @@
 //
 // # Reading
 //
-// Each reading method of a DB sees the database as it is when the method is called, or when its
+// Each reading method of a DB sees the state of the database when the method is called, or when its
 // iteration begins. Use a Snapshot for several reads of the same state, and close it. Results are
 // iterators; an error is the last value that an iterator yields. Cancelling the context ends a
 // search or an iteration.
@@ -67,6 +67,6 @@
 // replaces them. Close a Snapshot when its reads are done, and call DB.ReleaseDeleted now and then
 // in a program that leaves a read-only DB idle.
 //
-// Byte slices that callbacks receive, those of Range.Match and Range.Where, may point into mapped
-// memory: they are valid only during the call, and must not be changed.
+// Byte slices that the callbacks Range.Match and Range.Where receive may point into mapped memory:
+// they are valid only during the call, and must not be changed.
 package engine

@@ -34,7 +34,7 @@ func put(t testing.TB, db *DB, id string, fp uint64) {
 }
 
 // TestPutNovelKeepsOne submits near-duplicates from many goroutines: exactly one document of each
-// family is stored, and the others are told which.
+// family is stored, and the others learn which.
 func TestPutNovelKeepsOne(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})

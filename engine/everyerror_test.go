@@ -428,7 +428,7 @@ var someTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // kinds returns a database of every kind. Each has tables, a log, tombstones in both, documents
 // with two versions, allowed pairs and a mark, and there is a packed table beside it. The first
-// table has more further documents, which resemble no others.
+// table has additional documents, which resemble no others.
 func kinds(t *testing.T, more int) []kind {
 	all := []kind{
 		{name: "plain"}, {name: "several", o: Options{Features: Features{Several: true}}}, {name: "wide", o: Options{Bits: 256}},

@@ -47,7 +47,7 @@ type Features struct {
 
 	// StopWords are left out: each counts as white space, so that "Taylor and Francis" has the
 	// words of "Taylor Francis". The stop words are the words of these strings, in any case. A text
-	// that consists of stop words alone still has them as its words. The database stores the list.
+	// that consists entirely of stop words keeps them as its words. The database stores the list.
 	StopWords []string `json:"stop_words,omitempty"`
 
 	// RequireWords, if not nil, are strings of words: only shingles that contain at least one of
@@ -62,9 +62,9 @@ type Features struct {
 	// stored unchanged.
 	Normalize string `json:"normalize,omitempty"`
 
-	// StripDiacritics makes letters with diacritical marks equal to those without, and Latin
-	// letters without a decomposition, such as ł, ø, đ, ß and æ, equal to the ASCII letters
-	// that stand for them.
+	// StripDiacritics makes letters with diacritical marks equal to the plain letters, and Latin
+	// letters without a decomposition, such as ł, ø, đ, ß and æ, equal to the ASCII letters that
+	// stand for them.
 	StripDiacritics bool `json:"strip_diacritics,omitempty"`
 
 	// Mask lists patterns whose matches make no difference: "numbers" (runs of digits, with points,

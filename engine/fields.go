@@ -18,10 +18,10 @@ type FieldStats struct {
 	Indexed   bool     // by Options.Index
 }
 
-// Fields returns the fields of the documents that r selects, those that most documents have first,
-// and how many documents it read. progress may be nil. A field that is always an object stands for its members. Errors are ErrParams
-// if the database stores no texts and fields, ErrTooLarge if the names of all fields do not fit
-// into Options.Memory, and those of Range.
+// Fields returns the fields of the documents that r selects, the most common first, and how many
+// documents it read. progress may be nil. If a field is always an object, its members are listed
+// instead. Errors are ErrParams if the database stores no texts and fields, ErrTooLarge if the
+// names of all fields do not fit into Options.Memory, and those of Range.
 func (db *DB) Fields(ctx context.Context, r Range, progress func(Progress)) (fields []FieldStats, documents int64, err error) {
 	o := db.Options()
 	if o.NoText {
@@ -46,7 +46,7 @@ func (s *Snapshot) fields(ctx context.Context, r Range, progress func(Progress))
 		return nil
 	}}
 	where := r.Where
-	r.OnlyIDs, r.Unordered, r.FieldsDecide = true, true, false // Unordered calls Where for the yielded documents alone
+	r.OnlyIDs, r.Unordered, r.FieldsDecide = true, true, false // Unordered calls Where only for the yielded documents
 	r.Where = func(text, fields []byte) (bool, error) {
 		if where != nil {
 			if ok, err := where(text, fields); err != nil || !ok {

@@ -143,8 +143,8 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestTableWithoutItsName opens a database, read-only and not, whose writer was killed after it
-// published a table and before it renamed the file.
+// TestTableWithoutItsName opens a database, both read-only and for writing, whose writer was killed
+// after it published a table and before it renamed the file.
 func TestTableWithoutItsName(t *testing.T) {
 	path := smallDatabase(t)
 	want, err := answers(path)

@@ -247,7 +247,7 @@ func TestRefreshAfterErrors(t *testing.T) {
 func TestRefreshCutLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	var reader *DB
-	write := func(id string) { // and kill the process: restore the folder as it was before Close
+	write := func(id string) { // simulates a kill: restores the folder to its state before Close
 		t.Helper()
 		db := must(Open(path, &Options{DisableAutoCompaction: true}))(t)
 		// Replayed writes may be flushed in the background, at any moment.

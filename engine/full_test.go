@@ -16,7 +16,7 @@ import (
 )
 
 // TestFullContinues writes to a small disk, with flushes and merges in the background, until it is
-// full: the error must be that of the disk, and the database is not poisoned. Once there is space
+// full: the error must come from the disk, and the database is not poisoned. Once there is space
 // the same open can write again. Acknowledged writes are there, before and after reopening, failed
 // writes are there whole or not at all, and no stray file is left.
 func TestFullContinues(t *testing.T) {

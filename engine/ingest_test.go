@@ -21,8 +21,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// A corpus is documents in shards that are added one after the other, with deletes after some
-// shards.
+// A corpus is documents in shards that are added one by one, with deletes after some shards.
 type corpus struct {
 	shards  [][]Doc
 	deletes map[int][]string // IDs to delete after each shard

@@ -20,7 +20,7 @@ import (
 // ErrTooLarge; with a Limit or Unordered there may be any number of pairs.
 //
 // The yielded IDs are substrings of shared blocks of about 16 KiB: clone an ID that must live long.
-// Other errors are those of Near and Jaccard.
+// Other errors are as for Near and Jaccard.
 func (r *Reader) Pairs(ctx context.Context, by Criterion, o *SearchOptions) iter.Seq2[Pair, error] {
 	return each(r, func(s *Snapshot) iter.Seq2[Pair, error] { return s.pairs(ctx, by, *cmp.Or(o, &SearchOptions{})) })
 }
@@ -89,12 +89,12 @@ func progressTo(progress func(Progress)) func(view.Progress) {
 // Clusters yields the members of all clusters of two or more visible documents that match by the
 // criterion. The largest cluster comes first; of equally large clusters, the one whose keeper has
 // the smaller ID. Within a cluster the keeper comes first, then the others by ID. Clusters needs
-// about 60 bytes per document if few match, and never more than 200; by ClusterOptions.Before it
+// about 60 bytes per document if few match, and never more than 200; with ClusterOptions.Before it
 // also holds the ID, time and Seq of each document, and by Jaccard its sketch. If a pair is allowed
 // (DB.SetAllowed), neither of its documents joins the other. Both may still join a third document,
 // and in mode Components a chain of other documents may connect them. In every mode, documents in
-// allowed pairs are clustered individually even if their fingerprints are equal. Errors are those
-// of Near and Jaccard.
+// allowed pairs are clustered individually even if their fingerprints are equal. Errors are as for
+// Near and Jaccard.
 func (r *Reader) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	o = cmp.Or(o, &ClusterOptions{})
 	return each(r, func(s *Snapshot) iter.Seq2[Member, error] {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestKeeperOfIngested checks that, among the documents of an ingested table, the one that was
-// written first in its original database is preferred, also once that table has been merged with
+// written first in its original database is preferred, even after that table has been merged with
 // others.
 func TestKeeperOfIngested(t *testing.T) {
 	ctx := t.Context()

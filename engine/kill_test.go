@@ -228,8 +228,8 @@ func killBatch(n int) []Doc {
 	return docs
 }
 
-// checkKilled checks that every document has its last acknowledged value, or that of a later write
-// in progress, and that no write is there in part.
+// checkKilled checks that every document has its last acknowledged value or the value of a later
+// write in progress, and that no write is applied in part.
 func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string][]uint64) {
 	t.Helper()
 	ctx := context.Background()

@@ -73,7 +73,7 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 	if err := db.Flush(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil { // logs are removed after waiting callers are told of the flush
+	if err := db.Close(); err != nil { // logs are removed after waiting callers are notified of the flush
 		t.Fatal(err)
 	}
 	if left := logs(); len(left) > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestLoadSums loads runs of equal texts, among others of the same length, without words, empty, or
-// with given fingerprints: every document must have the fingerprint and sketch of its text alone.
+// with given fingerprints: every document must have the fingerprint and sketch of its own text.
 func TestLoadSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {

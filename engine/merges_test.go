@@ -300,7 +300,7 @@ func TestCloseFinishes(t *testing.T) {
 		}
 		until(t, "a merge runs", func() bool { return db.Metrics().Merging == 1 })
 		refused := make(chan struct{})
-		go func() { // a writer must be told immediately that the database is being closed
+		go func() { // a writer must learn immediately that the database is being closed
 			defer close(refused)
 			for {
 				if err := db.Put(context.Background(), Doc{ID: "0", Fingerprints: []Fingerprint{{uint64(0)}}}); err != nil {

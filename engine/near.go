@@ -28,8 +28,8 @@ func (sc *nearScratch) release() {
 }
 
 // Near yields every document whose fingerprint differs from fp in at most k bits, k in 0..64:
-// nearest first, then by ID. It allocates nothing but the IDs. Errors are those of Search, which
-// also searches for fingerprints of more than 64 bits.
+// nearest first, then by ID. It allocates nothing but the IDs. Errors are as for Search, which also
+// searches for fingerprints of more than 64 bits.
 func (r *Reader) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)

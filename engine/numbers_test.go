@@ -206,8 +206,8 @@ func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 	return n
 }
 
-// TestOrderOfWriting writes in all ways, one after the other: the sequence numbers must ascend, and
-// continue after reopening.
+// TestOrderOfWriting writes in all ways in turn: the sequence numbers must ascend, and continue
+// after reopening.
 func TestOrderOfWriting(t *testing.T) {
 	ctx := context.Background()
 	opts := &Options{NoSketch: true}

@@ -50,7 +50,7 @@ const passageBytes = 3 * int(unsafe.Sizeof(Passage{}))
 //
 // Errors are ErrInvalid if words is less than 1, ErrParams if the database stores no texts,
 // ErrTooLarge if the words of the query, 160 bytes each, exceed Options.Memory, ErrNotFound,
-// ErrClosed, *CorruptionError, and that of the context.
+// ErrClosed, *CorruptionError, and ctx.Err().
 func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int, o *SearchOptions) (*Passages, error) {
 	if words < 1 {
 		return nil, fmt.Errorf("a passage of %d words: want 1 or more: %w", words, files.ErrInvalid)

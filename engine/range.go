@@ -63,10 +63,10 @@ type FieldRange struct {
 	Numbers bool
 }
 
-// Range yields every visible document that r selects, with its fingerprints, its time and its Seq,
-// and with its text and fields if r.Load is set. It holds one page of documents at a time, or none
-// if they are not ordered, and does not look beyond the last document that it yields, or that the
-// caller reads.
+// Range yields every visible document that the Range selects, with its fingerprints, its time and
+// its Seq, and with its text and fields if Load is set. It holds one page of documents at a time,
+// or none if they are not ordered, and does not look beyond the last document that it yields, or
+// that the caller reads.
 //
 // A selection by time alone reads the times of tables that have older documents, and no times of
 // other tables. A selection by order or bounds reads the IDs of the parts of the ID order that it
@@ -75,20 +75,20 @@ type FieldRange struct {
 // until the table is merged or the database closed. Calls for few documents, or with bounds but no
 // order, scan all IDs until the order exists; the second such call starts making it.
 //
-// In the order of writing, too, Range reads all documents that r may select. It holds about 16
+// In the order of writing, too, Range reads all documents that may be selected. It holds about 16
 // bytes for each document, at most four million at a time, and texts in a quarter of
 // Options.Memory, up to 128 MiB, or one larger text.
 //
 // In order of ID, texts are read one by one; reading all texts of a table is much faster Unordered.
-// With Where, Range reads the texts of the documents that r selects otherwise, in the order in
-// which they are stored. In order of ID it first reads the text of each document when its ID comes
-// up, for a fraction of the documents of a table, which is larger if there is a Limit. Only if that
-// was not enough it reads the other texts of the table, at once, and meanwhile holds at most one
-// bit per document.
+// With Where, Range reads the texts of the documents that the other conditions select, in the order
+// in which they are stored. In order of ID it first reads texts one by one, as their IDs come up,
+// for a fraction of the documents of a table; the fraction is larger if there is a Limit. Only if
+// that was not enough does it read all other texts of the table, and it then holds at most one bit
+// per document.
 //
-// The error, which is the last value yielded, is ErrClosed, *CorruptionError, that of the context,
-// or that of Match or Where; it is ErrParams if Fields are not indexed, and ErrInvalid if bounds
-// are not numbers.
+// The error, which is the last value yielded, is ErrClosed, *CorruptionError, ctx.Err(), or the
+// error of Match or Where; it is ErrParams if Fields are not indexed, and ErrInvalid if bounds are
+// not numbers.
 func (r *Reader) Range(ctx context.Context, of Range) iter.Seq2[Doc, error] {
 	return each(r, func(s *Snapshot) iter.Seq2[Doc, error] { return s.rangeOf(ctx, of) })
 }
@@ -221,7 +221,7 @@ func (r Range) inner(s *Snapshot) (f listing.Filter, err error) {
 	return f, err
 }
 
-// whereFields returns a Where function for the conditions of Fields alone.
+// whereFields returns a Where function for the conditions of Fields only.
 func (r *Range) whereFields(s *Snapshot) (func(_, fields []byte) (bool, error), error) {
 	all, err := s.indexed(r.Fields)
 	if all == nil {
@@ -290,9 +290,9 @@ func (r *Reader) Estimate(ctx context.Context, of Range) (int64, error) {
 	})
 }
 
-// Count returns the number of documents that Range yields. If r selects by time alone, or all
-// documents, Count reads no documents; for a time, or if some documents may have expired, it reads
-// times.
+// Count returns the number of documents that Range yields. If the Range selects only by time, or
+// all documents, Count reads no documents; for a time, or if some documents may have expired, it
+// reads times.
 func (r *Reader) Count(ctx context.Context, of Range) (int64, error) {
 	return read(r, func(s *Snapshot) (n int64, err error) {
 		if of.From == "" && of.To == "" && of.Prefix == "" && of.After == "" && of.Limit == 0 && of.Match == nil && of.Where == nil && len(of.Fields) == 0 {

@@ -52,13 +52,13 @@ type RecoverLoss struct {
 // after an error there is nothing at newDir. No process may write to dir meanwhile.
 //
 // A damaged block costs the documents that need it, and no others. Deleted and replaced documents
-// stay so, as far as catalog and logs tell; Doubts lists the others. Documents keep their times and
-// the order in which they were written. Recover restores allowed pairs and the time to live if it
-// can read the catalog.
+// stay deleted, as far as the catalog and the logs show; Doubts lists the others. Documents keep
+// their times and the order in which they were written. Recover restores allowed pairs and the time
+// to live if it can read the catalog.
 //
 // Errors are ErrNotFound, ErrNotDatabase, ErrInvalid if newDir is inside dir, ErrLocked if Recover
 // notices that another process has written to dir meanwhile, ErrCorruption if not even the
-// parameters can be read, and those of the context and the file system. Damage is not an error.
+// parameters can be read, and errors of the context and the file system. Damage is not an error.
 func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (RecoverReport, error) {
 	o = cmp.Or(o, &RecoverOptions{})
 	r, err := salvage.Run(ctx, dir, newDir, salvage.Options{

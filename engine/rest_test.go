@@ -11,7 +11,7 @@ import (
 )
 
 // TestRest makes a reader release files that a writer has removed. Its next use must show the
-// database as it is then; an open snapshot still has its contents.
+// current state of the database; an open snapshot still has its contents.
 func TestRest(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")

@@ -21,8 +21,8 @@ import (
 // SearchOptions are the options of Search, SearchBatch, Any and Pairs.
 type SearchOptions struct {
 	// Limit ends the search after this many matches, or pairs; 0 means all. By Near, a Limit of at
-	// most 65536 bounds the matches in memory to about twice that many, however many match, and so
-	// does it for Pairs. With Near(64), which all documents match, a Limit finds the nearest
+	// most 65536 bounds the matches in memory to about twice that many, however many match; this
+	// also holds for Pairs. With Near(64), which all documents match, a Limit finds the nearest
 	// documents without comparing all; with Jaccard and a threshold near 0, such as 1e-9, it finds
 	// the most similar documents that share anything with the query. SearchBatch yields this many
 	// matches of each query. Limit has no effect on Any and CountPairs.
@@ -68,8 +68,7 @@ func (o *SearchOptions) counting(ctx context.Context) context.Context {
 //
 // Errors are ErrInvalid for an invalid threshold, ErrParams if the criterion needs texts and the
 // database stores none, ErrNoSketches, ErrNotFound, ErrTooLarge if the matches exceed
-// Options.Memory, ErrClosed, *CorruptionError, and that of the context. An error is the last value
-// yielded.
+// Options.Memory, ErrClosed, *CorruptionError, and ctx.Err(). An error is the last value yielded.
 func (r *Reader) Search(ctx context.Context, doc Doc, by Criterion, o *SearchOptions) iter.Seq2[Match, error] {
 	ctx = o.counting(ctx)
 	return each(r, func(s *Snapshot) iter.Seq2[Match, error] { return s.search(ctx, doc, by, *cmp.Or(o, &SearchOptions{})) })
@@ -273,7 +272,7 @@ type PartPlan struct {
 
 // Plan returns the plan of Search: a part for each table, then one for each memtable. It reads
 // directories and postings, but neither bitmaps nor sketches, and makes no signatures. Errors are
-// those of Search.
+// as for Search.
 func (r *Reader) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
 	return read(r, func(s *Snapshot) ([]PartPlan, error) { return s.plan(ctx, doc, by) })
 }
@@ -314,8 +313,8 @@ func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 //
 // Each search ends with its first matches, so large numbers of matches do not slow it down, and Any
 // uses all processors. By Near, documents without IDs share one walk through each table, as in
-// SearchBatch, if Unordered. By verified Jaccard the stored texts that are needed are read
-// in storage order. In memory are a copy of the texts of up to 32,768 of docs, their sketches,
+// SearchBatch, if Unordered. By verified Jaccard the stored texts that are needed are read in
+// storage order. Any holds in memory a copy of the texts of up to 32,768 of docs, their sketches,
 // their sets of shingles, and up to an eighth of Options.Memory. docs must not change meanwhile.
 func (r *Reader) Any(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) (known []bool, best []Match, err error) {
 	if o == nil || !o.Unordered {

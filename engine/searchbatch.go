@@ -36,8 +36,9 @@ import (
 // resemble very many stored ones, such as copies of one text or pages of one template. Up to 64
 // such documents are compared with the whole database together, and a run of equal stored texts is
 // compared once: their candidates also need at most a quarter of Options.Memory, and their matches
-// no more than those of one document may. By Contains and Within all stored texts are read once for
-// as many documents as fit into a quarter of Options.Memory, at no more than 100 bytes per shingle.
+// no more memory than the matches of one document. By Contains and Within all stored texts are read
+// once for as many documents as fit into a quarter of Options.Memory, at no more than 100 bytes per
+// shingle.
 func (r *Reader) SearchBatch(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) iter.Seq2[Match, error] {
 	ctx = o.counting(ctx)
 	return each(r, func(s *Snapshot) iter.Seq2[Match, error] {
@@ -110,8 +111,8 @@ func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, quer
 	})
 }
 
-// A nearestBatch receives the matches of the fingerprints of each query one after the other. For
-// each document that matches several of these fingerprints, it yields the nearest match.
+// A nearestBatch receives the matches of the fingerprints of each query, one fingerprint at a time.
+// For each document that matches several of these fingerprints, it yields the nearest match.
 type nearestBatch struct {
 	found   []Match // matches of the current query
 	most    int

@@ -68,8 +68,8 @@ func withNumbers(t *testing.T, db *DB) (out []string) {
 	return append(out, fmt.Sprint(st.Documents, st.Fingerprints, st.Tombstones, len(st.Tables), st.Seq))
 }
 
-// TestSetEqualsIngest opens sixteen tables as a set: every answer must be that of a database that
-// ingested them, and of one that loaded their documents.
+// TestSetEqualsIngest opens sixteen tables as a set: every answer must equal the answer of a
+// database that ingested them, and of one that loaded their documents.
 func TestSetEqualsIngest(t *testing.T) {
 	corpora := map[string]corpus{
 		"licences": sixteen(licences(t), false), "families": sixteen(families(600), false), "apart": sixteen(families(600), true),

@@ -65,7 +65,7 @@ func bruteSimilar(docs map[string]string, of Doc, compare textsim.Compare) (foun
 // deleted and replaced documents, before and after merges, with signatures and, if they do not fit
 // into memory, without.
 func TestSimilar(t *testing.T) {
-	for _, memory := range []int64{0, 80 << 10} { // memory for all signatures; for those of two tables
+	for _, memory := range []int64{0, 80 << 10} { // memory for all signatures, and for the signatures of two tables
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(memory), 9))
 			db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: memory})

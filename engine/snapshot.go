@@ -11,10 +11,10 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// A Reader reads a database. It is a part of each DB and of each Snapshot, and not used alone. The
-// methods of a DB answer from the database as it is when they are called, or when their iteration
-// begins; the methods of a Snapshot from the database as it was when the Snapshot was created.
-// After Close they return ErrClosed.
+// A Reader reads a database. It is a part of each DB and of each Snapshot, and is never used on its
+// own. The methods of a DB see the state at the time of the call, or when their iteration begins;
+// the methods of a Snapshot see the state in which the Snapshot was created. After Close they
+// return ErrClosed.
 type Reader struct {
 	db *DB
 	s  *Snapshot // nil for the newest state of db
@@ -28,7 +28,8 @@ type Snapshot struct {
 	v view.View
 }
 
-// Snapshot returns the database as it is now. It must be closed. The error is ErrClosed.
+// Snapshot returns a Snapshot of the current state. The caller must close it. The error is
+// ErrClosed.
 func (db *DB) Snapshot() (*Snapshot, error) {
 	s := new(Snapshot)
 	s.Reader = Reader{db, s}
@@ -119,7 +120,7 @@ func (s *Snapshot) read(d *Doc, p view.Place) error {
 
 // GetAll yields the document of each of ids in storage order, so that a block shared by several
 // documents is read and decompressed once. It skips IDs that do not exist. An error is the last
-// value yielded: ErrClosed, *CorruptionError, or that of the context.
+// value yielded: ErrClosed, *CorruptionError, or ctx.Err().
 func (r *Reader) GetAll(ctx context.Context, ids []string) iter.Seq2[Doc, error] {
 	return each(r, func(s *Snapshot) iter.Seq2[Doc, error] {
 		return func(yield func(Doc, error) bool) {

@@ -23,7 +23,7 @@ import (
 // operations that delete versions they have seen, maintenance, readers, and power cuts. Each ID has
 // one writer, so the values that a read may return are known at any moment:
 //
-//   - the state that its last acknowledged write left, or that of a write in progress;
+//   - the state after its last acknowledged write, or after a write in progress;
 //   - nothing, if a deleting operation has seen exactly that version, or if it may have expired.
 type soak struct {
 	t    *testing.T

@@ -81,7 +81,7 @@ type Metrics struct {
 	CompactionTime time.Duration `json:"compaction_time_ns"` // sum over all merges, which may overlap
 	Merging        int           `json:"merging"`            // number of running merges
 	Running        []Event       `json:"running,omitempty"`  // running merges, the oldest first
-	Past           []Event       `json:"past,omitempty"`     // up to 16 finished merges, the latest last
+	Past           []Event       `json:"past,omitempty"`     // up to 16 finished merges, the newest last
 	Damaged        []string      `json:"damaged,omitempty"`  // tables that merges leave out as unreadable
 
 	Stalls    int64         `json:"stalls"`        // writes that waited for a flush or for a merge
@@ -110,7 +110,7 @@ type LoadStats struct {
 	Bytes     int64 // size of the tables written
 }
 
-// Stats describes the database as it is now. It counts without reading documents.
+// Stats describes the current state of the database. It counts without reading documents.
 func (db *DB) Stats() (Stats, error) {
 	return read(&db.Reader, func(s *Snapshot) (Stats, error) {
 		st, err := describeView(context.Background(), &s.v)

@@ -80,7 +80,7 @@ func TestVerifiedJoins(t *testing.T) {
 	}
 }
 
-// TestPutNovelVerified must reject documents by their texts alone.
+// TestPutNovelVerified must reject documents only by their texts.
 func TestPutNovelVerified(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	db, m := longTexts(t, r)

@@ -40,7 +40,7 @@ func pairOf(a, b string) idPair {
 
 // TestJaccardTruth runs JACCARD ... VERIFY for every licence text and compares with the exact
 // similarities of all pairs: no row is below the threshold, scores are equal, and hardly any pair
-// is missed. SIMDB_TRUTH names a folder of further corpora, NAME.jsonl.gz with NAME.truth.tsv.gz.
+// is missed. SIMDB_TRUTH names a folder of more corpora, NAME.jsonl.gz with NAME.truth.tsv.gz.
 func TestJaccardTruth(t *testing.T) {
 	collections := map[string]string{"../examples/licenses.jsonl.gz": "testdata/licenses.truth.tsv.gz"}
 	if dir := os.Getenv("SIMDB_TRUTH"); dir != "" {

@@ -57,7 +57,7 @@ func (d *Doc) inner() view.Doc {
 	return v
 }
 
-// wordsOf converts fingerprints to those of the packages below, which share the words.
+// wordsOf converts fingerprints to the type of internal packages; the words are shared.
 func wordsOf(fps []Fingerprint) [][]uint64 {
 	if len(fps) == 0 {
 		return nil
@@ -238,7 +238,7 @@ func (c *Criterion) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Progress says how far a long operation has come.
+// Progress says how far a long operation has got.
 type Progress struct {
 	Stage       string // the current step, for people: "join", "sort", "recover 000012.sst", ...
 	Done, Total int64  // in Unit; Total is 0 while it is unknown

@@ -305,7 +305,7 @@ func TestAnyMatches(t *testing.T) {
 	}
 }
 
-// checkBest compares the best matches of a batch with those of single calls.
+// checkBest compares the best matches of a batch with the results of single calls.
 func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 	t.Helper()
 	s, err := db.Snapshot()

@@ -27,9 +27,9 @@ func (b *Batch) Put(d Doc) { b.ops = append(b.ops, store.Put(d.inner())) }
 // Delete adds a delete. Deleting a document that is not stored does nothing.
 func (b *Batch) Delete(id string) { b.ops = append(b.ops, store.Delete(id)) }
 
-// DeleteVersion adds a delete of one version of a document: seq is its Entry.Seq. If the document
-// has been replaced since, or deleted and stored again, the delete does nothing. A decision based
-// on a snapshot thus never deletes a later write.
+// DeleteVersion adds a delete of one version of a document: seq is its Doc.Seq. If the document has
+// been replaced since, or deleted and stored again, the delete does nothing. A decision based on a
+// snapshot thus never deletes a later write.
 func (b *Batch) DeleteVersion(id string, seq uint64) {
 	b.ops = append(b.ops, store.DeleteVersion(id, seq))
 }
@@ -50,7 +50,7 @@ func (b *Batch) Len() int { return len(b.ops) }
 // Put stores d, replacing the document with the same ID. When it returns nil the write is as safe
 // as Options.Sync says. If d.Time is longer ago than Options.TTL, the document is stored as
 // expired: it replaces the document with the same ID, and no read finds it. Errors are ErrInvalid
-// and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and that of the context.
+// and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and ctx.Err().
 func (db *DB) Put(ctx context.Context, d Doc) error {
 	_, err := db.s.Write(ctx, []store.Operation{store.Put(d.inner())})
 	return err
@@ -64,14 +64,13 @@ func (db *DB) CheckDoc(d Doc) error {
 }
 
 // PutIfAbsent stores d if there is no document with its ID; otherwise the error is ErrExists. If
-// several goroutines call it for one ID, exactly one call returns nil. Other errors are those of
-// Put.
+// several goroutines call it for one ID, exactly one call returns nil. Other errors are as for Put.
 func (db *DB) PutIfAbsent(ctx context.Context, d Doc) error { return db.PutIfVersion(ctx, d, 0) }
 
 // PutIfVersion replaces the document with the ID of d if its Seq is still seq. If it has been
-// replaced or deleted since it was read, the error is ErrExists if there is a document with this ID,
-// and ErrNotFound if there is none; nothing is written. If several goroutines call it for one
-// version, exactly one call returns nil. Other errors are those of Put.
+// replaced or deleted since it was read, the error is ErrExists if there is a document with this
+// ID, and ErrNotFound if there is none; nothing is written. If several goroutines call it for one
+// version, exactly one call returns nil. Other errors are as for Put.
 func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 	var b Batch
 	b.RequireVersion(d.ID, seq)
@@ -82,7 +81,7 @@ func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 // Apply carries out the batch as one write: after a crash the database holds the whole batch or
 // nothing. If several writes of the batch have the same ID, the last one wins. Afterwards
 // Batch.Deleted says how many documents its deletes removed. If a requirement fails, nothing is
-// written, and the error is that of PutIfVersion. Other errors are those of Put.
+// written, and the error is the same as for PutIfVersion. Other errors are as for Put.
 func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
 	b.deleted, err = db.s.Write(ctx, b.ops, b.needs...)
 	return err
@@ -102,7 +101,7 @@ const novelMatches = 32
 // one step: if two near-duplicates are submitted at once, exactly one is stored, and the other call
 // returns that one as its match, once it is safe. A document without fingerprint, or by a text
 // criterion without text, matches no other document. A document older than Options.TTL is not
-// stored: ErrExpired. Other errors are those of Put and Any.
+// stored: ErrExpired. Other errors are as for Put and Any.
 func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
 	done, err := db.AddNovel(ctx, []Doc{d}, by, nil)
 	if err != nil {
@@ -126,7 +125,8 @@ type Novelty struct {
 // the same call count. Each check and its write are one step. All writes are synced together at the
 // end, which is several times faster than a PutNovel for each. It returns the result for each
 // document; after an error, the results for the documents before the failed one, which are safe. A
-// crash leaves a prefix of the stored documents. Of the options, Stats has an effect. Errors are those of PutNovel except ErrExpired.
+// crash leaves a prefix of the stored documents. Of the options, Stats has an effect. Errors are as
+// for PutNovel except ErrExpired.
 func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
 	ctx = o.counting(ctx)
 	if err := db.s.CheckCriterion(by.inner()); err != nil {
@@ -158,7 +158,7 @@ func (db *DB) prepareText(ctx context.Context) error {
 }
 
 // Delete removes the document with this ID; the error is ErrNotFound if there is none. If several
-// goroutines delete one document, exactly one call returns nil. Other errors are those of Put.
+// goroutines delete one document, exactly one call returns nil. Other errors are as for Put.
 func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(ctx, id) }
 
 // Prune deletes every document stored before t and returns how many it deleted. A document that is

@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// What the targets need of package engine, so that a change of its API changes this file alone.
+// What the targets need of package engine, so that a change of its API changes only this file.
 
 func create(path string, o engine.Options) (*engine.DB, error) { return engine.Create(path, &o) }
 func open(path string, o engine.Options) (*engine.DB, error)   { return engine.Open(path, &o) }
@@ -33,7 +33,7 @@ func newLoader(db *engine.DB, replace bool, memory int) (*engine.Loader, error) 
 // A doc is a document: one that is written, or one that a database is expected to have.
 type doc struct {
 	id, text, fields string
-	fingerprints     [][]uint64 // fingerprints; nil: that of the text
+	fingerprints     [][]uint64 // fingerprints; nil: the fingerprint of the text
 	time             time.Time
 	seq              uint64
 }

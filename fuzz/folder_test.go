@@ -149,7 +149,7 @@ type damaged struct {
 	dir string
 }
 
-// tolerable reports whether an error may be that of damage.
+// tolerable reports whether damage may cause an error.
 func tolerable(err error) bool {
 	return err == nil || slices.ContainsFunc([]error{engine.ErrCorruption, engine.ErrNotFound, engine.ErrNotDatabase, engine.ErrParams, engine.ErrInvalid,
 		engine.ErrFailed, fs.ErrNotExist}, func(is error) bool { return errors.Is(err, is) })
@@ -177,7 +177,7 @@ func (x *damaged) open(readOnly bool) {
 		x.compare(s)
 		return
 	}
-	// What is damaged returns errors, or what was there once.
+	// Damaged parts return errors, or earlier data.
 	var known []string
 	for id := range x.m.docs {
 		known = append(known, id)

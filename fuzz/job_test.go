@@ -57,7 +57,7 @@ func (b *batch) texts() (all []string) {
 	return all
 }
 
-// collected returns the pairs of a collection as those of a relation.
+// collected converts the pairs of a collection to a relation.
 func (b *batch) collected(pairs iter.Seq2[dedup.Pair, error], near bool) (all []pair) {
 	b.t.Helper()
 	for _, p := range collect(b.t, pairs) {

@@ -79,7 +79,7 @@ func (b *batch) stored(env *inputs.Env) (*inputs.Stored, *inputs.Sources) {
 	return s, must(env.New(context.Background(), []string{file}, inputs.Options{}))(b.t)
 }
 
-// join finds the stored documents that resemble those of a file.
+// join finds the stored documents that resemble the documents of a file.
 func (b *batch) join() {
 	ctx, env, by := context.Background(), &inputs.Env{}, b.criterion()
 	db, src := b.stored(env)

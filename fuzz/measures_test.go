@@ -225,7 +225,7 @@ func (r *relation) joins(a, b int) (float64, bool) {
 	return r.match(a, b)
 }
 
-// single reports whether an item is clustered alone although another one is equal.
+// single reports whether an item is in no cluster although another one is equal.
 func (r *relation) single(a int) bool {
 	return r.apart != nil && slices.ContainsFunc(r.order(), func(b int) bool { return r.apart(a, b) })
 }

@@ -26,7 +26,7 @@ type model struct {
 	similar map[[3]string]float64      // of two texts, by a kind of criterion
 }
 
-// epoch is the time of the youngest documents, before that of the test.
+// epoch is the time of the newest documents; it is before the time of the test.
 func (c *choices) age() time.Duration { return time.Duration(c.n(100)) * 20 * time.Hour }
 
 const ttl = 1000*time.Hour - 10*time.Hour // no age is near it
@@ -130,7 +130,7 @@ func (m *model) criterion(c *choices) criterion {
 	if !m.o.NoText {
 		kinds = append(kinds, func() criterion { return m.within(engine.Contains(t)) }, func() criterion { return m.within(engine.Within(t)) },
 			func() criterion { return m.ofTexts(engine.Cosine(t), cosine) }, func() criterion { return m.ofTexts(engine.Levenshtein(t), levenshtein) })
-		if !m.o.NoSketch && m.o.Sketch > 4 { // candidates are those of estimates, which are exact for short texts alone
+		if !m.o.NoSketch && m.o.Sketch > 4 { // estimates choose the candidates; they are exact only for short texts
 			kinds = append(kinds, func() criterion { return m.jaccard(t, true) })
 		}
 	}

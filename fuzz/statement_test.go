@@ -226,7 +226,7 @@ type row struct {
 	d        *doc
 	distance int     // -1 for none
 	score    float64 // -1 for none
-	jaccard  bool    // score is that of a JACCARD
+	jaccard  bool    // the score belongs to JACCARD
 	run      [3]int  // words, at and query_at
 }
 

@@ -228,7 +228,7 @@ func checkDrivable(x *run, s *syntax.Select, n node) error {
 	if _, ok := n.(orNode); ok {
 		hint = "give every side of OR a predicate that finds documents"
 	}
-	return syntax.Errorf(at.Pos.Offset, hint, "NOT alone would list nearly everything")
+	return syntax.Errorf(at.Pos.Offset, hint, "NOT by itself would list nearly everything")
 }
 
 // drivable reports whether drivers can list all documents that satisfy n.

@@ -28,8 +28,8 @@
 //
 // Tests of texts and fields run on batches of documents (tester.go), in storage order, so that each
 // block of texts is decoded once. If LIMIT may end the search early, the first batches are small.
-// Predicates that scan (ID LIKE, SINCE, tests of text and fields) share one scan under an AND.
-// The package uses only the public API of package engine.
+// Predicates that scan (ID LIKE, SINCE, tests of text and fields) share one scan under an AND. The
+// package uses only the public API of package engine.
 //
 // # Caveats
 //

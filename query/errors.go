@@ -28,8 +28,8 @@ const (
 	classOther      = "Error"            // anything else
 )
 
-// ParseError is an error at a place in a statement. Its class says whether the text is wrong, a
-// value, or a document that the statement names. Err is the engine's error, if any, for errors.Is.
+// ParseError is an error at a place in a statement. Its class says whether the text, a value, or a
+// document that the statement names is wrong. Err is the engine's error, if any, for errors.Is.
 type ParseError struct {
 	Class string // one of the Class constants
 	Msg   string // the sentence

@@ -152,8 +152,8 @@ func (x *run) clusters(s *syntax.Clusters) error {
 	return x.showClusters(s, "")
 }
 
-// showClusters returns the members of the clusters as rows, or those of the cluster of a document,
-// if of is its id.
+// showClusters returns the members of the clusters, or of the cluster of one document, as rows, if
+// of is its id.
 func (x *run) showClusters(s *syntax.Clusters, of string) error {
 	c, o, w, err := x.bindClusters(s)
 	if err != nil {

@@ -222,7 +222,8 @@ func sortTests(n node) {
 	slices.SortStableFunc(terms, func(a, b node) int { return int(testCost(a) - testCost(b)) })
 }
 
-// testCost returns the cost of testing n: that of the last term, because terms are sorted.
+// testCost returns the cost of testing n, which is the cost of the last term, because terms are
+// sorted.
 func testCost(n node) predicate.TestCost {
 	if terms := termsOf(n); terms != nil {
 		return testCost(terms[len(terms)-1])

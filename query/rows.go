@@ -45,8 +45,8 @@ func (r *Rows) Message() string { return r.message }
 // Stats returns the work that the statement has done so far.
 func (r *Rows) Stats() engine.QueryStats { return r.stats }
 
-// Warnings returns doubts about rows that have been read or closed: fields that no document has, a
-// search by text among documents without texts, a fingerprint that may be decimal.
+// Warnings returns doubts about the result, once its rows have been read or closed: fields that no
+// document has, a search by text among documents without texts, a fingerprint that may be decimal.
 func (r *Rows) Warnings() []string { return r.warned }
 
 // All yields the rows, then closes r. An error ends the rows.

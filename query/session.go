@@ -121,8 +121,8 @@ func (x *run) openTx() (*transaction, error) {
 // writeBytes estimates the memory of a write in a transaction, without its document.
 const writeBytes = 256
 
-// hold accounts for bytes more of memory in the transaction. The bound of 1 GiB is that of a batch
-// in the log.
+// hold accounts for bytes more of memory in the transaction. The bound of 1 GiB is the bound of a
+// batch in the log.
 func (tx *transaction) hold(x *run, bytes int) error {
 	if most := min(x.DB.Metrics().Memory, 1<<30); tx.bytes+int64(bytes) > most {
 		return fmt.Errorf("the transaction exceeds %d bytes, the limit of %s: %w", most, option.Name("Memory"), engine.ErrTooLarge)

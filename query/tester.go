@@ -38,7 +38,7 @@ func (t *tester) Take(f predicate.Found, err error) bool {
 	return t.err == nil
 }
 
-// pass yields a document that needs no further test.
+// pass yields a document that needs no other test.
 func (t *tester) pass(f *predicate.Found) bool {
 	if f.Entry == nil && !f.Listed { // List has counted the others
 		t.tested()

@@ -162,7 +162,7 @@ func (x *run) whyTexts(a, b string) []Row {
 	}
 	const diffed = 1 << 20 // longest text, in bytes, whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
-		of, _ := features.Spec(x.DB.Options().Features).Canonical() // those of a database are valid
+		of, _ := features.Spec(x.DB.Options().Features).Canonical() // a database has valid features only
 		for _, d := range value.Differences(of.Words(a), of.Words(b)) {
 			rows = append(rows, Row{d.Name, d.Text})
 		}

@@ -91,8 +91,8 @@ func (c unwrapping) Copy(src Source, raw []byte, values ...any) error {
 // Copier copies records to an output of the same format as their sources, which must all have the
 // same Shape.
 type Copier interface {
-	// Copy appends a record of src, given its Raw. values are those of CopyOptions.Columns: int64,
-	// float64, string or nil.
+	// Copy appends a record of src, given its Raw. values are the values of CopyOptions.Columns:
+	// int64, float64, string or nil.
 	Copy(src Source, raw []byte, values ...any) error
 	// Close completes the output, with a footer for example. It does not close the writer.
 	Close() error

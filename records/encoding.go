@@ -151,7 +151,7 @@ func (s *shifted) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 	n, _, e := s.back.Transform(again, dst[:nDst], false)
 	rest, same := bytes.CutPrefix(s.pending, again[:n])
 	if s.pending = rest; e != nil || !same {
-		s.err = fmt.Errorf("its characters are not those of %s: iconv -f %s -t utf-8 converts it to UTF-8", s.name, s.name)
+		s.err = fmt.Errorf("it cannot be copied byte for byte as %s: iconv -f %s -t utf-8 converts it to UTF-8", s.name, s.name)
 		return 0, 0, s.err
 	}
 	return nDst, nSrc, err

@@ -47,7 +47,7 @@ const (
 	perceptual = "{Images} compares pictures, by a perceptual hash"
 )
 
-// AsText says how the user can have the lines of a refused text read.
+// AsText returns advice on how to read a refused text by lines.
 func AsText() string { return option.Set("Format", "txt") + " reads each line as a text" }
 
 // advice inserts the names of options into a message.

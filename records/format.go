@@ -84,7 +84,7 @@ func lookup(name Format) (*Family, *Description) {
 	return nil, nil
 }
 
-// Formats returns the names of all formats, those of the fallback family first.
+// Formats returns the names of all formats, with the fallback family first.
 func Formats() []string {
 	var names []string
 	sorted := slices.Clone(families)

@@ -47,7 +47,7 @@ type Options struct {
 	Orientations bool // a picture gets the hashes of all eight orientations
 
 	RawHTML bool // the text of a page includes its markup
-	Cut     bool // records are to be copied with a part of their text: see Cutter
+	Cut     bool // records are to be copied with only a part of their text: see Cutter
 
 	Context context.Context // its end interrupts reads of pipes and terminals; may be nil
 
@@ -83,8 +83,8 @@ type Notation = base.Notation
 // PictureHash is an algorithm that computes a perceptual hash of a picture.
 type PictureHash = imagehash.Kind
 
-// FeatureParams are the parameters of the fingerprint and sketch of a text. Only those with equal
-// parameters can be compared.
+// FeatureParams are the parameters of the fingerprint and sketch of a text. Fingerprints and
+// sketches are comparable only if their parameters are equal.
 type FeatureParams = features.Params
 
 // TextFields returns the names of the fields that make up the text; by default, "text".

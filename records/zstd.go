@@ -31,7 +31,7 @@ type frames struct {
 	most    byte   // the largest window descriptor that is passed on
 	begun   []byte // a changed header, to be passed on first
 	left    int64  // bytes to pass on before the next header
-	inFrame bool   // the next header is that of a block
+	inFrame bool   // the next header belongs to a block
 	sum     int64  // size of the frame's checksum in bytes
 	asked   uint64 // the largest window that was reduced, or 0
 }
@@ -172,7 +172,7 @@ func (e *windowError) Error() string {
 		e.asked/mib, option.Name("Memory"), windowShare*(e.asked/mib), e.err)
 }
 
-// isSkippable reports whether a zstd file begins with a skippable frame, as those of pzstd do.
+// isSkippable reports whether a zstd file begins with a skippable frame, as the files of pzstd do.
 func isSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }

@@ -175,5 +175,5 @@ func (s *session) greet() {
 	} else {
 		s.say("%s", name)
 	}
-	s.say("Statements end with ;  .help lists what there is, Tab completes, Ctrl-D leaves.")
+	s.say("Statements end with ;  .help lists the commands, Tab completes, Ctrl-D leaves.")
 }

@@ -25,7 +25,7 @@ func dotCommands() []dotCommand {
 	all := []dotCommand{
 		{"help", "[WORD]", "show this list, or what a word of the language does", (*session).dotHelp},
 		{"mode", "[FORMAT]", "how rows are written: " + strings.Join(output.Formats(), ", "), (*session).dotMode},
-		{"timer", "on|off", "say how long statements took", toggle(func(s *session) *bool { return &s.timer })},
+		{"timer", "on|off", "show how long statements took", toggle(func(s *session) *bool { return &s.timer })},
 		{"explain", "on|off", "show the plan of each query before its rows", toggle(func(s *session) *bool { return &s.explain })},
 		{"output", "[FILE]", "write rows to a file; without one, to standard output again", (*session).dotOutput},
 		{"once", "FILE", "write the rows of the next statement to a file", (*session).dotOnce},
@@ -107,7 +107,7 @@ func (s *session) dotMode(arg string) error {
 	}
 	f, err := output.ParseFormat(arg)
 	if err == nil && f == output.Parquet {
-		return errors.New("a Parquet file holds the rows of one statement, not those of a session")
+		return errors.New("a Parquet file holds the rows of one statement, not of a session")
 	}
 	if err != nil {
 		hint := "it is one of " + strings.Join(output.Formats(), ", ")
@@ -235,7 +235,7 @@ func (s *session) dotMaxRows(arg string) error {
 	return s.number(arg, "rows", &s.options.MaxRows, &s.cfg.Output.MaxRows)
 }
 
-// number shows or sets a number: both for now and for after .output.
+// number shows a number, or sets it: now for the current output, later for outputs after .output.
 func (s *session) number(arg, of string, now, later *int) error {
 	if arg == "" {
 		_, err := fmt.Fprintln(s.out, *now)

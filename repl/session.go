@@ -43,7 +43,7 @@ type Config struct {
 	Version string
 	// Create, if not nil, opens the file of .output or .once. anyEnding says that the user has
 	// chosen the format, so that the extension of path need not name it. nil replaces any file
-	// except those of databases.
+	// except the files of databases.
 	Create func(ctx context.Context, path string, anyEnding bool) (File, error)
 	// HistoryFile stores the lines typed; "" is "simdb/history" in the XDG state directory.
 	HistoryFile string

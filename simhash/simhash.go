@@ -76,10 +76,10 @@ func Sum64(hashes []uint64) uint64 {
 	return majority(&counts, uint64(len(hashes)))
 }
 
-// Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, in dst, least significant
-// word first; dst must have 1 to MaxWords words. The votes of a feature for word 0 are its hash, so
-// dst[0] is Sum64(hashes); for word j > 0 they are the j-th output of the SplitMix64 generator
-// seeded with the hash. In all other respects Sum does the same as Sum64.
+// Sum stores the SimHash of a set of feature hashes, of 64*len(dst) bits, in dst; dst must have 1
+// to MaxWords words. The votes of a feature for word 0 are its hash, so dst[0] is Sum64(hashes);
+// for word j > 0 they are the j-th output of the SplitMix64 generator seeded with the hash. In all
+// other respects Sum does the same as Sum64.
 func Sum(dst []uint64, hashes []uint64) {
 	checkWords(len(dst))
 	var small [16 * 64]uint32

@@ -51,7 +51,7 @@ func (r *Reader) Close() error { return r.t.Close() }
 // Params returns the parameters of the table.
 func (r *Reader) Params() Params { return paramsOf(r.t.Params()) }
 
-// Info returns what the table says of itself: numbers of documents, ranges, sections.
+// Info returns the description of the table: numbers of documents, ranges, sections.
 func (r *Reader) Info() Info { return infoOf(r.t.Info()) }
 
 // Lookup returns the number of the document with an ID, and false if there is none.
@@ -119,9 +119,9 @@ type searcher struct {
 
 var searchers = sync.Pool{New: func() any { return new(searcher) }}
 
-// Near returns all documents whose fingerprint differs from fp in at most k bits, the nearest first,
-// those of equal distance by number. fp has Params.Bits/64 words. k is at least 0; the answer is
-// complete for every k.
+// Near returns all documents whose fingerprint differs from fp in at most k bits, the nearest
+// first, and by number at equal distance. fp has Params.Bits/64 words. k is at least 0; the answer
+// is complete for every k.
 func (r *Reader) Near(fp []uint64, k int) (hits []Hit, err error) {
 	if k < 0 {
 		return nil, errNegative(k)
@@ -144,8 +144,8 @@ func errNegative(k int) error { return fmt.Errorf("sstable: a distance of %d bit
 
 // NearBatch is Near for many queries at once: it decodes each block of the table about once, which
 // is faster from some hundred queries up. It yields each document within k bits of a query once for
-// that query, in no particular order. It ends after an error, which is that of ctx if ctx ends. It
-// needs about 45 bytes of memory per query and 32 per hit.
+// that query, in no particular order. It ends after an error; if ctx ends, the error is ctx.Err().
+// It needs about 45 bytes of memory per query and 32 per hit.
 func (r *Reader) NearBatch(ctx context.Context, fps [][]uint64, k int) iter.Seq2[BatchHit, error] {
 	return func(yield func(BatchHit, error) bool) {
 		if err := r.nearBatch(ctx, fps, k, func(h BatchHit) bool { return yield(h, nil) }); err != nil {
@@ -190,8 +190,8 @@ var errStop = errors.New("stop")
 
 // Jaccard returns all documents whose estimated Jaccard similarity with the sketch q is at least t,
 // 0 < t <= 1, the most similar first, equal ones by number. q ascends and has at most Params.Sketch
-// hashes. The estimate is that of minhash.Jaccard, and the answer is complete for every t. If the
-// table has no sketches, the error wraps ErrNoSketches.
+// hashes. The estimate equals minhash.Jaccard, and the answer is complete for every t. If the table
+// has no sketches, the error wraps ErrNoSketches.
 func (r *Reader) Jaccard(q minhash.Sketch, t float64) ([]SketchHit, error) {
 	s := searchers.Get().(*searcher)
 	defer searchers.Put(s)
@@ -208,10 +208,10 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64) ([]SketchHit, error) {
 	return hits, nil
 }
 
-// Verify reads the whole file and returns the first damage it finds. It compares everything with its
-// checksums, and the sections with each other: order, IDs, indexes. So it finds mistakes of a writer
-// as well as damage by storage. It uses all processors. progress, if not nil, is called every few
-// megabytes, by one goroutine at a time, with bytes; each byte of the file counts twice.
+// Verify reads the whole file and returns the first damage it finds. It compares everything with
+// its checksums, and the sections with each other: order, IDs, indexes. It thus finds mistakes of a
+// writer as well as damage in storage. It uses all processors. progress, if not nil, is called
+// every few megabytes, by one goroutine at a time, with bytes; each byte of the file counts twice.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) error {
 	return r.t.Verify(ctx, progress)
 }

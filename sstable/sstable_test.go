@@ -20,7 +20,7 @@ import (
 )
 
 // randomDocs returns n documents of a table with p, in the order of their numbers. Fingerprints and
-// sketches lie near those of an earlier document, some are equal, some are absent.
+// sketches lie near the sketch of an earlier document, some are equal, some are absent.
 func randomDocs(r *rand.Rand, p sstable.Params, n int) []sstable.Document {
 	docs := make([]sstable.Document, n)
 	for i := range docs {

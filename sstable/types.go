@@ -54,7 +54,7 @@ type Document struct {
 // 64-bit fingerprints without texts and sketches.
 type Params struct {
 	Bits       int     // of a fingerprint: a multiple of 64, at most MaxBits; 0 means 64
-	Layout     Layout  // of the permuted tables; the zero Layout means that of ChooseLayout
+	Layout     Layout  // of the permuted tables; the zero Layout means the result of ChooseLayout
 	Sketch     int     // limit of the hashes of a MinHash sketch, N; 0 for no sketches
 	MinJaccard float64 // searches by sketch are fastest from this threshold up, 0 to 1
 	StoreText  bool    // whether texts and fields are stored
@@ -82,9 +82,9 @@ func (p Params) internal() (table.Params, error) {
 	}
 	switch {
 	case p.Bits < 0 || p.Bits > MaxBits || p.Bits%64 != 0:
-		return q, fmt.Errorf("sstable: fingerprints of %d bits; a multiple of 64 up to %d is possible", p.Bits, MaxBits)
+		return q, fmt.Errorf("sstable: fingerprints of %d bits: want a multiple of 64 up to %d", p.Bits, MaxBits)
 	case p.Sketch < 0 || p.Sketch > MaxSketch:
-		return q, fmt.Errorf("sstable: sketches of %d hashes; 0 to %d are possible", p.Sketch, MaxSketch)
+		return q, fmt.Errorf("sstable: sketches of %d hashes: want 0 to %d", p.Sketch, MaxSketch)
 	case p.Bits > 64:
 		q.Words = uint32(p.Bits / 64)
 	}

@@ -224,7 +224,7 @@ func TestReviewMatchedPictures(t *testing.T) {
 	}
 }
 
-// Texts of white space alone are not duplicates of each other, for any verb and statement.
+// Texts that consist of white space are not duplicates of each other, for any verb and statement.
 func TestBlankTexts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lines := `{"id":"a","text":" "}

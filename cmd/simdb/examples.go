@@ -30,7 +30,7 @@ var examples = map[string][]example{
 		{`simdb shard plan WORK dedup 'crawl/*.jsonl.gz' -o kept/`, "Plan a run of dedup in many processes: see docs/cluster.md."},
 		{`simdb shard plan WORK build 'crawl/*.jsonl.gz' -o tables/`, "Plan a table for each file."},
 	},
-	"shard steps":  {{`simdb shard steps WORK`, "The steps, a line each."}},
+	"shard steps":  {{`simdb shard steps WORK`, "The steps, one per line."}},
 	"shard run":    {{`simdb shard run WORK route --shard 0/8`, "The first of eight shares of a step."}},
 	"shard finish": {{`simdb shard finish WORK`, "Publish the outputs."}},
 	"pairs": {

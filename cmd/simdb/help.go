@@ -136,7 +136,7 @@ func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 	return nil
 }
 
-// clause matches the first part of a help text that can stand alone.
+// clause matches the first part of a help text that can stand on its own.
 var clause = regexp.MustCompile(`^.*?(?:[.;:]\s|\.?$| \()`)
 
 // shortWidth is the width of the short help, and shortFlag the width of its column of flags.

@@ -116,7 +116,7 @@ type held struct {
 // table reads the stream.
 func (h *held) table(ctx context.Context) (*arrow.Table, error) {
 	if h.stream.release == nil {
-		return nil, errors.New("the table cannot be read: its stream has been read before")
+		return nil, errors.New("the table cannot be read: its stream has already been read")
 	}
 	s := (*C.struct_ArrowArrayStream)(C.malloc(C.sizeof_struct_ArrowArrayStream))
 	defer C.free(unsafe.Pointer(s))

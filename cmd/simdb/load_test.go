@@ -98,7 +98,7 @@ func (l *loadLines) want() (docs []loadedDoc) {
 }
 
 // TestLoadLikeModel loads files of all kinds, with one processor and with several, into one table
-// and into many. The documents, their order, and the rejected lines must equal those of a model.
+// and into many. The documents, their order, and the rejected lines must equal a model.
 func TestLoadLikeModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	encode := map[string]func(s string) []byte{
@@ -209,7 +209,7 @@ func killedCode() int {
 }
 
 // TestLoadKilled kills a load repeatedly at random times, and continues with --resume. In the end
-// the documents must equal those of an uninterrupted load.
+// the documents must equal the result of an uninterrupted load.
 func TestLoadKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, l := range []loadLines{fingerprintLines(r, 100_000), textLines(r, 10_000)} {

@@ -175,7 +175,7 @@ func explained(err error, args []string) error {
 	text := err.Error()
 	switch flag := noValue.FindStringSubmatch(text); {
 	case flag != nil:
-		err = fmt.Errorf("%s needs a value after it", flag[1])
+		err = fmt.Errorf("%s needs a value", flag[1])
 	case strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file") && args[0] != "pack" && args[0] != "debug":
 		err = fmt.Errorf("%w; the file - is standard input", err)
 	}
@@ -185,7 +185,7 @@ func explained(err error, args []string) error {
 	if flag, unknown := strings.CutPrefix(text, "unknown flag "); unknown {
 		flag, _, _ = strings.Cut(flag, ",")
 		if instead := elsewhere[flag]; instead != "" {
-			err = fmt.Errorf("unknown flag %s, instead: %s", flag, instead)
+			err = fmt.Errorf("unknown flag %s; instead: %s", flag, instead)
 		}
 	}
 	return err

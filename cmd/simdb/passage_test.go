@@ -15,7 +15,7 @@ import (
 
 // passageModel returns the words of documents that stay, nil for a document without any, and the
 // lines of the audit: rule, line, first word, number of words, and the document and first word of
-// the keeper. The first known documents are those of --against.
+// the keeper. The documents of --against are the first known ones.
 func passageModel(docs [][]string, n, known int) (stay [][]string, audit []string) {
 	type place struct{ doc, word int }
 	first := map[string]place{}

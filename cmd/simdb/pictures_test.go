@@ -270,9 +270,9 @@ func TestPictures(t *testing.T) {
 		"--exclude and --hidden need --files or --images":                                     {"dedup", "--hidden", "p/notes.txt"},
 		"--compare needs two, not 1":                                                          {"hash", "--images=pdq", "--compare", "p/3.png"},
 		"does not rotate pictures: remove --orientations 8":                                   {"hash", "--images=pdq", "--compare", "p/3.png", "p/4.png", "--orientations=8"},
-		"pdq.simdb has pdq hashes, which cannot be compared with those of --images dhash256":  {"match", "pdq.simdb", "--images=dhash256", "p", "--near=3"},
-		"dhash.simdb has dhash hashes, which cannot be compared with those of --images phash": {"load", "dhash.simdb", "--images=phash", "p"},
-		"phash.simdb has phash hashes, which cannot be compared with those of --images dhash": {"join", "phash.simdb", "--images=dhash", "p", "--near=3"},
+		"pdq.simdb has pdq hashes, which cannot be compared with the hashes of --images dhash256":  {"match", "pdq.simdb", "--images=dhash256", "p", "--near=3"},
+		"dhash.simdb has dhash hashes, which cannot be compared with the hashes of --images phash": {"load", "dhash.simdb", "--images=phash", "p"},
+		"phash.simdb has phash hashes, which cannot be compared with the hashes of --images dhash": {"join", "phash.simdb", "--images=dhash", "p", "--near=3"},
 	} {
 		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, want) {
 			t.Errorf("%v: status %d: %s", args, code, talk)

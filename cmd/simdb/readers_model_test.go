@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The history of TestReaders: n alone determines how operation n changes the database, so that
+// The history of TestReaders: n by itself determines how operation n changes the database, so that
 // every process knows the content of the database after any operation. Operation n writes the
 // documents of residue n modulo residues: "r" and the residue, which is replaced, and "n" and n,
 // which is new each time and replaces the one of the last such operation. The fingerprint is

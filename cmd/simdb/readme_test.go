@@ -112,7 +112,7 @@ func testPage(t *testing.T, page string, least int) {
 	run := func(command string) {
 		n++
 		c := exec.Command("sh", "-c", command)
-		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C") // sort sorts by it
+		c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C") // sort uses the locale
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)

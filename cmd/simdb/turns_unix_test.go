@@ -41,7 +41,8 @@ func together(t *testing.T, dir string, args []string, inputs ...string) []strin
 }
 
 // TestPutNovelTogether has processes submit similar documents, by PUT ... UNLESS and by match
-// --add. One document of each similar group is stored, and only one process is told so.
+// --add. One document of each similar group is stored, and only one process gets the result
+// "stored".
 func TestPutNovelTogether(t *testing.T) {
 	const processes, texts = 5, 40
 	wait := []string{"--busy-timeout", "2m"}

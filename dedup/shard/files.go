@@ -95,7 +95,7 @@ type message[T any] interface {
 
 // each calls f for all messages of a step except empty ones.
 func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) error {
-	var x, none T // one x for all messages, as it is on the heap
+	var x, none T // one x for all messages, because it is allocated on the heap
 	for b, err := range in {
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ func (o Options) Save() error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(o.Work, jobFile)); err == nil {
-		return fmt.Errorf("%s has a job already: remove the folder, or name another one", o.Work)
+		return fmt.Errorf("%s already has a job: remove the folder, or name another one", o.Work)
 	}
 	b, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {

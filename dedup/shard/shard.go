@@ -8,8 +8,8 @@
 //	    for each key, anywhere: Run
 //
 // Run is the driver without an engine: processes share a folder. Package dedup/internal/stages
-// explains why the result equals that of one machine. The passes over the inputs are those of
-// package dedup, and the joins those of package corpus.
+// explains why the result equals that of one machine. Package dedup passes over the inputs, and
+// package corpus joins.
 //
 //	shard.go  jobs and steps
 //	plan.go   the steps of each job
@@ -216,7 +216,7 @@ func (j *Job) Finish(ctx context.Context) (said string, err error) {
 	var t dedup.Tally
 	err = j.read(ctx, "done", func(r reader) error { return json.NewDecoder(r).Decode(&t) })
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("the last step of the job has not run; nothing is written")
+		err = errors.New("the last step of the job has not run; nothing was written")
 	}
 	if err != nil {
 		return "", err

@@ -100,7 +100,8 @@ func FieldNames(ctx context.Context, db *engine.DB) (names []string, of int64, e
 	return names, of, err
 }
 
-// fieldRows returns the rows of stats about the fields of documents; none if they have none.
+// fieldRows returns the rows of stats about the fields of documents; none if no document has
+// fields.
 func fieldRows(ctx context.Context, db *engine.DB) ([]query.Row, error) {
 	names, of, err := FieldNames(ctx, db)
 	if err != nil || len(names) == 0 {

@@ -160,7 +160,7 @@ func (e *Evidence) Width(asked int, unit string) (bits int, err error) {
 		}
 	}
 	i := max(0, slices.IndexFunc(all, func(l length) bool { return !l.has(asked) }))
-	return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, but those to compare it with have %d",
+	return 0, fmt.Errorf("the fingerprint of %s %d, %s, has %d bits, but the fingerprints to compare it with have %d",
 		unit, all[i].place, all[i].text, all[i].bits[0], asked)
 }
 

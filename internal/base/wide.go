@@ -37,7 +37,7 @@ func ParseWords[S ~string | ~[]byte](dst []Fingerprint, s S, n Notation) (as Not
 	}
 	width := len(dst) * FingerprintBits
 	if n == Decimal {
-		return n, fmt.Errorf("not a fingerprint: write those of %d bits in hexadecimal, not in decimal", width)
+		return n, fmt.Errorf("not a fingerprint: write fingerprints of %d bits in hexadecimal, not in decimal", width)
 	}
 	if as, err = parseExact(dst, s, n); as != Auto {
 		return as, err

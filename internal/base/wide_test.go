@@ -24,7 +24,7 @@ func TestParseWords(t *testing.T) {
 		{a + b[:14], Auto, "the fingerprint has 30 hexadecimal digits; 128 bits have 32"}, {"0x1", Auto, "the fingerprint has 1 hexadecimal digits; 128 bits have 32"},
 		{a + b[:15] + "g", Auto, `not a fingerprint: "` + a + b[:15] + `g" is not 32 hexadecimal digits`}, {"", Auto, `not a fingerprint: "" is not 32 hexadecimal digits`},
 		{"0x", Auto, `not a fingerprint: "0x" is not 32 hexadecimal digits`}, {"0x0x" + a + b[:14], Hex, `not a fingerprint: "0x0x` + a + b[:14] + `" is not 32 hexadecimal digits`},
-		{a + b, Decimal, "not a fingerprint: write those of 128 bits in hexadecimal, not in decimal"},
+		{a + b, Decimal, "not a fingerprint: write fingerprints of 128 bits in hexadecimal, not in decimal"},
 		{ones, Auto, "ffffffffffffffffffffffffffffffff binary"}, {"0b" + ones, Binary, "ffffffffffffffffffffffffffffffff binary"},
 		{ones, Hex, "the fingerprint has 128 hexadecimal digits; 128 bits have 32"}, {ones[1:], Auto, "the fingerprint has 127 hexadecimal digits; 128 bits have 32"},
 		{"101", Binary, `not a fingerprint: "101" is not 128 binary digits`}, {a + b, Binary, `not a fingerprint: "` + a + b + `" is not 128 binary digits`},
@@ -153,9 +153,9 @@ func TestEvidenceOfWidths(t *testing.T) {
 		{[]string{zeros}, 256, "256"}, {[]string{zeros, h64}, 0, "64"}, {[]string{of("0", 256), of("1", 64)}, 0, "256"}, {[]string{"words", h128}, 128, "128"},
 		{[]string{h256, h128}, 0, "the fingerprint of line 1, " + h256[:40] + "..., has 256 bits, but that of line 2, " + h128 + ", has 128"},
 		{[]string{zeros, h256, "-", h64}, 256, "the fingerprint of line 2, " + h256[:40] + "..., has 256 bits, but that of line 4, " + h64 + ", has 64"},
-		{[]string{"-", h256}, 128, "the fingerprint of line 2, " + h256[:40] + "..., has 256 bits, but those to compare it with have 128"},
-		{[]string{zeros, h64}, 256, "the fingerprint of line 2, " + h64 + ", has 64 bits, but those to compare it with have 256"},
-		{[]string{"c7e7e3c18000001"}, 256, "the fingerprint of line 1, c7e7e3c18000001, has 64 bits, but those to compare it with have 256"},
+		{[]string{"-", h256}, 128, "the fingerprint of line 2, " + h256[:40] + "..., has 256 bits, but the fingerprints to compare it with have 128"},
+		{[]string{zeros, h64}, 256, "the fingerprint of line 2, " + h64 + ", has 64 bits, but the fingerprints to compare it with have 256"},
+		{[]string{"c7e7e3c18000001"}, 256, "the fingerprint of line 1, c7e7e3c18000001, has 64 bits, but the fingerprints to compare it with have 256"},
 		{[]string{"c7e7e3c18000001"}, 0, "64"},
 	} {
 		var e Evidence

@@ -10,9 +10,9 @@ type Classes struct {
 	Of    []uint32 // by item: its class; nil if pairs within a class are yielded class by class, else they are yielded by item
 }
 
-// ClassesOf returns the classes of items, given a number below n for each, which equal items
-// share. Classes are numbered in the order of their first items. ClassesOf replaces the numbers
-// by those of the classes.
+// ClassesOf returns the classes of items, given a number below n for each, which equal items share.
+// Classes are numbered in the order of their first items. ClassesOf replaces the numbers by the
+// keepers of the classes.
 func ClassesOf(numbers []uint32, n int) Classes {
 	renumbered, c := make([]uint32, n), Classes{Of: numbers} // numbers of classes + 1
 	for i, number := range numbers {

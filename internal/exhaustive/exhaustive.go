@@ -118,7 +118,7 @@ func (s Share) try(i, n int, yield func(int) bool) bool {
 	if !s.t.Failed() {
 		defer func() {
 			if s.t.Failed() {
-				s.t.Logf("this was case %d of %d; for it alone: %s", i, n, s.Alone(i))
+				s.t.Logf("this was case %d of %d; to run only this one: %s", i, n, s.Alone(i))
 			}
 		}()
 	}

@@ -88,7 +88,7 @@ func TestNamesCase(t *testing.T) {
 			r.Errorf("wrong")
 		}
 	}
-	want := "this was case 6 of 10; for it alone: SIMDB_CASE=6 go test -run '^TestNamesCase$'"
+	want := "this was case 6 of 10; to run only this one: SIMDB_CASE=6 go test -run '^TestNamesCase$'"
 	if !slices.Equal(r.logged, []string{want}) {
 		t.Errorf("%q, want %q", r.logged, want)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // Params are the parameters of fingerprints and sketches, which otherwise depend only on the text
-// and the version of the tokenizer. Only those with equal parameters can be compared.
+// and the version of the tokenizer. Fingerprints and sketches are comparable only if their
+// parameters are equal.
 type Params struct {
 	Shingle  int    // words or characters per shingle, at least 1
 	Words    int    // length of a fingerprint in 64-bit words; 0 means 1

@@ -45,8 +45,8 @@ func (h *SetHasher) Brief(text []byte) Hashes {
 	return slices.Compact(h.hashes)
 }
 
-// LastSet is Set for a text that may be equal to that of the previous call, because copies are
-// often adjacent. The set is valid until the next call of LastSet.
+// LastSet is Set for a text that may equal the text of the previous call, because copies are often
+// adjacent. The set is valid until the next call of LastSet.
 func (h *SetHasher) LastSet(text []byte) Hashes {
 	if h.lastSet == nil || !bytes.Equal(text, h.last) {
 		h.last = append(h.last[:0], text...)

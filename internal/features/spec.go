@@ -126,9 +126,9 @@ func (s Spec) Canonical() (Spec, error) {
 func (s Spec) validate() error {
 	switch {
 	case s.Unit != "" && s.Unit != Chars && s.Unit != Set:
-		return fmt.Errorf("unknown unit of features %q: words, chars or set", s.Unit)
+		return fmt.Errorf("unknown unit of features %q: use words, chars or set", s.Unit)
 	case s.Normalize != "" && s.Normalize != NFC && s.Normalize != NFKC:
-		return fmt.Errorf("unknown normal form %q: none, nfc or nfkc", s.Normalize)
+		return fmt.Errorf("unknown normal form %q: use none, nfc or nfkc", s.Normalize)
 	case s.MinWords < 0 || s.MinWords > MaxMinWords:
 		return fmt.Errorf("at least %d words: want 0 to %d", s.MinWords, MaxMinWords)
 	case s.RequireWords != nil && s.Unit != "":
@@ -367,7 +367,7 @@ func (s Spec) Describe() string {
 		parts = append(parts, "codes by "+s.Code)
 	}
 	if s.Several {
-		parts = append(parts, "several fingerprints a document")
+		parts = append(parts, "several fingerprints per document")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/simdb/simdb/simhash"
 )
 
-// voters collects features, as many times each as their first weight.
+// voters collects each feature as many times as its first weight.
 type voters struct {
 	hashes  []uint64
 	weights []int32

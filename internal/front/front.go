@@ -8,7 +8,7 @@ type Topic struct {
 	Words  []string // its keywords, in capitals
 	Syntax string
 	Help   string
-	Rows   []Row // what docs/query.md says, in Markdown
+	Rows   []Row // rows of docs/query.md, in Markdown
 	// Example is a predicate, as it stands in queries.
 	Example string
 }

@@ -115,7 +115,7 @@ func TestOrientations(t *testing.T) {
 	}
 }
 
-// The size is that of the upright picture. Other metadata before the Exif data are skipped.
+// The size is the size of the upright picture. Other metadata before the Exif data are skipped.
 func TestUpright(t *testing.T) {
 	exif := func(order binary.AppendByteOrder, turn uint16) []byte {
 		out := []byte("Exif\x00\x00II*\x00")

@@ -148,8 +148,8 @@ func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance, 
 }
 
 // A band is the range of blocks [first, last] that are computed. Distances in it are never too
-// small, because each is that of some path. They are exact wherever a path of at most most edits
-// leads through.
+// small, because each is the length of some path. They are exact wherever a path of at most most
+// edits passes.
 type band struct {
 	p           *Pattern
 	most        int

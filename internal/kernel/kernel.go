@@ -51,8 +51,8 @@ func Prefetch2(p, q []byte) {
 	}
 }
 
-// PrefetchEach prefetches one cache line for each of n items that are stride bytes apart: that of
-// the byte at base + v>>shift<<scale, where v is the 32-bit number at the item's start.
+// PrefetchEach prefetches one cache line for each of n items that are stride bytes apart: the cache
+// line of the byte at base + v>>shift<<scale, where v is the 32-bit number at the item's start.
 func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
 	switch {
 	case n == 0 || active == Go:

@@ -113,7 +113,7 @@ func (p *Pattern) diagonals(text []byte, start, k, most int) (distance int, ok b
 		row := p.rows[int(number)*width+at>>6:][:2]
 		shift := uint(at) & 63
 		equal := row[0]>>shift | row[1]<<1<<(63-shift)
-		same := ((equal&pv + pv) ^ pv) | equal | mv // the distance is that of the previous row and column
+		same := ((equal&pv + pv) ^ pv) | equal | mv // the distance equals the one of the previous row and column
 		ph := mv | ^(same | pv)
 		mh := same & pv
 		if d += 1 - int(same>>last&1); d > most {

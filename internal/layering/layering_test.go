@@ -79,7 +79,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestWholeSystem checks that package fuzz tests the system through public packages alone, so that
+// TestWholeSystem checks that package fuzz tests the system only through public packages, so that
 // its oracles share no code with it.
 func TestWholeSystem(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .TestImports " "}}`, module+"fuzz").Output()

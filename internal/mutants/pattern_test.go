@@ -54,7 +54,7 @@ func closes(kind token.Token) bool {
 	return kind == token.RBRACE || kind == token.RPAREN || kind == token.RBRACK
 }
 
-// names maps the identifiers of a pattern to those of the source where they differ.
+// names maps the identifiers of a pattern to the identifiers of the source where they differ.
 type names map[string]string
 
 // matches returns the occurrences of pattern in toks as the numbers of their first tokens. With

@@ -65,7 +65,7 @@ func SortLeading(keys, tmp []uint64) (sorted, spare []uint64) {
 
 const (
 	leadingDigit   = 8 // bits
-	distinguishing = 4 // leading bits beyond those of the number of keys
+	distinguishing = 4 // leading bits, in addition to as many as the number of keys has
 	maxLeading     = 5 // passes, for less than 2^32 keys
 	mostInserted   = 16
 

@@ -27,8 +27,8 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// The first items of Runs and of Limited are those of a sort, for any number of items, with and
-// without equal ones.
+// The first items of Runs and of Limited are the first items of a sort, for any number of items,
+// with and without equal ones.
 func TestRunsAndLimited(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	for _, n := range []int{0, 1, 2, 100, runLength, runLength + 1, 5*runLength - 7} {

@@ -30,7 +30,7 @@ func (n *named[T]) add(x T) {
 	}
 }
 
-// like returns the files whose names are equal to that of a path except for case.
+// like returns the files whose names differ from a path at most in case.
 func (n *named[T]) like(path string) []T { return n.byName[folded(path)] }
 
 // same returns the first file with this identity.

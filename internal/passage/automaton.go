@@ -86,7 +86,7 @@ func (a *automaton) split(from, word, to int32) int32 {
 }
 
 // step returns the state of the longest stretch that occurs in the sequence and ends with word, and
-// its length in words. state and words are those of the stretch before the word.
+// its length in words. state and words describe the stretch before the word.
 func (a *automaton) step(state int32, words int, word int32) (int32, int) {
 	if word == noWord {
 		return 0, 0

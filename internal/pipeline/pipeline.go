@@ -68,7 +68,7 @@ func (l *Line[T]) next() error {
 	return l.take(it.value)
 }
 
-// Finish delivers all remaining items. Its error is like that of Add.
+// Finish delivers all remaining items. Its errors are the errors of Add.
 func (l *Line[T]) Finish() error {
 	for len(l.queue) > 0 {
 		if err := l.next(); err != nil {

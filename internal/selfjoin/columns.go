@@ -47,17 +47,17 @@ func (c Columns) pick(numbers []uint32) Columns {
 // check returns an error for input that the algorithms cannot handle.
 func (c Columns) check(k int) error {
 	if len(c) < 1 || len(c) > base.MaxWords {
-		return fmt.Errorf("selfjoin: fingerprints of %d words, from 1 to %d can be joined", len(c), base.MaxWords)
+		return fmt.Errorf("selfjoin: fingerprints of %d words: want 1 to %d", len(c), base.MaxWords)
 	}
 	if width := len(c) * base.FingerprintBits; k < 0 || k > width {
 		return fmt.Errorf("selfjoin: k = %d is outside 0..%d", k, width)
 	}
 	if int64(c.Len()) > MaxFingerprints {
-		return fmt.Errorf("selfjoin: %d fingerprints, at most %d can be joined", c.Len(), int64(MaxFingerprints))
+		return fmt.Errorf("selfjoin: %d fingerprints; the limit is %d", c.Len(), int64(MaxFingerprints))
 	}
 	for w := range c {
 		if len(c[w]) != c.Len() {
-			return fmt.Errorf("selfjoin: %d fingerprints have word %d, and %d the first", len(c[w]), w, c.Len())
+			return fmt.Errorf("selfjoin: %d fingerprints have word %d, but %d have the first", len(c[w]), w, c.Len())
 		}
 	}
 	for i := 1; i < c.Len(); i++ {

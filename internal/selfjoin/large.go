@@ -154,7 +154,7 @@ func (j *join) compareRows(g group, first, depth int) error {
 	})
 }
 
-// progress reports that n fingerprints of a pass are done, if depth is that of the root's
+// progress reports that n fingerprints of a pass are done, if depth is the depth of the root's
 // children.
 func (j *join) progress(depth, n int) {
 	if depth != 1 {

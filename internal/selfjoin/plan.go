@@ -137,9 +137,9 @@ func pow2(lg int) float32 {
 	return float32(math.Ldexp(roots[lg&(logSteps-1)], lg>>2))                              // logSteps = 4
 }
 
-// entropy estimates, from random pairs, the information that a bit of a block of w of avail's r
-// positions has about g: the collision entropy -log2 P(two fingerprints agree in the block) / w,
-// in entropySteps.
+// entropy estimates, from random pairs, how much information a bit carries in a block of w
+// positions, out of the r positions of avail, for the group g: the collision entropy -log2 P(two
+// fingerprints agree in the block) / w, in entropySteps.
 func (g group) entropy(avail uint64, r, w int) int {
 	n := min(max(g.len()/64, 8), 256)
 	agree := float32(0)

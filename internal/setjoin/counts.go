@@ -10,9 +10,9 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// counts tells approximately how many sets contain an element. It never understates this, as
-// elements share counters, which only makes the order of elements less effective. The order must
-// be the same for all sets, and an element that counts as unique must not be in two sets.
+// counts estimates how many sets contain an element. It never understates this, as elements share
+// counters, which only makes the order of elements less effective. The order must be the same for
+// all sets, and an element that counts as unique must not be in two sets.
 type counts struct {
 	few   []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
 	many  []uint32 // further occurrences of elements whose counter in few is full; nil once all sets are counted

@@ -23,7 +23,7 @@ type Few struct {
 	sizes  []uint32 // sizes of the sets
 	filter []uint64 // a filter with a bit for each element of the table, by its last bits
 	slots  []fewSlot
-	lists  []uint32   // the sets of each element, ascending, for one element after the other
+	lists  []uint32   // the sets of each element, ascending, grouped by element
 	sets   [][]uint64 // for FewContained
 }
 
@@ -33,8 +33,8 @@ type FewRole uint8
 // The roles.
 const (
 	FewJaccard    FewRole = iota // sets with a certain Jaccard similarity to it
-	FewContained                 // sets whose elements it has a share of
-	FewContaining                // sets that have a share of its elements
+	FewContained                 // sets with a certain share of their elements in it
+	FewContaining                // sets that contain a certain share of its elements
 )
 
 // A fewSlot is an element in the table of a Few; each run of used slots ends with a free slot.

@@ -84,7 +84,7 @@ func squareOf(element uint64) float64 {
 	return float64(w & (1<<mantissa - 1) << (w >> mantissa))
 }
 
-// slack is how far the square of a cosine that is computed from elements may fall short.
+// slack bounds the error by which the squared cosine, as computed from elements, may be too small.
 const slack = 0.01
 
 // cosineCut returns the least product of two shares of squared lengths for a match.

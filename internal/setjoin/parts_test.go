@@ -61,8 +61,8 @@ func TestWithoutCentre(t *testing.T) {
 	}
 }
 
-// TestSkewed has texts of few frequent words. They share parts with very many others, so meeting
-// those one by one is cheaper.
+// TestSkewed has texts of few frequent words. They share parts with very many others, so comparing
+// them one by one is cheaper.
 func TestSkewed(t *testing.T) {
 	const n = 6000
 	r := rand.New(rand.NewPCG(5, 6))

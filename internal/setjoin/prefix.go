@@ -25,7 +25,7 @@ func (m Measure) threshold(t float64) threshold {
 	case Sketches:
 		ratio = t / 2 // a share t of the larger sketch
 	case Contained:
-		ratio = t // of the first set alone
+		ratio = t // of the first set only
 	}
 	return threshold{t, ratio, m}
 }

@@ -134,7 +134,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	return sets
 }
 
-// brute forms star clusters, one set after the other.
+// brute forms star clusters, one set at a time.
 func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t float64, known int, accept func(a, b int) bool) Assignment {
 	out := Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
 	var keepers []uint32

@@ -135,7 +135,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	case o.Judge == nil:
 		return nil, errors.New("setjoin: no function compares the sets")
 	case m.Kind == Edits && (t < LeastEdits || m.Q != EditGrams(t)):
-		return nil, errors.New("setjoin: the runs are those of another threshold")
+		return nil, errors.New("setjoin: the runs were made with another threshold")
 	}
 	if o.Memory <= 0 {
 		o.Memory = 1 << 30

@@ -17,7 +17,7 @@ var collidingIDs = [][2]string{
 }
 
 // TestCollidingIDs looks up IDs that share their hash with another ID, which may be in the table or
-// not. Only the names tell them apart.
+// not. Only the names distinguish them.
 func TestCollidingIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(111, 112))
 	for _, more := range []int{0, 5, 2000, 3000} {

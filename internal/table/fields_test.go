@@ -77,8 +77,7 @@ func randomRanges(rng *rand.Rand, n int) (ranges []FieldRange) {
 	return ranges
 }
 
-// docsWithin returns the documents with a value in one of ranges, as far as truncated keys can
-// tell.
+// docsWithin returns the documents with a value in one of ranges, as far as truncated keys show.
 func docsWithin(docs []Document, paths [][]string, ranges []FieldRange) (found []uint32) {
 	for i := range docs {
 		if slices.ContainsFunc(ranges, func(f FieldRange) bool { return within(f, jsonfield.Of(docs[i].Fields, paths[f.Field])) }) {
@@ -88,7 +87,7 @@ func docsWithin(docs []Document, paths [][]string, ranges []FieldRange) (found [
 	return found
 }
 
-// within reports whether a value is in the range, as far as truncated keys can tell.
+// within reports whether a value is in the range, as far as truncated keys show.
 func within(f FieldRange, raw []byte) bool {
 	if raw == nil {
 		return false

@@ -77,7 +77,7 @@ var DefaultLayout = hamming.DefaultLayout
 // it, those of a table never do.
 var LayoutBySize = hamming.LayoutBySize
 
-// ChooseLayout returns the layout for a table of n fingerprints. It depends on n alone:
+// ChooseLayout returns the layout for a table of n fingerprints. It depends only on n:
 //
 //	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
 func ChooseLayout(n int64) Layout { return hamming.ChooseLayout(n) }
@@ -116,4 +116,4 @@ type Fingerprint = base.Fingerprint
 const FingerprintBits = base.FingerprintBits
 
 // ErrNoSketches is wrapped by the error of a search by sketch in a table without sketches.
-var ErrNoSketches = errors.New("the table keeps no sketches")
+var ErrNoSketches = errors.New("the table stores no sketches")

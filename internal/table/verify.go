@@ -182,7 +182,7 @@ func (v *verifier) checkRecords() error {
 		w.nextSection()
 	}
 	if s := v.t.Section(format.KindBlocks, 0); len(w.spans) > 1 || w.at != w.spans[0].end {
-		return base.Corruptf(v.t.File, s.Name(), s.Offset+int64(w.at), "the section goes on")
+		return base.Corruptf(v.t.File, s.Name(), s.Offset+int64(w.at), "the section continues")
 	}
 	return nil
 }
@@ -378,7 +378,7 @@ func (v *verifier) checkFields() error {
 	})
 	for i := range got {
 		if err == nil && got[i] != want[i] {
-			err = v.corrupt(format.KindValues, 0, "list %d has not the values of every document", i)
+			err = v.corrupt(format.KindValues, 0, "list %d lacks values of some documents", i)
 		}
 	}
 	return err

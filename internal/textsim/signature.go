@@ -161,7 +161,7 @@ func (b *EditBound) May(g *EditSignature) bool {
 // A CosineFilter rules out texts, by their signatures, that cannot be similar to a given text by
 // word counts.
 //
-// Let a be the count vector of the given text, and b that of the other one. By the Cauchy-Schwarz
+// Let a and b be the count vectors of the given text and the other text. By the Cauchy-Schwarz
 // inequality, their cosine is at most the length of a restricted to the words of b, divided by the
 // length of a. Words whose bit is missing in b's signature are not in b. The same holds with a and
 // b exchanged: words of b whose bit is missing in a's signature count at least one each, and the

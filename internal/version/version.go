@@ -12,8 +12,9 @@ const module = "github.com/simdb/simdb"
 // release is the version of a release, set by the release script.
 var release string
 
-// String returns the version of the release, or that of the module, with the revision it was built
-// from. In programs of other modules, it is the version of simdb that they use, not their own.
+// String returns the version of the release, or else the version of the module, with the revision
+// it was built from. In programs of other modules, it is the version of simdb that they use, not
+// their own.
 func String() string {
 	info, _ := debug.ReadBuildInfo()
 	return cmp.Or(release, of(info), "(devel)")

@@ -39,6 +39,6 @@ type Adviser interface {
 	// supports this advice.
 	Advise(data []byte, from, to int64, a Advice) bool
 	// Cached reports whether byte at of the mapping is in memory. It returns true if the system
-	// does not tell.
+	// cannot tell.
 	Cached(data []byte, at int64) bool
 }

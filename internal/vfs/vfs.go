@@ -19,8 +19,8 @@
 //   - Commit is atomic and durable: before it returns nil a power cut leaves the old content or the
 //     new one, after it the new one.
 //
-// Names are host paths on Disk. Every error wraps that of the operating system, so errors.Is(err,
-// fs.ErrNotExist) and errors.Is(err, syscall.ENOSPC) work.
+// Names are host paths on Disk. Every error wraps the error of the operating system, so
+// errors.Is(err, fs.ErrNotExist) and errors.Is(err, syscall.ENOSPC) work.
 package vfs
 
 import (
@@ -130,7 +130,7 @@ var ErrLocked = errors.New("locked by another process")
 
 // ErrNoLocks is the cause if Lock fails because the file system has no locks: two processes could
 // write there at the same time.
-var ErrNoLocks = errors.New("the file system has no locks, which keep a second process from writing; open the database read-only")
+var ErrNoLocks = errors.New("the file system has no locks, which prevent a second process from writing; open the database read-only")
 
 // LockedError says that a lock is held, and by which process.
 type LockedError struct {

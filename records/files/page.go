@@ -29,7 +29,7 @@ func isPage(head []byte) bool {
 	return pageBegins.Match(head)
 }
 
-// isPageType reports whether a media type, possibly with parameters, is that of HTML pages.
+// isPageType reports whether a media type, possibly with parameters, is a type of HTML pages.
 func isPageType(contentType string) bool {
 	kind, _ := mediaType(contentType)
 	return kind == "text/html" || kind == "application/xhtml+xml"

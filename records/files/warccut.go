@@ -17,7 +17,7 @@ import (
 func (f *warcFile) CanCut() error { return nil }
 
 // CutText implements records.Cutter. It updates Content-Length, and every digest that matches the
-// old block. It removes wrong digests, and those of an unknown kind.
+// old block. It removes wrong digests and digests of an unknown kind.
 func (f *warcFile) CutText(rec *records.Record, keep []records.Span) []byte {
 	head, rest := cutHeader(rec.Raw)
 	block := bytes.TrimSuffix(rest, []byte(recordEnd))

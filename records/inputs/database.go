@@ -174,7 +174,7 @@ func (s *Stored) open(opt records.Options) (records.Source, error) {
 // CheckDistance returns an error if a distance exceeds a number of bits. A nil distance is valid.
 func CheckDistance(k *int, bits int) error {
 	if k != nil && *k > bits {
-		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, K is 0 to %[2]d", *k, bits)
+		return fmt.Errorf("a distance of %d: a fingerprint has %d bits, so K must be from 0 to %[2]d", *k, bits)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func CheckDistance(k *int, bits int) error {
 // CheckPictures returns an error if the pictures of a database have hashes of another kind.
 func CheckPictures(k *records.PictureHash, path string, db *engine.DB) error {
 	if code := db.Options().Features.Code; k != nil && code != "" && code != k.String() {
-		return fmt.Errorf("%s has %s hashes, which cannot be compared with those of %s", path, code, option.Set("Images", k.String()))
+		return fmt.Errorf("%s has %s hashes, which cannot be compared with the hashes of %s", path, code, option.Set("Images", k.String()))
 	}
 	return nil
 }

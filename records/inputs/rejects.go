@@ -92,7 +92,7 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 		return err
 	}
 	if most := r.to.MaxErrors; most != nil && r.N > *most {
-		return fmt.Errorf("%s could not be used; %s allows no more; the last: %w", quantity.Count(r.N, r.kind), option.Set("MaxErrors", *most), is)
+		return fmt.Errorf("%s could not be used; %s allows no more; the last one: %w", quantity.Count(r.N, r.kind), option.Set("MaxErrors", *most), is)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 	}
 	f := r.files[at]
 	if format != f.format && (format.Describe().Whole || f.format.Describe().Whole) {
-		return fmt.Errorf("%s: it has %s and cannot have %s: read them in runs of their own", path, f.format.Describe().Label, format.Describe().Label)
+		return fmt.Errorf("%s: it has %s and cannot have %s: read them in separate runs", path, f.format.Describe().Label, format.Describe().Label)
 	}
 	f.n++
 	return f.to.Copy(in, raw)

@@ -254,7 +254,7 @@ func (s *Sources) ContentBytes() (n int64) {
 }
 
 // ErrChanged is the error for files that have changed since the first pass.
-var ErrChanged = errors.New("the files were changed while they were read; nothing is written")
+var ErrChanged = errors.New("the files were changed while they were read; nothing was written")
 
 // Reread prepares the inputs for several passes. It copies standard input, and other files that
 // cannot be read twice, to a folder.

@@ -146,7 +146,7 @@ func refuseDigests(lines [][]byte, columns bool) error {
 	}
 	todo := d.advice()
 	if readable {
-		todo = "write each alone on a line, or beside an id and a tab" + inColumns(lines, first)
+		todo = "write each on a line of its own, or after an id and a tab" + inColumns(lines, first)
 	}
 	if isWide(first, base.Auto) {
 		todo += "; checksums detect only equality"

@@ -21,7 +21,7 @@ func TestDigests(t *testing.T) {
 		{"list", "0x00000000000000f0\tN", "fingerprints, hexadecimal number TAB id a line"},
 		{"a.txt", h64, "fingerprints of 256 bits, one hexadecimal number a line (the id is the line's number); checksums are not fingerprints"},
 		{"a.txt", h64[:40], `hexadecimal hashes, such as "` + h64[:40] + `": fingerprints have a multiple of 64 bits`},
-		{"a.txt", h64 + " N.png", "write each alone on a line, or beside an id and a tab; checksums detect only equality"},
+		{"a.txt", h64 + " N.png", "write each on a line of its own, or after an id and a tab; checksums detect only equality"},
 		{"a.txt", h32 + "\timage N.png", "hexadecimal hashes"},
 		{"a.tsv", h32 + "\tthe words of text N", `there is no column "id"`},
 		{"a.txt", h32 + "\tN.png", "fingerprints of 128 bits, hexadecimal number TAB id a line; checksums"},

@@ -33,7 +33,7 @@ type numbers struct {
 	n        int // lines with a number in the column
 	wide     int // numbers of more than 64 bits
 	hex      int // hexadecimal numbers: 64 binary or 16 hexadecimal digits, 0x, fewer digits with a letter, or wide
-	letters  int // numbers in hex with a letter, except for those of fewer digits
+	letters  int // numbers in hex with a letter, except for numbers with fewer digits
 	large    int // numbers above 2^32
 	blanks   int // lines with blanks in the column
 	gaps     int // numbers that are not the previous one plus one

@@ -144,7 +144,7 @@ func (meta *metadata) check() error {
 		for j := range meta.RowGroups[i].Columns {
 			switch c := &meta.RowGroups[i].Columns[j]; {
 			case c.FilePath != "":
-				return fmt.Errorf("it has no rows, but lists those of %q and other files", c.FilePath)
+				return fmt.Errorf("it has no rows, but lists the rows of %q and other files", c.FilePath)
 			case c.CryptoMetadata.Value != nil:
 				return errEncrypted
 			}

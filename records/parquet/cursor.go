@@ -15,7 +15,7 @@ var errShort = errors.New("damaged: it has fewer values than its row group has r
 const cursorValues = 128
 
 // A cursor yields the values of one column of a row group in order. Values are valid until the
-// cursor is two pages further or is closed.
+// cursor has advanced by two pages or is closed.
 type cursor struct {
 	name  string
 	pages pq.Pages

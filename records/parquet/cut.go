@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// rowCut is a row of a row group of which only parts of the text are copied.
+// rowCut is a row of a row group whose text is only partly copied.
 type rowCut struct {
 	row  int64
 	keep []records.Span

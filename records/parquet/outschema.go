@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// outSchema returns the schema of a copy: that of the input, followed by the additional columns.
+// outSchema returns the schema of a copy: the columns of the input, then the additional columns.
 func outSchema(f *file, more []records.Column) *pq.Schema {
 	root := f.f.Root()
 	fields := f.outFields(root)
@@ -109,7 +109,7 @@ type outGroupField struct {
 // Fields returns the contained columns.
 func (g outGroupField) Fields() []pq.Field { return g.fields }
 
-// outLeaf is a column whose encoding and compression follow those of the input.
+// outLeaf is a column with the encoding and compression of the input column.
 type outLeaf struct {
 	pq.Field
 	encoding encoding.Encoding

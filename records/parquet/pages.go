@@ -85,7 +85,7 @@ func (p *pages) next() error {
 	case h.size < 0 || h.packed < 0 || h.values < 0 || h.packed > p.left-h.width:
 		return errPageHeader
 	case max(h.size, h.packed) > maxPage || h.values > maxPageValues || h.values*p.width > maxPage:
-		return fmt.Errorf("a page has %d bytes and %d values, at most %d and %d are read", max(h.size, h.packed), h.values, maxPage, maxPageValues)
+		return fmt.Errorf("a page has %d bytes and %d values; the limits are %d and %d", max(h.size, h.packed), h.values, maxPage, maxPageValues)
 	case h.levels < 0 || h.levels > h.packed || h.levels > h.size:
 		return errPageHeader
 	}

@@ -21,7 +21,7 @@ type nodeKind uint8
 const (
 	leafNode  nodeKind = iota
 	groupNode          // an object
-	listNode           // an array, whose elements are those of its only child
+	listNode           // an array with the elements of its only child
 	mapNode            // an object, or an array of entries if keys are not strings
 )
 

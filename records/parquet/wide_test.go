@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// All fingerprints of a file have the same length: that of the digits in text, or of the bytes.
+// All fingerprints of a file have the same length, counted in digits of text or in bytes.
 func TestWidths(t *testing.T) {
 	type row struct {
 		ID    string   `parquet:"id"`
@@ -38,8 +38,8 @@ func TestWidths(t *testing.T) {
 	}{
 		{"hex", 0, base.Auto, code}, {"hex", 128, base.Hex, code}, {"bytes", 0, base.Auto, code}, {"fixed", 0, base.Auto, code}, {"fixed", 128, base.Auto, code},
 		{"whole", 0, base.Auto, "0000000000000000"}, {"mixed", 0, base.Auto, "the fingerprint of row 1, " + code + ", has 128 bits, but that of row 8, 9f3c5a0011223344, has 64"},
-		{"hex", 64, base.Auto, "has 128 bits, but those to compare it with have 64"}, {"bytes", 256, base.Auto, code + ", has 128 bits, but those to compare it with have 256"},
-		{"fixed", 64, base.Auto, "has 128 bits, but those to compare it with have 64"}, {"whole", 128, base.Auto, "has 64 bits, but those to compare it with have 128"},
+		{"hex", 64, base.Auto, "has 128 bits, but the fingerprints to compare it with have 64"}, {"bytes", 256, base.Auto, code + ", has 128 bits, but the fingerprints to compare it with have 256"},
+		{"fixed", 64, base.Auto, "has 128 bits, but the fingerprints to compare it with have 64"}, {"whole", 128, base.Auto, "has 64 bits, but the fingerprints to compare it with have 128"},
 		{"odd", 0, base.Auto, "a fingerprint is a whole number or a string"},
 	} {
 		src, err := source(data, records.Options{FingerprintField: c.field, Bits: c.bits, Fingerprints: c.n})

@@ -96,7 +96,7 @@ func (f *Form) TextsOf(d *engine.Doc) ([]string, error) {
 	}
 	all := strings.Split(d.Text, "\x1f")
 	if len(all) != len(f.Texts) {
-		return nil, fmt.Errorf("the document %q has a text of %d fields, where the database has %d: it could not be read back", d.ID, len(all), len(f.Texts))
+		return nil, fmt.Errorf("the document %q has a text of %d fields, but the database has %d: it could not be read back", d.ID, len(all), len(f.Texts))
 	}
 	return all, nil
 }

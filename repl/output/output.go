@@ -99,7 +99,7 @@ func New(w io.Writer, columns []string, o *Options) *Writer {
 	case Groups:
 		out.f = &groups{ids: ids{tsv: tsv{terminal: o.Terminal}}}
 	case Parquet:
-		if out.f = (&encoded{err: errors.New("this program writes no Parquet")}); o.Parquet != nil {
+		if out.f = (&encoded{err: errors.New("this program cannot write Parquet")}); o.Parquet != nil {
 			out.f = &encoded{Encoder: o.Parquet(out.w, columns, o.Like)}
 		}
 	default:

@@ -65,7 +65,7 @@ const (
 )
 
 func main() {
-	version := flag.String("version", "", "the version, such as v0.2.0 (default: that of the tag of the commit)")
+	version := flag.String("version", "", "the version, such as v0.2.0 (default: the tag of the commit)")
 	out := flag.String("o", "dist", "the folder of the files, which must not exist")
 	targets := flag.String("targets", "", "platforms with commas between them, such as linux/amd64 (default: all)")
 	flag.Parse()
@@ -83,7 +83,7 @@ func main() {
 func unchanged(dir string) error {
 	changes, err := gitOutput(dir, "status", "--porcelain")
 	if err == nil && changes != "" {
-		err = fmt.Errorf("a release is made of a commit, which lacks these changes:\n%s", changes)
+		err = fmt.Errorf("a release is made from a commit, which lacks these changes:\n%s", changes)
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func versionOf(root, given string) (string, error) {
 	if given == "" {
 		tag, err := gitOutput(root, "describe", "--tags", "--exact-match", "--match", "v*")
 		if err != nil {
-			return "", fmt.Errorf("the commit has no tag of a version, and -version is not given: %w", err)
+			return "", fmt.Errorf("the commit has no version tag, and -version is not given: %w", err)
 		}
 		given = tag
 	}
@@ -219,7 +219,7 @@ func (r *release) readExtra(program string) error {
 	} {
 		data, err := exec.Command(program, args...).Output()
 		if err != nil || len(data) == 0 {
-			return fmt.Errorf("simdb %s: %w", strings.Join(args, " "), cmp.Or(err, errors.New("it writes nothing")))
+			return fmt.Errorf("simdb %s: %w", strings.Join(args, " "), cmp.Or(err, errors.New("it wrote nothing")))
 		}
 		r.extra = append(r.extra, file{name, data, plain})
 	}

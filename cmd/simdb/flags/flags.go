@@ -66,7 +66,7 @@ func Shard(args []string) (o shard.Options, err error) {
 	return o, err
 }
 
-// build has the flags of build: those of simdb load, and -o DIR/.
+// build has the flags of build: the flags of simdb load, and -o DIR/.
 type build struct {
 	Output string `short:"o" required:""`
 	loading.Load

@@ -102,7 +102,7 @@ func content(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestRows compares pairs with the pairs of one machine, and clusters with those of dedup
+// TestRows compares pairs with the pairs of one machine, and clusters with the clusters of dedup
 // --clusters.
 func TestRows(t *testing.T) {
 	inputs := split(t, 5)

@@ -35,7 +35,7 @@ func (c *Corpus) setClasses(ctx context.Context) (all collection.Classes, err er
 		for to < len(p.Keys) && p.Keys[to] == p.Keys[from] {
 			to++
 		}
-		for from < to { // almost always once: the hash tells almost all sets apart
+		for from < to { // almost always once: the hash distinguishes almost all sets
 			one, err := read(p.Vals[from])
 			if err != nil {
 				return all, err

@@ -155,7 +155,7 @@ func (c *Corpus) addPrints(words []uint64, prints int) error {
 		c.Fingerprints = append(c.Fingerprints, make([]uint64, len(c.Fingerprints[0])))
 	}
 	if len(words) > 0 && len(words) != prints*len(c.Fingerprints) {
-		return fmt.Errorf("document %d has a fingerprint of %d bits, but those before it have %d: give fingerprints of one width; %s N sets that of texts",
+		return fmt.Errorf("document %d has a fingerprint of %d bits, but those before it have %d: give fingerprints of one width; %s N sets the width for texts",
 			c.N+1, 64*width, 64*len(c.Fingerprints), option.Name("Bits"))
 	}
 	if c.sized = c.sized || width > 0; width == 0 {

@@ -75,7 +75,7 @@ func TestPrints(t *testing.T) {
 							}
 						}
 						docs[i] = append(docs[i], more)
-						if d.Fingerprints == nil { // the first is that of the text
+						if d.Fingerprints == nil { // the first fingerprint belongs to the text
 							d.Fingerprints = []engine.Fingerprint{fp}
 						}
 						d.Fingerprints = append(d.Fingerprints, more)

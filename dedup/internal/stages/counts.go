@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// Counts tells roughly how many sets contain an element. The result need not be accurate, but all
+// Counts estimates how many sets contain an element. The result need not be accurate, but all
 // workers must use the same Counts: of all sets, or of a sample.
 type Counts struct{ n []uint32 }
 

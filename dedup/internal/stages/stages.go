@@ -18,7 +18,7 @@ import (
 type Plan struct {
 	By     corpus.Criterion // a Jaccard similarity or a distance of fingerprints
 	Words  int              // of 64 bits in a fingerprint
-	Counts *Counts          // of the elements of all sets; nil orders them by hash alone
+	Counts *Counts          // of the elements of all sets; nil orders them only by hash
 	// Groups is the number of groups of Postings, of Members and of components; 0 means one for
 	// each element, cell and component. Large cells are additional groups of their own.
 	Groups uint64

@@ -180,9 +180,9 @@ func (o Options) Splitter() func(dst []Span, text string) []Span {
 
 // Remove appends the removals for a repeat to dst. It must be called for the repeats of a text in
 // order. Lines and paragraphs are removed one by one. A word is removed if it is in a window that
-// has occurred before; if the text repeats itself, like one word again and again, the words of
-// the first window stay. Removed words without any staying word between them form one passage,
-// whose First is that of its first word.
+// has occurred before; if the text repeats itself, like one word again and again, the words of the
+// first window stay. Removed words without any staying word between them form one passage, whose
+// First is the First of its first word.
 func (o Options) Remove(dst []Removed, r Repeat) []Removed {
 	at := r.At.Unit()
 	if o.Level != Passage {

@@ -52,10 +52,9 @@ const (
 	parts       = 256 // by the first byte of the hash
 )
 
-// Repeats finds repeated units. Equal hashes are in one part, and each part alone fits into
-// memory. Units that do not fit into memory go to a temporary file, part by part. The units of
-// each part stay in the order of the input, and so do its repeats; one merge then orders all
-// repeats.
+// Repeats finds repeated units. Equal hashes are in one part, and each part by itself fits into
+// memory. Units that do not fit into memory go to a temporary file, part by part. The units of each
+// part stay in the order of the input, and so do its repeats; one merge then orders all repeats.
 type Repeats struct {
 	memory int64 // bytes for units, and later for tables
 	create func() (*os.File, error)

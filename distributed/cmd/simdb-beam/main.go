@@ -19,8 +19,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	// The runners (universal is any runner with a job server), and the file system of local
-	// names. Beam itself includes that of gs://.
+	// The runners (universal is any runner with a job server), and the file system of local names.
+	// Beam itself includes the package for gs://.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
@@ -58,7 +58,7 @@ The exit status is 0, 2 after an error or if a record was rejected, or 130 if in
 interrupted here continues on its job server, but publishes nothing.
 `
 
-// The flags of this program; those of Beam are flags of the process, too.
+// The flags of this program; Beam's flags are flags of the process, too.
 var (
 	work   = flag.String("work", "", "")
 	shards = flag.Int("shards", 0, "")
@@ -115,7 +115,7 @@ func run(ctx context.Context, args []string) (status int, err error) {
 	case *runners.Runner == "prism":
 		*work = os.TempDir()
 	default:
-		return 0, errors.New("--work is missing: a folder that all workers reach")
+		return 0, errors.New("--work is missing: name a folder that all workers can reach")
 	}
 	*work = fmt.Sprintf("%s/simdb-%016x", strings.TrimSuffix(*work, "/"), rand.Uint64())
 	dir, err := os.Getwd()

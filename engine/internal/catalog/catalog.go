@@ -1,5 +1,5 @@
 // Package catalog is the file CATALOG of a database: it lists the live tables, their deleted
-// documents, and the first log to replay. The catalog alone defines the contents of a database; a
+// documents, and the first log to replay. Only the catalog defines the contents of a database; a
 // flush, a compaction or a bulk load becomes visible when a bbolt transaction changes the catalog.
 //
 // The state is small and is read as a whole when the catalog is opened; after that the file is only

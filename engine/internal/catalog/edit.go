@@ -96,7 +96,7 @@ func (p *plan) editTables(e Edit) error {
 	}
 	for _, t := range e.AddTables {
 		if _, ok := p.tables[t.Number]; ok || slices.Contains(e.DropTables, t.Number) {
-			return fmt.Errorf("table %d exists already", t.Number)
+			return fmt.Errorf("table %d already exists", t.Number)
 		}
 		if err := t.check(); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (p *plan) editTombstones(e Edit) error {
 func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
 	b := tx.Bucket([]byte(bucketName))
 	if b == nil {
-		return d, errors.New("the bucket is gone")
+		return d, errors.New("the bucket is missing")
 	}
 	records := slices.Clone(p.records)
 	for _, t := range p.tombstones {

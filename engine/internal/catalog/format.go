@@ -98,7 +98,7 @@ func (s *State) decodeTombstones(table uint64, chunk uint16, payload []byte) err
 		return err
 	}
 	if n != int64(len(payload)) {
-		return fmt.Errorf("a bitmap of %d bytes in %d", n, len(payload))
+		return fmt.Errorf("a bitmap of %d bytes in a record of %d", n, len(payload))
 	}
 	if err := window.Validate(); err != nil {
 		return err

@@ -126,7 +126,7 @@ func (w *walker) read(page uint64, size int) ([]byte, error) {
 		return buf, nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		return nil, w.corrupt(page, "the file ends in it")
+		return nil, w.corrupt(page, "the file ends within it")
 	}
 	return nil, err
 }

@@ -35,7 +35,7 @@ func newJoinSet(ctx context.Context, v *view.View, by view.Criterion, progress f
 	return j, ctx.Err()
 }
 
-// bySketch reports whether sketches alone decide. Texts decide all criteria but this and Near.
+// bySketch reports whether only sketches decide. Texts decide all criteria but this and Near.
 func bySketch(by view.Criterion) bool { return by.Jaccard && !by.Verified }
 
 // addFingerprints gathers all visible fingerprints, in order.

@@ -81,7 +81,7 @@ func (c *clustering) oldestFirst(ctx context.Context, groups *collection.Classes
 	return oldest.Vals, nil
 }
 
-// idLess reports whether the ID of item i comes before that of item k.
+// idLess reports whether the ID of item i sorts before the ID of item k.
 func (c *clustering) idLess(i, k uint32) (bool, error) {
 	a, err := c.place(i).ID()
 	if err != nil {

@@ -100,8 +100,8 @@ func OpenFolder(fsys vfs.FS, path string) (*Folder, error) {
 // busyPoll is the interval between attempts to lock.
 const busyPoll = 10 * time.Millisecond
 
-// LockWithin locks the folder against other writers, and tries for as long as wait. Then it returns
-// ErrLocked, with path and, if known, the process that has the lock.
+// LockWithin locks the folder against other writers, and keeps trying for up to wait. Then it
+// returns ErrLocked, with path and, if known, the process that has the lock.
 func (f *Folder) LockWithin(path string, wait time.Duration) (io.Closer, error) {
 	until := time.Now().Add(wait)
 	for {

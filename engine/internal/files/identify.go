@@ -45,7 +45,7 @@ func (x *Identifier) Identify(path string) (string, error) {
 		}
 	}
 	dir, _ := filepath.Split(path)
-	dir, err = filepath.EvalSymlinks(cmp.Or(dir, ".")) // the name alone does not tell what ".." means after a symbolic link
+	dir, err = filepath.EvalSymlinks(cmp.Or(dir, ".")) // the meaning of ".." after a symbolic link depends on the link
 	if err == nil && x.isDatabase(dir) {
 		return "a file of the database " + dir, nil
 	}

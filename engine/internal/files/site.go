@@ -67,7 +67,7 @@ func Look(fsys vfs.FS, path string) (Kind, error) {
 }
 
 // isMark reports whether a file begins like the mark of a backup. A killed process may have left an
-// empty file, which counts.
+// empty file, which counts as one.
 func isMark(fsys vfs.FS, path string) bool {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -131,7 +131,7 @@ func Claim(fsys vfs.FS, path string, wait time.Duration) (*Site, error) {
 // enters is how many times Enter tries to create a folder that other processes remove.
 const enters = 16
 
-// Enter creates a folder if necessary and locks it, trying for as long as wait.
+// Enter creates a folder if necessary and locks it, trying for up to wait.
 func Enter(fsys vfs.FS, path string, wait time.Duration) (s *Site, err error) {
 	for range enters {
 		s = &Site{fs: fsys, path: path}

@@ -11,7 +11,7 @@ import (
 // Each returns that error unless it is view.ErrStopped. id is reused after fn returns. In a table
 // it scans the column of times, or the IDs in the parts of the ID order that overlap the bounds,
 // and reads nothing else of documents that are not selected. With f.Where it reads the texts of the
-// documents that f selects otherwise, in storage order.
+// documents that the other conditions of f select, in storage order.
 func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view.Place) error) error {
 	f.Since = max(f.Since, v.Since)
 	err := v.Safely(ctx, func() error {

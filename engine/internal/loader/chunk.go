@@ -21,7 +21,7 @@ type chunk struct {
 	marks map[string]int64
 	last  mark // the latest mark, not in marks yet
 	bytes int  // size of the IDs
-	timed bool // batch.Times has the times; otherwise all documents have the time at which the table is begun
+	timed bool // batch.Times has the times; otherwise all documents have the time at which the table was begun
 
 	window *window      // the window that texts are added to; nil if none
 	feed   chan *window // full windows for the goroutine that writes; nil until it runs

@@ -6,8 +6,8 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// An idFilter tells whether a set may contain an ID, by its hash, without false negatives. It is a
-// blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom
+// An idFilter reports whether a set may contain an ID, by its hash, without false negatives. It is
+// a blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom
 // Filters", WEA 2007): an ID sets six bits of one cache line. With 16 bits per ID the rate of false
 // positives is about 1 in 300; with fewer bits it is higher.
 type idFilter struct{ lines [][filterLine]byte }

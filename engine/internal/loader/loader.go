@@ -85,8 +85,8 @@ const (
 	// Thus no four tables have about the same size; the policy would merge such tables again.
 	loadTables = 16
 
-	// leastMerged is the smallest number of tables that the end of a load merges. The policy also
-	// leaves fewer alone.
+	// leastMerged is the smallest number of tables that the end of a load merges. The policy does
+	// not merge fewer, either.
 	leastMerged = 4
 
 	windows      = 2 // of texts: one is filled while the other is written

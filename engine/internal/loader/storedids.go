@@ -10,8 +10,8 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// storedIDs tells a load without Replace whether an ID is stored. It searches tables only for IDs
-// that a filter does not rule out. It builds the filter after enough lookups to pay for it.
+// storedIDs reports to a load without Replace whether an ID is stored. It searches tables only for
+// IDs that a filter does not rule out. It builds the filter after enough lookups to pay for it.
 type storedIDs struct {
 	snap    *view.View
 	asked   int             // number of IDs looked up

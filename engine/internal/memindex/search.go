@@ -151,7 +151,7 @@ func (s *Searcher) visit(dst []uint32, x *Index, n uint32, q base.Fingerprint, k
 	return dst, visits, true
 }
 
-// heads returns the chains of all values within the radii of those of q.
+// heads returns the chains of all values within the radii of the values of q.
 func (s *Searcher) heads(c *chains, q base.Fingerprint, radius *[blocks]int) []chain {
 	masks, ends := masks[c.bits], &maskEnds[c.bits]
 	chains, n := s.buffers(blocks*len(masks)), 0

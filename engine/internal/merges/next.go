@@ -176,8 +176,8 @@ func (g *Scheduler) Close() {
 
 // Finish ends all merges after Close. It waits for merges in the background that are expected to
 // end within limit, and cancels the others. If limit is 0, it waits for all except large merges
-// that would last longer than the store was open. It always waits for merges for which a caller
-// waits.
+// that would last longer than the store was open. It always waits for merges that a caller waits
+// for.
 func (g *Scheduler) Finish(limit time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -52,7 +52,7 @@ func (r *recovery) copyTables() error {
 		return fmt.Errorf("the parameters of the database are neither in the catalog nor in a table: %w", base.ErrCorruption)
 	}
 	r.params = store.NewParams()
-	r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and no table has them; those of a new database are assumed"), Loss{})
+	r.lose(base.Corruptf(files.Catalog, "params", -1, "lost, and no table has them; the parameters of a new database are assumed"), Loss{})
 	return nil
 }
 

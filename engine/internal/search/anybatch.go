@@ -277,7 +277,7 @@ func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery 
 	q.few = most
 	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, sketch, t, string(doc.ID)) })
 	if q.few = 0; !errors.Is(err, errCrowded) {
-		return nil // the search for this query alone returns other errors, too
+		return nil // a search for only this query returns other errors, too
 	}
 	x := &existence{v: b.v, of: doc, except: string(doc.ID)}
 	return newCrowdQuery(b.v, query, doc.Text, sketch, b.by.T, x.accepts)

@@ -20,7 +20,7 @@ func WithCounts(ctx context.Context, sum *Counts) context.Context {
 	return context.WithValue(ctx, countsKey{}, sum)
 }
 
-// report adds the counts to those of the context, if it collects them.
+// report adds the counts to the counters of the context, if it has any.
 func (c Counts) report(ctx context.Context) {
 	if sum, _ := ctx.Value(countsKey{}).(*Counts); sum != nil {
 		atomic.AddInt64(&sum.Probes, c.Probes)

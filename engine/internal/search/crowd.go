@@ -117,7 +117,7 @@ func (c *crowd) ranges(workers int) (all []crowdRange) {
 	return all
 }
 
-// each calls found with the matches of one range after the other.
+// each calls found with the matches of one range at a time.
 func (c *crowd) each(ctx context.Context, found func(hits []crowdHit) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	ranges := c.ranges(workers)

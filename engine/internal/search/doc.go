@@ -20,9 +20,9 @@
 // one template, is decided with up to 63 others, one range of documents at a time (crowd.go). The
 // answers are those of single searches.
 //
-// If match --add or PutNovel checks one document after the other, all pages of a family may look
-// similar although none matches. Documents that were compared without a match stay in memory, for
-// each table and memtable, as their difference from the features common to the family
+// If match --add or PutNovel checks one document at a time, all pages of a family may look similar
+// although none matches. Documents that were compared without a match stay in memory, for each
+// table and memtable, as their difference from the features common to the family
 // (memindex.Families): the next check compares differences instead of texts.
 //
 // # Counts

@@ -138,9 +138,9 @@ func (b *nearBatch) inTurns(first int, fn func(query int, m view.Match) bool) (g
 // turnMatches is how many hits inTurns converts to matches at a time.
 const turnMatches = 256
 
-// nearBatch holds the state of EachBatch. It finds the hits of one table after the other, sorts
-// these by document, which makes reading their IDs cheap, and finally sorts all hits into the order
-// of the results.
+// nearBatch holds the state of EachBatch. It finds the hits of one table at a time, sorts these by
+// document, which makes reading their IDs cheap, and finally sorts all hits into the order of the
+// results.
 type nearBatch struct {
 	v       *view.View
 	ctx     context.Context

@@ -333,7 +333,7 @@ func TestJaccard(t *testing.T) {
 }
 
 // TestVerifiedBatches searches for texts of a model with a crowd: more pages of a template than a
-// query decides alone. Sketches are so small that many dissimilar pages look similar, and
+// query decides by itself. Sketches are so small that many dissimilar pages look similar, and
 // thresholds so high that no similar page is missed.
 func TestVerifiedBatches(t *testing.T) {
 	m, ctx := newModel(t, 4, crowdLeast+crowdLeast/2, 16), t.Context()

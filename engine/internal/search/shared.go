@@ -9,8 +9,8 @@ import (
 // queryMasks map an element to a bit mask of the queries, at most 64, whose sets have it.
 type queryMasks map[uint64]uint64
 
-// sharedCounts count, for one set after the other, the elements that it shares with the set of each
-// query. If a set differs little from an earlier one, the model, its counts are those of the model,
+// sharedCounts count, for each set in turn, the elements that it shares with the set of each query.
+// If a set differs little from an earlier one, the model, its counts are those of the model,
 // corrected for the elements that are in only one of the two; queries have few of these. Counting
 // pages of a template, which resemble each other more than any query, thus costs about as much as
 // one comparison each.

@@ -96,8 +96,8 @@ func closed(err error) error {
 }
 
 // Groups returns all tables, in groups to be merged into one table each. It omits tables that a
-// merge would only copy: those that are alone in their group and have no dead documents, and no
-// texts of documents that died earlier.
+// merge would only copy: those that are the only ones in their group and have no dead documents,
+// and no texts of documents that died earlier.
 func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 	v, err := db.View()
 	if err != nil {

@@ -275,7 +275,7 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 }
 
 // Drop closes a table that was not published (nil for none), and removes its file if the catalog is
-// known not to list it. A table of the current version is left alone.
+// known not to list it. A table of the current version is not changed.
 func (db *Store) Drop(t *view.Table) error {
 	if t == nil {
 		return nil

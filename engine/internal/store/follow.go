@@ -34,7 +34,7 @@ const (
 	sameTries = 4
 )
 
-// readAll reads the database as it is now.
+// readAll reads the current state of the database.
 func (db *Store) readAll() error {
 	for try, same := 0, 0; ; try++ {
 		before, _ := catalog.Transaction(db.Dir, files.Catalog)
@@ -95,7 +95,7 @@ func (db *Store) unchanged(txid uint64) error {
 	return err
 }
 
-// adopt replaces the state of db by that of another store.
+// adopt gives db the state of another store.
 func (db *Store) adopt(fresh *Store) {
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()

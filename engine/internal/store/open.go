@@ -290,7 +290,7 @@ func (db *Store) markClosed() {
 		return
 	}
 	if err := db.cat.Apply(catalog.Edit{SetClosed: &db.newestLog}); err != nil {
-		db.log.Warn("noting in the catalog where the log ended", "path", db.Path, "err", err)
+		db.log.Warn("recording in the catalog where the log ended", "path", db.Path, "err", err)
 	}
 }
 

@@ -36,8 +36,8 @@ func (db *Store) Pack(ctx context.Context, path string, progress func(view.Progr
 // Ingest adds the documents of table files, made by Pack or elsewhere, to the database: it copies
 // the files unchanged. Their documents count as written now, file after file, and within a file in
 // their original order. A document replaces the stored document with the same ID. All files must
-// have the parameters of the database, except for the layout. Ingest adds one file after the other;
-// after an error, the files before the failed one remain added.
+// have the parameters of the database, except for the layout. Ingest adds one file at a time; after
+// an error, the files before the failed one remain added.
 func (db *Store) Ingest(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		if err := db.ingest(ctx, path); err != nil {

@@ -326,7 +326,7 @@ func (p *publication) countAgain(old view.Place) error {
 	return nil
 }
 
-// TableCounts holds the figures that a published table adds to those of a load.
+// TableCounts holds the figures that a published table adds to the figures of a load.
 type TableCounts struct {
 	Documents, Empty, Replaced int64
 	Tables                     int

@@ -231,7 +231,7 @@ func locateByName(p *view.Part, missed map[string][]*replayed) {
 }
 
 // found records a document of a table that has the ID of w. It reads the document's sequence number
-// only if the range of numbers in the table does not tell which of the two is older.
+// only if the range of numbers in the table does not show which of the two is older.
 func (w *replayed) found(p *view.Part, doc uint32) {
 	if p.Dead.DeadAt(doc, view.Latest) {
 		return

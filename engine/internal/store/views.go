@@ -12,7 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// View returns a view of the database as it is now. The caller must close it.
+// View returns a view of the current state of the database. The caller must close it.
 func (db *Store) View() (*view.View, error) {
 	v := new(view.View)
 	if err := db.TakeView(v); err != nil {
@@ -21,7 +21,7 @@ func (db *Store) View() (*view.View, error) {
 	return v, nil
 }
 
-// TakeView makes v, which must be new or closed, a view of the database as it is now.
+// TakeView makes v, which must be new or closed, a view of the current state of the database.
 func (db *Store) TakeView(v *view.View) error {
 	db.Counts.Queries.Add(1)
 	db.mu.Lock()

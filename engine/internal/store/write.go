@@ -264,7 +264,8 @@ func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, i int, matc
 	return db.last, err
 }
 
-// matchLocked calls match with a view of the database as it is now. The caller holds writeMu.
+// matchLocked calls match with a view of the current state of the database. The caller holds
+// writeMu.
 func (db *Store) matchLocked(i int, d *table.Document, match MatchFunc) (old view.Place, found bool, err error) {
 	v := &db.writerView
 	if err := db.TakeView(v); err != nil {
@@ -276,7 +277,7 @@ func (db *Store) matchLocked(i int, d *table.Document, match MatchFunc) (old vie
 }
 
 // effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
-// remain. Only these are logged, so that a replay, which deletes by ID alone, removes the same
+// remain. Only these are logged, so that a replay, which deletes only by ID, removes the same
 // documents. The caller holds writeMu.
 func (db *Store) effectiveLocked(recs []wal.Record) (effective []wal.Record, deleted int, err error) {
 	if !slices.ContainsFunc(recs, func(r wal.Record) bool { return r.Delete }) {

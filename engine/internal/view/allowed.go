@@ -109,7 +109,7 @@ func (a *AllowedPairs) edited(pairs []IDPair, change func(*btree.BTreeG[IDPair],
 	return &AllowedPairs{*tree}
 }
 
-// CatalogPairs converts pairs to those of the catalog.
+// CatalogPairs converts pairs to the type of package catalog.
 func CatalogPairs(pairs []IDPair) []catalog.IDPair {
 	out := make([]catalog.IDPair, len(pairs))
 	for i, p := range pairs {

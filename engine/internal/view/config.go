@@ -49,7 +49,7 @@ func (c *Config) CheckDistance(k int) error {
 // CheckWords returns ErrParams if fingerprints do not have n words.
 func (c *Config) CheckWords(n int) error {
 	if n != c.words {
-		return fmt.Errorf("a fingerprint of %d bits, but those of %s have %d: %w", base.FingerprintBits*n, c.Path, c.Bits(), files.ErrParams)
+		return fmt.Errorf("a fingerprint of %d bits, but the fingerprints of %s have %d: %w", base.FingerprintBits*n, c.Path, c.Bits(), files.ErrParams)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type Criterion struct {
 	T                 float64
 }
 
-// A TextMeasure says how to compare texts, if they alone decide.
+// A TextMeasure says how to compare texts, if only they decide.
 type TextMeasure uint8
 
 // The measures.

@@ -23,7 +23,7 @@ type Doc struct {
 	Seq          uint64
 }
 
-// Entry is a Doc without text and fields: what the indexes alone say.
+// Entry is a Doc without text and fields: what the indexes say without them.
 type Entry struct {
 	ID             string
 	Fingerprint    base.Fingerprint

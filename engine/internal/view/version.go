@@ -48,7 +48,7 @@ func (t *Table) SeqOf(doc uint32) (uint64, error) {
 	return t.ShiftSeq(s), err
 }
 
-// ShiftSeq converts a sequence number stored in the file to that of the database.
+// ShiftSeq converts a sequence number stored in the file to a sequence number of the database.
 func (t *Table) ShiftSeq(stored uint64) uint64 { return stored + t.Shift }
 
 // NumberFrom assigns the sequence numbers from first on to the documents, in their order of
@@ -87,7 +87,7 @@ func (t *Table) Drop(remove bool) error {
 }
 
 // Tombstones say which documents of a table are dead, and since when. Base holds the tombstones in
-// the catalog. recent holds those that are in the log alone, with the sequence number of the write
+// the catalog. recent holds those that are only in the log, with the sequence number of the write
 // that killed the document. recent only grows: a flush that makes tombstones durable creates new
 // Tombstones for the new version.
 type Tombstones struct {
@@ -152,7 +152,7 @@ func (t *Tombstones) UpTo(seq uint64) (dead *roaring.Bitmap, younger map[uint32]
 }
 
 // Onto returns tombstones with another base, which must be in the catalog and include all
-// tombstones up to seq; younger ones stay in the log alone.
+// tombstones up to seq; newer ones stay only in the log.
 func (t *Tombstones) Onto(base *roaring.Bitmap, seq uint64) *Tombstones {
 	_, younger := t.UpTo(seq)
 	return &Tombstones{Base: base, recent: younger}

@@ -225,8 +225,8 @@ func (s *scanner) head(pos int64) (h frameHead, ok bool, err error) {
 // package comment.
 //
 // It looks for intact frames at every possible position after pos. Payloads may imitate frame
-// headers; the number of bytes whose checksum is computed in vain is bounded, so that a hostile
-// file cannot make this quadratic.
+// headers; the number of bytes that are checksummed without finding a frame is bounded, so that a
+// hostile file cannot make this quadratic.
 func (s *scanner) damaged(pos int64) error {
 	const reason = "damaged frame"
 	if !s.last {

@@ -20,8 +20,8 @@ type Salvaged struct {
 // fn receives the position of the frame; the payload is valid only during the call. An error of fn
 // or of the file system ends the reading and is returned unchanged.
 //
-// As in Replay, the number of bytes whose checksum is computed in vain is bounded; when it is
-// reached, the rest is a gap.
+// As in Replay, the number of bytes that are checksummed without finding a frame is bounded; when
+// it is reached, the rest is a gap.
 func Salvage(fs vfs.FS, name string, expected *Header, fn func(at int64, payload []byte) error) (Salvaged, error) {
 	f, err := fs.Open(name)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *salvage) salvageHeader(expected *Header) (ok bool, err error) {
 		return false, nil
 	case headErr != nil:
 		s.gap(0, "%w", headErr)
-		if expected == nil { // without it, frames of this log cannot be told from others
+		if expected == nil { // without it, frames of this log cannot be distinguished from others
 			return false, nil
 		}
 		s.res.Version = Version

@@ -28,8 +28,8 @@ func salvageImage(t *testing.T, image []byte, expected *Header) (got []string, r
 	return got, res
 }
 
-// TestSalvage damages every byte of a log, and every sixteen: all undamaged frames must come back,
-// in order, and the rest must be a gap.
+// TestSalvage damages every byte of a log, and every run of sixteen bytes: all undamaged frames
+// must come back, in order, and the rest must be a gap.
 func TestSalvage(t *testing.T) {
 	image := sampleLog(t, words, 3, true)
 	pos, longest := positions(words), 0

@@ -147,7 +147,7 @@ func (w *Writer) finish() error {
 	if w.ended {
 		return w.err
 	}
-	w.ended = true // prevents further appends
+	w.ended = true // prevents more appends
 	err := w.advance(w.end, &w.synced, true)
 	if err == nil {
 		// Only now may the end frame claim that everything before it is durable.

@@ -24,10 +24,11 @@ var ErrCrashed = errors.New("the machine has lost power")
 
 // Mem is a file system in memory that simulates power cuts.
 //
-// For every file it stores the current bytes and those of the last Sync, and for every directory
-// the current names and those of the last SyncDir. From these, CrashClone builds a file system that
-// a power cut may leave. Every operation that changes something is numbered from 1, and CrashAt
-// stops the machine before a given operation, so that a workload can be crashed at each operation.
+// For every file it stores the current bytes and the bytes at the last Sync, and for every
+// directory the current names and the names at the last SyncDir. From these, CrashClone builds a
+// file system that a power cut may leave. Every operation that changes something is numbered from
+// 1, and CrashAt stops the machine before a given operation, so that a workload can be crashed at
+// each operation.
 //
 // A file can be removed or renamed while it is open, as on POSIX. The root directory "." exists.
 //

@@ -16,7 +16,7 @@ class NotFoundError(SimdbError, KeyError):
 
 
 class ExistsError(SimdbError):
-    """The document or database exists already."""
+    """The document or database already exists."""
 
 
 class LockedError(SimdbError):

@@ -97,7 +97,7 @@ type ListOptions struct {
 	Ordered bool // in the driver's Order
 	First   int  // if not 0, the caller reads at most this many
 	IDsOnly bool // the caller reads nothing but the ids
-	// Also are further conditions on the documents, if the driver is a Filter.
+	// Also are other conditions on the documents, if the driver is a Filter.
 	Also []Filter
 }
 

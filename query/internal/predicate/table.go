@@ -137,8 +137,8 @@ var Definitions = []Definition{
 	{
 		Word:   "SINCE",
 		Syntax: "SINCE 2d  SINCE '2026-01-02'",
-		Help:   "documents stored then or later",
-		Docs:   []DocsRow{{"SINCE 2d`, `SINCE '2026-01-02'", "that was stored then or later", "yes"}},
+		Help:   "documents stored at that time or later",
+		Docs:   []DocsRow{{"SINCE 2d`, `SINCE '2026-01-02'", "that was stored at that time or later", "yes"}},
 	},
 }
 

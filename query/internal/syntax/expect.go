@@ -39,7 +39,7 @@ func (l *Language) checkWords(tokens []Token) error {
 		if !known {
 			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
 		}
-		hint = cmp.Or(hint, "a statement is such as NEAR('a', 3), lang = 'en' or COUNT")
+		hint = cmp.Or(hint, "a statement looks like NEAR('a', 3), lang = 'en' or COUNT")
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
 	}
 	return nil
@@ -102,7 +102,7 @@ func administers(verb string) string {
 // fromOtherLanguages says what to write instead of words that SQL users try first, and of words
 // that the language once had.
 var fromOtherLanguages = map[string]string{
-	"SELECT": "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
+	"SELECT": "write only the predicate, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 	"INSERT": `write PUT {"id": "a", "text": "..."}`,
 	"UPDATE": "PUT replaces the document of the same id",
 	"UPSERT": "PUT replaces the document of the same id",
@@ -121,7 +121,7 @@ var fromOtherLanguages = map[string]string{
 	"SEARCH": "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
 	"LIST":   "LIMIT 5 lists some documents, ID LIKE '%' all",
 	"ALL":    "LIMIT 5 lists some documents, ID LIKE '%' all",
-	"FROM":   "write the predicate alone, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
+	"FROM":   "write only the predicate, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
 }
 
 // gone says what replaces words that statements of the language once had.

@@ -27,7 +27,7 @@ type FeatureFlags struct {
 	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form in which texts are compared: nfc; nfkc, which also folds full-width characters and removes invisible ones; or none (default: none)."`
 	StripDiacritics bool           `group:"features" help:"Compare letters without diacritics, and ł, ø, đ, ß, æ and similar letters as l, o, d, ss, ae."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
-	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or that of the first fingerprints in the files)."`
+	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or the length of the first fingerprints in the files)."`
 	SetField        string         `group:"features" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
 }
 

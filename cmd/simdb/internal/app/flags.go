@@ -63,7 +63,7 @@ func givenCriterion(ctx *kong.Context) bool {
 	})
 }
 
-// AfterApply notes whether the criterion is the default.
+// AfterApply records whether the criterion is the default.
 func (f *CriterionFlags) AfterApply(ctx *kong.Context) error {
 	f.byDefault = !givenCriterion(ctx)
 	return nil
@@ -126,7 +126,7 @@ type ReadFlags struct {
 	FingerprintField string         `group:"input" placeholder:"NAME" help:"Field with the fingerprint, if the file has fingerprints (default: fingerprint)."`
 	NoHeader         bool           `group:"input" help:"The first line of a csv or tsv file is data; the fields are 1 (id) and 2 (text)."`
 
-	Encoding     records.Encoding `group:"input" placeholder:"NAME" help:"Encoding of the text, by any IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 with a byte order mark). For mails and pages, it applies to those that name none."`
+	Encoding     records.Encoding `group:"input" placeholder:"NAME" help:"Encoding of the text, by any IANA name, such as latin1, windows-1251, shift_jis, gb18030 or utf-16le (default: utf-8, or utf-16 with a byte order mark). In mails and pages, it applies only to those that do not name their own."`
 	Fingerprints base.Notation    `group:"input" default:"auto" placeholder:"NOTATION" enum:"auto,hex,decimal,binary,base64" help:"Notation of fingerprints: hex, decimal, binary, or base64 of the bytes (default: detected, except base64; a file that mixes hexadecimal and decimal is refused)."`
 	Delimiter    delimiter        `group:"input" placeholder:"C" help:"Separator of the columns of a csv file: a character such as ; or the word tab (default: a comma)."`
 	Comment      comment          `group:"input" placeholder:"C" help:"Lines of a csv or tsv file that begin with this character, such as #, are comments: neither read nor copied."`
@@ -231,7 +231,7 @@ type SummaryFlag struct {
 	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"Format of the final counts on standard error: text, or json (one object on a line) (default: text)."`
 }
 
-// A Figure is a number of a summary.
+// A Figure is a number in a summary.
 type Figure struct {
 	Name  string
 	Value int64
@@ -297,7 +297,7 @@ type RowFlags struct {
 	Format   RowFormat `group:"rows" placeholder:"FORMAT" help:"${formats} (default: table on a terminal, tsv elsewhere)."`
 	Header   bool      `group:"rows" help:"Begin tsv with the names of the columns, as on a terminal."`
 	CSVGuard bool      `group:"rows" name:"csv-guard" help:"Put an apostrophe before csv cells that a spreadsheet would evaluate as a formula (= + - @)."`
-	Output   string    `group:"rows" short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json, .tsv and .parquet set the format, .gz and .zst after it compress."`
+	Output   string    `group:"rows" short:"o" file:"rows" placeholder:"FILE" help:"Write the rows to FILE instead of standard output; .csv, .jsonl, .json, .tsv and .parquet set the format, .gz or .zst after that compresses the output."`
 }
 
 // RowFormat is an output.Format, or none.

@@ -363,7 +363,7 @@ func administer(ctx context.Context, db *engine.DB, name string, args []any) (*R
 	return replyOf(rows)
 }
 
-// replyOf returns rows, or what was done.
+// replyOf returns rows, or says what was done.
 func replyOf(rows interface {
 	Columns() []string
 	All() iter.Seq2[query.Row, error]

@@ -24,7 +24,7 @@ type CreateFlags struct {
 	app.FeatureFlags
 	Several     bool          `group:"created" help:"Documents may have several fingerprints; the nearest counts (default: on if documents of the first file have a list of fingerprints, or with --orientations 8)."`
 	NoSketch    bool          `group:"created" help:"Store no MinHash sketches; JACCARD is then not possible."`
-	Containment *bool         `group:"created" help:"Build an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; its size is about 40 % of that of the texts."`
+	Containment *bool         `group:"created" help:"Build an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it adds about 40 % of the size of the texts."`
 	Index       *string       `group:"created" placeholder:"FIELD,..." help:"Index these fields, such as lang,meta.url, so that conditions on them (=, <, IN, BETWEEN, LIKE 'a%') need not read all documents."`
 	TTL         *app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
 }
@@ -161,7 +161,7 @@ func makesNew(path string) error {
 type Rebuild struct {
 	DB     string     `arg:"" file:"db" help:"The database; it is not changed."`
 	New    string     `arg:"" file:"db" help:"The database to create."`
-	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory, as for simdb load (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of a memory below 1GiB)."`
+	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory, as for simdb load (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter if the machine has less than 1GiB)."`
 	CreateFlags
 }
 

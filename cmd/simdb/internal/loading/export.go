@@ -20,7 +20,7 @@ import (
 // Export is `simdb export`.
 type Export struct {
 	DB           string        `arg:"" file:"db" help:"The database."`
-	Output       string        `short:"o" file:"rows" placeholder:"FILE" help:"Write to FILE instead of standard output; .jsonl, .csv and .parquet set the format, .gz and .zst after it compress."`
+	Output       string        `short:"o" file:"rows" placeholder:"FILE" help:"Write to FILE instead of standard output; .jsonl, .csv and .parquet set the format, .gz or .zst after that compresses the output."`
 	Format       app.RowFormat `placeholder:"FORMAT" help:"jsonl, csv or parquet (default: by the ending of -o, else jsonl)."`
 	Times        bool          `help:"Also write when each document was stored, as the field time; simdb load --time-field time reads it."`
 	Fingerprints bool          `help:"Write all fingerprints (default: those that load cannot compute from the texts)."`

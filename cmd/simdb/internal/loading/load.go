@@ -32,7 +32,7 @@ type Load struct {
 	OnConflict string `enum:"replace,skip,error" default:"replace" placeholder:"HOW" help:"What to do if the id of a document is already stored: replace (replace the stored document, the default; a document without a usable text or fingerprint replaces only one of the same kind), skip (ignore the new one) or error (stop)."`
 	app.RejectFlags
 	Resume bool       `help:"Continue where an earlier load of the same file stopped; a file that has changed there is read from the beginning."`
-	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for buffered documents, sorting and merging. A load needs some 100 MiB besides, and more to merge tens of millions of documents (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of a memory below 1GiB)."`
+	Memory app.Memory `default:"auto" placeholder:"SIZE" help:"Memory for buffered documents, sorting and merging. A load needs about 100 MiB in addition, and more to merge tens of millions of documents (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter if the machine has less than 1GiB)."`
 
 	CreateFlags
 	TimeFlag
@@ -209,7 +209,7 @@ func (l *load) begin(of records.Info) (err error) {
 			return err
 		}
 		if l.db.Options().Features.Describe() != l.create.Features.Describe() {
-			return fmt.Errorf("%s: meanwhile another process has created it with other features", l.c.DB)
+			return fmt.Errorf("%s: another process has just created it with other features", l.c.DB)
 		}
 		if l.made = l.db.Metrics().Created; l.made {
 			l.tellCreated()

@@ -17,9 +17,9 @@ import (
 // Page is the content of the page. Clusters are written as JSON: values from documents are data of
 // the script, never markup.
 type Page struct {
-	Source    string         // what is reviewed, in the user's words
+	Source    string         // the database or files under review, in the user's words
 	Criterion string         // in words
-	Notices   []string       // what was left out or not found
+	Notices   []string       // documents that were omitted or not found
 	Overview  []webpage.Plot // charts of all clusters, including those that are not on the page
 	Clusters  []Cluster
 }

@@ -21,7 +21,7 @@ type Command struct {
 	Seed        uint64         `default:"1" placeholder:"SEED" help:"Seed of the random sample (default: 1)."`
 	Texts       bool           `help:"Show the texts of the examples, not their ids."`
 	HTML        string         `name:"html" file:"html" placeholder:"FILE" help:"Write a web page with the rows and the report: charts of what each threshold removes, of chance pairs and of cluster sizes, and ten pairs with their differences marked."`
-	Memory      app.Memory     `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of a memory below 1GiB). The sample fills at most half of it, at about 100 bytes per word."`
+	Memory      app.Memory     `default:"auto" placeholder:"SIZE" help:"Memory of the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter if the machine has less than 1GiB). The sample fills at most half of it, at about 100 bytes per word."`
 	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"Format of the files: ${inputs} (default: by name and content)."`
 	app.InputFlags
 	app.RejectFlags

@@ -20,7 +20,7 @@ func hints(params features.Params, r *tune.Report) (said []string) {
 	}
 	percent := func(of int) float64 { return 100 * float64(of) / float64(max(n, 1)) }
 	if numbered := numbered(r); percent(numbered) >= 2 {
-		said = append(said, fmt.Sprintf("%.0f %% of the sampled documents differ from another only in numbers, and are similar to none: --mask numbers treats all numbers as equal", percent(numbered)))
+		said = append(said, fmt.Sprintf("%.0f %% of the sampled documents differ from another only in numbers, and are similar to no other: --mask numbers treats all numbers as equal", percent(numbered)))
 	}
 	if symbols := int(r.Symbols()); symbols >= 2 && percent(symbols) >= 0.2 {
 		said = append(said, fmt.Sprintf("%.1f %% of the sampled documents have the same words as another but other symbols, such as operators: --symbols compares these too", percent(symbols)))

@@ -15,7 +15,7 @@ type Report struct {
 	*tune.Report
 	Name    string // of the corpus
 	Command func(threshold string) string
-	Hints   []string // further hints from the sample
+	Hints   []string // other hints from the sample
 }
 
 // Run reports on a sample.

@@ -32,8 +32,8 @@ type Dedup struct {
 	app.PageInputFlags
 	app.RejectFlags
 	DryRun  bool       `group:"output" help:"Write nothing; report what would be kept."`
-	Memory  app.Memory `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter of a memory below 1GiB). Larger data goes to temporary files: about 8 bytes per word, or per character with --levenshtein; --near always needs some 70 bytes of memory per document."`
-	TempDir string     `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+	Memory  app.Memory `group:"run" default:"auto" placeholder:"SIZE" help:"Memory for the run (default: a 16th of the machine's memory, from 256MiB to 1GiB; a quarter if the machine has less than 1GiB). Larger data goes to temporary files: about 8 bytes per word, or per character with --levenshtein; --near always needs some 70 bytes of memory per document."`
+	TempDir string     `group:"run" placeholder:"FOLDER" help:"Folder for temporary files (default: the system's)."`
 }
 
 // columnFlag is a list of column names separated by commas.

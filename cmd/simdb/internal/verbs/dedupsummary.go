@@ -60,7 +60,7 @@ func (d *dedupSummary) tell(start time.Time) {
 			row("symbols", n[0], percent(n[0], dropped), "dropped documents differ only in symbols such as == and !=: --symbols compares these too")
 		}
 		if n[1] > 0 {
-			row("order", n[1], percent(n[1], dropped), "dropped documents have the keeper's shingles in another order or number: longer shingles (--shingle) tell more documents apart")
+			row("order", n[1], percent(n[1], dropped), "dropped documents have the keeper's shingles in another order or number: longer shingles (--shingle) distinguish more documents")
 		}
 	}
 	row("kept", r.Kept, share(r.Kept), d.keptNote())

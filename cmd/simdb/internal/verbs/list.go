@@ -25,7 +25,7 @@ type ListFlags struct {
 	app.RowInputFlags
 	app.RejectFlags
 	app.FeatureFlags
-	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: that of the system)."`
+	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: the system's)."`
 }
 
 // Validate checks the flags.

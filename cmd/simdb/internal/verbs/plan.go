@@ -28,7 +28,7 @@ type Plan struct {
 	N      app.Quantity `xor:"what" placeholder:"N" help:"Plan for N uniform fingerprints instead, such as 1e9."`
 	K      app.Distance `short:"k" default:"3" placeholder:"K" help:"Distance of the searches, in bits (default: 3)."`
 	Layout []app.Layout `placeholder:"M:C" help:"Layouts to compare (default: 2:1, 3:1, 4:1, 5:1, 8:1, 5:2, 6:3, 8:2, 4x4)."`
-	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory to forecast load and dedup with (default: that of these commands)."`
+	Memory app.Memory   `default:"auto" placeholder:"SIZE" help:"Memory to forecast load and dedup with (default: the default of these commands)."`
 	app.RowInputFlags
 	app.RejectFlags
 	app.FeatureFlags
@@ -210,7 +210,7 @@ func (c *Plan) warn(a *app.App, params features.Params, docs []engine.Doc) error
 	}
 	if share := r.Cut(planSample / 100); share > 0.05 {
 		a.Say("warning: %.0f %% of the sampled documents have many neighbours with similarities just above and just below 0.8: "+
-			"dedup keeps many near-duplicates, and needs longer; simdb tune FILE helps to choose a threshold", 100*share)
+			"dedup keeps many near-duplicates, and takes longer; simdb tune FILE helps to choose a threshold", 100*share)
 	}
 	return nil
 }

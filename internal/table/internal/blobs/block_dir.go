@@ -15,7 +15,7 @@ import (
 //	+-----------------------+------------+----------------------------------+
 //
 // The checksum covers the block and then the entry up to the checksum. So a merge reads a copied
-// block only once: the checksum of the block alone verifies the old entry, and is continued for the
+// block only once: the checksum of this one block verifies the old entry, and is continued for the
 // new one.
 
 // maxOffset is the greatest offset of a block in the area.
@@ -28,7 +28,7 @@ func sumEntry(block uint32, entry []byte) uint32 { return kernel.CRC32C(block, e
 // written.
 type blockDir struct {
 	entry   int    // size of an entry in bytes
-	entries []byte // for blocks in chunk: offsets from its start, checksums of the block alone
+	entries []byte // for blocks in chunk: offsets from its start, checksums of single blocks
 	final   int    // size of the final entries in bytes
 	chunk   []byte
 }

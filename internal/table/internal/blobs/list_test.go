@@ -124,7 +124,7 @@ func TestList(t *testing.T) {
 }
 
 // TestListAppend concatenates a list from parts of whole blocks, some of which have been flushed;
-// the bytes must be those of a single writer.
+// the bytes must equal the output of a single writer.
 func TestListAppend(t *testing.T) {
 	for name, list := range listCases() {
 		for _, blocks := range []int{1, 2, 3} {

@@ -135,7 +135,7 @@ func (d *Records) entry(b int) extent {
 }
 
 // extent verifies the entry of block b and its block. It returns the entry, the stored block, and
-// the checksum of the block alone.
+// the checksum of this block only.
 func (d *Records) extent(b int) (e extent, stored []byte, sum uint32, err error) {
 	e = d.entry(b)
 	if e.offset > uint64(len(d.area.Data)) || uint64(e.stored) > uint64(len(d.area.Data))-e.offset {

@@ -61,8 +61,8 @@ const DocBytes = 32
 
 // More features are looked for than necessary: spareLists more, and further ones as long as the
 // total number of keys read is at most fewRead. Then a document with too few of the features must
-// be in more of their bins by chance before its text is read in vain, which costs as much as
-// reading thousands of keys.
+// be in more of their bins by chance before its text is read without a match, which costs as much
+// as reading thousands of keys.
 const (
 	spareLists = 8
 	fewRead    = 500

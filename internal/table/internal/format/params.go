@@ -52,13 +52,13 @@ func (p Params) Validate() error {
 	case p.Sketch > MaxSketch:
 		return fmt.Errorf("sketch of %d entries, more than %d", p.Sketch, MaxSketch)
 	case p.Words == 1 || p.Words > MaxWords:
-		return fmt.Errorf("fingerprints of %d words, not of 0 or 2 to %d", p.Words, MaxWords)
+		return fmt.Errorf("fingerprints of %d words: want 0 or 2 to %d", p.Words, MaxWords)
 	case !(p.MinJaccard >= 0 && p.MinJaccard <= 1):
-		return fmt.Errorf("least Jaccard threshold %v is not in 0..1", p.MinJaccard)
+		return fmt.Errorf("minimum Jaccard threshold %v is not in 0..1", p.MinJaccard)
 	case p.Sets && !p.StoreText:
 		return errors.New("an index of containment without texts")
 	case p.Index != "" && !p.StoreText:
-		return errors.New("an index of fields that are not stored")
+		return errors.New("an index of fields without stored fields")
 	}
 	if _, err := features.Parse(p.Features); err != nil {
 		return fmt.Errorf("parameters of features: %w", err)
@@ -203,11 +203,11 @@ const (
 //	+-------+-----------------------+----------------------+----------+--------+
 //
 // Flag 1 is StoreText, flag 2 is Sets, flag 4 means that there are indexed fields. Other flags are
-// zero. The width of fingerprints is Words. The encoding is 0, that of package minhash. Features is
-// 0 for shingles of words, else 1. Length is the length of the description, which is stored
-// elsewhere: at the end of the directory of a table, and at the end of the record of a database.
-// The description is the text of Features and, with flag 4, a zero byte and the text of Index. A
-// program that does not know another code names it when it refuses the table.
+// zero. The width of fingerprints is Words. The encoding is 0, the encoding of package minhash.
+// Features is 0 for shingles of words, else 1. Length is the length of the description, which is
+// stored elsewhere: at the end of the directory of a table, and at the end of the record of a
+// database. The description is the text of Features and, with flag 4, a zero byte and the text of
+// Index. A program that does not know another code names it when it refuses the table.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)

@@ -111,7 +111,7 @@ func ParseDirectory2(dir []byte) (p Params, info Info, at int, err error) {
 	info, n := parseInfo(dir[ParamsSize:])
 	entries := dir[ParamsSize+InfoSize : end]
 	if n > MaxSections || int(n)*EntrySize != len(entries) {
-		return p, info, ParamsSize + 12, fmt.Errorf("%d sections in %d bytes", n, len(entries))
+		return p, info, ParamsSize + 12, fmt.Errorf("%d sections in a directory of %d bytes", n, len(entries))
 	}
 	if at, err := info.check(); err != nil {
 		return p, info, ParamsSize + at, err

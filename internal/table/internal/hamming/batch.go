@@ -6,12 +6,12 @@ import (
 	"github.com/simdb/simdb/internal/base"
 )
 
-// A batch is joined with one table after the other: the blocks of the table are decoded in order,
-// and the keys of each lead are compared with all queries that have this lead, or a lead within the
-// table's radius (join.go). All queries use the best radii for ranges of mean size. For a query in
-// a hot range a search of its own may be cheaper; such a query is set aside when its first hot
-// range is seen. Later it is searched for alone, with its own radii, and hits that earlier tables
-// have already reported are dropped.
+// A batch is joined with one table at a time: the blocks of the table are decoded in order, and the
+// keys of each lead are compared with all queries that have this lead, or a lead within the table's
+// radius (join.go). All queries use the best radii for ranges of mean size. For a query in a hot
+// range a search of its own may be cheaper; such a query is set aside when its first hot range is
+// seen. Later it is searched for alone, with its own radii, and hits that earlier tables have
+// already reported are dropped.
 //
 // Hits of tables after the first are fingerprints; run 0 has their documents. These hits are
 // collected and looked up in the order of run 0 (join_resolve.go).

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// TestChooseLayout checks that a layout by size is at most half worse than any other with one
+// TestChooseLayout checks that a layout by size is at most 50 % worse than any other with one
 // leading block, by the geometric mean of the model's costs of searches within 3 and within 6. The
 // limits were measured; the first is a little below the model's.
 func TestChooseLayout(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // Probing pays if the ranges that a query probes are small and few of their keys are near. A scan
 // skips blocks by their leading bits, so its cost depends on the query, too, and can be very low if
-// keys are similar to each other. Both costs are estimated from directories alone:
+// keys are similar to each other. Both costs are estimated only from directories:
 //
 //	a range in one block	a look-up, and the mean number of keys
 //	a longer one, a scan	the blocks that remain after skipping those too far away
@@ -74,7 +74,7 @@ var chance = func() (p [maxDistance + 1][maxDistance + 1]float64) {
 	return p
 }()
 
-// leastWidths is, for each distance, the least width of low bits for which comparing them alone is
+// leastWidths is, for each distance, the least width of low bits for which comparing only them is
 // cheaper than decoding all keys, because few keys are near by chance.
 var leastWidths = func() (least [maxDistance + 1]uint8) {
 	for k := range least {

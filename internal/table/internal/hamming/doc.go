@@ -18,9 +18,8 @@
 //
 // # Steps of a search
 //
-// A Searcher executes these steps in order. Steps 1 to 3 read directories alone. A group of
-// searches executes each step for all its searches before the next one, so that their cache misses
-// overlap.
+// A Searcher executes these steps in order. Steps 1 to 3 read only directories. A group of searches
+// executes each step for all its searches before the next one, so that their cache misses overlap.
 //
 //  1. prepare       permute the query, choose the best radii for ranges of mean size, and prefetch
 //     the directory entries that locate the ranges with the query's own leads

@@ -58,7 +58,7 @@ var sizeLayouts = []struct {
 	{math.MaxInt64, Layout{Blocks: 2, Lead: 1}},
 }
 
-// ChooseLayout returns the layout for a table of n fingerprints. It depends on n alone:
+// ChooseLayout returns the layout for a table of n fingerprints. It depends only on n:
 //
 //	to 24 Mi   4:1      to 2 Gi   3:1      above   2:1
 //

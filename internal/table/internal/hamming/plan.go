@@ -159,8 +159,8 @@ func (s *Searcher) Plan(x *Index, q base.Fingerprint, k int) Plan {
 	}
 	p.Probes = a.end - a.first
 	// Directories give the exact number of keys of a range only where the lead index covers it.
-	// Otherwise a range in one block counts as a mean one, and a longer one as all keys of its
-	// blocks.
+	// Otherwise a range in one block counts as one of mean size, and a longer one as all keys of
+	// its blocks.
 	keys := 0.0
 	for _, r := range s.probes[a.first:a.end] {
 		if r.Exact {

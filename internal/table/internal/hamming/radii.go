@@ -82,7 +82,7 @@ func (x *Index) planAgain(s *Searcher, p *searchPlan) {
 	}
 }
 
-// standardPlan returns the best allocation for ranges of mean size. It depends on k alone and is
+// standardPlan returns the best allocation for ranges of mean size. It depends only on k and is
 // cached; searches that compute it at the same time store equal values.
 func (x *Index) standardPlan(k int, s *Searcher) *allocation {
 	if a := x.standard[k].Load(); a != nil {

@@ -17,14 +17,14 @@ func (f *scanFor) found(s *Searcher) bool {
 // those probes. For a new hit it prefetches its position in run 0 and its ID, which are read one
 // step later, so that the scan hides most of these cache misses.
 func (x *Index) follow(f *scanFor, pending, hits int, s *Searcher) error {
-	// Keys whose low bits alone were near have cost time: is the rest still worth it?
+	// Keys of which only the low bits were near have cost time: is the rest still worth it?
 	if s.extra > f.extra {
 		f.extra = s.extra
 		if err := x.worthwhile(f.plan, s, 0); err != nil {
 			return err
 		}
 	}
-	// Locate new hits, and resolve those of the step before, whose cache lines have arrived
+	// Locate new hits, and resolve the hits of the previous step, whose cache lines have arrived
 	// meanwhile.
 	if len(s.pending) > pending {
 		x.locate(s.pending[pending:])

@@ -151,7 +151,7 @@ type Searcher struct {
 	pending  []pendingHit
 	settled  int     // number of pending hits that have been resolved
 	scanned  int     // probes scanned, including the current one
-	extra    float64 // nanoseconds spent on keys whose low bits alone are within the distance
+	extra    float64 // nanoseconds spent on keys of which only the low bits are within the distance
 	pos      []uint32
 	decoded  kernel.Keys
 	dst      []Hit
@@ -177,7 +177,7 @@ type allocation struct {
 // The cost of radius r in table t is the sum over the shells 0..r; a shell has the probes at one
 // distance from the query's lead. Until the ranges of a shell have been looked up, the planner
 // assumes ranges of mean size. The choice starts from the best radii for mean ranges, which depend
-// on k alone and are cached. The planner looks up their ranges, which a search must do anyway. If
+// only on k and are cached. The planner looks up their ranges, which a search must do anyway. If
 // they cost about as much as expected (uniform keys, or a cold part of skewed ones), the radii are
 // final. Otherwise the query has hot ranges: the planner chooses radii again with the costs known
 // by now, and looks up the ranges they need, until all shells of the chosen radii are known and the

@@ -64,7 +64,7 @@ func (c *ColumnWriter) Append(part *ColumnWriter) error {
 	return c.append(&part.body)
 }
 
-// append appends the entries of the blocks of part, which follow those of f.
+// append appends the entries of the blocks of part, which follow the entries of f.
 func (f *frameWriter) append(part *frameWriter) {
 	f.bases = append(f.bases, part.bases...)
 	f.crcs = append(f.crcs, part.crcs...)

@@ -10,7 +10,7 @@ import (
 // branches, which costs more than decoding the keys. So several blocks of the first run at a time
 // are turned into a bitmap of the values between their least and greatest key, with 64 bits per
 // key. The keys of the second run are looked up there without a branch, and only about one in 64 of
-// the keys that are in one run alone has to be searched for among the keys.
+// the keys that are in only one run has to be searched for among the keys.
 const (
 	commonBlocks = 8 // blocks of the first run at a time
 	commonBits   = 18

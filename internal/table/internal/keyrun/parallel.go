@@ -51,7 +51,7 @@ func (p *ParallelWriter) AddKeys(keys []uint64) error { return p.AddPairs(keys, 
 // earlier call.
 func (p *ParallelWriter) AddPairs(keys []uint64, values []uint32) error {
 	if (values != nil) != (p.run.values != nil) && len(keys) > 0 {
-		return fmt.Errorf("key run: keys with values for a run without, or the reverse")
+		return fmt.Errorf("key run: keys with values for a run without values, or the reverse")
 	}
 	for len(keys) > 0 && p.err == nil {
 		if p.filling == nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestParallelWriter writes runs in pieces of all sizes; the bytes must be those of a single
-// writer.
+// TestParallelWriter writes runs in pieces of all sizes; the bytes must equal the output of a
+// single writer.
 func TestParallelWriter(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 11))
 	for _, n := range []int{0, 1, BlockLen, shareLen - 1, shareLen, shareLen + 1, 3*shareLen + 700, 9 * shareLen} {

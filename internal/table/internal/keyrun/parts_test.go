@@ -90,8 +90,8 @@ func checkSomeParts(t *testing.T, r *Run, rnd *rand.Rand, b, at int, keys []uint
 	}
 }
 
-// TestKnownParts verifies all parts of a block one after the other, in random order: only after the
-// last one may the block count as verified.
+// TestKnownParts verifies all parts of a block one by one, in random order: only after the last one
+// may the block count as verified.
 func TestKnownParts(t *testing.T) {
 	rnd := keytest.Rand("known", 0)
 	keys := keytest.Shapes[0].Make(rnd, BlockLen)

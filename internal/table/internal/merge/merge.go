@@ -18,13 +18,13 @@ import (
 // leaves out. Merge returns the Info of the table and the new numbers of the documents. Documents
 // with equal fingerprints are in the order of their inputs.
 //
-// Every index of the result is merged from the inputs' indexes, one piece of the keys after the
-// other. Nothing is sorted unless the layout of an input cannot be used for the layout of the
-// result. Compressed records and encoded sketches are copied; a block of records is rewritten only
-// if less than three quarters of its records, or of their bytes, remain. For k inputs, Merge needs
-// log2 k bits a document, and for its new number 2 + log2 k bits, or 11 up to 64 Mi documents;
-// twice that if documents are left out or the sequence numbers of inputs interleave; and some tens
-// of megabytes. sketchidx.Writer says how much memory a segment of sketches needs in addition.
+// Every index of the result is merged from the inputs' indexes, one range of keys at a time.
+// Nothing is sorted unless the layout of an input cannot be used for the layout of the result.
+// Compressed records and encoded sketches are copied; a block of records is rewritten only if less
+// than three quarters of its records, or of their bytes, remain. For k inputs, Merge needs log2 k
+// bits a document, and for its new number 2 + log2 k bits, or 11 up to 64 Mi documents; twice that
+// if documents are left out or the sequence numbers of inputs interleave; and some tens of
+// megabytes. sketchidx.Writer says how much memory a segment of sketches needs in addition.
 func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o Options) (format.Info, *Renumbering, error) {
 	m := &merger{
 		ctx: ctx, o: o, progress: o.Progress, workers: o.Workers,

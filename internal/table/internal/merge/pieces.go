@@ -198,7 +198,7 @@ func (c *cutter) upTo(b int, bound uint64) {
 	c.add(p)
 }
 
-// repeated makes pieces of the keys that equal key, one span after the other.
+// repeated makes pieces of the keys that equal key, one span at a time.
 func (c *cutter) repeated(key uint64) error {
 	for i := range c.streams {
 		to := c.streams[i].To

@@ -209,8 +209,8 @@ func (in *mergeInput) eachFingerprint(set write.Bitset, fn func(fps []uint64) er
 // sortedTogether is about how many keys of a range are sorted at a time.
 const sortedTogether = 1 << 20
 
-// sortRun writes a run from the fingerprints of the inputs: one range of keys after the other. To
-// collect a range it reads all fingerprints.
+// sortRun writes a run from the fingerprints of the inputs: one range of keys at a time. To collect
+// a range it reads all fingerprints.
 func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 	var sample []uint64 // one of every keyrun.BlockLen keys
 	total := 0
@@ -254,7 +254,7 @@ func (m *merger) sortRun(index int, run *keyrun.ParallelWriter) error {
 }
 
 // permuted appends the keys in [least, most] that run index of the result needs from an input,
-// without those of documents that are left out. The keys are distinct but not sorted.
+// without the keys of omitted documents. The keys are distinct but not sorted.
 func (m *merger) permuted(keys []uint64, in *mergeInput, index int, least, most uint64) ([]uint64, error) {
 	any, last := false, uint64(0) // the last key appended; equal fingerprints follow each other
 	err := in.runs[0].EachBlock(func(pos int, fps []uint64) error {

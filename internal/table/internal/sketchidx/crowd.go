@@ -7,7 +7,7 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// A crowd finds the sketches of a segment that may be similar because of their hot hashes alone.
+// A crowd finds the sketches of a segment that may be similar only because of their hot hashes.
 // Pages of one template, for example, all share most hashes, so they are in the postings of the
 // same hot hashes, and a search for one finds all others. Once such searches have compared as many
 // sketches as the segment has, the crowd makes groups of these sketches (hot.Groups). This costs

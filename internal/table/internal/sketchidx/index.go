@@ -52,8 +52,8 @@ func OpenEmpty(file string, p Params) *Index {
 	return &Index{file: file, params: p, order: func() (*hot.Order, error) { return order, nil }}
 }
 
-// AddSegment adds a segment of n documents, which follow those of the previous segment. section is
-// the name of the section of its bitmaps.
+// AddSegment adds a segment of n documents, which follow the documents of the previous segment.
+// section is the name of the section of its bitmaps.
 func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *keyrun.Run) error {
 	s := segment{crowd: &crowd{}}
 	if i := len(x.segments); i > 0 {
@@ -107,7 +107,7 @@ func (x *Index) decode(doc uint32, encoded []byte, dst minhash.Sketch) (minhash.
 	before := len(dst)
 	dst, rest, err := minhash.Decode(dst, encoded)
 	if n := len(dst) - before; err == nil && (len(rest) > 0 || n > int(x.params.Size) || n == 0) {
-		err = fmt.Errorf("%d hashes, at most %d, and %d bytes after them", n, x.params.Size, len(rest))
+		err = fmt.Errorf("%d hashes, where at most %d are possible, and %d bytes after them", n, x.params.Size, len(rest))
 	}
 	if err != nil {
 		return dst[:before], x.list.Corrupt(doc, "document %d: %w", doc, err)

@@ -61,12 +61,11 @@ const maxPostings = 1 << 26
 
 const (
 	sortedTogether  = 1 << 20 // postings that are sorted at a time
-	postingsBuckets = 12      // number of bits by which these are selected
+	postingsBuckets = 12      // number of hash bits that select them
 )
 
 // writeTo writes the key run and returns the number of postings and the directory of the run. To
-// save memory it sorts one range of hashes after the other, and reads all postings to collect each
-// range.
+// save memory it sorts one range of hashes at a time, and reads all postings to collect each range.
 func (p *postingsWriter) writeTo(w io.Writer) (n int, dir []byte, err error) {
 	run := keyrun.NewWriter(w)
 	shift := documentBits(len(p.ends))

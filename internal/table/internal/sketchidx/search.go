@@ -64,7 +64,7 @@ type query struct {
 //
 //	order    determine the first p(q) hashes of q in the table's order (see hot.Order)
 //	gather   collect the documents in their postings, each once (see docSet)
-//	reject   drop those whose bitmap differs too much from that of q (see minhash.MaxMissing)
+//	reject   drop sketches whose bitmap differs too much from the bitmap of q (see minhash.MaxMissing)
 //	score    decode the sketches of the rest and compare
 //
 // The postings of a segment are not used if t is below Params.MinJaccard, for which they are not

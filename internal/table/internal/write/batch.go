@@ -8,7 +8,7 @@ import (
 // one wins and the others are left out. A document occupies 12 bytes plus its ID, and 8 bytes more
 // with a text and a sketch.
 type Batch struct {
-	Seqs     []uint64 // by document: sequence number; nil: that of document i is FirstSeq + i
+	Seqs     []uint64 // by document: sequence number; nil: document i has FirstSeq + i
 	FirstSeq uint64
 
 	Fingerprints []uint64   // by document; ignored for those in Bare

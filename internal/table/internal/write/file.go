@@ -117,7 +117,7 @@ type File struct {
 	segment      uint16            // index of the current segment
 	areas        uint16            // number of sections of blocks that have been started
 	blocks       int               // number of blocks in finished sections of blocks
-	recordBlocks int               // those of records
+	recordBlocks int               // blocks of records
 
 	earlySum uint32 // checksum of the directory of the early section
 	// numbers of blocks of names and of sketches that have been written
