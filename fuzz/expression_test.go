@@ -96,7 +96,10 @@ func (s *statement) measure() predicate {
 		p.text = fmt.Sprintf("near( %s, %s)", target, s.value(strconv.Itoa(by.by.K()), by.by.K()))
 		return p
 	}
-	share := pick(s.choices, fmt.Sprint(by.by.T()), fmt.Sprintf("%g%%", by.by.T()*100))
+	share := fmt.Sprint(by.by.T())
+	if slices.Contains(thresholds, by.by.T()) && s.once(2) {
+		share = fmt.Sprintf("%g%%", by.by.T()*100)
+	}
 	p.text = fmt.Sprintf("%s(%s,%s)", strings.ToUpper(string(by.by.Kind())), target, s.value(share, by.by.T()))
 	return p
 }

@@ -2,14 +2,13 @@ package fuzz
 
 import (
 	"cmp"
+	"encoding/binary"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/simhash"
 )
 
 // The measures, computed from their definitions in docs/format/fingerprints.md and docs/query.md.
@@ -92,15 +91,78 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// estimate returns the similarity that sketches of size entries estimate, and whether it is exact.
-func estimate(a, b string, shingle, size int) (score float64, exact bool) {
-	h, err := minhash.New(minhash.Options{Size: size, Shingle: shingle})
-	if err != nil {
-		panic(err)
+// golden is the increment of SplitMix64, and mix its output function.
+const golden uint64 = 0x9e3779b97f4a7c15
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func hashOfWord(bytes []byte) uint64 {
+	step := golden
+	k0, k1 := mix(step), mix(2*step)|1
+	bytes = append(bytes, make([]byte, -len(bytes)&15)...)
+	h := k1
+	for ; len(bytes) > 0; bytes = bytes[16:] {
+		high, low := bits.Mul64(binary.LittleEndian.Uint64(bytes)^k0, binary.LittleEndian.Uint64(bytes[8:])^h)
+		h = high ^ low
 	}
-	s := h.Text(a).Clone()
-	e := minhash.Jaccard(s, h.Text(b), size)
-	return e.Score, e.Exact
+	return h
+}
+
+// hashesOf returns the hashes of the shingles of k words, ascending.
+func hashesOf(text string, k int) (hashes []uint64) {
+	var words []uint64
+	bare := !strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N) })
+	for _, w := range wordsOf(text) {
+		bytes := []byte(w.text)
+		if bare {
+			bytes = append(bytes, 0xff)
+		}
+		words = append(words, hashOfWord(bytes))
+	}
+	k = min(k, len(words))
+	for i := 0; k > 0 && i+k <= len(words); i++ {
+		sum := uint64(0)
+		for _, h := range words[i : i+k] {
+			sum = sum*0xbea225f9eb34556d + h
+		}
+		sum = (sum ^ sum>>32) * 0xd6e8feb86659fd93
+		hashes = append(hashes, sum^sum>>29)
+	}
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
+}
+
+// estimate returns the similarity that sketches of size entries estimate: that of the hashes up to
+// the end of the shorter full sketch.
+func estimate(a, b string, shingle, size int) float64 {
+	tau := uint64(math.MaxUint64)
+	sketch := func(text string) (hashes []uint64) {
+		for _, h := range hashesOf(text, shingle) {
+			hashes = append(hashes, h>>32)
+		}
+		hashes = slices.Compact(hashes)
+		if len(hashes) >= size {
+			hashes = hashes[:size]
+			tau = min(tau, hashes[size-1])
+		}
+		return hashes
+	}
+	in := map[uint64]int{}
+	for _, h := range append(sketch(a), sketch(b)...) {
+		in[h]++
+	}
+	n := 0
+	maps.DeleteFunc(in, func(h uint64, times int) bool {
+		if h <= tau && times == 2 {
+			n++
+		}
+		return h > tau
+	})
+	return ratio(n, len(in))
 }
 
 func cosine(a, b string) float64 {
@@ -149,15 +211,24 @@ func levenshtein(a, b string) float64 {
 	return 1 - ratio(row[len(y)], max(len(x), len(y)))
 }
 
-// printOf returns the fingerprint of a text, the most significant word first, nil for none.
+// printOf returns the fingerprint of a text, its first word first, nil for none.
 func printOf(text string, shingle, words int) []uint64 {
-	h, err := simhash.New(simhash.Options{Shingle: shingle, Bits: 64 * words})
-	if err != nil {
-		panic(err)
-	}
-	fp := make([]uint64, words)
-	if !h.Wide(fp, text) {
+	hashes, fp := hashesOf(text, shingle), make([]uint64, words)
+	if len(hashes) == 0 {
 		return nil
+	}
+	for at := range 64 * words {
+		j, i := uint64(at/64), at%64
+		votes := 0
+		for _, h := range hashes {
+			if j > 0 {
+				h = mix(h + j*golden)
+			}
+			votes += int(h >> i & 1)
+		}
+		if 2*votes > len(hashes) || 2*votes == len(hashes) && i%2 == 1 {
+			fp[j] |= 1 << i
+		}
 	}
 	return fp
 }

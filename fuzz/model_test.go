@@ -134,7 +134,18 @@ func (m *model) criterion(c *choices) criterion {
 			kinds = append(kinds, func() criterion { return m.jaccard(t, true) })
 		}
 	}
-	return pick(c, kinds...)()
+	of := pick(c, kinds...)
+	by := of()
+	if docs := m.sorted(); len(docs) > 0 && c.once(2) { // a threshold that two documents reach exactly
+		a, b := pick(c, docs...), pick(c, docs...)
+		if score, _ := by.score(&a, &b); by.near() {
+			k = int(-score)
+		} else if score > 0 {
+			t = score
+		}
+		by = of()
+	}
+	return by
 }
 
 func (m *model) shingles(d *doc) map[string]bool {
@@ -158,7 +169,7 @@ func (m *model) jaccard(t float64, verified bool) criterion {
 		a, b := m.shingles(q), m.shingles(d)
 		score := jaccard(a, b)
 		if !verified && max(len(a), len(b)) >= m.o.Sketch {
-			score, _ = estimate(q.text, d.text, m.o.Shingle, m.o.Sketch)
+			score = estimate(q.text, d.text, m.o.Shingle, m.o.Sketch)
 		}
 		return score, score >= t && len(a) > 0
 	}}
@@ -191,7 +202,7 @@ func (m *model) ofTexts(of engine.Criterion, measure func(a, b string) float64) 
 			score = measure(q.text, d.text)
 			m.similar[key] = score
 		}
-		return score, score >= of.T()-1e-9 // 1 - 9/10 is less than 0.1
+		return score, score >= of.T() || of.Kind() == "levenshtein" && score >= of.T()-1e-9 // 1 - 9/10 is less than 0.1
 	}}
 }
 
