@@ -37,9 +37,18 @@ func FuzzJob(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 1<<10)])
 		b := &batch{t: t, c: c, dir: scratch(t), m: newModel(&engine.Options{Bits: 64, Shingle: pick(c, 3, 2, 1), Sketch: 128})}
-		run := pick(c, b.collection, b.sets, b.job, b.job, b.listing, b.join, b.match, b.lines)
-		for i := range 2 + c.n(20) {
-			d := doc{id: fmt.Sprintf("d%02d", i), text: c.text(b.texts())}
+		run := pick(c, b.collection, b.fingerprints, b.sets, b.sets, b.job, b.job, b.listing, b.join, b.match, b.lines)
+		var crowd []string
+		if c.once(6) {
+			crowd = c.sentences(60 + c.n(60))
+		}
+		for i := range max(len(crowd), 2+c.n(20)) {
+			d := doc{id: fmt.Sprintf("d%03d", i)}
+			if i < len(crowd) {
+				d.text = crowd[i]
+			} else {
+				d.text = c.text(b.texts())
+			}
 			if !utf8.ValidString(d.text) || strings.ContainsRune(d.text, 0) || d.text == "" {
 				d.text = "one"
 			}
@@ -74,7 +83,7 @@ func (b *batch) collected(pairs iter.Seq2[dedup.Pair, error], near bool) (all []
 func (b *batch) compare(of func(o *dedup.Options) *dedup.Collection, by engine.Criterion, r *relation, near bool, prefer func(x, y int) int) {
 	b.t.Helper()
 	ctx, o := context.Background(), &dedup.Options{Shingle: b.m.o.Shingle, Bits: b.m.o.Bits, TempDir: b.dir, Prefer: prefer}
-	if b.c.once(2) {
+	if b.c.once(2) && len(b.docs) < 60 {
 		o.Memory = 1 << 14 // sets and texts go to a file
 	}
 	want := r.pairs()
@@ -133,80 +142,15 @@ func (b *batch) criterion() criterion {
 	return by
 }
 
-// collection compares fingerprints of any width, or texts.
+// collection compares texts.
 func (b *batch) collection() {
 	order, prefer := b.preferred()
-	b.m.o.Bits = 64 * pick(b.c, 1, 1, 2, 3, 16)
-	for id, d := range b.m.docs {
-		d.fingerprints = nil
-		b.m.docs[id] = d
+	by := b.criterion()
+	of := func(o *dedup.Options) *dedup.Collection { return dedup.Texts(slices.Values(b.texts()), o) }
+	if kind := by.by.Kind(); kind == "contains" || kind == "within" { // the same in a collection
+		by = b.m.within(engine.Contains(by.by.T()))
 	}
-	if b.c.once(2) {
-		by := b.criterion()
-		of := func(o *dedup.Options) *dedup.Collection { return dedup.Texts(slices.Values(b.texts()), o) }
-		if kind := by.by.Kind(); kind == "contains" || kind == "within" { // the same in a collection
-			by = b.m.within(engine.Contains(by.by.T()))
-		}
-		b.compare(of, by.by, b.relation(by, order), by.near(), prefer)
-		return
-	}
-	var wide [][]uint64
-	var words []uint64
-	for i := range b.docs {
-		d := b.docs[i]
-		d.fingerprints, d.text = [][]uint64{b.c.print(b.m.o.Bits / 64)}, ""
-		if wide, words = append(wide, d.fingerprints[0]), append(words, d.fingerprints[0][0]); b.m.o.Bits > 64 && b.c.once(9) {
-			d.fingerprints, wide[i] = nil, nil
-		}
-		b.m.docs[d.id] = d
-	}
-	of := func(o *dedup.Options) *dedup.Collection { return dedup.WideFingerprints(wide, o) }
-	if b.m.o.Bits == 64 {
-		of = func(o *dedup.Options) *dedup.Collection { return dedup.Fingerprints(words, o) }
-	}
-	by := b.m.near(b.c.n(b.m.o.Bits / 2))
-	b.compare(of, by.by, b.relation(by, order), true, prefer)
-}
-
-// sets compares sets of hashes.
-func (b *batch) sets() {
-	order, prefer := b.preferred()
-	var lists [][]uint64
-	var sets []map[uint64]bool
-	for i := range b.docs {
-		set, most := map[uint64]bool{}, pick(b.c, 9, 30, 60)
-		if list := []uint64{}; i > 0 && b.c.once(2) {
-			lists = append(lists, slices.Clone(lists[b.c.n(i)]))
-		} else {
-			lists = append(lists, list)
-		}
-		for range b.c.n(14) {
-			lists[i] = append(lists[i], uint64(b.c.n(most))*pick[uint64](b.c, 1, 0x9e3779b97f4a7c15))
-		}
-		for _, e := range lists[i] {
-			set[e] = true
-		}
-		sets = append(sets, set)
-	}
-	by := engine.Jaccard(pick(b.c, thresholds...))
-	r := &relation{self: 1}
-	for _, n := range order {
-		r.names = append(r.names, b.docs[n].id)
-	}
-	r.match = func(x, y int) (float64, bool) {
-		score := jaccard(sets[order[x]], sets[order[y]])
-		return score, score >= by.T()
-	}
-	if b.c.once(2) {
-		by = engine.Contains(by.T())
-		r.size = func(x int) int { return len(sets[order[x]]) }
-		r.match = func(x, y int) (float64, bool) {
-			n := common(sets[order[x]], sets[order[y]])
-			score := ratio(n, min(r.size(x), r.size(y)))
-			return score, score >= by.T()
-		}
-	}
-	b.compare(func(o *dedup.Options) *dedup.Collection { return dedup.Sets(lists, o) }, by, r, false, prefer)
+	b.compare(of, by.by, b.relation(by, order), by.near(), prefer)
 }
 
 // write writes documents to a file of some format, and returns its path.
@@ -300,7 +244,11 @@ func (b *batch) groups(r *relation) (across, within string) {
 	if b.c.n(3) > 0 || b.fieldless() {
 		return "", ""
 	}
-	field := func(i int) int { return b.n[slices.IndexFunc(b.docs, func(d doc) bool { return d.id == r.names[i] })] }
+	of := map[string]int{}
+	for i, d := range b.docs {
+		of[d.id] = b.n[i]
+	}
+	field := func(i int) int { return of[r.names[i]] }
 	r.equal = nil
 	r.match = func(x, y int) (float64, bool) {
 		score, ok := match(x, y)
@@ -312,7 +260,7 @@ func (b *batch) groups(r *relation) (across, within string) {
 	return "n", ""
 }
 
-// job removes near-duplicates from files.
+// job removes near-duplicates from files. Those that resemble documents of Against go, too.
 func (b *batch) job() {
 	by := b.criterion()
 	if by.by.Kind() == "contains" {
@@ -320,48 +268,67 @@ func (b *batch) job() {
 	}
 	rules, order := b.keep()
 	j := dedup.Job{By: by.by, Compared: b.compared(by), Keep: rules, Memory: pick[int64](b.c, 0, 1<<20), TempDir: b.dir}
+	known := 0 // documents of Against: the first ones
+	if by.size == nil && b.c.once(4) {
+		known = b.c.n(len(b.docs) - 1)
+		slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(min(x, known), min(y, known)) })
+		slices.Sort(order[:known])
+	}
 	r := b.relation(by, order)
-	if by.size == nil { // not by Within
+	if by.near() && b.c.once(3) {
+		verify := b.m.jaccard(pick(b.c, 0.3, 0.5, 2.0/3, 1), true)
+		j.Verify, r.equal = verify.by.T(), nil
+		match := r.match
+		r.match = func(x, y int) (float64, bool) {
+			a, c := b.docs[order[x]], b.docs[order[y]]
+			_, similar := verify.score(&a, &c)
+			score, ok := match(x, y)
+			return score, ok && similar
+		}
+	}
+	if by.size == nil && known == 0 { // not by Within
 		j.Across, j.WithinField = b.groups(r)
 	}
-	if slices.ContainsFunc(rules, func(r dedup.Rule) bool { return r.Arg == "n" }) && b.fieldless() {
+	if slices.ContainsFunc(rules, func(r dedup.Rule) bool { return r.Arg == "n" }) && (known > 0 || b.fieldless()) {
 		return
 	}
-	path := b.write("in", b.docs, b.n)
+	if known > 0 {
+		j.Against = []string{b.write("known", b.docs[:known], b.n[:known])}
+	}
+	path := b.write("in", b.docs[known:], b.n[known:])
 	result, err := j.Run(context.Background(), dedup.Files(path))
 	if err != nil {
 		b.t.Fatalf("%+v: %v", j, err)
 	}
 	defer result.Close()
-	var want, got []string
-	drops := map[string]bool{}
-	for _, x := range r.clusters(r.stars()) {
-		if drops[x.id] = !x.keep; !x.keep {
-			want = append(want, x.id)
+	var got, stay, drop, kept []string
+	stars := r.starsAfter(known)
+	at := map[string]int{}
+	for i, name := range r.names {
+		at[name] = i
+	}
+	for _, d := range b.docs[known:] {
+		if i := at[d.id]; stars[i] == i {
+			stay = append(stay, d.id)
+		} else {
+			drop = append(drop, d.id)
 		}
 	}
-	slices.Sort(want)
 	for _, row := range collect(b.t, result.Dropped(context.Background())) {
 		got = append(got, *row.ID)
-		k, keep := slices.Index(r.names, *row.Keeper), slices.Index(r.names, *row.ID)
-		score, ok := r.match(k, keep)
-		if stars := r.stars(); stars[keep] != k || !ok && r.equal == nil || row.Score != nil && !by.near() && *row.Score != score || by.near() && int(*row.Distance) != int(-score) {
-			b.t.Fatalf("%+v: %s is dropped for %s; it should be for %s with %g", j, *row.ID, *row.Keeper, r.names[stars[keep]], score)
+		k, i := at[*row.Keeper], at[*row.ID]
+		score, ok := r.match(k, i)
+		if stars[i] != k || !ok && r.equal == nil || row.Score != nil && !by.near() && *row.Score != score || by.near() && j.Verify == 0 && int(*row.Distance) != int(-score) {
+			b.t.Fatalf("%+v: %s is dropped for %s; it should be for %s with %g", j, *row.ID, *row.Keeper, r.names[stars[i]], score)
 		}
 	}
-	same(b.t, got, want, "dropped by %+v", j)
-	var kept []string
+	slices.Sort(drop)
+	same(b.t, got, drop, "dropped by %+v", j)
 	for i := range result.Kept() {
-		kept = append(kept, b.docs[i].id)
+		kept = append(kept, b.docs[known+i].id)
 	}
-	want = nil
-	for _, d := range b.docs {
-		if !drops[d.id] {
-			want = append(want, d.id)
-		}
-	}
-	same(b.t, kept, want, "kept by %+v", j)
-	b.written(j, path, want)
+	same(b.t, kept, stay, "kept by %+v", j)
+	b.written(j, path, stay)
 }
 
 // written runs a job that writes a file, whose records must be these documents.

@@ -154,42 +154,53 @@ func (b *batch) match() {
 	}
 }
 
-// lines removes lines that have occurred before.
+// lines removes lines or paragraphs that have occurred before.
 func (b *batch) lines() {
+	level, end := dedup.Line, "\n"
+	if b.c.once(2) {
+		level, end = dedup.Paragraph, "\n\n"
+	}
 	for i := range b.docs {
-		var lines []string
+		var units []string
 		for range 1 + b.c.n(4) {
-			lines = append(lines, strings.ReplaceAll(b.c.text(b.texts()), "\n", " "))
+			units = append(units, strings.ReplaceAll(b.c.text(b.texts()), "\n", " "))
 		}
-		b.docs[i].text = strings.Join(lines, "\n")
+		b.docs[i].text = strings.Join(units, end)
 		if strings.TrimSpace(b.docs[i].text) == "" || strings.ContainsAny(b.docs[i].text, "\x00\r") {
 			b.docs[i].text = "one"
 		}
 	}
 	least := 1 + b.c.n(3)
-	j := dedup.Job{Level: dedup.Line, DryRun: true, NoAudit: true, Memory: 1 << 20, TempDir: b.dir, MinCount: pick(b.c, 0, 3)}
+	j := dedup.Job{Level: level, DryRun: true, NoAudit: true, Memory: 1 << 20, TempDir: b.dir, MinCount: pick(b.c, 0, 3)}
 	j.Compared.Features.MinWords = least
+	known := 0
+	if b.c.once(3) { // what is in the documents of Against has occurred before, however rare it is
+		known = b.c.n(len(b.docs))
+		j.Against = []string{b.write("known", b.docs[:known], b.n[:known])}
+	}
 	left := map[string]string{}
 	j.Cut = func(rec *records.Record, text string) { left[rec.Doc.ID] = plain(text) }
-	_, err := j.Write(context.Background(), &inputs.Env{}, []string{b.write("in", b.docs, b.n)})
+	_, err := j.Write(context.Background(), &inputs.Env{}, []string{b.write("in", b.docs[known:], b.n[known:])})
 	check(b.t, err)
-	units, seen := map[string]int{}, map[string]bool{}
-	for _, d := range b.docs {
-		for line := range strings.SplitSeq(d.text, "\n") {
-			units[plain(line)]++
+	times, seen, old := map[string]int{}, map[string]bool{}, map[string]bool{}
+	for i, d := range b.docs {
+		for unit := range strings.SplitSeq(d.text, end) {
+			times[plain(unit)]++
+			old[plain(unit)] = old[plain(unit)] || i < known
 		}
 	}
-	for _, d := range b.docs {
+	for _, d := range b.docs[known:] {
 		var stay []string
-		for line := range strings.SplitSeq(d.text, "\n") {
-			if k := plain(line); len(wordsOf(line)) < least || !seen[k] || units[k] < max(2, j.MinCount) {
+		for unit := range strings.SplitSeq(d.text, end) {
+			k := plain(unit)
+			if len(wordsOf(unit)) < least || !old[k] && (!seen[k] || times[k] < max(2, j.MinCount)) {
 				seen[k] = true
-				stay = append(stay, line)
+				stay = append(stay, unit)
 			}
 		}
 		got, changed := left[d.id]
-		if want := plain(strings.Join(stay, "\n")); changed && got != want || !changed && len(stay) < strings.Count(d.text, "\n")+1 {
-			b.t.Fatalf("of %q there is %q, %t; want %q", d.text, got, changed, want)
+		if want := plain(strings.Join(stay, end)); changed && got != want || !changed && len(stay) < strings.Count(d.text, end)+1 {
+			b.t.Fatalf("%+v: of %q there is %q, %t; want %q", j, d.text, got, changed, want)
 		}
 	}
 }

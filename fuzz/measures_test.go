@@ -313,7 +313,10 @@ func (r *relation) order() []int {
 }
 
 // stars returns the keeper of each item by the definition of engine.Star.
-func (r *relation) stars() []int {
+func (r *relation) stars() []int { return r.starsAfter(0) }
+
+// starsAfter returns them if the first items, of a number, are keepers.
+func (r *relation) starsAfter(known int) []int {
 	keeper := make([]int, len(r.names))
 	var keepers, placed []int
 	for _, n := range r.order() {
@@ -327,7 +330,7 @@ func (r *relation) stars() []int {
 		}
 		best := math.Inf(-1)
 		for _, k := range keepers {
-			if score, ok := r.joins(n, k); ok && score > best {
+			if score, ok := r.joins(n, k); ok && score > best && n >= known {
 				keeper[n], best = k, score
 			}
 		}
