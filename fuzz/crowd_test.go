@@ -53,7 +53,7 @@ func (c *choices) sentences(n int) (all []string) {
 
 // prints makes fingerprints: each is one of some centres with a few bits changed.
 func (c *choices) prints(n, words int) (all [][]uint64) {
-	centres, most, r := 1+c.n(64), 1+c.n(16), c.seeded()
+	centres, most, r := min(n, pick(c, 1, 8, 64, 1000)), 1+c.n(16), c.seeded()
 	for i := range n {
 		fp := make([]uint64, words)
 		if i < centres {
@@ -71,9 +71,9 @@ func (c *choices) prints(n, words int) (all [][]uint64) {
 	return all
 }
 
-// crowd adds documents up to some hundreds, which are compared by something else than their texts.
-func (b *batch) crowd() {
-	for n := len(b.docs) + pick(b.c, 60, 60, 250) + b.c.n(100); len(b.docs) < n; {
+// crowd adds documents, which are compared by something else than their texts.
+func (b *batch) crowd(by int) {
+	for n := len(b.docs) + by + b.c.n(100); len(b.docs) < n; {
 		b.docs, b.n = append(b.docs, doc{id: fmt.Sprintf("d%03d", len(b.docs)), text: "one"}), append(b.n, len(b.docs)%5)
 	}
 }
@@ -91,7 +91,7 @@ func (b *batch) items(order []int) *relation {
 func (b *batch) fingerprints() {
 	words := pick(b.c, 1, 1, 2, 3, 16)
 	if b.c.once(3) {
-		b.crowd()
+		b.crowd(pick(b.c, 60, 250, 700))
 	}
 	b.m.o.Bits = 64 * words
 	order, prefer := b.preferred()
@@ -113,7 +113,7 @@ func (b *batch) fingerprints() {
 	}
 	k := b.c.n(32 * words)
 	if len(wide) > 60 {
-		k %= 16 // most pairs do not match
+		k %= pick(b.c, 2, 5, 16) // most pairs do not match
 	}
 	if n, ok := apart(b.c.n(len(wide)), b.c.n(len(wide))); ok && (n < 16 || len(wide) < 60) {
 		k = n // the distance of two of them
@@ -138,7 +138,7 @@ func (b *batch) fingerprints() {
 // sets compares sets of hashes.
 func (b *batch) sets() {
 	if b.c.once(2) {
-		b.crowd()
+		b.crowd(pick(b.c, 60, 60, 250))
 	}
 	order, prefer := b.preferred()
 	elements := b.c.variants(len(b.docs))

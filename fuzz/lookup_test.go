@@ -141,7 +141,14 @@ func (b *batch) match() {
 		case o.Add && was && h.sent(old, d):
 			want = append(want, d.id+" "+d.id)
 		case len(others) > 0:
-			want = append(want, d.id+" "+others[0].id)
+			best := others[0].id
+			if at := len(want); len(others) > 32 && at < len(got) { // that names the best of the first ones found
+				_, named, _ := strings.Cut(got[at], " ")
+				if slices.ContainsFunc(others, func(f found) bool { return f.id == named }) {
+					best = named
+				}
+			}
+			want = append(want, d.id+" "+best)
 		default:
 			if fresh++; o.Add {
 				b.m.put(d)
