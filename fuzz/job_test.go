@@ -83,14 +83,16 @@ func (b *batch) collected(pairs iter.Seq2[dedup.Pair, error], near bool) (all []
 func (b *batch) compare(of func(o *dedup.Options) *dedup.Collection, by engine.Criterion, r *relation, near bool, prefer func(x, y int) int) {
 	b.t.Helper()
 	ctx, o := context.Background(), &dedup.Options{Shingle: b.m.o.Shingle, Bits: b.m.o.Bits, TempDir: b.dir, Prefer: prefer}
-	if b.c.once(2) && len(b.docs) < 60 {
-		o.Memory = 1 << 14 // sets and texts go to a file
+	little := pick[int64](b.c, 0, 1<<15) // sets and texts go to a file
+	if len(b.docs) < 60 {
+		o.Memory = little // pairs must fit
 	}
 	want := r.pairs()
 	same(b.t, b.collected(of(o).Pairs(ctx, by), near), want, "pairs by %v", by)
 	if n, err := of(o).CountPairs(ctx, by); err != nil || n != int64(len(want)) {
 		b.t.Fatalf("%d pairs counted by %v, %v; want %d", n, by, err, len(want))
 	}
+	o.Memory = little
 	for mode, keepers := range map[engine.ClusterMode][]int{engine.Star: r.stars(), engine.Components: r.components()} {
 		var got []member
 		number := 0
