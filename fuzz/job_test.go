@@ -283,8 +283,8 @@ func (b *batch) job() {
 		match := r.match
 		r.match = func(x, y int) (float64, bool) {
 			a, c := b.docs[order[x]], b.docs[order[y]]
-			_, similar := verify.score(&a, &c)
-			score, ok := match(x, y)
+			score, similar := verify.score(&a, &c)
+			_, ok := match(x, y)
 			return score, ok && similar
 		}
 	}
@@ -320,7 +320,7 @@ func (b *batch) job() {
 		got = append(got, *row.ID)
 		k, i := at[*row.Keeper], at[*row.ID]
 		score, ok := r.match(k, i)
-		if stars[i] != k || !ok && r.equal == nil || row.Score != nil && !by.near() && *row.Score != score || by.near() && j.Verify == 0 && int(*row.Distance) != int(-score) {
+		if stars[i] != k || !ok && r.equal == nil || row.Score != nil && (!by.near() || j.Verify > 0) && *row.Score != score || by.near() && j.Verify == 0 && int(*row.Distance) != int(-score) {
 			b.t.Fatalf("%+v: %s is dropped for %s; it should be for %s with %g", j, *row.ID, *row.Keeper, r.names[stars[i]], score)
 		}
 	}
