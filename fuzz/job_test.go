@@ -33,7 +33,7 @@ type batch struct {
 
 // FuzzJob compares collections, jobs, joins and matches with loops over all pairs.
 func FuzzJob(f *testing.F) {
-	seed(f, 60, 60, 60, 100, 100, 150, 150, 200, 200, 300, 300)
+	seed(f, 250, 60, 60, 100, 100, 150, 150, 200, 200, 300, 300)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 1<<10)])
 		b := &batch{t: t, c: c, dir: scratch(t), m: newModel(&engine.Options{Bits: 64, Shingle: pick(c, 3, 2, 1), Sketch: 128})}
