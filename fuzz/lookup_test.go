@@ -16,12 +16,13 @@ import (
 // listing lists pairs and clusters of a file.
 func (b *batch) listing() {
 	ctx, env, by := context.Background(), &inputs.Env{}, b.criterion()
-	r := b.relation(by, b.ordinals())
+	order := b.ordinals()
+	r := b.relation(by, order)
 	src := must(env.New(ctx, []string{b.write("in", b.docs, b.n)}, inputs.Options{}))(b.t)
 	mode := pick(b.c, engine.Star, engine.Components)
 	list := dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 20, TempDir: b.dir}
 	if by.size == nil {
-		list.Across, list.WithinField = b.groups(r)
+		list.Across, list.WithinField = b.groups(r, order)
 	}
 	l := must(list.Open(ctx, env, src))(b.t)
 	var pairs []pair
@@ -142,10 +143,9 @@ func (b *batch) match() {
 			want = append(want, d.id+" "+d.id)
 		case len(others) > 0:
 			best := others[0].id
-			if at := len(want); len(others) > 32 && at < len(got) { // that names the best of the first ones found
-				_, named, _ := strings.Cut(got[at], " ")
-				if slices.ContainsFunc(others, func(f found) bool { return f.id == named }) {
-					best = named
+			for _, f := range others {
+				if len(others) > 32 && len(want) < len(got) && got[len(want)] == d.id+" "+f.id {
+					best = f.id // it names the best of the first ones found
 				}
 			}
 			want = append(want, d.id+" "+best)

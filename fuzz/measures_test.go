@@ -26,7 +26,7 @@ func wordsOf(text string) (words []word) {
 	trimmed := strings.TrimSpace(text)
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }) {
 		if trimmed != "" && !strings.ContainsRune(trimmed, unicode.ReplacementChar) {
-			words = []word{{trimmed, strings.Index(text, trimmed)}}
+			words = []word{{trimmed + "\xff", strings.Index(text, trimmed)}} // which no other word has
 		}
 		return words
 	}
@@ -100,28 +100,18 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-func hashOfWord(bytes []byte) uint64 {
-	step := golden
-	k0, k1 := mix(step), mix(2*step)|1
-	bytes = append(bytes, make([]byte, -len(bytes)&15)...)
-	h := k1
-	for ; len(bytes) > 0; bytes = bytes[16:] {
-		high, low := bits.Mul64(binary.LittleEndian.Uint64(bytes)^k0, binary.LittleEndian.Uint64(bytes[8:])^h)
-		h = high ^ low
-	}
-	return h
-}
-
 // hashesOf returns the hashes of the shingles of k words, ascending.
 func hashesOf(text string, k int) (hashes []uint64) {
 	var words []uint64
-	bare := !strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N) })
+	step := golden
+	k0, k1 := mix(step), mix(2*step)|1
 	for _, w := range wordsOf(text) {
-		bytes := []byte(w.text)
-		if bare {
-			bytes = append(bytes, 0xff)
+		h := k1
+		for bytes := append([]byte(w.text), make([]byte, -len(w.text)&15)...); len(bytes) > 0; bytes = bytes[16:] {
+			high, low := bits.Mul64(binary.LittleEndian.Uint64(bytes)^k0, binary.LittleEndian.Uint64(bytes[8:])^h)
+			h = high ^ low
 		}
-		words = append(words, hashOfWord(bytes))
+		words = append(words, h)
 	}
 	k = min(k, len(words))
 	for i := 0; k > 0 && i+k <= len(words); i++ {
@@ -138,31 +128,21 @@ func hashesOf(text string, k int) (hashes []uint64) {
 
 // estimate returns the similarity that sketches of size entries estimate: that of the hashes up to
 // the end of the shorter full sketch.
-func estimate(a, b string, shingle, size int) float64 {
-	tau := uint64(math.MaxUint64)
-	sketch := func(text string) (hashes []uint64) {
-		for _, h := range hashesOf(text, shingle) {
-			hashes = append(hashes, h>>32)
+func estimate(a, b string, k, size int) float64 {
+	tau, in := uint64(math.MaxUint64), map[uint64]bool{}
+	sets := [2]map[uint64]bool{{}, {}}
+	for i, text := range []string{a, b} {
+		for _, h := range hashesOf(text, k) {
+			if sets[i][h>>32] = true; len(sets[i]) == size {
+				tau = min(tau, h>>32)
+			}
 		}
-		hashes = slices.Compact(hashes)
-		if len(hashes) >= size {
-			hashes = hashes[:size]
-			tau = min(tau, hashes[size-1])
-		}
-		return hashes
 	}
-	in := map[uint64]int{}
-	for _, h := range append(sketch(a), sketch(b)...) {
-		in[h]++
+	for _, set := range sets {
+		maps.DeleteFunc(set, func(h uint64, _ bool) bool { return h > tau })
+		maps.Copy(in, set)
 	}
-	n := 0
-	maps.DeleteFunc(in, func(h uint64, times int) bool {
-		if h <= tau && times == 2 {
-			n++
-		}
-		return h > tau
-	})
-	return ratio(n, len(in))
+	return ratio(common(sets[0], sets[1]), len(in))
 }
 
 func cosine(a, b string) float64 {
@@ -217,17 +197,20 @@ func printOf(text string, shingle, words int) []uint64 {
 	if len(hashes) == 0 {
 		return nil
 	}
-	for at := range 64 * words {
-		j, i := uint64(at/64), at%64
-		votes := 0
+	for j := range fp {
+		votes := [64]int{}
 		for _, h := range hashes {
 			if j > 0 {
-				h = mix(h + j*golden)
+				h = mix(h + uint64(j)*golden)
 			}
-			votes += int(h >> i & 1)
+			for i := range votes {
+				votes[i] += int(h >> i & 1)
+			}
 		}
-		if 2*votes > len(hashes) || 2*votes == len(hashes) && i%2 == 1 {
-			fp[j] |= 1 << i
+		for i, n := range votes {
+			if 2*n+i%2 > len(hashes) {
+				fp[j] |= 1 << i
+			}
 		}
 	}
 	return fp
