@@ -198,7 +198,10 @@ func compared(op string, c int) bool {
 // byID makes a test of the ID.
 func (s *statement) byID() predicate {
 	id := s.id()
-	other := pick(s.choices, "", "c", "é1", id)
+	if stored := s.m.sorted(); len(stored) > 0 && s.once(2) {
+		id = pick(s.choices, stored...).id
+	}
+	other := pick(s.choices, "", "c", id, id)
 	switch s.n(6) {
 	case 0:
 		in := func(d *doc) bool { return d.id >= other && d.id <= id }
