@@ -44,7 +44,7 @@ func FuzzStatement(f *testing.F) {
 		defer w.session.Close()
 		for range 4 + c.n(18) {
 			w.put(w.doc())
-			if c.once(12) {
+			if c.once(6) {
 				check(t, w.db.Flush(context.Background()))
 			}
 		}
