@@ -11,9 +11,8 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// Joins process many similar items in other ways than a few: they form crowds from 64 on, compare
-// them with an index after a window of 256, and choose blocks of fingerprints by their number. A
-// few bytes choose a crowd.
+// Joins process many similar items otherwise than a few: sets form crowds from 64 on and use an
+// index after 256, and the number of fingerprints determines the blocks.
 
 // variants makes sets of numbers below 64. A set has one of up to three numbers for each slot, or
 // none; the first may be usual, so that the sets have a centre.
@@ -112,10 +111,7 @@ func (b *batch) fingerprints() {
 	}
 	of := func(o *dedup.Options) *dedup.Collection { return dedup.WideFingerprints(wide, o) }
 	if words == 1 {
-		narrow := make([]uint64, len(wide))
-		for i := range wide {
-			narrow[i] = wide[i][0]
-		}
+		narrow := slices.Concat(wide...)
 		of = func(o *dedup.Options) *dedup.Collection { return dedup.Fingerprints(narrow, o) }
 	}
 	b.compare(of, engine.Near(k), r, true, prefer)

@@ -180,19 +180,7 @@ func (s *statement) passages() predicate {
 
 // compared returns whether a comparison of a number with zero holds.
 func compared(op string, c int) bool {
-	switch op {
-	case "=":
-		return c == 0
-	case "!=", "<>":
-		return c != 0
-	case "<":
-		return c < 0
-	case "<=":
-		return c <= 0
-	case ">":
-		return c > 0
-	}
-	return c >= 0
+	return map[string]bool{"=": c == 0, "!=": c != 0, "<>": c != 0, "<": c < 0, "<=": c <= 0, ">": c > 0, ">=": c >= 0}[op]
 }
 
 // byID makes a test of the ID.

@@ -282,15 +282,15 @@ func (b *batch) job() {
 		b.t.Fatalf("%+v: %v", j, err)
 	}
 	defer result.Close()
-	var got, kept []string
 	stars, outcome, at := r.starsAfter(known), map[bool][]string{}, map[string]int{}
 	for i, name := range r.names {
 		at[name] = i
 	}
 	for _, d := range b.docs[known:] {
-		i := at[d.id]
-		outcome[stars[i] == i] = append(outcome[stars[i] == i], d.id)
+		stays := stars[at[d.id]] == at[d.id]
+		outcome[stays] = append(outcome[stays], d.id)
 	}
+	var got, kept []string
 	for _, row := range collect(b.t, result.Dropped(context.Background())) {
 		got = append(got, *row.ID)
 		k, i := at[*row.Keeper], at[*row.ID]

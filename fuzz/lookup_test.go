@@ -73,9 +73,8 @@ func (b *batch) stored(env *inputs.Env) (*inputs.Stored, *inputs.Sources) {
 	s := must(env.OpenStored(path, inputs.Access{Write: true}))(b.t)
 	b.t.Cleanup(func() {
 		var err error
-		if s.Close(&err); err != nil {
-			b.t.Error(err)
-		}
+		s.Close(&err)
+		check(b.t, err)
 	})
 	return s, must(env.New(context.Background(), []string{file}, inputs.Options{}))(b.t)
 }

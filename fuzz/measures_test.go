@@ -92,7 +92,7 @@ func ratio(a, b int) float64 {
 }
 
 // golden is the increment of SplitMix64, and mix its output function.
-const golden uint64 = 0x9e3779b97f4a7c15
+const golden = 0x9e3779b97f4a7c15
 
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -103,8 +103,7 @@ func mix(x uint64) uint64 {
 // hashesOf returns the hashes of the shingles of k words, ascending.
 func hashesOf(text string, k int) (hashes []uint64) {
 	var words []uint64
-	step := golden
-	k0, k1 := mix(step), mix(2*step)|1
+	k0, k1 := mix(golden), mix(golden<<1&math.MaxUint64)|1
 	for _, w := range wordsOf(text) {
 		h := k1
 		for bytes := append([]byte(w.text), make([]byte, -len(w.text)&15)...); len(bytes) > 0; bytes = bytes[16:] {
@@ -129,7 +128,7 @@ func hashesOf(text string, k int) (hashes []uint64) {
 // estimate returns the similarity that sketches of size entries estimate: that of the hashes up to
 // the end of the shorter full sketch.
 func estimate(a, b string, k, size int) float64 {
-	tau, in := uint64(math.MaxUint64), map[uint64]bool{}
+	tau := uint64(math.MaxUint64)
 	sets := [2]map[uint64]bool{{}, {}}
 	for i, text := range []string{a, b} {
 		for _, h := range hashesOf(text, k) {
@@ -138,11 +137,9 @@ func estimate(a, b string, k, size int) float64 {
 			}
 		}
 	}
-	for _, set := range sets {
-		maps.DeleteFunc(set, func(h uint64, _ bool) bool { return h > tau })
-		maps.Copy(in, set)
-	}
-	return ratio(common(sets[0], sets[1]), len(in))
+	maps.DeleteFunc(sets[0], func(h uint64, _ bool) bool { return h > tau })
+	maps.DeleteFunc(sets[1], func(h uint64, _ bool) bool { return h > tau })
+	return jaccard(sets[0], sets[1])
 }
 
 func cosine(a, b string) float64 {

@@ -273,8 +273,7 @@ func (m *model) compare(t testing.TB, s *engine.Snapshot, c *choices) {
 	for _, d := range m.sorted() {
 		want = append(want, fmt.Sprint(m.shown(d)))
 	}
-	for d, err := range s.Range(ctx, engine.Range{Load: true}) {
-		check(t, err)
+	for _, d := range collect(t, s.Range(ctx, engine.Range{Load: true})) {
 		got = append(got, fmt.Sprint(docOf(d)))
 	}
 	same(t, got, want, "all documents")
@@ -282,8 +281,7 @@ func (m *model) compare(t testing.TB, s *engine.Snapshot, c *choices) {
 	for _, d := range m.written() {
 		want = append(want, d.id)
 	}
-	for d, err := range s.Range(ctx, engine.Range{Written: true}) {
-		check(t, err)
+	for _, d := range collect(t, s.Range(ctx, engine.Range{Written: true})) {
 		order = append(order, d.ID)
 	}
 	same(t, order, want, "order of writing")
@@ -322,8 +320,7 @@ func (m *model) compareReads(t testing.TB, s *engine.Snapshot, c *choices) {
 	}
 	r := engine.Range{From: pick(c, "", c.id()), To: pick(c, "", c.id()), Reverse: c.once(2), Since: m.now.Add(-c.age())}
 	var ids, all []string
-	for d, err := range s.Range(ctx, r) {
-		check(t, err)
+	for _, d := range collect(t, s.Range(ctx, r)) {
 		ids = append(ids, d.ID)
 	}
 	for _, d := range m.sorted() {
@@ -385,8 +382,7 @@ func (m *model) compareSearch(t testing.TB, s *engine.Snapshot, c *choices, by c
 	}
 	m.compareScores(t, s, queries, wants, by)
 	batch := make([][]found, len(queries))
-	for b, err := range s.SearchBatch(ctx, queries, by.by, nil) {
-		check(t, err)
+	for _, b := range collect(t, s.SearchBatch(ctx, queries, by.by, nil)) {
 		batch[b.Query] = append(batch[b.Query], found{b.ID, scoreOf(b, by.near())})
 	}
 	any, err := anyOf(s, queries, by)
