@@ -96,7 +96,10 @@ func (s *statement) measure() predicate {
 		p.text = fmt.Sprintf("near( %s, %s)", target, s.value(strconv.Itoa(by.by.K()), by.by.K()))
 		return p
 	}
-	share := pick(s.choices, fmt.Sprint(by.by.T()), fmt.Sprintf("%g%%", by.by.T()*100))
+	share := fmt.Sprint(by.by.T())
+	if slices.Contains(thresholds, by.by.T()) && s.once(2) {
+		share = fmt.Sprintf("%g%%", by.by.T()*100)
+	}
 	p.text = fmt.Sprintf("%s(%s,%s)", strings.ToUpper(string(by.by.Kind())), target, s.value(share, by.by.T()))
 	return p
 }
@@ -177,25 +180,16 @@ func (s *statement) passages() predicate {
 
 // compared returns whether a comparison of a number with zero holds.
 func compared(op string, c int) bool {
-	switch op {
-	case "=":
-		return c == 0
-	case "!=", "<>":
-		return c != 0
-	case "<":
-		return c < 0
-	case "<=":
-		return c <= 0
-	case ">":
-		return c > 0
-	}
-	return c >= 0
+	return map[string]bool{"=": c == 0, "!=": c != 0, "<>": c != 0, "<": c < 0, "<=": c <= 0, ">": c > 0, ">=": c >= 0}[op]
 }
 
 // byID makes a test of the ID.
 func (s *statement) byID() predicate {
 	id := s.id()
-	other := pick(s.choices, "", "c", "é1", id)
+	if stored := s.m.sorted(); len(stored) > 0 && s.once(2) {
+		id = pick(s.choices, stored...).id
+	}
+	other := pick(s.choices, "", "c", id, id)
 	switch s.n(6) {
 	case 0:
 		in := func(d *doc) bool { return d.id >= other && d.id <= id }

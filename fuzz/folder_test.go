@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -106,26 +105,14 @@ func (c *choices) patch(files map[string][]byte) {
 	files[name] = b
 }
 
-var sounds = [2]func(testing.TB) sound{}
-
-func init() {
-	for i := range sounds {
-		var once sync.Once
-		var s sound
-		sounds[i] = func(t testing.TB) sound {
-			once.Do(func() { s = makeSound(t, i) })
-			return s
-		}
-	}
-}
-
 // FuzzFolder damages the files of a sound database. Nothing may panic or hang. What is read without
 // an error is as in the sound database if Check finds nothing, and what Recover saves always is.
 func FuzzFolder(f *testing.F) {
 	seed(f, 20, 8, 8, 9, 9, 10, 10, 12, 12, 16, 20)
+	sounds := [2]sound{makeSound(f, 0), makeSound(f, 1)}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 64)])
-		s := sounds[c.n(len(sounds))](t)
+		s := sounds[c.n(len(sounds))]
 		files, dir := maps.Clone(s.files), scratch(t)+"/x.simdb"
 		for patches := 0; patches == 0 || !c.done() && patches < 4; patches++ {
 			c.patch(files)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -33,15 +34,21 @@ type batch struct {
 
 // FuzzJob compares collections, jobs, joins and matches with loops over all pairs.
 func FuzzJob(f *testing.F) {
-	seed(f, 60, 60, 60, 100, 100, 150, 150, 200, 200, 300, 300)
+	seed(f, 250, 60, 60, 100, 100, 150, 150, 200, 200, 300, 300)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 1<<10)])
 		b := &batch{t: t, c: c, dir: scratch(t), m: newModel(&engine.Options{Bits: 64, Shingle: pick(c, 3, 2, 1), Sketch: 128})}
-		run := pick(c, b.collection, b.sets, b.job, b.job, b.listing, b.join, b.match, b.lines)
-		for i := range 2 + c.n(20) {
-			d := doc{id: fmt.Sprintf("d%02d", i), text: c.text(b.texts())}
-			if !utf8.ValidString(d.text) || strings.ContainsRune(d.text, 0) || d.text == "" {
-				d.text = "one"
+		run := pick(c, b.collection, b.fingerprints, b.sets, b.sets, b.job, b.job, b.listing, b.join, b.match, b.lines)
+		var crowd []string
+		if c.once(6) {
+			crowd = c.sentences(60 + c.n(60))
+		}
+		for i := range max(len(crowd), 2+c.n(20)) {
+			d := doc{id: fmt.Sprintf("d%03d", i)}
+			if d.text = "one"; i < len(crowd) {
+				d.text = crowd[i]
+			} else if text := c.text(b.texts()); text != "" && utf8.ValidString(text) && !strings.ContainsRune(text, 0) {
+				d.text = text
 			}
 			b.docs, b.n = append(b.docs, d), append(b.n, c.n(6)-1)
 			b.m.put(d)
@@ -74,14 +81,16 @@ func (b *batch) collected(pairs iter.Seq2[dedup.Pair, error], near bool) (all []
 func (b *batch) compare(of func(o *dedup.Options) *dedup.Collection, by engine.Criterion, r *relation, near bool, prefer func(x, y int) int) {
 	b.t.Helper()
 	ctx, o := context.Background(), &dedup.Options{Shingle: b.m.o.Shingle, Bits: b.m.o.Bits, TempDir: b.dir, Prefer: prefer}
-	if b.c.once(2) {
-		o.Memory = 1 << 14 // sets and texts go to a file
-	}
+	little := pick[int64](b.c, 0, 1<<15) // sets and texts go to a file
 	want := r.pairs()
+	if len(want) < 100 {
+		o.Memory = little // the pairs fit
+	}
 	same(b.t, b.collected(of(o).Pairs(ctx, by), near), want, "pairs by %v", by)
 	if n, err := of(o).CountPairs(ctx, by); err != nil || n != int64(len(want)) {
 		b.t.Fatalf("%d pairs counted by %v, %v; want %d", n, by, err, len(want))
 	}
+	o.Memory = little
 	for mode, keepers := range map[engine.ClusterMode][]int{engine.Star: r.stars(), engine.Components: r.components()} {
 		var got []member
 		number := 0
@@ -104,10 +113,7 @@ func (b *batch) compare(of func(o *dedup.Options) *dedup.Collection, by engine.C
 
 // preferred chooses an order of preference, and returns the ordinals of the documents in it.
 func (b *batch) preferred() (order []int, prefer func(x, y int) int) {
-	for i := range b.docs {
-		order = append(order, i)
-	}
-	if b.c.once(2) {
+	if order = b.ordinals(); b.c.once(2) {
 		prefer = func(x, y int) int { return cmp.Or(cmp.Compare(b.n[x], b.n[y]), cmp.Compare(y, x)) }
 		slices.SortStableFunc(order, prefer)
 	}
@@ -133,80 +139,15 @@ func (b *batch) criterion() criterion {
 	return by
 }
 
-// collection compares fingerprints of any width, or texts.
+// collection compares texts.
 func (b *batch) collection() {
 	order, prefer := b.preferred()
-	b.m.o.Bits = 64 * pick(b.c, 1, 1, 2, 3, 16)
-	for id, d := range b.m.docs {
-		d.fingerprints = nil
-		b.m.docs[id] = d
+	by := b.criterion()
+	of := func(o *dedup.Options) *dedup.Collection { return dedup.Texts(slices.Values(b.texts()), o) }
+	if kind := by.by.Kind(); kind == "contains" || kind == "within" { // the same in a collection
+		by = b.m.within(engine.Contains(by.by.T()))
 	}
-	if b.c.once(2) {
-		by := b.criterion()
-		of := func(o *dedup.Options) *dedup.Collection { return dedup.Texts(slices.Values(b.texts()), o) }
-		if kind := by.by.Kind(); kind == "contains" || kind == "within" { // the same in a collection
-			by = b.m.within(engine.Contains(by.by.T()))
-		}
-		b.compare(of, by.by, b.relation(by, order), by.near(), prefer)
-		return
-	}
-	var wide [][]uint64
-	var words []uint64
-	for i := range b.docs {
-		d := b.docs[i]
-		d.fingerprints, d.text = [][]uint64{b.c.print(b.m.o.Bits / 64)}, ""
-		if wide, words = append(wide, d.fingerprints[0]), append(words, d.fingerprints[0][0]); b.m.o.Bits > 64 && b.c.once(9) {
-			d.fingerprints, wide[i] = nil, nil
-		}
-		b.m.docs[d.id] = d
-	}
-	of := func(o *dedup.Options) *dedup.Collection { return dedup.WideFingerprints(wide, o) }
-	if b.m.o.Bits == 64 {
-		of = func(o *dedup.Options) *dedup.Collection { return dedup.Fingerprints(words, o) }
-	}
-	by := b.m.near(b.c.n(b.m.o.Bits / 2))
-	b.compare(of, by.by, b.relation(by, order), true, prefer)
-}
-
-// sets compares sets of hashes.
-func (b *batch) sets() {
-	order, prefer := b.preferred()
-	var lists [][]uint64
-	var sets []map[uint64]bool
-	for i := range b.docs {
-		set, most := map[uint64]bool{}, pick(b.c, 9, 30, 60)
-		if list := []uint64{}; i > 0 && b.c.once(2) {
-			lists = append(lists, slices.Clone(lists[b.c.n(i)]))
-		} else {
-			lists = append(lists, list)
-		}
-		for range b.c.n(14) {
-			lists[i] = append(lists[i], uint64(b.c.n(most))*pick[uint64](b.c, 1, 0x9e3779b97f4a7c15))
-		}
-		for _, e := range lists[i] {
-			set[e] = true
-		}
-		sets = append(sets, set)
-	}
-	by := engine.Jaccard(pick(b.c, thresholds...))
-	r := &relation{self: 1}
-	for _, n := range order {
-		r.names = append(r.names, b.docs[n].id)
-	}
-	r.match = func(x, y int) (float64, bool) {
-		score := jaccard(sets[order[x]], sets[order[y]])
-		return score, score >= by.T()
-	}
-	if b.c.once(2) {
-		by = engine.Contains(by.T())
-		r.size = func(x int) int { return len(sets[order[x]]) }
-		r.match = func(x, y int) (float64, bool) {
-			n := common(sets[order[x]], sets[order[y]])
-			score := ratio(n, min(r.size(x), r.size(y)))
-			return score, score >= by.T()
-		}
-	}
-	b.compare(func(o *dedup.Options) *dedup.Collection { return dedup.Sets(lists, o) }, by, r, false, prefer)
+	b.compare(of, by.by, b.relation(by, order), by.near(), prefer)
 }
 
 // write writes documents to a file of some format, and returns its path.
@@ -225,25 +166,18 @@ func (b *batch) writeAs(name, format string, docs []doc, n []int) string {
 	}
 	if table := csv.NewWriter(&out); format == ".jsonl" {
 		for i, d := range docs {
-			line := must(json.Marshal(map[string]any{"id": d.id, "text": d.text, "n": n[i]}))(b.t)
-			if n[i] < 0 {
-				line = must(json.Marshal(map[string]any{"id": d.id, "text": d.text}))(b.t)
-			}
+			members := map[string]any{"id": d.id, "text": d.text, "n": n[i]}
+			maps.DeleteFunc(members, func(name string, _ any) bool { return name == "n" && n[i] < 0 })
+			line := must(json.Marshal(members))(b.t)
 			out.Write(append(line, '\n'))
 		}
 	} else {
-		rows := [][]string{{"id", "text", "n"}}
+		table.Comma = map[string]rune{".csv": ',', ".tsv": '\t'}[format]
+		check(b.t, table.Write([]string{"id", "text", "n"}))
 		for i, d := range docs {
-			rows = append(rows, []string{d.id, d.text, map[bool]string{false: fmt.Sprint(n[i])}[n[i] < 0]})
+			check(b.t, table.Write([]string{d.id, d.text, map[bool]string{false: fmt.Sprint(n[i])}[n[i] < 0]}))
 		}
-		if format == ".csv" {
-			check(b.t, table.WriteAll(rows))
-		}
-		for _, row := range rows {
-			if format == ".tsv" {
-				fmt.Fprintln(&out, strings.Join(row, "\t"))
-			}
-		}
+		table.Flush()
 	}
 	path := b.dir + "/" + name + format
 	check(b.t, os.WriteFile(path, out.Bytes(), 0o600))
@@ -274,9 +208,7 @@ func (b *batch) keep() (rules dedup.Keep, order []int) {
 	for range b.c.n(3) {
 		rules = append(rules, pick(b.c, dedup.Longest, dedup.Shortest, dedup.Max("n"), dedup.Min("n"), dedup.First, dedup.Last))
 	}
-	for i := range b.docs {
-		order = append(order, i)
-	}
+	order = b.ordinals()
 	slices.SortStableFunc(order, func(x, y int) int {
 		for _, rule := range rules {
 			if c := of[rule](x, y); c != 0 {
@@ -295,16 +227,15 @@ func (b *batch) fieldless() bool {
 
 // groups may let only documents match that differ, or agree, in the field n. What is missing counts
 // as a value.
-func (b *batch) groups(r *relation) (across, within string) {
+func (b *batch) groups(r *relation, order []int) (across, within string) {
 	match, agree := r.match, b.c.once(2)
 	if b.c.n(3) > 0 || b.fieldless() {
 		return "", ""
 	}
-	field := func(i int) int { return b.n[slices.IndexFunc(b.docs, func(d doc) bool { return d.id == r.names[i] })] }
 	r.equal = nil
 	r.match = func(x, y int) (float64, bool) {
 		score, ok := match(x, y)
-		return score, ok && (field(x) == field(y)) == agree
+		return score, ok && (b.n[order[x]] == b.n[order[y]]) == agree
 	}
 	if agree {
 		return "", "n"
@@ -312,7 +243,7 @@ func (b *batch) groups(r *relation) (across, within string) {
 	return "n", ""
 }
 
-// job removes near-duplicates from files.
+// job removes near-duplicates from files. Those that resemble documents of Against go, too.
 func (b *batch) job() {
 	by := b.criterion()
 	if by.by.Kind() == "contains" {
@@ -320,48 +251,60 @@ func (b *batch) job() {
 	}
 	rules, order := b.keep()
 	j := dedup.Job{By: by.by, Compared: b.compared(by), Keep: rules, Memory: pick[int64](b.c, 0, 1<<20), TempDir: b.dir}
-	r := b.relation(by, order)
-	if by.size == nil { // not by Within
-		j.Across, j.WithinField = b.groups(r)
+	known := 0 // documents of Against: the first ones
+	if by.size == nil && b.c.once(4) {
+		known = b.c.n(len(b.docs) - 1)
+		slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(min(x, known), min(y, known)) })
+		slices.Sort(order[:known])
 	}
-	if slices.ContainsFunc(rules, func(r dedup.Rule) bool { return r.Arg == "n" }) && b.fieldless() {
+	r := b.relation(by, order)
+	if match := r.match; by.near() && b.c.once(3) {
+		verify := b.m.jaccard(pick(b.c, 0.3, 0.5, 2.0/3, 1), true)
+		j.Verify, r.equal = verify.by.T(), nil
+		r.match = func(x, y int) (float64, bool) {
+			score, similar := verify.score(&b.docs[order[x]], &b.docs[order[y]])
+			_, ok := match(x, y)
+			return score, ok && similar
+		}
+	}
+	if by.size == nil && known == 0 { // not by Within
+		j.Across, j.WithinField = b.groups(r, order)
+	}
+	if slices.ContainsFunc(rules, func(r dedup.Rule) bool { return r.Arg == "n" }) && (known > 0 || b.fieldless()) {
 		return
 	}
-	path := b.write("in", b.docs, b.n)
+	if known > 0 {
+		j.Against = []string{b.write("known", b.docs[:known], b.n[:known])}
+	}
+	path := b.write("in", b.docs[known:], b.n[known:])
 	result, err := j.Run(context.Background(), dedup.Files(path))
 	if err != nil {
 		b.t.Fatalf("%+v: %v", j, err)
 	}
 	defer result.Close()
-	var want, got []string
-	drops := map[string]bool{}
-	for _, x := range r.clusters(r.stars()) {
-		if drops[x.id] = !x.keep; !x.keep {
-			want = append(want, x.id)
-		}
+	stars, outcome, at := r.starsAfter(known), map[bool][]string{}, map[string]int{}
+	for i, name := range r.names {
+		at[name] = i
 	}
-	slices.Sort(want)
+	for _, d := range b.docs[known:] {
+		stays := stars[at[d.id]] == at[d.id]
+		outcome[stays] = append(outcome[stays], d.id)
+	}
+	var got, kept []string
 	for _, row := range collect(b.t, result.Dropped(context.Background())) {
 		got = append(got, *row.ID)
-		k, keep := slices.Index(r.names, *row.Keeper), slices.Index(r.names, *row.ID)
-		score, ok := r.match(k, keep)
-		if stars := r.stars(); stars[keep] != k || !ok && r.equal == nil || row.Score != nil && !by.near() && *row.Score != score || by.near() && int(*row.Distance) != int(-score) {
-			b.t.Fatalf("%+v: %s is dropped for %s; it should be for %s with %g", j, *row.ID, *row.Keeper, r.names[stars[keep]], score)
+		k, i := at[*row.Keeper], at[*row.ID]
+		score, ok := r.match(k, i)
+		if stars[i] != k || !ok && r.equal == nil || row.Score != nil && (!by.near() || j.Verify > 0) && *row.Score != score || by.near() && j.Verify == 0 && int(*row.Distance) != int(-score) {
+			b.t.Fatalf("%+v: %s is dropped for %s; it should be for %s with %g", j, *row.ID, *row.Keeper, r.names[stars[i]], score)
 		}
 	}
-	same(b.t, got, want, "dropped by %+v", j)
-	var kept []string
+	same(b.t, got, outcome[false], "dropped by %+v", j)
 	for i := range result.Kept() {
-		kept = append(kept, b.docs[i].id)
+		kept = append(kept, b.docs[known+i].id)
 	}
-	want = nil
-	for _, d := range b.docs {
-		if !drops[d.id] {
-			want = append(want, d.id)
-		}
-	}
-	same(b.t, kept, want, "kept by %+v", j)
-	b.written(j, path, want)
+	same(b.t, kept, outcome[true], "kept by %+v", j)
+	b.written(j, path, outcome[true])
 }
 
 // written runs a job that writes a file, whose records must be these documents.

@@ -2,14 +2,13 @@ package fuzz
 
 import (
 	"cmp"
+	"encoding/binary"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/simdb/simdb/minhash"
-	"github.com/simdb/simdb/simhash"
 )
 
 // The measures, computed from their definitions in docs/format/fingerprints.md and docs/query.md.
@@ -27,7 +26,7 @@ func wordsOf(text string) (words []word) {
 	trimmed := strings.TrimSpace(text)
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }) {
 		if trimmed != "" && !strings.ContainsRune(trimmed, unicode.ReplacementChar) {
-			words = []word{{trimmed, strings.Index(text, trimmed)}}
+			words = []word{{trimmed + "\xff", strings.Index(text, trimmed)}} // which no other word has
 		}
 		return words
 	}
@@ -92,15 +91,55 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// estimate returns the similarity that sketches of size entries estimate, and whether it is exact.
-func estimate(a, b string, shingle, size int) (score float64, exact bool) {
-	h, err := minhash.New(minhash.Options{Size: size, Shingle: shingle})
-	if err != nil {
-		panic(err)
+// golden is the increment of SplitMix64, and mix its output function.
+const golden = 0x9e3779b97f4a7c15
+
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// hashesOf returns the hashes of the shingles of k words, ascending.
+func hashesOf(text string, k int) (hashes []uint64) {
+	var words []uint64
+	k0, k1 := mix(golden), mix(golden<<1&math.MaxUint64)|1
+	for _, w := range wordsOf(text) {
+		h := k1
+		for bytes := append([]byte(w.text), make([]byte, -len(w.text)&15)...); len(bytes) > 0; bytes = bytes[16:] {
+			high, low := bits.Mul64(binary.LittleEndian.Uint64(bytes)^k0, binary.LittleEndian.Uint64(bytes[8:])^h)
+			h = high ^ low
+		}
+		words = append(words, h)
 	}
-	s := h.Text(a).Clone()
-	e := minhash.Jaccard(s, h.Text(b), size)
-	return e.Score, e.Exact
+	k = min(k, len(words))
+	for i := 0; k > 0 && i+k <= len(words); i++ {
+		sum := uint64(0)
+		for _, h := range words[i : i+k] {
+			sum = sum*0xbea225f9eb34556d + h
+		}
+		sum = (sum ^ sum>>32) * 0xd6e8feb86659fd93
+		hashes = append(hashes, sum^sum>>29)
+	}
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
+}
+
+// estimate returns the similarity that sketches of size entries estimate: that of the hashes up to
+// the end of the shorter full sketch.
+func estimate(a, b string, k, size int) float64 {
+	tau := uint64(math.MaxUint64)
+	sets := [2]map[uint64]bool{{}, {}}
+	for i, text := range []string{a, b} {
+		for _, h := range hashesOf(text, k) {
+			if sets[i][h>>32] = true; len(sets[i]) == size {
+				tau = min(tau, h>>32)
+			}
+		}
+	}
+	maps.DeleteFunc(sets[0], func(h uint64, _ bool) bool { return h > tau })
+	maps.DeleteFunc(sets[1], func(h uint64, _ bool) bool { return h > tau })
+	return jaccard(sets[0], sets[1])
 }
 
 func cosine(a, b string) float64 {
@@ -149,15 +188,27 @@ func levenshtein(a, b string) float64 {
 	return 1 - ratio(row[len(y)], max(len(x), len(y)))
 }
 
-// printOf returns the fingerprint of a text, the most significant word first, nil for none.
+// printOf returns the fingerprint of a text, its first word first, nil for none.
 func printOf(text string, shingle, words int) []uint64 {
-	h, err := simhash.New(simhash.Options{Shingle: shingle, Bits: 64 * words})
-	if err != nil {
-		panic(err)
-	}
-	fp := make([]uint64, words)
-	if !h.Wide(fp, text) {
+	hashes, fp := hashesOf(text, shingle), make([]uint64, words)
+	if len(hashes) == 0 {
 		return nil
+	}
+	for j := range fp {
+		votes := [64]int{}
+		for _, h := range hashes {
+			if j > 0 {
+				h = mix(h + uint64(j)*golden)
+			}
+			for i := range votes {
+				votes[i] += int(h >> i & 1)
+			}
+		}
+		for i, n := range votes {
+			if 2*n+i%2 > len(hashes) {
+				fp[j] |= 1 << i
+			}
+		}
 	}
 	return fp
 }
@@ -242,7 +293,10 @@ func (r *relation) order() []int {
 }
 
 // stars returns the keeper of each item by the definition of engine.Star.
-func (r *relation) stars() []int {
+func (r *relation) stars() []int { return r.starsAfter(0) }
+
+// starsAfter returns them if the first items, of a number, are keepers.
+func (r *relation) starsAfter(known int) []int {
 	keeper := make([]int, len(r.names))
 	var keepers, placed []int
 	for _, n := range r.order() {
@@ -256,7 +310,7 @@ func (r *relation) stars() []int {
 		}
 		best := math.Inf(-1)
 		for _, k := range keepers {
-			if score, ok := r.joins(n, k); ok && score > best {
+			if score, ok := r.joins(n, k); ok && score > best && n >= known {
 				keeper[n], best = k, score
 			}
 		}

@@ -134,7 +134,18 @@ func (m *model) criterion(c *choices) criterion {
 			kinds = append(kinds, func() criterion { return m.jaccard(t, true) })
 		}
 	}
-	return pick(c, kinds...)()
+	of := pick(c, kinds...)
+	by := of()
+	if docs := m.sorted(); len(docs) > 0 && c.once(2) { // a threshold that two documents reach exactly
+		a, b := pick(c, docs...), pick(c, docs...)
+		if score, _ := by.score(&a, &b); by.near() {
+			k = int(-score)
+		} else if score > 0 {
+			t = score
+		}
+		by = of()
+	}
+	return by
 }
 
 func (m *model) shingles(d *doc) map[string]bool {
@@ -158,7 +169,7 @@ func (m *model) jaccard(t float64, verified bool) criterion {
 		a, b := m.shingles(q), m.shingles(d)
 		score := jaccard(a, b)
 		if !verified && max(len(a), len(b)) >= m.o.Sketch {
-			score, _ = estimate(q.text, d.text, m.o.Shingle, m.o.Sketch)
+			score = estimate(q.text, d.text, m.o.Shingle, m.o.Sketch)
 		}
 		return score, score >= t && len(a) > 0
 	}}
@@ -191,7 +202,7 @@ func (m *model) ofTexts(of engine.Criterion, measure func(a, b string) float64) 
 			score = measure(q.text, d.text)
 			m.similar[key] = score
 		}
-		return score, score >= of.T()-1e-9 // 1 - 9/10 is less than 0.1
+		return score, score >= of.T() || of.Kind() == "levenshtein" && score >= of.T()-1e-9 // 1 - 9/10 is less than 0.1
 	}}
 }
 
@@ -262,8 +273,7 @@ func (m *model) compare(t testing.TB, s *engine.Snapshot, c *choices) {
 	for _, d := range m.sorted() {
 		want = append(want, fmt.Sprint(m.shown(d)))
 	}
-	for d, err := range s.Range(ctx, engine.Range{Load: true}) {
-		check(t, err)
+	for _, d := range collect(t, s.Range(ctx, engine.Range{Load: true})) {
 		got = append(got, fmt.Sprint(docOf(d)))
 	}
 	same(t, got, want, "all documents")
@@ -271,8 +281,7 @@ func (m *model) compare(t testing.TB, s *engine.Snapshot, c *choices) {
 	for _, d := range m.written() {
 		want = append(want, d.id)
 	}
-	for d, err := range s.Range(ctx, engine.Range{Written: true}) {
-		check(t, err)
+	for _, d := range collect(t, s.Range(ctx, engine.Range{Written: true})) {
 		order = append(order, d.ID)
 	}
 	same(t, order, want, "order of writing")
@@ -311,8 +320,7 @@ func (m *model) compareReads(t testing.TB, s *engine.Snapshot, c *choices) {
 	}
 	r := engine.Range{From: pick(c, "", c.id()), To: pick(c, "", c.id()), Reverse: c.once(2), Since: m.now.Add(-c.age())}
 	var ids, all []string
-	for d, err := range s.Range(ctx, r) {
-		check(t, err)
+	for _, d := range collect(t, s.Range(ctx, r)) {
 		ids = append(ids, d.ID)
 	}
 	for _, d := range m.sorted() {
@@ -374,8 +382,7 @@ func (m *model) compareSearch(t testing.TB, s *engine.Snapshot, c *choices, by c
 	}
 	m.compareScores(t, s, queries, wants, by)
 	batch := make([][]found, len(queries))
-	for b, err := range s.SearchBatch(ctx, queries, by.by, nil) {
-		check(t, err)
+	for _, b := range collect(t, s.SearchBatch(ctx, queries, by.by, nil)) {
 		batch[b.Query] = append(batch[b.Query], found{b.ID, scoreOf(b, by.near())})
 	}
 	any, err := anyOf(s, queries, by)

@@ -38,7 +38,7 @@ func FuzzRoundTrip(f *testing.F) {
 			d := h.doc()
 			d.fields = strings.ReplaceAll(d.fields, `, "meta" : `, `,"meta":`) // blanks between members are not kept
 			if !utf8.ValidString(d.id) || format != "" {
-				d.id = fmt.Sprintf("d%02d", i)
+				d.id = fmt.Sprintf("d%03d", i)
 			}
 			if d.text == "" && d.fingerprints == nil || format != "" && strings.ContainsAny(d.text, "\x00\n") {
 				d.text = "one"

@@ -44,7 +44,7 @@ func FuzzStatement(f *testing.F) {
 		defer w.session.Close()
 		for range 4 + c.n(18) {
 			w.put(w.doc())
-			if c.once(12) {
+			if c.once(6) {
 				check(t, w.db.Flush(context.Background()))
 			}
 		}
@@ -311,22 +311,15 @@ func (k orderKey) compare(a, b *row) (c int) {
 	case "time":
 		c = a.d.time.Compare(b.d.time)
 	case "distance":
-		// What is missing comes last, in either order.
-		if c, missing = a.distance-b.distance, a.distance < 0 || b.distance < 0; missing {
-			c = -c
-		}
+		c, missing = a.distance-b.distance, a.distance < 0 || b.distance < 0
 	case "score":
-		if c, missing = cmp.Compare(a.score, b.score), a.score < 0 || b.score < 0; missing {
-			c = -c
-		}
+		c, missing = cmp.Compare(a.score, b.score), a.score < 0 || b.score < 0
 	case "words":
-		if c, missing = a.run[0]-b.run[0], a.run[0] == 0 || b.run[0] == 0; missing {
-			c = -c
-		}
+		c, missing = a.run[0]-b.run[0], a.run[0] == 0 || b.run[0] == 0
 	default:
 		return compareFields(fieldOf(a.d, k.by), fieldOf(b.d, k.by), k.desc)
 	}
-	if k.desc && !missing {
+	if k.desc || missing { // what is missing comes last, in either order
 		return -c
 	}
 	return c
