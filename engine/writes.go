@@ -27,7 +27,7 @@ func (b *Batch) Put(d Doc) { b.ops = append(b.ops, store.Put(d.inner())) }
 // Delete adds a delete. Deleting a document that is not stored does nothing.
 func (b *Batch) Delete(id string) { b.ops = append(b.ops, store.Delete(id)) }
 
-// DeleteVersion adds a delete of one version of a document: seq is its Entry.Seq. If the document
+// DeleteVersion adds a delete of one version of a document: seq is its Doc.Seq. If the document
 // has been replaced since, or deleted and stored again, the delete does nothing. A decision based
 // on a snapshot thus never deletes a later write.
 func (b *Batch) DeleteVersion(id string, seq uint64) {
