@@ -297,8 +297,8 @@ var uses = []use{
 		e, err2 := lookup(s, u.ctx, "f")
 		return cmpOr(u.answers(err, d.ID, entryOf(d)), func() error { return u.answers(err2, e) })
 	}), false},
-	{"Reader.GetAll", false, on(func(u *using, s *Snapshot) error {
-		return said(u, s.GetAll(u.ctx, []string{"a", "d", "k", "none"}))
+	{"Reader.Contents", false, on(func(u *using, s *Snapshot) error {
+		return said(u, s.Contents(u.ctx, []string{"a", "d", "k", "none"}))
 	}), false},
 	{"Snapshot.Range", false, on(func(u *using, s *Snapshot) error {
 		where := func(text, fields []byte) (bool, error) { return strings.Contains(string(fields), "en"), nil }

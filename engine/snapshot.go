@@ -118,19 +118,18 @@ func (s *Snapshot) read(d *Doc, p view.Place) error {
 	return err
 }
 
-// GetAll yields the document of each of ids in storage order, so that a block shared by several
-// documents is read and decompressed once. It skips IDs that do not exist. An error is the last
-// value yielded: ErrClosed, *CorruptionError, or ctx.Err().
-func (r *Reader) GetAll(ctx context.Context, ids []string) iter.Seq2[Doc, error] {
+// Contents yields the ID, text and fields of the document of each of ids in storage order, so that a
+// block shared by several documents is read and decompressed once. It reads nothing else of them:
+// Lookup has the rest. It skips IDs that do not exist. An error is the last value yielded: ErrClosed,
+// *CorruptionError, or ctx.Err().
+func (r *Reader) Contents(ctx context.Context, ids []string) iter.Seq2[Doc, error] {
 	return each(r, func(s *Snapshot) iter.Seq2[Doc, error] {
 		return func(yield func(Doc, error) bool) {
-			err := s.v.EachPlace(ctx, ids, func(i int, p view.Place, text, fields []byte) error {
-				d := Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}
-				err := s.v.Safely(ctx, func() error { return s.read(&d, p) })
-				if err == nil && !yield(d, nil) {
-					err = view.ErrStopped
+			err := s.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, fields []byte) error {
+				if !yield(Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}, nil) {
+					return view.ErrStopped
 				}
-				return err
+				return nil
 			})
 			if err != nil && err != view.ErrStopped {
 				yield(Doc{}, err)

@@ -70,12 +70,18 @@ func lookup(s *engine.Snapshot, id string) (doc, error) {
 	return docOf(e), err
 }
 
-// getEach reads several documents.
+// getEach reads several documents: their contents in storage order, the rest one by one.
 func getEach(s *engine.Snapshot, ids []string) (all []doc, err error) {
-	for d, e := range s.GetAll(context.Background(), ids) {
-		if err = e; err == nil {
-			all = append(all, docOf(d))
+	for d, e := range s.Contents(context.Background(), ids) {
+		if err = e; err != nil {
+			return all, err
 		}
+		rest, err := s.Lookup(context.Background(), d.ID)
+		if err != nil {
+			return all, err
+		}
+		rest.Text, rest.Fields = d.Text, d.Fields
+		all = append(all, docOf(rest))
 	}
 	slices.SortFunc(all, func(a, b doc) int { return strings.Compare(a.id, b.id) })
 	return all, err

@@ -59,21 +59,26 @@ func (k *fieldKey) compare(other *fieldKey, desc bool) int {
 	return c
 }
 
-// documents yields the documents with these ids in storage order, each with the index of its id. It
-// sets err if it fails.
+// documents yields the texts and fields of the documents with these ids in storage order, each with
+// the index of its id. It sets err if it fails.
 func (x *run) documents(ids []string, err *error) iter.Seq2[int, *engine.Doc] {
 	return func(yield func(int, *engine.Doc) bool) {
-		at := make(map[string][]int, len(ids))
-		for i, id := range ids {
-			at[id] = append(at[id], i)
+		// An id may occur several times: first has the next of its indexes, and after[i] the one after
+		// i, both plus 1, or 0 if there is none.
+		first, after := make(map[string]int, len(ids)), make([]int, len(ids))
+		for i, id := range slices.Backward(ids) {
+			after[i], first[id] = first[id], i+1
 		}
-		for d, failed := range x.Snap.GetAll(x.Ctx, ids) {
+		for d, failed := range x.Snap.Contents(x.Ctx, ids) {
 			if failed != nil {
 				*err = failed
 				return
 			}
-			i := at[d.ID][0] // an id may occur several times
-			if at[d.ID] = at[d.ID][1:]; !yield(i, &d) {
+			i := first[d.ID] - 1
+			if after[i] != 0 {
+				first[d.ID] = after[i]
+			}
+			if !yield(i, &d) {
 				return
 			}
 		}

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+// Contents, which SHOW, ORDER BY and COUNT BY call for every document, reads texts and fields only:
+// two or three allocations for each, and no fingerprints.
+func TestContentsReadsNothingElse(t *testing.T) {
+	ctx := context.Background()
+	db, err := Open(filepath.Join(t.TempDir(), "db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var ids []string
+	var b Batch
+	for i := range 1000 {
+		ids = append(ids, fmt.Sprint("d", i))
+		b.Put(Doc{ID: ids[i], Text: fmt.Sprint("the text of number ", i), Fields: []byte(`{"a":1}`)})
+	}
+	if err := db.Apply(ctx, &b); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	allocs := testing.AllocsPerRun(1, func() {
+		n = 0
+		for d, err := range db.Contents(ctx, append(ids, "none", ids[0])) {
+			if err != nil || d.Text == "" || d.Fields == nil || d.Fingerprints != nil || !d.Time.IsZero() || d.Seq != 0 {
+				t.Fatal(d, err)
+			}
+			n++
+		}
+	})
+	if n != len(ids)+1 || allocs > 3.5*float64(n) {
+		t.Errorf("%d documents, %v allocations", n, allocs)
+	}
+}
