@@ -22,7 +22,7 @@ func TestAddNovel(t *testing.T) {
 	const k, rounds = 3, 40
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(15, 5))
-	db, _ := create4test(t, &Options{MemtableBytes: 5000, NoText: true, NoSketch: true, Sync: SyncNever})
+	db, _ := create4test(t, &Options{MemtableBytes: 5000, NoText: true, NoSketch: true, NoSync: true})
 	model, allowed := map[string]uint64{}, map[[2]string]bool{}
 	centre := make([]uint64, 60)
 	for i := range centre {
@@ -263,7 +263,7 @@ func TestAddNovelFamilies(t *testing.T) {
 		family := novelFamilies[name]
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(8, uint64(len(name))))
-			db, _ := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true})
+			db, _ := create4test(t, &Options{NoSync: true, DisableAutoCompaction: true})
 			numbers := map[string]int{}
 			var kept []weightedSet
 			var stats QueryStats

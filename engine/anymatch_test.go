@@ -46,7 +46,7 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 func TestAnyMatch(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(61, 62))
-	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 64, Sync: SyncNever})
+	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 64, NoSync: true})
 	var texts []string
 	for range 60 {
 		texts = append(texts, randomText(r))
@@ -139,7 +139,7 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 func TestAnyNear(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(63, 64))
-	db, _ := create4test(t, &Options{MemtableBytes: 40000, NoSketch: true, NoText: true, Sync: SyncNever})
+	db, _ := create4test(t, &Options{MemtableBytes: 40000, NoSketch: true, NoText: true, NoSync: true})
 	const equal = 0x0123456789abcdef
 	for i := range 3000 {
 		fp := r.Uint64()
@@ -213,7 +213,7 @@ func TestClustersOfCrowds(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	r := rand.New(rand.NewPCG(65, 66))
 	for round := range 6 {
-		db, _ := create4test(t, &Options{MemtableBytes: 50000, Sketch: 32, Sync: SyncNever})
+		db, _ := create4test(t, &Options{MemtableBytes: 50000, Sketch: 32, NoSync: true})
 		m := &textModel{map[string]string{}, map[string]minhash.Sketch{}}
 		var ids []string
 		base := []string{randomText(r) + randomText(r), randomText(r) + randomText(r)}
@@ -269,7 +269,7 @@ func TestClustersOfCrowds(t *testing.T) {
 func TestAnyMatchEqual(t *testing.T) {
 	for _, at := range []int{0, 1, novelMatches - 1, novelMatches, 2*novelMatches - 1} {
 		for _, flush := range []int{0, novelMatches, 2 * novelMatches} {
-			db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever})
+			db, _ := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true})
 			ctx := context.Background()
 			const q = 0x0123456789abcdef
 			for i := range 2 * novelMatches {

@@ -19,7 +19,7 @@ func BenchmarkBeside(b *testing.B) {
 	n := benchSize()
 	for b.Loop() {
 		b.StopTimer()
-		db, _ := create4test(b, &Options{NoText: true, NoSketch: true, Sync: SyncNever})
+		db, _ := create4test(b, &Options{NoText: true, NoSketch: true, NoSync: true})
 		for i := range 4 {
 			loadTable(b, db, n/4*i, n/4*(i+1))
 		}

@@ -14,7 +14,7 @@ import (
 // TestCancelRows cancels the context while the caller reads the rows of a search that has already
 // found all rows.
 func TestCancelRows(t *testing.T) {
-	db, _ := create4test(t, &Options{Sync: SyncNever})
+	db, _ := create4test(t, &Options{NoSync: true})
 	doc := Doc{Text: "one two three four five six seven eight"}
 	for i := range 1500 {
 		doc.ID = fmt.Sprint(i)

@@ -17,7 +17,7 @@ func TestClusterOf(t *testing.T) {
 	ctx, share := t.Context(), exhaustive.Every(t, 4)
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		db, _ := create4test(t, &Options{MemtableBytes: 30_000, Sync: SyncNever})
+		db, _ := create4test(t, &Options{MemtableBytes: 30_000, NoSync: true})
 		n := 250
 		for _, i := range r.Perm(n) {
 			words := make([]string, 30)

@@ -11,7 +11,7 @@ import (
 // must suffice to merge them, however little time the background has.
 func TestCloseMerges(t *testing.T) {
 	for range 20 {
-		db, path := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true})
+		db, path := create4test(t, &Options{NoSync: true, DisableAutoCompaction: true})
 		for i := range uint64(9) {
 			put(t, db, fmt.Sprint(i), i)
 			if err := db.Flush(context.Background()); err != nil {
@@ -38,7 +38,7 @@ func TestCloseMerges(t *testing.T) {
 // nothing is lost, and that a cancelled context leaves the tables unchanged.
 func TestCompactDue(t *testing.T) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true, DisableAutoCompaction: true})
 	l, err := db.NewLoader(ctx, &LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

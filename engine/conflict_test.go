@@ -21,7 +21,7 @@ func TestPreconditions(t *testing.T) {
 	var now atomic.Int64 // in seconds; background merges read it, too
 	now.Store(1_000_000)
 	db, _ := create4test(t, &Options{
-		NoSketch: true, Sync: SyncNever, TTL: time.Hour, now: func() time.Time { return time.Unix(now.Load(), 0) },
+		NoSketch: true, NoSync: true, TTL: time.Hour, now: func() time.Time { return time.Unix(now.Load(), 0) },
 	})
 	r := rand.New(rand.NewPCG(11, 12))
 	stored := map[string]Doc{}
@@ -113,7 +113,7 @@ func TestPreconditions(t *testing.T) {
 // merged.
 func TestOneWriterWins(t *testing.T) {
 	ctx := t.Context()
-	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever})
+	db, _ := create4test(t, &Options{NoSketch: true, NoSync: true})
 	const writers, ids, counts = 16, 200, 60
 	for _, id := range []string{"count", "left", "right"} {
 		if err := db.PutIfAbsent(ctx, Doc{ID: id, Text: "1000"}); err != nil {

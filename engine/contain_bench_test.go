@@ -26,7 +26,7 @@ func BenchmarkContainment(b *testing.B) {
 	}
 	for _, index := range []bool{true, false} {
 		source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
-		db, err := Open(b.TempDir()+"/test.simdb", &Options{Sync: SyncNever, Containment: index})
+		db, err := Open(b.TempDir()+"/test.simdb", &Options{NoSync: true, Containment: index})
 		check(err)
 		l, err := db.NewLoader(b.Context(), &LoadOptions{})
 		check(err)

@@ -13,7 +13,7 @@ import (
 func TestContainmentMemory(t *testing.T) {
 	ctx := t.Context()
 	for _, memory := range []int64{256 << 10, 64 << 10} {
-		db, _ := create4test(t, &Options{Sync: SyncNever, Memory: memory})
+		db, _ := create4test(t, &Options{NoSync: true, Memory: memory})
 		docs := make([]Doc, 600)
 		for i := range docs {
 			docs[i] = Doc{ID: fmt.Sprintf("d%03d", i), Text: "one two three four five"}

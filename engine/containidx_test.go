@@ -19,7 +19,7 @@ func TestContainmentIndex(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(35, 3))
 	o := func(index bool) *Options {
-		return &Options{Sync: SyncNever, DisableAutoCompaction: true, Containment: index}
+		return &Options{NoSync: true, DisableAutoCompaction: true, Containment: index}
 	}
 	db, path := create4test(t, o(true))
 	plain, plainPath := create4test(t, o(false))
@@ -226,7 +226,7 @@ func TestPassagesIndex(t *testing.T) {
 		{Features{Symbols: true, Mask: []string{"numbers", "dates"}}, 2, true}, {Features{Normalize: "nfkc", StripDiacritics: true}, 3, true},
 		{Features{MinWords: 4}, 2, true}, {Features{MinWords: 9}, 2, false}, {Features{RequireWords: []string{"the"}}, 2, false}, {Features{Unit: "chars"}, 3, false},
 	} {
-		db, _ := create4test(t, &Options{Sync: SyncNever, Containment: true, Features: c.f, Shingle: c.shingle})
+		db, _ := create4test(t, &Options{NoSync: true, Containment: true, Features: c.f, Shingle: c.shingle})
 		for _, d := range docs {
 			must(struct{}{}, db.Put(ctx, d))(t)
 		}

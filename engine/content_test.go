@@ -19,7 +19,7 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 	start := time.Unix(1_000_000, 0)
 	now := start
 	db, _ := create4test(t, &Options{
-		Index: []string{"n"}, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
+		Index: []string{"n"}, NoSketch: true, NoSync: true, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
 	})
 	r := rand.New(rand.NewPCG(9, 6))
 	want := map[string]Doc{}

@@ -8,7 +8,7 @@ import (
 )
 
 // Contents, which SHOW, ORDER BY and COUNT BY call for every document, reads texts and fields only:
-// two or three allocations for each, and no fingerprints.
+// with at most two allocations for each document.
 func TestContentsReadsNothingElse(t *testing.T) {
 	ctx := context.Background()
 	db, err := Open(filepath.Join(t.TempDir(), "db"), nil)
@@ -32,13 +32,13 @@ func TestContentsReadsNothingElse(t *testing.T) {
 	allocs := testing.AllocsPerRun(1, func() {
 		n = 0
 		for d, err := range db.Contents(ctx, append(ids, "none", ids[0])) {
-			if err != nil || d.Text == "" || d.Fields == nil || d.Fingerprints != nil || !d.Time.IsZero() || d.Seq != 0 {
+			if err != nil || string(d.Text) != fmt.Sprint("the text of number ", d.Index%1001) || string(d.Fields) != `{"a":1}` {
 				t.Fatal(d, err)
 			}
 			n++
 		}
 	})
-	if n != len(ids)+1 || allocs > 3.5*float64(n) {
+	if n != len(ids)+1 || allocs > 2*float64(n) {
 		t.Errorf("%d documents, %v allocations", n, allocs)
 	}
 }

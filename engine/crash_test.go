@@ -214,7 +214,7 @@ func (e *expectation) round(fs *vfstest.Mem, r *rand.Rand) (after *vfstest.Mem, 
 	}
 	e.states = acked[len(acked)-1:]
 	after, ending := fs, r.IntN(4)
-	if ending > 0 && e.opts.Sync == SyncNever {
+	if ending > 0 && e.opts.NoSync {
 		e.states = acked
 	}
 	if ending == 1 { // cut the power now
@@ -270,7 +270,7 @@ func hostDir(t testing.TB) string {
 var crashWorkloads = []Options{
 	{MemtableBytes: 3000, DisableAutoCompaction: true},
 	{MemtableBytes: 2000, NoSketch: true},
-	{MemtableBytes: 3000, NoSketch: true, Sync: SyncNever},
+	{MemtableBytes: 3000, NoSketch: true, NoSync: true},
 	{MemtableBytes: 1500, Shingle: 2, Sketch: 16, Containment: true},
 	{MemtableBytes: 5000, NoSketch: true, NoText: true, Layout: "5:2", DisableAutoCompaction: true},
 	{MemtableBytes: 1000, NoSketch: true, policy: eager, mergeSlots: 4},

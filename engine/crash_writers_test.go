@@ -253,7 +253,7 @@ func (c *crashWriters) crash(t *testing.T, cases exhaustive.Share, seed uint64, 
 			opened, least := c.opened.Load(), numbersOf(&c.acked)
 			fs := leave(mem, keep, seed<<32|uint64(op))
 			most := numbersOf(&c.tried)
-			if c.opts.Sync == SyncNever && keep != killed {
+			if c.opts.NoSync && keep != killed {
 				least = numbers{}
 			}
 			number := op*len(shares) + i

@@ -21,7 +21,7 @@ func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits 
 	t.Helper()
 	ctx, now := t.Context(), time.Now()
 	db, _ = create4test(t, &Options{
-		Memory: memory, Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true, TTL: time.Hour, now: func() time.Time { return now },
+		Memory: memory, Sketch: 16, NoSync: true, DisableAutoCompaction: true, TTL: time.Hour, now: func() time.Time { return now },
 	})
 	const words, crowd = 24, 1100
 	base := make([]string, words)

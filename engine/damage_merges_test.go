@@ -16,7 +16,7 @@ import (
 // dropped only if none of its documents is left.
 func TestMergesBesideDamage(t *testing.T) {
 	ctx := t.Context()
-	o := &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 64 << 10}
+	o := &Options{NoSketch: true, NoSync: true, MemtableBytes: 64 << 10}
 	made := filepath.Join(t.TempDir(), "made.simdb")
 	db := must(Create(made, o))(t)
 	fill := func(db *DB, from, to int) error {

@@ -94,7 +94,7 @@ func TestDamagedSections(t *testing.T) {
 		have, refused := map[string]string{}, 0
 		maps.Copy(have, before)
 		for round := range 2 {
-			db, err := Open(path, &Options{DisableAutoCompaction: true, Sync: SyncNever})
+			db, err := Open(path, &Options{DisableAutoCompaction: true, NoSync: true})
 			if err != nil {
 				t.Fatalf("%s: round %d: %v", what, round, err)
 			}

@@ -115,7 +115,7 @@ func TestDeleteVersion(t *testing.T) {
 // one learns that the document existed.
 func TestDeleteTellsOne(t *testing.T) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
+	db, _ := create4test(t, &Options{MemtableBytes: 20000, NoSync: true})
 	const deleters, documents = 4, 2000
 	var told [documents]atomic.Int64
 	for d := range documents {
@@ -151,7 +151,7 @@ func TestDeleteTellsOne(t *testing.T) {
 func TestPruneSparesNewer(t *testing.T) {
 	ctx := context.Background()
 	documents := exhaustive.Size(6000, 20000)
-	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 300_000})
+	db, _ := create4test(t, &Options{NoSketch: true, NoSync: true, MemtableBytes: 300_000})
 	old := time.Now().Add(-time.Hour)
 	var b Batch
 	for d := range documents {
@@ -303,7 +303,7 @@ func (v *versionRace) delete(seed uint64) error {
 func TestDeleteVersionRaces(t *testing.T) {
 	deletes, limit := exhaustive.Size[int64](40_000, 1_000_000), exhaustive.Size(5*time.Second, 30*time.Second)
 	path := t.TempDir() + "/x.simdb"
-	opts := &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 100_000}
+	opts := &Options{NoSketch: true, NoSync: true, MemtableBytes: 100_000}
 	db, err := Create(path, opts)
 	if err != nil {
 		t.Fatal(err)

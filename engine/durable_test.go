@@ -209,7 +209,7 @@ func TestRotatedLogIsSafe(t *testing.T) {
 		}
 		return nil
 	})
-	db := open4test(t, "/db", &Options{fs: fs, Sync: SyncNever})
+	db := open4test(t, "/db", &Options{fs: fs, NoSync: true})
 	if err := errors.Join(db.Put(ctx, Doc{ID: "x", Text: "one two three"}), db.Flush(ctx), db.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func put(t testing.TB, db *DB, id string, fp uint64) {
 // family is stored, and the others learn which.
 func TestPutNovelKeepsOne(t *testing.T) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever})
+	db, _ := create4test(t, &Options{MemtableBytes: 20000, NoSync: true})
 	const families, members = 60, 8
 	r := rand.New(rand.NewPCG(1, 1))
 	centre := make([]uint64, families)
@@ -251,7 +251,7 @@ func TestManyShortRuns(t *testing.T) {
 func TestDeletesAlone(t *testing.T) {
 	ctx := context.Background()
 	flushes := make(chan Event, 1000)
-	db, _ := create4test(t, &Options{MemtableBytes: 20000, Sync: SyncNever, DisableAutoCompaction: true, OnEvent: func(e Event) { flushes <- e }})
+	db, _ := create4test(t, &Options{MemtableBytes: 20000, NoSync: true, DisableAutoCompaction: true, OnEvent: func(e Event) { flushes <- e }})
 	l, err := db.NewLoader(ctx, &LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func (f *follower) write(ctx context.Context, r *rand.Rand) error {
 	for n := uint64(1); ctx.Err() == nil; n++ {
 		if db == nil {
 			var err error
-			if db, err = Open(f.path, &Options{MemtableBytes: 4000, Sync: SyncNever}); err != nil {
+			if db, err = Open(f.path, &Options{MemtableBytes: 4000, NoSync: true}); err != nil {
 				return err
 			}
 		}

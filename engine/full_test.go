@@ -22,18 +22,18 @@ import (
 func TestFullContinues(t *testing.T) {
 	full := 0
 	for i := range exhaustive.Every(t, 4).Of(24) {
-		for _, sync := range []SyncMode{SyncAlways, SyncNever} {
-			full += fullContinues(t, 60_000+i*1531, sync)
+		for _, noSync := range []bool{false, true} {
+			full += fullContinues(t, 60_000+i*1531, noSync)
 		}
 	}
 	t.Logf("%d times full", full)
 }
 
-func fullContinues(t *testing.T, limit int, mode SyncMode) (full int) {
+func fullContinues(t *testing.T, limit int, noSync bool) (full int) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
 	defer mem.Discard()
-	opts := Options{NoSketch: true, Sync: mode, MemtableBytes: 4000, policy: eager, fs: mem}
+	opts := Options{NoSketch: true, NoSync: noSync, MemtableBytes: 4000, policy: eager, fs: mem}
 	db, err := Open("/db", &opts)
 	if err != nil {
 		t.Fatal(err)
@@ -197,10 +197,10 @@ func TestMergeGivesWay(t *testing.T) {
 // not change, and the same open continues its log.
 func TestRotationFindsNoSpace(t *testing.T) {
 	ctx := context.Background()
-	for _, mode := range []SyncMode{SyncAlways, SyncNever} {
+	for _, noSync := range []bool{false, true} {
 		mem := vfstest.NewMem(hostDir(t))
 		defer mem.Discard()
-		opts := Options{NoSketch: true, Sync: mode, fs: mem}
+		opts := Options{NoSketch: true, NoSync: noSync, fs: mem}
 		db, err := Open("/db", &opts)
 		if err != nil {
 			t.Fatal(err)
@@ -211,11 +211,11 @@ func TestRotationFindsNoSpace(t *testing.T) {
 			}
 			mem.SetLimit(mem.Used())
 			if err := db.Flush(ctx); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrFailed) {
-				t.Errorf("%v: a flush without room: %v", mode, err)
+				t.Errorf("no sync %v: a flush without space: %v", noSync, err)
 			}
 			mem.SetLimit(0)
 			if err := db.Put(ctx, smallDoc(fmt.Sprint("after-", i))); err != nil {
-				t.Fatalf("%v: with room: %v", mode, err)
+				t.Fatalf("no sync %v: with space: %v", noSync, err)
 			}
 		}
 		if err := db.Close(); err != nil {
@@ -227,7 +227,7 @@ func TestRotationFindsNoSpace(t *testing.T) {
 		for i := range 3 {
 			for _, id := range []string{fmt.Sprint("before-", i), fmt.Sprint("after-", i)} {
 				if _, err := lookupOf(ctx, db, id); err != nil {
-					t.Errorf("%v: %s: %v", mode, id, err)
+					t.Errorf("no sync %v: %s: %v", noSync, id, err)
 				}
 			}
 		}

@@ -15,7 +15,7 @@ import (
 func TestIndexStays(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()
-	o := &Options{NoSketch: true, Sync: SyncNever, Index: []string{"meta.lang", "fields.'a,b'"}}
+	o := &Options{NoSketch: true, NoSync: true, Index: []string{"meta.lang", "fields.'a,b'"}}
 	db, err := Create(filepath.Join(dir, "a.simdb"), o)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func BenchmarkIndex(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	recent, err := Create(filepath.Join(b.TempDir(), "recent.simdb"), &Options{NoSketch: true, Index: []string{"lang", "url"}, Sync: SyncNever})
+	recent, err := Create(filepath.Join(b.TempDir(), "recent.simdb"), &Options{NoSketch: true, Index: []string{"lang", "url"}, NoSync: true})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func TestUnsyncedWritesSurviveKill(t *testing.T) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
-	db, err := Create("/db", &Options{fs: mem, Sync: SyncNever})
+	db, err := Create("/db", &Options{fs: mem, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 45))
-	o.Sync = SyncNever
+	o.NoSync = true
 	db := open4test(t, t.TempDir()+"/crowded.simdb", o)
 	for i := range 400 {
 		fp := []uint64{0, 0, 0, 1, 3, 0xff, 0xfe, ^uint64(0), r.Uint64()}[r.IntN(9)]

@@ -19,7 +19,7 @@ func TestLoadKnowsIDs(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(3, 9))
 	for _, memory := range []int64{20 * 100, 300 * 100, 0} {
-		db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 30_000})
+		db, _ := create4test(t, &Options{NoSketch: true, NoSync: true, MemtableBytes: 30_000})
 		stored := map[string]bool{}
 		id := func() string { return fmt.Sprint("id-", r.IntN(3000)) }
 		put := func(n int) {
@@ -176,7 +176,7 @@ func TestLoadMergesOnce(t *testing.T) {
 		ctx := t.Context()
 		var mu sync.Mutex
 		merged, merges := map[uint64]int{}, int64(0)
-		db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, OnEvent: func(e Event) {
+		db, _ := create4test(t, &Options{NoSketch: true, NoSync: true, OnEvent: func(e Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			if e.Kind == EventCompact {

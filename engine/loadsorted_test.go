@@ -15,7 +15,7 @@ func TestLoadSorted(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(9, 12))
 	for _, others := range []bool{false, true} {
-		db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever})
+		db, _ := create4test(t, &Options{NoSketch: true, NoSync: true})
 		want := map[string]uint64{}
 		put := func(id string) {
 			want[id] = r.Uint64()

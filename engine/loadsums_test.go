@@ -16,7 +16,7 @@ import (
 func TestLoadSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {
-		o.Sync = SyncNever
+		o.NoSync = true
 		db, _ := create4test(t, &o)
 		l, err := db.NewLoader(t.Context(), &LoadOptions{Replace: true})
 		if err != nil {

@@ -17,8 +17,8 @@ import (
 // large pages.
 func benchFull(b *testing.B, src *DB, n int, doc func(i int) Doc) (empty, full *DB) {
 	b.Helper()
-	empty = benchCopy(b, src, Options{Sync: SyncNever, DisableAutoCompaction: true})
-	full = benchCopy(b, src, Options{Sync: SyncNever, DisableAutoCompaction: true, OnEvent: func(e Event) {
+	empty = benchCopy(b, src, Options{NoSync: true, DisableAutoCompaction: true})
+	full = benchCopy(b, src, Options{NoSync: true, DisableAutoCompaction: true, OnEvent: func(e Event) {
 		if e.Kind == EventFlush {
 			b.Error("the memtable was flushed")
 		}

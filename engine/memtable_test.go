@@ -85,7 +85,7 @@ func (f frozenSnapshot) check(r *rand.Rand, fps []uint64) error {
 // TestMemtableIndex fills a memtable far beyond the size at which its index starts, replaces and
 // deletes, and compares snapshots of all ages with brute force while it is written.
 func TestMemtableIndex(t *testing.T) {
-	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever})
+	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true})
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(8, 8))
 	fps := make([]uint64, 3*memindex.MinSize)
@@ -157,7 +157,7 @@ func TestMemtableIndex(t *testing.T) {
 // TestMemtableSketches is TestMemtableIndex for sketches.
 func TestMemtableSketches(t *testing.T) {
 	const size = 32
-	db, _ := create4test(t, &Options{NoText: true, Sketch: size, Sync: SyncNever})
+	db, _ := create4test(t, &Options{NoText: true, Sketch: size, NoSync: true})
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(10, 10))
 	text := func(r *rand.Rand, i int) string { // families of 20 that differ in some words

@@ -52,7 +52,7 @@ func until(t testing.TB, what string, holds func() bool) {
 // checked. Then the merges end, and nothing may be lost or come back.
 func TestMergesAtOnce(t *testing.T) {
 	ctx := context.Background()
-	db, path := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+	db, path := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true, DisableAutoCompaction: true})
 	const n = 21_000
 	for i, from := 0, 0; from < n; i++ { // pairs of tables of similar size
 		size := []int{8000, 8000, 2000, 2000, 500, 500}[i]
@@ -64,7 +64,7 @@ func TestMergesAtOnce(t *testing.T) {
 	}
 	var merges atomic.Int64
 	db, err := Open(path, &Options{
-		Sync: SyncNever, CompactionRate: 1, policy: eager, mergeSlots: 4, OnEvent: func(e Event) {
+		NoSync: true, CompactionRate: 1, policy: eager, mergeSlots: 4, OnEvent: func(e Event) {
 			if e.Kind == EventCompact {
 				merges.Add(1)
 			}
@@ -149,7 +149,7 @@ func TestMergesAtOnce(t *testing.T) {
 // TestTableBound writes from several goroutines while merging is slow: there must never be more
 // tables than the limit that stops writers, and no document may be lost.
 func TestTableBound(t *testing.T) {
-	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, MemtableBytes: 5000, CompactionRate: 1_000_000})
+	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true, MemtableBytes: 5000, CompactionRate: 1_000_000})
 	var stop atomic.Bool
 	most := 0
 	watched := make(chan struct{})
@@ -187,7 +187,7 @@ func TestTableBound(t *testing.T) {
 // stopped returns a database in which a writer waits for a merge that does not proceed; the channel
 // receives its error.
 func stopped(t *testing.T, ctx context.Context, o *Options) (*DB, string, chan error) {
-	o.NoText, o.NoSketch, o.Sync, o.MemtableBytes, o.CompactionRate = true, true, SyncNever, 5000, 1
+	o.NoText, o.NoSketch, o.NoSync, o.MemtableBytes, o.CompactionRate = true, true, true, 5000, 1
 	full := make(chan struct{}, 1)
 	db, path := create4test(t, o)
 	done := make(chan error, 1)
@@ -254,7 +254,7 @@ func TestStoppedWriter(t *testing.T) {
 // run.
 func TestPauseCompaction(t *testing.T) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{Sync: SyncNever})
+	db, _ := create4test(t, &Options{NoSync: true})
 	db.SetCompactionRate(-1)
 	for i := range 20 {
 		put(t, db, fmt.Sprint(i), uint64(i))
@@ -287,14 +287,14 @@ func TestCloseFinishes(t *testing.T) {
 		wait   time.Duration
 		tables int
 	}{{0, 1}, {time.Hour, 1}, {-1, 4}} {
-		db, path := create4test(t, &Options{NoText: true, NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+		db, path := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true, DisableAutoCompaction: true})
 		for i := range 4 {
 			loadTable(t, db, 30_000*i, 30_000*(i+1)) // more bytes in all than Close merges on its own
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		db, err := Open(path, &Options{Sync: SyncNever, CompactionRate: 1, CloseWait: c.wait})
+		db, err := Open(path, &Options{NoSync: true, CompactionRate: 1, CloseWait: c.wait})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +334,7 @@ func TestExpiredCount(t *testing.T) {
 	clock := func() time.Time { return time.Unix(0, now.Load()) }
 	for _, auto := range []bool{false, true} {
 		db, _ := create4test(t, &Options{
-			NoText: true, NoSketch: true, Sync: SyncNever, TTL: time.Minute, now: clock, DisableAutoCompaction: !auto,
+			NoText: true, NoSketch: true, NoSync: true, TTL: time.Minute, now: clock, DisableAutoCompaction: !auto,
 		})
 		var docs Batch
 		for i := range 1000 {

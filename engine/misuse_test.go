@@ -19,7 +19,7 @@ func failure[T any](all iter.Seq2[T, error]) (err error) {
 func TestZeroCriterion(t *testing.T) {
 	ctx := context.Background()
 	for _, stored := range []string{"texts", "fingerprints"} {
-		db, _ := create4test(t, &Options{Sync: SyncNever, NoText: stored != "texts", NoSketch: stored != "texts"})
+		db, _ := create4test(t, &Options{NoSync: true, NoText: stored != "texts", NoSketch: stored != "texts"})
 		docs := []Doc{{ID: "a", Text: "one two three four"}, {ID: "b", Fingerprints: []Fingerprint{{7}}}}
 		for _, d := range docs {
 			if err := db.Put(ctx, d); err != nil {
@@ -103,7 +103,7 @@ func TestNilOptions(t *testing.T) {
 // and that Count agrees.
 func TestRangeLimit(t *testing.T) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{Sync: SyncNever, Index: []string{"n"}})
+	db, _ := create4test(t, &Options{NoSync: true, Index: []string{"n"}})
 	for i := range 300 {
 		if err := db.Put(ctx, Doc{ID: fmt.Sprintf("d%03d", i), Text: "text", Fields: fmt.Appendf(nil, `{"n":%d}`, i%7)}); err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func checkNearBatch(t testing.TB, r *rand.Rand, s *Snapshot, m *model) {
 // each, its model, and fingerprints to search for.
 func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{Sync: SyncNever, DisableAutoCompaction: true, NoText: true, NoSketch: true})
+	db, _ := create4test(t, &Options{NoSync: true, DisableAutoCompaction: true, NoText: true, NoSketch: true})
 	r := rand.New(rand.NewPCG(uint64(docs), 5))
 	m := &model{docs: map[string]entry{}}
 	fps := make([]uint64, docs)
@@ -204,7 +204,7 @@ func TestNearBatchExpired(t *testing.T) {
 func TestNearBatchAmongWriters(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	db, _ := create4test(t, &Options{MemtableBytes: 20_000, Sync: SyncNever})
+	db, _ := create4test(t, &Options{MemtableBytes: 20_000, NoSync: true})
 	var wg sync.WaitGroup
 	for w := range uint64(2) {
 		wg.Go(func() {
@@ -256,7 +256,7 @@ func TestNearBatchAmongWriters(t *testing.T) {
 // TestNearBatchHoldsLittle checks that a batch holds few of its matches at a time, even if their
 // IDs are long or one query has many, and yields the same results.
 func TestNearBatchHoldsLittle(t *testing.T) {
-	db, _ := create4test(t, &Options{Sync: SyncNever, NoText: true, NoSketch: true, Memory: 1 << 20})
+	db, _ := create4test(t, &Options{NoSync: true, NoText: true, NoSketch: true, Memory: 1 << 20})
 	const docs, queries, idBytes = 5000, 20, 2000
 	for i := range docs {
 		put(t, db, fmt.Sprint(strings.Repeat("x", idBytes), docs-i), uint64(1)<<(i%3))

@@ -13,19 +13,6 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// SyncMode says when an acknowledged write is safe.
-type SyncMode int
-
-const (
-	// SyncAlways calls fsync on the log before a write returns: acknowledged writes survive kill -9
-	// and power loss. Concurrent writers share one fsync.
-	SyncAlways SyncMode = iota
-	// SyncNever hands writes to the operating system and returns: acknowledged writes survive kill
-	// -9 of the process, but not a crash of the machine. After a crash the database holds a prefix
-	// of the writes, never a part of one.
-	SyncNever
-)
-
 // Options are the options of Open and Create. The zero value has good defaults. As JSON they are the
 // parameters that a database was created with: see DB.Options.
 type Options struct {
@@ -73,9 +60,13 @@ type Options struct {
 	// Reader.Pairs and Reader.Clusters.
 	Memory int64 `json:"-"`
 
-	Sync                  SyncMode `json:"-"`
-	MemtableBytes         int      `json:"-"` // flush a memtable of this size; 0 means 16 MiB
-	DisableAutoCompaction bool     `json:"-"` // compact only on Compact; writers are never held back
+	// NoSync hands writes to the operating system and returns: acknowledged writes survive kill -9 of
+	// the process, but not a crash of the machine. After a crash the database holds a prefix of the
+	// writes, never a part of one. Otherwise a write returns after an fsync of the log, which
+	// concurrent writers share, and survives kill -9 and power loss.
+	NoSync                bool `json:"-"`
+	MemtableBytes         int  `json:"-"` // flush a memtable of this size; 0 means 16 MiB
+	DisableAutoCompaction bool `json:"-"` // compact only on Compact; writers are never held back
 
 	// CompactionRate is how many bytes per second all merges write together; 0 means no limit.
 	// DB.SetCompactionRate changes it.
@@ -113,7 +104,7 @@ func (o *Options) internal() store.Options {
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
-		NoSync: o.Sync == SyncNever, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
+		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,
 		Policy: o.policy, MergeSlots: o.mergeSlots,

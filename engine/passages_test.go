@@ -14,7 +14,7 @@ import (
 func TestPassages(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(35, 4))
-	db, _ := create4test(t, &Options{Sync: SyncNever, Shingle: 5, Features: Features{Unit: "chars", Normalize: "nfkc"}})
+	db, _ := create4test(t, &Options{NoSync: true, Shingle: 5, Features: Features{Unit: "chars", Normalize: "nfkc"}})
 	texts := map[string]string{"empty": "", "short": "w1 w2"}
 	var all [][]string
 	for i := range 120 {
@@ -171,7 +171,7 @@ func TestPassagesErrors(t *testing.T) {
 // BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one text.
 func BenchmarkPassages(b *testing.B) {
 	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
-	db, err := Open(b.TempDir()+"/test.simdb", &Options{Sync: SyncNever, NoSketch: true})
+	db, err := Open(b.TempDir()+"/test.simdb", &Options{NoSync: true, NoSketch: true})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestPruneModel(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		var now atomic.Int64 // seconds
 		now.Store(10_000)
-		opts := &Options{NoSketch: true, NoText: true, MemtableBytes: 40_000, DisableAutoCompaction: r.IntN(2) == 0, Sync: SyncNever}
+		opts := &Options{NoSketch: true, NoText: true, MemtableBytes: 40_000, DisableAutoCompaction: r.IntN(2) == 0, NoSync: true}
 		opts.fs, opts.now = vfstest.NewMem(hostDir(t)), func() time.Time { return time.Unix(now.Load(), 0) }
 		if r.IntN(2) == 0 {
 			opts.TTL = 4000 * time.Second
@@ -324,7 +324,7 @@ func TestPruneOverTheLog(t *testing.T) {
 func TestPruneSyncsTheLog(t *testing.T) {
 	ctx := t.Context()
 	mem := vfstest.NewMem(hostDir(t))
-	opts := &Options{fs: mem, NoSketch: true, DisableAutoCompaction: true, Sync: SyncNever}
+	opts := &Options{fs: mem, NoSketch: true, DisableAutoCompaction: true, NoSync: true}
 	db, err := Create("/x.simdb", opts)
 	if err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestPruneSyncsTheLog(t *testing.T) {
 // merges, loads and flushes in the background.
 func TestPruneBesideCompaction(t *testing.T) {
 	ctx := t.Context()
-	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, MemtableBytes: 100_000})
+	db, _ := create4test(t, &Options{NoSketch: true, NoSync: true, MemtableBytes: 100_000})
 	const rounds, docs = 12, 3000
 	var wg sync.WaitGroup
 	var pruned atomic.Int64
@@ -432,7 +432,7 @@ func TestPruneSparesLater(t *testing.T) {
 // TestPruneIsOne cancels prunes after each table: nothing may be deleted then, and a snapshot
 // created during a prune sees all of its deletes or none. Another call deletes everything.
 func TestPruneIsOne(t *testing.T) {
-	db, _ := create4test(t, &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+	db, _ := create4test(t, &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true})
 	var want []string
 	for table := range 5 {
 		var all []Doc

@@ -22,7 +22,7 @@ func TestEntriesWhere(t *testing.T) {
 	start := time.Unix(1_000_000, 0)
 	now := start
 	db, _ := create4test(t, &Options{
-		NoSketch: true, NoText: true, Sync: SyncNever, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
+		NoSketch: true, NoText: true, NoSync: true, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
 	})
 	r := rand.New(rand.NewPCG(5, 6))
 	id := func() string { return fmt.Sprintf("%c/%d", "aabx"[r.IntN(4)], r.IntN(40_000)) }

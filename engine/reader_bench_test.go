@@ -12,7 +12,7 @@ import (
 func BenchmarkReader(b *testing.B) {
 	ctx := context.Background()
 	n := benchSize()
-	db, _ := create4test(b, &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true})
+	db, _ := create4test(b, &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true})
 	for i := range 4 {
 		loadTable(b, db, n/4*i, n/4*(i+1))
 	}

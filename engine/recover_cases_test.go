@@ -361,7 +361,7 @@ func TestRecoverTorn(t *testing.T) {
 	torn := 0
 	for seed := range uint64(30) {
 		mem := vfstest.NewMem(t.TempDir())
-		db, err := Open("/old", &Options{fs: mem, DisableAutoCompaction: true, Sync: SyncNever})
+		db, err := Open("/old", &Options{fs: mem, DisableAutoCompaction: true, NoSync: true})
 		s := &sickbed{T: t, db: db}
 		s.do(err)
 		s.put(0, 100, "some")

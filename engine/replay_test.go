@@ -17,7 +17,7 @@ func TestReplayMany(t *testing.T) {
 	for _, writes := range []int{0, 1, 130, 1024, 2600} {
 		t.Run(fmt.Sprint(writes), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.simdb")
-			opts := &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true}
+			opts := &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true}
 			db := must(Create(path, opts))(t)
 			r := rand.New(rand.NewPCG(31, uint64(writes)))
 			have := map[string]uint64{}
@@ -80,7 +80,7 @@ func TestReplayMany(t *testing.T) {
 // their IDs are looked up: the documents must be found by name.
 func TestReplayDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	opts := &Options{NoSketch: true, Sync: SyncNever, DisableAutoCompaction: true}
+	opts := &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true}
 	db := must(Create(path, opts))(t)
 	loadTable(t, db, 0, 5000)
 	for i := range 500 {

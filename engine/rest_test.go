@@ -93,7 +93,7 @@ func TestRestBesideQueries(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, &Options{MemtableBytes: 4000, Sync: SyncNever}))(t)
+	db := must(Create(path, &Options{MemtableBytes: 4000, NoSync: true}))(t)
 	defer db.Close()
 	if err := putSome(db, 0, 10); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ type script struct {
 	mu    sync.Mutex
 	now   time.Time
 	acked []*model // acked[i] is the state after i steps; all are acknowledged
-	safe  int      // acked[safe] is durable, whatever Options.Sync says
+	safe  int      // acked[safe] is durable, whatever Options.NoSync says
 	tried *model   // the state if the current or failed step succeeds; nil between steps
 	pack  scriptPack
 }
@@ -136,7 +136,7 @@ func (sc *script) ack(st scriptStep) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	sc.acked, sc.tried = append(sc.acked, st.next), nil
-	if st.safer || sc.opts.Sync == SyncAlways {
+	if st.safer || !sc.opts.NoSync {
 		sc.safe = len(sc.acked) - 1
 	}
 }

@@ -63,7 +63,7 @@ func (m *severalModel) check(did string) {
 // TestSeveralRefused checks which documents with several fingerprints are refused.
 func TestSeveralRefused(t *testing.T) {
 	ctx := context.Background()
-	one, _ := create4test(t, &Options{Sync: SyncNever})
+	one, _ := create4test(t, &Options{NoSync: true})
 	two := []Fingerprint{{1}, {2}}
 	if err := one.Put(ctx, Doc{ID: "a", Fingerprints: two}); !errors.Is(err, ErrParams) || !strings.Contains(err.Error(), "Several") {
 		t.Errorf("several in a database of one: %v", err)
@@ -74,7 +74,7 @@ func TestSeveralRefused(t *testing.T) {
 	if n := len(collect(t, one.Search(ctx, Doc{Fingerprints: two}, Near(0), nil))); n != 1 {
 		t.Errorf("several asked of a database of one: %d matches", n)
 	}
-	many, _ := create4test(t, &Options{Sync: SyncNever, Features: Features{Several: true}})
+	many, _ := create4test(t, &Options{NoSync: true, Features: Features{Several: true}})
 	for what, d := range map[string]Doc{
 		"other width": {ID: "a", Fingerprints: []Fingerprint{{1}, {2, 3}}},
 		"code's id":   {ID: "\x00code\x00a\x00\x01", Fingerprints: two},
@@ -98,7 +98,7 @@ func TestSeveralRefused(t *testing.T) {
 func TestSeveralLoadedBeside(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		for _, flush := range []bool{false, true} {
-			db, _ := create4test(t, &Options{Sync: SyncNever, Features: Features{Several: true}})
+			db, _ := create4test(t, &Options{NoSync: true, Features: Features{Several: true}})
 			m := &severalModel{t: t, db: db, docs: map[string]Doc{}, had: map[uint64]bool{}}
 			doc := func(fps ...uint64) (d Doc) {
 				d.ID = "a"
@@ -160,7 +160,7 @@ func TestWideRefused(t *testing.T) {
 // found by its fingerprints in that snapshot, and by no others.
 func TestSeveralBeside(t *testing.T) {
 	ctx, path := t.Context(), t.TempDir()+"/s.simdb"
-	db := must(Create(path, &Options{Sync: SyncNever, MemtableBytes: 1 << 16, Features: Features{Several: true}}))(t)
+	db := must(Create(path, &Options{NoSync: true, MemtableBytes: 1 << 16, Features: Features{Several: true}}))(t)
 	defer db.Close()
 	reader := must(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()

@@ -19,7 +19,7 @@ func BenchmarkSimilar(b *testing.B) {
 		n = 20000
 	}
 	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
-	db, err := Open(b.TempDir()+"/test.simdb", &Options{Sync: SyncNever})
+	db, err := Open(b.TempDir()+"/test.simdb", &Options{NoSync: true})
 	if err != nil {
 		b.Fatal(err)
 	}

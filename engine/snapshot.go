@@ -118,21 +118,28 @@ func (s *Snapshot) read(d *Doc, p view.Place) error {
 	return err
 }
 
-// Contents yields the ID, text and fields of the document of each of ids in storage order, so that a
+// A Content is the content of a document that Contents yields. Its slices are valid until the next
+// one is yielded, and must not be changed.
+type Content struct {
+	Index        int // of the ID in the list that Contents got
+	Text, Fields []byte
+}
+
+// Contents yields the text and fields of the document of each of ids in storage order, so that a
 // block shared by several documents is read and decompressed once. It reads nothing else of them:
 // Lookup has the rest. It skips IDs that do not exist. An error is the last value yielded: ErrClosed,
 // *CorruptionError, or ctx.Err().
-func (r *Reader) Contents(ctx context.Context, ids []string) iter.Seq2[Doc, error] {
-	return each(r, func(s *Snapshot) iter.Seq2[Doc, error] {
-		return func(yield func(Doc, error) bool) {
+func (r *Reader) Contents(ctx context.Context, ids []string) iter.Seq2[Content, error] {
+	return each(r, func(s *Snapshot) iter.Seq2[Content, error] {
+		return func(yield func(Content, error) bool) {
 			err := s.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, fields []byte) error {
-				if !yield(Doc{ID: ids[i], Text: string(text), Fields: bytes.Clone(fields)}, nil) {
+				if !yield(Content{i, text, fields}, nil) {
 					return view.ErrStopped
 				}
 				return nil
 			})
 			if err != nil && err != view.ErrStopped {
-				yield(Doc{}, err)
+				yield(Content{}, err)
 			}
 		}
 	})

@@ -90,7 +90,7 @@ func TestQueriesStop(t *testing.T) {
 func TestCancelJoins(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	n, rounds := exhaustive.Size(6000, 20000), exhaustive.Size(2, 4)
-	db, _ := create4test(t, &Options{Sync: SyncNever})
+	db, _ := create4test(t, &Options{NoSync: true})
 	l, err := db.NewLoader(t.Context(), &LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

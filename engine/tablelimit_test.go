@@ -21,7 +21,7 @@ const tableLimit = 500
 // counts the compactions.
 func limitedDB(t *testing.T, o Options) (db *DB, compactions func() int64) {
 	t.Helper()
-	o.NoSketch, o.Sync, o.maxTableDocs, o.chooseLayout = true, SyncNever, tableLimit, smallLayouts
+	o.NoSketch, o.NoSync, o.maxTableDocs, o.chooseLayout = true, true, tableLimit, smallLayouts
 	db, _ = create4test(t, &o)
 	return db, func() int64 { return db.Metrics().Compactions }
 }

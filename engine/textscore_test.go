@@ -12,7 +12,7 @@ import (
 // inexact.
 func longTexts(t *testing.T, r *rand.Rand) (*DB, *textModel) {
 	t.Helper()
-	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 16, Sync: SyncNever})
+	db, _ := create4test(t, &Options{MemtableBytes: 60000, Sketch: 16, NoSync: true})
 	m := &textModel{texts: map[string]string{}}
 	for i := range 250 {
 		id, text := fmt.Sprintf("t%03d", i), randomText(r)

@@ -254,7 +254,7 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	open := func() *engine.DB {
-		db, err := engine.Open(path, &engine.Options{Layout: string(layout), DisableAutoCompaction: true, Sync: engine.SyncNever})
+		db, err := engine.Open(path, &engine.Options{Layout: string(layout), DisableAutoCompaction: true, NoSync: true})
 		if err != nil {
 			t.Fatal(err)
 		}

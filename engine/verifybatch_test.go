@@ -20,7 +20,7 @@ import (
 func familiesDB(t *testing.T, r *rand.Rand, text func() string, o Options) *DB {
 	t.Helper()
 	ctx, now := t.Context(), time.Now()
-	o.MemtableBytes, o.Sketch, o.Sync, o.DisableAutoCompaction = 1<<20, 16, SyncNever, true
+	o.MemtableBytes, o.Sketch, o.NoSync, o.DisableAutoCompaction = 1<<20, 16, true, true
 	o.TTL, o.now = time.Hour, func() time.Time { return now }
 	db, _ := create4test(t, &o)
 	for round := range 4 {
@@ -181,7 +181,7 @@ func TestVerifiedBatchEnds(t *testing.T) {
 // must yield the results before the first failing document, then the error.
 func TestVerifiedBatchDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 1))
-	db, path := create4test(t, &Options{Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true})
+	db, path := create4test(t, &Options{Sketch: 16, NoSync: true, DisableAutoCompaction: true})
 	var docs []Doc
 	for i := range 1500 {
 		text := ""
@@ -331,7 +331,7 @@ func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 // batch holds, and a similar one in the memtable.
 func TestAnyMatchesAmongMany(t *testing.T) {
 	ctx := t.Context()
-	db, _ := create4test(t, &Options{Sketch: 16, Sync: SyncNever, DisableAutoCompaction: true})
+	db, _ := create4test(t, &Options{Sketch: 16, NoSync: true, DisableAutoCompaction: true})
 	words := func(tail string, n int) string {
 		text := ""
 		for i := range 100 {

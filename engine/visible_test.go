@@ -99,7 +99,7 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 func TestBatchIsVisibleAtOnce(t *testing.T) {
 	ctx := context.Background()
 	const documents, rounds = 30000, 4
-	db, _ := create4test(t, &Options{NoSketch: true, NoText: true, Sync: SyncNever, DisableAutoCompaction: true})
+	db, _ := create4test(t, &Options{NoSketch: true, NoText: true, NoSync: true, DisableAutoCompaction: true})
 	ids := make([]string, documents)
 	for i := range ids {
 		ids[i] = fmt.Sprint(i)

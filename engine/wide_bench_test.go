@@ -36,7 +36,7 @@ func BenchmarkNearWide(b *testing.B) {
 		}
 		return words
 	}
-	db, _ := create4test(b, &Options{Bits: bits, NoSketch: true, NoText: true, Sync: SyncNever})
+	db, _ := create4test(b, &Options{Bits: bits, NoSketch: true, NoText: true, NoSync: true})
 	l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
 	if err != nil {
 		b.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // unused capacity after it has grown.
 func TestWideFlushes(t *testing.T) {
 	for _, bits := range []int{64, 1024} {
-		o := &Options{Bits: bits, Sync: SyncNever}
+		o := &Options{Bits: bits, NoSync: true}
 		db, err := Open(filepath.Join(t.TempDir(), "db"), o)
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func TestWindow(t *testing.T) {
 	now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 	var written, merged atomic.Int64
 	db, err := Create(filepath.Join(hostDir(t), "x.simdb"), &Options{
-		NoText: true, NoSketch: true, Sync: SyncNever, TTL: ttl, now: func() time.Time { return time.Unix(0, now.Load()) },
+		NoText: true, NoSketch: true, NoSync: true, TTL: ttl, now: func() time.Time { return time.Unix(0, now.Load()) },
 		MemtableBytes: max(16<<20*window/full, 4096), policy: compaction.Options{Smallest: max(4<<20*int64(window)/full, 1)},
 		OnEvent: func(e Event) {
 			switch e.Kind {

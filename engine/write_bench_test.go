@@ -58,7 +58,7 @@ func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err 
 func BenchmarkPutNovel(b *testing.B) {
 	b.Run("k=3", func(b *testing.B) {
 		src, _ := benchDB(b)
-		db := benchCopy(b, src, Options{Sync: SyncNever})
+		db := benchCopy(b, src, Options{NoSync: true})
 		r := rand.New(rand.NewPCG(11, 11))
 		ctx := context.Background()
 		for i := range 300_000 { // blocks of the table are verified on their first read
@@ -82,12 +82,12 @@ func BenchmarkPutNovel(b *testing.B) {
 func BenchmarkBatches(b *testing.B) {
 	text := strings.Repeat("some words of a text that is not long, ", 3)
 	for _, sync := range []struct {
-		name string
-		mode SyncMode
-	}{{"durable", SyncAlways}, {"never", SyncNever}} {
+		name   string
+		noSync bool
+	}{{"durable", false}, {"never", true}} {
 		for _, with := range []string{"fingerprint", "text"} {
 			b.Run(fmt.Sprintf("%s/%s", sync.name, with), func(b *testing.B) {
-				db, err := Create(b.TempDir()+"/db", &Options{Sync: sync.mode})
+				db, err := Create(b.TempDir()+"/db", &Options{NoSync: sync.noSync})
 				if err != nil {
 					b.Fatal(err)
 				}

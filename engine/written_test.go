@@ -27,8 +27,8 @@ func TestRangeWritten(t *testing.T) {
 		return d
 	}
 	for _, memory := range []int64{1, 4000, 100_000, 0} {
-		db := must(Open(filepath.Join(t.TempDir(), "x.simdb"), &Options{Memory: memory, Sync: SyncNever, MemtableBytes: 30_000, DisableAutoCompaction: true}))(t)
-		other := must(Open(filepath.Join(t.TempDir(), "y.simdb"), &Options{Sync: SyncNever}))(t)
+		db := must(Open(filepath.Join(t.TempDir(), "x.simdb"), &Options{Memory: memory, NoSync: true, MemtableBytes: 30_000, DisableAutoCompaction: true}))(t)
+		other := must(Open(filepath.Join(t.TempDir(), "y.simdb"), &Options{NoSync: true}))(t)
 		for i := range 100 {
 			put := doc(i)
 			put.ID = fmt.Sprint("ingested", i)

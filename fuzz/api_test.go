@@ -76,11 +76,11 @@ func getEach(s *engine.Snapshot, ids []string) (all []doc, err error) {
 		if err = e; err != nil {
 			return all, err
 		}
-		rest, err := s.Lookup(context.Background(), d.ID)
+		rest, err := s.Lookup(context.Background(), ids[d.Index])
 		if err != nil {
 			return all, err
 		}
-		rest.Text, rest.Fields = d.Text, d.Fields
+		rest.Text, rest.Fields = string(d.Text), slices.Clone(d.Fields)
 		all = append(all, docOf(rest))
 	}
 	slices.SortFunc(all, func(a, b doc) int { return strings.Compare(a.id, b.id) })

@@ -32,7 +32,7 @@ func makeSound(t testing.TB, number int) sound {
 	for i := range data {
 		data[i] = byte(r.Uint32())
 	}
-	h := history{t: t, c: newChoices(data), dir: scratch(t), m: newModel(&engine.Options{Sync: engine.SyncNever, DisableAutoCompaction: true, MinJaccard: 0.5})}
+	h := history{t: t, c: newChoices(data), dir: scratch(t), m: newModel(&engine.Options{NoSync: true, DisableAutoCompaction: true, MinJaccard: 0.5})}
 	if h.m.o.Bits = 64; number > 0 {
 		h.m.o.Bits, h.m.o.Index, h.m.o.Containment, h.m.o.Features.Several = 128, []string{"lang"}, true, true
 	}

@@ -34,7 +34,7 @@ const ttl = 1000*time.Hour - 10*time.Hour // no age is near it
 // options chooses the parameters of a database.
 func (c *choices) options() *engine.Options {
 	o := &engine.Options{
-		Sync: engine.SyncNever, MinJaccard: 0.5, Bits: pick(c, 64, 64, 64, 128, 192, 1024), Memory: pick[int64](c, 0, 0, 64<<10), Shingle: pick(c, 3, 2, 1), Sketch: pick(c, 128, 128, 4),
+		NoSync: true, MinJaccard: 0.5, Bits: pick(c, 64, 64, 64, 128, 192, 1024), Memory: pick[int64](c, 0, 0, 64<<10), Shingle: pick(c, 3, 2, 1), Sketch: pick(c, 128, 128, 4),
 		MemtableBytes: pick(c, 0, 3000, 1500), DisableAutoCompaction: c.once(3), Layout: pick(c, "", "2:1", "5:2", "6:3"),
 	}
 	if o.Bits > 64 {

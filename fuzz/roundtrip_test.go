@@ -27,7 +27,7 @@ func FuzzRoundTrip(f *testing.F) {
 	seed(f, 20, 60, 60, 100, 100, 150, 150, 200, 200)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newChoices(data[:min(len(data), 1<<10)])
-		o := &engine.Options{Sync: engine.SyncNever, Bits: 64, Shingle: 3, Sketch: 128}
+		o := &engine.Options{NoSync: true, Bits: 64, Shingle: 3, Sketch: 128}
 		b := &batch{t: t, c: c, m: newModel(o), dir: scratch(t)}
 		format := pick(c, "", "", ".csv", ".jsonl", ".parquet", ".txt", ".hashes")
 		if format == "" {

@@ -27,7 +27,7 @@ type Query struct {
 // What is an argument that a predicate compares documents with: a fingerprint (as several words if
 // it has more than 64 bits), the ID of a document, or a text.
 type What interface {
-	uint64 | []uint64 | string | Text
+	uint64 | []uint64 | engine.Fingerprint | string | Text
 }
 
 // Parse returns the query that text describes, with args as for Run. It checks only the form of the

@@ -61,24 +61,14 @@ func (k *fieldKey) compare(other *fieldKey, desc bool) int {
 
 // documents yields the texts and fields of the documents with these ids in storage order, each with
 // the index of its id. It sets err if it fails.
-func (x *run) documents(ids []string, err *error) iter.Seq2[int, *engine.Doc] {
-	return func(yield func(int, *engine.Doc) bool) {
-		// An id may occur several times: first has the next of its indexes, and after[i] the one after
-		// i, both plus 1, or 0 if there is none.
-		first, after := make(map[string]int, len(ids)), make([]int, len(ids))
-		for i, id := range slices.Backward(ids) {
-			after[i], first[id] = first[id], i+1
-		}
-		for d, failed := range x.Snap.Contents(x.Ctx, ids) {
+func (x *run) documents(ids []string, err *error) iter.Seq[engine.Content] {
+	return func(yield func(engine.Content) bool) {
+		for c, failed := range x.Snap.Contents(x.Ctx, ids) {
 			if failed != nil {
 				*err = failed
 				return
 			}
-			i := first[d.ID] - 1
-			if after[i] != 0 {
-				first[d.ID] = after[i]
-			}
-			if !yield(i, &d) {
+			if !yield(c) {
 				return
 			}
 		}
@@ -96,8 +86,8 @@ func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r r
 			ids[i] = batch[i].id
 		}
 		var err error
-		for i, d := range x.documents(ids, &err) {
-			if read[i] = true; !yield(batch[i], d.Fields, nil) {
+		for c := range x.documents(ids, &err) {
+			if read[c.Index] = true; !yield(batch[c.Index], c.Fields, nil) {
 				err = errStop
 				break
 			}

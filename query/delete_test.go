@@ -17,7 +17,7 @@ import (
 func TestDeleteWhereSparesNewer(t *testing.T) {
 	ctx := t.Context()
 	documents := exhaustive.Size(4000, 10000)
-	db, err := engine.Create(t.TempDir()+"/x.simdb", &engine.Options{NoSketch: true, Sync: engine.SyncNever, MemtableBytes: 200_000})
+	db, err := engine.Create(t.TempDir()+"/x.simdb", &engine.Options{NoSketch: true, NoSync: true, MemtableBytes: 200_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 // TestTransactionErrors checks that a transaction is unchanged after an error, and can be
 // committed.
 func TestTransactionErrors(t *testing.T) {
-	db := openTest(t, &engine.Options{NoSketch: true, Sync: engine.SyncNever, Memory: 1 << 20})
+	db := openTest(t, &engine.Options{NoSketch: true, NoSync: true, Memory: 1 << 20})
 	var b engine.Batch
 	for i := range 1500 {
 		b.Put(engine.Doc{ID: fmt.Sprintf("doc-%04d", i)})
@@ -120,7 +120,7 @@ func TestTransactionErrors(t *testing.T) {
 	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 5 documents, deleted 1" {
 		t.Error(said, err)
 	}
-	db = openTest(t, &engine.Options{Sync: engine.SyncNever, Memory: 1 << 20}) // the log contains sketches, too
+	db = openTest(t, &engine.Options{NoSync: true, Memory: 1 << 20}) // the log contains sketches, too
 	said, err := run(t.Context(), "BEGIN")
 	for i := 0; i < 1500 && err == nil; i++ {
 		said, err = run(t.Context(), "PUT ?", engine.Doc{ID: fmt.Sprint(i), Text: "text"})

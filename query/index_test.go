@@ -67,8 +67,8 @@ func indexTest(r *rand.Rand) string {
 // be equal and in the same order.
 func TestIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 6))
-	plain := openTest(t, &engine.Options{NoSketch: true, Sync: engine.SyncNever})
-	indexed := openTest(t, &engine.Options{NoSketch: true, Sync: engine.SyncNever, Index: []string{"v", "meta.v,fields.'r v'"}})
+	plain := openTest(t, &engine.Options{NoSketch: true, NoSync: true})
+	indexed := openTest(t, &engine.Options{NoSketch: true, NoSync: true, Index: []string{"v", "meta.v,fields.'r v'"}})
 	const documents = 3000
 	for i := range documents {
 		fp := r.Uint64() >> r.IntN(60)
@@ -154,7 +154,7 @@ func TestIndex(t *testing.T) {
 
 // TestIndexMemory checks that a scan finds the documents if those from the index exceed the memory.
 func TestIndexMemory(t *testing.T) {
-	db := openTest(t, &engine.Options{Index: []string{"v"}, Memory: 8 * 10, Sync: engine.SyncNever})
+	db := openTest(t, &engine.Options{Index: []string{"v"}, Memory: 8 * 10, NoSync: true})
 	for i := range 400 {
 		d := engine.Doc{ID: fmt.Sprint("doc-", i), Text: "text", Fields: fmt.Appendf(nil, `{"v":%d}`, i/20)}
 		if err := db.Put(t.Context(), d); err != nil {

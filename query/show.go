@@ -30,14 +30,14 @@ type shownColumn struct {
 	name  string
 	at    int // index in a plain row; -1 for a value of a document
 	doc   int // index in shown.ids
-	of    func(d *engine.Doc) any
+	of    func(c engine.Content) any
 	entry func(e *engine.Doc) any
 }
 
 // documentColumns are the columns of a document in addition to its id and its fields.
 var documentColumns = map[string]shownColumn{
-	"text":         {of: func(d *engine.Doc) any { return d.Text }},
-	"fields":       {of: func(d *engine.Doc) any { return record.Raw(d.Fields) }},
+	"text":         {of: func(c engine.Content) any { return string(c.Text) }},
+	"fields":       {of: func(c engine.Content) any { return record.Raw(c.Fields) }},
 	"time":         {entry: func(e *engine.Doc) any { return e.Time }},
 	"seq":          {entry: func(e *engine.Doc) any { return json.RawMessage(strconv.FormatUint(e.Seq, 10)) }},
 	"fingerprint":  {entry: func(e *engine.Doc) any { return record.Fingerprint(e.Fingerprints) }},
@@ -100,7 +100,7 @@ func (sh *shown) expand(x *run, plain, ids []string, w window, rows iter.Seq2[Ro
 		rows = fixed(some...)
 		for d, failed := range x.Snap.Contents(x.Ctx, named) {
 			if err = failed; err == nil {
-				err = of.Look([]byte(d.Text), d.Fields)
+				err = of.Look(d.Text, d.Fields)
 			}
 			if of.Given(); err != nil {
 				break
@@ -202,9 +202,9 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 }
 
 // ofField returns a function that reads the value of a field.
-func (x *run) ofField(name string, path []string) func(d *engine.Doc) any {
+func (x *run) ofField(name string, path []string) func(c engine.Content) any {
 	field := x.Field(name, path)
-	return func(d *engine.Doc) any { return record.Field(field.Of(d.Fields)) }
+	return func(c engine.Content) any { return record.Field(field.Of(c.Fields)) }
 }
 
 // missingColumn is the error for a column that only other kinds of rows have.
@@ -387,10 +387,11 @@ func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 		}
 	}
 	if w.texts {
-		for i, d := range w.x.documents(ids, &err) {
+		for content := range w.x.documents(ids, &err) {
+			i := content.Index
 			for j, c := range w.columns {
 				if c.of != nil && c.doc == i%len(w.ids) {
-					cell(i, j, c.of(d))
+					cell(i, j, c.of(content))
 				}
 			}
 			if fit++; size > w.room && len(plain) > 1 {

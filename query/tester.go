@@ -312,9 +312,10 @@ func (t *tester) flush() error {
 		ids[i] = batch[i].ID
 	}
 	var judged error
-	for i, d := range t.documents(ids, &judged) {
+	for c := range t.documents(ids, &judged) {
+		i := c.Index
 		t.next(&batch[i].listed)
-		t.doc.SetDoc(d)
+		t.doc.SetDoc(&engine.Doc{ID: ids[i], Text: string(c.Text), Fields: slices.Clone(c.Fields)})
 		batch[i].result, batch[i].ok, judged = t.judge()
 		if errors.Is(judged, predicate.ErrGone) {
 			judged = nil

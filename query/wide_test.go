@@ -16,7 +16,7 @@ import (
 
 // TestWide queries a database of fingerprints of 256 bits.
 func TestWide(t *testing.T) {
-	db, err := engine.Create(filepath.Join(t.TempDir(), "w.simdb"), &engine.Options{Bits: 256, Sync: engine.SyncNever})
+	db, err := engine.Create(filepath.Join(t.TempDir(), "w.simdb"), &engine.Options{Bits: 256, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestWide(t *testing.T) {
 
 // TestSeveral queries a database whose documents have several fingerprints.
 func TestSeveral(t *testing.T) {
-	db, err := engine.Create(filepath.Join(t.TempDir(), "s.simdb"), &engine.Options{Features: engine.Features{Several: true}, Sync: engine.SyncNever})
+	db, err := engine.Create(filepath.Join(t.TempDir(), "s.simdb"), &engine.Options{Features: engine.Features{Several: true}, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // The memory that a statement holds outside the engine is bounded, too, and the error has a class.
 func TestHold(t *testing.T) {
-	db := openTest(t, &engine.Options{Memory: 4 << 10, Sync: engine.SyncNever})
+	db := openTest(t, &engine.Options{Memory: 4 << 10, NoSync: true})
 	for i := range 300 {
 		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{uint64(7)}}, Text: "one two three"}); err != nil {
 			t.Fatal(err)

@@ -69,3 +69,28 @@ func read(t *testing.T, rows *Rows) (all []Row) {
 	}
 	return all
 }
+
+// TestFingerprintArguments searches with a fingerprint as a document has it.
+func TestFingerprintArguments(t *testing.T) {
+	db := openTest(t, &engine.Options{Bits: 128})
+	if err := db.Put(t.Context(), engine.Doc{ID: "a", Text: "one two three"}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := db.Get(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fp := d.Fingerprints[0]
+	if n, err := Near(fp, 0).Count(t.Context(), db); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	for _, text := range []string{"NEAR(?, 0)", "NEAR(ANY OF (?), 0)"} {
+		rows, err := Run(t.Context(), db, text, fp)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := read(t, rows); len(got) != 1 || got[0][0] != "a" {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

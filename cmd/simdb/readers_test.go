@@ -365,7 +365,7 @@ func writeForReaders() {
 	f, err := os.OpenFile("acked", os.O_RDWR, 0)
 	exitOn(err)
 	a := &acked{f}
-	db, err := engine.Open("x.simdb", &engine.Options{MustExist: true, Sync: engine.SyncNever, MemtableBytes: 100_000, BusyTimeout: 10 * time.Second})
+	db, err := engine.Open("x.simdb", &engine.Options{MustExist: true, NoSync: true, MemtableBytes: 100_000, BusyTimeout: 10 * time.Second})
 	exitOn(err)
 	for n := a.load() + 1; ctx.Err() == nil; n++ {
 		exitOn(operate(db, n))

@@ -111,6 +111,8 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 	case syntax.Token:
 		a.Pos = t.Pos
 		return v.Get(a)
+	case engine.Fingerprint:
+		return []uint64(a), nil
 	case *engine.Doc:
 		if a != nil {
 			return *a, nil
@@ -139,7 +141,8 @@ func (v *Values) normal(t syntax.Token, a any) (any, error) {
 func (v *Values) Each(t syntax.Token, fn func(value any) error) error {
 	arg, given := v.argument(t)
 	list := reflect.ValueOf(arg)
-	if _, bytes := arg.([]byte); !given || bytes || list.Kind() != reflect.Slice || list.Type() == reflect.TypeFor[json.RawMessage]() {
+	if _, bytes := arg.([]byte); !given || bytes || list.Kind() != reflect.Slice || list.Type() == reflect.TypeFor[json.RawMessage]() ||
+		list.Type() == reflect.TypeFor[engine.Fingerprint]() {
 		value, err := v.Get(t)
 		if err != nil {
 			return err

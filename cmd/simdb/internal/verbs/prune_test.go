@@ -14,7 +14,7 @@ import (
 func TestDeleteRows(t *testing.T) {
 	const n, replaced = 2*pruneBatch + 7, 3
 	ctx := t.Context()
-	db, err := engine.Create(t.TempDir()+"/x.simdb", &engine.Options{Sync: engine.SyncNever, NoSketch: true})
+	db, err := engine.Create(t.TempDir()+"/x.simdb", &engine.Options{NoSync: true, NoSketch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
