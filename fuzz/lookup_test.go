@@ -20,7 +20,7 @@ func (b *batch) listing() {
 	r := b.relation(by, order)
 	src := must(env.New(ctx, []string{b.write("in", b.docs, b.n)}, inputs.Options{}))(b.t)
 	mode := pick(b.c, engine.Star, engine.Components)
-	list := dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 20, TempDir: b.dir}
+	list := dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 24, TempDir: b.dir}
 	if by.size == nil {
 		list.Across, list.WithinField = b.groups(r, order)
 	}
