@@ -85,7 +85,7 @@ func (b *batch) join() {
 	db, src := b.stored(env)
 	read := records.Options{Need: records.NeedDoc}
 	o := dedup.JoinOptions{By: by.by, Memory: 1 << 20, Stored: db, Read: read, Across: pick(b.c, "", "", "n")}
-	if b.fieldless() {
+	if half := len(b.n) / 2; slices.Max(b.n[:half]) < 0 || slices.Max(b.n[half:]) < 0 {
 		o.Across = ""
 	}
 	j := must(dedup.NewJoin(ctx, env, src, o))(b.t)
