@@ -20,7 +20,7 @@ func (b *batch) listing() {
 	r := b.relation(by, order)
 	src := must(env.New(ctx, []string{b.write("in", b.docs, b.n)}, inputs.Options{}))(b.t)
 	mode := pick(b.c, engine.Star, engine.Components)
-	list := dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 20, TempDir: b.dir}
+	list := dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 24, TempDir: b.dir}
 	if by.size == nil {
 		list.Across, list.WithinField = b.groups(r, order)
 	}
@@ -85,7 +85,7 @@ func (b *batch) join() {
 	db, src := b.stored(env)
 	read := records.Options{Need: records.NeedDoc}
 	o := dedup.JoinOptions{By: by.by, Memory: 1 << 20, Stored: db, Read: read, Across: pick(b.c, "", "", "n")}
-	if b.fieldless() {
+	if half := len(b.n) / 2; slices.Max(b.n[:half]) < 0 || slices.Max(b.n[half:]) < 0 {
 		o.Across = ""
 	}
 	j := must(dedup.NewJoin(ctx, env, src, o))(b.t)

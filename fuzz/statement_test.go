@@ -25,7 +25,7 @@ type world struct {
 // FuzzStatement compares statements with brute force over the documents. The input is also read as
 // the text of a statement.
 func FuzzStatement(f *testing.F) {
-	seed(f, 100, 150, 300, 300, 500, 500, 700)
+	seed(f, 180, 150, 300, 300, 500, 500, 700)
 	for _, text := range []string{
 		"NEAR('a', 6) AND NOT (NEAREST('a', 9) OR ID LIKE 'x/%' ESCAPE '!') SINCE 2d ORDER BY distance DESC, id LIMIT 20 OFFSET 40 SHOW id, lang",
 		"ID IN ('a', ?) OR COSINE(TEXT 'x', 80%) AND meta.'k' NOT BETWEEN 1 AND $n", "COUNT BY lang", "WHY 'a' 'b'", "EXPLAIN ANALYZE NEAR(0, 64)", "SHOW * LIMIT 3", "PAIRS NEAR 3 LIMIT 2", "CLUSTERS NEAR 30", "NEAR(TEXT 'one', 70)", "('",
