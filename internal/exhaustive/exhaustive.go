@@ -1,8 +1,7 @@
 // Package exhaustive is for tests with loops over every byte, bit, file operation, kill or random
 // case. By default a loop runs a sample of its cases: the first and the last, and one of every
-// few between, always the same ones. SIMDB_SEED=17 chooses others; .ci/run sets a seed that
-// changes with the source. A failing test reports the seed. With SIMDB_ALL=1 every loop runs all
-// cases. Some is for a small number of long cases.
+// few between, always the same ones; SIMDB_SEED=17 chooses others. A failing test reports the
+// seed. With SIMDB_ALL=1 every loop runs all cases. Some is for a small number of long cases.
 //
 // A failing test reports the case of its loop: SIMDB_CASE=17 runs only case 17 of each loop.
 // Therefore a case must not depend on earlier ones, and a random case must use its number as

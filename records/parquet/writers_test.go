@@ -258,9 +258,9 @@ func TestOddFooters(t *testing.T) {
 		m.RowGroups[1] = theirs.RowGroups[1]
 	}))
 	for want, change := range map[string]func(*columnChunk){
-		"those of \"part-0\" and other files": func(c *columnChunk) { c.FilePath = "part-0" },
-		"encrypted":                           func(c *columnChunk) { c.CryptoMetadata.Value = &format.EncryptionWithFooterKey{} },
-		"the encoding Encoding(?)":            func(c *columnChunk) { c.MetaData.Encoding = []format.Encoding{100} },
+		"lists the rows of \"part-0\" and other files": func(c *columnChunk) { c.FilePath = "part-0" },
+		"encrypted":                func(c *columnChunk) { c.CryptoMetadata.Value = &format.EncryptionWithFooterKey{} },
+		"the encoding Encoding(?)": func(c *columnChunk) { c.MetaData.Encoding = []format.Encoding{100} },
 	} {
 		bad := withFooter(t, data, func(m *metadata) { change(&m.RowGroups[2].Columns[0]) })
 		if _, err := source(bad, records.Options{}); err == nil || !strings.Contains(err.Error(), want) {
