@@ -163,7 +163,7 @@ def test_streams_that_fail():
             return self.capsule
 
     assert not all(simdb.dedup(Again())[0])
-    with pytest.raises(simdb.SimdbError, match="read before"):
+    with pytest.raises(simdb.SimdbError, match="already been read"):
         simdb.dedup(Again())
     with pytest.raises(simdb.SimdbError, match="not a table"):
         simdb.dedup(TABLE["text"])
