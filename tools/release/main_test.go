@@ -112,7 +112,7 @@ func TestRefused(t *testing.T) {
 	if err := unchanged(dir); err == nil || !strings.Contains(err.Error(), "new.go") {
 		t.Error(err)
 	}
-	if err := run("1.2", filepath.Join(t.TempDir(), "x"), ""); err == nil || !strings.Contains(err.Error(), "no version") {
+	if err := run("1.2", filepath.Join(t.TempDir(), "x"), ""); err == nil || !strings.Contains(err.Error(), "is not a version") {
 		t.Error(err)
 	}
 	if err := run("v1.2.3", t.TempDir(), ""); err == nil || !os.IsExist(err) {
