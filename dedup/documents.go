@@ -338,13 +338,7 @@ func (l *Documents) CountClusters(ctx context.Context) (n int64, err error) {
 		}
 		return n, err
 	}
-	for m, err := range l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Progress: l.env.Report}) {
-		if err != nil {
-			return 0, err
-		}
-		n = int64(m.Cluster) // they are numbered from 1 in order
-	}
-	return n, nil
+	return l.sources.Stored.CountClusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Progress: l.env.Report})
 }
 
 // Clusters yields the members of all clusters, as engine.Reader.Clusters does.

@@ -342,14 +342,15 @@ var uses = []use{
 		n, err := s.CountPairs(u.ctx, by, nil)
 		return u.answers(err, n)
 	}), false},
-	{"Reader.Clusters", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
+	{"Reader.Clusters Reader.CountClusters", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		first := func(a, b Doc) bool { return a.ID > b.ID }
 		for _, o := range []*ClusterOptions{nil, {Before: first}, {Mode: Components}, {Of: "c"}, {Of: "c", Mode: Components}} {
 			if err := said(u, s.Clusters(u.ctx, by, o)); err != nil {
 				return err
 			}
 		}
-		return nil
+		n, err := s.CountClusters(u.ctx, by, &ClusterOptions{Mode: Components})
+		return u.answers(err, n)
 	}), false},
 	{"Snapshot.Plan", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		plan, err := s.Plan(u.ctx, u.doc("", 0), by)

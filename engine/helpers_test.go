@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -82,15 +83,21 @@ func countPairs[S asked](ctx context.Context, x S, by Criterion) (n int64, err e
 	return with(x, func(s *Snapshot) (int64, error) { return s.CountPairs(ctx, by, nil) })
 }
 
+// countClusters counts by CountClusters, and checks the number of the last cluster.
 func countClusters[S asked](ctx context.Context, x S, by Criterion, o ClusterOptions) (int64, error) {
-	return with(x, func(s *Snapshot) (n int64, err error) {
+	return with(x, func(s *Snapshot) (int64, error) {
+		last := int64(0)
 		for m, err := range s.Clusters(ctx, by, &o) {
 			if err != nil {
 				return 0, err
 			}
-			n = int64(m.Cluster)
+			last = int64(m.Cluster)
 		}
-		return n, nil
+		n, err := s.CountClusters(ctx, by, &o)
+		if err == nil && n != last {
+			err = fmt.Errorf("%d clusters are counted, and the last is number %d", n, last)
+		}
+		return n, err
 	})
 }
 

@@ -116,7 +116,22 @@ func (s *Snapshot) clusters(ctx context.Context, by Criterion, o *ClusterOptions
 	})
 }
 
-// internal converts the options to those of package cluster.
+// CountClusters returns the number of clusters that Clusters yields, without their members.
+func (r *Reader) CountClusters(ctx context.Context, by Criterion, o *ClusterOptions) (int64, error) {
+	o = cmp.Or(o, &ClusterOptions{})
+	if o.Of != "" {
+		for _, err := range r.Clusters(ctx, by, o) {
+			if err != nil {
+				return 0, err
+			}
+			return 1, nil
+		}
+		return 0, nil
+	}
+	return read(r, func(s *Snapshot) (int64, error) { return cluster.Count(ctx, &s.v, by.inner(), o.internal()) })
+}
+
+// internal converts the options for package cluster.
 func (o *ClusterOptions) internal() cluster.Options {
 	c := cluster.Options{Components: o.Mode == Components, Progress: progressTo(o.Progress)}
 	if before := o.Before; before != nil {

@@ -48,6 +48,7 @@ func TestZeroCriterion(t *testing.T) {
 				"every Pair":   failure(s.Pairs(ctx, by, &SearchOptions{Unordered: true})),
 				"CountPairs":   last(db.CountPairs(ctx, by, nil)),
 				"Clusters":     failure(db.Clusters(ctx, by, nil)),
+				"count":        last(db.CountClusters(ctx, by, nil)),
 				"components":   failure(s.Clusters(ctx, by, &ClusterOptions{Mode: Components})),
 				"one cluster":  failure(s.Clusters(ctx, by, &ClusterOptions{Of: "a"})),
 			} {

@@ -42,12 +42,20 @@ func (db *DB) Snapshot() (*Snapshot, error) {
 // Close releases the snapshot. Closing it again does nothing.
 func (s *Snapshot) Close() error { return s.v.Close() }
 
+// now returns a Snapshot of the current state. The zero Reader reads nothing.
+func (r *Reader) now() (*Snapshot, error) {
+	if r.db == nil {
+		return nil, ErrClosed
+	}
+	return r.db.Snapshot()
+}
+
 // read returns the result of fn for the state that r reads.
 func read[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
 	if r.s != nil {
 		return fn(r.s)
 	}
-	s, err := r.db.Snapshot()
+	s, err := r.now()
 	if err != nil {
 		var zero T
 		return zero, err
@@ -62,7 +70,7 @@ func each[T any](r *Reader, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T,
 		return fn(r.s)
 	}
 	return func(yield func(T, error) bool) {
-		s, err := r.db.Snapshot()
+		s, err := r.now()
 		if err != nil {
 			var zero T
 			yield(zero, err)

@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query/internal/predicate"
@@ -59,22 +57,6 @@ func (k *fieldKey) compare(other *fieldKey, desc bool) int {
 	return c
 }
 
-// documents yields the texts and fields of the documents with these ids in storage order, each with
-// the index of its id. It sets err if it fails.
-func (x *run) documents(ids []string, err *error) iter.Seq[engine.Content] {
-	return func(yield func(engine.Content) bool) {
-		for c, failed := range x.Snap.Contents(x.Ctx, ids) {
-			if failed != nil {
-				*err = failed
-				return
-			}
-			if !yield(c) {
-				return
-			}
-		}
-	}
-}
-
 // withFields calls yield with each result of find and the fields of its document, in any order. It
 // reads documents in batches, in storage order, as a tester does.
 func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r result, fields []byte, err error) bool) {
@@ -86,7 +68,10 @@ func (x *run) withFields(sel *selection, o predicate.ListOptions, yield func(r r
 			ids[i] = batch[i].id
 		}
 		var err error
-		for c := range x.documents(ids, &err) {
+		for c, failed := range x.Snap.Contents(x.Ctx, ids) {
+			if err = failed; err != nil {
+				break
+			}
 			if read[c.Index] = true; !yield(batch[c.Index], c.Fields, nil) {
 				err = errStop
 				break

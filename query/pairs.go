@@ -196,6 +196,9 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 		err = w.refuseShow()
 	}
 	return func() (n int64, err error) {
+		if w.Limit < 0 && w.Offset == 0 {
+			return x.Snap.CountClusters(x.Ctx, c, o)
+		}
 		last := 0
 		members := windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row { return Row{m.Cluster} })
 		for row, err := range members {

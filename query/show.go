@@ -387,7 +387,10 @@ func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 		}
 	}
 	if w.texts {
-		for content := range w.x.documents(ids, &err) {
+		for content, failed := range w.x.Snap.Contents(w.x.Ctx, ids) {
+			if failed != nil {
+				return out, fit, failed
+			}
 			i := content.Index
 			for j, c := range w.columns {
 				if c.of != nil && c.doc == i%len(w.ids) {

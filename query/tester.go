@@ -312,7 +312,10 @@ func (t *tester) flush() error {
 		ids[i] = batch[i].ID
 	}
 	var judged error
-	for c := range t.documents(ids, &judged) {
+	for c, err := range t.Snap.Contents(t.Ctx, ids) {
+		if judged = err; judged != nil {
+			break
+		}
 		i := c.Index
 		t.next(&batch[i].listed)
 		t.doc.SetDoc(&engine.Doc{ID: ids[i], Text: string(c.Text), Fields: slices.Clone(c.Fields)})

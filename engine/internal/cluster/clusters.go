@@ -25,6 +25,15 @@ type clustering struct {
 	scores                       []float64         // if texts decide, by group: score with its keeper
 }
 
+// Count returns the number of clusters of two or more visible documents.
+func Count(ctx context.Context, v *view.View, by view.Criterion, o Options) (int64, error) {
+	c, err := newClustering(ctx, v, by, o)
+	if err != nil {
+		return 0, err
+	}
+	return int64(c.Len()), nil
+}
+
 // EachMember calls fn for the members of all clusters of two or more visible documents, until it
 // returns false. The largest cluster comes first, as number 1; in each cluster the keeper comes
 // first, then the others by ID.
