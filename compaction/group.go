@@ -6,9 +6,9 @@ import (
 )
 
 // Group divides the tables that are not damaged into few groups, so that each group can be merged
-// into one table: it has at most maxDocs living documents (the limit of the format if that is 0). A table
-// with more is a group of its own. No two groups fit into one table, so the number of groups is at
-// most one more than twice the number of full tables that the documents need. Groups are in
+// into one table: it has at most maxDocs living documents (the limit of the format if that is 0). A
+// table with more is a group of its own. No two groups fit into one table, so the number of groups
+// is at most one more than twice the number of full tables that the documents need. Groups are in
 // descending order of living documents; in each group, numbers ascend.
 func Group(tables []Table, maxDocs int64) [][]uint64 {
 	maxDocs = Options{MaxDocs: maxDocs}.withDefaults().MaxDocs

@@ -39,7 +39,7 @@ func Open(path string, o *Options) (*DB, error) { return opened(store.Open(path,
 // Build makes a new database at path and calls fill to fill it; fill must not close it. The
 // database appears at path as a whole when Build returns nil. Until then, and after an error or a
 // kill, there is no database at path, and the next Create, Open or Build starts from nothing.
-// Errors are as for Create and of fill.
+// Errors are as for Create, or come from fill.
 func Build(path string, fill func(*DB) error, o *Options) error {
 	return store.Build(path, o.internal(), func(s *store.Store) error {
 		db, err := opened(s, nil)

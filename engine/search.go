@@ -199,8 +199,8 @@ func (s *Snapshot) print(ctx context.Context, buf []uint64, doc *Doc, by Criteri
 	return append(append(buf[:0], d.Fingerprint), d.Rest...), nil
 }
 
-// CountMatches returns how many documents Search yields, whatever the Limit. By Near it neither sorts them nor reads
-// their IDs.
+// CountMatches returns how many documents Search yields, whatever the Limit. By Near it neither
+// sorts them nor reads their IDs.
 func (r *Reader) CountMatches(ctx context.Context, doc Doc, by Criterion, o *SearchOptions) (int64, error) {
 	ctx = o.counting(ctx)
 	return read(r, func(s *Snapshot) (int64, error) { return s.countMatches(ctx, doc, by) })

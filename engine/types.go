@@ -22,7 +22,8 @@ type Doc struct {
 	// ID is the key: 1 to 65,535 arbitrary bytes. Put replaces the document with the same ID.
 	ID string `json:"id"`
 	// Text is the text from which Put computes the fingerprint. The database stores it unless it
-	// was created with NoText. Text and Fields have at most 64 MiB together; a larger document is ErrTooLarge.
+	// was created with NoText. Text and Fields have at most 64 MiB together; a larger document is
+	// ErrTooLarge.
 	Text string `json:"text,omitempty"`
 	// Fields is a JSON object that is stored with the document byte for byte, or nil. A document
 	// with Fields and without Text and Fingerprints is stored but not compared: it has no

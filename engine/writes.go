@@ -48,9 +48,9 @@ func (b *Batch) Deleted() int { return b.deleted }
 func (b *Batch) Len() int { return len(b.ops) }
 
 // Put stores d, replacing the document with the same ID. When it returns nil the write survives
-// kill -9 and, without Options.NoSync, power loss. If d.Time is longer ago than Options.TTL, the document is stored as
-// expired: it replaces the document with the same ID, and no read finds it. Errors are ErrInvalid
-// and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and ctx.Err().
+// kill -9 and, without Options.NoSync, power loss. If d.Time is longer ago than Options.TTL, the
+// document is stored as expired: it replaces the document with the same ID, and no read finds it.
+// Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and ctx.Err().
 func (db *DB) Put(ctx context.Context, d Doc) error {
 	_, err := db.s.Write(ctx, []store.Operation{store.Put(d.inner())})
 	return err

@@ -11,8 +11,8 @@ type Classes struct {
 }
 
 // ClassesOf returns the classes of items, given a number below n for each, which equal items share.
-// Classes are numbered in the order of their first items. ClassesOf replaces the numbers by the
-// keepers of the classes.
+// Classes are numbered in the order of their first items. ClassesOf replaces each number by
+// the number of its class.
 func ClassesOf(numbers []uint32, n int) Classes {
 	renumbered, c := make([]uint32, n), Classes{Of: numbers} // numbers of classes + 1
 	for i, number := range numbers {

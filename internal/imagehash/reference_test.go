@@ -158,7 +158,8 @@ func check(t *testing.T, name string, got, want hashes) {
 }
 
 // Hashes equal those of the references: bit for bit for lossless files, approximately for lossy
-// ones. -update makes testdata/pictures, runs the references and stores their output in testdata/golden.txt.
+// ones. -update makes testdata/pictures, runs the references and stores their output in
+// testdata/golden.txt.
 func TestGolden(t *testing.T) {
 	if golden.Update() {
 		folder := filepath.Join("testdata", "pictures")

@@ -40,8 +40,8 @@ func (g *Scheduler) numWanted() int {
 }
 
 // takeWanted returns the next of the first wanted merges requested by Want for which may returns
-// true, nil if there is none. It discards merges that have become impossible because tables no longer exist. The caller
-// holds the lock of the Scheduler.
+// true, nil if there is none. It discards merges that have become impossible because tables no
+// longer exist. The caller holds the lock of the Scheduler.
 func (g *Scheduler) takeWanted(wanted int, tables []compaction.Table, maxDocs int64, may func(bytes int64) bool) *compaction.Job {
 	l := &g.loads
 	l.mu.Lock()
