@@ -304,7 +304,6 @@ func truthLife(t *testing.T, layout string, h hashKind, step int) {
 // a distance of 3: 16 copies of the codes, each with different flipped bits, so that every copy is
 // as skewed as the codes.
 func TestTruthMany(t *testing.T) {
-	exhaustive.Turn(t, 4)
 	r := rand.New(rand.NewPCG(16, 16))
 	codes := hashKinds[0].codes(t)
 	var all, queries []uint64

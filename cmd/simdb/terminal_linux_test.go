@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/simdb/simdb/internal/exhaustive"
 )
 
 // terminal is the controlling side of a pseudo-terminal of 80 x 24.
@@ -185,7 +183,6 @@ func TestPromptPages(t *testing.T) {
 
 // A long statement shows its progress in documents on a terminal, and removes it before its rows.
 func TestStatementProgressOnTerminal(t *testing.T) {
-	exhaustive.Turn(t, 4)
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 300_000)
 	bar := regexp.MustCompile(`join +\[[^\]]*\] +[\d,]+ of [\d,]+ documents \(\d+ %\)`)
@@ -211,7 +208,6 @@ func TestStatementProgressOnTerminal(t *testing.T) {
 // The reader of a pipe may write to the terminal, too: the bar is removed before the pipe gets the
 // first row.
 func TestProgressBeforePipe(t *testing.T) {
-	exhaustive.Turn(t, 4)
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 300_000)
 	for k := 12; k <= 20; k += 2 {
@@ -241,7 +237,6 @@ func TestProgressBeforePipe(t *testing.T) {
 // The answer to Ctrl-C stays visible while the command ends its work: it is written above the bar,
 // and not erased with it.
 func TestInterruptOnTerminal(t *testing.T) {
-	exhaustive.Turn(t, 4)
 	hearing(t, os.Interrupt)
 	dir := t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(dir, "in.jsonl"), 0o600); err != nil {

@@ -148,14 +148,6 @@ func some(start uint64, step, n int) iter.Seq[int] {
 	}
 }
 
-// Turn skips a long test except for one of every step seeds, unless All.
-func Turn(t testing.TB, step int) {
-	t.Helper()
-	if s := seedOf(t); !All() && os.Getenv(envCase) == "" && s%uint64(step) != 0 {
-		t.Skipf("one of %d seeds (%s) runs it, or %s=1", step, envSeed, envAll)
-	}
-}
-
 // Sequential skips a long test of one goroutine under the race detector, which would find
 // nothing.
 func Sequential(t testing.TB) {

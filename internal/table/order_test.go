@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/table/internal/format"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
@@ -143,7 +142,6 @@ func checkSketchOfTimes(t *testing.T, r *Reader, times []int64) {
 // TestTimeSketchOfSample has more documents than are sampled: the sketch must have the extremes,
 // which a sample may miss, and its quantiles must be near those of all times.
 func TestTimeSketchOfSample(t *testing.T) {
-	exhaustive.Turn(t, 4)
 	const n = 100_000
 	p := testParams
 	p.Layout, p.StoreText, p.Sketch, p.MinJaccard = Layout{Blocks: 2, Lead: 1}, false, 0, 0

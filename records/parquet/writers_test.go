@@ -20,7 +20,6 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/records"
 )
 
@@ -51,7 +50,6 @@ func copyPart(t *testing.T, data []byte) []byte {
 // Other programs can read copies of files that they wrote, with the values, types and metadata of
 // the copied rows. testdata/writers.py makes the files and compares.
 func TestWriters(t *testing.T) {
-	exhaustive.Turn(t, 4)
 	python := cmp.Or(os.Getenv("PYTHON"), "python3")
 	if err := exec.Command(python, "-c", "import pyarrow, duckdb, pandas").Run(); err != nil {
 		t.Skipf("%s has no pyarrow, duckdb and pandas: %v", python, err)
