@@ -33,7 +33,7 @@
 //
 // # Where to change what
 //
-//	a section       format/section.go, format/versions.go, write, format/open.go, verify.go,
+//	a section       format/section.go, format/versions.go, write, format/open.go, verify_contents.go,
 //	                docs/format/sstable.md, and the picture in sstable/doc.go
 //	a version       an entry of format.Versions; TestVersion3 shows the steps
 //	a search        internal/hamming for fingerprints, internal/sketchidx for sketches,
