@@ -62,7 +62,7 @@ var wrong = []struct{ args, want string }{
 	{"review|none.jsonl|-o|r.html", "none.jsonl: no such file or database"},
 	{"clusters|x.simdb|--near", "--near needs a value"},
 	{"dedup|in.jsonl|--against", "--against needs a value"},
-	{"x.simdb|COUNT|--json", "unknown flag --json; instead: --format table, tsv"},
+	{"x.simdb|COUNT|--json", "unknown flag --json; instead: --format json"},
 	{"match|x.simdb|left.txt|--jaccard|0.8", "left.txt has fingerprints but no texts: --near K compares fingerprints"},
 	{"match|x.simdb|left.txt|in.jsonl|--jaccard|0.8|--explain", "left.txt has fingerprints but no texts"},
 	{"join|x.simdb|left.txt|--levenshtein|0.8", "left.txt has fingerprints but no texts"},
