@@ -2,11 +2,13 @@ package syntax
 
 import (
 	"cmp"
+	_ "embed" // the words of other languages
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 
@@ -16,7 +18,7 @@ import (
 // checkWords finds unknown words where a statement or a predicate must stand: at the start, and
 // before a parenthesis. These are the most common mistakes, and a check before the parser runs can
 // suggest the word that the user meant.
-func (l *Language) checkWords(tokens []Token) error {
+func (l *Language) checkWords(text string, tokens []Token) error {
 	if len(tokens) == 0 {
 		return nil
 	}
@@ -33,13 +35,21 @@ func (l *Language) checkWords(tokens []Token) error {
 			continue
 		}
 		if called {
-			return Errorf(t.Pos.Offset, spelling.Suggest(t.Value, l.predicates), "unknown predicate %q", t.Value)
+			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), "the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
 		}
-		hint, known := fromOtherLanguages[strings.ToUpper(t.Value)]
-		if !known {
+		hint := elsewhere()[strings.ToUpper(t.Value)]
+		switch second := tokens[min(1, len(tokens)-1)]; {
+		case hint != "":
+			hint = cmp.Or(l.translated(text), hint)
+		case foreign(second) != "":
+			return Errorf(second.Pos.Offset, strings.ReplaceAll(foreign(second), "lang", t.Value), "unexpected %q", second.Value)
+		default:
 			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
+			if hint == "" && second.EOF() && !strings.Contains(t.Value, ".") {
+				hint = fmt.Sprintf("NEAR('%s', 6) finds documents like %[1]s, GET '%[1]s' shows it, TEXT LIKE '%%%[1]s%%' finds the word", t.Value)
+			}
 		}
-		hint = cmp.Or(hint, "a statement looks like NEAR('a', 3), lang = 'en' or COUNT")
+		hint = cmp.Or(hint, "a statement looks like NEAR('a', 3), lang = 'en' or COUNT; TEXT LIKE '%words%' finds words")
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
 	}
 	return nil
@@ -93,40 +103,56 @@ func isComparison(t Token) bool {
 	return false
 }
 
-// administers returns the hint for a word that administers the database, and so does not belong to
-// the language.
-func administers(verb string) string {
-	return "it is a command: `simdb " + verb + " DB`, or ." + verb + " at the prompt"
+//go:embed elsewhere.txt
+var elsewhereTable string
+
+// elsewhere says what to write instead of words that users of SQL and other languages try, and of
+// words that the language once had.
+var elsewhere = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(elsewhereTable) {
+		words, hint, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		for word := range strings.FieldsSeq(words) {
+			all[word] = strings.ReplaceAll(hint, "%s", strings.ToLower(word))
+		}
+	}
+	return all
+})
+
+// foreign returns the hint for a word of another language, or "".
+func foreign(t Token) string {
+	if t.Type != Ident {
+		return ""
+	}
+	return elsewhere()[strings.ToUpper(t.Value)]
 }
 
-// fromOtherLanguages says what to write instead of words that SQL users try first, and of words
-// that the language once had.
-var fromOtherLanguages = map[string]string{
-	"SELECT": "write only the predicate, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
-	"INSERT": `write PUT {"id": "a", "text": "..."}`,
-	"UPDATE": "PUT replaces the document of the same id",
-	"UPSERT": "PUT replaces the document of the same id",
-	"VACUUM": administers("compact"),
-	"CHECK":  administers("check"), "FLUSH": administers("flush"), "COMPACT": administers("compact"),
-	"STATS": administers("stats"), "FIELDS": administers("fields"), "PRUNE": administers("prune"),
-	"ALLOW": administers("allow"), "UNALLOW": administers("unallow"), "ALLOWED": administers("allowed"),
-	"EXIT":   "write .quit",
-	"QUIT":   "write .quit",
-	"HELP":   "write .help",
-	"SHOW":   "SHOW * LIMIT 5 shows some documents, .fields lists the fields, .stats describes the database",
-	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
-	"REMOVE": "write DELETE 'a' or DELETE WHERE ...",
-	"ADD":    `write PUT {"id": "a", "text": "..."}`,
-	"FIND":   "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
-	"SEARCH": "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
-	"LIST":   "LIMIT 5 lists some documents, ID LIKE '%' all",
-	"ALL":    "LIMIT 5 lists some documents, ID LIKE '%' all",
-	"FROM":   "write only the predicate, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
-}
+var (
+	selection = regexp.MustCompile(`(?is)^\s*select\s+(?:distinct\s+)?(.+?)\s+from\s+\S+(?:\s+where\s+(.+?))?(?:\s+group\s+by\s+(\S+))?(\s+(?:order\s+by|limit)\s.+?)?[\s;]*$`)
+	counting  = regexp.MustCompile(`(?i)^count\s*\(.*\)$`)
+	quoted    = regexp.MustCompile(`"([^"']*)"`)
+)
 
-// gone says what replaces words that statements of the language once had.
-var gone = map[string]string{
-	"MODE": "the verb clusters, and Clusters in Go, have modes", "ASC": "the order is ascending without DESC",
+// translated returns the hint for a statement of SQL: the statement here, if there is one.
+func (l *Language) translated(text string) string {
+	m := selection.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	where, written := strings.ReplaceAll(quoted.ReplaceAllString(m[2], "'$1'"), "==", "="), ""
+	switch {
+	case m[3] != "":
+		written = "COUNT " + where + " BY " + m[3]
+	case counting.MatchString(m[1]):
+		written = "COUNT " + where
+	default:
+		written = where + m[4] + " SHOW " + m[1]
+	}
+	written = strings.Join(strings.Fields(written), " ")
+	if _, err := l.Parse(written); err != nil {
+		return ""
+	}
+	return "write " + written
 }
 
 // syntaxError converts an error of participle to an Error.
@@ -154,6 +180,13 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 		expected = cmp.Or(expected, expectedAfter[","])
 	}
 	if found.EOF() {
+		if before.Type == Ident && expected == "" {
+			hint := ""
+			if at == 2 && tokens[0].Value == "COUNT" {
+				hint = "COUNT BY " + before.Value + " counts the documents of each value"
+			}
+			return Errorf(len(text), hint, "the statement ends where =, <, LIKE, IN or BETWEEN should follow")
+		}
 		if expected == "" {
 			return Errorf(len(text), "", "the statement ends too early")
 		}
@@ -177,8 +210,23 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 		hint = "expected " + expected
 	}
 	switch {
-	case found.Type == Ident && gone[strings.ToUpper(found.Value)] != "":
-		hint = gone[strings.ToUpper(found.Value)]
+	case foreign(found) != "" && (expected == "" || isID(before)) && !isComparison(before):
+		hint = foreign(found)
+		if before.Value == "DELETE" {
+			hint = "write DELETE WHERE and a condition, or DELETE 'a'"
+		}
+	case foreign(before) != "" && !isComparison(found):
+		hint = foreign(before)
+	case found.Value == "," && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
+		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
+	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
+		hint = "write LIMIT 10 OFFSET " + before.Value
+	case found.Value == "(" && before.Value == "COUNT":
+		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
+	case at == 0 && found.Value == "WHERE":
+		hint = "write only the condition, such as lang = 'en'"
+	case at == 0 && found.Value == "ANALYZE":
+		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
 	case found.Value == "NULL" && isComparison(before):
 		hint = "write IS NULL or IS NOT NULL"
 	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
