@@ -32,6 +32,8 @@ type Config struct {
 	Out    io.Writer // rows and messages; nil is os.Stdout
 	Err    io.Writer // errors, the greeting and footers; nil is os.Stderr
 
+	Quiet bool // print no warnings
+
 	// Interactive makes Run prompt and edit lines. In must be the terminal.
 	Interactive bool
 	// Output says how to write rows; output.Detect has good defaults.

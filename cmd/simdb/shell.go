@@ -57,7 +57,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
-	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Import: c.importer(a), OnDamage: app.OnDamage}
+	cfg := repl.Config{DB: db, Writer: writer, Quiet: a.Global.Quiet, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Import: c.importer(a), OnDamage: app.OnDamage}
 	cfg.Create = func(ctx context.Context, path string, anyEnding bool) (repl.File, error) {
 		return a.Outputs.CreateRows(ctx, ".output", path, anyEnding)
 	}

@@ -121,6 +121,9 @@ func (p *field) bindLike(x *Scope, e *syntax.Test) error {
 	p.label = "LIKE " + value.Label(pattern.Source)
 	x.doubtPattern(pattern)
 	p.test = func(value []byte) bool { return pattern.Match(string(value)) }
+	if lower, ok := value.CompilePattern(strings.ToLower(pattern.Source), ""); ok && e.Escape == nil {
+		p.doubtCase(x, lower.Match)
+	}
 	if like := (operand{text: pattern.Prefix}); pattern.Exact {
 		p.within(p.equal(like))
 	} else {
@@ -253,7 +256,31 @@ func (p *field) bindComparison(x *Scope, e *syntax.Test) error {
 		d, ok := c.compare(value)
 		return ok && holds(d) || !ok && op == "!="
 	}
+	if op == "=" && !c.number {
+		p.doubtCase(x, func(value string) bool { return value == strings.ToLower(c.text) })
+	}
 	return nil
+}
+
+// mostCases is how many values doubtCase looks at.
+const mostCases = 10000
+
+// doubtCase makes Doubts name, if there are no rows, a value that fails the test only by the case of
+// its letters. same decides on a value in lower case.
+func (p *field) doubtCase(x *Scope, same func(lower string) bool) {
+	test, looked := p.test, 0
+	p.test = func(v []byte) bool {
+		holds := test(v)
+		if looked++; !holds && looked <= mostCases && same(strings.ToLower(string(v))) {
+			instead := "a document has " + p.name + " = " + value.Label(string(v))
+			if p.of == nil {
+				instead = "a text has it in other letters"
+			}
+			looked = mostCases
+			x.ifEmpty = append(x.ifEmpty, p.String()+" distinguishes upper and lower case, and "+instead)
+		}
+		return holds
+	}
 }
 
 // An operand is the value that a field is compared with.
