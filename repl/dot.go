@@ -3,6 +3,7 @@ package repl
 import (
 	"cmp"
 	"context"
+	_ "embed" // dot-commands of other programs
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,16 +71,11 @@ func (s *session) dot(line string) error {
 	return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown command %q", "."+name), Hint: hint}
 }
 
+//go:embed elsewhere.txt
+var elsewhereTable string
+
 // elsewhere says what does the work of dot-commands of other programs.
-var elsewhere = map[string]string{
-	"dump": "SHOW * writes documents, after .once FILE to a file", "tables": ".fields lists fields, .stats the tables", "indexes": ".fields says which fields are indexed",
-	"headers": ".mode table and .mode csv write the names of columns", "header": ".mode table and .mode csv write the names of columns", "separator": "write .mode csv or .mode tsv",
-	"databases": "a session has one database, which .stats describes", "open": "a session has one database: simdb OTHER opens another", "show": ".schema shows the parameters, .mode the format",
-	"save": "simdb backup DB FOLDER copies a database", "backup": "simdb backup DB FOLDER copies a database", "restore": "a backup is a database: simdb FOLDER opens it",
-	"parameter": "simdb DB --param NAME=VALUE sets $NAME", "param": "simdb DB --param NAME=VALUE sets $NAME", "eqp": "write .explain on", "indices": ".fields says which fields are indexed",
-	"columns": ".fields lists fields", "describe": ".schema shows parameters and fields", "export": "SHOW * writes documents, after .once FILE to a file", "load": "write .import FILE",
-	"system": "leave with .quit first; .history shows the lines typed", "shell": "leave with .quit first; .history shows the lines typed", "format": "write .mode FORMAT", "vacuum": "write .compact",
-}
+var elsewhere = spelling.Elsewhere(elsewhereTable)
 
 // cutDot returns the name of a dot-command, and the text after it.
 func cutDot(line string) (name, arg string) {

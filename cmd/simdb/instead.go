@@ -22,16 +22,7 @@ import (
 var elsewhereTable string
 
 // elsewhere maps commands and flags of other programs to their equivalents here.
-var elsewhere = func() map[string]string {
-	all := map[string]string{}
-	for line := range strings.Lines(elsewhereTable) {
-		words, instead, _ := strings.Cut(strings.TrimSpace(line), " | ")
-		for word := range strings.FieldsSeq(words) {
-			all[word] = instead
-		}
-	}
-	return all
-}()
+var elsewhere = spelling.Elsewhere(elsewhereTable)
 
 // noValue matches kong's error for a flag without a value at the end of the line.
 var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "EOL" \(<EOL>\)|missing value, expecting .*)$`)
@@ -47,7 +38,7 @@ func explained(err error, args []string) error {
 	}
 	if strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file") && args[0] != "pack" && args[0] != "debug" {
 		if err = fmt.Errorf("%w; the file - is standard input", err); len(args) > 1 && isFile(args[1]) {
-			err = fmt.Errorf("the database is missing: %s%s", commandLine(slices.Concat([]string{"simdb", args[0], "DB"}, args[1:])...), withoutDB[args[0]])
+			err = fmt.Errorf("the database is missing: %s%s", commandLine(slices.Concat([]string{"simdb", args[0], "DB"}, args[1:])...), elsewhere[args[0]+":FILE"])
 		}
 	}
 	if word, extra := strings.CutPrefix(text, "unexpected argument "); extra {
@@ -65,11 +56,6 @@ func explained(err error, args []string) error {
 		err = unknownFlag(err, name, args)
 	}
 	return err
-}
-
-// withoutDB says what does the same as a command without a database.
-var withoutDB = map[string]string{
-	"match": "; simdb dedup FILE compares a file with itself, --against FILE with another", "join": "; simdb pairs FILE compares a file with itself",
 }
 
 // unknownFlag says what to type in place of a flag. kong names a letter of a word such as -json.
@@ -128,18 +114,10 @@ var allCommands = sync.OnceValue(func() []command {
 	return commands(parser.Model.Node)
 })
 
-// remote says how to reach the files of a kind of store: what writes one to standard output, copies
-// it to this folder, and stores what it reads.
-var remote = map[string][3]string{
-	"s3": {"aws s3 cp %s -", "aws s3 cp %s .", "aws s3 cp - %s"}, "gs": {"gcloud storage cat %s", "gcloud storage cp %s .", "gcloud storage cp - %s"},
-	"http": curl, "https": curl, "ftp": curl, "": {"rclone cat %s", "rclone copy %s .", "rclone rcat %s"},
-}
-
 var (
+	remoteName  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9]{1,9}://)(.+)`)
+	hubDocument = regexp.MustCompile(`^hf://(datasets/[^/@]+/[^/@]+)[^/]*/([^*]+)$`)
 	notThere    = regexp.MustCompile(`no such|there is no folder|no file matches`)
-	curl        = [3]string{"curl -sL %s", "curl -sLO %s", "curl -T - %s"}
-	remoteName  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9]{1,9})://(.+)`)
-	hubDocument = regexp.MustCompile(`^hf://datasets/([^/@]+/[^/@]+)[^/]*/(.+)$`)
 )
 
 // advice says what to type after an error of a command that has started, or returns "".
@@ -163,62 +141,54 @@ func advice(err error, args []string) string {
 
 // pipeTo returns the line for a remote file, which is argument i.
 func pipeTo(args []string, i int, scheme, path string) string {
-	url, line := args[i], slices.Insert(slices.Clone(args), 0, "simdb")
-	of, ok := remote[scheme]
-	switch hub := hubDocument.FindStringSubmatch(url); {
-	case scheme == "file":
-		return "did you mean " + path + "?"
-	case hub != nil && !strings.ContainsAny(path, "*?"):
-		of, url = remote["https"], "https://huggingface.co/datasets/"+hub[1]+"/resolve/main/"+hub[2]
-	case hub != nil:
-		return "remote files are not read; fetch them: " + commandLine("hf", "download", "--repo-type", "dataset", "--local-dir", ".", hub[1], "--include", hub[2])
-	case !ok || strings.HasSuffix(path, ".simdb"):
-		of, url = remote[""], "REMOTE:"+path
+	url, instead := args[i], elsewhere[scheme]
+	if hub := hubDocument.FindStringSubmatch(url); hub != nil {
+		url, instead = "https://huggingface.co/"+hub[1]+"/resolve/main/"+hub[2], elsewhere["https://"]
+	} else if instead == "" || strings.HasSuffix(path, ".simdb") {
+		url, instead = "REMOTE:"+path, elsewhere["://"]
 	}
-	line[i+1] = "-"
-	fill := func(n int) string { return strings.ReplaceAll(of[n], "%s", app.ShellWord(url)) }
+	of := strings.Split(strings.ReplaceAll(instead, "URL", app.ShellWord(url)), "; ") // to a pipe, to this folder, from a pipe
+	line := commandLine(slices.Concat([]string{"simdb"}, args[:i], []string{"-"}, args[i+1:])...)
 	switch {
 	case i > 0 && (args[i-1] == "-o" || args[i-1] == "--output"):
-		return "remote files are not written; pipe it: " + commandLine(line...) + " | " + fill(2)
-	case i == 0 || strings.HasPrefix(args[i-1], "-") || i == 1 && strings.Contains(usageOf(args[0]), "<db>"):
-		return "remote files are not read here; fetch it first: " + fill(1)
+		return "remote files are not written; pipe it: " + line + " | " + of[2]
+	case of[0] == "" || i == 0 || isFlag(args[i-1]) || i == 1 && strings.Contains(usageOf(args[0]), "<db>"):
+		return "remote files are not read here; fetch it first: " + of[1]
 	}
-	return "remote files are not read; pipe it: " + fill(0) + " | " + commandLine(line...)
+	return "remote files are not read; pipe it: " + of[0] + " | " + line
 }
 
 // loadedFirst returns the line that loads argument i, a file that should be a database.
 func loadedFirst(args []string, i int) string {
-	db := strings.TrimSuffix(filepath.Base(outfile.PlainName(args[i])), filepath.Ext(outfile.PlainName(args[i]))) + ".simdb"
-	rest := slices.Insert(slices.Clone(args), 0, "simdb")
-	if i++; rest[1] == "load" {
-		return "the database comes first: " + commandLine(slices.Insert(rest, i, db)...)
+	file, line := args[i], slices.Insert(slices.Clone(args), 0, "simdb")
+	db := strings.TrimSuffix(filepath.Base(outfile.PlainName(file)), filepath.Ext(outfile.PlainName(file))) + ".simdb"
+	j := slices.IndexFunc(args, func(arg string) bool { return inputs.Exists(arg) && !inputs.NamesFiles(arg) })
+	switch {
+	case args[0] == "load":
+		return "the database comes first: " + commandLine(slices.Insert(line, i+1, db)...)
+	case j > i:
+		line[i+1], line[j+1] = args[j], file
+		return "the database comes first: " + commandLine(line...)
 	}
-	for j := i + 1; j < len(rest); j++ {
-		if inputs.Exists(rest[j]) && !inputs.NamesFiles(rest[j]) {
-			rest[i], rest[j] = rest[j], rest[i]
-			return "the database comes first: " + commandLine(rest...)
-		}
-	}
-	first := commandLine("simdb", "load", db, rest[i])
-	rest[i] = db
-	return "it is a file; load it first: " + first + "; then " + commandLine(rest...) + withoutDB[args[0]]
+	line[i+1] = db
+	return "it is a file; load it first: " + commandLine("simdb", "load", db, file) + "; then " + commandLine(line...) + elsewhere[args[0]+":FILE"]
 }
 
-// beside returns the file in the folder of a missing one whose name is nearly the same, or "".
+// beside returns the file in the folder of a missing one that differs only in its ending or in a few
+// letters, or "".
 func beside(path string) string {
-	stem := func(name string) string { s, _, _ := strings.Cut(filepath.Base(name), "."); return s }
+	stem, _, _ := strings.Cut(filepath.Base(path), ".")
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {
-		if _, ok := spelling.Closest(stem(path), []string{stem(e.Name())}); ok && (stem(path) == stem(e.Name()) || filepath.Ext(path) == filepath.Ext(e.Name())) {
+		other, _, _ := strings.Cut(e.Name(), ".")
+		if _, near := spelling.Closest(stem, []string{other}); other == stem || near && filepath.Ext(path) == filepath.Ext(e.Name()) {
 			return filepath.Join(filepath.Dir(path), e.Name())
 		}
 	}
 	return ""
 }
 
-func isFile(path string) bool {
-	return inputs.Exists(path) && inputs.NamesFiles(path)
-}
+func isFile(path string) bool { return inputs.Exists(path) && inputs.NamesFiles(path) }
 
 // commandLine writes a command and its arguments for a shell.
 func commandLine(args ...string) string {

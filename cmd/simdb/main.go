@@ -34,6 +34,13 @@ func run(args []string) int {
 	if none {
 		args = []string{"-h"}
 	}
+	if args[0] == "help" && len(args) > 1 && args[1] != "" && !slices.Contains(commandNames(), args[1]) && !inputs.Exists("help") {
+		if err := helpOn(a, args[1]); err != nil {
+			a.Complain(err)
+			code = app.ExitError
+		}
+		return code
+	}
 	args = helpFor(args)
 	parser, err := newParser(a, args, &code)
 	if err != nil {

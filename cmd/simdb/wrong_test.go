@@ -31,7 +31,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--against|none", "--against none: no such file or database"},
 	{"match|in.jsonl|x.simdb|--near|3", "in.jsonl: not a simdb database"},
 	{"lod|--help", `unknown command "lod", did you mean "load"?`},
-	{"help|lod", `unknown command "lod", did you mean "load"?`},
+	{"help|lod", `there is no help on "lod", did you mean load?`},
 	{"tunes|in.jsonl", `did you mean "tune"?`},
 	{"paln|in.jsonl", `did you mean "plan"?`},
 	{"none.simdb", "none.simdb: no such database"},

@@ -67,3 +67,16 @@ func editDistance(a, b string) int {
 	}
 	return rows[len(a)%3][len(b)]
 }
+
+// Elsewhere reads a table of words of other programs, with what to write here: a line "a b | text"
+// is for the words a and b; %s in the text stands for the word in lower case.
+func Elsewhere(table string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(table) {
+		words, text, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		for word := range strings.FieldsSeq(words) {
+			all[word] = strings.ReplaceAll(text, "%s", strings.ToLower(word))
+		}
+	}
+	return all
+}

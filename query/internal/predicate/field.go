@@ -262,22 +262,15 @@ func (p *field) bindComparison(x *Scope, e *syntax.Test) error {
 	return nil
 }
 
-// mostCases is how many values doubtCase looks at.
-const mostCases = 10000
-
-// doubtCase makes Doubts name, if there are no rows, a value that fails the test only by the case of
-// its letters. same decides on a value in lower case.
+// doubtCase makes Doubts say, if there are no rows, that one of the first values fails the test only
+// by the case of its letters. same decides on a value in lower case.
 func (p *field) doubtCase(x *Scope, same func(lower string) bool) {
-	test, looked := p.test, 0
+	test, left := p.test, 10000
 	p.test = func(v []byte) bool {
 		holds := test(v)
-		if looked++; !holds && looked <= mostCases && same(strings.ToLower(string(v))) {
-			instead := "a document has " + p.name + " = " + value.Label(string(v))
-			if p.of == nil {
-				instead = "a text has it in other letters"
-			}
-			looked = mostCases
-			x.ifEmpty = append(x.ifEmpty, p.String()+" distinguishes upper and lower case, and "+instead)
+		if left--; !holds && left > 0 && same(strings.ToLower(string(v))) {
+			left = 0
+			x.ifEmpty = append(x.ifEmpty, value.Brief(p.String()+" distinguishes upper and lower case: it misses "+value.Label(string(v))))
 		}
 		return holds
 	}

@@ -57,14 +57,7 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 
 // showsNoField recognizes SHOW TABLES and the like, which other languages have.
 func showsNoField(tokens []Token) bool {
-	if len(tokens) < 2 || tokens[0].Value != "SHOW" {
-		return false
-	}
-	switch strings.ToUpper(tokens[1].Value) {
-	case "TABLES", "DATABASES", "COLUMNS", "SCHEMAS":
-		return true
-	}
-	return false
+	return len(tokens) > 1 && tokens[0].Value == "SHOW" && slices.Contains([]string{"TABLES", "DATABASES", "COLUMNS", "SCHEMAS"}, strings.ToUpper(tokens[1].Value))
 }
 
 // isValue reports whether a token is a value other than a document.
@@ -108,16 +101,7 @@ var elsewhereTable string
 
 // elsewhere says what to write instead of words that users of SQL and other languages try, and of
 // words that the language once had.
-var elsewhere = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for line := range strings.Lines(elsewhereTable) {
-		words, hint, _ := strings.Cut(strings.TrimSpace(line), " | ")
-		for word := range strings.FieldsSeq(words) {
-			all[word] = strings.ReplaceAll(hint, "%s", strings.ToLower(word))
-		}
-	}
-	return all
-})
+var elsewhere = sync.OnceValue(func() map[string]string { return spelling.Elsewhere(elsewhereTable) })
 
 // foreign returns the hint for a word of another language, or "".
 func foreign(t Token) string {
@@ -127,28 +111,19 @@ func foreign(t Token) string {
 	return elsewhere()[strings.ToUpper(t.Value)]
 }
 
-var (
-	selection = regexp.MustCompile(`(?is)^\s*select\s+(?:distinct\s+)?(.+?)\s+from\s+\S+(?:\s+where\s+(.+?))?(?:\s+group\s+by\s+(\S+))?(\s+(?:order\s+by|limit)\s.+?)?[\s;]*$`)
-	counting  = regexp.MustCompile(`(?i)^count\s*\(.*\)$`)
-	quoted    = regexp.MustCompile(`"([^"']*)"`)
-)
+var selection = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+\S+(?:\s+where\s+(.+?))?(\s+(?:order\s+by|limit)\s.+?)?[\s;]*$`)
 
-// translated returns the hint for a statement of SQL: the statement here, if there is one.
+// translated returns a SELECT of SQL as a statement here, or "".
 func (l *Language) translated(text string) string {
 	m := selection.FindStringSubmatch(text)
 	if m == nil {
 		return ""
 	}
-	where, written := strings.ReplaceAll(quoted.ReplaceAllString(m[2], "'$1'"), "==", "="), ""
-	switch {
-	case m[3] != "":
-		written = "COUNT " + where + " BY " + m[3]
-	case counting.MatchString(m[1]):
-		written = "COUNT " + where
-	default:
-		written = where + m[4] + " SHOW " + m[1]
+	written := m[2] + m[3] + " SHOW " + m[1]
+	if strings.HasPrefix(strings.ToLower(m[1]), "count(") {
+		written = "COUNT " + m[2]
 	}
-	written = strings.Join(strings.Fields(written), " ")
+	written = strings.Join(strings.Fields(strings.NewReplacer(`"`, "'", "==", "=").Replace(written)), " ")
 	if _, err := l.Parse(written); err != nil {
 		return ""
 	}

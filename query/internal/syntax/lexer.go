@@ -137,13 +137,7 @@ func (s *scanner) scan() (Kind, error) {
 	case r == utf8.RuneError && n == 1:
 		return 0, Errorf(start, "", "the text is not valid UTF-8")
 	}
-	hint := map[rune]string{
-		'&': "write AND", '|': "write OR", '!': "write NOT, or != between values", '#': "comments begin with --", '[': "a list is written IN ('a', 'b')",
-		'~': "write LIKE, with % for any characters, as in lang LIKE 'e%'", ':': "a parameter is written $name", '@': "a parameter is written $name",
-		'\\': "commands of the prompt begin with a point: .schema, .fields, .quit; .help lists them",
-		'+':  arithmetic, '-': arithmetic, '/': arithmetic, '.': "a field is written by its name, as in meta.lang = 'en'",
-	}[r]
-	return 0, Errorf(start, hint, "unexpected %q", r)
+	return 0, Errorf(start, elsewhere()[string(r)], "unexpected %q", r)
 }
 
 func (s *scanner) while(f func(rune) bool) {
@@ -202,9 +196,6 @@ func (l *Language) Literal(text string) (Token, bool) {
 	}
 	return tokens[0], true
 }
-
-// arithmetic is the hint for operators of arithmetic.
-const arithmetic = "there is no arithmetic; ids and words with such characters are written in quotes: NEAR('MIT-0', 3)"
 
 // asciiDigits is the hint for digits of other scripts.
 const asciiDigits = "numbers are written with the digits 0 to 9"
