@@ -127,7 +127,7 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
 
     Returns:
         A Table of the columns criterion ("--near 3"), share (of the rows that have a near-duplicate),
-        pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
+        removes (the share that dedup would drop), pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
         pairs_error.
     """
     return Table(_call({"op": "tune", "keywords": {**_read(text, id), **options}}, [("<table>", table)]).table)
