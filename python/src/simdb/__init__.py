@@ -23,6 +23,7 @@ from ._errors import (
     ExistsError,
     FailedError,
     InvalidError,
+    KeywordError,
     LockedError,
     NoSketchesError,
     NotDatabaseError,
@@ -38,7 +39,7 @@ from ._table import Column, Table
 
 __all__ = [
     "CancelledError", "ClosedError", "Column", "CorruptionError", "Database", "Dedup", "ExistsError", "FailedError",
-    "InvalidError", "LockedError", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
+    "InvalidError", "KeywordError", "LockedError", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
     "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "dedup", "fingerprints", "open",
     "tune", "version",
 ]
