@@ -86,6 +86,13 @@ func unknownFlag(err error, name string, args []string) error {
 			of = append(of, c.name)
 		}
 	}
+	if len(of) == 0 && !strings.Contains(err.Error(), "did you mean \"--") {
+		for part := range strings.SplitSeq(long[2:], "-") { // --text-column-name
+			if instead := elsewhere["--"+part]; len(part) > 3 && instead != "" {
+				return fmt.Errorf("unknown flag %s; instead: %s", name, instead)
+			}
+		}
+	}
 	switch {
 	case long != name && (slices.Contains(of, verb) || slices.Contains(of, "")):
 		return fmt.Errorf("unknown flag %s; instead: %s", name, long)
@@ -132,6 +139,8 @@ func advice(err error, args []string) string {
 			return loadedFirst(args, i)
 		case errors.Is(err, inputs.ErrNoDatabase) && i == 0 && arg[0] == '.' && !strings.ContainsAny(arg[1:], pathMarks):
 			return "commands of the prompt follow the database: simdb DB " + app.ShellWord(strings.Join(args, " "))
+		case i == 0 && strings.ContainsAny(arg, "[|{("):
+			return elsewhere[".jq"]
 		case missing && beside(arg) != "":
 			return "did you mean " + beside(arg) + "?"
 		}

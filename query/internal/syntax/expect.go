@@ -41,8 +41,8 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 		switch second := tokens[min(1, len(tokens)-1)]; {
 		case hint != "":
 			hint = cmp.Or(l.translated(text), hint)
-		case foreign(second) != "":
-			return Errorf(second.Pos.Offset, strings.ReplaceAll(foreign(second), "lang", t.Value), "unexpected %q", second.Value)
+		case elsewhere()[strings.ToUpper(second.Value)] != "":
+			return Errorf(second.Pos.Offset, strings.ReplaceAll(elsewhere()[strings.ToUpper(second.Value)], "lang", t.Value), "unexpected %q", second.Value)
 		default:
 			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
 			if hint == "" && second.EOF() && !strings.Contains(t.Value, ".") {
@@ -111,7 +111,7 @@ func foreign(t Token) string {
 	return elsewhere()[strings.ToUpper(t.Value)]
 }
 
-var selection = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+\S+(?:\s+where\s+(.+?))?(\s+(?:order\s+by|limit)\s.+?)?[\s;]*$`)
+var selection = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+([^\s()']+)(?:\s+where\s+(.+?))?(\s+(?:order\s+by|limit)\s.+?)?[\s;]*$`)
 
 // translated returns a SELECT of SQL as a statement here, or "".
 func (l *Language) translated(text string) string {
@@ -119,9 +119,9 @@ func (l *Language) translated(text string) string {
 	if m == nil {
 		return ""
 	}
-	written := m[2] + m[3] + " SHOW " + m[1]
+	written := m[3] + m[4] + " SHOW " + m[1]
 	if strings.HasPrefix(strings.ToLower(m[1]), "count(") {
-		written = "COUNT " + m[2]
+		written = "COUNT " + m[3]
 	}
 	written = strings.Join(strings.Fields(strings.NewReplacer(`"`, "'", "==", "=").Replace(written)), " ")
 	if _, err := l.Parse(written); err != nil {
@@ -184,12 +184,16 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	if expected != "" {
 		hint = "expected " + expected
 	}
+	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
 	switch {
-	case foreign(found) != "" && (expected == "" || isID(before)) && !isComparison(before):
+	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
+		hint = "a text is written in quotes: TEXT LIKE '%" + text[:min(len(text), 40)] + "%', or JACCARD(TEXT '...', 0.5)"
+	case before.Value == "DELETE" && strings.EqualFold(found.Value, "FROM"):
+		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
+	case found.Type == Ident && expected == ExpectID:
+		hint = "document ids are written in quotes: '" + found.Value + "'"
+	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
 		hint = foreign(found)
-		if before.Value == "DELETE" {
-			hint = "write DELETE WHERE and a condition, or DELETE 'a'"
-		}
 	case foreign(before) != "" && !isComparison(found):
 		hint = foreign(before)
 	case found.Value == "," && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):

@@ -41,7 +41,7 @@ func TestExpectation(t *testing.T) {
 		"NEER('a', 3)":                 `unknown predicate "NEER", did you mean NEAR?`,
 		"COUNTT":                       `unknown statement "COUNTT", did you mean COUNT?`,
 		"SHOW TABLES":                  `unknown statement "SHOW", SHOW * LIMIT 5 shows some documents, .fields lists the fields, .stats describes the database`,
-		"SELECT *":                     `unknown statement "SELECT", write only the condition, such as NEAR('a', 3) or lang = 'en'; SHOW * LIMIT 5 shows some documents`,
+		"SELECT *":                     `unknown statement "SELECT", write only the condition, such as NEAR('a', 3) or lang = 'en'; SHOW * LIMIT 5 shows some documents, COUNT BY lang counts by value, .import FILE loads a file`,
 		"NEAR(doc, 3)":                 `unexpected "doc", document ids are written in quotes: 'doc'`,
 		strings.Repeat("(", 201) + "1": "parentheses nest deeper than 200",
 		"ID IN (" + strings.Repeat("'a',", maxTokens/2) + "'a')": "a statement of more than 262144 words, split it",
