@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/term"
@@ -73,7 +75,11 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		ctx = a.Context()
 	}
 	if len(c.Statements) > 0 {
-		return ended(repl.Exec(ctx, cfg, c.Statements...))
+		code := repl.Exec(ctx, cfg, c.Statements...)
+		if code == app.ExitError && len(c.Statements) > 1 && !slices.ContainsFunc(c.Statements, func(s string) bool { return strings.ContainsAny(s, " .") }) {
+			fmt.Fprintf(a.Err, "  a statement is one argument: %s\n", commandLine([]string{c.DB, strings.Join(c.Statements, " ")}))
+		}
+		return ended(code)
 	}
 	return ended(repl.Run(ctx, cfg))
 }

@@ -216,8 +216,14 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 		hint = "strings are written in quotes: '" + found.Value + "'"
 	case found.Value == "=" && before.Value == "=":
 		hint = "equality is written ="
+	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
+		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
 	case found.Value == "WHERE" && at > 0:
 		hint = "write AND"
+	case before.Value == "IS":
+		hint = "write =, or IS NULL or IS NOT NULL"
+	case found.Value == ")" && before.Type == Ident:
+		hint = "COUNT BY " + before.Value + " counts the documents of each value, COUNT " + before.Value + " IS NOT NULL those that have it"
 	case before.Value == "IN":
 		hint = "a list follows, as in IN ('a', 'b')"
 	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
@@ -305,7 +311,7 @@ func (l *Language) expectation(before []Token, message string) string {
 	word := first.Value
 	switch criterion := word == "PAIRS" || word == "CLUSTERS" || word == "UNLESS"; {
 	case last.Type == Predicate && !criterion:
-		return `"("`
+		return `"(" as in NEAR('a', 3)`
 	case last.Type == Predicate:
 		return ExpectNumber
 	case word == "WHY":

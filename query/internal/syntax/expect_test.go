@@ -17,7 +17,7 @@ func TestExpectation(t *testing.T) {
 		"PRUNE OLDER 30d":              "unknown statement \"PRUNE\", it is a command: `simdb prune DB`, or .prune at the prompt",
 		"allowed":                      "unknown statement \"allowed\", it is a command: `simdb allowed DB`, or .allowed at the prompt",
 		"NEAR('a', 3":                  `the statement ends where ")" should follow`,
-		"NEAR 'a'":                     `unexpected 'a', expected "("`,
+		"NEAR 'a'":                     `unexpected 'a', expected "(" as in NEAR('a', 3)`,
 		"ID IN 'a'":                    `unexpected 'a', a list follows, as in IN ('a', 'b')`,
 		"NEAREST('a', ten)":            `unexpected "ten", expected a number`,
 		"NEAR('a', k=3)":               `unexpected "k", expected a number`,
