@@ -21,14 +21,6 @@ func helpTopics() []string {
 	return words
 }
 
-// Help writes what .help does at a prompt with a width, 0 for any: help on a word of the language or
-// a dot-command, or on all of them.
-func Help(w io.Writer, word string, width int) error {
-	s := &session{out: w, commands: dotCommands()}
-	s.options.Width = width
-	return s.dotHelp(word)
-}
-
 // helpOf maps words of the language that are not keywords to the word whose help explains them.
 var helpOf = map[string]string{"ID": "LIKE", "TRUE": "IS", "FALSE": "IS", "DISTANCE": "ORDER", "SCORE": "ORDER", "TIME": "ORDER"}
 

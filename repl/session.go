@@ -21,7 +21,7 @@ const (
 	ExitInterrupt = 130 // Ctrl-C
 )
 
-// Config configures Run and Exec. Only DB is required.
+// Config configures Run and Exec. Only DB is required, and only .help works without it.
 type Config struct {
 	DB *engine.DB
 	// Writer, if not nil, opens the database for statements that write. DB is then read-only, and

@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/front"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/repl"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // description is the beginning of the help and of the manual page.
@@ -106,7 +107,7 @@ func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 				fmt.Fprintf(text, "%s\n  %s\n", g.Title, strings.Join(names, ", "))
 			}
 		}
-		text.WriteString("simdb COMMAND -h summarizes a command, --help explains it in full; simdb --help lists all commands;\nsimdb help TOPIC explains a word of statements, a flag, or formats, criteria, language.\n")
+		text.WriteString("simdb COMMAND -h summarizes a command, --help explains it; simdb help TOPIC explains a word or a flag; simdb --help lists all.\n")
 		return nil
 	}
 	name := commandName(selected)
@@ -212,10 +213,11 @@ func helpOn(a *app.App, topic string) error {
 		}
 	}
 	var b bytes.Buffer
+	cfg := repl.Config{Out: &b, Err: io.Discard, Output: output.Options{Width: width}}
 	if slices.Contains([]string{"language", "query", "queries", "statement", "statements", "sql", "syntax"}, word) {
 		word = ""
 	}
-	if (topic[0] == '-' || repl.Help(&b, word, width) != nil) && len(flags) == 0 {
+	if (topic[0] == '-' || repl.Exec(a.Context(), cfg, ".help "+word) != repl.ExitOK) && len(flags) == 0 {
 		all = slices.Concat(all, commandNames(), front.Language.Keywords)
 		return fmt.Errorf("there is no help on %q, %s", topic, cmp.Or(spelling.Suggest(topic, all), "but on each command, each flag, each word of statements, and "+strings.Join(slices.Sorted(maps.Keys(helpTopics)), ", ")+", language"))
 	}

@@ -184,28 +184,9 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	if expected != "" {
 		hint = "expected " + expected
 	}
-	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
-	switch {
-	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
-		hint = "a text is written in quotes: TEXT LIKE '%" + text[:min(len(text), 40)] + "%', or JACCARD(TEXT '...', 0.5)"
-	case before.Value == "DELETE" && strings.EqualFold(found.Value, "FROM"):
-		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
-	case found.Type == Ident && expected == ExpectID:
-		hint = "document ids are written in quotes: '" + found.Value + "'"
-	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
-		hint = foreign(found)
-	case foreign(before) != "" && !isComparison(found):
-		hint = foreign(before)
-	case found.Value == "," && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
-		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
-	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
-		hint = "write LIMIT 10 OFFSET " + before.Value
-	case found.Value == "(" && before.Value == "COUNT":
-		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
-	case at == 0 && found.Value == "WHERE":
-		hint = "write only the condition, such as lang = 'en'"
-	case at == 0 && found.Value == "ANALYZE":
-		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
+	switch borrowed := borrowed(text, tokens, at, expected); {
+	case borrowed != "":
+		hint = borrowed
 	case found.Value == "NULL" && isComparison(before):
 		hint = "write IS NULL or IS NOT NULL"
 	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
@@ -216,14 +197,8 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 		hint = "strings are written in quotes: '" + found.Value + "'"
 	case found.Value == "=" && before.Value == "=":
 		hint = "equality is written ="
-	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
-		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
 	case found.Value == "WHERE" && at > 0:
 		hint = "write AND"
-	case before.Value == "IS":
-		hint = "write =, or IS NULL or IS NOT NULL"
-	case found.Value == ")" && before.Type == Ident:
-		hint = "COUNT BY " + before.Value + " counts the documents of each value, COUNT " + before.Value + " IS NOT NULL those that have it"
 	case before.Value == "IN":
 		hint = "a list follows, as in IN ('a', 'b')"
 	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
@@ -246,6 +221,44 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	case at == 0:
 	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
 		hint = "a statement ends with ;"
+	}
+	return hint
+}
+
+// borrowed returns the hint for what users of other languages write at token at, or "".
+func borrowed(text string, tokens []Token, at int, expected string) (hint string) {
+	found, before := tokens[at], Token{}
+	if at > 0 {
+		before = tokens[at-1]
+	}
+	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
+	switch {
+	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
+		hint = "a text is written in quotes: TEXT LIKE '%" + strings.ToValidUTF8(text[:min(len(text), 40)], "") + "%', or JACCARD(TEXT '...', 0.5)"
+	case before.Value == "DELETE" && strings.EqualFold(found.Value, "FROM"):
+		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
+	case found.Type == Ident && expected == ExpectID:
+		hint = "document ids are written in quotes: '" + found.Value + "'"
+	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
+		hint = foreign(found)
+	case foreign(before) != "" && !isComparison(found):
+		hint = foreign(before)
+	case found.Value == "," && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
+		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
+	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
+		hint = "write LIMIT 10 OFFSET " + before.Value
+	case found.Value == "(" && before.Value == "COUNT":
+		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
+	case at == 0 && found.Value == "WHERE":
+		hint = "write only the condition, such as lang = 'en'"
+	case at == 0 && found.Value == "ANALYZE":
+		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
+	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
+		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
+	case before.Value == "IS":
+		hint = "write =, or IS NULL or IS NOT NULL"
+	case found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":
+		hint = "COUNT BY " + before.Value + " counts the documents of each value, COUNT " + before.Value + " IS NOT NULL those that have it"
 	}
 	return hint
 }
