@@ -88,8 +88,15 @@ func unknownFlag(err error, name string, args []string) error {
 			}
 		}
 	}
-	switch suggested := strings.Contains(err.Error(), `did you mean "--`); {
-	case instead != "" && !suggested || elsewhere[dashed] != "":
+	suggested := strings.Contains(err.Error(), `did you mean "--`) && elsewhere[dashed] == ""
+	if len(of) == 0 && !suggested && (instead == "" || strings.HasPrefix(instead, "--") && !strings.Contains(instead, " ") && instead != long) {
+		instead = cmp.Or(spelling.Part(elsewhere, "--*", long), instead)
+	}
+	if len(of) == 0 && instead == "" && len(name) == 2 {
+		instead = elsewhere[".letter"]
+	}
+	switch {
+	case instead != "" && !suggested:
 		return fmt.Errorf("unknown flag %s; instead: %s", name, instead)
 	case len(of) > 0:
 		return fmt.Errorf("unknown flag %s: it is a flag of %s", name, strings.Join(of, ", "))

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -95,7 +96,7 @@ func unknown(args []string) error {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
 	isStatement := func(arg string) bool { return strings.Contains(arg, " ") }
-	if instead := elsewhere[strings.ToLower(word)]; instead != "" && !slices.Contains(args, "--create") {
+	if instead := cmp.Or(elsewhere[strings.ToLower(word)], spelling.Part(elsewhere, "@", strings.ToLower(word))); instead != "" && !slices.Contains(args, "--create") {
 		return fmt.Errorf("unknown command %q, and there is no database of that name: %s", word, instead)
 	}
 	if slices.Contains(args, "--create") || slices.ContainsFunc(args[1:], isStatement) { // for a database with this name

@@ -80,3 +80,15 @@ func Elsewhere(table string) map[string]string {
 	}
 	return all
 }
+
+// Part returns the text of the longest part of a word for which a table of Elsewhere has a line, or
+// "". Such lines name the part after a mark.
+func Part(table map[string]string, mark, word string) (text string) {
+	longest := ""
+	for key, of := range table {
+		if part, ok := strings.CutPrefix(key, mark); ok && strings.Contains(word, part) && (len(part) > len(longest) || len(part) == len(longest) && part < longest) {
+			longest, text = part, of
+		}
+	}
+	return text
+}

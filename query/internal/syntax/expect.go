@@ -35,7 +35,7 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 			continue
 		}
 		if called {
-			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), "the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
+			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
 		}
 		hint := elsewhere()[strings.ToUpper(t.Value)]
 		switch second := tokens[min(1, len(tokens)-1)]; {
