@@ -204,7 +204,7 @@ func model(all []unit, least, known int) (want []Repeat) {
 func repeats(t *testing.T, docs []string, o Options, memory int64, least, known int) (got []Repeat) {
 	t.Helper()
 	all := NewRepeats(memory, func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") }, least)
-	all.Know(int64(known))
+	all.Know(int64(known), false)
 	passes := []*Repeats{all}
 	if o.Level == Passage {
 		o.Anchors = NewAnchors(memory / 4)
