@@ -61,17 +61,17 @@ func (d *job) openAgainst() (err error) {
 	return d.checkFields()
 }
 
+// hasFields reports whether options name the fields of the source's documents.
+func (s source) hasFields() bool { return s.Stored == nil && s.Tree == nil }
+
 // checkFields returns an error if no source has the fields that options name.
 func (d *job) checkFields() error {
 	named := cmp.Or(d.c.AgainstTextField, d.c.AgainstIDField) != ""
-	if !named || slices.ContainsFunc(d.against, func(s source) bool { return s.Stored == nil && s.Tree == nil }) {
+	if !named || slices.ContainsFunc(d.against, source.hasFields) {
 		return nil
 	}
-	what := "AgainstTextField"
-	if d.c.AgainstTextField == "" {
-		what = "AgainstIDField"
-	}
-	return fmt.Errorf("%s names a field of files, but %s has its own", option.Name(what), option.Set("Against", d.against[0].path))
+	return fmt.Errorf("%s and %s name fields of files, but %s has its own",
+		option.Name("AgainstTextField"), option.Name("AgainstIDField"), option.Set("Against", d.against[0].path))
 }
 
 // openKnown opens a database of Against at its current state.
@@ -175,8 +175,11 @@ func (d *job) closeAgainst(err *error) {
 func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
 	opt := d.opt
 	opt.Need, opt.Cut = need, false
-	if s.Stored == nil && s.Tree == nil {
-		opt.TextField, opt.IDField = cmp.Or(d.c.AgainstTextField, opt.TextField), cmp.Or(d.c.AgainstIDField, opt.IDField)
+	if s.hasFields() {
+		opt.TextField = cmp.Or(d.c.AgainstTextField, opt.TextField)
+		if d.c.AgainstIDField != "" {
+			opt.IDField, opt.IDFrom = d.c.AgainstIDField, records.IDFromField
+		}
 		opt.Called = map[string]string{"TextField": "AgainstTextField", "IDField": "AgainstIDField"}
 	}
 	return s.named(d.env.ReadInput(d.ctx, s.Sources, 0, inputs.Reading{

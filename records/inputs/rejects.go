@@ -65,7 +65,12 @@ func (r *Rejects) place(in records.Source) string {
 	}
 	name := outfile.PlainName(r.output)
 	if outfile.IsFolderName(r.output) {
-		name = filepath.Join(r.output, outfile.PlainName(filepath.Base(records.PathOf(in.Info().Name))))
+		input := records.PathOf(in.Info().Name)
+		name = filepath.Join(r.output, filepath.Base(input))
+		if f := r.e.folder; f != nil && f.places[input] != "" {
+			name = f.Place(input)
+		}
+		name = outfile.PlainName(name)
 	}
 	endings, ending := in.Info().Format.Describe().Endings, filepath.Ext(name)
 	name = strings.TrimSuffix(name, ending)

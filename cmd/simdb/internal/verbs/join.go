@@ -26,6 +26,8 @@ type Join struct {
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
 	app.RowInputFlags
+	TextFieldB string `group:"input" name:"text-field-b" placeholder:"NAME,..." help:"Field with the text in the second file (default: as --text-field)."`
+	IDFieldB   string `group:"input" name:"id-field-b" placeholder:"NAME" help:"Field with the id in the second file (default: as --id-field)."`
 	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
@@ -47,6 +49,13 @@ func (c *Join) Run(a *app.App) (err error) {
 	o := dedup.JoinOptions{Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
 	o.Check = func(in records.Source) error { return c.CheckInput(in) } // c at the time of the call: the criterion is settled later
 	o.Of = o.Read
+	if b := &o.Read; c.TextFieldB != "" || c.IDFieldB != "" || inputs.NamesFiles(c.DB) {
+		b.TextField = cmp.Or(c.TextFieldB, b.TextField)
+		if c.IDFieldB != "" {
+			b.IDField, b.IDFrom = c.IDFieldB, ""
+		}
+		b.Called = map[string]string{"TextField": "TextFieldB", "IDField": "IDFieldB"}
+	}
 	o.Of.MakeID, o.Read.MakeID, o.Read.IDsOnly, o.Read.Answers = true, true, true, true
 	if name := filepath.Base(c.File); c.IDs && o.Read.Format == records.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
 		o.Read.Format = "txt" // ids may look like fingerprints
@@ -61,6 +70,9 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	if src.Stored != nil {
 		o.Read.Need = records.NeedDoc
+	}
+	if src.Stored != nil && (c.TextFieldB != "" || c.IDFieldB != "") {
+		return fmt.Errorf("--text-field-b and --id-field-b name fields of a file: %s is a database", c.File)
 	}
 	if src.Stored != nil && c.IDs {
 		return fmt.Errorf("--ids: %s is a database, not a list of ids", c.File)
@@ -144,6 +156,7 @@ func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 		return err
 	}
 	o.By, o.Params = c.Criterion(false), params
+	o.Read.IDsOnly = false // ids name stored documents
 	if o.Files, err = a.NewSources([]string{c.DB}, c.InputFlags); err != nil {
 		return err
 	}
