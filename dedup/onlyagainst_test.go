@@ -52,7 +52,12 @@ func TestOnlyAgainst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	decisions := filepath.Join(dir, "decisions.jsonl")
+	if err := os.WriteFile(decisions, []byte(`{"decision":"allow","a":"60","b":"0"}`+"\n"+`{"decision":"keep","a":"61","b":"0"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, j := range []Job{
+		{By: engine.Near(9), Decisions: decisions}, {By: engine.Jaccard(0.5), Decisions: decisions},
 		{By: engine.Jaccard(0.5)}, {By: engine.Jaccard(1)}, {By: engine.Near(0)}, {By: engine.Near(9)}, {By: engine.Near(20), Verify: 0.4},
 		{By: engine.Levenshtein(0.8)}, {By: engine.Cosine(0.8)}, {By: engine.Within(0.7)},
 		{By: engine.Jaccard(0.5), Across: "src"}, {By: engine.Near(9), WithinField: "src"}, {By: engine.Near(9), Across: "src"},

@@ -206,3 +206,17 @@ func TestStarsErrors(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// TestMendOnlyKnown refuses the only known document of a chain.
+func TestMendOnlyKnown(t *testing.T) {
+	fps, codes := Columns{{0, 0xf, 0xff}}, []uint32{0, 1, 2, 2}
+	by := Apart{
+		Involved: func(n uint32) bool { return n < 2 }, Accept: func(a, b uint32) bool { return a > 1 || b > 1 },
+		Distance: func(a, b uint32) int { return fps.Distance(codes[a], codes[b]) },
+	}
+	keeper, distance := []uint32{0, 0, 2, 3}, []uint16{0, 4, 0, 0}
+	err := by.Mend(t.Context(), fps, Documents{Codes: codes}, []uint32{0, 1, 2, 3}, 5, 1, Options{OnlyKnown: true}, keeper, distance)
+	if err != nil || !slices.Equal(keeper, []uint32{0, 1, 2, 3}) || !slices.Equal(distance, []uint16{0, 0, 0, 0}) {
+		t.Errorf("%v, %v, %v", keeper, distance, err)
+	}
+}
