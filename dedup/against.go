@@ -66,6 +66,9 @@ func (s source) hasFields() bool { return s.Stored == nil && s.Tree == nil }
 
 // checkFields returns an error if no source has the fields that options name.
 func (d *job) checkFields() error {
+	if f := d.features; d.c.AgainstTextField != "" && (f.Fields != nil || f.SetField != "") {
+		return fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("AgainstTextField"), f.Describe())
+	}
 	named := cmp.Or(d.c.AgainstTextField, d.c.AgainstIDField) != ""
 	if !named || slices.ContainsFunc(d.against, source.hasFields) {
 		return nil
