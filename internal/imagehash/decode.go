@@ -3,6 +3,7 @@ package imagehash
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
@@ -28,23 +29,56 @@ type format struct {
 	config     func(io.Reader) (image.Config, error)
 	decode     func(io.Reader) (image.Image, error)
 	exif       func(data []byte) []byte // returns the Exif metadata, which are a TIFF file
+	convert    string                   // if decode is nil: a command that converts a file
 }
 
-var formats = []format{
-	{"jpeg", []string{"\xff\xd8\xff"}, []string{".jpg", ".jpeg", ".jpe", ".jfif"}, jpeg.DecodeConfig, jpeg.Decode, jpegExif},
-	{"png", []string{"\x89PNG\r\n\x1a\n"}, []string{".png", ".apng"}, png.DecodeConfig, png.Decode, pngExif},
-	{"gif", []string{"GIF87a", "GIF89a"}, []string{".gif"}, gif.DecodeConfig, gif.Decode, nil},
-	{"webp", []string{"RIFF????WEBPVP8"}, []string{".webp"}, webp.DecodeConfig, webp.Decode, webpExif},
-	{"bmp", []string{"BM????\x00\x00\x00\x00"}, []string{".bmp", ".dib"}, bmp.DecodeConfig, bmp.Decode, nil},
-	{"tiff", []string{"II*\x00", "MM\x00*"}, []string{".tif", ".tiff"}, tiff.DecodeConfig, tiff.Decode,
-		func(data []byte) []byte { return data }},
+var formats = append([]format{
+	{name: "jpeg", magic: []string{"\xff\xd8\xff"}, extensions: []string{".jpg", ".jpeg", ".jpe", ".jfif", ".mpo"},
+		config: jpeg.DecodeConfig, decode: jpeg.Decode, exif: jpegExif},
+	{name: "png", magic: []string{pngMagic}, extensions: []string{".png", ".apng"}, config: png.DecodeConfig, decode: png.Decode, exif: pngExif},
+	{name: "gif", magic: []string{"GIF87a", "GIF89a"}, extensions: []string{".gif"}, config: gif.DecodeConfig, decode: gif.Decode},
+	{name: "webp", magic: []string{"RIFF????WEBPVP8"}, extensions: []string{".webp"}, config: webp.DecodeConfig, decode: webp.Decode, exif: webpExif},
+	{name: "bmp", magic: []string{"BM????\x00\x00\x00\x00"}, extensions: []string{".bmp", ".dib"}, config: bmp.DecodeConfig, decode: bmp.Decode},
+	{name: "tiff", magic: []string{"II*\x00", "MM\x00*"}, extensions: []string{".tif", ".tiff"}, config: tiff.DecodeConfig, decode: tiff.Decode,
+		exif: func(data []byte) []byte { return data }},
+	{name: "ico", magic: []string{"\x00\x00\x01\x00", "\x00\x00\x02\x00"}, extensions: []string{".ico", ".cur"}, config: icoConfig, decode: icoDecode},
+}, foreign...)
+
+// foreign are formats that are not decoded. In a HEIF file, "ftyp" and the brand of the content
+// follow the size of the first box. The files of some cameras are TIFF files with a thumbnail first.
+var foreign = []format{
+	{name: "HEIC", magic: []string{"????ftyphei", "????ftyphev"}, extensions: []string{".heic", ".hif"}, convert: "heif-convert IN OUT.png"},
+	{name: "AVIF", magic: []string{"????ftypavi"}, extensions: []string{".avif", ".avifs"}, convert: "heif-convert IN OUT.png"},
+	{name: "HEIF", magic: []string{"????ftypmif1", "????ftypmsf1"}, extensions: []string{".heif"}, convert: "heif-convert IN OUT.png"},
+	{name: "JPEG XL", magic: []string{"\xff\x0a", "\x00\x00\x00\x0cJXL "}, extensions: []string{".jxl"}, convert: "djxl IN OUT.png"},
+	{name: "JPEG 2000", magic: []string{"\x00\x00\x00\x0cjP  ", "\xff\x4f\xff\x51"},
+		extensions: []string{".jp2", ".j2k", ".jpf", ".jpx", ".j2c"}, convert: "opj_decompress -i IN -o OUT.png"},
+	{name: cameraRaw, magic: []string{"????ftypcrx", "FUJIFILMCCD-RAW", "IIU\x00", "IIRO", "IIRS", "MMOR", "FOVb"},
+		extensions: []string{".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw"}, convert: "dcraw_emu -T IN"},
+	{name: "SVG", extensions: []string{".svg", ".svgz"}, convert: "rsvg-convert IN -o OUT.png"},
+	{name: "BigTIFF", magic: []string{"II+\x00\x08\x00\x00\x00", "MM\x00+\x00\x08\x00\x00"}, convert: "tiffcp IN OUT.tif"},
+	{name: "Photoshop", magic: []string{"8BPS"}, extensions: []string{".psd", ".psb"}, convert: "magick 'IN[0]' OUT.png"},
+	{name: "Netpbm", magic: []string{"P1\n", "P2\n", "P3\n", "P4\n", "P5\n", "P6\n", "P7\n"}, extensions: []string{".pbm", ".pgm", ".ppm", ".pnm"}, convert: "magick IN OUT.png"},
+	{name: "another picture format", magic: []string{"icns", "qoif", "SIMPLE  =", "gimp xcf", "v/1\x01", "#?RADIANCE", "DDS ", "\x0a\x05\x01\x08"},
+		extensions: []string{".icns", ".qoi", ".fits", ".xcf", ".exr", ".hdr", ".dds", ".pcx", ".tga", ".sgi", ".xpm", ".xbm"}, convert: "magick IN OUT.png"},
 }
 
-// HasExtension reports whether a file's name has the ending of a picture that Hash can read.
+const (
+	pngMagic  = "\x89PNG\r\n\x1a\n"
+	cameraRaw = "camera raw"
+)
+
+// HasExtension reports whether a file's name has the ending of a picture.
 func HasExtension(name string) bool {
 	extension := strings.ToLower(filepath.Ext(name))
 	return slices.ContainsFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
 }
+
+// MagicBytes is how many of the first bytes of a file HasMagic needs.
+const MagicBytes = 16
+
+// HasMagic reports whether the first bytes of a file are those of a picture.
+func HasMagic(head []byte) bool { return formatOf(head) >= 0 }
 
 // formatOf returns the index of a file's format in formats, or -1.
 func formatOf(data []byte) int {
@@ -57,6 +91,12 @@ func formatOf(data []byte) int {
 		return true
 	}
 	return slices.IndexFunc(formats, func(f format) bool { return slices.ContainsFunc(f.magic, matches) })
+}
+
+// refusedFormat refuses a picture of a format that is not decoded.
+func refusedFormat(name string) error {
+	f := formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
+	return &RefusedError{Reason: Undecodable, Format: name, Err: fmt.Errorf("%s; this command converts it: %s", name, f.convert)}
 }
 
 // A picture is a decoded file.
@@ -78,7 +118,10 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 	}
 	number := formatOf(data)
 	if number < 0 {
-		return pic, refused(NotPicture, "not a JPEG, PNG, GIF, WebP, BMP or TIFF file")
+		return pic, refused(NotPicture, "not a JPEG, PNG, GIF, WebP, BMP, TIFF or ICO file")
+	}
+	if f := formats[number]; f.decode == nil {
+		return pic, refusedFormat(f.name)
 	}
 	defer func() {
 		// The decoders are not part of simdb, and files may be hostile.
@@ -109,6 +152,12 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 		if f.name == "gif" {
 			pic.Image = canvas(img, cfg)
 		}
+	case *image.YCbCr:
+		if f.name == "webp" {
+			pic.Image = smoothed(img, nil, 0)
+		}
+	case *image.NYCbCrA:
+		pic.Image = smoothed(&img.YCbCr, img.A, img.AStride)
 	case *image.NRGBA:
 		if f.name == "webp" && unusedAlpha(data) || f.name == "bmp" && allClear(img) {
 			for i := 3; i < len(img.Pix); i += 4 {
