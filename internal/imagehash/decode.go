@@ -45,7 +45,7 @@ var formats = append([]format{
 }, foreign...)
 
 // foreign are formats that are not decoded. In a HEIF file, "ftyp" and the brand of the content
-// follow the size of the first box. The files of some cameras are TIFF files with a thumbnail first.
+// follow the size of the first box.
 var foreign = []format{
 	{name: "HEIC", magic: []string{"????ftyphei", "????ftyphev"}, extensions: []string{".heic", ".hif"}, convert: "heif-convert IN OUT.png"},
 	{name: "AVIF", magic: []string{"????ftypavi"}, extensions: []string{".avif", ".avifs"}, convert: "heif-convert IN OUT.png"},
@@ -53,7 +53,7 @@ var foreign = []format{
 	{name: "JPEG XL", magic: []string{"\xff\x0a", "\x00\x00\x00\x0cJXL "}, extensions: []string{".jxl"}, convert: "djxl IN OUT.png"},
 	{name: "JPEG 2000", magic: []string{"\x00\x00\x00\x0cjP  ", "\xff\x4f\xff\x51"},
 		extensions: []string{".jp2", ".j2k", ".jpf", ".jpx", ".j2c"}, convert: "opj_decompress -i IN -o OUT.png"},
-	{name: cameraRaw, magic: []string{"????ftypcrx", "FUJIFILMCCD-RAW", "IIU\x00", "IIRO", "IIRS", "MMOR", "FOVb"},
+	{name: "camera raw", magic: []string{"????ftypcrx", "FUJIFILMCCD-RAW", "IIU\x00", "IIRO", "IIRS", "MMOR", "FOVb"},
 		extensions: []string{".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw"}, convert: "dcraw_emu -T IN"},
 	{name: "SVG", extensions: []string{".svg", ".svgz"}, convert: "rsvg-convert IN -o OUT.png"},
 	{name: "BigTIFF", magic: []string{"II+\x00\x08\x00\x00\x00", "MM\x00+\x00\x08\x00\x00"}, convert: "tiffcp IN OUT.tif"},
@@ -63,15 +63,15 @@ var foreign = []format{
 		extensions: []string{".icns", ".qoi", ".fits", ".xcf", ".exr", ".hdr", ".dds", ".pcx", ".tga", ".sgi", ".xpm", ".xbm"}, convert: "magick IN OUT.png"},
 }
 
-const (
-	pngMagic  = "\x89PNG\r\n\x1a\n"
-	cameraRaw = "camera raw"
-)
+const pngMagic = "\x89PNG\r\n\x1a\n"
 
 // HasExtension reports whether a file's name has the ending of a picture.
-func HasExtension(name string) bool {
+func HasExtension(name string) bool { return formatOfName(name) >= 0 }
+
+// formatOfName returns the index in formats of the format that a file's name says, or -1.
+func formatOfName(name string) int {
 	extension := strings.ToLower(filepath.Ext(name))
-	return slices.ContainsFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
+	return slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
 }
 
 // MagicBytes is how many of the first bytes of a file HasMagic needs.
@@ -93,12 +93,6 @@ func formatOf(data []byte) int {
 	return slices.IndexFunc(formats, func(f format) bool { return slices.ContainsFunc(f.magic, matches) })
 }
 
-// refusedFormat refuses a picture of a format that is not decoded.
-func refusedFormat(name string) error {
-	f := formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
-	return &RefusedError{Reason: Undecodable, Format: name, Err: fmt.Errorf("%s; this command converts it: %s", name, f.convert)}
-}
-
 // A picture is a decoded file.
 type picture struct {
 	image.Image
@@ -106,8 +100,9 @@ type picture struct {
 	turn   turn // turns the picture upright
 }
 
-// decode reads a picture, and uses at most this many bytes of memory.
-func decode(r io.Reader, memory int64) (pic picture, err error) {
+// decode reads a picture, and uses at most this many bytes of memory. The name decides if the first
+// bytes are those of no format, or of a TIFF file, which the files of some cameras are.
+func decode(r io.Reader, name string, memory int64) (pic picture, err error) {
 	most := memory / 4 // the buffer grows by copying, so it needs a multiple of the file's size
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
@@ -117,11 +112,15 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 		return pic, refused(TooLarge, "the file has more than %s", quantity.Bytes(most))
 	}
 	number := formatOf(data)
+	if n := formatOfName(name); n >= 0 && formats[n].decode == nil && (number < 0 || formats[number].name == "tiff") {
+		number = n
+	}
 	if number < 0 {
 		return pic, refused(NotPicture, "not a JPEG, PNG, GIF, WebP, BMP, TIFF or ICO file")
 	}
 	if f := formats[number]; f.decode == nil {
-		return pic, refusedFormat(f.name)
+		err := fmt.Errorf("%s; this command converts it: %s", f.name, f.convert)
+		return pic, &RefusedError{Reason: Undecodable, Format: f.name, Err: err}
 	}
 	defer func() {
 		// The decoders are not part of simdb, and files may be hostile.

@@ -90,6 +90,9 @@ type Options struct {
 	// picture's file may use a quarter of it, and pixels need at most 20 bytes each, or 28 in a
 	// CMYK JPEG file.
 	Memory int64
+	// Name is the name of the file, or "". Its ending says the format of a file whose content does
+	// not, such as a camera's raw file.
+	Name string
 }
 
 // A Result is the result of Hash.
@@ -163,7 +166,7 @@ func Hash(r io.Reader, kind Kind, opt Options) (Result, error) {
 	if opt.Orientations {
 		turns = dihedral[:]
 	}
-	pic, err := decode(r, opt.Memory)
+	pic, err := decode(r, opt.Name, opt.Memory)
 	if err != nil {
 		return Result{}, err
 	}

@@ -68,7 +68,6 @@ func (t *Tree) Open(opt records.Options) (records.Source, error) {
 		opt.Tally.Note(t.name, t.others, nil)
 		return newPictures(t, opt), nil
 	}
-	t.binary = 0
 	return &source{tree: t, opt: opt}, nil
 }
 
@@ -107,6 +106,7 @@ func (s *source) Close() error { return nil }
 // a text is counted.
 func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	return func(yield func(*records.Record, error) bool) {
+		s.tree.binary = nil
 		for i := int64(s.opt.After); i < int64(len(s.tree.entries)); i++ {
 			if err := context.Cause(ctx); err != nil {
 				yield(nil, err)
@@ -115,7 +115,7 @@ func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] 
 			rec, err := s.one(ctx, s.tree.entries[i])
 			switch {
 			case errors.Is(err, errBinary):
-				s.tree.binary++
+				s.tree.binary = append(s.tree.binary, entry{path: s.tree.entries[i].path, reason: errBinary.Error()})
 				continue
 			case rec != nil:
 				rec.End = records.Position(i + 1)
@@ -140,7 +140,7 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 	}
 	size := int64(-1)
 	if info, err := f.Stat(); err == nil {
-		size = info.Size()
+		size, e.info = info.Size(), info
 	}
 	opt := s.opt
 	opt.Format, opt.After = Files, 0
@@ -164,10 +164,24 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 		}
 		if rec != nil {
 			rec.Raw = []byte(e.path)
+			if s.opt.Need <= records.NeedDoc {
+				rec.Doc.Fields = merged(rec.Doc.Fields, e.fields())
+			}
 		}
 		return rec, err
 	}
 	return nil, errBinary // not reached: a document has exactly one record
+}
+
+// merged returns the fields of two JSON objects, either of which may be nil or empty, as one.
+func merged(a, b []byte) []byte {
+	if len(a) <= len("{}") {
+		return b
+	}
+	if len(b) > len("{}") {
+		return append(append(a[:len(a)-1:len(a)-1], ','), b[1:]...)
+	}
+	return a
 }
 
 // document is the Source of one file that is a single document.

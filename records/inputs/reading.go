@@ -241,8 +241,9 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 	}
 }
 
-// TellSkipped logs which parts of the inputs were skipped, and which charsets were unknown.
-func (e *Env) TellSkipped(s *Sources) {
+// TellSkipped logs which parts of the inputs were skipped, and which charsets were unknown. It adds
+// the files that were left out to r.
+func (e *Env) TellSkipped(s *Sources, r *Rejects) {
 	skipped, guessed := s.tally.All()
 	if len(skipped) > 0 {
 		e.Say("not read: %s", skipped)
@@ -250,7 +251,10 @@ func (e *Env) TellSkipped(s *Sources) {
 	if len(guessed) > 0 {
 		e.Say("unknown charsets: %s; these texts were read as UTF-8; %s NAME sets their encoding", guessed, option.Name("Encoding"))
 	}
-	if s.Tree != nil && s.Tree.Skipped() != "" {
-		e.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
+	if s.Tree != nil {
+		if text := s.Tree.Skipped(); text != "" {
+			e.Say("%s: %s", s.Tree.Name(), text)
+		}
+		r.left(s)
 	}
 }

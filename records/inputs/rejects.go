@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ import (
 const shownRejects = 10
 
 // Rejects saves input that is not a record, byte for byte, and counts the records with a flaw.
-// For files that are documents themselves, it saves the path and the reason.
+// For files that are documents themselves, it saves the path and the reason, also of files with a
+// flaw and of files that are not read: those are listed, but not rejected.
 type Rejects struct {
 	ctx    context.Context
 	e      *Env
@@ -37,6 +39,7 @@ type Rejects struct {
 	records int64
 	flawed  int64 // records with a flaw
 	files   []*rejectsFile
+	failed  error // of the list of files
 }
 
 // rejectsFile is a file of input that is not a record.
@@ -44,6 +47,7 @@ type rejectsFile struct {
 	path   string
 	format records.Format
 	n      int64
+	listed int64 // lines about files that are not rejected
 	w      *outfile.Writer
 	to     records.Copier
 }
@@ -83,10 +87,13 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	raw, done, err := is.Bytes()
 	defer done()
 	if raw != nil && in.Info().Format == files.Files { // a path
-		raw = fmt.Appendf(nil, "%s\t%s", raw, printable.Text(is.Reason))
+		raw = lineOf(string(raw), is.Reason)
 	}
 	if err == nil && raw != nil {
-		err = r.keep(in, raw)
+		var f *rejectsFile
+		if f, err = r.keep(in, raw); f != nil {
+			f.n++
+		}
 	}
 	if err != nil {
 		return err
@@ -95,6 +102,39 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 		return fmt.Errorf("%s could not be used; %s allows no more; the last one: %w", quantity.Count(r.N, r.kind), option.Set("MaxErrors", *most), is)
 	}
 	return nil
+}
+
+// lineOf returns a line of the list of files.
+func lineOf(path, reason string) []byte {
+	return fmt.Appendf(nil, "%s\t%s", path, printable.Text(reason))
+}
+
+// list adds a file to the list of files, with the reason why it is not read or not compared.
+func (r *Rejects) list(in records.Source, path, reason string) {
+	if r.Continue && r.to.File == "" { // the list of each run would repeat that of the one before
+		return
+	}
+	if f, err := r.keep(in, lineOf(path, reason)); err != nil {
+		r.failed = cmp.Or(r.failed, err)
+	} else if f != nil {
+		f.listed++
+	}
+}
+
+// left lists the files that a list of files leaves out.
+func (r *Rejects) left(s *Sources) {
+	in, err := s.Tree.Open(records.Options{})
+	if err != nil {
+		return
+	}
+	defer in.Close()
+	unasked, all := s.Tree.Left()
+	for path, reason := range all {
+		r.list(in, path, reason)
+	}
+	if unasked > 0 && r.to.File == "" && (r.output == "" || r.Continue) {
+		r.e.Say("%s FILE lists all files that are not read, with the reasons", option.Name("Rejects"))
+	}
 }
 
 // Note counts a record of in. It must be called once for each record.
@@ -106,6 +146,9 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 		r.flawed++
 		unit := in.Info().Format.Unit()
 		r.show(unit, &records.Issue{File: rec.File, Pos: rec.Pos, Unit: unit, Reason: rec.Flaw})
+		if in.Info().Format == files.Files {
+			r.list(in, string(rec.Raw), rec.Flaw)
+		}
 	}
 }
 
@@ -131,11 +174,12 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	}
 }
 
-// keep writes a reject, after the header of its file if the format has one.
-func (r *Rejects) keep(in records.Source, raw []byte) error {
+// keep writes a reject, after the header of its file if the format has one. It returns the file, or
+// nil if there is none.
+func (r *Rejects) keep(in records.Source, raw []byte) (*rejectsFile, error) {
 	path, format := r.place(in), in.Info().Format
 	if path == "" {
-		return nil
+		return nil, nil
 	}
 	at := slices.IndexFunc(r.files, func(f *rejectsFile) bool { return f.path == path })
 	if at < 0 {
@@ -144,22 +188,21 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 			err = w.Continue()
 		}
 		if err != nil {
-			return fmt.Errorf("%w; %s names another file for rejects", err, option.Name("Rejects"))
+			return nil, fmt.Errorf("%w; %s names another file for rejects", err, option.Name("Rejects"))
 		}
 		at = len(r.files)
 		to, err := format.NewCopier(w, records.CopyOptions{Follow: true, Like: in, Bare: true})
 		if err != nil {
 			w.Abort()
-			return err
+			return nil, err
 		}
 		r.files = append(r.files, &rejectsFile{path: path, format: format, w: w, to: to})
 	}
 	f := r.files[at]
 	if format != f.format && (format.Describe().Whole || f.format.Describe().Whole) {
-		return fmt.Errorf("%s: it has %s and cannot have %s: read them in separate runs", path, f.format.Describe().Label, format.Describe().Label)
+		return nil, fmt.Errorf("%s: it has %s and cannot have %s: read them in separate runs", path, f.format.Describe().Label, format.Describe().Label)
 	}
-	f.n++
-	return f.to.Copy(in, raw)
+	return f, f.to.Copy(in, raw)
 }
 
 // Nothing returns an error if the input is not empty but no record is usable.
@@ -187,7 +230,12 @@ func (r *Rejects) Close(failure error) error {
 		}
 		left -= f.n
 		err = errors.Join(err, f.to.Close(), f.w.Commit())
-		r.e.Say("rejected %s in %s", quantity.Number(f.n), f.path)
+		if f.n > 0 {
+			r.e.Say("rejected %s in %s", quantity.Number(f.n), f.path)
+		}
+		if f.listed > 0 {
+			r.e.Say("files that are not read or not compared, with the reasons: %s in %s", quantity.Number(f.listed), f.path)
+		}
 	}
 	switch {
 	case left > 0 && r.to.File == "" && r.output == "":
@@ -199,8 +247,8 @@ func (r *Rejects) Close(failure error) error {
 		r.e.Say("%s with an unusable id, text or fingerprint, which counts as missing", quantity.Count(r.flawed, r.kind))
 	}
 	switch {
-	case err != nil:
-		return err
+	case err != nil, r.failed != nil:
+		return cmp.Or(err, r.failed)
 	case r.N > 0 && r.to.MaxErrors == nil:
 		return ErrRejected
 	case ok:

@@ -94,7 +94,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return nil
 	})
 	m.Stop()
-	a.Env().TellSkipped(src)
+	a.Env().TellSkipped(src, o.Rejects)
 	a.Say("%s read, %s with a match%s; %s", quantity.Count(j.Read, "line"), quantity.Number(j.Matched), c.PictureNote(c.Near), app.Seconds(start))
 	o.Rejects.TellUTF8()
 	return o.Rejects.Close(app.FoundOr(found, cmp.Or(err, j.Check())))
