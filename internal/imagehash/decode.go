@@ -158,7 +158,7 @@ func decode(r io.Reader, name string, memory int64) (pic picture, err error) {
 	case *image.NYCbCrA:
 		pic.Image = smoothed(&img.YCbCr, img.A, img.AStride)
 	case *image.NRGBA:
-		if f.name == "webp" && unusedAlpha(data) || f.name == "bmp" && allClear(img) {
+		if f.name == "webp" && unusedAlpha(data) || (f.name == "bmp" || f.name == "ico") && allClear(img) {
 			for i := 3; i < len(img.Pix); i += 4 {
 				img.Pix[i] = 255
 			}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,36 +56,32 @@ type Tree struct {
 	poor    int64                // pictures whose hash has a low quality, set by the most recent Source
 }
 
-// entry is a file, or a file or folder that is not read. A folder that is not read as a whole has a
-// path that ends in a slash.
+// entry is a file, or a file or folder that is not read. The path of a folder whose files are not
+// read ends in a slash.
 type entry struct {
 	path   string
 	reason string // why it is not read, or ""
 	info   fs.FileInfo
 }
 
-// Left returns the paths in the named folders that the most recent Source has not read, with their
-// reasons, without the files of folders that were left out. unasked is how many no option or
-// convention leaves out.
-func (t *Tree) Left() (unasked int64, all iter.Seq2[string, string]) {
-	unasked = t.links + t.again + int64(len(t.binary))
-	for _, n := range t.others {
-		unasked += n
+// Left returns the files and folders that the most recent Source has found and not read, with the
+// reasons. The files in such a folder are not in it.
+func (t *Tree) Left() (left []records.Issue) {
+	for _, e := range slices.Concat(t.left, t.binary) {
+		left = append(left, records.Issue{File: records.ShownName(e.path), Reason: e.reason, Raw: []byte(e.path)})
 	}
-	return unasked, func(yield func(path, reason string) bool) {
-		for _, e := range slices.Concat(t.left, t.binary) {
-			if !yield(e.path, e.reason) {
-				return
-			}
-		}
-	}
+	return left
 }
 
-// fields returns the fields of a file, as a JSON object. Times are in UTC and have a fixed length,
-// so that they compare as texts.
-func (e entry) fields() []byte {
+// fields returns the fields of a file and those of its content as a JSON object. Times are in UTC
+// and have a fixed length, so that they compare as texts.
+func (e entry) fields(content []byte) []byte {
 	b := records.AppendString([]byte(`{"path":`), e.path)
-	return fmt.Appendf(b, `,"size":%d,"mtime":"%s"}`, e.info.Size(), e.info.ModTime().UTC().Format("2006-01-02T15:04:05.000000Z"))
+	b = fmt.Appendf(b, `,"size":%d,"mtime":"%s"`, e.info.Size(), e.info.ModTime().UTC().Format("2006-01-02T15:04:05.000000Z"))
+	if len(content) > len("{}") {
+		b = append(append(b, ','), content[1:len(content)-1]...)
+	}
+	return append(b, '}')
 }
 
 // vcs are folders in which version control systems keep their data.
@@ -222,11 +217,7 @@ func (w *walker) folder(path, rel string, rules []rule) error {
 	if isMaildir(path) { // not in other folders of a Maildir, whose names begin with a dot
 		list = slices.DeleteFunc(list, func(e fs.DirEntry) bool {
 			name := filepath.Join(path, e.Name())
-			other := e.Name() != "cur" && e.Name() != "new" && !isMaildir(name)
-			if other {
-				w.leave(name, e.IsDir(), "not in a folder of delivered mails")
-			}
-			return other
+			return e.Name() != "cur" && e.Name() != "new" && !isMaildir(name) && w.leave(name, e.IsDir(), "not in a folder of delivered mails")
 		})
 	}
 	for _, e := range list {
@@ -291,12 +282,13 @@ func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	return nil
 }
 
-// leave notes a file or folder that is left out.
-func (w *walker) leave(path string, isDir bool, reason string) {
+// leave notes that a file or folder is left out, and returns true.
+func (w *walker) leave(path string, isDir bool, reason string) bool {
 	if path = filepath.ToSlash(path); isDir {
 		path += "/"
 	}
 	w.tree.left = append(w.tree.left, entry{path: path, reason: reason})
+	return true
 }
 
 // beginsAsPicture reports whether the first bytes of a file are those of a picture. A file that
@@ -373,7 +365,7 @@ func (t *Tree) Key() string {
 }
 
 // poorNote says how to find the pictures with a hash of low quality.
-const poorNote = ", which may match by chance: they have a field quality under 50, so DELETE WHERE quality < 50 removes them from a database"
+const poorNote = ", which may match by chance (in a database: quality < 50 SHOW path lists them, DELETE WHERE quality < 50 removes them)"
 
 // Skipped describes what the most recently read Source left out, or returns "".
 func (t *Tree) Skipped() string {

@@ -97,7 +97,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 		return h
 	}
 	if s.opt.Need <= records.NeedDoc {
-		h.rec.Doc.Fields = e.fields()
+		h.rec.Doc.Fields = e.fields(nil)
 	}
 	p, sum, err := s.decode(ctx, e.path)
 	if refused, ok := errors.AsType[*imagehash.RefusedError](err); ok {
@@ -125,7 +125,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 		if p.Quality >= 0 {
 			fields = append(fmt.Appendf(nil, `{"quality":%d,`, p.Quality), fields[1:]...)
 		}
-		h.rec.Doc.Fields = merged(fields, h.rec.Doc.Fields)
+		h.rec.Doc.Fields = e.fields(fields)
 	}
 	return h
 }

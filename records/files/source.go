@@ -165,23 +165,12 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 		if rec != nil {
 			rec.Raw = []byte(e.path)
 			if s.opt.Need <= records.NeedDoc {
-				rec.Doc.Fields = merged(rec.Doc.Fields, e.fields())
+				rec.Doc.Fields = e.fields(rec.Doc.Fields)
 			}
 		}
 		return rec, err
 	}
 	return nil, errBinary // not reached: a document has exactly one record
-}
-
-// merged returns the fields of two JSON objects, either of which may be nil or empty, as one.
-func merged(a, b []byte) []byte {
-	if len(a) <= len("{}") {
-		return b
-	}
-	if len(b) > len("{}") {
-		return append(append(a[:len(a)-1:len(a)-1], ','), b[1:]...)
-	}
-	return a
 }
 
 // document is the Source of one file that is a single document.

@@ -255,6 +255,10 @@ func (e *Env) TellSkipped(s *Sources, r *Rejects) {
 		if text := s.Tree.Skipped(); text != "" {
 			e.Say("%s: %s", s.Tree.Name(), text)
 		}
-		r.left(s)
+		if in, err := s.Tree.Open(records.Options{}); err == nil {
+			for _, is := range s.Tree.Left() {
+				r.list(in, is.Raw, is.Reason)
+			}
+		}
 	}
 }

@@ -39,7 +39,8 @@ type Rejects struct {
 	records int64
 	flawed  int64 // records with a flaw
 	files   []*rejectsFile
-	failed  error // of the list of files
+	listed  int64 // files that are not read or not compared
+	failed  error // of their list
 }
 
 // rejectsFile is a file of input that is not a record.
@@ -87,13 +88,10 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	raw, done, err := is.Bytes()
 	defer done()
 	if raw != nil && in.Info().Format == files.Files { // a path
-		raw = lineOf(string(raw), is.Reason)
+		raw = fmt.Appendf(nil, "%s\t%s", raw, printable.Text(is.Reason))
 	}
 	if err == nil && raw != nil {
-		var f *rejectsFile
-		if f, err = r.keep(in, raw); f != nil {
-			f.n++
-		}
+		err = r.keep(in, raw, false)
 	}
 	if err != nil {
 		return err
@@ -104,36 +102,10 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 	return nil
 }
 
-// lineOf returns a line of the list of files.
-func lineOf(path, reason string) []byte {
-	return fmt.Appendf(nil, "%s\t%s", path, printable.Text(reason))
-}
-
-// list adds a file to the list of files, with the reason why it is not read or not compared.
-func (r *Rejects) list(in records.Source, path, reason string) {
-	if r.Continue && r.to.File == "" { // the list of each run would repeat that of the one before
-		return
-	}
-	if f, err := r.keep(in, lineOf(path, reason)); err != nil {
-		r.failed = cmp.Or(r.failed, err)
-	} else if f != nil {
-		f.listed++
-	}
-}
-
-// left lists the files that a list of files leaves out.
-func (r *Rejects) left(s *Sources) {
-	in, err := s.Tree.Open(records.Options{})
-	if err != nil {
-		return
-	}
-	defer in.Close()
-	unasked, all := s.Tree.Left()
-	for path, reason := range all {
-		r.list(in, path, reason)
-	}
-	if unasked > 0 && r.to.File == "" && (r.output == "" || r.Continue) {
-		r.e.Say("%s FILE lists all files that are not read, with the reasons", option.Name("Rejects"))
+// list adds a file that is not read or not compared to the list of files. It is not a reject.
+func (r *Rejects) list(in records.Source, path []byte, reason string) {
+	if r.listed++; !r.Continue || r.to.File != "" { // otherwise the lists of all runs would add up
+		r.failed = cmp.Or(r.failed, r.keep(in, fmt.Appendf(nil, "%s\t%s", path, printable.Text(reason)), true))
 	}
 }
 
@@ -147,7 +119,7 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 		unit := in.Info().Format.Unit()
 		r.show(unit, &records.Issue{File: rec.File, Pos: rec.Pos, Unit: unit, Reason: rec.Flaw})
 		if in.Info().Format == files.Files {
-			r.list(in, string(rec.Raw), rec.Flaw)
+			r.list(in, rec.Raw, rec.Flaw)
 		}
 	}
 }
@@ -174,12 +146,12 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	}
 }
 
-// keep writes a reject, after the header of its file if the format has one. It returns the file, or
-// nil if there is none.
-func (r *Rejects) keep(in records.Source, raw []byte) (*rejectsFile, error) {
+// keep writes a reject, after the header of its file if the format has one. listed says that it is a
+// line of the list of files.
+func (r *Rejects) keep(in records.Source, raw []byte, listed bool) error {
 	path, format := r.place(in), in.Info().Format
 	if path == "" {
-		return nil, nil
+		return nil
 	}
 	at := slices.IndexFunc(r.files, func(f *rejectsFile) bool { return f.path == path })
 	if at < 0 {
@@ -188,21 +160,26 @@ func (r *Rejects) keep(in records.Source, raw []byte) (*rejectsFile, error) {
 			err = w.Continue()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w; %s names another file for rejects", err, option.Name("Rejects"))
+			return fmt.Errorf("%w; %s names another file for rejects", err, option.Name("Rejects"))
 		}
 		at = len(r.files)
 		to, err := format.NewCopier(w, records.CopyOptions{Follow: true, Like: in, Bare: true})
 		if err != nil {
 			w.Abort()
-			return nil, err
+			return err
 		}
 		r.files = append(r.files, &rejectsFile{path: path, format: format, w: w, to: to})
 	}
 	f := r.files[at]
 	if format != f.format && (format.Describe().Whole || f.format.Describe().Whole) {
-		return nil, fmt.Errorf("%s: it has %s and cannot have %s: read them in separate runs", path, f.format.Describe().Label, format.Describe().Label)
+		return fmt.Errorf("%s: it has %s and cannot have %s: read them in separate runs", path, f.format.Describe().Label, format.Describe().Label)
 	}
-	return f, f.to.Copy(in, raw)
+	if listed {
+		f.listed++
+	} else {
+		f.n++
+	}
+	return f.to.Copy(in, raw)
 }
 
 // Nothing returns an error if the input is not empty but no record is usable.
@@ -234,8 +211,12 @@ func (r *Rejects) Close(failure error) error {
 			r.e.Say("rejected %s in %s", quantity.Number(f.n), f.path)
 		}
 		if f.listed > 0 {
-			r.e.Say("files that are not read or not compared, with the reasons: %s in %s", quantity.Number(f.listed), f.path)
+			r.e.Say("not read or compared only for equality: %s, each with its reason in %s", quantity.Count(f.listed, "file"), f.path)
+			r.listed = 0
 		}
+	}
+	if r.listed > 0 {
+		r.e.Say("not read or compared only for equality: %s; %s FILE lists each with its reason", quantity.Count(r.listed, "file"), option.Name("Rejects"))
 	}
 	switch {
 	case left > 0 && r.to.File == "" && r.output == "":
