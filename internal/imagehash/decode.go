@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
 	"github.com/simdb/simdb/internal/quantity"
@@ -39,7 +38,7 @@ var formats = append([]format{
 	{name: "gif", magic: []string{"GIF87a", "GIF89a"}, extensions: []string{".gif"}, config: gif.DecodeConfig, decode: gif.Decode},
 	{name: "webp", magic: []string{"RIFF????WEBPVP8"}, extensions: []string{".webp"}, config: webp.DecodeConfig, decode: webp.Decode, exif: webpExif},
 	{name: "bmp", magic: []string{"BM????\x00\x00\x00\x00"}, extensions: []string{".bmp", ".dib"}, config: bmp.DecodeConfig, decode: bmp.Decode},
-	{name: "tiff", magic: []string{"II*\x00", "MM\x00*"}, extensions: []string{".tif", ".tiff"}, config: tiff.DecodeConfig, decode: tiff.Decode,
+	{name: "tiff", magic: []string{"II*\x00", "MM\x00*"}, extensions: []string{".tif", ".tiff"}, config: tiffConfig, decode: tiffDecode,
 		exif: func(data []byte) []byte { return data }},
 	{name: "ico", magic: []string{"\x00\x00\x01\x00", "\x00\x00\x02\x00"}, extensions: []string{".ico", ".cur"}, config: icoConfig, decode: icoDecode},
 }, foreign...)
@@ -138,13 +137,13 @@ func decode(r io.Reader, name string, memory int64) (pic picture, err error) {
 	}
 	cfg, err := f.config(bytes.NewReader(data))
 	if err != nil {
-		return pic, refused(Undecodable, "%w", err)
+		return pic, undecodable(err)
 	}
 	if err := checkSize(cfg, memory-int64(len(data))); err != nil {
 		return pic, err
 	}
 	if pic.Image, err = f.decode(bytes.NewReader(data)); err != nil {
-		return pic, refused(Undecodable, "%w", err)
+		return pic, undecodable(err)
 	}
 	switch img := pic.Image.(type) {
 	case *image.Paletted:
@@ -169,6 +168,15 @@ func decode(r io.Reader, name string, memory int64) (pic picture, err error) {
 		}
 	}
 	return pic, nil
+}
+
+// undecodable returns the error for a picture that a decoder refuses. For a feature that the decoder
+// does not support, it names a program that does.
+func undecodable(err error) error {
+	if strings.Contains(err.Error(), "unsupported") {
+		err = fmt.Errorf("%w; this command converts it: magick IN OUT.png", err)
+	}
+	return refused(Undecodable, "%w", err)
 }
 
 // checkSize refuses a picture that would need too much memory. A progressive JPEG file needs the
