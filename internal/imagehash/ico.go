@@ -8,10 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"image/png"
 	"io"
-
-	"golang.org/x/image/bmp"
 )
 
 // icon returns the largest picture of an ICO or CUR file as a PNG or BMP file, and for BMP the mask,
@@ -52,20 +49,14 @@ func icon(r io.Reader) (file, mask []byte, err error) {
 
 func icoConfig(r io.Reader) (image.Config, error) {
 	file, _, err := icon(r)
-	if bytes.HasPrefix(file, []byte(pngMagic)) {
-		return png.DecodeConfig(bytes.NewReader(file))
-	}
-	cfg, failed := bmp.DecodeConfig(bytes.NewReader(file))
+	cfg, _, failed := image.DecodeConfig(bytes.NewReader(file))
 	return cfg, cmp.Or(err, failed)
 }
 
 func icoDecode(r io.Reader) (image.Image, error) {
 	file, mask, err := icon(r)
-	if err != nil || bytes.HasPrefix(file, []byte(pngMagic)) {
-		return png.Decode(bytes.NewReader(file))
-	}
-	img, err := bmp.Decode(bytes.NewReader(file))
-	if err != nil || mask == nil {
+	img, _, failed := image.Decode(bytes.NewReader(file))
+	if err = cmp.Or(err, failed); err != nil || mask == nil {
 		return img, err
 	}
 	out := image.NewNRGBA(img.Bounds())

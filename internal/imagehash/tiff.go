@@ -2,6 +2,7 @@ package imagehash
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"image"
@@ -13,25 +14,24 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// Fields of a TIFF file, and values: TIFF 6.0, section 8.
+// Fields of a TIFF file, and values: TIFF 6.0, section 8, and Adobe's Technical Note 2 (JPEG).
 const (
 	fieldWidth       = 256
 	fieldHeight      = 257
 	fieldCompression = 259
 	fieldPhotometric = 262
+	fieldFillOrder   = 266
 	fieldOrientation = 274
+	fieldSamples     = 277
+	fieldPlanes      = 284
 	faxGroup3        = 3
 	faxGroup4        = 4
+	jpegParts        = 7
 	blackIsZero      = 1
 )
 
 // tiffField returns the first value of a field in the first directory, or 0.
-func tiffField(data []byte, field uint16) int {
-	if v := tiffValues(data, field); len(v) > 0 {
-		return v[0]
-	}
-	return 0
-}
+func tiffField(data []byte, field uint16) int { return append(tiffValues(data, field), 0)[0] }
 
 // tiffValues returns the values of a field in the first directory: TIFF 6.0, section 2. A directory
 // consists of the number of its entries, and entries of 12 bytes: the field, the type of its values
@@ -44,66 +44,60 @@ func tiffValues(data []byte, field uint16) (values []int) {
 	if data[0] == 'M' {
 		order = binary.BigEndian
 	}
-	at := int64(order.Uint32(data[4:]))
-	if at+2 > int64(len(data)) {
+	from := func(place []byte) []byte { return data[min(int64(order.Uint32(place)), int64(len(data))):] }
+	dir := from(data[4:])
+	if len(dir) < 2 {
 		return nil
 	}
-	for n, dir := order.Uint16(data[at:]), data[at+2:]; n > 0 && len(dir) >= 12; n, dir = n-1, dir[12:] {
-		width := map[uint16]int64{1: 1, 3: 2, 4: 4, 7: 1}[order.Uint16(dir[2:])]
-		size, raw := int64(order.Uint32(dir[4:]))*width, dir[8:12]
+	for n, dir := order.Uint16(dir), dir[2:]; n > 0 && len(dir) >= 12; n, dir = n-1, dir[12:] {
+		width := map[uint16]int{1: 1, 3: 2, 4: 4, 7: 1}[order.Uint16(dir[2:])]
 		if order.Uint16(dir) != field || width == 0 {
 			continue
 		}
-		if at := int64(order.Uint32(raw)); size > 4 {
-			raw = data[min(at, int64(len(data))):]
+		count, raw := int64(order.Uint32(dir[4:])), dir[8:12]
+		if count > int64(4/width) {
+			raw = from(raw)
 		}
-		for ; size > 0 && int64(len(raw)) >= width; size, raw = size-width, raw[width:] {
-			switch width {
-			case 1:
-				values = append(values, int(raw[0]))
-			case 2:
-				values = append(values, int(order.Uint16(raw)))
-			default:
-				values = append(values, int(order.Uint32(raw)&(1<<31-1)))
+		for ; count > 0 && len(raw) >= width; count, raw = count-1, raw[width:] {
+			v := order.Uint32(append(raw[:width:width], 0, 0, 0))
+			if order == binary.BigEndian {
+				v >>= 32 - 8*width
 			}
+			values = append(values, int(min(v, 1<<30)))
 		}
 		break
 	}
 	return values
 }
 
-// inJPEG is the compression of a TIFF file whose strips or tiles are JPEG files: Adobe's Technical
-// Note 2. The decoder of golang.org/x/image does not read it.
-const inJPEG = 7
-
 func tiffConfig(r io.Reader) (image.Config, error) {
-	const fillOrder, samples, planes, reversed, separate = 266, 277, 284, 2, 2
 	data, err := io.ReadAll(r)
-	fax := tiffField(data, fieldCompression) == faxGroup3 || tiffField(data, fieldCompression) == faxGroup4
-	if tiffField(data, planes) == separate && tiffField(data, samples) > 1 || tiffField(data, fillOrder) == reversed && !fax {
+	if err != nil {
+		return image.Config{}, err
+	}
+	switch compression := tiffField(data, fieldCompression); {
+	case compression == jpegParts: // they need as much memory as a CMYK file
+		return image.Config{Width: tiffField(data, fieldWidth), Height: tiffField(data, fieldHeight), ColorModel: color.CMYKModel}, nil
+	case tiffField(data, fieldPlanes) > 1 && tiffField(data, fieldSamples) > 1, tiffField(data, fieldFillOrder) > 1 && compression != faxGroup3 && compression != faxGroup4:
 		return image.Config{}, errors.New("tiff: unsupported order of samples or bits") // the decoder would ignore it
 	}
-	if err != nil || tiffField(data, fieldCompression) != inJPEG {
-		return tiff.DecodeConfig(bytes.NewReader(data))
-	}
-	return image.Config{Width: tiffField(data, fieldWidth), Height: tiffField(data, fieldHeight), ColorModel: color.CMYKModel}, nil
+	return tiff.DecodeConfig(bytes.NewReader(data))
 }
 
-// tiffDecode decodes a TIFF file. Of hostile JPEG parts, it decodes no more pixels than the picture
-// or a megapixel, and no more bytes than a few times those of the file.
+// tiffDecode decodes a TIFF file, also one whose strips or tiles are JPEG files, which the decoder
+// of golang.org/x/image does not read. Of such parts, a hostile file gets no more pixels decoded than
+// those of the picture or a megapixel, and no more bytes than some times its own.
 func tiffDecode(r io.Reader) (image.Image, error) {
-	const rgb, cmyk, megapixel = 2, 5, 1 << 20
+	const rgb, cmyk, megapixel, times = 2, 5, 1 << 20, 64
 	data, err := io.ReadAll(r)
-	if err != nil || tiffField(data, fieldCompression) != inJPEG {
+	if err != nil || tiffField(data, fieldCompression) != jpegParts {
 		return tiff.Decode(bytes.NewReader(data))
 	}
 	out := image.NewRGBA(image.Rect(0, 0, tiffField(data, fieldWidth), tiffField(data, fieldHeight)))
-	part, places, sizes := image.Pt(out.Rect.Max.X, tiffField(data, 278)), tiffValues(data, 273), tiffValues(data, 279)
+	size := out.Rect.Max
+	part, places, lengths := image.Pt(size.X, cmp.Or(min(tiffField(data, 278), size.Y), size.Y)), tiffValues(data, 273), tiffValues(data, 279)
 	if w := tiffField(data, 322); w > 0 { // tiles, not strips
-		part, places, sizes = image.Pt(w, tiffField(data, 323)), tiffValues(data, 324), tiffValues(data, 325)
-	}
-	if part.Y <= 0 || part.Y > out.Rect.Max.Y && len(places) == 1 {
-		part.Y = out.Rect.Max.Y
+		part, places, lengths = image.Pt(w, tiffField(data, 323)), tiffValues(data, 324), tiffValues(data, 325)
 	}
 	head, colours := []byte("\xff\xd8"), tiffField(data, fieldPhotometric)
 	if colours == rgb || colours == cmyk {
@@ -115,10 +109,10 @@ func tiffDecode(r io.Reader) (image.Image, error) {
 		}
 	}
 	read, at := 0, image.Point{}
-	for i := 0; i < min(len(places), len(sizes)) && at.Y < out.Rect.Max.Y; i++ {
-		file := append(head[:len(head):len(head)], data[min(places[i]+2, len(data)):min(places[i]+sizes[i], len(data))]...)
+	for i := 0; i < min(len(places), len(lengths)) && at.Y < size.Y; i++ {
+		file := append(head[:len(head):len(head)], data[min(places[i]+2, len(data)):min(places[i]+lengths[i], len(data))]...)
 		cfg, err := jpeg.DecodeConfig(bytes.NewReader(file))
-		if read += len(file); err == nil && (cfg.Width > part.X || cfg.Height > part.Y || read > 64*len(data) || part.X*part.Y > max(len(out.Pix)/4, megapixel)) {
+		if read += len(file); err == nil && (cfg.Width > part.X || cfg.Height > part.Y || read > times*len(data) || part.X*part.Y > max(size.X*size.Y, megapixel)) {
 			err = errors.New("tiff: invalid JPEG strip or tile")
 		}
 		if err != nil {
@@ -128,13 +122,13 @@ func tiffDecode(r io.Reader) (image.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		if img, ok := img.(*image.CMYK); ok { // in a JPEG file of its own, values would be inverted
+		if img, ok := img.(*image.CMYK); ok { // in a JPEG file of its own, values are inverted
 			for i := range img.Pix {
 				img.Pix[i] = ^img.Pix[i]
 			}
 		}
 		draw.Draw(out, image.Rectangle{at, at.Add(part)}, img, image.Point{}, draw.Src)
-		if at.X += part.X; at.X >= out.Rect.Max.X {
+		if at.X += part.X; at.X >= size.X {
 			at = image.Pt(0, at.Y+part.Y)
 		}
 	}

@@ -52,7 +52,7 @@ type source struct {
 }
 
 // Open returns a Source for the files in the list. Options that name fields are an error, because
-// files have no fields.
+// the content of a file has none.
 func (t *Tree) Open(opt records.Options) (records.Source, error) {
 	if named := fieldOption(opt); named != "" {
 		what := option.Name("Files") + " each file is one text"
@@ -65,7 +65,6 @@ func (t *Tree) Open(opt records.Options) (records.Source, error) {
 		if bits := t.images.Bits(); opt.Bits != 0 && opt.Bits != bits {
 			return nil, fmt.Errorf("%s: these picture hashes have %d bits, but those to compare them with have %d", t.name, bits, opt.Bits)
 		}
-		opt.Tally.Note(t.name, t.others, nil)
 		return newPictures(t, opt), nil
 	}
 	return &source{tree: t, opt: opt}, nil
@@ -115,7 +114,7 @@ func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] 
 			rec, err := s.one(ctx, s.tree.entries[i])
 			switch {
 			case errors.Is(err, errBinary):
-				s.tree.binary = append(s.tree.binary, entry{path: s.tree.entries[i].path, reason: errBinary.Error()})
+				s.tree.binary = append(s.tree.binary, entry{path: s.tree.entries[i].path, kind: "binary", reason: errBinary.Error()})
 				continue
 			case rec != nil:
 				rec.End = records.Position(i + 1)

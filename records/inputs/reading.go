@@ -245,20 +245,22 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 // the files that were left out to r.
 func (e *Env) TellSkipped(s *Sources, r *Rejects) {
 	skipped, guessed := s.tally.All()
+	if s.Tree != nil {
+		left, counts := s.Tree.Left()
+		skipped.Add(counts)
+		if in, err := s.Tree.Open(records.Options{}); err == nil {
+			for _, is := range left {
+				r.list(in, is.Raw, is.Reason)
+			}
+		}
+	}
 	if len(skipped) > 0 {
 		e.Say("not read: %s", skipped)
 	}
 	if len(guessed) > 0 {
 		e.Say("unknown charsets: %s; these texts were read as UTF-8; %s NAME sets their encoding", guessed, option.Name("Encoding"))
 	}
-	if s.Tree != nil {
-		if text := s.Tree.Skipped(); text != "" {
-			e.Say("%s: %s", s.Tree.Name(), text)
-		}
-		if in, err := s.Tree.Open(records.Options{}); err == nil {
-			for _, is := range s.Tree.Left() {
-				r.list(in, is.Raw, is.Reason)
-			}
-		}
+	if s.Tree != nil && s.Tree.Skipped() != "" {
+		e.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
 	}
 }

@@ -103,14 +103,9 @@ func (c *Join) Run(a *app.App) (err error) {
 // open opens the collection, and sets the options so that lines are read like its documents.
 func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err error) {
 	what, _ := engine.Identifier()(c.DB)
-	path := c.DB
-	switch folder := c.OfFiles() && what == "" && inputs.Exists(c.DB); {
-	case (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || !c.OfFiles()):
+	folder := c.OfFiles() && what == "" && inputs.Exists(c.DB)
+	if (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || !c.OfFiles()) {
 		return c.openFiles(a, o)
-	case folder:
-		if path, err = c.loadFiles(a, *o); err != nil {
-			return err
-		}
 	}
 	if o.By = c.Criterion(false); c.Images != nil {
 		o.By = engine.Near(0) // it uses as many workers as the criterion of pictures
@@ -119,7 +114,13 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	if err != nil {
 		return err
 	}
-	o.Stored, err = a.Env().OpenStored(path, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())})
+	path, how := c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())}
+	if folder {
+		path, err = c.load(a, *o, how)
+	}
+	if err == nil {
+		o.Stored, err = a.Env().OpenStored(path, how)
+	}
 	if err != nil {
 		return err
 	}
@@ -133,22 +134,17 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	return cmp.Or(inputs.ReadFeatures(&o.Read, params.Features), src.Stored.ReadsAs(params.Features, c.DB))
 }
 
-// loadFiles loads the files that the first argument names into a temporary database.
-func (c *Join) loadFiles(a *app.App, o dedup.JoinOptions) (path string, err error) {
+// load loads the files that the first argument names into a temporary database.
+func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path string, err error) {
 	src, err := a.NewSources([]string{c.DB}, c.InputFlags)
 	if err != nil {
 		return "", err
 	}
-	dir, err := a.TempDirIn("")
-	if err != nil {
+	if path, err = a.TempDirIn(""); err != nil {
 		return "", err
 	}
-	compared, err := c.Compared()
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(dir, "files.simdb")
-	db, err := a.Env().OpenDB(path, inputs.Access{Write: true, Create: true, Compared: compared, Images: c.Images})
+	path, how.Write, how.Create = filepath.Join(path, "files.simdb"), true, true
+	db, err := a.Env().OpenDB(path, how)
 	if err != nil {
 		return "", err
 	}
