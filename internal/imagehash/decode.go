@@ -25,19 +25,24 @@ type format struct {
 	name       string
 	magic      []string // first bytes of the file; a question mark matches any byte
 	extensions []string
-	config     func(io.Reader) (image.Config, error)
-	decode     func(io.Reader) (image.Image, error)
+	config     func(data []byte) (image.Config, error)
+	decode     func(data []byte) (image.Image, error)
 	exif       func(data []byte) []byte // returns the Exif metadata, which are a TIFF file
 	convert    string                   // if decode is nil: a command that converts a file
 }
 
+// read returns a function that passes data to f.
+func read[T any](f func(io.Reader) (T, error)) func(data []byte) (T, error) {
+	return func(data []byte) (T, error) { return f(bytes.NewReader(data)) }
+}
+
 var formats = append([]format{
 	{name: "jpeg", magic: []string{"\xff\xd8\xff"}, extensions: []string{".jpg", ".jpeg", ".jpe", ".jfif", ".mpo"},
-		config: jpeg.DecodeConfig, decode: jpeg.Decode, exif: jpegExif},
-	{name: "png", magic: []string{pngMagic}, extensions: []string{".png", ".apng"}, config: png.DecodeConfig, decode: png.Decode, exif: pngExif},
-	{name: "gif", magic: []string{"GIF87a", "GIF89a"}, extensions: []string{".gif"}, config: gif.DecodeConfig, decode: gif.Decode},
-	{name: "webp", magic: []string{"RIFF????WEBPVP8"}, extensions: []string{".webp"}, config: webp.DecodeConfig, decode: webp.Decode, exif: webpExif},
-	{name: "bmp", magic: []string{"BM????\x00\x00\x00\x00"}, extensions: []string{".bmp", ".dib"}, config: bmp.DecodeConfig, decode: bmp.Decode},
+		config: read(jpeg.DecodeConfig), decode: read(jpeg.Decode), exif: jpegExif},
+	{name: "png", magic: []string{pngMagic}, extensions: []string{".png", ".apng"}, config: read(png.DecodeConfig), decode: read(png.Decode), exif: pngExif},
+	{name: "gif", magic: []string{"GIF87a", "GIF89a"}, extensions: []string{".gif"}, config: read(gif.DecodeConfig), decode: read(gif.Decode)},
+	{name: "webp", magic: []string{"RIFF????WEBPVP8"}, extensions: []string{".webp"}, config: read(webp.DecodeConfig), decode: read(webp.Decode), exif: webpExif},
+	{name: "bmp", magic: []string{"BM????\x00\x00\x00\x00"}, extensions: []string{".bmp", ".dib"}, config: read(bmp.DecodeConfig), decode: read(bmp.Decode)},
 	{name: "tiff", magic: []string{"II*\x00", "MM\x00*"}, extensions: []string{".tif", ".tiff"}, config: tiffConfig, decode: tiffDecode,
 		exif: func(data []byte) []byte { return data }},
 	{name: "ico", magic: []string{"\x00\x00\x01\x00", "\x00\x00\x02\x00"}, extensions: []string{".ico", ".cur"}, config: icoConfig, decode: icoDecode},
@@ -135,14 +140,14 @@ func decode(r io.Reader, name string, memory int64) (pic picture, err error) {
 	if f.name == "webp" {
 		data = firstFrame(data)
 	}
-	cfg, err := f.config(bytes.NewReader(data))
+	cfg, err := f.config(data)
 	if err != nil {
 		return pic, undecodable(err)
 	}
 	if err := checkSize(cfg, memory-int64(len(data))); err != nil {
 		return pic, err
 	}
-	if pic.Image, err = f.decode(bytes.NewReader(data)); err != nil {
+	if pic.Image, err = f.decode(data); err != nil {
 		return pic, undecodable(err)
 	}
 	switch img := pic.Image.(type) {

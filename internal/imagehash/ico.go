@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"io"
 )
 
 // icon returns the largest picture of an ICO or CUR file as a PNG or BMP file, and for BMP the mask,
@@ -16,9 +15,8 @@ import (
 // an entry for each: width and height, where 0 means 256, the bits of a pixel at byte 6, size and
 // place. A picture is a PNG file, or a BMP file without its first header, whose height includes the
 // mask. The BMP decoder reads alpha only after a longer header.
-func icon(r io.Reader) (file, mask []byte, err error) {
+func icon(data []byte) (file, mask []byte, err error) {
 	const header, entry, fileHeader, infoHeader, longHeader = 6, 16, 14, 40, 108
-	data, err := io.ReadAll(r)
 	le, most, content := binary.LittleEndian, 0, []byte(nil)
 	for e := data[min(header, len(data)):]; len(e) >= entry && len(data)-len(e) < header+entry*int(le.Uint16(data[4:])); e = e[entry:] {
 		pixels := (int(e[0]-1)+1)*(int(e[1]-1)+1)<<16 + int(le.Uint16(e[6:]))
@@ -28,7 +26,7 @@ func icon(r io.Reader) (file, mask []byte, err error) {
 		}
 	}
 	if content == nil || bytes.HasPrefix(content, []byte(pngMagic)) {
-		return content, nil, err
+		return content, nil, nil
 	}
 	if le.Uint32(content) != infoHeader {
 		return nil, nil, errors.New("ico: unsupported BMP header")
@@ -44,17 +42,17 @@ func icon(r io.Reader) (file, mask []byte, err error) {
 	if end := infoHeader + 4*int64(colours) + (int64(w)*int64(bits)+31)/32*4*int64(h); bits < 32 && end < int64(len(content)) {
 		mask = content[end:]
 	}
-	return append(file, content[infoHeader:]...), mask, err
+	return append(file, content[infoHeader:]...), mask, nil
 }
 
-func icoConfig(r io.Reader) (image.Config, error) {
-	file, _, err := icon(r)
+func icoConfig(data []byte) (image.Config, error) {
+	file, _, err := icon(data)
 	cfg, _, failed := image.DecodeConfig(bytes.NewReader(file))
 	return cfg, cmp.Or(err, failed)
 }
 
-func icoDecode(r io.Reader) (image.Image, error) {
-	file, mask, err := icon(r)
+func icoDecode(data []byte) (image.Image, error) {
+	file, mask, err := icon(data)
 	img, _, failed := image.Decode(bytes.NewReader(file))
 	if err = cmp.Or(err, failed); err != nil || mask == nil {
 		return img, err

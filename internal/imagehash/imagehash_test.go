@@ -474,8 +474,8 @@ func TestPanic(t *testing.T) {
 	before := formats
 	defer func() { formats = before }()
 	formats = append(slices.Clone(formats), format{
-		name: "bad", magic: []string{"bad"}, config: func(io.Reader) (image.Config, error) { return image.Config{Width: 9, Height: 9}, nil },
-		decode: func(io.Reader) (image.Image, error) { panic("index out of range") },
+		name: "bad", magic: []string{"bad"}, config: func([]byte) (image.Config, error) { return image.Config{Width: 9, Height: 9}, nil },
+		decode: func([]byte) (image.Image, error) { panic("index out of range") },
 	})
 	_, err := Hash(strings.NewReader("bad"), PDQ, Options{})
 	if reasonOf(t, "bad", err) != Undecodable || !strings.HasSuffix(err.Error(), "the decoder failed: index out of range") {

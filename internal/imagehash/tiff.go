@@ -9,7 +9,6 @@ import (
 	"image/color"
 	"image/draw"
 	"image/jpeg"
-	"io"
 
 	"golang.org/x/image/tiff"
 )
@@ -31,12 +30,13 @@ const (
 )
 
 // tiffField returns the first value of a field in the first directory, or 0.
-func tiffField(data []byte, field uint16) int { return append(tiffValues(data, field), 0)[0] }
+func tiffField(data []byte, field uint16) int { return append(tiffValues(data, field, 1), 0)[0] }
 
-// tiffValues returns the values of a field in the first directory: TIFF 6.0, section 2. A directory
-// consists of the number of its entries, and entries of 12 bytes: the field, the type of its values
-// (1 and 7 for 8 bits, 3 for 16, 4 for 32), their number, and the values, or where they are.
-func tiffValues(data []byte, field uint16) (values []int) {
+// tiffValues returns at most this many values of a field in the first directory: TIFF 6.0, section
+// 2. A directory consists of the number of its entries, and entries of 12 bytes: the field, the type
+// of its values (1 and 7 for 8 bits, 3 for 16, 4 for 32), their number, and the values, or where
+// they are.
+func tiffValues(data []byte, field uint16, most int) (values []int) {
 	if len(data) < 8 {
 		return nil
 	}
@@ -58,7 +58,7 @@ func tiffValues(data []byte, field uint16) (values []int) {
 		if count > int64(4/width) {
 			raw = from(raw)
 		}
-		for ; count > 0 && len(raw) >= width; count, raw = count-1, raw[width:] {
+		for ; len(values) < most && count > 0 && len(raw) >= width; count, raw = count-1, raw[width:] {
 			v := order.Uint32(append(raw[:width:width], 0, 0, 0))
 			if order == binary.BigEndian {
 				v >>= 32 - 8*width
@@ -70,11 +70,7 @@ func tiffValues(data []byte, field uint16) (values []int) {
 	return values
 }
 
-func tiffConfig(r io.Reader) (image.Config, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return image.Config{}, err
-	}
+func tiffConfig(data []byte) (image.Config, error) {
 	switch compression := tiffField(data, fieldCompression); {
 	case compression == jpegParts: // they need as much memory as a CMYK file
 		return image.Config{Width: tiffField(data, fieldWidth), Height: tiffField(data, fieldHeight), ColorModel: color.CMYKModel}, nil
@@ -87,23 +83,22 @@ func tiffConfig(r io.Reader) (image.Config, error) {
 // tiffDecode decodes a TIFF file, also one whose strips or tiles are JPEG files, which the decoder
 // of golang.org/x/image does not read. Of such parts, a hostile file gets no more pixels decoded than
 // those of the picture or a megapixel, and no more bytes than some times its own.
-func tiffDecode(r io.Reader) (image.Image, error) {
-	const rgb, cmyk, megapixel, times = 2, 5, 1 << 20, 64
-	data, err := io.ReadAll(r)
-	if err != nil || tiffField(data, fieldCompression) != jpegParts {
+func tiffDecode(data []byte) (image.Image, error) {
+	const rgb, cmyk, mega, times = 2, 5, 1 << 20, 64
+	if tiffField(data, fieldCompression) != jpegParts {
 		return tiff.Decode(bytes.NewReader(data))
 	}
 	out := image.NewRGBA(image.Rect(0, 0, tiffField(data, fieldWidth), tiffField(data, fieldHeight)))
 	size := out.Rect.Max
-	part, places, lengths := image.Pt(size.X, cmp.Or(min(tiffField(data, 278), size.Y), size.Y)), tiffValues(data, 273), tiffValues(data, 279)
+	part, places, lengths := image.Pt(size.X, cmp.Or(min(tiffField(data, 278), size.Y), size.Y)), tiffValues(data, 273, mega), tiffValues(data, 279, mega)
 	if w := tiffField(data, 322); w > 0 { // tiles, not strips
-		part, places, lengths = image.Pt(w, tiffField(data, 323)), tiffValues(data, 324), tiffValues(data, 325)
+		part, places, lengths = image.Pt(w, tiffField(data, 323)), tiffValues(data, 324, mega), tiffValues(data, 325, mega)
 	}
 	head, colours := []byte("\xff\xd8"), tiffField(data, fieldPhotometric)
 	if colours == rgb || colours == cmyk {
 		head = append(head, "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"...) // the colours are not transformed
 	}
-	if tables := tiffValues(data, 347); len(tables) > 4 {
+	if tables := tiffValues(data, 347, mega); len(tables) > 4 {
 		for _, b := range tables[2 : len(tables)-2] {
 			head = append(head, byte(b))
 		}
@@ -112,7 +107,7 @@ func tiffDecode(r io.Reader) (image.Image, error) {
 	for i := 0; i < min(len(places), len(lengths)) && at.Y < size.Y; i++ {
 		file := append(head[:len(head):len(head)], data[min(places[i]+2, len(data)):min(places[i]+lengths[i], len(data))]...)
 		cfg, err := jpeg.DecodeConfig(bytes.NewReader(file))
-		if read += len(file); err == nil && (cfg.Width > part.X || cfg.Height > part.Y || read > times*len(data) || part.X*part.Y > max(size.X*size.Y, megapixel)) {
+		if read += len(file); err == nil && (cfg.Width > part.X || cfg.Height > part.Y || read > times*len(data) || int64(part.X)*int64(part.Y) > max(int64(size.X)*int64(size.Y), mega)) {
 			err = errors.New("tiff: invalid JPEG strip or tile")
 		}
 		if err != nil {
