@@ -19,7 +19,7 @@ import (
 
 // Join is `simdb join`.
 type Join struct {
-	DB   string `arg:"" file:"db" name:"db|file" help:"The database; with --contains or --within also a file with documents."`
+	DB   string `arg:"" file:"db" name:"db|file" help:"The database, or with --files or --images a file or folder; with --contains or --within also a file with documents."`
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or a database, or with --files or --images a folder of documents; - is standard input."`
 	app.SimilarityFlags
 	app.GroupFlags
@@ -106,7 +106,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return nil
 	})
 	m.Stop()
-	a.Env().TellSkipped(src)
+	a.Env().TellSkipped(src, o.Rejects)
 	a.Say("%s read, %s with a match%s; %s", quantity.Count(j.Read, "line"), quantity.Number(j.Matched), c.PictureNote(c.Near), app.Seconds(start))
 	o.Rejects.TellUTF8()
 	return o.Rejects.Close(app.FoundOr(found, cmp.Or(err, j.Check())))
@@ -114,7 +114,9 @@ func (c *Join) Run(a *app.App) (err error) {
 
 // open opens the collection, and sets the options so that lines are read like its documents.
 func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err error) {
-	if inputs.NamesFiles(c.DB) {
+	what, _ := engine.Identifier()(c.DB)
+	folder := c.OfFiles() && what == "" && inputs.Exists(c.DB)
+	if (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || !c.OfFiles()) {
 		return c.openFiles(a, o)
 	}
 	if o.By = c.Criterion(false); c.Images != nil {
@@ -124,10 +126,17 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	if err != nil {
 		return err
 	}
-	o.Stored, err = a.Env().OpenStored(c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())})
+	path, how := c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())}
+	if folder {
+		path, err = c.load(a, *o, how)
+	}
+	if err == nil {
+		o.Stored, err = a.Env().OpenStored(path, how)
+	}
 	if err != nil {
 		return err
 	}
+	o.Stored.Path = c.DB
 	c.Settle(a, o.Stored.DB, c.Images)
 	params := o.Stored.DB.Options()
 	o.By, o.Read.Bits = c.Criterion(!c.Estimate && !params.NoText), params.Bits
@@ -137,10 +146,41 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	return cmp.Or(inputs.ReadFeatures(&o.Read, params.Features), src.Stored.ReadsAs(params.Features, c.DB))
 }
 
+// load loads the files that the first argument names into a temporary database.
+func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path string, err error) {
+	src, err := a.NewSources([]string{c.DB}, c.InputFlags)
+	if err != nil {
+		return "", err
+	}
+	if path, err = a.TempDirIn(""); err != nil {
+		return "", err
+	}
+	path, how.Write, how.Create = filepath.Join(path, "files.simdb"), true, true
+	db, err := a.Env().OpenDB(path, how)
+	if err != nil {
+		return "", err
+	}
+	defer inputs.Closing(db, &err)
+	loader, err := db.NewLoader(a.Context(), &engine.LoadOptions{MemoryBytes: o.Memory})
+	if err != nil {
+		return "", err
+	}
+	o.Of.Orientations = false // those of the other pictures suffice
+	err = a.Env().EachInput(a.Context(), src, inputs.Reading{Stage: "read", Options: o.Of, Rejects: o.Rejects, Record: func(in records.Source, rec *records.Record) error {
+		if rec.Flaw != "" {
+			return records.NewIssue(in, rec, rec.Flaw)
+		}
+		return loader.Add(rec.Doc)
+	}})
+	a.Env().TellSkipped(src, o.Rejects)
+	_, failed := loader.Close()
+	return path, cmp.Or(err, failed)
+}
+
 // openFiles opens the files that the first argument names.
 func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 	if !c.Contained() {
-		return fmt.Errorf("%s is a file: files can be joined only by --contains and --within; for other criteria, simdb load makes a database of it", c.DB)
+		return fmt.Errorf("%s is a file: without --files or --images, files can be joined only by --contains and --within; for other criteria, simdb load makes a database of it", c.DB)
 	}
 	if c.IDs {
 		return fmt.Errorf("--ids needs a database: %s is a file", c.DB)
