@@ -53,6 +53,19 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
+// elements yields the elements of a JSON list.
+func elements(list []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for at := skipSpace(list, 1); at < len(list) && list[at] != ']'; at = skipSpace(list, at+1) {
+			end := skipValue(list, at)
+			if end == at || !yield(list[at:end]) {
+				return
+			}
+			at = skipSpace(list, end) // the comma, or the closing bracket
+		}
+	}
+}
+
 // skipSpace returns the offset of the first byte at or after at that is not white space.
 func skipSpace(b []byte, at int) int {
 	for at < len(b) && (b[at] == ' ' || b[at] == '\n' || b[at] == '\t' || b[at] == '\r') {

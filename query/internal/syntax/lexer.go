@@ -176,7 +176,7 @@ func (s *scanner) scanPath() error {
 
 // Path returns the parts of a path, without their quotes. A single word is a path of one part.
 func Path(t Token) (parts []string) {
-	parts, _ = jsonfield.Path(t.Value)
+	parts, _ = jsonfield.Cut(t.Value)
 	return parts
 }
 
