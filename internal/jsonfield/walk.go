@@ -210,4 +210,3 @@ func (p Path) Text(value []byte) (text string, ok bool) {
 	}
 	return strings.Join(lines, "\n"), true
 }
-

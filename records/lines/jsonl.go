@@ -24,8 +24,8 @@ type object struct {
 	fps      string           // name of the list of further fingerprints; "" if the user named fp, which may itself be a list
 	texts    []jsonfield.Path // joined to the text
 	weighted bool             // joined as engine.JoinFields does
-	set      bool     // the document is a set
-	members  bool     // the records are members of an object, whose names are the IDs
+	set      bool             // the document is a set
+	members  bool             // the records are members of an object, whose names are the IDs
 	makeID   bool
 	orMake   string // additional advice in errors about a missing ID
 	idsOnly  bool   // a record may have neither text nor fingerprint
