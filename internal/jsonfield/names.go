@@ -9,23 +9,22 @@ import (
 // Names returns the paths of the values in an object, for messages. Elements of a list, and values
 // of an object whose keys are data, have one path: messages[].content, mapping.*.message.
 func Names(object []byte) (all []string) {
-	seen := map[string]bool{}
 	for quoted, v := range Members(object) {
-		names(v, Text(quoted), 1, func(name string) {
-			if !seen[name] {
-				seen[name], all = true, append(all, name)
+		names(v, Text(quoted), 1, func(name string, _ []byte) {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
 			}
 		})
 	}
 	return all
 }
 
-func names(value []byte, path string, depth int, add func(string)) {
+func names(value []byte, path string, depth int, add func(path string, value []byte)) {
 	const deepest = 7
 	each, alike := alike(value)
 	switch {
 	case depth == deepest || value[0] != '{' && alike == nil:
-		add(path)
+		add(path, value)
 	case alike != nil:
 		for _, v := range alike {
 			names(v, path+each, depth+1, add)
@@ -48,20 +47,17 @@ func alike(value []byte) (each string, objects [][]byte) {
 		}
 		return "[]", objects
 	}
-	first := ""
+	n, first := 0, ""
 	for _, v := range Members(value) {
+		n++
 		for quoted := range Members(v) {
-			if first = cmp.Or(first, string(quoted)); first != string(quoted) {
-				return "", nil
+			if first = cmp.Or(first, string(quoted)); first == string(quoted) {
+				objects = append(objects, v)
 			}
-			objects = append(objects, v)
 			break
 		}
-		if len(objects) == 0 || &objects[len(objects)-1][0] != &v[0] {
-			return "", nil
-		}
 	}
-	if len(objects) < 2 {
+	if n < 2 || len(objects) < n {
 		return "", nil
 	}
 	return ".*", objects
@@ -70,42 +66,21 @@ func alike(value []byte) (each string, objects [][]byte) {
 // usual are common names of members that hold texts, for example in lists of messages.
 var usual = []string{"content", "text", "value", "body", "parts"}
 
-// PathOfText returns a path of a text in a JSON value, given the path of that value. It returns ""
-// if there is no text.
+// PathOfText returns a path of a text in a JSON value, given the path of that value: preferably one
+// with a usual name, and within the value of one. It returns "" if there is no text.
 func PathOfText(value []byte, path string) (found string) {
-	each, in := alike(value)
-	switch {
-	case value[0] == '"':
-		return path
-	case value[0] == '[':
-		in = slices.Collect(elements(value))
-	case in == nil:
-		rank := 0
-		for quoted, v := range Members(value) {
-			key := Text(quoted)
-			below := PathOfText(v, path+"."+key)
-			r := slices.Index(usual, key)
-			if r < 0 {
-				if r = len(usual); !isUsual(below) {
-					r++
-				}
-			}
-			if below != "" && (found == "" || cmp.Or(cmp.Compare(r, rank), cmp.Compare(below, found)) < 0) {
-				found, rank = below, r
-			}
+	best := len(usual) + 1
+	names(value, path, 0, func(path string, v []byte) {
+		rank := slices.Index(usual, path[strings.LastIndexByte(path, '.')+1:])
+		if rank < 0 {
+			rank = len(usual)
 		}
-		return found
-	}
-	for _, v := range in {
-		if below := PathOfText(v, path+each); strings.HasPrefix(below, found) || isUsual(below) && !isUsual(found) {
-			found = below
+		for v[0] == '[' {
+			path, v = path+"[]", append(slices.Collect(elements(v)), []byte("null"))[0]
 		}
-	}
+		if v[0] == '"' && (rank < best || rank < len(usual) && strings.HasPrefix(path, found)) {
+			found, best = path, rank
+		}
+	})
 	return found
-}
-
-// isUsual reports whether a path ends with a usual name.
-func isUsual(path string) bool {
-	path = strings.TrimSuffix(path, "[]")
-	return slices.Contains(usual, path[strings.LastIndexByte(path, '.')+1:])
 }

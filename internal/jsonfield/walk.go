@@ -12,8 +12,8 @@ import (
 // The zero Path leads to the value itself.
 //
 // Texts are also found in lists for which the path has no []. A string in place of a list, or of an
-// object in a list of objects, is itself a text: in messages[].content[].text, for example, only
-// some messages have parts.
+// object in a list, is itself a text: in messages[].content[].text, for example, only some messages
+// have parts.
 type Path struct {
 	parts   []string
 	written []string // the path from each part on
@@ -155,16 +155,13 @@ func (p Path) Each(value []byte, fn func(value []byte, beyond bool)) {
 	switch {
 	case len(value) == 0 || value[0] == 'n':
 	case value[0] == '[' && (p.Begins(Elements) || !p.exact):
-		p, _ = p.Step(Elements)
-		objects := false
+		rest, listed := p.Step(Elements)
+		_, objects := alike(value)
 		for e := range elements(value) {
-			objects = objects || e[0] == '{'
-		}
-		for e := range elements(value) {
-			if e[0] == '"' && objects && !p.exact {
+			if e[0] == '"' && !p.exact && (listed || objects != nil) {
 				fn(e, false)
 			} else {
-				p.Each(e, fn)
+				rest.Each(e, fn)
 			}
 		}
 	case len(p.parts) == 0:

@@ -231,7 +231,7 @@ func (o *object) setID(rec *record, s, id []byte) string {
 		reason = fmt.Sprintf("%q leads to several values, and an id is one", o.id.String())
 		rec.Flaw = reason
 	case id[0] == '{' || id[0] == '[':
-		reason = fmt.Sprintf("%q is %s", o.id.String(), within(id, o.id.String(), "IDField"))
+		reason = fmt.Sprintf("%q is %s", o.id.String(), within(id, o.id.String(), "", "IDField"))
 		rec.Flaw = reason
 	default:
 		reason = fmt.Sprintf("%q is %s, which is not an id%s", o.id.String(), id, o.orMake)
@@ -243,20 +243,17 @@ func (o *object) setID(rec *record, s, id []byte) string {
 }
 
 // within explains that the value of a field is a list or an object, and names the option that
-// selects a member.
-func within(value []byte, name, field string) string {
-	if value[0] == '[' {
-		if path := jsonfield.PathOfText(value, name); path != "" && field != "IDField" {
-			return "a list: " + option.Set(field, path) + " reads its contents"
+// selects a member; typed is the path that leads to several such members, if any.
+func within(value []byte, name, typed, field string) string {
+	what := map[byte]string{'[': "a list", '{': "an object"}[value[0]]
+	if path := jsonfield.PathOfText(value, name); path != "" && field != "IDField" {
+		if path == typed { // it leads to texts and objects
+			path += ".text"
 		}
-		return "a list"
-	}
-	what := "an object"
-	if path := jsonfield.PathOfText(value, name); field != "IDField" && path != "" {
-		return "an object: " + option.Set(field, path) + " reads its contents"
+		return what + ": " + option.Set(field, path) + " reads its contents"
 	}
 	Members(value, func(key string, _, v []byte) {
-		if what == "an object" && v[0] != '{' && v[0] != '[' {
+		if value[0] == '{' && what == "an object" && v[0] != '{' && v[0] != '[' {
 			what += ": " + option.Set(field, name+"."+key) + " reads its contents"
 		}
 	})
@@ -327,11 +324,11 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 	case !o.set && (value[0] == '[' || value[0] == '{' && !f.path.Arrived()):
 		if text, ok = f.path.Text(value); !ok {
 			to := strings.TrimSuffix(strings.TrimSuffix(o.texts[i].String(), f.path.String()), ".")
-			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i].String(), within(value, to, o.option()))
+			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i].String(), within(value, to, o.texts[i].String(), o.option()))
 		}
 		text, rec.listed = records.ValidText(text), true
 	case value[0] == '{' || value[0] == '[':
-		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i].String(), within(value, o.texts[i].String(), o.option()))
+		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i].String(), within(value, o.texts[i].String(), "", o.option()))
 	default:
 		text = string(value)
 	}

@@ -140,22 +140,8 @@ func isColumn(value []byte) bool {
 
 // partialMembers calls f for the members of an object; s may be only the beginning of the object.
 func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
-	for i := jsontext.SkipBlank(s, 1); i < len(s) && s[i] == '"'; {
-		name := i
-		i = jsontext.SkipString(s, i)
-		value := jsontext.SkipBlank(s, jsontext.SkipBlank(s, i)+1)
-		if value >= len(s) || s[jsontext.SkipBlank(s, i)] != ':' {
-			return
-		}
-		end := jsontext.SkipValue(s, value)
-		if end == value {
-			return
-		}
-		f(string(s[name+1:i-1]), s[value:end], end < len(s))
-		if i = jsontext.SkipBlank(s, end); i >= len(s) || s[i] != ',' {
-			return
-		}
-		i = jsontext.SkipBlank(s, i+1)
+	for quoted, v := range jsonfield.Members(s) {
+		f(string(quoted[1:len(quoted)-1]), v, cap(v)-len(v) > cap(s)-len(s))
 	}
 }
 
