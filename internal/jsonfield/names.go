@@ -31,7 +31,9 @@ func names(value []byte, path string, depth int, add func(path string, value []b
 		}
 	default:
 		for quoted, v := range Members(value) {
-			names(v, path+"."+Text(quoted), depth+1, add)
+			if v[0] != 'n' { // others may have more than null
+				names(v, path+"."+Text(quoted), depth+1, add)
+			}
 		}
 	}
 }

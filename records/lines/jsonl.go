@@ -243,12 +243,12 @@ func (o *object) setID(rec *record, s, id []byte) string {
 }
 
 // within explains that the value of a field is a list or an object, and names the option that
-// selects a member; typed is the path that leads to several such members, if any.
+// selects a member; typed is the path that has led to the value, or several in it, if any.
 func within(value []byte, name, typed, field string) string {
 	what := map[byte]string{'[': "a list", '{': "an object"}[value[0]]
 	if path := jsonfield.PathOfText(value, name); path != "" && field != "IDField" {
-		if path == typed { // it leads to texts and objects
-			path += ".text"
+		if path == typed || strings.Contains(typed, "*") { // it leads to texts and objects
+			path = typed + ".text"
 		}
 		return what + ": " + option.Set(field, path) + " reads its contents"
 	}
