@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+
+	"github.com/simdb/simdb/internal/jsontext"
 )
 
 // A Path is a path as options name it, such as metadata.score, messages[].content or a.*.b: * stands
@@ -114,7 +116,7 @@ func (p Path) Step(key string) (rest Path, ok bool) {
 // or * for the keys of an object, is next, with the rest of the path. It returns nothing if there
 // is no such value. value must be valid JSON, or empty.
 func (p Path) Down(value []byte) ([]byte, Path) {
-	value = value[skipSpace(value, 0):]
+	value = value[jsontext.SkipBlank(value, 0):]
 next:
 	for len(p.parts) > 0 && len(value) > 0 && value[0] == '{' {
 		for key, rest := range p.Next() {

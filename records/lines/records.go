@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
 // head returns the beginning of the content, or of the part that Options.Records selects.
