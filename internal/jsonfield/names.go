@@ -42,7 +42,7 @@ func names(value []byte, path string, depth int, add func(path string, value []b
 // objects that begin with the same key; and what the path of a value in them continues with.
 func alike(value []byte) (each string, objects [][]byte) {
 	if value[0] == '[' {
-		for e := range elements(value) {
+		for e := range ElementsOf(value) {
 			if e[0] == '{' {
 				objects = append(objects, e)
 			}
@@ -78,7 +78,7 @@ func PathOfText(value []byte, path string) (found string) {
 			rank = len(usual)
 		}
 		for v[0] == '[' {
-			path, v = path+"[]", append(slices.Collect(elements(v)), []byte("null"))[0]
+			path, v = path+"[]", append(slices.Collect(ElementsOf(v)), []byte("null"))[0]
 		}
 		if v[0] == '"' && (rank < best || rank < len(usual) && strings.HasPrefix(path, found)) {
 			found, best = path, rank

@@ -55,8 +55,8 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// elements yields the elements of a JSON list.
-func elements(list []byte) iter.Seq[[]byte] {
+// ElementsOf yields the elements of a JSON list.
+func ElementsOf(list []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for at := jsontext.SkipBlank(list, 1); at < len(list) && list[at] != ']'; at = jsontext.SkipBlank(list, at+1) {
 			end := jsontext.SkipValue(list, at)

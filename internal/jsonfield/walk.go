@@ -143,6 +143,9 @@ func (p Path) Continues(value []byte) bool {
 // Of returns the value at the path in an object, as the function Of does. It returns nil if the
 // path leads through a list or *.
 func (p Path) Of(object []byte) json.RawMessage {
+	if p.exact {
+		return Of(object, p.parts)
+	}
 	value, rest := p.Down(object)
 	if len(rest.parts) > 0 || len(value) == 0 || value[0] == 'n' {
 		return nil
@@ -159,7 +162,7 @@ func (p Path) Each(value []byte, fn func(value []byte, beyond bool)) {
 	case value[0] == '[' && (p.Begins(Elements) || !p.exact):
 		rest, listed := p.Step(Elements)
 		_, objects := alike(value)
-		for e := range elements(value) {
+		for e := range ElementsOf(value) {
 			if e[0] == '"' && !p.exact && (listed || objects != nil) {
 				fn(e, false)
 			} else {

@@ -257,7 +257,6 @@ func within(value []byte, name, typed, field string) string {
 			what += ": " + option.Set(field, name+"."+key) + " reads its contents"
 		}
 	})
-
 	return what
 }
 
@@ -271,9 +270,8 @@ func (r *record) unquote(quoted []byte) string {
 
 // hasSet reports whether an object has an array called "set".
 func hasSet(s []byte) bool {
-	has := false
-	err := Members(s, func(key string, _, value []byte) { has = has || key == "set" && value[0] == '[' })
-	return err == nil && has
+	value := jsonfield.Of(s, []string{"set"})
+	return value != nil && value[0] == '['
 }
 
 // option returns the name of the option that selects the fields of the text.

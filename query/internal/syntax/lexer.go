@@ -151,9 +151,12 @@ func (s *scanner) while(f func(rune) bool) {
 	}
 }
 
-// atPath reports whether a word is followed by a point and another part of a path: meta.lang,
-// fields.'content-type'.
+// atPath reports whether a word is followed by another part of a path: meta.lang,
+// fields.'content-type', messages[].role, parts.*.
 func (s *scanner) atPath() bool {
+	if s.atSeveral() {
+		return true
+	}
 	if s.at+1 >= len(s.text) || s.text[s.at] != '.' {
 		return false
 	}
@@ -161,9 +164,18 @@ func (s *scanner) atPath() bool {
 	return r == '\'' || jsonfield.IsWord(r)
 }
 
+// atSeveral reports whether [] or .* follows.
+func (s *scanner) atSeveral() bool {
+	return strings.HasPrefix(s.text[s.at:], "[]") || strings.HasPrefix(s.text[s.at:], ".*")
+}
+
 // scanPath moves past the other parts of a path.
 func (s *scanner) scanPath() error {
 	for s.atPath() {
+		if s.atSeveral() {
+			s.at += len("[]")
+			continue
+		}
 		s.at++
 		if s.text[s.at] != '\'' {
 			s.while(jsonfield.IsWord)
