@@ -34,7 +34,7 @@ func TestNestedFields(t *testing.T) {
 		M meta `parquet:"m" json:"m"`
 	}
 	names := []string{"id", "text", "rank", "dump", "print", "time", "tags", "messages", "turns"}
-	paths := map[string]string{"messages": "m.messages[].content", "turns": "m.turns.*.content"}
+	paths := map[string]string{"messages": "m.messages[].content", "said": "m.messages[].content", "turns": "m.turns.*.content"}
 	dir := t.TempDir()
 	var rows []row
 	var nested, flat, table bytes.Buffer
@@ -47,7 +47,7 @@ func TestNestedFields(t *testing.T) {
 		}
 		header = append(header, paths[n])
 	}
-	columns.Write(header)
+	columns.Write(append(header, "said"))
 	for i := range 60 {
 		words := strings.Fields(strings.Repeat(fmt.Sprintf("one%d two three%d four five ", i%9, i%4), 1+i%3))
 		rank := float64(i*7%23) - 3.5
@@ -56,8 +56,8 @@ func TestNestedFields(t *testing.T) {
 		rows = append(rows, row{m})
 		json.NewEncoder(&nested).Encode(row{m})
 		said, turns, tags := m.Messages[0].Content+"\n"+m.Messages[1].Content, strings.Join(words[:5], " "), asText(m.Tags)
-		json.NewEncoder(&flat).Encode(map[string]any{"id": m.ID, "text": m.Text, "rank": m.Rank, "dump": m.Dump, "print": m.Print, "time": m.Time, "tags": m.Tags, "messages": said, "turns": turns})
-		columns.Write([]string{m.ID, m.Text, fmt.Sprint(rank), m.Dump, m.Print, m.Time, tags, said, turns})
+		json.NewEncoder(&flat).Encode(map[string]any{"id": m.ID, "text": m.Text, "rank": m.Rank, "dump": m.Dump, "print": m.Print, "time": m.Time, "tags": m.Tags, "messages": said, "said": strings.Split(said, "\n"), "turns": turns})
+		columns.Write([]string{m.ID, m.Text, fmt.Sprint(rank), m.Dump, m.Print, m.Time, tags, said, turns, asText(strings.Split(said, "\n"))})
 	}
 	columns.Flush()
 	w := pq.NewGenericWriter[row](&table, pq.MaxRowsPerRowGroup(25))
@@ -81,6 +81,9 @@ func TestNestedFields(t *testing.T) {
 			case file == "flat.jsonl":
 				return name
 			}
+			if name == "said" && file == "nested.csv" {
+				return "said"
+			}
 			return paths[name]
 		})
 		if file == "nested.csv" && strings.Contains(line, ".db|") { // a key with points has quotes in a statement
@@ -103,6 +106,7 @@ func TestNestedFields(t *testing.T) {
 		"dedup|{FILE}|--id-field|{id}|--text-field|{turns},{text}|--jaccard|0.5",
 		"dedup|{FILE}|--id-field|{id}|--field|{text}:3,{messages}:1|--jaccard|0.6",
 		"dedup|{FILE}|--id-field|{id}|--set-field|{tags}|--jaccard|0.4",
+		"dedup|{FILE}|--id-field|{id}|--set-field|{said}|--jaccard|0.4",
 		"dedup|{FILE}|--id-field|{id}|--fingerprint-field|{print}|--text-field|{text}|--near|2",
 		"dedup|{FILE}|--id-field|{id}|--text-field|{id}|--jaccard|0.5",
 		"pairs|{FILE}|--id-field|{id}|--text-field|{text}|--across|{dump}|--jaccard|0.7|--format|jsonl",

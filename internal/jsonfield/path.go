@@ -52,8 +52,8 @@ func Cut(s string) (parts []string, rest string) {
 	}
 	parts, s = append(parts, s[:n]), s[n:]
 	for strings.HasPrefix(s, ".") || strings.HasPrefix(s, "[]") {
-		if n := 2; s[0] == '[' || strings.HasPrefix(s, ".*") {
-			parts, s = append(parts, map[byte]string{'[': Elements, '.': Any}[s[0]]), s[n:]
+		if s[0] == '[' || strings.HasPrefix(s, ".*") {
+			parts, s = append(parts, map[byte]string{'[': Elements, '.': Any}[s[0]]), s[2:]
 			continue
 		}
 		n := word(s[1:])

@@ -52,12 +52,7 @@ func Parse(text string) (p Path) {
 }
 
 // String returns the path as written.
-func (p Path) String() string {
-	if len(p.parts) == 0 {
-		return ""
-	}
-	return p.written[0]
-}
+func (p Path) String() string { return strings.Join(p.written[:min(1, len(p.written))], "") }
 
 // Arrived reports whether the path leads to the value itself.
 func (p Path) Arrived() bool { return len(p.parts) == 0 }
@@ -143,9 +138,6 @@ func (p Path) Continues(value []byte) bool {
 // Of returns the value at the path in an object, as the function Of does. It returns nil if the
 // path leads through a list or *.
 func (p Path) Of(object []byte) json.RawMessage {
-	if p.exact {
-		return Of(object, p.parts)
-	}
 	value, rest := p.Down(object)
 	if len(rest.parts) > 0 || len(value) == 0 || value[0] == 'n' {
 		return nil
@@ -180,10 +172,11 @@ func (p Path) Each(value []byte, fn func(value []byte, beyond bool)) {
 	}
 }
 
-// All returns the value at the path, or a list of the values if there can be several; nil for none.
+// All returns a list of the values at the path, nil for none. A path of a statement without [] and *
+// leads to the value itself.
 func (p Path) All(object []byte) json.RawMessage {
-	if !p.Several() {
-		return p.Of(object)
+	if p.exact && !p.Several() {
+		return Of(object, p.parts)
 	}
 	var list []byte
 	p.Each(object, func(v []byte, beyond bool) {

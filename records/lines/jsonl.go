@@ -288,7 +288,10 @@ func (o *object) option() string {
 // setText joins the texts of a document as lines, or as fields of JoinFields.
 func (o *object) setText(rec *record, texts []found) {
 	d := &rec.Doc
-	if v := texts[0].value; o.set && v != nil && v[0] == '[' {
+	if v := texts[0].value; o.set && v != nil && (v[0] == '[' || v[0] == '{' && !texts[0].path.Arrived()) {
+		if !texts[0].path.Arrived() {
+			v = texts[0].path.All(v)
+		}
 		d.Text = string(v)
 		if rec.BadUTF8 {
 			d.Text = records.ValidText(d.Text)

@@ -155,6 +155,9 @@ func (r *rowReader) text(rec *records.Record) (string, error) {
 		} else if value = jsonfield.Exact(t.col.Path()).Of(value); t.json && value != nil {
 			text = textIn(value, t, rec)
 		} else {
+			if !t.path.Arrived() {
+				value = t.path.All(value)
+			}
 			text = jsonfield.Text(value)
 		}
 		if err != nil {
@@ -166,9 +169,6 @@ func (r *rowReader) text(rec *records.Record) (string, error) {
 	}
 	if r.roles.weighted {
 		return engine.JoinFields(texts...), nil
-	}
-	if len(texts) == 1 {
-		return texts[0], nil
 	}
 	return strings.Join(texts, "\n"), nil
 }

@@ -165,8 +165,12 @@ func (r *roles) findText(root *pq.Column, opt records.Options) error {
 	case r.weighted:
 		field = "Fields"
 	case r.set:
-		if col := find(root, opt.SetField); col != nil {
-			r.texts = []textRole{{col: col}}
+		col, path := descend(root, jsonfield.Parse(opt.SetField), same)
+		if path.Arrived() || col == nil {
+			col, path = find(root, opt.SetField), jsonfield.Path{}
+		}
+		if col != nil {
+			r.texts = []textRole{{col: col, path: path}}
 			return nil
 		}
 		return missing(root, opt.SetField, "SetField")

@@ -113,7 +113,7 @@ func (s *scanner) scan() (Kind, error) {
 	case jsonfield.IsWord(r):
 		s.while(jsonfield.IsWord)
 		if s.atPath() {
-			return Ident, s.scanPath()
+			return Ident, s.scanPath(start)
 		}
 		if isHexWord(s.text[start:s.at]) {
 			return Hex, nil
@@ -154,34 +154,20 @@ func (s *scanner) while(f func(rune) bool) {
 // atPath reports whether a word is followed by another part of a path: meta.lang,
 // fields.'content-type', messages[].role, parts.*.
 func (s *scanner) atPath() bool {
-	if s.atSeveral() {
-		return true
+	rest := s.text[s.at:]
+	if len(rest) < 2 || rest[0] != '.' {
+		return strings.HasPrefix(rest, "[]")
 	}
-	if s.at+1 >= len(s.text) || s.text[s.at] != '.' {
-		return false
-	}
-	r, _ := utf8.DecodeRuneInString(s.text[s.at+1:])
-	return r == '\'' || jsonfield.IsWord(r)
+	r, _ := utf8.DecodeRuneInString(rest[1:])
+	return r == '\'' || r == '*' || jsonfield.IsWord(r)
 }
 
-// atSeveral reports whether [] or .* follows.
-func (s *scanner) atSeveral() bool {
-	return strings.HasPrefix(s.text[s.at:], "[]") || strings.HasPrefix(s.text[s.at:], ".*")
-}
-
-// scanPath moves past the other parts of a path.
-func (s *scanner) scanPath() error {
-	for s.atPath() {
-		if s.atSeveral() {
-			s.at += len("[]")
-			continue
-		}
+// scanPath moves past the path that begins at start.
+func (s *scanner) scanPath(start int) error {
+	_, rest := jsonfield.Cut(s.text[start:])
+	if s.at = len(s.text) - len(rest); s.atPath() { // a quote that is not closed
 		s.at++
-		if s.text[s.at] != '\'' {
-			s.while(jsonfield.IsWord)
-		} else if err := s.scanString(); err != nil {
-			return err
-		}
+		return s.scanString()
 	}
 	return nil
 }
