@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
 // CanCut implements records.Cutter.
@@ -72,7 +72,7 @@ func doubled(s string) []byte { return []byte(strings.ReplaceAll(s, `"`, `""`)) 
 func (o *object) textIn(raw []byte) (from, to int, ok bool) {
 	s := trim(raw)
 	var text found
-	err := Members(s, func(key string, _, value []byte) { text.take(o.texts[0], key, value) })
+	err := Members(s, func(key string, _, value []byte) { text.take(&o.texts[0], key, value) })
 	if err != nil || len(text.value) < 2 || text.value[0] != '"' {
 		return 0, 0, false
 	}

@@ -119,9 +119,9 @@ type InputFlags struct {
 
 // ReadFlags describe the form of documents.
 type ReadFlags struct {
-	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id: a name, or a number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
+	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id: a name, or a number in files with columns; meta.id is the field id of the object meta (default: id)."`
 	IDFrom           records.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
-	TextField        string         `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines (default: text)."`
+	TextField        string         `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines; messages[].content and parts.* lead into lists and objects (default: text)."`
 	Records          string         `group:"input" placeholder:"PATH" help:"Path of the records in a json file, such as data or result.items: the elements of a list or the members of an object; . is the whole file."`
 	FingerprintField string         `group:"input" placeholder:"NAME" help:"Field with the fingerprint, if the file has fingerprints (default: fingerprint)."`
 	NoHeader         bool           `group:"input" help:"The first line of a csv or tsv file is data; the fields are 1 (id) and 2 (text)."`
