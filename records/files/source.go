@@ -83,7 +83,7 @@ func fieldOption(opt records.Options) string {
 	}{
 		{opt.IDField != "", "IDField"}, {opt.IDFrom != "", "IDFrom"}, {opt.TextField != "", "TextField"},
 		{opt.FingerprintField != "", "FingerprintField"}, {opt.Fields != nil, "Fields"}, {opt.Delimiter != 0, "Delimiter"},
-		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
+		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.RecordStart != "", "RecordStart"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
 	} {
 		if o.set {
 			return option.Name(o.field)

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/simdb/simdb/records"
@@ -16,6 +17,8 @@ type copier struct {
 	json    *copyJSON // for records that are not lines; nil otherwise
 	begun   bool      // the header has been written
 	partial bool      // the last record has no newline
+	written bool      // a record has been written
+	closed  bool      // the last record ends with a separator
 }
 
 func newCopier(w io.Writer, o records.CopyOptions) (records.Copier, error) {
@@ -39,7 +42,13 @@ func (c *copier) Copy(src records.Source, raw []byte, values ...any) (err error)
 	if err := c.begin(src); err != nil {
 		return err
 	}
-	return c.write(raw)
+	if f, ok := src.(*file); ok && f.group != nil {
+		if c.written && f.group.apart(raw, c.closed) {
+			err = c.write([]byte(f.group.between))
+		}
+		c.written, c.closed = true, f.group.closes(raw)
+	}
+	return errors.Join(err, c.write(raw))
 }
 
 // begin writes the header, unless that has been done.

@@ -19,6 +19,8 @@ func (f *file) CanCut() error {
 		return fmt.Errorf("%s has fingerprints but no texts", f.info.Name)
 	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
 		return fmt.Errorf("one field of a record can be cut: %s names it", option.Name("TextField"))
+	case f.info.Format != TXT && f.group != nil:
+		return fmt.Errorf("the text of %s is only a part of its lines and cannot be cut", f.info.Format.Describe().Label)
 	case f.listed || f.members:
 		return errors.New("the text is in a list or a map and cannot be cut")
 	}

@@ -99,6 +99,10 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	case JSON:
 		s.cut, s.bare = &objects{members: f.members}, true
 	}
+	if f.group != nil {
+		s.starts = &starts{begins: f.group.rule(), none: f.group.none}
+		s.cut = s.starts
+	}
 	if f.hasHeader {
 		s.header = f.readHeader
 	}
@@ -145,7 +149,7 @@ func (f *file) parseBatch(b *batch) {
 			value, newlines := bare(raw, f.members)
 			raw, line = value, line+newlines
 		}
-		if len(bytes.TrimSpace(raw)) == 0 {
+		if blank := bytes.TrimSpace(raw); len(blank) == 0 || f.group != nil && dividers.Match(blank) {
 			continue
 		}
 		rec := &recs[i]
