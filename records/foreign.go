@@ -76,7 +76,7 @@ var foreignTexts = []struct {
 	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar)", "^BEGIN:V(EVENT|TODO)"},
 	{begins(`TIME,TIME\n`), "it has subtitles", `^\d+:\d\d:\d\d[.,]\d+,`},
 	{begins(`\[Script Info\]\n`), "it has subtitles", "^Dialogue:"},
-	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents between <doc> and </doc>", "(?i)^<doc[ >]"},
+	{begins(`(?i)<doc(\s+[a-hj-z][^>\n]*)?>[ \t]*\n`), "it has documents between <doc> and </doc>", "(?i)^<doc[ >]"},
 	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a git log", "^commit [0-9a-f]{40}"},
 	{begins(`-----BEGIN [A-Z0-9 ]+-----\n`), "it has keys or certificates (PEM)", "^-----BEGIN "},
 }

@@ -178,14 +178,12 @@ type document struct {
 	page, mail, named bool // see kindOf
 }
 
-// detect reports whether an input is a single page or mail. Its name says so or, if the name does
-// not have the ending of another format, its beginning.
-func detect(in *records.Stream, opt records.Options) bool {
+// detect reports whether an input is a single page or mail. Its name says so, its beginning can only
+// be a mail, or the name does not have the ending of another format.
+func detect(in *records.Stream, _ records.Options) bool {
 	page, mail, named := kindOf(in)
-	if !page && !mail || fieldOption(opt) != "" {
-		return false
-	}
-	return named || !slices.ContainsFunc(records.Formats(), func(format string) bool {
+	head, _ := in.Head()
+	return named || mail && wholeHeader.Match(trimLeft(head)) || (page || mail) && !slices.ContainsFunc(records.Formats(), func(format string) bool {
 		return slices.Contains(records.Format(format).Describe().Endings, strings.ToLower(filepath.Ext(in.Name())))
 	})
 }
@@ -206,6 +204,9 @@ func kindOf(in *records.Stream) (page, mail, named bool) {
 func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	d := &document{in: in, opt: opt}
 	d.page, d.mail, d.named = kindOf(in)
+	if named := fieldOption(opt); named != "" && opt.Format == records.Auto {
+		return nil, fmt.Errorf("it is one document, %s, so %s does not apply; %s", d.what(), named, records.AsText())
+	}
 	if d.page || d.mail {
 		return d, in.Decode(records.UTF8) // only for a byte order mark; pages and mails declare their charset themselves
 	}
@@ -215,14 +216,21 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 // Info describes the file.
 func (d *document) Info() records.Info {
 	info := records.Info{Name: d.in.Name(), Format: Files, Shape: "files"}
-	switch {
-	case d.named:
-	case d.page:
-		info.Notice = "an HTML page, one document"
-	case d.mail:
-		info.Notice = "a mail, one document"
+	if (d.page || d.mail) && !d.named {
+		info.Notice = d.what() + ", one document"
 	}
 	return info
+}
+
+// what says what the file is.
+func (d *document) what() string {
+	switch {
+	case d.page:
+		return "an HTML page"
+	case d.mail:
+		return "a mail"
+	}
+	return "a text"
 }
 
 // Progress returns how much of the file has been read.

@@ -51,7 +51,7 @@ var kinds = []*kind{
 	{name: "pgn", label: "PGN", what: "each game a document", own: []string{".pgn"},
 		looks: looks(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: beginsPGN, read: readPGN},
 	{name: "wikiextractor", label: "wikiextractor", what: "each article a document",
-		looks: looks(`<doc id="[^>\n]*>[ \t]*\n`), rule: beginsWith(`^<doc id="`), read: readArticle},
+		looks: looks(`(?i)<doc id=[^>\n]*>[ \t]*\n`), rule: beginsWith(`(?i)^<doc id=`), read: readArticle},
 	{name: "fortune", label: "fortunes", what: "each text between lines of % a document", shared: []string{".fortune"},
 		rule: beginsWith(`^%%?\s*$`), between: "%\n", read: readFortune},
 	{name: "log", label: "log", what: "each entry, from its date and time on, a document", shared: []string{".log"},

@@ -177,7 +177,7 @@ func readPGN(lines []string) (id, text, reason string) {
 }
 
 // articleID matches the id of an article of wikiextractor.
-var articleID = regexp.MustCompile(`^<doc id="([^"]*)"`)
+var articleID = regexp.MustCompile(`(?i)^<doc id="?([^">\s]*)`)
 
 // readArticle returns the id, and the lines between the tags.
 func readArticle(lines []string) (id, text, reason string) {
