@@ -37,6 +37,7 @@ var foreign = []struct{ magic, what string }{
 	{"Obj\x01", "it is Avro: convert it to JSON lines or Parquet"},
 	{"\x89HDF", "it is HDF5: convert it to Parquet or CSV"},
 	{"\x93NUMPY", "it is a NumPy array: write its numbers as text, one per line, or as Parquet"},
+	{"\x00\x00\xfe\xff", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 }
 

@@ -21,8 +21,8 @@ type kind struct {
 
 	// looks matches the beginning of such a text. If it is nil, recognize uses another method.
 	looks *regexp.Regexp
-	// own are file name endings that suffice to recognise the kind; shared ones may also be
-	// something else. Outputs may have both.
+	// own are file name endings that suffice to recognise the kind. Shared ones may also be something
+	// else, and suffice if the first line begins a record.
 	own, shared []string
 
 	rule    func() rule
@@ -52,7 +52,7 @@ var kinds = []*kind{
 		looks: looks(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: beginsPGN, read: readPGN},
 	{name: "wikiextractor", label: "wikiextractor", what: "each article a document",
 		looks: looks(`(?i)<doc id=[^>\n]*>[ \t]*\n`), rule: beginsWith(`(?i)^<doc id=`), read: readArticle},
-	{name: "fortune", label: "fortunes", what: "each text between lines of % a document", shared: []string{".fortune"},
+	{name: "fortune", label: "fortunes", what: "each text between lines of % a document",
 		rule: beginsWith(`^%%?\s*$`), between: "%\n", read: readFortune},
 	{name: "log", label: "log", what: "each entry, from its date and time on, a document", shared: []string{".log"},
 		rule: func() rule { return stamp.Match }, read: readWhole},
@@ -75,7 +75,10 @@ func recognize(name string, head []byte) *kind {
 			return k
 		}
 	}
-	if i := slices.IndexFunc(kinds, func(k *kind) bool { return slices.Contains(k.own, ending(name)) }); i >= 0 {
+	first, _, _ := bytes.Cut(head, newline)
+	if i := slices.IndexFunc(kinds, func(k *kind) bool {
+		return slices.Contains(k.own, ending(name)) || slices.Contains(k.shared, ending(name)) && k.rule()(first)
+	}); i >= 0 {
 		return kinds[i]
 	}
 	return nil

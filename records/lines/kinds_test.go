@@ -96,3 +96,31 @@ func TestLinesAreNoKind(t *testing.T) {
 		}
 	}
 }
+
+// In a bulk file, the ID of an action is that of its document, unless an option names a field.
+func TestBulk(t *testing.T) {
+	const content = "{\"index\":{\"_id\":\"a\"}}\n{\"text\":\"x\"}\n\n{ \"create\" : {} }\n{\"id\":7,\"text\":\"index\"}\n{\"delete\":{\"_id\":3}}\n{\"index\":{\"_id\":\"c\"}}\n{\"index\":{\"_id\":1}}\n{\"index\":{\"_id\":\"d\"}}"
+	for _, c := range []struct {
+		opt  records.Options
+		want []string
+	}{
+		{records.Options{}, []string{"1 a|x||", "4 7|index||", "6 3|||~an action without a document", "7 c||{\"index\":{\"_id\":1}}|~no \"text\" and no", "9 d|||~an action without a document"}},
+		{records.Options{IDField: "text", MakeID: true}, []string{"1 x|x||", "4 index|index|", "6 a:6|", "7 a:7|", "9 a:9|"}},
+		{records.Options{Format: JSONL, MakeID: true}, []string{"1 a:1|", "2 a:2|x|", "4 a:4|", "5 7|index|", "6 a:6|", "7 a:7|", "8 a:8|", "9 a:9|"}},
+	} {
+		got, f, err := read(t, "a", content, c.opt)
+		if err != nil || len(got) != len(c.want) || (c.opt.Format == records.Auto) != strings.Contains(f.info.Notice, "Elasticsearch") {
+			t.Fatalf("%q, %v", got, err)
+		}
+		for i, want := range c.want {
+			if !strings.HasPrefix(got[i], want) {
+				t.Errorf("%q, want %q", got[i], want)
+			}
+		}
+	}
+	for _, lines := range []string{"{\"index\":{\"_id\":1}}\n", "{\"index\":{\"a\":1},\"text\":\"x\"}\n{\"text\":\"x\"}\n", "{\"index\":{}}\n{\"index\":{}}\n", "{\"delete\":{}}\n{\"text\":\"x\"}\n"} {
+		if isBulk(sampleLines([]byte(lines), true)) {
+			t.Errorf("%q", lines)
+		}
+	}
+}

@@ -124,7 +124,12 @@ func (f *file) choose() error {
 func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) error {
 	switch format := f.info.Format; format {
 	case JSONL, JSON:
-		f.parse = newObject(f.opt, f.members)
+		o := newObject(f.opt, f.members)
+		if f.parse = o; format == JSONL && f.opt.Format == records.Auto && isBulk(lines) {
+			o.bulk, f.group = true, &bulkGrouping
+			f.info.Shape = "an Elasticsearch bulk file"
+			f.info.Notice = f.info.Shape + ", an action and its document are a record"
+		}
 		if format == JSON && f.info.Shape == "" {
 			f.info.Shape = jsonShape(lines)
 		}

@@ -161,4 +161,3 @@ func TestCopiesStayApart(t *testing.T) {
 		}
 	}
 }
-
