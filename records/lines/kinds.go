@@ -2,6 +2,8 @@ package lines
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"regexp"
@@ -15,47 +17,110 @@ import (
 
 // A kind of text whose records have several lines.
 type kind struct {
-	name  records.Format
-	label string
-	what  string // what a document is, for the notice
+	name        records.Format
+	label, what string // what says what a document is, for the notice
 
-	// looks matches the beginning of such a text. If it is nil, recognize uses another method.
-	looks *regexp.Regexp
-	// own are file name endings that suffice to recognise the kind. Shared ones may also be something
-	// else, and suffice if the first line begins a record.
+	// looks matches the beginning of such a text. own are file name endings that suffice, too; shared
+	// ones suffice if the first line begins a record.
+	looks       *regexp.Regexp
 	own, shared []string
 
 	rule    func() rule
 	between string // see grouping
 
-	// read returns the ID and the text of a record, given its lines without line ends. An empty ID
-	// stands for the position. With a reason, the record cannot be used.
-	read func(lines []string) (id, text, reason string)
+	// The ID is the first group of id, and the text that of text, after the matches of fold have been
+	// removed. Without a match, the ID is the position, and there is no text, as in comments and
+	// headers: such records resemble no other, so all copies have them. The matches of drop are not
+	// part of the text.
+	fold, id, text, drop *regexp.Regexp
+	escaped              bool // the text has escapes: \n \, \"
 }
 
 var kinds = []*kind{
-	{name: "fasta", label: "FASTA", what: "each sequence a document", own: []string{".fasta", ".fna", ".faa", ".ffn"}, shared: []string{".fa"},
-		looks: looks(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), rule: beginsWith(`^>`), read: readFASTA},
-	{name: "fastq", label: "FASTQ", what: "each sequence a document", own: []string{".fastq", ".fq"},
-		looks: looks(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), rule: beginsFASTQ, read: readFASTQ},
-	{name: "vcard", label: "vCard", what: "each contact a document", own: []string{".vcard"}, shared: []string{".vcf"},
-		looks: looks(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), rule: beginsWith(`(?i)^BEGIN:VCARD\s*$`), read: readVCard},
-	{name: "srt", label: "SubRip subtitles", what: "each subtitle a document", own: []string{".srt"},
-		looks: looks(`\d+[ \t]*\nTIME *-->`), rule: paragraphs(`^\s*\d+\s*$|-->`), between: "\n", read: readSubtitle},
-	{name: "vtt", label: "WebVTT subtitles", what: "each subtitle a document", own: []string{".vtt"},
-		looks: looks(`WEBVTT([ \t].*)?\n((.*\n)*.* --> |\n|$)`), rule: paragraphs(``), between: "\n", read: readSubtitle},
-	{name: "ldif", label: "LDIF", what: "each entry a document", own: []string{".ldif"},
-		looks: looks(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), rule: paragraphs(``), between: "\n", read: readLDIF},
-	{name: "po", label: "gettext translations", what: "each message a document", own: []string{".po", ".pot"},
-		looks: looks(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `), rule: beginsPO, read: readPO},
-	{name: "pgn", label: "PGN", what: "each game a document", own: []string{".pgn"},
-		looks: looks(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: beginsPGN, read: readPGN},
-	{name: "wikiextractor", label: "wikiextractor", what: "each article a document",
-		looks: looks(`(?i)<doc id=[^>\n]*>[ \t]*\n`), rule: beginsWith(`(?i)^<doc id=`), read: readArticle},
-	{name: "fortune", label: "fortunes", what: "each text between lines of % a document",
-		rule: beginsWith(`^%%?\s*$`), between: "%\n", read: readFortune},
-	{name: "log", label: "log", what: "each entry, from its date and time on, a document", shared: []string{".log"},
-		rule: func() rule { return stamp.Match }, read: readWhole},
+	{name: "fasta", label: "FASTA", what: "sequence", own: []string{".fasta", ".fna", ".faa", ".ffn"}, shared: []string{".fa"},
+		looks: looks(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), rule: begins(`^>`, ``, ``),
+		id: re(`^>\s*(\S+)`), text: re(`(?s)^>[^\n]*(.*)`), drop: re(`(?m)^;.*|\s+`)},
+	{name: "fastq", label: "FASTQ", what: "sequence", own: []string{".fastq", ".fq"},
+		looks: looks(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), rule: beginsFASTQ,
+		id: re(`^@\s*(\S+)`), text: re(`(?ms)^@[^\n]*(.*?)^\+`), drop: re(`\s+`)},
+	{name: "vcard", label: "vCard", what: "contact", own: []string{".vcard"}, shared: []string{".vcf"},
+		looks: looks(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), rule: begins(`(?i)^BEGIN:VCARD\s*$`, ``, ``),
+		fold: re(`\n[ \t]`), id: re(`(?mi)^(?:[\w-]+\.)?UID(?:;[^:\n]*)?:[ \t]*(.*\S)`), text: re(`(?s)(.*)`), escaped: true,
+		drop: re(`(?mi)^(?:[\w-]+\.)?(?:BEGIN|END|VERSION|UID|REV|PRODID|PHOTO|LOGO|SOUND|KEY)[:;].*\n?|^[\w.-]+(?:;(?:"[^"\n]*"|[^":\n])*)?:`)},
+	{name: "srt", label: "SubRip", what: "subtitle", own: []string{".srt"}, between: "\n",
+		looks: looks(`\d+[ \t]*\nTIME *-->`), rule: begins(`^\s*\d+\s*$|-->`, `^\s*$`, ``), text: re(`(?s)-->[^\n]*\n?(.*)`), drop: markup},
+	{name: "vtt", label: "WebVTT", what: "subtitle", own: []string{".vtt"}, between: "\n",
+		looks: looks(`WEBVTT([ \t].*)?\n((.*\n)*.* --> |\n|$)`), rule: begins(`\S`, `^\s*$`, ``), text: re(`(?s)-->[^\n]*\n?(.*)`), drop: markup},
+	{name: "ldif", label: "LDIF", what: "entry", own: []string{".ldif"}, between: "\n",
+		looks: looks(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), rule: begins(`\S`, `^\s*$`, ``),
+		fold: re(`\n `), id: re(`(?mi)^dn: *(.*\S)`), text: re(`(?s)(.*)`), drop: re(`(?mi)^(?:#|version:|dn:).*\n?|^[\w;.-]+:[:<]? *`)},
+	{name: "po", label: "gettext", what: "message", own: []string{".po", ".pot"},
+		looks: looks(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `),
+		rule:  begins(`^(#|msgctxt|msgid )`, `^(#~ *)?msgstr|^\s*$`, `^(#~ *)?"`), escaped: true,
+		fold: re(`"[ \t]*\n(?:#~ *)?"`), text: re(`(?s)(.*\bmsgid "[^"].*)`), drop: re(`(?m)^(?:#|msgctxt ).*\n?|^msg[^"\n]*"|"[ \t]*$`)},
+	{name: "pgn", label: "PGN", what: "game", own: []string{".pgn"},
+		looks: looks(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: begins(`^\[\w+\s+"`, `^\s*[^\[\s]|^\[%`, `^\s*$`),
+		text: re(`(?s)(.*)`), drop: re(`(?m)^\[\w+\s+"|"\][ \t]*$`)},
+	{name: "wikiextractor", label: "wikiextractor", what: "article",
+		looks: looks(`(?i)<doc id=[^>\n]*>[ \t]*\n`), rule: begins(`(?i)^<doc id=`, ``, ``),
+		id: re(`(?i)^<doc id="?([^">\s]+)`), text: re(`(?is)^<doc id=[^\n]*\n(.*?)\s*(?:</doc>.*)?$`)},
+	{name: "fortune", label: "fortunes", what: "text between lines of %", between: "%\n",
+		rule: begins(`^%%?\s*$`, ``, ``), text: re(`(?s)^(?:%%?[ \t]*(?:\n|$))?(.*)`)},
+	{name: "log", label: "log", what: "entry, from its date and time on,", shared: []string{".log"},
+		rule: func() rule { return stamp.Match }, text: re(`(?s)(.*)`)},
+}
+
+// markup matches markup within subtitles: <i>, {\an8}.
+var markup = re(`</?[a-zA-Z0-9:][^>]*>|\{\\[^}]*\}`)
+
+// stamp matches the date and time at the beginning of an entry of a log, maybe after its level.
+var stamp = re(`^(\[?[A-Z]{4,8}\]?:? +)?[\[(<]?(` +
+	`\d{4}[-/.]\d\d[-/.]\d\d[T _,]+\d\d:\d\d|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4},? \d{1,2}:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|` +
+	`([A-Z][a-z]{2},? )?[A-Z][a-z]{2} [ \d]\d,? (\d{4} )?\d\d:\d\d:\d\d|(\d\d-\d\d )?\d\d:\d\d:\d\d[.,]\d{3}\b)`)
+
+func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+
+// looks compiles a pattern that must match at the beginning of a text.
+func looks(pattern string) *regexp.Regexp {
+	pattern = strings.NewReplacer("SEQ", `(BASES+|[A-Z*.-]+)[ \t]*`, "TIME", `\d+:\d\d:\d\d[,.]\d+`).Replace(pattern)
+	return re("^(?:" + strings.ReplaceAll(pattern, "BASES", "[ACGTUNRYSWKMBDHVacgtunryswkmbdhv.*-]") + ")")
+}
+
+// begins makes rules. A record begins where a line matches first, if the lines before it were ready
+// for that: the last line that does not match keeps must match after.
+func begins(first, after, keeps string) func() rule {
+	f, a, k := re(first), re(after), re(cmp.Or(keeps, `^\z.`))
+	return func() rule {
+		ready := true
+		return func(line []byte) bool {
+			is := ready && f.Match(line)
+			if !k.Match(line) {
+				ready = a.Match(line)
+			}
+			return is
+		}
+	}
+}
+
+// beginsFASTQ makes the rule of FASTQ: a record ends when its quality is as long as its sequence,
+// because a line of quality may begin with @, too.
+func beginsFASTQ() rule {
+	missing, sequence := 0, false // letters of quality; the lines are those of a sequence
+	return func(line []byte) bool {
+		line = bytes.TrimSpace(line)
+		switch {
+		case sequence && bytes.HasPrefix(line, []byte("+")):
+			sequence = false
+		case sequence:
+			missing += len(line)
+		case missing > 0:
+			missing -= len(line)
+		case bytes.HasPrefix(line, []byte("@")):
+			missing, sequence = 0, true
+			return true
+		}
+		return false
+	}
 }
 
 // kindOf returns the kind with this name, or nil.
@@ -66,67 +131,39 @@ func kindOf(name records.Format) *kind {
 	return nil
 }
 
-// recognize returns the kind of a text, by its beginning or its name, or nil. Fortunes and logs
-// are recognised only in plain text.
-func recognize(name string, head []byte) *kind {
+// recognize returns the kind of a text by its beginning or its name, or Auto.
+func recognize(name string, head []byte) records.Format {
 	head = bytes.ReplaceAll(bytes.TrimLeft(head, " \t\r\n"), []byte("\r\n"), newline)
+	first, _, _ := bytes.Cut(head, newline)
 	for _, k := range kinds {
 		if k.looks != nil && k.looks.Match(head) {
-			return k
+			return k.name
 		}
 	}
-	first, _, _ := bytes.Cut(head, newline)
-	if i := slices.IndexFunc(kinds, func(k *kind) bool {
-		return slices.Contains(k.own, ending(name)) || slices.Contains(k.shared, ending(name)) && k.rule()(first)
-	}); i >= 0 {
-		return kinds[i]
+	for _, k := range kinds {
+		if slices.Contains(k.own, ending(name)) || slices.Contains(k.shared, ending(name)) && k.rule()(first) {
+			return k.name
+		}
 	}
-	return nil
+	return records.Auto
 }
 
-// recognizeText is recognize for the kinds that only plain text can be. A log has continued
-// entries; without them, each line is an entry.
-func recognizeText(head []byte, lines [][]byte) *kind {
+// recognizeText is recognize for the kinds that only plain text can be, and returns TXT for others.
+// A log has entries that continue on further lines; without them, each line is an entry.
+func recognizeText(head []byte, lines [][]byte) records.Format {
 	if sep := separator(head); sep == "%" || sep == "%%" {
-		return kindOf("fortune")
+		return "fortune"
 	}
-	begun, first := 0, -1
-	for i, line := range lines {
+	first, n := slices.IndexFunc(lines, stamp.Match), 0
+	for _, line := range lines[max(first, 0):] {
 		if stamp.Match(line) {
-			if begun++; first < 0 {
-				first = i
-			}
+			n++
 		}
 	}
-	if begun >= 3 && first < 3 && begun < len(lines)-first {
-		return kindOf("log")
+	if first >= 0 && first < 3 && n >= 3 && n < len(lines)-first {
+		return "log"
 	}
-	return nil
-}
-
-// stamp matches the date and time at the beginning of an entry of a log, maybe after its level.
-var stamp = regexp.MustCompile(`^(\[?[A-Z]{4,8}\]?:? +)?[\[(<]?(` +
-	`\d{4}[-/.]\d\d[-/.]\d\d[T _,]+\d\d:\d\d|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4},? \d{1,2}:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|` +
-	`([A-Z][a-z]{2},? )?[A-Z][a-z]{2} [ \d]\d,? (\d{4} )?\d\d:\d\d:\d\d|(\d\d-\d\d )?\d\d:\d\d:\d\d[.,]\d{3}\b)`)
-
-// looks compiles a pattern that must match at the beginning of a text.
-func looks(pattern string) *regexp.Regexp {
-	for _, part := range [][2]string{
-		{"SEQ", `(BASES+|[A-Z*.-]+)[ \t]*`}, {"BASES", "[ACGTUNRYSWKMBDHVacgtunryswkmbdhv.*-]"}, {"TIME", `\d+:\d\d:\d\d[,.]\d+`},
-	} {
-		pattern = strings.ReplaceAll(pattern, part[0], part[1])
-	}
-	return regexp.MustCompile("^(?:" + pattern + ")")
-}
-
-// describe returns the description of the kind.
-func (k *kind) describe() records.Description {
-	return records.Description{Name: k.name, Label: k.label, Unit: "line", Endings: slices.Concat(k.own, k.shared, []string{".txt"})}
-}
-
-// grouping returns how its lines form records.
-func (k *kind) grouping() *grouping {
-	return &grouping{rule: k.rule, between: k.between, none: errors.New("no line begins a record of " + k.label + "; " + records.AsText())}
+	return TXT
 }
 
 // useKind makes the parser of a kind of text.
@@ -137,101 +174,55 @@ func (f *file) useKind(k *kind, head []byte) error {
 	case bytes.IndexByte(head, 0) >= 0:
 		return fmt.Errorf("it has NUL bytes, so it is not text; %s names the encoding of a text", option.Name("Encoding"))
 	case o.Format == records.Auto && !slices.Contains(k.own, ending(f.info.Name)):
-		f.info.Notice = k.label + ", " + k.what
+		f.info.Notice = k.label + ", each " + k.what + " a document"
 	}
-	f.parse, f.group = k, k.grouping()
+	f.parse = k
+	f.group = &grouping{rule: k.rule, between: k.between, none: errors.New("no line begins a record of " + k.label + "; " + records.AsText())}
 	return nil
 }
 
+var escapes = strings.NewReplacer(`\n`, "\n", `\N`, "\n", `\t`, "\t", `\\`, `\`, `\`, "")
+
+// inBase64 matches an attribute of LDIF that is written in base64.
+var inBase64 = re(`(?m)^([\w;.-]+:): *([\w+/]+=*)$`)
+
 // parse implements parser.
 func (k *kind) parse(raw []byte, rec *record) (reason string) {
-	text := strings.TrimRight(strings.ReplaceAll(records.ValidText(string(raw)), "\r\n", "\n"), "\n")
-	rec.Doc.ID, rec.Doc.Text, reason = k.read(strings.Split(text, "\n"))
-	if len(rec.Doc.ID) > base.MaxIDBytes {
-		rec.Doc.ID = ""
+	s := strings.TrimRight(strings.ReplaceAll(records.ValidText(string(raw)), "\r\n", "\n"), "\n")
+	if k.fold != nil {
+		s = k.fold.ReplaceAllString(s, "")
 	}
-	if reason != "" {
-		return reason
+	if k.name == "ldif" {
+		s = inBase64.ReplaceAllStringFunc(s, func(line string) string {
+			m := inBase64.FindStringSubmatch(line)
+			if decoded, err := base64.StdEncoding.DecodeString(m[2]); err == nil {
+				return m[1] + records.ValidText(string(decoded))
+			}
+			return line
+		})
+	}
+	group := func(re *regexp.Regexp) string {
+		if re == nil {
+			return ""
+		}
+		return append(re.FindStringSubmatch(s), "", "")[1]
+	}
+	if id := group(k.id); len(id) <= base.MaxIDBytes {
+		rec.Doc.ID = id
+	}
+	text := group(k.text)
+	if k.drop != nil {
+		text = k.drop.ReplaceAllString(text, "")
+	}
+	if k.escaped {
+		text = escapes.Replace(text)
+	}
+	rec.Doc.Text = strings.TrimRight(text, "\n")
+	if _, quality, _ := strings.Cut(s, "\n+"); k.name == "fastq" {
+		_, quality, _ = strings.Cut(quality, "\n")
+		if n := len(k.drop.ReplaceAllString(quality, "")); n != len(text) || s[0] != '@' {
+			return fmt.Sprintf("not FASTQ: the sequence has %d letters and the quality %d", len(text), n)
+		}
 	}
 	return rec.checkID(true)
-}
-
-// beginsWith returns the rule that a record begins where a line matches.
-func beginsWith(pattern string) func() rule {
-	re := regexp.MustCompile(pattern)
-	return func() rule { return re.Match }
-}
-
-// paragraphs returns the rule that a record begins after a blank line, where a line matches.
-func paragraphs(pattern string) func() rule {
-	re := regexp.MustCompile(pattern)
-	return func() rule {
-		after := true
-		return func(line []byte) bool {
-			blank := len(bytes.TrimSpace(line)) == 0
-			begins := after && !blank && re.Match(line)
-			after = blank
-			return begins
-		}
-	}
-}
-
-// beginsFASTQ returns the rule of FASTQ: a record ends when its quality is as long as its sequence,
-// because a line of quality may begin with @, too.
-func beginsFASTQ() rule {
-	const (
-		between = iota
-		inSequence
-		inQuality
-	)
-	state, missing := between, 0
-	return func(line []byte) bool {
-		line = bytes.TrimSpace(line)
-		switch {
-		case state == inSequence && len(line) > 0 && line[0] == '+':
-			state = inQuality
-		case state == inSequence:
-			missing += len(line)
-		case state == inQuality && missing > 0:
-			if missing -= len(line); missing <= 0 {
-				state = between
-			}
-		case len(line) > 0 && line[0] == '@':
-			state, missing = inSequence, 0
-			return true
-		}
-		return false
-	}
-}
-
-// beginsPO returns the rule of gettext: an entry begins after a blank line or a translation.
-func beginsPO() rule {
-	after := true
-	return func(line []byte) bool {
-		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("#~")))
-		first := bytes.HasPrefix(line, []byte("msgctxt")) || bytes.HasPrefix(line, []byte("msgid ")) || len(line) > 0 && line[0] == '#'
-		begins := after && first
-		if len(line) > 0 {
-			after = bytes.HasPrefix(line, []byte("msgstr")) || after && !begins
-		} else {
-			after = true
-		}
-		return begins
-	}
-}
-
-// tag matches a tag of PGN.
-var tag = regexp.MustCompile(`^\[(\w+)\s+"(.*)"\]\s*$`)
-
-// beginsPGN returns the rule of PGN: a game begins with its first tag.
-func beginsPGN() rule {
-	within := false // in the tags of a game
-	return func(line []byte) bool {
-		isTag := tag.Match(line)
-		begins := isTag && !within
-		if isTag || len(bytes.TrimSpace(line)) > 0 {
-			within = isTag
-		}
-		return begins
-	}
 }

@@ -24,7 +24,7 @@ func init() {
 		{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
 	}
 	for _, k := range kinds {
-		formats = append(formats, k.describe())
+		formats = append(formats, records.Description{Name: k.name, Label: k.label, Unit: "line", Endings: slices.Concat(k.own, k.shared, []string{".txt"})})
 	}
 	records.Register(records.Family{Formats: formats, Fingerprints: true, Open: open, NewCopier: newCopier})
 }
@@ -77,8 +77,8 @@ func (f *file) choose() error {
 	if err != nil {
 		return err
 	}
-	if k := recognize(f.info.Name, head); k != nil && format == records.Auto {
-		format = k.name
+	if format == records.Auto {
+		format = recognize(f.info.Name, head)
 	}
 	lines := slices.DeleteFunc(sampleLines(head, all), func(line []byte) bool { return isComment(line, f.opt.Comment) })
 	s := &sample{}
@@ -93,9 +93,7 @@ func (f *file) choose() error {
 	}
 	if format == records.Auto {
 		if format = formatOf(f.info.Name, lines, s, f.opt); format == TXT {
-			if k := recognizeText(head, lines); k != nil {
-				format = k.name
-			}
+			format = recognizeText(head, lines)
 		}
 		if err := f.suspect(format, head, lines, s); err != nil {
 			return err
