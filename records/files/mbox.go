@@ -73,11 +73,8 @@ func isMessage(head []byte) bool {
 	if !fieldName.Match(head) {
 		return false
 	}
-	if wholeHeader.Match(head) {
-		return true
-	}
 	h, _ := splitMessage(head)
-	return h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
+	return wholeHeader.Match(head) || h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
 }
 
 // wholeHeader matches a complete header with a sender and one of the other fields that mails have.

@@ -205,7 +205,7 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	d := &document{in: in, opt: opt}
 	d.page, d.mail, d.named = kindOf(in)
 	if named := fieldOption(opt); named != "" && opt.Format == records.Auto {
-		return nil, fmt.Errorf("it is one document, %s, so %s does not apply; %s", d.what(), named, records.AsText())
+		return nil, fmt.Errorf("it is a page or a mail, one document, so %s does not apply; %s", named, records.AsText())
 	}
 	if d.page || d.mail {
 		return d, in.Decode(records.UTF8) // only for a byte order mark; pages and mails declare their charset themselves
@@ -216,21 +216,14 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 // Info describes the file.
 func (d *document) Info() records.Info {
 	info := records.Info{Name: d.in.Name(), Format: Files, Shape: "files"}
-	if (d.page || d.mail) && !d.named {
-		info.Notice = d.what() + ", one document"
+	switch {
+	case d.named:
+	case d.page:
+		info.Notice = "an HTML page, one document"
+	case d.mail:
+		info.Notice = "a mail, one document"
 	}
 	return info
-}
-
-// what says what the file is.
-func (d *document) what() string {
-	switch {
-	case d.page:
-		return "an HTML page"
-	case d.mail:
-		return "a mail"
-	}
-	return "a text"
 }
 
 // Progress returns how much of the file has been read.

@@ -3,64 +3,60 @@ package lines
 import (
 	"bytes"
 	"errors"
-	"regexp"
 )
 
-// Bulk files of Elasticsearch and OpenSearch are JSON lines in which a line with an action precedes
-// each document. Both are one record, with the ID of the action:
+// Bulk files of Elasticsearch and OpenSearch are JSON lines with an action before each document.
+// Both are one record, with the ID of the action. A deletion is a record without a document.
 //
 //	{"index": {"_id": "a"}}
 //	{"text": "..."}
-//	{"delete": {"_id": "b"}}     a record without a document
+//	{"delete": {"_id": "b"}}
 
-// action matches a line with an action; a deletion has no document.
-var action = regexp.MustCompile(`^\s*\{\s*"(index|create|update|(delete))"\s*:\s*\{[^{}]*\}\s*\}\s*$`)
+// action matches a line with an action; its second group matches a deletion.
+var action = re(`^\s*\{\s*"(index|create|update|(delete))"\s*:\s*\{[^{}]*\}\s*\}\s*$`)
 
 // isBulk reports whether the first lines of a file are an action and a document, or two actions.
 func isBulk(lines [][]byte) bool {
-	if len(lines) < 2 {
+	if len(lines) < 2 || !isObject(lines[1]) {
 		return false
 	}
 	m := action.FindSubmatch(lines[0])
-	return m != nil && (m[2] != nil) == action.Match(lines[1]) && isObject(lines[1])
+	return m != nil && (m[2] != nil) == action.Match(lines[1])
 }
 
 // bulkGrouping is the grouping of a bulk file.
 var bulkGrouping = grouping{none: errors.New("no line has an action"), rule: func() rule {
 	awaited := false // a document
 	return func(line []byte) bool {
-		if awaited || len(bytes.TrimSpace(line)) == 0 {
-			awaited = awaited && len(bytes.TrimSpace(line)) == 0
+		if len(bytes.TrimSpace(line)) == 0 {
 			return false
 		}
 		m := action.FindSubmatch(line)
-		awaited = m != nil && m[2] == nil
-		return true
+		begins := !awaited
+		awaited = begins && m != nil && m[2] == nil
+		return begins
 	}
 }}
 
 // parseBulk parses an action and its document.
-func (o *object) parseBulk(raw []byte, rec *record) string {
+func (o *object) parseBulk(raw []byte, rec *record) (reason string) {
 	line, document, _ := bytes.Cut(raw, newline)
-	one := *o
+	one, id := *o, found{}
 	one.bulk = false
 	if !action.Match(line) {
 		return one.parse(raw, rec)
 	}
-	var id found
-	Members(trim(line), func(key string, _, value []byte) { id.take(key+"._id", key, value) })
-	hasID := id.value != nil && id.value[0] != 'n' && o.id == "id"
-	one.makeID = one.makeID || hasID
+	if o.id == "id" {
+		Members(trim(line), func(key string, _, value []byte) { id.take(key+"._id", key, value) })
+	}
+	one.makeID = one.makeID || id.value != nil
 	if len(bytes.TrimSpace(document)) == 0 {
 		rec.Flaw = "an action without a document"
-	} else if reason := one.parse(document, rec); reason != "" {
+	} else if reason = one.parse(document, rec); reason != "" {
 		return reason
 	}
-	if hasID {
-		rec.Doc.ID = string(id.value)
-		if id.value[0] == '"' {
-			rec.Doc.ID = rec.unquote(id.value)
-		}
+	if id.value != nil {
+		return one.setID(rec, line, id.value)
 	}
-	return rec.checkID(true)
+	return rec.checkID(one.makeID)
 }

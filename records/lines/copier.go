@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -43,10 +44,12 @@ func (c *copier) Copy(src records.Source, raw []byte, values ...any) (err error)
 		return err
 	}
 	if f, ok := src.(*file); ok && f.group != nil {
-		if c.written && f.group.apart(raw, c.closed) {
-			err = c.write([]byte(f.group.between))
+		first, _, _ := bytes.Cut(raw, newline)
+		if c.written && !c.closed && !f.group.separates(first) {
+			err = c.write(f.group.between)
 		}
-		c.written, c.closed = true, f.group.closes(raw)
+		last := bytes.TrimSuffix(raw, newline)
+		c.written, c.closed = true, len(last) < len(raw) && f.group.separates(last[bytes.LastIndexByte(last, '\n')+1:])
 	}
 	return errors.Join(err, c.write(raw))
 }

@@ -19,8 +19,8 @@ func (f *file) CanCut() error {
 		return fmt.Errorf("%s has fingerprints but no texts", f.info.Name)
 	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
 		return fmt.Errorf("one field of a record can be cut: %s names it", option.Name("TextField"))
-	case f.info.Format != TXT && f.group != nil:
-		return fmt.Errorf("%s is %s, whose texts cannot be cut", f.info.Name, f.info.Shape)
+	case f.group != nil:
+		return fmt.Errorf("%s has records of several lines, and cutting them could join them", f.info.Name)
 	case f.listed || f.members:
 		return errors.New("the text is in a list or a map and cannot be cut")
 	}
@@ -39,25 +39,9 @@ func (f *file) CutText(rec *records.Record, keep []records.Span) []byte {
 			return cutCell(rec, from, to, f.info.Format == CSV, keep)
 		}
 	case text:
-		if f.group != nil {
-			keep = withFirstLine(rec.Doc.Text, keep)
-		}
 		return cut(rec, 0, len(trimEOL(rec.Raw)), keep, plainChar, asIs)
 	}
 	return rec.Raw
-}
-
-// withFirstLine adds the first line of a text to the parts to keep: the record begins with it.
-func withFirstLine(text string, keep []records.Span) []records.Span {
-	first, _, _ := strings.Cut(text, "\n")
-	end := min(len(first)+1, len(text))
-	all := []records.Span{{From: 0, To: end}}
-	for _, part := range keep {
-		if part.To > end {
-			all = append(all, records.Span{From: max(part.From, end), To: part.To})
-		}
-	}
-	return all
 }
 
 // cut returns rec.Raw with its text, encoded in raw[from:to], reduced to the parts keep. It copies

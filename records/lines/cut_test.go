@@ -176,33 +176,3 @@ func TestCanCut(t *testing.T) {
 		src.Close()
 	}
 }
-
-// A record that begins where a line matches has its first line in every copy.
-func TestCutKeepsFirstLine(t *testing.T) {
-	const text = "2 a\nb\nc\n"
-	for _, c := range []struct {
-		keep []records.Span
-		want string
-	}{
-		{[]records.Span{{From: 4, To: 6}}, "2 a\nb\n\n"},
-		{[]records.Span{{From: 0, To: 4}, {From: 6, To: 7}}, "2 a\nc\n"},
-		{[]records.Span{{From: 2, To: 6}}, "2 a\nb\n\n"},
-		{nil, "2 a\n\n"},
-	} {
-		src, err := records.New("a", io.NopCloser(strings.NewReader(text)), -1, records.Options{RecordStart: `^\d`})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := records.CanCut(src); err != nil {
-			t.Fatal(err)
-		}
-		for rec, err := range src.Records(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := records.CutText(src, rec, c.keep); string(got) != c.want {
-				t.Errorf("%v: %q, want %q", c.keep, got, c.want)
-			}
-		}
-	}
-}

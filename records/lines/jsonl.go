@@ -206,7 +206,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 	}
 	switch {
 	case fp != nil || list != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
-	case isChat(s):
+	case bytes.Contains(s, []byte(`"mapping"`)) && bytes.Contains(s, []byte(`"parts"`)):
 		rec.Flaw = "it has messages of ChatGPT, and no " + quotedNames(o.texts) + ": " + option.Set("TextField", "mapping.*.message.content.parts[]") + " reads them"
 	case !o.set && hasSet(s):
 		rec.Flaw = "a set, not a text: " + option.Set("SetField", "set") + " compares its members"
@@ -269,18 +269,6 @@ func (r *record) unquote(quoted []byte) string {
 		return jsontext.Unquote(quoted)
 	}
 	return records.ValidText(jsontext.Unquote(quoted))
-}
-
-// isChat reports whether an object is a conversation as ChatGPT exports it: each member of its
-// mapping has a message, under a name of its own.
-func isChat(s []byte) bool {
-	var parts found
-	Members(s, func(key string, _, value []byte) {
-		if key == "mapping" && value[0] == '{' {
-			Members(value, func(id string, _, node []byte) { parts.take(id+".message.content.parts", id, node) })
-		}
-	})
-	return parts.value != nil
 }
 
 // hasSet reports whether an object has an array called "set".

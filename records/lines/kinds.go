@@ -26,48 +26,47 @@ type kind struct {
 	own, shared []string
 
 	rule    func() rule
-	between string // see grouping
+	between []byte // see grouping
 
-	// The ID is the first group of id, and the text that of text, after the matches of fold have been
-	// removed. Without a match, the ID is the position, and there is no text, as in comments and
-	// headers: such records resemble no other, so all copies have them. The matches of drop are not
-	// part of the text.
+	// fold is removed from a record. Then the first group of id is the ID, if it matches, else the
+	// position is; and the first group of text is the text. Without text, the whole record is, but
+	// for a first line if it is headed. If text does not match, as in comments and headers, there is
+	// no text: such a record resembles no other, so copies have it. drop is removed from the text.
 	fold, id, text, drop *regexp.Regexp
+	headed               bool
 	escaped              bool // the text has escapes: \n \, \"
 }
 
 var kinds = []*kind{
 	{name: "fasta", label: "FASTA", what: "sequence", own: []string{".fasta", ".fna", ".faa", ".ffn"}, shared: []string{".fa"},
-		looks: looks(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), rule: begins(`^>`, ``, ``),
-		id: re(`^>\s*(\S+)`), text: re(`(?s)^>[^\n]*(.*)`), drop: re(`(?m)^;.*|\s+`)},
+		looks: looks(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), rule: begins(`^>`, ``, ``), id: re(`^>\s*(\S+)`)},
 	{name: "fastq", label: "FASTQ", what: "sequence", own: []string{".fastq", ".fq"},
-		looks: looks(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), rule: beginsFASTQ,
-		id: re(`^@\s*(\S+)`), text: re(`(?ms)^@[^\n]*(.*?)^\+`), drop: re(`\s+`)},
+		looks: looks(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), rule: beginsFASTQ, id: re(`^@\s*(\S+)`)},
 	{name: "vcard", label: "vCard", what: "contact", own: []string{".vcard"}, shared: []string{".vcf"},
 		looks: looks(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), rule: begins(`(?i)^BEGIN:VCARD\s*$`, ``, ``),
-		fold: re(`\n[ \t]`), id: re(`(?mi)^(?:[\w-]+\.)?UID(?:;[^:\n]*)?:[ \t]*(.*\S)`), text: re(`(?s)(.*)`), escaped: true,
+		fold: re(`\n[ \t]`), id: re(`(?mi)^(?:[\w-]+\.)?UID(?:;[^:\n]*)?:[ \t]*(.*\S)`), escaped: true,
 		drop: re(`(?mi)^(?:[\w-]+\.)?(?:BEGIN|END|VERSION|UID|REV|PRODID|PHOTO|LOGO|SOUND|KEY)[:;].*\n?|^[\w.-]+(?:;(?:"[^"\n]*"|[^":\n])*)?:`)},
-	{name: "srt", label: "SubRip", what: "subtitle", own: []string{".srt"}, between: "\n",
+	{name: "srt", label: "SubRip", what: "subtitle", own: []string{".srt"}, between: newline,
 		looks: looks(`\d+[ \t]*\nTIME *-->`), rule: begins(`^\s*\d+\s*$|-->`, `^\s*$`, ``), text: re(`(?s)-->[^\n]*\n?(.*)`), drop: markup},
-	{name: "vtt", label: "WebVTT", what: "subtitle", own: []string{".vtt"}, between: "\n",
+	{name: "vtt", label: "WebVTT", what: "subtitle", own: []string{".vtt"}, between: newline,
 		looks: looks(`WEBVTT([ \t].*)?\n((.*\n)*.* --> |\n|$)`), rule: begins(`\S`, `^\s*$`, ``), text: re(`(?s)-->[^\n]*\n?(.*)`), drop: markup},
-	{name: "ldif", label: "LDIF", what: "entry", own: []string{".ldif"}, between: "\n",
+	{name: "ldif", label: "LDIF", what: "entry", own: []string{".ldif"}, between: newline,
 		looks: looks(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), rule: begins(`\S`, `^\s*$`, ``),
-		fold: re(`\n `), id: re(`(?mi)^dn: *(.*\S)`), text: re(`(?s)(.*)`), drop: re(`(?mi)^(?:#|version:|dn:).*\n?|^[\w;.-]+:[:<]? *`)},
+		fold: re(`\n `), id: re(`(?mi)^dn: *(.*\S)`), drop: re(`(?mi)^(?:#|version:|dn:).*\n?|^[\w;.-]+:[:<]? *`)},
 	{name: "po", label: "gettext", what: "message", own: []string{".po", ".pot"},
 		looks: looks(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `),
 		rule:  begins(`^(#|msgctxt|msgid )`, `^(#~ *)?msgstr|^\s*$`, `^(#~ *)?"`), escaped: true,
 		fold: re(`"[ \t]*\n(?:#~ *)?"`), text: re(`(?s)(.*\bmsgid "[^"].*)`), drop: re(`(?m)^(?:#|msgctxt ).*\n?|^msg[^"\n]*"|"[ \t]*$`)},
 	{name: "pgn", label: "PGN", what: "game", own: []string{".pgn"},
 		looks: looks(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: begins(`^\[\w+\s+"`, `^\s*[^\[\s]|^\[%`, `^\s*$`),
-		text: re(`(?s)(.*)`), drop: re(`(?m)^\[\w+\s+"|"\][ \t]*$`)},
+		drop: re(`(?m)^\[\w+\s+"|"\][ \t]*$`)},
 	{name: "wikiextractor", label: "wikiextractor", what: "article",
 		looks: looks(`(?i)<doc id=[^>\n]*>[ \t]*\n`), rule: begins(`(?i)^<doc id=`, ``, ``),
-		id: re(`(?i)^<doc id="?([^">\s]+)`), text: re(`(?is)^<doc id=[^\n]*\n(.*?)\s*(?:</doc>.*)?$`)},
-	{name: "fortune", label: "fortunes", what: "text between lines of %", between: "%\n",
-		rule: begins(`^%%?\s*$`, ``, ``), text: re(`(?s)^(?:%%?[ \t]*(?:\n|$))?(.*)`)},
+		id: re(`(?i)^<doc id="?([^">\s]+)`), headed: true},
+	{name: "fortune", label: "fortunes", what: "text between lines of %", between: []byte("%\n"),
+		rule: begins(`^%%?\s*$`, ``, ``), headed: true},
 	{name: "log", label: "log", what: "entry, from its date and time on,", shared: []string{".log"},
-		rule: func() rule { return stamp.Match }, text: re(`(?s)(.*)`)},
+		rule: func() rule { return stamp.Match }},
 }
 
 // markup matches markup within subtitles: <i>, {\an8}.
@@ -77,6 +76,9 @@ var markup = re(`</?[a-zA-Z0-9:][^>]*>|\{\\[^}]*\}`)
 var stamp = re(`^(\[?[A-Z]{4,8}\]?:? +)?[\[(<]?(` +
 	`\d{4}[-/.]\d\d[-/.]\d\d[T _,]+\d\d:\d\d|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4},? \d{1,2}:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|` +
 	`([A-Z][a-z]{2},? )?[A-Z][a-z]{2} [ \d]\d,? (\d{4} )?\d\d:\d\d:\d\d|(\d\d-\d\d )?\d\d:\d\d:\d\d[.,]\d{3}\b)`)
+
+// never is for kinds without a pattern.
+var never = re(`^\z.`)
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
@@ -89,7 +91,7 @@ func looks(pattern string) *regexp.Regexp {
 // begins makes rules. A record begins where a line matches first, if the lines before it were ready
 // for that: the last line that does not match keeps must match after.
 func begins(first, after, keeps string) func() rule {
-	f, a, k := re(first), re(after), re(cmp.Or(keeps, `^\z.`))
+	f, a, k := re(first), re(after), re(cmp.Or(keeps, never.String()))
 	return func() rule {
 		ready := true
 		return func(line []byte) bool {
@@ -184,45 +186,53 @@ func (f *file) useKind(k *kind, head []byte) error {
 var escapes = strings.NewReplacer(`\n`, "\n", `\N`, "\n", `\t`, "\t", `\\`, `\`, `\`, "")
 
 // inBase64 matches an attribute of LDIF that is written in base64.
-var inBase64 = re(`(?m)^([\w;.-]+:): *([\w+/]+=*)$`)
+var inBase64 = re(`(?m)^[\w;.-]+:: .*$`)
 
 // parse implements parser.
 func (k *kind) parse(raw []byte, rec *record) (reason string) {
 	s := strings.TrimRight(strings.ReplaceAll(records.ValidText(string(raw)), "\r\n", "\n"), "\n")
-	if k.fold != nil {
-		s = k.fold.ReplaceAllString(s, "")
-	}
+	s = k.fold.ReplaceAllString(s, "")
 	if k.name == "ldif" {
 		s = inBase64.ReplaceAllStringFunc(s, func(line string) string {
-			m := inBase64.FindStringSubmatch(line)
-			if decoded, err := base64.StdEncoding.DecodeString(m[2]); err == nil {
-				return m[1] + records.ValidText(string(decoded))
+			name, value, _ := strings.Cut(line, ":: ")
+			if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(value)); err == nil {
+				return name + ": " + records.ValidText(string(decoded))
 			}
 			return line
 		})
 	}
-	group := func(re *regexp.Regexp) string {
-		if re == nil {
-			return ""
-		}
-		return append(re.FindStringSubmatch(s), "", "")[1]
+	if m := append(k.id.FindStringSubmatch(s), "", "")[1]; len(m) <= base.MaxIDBytes {
+		rec.Doc.ID = m
 	}
-	if id := group(k.id); len(id) <= base.MaxIDBytes {
-		rec.Doc.ID = id
+	if k.name == "fasta" || k.name == "fastq" {
+		return k.parseSequence(s, rec)
 	}
-	text := group(k.text)
-	if k.drop != nil {
-		text = k.drop.ReplaceAllString(text, "")
+	if first, rest, _ := strings.Cut(s, "\n"); k.headed && k.rule()([]byte(first)) {
+		s = strings.TrimSuffix(strings.TrimSpace(rest), "</doc>")
 	}
+	if k.text != nil {
+		s = append(k.text.FindStringSubmatch(s), "", "")[1]
+	}
+	s = k.drop.ReplaceAllString(s, "")
 	if k.escaped {
-		text = escapes.Replace(text)
+		s = escapes.Replace(s)
 	}
-	rec.Doc.Text = strings.TrimRight(text, "\n")
-	if _, quality, _ := strings.Cut(s, "\n+"); k.name == "fastq" {
-		_, quality, _ = strings.Cut(quality, "\n")
-		if n := len(k.drop.ReplaceAllString(quality, "")); n != len(text) || s[0] != '@' {
-			return fmt.Sprintf("not FASTQ: the sequence has %d letters and the quality %d", len(text), n)
-		}
+	rec.Doc.Text = strings.Trim(s, "\n")
+	return rec.checkID(true)
+}
+
+// parseSequence makes one word of the letters of a sequence.
+func (k *kind) parseSequence(s string, rec *record) string {
+	header, body, _ := strings.Cut(s, "\n")
+	body, rest, _ := strings.Cut("\n"+body, "\n+")
+	_, quality, _ := strings.Cut(rest, "\n")
+	rec.Doc.Text = strings.Join(strings.Fields(body), "")
+	n, letters := len(strings.Join(strings.Fields(quality), "")), len(rec.Doc.Text)
+	switch {
+	case k.name == "fastq" && (n != letters || !strings.HasPrefix(header, "@")):
+		return fmt.Sprintf("not FASTQ: the sequence has %d letters and the quality %d", letters, n)
+	case k.name == "fasta" && !strings.HasPrefix(header, ">"):
+		rec.Doc.Text = ""
 	}
 	return rec.checkID(true)
 }

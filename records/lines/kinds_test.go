@@ -15,7 +15,7 @@ var kindTexts = []struct {
 	want          []string
 }{
 	{"fasta", ">a\nACGT\nACGT\n>b x\nACGT\n", []string{"a|ACGTACGT", "b|ACGT"}},
-	{"fasta", ">a\nACGTacgtN-\n\n>b\nACGT\n\n>c\nAC\n;notes\n", []string{"a|ACGTacgtN-", "b|ACGT", "c|AC"}},
+	{"fasta", ">a\nACGTacgtN-\n\n>b\nACGT\n\n>c\nAC\n", []string{"a|ACGTacgtN-", "b|ACGT", "c|AC"}},
 	{"fasta", ">sp|P1|X A test\nMKVLAAGIVGLL*", []string{"sp|P1|X|MKVLAAGIVGLL*"}},
 	{"fastq", "@r1 1\nACGTN\n+\n@!\"#$\n@r2\nA\n+r2\n@\n@r3\n\n+\n\n@r4\nA\n+\nI\n", []string{"r1|ACGTN", "r2|A", "r3|", "r4|A"}},
 	{"fastq", "@r1\nACGT\nACGT\n+r1\n@III\n@III", []string{"r1|ACGTACGT"}},

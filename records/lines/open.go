@@ -24,6 +24,7 @@ func init() {
 		{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
 	}
 	for _, k := range kinds {
+		k.fold, k.id, k.drop = cmp.Or(k.fold, never), cmp.Or(k.id, never), cmp.Or(k.drop, never)
 		formats = append(formats, records.Description{Name: k.name, Label: k.label, Unit: "line", Endings: slices.Concat(k.own, k.shared, []string{".txt"})})
 	}
 	records.Register(records.Family{Formats: formats, Fingerprints: true, Open: open, NewCopier: newCopier})

@@ -92,7 +92,7 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	}
 	ordered := make(chan *batch, 2*workers)
 	work := make(chan *batch, 2*workers)
-	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, comment: f.opt.Comment, held: held, live: f.live}
+	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, comment: f.opt.Comment, held: held, live: f.live, starts: &starts{found: true}}
 	switch f.info.Format {
 	case CSV:
 		s.cut = &rows{sep: f.separator()}

@@ -121,7 +121,7 @@ type splitter struct {
 	send    func(*batch) // passes a batch to the parsers and the caller, who own it from then on
 	live    bool         // send all records after every read, because the writer may wait for an answer
 	bare    bool         // records begin with separators, and Record.End is their number
-	starts  *starts      // the cutter, if it looks at first lines; nil otherwise
+	starts  *starts      // the cutter, if it looks at first lines; otherwise not used
 
 	// header parses the first nonblank line, and reports whether that is also data. If it returns
 	// errAgain, it is called for the next line, too. It is nil afterwards, and if no header is
@@ -143,7 +143,7 @@ func (s *splitter) run(ctx context.Context, r io.Reader) {
 		var n int
 		n, err = r.Read(buf[len(buf):min(cap(buf), len(buf)+batchBytes)])
 		s.b.buf = buf[:len(buf)+n]
-		if e := s.scan(len(buf) - s.undecided()); e != nil {
+		if e := s.scan(len(buf) - s.starts.again); e != nil {
 			err = e
 		} else if err == nil {
 			err = s.reserve(ctx, r)
@@ -167,14 +167,6 @@ func (s *splitter) run(ctx context.Context, r io.Reader) {
 // readError returns the error that ends the reading after a line.
 func (s *splitter) readError(after records.Position, err error) error {
 	return &records.ReadError{File: s.name, Pos: after, Unit: "line", Err: err}
-}
-
-// undecided returns how many bytes at the end of the buffer the cutter must see again.
-func (s *splitter) undecided() int {
-	if s.starts == nil {
-		return 0
-	}
-	return s.starts.again
 }
 
 // scan finds the records that end at or after from.
@@ -250,16 +242,14 @@ func (s *splitter) pass(newlines records.Position) (end records.Position) {
 
 // finish handles the rest at the end of the file: a last line without a newline is also a record.
 func (s *splitter) finish() error {
-	if s.starts != nil {
-		s.starts.last = true
-		if err := s.scan(len(s.b.buf) - s.undecided()); err != nil {
-			return err
-		}
-		if err := s.noStart(s.b.buf[s.start:]); err != nil {
-			return err
-		}
+	s.starts.last = true
+	if err := s.scan(len(s.b.buf) - s.starts.again); err != nil {
+		return err
 	}
 	rest := s.b.buf[s.start:]
+	if !s.starts.found && len(bytes.TrimSpace(rest)) > 0 {
+		return s.readError(records.NoPosition, s.starts.none)
+	}
 	if what := s.cut.open(); what != "" {
 		s.b.issue = s.issue(what, rest, int64(len(rest)))
 		return nil
@@ -268,15 +258,6 @@ func (s *splitter) finish() error {
 		return nil
 	}
 	return s.record(len(s.b.buf))
-}
-
-// noStart returns an error if no line of the file begins a record, and the rest has more than white
-// space.
-func (s *splitter) noStart(rest []byte) error {
-	if s.starts == nil || s.starts.found || len(bytes.TrimSpace(rest)) == 0 {
-		return nil
-	}
-	return s.readError(records.NoPosition, s.starts.none)
 }
 
 // issue returns an Issue for the record at start.
@@ -337,7 +318,7 @@ func (s *splitter) renew(ctx context.Context, size int) error {
 
 // discard skips a record that is larger than MaxRecord and sends an Issue for it.
 func (s *splitter) discard(ctx context.Context, r io.Reader) error {
-	s.start = len(s.b.buf) - s.undecided()
+	s.start = len(s.b.buf) - s.starts.again
 	newlines := records.Position(bytes.Count(s.b.buf[:s.start], newline))
 	is := s.issue("", s.b.buf[:s.start], 0)
 	whole := records.NewOversize(is.Raw)
@@ -353,13 +334,11 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 		held, n := copy(s.b.buf, s.b.buf[s.start:]), 0
 		n, err = r.Read(s.b.buf[held : held+batchBytes])
 		s.b.buf = s.b.buf[:held+n]
-		if s.starts != nil {
-			s.starts.last = err == io.EOF
-		}
+		s.starts.last = err == io.EOF
 		e = cut.end(s.b.buf)
 		end := e
 		if e < 0 {
-			end = len(s.b.buf) - s.undecided()
+			end = len(s.b.buf) - s.starts.again
 		}
 		whole.Write(s.b.buf[:end])
 		newlines += records.Position(bytes.Count(s.b.buf[:end], newline))
@@ -370,9 +349,6 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 		if e >= 0 && err != nil && err != io.EOF {
 			return s.readError(s.line, err)
 		}
-	}
-	if err := s.noStart(is.Raw); err != nil {
-		return err
 	}
 	whole.Complete(is, whole.Size())
 	if is.End = s.pass(newlines); is.End > s.after {

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/simdb/simdb/internal/option"
 )
 
-// Records of several lines. A record begins with a line that a rule recognises, and ends before the
-// next such line; lines before the first one are a record, too. The splitter copies them unchanged:
+// Records of several lines: a record begins with a line that a rule recognises, and ends before the
+// next such line. Lines before the first one are a record, too.
 //
 //	# made on 3 March     a record
 //	>seq1                 a record begins
@@ -31,9 +30,14 @@ type grouping struct {
 	rule func() rule // makes the rule for one pass
 	none error       // for a file in which no line begins a record
 
-	// between is a line that separates records, "" for none. A copy needs it between a record
-	// without a first line and the record before it, which may come from different files.
-	between string
+	// between is a line that separates records; nil if there is none. A copy needs it between two
+	// records that come from different files, if neither has it.
+	between []byte
+}
+
+// separates reports whether the first or last line of a record separates it from others.
+func (g *grouping) separates(line []byte) bool {
+	return g.between == nil || bytes.Equal(bytes.TrimSpace(line), bytes.TrimSpace(g.between))
 }
 
 // starts is the cutter of a grouping.
@@ -51,15 +55,13 @@ func (c *starts) end(p []byte) int {
 	c.again = 0
 	for at := 0; at < len(p); {
 		line, _, whole := bytes.Cut(p[at:], newline)
-		switch {
-		case c.decided:
-		case !whole && len(line) < longestLine && !c.last:
-			c.again = len(line)
-			return -1
-		default:
-			c.decided = true
+		if !c.decided {
+			if !whole && len(line) < longestLine && !c.last {
+				c.again = len(line)
+				return -1
+			}
 			begins := c.begins(bytes.TrimSuffix(line[:min(len(line), longestLine)], []byte("\r")))
-			c.found = c.found || begins
+			c.decided, c.found = true, c.found || begins
 			if begins && c.within {
 				c.within = false
 				return at
@@ -83,33 +85,13 @@ func byPattern(pattern string, head []byte) (*grouping, error) {
 	if re.MatchString("") && re.MatchString("\x01") {
 		return nil, fmt.Errorf("%s matches every line, and each line is a record without it: write a pattern of the first lines only, such as '^%%'", what)
 	}
-	g := &grouping{
-		rule: func() rule { return re.Match },
-		none: fmt.Errorf("no line matches %s, so the whole file would be one record; use another pattern, or %s for one text per file", what, option.Name("Files")),
-	}
+	g := &grouping{rule: func() rule { return re.Match },
+		none: fmt.Errorf("no line matches %s, so the whole file would be one record; use another pattern, or %s for one text per file", what, option.Name("Files"))}
 	for line := range bytes.Lines(head) {
 		if line = trimEOL(line); re.Match(line) && (dividers.Match(line) || len(line) == 0) {
-			g.between = string(line) + "\n"
+			g.between = append(bytes.Clone(line), newline...)
 			break
 		}
 	}
 	return g, nil
-}
-
-// separates reports whether a line, the first or last one of a record, separates it from others.
-func (g *grouping) separates(line []byte) bool {
-	return string(bytes.TrimSpace(line)) == strings.TrimSpace(g.between)
-}
-
-// apart reports whether a copy of raw needs g.between before it. closed says that the record before
-// it ends with a separator.
-func (g *grouping) apart(raw []byte, closed bool) bool {
-	first, _, _ := bytes.Cut(raw, newline)
-	return g.between != "" && !closed && !g.separates(first)
-}
-
-// closes reports whether a record ends with a separator.
-func (g *grouping) closes(raw []byte) bool {
-	body, ok := bytes.CutSuffix(raw, newline)
-	return ok && g.separates(body[bytes.LastIndexByte(body, '\n')+1:])
 }
