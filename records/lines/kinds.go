@@ -37,17 +37,20 @@ type kind struct {
 	escaped              bool // the text has escapes: \n \, \"
 }
 
+// kindOf has the kinds by name.
+var kindOf = map[records.Format]*kind{}
+
 var kinds = []*kind{
 	{name: "fasta", label: "FASTA", what: "sequence", own: []string{".fasta", ".fna", ".faa", ".ffn"}, shared: []string{".fa"},
-		looks: looks(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), rule: begins(`^>`, ``, ``), id: re(`^>\s*(\S+)`)},
+		looks: looks(`(>.+\n+(` + sequence + `\n+)+){3}|(>.+\n+(` + sequence + `\n+)+)*>.+\n+(` + sequence + `\n*)+$`), rule: begins(`^>`, ``, ``), id: re(`^>\s*(\S+)`)},
 	{name: "fastq", label: "FASTQ", what: "sequence", own: []string{".fastq", ".fq"},
-		looks: looks(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), rule: beginsFASTQ, id: re(`^@\s*(\S+)`)},
+		looks: looks(`@\S.*\n(` + bases + `{100}|(` + bases + `+\n)+\+.*\n(([!-~]+\n)+@|([!-~]+\n*)+$))`), rule: beginsFASTQ, id: re(`^@\s*(\S+)`)},
 	{name: "vcard", label: "vCard", what: "contact", own: []string{".vcard"}, shared: []string{".vcf"},
 		looks: looks(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), rule: begins(`(?i)^BEGIN:VCARD\s*$`, ``, ``),
 		fold: re(`\n[ \t]`), id: re(`(?mi)^(?:[\w-]+\.)?UID(?:;[^:\n]*)?:[ \t]*(.*\S)`), escaped: true,
 		drop: re(`(?mi)^(?:[\w-]+\.)?(?:BEGIN|END|VERSION|UID|REV|PRODID|PHOTO|LOGO|SOUND|KEY)[:;].*\n?|^[\w.-]+(?:;(?:"[^"\n]*"|[^":\n])*)?:`)},
 	{name: "srt", label: "SubRip", what: "subtitle", own: []string{".srt"}, between: newline,
-		looks: looks(`\d+[ \t]*\nTIME *-->`), rule: begins(`^\s*\d+\s*$|-->`, `^\s*$`, ``), text: re(`(?s)-->[^\n]*\n?(.*)`), drop: markup},
+		looks: looks(`\d+[ \t]*\n\d+:\d\d:\d\d[,.]\d+ *-->`), rule: begins(`^\s*\d+\s*$|-->`, `^\s*$`, ``), text: re(`(?s)-->[^\n]*\n?(.*)`), drop: markup},
 	{name: "vtt", label: "WebVTT", what: "subtitle", own: []string{".vtt"}, between: newline,
 		looks: looks(`WEBVTT([ \t].*)?\n((.*\n)*.* --> |\n|$)`), rule: begins(`\S`, `^\s*$`, ``), text: re(`(?s)-->[^\n]*\n?(.*)`), drop: markup},
 	{name: "ldif", label: "LDIF", what: "entry", own: []string{".ldif"}, between: newline,
@@ -82,11 +85,14 @@ var never = re(`^\z.`)
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
+// Patterns of letters of DNA, and of a line of a sequence.
+const (
+	bases    = "[ACGTUNRYSWKMBDHVacgtunryswkmbdhv.*-]"
+	sequence = "(" + bases + `+|[A-Z*.-]+)[ \t]*`
+)
+
 // looks compiles a pattern that must match at the beginning of a text.
-func looks(pattern string) *regexp.Regexp {
-	pattern = strings.NewReplacer("SEQ", `(BASES+|[A-Z*.-]+)[ \t]*`, "TIME", `\d+:\d\d:\d\d[,.]\d+`).Replace(pattern)
-	return re("^(?:" + strings.ReplaceAll(pattern, "BASES", "[ACGTUNRYSWKMBDHVacgtunryswkmbdhv.*-]") + ")")
-}
+func looks(pattern string) *regexp.Regexp { return re("^(?:" + pattern + ")") }
 
 // begins makes rules. A record begins where a line matches first, if the lines before it were ready
 // for that: the last line that does not match keeps must match after.
@@ -125,29 +131,20 @@ func beginsFASTQ() rule {
 	}
 }
 
-// kindOf returns the kind with this name, or nil.
-func kindOf(name records.Format) *kind {
-	if i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name }); i >= 0 {
-		return kinds[i]
-	}
-	return nil
-}
-
 // recognize returns the kind of a text by its beginning or its name, or Auto.
 func recognize(name string, head []byte) records.Format {
 	head = bytes.ReplaceAll(bytes.TrimLeft(head, " \t\r\n"), []byte("\r\n"), newline)
 	first, _, _ := bytes.Cut(head, newline)
+	named := records.Auto
 	for _, k := range kinds {
 		if k.looks != nil && k.looks.Match(head) {
 			return k.name
 		}
-	}
-	for _, k := range kinds {
 		if slices.Contains(k.own, ending(name)) || slices.Contains(k.shared, ending(name)) && k.rule()(first) {
-			return k.name
+			named = k.name
 		}
 	}
-	return records.Auto
+	return named
 }
 
 // recognizeText is recognize for the kinds that only plain text can be, and returns TXT for others.

@@ -34,7 +34,7 @@ type notationError struct{ error }
 
 // settle decides on the notation and the length of fingerprints.
 func (f *file) settle() error {
-	if f.info.Format == TXT || kindOf(f.info.Format) != nil {
+	if f.info.Format == TXT || kindOf[f.info.Format] != nil {
 		return nil
 	}
 	if err := f.look(); err != nil {

@@ -24,6 +24,7 @@ func init() {
 		{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
 	}
 	for _, k := range kinds {
+		kindOf[k.name] = k
 		k.fold, k.id, k.drop = cmp.Or(k.fold, never), cmp.Or(k.id, never), cmp.Or(k.drop, never)
 		formats = append(formats, records.Description{Name: k.name, Label: k.label, Unit: "line", Endings: slices.Concat(k.own, k.shared, []string{".txt"})})
 	}
@@ -159,7 +160,7 @@ func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) erro
 		f.hasHeader = true
 		f.unnamed = !f.opt.NoHeader && f.rowsAreLonger(head, all)
 	default:
-		return f.useKind(kindOf(format), head)
+		return f.useKind(kindOf[format], head)
 	}
 	return nil
 }
