@@ -381,29 +381,26 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 	return ""
 }
 
-// fieldsOf lists the fields of a JSON object for a message, nested ones by their paths, and
+// fieldsOf lists the fields of a JSON object, or of its beginning, for a message, nested ones by their paths, and
 // suggests the one that the user may have meant by wanted.
 func fieldsOf(s []byte, wanted string) string {
 	var names []string
 	const deepest = 7
-	var add func(s []byte, before string, depth int) error
-	add = func(s []byte, before string, depth int) error {
-		return Members(s, func(key string, _, value []byte) {
+	var add func(s []byte, before string, depth int)
+	add = func(s []byte, before string, depth int) {
+		partialMembers(s, func(key string, value []byte, _ bool) {
 			name := before + key
-			if value[0] == '[' {
-				if first := value[jsontext.SkipBlank(value, 1):]; first[0] == '{' {
-					value, name = first[:jsontext.SkipValue(first, 0)], name+"[]"
-				}
+			if first := bytes.TrimLeft(value[1:], blank); value[0] == '[' && len(first) > 0 && first[0] == '{' {
+				value, name = first[:jsontext.SkipValue(first, 0)], name+"[]"
 			}
-			if depth == deepest || value[0] != '{' || add(value, name+".", depth+1) != nil {
+			if depth == deepest || value[0] != '{' {
 				names = append(names, name)
+			} else {
+				add(value, name+".", depth+1)
 			}
 		})
-
 	}
-	if err := add(s, "", 1); err != nil {
-		return ""
-	}
+	add(s, "", 1)
 	return records.Among("its fields are", names, wanted)
 }
 

@@ -150,16 +150,14 @@ func recognize(name string, head []byte) records.Format {
 // recognizeText is recognize for the kinds that only plain text can be, and returns TXT for others.
 // A log has entries that continue on further lines; without them, each line is an entry.
 func recognizeText(head []byte, lines [][]byte) records.Format {
+	count := func(is func(line []byte) bool) int { return len(slices.DeleteFunc(slices.Clone(lines), func(line []byte) bool { return !is(line) })) }
 	if sep := separator(head); sep == "%" || sep == "%%" {
-		return "fortune"
-	}
-	first, n := slices.IndexFunc(lines, stamp.Match), 0
-	for _, line := range lines[max(first, 0):] {
-		if stamp.Match(line) {
-			n++
+		n := count(func(line []byte) bool { return string(bytes.TrimSpace(line)) == sep })
+		if percents := count(func(line []byte) bool { return line[0] == '%' }); 20*percents <= 21*n { // more are comments
+			return "fortune"
 		}
 	}
-	if first >= 0 && first < 3 && n >= 3 && n < len(lines)-first {
+	if first, n := slices.IndexFunc(lines, stamp.Match), count(stamp.Match); first >= 0 && first < 3 && n >= 3 && n < len(lines)-first {
 		return "log"
 	}
 	return TXT

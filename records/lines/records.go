@@ -151,7 +151,7 @@ func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
 		if end == value {
 			return
 		}
-		f(string(s[name+1:i-1]), s[value:end], end < len(s))
+		f(jsontext.Unquote(s[name:i]), s[value:end], end < len(s))
 		if i = jsontext.SkipBlank(s, end); i >= len(s) || s[i] != ',' {
 			return
 		}
