@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -73,6 +74,10 @@ type Options struct {
 	// then does not detect errors in them.
 	Need Need
 
+	// Called gives options other names in messages: a job may have a text field for each of two
+	// inputs. Its keys are names of fields of Options.
+	Called map[string]string
+
 	Answers bool     // somebody may wait for the answer to a record of a pipe before writing the next one
 	IDsOnly bool     // JSON records need neither text nor fingerprint; other records without them are an Issue
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
@@ -102,6 +107,20 @@ func (o Options) TextFields() []string {
 		return []string{"text"}
 	}
 	return strings.Split(o.TextField, ",")
+}
+
+// Call returns the name of an option for messages.
+func (o Options) Call(field string) string { return cmp.Or(o.Called[field], field) }
+
+// TextOption returns the name, for messages, of the option that selects the fields of the text.
+func (o Options) TextOption() string {
+	switch {
+	case o.Fields != nil:
+		return "Fields"
+	case o.SetField != "":
+		return "SetField"
+	}
+	return o.Call("TextField")
 }
 
 // Need says which parts of a document a reader needs.

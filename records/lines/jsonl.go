@@ -26,6 +26,8 @@ type object struct {
 	set      bool     // the document is a set
 	members  bool     // the records are members of an object, whose names are the IDs
 	makeID   bool
+	option   string // selects the fields of the text; like idOption as messages name it
+	idOption string
 	orMake   string // additional advice in errors about a missing ID
 	bulk     bool   // an action precedes each document
 	idsOnly  bool   // a record may have neither text nor fingerprint
@@ -38,6 +40,7 @@ func newObject(opt records.Options, members bool) *object {
 		texts:    opt.TextFields(),
 		fp:       orDefault(opt.FingerprintField, "fingerprint"),
 		weighted: opt.Fields != nil, set: opt.SetField != "",
+		option: opt.TextOption(), idOption: opt.Call("IDField"),
 		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, prints: prints{notation: opt.Fingerprints},
 	}
 	if opt.IDFrom != "" {
@@ -212,7 +215,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 		rec.Flaw = "a set, not a text: " + option.Set("SetField", "set") + " compares its members"
 	default:
 		rec.Flaw = fmt.Sprintf("no %s and no %q%s; %s and %s name others",
-			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), option.Name(o.option()), option.Name("FingerprintField"))
+			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), option.Name(o.option), option.Name("FingerprintField"))
 	}
 	return ""
 }
@@ -223,7 +226,7 @@ func (o *object) setID(rec *record, s, id []byte) string {
 	reason := ""
 	switch {
 	case id == nil && !o.makeID:
-		reason = fmt.Sprintf("no %q%s; %s names another%s", o.id, fieldsOf(s, o.id), option.Name("IDField"), o.orMake)
+		reason = fmt.Sprintf("no %q%s; %s names another%s", o.id, fieldsOf(s, o.id), option.Name(o.idOption), o.orMake)
 	case id == nil:
 	case id[0] == '"':
 		rec.Doc.ID = rec.unquote(id)
@@ -278,17 +281,6 @@ func hasSet(s []byte) bool {
 	return err == nil && has
 }
 
-// option returns the name of the option that selects the fields of the text.
-func (o *object) option() string {
-	switch {
-	case o.weighted:
-		return "Fields"
-	case o.set:
-		return "SetField"
-	}
-	return "TextField"
-}
-
 // setText joins the texts of a document as lines, or as fields of JoinFields.
 func (o *object) setText(rec *record, texts []found) {
 	d := &rec.Doc
@@ -325,11 +317,11 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 		text = rec.unquote(value)
 	case value[0] == '[' && !o.set:
 		if text, ok = records.TextAt(value, f.path); !ok {
-			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.option()))
+			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.option))
 		}
 		rec.listed = true
 	case value[0] == '{' || value[0] == '[':
-		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.option()))
+		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.option))
 	default:
 		text = string(value)
 	}

@@ -54,7 +54,7 @@ func (f *file) inJSON(format records.Format, head []byte, all bool) (records.For
 		case one.path != "" && (all || !f.live):
 			names := f.opt.TextFields()
 			return format, fmt.Errorf("it is one object without %s%s: %s reads the records in it, %s names a text",
-				quotedNames(names), fieldsOf(s, names[0]), option.Set("Records", one.path), option.Name("TextField"))
+				quotedNames(names), fieldsOf(s, names[0]), option.Set("Records", one.path), option.Name(f.opt.TextOption()))
 		}
 		f.members = one.prints
 	}

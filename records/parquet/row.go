@@ -124,7 +124,7 @@ func (r *rowReader) text(rec *records.Record) (string, error) {
 		text, ok := records.TextAt([]byte(set), r.roles.path)
 		if !ok {
 			rec.Flaw = fmt.Sprintf("the column %q is a list: %s reads its contents", pathOf(r.roles.set),
-				option.Set("TextField", records.PathOfText([]byte(set), pathOf(r.roles.set))))
+				option.Set(r.roles.option, records.PathOfText([]byte(set), pathOf(r.roles.set))))
 		}
 		return text, nil
 	case r.roles.texts == nil:

@@ -103,6 +103,7 @@ type roles struct {
 	set          *pq.Column   // replaces text: the column of records.Options.SetField, a list or strings
 	path         string       // of the texts in set, if that is a list for the text
 	listed       bool         // set is a list for the text
+	option       string       // selects the text, as messages name it
 }
 
 func (r roles) leaves() (all []*pq.Column) {
@@ -118,7 +119,8 @@ func (r roles) hasText() bool { return r.text != nil || r.texts != nil || r.set 
 
 // newRoles finds the columns that the options name.
 func newRoles(root *pq.Column, opt records.Options) (r roles, err error) {
-	if r.id, err = role(root, opt.IDField, "id", "IDField", "an id is a string, a whole number or a UUID", isID); err != nil {
+	r.option = opt.TextOption()
+	if r.id, err = role(root, opt.IDField, "id", opt.Call("IDField"), "an id is a string, a whole number or a UUID", isID); err != nil {
 		return r, err
 	}
 	if err := r.findText(root, opt); err != nil {
@@ -135,7 +137,7 @@ func newRoles(root *pq.Column, opt records.Options) (r roles, err error) {
 	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != base.Auto && opt.Fingerprints != base.Decimal:
 		return r, fmt.Errorf("%s: the column %q has numbers, not texts", option.Set("Fingerprints", opt.Fingerprints), pathOf(r.fp))
 	case !r.hasText() && r.fp == nil:
-		return r, fmt.Errorf("%w, %s one with fingerprints", missing(root, "text", "TextField"), option.Name("FingerprintField"))
+		return r, fmt.Errorf("%w, %s one with fingerprints", missing(root, "text", opt.TextOption()), option.Name("FingerprintField"))
 	}
 	return r, nil
 }
@@ -159,7 +161,7 @@ func (r *roles) findText(root *pq.Column, opt records.Options) (err error) {
 			r.listed = true
 			return nil
 		}
-		r.text, err = role(root, opt.TextField, "text", "TextField", "a text is a string or a number", hasText)
+		r.text, err = role(root, opt.TextField, "text", opt.TextOption(), "a text is a string or a number", hasText)
 	}
 	return err
 }

@@ -35,7 +35,7 @@ type GlobalFlags struct {
 // FileFlags select files that are documents.
 type FileFlags struct {
 	WholeFiles   bool            `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"The files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256 (256 bits), dhash or phash (64 bits). Without --near, at most 31 of 256 bits or 8 of 64 may differ."`
+	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"The files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF, ICO), found as with --files and compared by a perceptual hash: pdq or dhash256 (256 bits), dhash or phash (64 bits). Without --near, at most 31 of 256 bits or 8 of 64 may differ."`
 	Orientations string          `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"8 also compares pictures rotated and mirrored (--images): the nearest hashes of the eight orientations count (default: 1)."`
 	Exclude      []string        `group:"input" sep:"none" placeholder:"PATTERN" help:"Skip files that match, by the rules of .gitignore (--files, --images). Can be repeated; a .simdbignore file in a folder adds patterns."`
 	Hidden       bool            `group:"input" help:"Include files and folders whose names begin with a dot (--files, --images)."`

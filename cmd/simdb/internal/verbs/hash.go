@@ -84,7 +84,7 @@ func (c *Hash) Run(a *app.App) error {
 		if src.Tree == nil && !many {
 			err = h.wholeFiles(src, r)
 		} else if err = a.Env().EachInput(a.Context(), src, r); err == nil {
-			a.Env().TellSkipped(src)
+			a.Env().TellSkipped(src, h.rejects)
 			h.rejects.TellUTF8()
 		}
 		if err == nil && c.Compare {
