@@ -19,6 +19,8 @@ func (f *file) CanCut() error {
 		return fmt.Errorf("%s has fingerprints but no texts", f.info.Name)
 	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
 		return fmt.Errorf("one field of a record can be cut: %s names it", option.Name("TextField"))
+	case f.group != nil:
+		return fmt.Errorf("%s has records of several lines, and cutting them could join them", f.info.Name)
 	case f.listed || f.members:
 		return errors.New("the text is in a list or a map and cannot be cut")
 	}

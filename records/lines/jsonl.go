@@ -30,6 +30,7 @@ type object struct {
 	option   string // selects the fields of the text; like idOption as messages name it
 	idOption string
 	orMake   string // additional advice in errors about a missing ID
+	bulk     bool   // an action precedes each document
 	idsOnly  bool   // a record may have neither text nor fingerprint
 	prints
 }
@@ -98,6 +99,9 @@ func trim(s []byte) []byte {
 }
 
 func (o *object) parse(raw []byte, rec *record) string {
+	if o.bulk {
+		return o.parseBulk(raw, rec)
+	}
 	s := trim(raw)
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", jsontext.MaxDepth)
@@ -373,7 +377,7 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 	return ""
 }
 
-// fieldsOf lists the fields of a JSON object for a message, nested ones by their paths, and
+// fieldsOf lists the fields of a JSON object, or of its beginning, for a message, nested ones by their paths, and
 // suggests the one that the user may have meant by wanted.
 func fieldsOf(s []byte, wanted string) string {
 	return records.Among("its fields are", jsonfield.Names(s), wanted)
