@@ -374,8 +374,11 @@ def test_errors(tmp_path):
     with pytest.raises(simdb.SimdbError, match="there is no folder"):
         simdb.open(tmp_path / "none" / "x.simdb")
     assert not (tmp_path / "none").exists()
-    with pytest.raises(simdb.SimdbError, match="unknown keyword sim"):
+    with pytest.raises(TypeError, match="unknown keyword sim, did you mean jaccard"):
         simdb.dedup(TABLE, sim=0.8)
+    for wrong, way in (("shard.parquet", "read_table"), (["a text"], '{"text": texts}')):
+        with pytest.raises(TypeError, match=way):
+            simdb.dedup(wrong)
     with pytest.raises(simdb.SimdbError, match='did you mean "text"'):
         simdb.dedup(TABLE, text="txt")
     with pytest.raises(simdb.SimdbError, match="no texts"):

@@ -23,6 +23,7 @@ from ._errors import (
     ExistsError,
     FailedError,
     InvalidError,
+    KeywordError,
     LockedError,
     NoSketchesError,
     NotDatabaseError,
@@ -38,7 +39,7 @@ from ._table import Column, Table
 
 __all__ = [
     "CancelledError", "ClosedError", "Column", "CorruptionError", "Database", "Dedup", "ExistsError", "FailedError",
-    "InvalidError", "LockedError", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
+    "InvalidError", "KeywordError", "LockedError", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
     "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "decontaminate", "dedup",
     "fingerprints", "open", "tune", "version",
 ]
@@ -149,7 +150,7 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
 
     Returns:
         A Table of the columns criterion ("--near 3"), share (of the rows that have a near-duplicate),
-        pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
+        removes (the share that dedup would drop), pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
         pairs_error.
     """
     return Table(_call({"op": "tune", "keywords": {**_read(text, id), **options}}, [("<table>", table)]).table)

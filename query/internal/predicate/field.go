@@ -135,6 +135,9 @@ func (p *field) bindLike(x *Scope, e *syntax.Test) error {
 	p.label = "LIKE " + value.Label(pattern.Source)
 	x.doubtPattern(pattern)
 	p.test = func(value []byte) bool { return pattern.Match(string(value)) }
+	if lower, ok := value.CompilePattern(strings.ToLower(pattern.Source), ""); ok && e.Escape == nil {
+		p.doubtCase(x, lower.Match)
+	}
 	if like := (operand{text: pattern.Prefix}); pattern.Exact {
 		p.within(p.equal(like))
 	} else {
@@ -267,7 +270,24 @@ func (p *field) bindComparison(x *Scope, e *syntax.Test) error {
 		d, ok := c.compare(value)
 		return ok && holds(d) || !ok && op == "!="
 	}
+	if op == "=" && !c.number {
+		p.doubtCase(x, func(value string) bool { return value == strings.ToLower(c.text) })
+	}
 	return nil
+}
+
+// doubtCase makes Doubts say, if there are no rows, that one of the first values fails the test only
+// by the case of its letters. same decides on a value in lower case.
+func (p *field) doubtCase(x *Scope, same func(lower string) bool) {
+	test, left := p.test, 10000
+	p.test = func(v []byte) bool {
+		holds := test(v)
+		if left--; !holds && left > 0 && same(strings.ToLower(string(v))) {
+			left = 0
+			x.ifEmpty = append(x.ifEmpty, value.Brief(p.String()+" distinguishes upper and lower case: it misses "+value.Label(string(v))))
+		}
+		return holds
+	}
 }
 
 // An operand is the value that a field is compared with.

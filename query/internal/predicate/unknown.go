@@ -80,7 +80,7 @@ func (x *Scope) Doubt(format string, args ...any) {
 // doubtPattern makes Doubts warn, if there are no rows, about a pattern without wildcards.
 func (x *Scope) doubtPattern(p *value.Pattern) {
 	if !strings.ContainsAny(p.Source, "%_") {
-		x.notPatterns = append(x.notPatterns, fmt.Sprintf("LIKE %s has no %% or _ and matches only this exact value: LIKE %s finds it anywhere",
+		x.ifEmpty = append(x.ifEmpty, fmt.Sprintf("LIKE %s has no %% or _ and matches only this exact value: LIKE %s finds it anywhere",
 			value.Label(p.Source), value.Label("%"+p.Source+"%")))
 	}
 }
@@ -128,7 +128,7 @@ func (x *Scope) Doubts(rows int64, search bool) []string {
 	}
 	if rows == 0 {
 		x.lookForFields()
-		said = append(said, x.notPatterns...)
+		said = append(said, x.ifEmpty...)
 	}
 	return append(said, x.Unknown()...)
 }

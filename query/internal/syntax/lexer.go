@@ -137,8 +137,7 @@ func (s *scanner) scan() (Kind, error) {
 	case r == utf8.RuneError && n == 1:
 		return 0, Errorf(start, "", "the text is not valid UTF-8")
 	}
-	hint := map[rune]string{'&': "write AND", '|': "write OR"}[r]
-	return 0, Errorf(start, hint, "unexpected %q", r)
+	return 0, Errorf(start, elsewhere()[string(r)], "unexpected %q", r)
 }
 
 func (s *scanner) while(f func(rune) bool) {

@@ -54,6 +54,7 @@ func TestKeywords(t *testing.T) {
 		`{"jaccard": true}`:           `jaccard: "true": T is a share above 0 and up to 1, such as 0.8 or 80%`,
 		`{"min_count": "x"}`:          `min_count: "x" is not a valid int`,
 		`{"jacard": 1}`:               "unknown keyword jacard, did you mean jaccard?",
+		`{"threshold": 0.8}`:          "unknown keyword threshold, did you mean jaccard?",
 		`{"files": true}`:             "unknown keyword files",
 		`{"audit": "a.jsonl"}`:        "audit: a run on a table writes no files; the result has the mask and the audit",
 	} {
