@@ -38,7 +38,7 @@ func TestUnknownFields(t *testing.T) {
 		"ID LIKE '%' SHOW id, famly":               {unknown},
 		"ID LIKE '%' SHOW id, nme LIMIT 3":         {"no field nme in the 3 documents read, did you mean name?"},
 		"NEAR('d01', 0) SHOW id, nme LIMIT 1":      {"no field nme in the 1 document read, did you mean name?"},
-		"meta.lng = 'en'":                          {"no document has a field meta.lng, did you mean lang?"},
+		"meta.lng = 'en'":                          {"no document has a field meta.lng, did you mean meta.lang?"},
 		strings.Repeat("aé", 1e6) + " = 1":         {value.Brief("no document has a field " + strings.Repeat("aé", 1e6) + ", .fields lists the fields")},
 		"something = 1":                            {"no document has a field something, .fields lists the fields"},
 		"ID LIKE '%' SHOW id, something LIMIT 3":   {"no field something in the 3 documents read"},

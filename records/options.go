@@ -28,6 +28,10 @@ type Options struct {
 	// records; "." is the whole value.
 	Records string
 
+	// RecordStart, if not "", is a regular expression of package regexp for plain text: a record
+	// begins with a line that matches, instead of with each line. With it, Auto is plain text.
+	RecordStart string
+
 	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
 
 	// NoHeader is true if the first row of CSV or TSV is data. Fields then have numbers; the ID is

@@ -64,7 +64,7 @@ var invocations = map[string][]string{
 var notFiles = []string{
 	"id", "second-id",
 	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "against-id-field", "against-text-field", "id-field-b", "text-field-b", "fingerprint-field", "time-field", "across", "within-field", "expired",
-	"set-field", "records", "mask", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
+	"set-field", "records", "record-start", "mask", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
 }
 
 const twoDocuments = `{"id":"a","text":"the quick brown fox jumps over the lazy dog"}

@@ -173,7 +173,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--near|3|--keep|max:", "needs the name of a field"},
 	{"dedup|in.jsonl|--near|3|--keep|first:x", "not one of"},
 	{"dedup|in.jsonl|--near|3|--keep|min:nosuch|-o|k.jsonl", `the field "nosuch"`},
-	{"dedup|fields.jsonl|--near|3|--keep|max:scor|-o|k.jsonl", `did you mean "score"? the fields are lang, score`},
+	{"dedup|fields.jsonl|--near|3|--keep|max:scor|-o|k.jsonl", `(the fields are "lang", "score"; did you mean "score"?)`},
 	{"dedup|in.jsonl|--near|3|--memory|10", `--memory: "10": at least 1MiB is needed`},
 	{"pairs|x.simdb|--near|3|--memory|0", `--memory: "0": give a size above 0`},
 	{"x.simdb|COUNT|--memory|0B", `--memory: "0B": give a size above 0`},

@@ -81,7 +81,7 @@ func fieldOption(opt records.Options) string {
 	}{
 		{opt.IDField != "", "IDField"}, {opt.IDFrom != "", "IDFrom"}, {opt.TextField != "", "TextField"},
 		{opt.FingerprintField != "", "FingerprintField"}, {opt.Fields != nil, "Fields"}, {opt.Delimiter != 0, "Delimiter"},
-		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
+		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.RecordStart != "", "RecordStart"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
 	} {
 		if o.set {
 			return option.Name(o.field)
@@ -180,14 +180,12 @@ type document struct {
 	page, mail, named bool // see kindOf
 }
 
-// detect reports whether an input is a single page or mail. Its name says so or, if the name does
-// not have the ending of another format, its beginning.
-func detect(in *records.Stream, opt records.Options) bool {
+// detect reports whether an input is a single page or mail. Its name says so, its beginning can only
+// be a mail, or the name does not have the ending of another format.
+func detect(in *records.Stream, _ records.Options) bool {
 	page, mail, named := kindOf(in)
-	if !page && !mail || fieldOption(opt) != "" {
-		return false
-	}
-	return named || !slices.ContainsFunc(records.Formats(), func(format string) bool {
+	head, _ := in.Head()
+	return named || mail && wholeHeader.Match(trimLeft(head)) || (page || mail) && !slices.ContainsFunc(records.Formats(), func(format string) bool {
 		return slices.Contains(records.Format(format).Describe().Endings, strings.ToLower(filepath.Ext(in.Name())))
 	})
 }
@@ -208,6 +206,9 @@ func kindOf(in *records.Stream) (page, mail, named bool) {
 func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	d := &document{in: in, opt: opt}
 	d.page, d.mail, d.named = kindOf(in)
+	if named := fieldOption(opt); named != "" && opt.Format == records.Auto {
+		return nil, fmt.Errorf("it is a page or a mail, one document, so %s does not apply; %s", named, records.AsText())
+	}
 	if d.page || d.mail {
 		return d, in.Decode(records.UTF8) // only for a byte order mark; pages and mails declare their charset themselves
 	}

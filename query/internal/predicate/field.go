@@ -51,8 +51,22 @@ func (x *Scope) FieldOf(t syntax.Token) (*NamedField, error) {
 	return x.Field(t.Value, path), x.needContent(t, "fields")
 }
 
+// OneField is FieldOf for a field of which each document has one value.
+func (x *Scope) OneField(t syntax.Token) (*NamedField, error) {
+	of, err := x.FieldOf(t)
+	if err == nil && jsonfield.Several(of.path) {
+		err = SeveralValues(t)
+	}
+	return of, err
+}
+
+// SeveralValues is the error for a path with [] or * where one value is needed.
+func SeveralValues(t syntax.Token) error {
+	return syntax.Errorf(t.Pos.Offset, "[] and * are for tests and SHOW", "%s leads to several values of a document", t.Value)
+}
+
 // field is a test of the value of a field, or of the text: lang = 'en', url LIKE 'http%'. If the
-// value is missing, only IS NULL holds.
+// value is missing, only IS NULL holds. Of several values, one must pass the test.
 type field struct {
 	name string      // as the user wrote it
 	of   *NamedField // nil for the text
@@ -339,6 +353,10 @@ func (p *field) holds(content, fields []byte) bool {
 		raw := p.of.Of(fields)
 		if raw == nil {
 			return p.null
+		}
+		if jsonfield.Several(p.of.path) {
+			values := slices.Collect(jsonfield.ElementsOf(raw))
+			return !p.null && slices.ContainsFunc(values, func(v []byte) bool { return p.test(jsonfield.Value(v)) })
 		}
 		v = jsonfield.Value(raw)
 	} else if len(content) == 0 {

@@ -133,6 +133,7 @@ func (c *Command) sameFlags() string {
 	flag("id-from", string(c.IDFrom))
 	flag("text-field", c.TextField)
 	flag("fingerprint-field", c.FingerprintField)
+	flag("record-start", c.RecordStart)
 	set("no-header", c.NoHeader)
 	if c.Delimiter != 0 {
 		flag("delimiter", string(rune(c.Delimiter)))

@@ -100,7 +100,7 @@ func (c *Hash) Run(a *app.App) error {
 
 // sayHow reports whether options say how documents are written.
 func sayHow(o records.Options) bool {
-	return o.Format != records.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.FingerprintField != "" || o.NoHeader ||
+	return o.Format != records.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.RecordStart != "" || o.FingerprintField != "" || o.NoHeader ||
 		o.Delimiter != 0 || o.Comment != 0 || o.IDFrom != "" || o.Fingerprints != base.Auto || o.Fields != nil || o.SetField != ""
 }
 
