@@ -58,7 +58,23 @@ func (d *job) openAgainst() (err error) {
 		}
 		d.against = append(d.against, s)
 	}
-	return nil
+	return d.checkFields()
+}
+
+// hasFields reports whether options name the fields of the source's documents.
+func (s source) hasFields() bool { return s.Stored == nil && s.Tree == nil }
+
+// checkFields returns an error if no source has the fields that options name.
+func (d *job) checkFields() error {
+	if f := d.features; d.c.AgainstTextField != "" && (f.Fields != nil || f.SetField != "") {
+		return fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("AgainstTextField"), f.Describe())
+	}
+	named := cmp.Or(d.c.AgainstTextField, d.c.AgainstIDField) != ""
+	if !named || slices.ContainsFunc(d.against, source.hasFields) {
+		return nil
+	}
+	return fmt.Errorf("%s and %s name fields of files, but %s has its own",
+		option.Name("AgainstTextField"), option.Name("AgainstIDField"), option.Set("Against", d.against[0].path))
 }
 
 // openKnown opens a database of Against at its current state.
@@ -162,6 +178,13 @@ func (d *job) closeAgainst(err *error) {
 func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
 	opt := d.opt
 	opt.Need, opt.Cut = need, false
+	if s.hasFields() {
+		opt.TextField = cmp.Or(d.c.AgainstTextField, opt.TextField)
+		if d.c.AgainstIDField != "" {
+			opt.IDField, opt.IDFrom = d.c.AgainstIDField, records.IDFromField
+		}
+		opt.Called = map[string]string{"TextField": "AgainstTextField", "IDField": "AgainstIDField"}
+	}
 	return s.named(d.env.ReadInput(d.ctx, s.Sources, 0, inputs.Reading{
 		Stage: "read known documents", Options: opt, Issue: bad,
 		Record: func(_ records.Source, rec *records.Record) error {

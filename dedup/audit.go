@@ -23,6 +23,9 @@ type auditParameters struct {
 	WithinField string      `json:"within_field,omitempty"`
 	Keep        string      `json:"keep"`
 	Against     []string    `json:"against,omitempty"`
+	OnlyAgainst bool        `json:"only_against,omitempty"`
+	AgainstText string      `json:"against_text_field,omitempty"`
+	AgainstID   string      `json:"against_id_field,omitempty"`
 	Decisions   *AuditInput `json:"decisions,omitempty"`
 	Allowed     int64       `json:"allowed,omitempty"` // pairs that the databases of Against allow
 
@@ -121,6 +124,7 @@ func (d *job) parameters() auditParameters {
 	p := auditParameters{
 		Measures: d.Measures, Across: d.c.Across, WithinField: d.c.WithinField,
 		Keep: d.keep.rules.String(), Against: d.c.Against,
+		OnlyAgainst: d.c.OnlyAgainst, AgainstText: d.c.AgainstTextField, AgainstID: d.c.AgainstIDField,
 		Features: d.features.Describe(),
 		Reading:  d.c.ReadingAs,
 	}

@@ -35,6 +35,11 @@ var composition = []struct {
 	{option: "Levenshtein", excludes: texts, why: "it compares whole texts"},
 	{option: "Cosine", excludes: texts, why: "it compares whole texts"},
 	{option: "MinCount", needs: []string{"Level"}},
+	{option: "OnlyAgainst", needs: []string{"Against"}},
+	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
+	{option: "AgainstTextField", needs: []string{"Against"}},
+	{option: "AgainstIDField", needs: []string{"Against"}},
+	{option: "AgainstTextField", excludes: []string{"Fields", "SetField"}, why: "it names the fields of all documents"},
 	{option: "All", needs: []string{"Columns"}, why: "everything is copied, and columns mark what would be dropped"},
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
@@ -184,7 +189,8 @@ func (c *Job) given() []string {
 		given bool
 	}{
 		{"Verify", c.Verify != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First})},
-		{"Against", len(c.Against) > 0}, {"Level", c.level() != units.Document}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
+		{"Against", len(c.Against) > 0}, {"OnlyAgainst", c.OnlyAgainst}, {"AgainstTextField", c.AgainstTextField != ""},
+		{"AgainstIDField", c.AgainstIDField != ""}, {"Level", c.level() != units.Document}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
 		{"Audit", c.Audit != ""}, {"NoAudit", c.NoAudit}, {"Clusters", c.Clusters != ""}, {"Columns", c.Columns != nil}, {"All", c.All},
 		{"HTML", c.Read.HTML == "text"}, {"DryRun", c.DryRun}, {"Rejects", c.Rejects.File != ""}, {"Files", c.Where.Files}, {"Images", c.Where.Images != nil},
 	} {

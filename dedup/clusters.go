@@ -58,7 +58,7 @@ func (d *job) join(c *corpus.Corpus) (err error) {
 // setOptions returns the options of joins of sets.
 func (d *job) setOptions(order []uint32) setjoin.Options {
 	return setjoin.Options{
-		Memory: d.c.memory() / 4, Order: order, Known: int(d.known), Crowded: crowded(d.env, d.textCriterion().Measure.Kind),
+		Memory: d.c.memory() / 4, Order: order, Known: int(d.known), OnlyKnown: d.c.OnlyAgainst, Crowded: crowded(d.env, d.textCriterion().Measure.Kind),
 		Progress: func(done, total int) {
 			d.env.Report(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "documents"})
 		},
@@ -115,7 +115,7 @@ func (d *job) joinSets(c *corpus.Corpus, order []uint32) error {
 
 // printOptions returns the options of joins of n documents' fingerprints.
 func (d *job) printOptions(n int64) selfjoin.Options {
-	return selfjoin.Options{Progress: func(done, total int64) {
+	return selfjoin.Options{OnlyKnown: d.c.OnlyAgainst, Progress: func(done, total int64) {
 		share := float64(done) / float64(max(total, 1))
 		d.env.Report(engine.Progress{Stage: "join", Done: int64(share * float64(n)), Total: n, Unit: "documents"})
 	}}

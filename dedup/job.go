@@ -38,11 +38,18 @@ type Job struct {
 	Read     records.Options // how to read files
 	Where    inputs.Options  // what the arguments name
 
-	Keep      Keep     `json:",omitempty"` // which document of a cluster stays; nil means the first
-	Against   []string // files and databases: documents that resemble one of theirs are dropped, too
-	Level     Level    // what to remove; "" is Document
-	MinCount  int      // with Level: remove units that occur at least this often, except for the first occurrence; 0 is 2
-	Decisions string   // a file of decisions, as the page of a review writes it; "" for none
+	Keep    Keep     `json:",omitempty"` // which document of a cluster stays; nil means the first
+	Against []string // files and databases: documents that resemble one of theirs are dropped, too
+
+	// OnlyAgainst restricts the job to these: documents, or units of Level, that repeat others of
+	// the inputs stay. AgainstTextField and AgainstIDField are the TextField and the IDField of files
+	// of Against; "" means those of Read.
+	OnlyAgainst                      bool
+	AgainstTextField, AgainstIDField string
+
+	Level     Level  // what to remove; "" is Document
+	MinCount  int    // with Level: remove units that occur at least this often, except for the first occurrence; 0 is 2
+	Decisions string // a file of decisions, as the page of a review writes it; "" for none
 
 	Output    string  // the file of copies, a folder if it ends in a slash; "" is standard output
 	Null      bool    // each path of files that are documents ends with a zero byte

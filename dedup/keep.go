@@ -130,7 +130,7 @@ func newRankings(rules Keep) rankings {
 			rule.Name = "first"
 		}
 		if rule.Name != largest {
-			r.by = append(r.by, &ranking{rule: rule, field: grouping.Field{Name: rule.Arg, Flag: option.Set("Keep", rule)}})
+			r.by = append(r.by, &ranking{rule: rule, field: grouping.NewField(rule.Arg, option.Set("Keep", rule))})
 		}
 	}
 	return r

@@ -91,7 +91,7 @@ func (l *level) read(to *units.Repeats) error {
 		return err
 	}
 	x.Counts = units.Counts{} // count only the inputs
-	l.found.Know(l.known)
+	l.found.Know(l.known, l.c.OnlyAgainst)
 	err = l.each(readStage, func(_ int, in records.Source) error { return records.CanCut(in) }, func(in records.Source, rec *records.Record) error {
 		if l.known+l.job.read >= math.MaxUint32-1 {
 			return errors.New("there are too many documents")
@@ -247,6 +247,7 @@ type levelParameters struct {
 	MinWords int         `json:"min_words"`
 	MinCount int         `json:"min_count"`
 	Against  []string    `json:"against,omitempty"`
+	Only     bool        `json:"only_against,omitempty"`
 	Features string      `json:"features,omitempty"`
 }
 
@@ -273,7 +274,7 @@ func (l *level) newLevelAudit() (*audit, error) {
 	}
 	a.e = AuditEncoder(l.auditTo)
 	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: levelParameters{
-		Level: l.c.level(), MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Features: l.features.Describe(),
+		Level: l.c.level(), MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Only: l.c.OnlyAgainst, Features: l.features.Describe(),
 	}, Against: l.auditKnown(), Inputs: inputs})
 }
 

@@ -72,6 +72,9 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 	if _, err := d.makeFolder(); err != nil {
 		return nil, err
 	}
+	if err := d.folder.MakeParents(names); err != nil {
+		return nil, err
+	}
 	if _, _, d.formats, err = inputs.ProbeAll(len(d.Files), false, d.begins); err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (c Job) Run(ctx context.Context, src Source) (_ *Result, err error) {
 	if err := d.work(dir); err != nil {
 		return nil, d.rejects.Close(err)
 	}
-	env.TellSkipped(d.Sources)
+	env.TellSkipped(d.Sources, d.rejects)
 	d.tellUnused()
 	r.Report = *d.report()
 	if err := d.rejects.Close(nil); !errors.Is(err, inputs.ErrRejected) { // Report.Rejected reports it

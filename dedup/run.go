@@ -40,7 +40,7 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 		return nil, err
 	}
 	if err = d.work(dir); err == nil {
-		env.TellSkipped(d.Sources)
+		env.TellSkipped(d.Sources, d.rejects)
 		d.tellUnused()
 		r = d.report()
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -191,8 +190,8 @@ func (d *job) claimFolder() error {
 	if err := check(); err != nil {
 		return err
 	}
-	isAudit := func(name string) bool { return strings.EqualFold(filepath.Base(name), "audit.jsonl") }
-	if slices.ContainsFunc(d.Names, isAudit) && d.c.AuditPath() == filepath.Join(d.c.Output, "audit.jsonl") {
+	isAudit := func(name string) bool { return strings.EqualFold(d.folder.Place(name), d.c.AuditPath()) }
+	if slices.ContainsFunc(d.Names, isAudit) {
 		return errors.New(option.Set("Output", d.c.Output) + ": an input is called audit.jsonl, like the audit: " + option.Name("Audit") + " names another place for that")
 	}
 	return nil

@@ -274,7 +274,7 @@ func (b *batch) job() {
 		return
 	}
 	if known > 0 {
-		j.Against = []string{b.write("known", b.docs[:known], b.n[:known])}
+		j.Against, j.OnlyAgainst = []string{b.write("known", b.docs[:known], b.n[:known])}, j.Keep == nil && b.c.once(2)
 	}
 	path := b.write("in", b.docs[known:], b.n[known:])
 	result, err := j.Run(context.Background(), dedup.Files(path))
@@ -282,7 +282,7 @@ func (b *batch) job() {
 		b.t.Fatalf("%+v: %v", j, err)
 	}
 	defer result.Close()
-	stars, outcome, at := r.starsAfter(known), map[bool][]string{}, map[string]int{}
+	stars, outcome, at := r.starsAfter(known, j.OnlyAgainst), map[bool][]string{}, map[string]int{}
 	for i, name := range r.names {
 		at[name] = i
 	}

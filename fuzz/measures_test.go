@@ -307,15 +307,16 @@ func (r *relation) order() []int {
 }
 
 // stars returns the keeper of each item by the definition of engine.Star.
-func (r *relation) stars() []int { return r.starsAfter(0) }
+func (r *relation) stars() []int { return r.starsAfter(0, false) }
 
-// starsAfter returns them if the first items, of a number, are keepers.
-func (r *relation) starsAfter(known int) []int {
+// starsAfter returns them if the first items, of a number, are keepers; with only, no others are
+// joined.
+func (r *relation) starsAfter(known int, only bool) []int {
 	keeper := make([]int, len(r.names))
 	var keepers, placed []int
 	for _, n := range r.order() {
 		keeper[n] = n
-		if r.equal != nil && !r.single(n) {
+		if r.equal != nil && !r.single(n) && !only {
 			if i := slices.IndexFunc(placed, func(m int) bool { return r.equal(n, m) }); i >= 0 {
 				keeper[n] = keeper[placed[i]]
 				continue
@@ -328,7 +329,7 @@ func (r *relation) starsAfter(known int) []int {
 				keeper[n], best = k, score
 			}
 		}
-		if keeper[n] == n {
+		if keeper[n] == n && (n < known || !only) {
 			keepers = append(keepers, n)
 		}
 	}

@@ -165,7 +165,7 @@ func (x *run) bindCountBy(s *syntax.Count) (*selection, *predicate.NamedField, e
 	if err != nil {
 		return nil, nil, err
 	}
-	of, err := x.FieldOf(*s.By)
+	of, err := x.OneField(*s.By)
 	return sel, of, err
 }
 

@@ -69,7 +69,7 @@ func (x *run) bindOrder(c *clauses, terms []*syntax.OrderTerm) error {
 	for _, t := range terms {
 		k := orderKey{by: strings.ToLower(t.Key.Value), desc: t.Desc}
 		if !slices.Contains(orderNames, k.by) {
-			of, err := x.FieldOf(t.Key)
+			of, err := x.OneField(t.Key)
 			if err != nil {
 				return err
 			}

@@ -59,6 +59,9 @@ func (x *run) bindAcross(s *syntax.Across) (func(iter.Seq2[engine.Pair, error]) 
 	if len(a) < 2 || len(b) < 2 || a[0] != "a" || b[0] != "b" || !slices.Equal(a[1:], b[1:]) {
 		return nil, syntax.Errorf(s.A.Pos.Offset, "such as a.lang != b.lang", "PAIRS and CLUSTERS compare a field of both documents")
 	}
+	if jsonfield.Several(a) {
+		return nil, predicate.SeveralValues(s.A)
+	}
 	equal := s.Op.Value == "="
 	return func(pairs iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error] {
 		return func(yield func(engine.Pair, error) bool) {

@@ -38,7 +38,7 @@ func Among(what string, names []string, wanted string) string {
 
 // others are synonyms of the usual field names.
 var others = map[string][]string{
-	"text":        {"content", "body", "message", "document", "comment"},
+	"text":        {"content", "body", "parts", "message", "document", "comment"},
 	"id":          {"_id", "uuid", "guid", "key", "url"},
 	"fingerprint": {"simhash", "phash", "dhash", "ahash", "whash", "pdq", "hash"},
 }

@@ -7,7 +7,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/table"
@@ -31,13 +30,14 @@ var foreign = []struct{ magic, what string }{
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
 	{"PAR1", "it is Parquet: {Parquet} reads it"},
 	{table.Magic, "it is a table of simdb: a database, not a file with documents"},
-	{"SQLite format 3\x00", "it is an SQLite database: export it as CSV"},
+	{"SQLite format 3\x00", `it is an SQLite database: sqlite3 -csv -header FILE 'SELECT * FROM t' > t.csv writes its table t`},
 	{"ARROW1\x00\x00", "it is Arrow or Feather: convert it to Parquet, in Python with pyarrow.feather.read_table and pyarrow.parquet.write_table"},
 	{"\xff\xff\xff\xff", "it is an Arrow stream, as in Hugging Face datasets: convert it to Parquet, in Python with Dataset.to_parquet"},
 	{"\x80\x04\x95", pickle}, {"\x80\x05\x95", pickle},
 	{"Obj\x01", "it is Avro: convert it to JSON lines or Parquet"},
 	{"\x89HDF", "it is HDF5: convert it to Parquet or CSV"},
 	{"\x93NUMPY", "it is a NumPy array: write its numbers as text, one per line, or as Parquet"},
+	{"\x00\x00\xfe\xff", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 }
 
@@ -58,112 +58,33 @@ func advice(what string) string {
 
 // foreignTexts has the beginnings of texts whose lines are not documents, and advice for the user.
 // Where a first line alone could also begin a text of documents, the pattern includes the next
-// lines.
+// lines. If records begin where lines match start, Options.RecordStart reads them.
 var foreignTexts = []struct {
 	begins *regexp.Regexp
 	what   string
+	start  string
 }{
-	{begins(`<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV"},
-	{begins(`(?i)(<(!doctype|html|head)\b[^>]*>[ \t]*)+\n`), "it is an HTML page: " + wholeFile},
-	{begins(`window\.YTD\.`), "it is JavaScript, as in Twitter archives: sed '1s/^[^=]*=//' extracts the JSON"},
-	{begins(`TY  - `), "it is a list of references in RIS: " + references},
-	{begins(`PMID ?- ?[0-9]`), "it is a list of references from PubMed: " + references},
-	{begins(`@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX: " + references},
-	{begins(`%0 .*\n%[0-9A-Z@] |FN .*\nVR `), "it is a list of references from EndNote or Web of Science: " + references},
-	{begins(`(>.+\n+(SEQ\n+)+){3}|(>.+\n+(SEQ\n+)+)*>.+\n+(SEQ\n*)+$`), "it is FASTA: " + sequences},
-	{begins(`@\S.*\n(BASES{100}|(BASES+\n)+\+.*\n([!-~]+\n)+@|(BASES+\n)+\+.*\n([!-~]+\n*)+$)`), "it is FASTQ: " + sequences},
-	{begins(`LOCUS  +\S+ +\d+ |ID   .*\n(XX|AC)`), "it has sequences from GenBank, EMBL or UniProt: convert them to FASTA, and that to TSV with seqkit fx2tab"},
-	{begins(`(?i)BEGIN:VCARD\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it has vCards: " + split("/^BEGIN:VCARD/")},
-	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar): " + split("/^BEGIN:V(EVENT|TODO)/")},
-	{begins(`WEBVTT([ \t].*)?\n(.*\n)*.* --> |\d+\nTIME *--> |TIME,TIME\n|\[Script Info\]\n`), "it has subtitles: " + wholeFile},
-	{begins(`(?i)<doc(\s[^>\n]*)?>[ \t]*\n`), "it has documents between <doc> and </doc>: wikiextractor can also write JSON lines; or " + split("/^<(doc|DOC)/")},
-	{begins(`(version: *\d+\n|[# ].*\n|\n)*dn::? .*\n( .*\n)*[A-Za-z][A-Za-z0-9;.-]*::? `), "it is LDIF: " + paragraphs},
-	{begins(`(#.*\n|[ \t]*\n)*(msgctxt ".*\n(".*\n)*)?msgid ".*\n((msgid_plural )?".*\n)*msgstr(\[0\])? `), "it is a list of translations (gettext): " + paragraphs},
-	{begins(`([%;].*\n|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), "it has records of games such as chess (PGN): " + split(`/^\[Event /`)},
-	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a git log: " + split("/^commit /")},
-	{begins(`-----BEGIN [A-Z0-9 ]+-----\n`), "it has keys or certificates (PEM): " + split("/^-----BEGIN/")},
-	{begins(`(?i)FIELD*?(From:RESTFIELD*?WAY:REST|WAY:RESTFIELD*?From:REST)FIELD*\n`), "it is a mail: " + wholeFile},
-}
-
-// Advice for texts whose records have several lines.
-const (
-	references = "write it as CSV or JSON lines, as reference managers do"
-	wholeFile  = "{Files} reads it as one text"
-	sequences  = "seqkit fx2tab converts it to TSV, without a header"
-	paragraphs = `awk -v RS= '{print > ("part" NR); close("part" NR)}' FILE` + filesOf
-	filesOf    = " writes each to a file, which {Files} reads"
-)
-
-// split returns a command that writes each record to a file of its own. A record begins with a line
-// that matches pattern.
-func split(pattern string) string {
-	return "awk '" + pattern + ` {close("part" n++)} {print > ("part" n)}' FILE` + filesOf
+	{begins(`<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV", ""},
+	{begins(`(?i)(<(!doctype|html|head)\b[^>]*>[ \t]*)+\n`), "it is an HTML page: {Files} reads it as one text", ""},
+	{begins(`window\.YTD\.`), "it is JavaScript, as in Twitter archives: sed '1s/^[^=]*=//' extracts the JSON", ""},
+	{begins(`TY  - `), "it is a list of references in RIS", "^TY  - "},
+	{begins(`PMID ?- ?[0-9]`), "it is a list of references from PubMed", "^PMID ?-"},
+	{begins(`@[A-Za-z]+ ?[{(]`), "it is a list of references in BibTeX", "^@[A-Za-z]+ ?[{(]"},
+	{begins(`%0 .*\n%[0-9A-Z@] `), "it is a list of references from EndNote", "^%0 "},
+	{begins(`FN .*\nVR `), "it is a list of references from Web of Science", "^PT "},
+	{begins(`LOCUS  +\S+ +\d+ `), "it has sequences from GenBank", "^LOCUS  "},
+	{begins(`ID   .*\n(XX|AC)`), "it has sequences from EMBL or UniProt", "^ID   "},
+	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar)", "^BEGIN:V(EVENT|TODO)"},
+	{begins(`TIME,TIME\n`), "it has subtitles", `^\d+:\d\d:\d\d[.,]\d+,`},
+	{begins(`\[Script Info\]\n`), "it has subtitles", "^Dialogue:"},
+	{begins(`(?i)<doc(\s+[a-hj-z][^>\n]*)?>[ \t]*\n`), "it has documents between <doc> and </doc>", "(?i)^<doc[ >]"},
+	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a git log", "^commit [0-9a-f]{40}"},
+	{begins(`-----BEGIN [A-Z0-9 ]+-----\n`), "it has keys or certificates (PEM)", "^-----BEGIN "},
 }
 
 // begins compiles a pattern that must match at the beginning of a text.
 func begins(pattern string) *regexp.Regexp {
-	for _, part := range [][2]string{
-		{"FIELD", `(?:[!-9;-~]+[ \t]*:REST)`}, {"REST", `.*\n(?:[ \t].*\n)*`}, {"WAY", "(Date|Received|Message-ID|Return-Path|Subject)"},
-		{"SEQ", `(BASES+|[A-Z*.-]+)[ \t]*`}, {"BASES", "[ACGTUNRYSWKMBDHVacgtunryswkmbdhv.*-]"}, {"TIME", `\d+:\d\d:\d\d[,.]\d+`},
-	} {
-		pattern = strings.ReplaceAll(pattern, part[0], part[1])
-	}
-	return regexp.MustCompile("^(?:" + pattern + ")")
-}
-
-// separators matches lines that separate records, and end tags of elements. key matches the first
-// line of a paragraph of fields, or of a section.
-var (
-	separators = regexp.MustCompile(`^(%%?|-{3,}|={3,}|\*{3,}|(\* ){2,}\*|_{3,}|~{3,}|\+{3,}|@{2,}|&{2,}|\${2,}|//+|</[\w:.-]+>)$`)
-	key        = regexp.MustCompile(`^([A-Za-z][\w .-]{0,30}:|\[)([^:/\n].*)?\n.`)
-)
-
-// RefuseRecords returns an error if the lines of the text are parts of records. It looks for
-// repeated separators: lines without words, or keys that begin paragraphs. Repeated lines with
-// words are no evidence, because names and short messages repeat, too.
-func (s *Stream) RefuseRecords() error {
-	if sep := separator(s.head); sep != "" {
-		return fmt.Errorf(`lines like %s seem to separate its records: awk '$0 == "%[1]s" {close("part" n++); next} {print > ("part" n)}' FILE%s; %s`, sep, advice(filesOf), AsText())
-	}
-	parts := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(s.head), "\r\n", "\n")), "\n\n")
-	if !s.headEnds {
-		parts = parts[:len(parts)-1]
-	}
-	keys := map[string]int{}
-	for _, part := range parts {
-		if m := key.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
-			if keys[m[1]]++; keys[m[1]] >= max(3, (9*len(parts)+9)/10) {
-				return fmt.Errorf("its paragraphs seem to be records, which begin with %q: %s; %s", m[1], advice(paragraphs), AsText())
-			}
-		}
-	}
-	return nil
-}
-
-// separator returns the line that separates records, or "" if there is none. A separator makes up
-// at least 1 % of the lines, occurs in the second half of head, and on average has nearly one other
-// line between two occurrences. A line that is as long as the previous line underlines a heading
-// and does not count.
-func separator(head []byte) (most string) {
-	seen, i := map[string][]int{}, 0
-	var before []byte
-	for line := range bytes.Lines(head) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		underlines := len(line) > 2 && line[0] != '<' && len(line) == utf8.RuneCount(before) && !bytes.Equal(line, before)
-		if i++; separators.Match(line) && !underlines {
-			seen[string(line)] = append(seen[string(line)], i)
-		}
-		before = line
-	}
-	for line, at := range seen {
-		n, last := len(at), at[len(at)-1]
-		if (n >= 3 || n == 2 && line == "%") && 100*n >= i && 2*last > i && 10*(last-at[0]) >= 19*(n-1) && (n > len(seen[most]) || n == len(seen[most]) && line < most) {
-			most = line
-		}
-	}
-	return most
+	return regexp.MustCompile("^(?:" + strings.ReplaceAll(pattern, "TIME", `\d+:\d\d:\d\d[,.]\d+`) + ")")
 }
 
 // foreignNames has the file name endings of texts whose lines are not documents, with advice.
@@ -183,6 +104,12 @@ func (s *Stream) refuse() error {
 			return errors.New(advice(foreign.what))
 		}
 	}
+	if bytes.HasPrefix(s.head, []byte("ORC")) && bytes.IndexByte(s.head, 0) >= 0 {
+		return errors.New(`it is ORC: python3 -c "import pyarrow.orc as o, pyarrow.parquet as p; p.write_table(o.read_table('FILE'), 'FILE.parquet')" converts it`)
+	}
+	if duck := 8; len(s.head) > duck && bytes.HasPrefix(s.head[duck:], []byte("DUCK")) {
+		return errors.New(`it is a DuckDB database: duckdb FILE -c "COPY t TO 't.parquet'" writes its table t`)
+	}
 	if tar := 257; len(s.head) > tar && bytes.HasPrefix(s.head[tar:], []byte("ustar")) {
 		return errors.New(advice("it is a tar archive: unpack it first; {Files} reads the files of a folder"))
 	}
@@ -197,7 +124,11 @@ func (s *Stream) refuseText() error {
 	head := bytes.ReplaceAll(bytes.TrimLeft(s.head, " \t\r\n"), []byte("\r\n"), []byte("\n"))
 	for _, foreign := range foreignTexts {
 		if foreign.begins.Match(head) {
-			return errors.New(advice(foreign.what) + "; " + AsText())
+			what := advice(foreign.what)
+			if foreign.start != "" {
+				what += ": " + option.Set("RecordStart", foreign.start) + " reads each record as a text"
+			}
+			return errors.New(what + "; " + AsText())
 		}
 	}
 	if what := foreignNames[path.Ext(unpackedName(s.name))]; what != "" {

@@ -170,6 +170,9 @@ func Open(path string, opt Options) (Source, error) {
 // to recognise the format; size is the size of src in bytes, or -1 if unknown.
 func New(name string, src io.ReadCloser, size int64, opt Options) (Source, error) {
 	in, err := newStream(name, src, size, opt.Memory)
+	if opt.RecordStart != "" && opt.Format == Auto {
+		opt.Format = "txt"
+	}
 	if err == nil {
 		var s Source
 		opt.MakeID = opt.MakeID || opt.IDFrom != IDFromField
@@ -193,6 +196,8 @@ func open(in *Stream, opt Options) (Source, error) {
 	switch {
 	case f == nil:
 		return nil, errors.New("its format is unknown")
+	case f.Detect != nil && opt.RecordStart != "":
+		return nil, fmt.Errorf("%s is for plain text, not for %s", option.Name("RecordStart"), f.Formats[0].Label)
 	case f.Detect != nil && opt.Records != "":
 		return nil, fmt.Errorf("%s is for JSON, not for %s", option.Name("Records"), f.Formats[0].Label)
 	case !f.Fingerprints && opt.Fingerprints != base.Auto:
@@ -245,7 +250,7 @@ func (i Info) Recognized(opt Options) string {
 	switch {
 	case i.Notice != "":
 		return i.Notice
-	case opt.Format != Auto, opt.Delimiter != 0, d.Unit == UnitFile, slices.ContainsFunc(d.Endings, func(ending string) bool { return strings.HasSuffix(name, ending) }):
+	case opt.Format != Auto, opt.Delimiter != 0, opt.RecordStart != "", d.Unit == UnitFile, slices.ContainsFunc(d.Endings, func(ending string) bool { return strings.HasSuffix(name, ending) }):
 		return ""
 	}
 	return i.Shape

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -26,6 +27,10 @@ type Options struct {
 	// Records, if not "", is the path of a JSON list or object whose elements or members are the
 	// records; "." is the whole value.
 	Records string
+
+	// RecordStart, if not "", is a regular expression of package regexp for plain text: a record
+	// begins with a line that matches, instead of with each line. With it, Auto is plain text.
+	RecordStart string
 
 	FingerprintField string // the same for the fingerprint; "" means "fingerprint"
 
@@ -69,6 +74,10 @@ type Options struct {
 	// then does not detect errors in them.
 	Need Need
 
+	// Called gives options other names in messages: a job may have a text field for each of two
+	// inputs. Its keys are names of fields of Options.
+	Called map[string]string
+
 	Answers bool     // somebody may wait for the answer to a record of a pipe before writing the next one
 	IDsOnly bool     // JSON records need neither text nor fingerprint; other records without them are an Issue
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
@@ -98,6 +107,20 @@ func (o Options) TextFields() []string {
 		return []string{"text"}
 	}
 	return strings.Split(o.TextField, ",")
+}
+
+// Call returns the name of an option for messages.
+func (o Options) Call(field string) string { return cmp.Or(o.Called[field], field) }
+
+// TextOption returns the name, for messages, of the option that selects the fields of the text.
+func (o Options) TextOption() string {
+	switch {
+	case o.Fields != nil:
+		return "Fields"
+	case o.SetField != "":
+		return "SetField"
+	}
+	return o.Call("TextField")
 }
 
 // Need says which parts of a document a reader needs.

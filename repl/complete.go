@@ -78,7 +78,7 @@ func completeKeyword(word string) []string {
 }
 
 // fieldsFollow are the words after which a field is likely.
-var fieldsFollow = []string{"SHOW", ",", "AND", "OR", "NOT", "WHERE", "COUNT"}
+var fieldsFollow = []string{"SHOW", ",", "AND", "OR", "NOT", "WHERE", "COUNT", "BY"}
 
 // completeField returns the fields that start with word, or all fields if one is likely to follow.
 func (s *session) completeField(word, before string) []string {

@@ -3,6 +3,7 @@ package repl
 import (
 	"cmp"
 	"context"
+	_ "embed" // dot-commands of other programs
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,14 +63,19 @@ func (s *session) dot(line string) error {
 		}
 		return c.run(s, arg)
 	}
-	hint := cmp.Or(map[string]string{
-		"dump": "SHOW * writes documents, after .once FILE to a file", "tables": ".fields lists fields, .stats the tables",
-	}[name], "type .help for the list")
-	if w, ok := spelling.Closest(name, names); ok {
+	hint := elsewhere[name]
+	if w, ok := spelling.Closest(name, names); ok && hint == "" {
 		hint = "did you mean ." + w + "?"
 	}
+	hint = cmp.Or(hint, "type .help for the list")
 	return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown command %q", "."+name), Hint: hint}
 }
+
+//go:embed elsewhere.txt
+var elsewhereTable string
+
+// elsewhere says what does the work of dot-commands of other programs.
+var elsewhere = spelling.Elsewhere(elsewhereTable)
 
 // cutDot returns the name of a dot-command, and the text after it.
 func cutDot(line string) (name, arg string) {

@@ -116,7 +116,7 @@ func newSession(ctx context.Context, cfg Config) *session {
 	if cfg.Interactive && cfg.Output.MaxRows == 0 {
 		cfg.Output.MaxRows = promptRows
 	}
-	if cfg.Create == nil {
+	if cfg.Create == nil && cfg.DB != nil {
 		guard := &outfile.Guard{Identify: engine.Identifier()}
 		guard.Uses(cfg.DB.Metrics().Path, "the database")
 		cfg.Create = func(ctx context.Context, path string, anyEnding bool) (File, error) {

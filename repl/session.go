@@ -21,7 +21,7 @@ const (
 	ExitInterrupt = 130 // Ctrl-C
 )
 
-// Config configures Run and Exec. Only DB is required.
+// Config configures Run and Exec. Only DB is required, and only .help works without it.
 type Config struct {
 	DB *engine.DB
 	// Writer, if not nil, opens the database for statements that write. DB is then read-only, and
@@ -31,6 +31,8 @@ type Config struct {
 	In     io.Reader // statements for Run, unless it is interactive; nil is os.Stdin
 	Out    io.Writer // rows and messages; nil is os.Stdout
 	Err    io.Writer // errors, the greeting and footers; nil is os.Stderr
+
+	Quiet bool // print no warnings
 
 	// Interactive makes Run prompt and edit lines. In must be the terminal.
 	Interactive bool

@@ -139,7 +139,9 @@ func (s *session) show(r result, elapsed func() time.Duration, stopReport func()
 		return nil
 	}
 	for _, warning := range r.Warnings() {
-		s.tell(printable.Text(warning))
+		if !s.cfg.Quiet {
+			s.tell(printable.Text(warning))
+		}
 	}
 	if err == nil && (r.Message() == "" || !structured(s.options.Format)) {
 		s.footer(r, n, took, s.options)

@@ -54,6 +54,7 @@ type command struct {
 
 type flag struct {
 	name, short, help string
+	group             string // key of its group, or ""
 	value             string // placeholder of the flag's value: "FILE", or "" for a flag without a value
 	choices           []string
 }
@@ -68,6 +69,9 @@ func commands(n *kong.Node) []command {
 		g := flag{name: f.Name, help: f.Help}
 		if f.Short != 0 {
 			g.short = string(f.Short)
+		}
+		if f.Group != nil {
+			g.group = f.Group.Key
 		}
 		if !f.IsBool() {
 			if g.value = f.PlaceHolder; g.value == "" {

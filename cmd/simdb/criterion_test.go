@@ -134,7 +134,7 @@ func TestPicturesUnseen(t *testing.T) {
 		write(t, name, file)
 	}
 	simdbHere(t, "load", "bank.simdb", "known.jpg", "--images=pdq")
-	want := "p/cut.png\tcannot be decoded: png: invalid format: not enough pixel data\np/none.gif\tnot a picture: not a JPEG, PNG, GIF, WebP, BMP or TIFF file\n"
+	want := "p/cut.png\tcannot be decoded: png: invalid format: not enough pixel data\np/none.gif\tnot a picture: not a JPEG, PNG, GIF, WebP, BMP, TIFF or ICO file\n"
 	for verb, row := range map[string]string{"match": "p/new.png\n", "join": "p/known.jpg\tknown.jpg\t0\n"} {
 		for _, test := range []struct {
 			flags  []string

@@ -10,6 +10,7 @@ var examples = map[string][]example{
 		{`simdb dedup crawl.jsonl --near 6 --verify 0.7 -o kept.jsonl`, "Compare fingerprints, then the texts of those that match."},
 		{`simdb dedup titles.csv --text-field title --levenshtein 0.9 -o kept.csv`, "Compare short texts by edit distance."},
 		{`simdb dedup new.parquet --against corpus.simdb --keep longest -o kept.parquet`, "Also drop documents that resemble one in a database."},
+		{`simdb dedup a.jsonl --against test.csv --against-text-field q --only-against`, "Drop only what a benchmark has, whose texts have another name."},
 		{`simdb dedup crawl.warc.wet.gz --level line -o cut.wet.gz`, "Remove each line that has occurred before."},
 		{`simdb dedup a.jsonl --level passage --against test.jsonl -o b.jsonl`, "Remove runs of 50 words that occur in a test set or earlier in the input."},
 		{`simdb dedup --images pdq PICTURES/ -o kept.txt`, "List the pictures that do not resemble an earlier one."},

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +15,10 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/display"
+	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/internal/spelling"
+	"github.com/simdb/simdb/repl"
+	"github.com/simdb/simdb/repl/output"
 )
 
 // description is the beginning of the help and of the manual page.
@@ -78,7 +84,7 @@ func long(text *bytes.Buffer, options kong.HelpOptions, ctx *kong.Context) error
 }
 
 // usual lists the flags that the short help of a command shows first; it shows at most mostFlags.
-var usual = strings.Fields(`near jaccard levenshtein within contains output add explain keep against against-add
+var usual = strings.Fields(`near jaccard levenshtein within contains output add explain keep against only-against against-add
 	input-format id-field text-field images files html time-field param header format create older ttl sample summary
 	shingle bits memory resume verify level dry-run audit`)
 
@@ -101,7 +107,7 @@ func short(text *bytes.Buffer, _ kong.HelpOptions, ctx *kong.Context) error {
 				fmt.Fprintf(text, "%s\n  %s\n", g.Title, strings.Join(names, ", "))
 			}
 		}
-		text.WriteString("simdb COMMAND -h summarizes a command, --help explains it in full; simdb --help lists all commands.\n")
+		text.WriteString("simdb COMMAND -h summarizes a command, --help explains it; simdb help TOPIC explains a word or a flag; simdb --help lists all.\n")
 		return nil
 	}
 	name := commandName(selected)
@@ -179,4 +185,45 @@ func writeExamples(b *bytes.Buffer, all []example) {
 	for _, e := range all {
 		fmt.Fprintf(b, "  %s\n      %s\n", e.line, e.does)
 	}
+}
+
+// helpTopics are words of simdb help for the flags of a group, and for several flags.
+var helpTopics = map[string]string{
+	"criteria": "criterion", "criterion": "criterion", "keeping": "kept", "outputs": "output", "inputs": "input", "rows": "rows", "features": "features",
+	"formats": "--input-format --format", "pictures": "--images --orientations", "limits": "--memory --temp-dir --threads",
+}
+
+// helpOn writes help on a word of the language, a dot-command, a flag or several flags.
+func helpOn(a *app.App, topic string) error {
+	word := strings.ToLower(strings.TrimLeft(topic, "-."))
+	names := strings.Fields(cmp.Or(helpTopics[word], "--"+word))
+	width, of := cmp.Or(app.TerminalWidth(a.Out), shortWidth), map[[2]string][]string{}
+	var flags [][2]string // with their help
+	all := slices.Collect(maps.Keys(helpTopics))
+	for _, c := range allCommands() {
+		for _, f := range c.flags {
+			all = append(all, "--"+f.name)
+			if !slices.Contains(names, "--"+f.name) && !slices.Contains(names, f.group) && (f.short == "" || f.short != topic[1:]) || topic[0] == '.' {
+				continue
+			}
+			key := [2]string{strings.TrimSuffix("--"+f.name+"="+f.value, "="), f.help}
+			if of[key] = append(of[key], cmp.Or(c.name, "all commands")); len(of[key]) == 1 {
+				flags = append(flags, key)
+			}
+		}
+	}
+	var b bytes.Buffer
+	cfg := repl.Config{Out: &b, Err: io.Discard, Output: output.Options{Width: width}}
+	if slices.Contains([]string{"language", "query", "queries", "statement", "statements", "sql", "syntax"}, word) {
+		word = ""
+	}
+	if (topic[0] == '-' || repl.Exec(a.Context(), cfg, ".help "+word) != repl.ExitOK) && len(flags) == 0 {
+		all = slices.Concat(all, commandNames(), front.Language.Keywords)
+		return fmt.Errorf("there is no help on %q, %s", topic, cmp.Or(spelling.Suggest(topic, all), "but on each command, each flag, each word of statements, and "+strings.Join(slices.Sorted(maps.Keys(helpTopics)), ", ")+", language"))
+	}
+	for _, key := range flags {
+		fmt.Fprintf(&b, "%s  (%s)\n    %s\n", key[0], strings.Join(of[key], ", "), strings.Join(display.Wrap(key[1], width-4), "\n    "))
+	}
+	_, err := io.Copy(a.Out, &b)
+	return err
 }

@@ -6,10 +6,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +35,13 @@ func run(args []string) int {
 	if none {
 		args = []string{"-h"}
 	}
+	if args[0] == "help" && len(args) > 1 && args[1] != "" && !slices.Contains(commandNames(), args[1]) && !inputs.Exists("help") {
+		if err := helpOn(a, args[1]); err != nil {
+			a.Complain(err)
+			code = app.ExitError
+		}
+		return code
+	}
 	args = helpFor(args)
 	parser, err := newParser(a, args, &code)
 	if err != nil {
@@ -53,6 +60,7 @@ func run(args []string) int {
 	if err != nil {
 		return misuse(a, err, args)
 	}
+	a.Advice = func(err error) string { return advice(err, args) }
 	if err := a.Declare(ctx); err != nil {
 		return a.Fail(err)
 	}
@@ -87,50 +95,15 @@ func unknown(args []string) error {
 	if verb, ok := spelling.Closest(word, commandNames()); ok && elsewhere[word] == "" {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
-	for _, arg := range args[1:] {
-		if strings.Contains(arg, " ") { // a statement, for a database with this name
-			return nil
-		}
+	isStatement := func(arg string) bool { return strings.Contains(arg, " ") }
+	if instead := cmp.Or(elsewhere[strings.ToLower(word)], spelling.Part(elsewhere, "@", strings.ToLower(word))); instead != "" && !slices.Contains(args, "--create") {
+		return fmt.Errorf("unknown command %q, and there is no database of that name: %s", word, instead)
 	}
-	if slices.Contains(args, "--create") {
+	if slices.Contains(args, "--create") || slices.ContainsFunc(args[1:], isStatement) { // for a database with this name
 		return nil
 	}
-	err := fmt.Errorf("unknown command %q, and there is no database of that name", word)
-	if instead := elsewhere[word]; instead != "" {
-		err = fmt.Errorf("%w: %s", err, instead)
-	}
-	return err
+	return fmt.Errorf("unknown command %q, and there is no database of that name", word)
 }
-
-// elsewhere maps commands and flags of other programs to their equivalents here.
-var elsewhere = func() map[string]string {
-	all := map[string]string{}
-	for words, instead := range map[string]string{
-		"search find query select":    `simdb DB "NEAR('ID', 3)" finds documents`,
-		"import insert add put":       "simdb load DB FILE... stores documents",
-		"dump":                        "simdb export DB -o FILE writes documents",
-		"delete remove rm":            `simdb DB "DELETE 'ID'" deletes a document`,
-		"drop":                        "a database is a folder, rm -r removes it",
-		"ls list head tail":           `simdb DB "SHOW * LIMIT 5" shows documents, simdb stats DB shows what is stored`,
-		"init new":                    "simdb create DB makes an empty database, simdb load DB FILE... one with documents",
-		"get show cat":                `simdb DB "GET 'ID'" shows a document`,
-		"count":                       "simdb DB COUNT counts documents",
-		"diff compare":                "simdb why DB A B compares two documents",
-		"-v":                          "simdb -V, or --version",
-		"--threshold -t --similarity": "--jaccard T, --near K, --levenshtein T or --cosine T",
-		"-k":                          "--near K",
-		"--across --within-field":     `use it with dedup, pairs, clusters and join`,
-		"--threads -j --jobs":         "all processors are used; set GOMAXPROCS=N in the environment for fewer",
-		"--replay":                    "run dedup again with other flags; --decisions FILE applies what the page of review writes",
-		"--limit -n":                  "LIMIT N in a statement, or --sample N",
-		"--mode -f --json --csv":      "--format table, tsv, csv, jsonl, json, ids or count",
-	} {
-		for word := range strings.FieldsSeq(words) {
-			all[word] = instead
-		}
-	}
-	return all
-}()
 
 // joinNegative turns --flag -1 into --flag=-1. kong would read -1 as a flag; this way the flag
 // reports its own error.
@@ -165,30 +138,6 @@ func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
 		}
 	}()
 	return parser.Parse(args)
-}
-
-// noValue matches kong's error for a flag without a value at the end of the line.
-var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "EOL" \(<EOL>\)|missing value, expecting .*)$`)
-
-// explained rewords kong's error about arguments, to say what would be right.
-func explained(err error, args []string) error {
-	text := err.Error()
-	switch flag := noValue.FindStringSubmatch(text); {
-	case flag != nil:
-		err = fmt.Errorf("%s needs a value", flag[1])
-	case strings.HasPrefix(text, `expected "`) && strings.Contains(text, "file") && args[0] != "pack" && args[0] != "debug":
-		err = fmt.Errorf("%w; the file - is standard input", err)
-	}
-	if word, extra := strings.CutPrefix(text, "unexpected argument "); extra && slices.ContainsFunc(args[:max(0, slices.Index(args, word))], isFlag) {
-		err = fmt.Errorf("%w: put all arguments before the flags, or all after them", err)
-	}
-	if flag, unknown := strings.CutPrefix(text, "unknown flag "); unknown {
-		flag, _, _ = strings.Cut(flag, ",")
-		if instead := elsewhere[flag]; instead != "" {
-			err = fmt.Errorf("unknown flag %s; instead: %s", flag, instead)
-		}
-	}
-	return err
 }
 
 // misuse reports wrong arguments.

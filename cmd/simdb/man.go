@@ -126,12 +126,20 @@ func man(w io.Writer, verbs []command) error {
 		}
 	}
 	b.WriteString(".SH QUERY LANGUAGE\n")
-	for _, t := range front.Language.Topics {
-		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(t.Syntax), roff(t.Help))
-	}
+	manLanguage(&b)
 	b.WriteString(exitStatusText)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func manLanguage(b *strings.Builder) {
+	plain := strings.NewReplacer("`", "", "*", "", ": see below", "") // of docs/query.md
+	for _, t := range front.Language.Topics {
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(t.Syntax), roff(t.Help))
+		for _, r := range t.Rows {
+			fmt.Fprintf(b, ".br\n%s: %s\n", roff(plain.Replace(r.Syntax)), roff(plain.Replace(r.Meaning)))
+		}
+	}
 }
 
 // sharedBy is the least number of commands that share a flag for it to be explained only once.

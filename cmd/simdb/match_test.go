@@ -150,7 +150,7 @@ func TestMatchFiles(t *testing.T) {
 		"a.jsonl c.csv":               "a.jsonl is JSON lines and c.csv is CSV",
 		"a.jsonl -":                   "- is not a regular file, as several inputs and -o DIR/ require",
 		"- -o new/":                   "-o new/: standard input has no name",
-		"a.jsonl sub/a.jsonl -o new/": "would have the same output",
+		"a.jsonl a.jsonl/ -o new/":    "a.jsonl/: ",
 		"a.jsonl missing -o new/":     "missing: ",
 		"a.jsonl --explain -o new/":   "--explain writes the rows of all inputs to one file",
 		"a.jsonl b.jsonl -o x.simdb/": "-o x.simdb/ is a database",

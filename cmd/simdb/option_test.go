@@ -19,7 +19,7 @@ func TestOptionsAreFlags(t *testing.T) {
 	}
 	for _, field := range []string{
 		"Comment", "Delimiter", "Exclude", "Fields", "Files", "FingerprintField", "Fingerprints", "Format", "IDField", "IDFrom",
-		"Images", "Levenshtein", "Memory", "NoHeader", "Records", "SetField", "Several", "TextField", "TimeField", "Times", "Unordered",
+		"Images", "Levenshtein", "Memory", "NoHeader", "RecordStart", "Records", "SetField", "Several", "TextField", "TimeField", "Times", "Unordered",
 	} {
 		if name := option.Name(field); !flags[name] {
 			t.Errorf("%s is %s, which is no flag", field, name)

@@ -63,8 +63,8 @@ var invocations = map[string][]string{
 // notFiles lists flags and arguments that are text but do not name a file.
 var notFiles = []string{
 	"id", "second-id",
-	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "fingerprint-field", "time-field", "across", "within-field", "expired",
-	"set-field", "records", "mask", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
+	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "against-id-field", "against-text-field", "id-field-b", "text-field-b", "fingerprint-field", "time-field", "across", "within-field", "expired",
+	"set-field", "records", "record-start", "mask", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
 }
 
 const twoDocuments = `{"id":"a","text":"the quick brown fox jumps over the lazy dog"}

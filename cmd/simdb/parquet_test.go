@@ -159,7 +159,7 @@ func TestParquetIsRefused(t *testing.T) {
 		{"load x.simdb n.parquet --fingerprints hex", `n.parquet: --fingerprints hex: the column "fingerprint" has numbers, not texts`},
 		{"load x.simdb a.warc --fingerprints hex", "a.warc: --fingerprints hex: it is WARC, which has no fingerprints"},
 		{"load x.simdb a.mbox --fingerprints decimal", "a.mbox: --fingerprints decimal: it is mbox, which has no fingerprints"},
-		{"load x.simdb page.html --fingerprints hex", "page.html: --fingerprints hex: most lines, such as"},
+		{"load x.simdb page.html --fingerprints hex", "page.html: --fingerprints hex: it is paths of files, which has no fingerprints"},
 		{"load x.simdb --files page.html --fingerprints hex", "with --files each file is one text, so --fingerprints does not apply"},
 		{"load x.simdb a.parquet --input-format jsonl", "a.parquet: it is Parquet: --input-format parquet reads it"},
 	} {

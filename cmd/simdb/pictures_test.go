@@ -142,6 +142,16 @@ func TestPictures(t *testing.T) {
 				t.Errorf("dedup %s does not say %q:\n%s", images, text, talk)
 			}
 		}
+		left := string(readFile(t, "kept.rejects.txt"))
+		if lines := strings.Split(left, "\n"); len(lines) != 4 || !strings.Contains(left, "p/broken2.png\tcannot be decoded: ") || !strings.Contains(left, "p/notes.txt\tnot a picture") {
+			t.Errorf("%v: not read or not compared:\n%s", kind, left)
+		}
+		for _, args := range [][]string{{"p/3.png", "p/copies"}, {"p/copies", "p/3.png"}} { // without a database
+			code, rows, talk := simdbHere(t, "join", args[0], args[1], images)
+			if want := map[bool]string{true: "p/copies/3.jpg\tp/3.png\t", false: "p/3.png\tp/copies/3.jpg\t"}[args[0] == "p/3.png"]; code != 0 || !strings.Contains(rows, want) {
+				t.Errorf("%v: join %v: status %d: %s%s", kind, args, code, rows, talk)
+			}
+		}
 		audit := readFile(t, "kept.audit.jsonl")
 		rows := bytes.Split(bytes.TrimSpace(audit), []byte("\n"))
 		if len(rows)-1 != len(names)-len(kept) || !bytes.Contains(rows[0], []byte("--images "+kind.String())) {

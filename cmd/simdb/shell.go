@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/term"
@@ -57,7 +59,7 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		return err
 	}
 	defer func() { err = app.End(db, err) }()
-	cfg := repl.Config{DB: db, Writer: writer, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Import: c.importer(a), OnDamage: app.OnDamage}
+	cfg := repl.Config{DB: db, Writer: writer, Quiet: a.Global.Quiet, Interactive: interactive, Output: options, FormatSet: c.Format.Set, Version: version.String(), Import: c.importer(a), OnDamage: app.OnDamage}
 	cfg.Create = func(ctx context.Context, path string, anyEnding bool) (repl.File, error) {
 		return a.Outputs.CreateRows(ctx, ".output", path, anyEnding)
 	}
@@ -73,7 +75,11 @@ func (c *shellCmd) Run(a *app.App) (err error) {
 		ctx = a.Context()
 	}
 	if len(c.Statements) > 0 {
-		return ended(repl.Exec(ctx, cfg, c.Statements...))
+		code := repl.Exec(ctx, cfg, c.Statements...)
+		if code == app.ExitError && len(c.Statements) > 1 && !slices.ContainsFunc(c.Statements, func(s string) bool { return strings.ContainsAny(s, " .") }) {
+			fmt.Fprintf(a.Err, "  a statement is one argument: %s\n", commandLine([]string{c.DB, strings.Join(c.Statements, " ")}))
+		}
+		return ended(code)
 	}
 	return ended(repl.Run(ctx, cfg))
 }

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
@@ -43,7 +43,7 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 		defer func() { err = errors.Join(err, release()) }()
 	}
 	out := filepath.Join(dir, "out")
-	p, err := j.o.Job.NewPart(ctx, &inputs.Env{}, names, paths, out)
+	p, err := j.o.Job.NewPart(ctx, &inputs.Env{Places: j.o.Places}, names, paths, out)
 	if err == nil {
 		err = do(p, dir)
 	}
@@ -55,17 +55,15 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 
 // publish publishes the files of a folder as outputs, and returns their names.
 func (j *Job) publish(ctx context.Context, dir string) (names []string, err error) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range list {
-		if err := j.files.Put(ctx, filepath.Join(dir, e.Name()), j.workName("out/"+e.Name())); err != nil {
-			return nil, err
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
 		}
-		names = append(names, e.Name())
-	}
-	return names, nil
+		name, err := filepath.Rel(dir, path)
+		names = append(names, filepath.ToSlash(name))
+		return errors.Join(err, j.files.Put(ctx, path, j.workName("out/"+filepath.ToSlash(name))))
+	})
+	return names, err
 }
 
 // fingerprint reads a shard of the inputs for the first time.

@@ -34,7 +34,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -57,16 +57,17 @@ type Step struct {
 
 // Options define a job: plain data that is equal for all workers.
 type Options struct {
-	Command  string    // dedup, pairs, clusters or build
-	Job      dedup.Job // for build only Output and Rejects
-	Load     []string  // of build, passed to Load
-	Patterns []string  // of file names
-	Work     string    // a folder for working files that all workers can reach
-	Inputs   []string  // set by Plan: the names of files, in the order of preference
-	Shards   int       // number of parts of the inputs; 0 means one for each file
-	Groups   int       // number of groups in which documents are compared; 0 means one for every 16,384, and at least 8
-	Time     time.Time // set by Plan for build: the time of documents without one
-	MaxCell  int       // the largest number of documents that must be in one group; 0 means 65,536
+	Command  string            // dedup, pairs, clusters or build
+	Job      dedup.Job         // for build only Output and Rejects
+	Load     []string          // of build, passed to Load
+	Patterns []string          // of file names
+	Work     string            // a folder for working files that all workers can reach
+	Inputs   []string          // set by Plan: the names of files, in the order of preference
+	Places   map[string]string // set by Plan: the paths of their outputs
+	Shards   int               // number of parts of the inputs; 0 means one for each file
+	Groups   int               // number of groups in which documents are compared; 0 means one for every 16,384, and at least 8
+	Time     time.Time         // set by Plan for build: the time of documents without one
+	MaxCell  int               // the largest number of documents that must be in one group; 0 means 65,536
 }
 
 // Files gives access to inputs, outputs and working files. Names use slashes.
@@ -99,7 +100,7 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 		return o, fmt.Errorf("%s is %s", option.Set("Output", j.o.Job.Output), what)
 	}
 	var names []string
-	seen := map[string]string{}
+	seen := map[string]bool{}
 	for _, pattern := range o.Patterns {
 		found, err := files.Glob(ctx, pattern)
 		if err != nil {
@@ -109,17 +110,22 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 			return o, fmt.Errorf("%s: there is no such file", pattern)
 		}
 		for _, name := range found {
-			switch before, ok := seen[path.Base(name)]; {
-			case ok && before == name:
-				continue
-			case ok:
-				return o, fmt.Errorf("%s and %s would have the same output: give each input another name", before, name)
+			if !seen[name] {
+				names = append(names, name)
 			}
-			seen[path.Base(name)] = name
-			if err := j.claim(ctx, name); err != nil {
-				return o, err
-			}
-			names = append(names, name)
+			seen[name] = true
+		}
+	}
+	outputs := map[string]string{}
+	o.Places = inputs.Places(names)
+	for _, name := range names {
+		place := filepath.ToSlash(o.Places[name])
+		if before, ok := outputs[place]; ok {
+			return o, fmt.Errorf("%s and %s would have the same output: give each input another name", before, name)
+		}
+		outputs[place] = name
+		if err := j.claim(ctx, name, place); err != nil {
+			return o, err
 		}
 	}
 	o.Time = time.Now().UTC().Truncate(time.Second)
@@ -130,8 +136,7 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 }
 
 // claim returns an error if the outputs would replace an input.
-func (j *Job) claim(ctx context.Context, input string) error {
-	name := path.Base(input)
+func (j *Job) claim(ctx context.Context, input, name string) error {
 	if name == auditName && j.o.Command == "dedup" && !j.o.Job.NoAudit {
 		return fmt.Errorf("%s has the name of the audit in %s", input, j.o.Job.Output)
 	}

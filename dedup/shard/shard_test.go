@@ -157,9 +157,16 @@ func TestDedup(t *testing.T) {
 }
 
 // TestRejects has lines that are not records: they are in files beside the outputs, and in the
-// audit, and Finish returns an error unless MaxErrors allows them.
+// audit, and Finish returns an error unless MaxErrors allows them. The inputs are in partitions.
 func TestRejects(t *testing.T) {
 	files := split(t, 9)[:3]
+	for i, name := range files {
+		dir := filepath.Join(filepath.Dir(name), fmt.Sprint("part=", i))
+		files[i] = filepath.Join(dir, "0.jsonl")
+		if err := errors.Join(os.Mkdir(dir, 0o777), os.Rename(name, files[i])); err != nil {
+			t.Fatal(err)
+		}
+	}
 	b, err := os.ReadFile(files[1])
 	if err != nil {
 		t.Fatal(err)
@@ -444,12 +451,14 @@ func filesBelow(t *testing.T, dir string) (names []string) {
 func sameFolder(t *testing.T, want, got string) {
 	t.Helper()
 	names := func(dir string) (names []string) {
-		list, err := os.ReadDir(dir)
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				names = append(names, name)
+			}
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
-		}
-		for _, e := range list {
-			names = append(names, e.Name())
 		}
 		return names
 	}

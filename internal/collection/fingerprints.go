@@ -61,6 +61,9 @@ func (p *Fingerprints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, 
 		if first != nil {
 			l = first[p.Docs.Codes[at]]
 		}
+		if o.OnlyKnown && stars.Keeper[l] >= uint32(docs.Known) {
+			continue
+		}
 		keeper[item], distance[item] = leaders[stars.Keeper[l]], stars.Distance[l]
 	}
 	if apart != nil {

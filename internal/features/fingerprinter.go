@@ -25,7 +25,7 @@ type Params struct {
 // Validate returns an error if p is invalid for a Fingerprinter.
 func (p Params) Validate() error {
 	if p.Words < 0 || p.Words > base.MaxWords {
-		return fmt.Errorf("fingerprints of %d words: want 1 to %d", p.Words, base.MaxWords)
+		return fmt.Errorf("%d bits: the length of a fingerprint is a multiple of 64 bits, from 64 to %d", 64*p.Words, 64*base.MaxWords)
 	}
 	if p.Sketch < 0 || p.Sketch > minhash.MaxEncoded {
 		return fmt.Errorf("sketches of %d hashes: want 0 to %d", p.Sketch, minhash.MaxEncoded)

@@ -60,7 +60,7 @@ func TestWordsOfFingerprint(t *testing.T) {
 		}
 	}
 	for _, words := range []int{-1, base.MaxWords + 1} {
-		want := fmt.Sprintf("fingerprints of %d words: want 1 to 16", words)
+		want := fmt.Sprintf("%d bits: the length of a fingerprint is a multiple of 64 bits, from 64 to 1024", 64*words)
 		if err := (Params{Shingle: 3, Words: words}).Validate(); err == nil || err.Error() != want {
 			t.Errorf("%d words: %v", words, err)
 		}

@@ -20,7 +20,7 @@ func BenchmarkHash(b *testing.B) {
 	for _, f := range files {
 		b.Run(f.name+"/decode", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := decode(bytes.NewReader(f.data), DefaultMemory); err != nil {
+				if _, err := decode(bytes.NewReader(f.data), "", DefaultMemory); err != nil {
 					b.Fatal(err)
 				}
 			}

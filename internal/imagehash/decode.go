@@ -3,6 +3,7 @@ package imagehash
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
@@ -14,7 +15,6 @@ import (
 	"strings"
 
 	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
 	"github.com/simdb/simdb/internal/quantity"
@@ -25,26 +25,64 @@ type format struct {
 	name       string
 	magic      []string // first bytes of the file; a question mark matches any byte
 	extensions []string
-	config     func(io.Reader) (image.Config, error)
-	decode     func(io.Reader) (image.Image, error)
+	config     func(data []byte) (image.Config, error)
+	decode     func(data []byte) (image.Image, error)
 	exif       func(data []byte) []byte // returns the Exif metadata, which are a TIFF file
+	convert    string                   // if decode is nil: a command that converts a file
 }
 
-var formats = []format{
-	{"jpeg", []string{"\xff\xd8\xff"}, []string{".jpg", ".jpeg", ".jpe", ".jfif"}, jpeg.DecodeConfig, jpeg.Decode, jpegExif},
-	{"png", []string{"\x89PNG\r\n\x1a\n"}, []string{".png", ".apng"}, png.DecodeConfig, png.Decode, pngExif},
-	{"gif", []string{"GIF87a", "GIF89a"}, []string{".gif"}, gif.DecodeConfig, gif.Decode, nil},
-	{"webp", []string{"RIFF????WEBPVP8"}, []string{".webp"}, webp.DecodeConfig, webp.Decode, webpExif},
-	{"bmp", []string{"BM????\x00\x00\x00\x00"}, []string{".bmp", ".dib"}, bmp.DecodeConfig, bmp.Decode, nil},
-	{"tiff", []string{"II*\x00", "MM\x00*"}, []string{".tif", ".tiff"}, tiff.DecodeConfig, tiff.Decode,
-		func(data []byte) []byte { return data }},
+// read returns a function that passes data to f.
+func read[T any](f func(io.Reader) (T, error)) func(data []byte) (T, error) {
+	return func(data []byte) (T, error) { return f(bytes.NewReader(data)) }
 }
 
-// HasExtension reports whether a file's name has the ending of a picture that Hash can read.
-func HasExtension(name string) bool {
+var formats = append([]format{
+	{name: "jpeg", magic: []string{"\xff\xd8\xff"}, extensions: []string{".jpg", ".jpeg", ".jpe", ".jfif", ".mpo"},
+		config: read(jpeg.DecodeConfig), decode: read(jpeg.Decode), exif: jpegExif},
+	{name: "png", magic: []string{pngMagic}, extensions: []string{".png", ".apng"}, config: read(png.DecodeConfig), decode: read(png.Decode), exif: pngExif},
+	{name: "gif", magic: []string{"GIF87a", "GIF89a"}, extensions: []string{".gif"}, config: read(gif.DecodeConfig), decode: read(gif.Decode)},
+	{name: "webp", magic: []string{"RIFF????WEBPVP8"}, extensions: []string{".webp"}, config: read(webp.DecodeConfig), decode: read(webp.Decode), exif: webpExif},
+	{name: "bmp", magic: []string{"BM????\x00\x00\x00\x00"}, extensions: []string{".bmp", ".dib"}, config: read(bmp.DecodeConfig), decode: read(bmp.Decode)},
+	{name: "tiff", magic: []string{"II*\x00", "MM\x00*"}, extensions: []string{".tif", ".tiff"}, config: tiffConfig, decode: tiffDecode,
+		exif: func(data []byte) []byte { return data }},
+	{name: "ico", magic: []string{"\x00\x00\x01\x00", "\x00\x00\x02\x00"}, extensions: []string{".ico", ".cur"}, config: icoConfig, decode: icoDecode},
+}, foreign...)
+
+// foreign are formats that are not decoded. In a HEIF file, "ftyp" and the brand of the content
+// follow the size of the first box.
+var foreign = []format{
+	{name: "HEIC", magic: []string{"????ftyphei", "????ftyphev"}, extensions: []string{".heic", ".hif"}, convert: "heif-convert IN OUT.png"},
+	{name: "AVIF", magic: []string{"????ftypavi"}, extensions: []string{".avif", ".avifs"}, convert: "heif-convert IN OUT.png"},
+	{name: "HEIF", magic: []string{"????ftypmif1", "????ftypmsf1"}, extensions: []string{".heif"}, convert: "heif-convert IN OUT.png"},
+	{name: "JPEG XL", magic: []string{"\xff\x0a", "\x00\x00\x00\x0cJXL "}, extensions: []string{".jxl"}, convert: "djxl IN OUT.png"},
+	{name: "JPEG 2000", magic: []string{"\x00\x00\x00\x0cjP  ", "\xff\x4f\xff\x51"},
+		extensions: []string{".jp2", ".j2k", ".jpf", ".jpx", ".j2c"}, convert: "opj_decompress -i IN -o OUT.png"},
+	{name: "camera raw", magic: []string{"????ftypcrx", "FUJIFILMCCD-RAW", "IIU\x00", "IIRO", "IIRS", "MMOR", "FOVb"},
+		extensions: []string{".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw"}, convert: "dcraw_emu -T IN"},
+	{name: "SVG", extensions: []string{".svg", ".svgz"}, convert: "rsvg-convert IN -o OUT.png"},
+	{name: "BigTIFF", magic: []string{"II+\x00\x08\x00\x00\x00", "MM\x00+\x00\x08\x00\x00"}, convert: "tiffcp IN OUT.tif"},
+	{name: "Photoshop", magic: []string{"8BPS"}, extensions: []string{".psd", ".psb"}, convert: "magick 'IN[0]' OUT.png"},
+	{name: "Netpbm", magic: []string{"P1\n", "P2\n", "P3\n", "P4\n", "P5\n", "P6\n", "P7\n"}, extensions: []string{".pbm", ".pgm", ".ppm", ".pnm"}, convert: "magick IN OUT.png"},
+	{name: "another picture format", magic: []string{"icns", "qoif", "SIMPLE  =", "gimp xcf", "v/1\x01", "#?RADIANCE", "DDS ", "\x0a\x05\x01\x08"},
+		extensions: []string{".icns", ".qoi", ".fits", ".xcf", ".exr", ".hdr", ".dds", ".pcx", ".tga", ".sgi", ".xpm", ".xbm"}, convert: "magick IN OUT.png"},
+}
+
+const pngMagic = "\x89PNG\r\n\x1a\n"
+
+// HasExtension reports whether a file's name has the ending of a picture.
+func HasExtension(name string) bool { return formatOfName(name) >= 0 }
+
+// formatOfName returns the index in formats of the format that a file's name says, or -1.
+func formatOfName(name string) int {
 	extension := strings.ToLower(filepath.Ext(name))
-	return slices.ContainsFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
+	return slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.extensions, extension) })
 }
+
+// MagicBytes is how many of the first bytes of a file HasMagic needs.
+const MagicBytes = 16
+
+// HasMagic reports whether the first bytes of a file are those of a picture.
+func HasMagic(head []byte) bool { return formatOf(head) >= 0 }
 
 // formatOf returns the index of a file's format in formats, or -1.
 func formatOf(data []byte) int {
@@ -66,8 +104,9 @@ type picture struct {
 	turn   turn // turns the picture upright
 }
 
-// decode reads a picture, and uses at most this many bytes of memory.
-func decode(r io.Reader, memory int64) (pic picture, err error) {
+// decode reads a picture, and uses at most this many bytes of memory. The name decides if the first
+// bytes are those of no format, or of a TIFF file, which the files of some cameras are.
+func decode(r io.Reader, name string, memory int64) (pic picture, err error) {
 	most := memory / 4 // the buffer grows by copying, so it needs a multiple of the file's size
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
@@ -77,8 +116,15 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 		return pic, refused(TooLarge, "the file has more than %s", quantity.Bytes(most))
 	}
 	number := formatOf(data)
+	if n := formatOfName(name); n >= 0 && formats[n].decode == nil && (number < 0 || formats[number].name == "tiff") {
+		number = n
+	}
 	if number < 0 {
-		return pic, refused(NotPicture, "not a JPEG, PNG, GIF, WebP, BMP or TIFF file")
+		return pic, refused(NotPicture, "not a JPEG, PNG, GIF, WebP, BMP, TIFF or ICO file")
+	}
+	if f := formats[number]; f.decode == nil {
+		err := fmt.Errorf("%s; this command converts it: %s", f.name, f.convert)
+		return pic, &RefusedError{Reason: Undecodable, Format: f.name, Err: err}
 	}
 	defer func() {
 		// The decoders are not part of simdb, and files may be hostile.
@@ -94,23 +140,29 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 	if f.name == "webp" {
 		data = firstFrame(data)
 	}
-	cfg, err := f.config(bytes.NewReader(data))
+	cfg, err := f.config(data)
 	if err != nil {
-		return pic, refused(Undecodable, "%w", err)
+		return pic, undecodable(err)
 	}
 	if err := checkSize(cfg, memory-int64(len(data))); err != nil {
 		return pic, err
 	}
-	if pic.Image, err = f.decode(bytes.NewReader(data)); err != nil {
-		return pic, refused(Undecodable, "%w", err)
+	if pic.Image, err = f.decode(data); err != nil {
+		return pic, undecodable(err)
 	}
 	switch img := pic.Image.(type) {
 	case *image.Paletted:
 		if f.name == "gif" {
 			pic.Image = canvas(img, cfg)
 		}
+	case *image.YCbCr:
+		if f.name == "webp" {
+			pic.Image = smoothed(img, nil, 0)
+		}
+	case *image.NYCbCrA:
+		pic.Image = smoothed(&img.YCbCr, img.A, img.AStride)
 	case *image.NRGBA:
-		if f.name == "webp" && unusedAlpha(data) || f.name == "bmp" && allClear(img) {
+		if f.name == "webp" && unusedAlpha(data) || (f.name == "bmp" || f.name == "ico") && allClear(img) {
 			for i := 3; i < len(img.Pix); i += 4 {
 				img.Pix[i] = 255
 			}
@@ -121,6 +173,15 @@ func decode(r io.Reader, memory int64) (pic picture, err error) {
 		}
 	}
 	return pic, nil
+}
+
+// undecodable returns the error for a picture that a decoder refuses. For a feature that the decoder
+// does not support, it names a program that does.
+func undecodable(err error) error {
+	if strings.Contains(err.Error(), "unsupported") {
+		err = fmt.Errorf("%w; this command converts it: magick IN OUT.png", err)
+	}
+	return refused(Undecodable, "%w", err)
 }
 
 // checkSize refuses a picture that would need too much memory. A progressive JPEG file needs the

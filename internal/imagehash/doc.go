@@ -1,6 +1,7 @@
 // Package imagehash computes perceptual hashes of pictures: fingerprints with a small Hamming
-// distance for similar pictures. It reads JPEG, PNG, GIF, WebP, BMP and TIFF. Of animations it
-// hashes the first frame, and of files with several pages the first page.
+// distance for similar pictures. It reads JPEG, PNG, GIF, WebP, BMP, TIFF and ICO. Of
+// animations it hashes the first frame, of files with several pages the first page, and of icons the
+// largest one.
 //
 // # References
 //
@@ -19,12 +20,12 @@
 // height of at least 1.2 times the width, a DHash differed in 0.3 bits on average and at most 4, a
 // PHash in 0.1 and 2, and a DHash256 in 2.5 and 12.
 //
-// JPEG and lossy WebP are decoded by different programs than in the references. Brightness differs
-// by one level in 1.7 % of the pixels, and colours differ where libjpeg smooths them to enlarge
-// them. For the 53 pictures in the tests of ThreatExchange and pdqhash, mostly JPEG, 1.3 bits of
-// PDQ differed on average, 0.2 of DHash, 0.1 of PHash and 1.4 of DHash256. PDQ differed in at most
-// 2 bits for 50 pictures, and in 8, 12 and 22 for three of sky and sea, where noise of one level
-// changes up to 24 bits.
+// JPEG is decoded by a different program than in the references. Brightness differs by one level in
+// 1.7 % of the pixels, and colours differ where libjpeg smooths them to enlarge them. For the 53
+// pictures in the tests of ThreatExchange and pdqhash, mostly JPEG, 1.3 bits of PDQ differed on
+// average, 0.2 of DHash, 0.1 of PHash and 1.4 of DHash256. PDQ differed in at most 2 bits for 50
+// pictures, and in 8, 12 and 22 for three of sky and sea, where noise of one level changes up to 24
+// bits.
 //
 // This package differs from the references in four points. Transparent parts are put on white
 // first, as by Image.alpha_composite of Pillow; the references ignore alpha, and use stored colours

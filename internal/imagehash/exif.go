@@ -60,38 +60,3 @@ func chunk(data []byte, kind string, order binary.ByteOrder) []byte {
 	}
 	return nil
 }
-
-// Fields of a TIFF file, and values: TIFF 6.0, section 8.
-const (
-	fieldCompression = 259
-	fieldPhotometric = 262
-	fieldOrientation = 274
-	faxGroup3        = 3
-	faxGroup4        = 4
-	blackIsZero      = 1
-)
-
-// tiffField returns the value of a 16-bit field in the first directory, or 0: TIFF 6.0, section 2.
-// A directory consists of the number of its entries, and entries of 12 bytes: the field, the type
-// of its values (3 for 16 bits), their number, and the value.
-func tiffField(data []byte, field uint16) uint16 {
-	if len(data) < 8 {
-		return 0
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if data[0] == 'M' {
-		order = binary.BigEndian
-	}
-	at := int64(order.Uint32(data[4:]))
-	if at+2 > int64(len(data)) {
-		return 0
-	}
-	const short = 3
-	entries, data := order.Uint16(data[at:]), data[at+2:]
-	for ; entries > 0 && len(data) >= 12; entries, data = entries-1, data[12:] {
-		if order.Uint16(data) == field && order.Uint16(data[2:]) == short {
-			return order.Uint16(data[8:])
-		}
-	}
-	return 0
-}

@@ -90,6 +90,9 @@ type Options struct {
 	// picture's file may use a quarter of it, and pixels need at most 20 bytes each, or 28 in a
 	// CMYK JPEG file.
 	Memory int64
+	// Name is the name of the file, or "". Its ending says the format of a file whose content does
+	// not, such as a camera's raw file.
+	Name string
 }
 
 // A Result is the result of Hash.
@@ -105,7 +108,7 @@ type Result struct {
 	Quality int
 	// Width and Height are the size in pixels, in the orientation that the metadata give.
 	Width, Height int
-	// Format is jpeg, png, gif, webp, bmp or tiff.
+	// Format is jpeg, png, gif, webp, bmp, tiff or ico.
 	Format string
 	// Refused, if not nil, says why a hash of this kind would be meaningless: the picture is too
 	// small or flat. Hashes are then computed from all pixels (see [Sum]).
@@ -139,7 +142,8 @@ func (r Reason) String() string { return reasons[r] }
 // A RefusedError says why a picture has no hash.
 type RefusedError struct {
 	Reason Reason
-	Err    error // details
+	Format string // the format of a picture, if its files are not decoded
+	Err    error  // details
 }
 
 // Error returns the reason and the details.
@@ -149,7 +153,7 @@ func (e *RefusedError) Error() string { return e.Reason.String() + ": " + e.Err.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 func refused(r Reason, format string, args ...any) error {
-	return &RefusedError{r, fmt.Errorf(format, args...)}
+	return &RefusedError{Reason: r, Err: fmt.Errorf(format, args...)}
 }
 
 // Hash reads a whole picture from r and returns its hash or hashes. If the picture cannot be
@@ -162,7 +166,7 @@ func Hash(r io.Reader, kind Kind, opt Options) (Result, error) {
 	if opt.Orientations {
 		turns = dihedral[:]
 	}
-	pic, err := decode(r, opt.Memory)
+	pic, err := decode(r, opt.Name, opt.Memory)
 	if err != nil {
 		return Result{}, err
 	}

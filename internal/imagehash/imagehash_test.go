@@ -49,6 +49,7 @@ func TestParseKind(t *testing.T) {
 func TestHasExtension(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a.jpg": true, "b/c.JPEG": true, "d.png": true, "e.gif": true, "f.webp": true, "g.bmp": true, "h.tif": true, "i.TIFF": true,
+		"j.ico": true, "k.HEIC": true, "l.avif": true, "m.dng": true,
 		"": false, "jpg": false, "a.txt": false, "a.jpg.gz": false, "a.": false,
 	} {
 		if got := HasExtension(name); got != want {
@@ -265,6 +266,59 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A picture of a format that is not decoded, or with an unsupported feature, is refused with a
+// command that converts it.
+func TestForeign(t *testing.T) {
+	files := pictures(t)
+	planes := slices.Clone(files["deflate.tiff"])
+	binary.LittleEndian.PutUint16(planes[bytes.Index(planes, []byte("\x1c\x01\x03\x00"))+8:], 2)
+	rle := slices.Clone(files["palette.bmp"])
+	rle[30] = 1
+	for _, test := range []struct{ name, file, format, err string }{
+		{"", "\x00\x00\x00\x18ftypheic", "HEIC", "cannot be decoded: HEIC; this command converts it: heif-convert IN OUT.png"},
+		{"", "\x00\x00\x00\x1cftypavif", "AVIF", "cannot be decoded: AVIF; this command converts it: heif-convert IN OUT.png"},
+		{"a.dng", string(files["deflate.tiff"]), "camera raw", "cannot be decoded: camera raw; this command converts it: dcraw_emu -T IN"},
+		{"a.tga", "\x00\x00\x02\x09", "another picture format", "cannot be decoded: another picture format; this command converts it: magick IN OUT.png"},
+		{"a.heic", string(files["420.jpg"]), "", "<nil>"}, // the content decides
+		{"a.jpg", "", "", "not a picture: not a JPEG, PNG, GIF, WebP, BMP, TIFF or ICO file"},
+		{"", string(planes), "", "cannot be decoded: tiff: unsupported order of samples or bits; this command converts it: magick IN OUT.png"},
+		{"", string(rle), "", "cannot be decoded: bmp: unsupported BMP image; this command converts it: magick IN OUT.png"},
+	} {
+		_, err := Hash(strings.NewReader(test.file), PDQ, Options{Name: test.name})
+		refused, _ := errors.AsType[*RefusedError](err)
+		if fmt.Sprint(err) != test.err || refused != nil && refused.Format != test.format {
+			t.Errorf("%s %.12q: %v, not %s", test.name, test.file, err, test.err)
+		}
+	}
+}
+
+// Hostile strips of a TIFF file, and hostile places in an ICO file, are errors.
+func TestParts(t *testing.T) {
+	files := pictures(t)
+	field := func(file []byte, field uint16) int {
+		return bytes.Index(file, binary.LittleEndian.AppendUint16(nil, field)) + 8
+	}
+	for name, change := range map[string]func(tiff, ico []byte) (file []byte){
+		"a strip is larger than the rows of a strip": func(tiff, _ []byte) []byte {
+			binary.LittleEndian.PutUint32(tiff[field(tiff, 278):], 8)
+			return tiff
+		},
+		"a strip is wider than the picture": func(tiff, _ []byte) []byte {
+			binary.LittleEndian.PutUint32(tiff[field(tiff, fieldWidth):], 9)
+			return tiff
+		},
+		"strips are after the end":    func(tiff, _ []byte) []byte { return tiff[:len(tiff)-3000] },
+		"the icon is after the end":   func(_, ico []byte) []byte { ico[18+3] = 1; return ico },
+		"the icon has no length":      func(_, ico []byte) []byte { clear(ico[14:18]); return ico },
+		"the icon's header is longer": func(_, ico []byte) []byte { ico[22] = 108; return ico },
+	} {
+		tiff, ico := slices.Clone(files["jpeg-strips.tiff"]), slices.Clone(files["palette.ico"])
+		if res, err := Hash(bytes.NewReader(change(tiff, ico)), PDQ, Options{}); err == nil || reasonOf(t, name, err) != Undecodable {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
+}
+
 // Pictures without a meaningful hash have equal Hashes if their pixels are equal, in any encoding,
 // and different ones otherwise. The same is true of files that cannot be decoded.
 func TestPlain(t *testing.T) {
@@ -420,8 +474,8 @@ func TestPanic(t *testing.T) {
 	before := formats
 	defer func() { formats = before }()
 	formats = append(slices.Clone(formats), format{
-		name: "bad", magic: []string{"bad"}, config: func(io.Reader) (image.Config, error) { return image.Config{Width: 9, Height: 9}, nil },
-		decode: func(io.Reader) (image.Image, error) { panic("index out of range") },
+		name: "bad", magic: []string{"bad"}, config: func([]byte) (image.Config, error) { return image.Config{Width: 9, Height: 9}, nil },
+		decode: func([]byte) (image.Image, error) { panic("index out of range") },
 	})
 	_, err := Hash(strings.NewReader("bad"), PDQ, Options{})
 	if reasonOf(t, "bad", err) != Undecodable || !strings.HasSuffix(err.Error(), "the decoder failed: index out of range") {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+
+	"github.com/simdb/simdb/internal/jsontext"
 )
 
 // Of returns the value at a path of a JSON object: the value of the key path[0], within it that of
@@ -37,72 +39,33 @@ func member(object []byte, key string) (value []byte) {
 // its quotes, and the value. It yields nothing if object is not an object.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		at := skipSpace(object, 0)
+		at := jsontext.SkipBlank(object, 0)
 		if at >= len(object) || object[at] != '{' {
 			return
 		}
-		for at = skipSpace(object, at+1); at < len(object) && object[at] == '"'; at = skipSpace(object, at+1) {
-			key := object[at:skipString(object, at)]
-			start := skipSpace(object, skipSpace(object, at+len(key))+1) // after the colon
-			end := skipValue(object, start)
+		for at = jsontext.SkipBlank(object, at+1); at < len(object) && object[at] == '"'; at = jsontext.SkipBlank(object, at+1) {
+			key := object[at:jsontext.SkipString(object, at)]
+			start := jsontext.SkipBlank(object, jsontext.SkipBlank(object, at+len(key))+1) // after the colon
+			end := jsontext.SkipValue(object, start)
 			if start < end && !yield(key, object[start:end]) {
 				return
 			}
-			at = skipSpace(object, end) // the comma, or the closing bracket
+			at = jsontext.SkipBlank(object, end) // the comma, or the closing bracket
 		}
 	}
 }
 
-// skipSpace returns the offset of the first byte at or after at that is not white space.
-func skipSpace(b []byte, at int) int {
-	for at < len(b) && (b[at] == ' ' || b[at] == '\n' || b[at] == '\t' || b[at] == '\r') {
-		at++
-	}
-	return min(at, len(b))
-}
-
-// skipString returns the offset after the string that starts at at.
-func skipString(b []byte, at int) int {
-	for at++; at < len(b); at++ {
-		n := bytes.IndexByte(b[at:], '"')
-		if n < 0 {
-			break
-		}
-		escape := bytes.IndexByte(b[at:at+n], '\\')
-		if escape < 0 {
-			return at + n + 1
-		}
-		at += escape + 1 // the character after the backslash
-	}
-	return len(b)
-}
-
-// skipValue returns the offset after the value that starts at at.
-func skipValue(b []byte, at int) int {
-	for depth := 0; at < len(b); at++ {
-		switch b[at] {
-		case '"':
-			at = skipString(b, at) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return at
+// ElementsOf yields the elements of a JSON list.
+func ElementsOf(list []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for at := jsontext.SkipBlank(list, 1); at < len(list) && list[at] != ']'; at = jsontext.SkipBlank(list, at+1) {
+			end := jsontext.SkipValue(list, at)
+			if end == at || !yield(list[at:end]) {
+				return
 			}
-			depth--
-		case ',', ' ', '\n', '\t', '\r':
-			if depth == 0 {
-				return at
-			}
-			continue
-		default:
-			continue
-		}
-		if depth == 0 {
-			return at + 1
+			at = jsontext.SkipBlank(list, end) // the comma, or the closing bracket
 		}
 	}
-	return len(b)
 }
 
 // equalString reports whether a JSON string, with its quotes, is s.

@@ -62,7 +62,7 @@ func (by *Apart) Mend(ctx context.Context, fps Columns, docs Documents, order []
 			continue
 		}
 		if !by.Involved(n) && docs.Ends == nil {
-			if first, ok := leader[print]; ok {
+			if first, ok := leader[print]; ok && !(o.OnlyKnown && keeper[first] == first) {
 				keeper[n], distance[n] = keeper[first], distance[first]
 				continue
 			}
@@ -77,7 +77,9 @@ func (by *Apart) Mend(ctx context.Context, fps Columns, docs Documents, order []
 		if keeper[n], distance[n] = best, uint16(least); best != n {
 			continue
 		}
-		distance[n] = 0
+		if distance[n] = 0; o.OnlyKnown {
+			continue
+		}
 		var group [2]uint32
 		grouped := by.Group != nil && docs.Ends == nil
 		if grouped {

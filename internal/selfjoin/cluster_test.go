@@ -105,7 +105,7 @@ func TestForest(t *testing.T) {
 }
 
 // starsByDefinition processes the documents one by one.
-func starsByDefinition(fps Columns, docs Documents, k int) (a Assignment) {
+func starsByDefinition(fps Columns, docs Documents, k int, only bool) (a Assignment) {
 	var keepers []uint32
 	for p := range uint32(docs.Len()) {
 		best, distance := p, k+1
@@ -122,7 +122,9 @@ func starsByDefinition(fps Columns, docs Documents, k int) (a Assignment) {
 			}
 		}
 		if best == p {
-			keepers, distance = append(keepers, best), 0
+			if distance = 0; !only || int(p) < docs.Known {
+				keepers = append(keepers, best)
+			}
 		}
 		a.Keeper, a.Distance = append(a.Keeper, best), append(a.Distance, uint16(distance))
 	}
@@ -142,7 +144,7 @@ func TestStars(t *testing.T) {
 			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 			for _, k := range []int{0, 1, 2, 3, 5, 8, 20, 64} {
 				docs := Documents{Codes: order}
-				want := starsByDefinition(Columns{fps}, docs, k)
+				want := starsByDefinition(Columns{fps}, docs, k, false)
 				for _, budget := range []int{1 << 30, 1 << 20, 3000, 50, 1} {
 					got, err := stars(context.Background(), Columns{fps}, docs, k, Options{Workers: 2}, budget)
 					if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
@@ -171,9 +173,10 @@ func TestStarsOfSeveral(t *testing.T) {
 		}
 		for _, k := range append(someRadii(fps), 8, 20) {
 			docs.Known = r.IntN(4) * docs.Len() / 6
-			want := starsByDefinition(fps, docs, k)
+			only := r.IntN(3) == 0
+			want := starsByDefinition(fps, docs, k, only)
 			for _, budget := range []int{1 << 30, 300, 20, 1} {
-				got, err := stars(t.Context(), fps, docs, k, Options{Workers: 2}, budget)
+				got, err := stars(t.Context(), fps, docs, k, Options{Workers: 2, OnlyKnown: only}, budget)
 				if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
 					t.Fatalf("k = %d, budget %d: stars differ; error %v", k, budget, err)
 				}
@@ -201,5 +204,19 @@ func TestStarsErrors(t *testing.T) {
 	}
 	if _, err := Components(ctx, Columns{fps}, Documents{Codes: order}, 3, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestMendOnlyKnown refuses the only known document of a chain.
+func TestMendOnlyKnown(t *testing.T) {
+	fps, codes := Columns{{0, 0xf, 0xff}}, []uint32{0, 1, 2, 2}
+	by := Apart{
+		Involved: func(n uint32) bool { return n < 2 }, Accept: func(a, b uint32) bool { return a > 1 || b > 1 },
+		Distance: func(a, b uint32) int { return fps.Distance(codes[a], codes[b]) },
+	}
+	keeper, distance := []uint32{0, 0, 2, 3}, []uint16{0, 4, 0, 0}
+	err := by.Mend(t.Context(), fps, Documents{Codes: codes}, []uint32{0, 1, 2, 3}, 5, 1, Options{OnlyKnown: true}, keeper, distance)
+	if err != nil || !slices.Equal(keeper, []uint32{0, 1, 2, 3}) || !slices.Equal(distance, []uint16{0, 0, 0, 0}) {
+		t.Errorf("%v, %v, %v", keeper, distance, err)
 	}
 }

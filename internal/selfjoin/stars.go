@@ -147,6 +147,15 @@ func stars(ctx context.Context, fps Columns, docs Documents, k int, o Options, b
 		}
 	}
 	s := newClustering(fps, docs, k, o)
+	if o.OnlyKnown {
+		err := s.joinKeepers(ctx)
+		for p, q := range s.Keeper {
+			if q == none {
+				s.Keeper[p] = uint32(p)
+			}
+		}
+		return s.Assignment, err
+	}
 	near, err := s.neighbours(ctx, fps, s.label(), budget)
 	switch {
 	case err == nil:

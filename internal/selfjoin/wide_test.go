@@ -275,7 +275,7 @@ func TestWideStars(t *testing.T) {
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		docs := Documents{Codes: order}
 		for _, k := range someRadii(fps) {
-			want := starsByDefinition(fps, docs, k)
+			want := starsByDefinition(fps, docs, k, false)
 			for _, budget := range []int{1 << 30, 3000, 50} {
 				got, err := stars(t.Context(), fps, docs, k, Options{Workers: 2}, budget)
 				if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
@@ -369,7 +369,7 @@ func TestImageHashes(t *testing.T) {
 	for i, f := range order {
 		numbers[i] = uint32(f)
 	}
-	want := starsByDefinition(fps, Documents{Codes: numbers}, 31)
+	want := starsByDefinition(fps, Documents{Codes: numbers}, 31, false)
 	got, err := Stars(t.Context(), fps, Documents{Codes: numbers}, 31, Options{})
 	if err != nil || !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Distance, want.Distance) {
 		t.Fatal(cmp.Or(err, errors.New("stars differ")))

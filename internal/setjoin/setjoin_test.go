@@ -135,7 +135,7 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 }
 
 // brute forms star clusters, one set at a time.
-func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t float64, known int, accept func(a, b int) bool) Assignment {
+func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t float64, known int, only bool, accept func(a, b int) bool) Assignment {
 	out := Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
 	var keepers []uint32
 	for at, i := range order {
@@ -149,7 +149,9 @@ func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t 
 			best = i
 		}
 		if best == i {
-			keepers, high = append(keepers, i), 1
+			if high = 1; at < known || !only {
+				keepers = append(keepers, i)
+			}
 		}
 		out.Keeper[i], out.Score[i] = best, high
 	}
@@ -208,7 +210,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 			}
 		}
 		if r.IntN(3) == 0 {
-			o.Known = r.IntN(len(sets) + 1)
+			o.Known, o.OnlyKnown = r.IntN(len(sets)+1), r.IntN(2) == 0
 		}
 		if so.Measure.Kind == Contained {
 			slices.SortStableFunc(order[o.Known:], func(a, b uint32) int { return len(sets[b]) - len(sets[a]) })
@@ -217,7 +219,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := brute(sets, like, order, at, o.Known, o.Accept)
+		want := brute(sets, like, order, at, o.Known, o.OnlyKnown, o.Accept)
 		if !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
 			t.Fatalf("run %d, t %v, %d sets: stars differ", run, at, len(sets))
 		}
@@ -242,7 +244,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if !slices.Equal(pairs, all) {
 			t.Fatalf("run %d, t %v: %d pairs, %d wanted", run, at, len(pairs), len(all))
 		}
-		if o.Known = 0; so.Measure.Kind == Contained {
+		if o.Known, o.OnlyKnown = 0, false; so.Measure.Kind == Contained {
 			slices.SortStableFunc(order, func(a, b uint32) int { return len(sets[b]) - len(sets[a]) })
 		}
 		checkComponents(t, s, sets, like, order[r.IntN(len(order)):], at, o)

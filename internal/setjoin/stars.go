@@ -135,7 +135,7 @@ func (x *stars) choose(it *item, pos int) bool {
 		return false
 	}
 	it.best = match{it.set, 1}
-	return !x.again(it.set)
+	return (pos < x.o.Known || !x.o.OnlyKnown) && !x.again(it.set)
 }
 
 // decide decides the items of a window, which begins at pos, in order, and adds the keepers as

@@ -27,7 +27,8 @@ type Options struct {
 	Order []uint32
 	// Known is the number of known sets at the beginning of the order: they become keepers even
 	// if they resemble other keepers, unless they equal an earlier known set. Only Stars uses it.
-	Known int
+	Known     int
+	OnlyKnown bool // in Stars, sets join only known ones
 	// Accept, if not nil, reports whether two sets that are similar enough may match. It must be
 	// safe for concurrent use.
 	Accept func(a, b int) bool

@@ -67,3 +67,28 @@ func editDistance(a, b string) int {
 	}
 	return rows[len(a)%3][len(b)]
 }
+
+// Elsewhere reads a table of words of other programs, with what to write here: a line "a b | text"
+// is for the words a and b; %s in the text stands for the word in lower case.
+func Elsewhere(table string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(table) {
+		words, text, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		for word := range strings.FieldsSeq(words) {
+			all[word] = strings.ReplaceAll(text, "%s", strings.ToLower(word))
+		}
+	}
+	return all
+}
+
+// Part returns the text of the longest part of a word for which a table of Elsewhere has a line, or
+// "". Such lines name the part after a mark.
+func Part(table map[string]string, mark, word string) (text string) {
+	longest := ""
+	for key, of := range table {
+		if part, ok := strings.CutPrefix(key, mark); ok && strings.Contains(word, part) && (len(part) > len(longest) || len(part) == len(longest) && part < longest) {
+			longest, text = part, of
+		}
+	}
+	return text
+}

@@ -244,6 +244,20 @@ def test_against(tmp_path):
         assert list(simdb.dedup(rest, against=[db.path])[0]) == list(mask)
 
 
+def test_decontaminate():
+    bench = [{"question": row["text"], "key": row["id"]} for row in ROWS[:200]]
+    rest = ROWS[200:260] * 2
+    mask, audit = simdb.decontaminate(rest, bench, against_text="question", jaccard=0.7)
+    assert list(mask) == [simdb.dedup([row], against=TABLE.slice(0, 200), jaccard=0.7)[0][0] for row in rest]
+    assert 0 < len(audit) < len(rest) and all(row["rule"] == "against" for row in audit.to_pylist())
+    named = simdb.dedup(pa.Table.from_pylist(rest), against=pa.Table.from_pylist(bench), against_text="question", against_id="key", only_against=True, jaccard=0.7)
+    assert list(named.mask) == list(mask) and set(named.audit["keeper"]) <= {row["id"] for row in ROWS[:200]}
+    with pytest.raises(simdb.SimdbError, match="against_text"):
+        simdb.decontaminate(rest, pa.Table.from_pylist(bench), text="text")
+    with pytest.raises(simdb.SimdbError, match="only_against needs against"):
+        simdb.dedup(rest, only_against=True)
+
+
 def test_database_against_brute_force(tmp_path):
     rows = [row for row in ROWS if row["text"]]
     with simdb.open(tmp_path / "db") as db:
@@ -360,8 +374,11 @@ def test_errors(tmp_path):
     with pytest.raises(simdb.SimdbError, match="there is no folder"):
         simdb.open(tmp_path / "none" / "x.simdb")
     assert not (tmp_path / "none").exists()
-    with pytest.raises(simdb.SimdbError, match="unknown keyword sim"):
+    with pytest.raises(TypeError, match="unknown keyword sim, did you mean jaccard"):
         simdb.dedup(TABLE, sim=0.8)
+    for wrong, way in (("shard.parquet", "read_table"), (["a text"], '{"text": texts}')):
+        with pytest.raises(TypeError, match=way):
+            simdb.dedup(wrong)
     with pytest.raises(simdb.SimdbError, match='did you mean "text"'):
         simdb.dedup(TABLE, text="txt")
     with pytest.raises(simdb.SimdbError, match="no texts"):

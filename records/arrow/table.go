@@ -14,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -136,7 +137,7 @@ func (s *source) findText() error {
 		at := s.index(name)
 		switch {
 		case at < 0 && required:
-			return fmt.Errorf("there is no column %q%s", name, records.Among("its columns are", s.names(), name))
+			return fmt.Errorf("there is no column %q%s; %s names another", name, records.Among("its columns are", s.names(), name), option.Name(s.opt.TextOption()))
 		case at < 0 && s.opt.Fields == nil:
 			continue
 		case at >= 0 && !s.readable(s.t.children[at]):
@@ -163,7 +164,7 @@ func (s *source) findID() error {
 			return fmt.Errorf("the column %q has the Arrow type %q: an id is a string or a whole number", name, t.format)
 		}
 	case s.opt.IDField != "" || !s.opt.MakeID:
-		return fmt.Errorf("there is no column %q with ids%s", name, records.Among("its columns are", s.names(), name))
+		return fmt.Errorf("there is no column %q with ids%s; %s names another", name, records.Among("its columns are", s.names(), name), option.Name(s.opt.Call("IDField")))
 	}
 	return nil
 }
@@ -173,7 +174,8 @@ func (s *source) findPrint() error {
 	s.print = s.index(name)
 	if s.print < 0 {
 		if s.opt.FingerprintField != "" || len(s.text) == 0 {
-			return fmt.Errorf("there is no column %q with texts and none %q%s", strings.Join(s.opt.TextFields(), ","), name, records.Among("its columns are", s.names(), name))
+			return fmt.Errorf("there is no column %q with texts and none %q%s; %s names another", strings.Join(s.opt.TextFields(), ","), name,
+				records.Among("its columns are", s.names(), name), option.Name(s.opt.TextOption()))
 		}
 		return nil
 	}

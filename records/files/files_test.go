@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/records"
 )
@@ -164,8 +166,8 @@ func TestRecords(t *testing.T) {
 	if got := read(t, tree, records.Options{}); !slices.Equal(got, want) {
 		t.Errorf("read %q", got)
 	}
-	if tree.Skipped() != "1 binary file was skipped" {
-		t.Error(tree.Skipped())
+	if left, counts := tree.Left(); counts.String() != "1 binary" || len(left) != 1 || slashed(left[0].Error()) != "d/4.bin: it has NUL bytes (0x00), so it is not text" {
+		t.Error(left, counts)
 	}
 	if got := read(t, tree, records.Options{After: 4}); !slices.Equal(got, want[3:]) {
 		t.Errorf("after four files %q", got)
@@ -228,9 +230,49 @@ func TestSameFile(t *testing.T) {
 		if got := read(t, tree, records.Options{}); len(got) != 2 || !strings.HasSuffix(got[0], "/a.txt=one") || !strings.HasSuffix(got[1], "/b.txt=two") {
 			t.Errorf("%q: %q", args, got)
 		}
-		if !strings.Contains(tree.Skipped(), "repeated file name") {
-			t.Errorf("%q: %q", args, tree.Skipped())
+		if _, counts := tree.Left(); counts["repeated name"] == 0 {
+			t.Errorf("%q: %v", args, counts)
 		}
+	}
+}
+
+// Whatever is in a folder and is not read is listed with the reason, and counted unless an option or
+// a convention leaves it out. Files have fields, which the fields of a mail follow.
+func TestLeft(t *testing.T) {
+	const mail = "From: a\nDate: Thu, 1 Jan 2026 00:00:00 +0000\n\ntext"
+	makeFiles(t, "d/a.txt", "one", "d/b.eml", mail, "d/link", "-> a.txt", "d/.x/y", "z", "d/.git/z", "z", "d/c.log", "z", "d/"+IgnoreFile, "*.log", "d/nul", "\x00")
+	when := time.Date(2026, 5, 4, 3, 2, 1, 7000, time.UTC)
+	if err := os.Chtimes("d/a.txt", when, when); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := List([]string{"d"}, ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := tree.Open(records.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rec, err := range src.Records(t.Context()) {
+		want := `{"path":"d/a.txt","size":3,"mtime":"2026-05-04T03:02:01.000007Z"}`
+		if err == nil && rec.Doc.ID == "d/b.eml" {
+			want = `"Date":"Thu, 1 Jan 2026 00:00:00 +0000","From":"a"}`
+		}
+		if err != nil || !json.Valid(rec.Doc.Fields) || !strings.HasSuffix(string(rec.Doc.Fields), want) {
+			t.Errorf("%s %v, not %s", rec.Doc.Fields, err, want)
+		}
+	}
+	left, counts := tree.Left()
+	var got []string
+	for _, is := range left {
+		got = append(got, slashed(is.Error()))
+	}
+	want := []string{
+		"d/.git/: its name begins with a dot; Hidden includes it", "d/" + IgnoreFile + ": patterns of files to leave out", "d/.x/: its name begins with a dot; Hidden includes it",
+		"d/c.log: excluded by Exclude or " + IgnoreFile, "d/link: a symbolic link, which is not followed", "d/nul: it has NUL bytes (0x00), so it is not text",
+	}
+	if !slices.Equal(got, want) || counts.String() != "1 binary, 1 symbolic link" {
+		t.Errorf("%v\n%s\nnot\n%s", counts, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

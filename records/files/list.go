@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 )
 
@@ -31,7 +33,8 @@ type ListOptions struct {
 	Hidden bool
 
 	// Images, if not nil, makes the list one of pictures, and selects the hash of its records.
-	// Files in folders are left out if their name does not have the ending of a picture.
+	// Files in folders are left out if neither the ending of their name nor their first bytes are
+	// those of a picture.
 	Images *records.PictureHash
 
 	// Check, if not nil, is called for every file of the list; its error ends the listing.
@@ -42,21 +45,46 @@ type ListOptions struct {
 type Tree struct {
 	name    string
 	entries []entry
-	size    int64 // of all files, in bytes
-	links   int64 // symbolic links, which were not followed
-	again   int64 // additional names of files that are already in the list
-	binary  int64 // files with zero bytes, set by the most recent Source
+	size    int64   // of all files, in bytes
+	left    []entry // what was found and is not in the list
+	binary  []entry // files with zero bytes, set by the most recent Source
 
 	images  *records.PictureHash // nil if the files are texts
-	others  records.Counts       // by ending: files whose name does not have the ending of a picture
 	refused records.Counts       // by reason: pictures without a hash, set by the most recent Source
 	poor    int64                // pictures whose hash has a low quality, set by the most recent Source
 }
 
-// entry is a file, or a folder that could not be read.
+// entry is a file, or a file or folder that is not read. The path of a folder whose files are not
+// read ends in a slash.
 type entry struct {
 	path   string
-	reason string // why it could not be read, or ""
+	reason string // why it is not read, or ""
+	kind   string // the same in a word, if it is counted
+	info   fs.FileInfo
+}
+
+// Left returns the files and folders that the most recent Source has found and not read, with the
+// reasons, but not the files in such folders. counts has those that no option or convention omits.
+func (t *Tree) Left() (left []records.Issue, counts records.Counts) {
+	counts = records.Counts{}
+	for _, e := range slices.Concat(t.left, t.binary) {
+		left = append(left, records.Issue{File: records.ShownName(e.path), Reason: e.reason, Raw: []byte(e.path)})
+		if e.kind != "" {
+			counts[e.kind]++
+		}
+	}
+	return left, counts
+}
+
+// fields returns the fields of a file and those of its content as a JSON object. Times are in UTC
+// and have a fixed length, so that they compare as texts.
+func (e entry) fields(content []byte) []byte {
+	b := records.AppendString([]byte(`{"path":`), e.path)
+	b = fmt.Appendf(b, `,"size":%d,"mtime":"%s"`, e.info.Size(), e.info.ModTime().UTC().Format("2006-01-02T15:04:05.000000Z"))
+	if len(content) > len("{}") {
+		b = append(append(b, ','), content[1:len(content)-1]...)
+	}
+	return append(b, '}')
 }
 
 // vcs are folders in which version control systems keep their data.
@@ -68,7 +96,7 @@ var vcs = []string{".git", ".hg", ".svn", ".bzr", ".jj", "_darcs", "CVS"}
 // not those within folders, so the walk neither leaves a folder nor runs in a circle. Databases and
 // the folders of version control systems are left out.
 func List(args []string, o ListOptions) (*Tree, error) {
-	w := walker{o: o, tree: &Tree{name: "files", images: o.Images, others: records.Counts{}}, files: &Set{}}
+	w := walker{o: o, tree: &Tree{name: "files", images: o.Images}, files: &Set{}}
 	if len(args) == 1 {
 		w.tree.name = args[0]
 	}
@@ -191,7 +219,8 @@ func (w *walker) folder(path, rel string, rules []rule) error {
 	}
 	if isMaildir(path) { // not in other folders of a Maildir, whose names begin with a dot
 		list = slices.DeleteFunc(list, func(e fs.DirEntry) bool {
-			return e.Name() != "cur" && e.Name() != "new" && !isMaildir(filepath.Join(path, e.Name()))
+			name := filepath.Join(path, e.Name())
+			return e.Name() != "cur" && e.Name() != "new" && !isMaildir(name) && w.leave(name, e.IsDir(), "", "not in a folder of delivered mails")
 		})
 	}
 	for _, e := range list {
@@ -225,27 +254,55 @@ func isMaildir(path string) bool {
 func (w *walker) member(e fs.DirEntry, path, rel string, rules []rule) error {
 	name, isDir := e.Name(), e.IsDir()
 	switch {
-	case isHidden(name) && !w.o.Hidden && !isMaildir(path), name == IgnoreFile, isDir && slices.Contains(vcs, name), ignored(rules, rel, isDir):
-		return nil
+	case name == IgnoreFile:
+		w.leave(path, isDir, "", "patterns of files to leave out")
+	case isHidden(name) && !w.o.Hidden && !isMaildir(path):
+		w.leave(path, isDir, "", "its name begins with a dot; "+option.Name("Hidden")+" includes it")
+	case isDir && slices.Contains(vcs, name):
+		w.leave(path, isDir, "", "a folder of a version control system")
+	case ignored(rules, rel, isDir):
+		w.leave(path, isDir, "", "excluded by "+option.Name("Exclude")+" or "+IgnoreFile)
 	case isDir && isDatabase(path):
-		return nil
+		w.leave(path, isDir, "", "a database")
 	case isDir:
 		return w.folder(path, rel, rules)
 	case e.Type()&fs.ModeSymlink != 0:
-		w.tree.links++
-		return nil
+		w.leave(path, isDir, "symbolic link", "a symbolic link, which is not followed")
 	case !e.Type().IsRegular():
-		return nil
-	case w.o.Images != nil && !imagehash.HasExtension(name):
-		w.tree.others[cmp.Or(strings.ToLower(filepath.Ext(name)), "without an ending")]++
-		return nil
+		w.leave(path, isDir, "special file", "neither a file nor a folder")
+	case w.o.Images != nil && !imagehash.HasExtension(name) && !beginsAsPicture(path):
+		w.leave(path, isDir, cmp.Or(strings.ToLower(filepath.Ext(name)), "without an ending"), "not a picture")
+	default:
+		info, err := os.Lstat(path) // e.Info does not work with os.SameFile on all versions of Windows
+		if err != nil {
+			w.unreadable(path, outfile.Cause(err).Error())
+			return nil
+		}
+		return w.file(path, info)
 	}
-	info, err := os.Lstat(path) // e.Info does not work with os.SameFile on all versions of Windows
+	return nil
+}
+
+// leave notes that a file or folder is left out, and returns true.
+func (w *walker) leave(path string, isDir bool, kind, reason string) bool {
+	if path = filepath.ToSlash(path); isDir {
+		path += "/"
+	}
+	w.tree.left = append(w.tree.left, entry{path: path, kind: kind, reason: reason})
+	return true
+}
+
+// beginsAsPicture reports whether the first bytes of a file are those of a picture. A file that
+// cannot be read counts as one, so that the error is reported.
+func beginsAsPicture(path string) bool {
+	f, err := os.Open(path)
 	if err != nil {
-		w.unreadable(path, outfile.Cause(err).Error())
-		return nil
+		return true
 	}
-	return w.file(path, info)
+	defer f.Close()
+	head := make([]byte, imagehash.MagicBytes)
+	n, _ := io.ReadFull(f, head)
+	return imagehash.HasMagic(head[:n])
 }
 
 func isDatabase(path string) bool {
@@ -261,18 +318,18 @@ func (w *walker) file(path string, info fs.FileInfo) error {
 	}
 	if first, had := w.files.Add(path, info); had {
 		if first != path {
-			w.tree.again++
+			w.leave(path, false, "repeated name", "the same file as "+first)
 		}
 		return nil
 	}
-	w.tree.entries = append(w.tree.entries, entry{path: path})
+	w.tree.entries = append(w.tree.entries, entry{path: path, info: info})
 	w.tree.size += info.Size()
 	return nil
 }
 
 // unreadable adds a path that cannot be read, with the reason, unless it is in the list.
 func (w *walker) unreadable(path, reason string) {
-	if e := (entry{path, reason}); !slices.Contains(w.tree.entries, e) {
+	if e := (entry{path: path, reason: reason}); !slices.Contains(w.tree.entries, e) {
 		w.tree.entries = append(w.tree.entries, e)
 	}
 }
@@ -308,28 +365,13 @@ func (t *Tree) Key() string {
 }
 
 // poorNote says how to find the pictures with a hash of low quality.
-const poorNote = ", which may match by chance (in a database: quality < 50)"
+const poorNote = ", which may match by chance (in a database: quality < 50 SHOW path lists them, DELETE WHERE quality < 50 removes them)"
 
-// Skipped describes what the most recently read Source left out, or returns "".
-func (t *Tree) Skipped() string {
-	var parts []string
-	for _, p := range []struct {
-		n          int64
-		one, other string
-	}{
-		{t.binary, "1 binary file was skipped", "%d binary files were skipped"},
-		{t.links, "1 symbolic link was not followed", "%d symbolic links were not followed"},
-		{t.again, "1 repeated file name was skipped", "%d repeated file names were skipped"},
-		{t.poor, "1 picture has a hash of low quality" + poorNote, "%d pictures have hashes of low quality" + poorNote},
-	} {
-		switch {
-		case p.n == 1:
-			parts = append(parts, p.one)
-		case p.n > 1:
-			parts = append(parts, fmt.Sprintf(p.other, p.n))
-		}
+// Skipped describes pictures that the most recently read Source could not hash well, or returns "".
+func (t *Tree) Skipped() (text string) {
+	if t.poor > 0 {
+		text = quantity.Count(t.poor, "picture") + " with a hash of low quality" + poorNote
 	}
-	text := strings.Join(parts, ", ")
 	if len(t.refused) > 0 {
 		text = strings.TrimPrefix(text+"; pictures without a hash, compared only for equality: "+t.refused.String(), "; ")
 	}

@@ -74,8 +74,15 @@ func isMessage(head []byte) bool {
 		return false
 	}
 	h, _ := splitMessage(head)
-	return h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
+	return wholeHeader.Match(head) || h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
 }
+
+// wholeHeader matches a complete header with a sender and one of the other fields that mails have.
+// No other text begins like this.
+var wholeHeader = func() *regexp.Regexp {
+	const rest, field, other = `.*\n(?:[ \t].*\n)*`, `(?:[!-9;-~]+[ \t]*:.*\n(?:[ \t].*\n)*)`, `(?:Date|Received|Message-ID|Return-Path|Subject):`
+	return regexp.MustCompile(`(?i)^` + field + `*?(?:From:` + rest + field + `*?` + other + rest + `|` + other + rest + field + `*?From:` + rest + `)` + field + `*\r?\n`)
+}()
 
 // isFence reports whether a line is one of those around MMDF messages.
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, "\r\n")) == fence }

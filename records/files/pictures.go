@@ -96,9 +96,12 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 	if s.opt.Need == records.NeedID {
 		return h
 	}
+	if s.opt.Need <= records.NeedDoc {
+		h.rec.Doc.Fields = e.fields(nil)
+	}
 	p, sum, err := s.decode(ctx, e.path)
 	if refused, ok := errors.AsType[*imagehash.RefusedError](err); ok {
-		h.why, h.rec.Flaw = refused.Reason.String(), refused.Error()
+		h.why, h.rec.Flaw = cmp.Or(refused.Format, refused.Reason.String()), refused.Error()
 		if refused.Reason == imagehash.TooLarge && s.opt.Memory > 0 {
 			h.rec.Flaw += "; " + option.Name("Memory") + " gives more"
 		}
@@ -122,7 +125,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 		if p.Quality >= 0 {
 			fields = append(fmt.Appendf(nil, `{"quality":%d,`, p.Quality), fields[1:]...)
 		}
-		h.rec.Doc.Fields = fields
+		h.rec.Doc.Fields = e.fields(fields)
 	}
 	return h
 }
@@ -144,7 +147,7 @@ func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result,
 		if err := s.free.Acquire(ctx, memory); err != nil {
 			return p, nil, err
 		}
-		p, err = imagehash.Hash(f, *s.tree.images, imagehash.Options{Orientations: s.opt.Orientations, Memory: memory})
+		p, err = imagehash.Hash(f, *s.tree.images, imagehash.Options{Orientations: s.opt.Orientations, Memory: memory, Name: path})
 		s.free.Release(memory)
 		refused, ok := errors.AsType[*imagehash.RefusedError](err)
 		if !ok {

@@ -95,7 +95,7 @@ func TestPictures(t *testing.T) {
 	a, b := pngOf(scene(1, 80, 60)), jpegOf(scene(2, 64, 48))
 	makeFiles(t, "d/a.png", a, "d/b.JPG", b, "d/cut.jpg", b[:100], "d/flat.png", pngOf(image.NewGray(image.Rect(0, 0, 9, 9))),
 		"d/fake.gif", "no picture", "d/notes.txt", "x", "d/README", "x", "d/list.TXT", "x", "d/.hidden.png", a, "d/sub/c.png", a,
-		"d/gone.png", a, "named", b, "other.txt", "text")
+		"d/gone.png", a, "d/sub/noending", b, "named", b, "other.txt", "text")
 	for _, kind := range imagehash.Kinds() {
 		tree, err := List([]string{"d", "named", "other.txt"}, ListOptions{Images: &kind})
 		if err != nil {
@@ -116,25 +116,29 @@ func TestPictures(t *testing.T) {
 			if kind == imagehash.PDQ {
 				quality = fmt.Sprintf(`"quality":%d,`, p.Quality)
 			}
-			return fmt.Sprintf(`%s %x {%s"width":%d,"height":%d,"format":"%s"}`, name, p.Hashes[0], quality, p.Width, p.Height, p.Format)
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := strings.TrimSuffix(string(entry{path: name, info: info}.fields(nil)), "}")
+			return fmt.Sprintf(`%s %x %s,%s"width":%d,"height":%d,"format":"%s"}`, name, p.Hashes[0], own, quality, p.Width, p.Height, p.Format)
 		}
 		want := []string{
 			of("d/a.png"), of("d/b.JPG"), "d/cut.jpg ? cannot be decoded: unexpected EOF",
-			"d/fake.gif ? not a picture: not a JPEG, PNG, GIF, WebP, BMP or TIFF file", of("d/flat.png"),
-			"! d/gone.png: no such file or directory", of("d/sub/c.png"), of("named"),
-			"other.txt ? not a picture: not a JPEG, PNG, GIF, WebP, BMP or TIFF file",
+			"d/fake.gif ? not a picture: not a JPEG, PNG, GIF, WebP, BMP, TIFF or ICO file", of("d/flat.png"),
+			"! d/gone.png: no such file or directory", of("d/sub/c.png"), of("d/sub/noending"), of("named"),
+			"other.txt ? not a picture: not a JPEG, PNG, GIF, WebP, BMP, TIFF or ICO file",
 		}
 		for _, workers := range []int{1, 3} {
-			tally := &records.Tally{}
-			opt := records.Options{Workers: workers, Tally: tally}
+			opt := records.Options{Workers: workers}
 			if got := readPictures(t, tree, opt); !slices.Equal(got, want) {
 				t.Fatalf("%v, %d workers:\n%s\nnot:\n%s", kind, workers, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			if got, want := tree.Skipped(), "pictures without a hash, compared only for equality: 2 not a picture, 1 cannot be decoded, 1 flat"; !strings.HasSuffix(got, want) {
 				t.Errorf("%v: skipped %q, not %q", kind, got, want)
 			}
-			if skipped, _ := tally.All(); skipped.String() != "2 .txt, 1 without an ending" {
-				t.Errorf("not read: %s", skipped)
+			if _, counts := tree.Left(); counts.String() != "2 .txt, 1 without an ending" {
+				t.Errorf("not read: %s", counts)
 			}
 			if opt.After = 7; !slices.Equal(readPictures(t, tree, opt), want[7:]) {
 				t.Errorf("after 7: %q", readPictures(t, tree, opt))
@@ -226,8 +230,7 @@ func TestPicturesEnd(t *testing.T) {
 // TestPoorHashes checks that the message about hashes of low quality says how to find them.
 func TestPoorHashes(t *testing.T) {
 	for n, want := range map[int64]string{
-		1: "1 picture has a hash of low quality, which may match by chance (in a database: quality < 50)",
-		2: "2 pictures have hashes of low quality, which may match by chance (in a database: quality < 50)",
+		1: "1 picture with a hash of low quality" + poorNote, 2: "2 pictures with a hash of low quality" + poorNote,
 	} {
 		if got := (&Tree{poor: n}).Skipped(); got != want {
 			t.Errorf("%d: %q", n, got)

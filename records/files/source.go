@@ -52,7 +52,7 @@ type source struct {
 }
 
 // Open returns a Source for the files in the list. Options that name fields are an error, because
-// files have no fields.
+// the content of a file has none.
 func (t *Tree) Open(opt records.Options) (records.Source, error) {
 	if named := fieldOption(opt); named != "" {
 		what := option.Name("Files") + " each file is one text"
@@ -65,10 +65,8 @@ func (t *Tree) Open(opt records.Options) (records.Source, error) {
 		if bits := t.images.Bits(); opt.Bits != 0 && opt.Bits != bits {
 			return nil, fmt.Errorf("%s: these picture hashes have %d bits, but those to compare them with have %d", t.name, bits, opt.Bits)
 		}
-		opt.Tally.Note(t.name, t.others, nil)
 		return newPictures(t, opt), nil
 	}
-	t.binary = 0
 	return &source{tree: t, opt: opt}, nil
 }
 
@@ -83,7 +81,7 @@ func fieldOption(opt records.Options) string {
 	}{
 		{opt.IDField != "", "IDField"}, {opt.IDFrom != "", "IDFrom"}, {opt.TextField != "", "TextField"},
 		{opt.FingerprintField != "", "FingerprintField"}, {opt.Fields != nil, "Fields"}, {opt.Delimiter != 0, "Delimiter"},
-		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
+		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.RecordStart != "", "RecordStart"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
 	} {
 		if o.set {
 			return option.Name(o.field)
@@ -107,6 +105,7 @@ func (s *source) Close() error { return nil }
 // a text is counted.
 func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 	return func(yield func(*records.Record, error) bool) {
+		s.tree.binary = nil
 		for i := int64(s.opt.After); i < int64(len(s.tree.entries)); i++ {
 			if err := context.Cause(ctx); err != nil {
 				yield(nil, err)
@@ -115,7 +114,7 @@ func (s *source) Records(ctx context.Context) iter.Seq2[*records.Record, error] 
 			rec, err := s.one(ctx, s.tree.entries[i])
 			switch {
 			case errors.Is(err, errBinary):
-				s.tree.binary++
+				s.tree.binary = append(s.tree.binary, entry{path: s.tree.entries[i].path, kind: "binary", reason: errBinary.Error()})
 				continue
 			case rec != nil:
 				rec.End = records.Position(i + 1)
@@ -140,7 +139,7 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 	}
 	size := int64(-1)
 	if info, err := f.Stat(); err == nil {
-		size = info.Size()
+		size, e.info = info.Size(), info
 	}
 	opt := s.opt
 	opt.Format, opt.After = Files, 0
@@ -164,6 +163,9 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 		}
 		if rec != nil {
 			rec.Raw = []byte(e.path)
+			if s.opt.Need <= records.NeedDoc {
+				rec.Doc.Fields = e.fields(rec.Doc.Fields)
+			}
 		}
 		return rec, err
 	}
@@ -178,14 +180,12 @@ type document struct {
 	page, mail, named bool // see kindOf
 }
 
-// detect reports whether an input is a single page or mail. Its name says so or, if the name does
-// not have the ending of another format, its beginning.
-func detect(in *records.Stream, opt records.Options) bool {
+// detect reports whether an input is a single page or mail. Its name says so, its beginning can only
+// be a mail, or the name does not have the ending of another format.
+func detect(in *records.Stream, _ records.Options) bool {
 	page, mail, named := kindOf(in)
-	if !page && !mail || fieldOption(opt) != "" {
-		return false
-	}
-	return named || !slices.ContainsFunc(records.Formats(), func(format string) bool {
+	head, _ := in.Head()
+	return named || mail && wholeHeader.Match(trimLeft(head)) || (page || mail) && !slices.ContainsFunc(records.Formats(), func(format string) bool {
 		return slices.Contains(records.Format(format).Describe().Endings, strings.ToLower(filepath.Ext(in.Name())))
 	})
 }
@@ -206,6 +206,9 @@ func kindOf(in *records.Stream) (page, mail, named bool) {
 func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	d := &document{in: in, opt: opt}
 	d.page, d.mail, d.named = kindOf(in)
+	if named := fieldOption(opt); named != "" && opt.Format == records.Auto {
+		return nil, fmt.Errorf("it is a page or a mail, one document, so %s does not apply; %s", named, records.AsText())
+	}
 	if d.page || d.mail {
 		return d, in.Decode(records.UTF8) // only for a byte order mark; pages and mails declare their charset themselves
 	}

@@ -44,6 +44,11 @@ type Env struct {
 	// when the process ends. If it is nil, jobs remove their folders when they end.
 	MakeTemp func(parent string) (string, error)
 
+	// Places has the paths of outputs in an output folder, by input, for a run on some inputs of a
+	// job; nil stands for Places of its inputs.
+	Places map[string]string
+
+	folder     *OutFolder     // or nil
 	recognized map[string]int // how many inputs tellTaken has reported, by format
 }
 

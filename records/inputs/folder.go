@@ -17,9 +17,49 @@ import (
 
 // OutFolder is an output folder with one output for each input, of the same name.
 type OutFolder struct {
-	env  *Env
-	Path string // as the user wrote it
-	made bool
+	env    *Env
+	Path   string            // as the user wrote it
+	made   []string          // folders that this run has created
+	places map[string]string // by input: the path of its output in the folder
+}
+
+// Places returns where the output of each input stands in an output folder: under the input's
+// name, or, if two inputs have one name or a folder is a partition such as year=2024, under its
+// path below the deepest folder that all inputs share and that is no partition.
+func Places(names []string) map[string]string {
+	places, seen, nested := map[string]string{}, map[string]bool{}, false
+	partition := func(folders []string) bool { return len(folders) > 0 && strings.Contains(folders[len(folders)-1], "=") }
+	folders := func(name string) []string {
+		if abs, err := filepath.Abs(name); err == nil {
+			name = abs
+		}
+		return strings.Split(filepath.ToSlash(filepath.Dir(name)), "/")
+	}
+	var common []string
+	for i, name := range names {
+		of, base := folders(name), filepath.Base(name)
+		places[name] = base
+		nested = nested || seen[strings.ToLower(base)] || partition(of)
+		seen[strings.ToLower(base)] = true
+		if i == 0 {
+			common = of
+		}
+		n := 0
+		for n < min(len(common), len(of)) && common[n] == of[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	if !nested {
+		return places
+	}
+	for partition(common) {
+		common = common[:len(common)-1]
+	}
+	for name, base := range places {
+		places[name] = filepath.Join(filepath.Join(folders(name)[len(common):]...), base)
+	}
+	return places
 }
 
 // NewOutFolder creates the output folder for these inputs unless it exists. With look it creates
@@ -36,7 +76,11 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	if what, err := engine.Identifier()(dir); err == nil && what != "" {
 		return nil, fmt.Errorf("%s is %s", option.Set("Output", dir), what)
 	}
-	f := &OutFolder{env: e, Path: dir}
+	f := &OutFolder{env: e, Path: dir, places: e.Places}
+	if f.places == nil {
+		f.places = Places(src.Names)
+	}
+	e.folder = f
 	st, err := os.Stat(filepath.Clean(dir))
 	switch {
 	case err == nil && !st.IsDir():
@@ -49,19 +93,38 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", option.Set("Output", dir), outfile.Cause(err))
 	}
-	f.made = true
+	f.made = []string{dir}
 	return f, nil
 }
 
-// Undo removes the folder if NewOutFolder has created it and it is empty.
+// Undo removes the folders that this run has created, if they are empty.
 func (f *OutFolder) Undo() {
-	if f.made {
-		os.Remove(f.Path)
+	for _, dir := range slices.Backward(f.made) {
+		os.Remove(dir)
 	}
 }
 
 // Place returns the path of an input's output.
-func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, filepath.Base(name)) }
+func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, f.places[name]) }
+
+// MakeParents creates the folders in which the outputs of some inputs stand. It refuses symbolic
+// links, which may lead elsewhere.
+func (f *OutFolder) MakeParents(names []string) error {
+	for _, name := range names {
+		dir, parts := f.Path, strings.Split(filepath.ToSlash(f.places[name]), "/")
+		for _, part := range parts[:len(parts)-1] {
+			dir = filepath.Join(dir, part)
+			err := os.Mkdir(dir, 0o777)
+			if st, failed := os.Lstat(dir); failed != nil || !st.IsDir() {
+				return fmt.Errorf("%s cannot become a folder: %w", option.Set("Output", dir), outfile.Cause(err))
+			}
+			if err == nil {
+				f.made = append(f.made, dir)
+			}
+		}
+	}
+	return nil
+}
 
 // Kind returns the kind of an input's output. The output may have the input's name, whatever its
 // extension.
@@ -71,7 +134,11 @@ func (f *OutFolder) Kind(name string, format records.Format) OutputKind {
 
 // Claim checks that the outputs of inputs with these names and formats may be written.
 func (f *OutFolder) Claim(names []string, formats []records.Format) error {
-	if err := f.Distinct(names); err != nil {
+	err := f.Distinct(names)
+	if err == nil {
+		err = f.MakeParents(names)
+	}
+	if err != nil {
 		return err
 	}
 	for i, name := range names {
@@ -85,12 +152,15 @@ func (f *OutFolder) Claim(names []string, formats []records.Format) error {
 	return nil
 }
 
-// Distinct checks that no two inputs have outputs with the same name, ignoring case, as some file
-// systems do.
+// Distinct checks that all outputs are in the folder, and that no two inputs have outputs with the
+// same path, ignoring case, as some file systems do.
 func (f *OutFolder) Distinct(names []string) error {
 	seen := map[string]string{}
 	for _, name := range names {
-		folded := strings.ToLower(filepath.Base(name))
+		folded := strings.ToLower(f.places[name])
+		if !filepath.IsLocal(f.places[name]) {
+			return fmt.Errorf("%s: %s has no folder in common with the other inputs: deduplicate copies in one folder", option.Set("Output", f.Path), name)
+		}
 		if other, ok := seen[folded]; ok {
 			return fmt.Errorf("%s: %s and %s would have the same output", option.Set("Output", f.Path), other, name)
 		}

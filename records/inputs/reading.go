@@ -269,9 +269,19 @@ func (e *Env) tellTaken(s *Sources, in records.Source, r Reading) {
 	}
 }
 
-// TellSkipped logs which parts of the inputs were skipped, and which charsets were unknown.
-func (e *Env) TellSkipped(s *Sources) {
+// TellSkipped logs which parts of the inputs were skipped, and which charsets were unknown. It adds
+// the files that were left out to r.
+func (e *Env) TellSkipped(s *Sources, r *Rejects) {
 	skipped, guessed := s.tally.All()
+	if s.Tree != nil {
+		left, counts := s.Tree.Left()
+		skipped.Add(counts)
+		if in, err := s.Tree.Open(records.Options{}); err == nil {
+			for _, is := range left {
+				r.list(in, is.Raw, is.Reason)
+			}
+		}
+	}
 	if len(skipped) > 0 {
 		e.Say("not read: %s", skipped)
 	}

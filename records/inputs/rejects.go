@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ import (
 const shownRejects = 10
 
 // Rejects saves input that is not a record, byte for byte, and counts the records with a flaw.
-// For files that are documents themselves, it saves the path and the reason.
+// For files that are documents themselves, it saves the path and the reason, also of files with a
+// flaw and of files that are not read: those are listed, but not rejected.
 type Rejects struct {
 	ctx    context.Context
 	e      *Env
@@ -37,6 +39,8 @@ type Rejects struct {
 	records int64
 	flawed  int64 // records with a flaw
 	files   []*rejectsFile
+	listed  int64 // files that are not read or not compared
+	failed  error // of their list
 }
 
 // rejectsFile is a file of input that is not a record.
@@ -44,6 +48,7 @@ type rejectsFile struct {
 	path   string
 	format records.Format
 	n      int64
+	listed int64 // lines about files that are not rejected
 	w      *outfile.Writer
 	to     records.Copier
 }
@@ -65,7 +70,12 @@ func (r *Rejects) place(in records.Source) string {
 	}
 	name := outfile.PlainName(r.output)
 	if outfile.IsFolderName(r.output) {
-		name = filepath.Join(r.output, outfile.PlainName(filepath.Base(records.PathOf(in.Info().Name))))
+		input := records.PathOf(in.Info().Name)
+		name = filepath.Join(r.output, filepath.Base(input))
+		if f := r.e.folder; f != nil && f.places[input] != "" {
+			name = f.Place(input)
+		}
+		name = outfile.PlainName(name)
 	}
 	endings, ending := in.Info().Format.Describe().Endings, filepath.Ext(name)
 	name = strings.TrimSuffix(name, ending)
@@ -86,7 +96,7 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 		raw = fmt.Appendf(nil, "%s\t%s", raw, printable.Text(is.Reason))
 	}
 	if err == nil && raw != nil {
-		err = r.keep(in, raw)
+		err = r.keep(in, raw, false)
 	}
 	if err != nil {
 		return err
@@ -95,6 +105,13 @@ func (r *Rejects) Add(in records.Source, is *records.Issue) error {
 		return fmt.Errorf("%s could not be used; %s allows no more; the last one: %w", quantity.Count(r.N, r.kind), option.Set("MaxErrors", *most), is)
 	}
 	return nil
+}
+
+// list adds a file that is not read or not compared to the list of files. It is not a reject.
+func (r *Rejects) list(in records.Source, path []byte, reason string) {
+	if r.listed++; !r.Continue || r.to.File != "" { // otherwise the lists of all runs would add up
+		r.failed = cmp.Or(r.failed, r.keep(in, fmt.Appendf(nil, "%s\t%s", path, printable.Text(reason)), true))
+	}
 }
 
 // Note counts a record of in. It must be called once for each record.
@@ -106,6 +123,9 @@ func (r *Rejects) Note(in records.Source, rec *records.Record) {
 		r.flawed++
 		unit := in.Info().Format.Unit()
 		r.show(unit, &records.Issue{File: rec.File, Pos: rec.Pos, Unit: unit, Reason: rec.Flaw})
+		if in.Info().Format == files.Files {
+			r.list(in, rec.Raw, rec.Flaw)
+		}
 	}
 }
 
@@ -131,8 +151,9 @@ func (r *Rejects) show(unit string, is *records.Issue) {
 	}
 }
 
-// keep writes a reject, after the header of its file if the format has one.
-func (r *Rejects) keep(in records.Source, raw []byte) error {
+// keep writes a reject, after the header of its file if the format has one. listed says that it is a
+// line of the list of files.
+func (r *Rejects) keep(in records.Source, raw []byte, listed bool) error {
 	path, format := r.place(in), in.Info().Format
 	if path == "" {
 		return nil
@@ -158,7 +179,11 @@ func (r *Rejects) keep(in records.Source, raw []byte) error {
 	if format != f.format && (format.Describe().Whole || f.format.Describe().Whole) {
 		return fmt.Errorf("%s: it has %s and cannot have %s: read them in separate runs", path, f.format.Describe().Label, format.Describe().Label)
 	}
-	f.n++
+	if listed {
+		f.listed++
+	} else {
+		f.n++
+	}
 	return f.to.Copy(in, raw)
 }
 
@@ -187,7 +212,16 @@ func (r *Rejects) Close(failure error) error {
 		}
 		left -= f.n
 		err = errors.Join(err, f.to.Close(), f.w.Commit())
-		r.e.Say("rejected %s in %s", quantity.Number(f.n), f.path)
+		if f.n > 0 {
+			r.e.Say("rejected %s in %s", quantity.Number(f.n), f.path)
+		}
+		if f.listed > 0 {
+			r.e.Say("not read or compared only for equality: %s, each with its reason in %s", quantity.Count(f.listed, "file"), f.path)
+			r.listed = 0
+		}
+	}
+	if r.listed > 0 {
+		r.e.Say("not read or compared only for equality: %s; %s FILE lists each with its reason", quantity.Count(r.listed, "file"), option.Name("Rejects"))
 	}
 	switch {
 	case left > 0 && r.to.File == "" && r.output == "":
@@ -199,8 +233,8 @@ func (r *Rejects) Close(failure error) error {
 		r.e.Say("%s with an unusable id, text or fingerprint, which counts as missing", quantity.Count(r.flawed, r.kind))
 	}
 	switch {
-	case err != nil:
-		return err
+	case err != nil, r.failed != nil:
+		return cmp.Or(err, r.failed)
 	case r.N > 0 && r.to.MaxErrors == nil:
 		return ErrRejected
 	case ok:

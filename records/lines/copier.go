@@ -1,7 +1,9 @@
 package lines
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/simdb/simdb/records"
@@ -16,6 +18,8 @@ type copier struct {
 	json    *copyJSON // for records that are not lines; nil otherwise
 	begun   bool      // the header has been written
 	partial bool      // the last record has no newline
+	written bool      // a record has been written
+	closed  bool      // the last record ends with a separator
 }
 
 func newCopier(w io.Writer, o records.CopyOptions) (records.Copier, error) {
@@ -39,7 +43,15 @@ func (c *copier) Copy(src records.Source, raw []byte, values ...any) (err error)
 	if err := c.begin(src); err != nil {
 		return err
 	}
-	return c.write(raw)
+	if f, ok := src.(*file); ok && f.group != nil {
+		first, _, _ := bytes.Cut(raw, newline)
+		if c.written && !c.closed && !f.group.separates(first) {
+			err = c.write(f.group.between)
+		}
+		last := bytes.TrimSuffix(raw, newline)
+		c.written, c.closed = true, len(last) < len(raw) && f.group.separates(last[bytes.LastIndexByte(last, '\n')+1:])
+	}
+	return errors.Join(err, c.write(raw))
 }
 
 // begin writes the header, unless that has been done.

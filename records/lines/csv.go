@@ -150,13 +150,13 @@ func newTable(names []string, cut func([]string, []byte) []string, opt records.O
 		field      string
 		needed     bool
 	}
-	all := []wanted{{t.id, opt.IDField, "id", "IDField", !opt.MakeID}}
+	all := []wanted{{t.id, opt.IDField, "id", opt.Call("IDField"), !opt.MakeID}}
 	for _, name := range textColumns(names, opt) {
 		at := column(names, name, "text")
 		if at >= 0 {
 			t.texts = append(t.texts, at)
 		}
-		all = append(all, wanted{at, name, "text", textOption(opt), t.fp < 0})
+		all = append(all, wanted{at, name, "text", opt.TextOption(), t.fp < 0})
 	}
 	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "FingerprintField", false})
 	for _, c := range all {
@@ -241,17 +241,6 @@ func textColumns(names []string, opt records.Options) []string {
 
 // madeIDs advises how to have IDs made where a file has none.
 func madeIDs() string { return option.Set("IDFrom", records.IDFromLine) + " makes ids" }
-
-// textOption returns the name of the option that selects the fields of the text.
-func textOption(opt records.Options) string {
-	switch {
-	case opt.Fields != nil:
-		return "Fields"
-	case opt.SetField != "":
-		return "SetField"
-	}
-	return "TextField"
-}
 
 // column returns the index of the column that want names, or numbers from 1. An empty want means
 // byDefault.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
 // CanCut implements records.Cutter.
@@ -19,6 +19,8 @@ func (f *file) CanCut() error {
 		return fmt.Errorf("%s has fingerprints but no texts", f.info.Name)
 	case f.opt.Fields != nil || f.opt.SetField != "" || strings.Contains(f.opt.TextField, ","):
 		return fmt.Errorf("one field of a record can be cut: %s names it", option.Name("TextField"))
+	case f.group != nil:
+		return fmt.Errorf("%s has records of several lines, and cutting them could join them", f.info.Name)
 	case f.listed || f.members:
 		return errors.New("the text is in a list or a map and cannot be cut")
 	}
@@ -72,7 +74,7 @@ func doubled(s string) []byte { return []byte(strings.ReplaceAll(s, `"`, `""`)) 
 func (o *object) textIn(raw []byte) (from, to int, ok bool) {
 	s := trim(raw)
 	var text found
-	err := Members(s, func(key string, _, value []byte) { text.take(o.texts[0], key, value) })
+	err := Members(s, func(key string, _, value []byte) { text.take(&o.texts[0], key, value) })
 	if err != nil || len(text.value) < 2 || text.value[0] != '"' {
 		return 0, 0, false
 	}

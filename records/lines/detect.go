@@ -79,13 +79,18 @@ func namesFields(opt records.Options) bool {
 	return opt.TextField != ""
 }
 
-// byName returns the format of a file's ending, after removing the ending of a compression.
-func byName(name string) records.Format {
+// ending returns the ending of a file's name, after removing the ending of a compression.
+func ending(name string) string {
 	base := strings.ToLower(path.Base(filepath.ToSlash(name)))
 	for _, z := range []string{".gz", ".zst", ".zstd", ".gzip"} {
 		base = strings.TrimSuffix(base, z)
 	}
-	switch path.Ext(base) {
+	return path.Ext(base)
+}
+
+// byName returns the format of a file's ending.
+func byName(name string) records.Format {
+	switch ending(name) {
 	case ".jsonl", ".ndjson", ".json":
 		return JSONL
 	case ".csv":

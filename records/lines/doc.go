@@ -18,6 +18,8 @@
 //	file.go      the Source; records.go finds its records in JSON
 //	notation.go  whether the fingerprints of a file are hexadecimal or decimal
 //	split.go     the splitter
+//	starts.go    records that begin where a line matches; kinds.go has texts of such records by name,
+//	             bulk.go bulk files, and dividers.go recognises others
 //	read.go      reads the records of a Source
 //	open.go      opens a Source
 //	copier.go    the Copier; extend.go adds columns to its records, cut.go cuts their texts

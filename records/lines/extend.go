@@ -15,6 +15,9 @@ import (
 func (f *file) CanExtend(columns []records.Column) error {
 	switch f.info.Format {
 	case JSONL, JSON:
+		if f.group != nil {
+			return fmt.Errorf("%s is %s, to which no columns can be added", f.info.Name, f.info.Shape)
+		}
 		if f.members {
 			return fmt.Errorf("the records of %s are members of an object: no columns can be added", f.info.Name)
 		}

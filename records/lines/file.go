@@ -21,8 +21,9 @@ type file struct {
 	before    []byte // a line before the header that declares the separator of columns
 	unnamed   bool   // the header does not name the first column
 	seen      base.Evidence
-	surveys   bool // the records are only read to collect evidence
-	members   bool // the records are the members of a JSON object
+	surveys   bool      // the records are only read to collect evidence
+	members   bool      // the records are the members of a JSON object
+	group     *grouping // how lines form records; nil where each line is one, or the format decides
 	usable
 }
 

@@ -81,6 +81,18 @@ func TestHelpfulRefusals(t *testing.T) {
 	}
 }
 
+// The fields of an object are listed even if it is cut off anywhere in the first block.
+func TestFieldsOfTheBeginning(t *testing.T) {
+	const content = `{"r":[{"q":1}],"a\nb":{"c":[ {"d":{"e":[],"f":"g\\"}}, 1 ]}}`
+	for pad := range len(content) {
+		text := strings.Repeat(" ", records.HeadBytes-pad) + content
+		if _, _, err := read(t, "a.json", text, records.Options{MakeID: true}); err == nil {
+			t.Errorf("%d: no error", pad)
+		}
+		fieldsOf([]byte(content)[:pad], "text")
+	}
+}
+
 func TestParseDelimiter(t *testing.T) {
 	for s, want := range map[string]byte{";": ';', "tab": '\t', `\t`: '\t', "\t": '\t', "|": '|', " ": ' '} {
 		if got, err := records.ParseDelimiter(s); err != nil || got != want {

@@ -9,9 +9,10 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
 // object parses JSON lines. It walks the members of the top level instead of decoding them: numbers
@@ -19,28 +20,34 @@ import (
 // last member wins. The walk also validates the line, except for lines with rare constructs, which
 // the decoder checks first.
 type object struct {
-	id, fp   string   // names of members; no ID is read if id is ""
-	fps      string   // name of the list of further fingerprints; "" if the user named fp, which may itself be a list
-	texts    []string // names of the members that are joined to the text
-	weighted bool     // joined as engine.JoinFields does
-	set      bool     // the document is a set
-	members  bool     // the records are members of an object, whose names are the IDs
+	id, fp   jsonfield.Path   // no ID is read if id is empty
+	fps      string           // name of the list of further fingerprints; "" if the user named fp, which may itself be a list
+	texts    []jsonfield.Path // joined to the text
+	weighted bool             // joined as engine.JoinFields does
+	set      bool             // the document is a set
+	members  bool             // the records are members of an object, whose names are the IDs
 	makeID   bool
+	option   string // selects the fields of the text; like idOption as messages name it
+	idOption string
 	orMake   string // additional advice in errors about a missing ID
+	bulk     bool   // an action precedes each document
 	idsOnly  bool   // a record may have neither text nor fingerprint
 	prints
 }
 
 func newObject(opt records.Options, members bool) *object {
 	o := &object{
-		id:       orDefault(opt.IDField, "id"),
-		texts:    opt.TextFields(),
-		fp:       orDefault(opt.FingerprintField, "fingerprint"),
+		id:       jsonfield.Parse(orDefault(opt.IDField, "id")),
+		fp:       jsonfield.Parse(orDefault(opt.FingerprintField, "fingerprint")),
 		weighted: opt.Fields != nil, set: opt.SetField != "",
+		option: opt.TextOption(), idOption: opt.Call("IDField"),
 		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, prints: prints{notation: opt.Fingerprints},
 	}
+	for _, name := range opt.TextFields() {
+		o.texts = append(o.texts, jsonfield.Parse(name))
+	}
 	if opt.IDFrom != "" {
-		o.id = ""
+		o.id = jsonfield.Path{}
 	}
 	if opt.FingerprintField == "" {
 		o.fps = "fingerprints"
@@ -54,31 +61,23 @@ func newObject(opt records.Options, members bool) *object {
 // found is the value of a field, or nil if there is none.
 type found struct {
 	value []byte
-	path  string // path within a value that is a list, as for records.TextAt
-	exact bool   // a member has exactly this name, so paths into other members are ignored
+	path  jsonfield.Path // within a value that is a list, or an object with any keys
+	exact bool           // a member has exactly this name, so paths into other members are ignored
 }
 
-// take records the value of a member if name is its key or a path into it. It reports whether the
+// take records the value of a member if path is its key or leads into it. It reports whether the
 // member itself is the field.
-func (f *found) take(name, key string, value []byte) bool {
-	if key == name {
-		f.value, f.path, f.exact = value, "", true
+func (f *found) take(path *jsonfield.Path, key string, value []byte) bool {
+	if path.Is(key) {
+		f.value, f.path, f.exact = value, jsonfield.Path{}, true
 		return true
 	}
-	if f.exact || len(name) <= len(key) || name[:len(key)] != key {
+	if f.exact || !path.Enters(key) {
 		return false
 	}
-	rest := name[len(key):]
-	switch {
-	case value[0] == '[' && (rest[0] == '.' || rest[0] == '['):
-		f.value, f.path = value, rest
-	case value[0] == '"' && rest[0] == '[':
-		f.value, f.path = value, ""
-	case value[0] == '{' && rest[0] == '.':
-		var within found
-		err := Members(value, func(k string, _, v []byte) { within.take(rest[1:], k, v) })
-		if err == nil && within.value != nil {
-			f.value, f.path = within.value, within.path
+	if rest, ok := path.Step(key); ok && rest.Continues(value) {
+		if v, rest := rest.Down(value); v != nil && rest.Continues(v) {
+			f.value, f.path = v, rest
 		}
 	}
 	return false
@@ -100,6 +99,9 @@ func trim(s []byte) []byte {
 }
 
 func (o *object) parse(raw []byte, rec *record) string {
+	if o.bulk {
+		return o.parseBulk(raw, rec)
+	}
 	s := trim(raw)
 	if tooDeep(s) {
 		return fmt.Sprintf("not JSON: nested deeper than %d", jsontext.MaxDepth)
@@ -118,15 +120,15 @@ func (o *object) parse(raw []byte, rec *record) string {
 	texts := append(few[:0], make([]found, len(o.texts))...)
 	var fields []byte
 	take := func(key string, member, value []byte) {
-		known := o.id != "" && id.take(o.id, key, value)
-		for i, name := range o.texts {
-			known = texts[i].take(name, key, value) || known
+		known := id.take(&o.id, key, value)
+		for i := range o.texts {
+			known = texts[i].take(&o.texts[i], key, value) || known
 		}
-		if value[0] == '[' && (key == o.fp || key == o.fps) {
+		if value[0] == '[' && (o.fp.Is(key) || key == o.fps) {
 			list = value
 			return
 		}
-		known = fp.take(o.fp, key, value) || known
+		known = fp.take(&o.fp, key, value) || known
 		if known && (o.set || value[0] != '{' && value[0] != '[') {
 			return // a list or an object is not a text, and stays a field
 		}
@@ -143,6 +145,11 @@ func (o *object) parse(raw []byte, rec *record) string {
 		s = standard(s)
 		if reason := anyMembers(raw, s, take); reason != "" {
 			return reason
+		}
+	}
+	for i := range texts {
+		if path := &o.texts[i]; texts[i].value == nil && path.Begins(jsonfield.Any) {
+			texts[i] = found{value: s, path: *path}
 		}
 	}
 	if fields != nil {
@@ -205,8 +212,12 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 	case !o.set && hasSet(s):
 		rec.Flaw = "a set, not a text: " + option.Set("SetField", "set") + " compares its members"
 	default:
+		var names []string
+		for _, path := range o.texts {
+			names = append(names, path.String())
+		}
 		rec.Flaw = fmt.Sprintf("no %s and no %q%s; %s and %s name others",
-			quotedNames(o.texts), o.fp, fieldsOf(s, o.texts[0]), option.Name(o.option()), option.Name("FingerprintField"))
+			quotedNames(names), o.fp.String(), fieldsOf(s, o.texts[0].String()), option.Name(o.option), option.Name("FingerprintField"))
 	}
 	return ""
 }
@@ -217,17 +228,20 @@ func (o *object) setID(rec *record, s, id []byte) string {
 	reason := ""
 	switch {
 	case id == nil && !o.makeID:
-		reason = fmt.Sprintf("no %q%s; %s names another%s", o.id, fieldsOf(s, o.id), option.Name("IDField"), o.orMake)
+		reason = fmt.Sprintf("no %q%s; %s names another%s", o.id.String(), fieldsOf(s, o.id.String()), option.Name(o.idOption), o.orMake)
 	case id == nil:
 	case id[0] == '"':
 		rec.Doc.ID = rec.unquote(id)
 	case id[0] == '-' || id[0] >= '0' && id[0] <= '9':
 		rec.Doc.ID = string(id)
+	case o.id.Several():
+		reason = fmt.Sprintf("%q leads to several values, and an id is one", o.id.String())
+		rec.Flaw = reason
 	case id[0] == '{' || id[0] == '[':
-		reason = fmt.Sprintf("%q is %s", o.id, within(id, o.id, "IDField"))
+		reason = fmt.Sprintf("%q is %s", o.id.String(), within(id, o.id.String(), "", o.idOption))
 		rec.Flaw = reason
 	default:
-		reason = fmt.Sprintf("%q is %s, which is not an id%s", o.id, id, o.orMake)
+		reason = fmt.Sprintf("%q is %s, which is not an id%s", o.id.String(), id, o.orMake)
 	}
 	if reason != "" && !o.makeID {
 		return reason
@@ -236,24 +250,20 @@ func (o *object) setID(rec *record, s, id []byte) string {
 }
 
 // within explains that the value of a field is a list or an object, and names the option that
-// selects a member.
-func within(value []byte, name, field string) string {
-	if value[0] == '[' {
-		if path := records.PathOfText(value, name); path != "" && field != "IDField" {
-			return "a list: " + option.Set(field, path) + " reads its contents"
+// selects a member; typed is the path that has led to the value, or several in it, if any.
+func within(value []byte, name, typed, field string) string {
+	what := map[byte]string{'[': "a list", '{': "an object"}[value[0]]
+	if path := jsonfield.PathOfText(value, name); path != "" && !strings.Contains(field, "ID") {
+		if path == typed || strings.Contains(typed, "*") { // it leads to texts and objects
+			path = typed + ".text"
 		}
-		return "a list"
-	}
-	what := "an object"
-	if path := records.PathOfText(value, name); field != "IDField" && path != "" {
-		return "an object: " + option.Set(field, path) + " reads its contents"
+		return what + ": " + option.Set(field, path) + " reads its contents"
 	}
 	Members(value, func(key string, _, v []byte) {
-		if what == "an object" && v[0] != '{' && v[0] != '[' {
+		if value[0] == '{' && what == "an object" && v[0] != '{' && v[0] != '[' {
 			what += ": " + option.Set(field, name+"."+key) + " reads its contents"
 		}
 	})
-
 	return what
 }
 
@@ -267,26 +277,17 @@ func (r *record) unquote(quoted []byte) string {
 
 // hasSet reports whether an object has an array called "set".
 func hasSet(s []byte) bool {
-	has := false
-	err := Members(s, func(key string, _, value []byte) { has = has || key == "set" && value[0] == '[' })
-	return err == nil && has
-}
-
-// option returns the name of the option that selects the fields of the text.
-func (o *object) option() string {
-	switch {
-	case o.weighted:
-		return "Fields"
-	case o.set:
-		return "SetField"
-	}
-	return "TextField"
+	value := jsonfield.Of(s, []string{"set"})
+	return value != nil && value[0] == '['
 }
 
 // setText joins the texts of a document as lines, or as fields of JoinFields.
 func (o *object) setText(rec *record, texts []found) {
 	d := &rec.Doc
-	if v := texts[0].value; o.set && v != nil && v[0] == '[' {
+	if v := texts[0].value; o.set && v != nil && (v[0] == '[' || v[0] == '{' && !texts[0].path.Arrived()) {
+		if !texts[0].path.Arrived() {
+			v = texts[0].path.All(v)
+		}
 		d.Text = string(v)
 		if rec.BadUTF8 {
 			d.Text = records.ValidText(d.Text)
@@ -317,13 +318,14 @@ func (o *object) textOf(rec *record, i int, f found) (text string) {
 	case value == nil || value[0] == 'n': // null is a text without words
 	case value[0] == '"':
 		text = rec.unquote(value)
-	case value[0] == '[' && !o.set:
-		if text, ok = records.TextAt(value, f.path); !ok {
-			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, strings.TrimSuffix(o.texts[i], f.path), o.option()))
+	case !o.set && (value[0] == '[' || value[0] == '{' && !f.path.Arrived()):
+		if text, ok = f.path.Text(value); !ok {
+			to := strings.TrimSuffix(strings.TrimSuffix(o.texts[i].String(), f.path.String()), ".")
+			rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i].String(), within(value, to, o.texts[i].String(), o.option))
 		}
-		rec.listed = true
+		text, rec.listed = records.ValidText(text), true
 	case value[0] == '{' || value[0] == '[':
-		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i], within(value, o.texts[i], o.option()))
+		rec.Flaw = fmt.Sprintf("%q is %s", o.texts[i].String(), within(value, o.texts[i].String(), "", o.option))
 	default:
 		text = string(value)
 	}
@@ -375,30 +377,10 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 	return ""
 }
 
-// fieldsOf lists the fields of a JSON object for a message, nested ones by their paths, and
+// fieldsOf lists the fields of a JSON object, or of its beginning, for a message, nested ones by their paths, and
 // suggests the one that the user may have meant by wanted.
 func fieldsOf(s []byte, wanted string) string {
-	var names []string
-	const deepest = 7
-	var add func(s []byte, before string, depth int) error
-	add = func(s []byte, before string, depth int) error {
-		return Members(s, func(key string, _, value []byte) {
-			name := before + key
-			if value[0] == '[' {
-				if first := value[jsontext.SkipBlank(value, 1):]; first[0] == '{' {
-					value, name = first[:jsontext.SkipValue(first, 0)], name+"[]"
-				}
-			}
-			if depth == deepest || value[0] != '{' || add(value, name+".", depth+1) != nil {
-				names = append(names, name)
-			}
-		})
-
-	}
-	if err := add(s, "", 1); err != nil {
-		return ""
-	}
-	return records.Among("its fields are", names, wanted)
+	return records.Among("its fields are", jsonfield.Names(s), wanted)
 }
 
 // cutMember returns the undecoded name and the value of a member, or nil if s is not a member.

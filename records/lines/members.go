@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
 // blank are the white space characters of JSON, fewer than those of bytes.TrimSpace.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/records/internal/jsontext"
+	"github.com/simdb/simdb/internal/jsontext"
 )
 
 // TestCheckedMembers changes bytes of JSON objects. It compares which ones are accepted with

@@ -34,7 +34,7 @@ type notationError struct{ error }
 
 // settle decides on the notation and the length of fingerprints.
 func (f *file) settle() error {
-	if f.info.Format == TXT {
+	if f.info.Format == TXT || kindOf[f.info.Format] != nil {
 		return nil
 	}
 	if err := f.look(); err != nil {
@@ -103,7 +103,7 @@ func (f *file) survey() error {
 	if !all && f.info.Format != JSON {
 		block = block[:bytes.LastIndexByte(block, '\n')+1]
 	}
-	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader, unnamed: f.unnamed, members: f.members, surveys: true}
+	part := &file{content: bytes.NewReader(block), opt: f.opt, info: f.info, parse: f.parse, hasHeader: f.hasHeader, unnamed: f.unnamed, members: f.members, group: f.group, surveys: true}
 	part.opt.After, part.opt.Workers, part.opt.Bits = 0, 1, 0
 	for rec, err := range part.Records(context.Background()) {
 		if n, ok := errors.AsType[notationError](err); ok {

@@ -14,20 +14,21 @@ import (
 
 func init() {
 	list := []string{".tsv", ".txt", ".fps", ".fp"}
-	records.Register(records.Family{
-		Formats: []records.Description{
-			{Name: JSONL, Aliases: []records.Format{"ndjson"}, Label: "JSON lines", Unit: "line", Endings: []string{".jsonl", ".json", ".ndjson"}},
-			{Name: CSV, Label: "CSV", Unit: "line", Endings: []string{".csv"}},
-			{Name: TSV, Label: "TSV", Unit: "line", Endings: []string{".tsv", ".tab"}},
-			{Name: TXT, Aliases: []records.Format{"text"}, Label: "plain text", Unit: "line", Endings: []string{".txt", ".text"}},
-			{Name: Fingerprints, Label: "fingerprints", Unit: "line", Endings: list},
-			{Name: Hashes, Label: "fingerprints", Unit: "line", Endings: list},
-			{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
-		},
-		Fingerprints: true,
-		Open:         open,
-		NewCopier:    newCopier,
-	})
+	formats := []records.Description{
+		{Name: JSONL, Aliases: []records.Format{"ndjson"}, Label: "JSON lines", Unit: "line", Endings: []string{".jsonl", ".json", ".ndjson"}},
+		{Name: CSV, Label: "CSV", Unit: "line", Endings: []string{".csv"}},
+		{Name: TSV, Label: "TSV", Unit: "line", Endings: []string{".tsv", ".tab"}},
+		{Name: TXT, Aliases: []records.Format{"text"}, Label: "plain text", Unit: "line", Endings: []string{".txt", ".text"}},
+		{Name: Fingerprints, Label: "fingerprints", Unit: "line", Endings: list},
+		{Name: Hashes, Label: "fingerprints", Unit: "line", Endings: list},
+		{Name: JSON, Label: "JSON", Unit: "line", EndUnit: "record", Endings: []string{".json"}},
+	}
+	for _, k := range kinds {
+		kindOf[k.name] = k
+		k.fold, k.id, k.drop = cmp.Or(k.fold, never), cmp.Or(k.id, never), cmp.Or(k.drop, never)
+		formats = append(formats, records.Description{Name: k.name, Label: k.label, Unit: "line", Endings: slices.Concat(k.own, k.shared, []string{".txt"})})
+	}
+	records.Register(records.Family{Formats: formats, Fingerprints: true, Open: open, NewCopier: newCopier})
 }
 
 // open reads the beginning of a file and prepares the parser, unless the parser needs the header.
@@ -71,9 +72,15 @@ func (f *file) choose() error {
 	default:
 		return fmt.Errorf("%s is for JSON, not for %s", option.Name("Records"), format.Describe().Label)
 	}
+	if f.opt.RecordStart != "" && format != TXT {
+		return fmt.Errorf("%s is for plain text, not for %s", option.Name("RecordStart"), format.Describe().Label)
+	}
 	head, all, err := f.head()
 	if err != nil {
 		return err
+	}
+	if format == records.Auto {
+		format = recognize(f.info.Name, head)
 	}
 	lines := slices.DeleteFunc(sampleLines(head, all), func(line []byte) bool { return isComment(line, f.opt.Comment) })
 	s := &sample{}
@@ -87,7 +94,9 @@ func (f *file) choose() error {
 		f.opt.Delimiter = sep
 	}
 	if format == records.Auto {
-		format = formatOf(f.info.Name, lines, s, f.opt)
+		if format = formatOf(f.info.Name, lines, s, f.opt); format == TXT {
+			format = recognizeText(head, lines)
+		}
 		if err := f.suspect(format, head, lines, s); err != nil {
 			return err
 		}
@@ -115,12 +124,22 @@ func (f *file) choose() error {
 func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) error {
 	switch format := f.info.Format; format {
 	case JSONL, JSON:
-		f.parse = newObject(f.opt, f.members)
+		o := newObject(f.opt, f.members)
+		if f.parse = o; format == JSONL && f.opt.Format == records.Auto && isBulk(lines) {
+			o.bulk, f.group = true, &bulkGrouping
+			f.info.Shape = "an Elasticsearch bulk file"
+			f.info.Notice = f.info.Shape + ", an action and its document are a record"
+		}
 		if format == JSON && f.info.Shape == "" {
 			f.info.Shape = jsonShape(lines)
 		}
 	case TXT:
 		f.parse = text{}
+		if f.opt.RecordStart != "" {
+			var err error
+			f.group, err = byPattern(f.opt.RecordStart, head)
+			return err
+		}
 		if f.opt.Format == records.Auto {
 			f.info.Notice = almostList(s)
 		}
@@ -140,6 +159,8 @@ func (f *file) makeParser(head []byte, all bool, lines [][]byte, s *sample) erro
 	case CSV, TSV:
 		f.hasHeader = true
 		f.unnamed = !f.opt.NoHeader && f.rowsAreLonger(head, all)
+	default:
+		return f.useKind(kindOf[format], head)
 	}
 	return nil
 }
@@ -186,7 +207,8 @@ func (f *file) suspect(format records.Format, head []byte, lines [][]byte, s *sa
 		return fmt.Errorf("it has NUL bytes, so it is not text; %s reads it anyway", option.Set("Format", TXT))
 	case format == TXT && f.opt.Fingerprints != base.Auto: // checked elsewhere, with a specific message
 	case format == TXT:
-		return cmp.Or(refuseDigests(lines, false), f.in.RefuseRecords())
+		_, all := f.in.Head()
+		return cmp.Or(refuseDigests(lines, false), refuseRecords(head, all))
 	case columns && f.opt.Delimiter == 0 && !namesFields(f.opt) && !f.opt.NoHeader && len(lines) > 0 && !isHeader(lines[0], map[records.Format]string{CSV: ",", TSV: "\t"}[format]):
 		return refuseDigests(lines, columns)
 	case columns && f.opt.NoHeader && f.opt.FingerprintField == "" && f.opt.TextField == "" && !slices.ContainsFunc(lines, func(line []byte) bool { return !digestBesideID(line) }):

@@ -92,12 +92,16 @@ func (f *file) pipeline(ctx context.Context, held *semaphore.Weighted) <-chan *b
 	}
 	ordered := make(chan *batch, 2*workers)
 	work := make(chan *batch, 2*workers)
-	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, comment: f.opt.Comment, held: held, live: f.live}
+	s := &splitter{name: f.info.Name, after: f.opt.After, cut: lineCutter{}, comment: f.opt.Comment, held: held, live: f.live, starts: &starts{found: true}}
 	switch f.info.Format {
 	case CSV:
 		s.cut = &rows{sep: f.separator()}
 	case JSON:
 		s.cut, s.bare = &objects{members: f.members}, true
+	}
+	if f.group != nil {
+		s.starts = &starts{begins: f.group.rule(), none: f.group.none}
+		s.cut = s.starts
 	}
 	if f.hasHeader {
 		s.header = f.readHeader
@@ -145,7 +149,7 @@ func (f *file) parseBatch(b *batch) {
 			value, newlines := bare(raw, f.members)
 			raw, line = value, line+newlines
 		}
-		if len(bytes.TrimSpace(raw)) == 0 {
+		if blank := bytes.TrimSpace(raw); len(blank) == 0 || f.group != nil && dividers.Match(blank) {
 			continue
 		}
 		rec := &recs[i]

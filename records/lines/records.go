@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
 // head returns the beginning of the content, or of the part that Options.Records selects.
@@ -54,7 +54,7 @@ func (f *file) inJSON(format records.Format, head []byte, all bool) (records.For
 		case one.path != "" && (all || !f.live):
 			names := f.opt.TextFields()
 			return format, fmt.Errorf("it is one object without %s%s: %s reads the records in it, %s names a text",
-				quotedNames(names), fieldsOf(s, names[0]), option.Set("Records", one.path), option.Name("TextField"))
+				quotedNames(names), fieldsOf(s, names[0]), option.Set("Records", one.path), option.Name(f.opt.TextOption()))
 		}
 		f.members = one.prints
 	}
@@ -91,10 +91,10 @@ func surveyObject(s []byte, all bool, o *object) (one only) {
 	columns := 0
 	values, prints, objects, digests, members := 0, 0, 0, 0, 0 // members is the rank of objects as records
 	partialMembers(s, func(key string, value []byte, whole bool) {
-		id.take(o.id, key, value)
-		fp.take(o.fp, key, value)
-		for _, name := range o.texts {
-			text.take(name, key, value)
+		id.take(&o.id, key, value)
+		fp.take(&o.fp, key, value)
+		for i := range o.texts {
+			text.take(&o.texts[i], key, value)
 		}
 		values++
 		if isColumn(value) {
@@ -140,22 +140,8 @@ func isColumn(value []byte) bool {
 
 // partialMembers calls f for the members of an object; s may be only the beginning of the object.
 func partialMembers(s []byte, f func(key string, value []byte, whole bool)) {
-	for i := jsontext.SkipBlank(s, 1); i < len(s) && s[i] == '"'; {
-		name := i
-		i = jsontext.SkipString(s, i)
-		value := jsontext.SkipBlank(s, jsontext.SkipBlank(s, i)+1)
-		if value >= len(s) || s[jsontext.SkipBlank(s, i)] != ':' {
-			return
-		}
-		end := jsontext.SkipValue(s, value)
-		if end == value {
-			return
-		}
-		f(string(s[name+1:i-1]), s[value:end], end < len(s))
-		if i = jsontext.SkipBlank(s, end); i >= len(s) || s[i] != ',' {
-			return
-		}
-		i = jsontext.SkipBlank(s, i+1)
+	for quoted, v := range jsonfield.Members(s) {
+		f(string(quoted[1:len(quoted)-1]), v, cap(v)-len(v) > cap(s)-len(s))
 	}
 }
 
@@ -195,9 +181,10 @@ func (in *recordsIn) look(value []byte, path string, depth int) {
 func (in *recordsIn) rankOf(first []byte, size int) int {
 	var id, content found
 	partialMembers(first, func(key string, value []byte, _ bool) {
-		id.take(in.object.id, key, value)
-		for _, name := range append(slices.Clone(in.object.texts), in.object.fp) {
-			content.take(name, key, value)
+		id.take(&in.object.id, key, value)
+		content.take(&in.object.fp, key, value)
+		for i := range in.object.texts {
+			content.take(&in.object.texts[i], key, value)
 		}
 	})
 	switch {
@@ -213,16 +200,15 @@ func (in *recordsIn) rankOf(first []byte, size int) int {
 // the positions of records are those in the file. Each value of the top level may have such a part.
 type partReader struct {
 	r    io.Reader
-	path string // from the top level
-	// need has an entry for each value that the path leads through, outermost first: for an object
-	// the path within it, for a list "[]" and the path within its elements. The innermost of these
-	// values is at depth len(need).
-	need []string
+	path jsonfield.Path // from the top level
+	// need has the path within each value that the path leads through, outermost first. The
+	// innermost of these values is at depth len(need).
+	need []jsonfield.Path
 
 	depth    int
-	next     string // path within the next value, if that is on the path
-	onPath   bool   // the next value is on the path
-	key      []byte // the last string read, with its quotes
+	next     jsonfield.Path // path within the next value, if that is on the path
+	onPath   bool           // the next value is on the path
+	key      []byte         // the last string read, with its quotes
 	quoted   bool
 	escaped  bool
 	passing  bool // the current bytes are passed to the reader
@@ -230,10 +216,10 @@ type partReader struct {
 	found    bool
 }
 
-func newPartReader(r io.Reader, path string) *partReader {
-	path = strings.TrimSuffix(path, "[]")
-	if path == "." {
-		path = ""
+func newPartReader(r io.Reader, name string) *partReader {
+	var path jsonfield.Path
+	if name = strings.TrimSuffix(name, "[]"); name != "." {
+		path = jsonfield.Parse(name)
 	}
 	return &partReader{r: r, path: path, next: path, onPath: true}
 }
@@ -254,7 +240,7 @@ func (w *partReader) Read(p []byte) (int, error) {
 		case kept > 0:
 			return kept, nil
 		case err == io.EOF && !w.found:
-			return 0, fmt.Errorf("%s leads to neither a list nor an object", option.Set("Records", w.path))
+			return 0, fmt.Errorf("%s leads to neither a list nor an object", option.Set("Records", w.path.String()))
 		case err != nil:
 			return 0, err
 		}
@@ -274,7 +260,7 @@ func (w *partReader) take(c byte) {
 		w.key = w.key[:0]
 		w.onPath = false
 	case c == ':' && direct && w.depth > 0 && !w.passing:
-		w.next, w.onPath = step(w.key, w.need[w.depth-1])
+		w.next, w.onPath = w.need[w.depth-1].Step(jsontext.Unquote(w.key))
 	case c == '{' || c == '[':
 		w.open(c)
 	case c == '}' || c == ']':
@@ -295,11 +281,11 @@ func (w *partReader) open(c byte) {
 	on := w.onPath && !w.passing
 	w.onPath = false
 	switch {
-	case on && w.next == "":
+	case on && w.next.Arrived():
 		w.passing, w.passFrom, w.found = true, w.depth, true
 	case on && c == '{':
 		w.need = append(w.need, w.next)
-	case on && strings.HasPrefix(w.next, "[]"):
+	case on && w.next.Begins(jsonfield.Elements):
 		w.need = append(w.need, w.next)
 		w.element()
 	}
@@ -308,12 +294,12 @@ func (w *partReader) open(c byte) {
 
 // inList reports whether the innermost value on the path is a list.
 func (w *partReader) inList() bool {
-	return len(w.need) > 0 && strings.HasPrefix(w.need[len(w.need)-1], "[]")
+	return len(w.need) > 0 && w.need[len(w.need)-1].Begins(jsonfield.Elements)
 }
 
 // element prepares for the next element of the list.
 func (w *partReader) element() {
-	w.next, w.onPath = strings.TrimPrefix(strings.TrimPrefix(w.need[len(w.need)-1], "[]"), "."), true
+	w.next, w.onPath = w.need[len(w.need)-1].Step(jsonfield.Elements)
 }
 
 func (w *partReader) close() {
@@ -327,16 +313,4 @@ func (w *partReader) close() {
 	if w.depth == 0 {
 		w.next, w.onPath = w.path, true
 	}
-}
-
-// step reports whether a path begins with a quoted name, and returns the rest of the path.
-func step(quoted []byte, path string) (rest string, ok bool) {
-	name := jsontext.Unquote(quoted)
-	if name == path {
-		return "", true
-	}
-	if rest, ok = strings.CutPrefix(path, name+"["); ok {
-		return "[" + rest, true
-	}
-	return strings.CutPrefix(path, name+".")
 }

@@ -121,6 +121,7 @@ type splitter struct {
 	send    func(*batch) // passes a batch to the parsers and the caller, who own it from then on
 	live    bool         // send all records after every read, because the writer may wait for an answer
 	bare    bool         // records begin with separators, and Record.End is their number
+	starts  *starts      // the cutter, if it looks at first lines; otherwise not used
 
 	// header parses the first nonblank line, and reports whether that is also data. If it returns
 	// errAgain, it is called for the next line, too. It is nil afterwards, and if no header is
@@ -142,7 +143,7 @@ func (s *splitter) run(ctx context.Context, r io.Reader) {
 		var n int
 		n, err = r.Read(buf[len(buf):min(cap(buf), len(buf)+batchBytes)])
 		s.b.buf = buf[:len(buf)+n]
-		if e := s.scan(len(buf)); e != nil {
+		if e := s.scan(len(buf) - s.starts.again); e != nil {
 			err = e
 		} else if err == nil {
 			err = s.reserve(ctx, r)
@@ -241,7 +242,14 @@ func (s *splitter) pass(newlines records.Position) (end records.Position) {
 
 // finish handles the rest at the end of the file: a last line without a newline is also a record.
 func (s *splitter) finish() error {
+	s.starts.last = true
+	if err := s.scan(len(s.b.buf) - s.starts.again); err != nil {
+		return err
+	}
 	rest := s.b.buf[s.start:]
+	if !s.starts.found && len(bytes.TrimSpace(rest)) > 0 {
+		return s.readError(records.NoPosition, s.starts.none)
+	}
 	if what := s.cut.open(); what != "" {
 		s.b.issue = s.issue(what, rest, int64(len(rest)))
 		return nil
@@ -310,8 +318,9 @@ func (s *splitter) renew(ctx context.Context, size int) error {
 
 // discard skips a record that is larger than MaxRecord and sends an Issue for it.
 func (s *splitter) discard(ctx context.Context, r io.Reader) error {
-	newlines := records.Position(bytes.Count(s.b.buf, newline))
-	is := s.issue("", s.b.buf, 0)
+	s.start = len(s.b.buf) - s.starts.again
+	newlines := records.Position(bytes.Count(s.b.buf[:s.start], newline))
+	is := s.issue("", s.b.buf[:s.start], 0)
 	whole := records.NewOversize(is.Raw)
 	defer whole.Close()
 	is.Raw = bytes.Clone(is.Raw[:headBytes])
@@ -322,12 +331,14 @@ func (s *splitter) discard(ctx context.Context, r io.Reader) error {
 		} else if err != nil {
 			return s.readError(s.line-1, err)
 		}
-		var n int
-		n, err = r.Read(s.b.buf[:batchBytes])
-		s.b.buf = s.b.buf[:n]
-		end := n
-		if e = cut.end(s.b.buf); e >= 0 {
-			end = e
+		held, n := copy(s.b.buf, s.b.buf[s.start:]), 0
+		n, err = r.Read(s.b.buf[held : held+batchBytes])
+		s.b.buf = s.b.buf[:held+n]
+		s.starts.last = err == io.EOF
+		e = cut.end(s.b.buf)
+		end := e
+		if e < 0 {
+			end = len(s.b.buf) - s.starts.again
 		}
 		whole.Write(s.b.buf[:end])
 		newlines += records.Position(bytes.Count(s.b.buf[:end], newline))

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
-	"github.com/simdb/simdb/records/internal/jsontext"
 )
 
 // JSON that does not have one object per line: an array of objects, or concatenated objects that

@@ -23,7 +23,7 @@ func (f *file) CanCut() error {
 	switch {
 	case f.info.FingerprintsOnly:
 		return fmt.Errorf("%s has fingerprints but no texts", f.info.Name)
-	case f.roles.text == nil || !isText(f.roles.text):
+	case f.roles.text() == nil || !isText(f.roles.text()):
 		return fmt.Errorf("one column of strings can be cut: %s names it", option.Name("TextField"))
 	}
 	return nil

@@ -153,25 +153,28 @@ func (f *file) choose() error {
 	if err != nil {
 		return err
 	}
-	f.info.FingerprintsOnly = !roles.hasText()
+	f.info.FingerprintsOnly = roles.texts == nil
 	f.roles = roles
 	if f.opt.Need == records.NeedID {
-		roles.text, roles.texts, roles.set, roles.fp = nil, nil, nil, nil
+		roles.texts, roles.fp = nil, nil
 	}
 	f.layout = layout{name: f.info.Name, roles: roles, makeID: f.opt.MakeID, notation: f.opt.Fingerprints}
 	if roles.id != nil && !isText(roles.id) {
 		f.layout.formatID = unquoted(formatterOf(roles.id.Type()))
 	}
-	var taken []int
-	for _, col := range roles.leaves() {
-		if slices.Contains(taken, col.Index()) {
-			return errors.New("the id, the text and the fingerprint must be different columns")
-		}
-		taken = append(taken, col.Index())
-		f.used = append(f.used, col)
+	taken, err := f.layout.share()
+	if err != nil {
+		return err
 	}
-	if roles.set != nil {
-		f.layout.set = f.newTree(root, otherLeaves(root, roles.set))
+	for i := range roles.texts {
+		if t := &roles.texts[i]; t.json || roles.set {
+			t.node = f.newTree(root, otherLeaves(root, t.col))
+		}
+	}
+	for _, leaf := range leavesOf(root) {
+		if slices.Contains(taken, leaf.Index()) {
+			f.used = append(f.used, leaf)
+		}
 	}
 	if fields := f.newTree(root, taken); !fields.skip && f.opt.Need <= records.NeedDoc {
 		f.layout.fields = fields
@@ -198,10 +201,10 @@ func (f *file) choose() error {
 func (f *file) firstTexts() (texts [][]byte) {
 	defer func() { _ = recover() }()
 	groups := f.groups(0)
-	if f.roles.text == nil || len(groups) == 0 {
+	if f.roles.text() == nil || len(groups) == 0 {
 		return nil
 	}
-	c, err := f.openCursor(groups[0].number, f.roles.text)
+	c, err := f.openCursor(groups[0].number, f.roles.text())
 	if err != nil {
 		return nil
 	}

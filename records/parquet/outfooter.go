@@ -130,6 +130,5 @@ func (f *file) bounded(col *pq.Column) bool {
 
 // isText reports whether a column is read as a text, or as a part of one.
 func (f *file) isText(col *pq.Column) bool {
-	is := func(text *pq.Column) bool { return text != nil && text.Index() == col.Index() }
-	return is(f.roles.text) || slices.ContainsFunc(f.roles.texts, is)
+	return slices.ContainsFunc(f.roles.texts, func(t textRole) bool { return !t.json && !f.roles.set && t.col.Index() == col.Index() })
 }

@@ -115,7 +115,7 @@ func (g *outGroup) copy(b batch) (err error) {
 	for i, cur := range g.cursors {
 		at := g.at
 		var cuts []rowCut
-		if text := g.src.roles.text; text != nil && text.Index() == i {
+		if text := g.src.roles.text(); text != nil && text.Index() == i {
 			cuts = b.cuts
 		}
 		for _, s := range b.spans {

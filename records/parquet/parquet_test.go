@@ -196,7 +196,10 @@ func TestColumns(t *testing.T) {
 		{opt: records.Options{TextField: "meta.url"}, id: "doc-1"},
 		{opt: records.Options{IDField: "idd"}, fail: `there is no column "idd" (there are "id", "text",`},
 		{opt: records.Options{IDField: "meta"}, fail: `the column "meta" has columns in it (there are "meta.id", "meta.url"`},
-		{opt: records.Options{TextField: "id"}, fail: "must be different columns"},
+		{opt: records.Options{TextField: "id"}, id: "doc-1"},
+		{opt: records.Options{TextField: "id", FingerprintField: "hash", IDField: "hash"}, id: "-4", fp: 1<<64 - 4},
+		{opt: records.Options{TextField: "id", IDFrom: records.IDFromLine, MakeID: true}, id: "x.parquet:2"},
+		{opt: records.Options{TextField: "text,id,text"}, fail: `the column "text" is named twice`},
 		{opt: records.Options{Delimiter: ';'}, fail: "a delimiter is for csv"},
 		{opt: records.Options{Comment: '#'}, fail: "comments are for csv and tsv"},
 	} {
@@ -259,6 +262,20 @@ func TestTextColumns(t *testing.T) {
 			t.Fatalf("row %d is %q, want %q", i+1, rec.Doc.Text, want)
 		}
 	}
+	for i, rec := range read(records.Options{Fields: []string{"tags", "id"}}) {
+		if want := engine.JoinFields(strings.Join(rows[i].Tags, "\n"), rows[i].ID); rec.Doc.Text != want || rec.Doc.ID != rows[i].ID {
+			t.Fatalf("row %d is %q with the id %q, want %q", i+1, rec.Doc.Text, rec.Doc.ID, want)
+		}
+	}
+	for i, rec := range read(records.Options{TextField: "lang,text"}) {
+		want := rows[i].Lang
+		if rows[i].Text != nil && *rows[i].Text != "" {
+			want += "\n" + *rows[i].Text
+		}
+		if rec.Doc.Text != strings.Trim(want, "\n") && rec.Doc.Text != want {
+			t.Fatalf("row %d is %q, want %q", i+1, rec.Doc.Text, want)
+		}
+	}
 	for i, rec := range read(records.Options{SetField: "meta.url"}) {
 		want := ""
 		if m := rows[i].Meta; m != nil && m.URL != nil {
@@ -268,7 +285,7 @@ func TestTextColumns(t *testing.T) {
 			t.Fatalf("row %d is %q, want %q", i+1, rec.Doc.Text, want)
 		}
 	}
-	for _, opt := range []records.Options{{Fields: []string{"lang", "nothing"}}, {Fields: []string{"tags"}}, {Fields: []string{"id"}}, {SetField: "nothing"}} {
+	for _, opt := range []records.Options{{Fields: []string{"lang", "nothing"}}, {SetField: "nothing"}} {
 		if _, err := source(data, opt); err == nil {
 			t.Errorf("%+v: no error", opt)
 		}

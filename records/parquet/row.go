@@ -3,10 +3,9 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
@@ -40,10 +40,33 @@ type layout struct {
 	roles    roles
 	formatID formatter // for an ID that is not text
 	fields   *node     // the columns that become Doc.Fields, or nil
-	set      *node     // the column with the members of a set, within the root; or nil
+	peekID   bool      // another role reads the column of the ID after it
+	peekFP   bool      // a text has the column of the fingerprint
 	makeID   bool
 	notation base.Notation
 	bits     int // length of fingerprints
+}
+
+// share decides which roles leave the value of their column to another one, such as an id that is
+// also the text. It returns the numbers of all leaf columns that roles have.
+func (l *layout) share() (taken []int, err error) {
+	is := func(role *pq.Column, leaf int) bool { return role != nil && role.Index() == leaf }
+	for _, t := range l.roles.texts {
+		for _, col := range leavesOf(t.col) {
+			leaf := col.Index()
+			if slices.Contains(taken, leaf) {
+				return nil, fmt.Errorf("the column %q is named twice as a text", pathOf(col))
+			}
+			taken, l.peekID, l.peekFP = append(taken, leaf), l.peekID || is(l.roles.id, leaf), l.peekFP || is(l.roles.fp, leaf)
+		}
+	}
+	if fp := l.roles.fp; fp != nil {
+		taken, l.peekID = append(taken, fp.Index()), l.peekID || is(l.roles.id, fp.Index())
+	}
+	if l.roles.id != nil {
+		taken = append(taken, l.roles.id.Index())
+	}
+	return taken, nil
 }
 
 // read returns the row at a position, which must be the next one, as a record or an Issue. An error
@@ -92,11 +115,8 @@ func (r *rowReader) document(rec *records.Record) (reason string, err error) {
 	if d.ID, reason, err = r.id(rec); err != nil {
 		return "", err
 	}
-	if d.Text, err = r.text(rec); err != nil {
-		return "", err
-	}
 	if r.roles.fp != nil {
-		v, err := r.cursors[r.roles.fp.Index()].next()
+		v, err := r.cell(r.roles.fp, r.peekFP)
 		if err != nil {
 			return "", err
 		}
@@ -108,36 +128,59 @@ func (r *rowReader) document(rec *records.Record) (reason string, err error) {
 			}
 		}
 	}
-	return reason, nil
+	d.Text, err = r.text(rec)
+	return reason, err
+}
+
+// cell returns the value of a column in the row. again leaves it for another role.
+func (r *rowReader) cell(col *pq.Column, again bool) (pq.Value, error) {
+	c := r.cursors[col.Index()]
+	if v, err := c.peek(); again && v != nil {
+		return *v, err
+	}
+	return c.next()
 }
 
 func (r *rowReader) text(rec *records.Record) (string, error) {
-	switch {
-	case r.roles.text != nil:
-		return r.textOf(r.roles.text, rec)
-	case r.set != nil:
-		b, err := r.members(nil, r.set)
-		set := setOf(b, r.roles.set)
-		if err != nil || !r.roles.listed || set == "" {
-			return set, err
-		}
-		text, ok := records.TextAt([]byte(set), r.roles.path)
-		if !ok {
-			rec.Flaw = fmt.Sprintf("the column %q is a list: %s reads its contents", pathOf(r.roles.set),
-				option.Set("TextField", records.PathOfText([]byte(set), pathOf(r.roles.set))))
-		}
-		return text, nil
-	case r.roles.texts == nil:
-		return "", nil
-	}
-	texts := make([]string, len(r.roles.texts))
-	for i, col := range r.roles.texts {
+	var few [4]string
+	texts := few[:0]
+	for i := range r.roles.texts {
+		t := &r.roles.texts[i]
+		var text string
 		var err error
-		if texts[i], err = r.textOf(col, rec); err != nil {
+		if t.node == nil {
+			text, err = r.textOf(t.col, rec)
+		} else if value, failed := r.members(nil, t.node); failed != nil {
+			err = failed
+		} else if value = jsonfield.Exact(t.col.Path()).Of(value); t.json && value != nil {
+			text = r.textIn(value, t, rec)
+		} else {
+			if !t.path.Arrived() {
+				value = t.path.All(value)
+			}
+			text = jsonfield.Text(value)
+		}
+		if err != nil {
 			return "", err
 		}
+		if r.roles.weighted || text != "" {
+			texts = append(texts, text)
+		}
 	}
-	return engine.JoinFields(texts...), nil
+	if r.roles.weighted {
+		return engine.JoinFields(texts...), nil
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// textIn returns the texts in the JSON of a column.
+func (r *rowReader) textIn(value []byte, t *textRole, rec *records.Record) string {
+	text, ok := t.path.Text(value)
+	if !ok {
+		rec.Flaw = fmt.Sprintf("the column %q has lists or objects: %s reads its contents", pathOf(t.col),
+			option.Set(r.roles.option, jsonfield.PathOfText(value, pathOf(t.col))))
+	}
+	return text
 }
 
 // textOf returns the text of a column in a row. Numbers are written in digits.
@@ -157,41 +200,11 @@ func (r *rowReader) textOf(col *pq.Column, rec *records.Record) (string, error) 
 	return string(p), nil
 }
 
-// setOf returns the value of a column in a row, given an object in JSON in which it is the only
-// column. A string is unquoted, and null is "".
-func setOf(b []byte, col *pq.Column) string {
-	for range col.Path() {
-		_, value, err := onlyMember(b)
-		if err != nil {
-			return ""
-		}
-		b = value
-	}
-	var s string
-	if json.Unmarshal(b, &s) == nil {
-		return s
-	}
-	return string(b)
-}
-
-func onlyMember(b []byte) (name string, value json.RawMessage, err error) {
-	var object map[string]json.RawMessage
-	if err = json.Unmarshal(b, &object); err != nil {
-		return "", nil, err
-	}
-	for name, value := range object {
-		return name, value, nil
-	}
-	return "", nil, errNoMember
-}
-
-var errNoMember = errors.New("an empty object")
-
 // id returns the ID of a row, or the reason why it is unusable.
 func (r *rowReader) id(rec *records.Record) (id, reason string, err error) {
 	var v pq.Value
 	if r.roles.id != nil {
-		if v, err = r.cursors[r.roles.id.Index()].next(); err != nil {
+		if v, err = r.cell(r.roles.id, r.peekID); err != nil {
 			return "", "", err
 		}
 	}

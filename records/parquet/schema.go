@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
@@ -98,28 +98,49 @@ func pathOf(col *pq.Column) string { return strings.Join(col.Path(), ".") }
 
 // roles are the columns that fill a document. A missing one is nil.
 type roles struct {
-	id, text, fp *pq.Column
-	texts        []*pq.Column // replace text: the columns of records.Options.Fields
-	set          *pq.Column   // replaces text: the column of records.Options.SetField, a list or strings
-	path         string       // of the texts in set, if that is a list for the text
-	listed       bool         // set is a list for the text
+	id, fp   *pq.Column
+	texts    []textRole // joined as lines, or as fields
+	weighted bool       // they are records.Options.Fields
+	set      bool       // the only text is the column of records.Options.SetField
+	option   string     // selects the texts, as messages name it
 }
 
+// textRole is a column with texts.
+type textRole struct {
+	col  *pq.Column
+	path jsonfield.Path // of the texts, within the JSON of a column that is a list, a map or itself JSON
+	json bool           // the column is such a one
+	node *node          // the column within the root, if its values are made into JSON
+}
+
+// leaves returns the leaf columns, with repetitions.
 func (r roles) leaves() (all []*pq.Column) {
-	for _, col := range append([]*pq.Column{r.id, r.text, r.fp, r.set}, r.texts...) {
+	for _, col := range []*pq.Column{r.id, r.fp} {
 		if col != nil {
-			all = append(all, leavesOf(col)...)
+			all = append(all, col)
 		}
+	}
+	for _, t := range r.texts {
+		all = append(all, leavesOf(t.col)...)
 	}
 	return all
 }
 
-func (r roles) hasText() bool { return r.text != nil || r.texts != nil || r.set != nil }
+// text returns the column of the text, if a text is the value of one column, else nil.
+func (r roles) text() *pq.Column {
+	if len(r.texts) != 1 || r.texts[0].json || r.set || r.weighted {
+		return nil
+	}
+	return r.texts[0].col
+}
 
 // newRoles finds the columns that the options name.
 func newRoles(root *pq.Column, opt records.Options) (r roles, err error) {
-	if r.id, err = role(root, opt.IDField, "id", "IDField", "an id is a string, a whole number or a UUID", isID); err != nil {
-		return r, err
+	r.option = opt.TextOption()
+	if opt.IDFrom == records.IDFromField {
+		if r.id, err = role(root, opt.IDField, "id", opt.Call("IDField"), "an id is a string, a whole number or a UUID", isID); err != nil {
+			return r, err
+		}
 	}
 	if err := r.findText(root, opt); err != nil {
 		return r, err
@@ -129,53 +150,51 @@ func newRoles(root *pq.Column, opt records.Options) (r roles, err error) {
 	case err != nil:
 		return r, err
 	case r.id == nil && !opt.MakeID:
-		return r, fmt.Errorf("%w, %s makes ids", missing(root, "id", "IDField"), option.Set("IDFrom", records.IDFromLine))
+		return r, fmt.Errorf("%w, %s makes ids", missing(root, "id", opt.Call("IDField")), option.Set("IDFrom", records.IDFromLine))
 	case r.fp == nil && opt.Fingerprints != base.Auto:
 		return r, fmt.Errorf("%s: %w", option.Set("Fingerprints", opt.Fingerprints), missing(root, "fingerprint", "FingerprintField"))
 	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != base.Auto && opt.Fingerprints != base.Decimal:
 		return r, fmt.Errorf("%s: the column %q has numbers, not texts", option.Set("Fingerprints", opt.Fingerprints), pathOf(r.fp))
-	case !r.hasText() && r.fp == nil:
-		return r, fmt.Errorf("%w, %s one with fingerprints", missing(root, "text", "TextField"), option.Name("FingerprintField"))
+	case r.texts == nil && r.fp == nil:
+		return r, fmt.Errorf("%w, %s one with fingerprints", missing(root, "text", r.option), option.Name("FingerprintField"))
 	}
 	return r, nil
 }
 
-func (r *roles) findText(root *pq.Column, opt records.Options) (err error) {
-	switch {
-	case opt.Fields != nil:
-		for _, name := range opt.Fields {
-			col, err := role(root, name, "", "Fields", "a text is a string or a number", hasText)
-			if err != nil {
-				return err
-			}
-			r.texts = append(r.texts, col)
+func (r *roles) findText(root *pq.Column, opt records.Options) error {
+	names := opt.TextFields()
+	switch r.weighted, r.set = opt.Fields != nil, opt.SetField != ""; {
+	case r.weighted:
+	case r.set:
+		col, path := descend(root, jsonfield.Parse(opt.SetField), same)
+		if path.Arrived() || col == nil {
+			col, path = find(root, opt.SetField), jsonfield.Path{}
 		}
-	case opt.SetField != "":
-		if r.set = find(root, opt.SetField); r.set == nil {
-			return missing(root, opt.SetField, "SetField")
-		}
-	default:
-		if r.set, r.path = findList(root, cmp.Or(opt.TextField, "text")); r.set != nil {
-			r.listed = true
+		if col != nil {
+			r.texts = []textRole{{col: col, path: path}}
 			return nil
 		}
-		r.text, err = role(root, opt.TextField, "text", "TextField", "a text is a string or a number", hasText)
+		return missing(root, opt.SetField, r.option)
+	case find(root, opt.TextField) != nil:
+		names = []string{opt.TextField}
 	}
-	return err
-}
-
-// findList returns the list that a path begins with, and the rest of the path for records.TextAt.
-// It returns nil if there is no such list.
-func findList(root *pq.Column, path string) (list *pq.Column, rest string) {
-	for i := range len(path) + 1 {
-		if i < len(path) && path[i] != '.' && path[i] != '[' {
+	for _, name := range names {
+		if col, path := descend(root, jsonfield.Parse(name), same); col != nil && (isList(col) || col.Repeated() || !path.Arrived()) {
+			r.texts = append(r.texts, textRole{col: col, path: path, json: true})
 			continue
 		}
-		if col := findPath(root, path[:i], func(a, b string) bool { return a == b }); col != nil && (col.Repeated() || isList(col)) {
-			return col, path[i:]
+		if !r.weighted && opt.TextField == "" {
+			name = "" // the column text may be missing
+		}
+		col, err := role(root, name, "text", r.option, "a text is a string or a number", hasText)
+		if err != nil {
+			return err
+		}
+		if col != nil {
+			r.texts = append(r.texts, textRole{col: col})
 		}
 	}
-	return nil, ""
+	return nil
 }
 
 // role returns the column that want names or, if want is empty, the one called name. It returns nil
@@ -240,8 +259,8 @@ func find(root *pq.Column, name string) *pq.Column {
 	if name == "" {
 		return nil
 	}
-	for _, equal := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
-		if col := findPath(root, name, equal); col != nil {
+	for _, equal := range []func(a, b string) bool{same, strings.EqualFold} {
+		if col, rest := descend(root, jsonfield.Parse(name), equal); col != nil && rest.Arrived() {
 			return col
 		}
 	}
@@ -251,22 +270,27 @@ func find(root *pq.Column, name string) *pq.Column {
 	return nil
 }
 
-// findPath returns the column at a path below col. Names may contain dots.
-func findPath(col *pq.Column, path string, equal func(a, b string) bool) *pq.Column {
-	for _, c := range col.Columns() {
-		if equal(c.Name(), path) {
-			return c
-		}
+func same(a, b string) bool { return a == b }
+
+// descend returns the column to which a path leads below col. It stops at lists, maps and columns of
+// JSON, and where * is next, and returns the rest of the path within them.
+func descend(col *pq.Column, path jsonfield.Path, equal func(a, b string) bool) (*pq.Column, jsonfield.Path) {
+	if path.Arrived() || col.Repeated() || isList(col) || isJSON(col) {
+		return col, path
 	}
-	for _, c := range col.Columns() {
-		n := len(c.Name())
-		if len(path) > n && path[n] == '.' && equal(c.Name(), path[:n]) {
-			if found := findPath(c, path[n+1:], equal); found != nil {
-				return found
+	for key, rest := range path.Next() {
+		for _, c := range col.Columns() {
+			if equal(c.Name(), key) {
+				if found, rest := descend(c, rest, equal); found != nil {
+					return found, rest
+				}
 			}
 		}
 	}
-	return nil
+	if path.Begins(jsonfield.Any) && !col.Leaf() {
+		return col, path
+	}
+	return nil, path
 }
 
 // paths returns the names of the columns below col that have values. For those in lists of texts or
@@ -301,6 +325,15 @@ func isText(col *pq.Column) bool {
 		}
 	}
 	return true
+}
+
+// isJSON reports whether values of a column are JSON.
+func isJSON(col *pq.Column) bool {
+	if lt := col.Type().LogicalType(); col.Leaf() && lt != nil {
+		_, is := lt.Value.(*format.JsonType)
+		return is
+	}
+	return false
 }
 
 // isWhole reports whether values of a column are whole numbers.

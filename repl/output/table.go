@@ -150,12 +150,28 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	f.reset()
 }
 
-// fit makes the table at most Width wide. It tries these in order until the table fits: cut columns
-// of text, the widest first, down to minFlexible; drop the blanks beside cells; cut columns of text
-// down to minCell; cut the names of other columns to the width of their cells; leave out the last
-// columns, whose names it returns. Numbers, fingerprints and times are never cut, even if the first
-// two columns alone are too wide.
+// fit makes the table at most Width wide. It tries these in order until the table fits: write times
+// to the second; cut columns of text, the widest first, down to minFlexible; drop the blanks beside
+// cells; cut columns of text down to minCell; cut the names of other columns to the width of their
+// cells; leave out the last columns, whose names it returns. Numbers, fingerprints and times are
+// never cut, even if the first two columns alone are too wide; nor are ids that leave space for
+// other columns, because the next statement needs them.
 func (f *tableFormat) fit() (left []string) {
+	ids, need := []int(nil), 1
+	for i, c := range f.columns {
+		need += 3 + max(display.Width(c), f.widest(i))
+		if c == "id" || c == "a" || c == "b" {
+			ids = append(ids, i)
+		}
+	}
+	for i, c := range f.columns {
+		f.rigid[i] = f.rigid[i] || slices.Contains(ids, i) && f.widest(i) <= f.o.Width/(1+len(ids))
+		for _, cells := range f.cells {
+			if second, _, fraction := strings.Cut(cells[i], "."); c == "time" && fraction && f.rigid[i] && f.o.Width > 0 && need > f.o.Width {
+				cells[i] = second + "Z"
+			}
+		}
+	}
 	for ; !f.cutToFit() && len(f.columns) > leastColumns; left = append([]string{f.all[len(f.columns)]}, left...) {
 		n := len(f.columns) - 1
 		f.columns = f.columns[:n:n]

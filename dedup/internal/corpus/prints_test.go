@@ -238,7 +238,7 @@ func TestVerifiedStars(t *testing.T) {
 			t.Fatal(err)
 		}
 		x.Stop()
-		o := setjoin.Options{Known: int(seed%4) * 20}
+		o := setjoin.Options{Known: int(seed%4) * 20, OnlyKnown: seed%8 > 5}
 		for i := range n {
 			o.Order = append(o.Order, uint32(i))
 		}
@@ -286,8 +286,9 @@ func starsWithin(t *testing.T, c *Corpus, k int, least float64, o setjoin.Option
 			}
 		}
 		if pos < o.Known && most < 1 || best == d {
-			best, most = d, 1
-			keepers = append(keepers, d)
+			if best, most = d, 1; pos < o.Known || !o.OnlyKnown {
+				keepers = append(keepers, d)
+			}
 		}
 		out.Keeper[d], out.Score[d] = best, most
 	}

@@ -33,15 +33,15 @@ func (f By) New(database string) (*Grouper, error) {
 		return nil, fmt.Errorf("%s: %s is a database and does not record the %s of a document; %s FIELD compares a field",
 			option.Set("Across", f.Across), database, f.Across, option.Name("Across"))
 	case f.Across != "":
-		return &Grouper{Across: true, field: Field{Name: f.Across, Flag: option.Set("Across", f.Across)}, number: map[Value]uint32{}}, nil
+		return &Grouper{Across: true, field: NewField(f.Across, option.Set("Across", f.Across)), number: map[Value]uint32{}}, nil
 	}
-	return &Grouper{field: Field{Name: f.WithinField, Flag: option.Set("WithinField", f.WithinField)}, number: map[Value]uint32{}}, nil
+	return &Grouper{field: NewField(f.WithinField, option.Set("WithinField", f.WithinField)), number: map[Value]uint32{}}, nil
 }
 
 // Of returns the group of a document.
 func (g *Grouper) Of(rec *records.Record) uint32 {
 	v := Value{Kind: Text, Text: rec.File}
-	switch name := g.field.Name; {
+	switch name := g.field.path.String(); {
 	case g.Across && name == "folder":
 		v.Text = filepath.Dir(rec.File)
 	case !g.Across || name != "file":

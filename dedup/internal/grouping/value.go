@@ -7,10 +7,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records"
 )
 
@@ -50,15 +49,11 @@ var numeral = regexp.MustCompile(`^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[
 func (v *Value) IsNumeral() bool { return v.Kind == Text && numeral.MatchString(v.Text) }
 
 func valueOf(raw json.RawMessage) Value {
-	var s string
-	switch raw = json.RawMessage(strings.TrimSpace(string(raw))); {
-	case len(raw) == 0:
+	switch {
+	case raw == nil:
 		return Value{}
 	case raw[0] == '"':
-		if json.Unmarshal(raw, &s) != nil {
-			return Value{}
-		}
-		return Value{Kind: Text, Text: s}
+		return Value{Kind: Text, Text: jsonfield.Text(raw)}
 	case raw[0] == 't':
 		return Value{Kind: Boolean, Number: quantity.ParseDecimal("1")}
 	case raw[0] == 'f':
@@ -71,51 +66,58 @@ func valueOf(raw json.RawMessage) Value {
 
 // A Field reads the values of documents in a field.
 type Field struct {
-	Name string
-	Flag string          // the flag that names it, with its value
-	seen map[string]bool // fields of documents without a value
+	flag   string // the flag that names it, with its value
+	path   jsonfield.Path
+	seen   map[string]bool // fields of the first documents without a value
+	looked int             // number of these documents
 }
 
-// maxFields limits the names in seen, which a message lists.
-const maxFields = 1000
+// NewField returns the field with a path. Each document has one value, so a path with [] or * is
+// only the name of a field.
+func NewField(path, flag string) Field { return Field{flag: flag, path: jsonfield.Parse(path)} }
+
+// maxLooked limits the documents whose fields a message lists.
+const maxLooked = 1000
 
 // Of returns the value of a document in the field, which may also be the id or the text.
 func (f *Field) Of(rec *records.Record) Value {
-	var all map[string]json.RawMessage
-	if len(rec.Doc.Fields) > 0 {
-		json.Unmarshal(rec.Doc.Fields, &all)
-	}
-	raw, has := all[f.Name]
-	switch {
-	case has:
-		if v := valueOf(raw); v.Kind != Absent {
-			return v
+	name := f.path.String()
+	switch raw := f.path.Of(rec.Doc.Fields); {
+	case raw != nil:
+		v := valueOf(raw)
+		if v.Kind == Absent {
+			f.see(name)
 		}
-	case f.Name == "id":
+		return v
+	case name == "id":
 		return Value{Kind: Text, Text: rec.Doc.ID}
-	case f.Name == "text":
+	case name == "text":
 		return Value{Kind: Text, Text: rec.Doc.Text}
 	}
-	if f.seen == nil {
-		f.seen = map[string]bool{}
-	}
-	for name := range all {
-		if len(f.seen) < maxFields || name == f.Name {
-			f.seen[name] = true
-		}
+	if f.looked++; f.looked <= maxLooked {
+		f.see(jsonfield.Names(rec.Doc.Fields)...)
 	}
 	return Value{}
 }
 
+// see adds the names of fields.
+func (f *Field) see(names ...string) {
+	if f.seen == nil {
+		f.seen = map[string]bool{}
+	}
+	for _, name := range names {
+		f.seen[name] = true
+	}
+}
+
 // Unknown returns the error for a field in which no document has a value.
 func (f *Field) Unknown() error {
-	names := slices.Sorted(maps.Keys(f.seen))
-	if f.seen[f.Name] || len(names) == 0 {
-		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", f.Flag, f.Name)
+	names, name := slices.Sorted(maps.Keys(f.seen)), f.path.String()
+	switch {
+	case f.path.Several():
+		return fmt.Errorf("%s: %q leads to several values of a document; name a field that has one", f.flag, name)
+	case f.seen[name] || len(names) == 0:
+		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", f.flag, name)
 	}
-	hint := "the fields are " + strings.Join(names[:min(len(names), 20)], ", ")
-	if name, ok := spelling.Closest(f.Name, names); ok {
-		hint = fmt.Sprintf("did you mean %q? %s", name, hint)
-	}
-	return fmt.Errorf("%s: no document has a field %q; %s", f.Flag, f.Name, hint)
+	return fmt.Errorf("%s: no document has a field %q%s", f.flag, name, records.Among("the fields are", names, name))
 }

@@ -97,9 +97,9 @@ func comparePassages(t *testing.T, docs []string, o Options, least, known int) i
 			all = append(all, unit{strings.Join(texts[d][i:i+n], " "), At(uint32(d), uint32(i))})
 		}
 	}
-	want, split := model(all, least, known), o.Splitter()
+	want, split := model(all, least, known, false), o.Splitter()
 	for _, memory := range []int64{1 << 20, 3000} {
-		got := repeats(t, docs, o, memory, least, known)
+		got := repeats(t, docs, o, memory, least, known, false)
 		if !slices.Equal(single(got), want) {
 			t.Fatalf("%d words, %d bytes: %d repeats, want %d", n, memory, len(single(got)), len(want))
 		}
@@ -157,7 +157,7 @@ func TestPassageWithinItself(t *testing.T) {
 		o := Options{Level: Passage, MinWords: 5}
 		text := strings.Repeat(strings.Join(strings.Split("abcdefghijkl"[:period], ""), " ")+" ", 20)
 		var removed []Removed
-		for _, rep := range repeats(t, []string{text}, o, 1<<20, 2, 0) {
+		for _, rep := range repeats(t, []string{text}, o, 1<<20, 2, 0, false) {
 			removed = o.Remove(removed, rep)
 		}
 		from := uint32(max(5, period))

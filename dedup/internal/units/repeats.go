@@ -60,6 +60,7 @@ type Repeats struct {
 	create func() (*os.File, error)
 	least  uint32 // occurrences that make a unit repeated
 	known  uint32 // documents before this one are from --against
+	only   bool   // only units of known documents are repeated
 
 	held    [parts][]found
 	n       int64            // units in held
@@ -88,8 +89,9 @@ func NewRepeats(memory int64, create func() (*os.File, error), least int) *Repea
 }
 
 // Know marks the first docs documents as known; it must be called before any others are added. A
-// unit that occurs in a known document is repeated in all others, however rare it is.
-func (r *Repeats) Know(docs int64) { r.known = uint32(docs) }
+// unit that occurs in a known document is repeated in all others, however rare it is; with only,
+// no others are.
+func (r *Repeats) Know(docs int64, only bool) { r.known, r.only = uint32(docs), only }
 
 // Close frees the temporary files.
 func (r *Repeats) Close() error {
@@ -235,7 +237,7 @@ func (r *Repeats) findPart(p int) error {
 	var last Repeat
 	err := r.each(p, func(u found) error {
 		o, ok := seen[u.hash]
-		if !ok {
+		if !ok && (!r.only || u.at.Doc() < r.known) {
 			seen[u.hash] = occurrences{u.at, r.least}
 		}
 		n := Place(last.N)

@@ -5,6 +5,7 @@ reference.py hash FILES    a line for each file: its name, the quality of PDQ, d
 reference.py make FOLDER   makes pictures in formats that Go cannot write
 """
 import os
+import struct
 import sys
 import warnings
 
@@ -92,6 +93,26 @@ def make(folder):
     save(transparent, "animated-lossy-alpha.webp", save_all=True, append_images=[b.resize(a.size).convert("RGBA")], quality=80)
     save(a.quantize(4).convert("RGB"), "colour-key.png", transparency=a.quantize(4).convert("RGB").getpixel((60, 50)))
     save(a.convert("L").quantize(8).convert("L"), "grey-key.png", transparency=a.convert("L").quantize(8).convert("L").getpixel((60, 50)))
+    save(a, "jpeg-strips.tiff", compression="jpeg", tiffinfo={278: 48})
+    save(a.convert("CMYK"), "jpeg-cmyk.tiff", compression="jpeg")
+    save(a.convert("L"), "jpeg-grey.tiff", compression="jpeg")
+    save(a.resize((75, 55)), "small.mpo", save_all=True, append_images=[b])
+    save(transparent.resize((64, 64)), "png.ico", sizes=[(16, 16), (64, 64)])
+    save(transparent.resize((64, 64)), "bmp.ico", sizes=[(48, 48), (16, 16)], bitmap_format="bmp")
+    palette_icon(a.resize((40, 24)).quantize(16), os.path.join(folder, "palette.ico"))
+    save(a.crop((1, 1, 150, 110)), "odd.webp", quality=60)
+
+
+def palette_icon(image, path):
+    """Writes an icon with 8 bits for each pixel. Its mask, a bit for each pixel, is a triangle."""
+    width, height = image.size
+    rows = [image.crop((0, y, width, y + 1)).tobytes() for y in reversed(range(height))]
+    mask = [((1 << 64) - (1 << 64 - min(y, width))).to_bytes(8, "big") for y in reversed(range(height))]
+    colours = image.getpalette()[: 3 * 16]
+    palette = b"".join(bytes([*reversed(colours[i : i + 3]), 0]) for i in range(0, len(colours), 3))
+    content = struct.pack("<IiiHHIIiiII", 40, width, 2 * height, 1, 8, 0, 0, 0, 0, 16, 0) + palette + b"".join(rows + mask)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<HHH", 0, 1, 1) + struct.pack("<BBBBHHII", width, height, 0, 0, 1, 8, len(content), 22) + content)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from ._errors import (
     ExistsError,
     FailedError,
     InvalidError,
+    KeywordError,
     LockedError,
     NoSketchesError,
     NotDatabaseError,
@@ -38,9 +39,9 @@ from ._table import Column, Table
 
 __all__ = [
     "CancelledError", "ClosedError", "Column", "CorruptionError", "Database", "Dedup", "ExistsError", "FailedError",
-    "InvalidError", "LockedError", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
-    "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "dedup", "fingerprints", "open",
-    "tune", "version",
+    "InvalidError", "KeywordError", "LockedError", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
+    "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "decontaminate", "dedup",
+    "fingerprints", "open", "tune", "version",
 ]
 
 
@@ -64,6 +65,8 @@ def dedup(
     within: Optional[float] = None,
     keep: Union[str, List[str], None] = None,
     against: Any = None,
+    against_text: Union[str, List[str], None] = None,
+    only_against: bool = False,
     level: Optional[str] = None,
     memory: Union[str, int, None] = None,
     **options: Any,
@@ -86,6 +89,8 @@ def dedup(
             "min:COLUMN", or a list; each rule decides between rows that tie so far.
         against: a table, the path of a file or of a database, or a list of these: rows that resemble one of
             its documents are also dropped.
+        against_text: the text of against, if it has another name than ``text``; likewise against_id.
+        only_against: drop nothing but these rows: duplicates within the table stay.
         level: "paragraph", "line" or "passage": removes text that occurred before, and drops rows with
             nothing left. The audit then has the changed rows.
         memory: such as "512MiB", or bytes: the memory for the run besides the table. Larger data goes to
@@ -111,10 +116,28 @@ def dedup(
             tables.append((names[-1], source))
     keywords = {
         **_read(text, id), "jaccard": jaccard, "near": near, "verify": verify, "levenshtein": levenshtein, "cosine": cosine,
-        "within": within, "keep": keep, "against": names, "level": level, "memory": memory, **options,
+        "within": within, "keep": keep, "against": names, "against_text": _read(against_text, None)["text"],
+        "only_against": only_against, "level": level, "memory": memory, **options,
     }
     reply = _call({"op": "dedup", "keywords": keywords}, tables)
     return Dedup(Table(reply.mask)["keep"], Table(reply.table))
+
+
+def decontaminate(
+    train: Any,
+    benchmark: Any,
+    text: Union[str, List[str], None] = None,
+    against_text: Union[str, List[str], None] = None,
+    **options: Any,
+) -> Dedup:
+    """Returns which rows of a table resemble none of a benchmark; duplicates within the table stay.
+
+    Args:
+        train, benchmark: table and against of :func:`dedup`.
+        text, against_text: the columns with their texts.
+        options: of :func:`dedup`, such as jaccard=0.5, within=0.8, or level="passage", min_words=13.
+    """
+    return dedup(train, text, against=benchmark, against_text=against_text, only_against=True, **options)
 
 
 def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[str] = None, **options: Any) -> Table:
@@ -127,7 +150,7 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
 
     Returns:
         A Table of the columns criterion ("--near 3"), share (of the rows that have a near-duplicate),
-        pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
+        removes (the share that dedup would drop), pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
         pairs_error.
     """
     return Table(_call({"op": "tune", "keywords": {**_read(text, id), **options}}, [("<table>", table)]).table)

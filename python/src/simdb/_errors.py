@@ -80,6 +80,10 @@ class ParseError(SimdbError, ValueError):
     column = 0
 
 
+class KeywordError(SimdbError, TypeError):
+    """A function has no such keyword."""
+
+
 class CancelledError(SimdbError):
     """The call was cancelled."""
 
@@ -89,6 +93,7 @@ _KINDS = {
     "closed": ClosedError, "params": ParamsError, "invalid": InvalidError, "too_large": TooLargeError,
     "not_database": NotDatabaseError, "no_sketches": NoSketchesError, "failed": FailedError,
     "corruption": CorruptionError, "parse": ParseError, "cancelled": CancelledError,
+    "keyword": KeywordError,
 }
 
 

@@ -178,12 +178,25 @@ def _json_lines(rows: Any) -> str:
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, dict) for row in rows):
         raise TypeError(
             "documents are an object with __arrow_c_stream__ (a table of pyarrow, polars, pandas, DuckDB, ...), "
-            "a list of dictionaries, or a dictionary of columns"
+            "a list of dictionaries, or a dictionary of columns" + _way_out(rows)
         )
     try:
         return "".join(json.dumps({k: None if is_null(v) else v for k, v in row.items()}, default=_plain, allow_nan=False) + "\n" for row in rows)
     except ValueError as e:  # infinity, or NaN within a list, is no JSON
         raise ValueError(f"a row cannot be written as JSON: {e}") from None
+
+
+def _way_out(rows: Any) -> str:
+    """Says how to turn an object that is no table into one."""
+    if hasattr(rows, "collect"):  # a LazyFrame
+        return ": call .collect() first"
+    if hasattr(rows, "with_format"):  # a Dataset of datasets
+        return ': use dataset.with_format("arrow")[:]'
+    if isinstance(rows, (str, os.PathLike)):
+        return ": read the file first, as pyarrow.parquet.read_table(path) and polars.read_ndjson(path) do"
+    if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], str):
+        return ': write {"text": texts}'
+    return f", not {type(rows).__name__}"
 
 
 def is_row(what: Any) -> bool:

@@ -51,8 +51,22 @@ func (x *Scope) FieldOf(t syntax.Token) (*NamedField, error) {
 	return x.Field(t.Value, path), x.needContent(t, "fields")
 }
 
+// OneField is FieldOf for a field of which each document has one value.
+func (x *Scope) OneField(t syntax.Token) (*NamedField, error) {
+	of, err := x.FieldOf(t)
+	if err == nil && jsonfield.Several(of.path) {
+		err = SeveralValues(t)
+	}
+	return of, err
+}
+
+// SeveralValues is the error for a path with [] or * where one value is needed.
+func SeveralValues(t syntax.Token) error {
+	return syntax.Errorf(t.Pos.Offset, "[] and * are for tests and SHOW", "%s leads to several values of a document", t.Value)
+}
+
 // field is a test of the value of a field, or of the text: lang = 'en', url LIKE 'http%'. If the
-// value is missing, only IS NULL holds.
+// value is missing, only IS NULL holds. Of several values, one must pass the test.
 type field struct {
 	name string      // as the user wrote it
 	of   *NamedField // nil for the text
@@ -121,6 +135,9 @@ func (p *field) bindLike(x *Scope, e *syntax.Test) error {
 	p.label = "LIKE " + value.Label(pattern.Source)
 	x.doubtPattern(pattern)
 	p.test = func(value []byte) bool { return pattern.Match(string(value)) }
+	if lower, ok := value.CompilePattern(strings.ToLower(pattern.Source), ""); ok && e.Escape == nil {
+		p.doubtCase(x, lower.Match)
+	}
 	if like := (operand{text: pattern.Prefix}); pattern.Exact {
 		p.within(p.equal(like))
 	} else {
@@ -253,7 +270,24 @@ func (p *field) bindComparison(x *Scope, e *syntax.Test) error {
 		d, ok := c.compare(value)
 		return ok && holds(d) || !ok && op == "!="
 	}
+	if op == "=" && !c.number {
+		p.doubtCase(x, func(value string) bool { return value == strings.ToLower(c.text) })
+	}
 	return nil
+}
+
+// doubtCase makes Doubts say, if there are no rows, that one of the first values fails the test only
+// by the case of its letters. same decides on a value in lower case.
+func (p *field) doubtCase(x *Scope, same func(lower string) bool) {
+	test, left := p.test, 10000
+	p.test = func(v []byte) bool {
+		holds := test(v)
+		if left--; !holds && left > 0 && same(strings.ToLower(string(v))) {
+			left = 0
+			x.ifEmpty = append(x.ifEmpty, value.Brief(p.String()+" distinguishes upper and lower case: it misses "+value.Label(string(v))))
+		}
+		return holds
+	}
 }
 
 // An operand is the value that a field is compared with.
@@ -319,6 +353,10 @@ func (p *field) holds(content, fields []byte) bool {
 		raw := p.of.Of(fields)
 		if raw == nil {
 			return p.null
+		}
+		if jsonfield.Several(p.of.path) {
+			values := slices.Collect(jsonfield.ElementsOf(raw))
+			return !p.null && slices.ContainsFunc(values, func(v []byte) bool { return p.test(jsonfield.Value(v)) })
 		}
 		v = jsonfield.Value(raw)
 	} else if len(content) == 0 {

@@ -2,6 +2,7 @@ package predicate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
@@ -27,9 +28,14 @@ func bindNear(x *Scope, e *syntax.Call) (Predicate, error) {
 	err = p.target.fingerprint(x, e.Args[0])
 	if p.target.doc.ID = p.target.self; p.target.doc.Fingerprints == nil {
 		p.nothing = matchesNothing
+	} else if text := p.target.text; text != nil && len(strings.Fields(*text)) <= fewWords && !x.DB.Options().NoText {
+		x.ifEmpty = append(x.ifEmpty, "NEAR compares whole texts, and seldom finds one of so few words: write JACCARD(TEXT '...', 0.5), CONTAINS(TEXT '...', 0.8) or TEXT LIKE '%words%'")
 	}
 	return p, err
 }
+
+// fewWords is the length of texts whose fingerprints seldom agree unless the texts are equal.
+const fewWords = 30
 
 func bindNearCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
 	if verify != nil {

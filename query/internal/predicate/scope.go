@@ -31,7 +31,7 @@ type Scope struct {
 	doubts   []string
 	textless []textless
 
-	notPatterns []string // doubts about LIKE without % and _
+	ifEmpty []string // doubts about a statement without rows
 }
 
 // Now returns the time from which durations in the statement count back.

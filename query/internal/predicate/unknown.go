@@ -20,7 +20,8 @@ type NamedField struct {
 	path  []string
 	found bool
 	read  int64               // documents read without finding the field
-	keys  map[string]struct{} // keys that some of these have beside it
+	keys  map[string]struct{} // fields that some of these have beside it
+	meant string              // a field of one of these that the name may mean
 }
 
 // Field returns the field that a statement names. name is "" for a field that * stands for.
@@ -32,9 +33,10 @@ func (x *Scope) Field(name string, path []string) *NamedField {
 	return f
 }
 
-// Of returns the value of the field in the fields of a document; nil if it is missing or null.
+// Of returns the value of the field in the fields of a document, or a list if the path leads to
+// several; nil if it is missing or null.
 func (f *NamedField) Of(fields []byte) json.RawMessage {
-	raw := jsonfield.Of(fields, f.path)
+	raw := jsonfield.Exact(f.path).All(fields)
 	if f.found = f.found || raw != nil; !f.found {
 		f.miss(fields)
 	}
@@ -48,6 +50,14 @@ func (f *NamedField) miss(fields []byte) {
 		return
 	}
 	last := len(f.path) - 1
+	if last > 0 && jsonfield.Of(fields, []string{f.name}) != nil { // a key with points
+		f.meant = jsonfield.Name([]string{f.name})
+	}
+	for _, name := range jsonfield.Names(fields) {
+		if _, rest := jsonfield.Cut(name); f.meant == "" && rest == "" && strings.HasSuffix(name, "."+f.name) {
+			f.meant = name
+		}
+	}
 	object := fields
 	if last > 0 {
 		object = jsonfield.Of(fields, f.path[:last])
@@ -57,7 +67,7 @@ func (f *NamedField) miss(fields []byte) {
 		return
 	}
 	for key := range keys {
-		f.keys[key] = struct{}{}
+		f.keys[jsonfield.JoinPath(append(f.path[:last:last], key))] = struct{}{}
 	}
 	_, f.found = keys[f.path[last]] // true for a null value
 }
@@ -70,7 +80,7 @@ func (x *Scope) Doubt(format string, args ...any) {
 // doubtPattern makes Doubts warn, if there are no rows, about a pattern without wildcards.
 func (x *Scope) doubtPattern(p *value.Pattern) {
 	if !strings.ContainsAny(p.Source, "%_") {
-		x.notPatterns = append(x.notPatterns, fmt.Sprintf("LIKE %s has no %% or _ and matches only this exact value: LIKE %s finds it anywhere",
+		x.ifEmpty = append(x.ifEmpty, fmt.Sprintf("LIKE %s has no %% or _ and matches only this exact value: LIKE %s finds it anywhere",
 			value.Label(p.Source), value.Label("%"+p.Source+"%")))
 	}
 }
@@ -118,7 +128,7 @@ func (x *Scope) Doubts(rows int64, search bool) []string {
 	}
 	if rows == 0 {
 		x.lookForFields()
-		said = append(said, x.notPatterns...)
+		said = append(said, x.ifEmpty...)
 	}
 	return append(said, x.Unknown()...)
 }
@@ -161,7 +171,10 @@ func (x *Scope) Unknown() (said []string) {
 		if f.found || f.read == 0 {
 			continue
 		}
-		hint := spelling.Suggest(f.path[len(f.path)-1], slices.Sorted(maps.Keys(f.keys)))
+		hint := spelling.Suggest(jsonfield.JoinPath(f.path), slices.Sorted(maps.Keys(f.keys)))
+		if f.meant != "" {
+			hint = fmt.Sprintf("did you mean %s?", f.meant)
+		}
 		warning := "no document has a field " + f.name
 		switch all := float64(f.read) >= x.Documents(); {
 		case all && hint == "":

@@ -2,11 +2,13 @@ package syntax
 
 import (
 	"cmp"
+	_ "embed" // the words of other languages
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 
@@ -16,7 +18,7 @@ import (
 // checkWords finds unknown words where a statement or a predicate must stand: at the start, and
 // before a parenthesis. These are the most common mistakes, and a check before the parser runs can
 // suggest the word that the user meant.
-func (l *Language) checkWords(tokens []Token) error {
+func (l *Language) checkWords(text string, tokens []Token) error {
 	if len(tokens) == 0 {
 		return nil
 	}
@@ -33,13 +35,21 @@ func (l *Language) checkWords(tokens []Token) error {
 			continue
 		}
 		if called {
-			return Errorf(t.Pos.Offset, spelling.Suggest(t.Value, l.predicates), "unknown predicate %q", t.Value)
+			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
 		}
-		hint, known := fromOtherLanguages[strings.ToUpper(t.Value)]
-		if !known {
+		hint := elsewhere()[strings.ToUpper(t.Value)]
+		switch second := tokens[min(1, len(tokens)-1)]; {
+		case hint != "":
+			hint = cmp.Or(l.translated(text), hint)
+		case elsewhere()[strings.ToUpper(second.Value)] != "":
+			return Errorf(second.Pos.Offset, strings.ReplaceAll(elsewhere()[strings.ToUpper(second.Value)], "lang", t.Value), "unexpected %q", second.Value)
+		default:
 			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
+			if hint == "" && second.EOF() && !strings.Contains(t.Value, ".") {
+				hint = fmt.Sprintf("NEAR('%s', 6) finds documents like %[1]s, GET '%[1]s' shows it, TEXT LIKE '%%%[1]s%%' finds the word", t.Value)
+			}
 		}
-		hint = cmp.Or(hint, "a statement looks like NEAR('a', 3), lang = 'en' or COUNT")
+		hint = cmp.Or(hint, "a statement looks like NEAR('a', 3), lang = 'en' or COUNT; TEXT LIKE '%words%' finds words")
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
 	}
 	return nil
@@ -47,14 +57,7 @@ func (l *Language) checkWords(tokens []Token) error {
 
 // showsNoField recognizes SHOW TABLES and the like, which other languages have.
 func showsNoField(tokens []Token) bool {
-	if len(tokens) < 2 || tokens[0].Value != "SHOW" {
-		return false
-	}
-	switch strings.ToUpper(tokens[1].Value) {
-	case "TABLES", "DATABASES", "COLUMNS", "SCHEMAS":
-		return true
-	}
-	return false
+	return len(tokens) > 1 && tokens[0].Value == "SHOW" && slices.Contains([]string{"TABLES", "DATABASES", "COLUMNS", "SCHEMAS"}, strings.ToUpper(tokens[1].Value))
 }
 
 // isValue reports whether a token is a value other than a document.
@@ -93,40 +96,38 @@ func isComparison(t Token) bool {
 	return false
 }
 
-// administers returns the hint for a word that administers the database, and so does not belong to
-// the language.
-func administers(verb string) string {
-	return "it is a command: `simdb " + verb + " DB`, or ." + verb + " at the prompt"
+//go:embed elsewhere.txt
+var elsewhereTable string
+
+// elsewhere says what to write instead of words that users of SQL and other languages try, and of
+// words that the language once had.
+var elsewhere = sync.OnceValue(func() map[string]string { return spelling.Elsewhere(elsewhereTable) })
+
+// foreign returns the hint for a word of another language, or "".
+func foreign(t Token) string {
+	if t.Type != Ident {
+		return ""
+	}
+	return elsewhere()[strings.ToUpper(t.Value)]
 }
 
-// fromOtherLanguages says what to write instead of words that SQL users try first, and of words
-// that the language once had.
-var fromOtherLanguages = map[string]string{
-	"SELECT": "write only the predicate, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
-	"INSERT": `write PUT {"id": "a", "text": "..."}`,
-	"UPDATE": "PUT replaces the document of the same id",
-	"UPSERT": "PUT replaces the document of the same id",
-	"VACUUM": administers("compact"),
-	"CHECK":  administers("check"), "FLUSH": administers("flush"), "COMPACT": administers("compact"),
-	"STATS": administers("stats"), "FIELDS": administers("fields"), "PRUNE": administers("prune"),
-	"ALLOW": administers("allow"), "UNALLOW": administers("unallow"), "ALLOWED": administers("allowed"),
-	"EXIT":   "write .quit",
-	"QUIT":   "write .quit",
-	"HELP":   "write .help",
-	"SHOW":   "SHOW * LIMIT 5 shows some documents, .fields lists the fields, .stats describes the database",
-	"DROP":   "write DELETE 'a' or DELETE WHERE ...",
-	"REMOVE": "write DELETE 'a' or DELETE WHERE ...",
-	"ADD":    `write PUT {"id": "a", "text": "..."}`,
-	"FIND":   "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
-	"SEARCH": "write NEAR('a', 3), or NEAR(TEXT '...', 3)",
-	"LIST":   "LIMIT 5 lists some documents, ID LIKE '%' all",
-	"ALL":    "LIMIT 5 lists some documents, ID LIKE '%' all",
-	"FROM":   "write only the predicate, such as NEAR('a', 3); SHOW * LIMIT 5 shows some documents",
-}
+var selection = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+([^\s()']+)(?:\s+where\s+(.+?))?(\s+(?:order\s+by|limit)\s.+?)?[\s;]*$`)
 
-// gone says what replaces words that statements of the language once had.
-var gone = map[string]string{
-	"MODE": "the verb clusters, and Clusters in Go, have modes", "ASC": "the order is ascending without DESC",
+// translated returns a SELECT of SQL as a statement here, or "".
+func (l *Language) translated(text string) string {
+	m := selection.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	written := m[3] + m[4] + " SHOW " + m[1]
+	if strings.HasPrefix(strings.ToLower(m[1]), "count(") {
+		written = "COUNT " + m[3]
+	}
+	written = strings.Join(strings.Fields(strings.NewReplacer(`"`, "'", "==", "=").Replace(written)), " ")
+	if _, err := l.Parse(written); err != nil {
+		return ""
+	}
+	return "write " + written
 }
 
 // syntaxError converts an error of participle to an Error.
@@ -154,6 +155,13 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 		expected = cmp.Or(expected, expectedAfter[","])
 	}
 	if found.EOF() {
+		if before.Type == Ident && expected == "" {
+			hint := ""
+			if at == 2 && tokens[0].Value == "COUNT" {
+				hint = "COUNT BY " + before.Value + " counts the documents of each value"
+			}
+			return Errorf(len(text), hint, "the statement ends where =, <, LIKE, IN or BETWEEN should follow")
+		}
 		if expected == "" {
 			return Errorf(len(text), "", "the statement ends too early")
 		}
@@ -176,9 +184,9 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	if expected != "" {
 		hint = "expected " + expected
 	}
-	switch {
-	case found.Type == Ident && gone[strings.ToUpper(found.Value)] != "":
-		hint = gone[strings.ToUpper(found.Value)]
+	switch borrowed := borrowed(text, tokens, at, expected); {
+	case borrowed != "":
+		hint = borrowed
 	case found.Value == "NULL" && isComparison(before):
 		hint = "write IS NULL or IS NOT NULL"
 	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
@@ -213,6 +221,44 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	case at == 0:
 	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
 		hint = "a statement ends with ;"
+	}
+	return hint
+}
+
+// borrowed returns the hint for what users of other languages write at token at, or "".
+func borrowed(text string, tokens []Token, at int, expected string) (hint string) {
+	found, before := tokens[at], Token{}
+	if at > 0 {
+		before = tokens[at-1]
+	}
+	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
+	switch {
+	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
+		hint = "a text is written in quotes: TEXT LIKE '%" + strings.ToValidUTF8(text[:min(len(text), 40)], "") + "%', or JACCARD(TEXT '...', 0.5)"
+	case before.Value == "DELETE" && strings.EqualFold(found.Value, "FROM"):
+		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
+	case found.Type == Ident && expected == ExpectID:
+		hint = "document ids are written in quotes: '" + found.Value + "'"
+	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
+		hint = foreign(found)
+	case foreign(before) != "" && !isComparison(found):
+		hint = foreign(before)
+	case found.Value == "," && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
+		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
+	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
+		hint = "write LIMIT 10 OFFSET " + before.Value
+	case found.Value == "(" && before.Value == "COUNT":
+		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
+	case at == 0 && found.Value == "WHERE":
+		hint = "write only the condition, such as lang = 'en'"
+	case at == 0 && found.Value == "ANALYZE":
+		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
+	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
+		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
+	case before.Value == "IS":
+		hint = "write =, or IS NULL or IS NOT NULL"
+	case found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":
+		hint = "COUNT BY " + before.Value + " counts the documents of each value, COUNT " + before.Value + " IS NOT NULL those that have it"
 	}
 	return hint
 }
@@ -278,7 +324,7 @@ func (l *Language) expectation(before []Token, message string) string {
 	word := first.Value
 	switch criterion := word == "PAIRS" || word == "CLUSTERS" || word == "UNLESS"; {
 	case last.Type == Predicate && !criterion:
-		return `"("`
+		return `"(" as in NEAR('a', 3)`
 	case last.Type == Predicate:
 		return ExpectNumber
 	case word == "WHY":

@@ -113,7 +113,7 @@ func (s *scanner) scan() (Kind, error) {
 	case jsonfield.IsWord(r):
 		s.while(jsonfield.IsWord)
 		if s.atPath() {
-			return Ident, s.scanPath()
+			return Ident, s.scanPath(start)
 		}
 		if isHexWord(s.text[start:s.at]) {
 			return Hex, nil
@@ -137,8 +137,7 @@ func (s *scanner) scan() (Kind, error) {
 	case r == utf8.RuneError && n == 1:
 		return 0, Errorf(start, "", "the text is not valid UTF-8")
 	}
-	hint := map[rune]string{'&': "write AND", '|': "write OR"}[r]
-	return 0, Errorf(start, hint, "unexpected %q", r)
+	return 0, Errorf(start, elsewhere()[string(r)], "unexpected %q", r)
 }
 
 func (s *scanner) while(f func(rune) bool) {
@@ -151,32 +150,30 @@ func (s *scanner) while(f func(rune) bool) {
 	}
 }
 
-// atPath reports whether a word is followed by a point and another part of a path: meta.lang,
-// fields.'content-type'.
+// atPath reports whether a word is followed by another part of a path: meta.lang,
+// fields.'content-type', messages[].role, parts.*.
 func (s *scanner) atPath() bool {
-	if s.at+1 >= len(s.text) || s.text[s.at] != '.' {
-		return false
+	rest := s.text[s.at:]
+	if len(rest) < 2 || rest[0] != '.' {
+		return strings.HasPrefix(rest, "[]")
 	}
-	r, _ := utf8.DecodeRuneInString(s.text[s.at+1:])
-	return r == '\'' || jsonfield.IsWord(r)
+	r, _ := utf8.DecodeRuneInString(rest[1:])
+	return r == '\'' || r == '*' || jsonfield.IsWord(r)
 }
 
-// scanPath moves past the other parts of a path.
-func (s *scanner) scanPath() error {
-	for s.atPath() {
+// scanPath moves past the path that begins at start.
+func (s *scanner) scanPath(start int) error {
+	_, rest := jsonfield.Cut(s.text[start:])
+	if s.at = len(s.text) - len(rest); s.atPath() { // a quote that is not closed
 		s.at++
-		if s.text[s.at] != '\'' {
-			s.while(jsonfield.IsWord)
-		} else if err := s.scanString(); err != nil {
-			return err
-		}
+		return s.scanString()
 	}
 	return nil
 }
 
 // Path returns the parts of a path, without their quotes. A single word is a path of one part.
 func Path(t Token) (parts []string) {
-	parts, _ = jsonfield.Path(t.Value)
+	parts, _ = jsonfield.Cut(t.Value)
 	return parts
 }
 

@@ -39,7 +39,10 @@ type Parsed struct {
 func (l *Language) Parse(text string) (*Parsed, error) {
 	tokens, err := l.lex(text)
 	if err != nil {
-		return nil, cmp.Or(l.checkWords(tokens), err)
+		if len(tokens) == 1 && foreign(tokens[0]) == "" { // the word may be a field
+			return nil, err
+		}
+		return nil, cmp.Or(l.checkWords(text, tokens), err)
 	}
 	var room [512]byte
 	key := appendForm(room[:0], tokens)
@@ -80,7 +83,7 @@ func (p *Parsed) Locate(err error) error {
 }
 
 func (l *Language) parseForm(text string, tokens []Token) (f *form, err error) {
-	if err := l.checkWords(tokens); err != nil {
+	if err := l.checkWords(text, tokens); err != nil {
 		return nil, err
 	}
 	f = &form{Params: make(map[int]int)}

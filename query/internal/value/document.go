@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -40,11 +41,22 @@ func decode(t syntax.Token, raw []byte) (engine.Doc, error) {
 		return doc, nil
 	}
 	e := syntax.Errorf(t.Pos.Offset, "", "%v", err)
+	fixed := singleQuoted.ReplaceAll(bareKey.ReplaceAll(raw, []byte(`$1"$2":`)), []byte(`"$1"`))
+	if fixed = lastComma.ReplaceAll(fixed, []byte("}")); !json.Valid(raw) && json.Valid(fixed) {
+		e.Msg, e.Hint = "the JSON is not well-formed: keys and strings have double quotes, and no comma stands before }", "write PUT "+string(fixed)
+	}
 	if t.Type == syntax.JSON {
 		e.Within = min(at, len(raw)-1)
 	}
 	return engine.Doc{}, e
 }
+
+// What people write in JSON of other languages: keys and strings in single quotes or none.
+var (
+	bareKey      = regexp.MustCompile(`([{,]\s*)'?([A-Za-z_]\w*)'?\s*:`)
+	singleQuoted = regexp.MustCompile(`'([^'"]*)'`)
+	lastComma    = regexp.MustCompile(`,\s*}`)
+)
 
 // decodeDoc reads a document in the JSON form that PUT reads and GET writes:
 //

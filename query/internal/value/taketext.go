@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/jsonfield"
 )
 
 // TakeText makes the text of a document that PUT stores without one. It moves the fields that the
@@ -27,7 +28,15 @@ func TakeText(f engine.Features, doc *engine.Doc) error {
 	texts, found := make([]string, len(names)), false
 	for i, name := range names {
 		value, ok := fields[name]
-		if !ok {
+		if path := jsonfield.Parse(name); !ok && f.Unit == "set" { // an object with the field stays whole
+			if value = path.Of(doc.Fields); value == nil {
+				value = path.All(doc.Fields)
+			}
+		} else if !ok {
+			texts[i], _ = path.Text(doc.Fields)
+			found = found || texts[i] != ""
+		}
+		if value == nil {
 			continue
 		}
 		found = true

@@ -47,6 +47,7 @@ type App struct {
 
 	Outputs outfile.Guard           // opens the outputs
 	Tables  map[string]inputs.Table // documents in memory, by the names that stand for them in arguments
+	Advice  func(error) string      // says what to type instead after an error, or ""; may be nil
 
 	watch    sync.Once
 	ctx      context.Context

@@ -20,6 +20,7 @@ func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 		{"--bits", strconv.Itoa(int(bits)), "0"},
 		{"--input-format", string(format), string(records.Auto)},
 		{"--text-field", f.TextField, ""},
+		{"--record-start", f.RecordStart, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
 		{"--encoding", string(f.Encoding), string(records.UTF8)},
 		{"--html", f.HTML, "pages"},

@@ -35,7 +35,7 @@ type GlobalFlags struct {
 // FileFlags select files that are documents.
 type FileFlags struct {
 	WholeFiles   bool            `group:"input" name:"files" help:"Each file is one document: its path is the id, its content the text. Folders are walked, and patterns such as 'docs/**/*.md' are expanded."`
-	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"The files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF), found as with --files and compared by a perceptual hash: pdq or dhash256 (256 bits), dhash or phash (64 bits). Without --near, at most 31 of 256 bits or 8 of 64 may differ."`
+	Images       *imagehash.Kind `group:"input" placeholder:"KIND" help:"The files are pictures (JPEG, PNG, GIF, WebP, BMP, TIFF, ICO), found as with --files and compared by a perceptual hash: pdq or dhash256 (256 bits), dhash or phash (64 bits). Without --near, at most 31 of 256 bits or 8 of 64 may differ."`
 	Orientations string          `group:"input" enum:"1,8" default:"1" placeholder:"N" help:"8 also compares pictures rotated and mirrored (--images): the nearest hashes of the eight orientations count (default: 1)."`
 	Exclude      []string        `group:"input" sep:"none" placeholder:"PATTERN" help:"Skip files that match, by the rules of .gitignore (--files, --images). Can be repeated; a .simdbignore file in a folder adds patterns."`
 	Hidden       bool            `group:"input" help:"Include files and folders whose names begin with a dot (--files, --images)."`
@@ -119,10 +119,11 @@ type InputFlags struct {
 
 // ReadFlags describe the form of documents.
 type ReadFlags struct {
-	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id: a name, or a number in files with columns; in JSON, meta.id is the field id of the object meta (default: id)."`
+	IDField          string         `group:"input" placeholder:"NAME" help:"Field with the id: a name, or a number in files with columns; meta.id is the field id of the object meta (default: id)."`
 	IDFrom           records.IDFrom `group:"input" name:"id-from" placeholder:"WHAT" help:"Make ids instead of reading them: hash, a hash of the text, or line, as FILE:LINE."`
-	TextField        string         `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines (default: text)."`
+	TextField        string         `group:"input" placeholder:"NAME,..." help:"Field with the text, or several fields, which are joined as lines; messages[].content and parts.* lead into lists and objects (default: text)."`
 	Records          string         `group:"input" placeholder:"PATH" help:"Path of the records in a json file, such as data or result.items: the elements of a list or the members of an object; . is the whole file."`
+	RecordStart      string         `group:"input" placeholder:"REGEX" help:"In plain text a record begins where a line matches this regular expression (RE2), such as '^%', and ends before the next such line (default: each line is a record)."`
 	FingerprintField string         `group:"input" placeholder:"NAME" help:"Field with the fingerprint, if the file has fingerprints (default: fingerprint)."`
 	NoHeader         bool           `group:"input" help:"The first line of a csv or tsv file is data; the fields are 1 (id) and 2 (text)."`
 
@@ -220,8 +221,8 @@ func (f RowInputFlags) Options() records.Options {
 // Options returns the options to read files.
 func (f InputFlags) Options(format records.Format) records.Options {
 	return records.Options{
-		Format: format, IDField: f.IDField, TextField: f.TextField, Records: f.Records, FingerprintField: f.FingerprintField, NoHeader: f.NoHeader,
-		Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), Comment: byte(f.Comment), IDFrom: f.IDFrom, Encoding: f.Encoding,
+		Format: format, IDField: f.IDField, TextField: f.TextField, Records: f.Records, RecordStart: f.RecordStart, FingerprintField: f.FingerprintField,
+		NoHeader: f.NoHeader, Fingerprints: f.Fingerprints, Delimiter: byte(f.Delimiter), Comment: byte(f.Comment), IDFrom: f.IDFrom, Encoding: f.Encoding,
 		Orientations: f.Orientations == "8",
 	}
 }

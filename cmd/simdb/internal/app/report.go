@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,11 @@ func (a *App) Fail(err error) int {
 		return ExitOK // the reader of standard output has exited
 	}
 	a.Complain(err)
-	if hint := hintFor(err); hint != "" {
+	hint := hintFor(err)
+	if a.Advice != nil {
+		hint = cmp.Or(a.Advice(err), hint)
+	}
+	if hint != "" {
 		fmt.Fprintf(a.Err, "  %s\n", hint)
 	}
 	return ExitError

@@ -26,6 +26,7 @@ var kinds = []struct {
 	name string
 }{
 	{context.Canceled, "cancelled"},
+	{errKeyword, "keyword"},
 	{engine.ErrCorruption, "corruption"},
 	{engine.ErrNotFound, "not_found"},
 	{engine.ErrExists, "exists"},

@@ -30,7 +30,8 @@ func (r *Request) job() (*dedup.Job, error) {
 	var read app.InputFlags
 	var of app.FeatureFlags
 	k := keywords{
-		"across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against, "level": &j.Level,
+		"across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
+		"only_against": &j.OnlyAgainst, "against_text": &j.AgainstTextField, "against_id": &j.AgainstIDField, "level": &j.Level,
 		"min_count": &j.MinCount, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
 	}
 	err := k.fields(&by, &read.ReadFlags, &of).set(r.Keywords)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -29,6 +30,17 @@ func (k keywords) fields(structs ...any) keywords {
 	return k
 }
 
+var errKeyword = errors.New("unknown keyword")
+
+// elsewhere maps keywords of other programs to keywords.
+var elsewhere = spelling.Elsewhere(`threshold similarity jaccard_threshold sim | jaccard
+k distance hamming max_distance | near
+ngram ngram_size n_gram shingle_size | shingle
+column text_column text_key content text_field_name | text
+column_id id_column idx_column id_key | id
+min_length min_ngram_size | min_words
+memory_limit max_memory | memory`)
+
 // written lists keywords that would make the command write files.
 var written = []string{"output", "audit", "clusters", "rejects", "columns", "all", "html"}
 
@@ -48,10 +60,12 @@ func (k keywords) set(given map[string]json.RawMessage) error {
 		case ok:
 		case slices.Contains(written, name):
 			return fmt.Errorf("%s: a run on a table writes no files; the result has the mask and the audit", name)
+		case k[elsewhere[name]] != nil:
+			return fmt.Errorf("%w %s, did you mean %s?", errKeyword, name, elsewhere[name])
 		case near:
-			return fmt.Errorf("unknown keyword %s, did you mean %s?", name, closest)
+			return fmt.Errorf("%w %s, did you mean %s?", errKeyword, name, closest)
 		default:
-			return fmt.Errorf("unknown keyword %s", name)
+			return fmt.Errorf("%w %s", errKeyword, name)
 		}
 		if slices.Contains(criteria, name) {
 			if criterion != "" {

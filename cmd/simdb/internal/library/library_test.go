@@ -58,6 +58,7 @@ func TestKeywords(t *testing.T) {
 		`{"jacard": 1}`:                                                                                                                     "unknown keyword jacard, did you mean jaccard?",
 		`{"files": true}`:                                                                                                                   "unknown keyword files",
 		`{"audit": "a.jsonl"}`:                                                                                                              "audit: a run on a table writes no files; the result has the mask and the audit",
+		`{"threshold": 0.8}`:                                                                                                                "unknown keyword threshold, did you mean jaccard?",
 	} {
 		var r Request
 		if err := json.Unmarshal([]byte(given), &r.Keywords); err != nil {

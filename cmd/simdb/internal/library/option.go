@@ -16,6 +16,10 @@ func keyword(field string) string {
 		return "text"
 	case "IDField":
 		return "id"
+	case "AgainstTextField":
+		return "against_text"
+	case "AgainstIDField":
+		return "against_id"
 	case "Fields":
 		return "field"
 	case "RequireWords":

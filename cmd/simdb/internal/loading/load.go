@@ -145,7 +145,7 @@ func (l *load) load(start time.Time) error {
 	var err error
 	l.stats, err = l.run()
 	l.meter.Stop()
-	l.a.Env().TellSkipped(l.sources)
+	l.a.Env().TellSkipped(l.sources, l.rejects)
 	if !l.builds() { // otherwise it is not yet known whether the new database stays
 		l.summary(start)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records/lines"
 )
@@ -47,13 +48,14 @@ func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
 	if err != nil {
 		return err.Error()
 	}
-	if value == nil {
-		return ""
-	}
-	f.timed = true
-	if d.Fields = nil; len(rest) > 1 {
+	if value == nil { // it may be in an object, which stays whole
+		if value = jsonfield.Parse(f.TimeField).Of(d.Fields); value == nil {
+			return ""
+		}
+	} else if d.Fields = nil; len(rest) > 1 {
 		d.Fields = append(rest, '}')
 	}
+	f.timed = true
 	var ok bool
 	if d.Time, ok = parseTime(value); !ok {
 		return fmt.Sprintf("the field %q is %.40s, not a time: use RFC 3339, such as 2026-01-31T12:00:00Z, or seconds since 1970", f.TimeField, value)

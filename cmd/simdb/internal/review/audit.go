@@ -2,6 +2,7 @@ package review
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,9 +31,12 @@ type auditHead struct {
 		NoVerify bool   `json:"no_verify"` // from match
 		Level    string `json:"level"`     // from dedup --level
 		Reading  string `json:"reading"`   // flags about how texts are read
-		Database string `json:"database"`  // from match: the database with the keepers
+		Text     string `json:"against_text_field"`
+		ID       string `json:"against_id_field"`
+		Database string `json:"database"` // from match: the database with the keepers
 	} `json:"parameters"`
-	Inputs []dedup.AuditInput `json:"inputs"`
+	Inputs  []dedup.AuditInput `json:"inputs"`
+	Against []dedup.AuditInput `json:"against"`
 }
 
 // ofFolder reports whether the documents were files, as with --files.
@@ -299,7 +303,7 @@ func (j *job) readTexts(head auditHead, want map[place][]*Doc) error {
 	}
 	var gone []string
 	for _, file := range slices.Sorted(maps.Keys(byFile)) {
-		found, err := j.readFile(file, byFile[file], head.ofFolder())
+		found, err := j.readFile(&head, file, byFile[file])
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || file == "stdin":
 			gone = append(gone, file)
@@ -338,7 +342,7 @@ func (j *job) compareDigest(file, digest string) error {
 }
 
 // readFile reads the texts of documents of one file; found is false if some are missing.
-func (j *job) readFile(file string, want map[records.Position][]*Doc, whole bool) (found bool, err error) {
+func (j *job) readFile(head *auditHead, file string, want map[records.Position][]*Doc) (found bool, err error) {
 	left := 0
 	for _, docs := range want {
 		left += len(docs)
@@ -358,13 +362,16 @@ func (j *job) readFile(file string, want map[records.Position][]*Doc, whole bool
 			}
 		}
 	}
-	if whole {
+	if head.ofFolder() {
 		text, err := os.ReadFile(records.PathOf(file))
 		give(want[1], &engine.Doc{ID: file, Text: string(text)})
 		return left == 0, err
 	}
 	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
 	opt.MakeID = true
+	if slices.ContainsFunc(head.Against, func(in dedup.AuditInput) bool { return in.File == file }) {
+		opt.TextField, opt.IDField = cmp.Or(head.Parameters.Text, opt.TextField), cmp.Or(head.Parameters.ID, opt.IDField)
+	}
 	src, err := inputs.FileSources([]string{records.PathOf(file)})
 	if err != nil {
 		return false, err

@@ -34,9 +34,9 @@ type Command struct {
 // Help explains the rows.
 func (Command) Help() string {
 	return `For a random sample of documents, tune finds all others within 16 bits or with at least half of the shingles in common; if it finds
-many, the sample is smaller. Each row is a criterion: the share of all documents that have a near-duplicate by it, the number of
-pairs in all documents, the number of pairs that unrelated documents would add by chance, a pair that just meets it (a, b), and bounds
-on the errors of share and pairs (share_error, pairs_error) that hold for 19 of 20 samples. The errors are 0 if the sample is
+many, the sample is smaller. Each row is a criterion: the share of all documents that have a near-duplicate by it, the share that
+dedup would remove, the number of pairs in all documents, the number of pairs that unrelated documents would add by chance, a pair that
+just meets it (a, b), and bounds on the errors of the shares and of pairs (share_error, pairs_error) that hold for 19 of 20 samples. The errors are 0 if the sample is
 complete; pairs_error is empty if the sample has no pair. Examples are never pairs of equal texts.
 
 The input is read twice: once to draw the sample, and once to compare all documents with it, so memory does not grow with their

@@ -88,7 +88,7 @@ func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 		return nil, err
 	}
 	m.Stop()
-	a.Env().TellSkipped(s)
+	a.Env().TellSkipped(s, c.rejects)
 	c.rejects.TellUTF8()
 	if s.Stored != nil {
 		if p := s.Stored.DB.Options(); p.NoText && p.Sketch > 0 {

@@ -19,7 +19,7 @@ import (
 )
 
 // Columns are the names of the values of a row.
-var Columns = []string{"criterion", "share", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
+var Columns = []string{"criterion", "share", "removes", "pairs", "chance", "a", "b", "share_error", "pairs_error"}
 
 // show writes the rows; it adds the report below a table, and as a page if the user wants one.
 func (c *Command) show(a *app.App, r *Report) error {
@@ -48,7 +48,7 @@ func (c *Command) rows(r *Report, row func(...any) error) error {
 		if !math.IsNaN(of.Pairs.Error) {
 			pairsError = int64(math.Ceil(of.Pairs.Error))
 		}
-		return row(name, app.Rounded(of.Share.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, a, b, app.Rounded(of.Share.Error, 4), pairsError)
+		return row(name, app.Rounded(of.Share.Value, 4), app.Rounded(of.Removes.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, a, b, app.Rounded(of.Share.Error, 4), pairsError)
 	}
 	for k := range tune.MaxDistance + 1 {
 		if err := write(fmt.Sprintf("--near %d", r.Bits(k)), app.Rounded(r.Chance(k), 4), r.Near(k)); err != nil {
@@ -133,6 +133,7 @@ func (c *Command) sameFlags() string {
 	flag("id-from", string(c.IDFrom))
 	flag("text-field", c.TextField)
 	flag("fingerprint-field", c.FingerprintField)
+	flag("record-start", c.RecordStart)
 	set("no-header", c.NoHeader)
 	if c.Delimiter != 0 {
 		flag("delimiter", string(rune(c.Delimiter)))

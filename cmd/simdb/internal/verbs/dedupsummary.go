@@ -195,6 +195,9 @@ func (d *dedupSummary) keptNote() string {
 	if slices.Contains(d.j.Rules(), dedup.None) {
 		return "all documents in no group, and none of any group, " + d.whereKept()
 	}
+	if d.c.OnlyAgainst {
+		return "documents that resemble none of --against " + d.whereKept()
+	}
 	if d.c.DryRun {
 		return fmt.Sprintf("%s of each group, and all documents in no group; nothing is written (--dry-run)", d.rule())
 	}

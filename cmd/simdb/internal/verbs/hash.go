@@ -84,7 +84,7 @@ func (c *Hash) Run(a *app.App) error {
 		if src.Tree == nil && !many {
 			err = h.wholeFiles(src, r)
 		} else if err = a.Env().EachInput(a.Context(), src, r); err == nil {
-			a.Env().TellSkipped(src)
+			a.Env().TellSkipped(src, h.rejects)
 			h.rejects.TellUTF8()
 		}
 		if err == nil && c.Compare {
@@ -100,7 +100,7 @@ func (c *Hash) Run(a *app.App) error {
 
 // sayHow reports whether options say how documents are written.
 func sayHow(o records.Options) bool {
-	return o.Format != records.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.FingerprintField != "" || o.NoHeader ||
+	return o.Format != records.Auto || o.IDField != "" || o.TextField != "" || o.Records != "" || o.RecordStart != "" || o.FingerprintField != "" || o.NoHeader ||
 		o.Delimiter != 0 || o.Comment != 0 || o.IDFrom != "" || o.Fingerprints != base.Auto || o.Fields != nil || o.SetField != ""
 }
 

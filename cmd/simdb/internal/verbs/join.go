@@ -19,13 +19,15 @@ import (
 
 // Join is `simdb join`.
 type Join struct {
-	DB   string `arg:"" file:"db" name:"db|file" help:"The database; with --contains or --within also a file with documents."`
+	DB   string `arg:"" file:"db" name:"db|file" help:"The database, or with --files or --images a file or folder; with --contains or --within also a file with documents."`
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or a database, or with --files or --images a folder of documents; - is standard input."`
 	app.SimilarityFlags
 	app.GroupFlags
 	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
 	app.RowInputFlags
+	TextFieldB string `group:"input" name:"text-field-b" placeholder:"NAME,..." help:"Field with the text in the second file (default: as --text-field)."`
+	IDFieldB   string `group:"input" name:"id-field-b" placeholder:"NAME" help:"Field with the id in the second file (default: as --id-field)."`
 	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
@@ -47,6 +49,13 @@ func (c *Join) Run(a *app.App) (err error) {
 	o := dedup.JoinOptions{Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
 	o.Check = func(in records.Source) error { return c.CheckInput(in) } // c at the time of the call: the criterion is settled later
 	o.Of = o.Read
+	if b := &o.Read; c.TextFieldB != "" || c.IDFieldB != "" || inputs.NamesFiles(c.DB) {
+		b.TextField = cmp.Or(c.TextFieldB, b.TextField)
+		if c.IDFieldB != "" {
+			b.IDField, b.IDFrom = c.IDFieldB, ""
+		}
+		b.Called = map[string]string{"TextField": "TextFieldB", "IDField": "IDFieldB"}
+	}
 	o.Of.MakeID, o.Read.MakeID, o.Read.IDsOnly, o.Read.Answers = true, true, true, true
 	if name := filepath.Base(c.File); c.IDs && o.Read.Format == records.Auto && (!strings.Contains(name, ".") || strings.HasSuffix(name, ".txt")) {
 		o.Read.Format = "txt" // ids may look like fingerprints
@@ -61,6 +70,9 @@ func (c *Join) Run(a *app.App) (err error) {
 	}
 	if src.Stored != nil {
 		o.Read.Need = records.NeedDoc
+	}
+	if src.Stored != nil && (c.TextFieldB != "" || c.IDFieldB != "") {
+		return fmt.Errorf("--text-field-b and --id-field-b name fields of a file: %s is a database", c.File)
 	}
 	if src.Stored != nil && c.IDs {
 		return fmt.Errorf("--ids: %s is a database, not a list of ids", c.File)
@@ -94,7 +106,7 @@ func (c *Join) Run(a *app.App) (err error) {
 		return nil
 	})
 	m.Stop()
-	a.Env().TellSkipped(src)
+	a.Env().TellSkipped(src, o.Rejects)
 	a.Say("%s read, %s with a match%s; %s", quantity.Count(j.Read, "line"), quantity.Number(j.Matched), c.PictureNote(c.Near), app.Seconds(start))
 	o.Rejects.TellUTF8()
 	return o.Rejects.Close(app.FoundOr(found, cmp.Or(err, j.Check())))
@@ -102,7 +114,9 @@ func (c *Join) Run(a *app.App) (err error) {
 
 // open opens the collection, and sets the options so that lines are read like its documents.
 func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err error) {
-	if inputs.NamesFiles(c.DB) {
+	what, _ := engine.Identifier()(c.DB)
+	folder := c.OfFiles() && what == "" && inputs.Exists(c.DB)
+	if (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || !c.OfFiles()) {
 		return c.openFiles(a, o)
 	}
 	if o.By = c.Criterion(false); c.Images != nil {
@@ -112,10 +126,17 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	if err != nil {
 		return err
 	}
-	o.Stored, err = a.Env().OpenStored(c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())})
+	path, how := c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())}
+	if folder {
+		path, err = c.load(a, *o, how)
+	}
+	if err == nil {
+		o.Stored, err = a.Env().OpenStored(path, how)
+	}
 	if err != nil {
 		return err
 	}
+	o.Stored.Path = c.DB
 	c.Settle(a, o.Stored.DB, c.Images)
 	params := o.Stored.DB.Options()
 	o.By, o.Read.Bits = c.Criterion(!c.Estimate && !params.NoText), params.Bits
@@ -125,10 +146,41 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	return cmp.Or(inputs.ReadFeatures(&o.Read, params.Features), src.Stored.ReadsAs(params.Features, c.DB))
 }
 
+// load loads the files that the first argument names into a temporary database.
+func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path string, err error) {
+	src, err := a.NewSources([]string{c.DB}, c.InputFlags)
+	if err != nil {
+		return "", err
+	}
+	if path, err = a.TempDirIn(""); err != nil {
+		return "", err
+	}
+	path, how.Write, how.Create = filepath.Join(path, "files.simdb"), true, true
+	db, err := a.Env().OpenDB(path, how)
+	if err != nil {
+		return "", err
+	}
+	defer inputs.Closing(db, &err)
+	loader, err := db.NewLoader(a.Context(), &engine.LoadOptions{MemoryBytes: o.Memory})
+	if err != nil {
+		return "", err
+	}
+	o.Of.Orientations = false // those of the other pictures suffice
+	err = a.Env().EachInput(a.Context(), src, inputs.Reading{Stage: "read", Options: o.Of, Rejects: o.Rejects, Record: func(in records.Source, rec *records.Record) error {
+		if rec.Flaw != "" {
+			return records.NewIssue(in, rec, rec.Flaw)
+		}
+		return loader.Add(rec.Doc)
+	}})
+	a.Env().TellSkipped(src, o.Rejects)
+	_, failed := loader.Close()
+	return path, cmp.Or(err, failed)
+}
+
 // openFiles opens the files that the first argument names.
 func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 	if !c.Contained() {
-		return fmt.Errorf("%s is a file: files can be joined only by --contains and --within; for other criteria, simdb load makes a database of it", c.DB)
+		return fmt.Errorf("%s is a file: without --files or --images, files can be joined only by --contains and --within; for other criteria, simdb load makes a database of it", c.DB)
 	}
 	if c.IDs {
 		return fmt.Errorf("--ids needs a database: %s is a file", c.DB)
@@ -144,6 +196,7 @@ func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 		return err
 	}
 	o.By, o.Params = c.Criterion(false), params
+	o.Read.IDsOnly = false // ids name stored documents
 	if o.Files, err = a.NewSources([]string{c.DB}, c.InputFlags); err != nil {
 		return err
 	}

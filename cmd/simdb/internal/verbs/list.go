@@ -85,7 +85,7 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 
 // say prints a summary of files, or of a sample.
 func (f *ListFlags) say(a *app.App, src *inputs.Sources, of *dedup.Documents, start time.Time) {
-	a.Env().TellSkipped(src)
+	a.Env().TellSkipped(src, of.Rejects)
 	if of.Repeated > 0 {
 		a.Say("%s had the id of an earlier one; each counts as a document, as in dedup", quantity.Count(of.Repeated, "document"))
 	}

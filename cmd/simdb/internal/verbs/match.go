@@ -127,7 +127,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	err = c.audit.close(err, t.KeepsPart(err))
 	m.Stop()
-	a.Env().TellSkipped(src)
+	a.Env().TellSkipped(src, o.Rejects)
 	if !c.Tell(a, start, app.Figure{Name: "read", Value: t.Read}, app.Figure{Name: "new", Value: t.Fresh},
 		app.Figure{Name: "replaced", Value: t.Renewed}, app.Figure{Name: "expired", Value: t.Expired}, app.Figure{Name: "rejected", Value: o.Rejects.N}) {
 		a.Say("%s%s; %s", c.summary(t, err), c.PictureNote(c.Near), app.Seconds(start))

@@ -182,7 +182,7 @@ func (c *Plan) count(a *app.App) (size planSize, err error) {
 		return size, err
 	}
 	m.Stop()
-	a.Env().TellSkipped(s)
+	a.Env().TellSkipped(s, c.rejects)
 	if err := c.rejects.Nothing(); err != nil {
 		return size, err
 	}

@@ -161,35 +161,28 @@ func SkipString(s []byte, i int) int {
 
 // SkipValue returns the index after the value that begins at s[i].
 func SkipValue(s []byte, i int) int {
-	depth := 0
-	for i < len(s) {
+	for depth := 0; i < len(s); i++ {
 		switch s[i] {
 		case '"':
-			i = SkipString(s, i)
+			i = SkipString(s, i) - 1
 		case '{', '[':
 			depth++
-			i++
-			continue
 		case '}', ']':
 			if depth == 0 {
 				return i
 			}
 			depth--
-			i++
 		case ',', ':', ' ', '\t', '\n', '\r':
 			if depth == 0 {
 				return i
 			}
-			i++
 			continue
 		default:
-			for i < len(s) && bytes.IndexByte([]byte(",:]}{[\" \t\r\n"), s[i]) < 0 {
-				i++
-			}
+			continue
 		}
 		if depth == 0 {
-			return i
+			return i + 1
 		}
 	}
-	return i
+	return len(s)
 }
