@@ -26,7 +26,7 @@ var elsewhereTable string
 var elsewhere = spelling.Elsewhere(elsewhereTable)
 
 // noValue matches kong's error for a flag without a value at the end of the line.
-var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "EOL" \(<EOL>\)|missing value, expecting .*)$`)
+var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "(EOL" \(<EOL>\)|-.* flag\).*)|missing value, expecting .*)$`)
 
 // explained rewords kong's error about arguments, to say what would be right.
 func explained(err error, args []string) error {
@@ -41,7 +41,7 @@ func explained(err error, args []string) error {
 	expected := strings.HasPrefix(text, `expected "`)
 	switch flag := noValue.FindStringSubmatch(text); {
 	case flag != nil:
-		return fmt.Errorf("%s needs a value", flag[1])
+		return fmt.Errorf("%s needs a value: simdb help %[1]s shows which", flag[1])
 	case isUnknown:
 		name, _, _ = strings.Cut(name, ",")
 		return unknownFlag(err, name, args)
@@ -81,14 +81,14 @@ func unknownFlag(err error, name string, args []string) error {
 		for _, f := range c.flags {
 			switch flag := "--" + f.name; {
 			case instead != "":
-			case (c.name == verb || c.name == "") && (flag == long && flag != name || strings.HasPrefix(long, flag+"-") || strings.HasSuffix(long, "-"+strings.ReplaceAll(f.name, "-", ""))):
+			case (c.name == verb || c.name == "") && (flag == long && flag != name || len(long) > 8 && strings.HasPrefix(flag, long[:8]) || strings.HasPrefix(long, flag+"-") || strings.HasSuffix(long, "-"+strings.ReplaceAll(f.name, "-", ""))):
 				instead = flag // -header, --text_field, --keep-best, --remove-stopwords
 			case flag == long || "-"+f.short == name:
 				of = append(of, c.name)
 			}
 		}
 	}
-	suggested := strings.Contains(err.Error(), `did you mean "--`) && elsewhere[dashed] == ""
+	suggested := strings.Contains(err.Error(), `did you mean "--`) && elsewhere[dashed]+elsewhere[verb+":"+dashed] == "" && len(of) == 0
 	if len(of) == 0 && !suggested && (instead == "" || strings.HasPrefix(instead, "--") && !strings.Contains(instead, " ") && instead != long) {
 		instead = cmp.Or(spelling.Part(elsewhere, "--*", long), instead)
 	}
@@ -99,7 +99,9 @@ func unknownFlag(err error, name string, args []string) error {
 	case instead != "" && !suggested:
 		return fmt.Errorf("unknown flag %s; instead: %s", name, instead)
 	case len(of) > 0:
-		return fmt.Errorf("unknown flag %s: it is a flag of %s", name, strings.Join(of, ", "))
+		return fmt.Errorf("unknown flag %s: it is a flag of %s; simdb help %[1]s explains it", name, strings.Join(of, ", "))
+	case !suggested && len(examples[verb]) > 0:
+		return fmt.Errorf("%w; no flag is like it: leave it out, as in %s", err, examples[verb][0].line)
 	}
 	return err
 }
@@ -115,7 +117,9 @@ var allCommands = sync.OnceValue(func() []command {
 
 var (
 	remoteName = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9]{1,9}://)(.+)`)
-	notThere   = regexp.MustCompile(`no such|there is no folder|no file matches`)
+	// datasetName matches USER/NAME, as the hub of data sets names them.
+	datasetName = regexp.MustCompile(`^\w[\w-]*/\w[\w-]*$`)
+	notThere    = regexp.MustCompile(`no such|there is no folder|no file matches`)
 )
 
 // advice says what to type after an error of a command that has started, or returns "".
@@ -126,7 +130,7 @@ func advice(err error, args []string) string {
 		case arg == "" || !strings.Contains(err.Error(), arg):
 		case missing && name != nil:
 			return pipeTo(args, i, strings.ToLower(name[1]), name[2])
-		case errors.Is(err, engine.ErrNotDatabase) && isFile(arg):
+		case errors.Is(err, engine.ErrNotDatabase) && inputs.Exists(arg) && filepath.Ext(arg) != ".simdb":
 			return loadedFirst(args, i)
 		case missing && i == 0 && arg[0] == '.' && !strings.ContainsAny(arg[1:], pathMarks):
 			return "commands of the prompt follow the database: simdb DB " + app.ShellWord(strings.Join(args, " "))
@@ -134,6 +138,8 @@ func advice(err error, args []string) string {
 			return elsewhere[".jq"]
 		case missing && strings.Contains(arg, " "):
 			return strings.ReplaceAll(elsewhere[".text"], "'TEXT'", app.ShellWord(arg))
+		case missing && datasetName.MatchString(arg) && !inputs.Exists(filepath.Dir(arg)):
+			return pipeTo(args, i, "hf://", arg)
 		case missing && beside(arg) != "":
 			return "did you mean " + beside(arg) + "?"
 		}
@@ -162,30 +168,34 @@ func pipeTo(args []string, i int, scheme, path string) string {
 func loadedFirst(args []string, i int) string {
 	file, line := args[i], slices.Clone(args)
 	db := strings.TrimSuffix(filepath.Base(outfile.PlainName(file)), filepath.Ext(outfile.PlainName(file))) + ".simdb"
-	j := slices.IndexFunc(args, func(arg string) bool { return inputs.Exists(arg) && !inputs.NamesFiles(arg) })
-	switch {
-	case args[0] == "load":
-		return "the database comes first: " + commandLine(slices.Insert(line, i, db))
+	j := slices.IndexFunc(args, func(arg string) bool { return inputs.Exists(arg) && strings.HasSuffix(arg, ".simdb") })
+	switch load := []string{"load", db, file}; {
 	case j > i:
 		line[i], line[j] = args[j], file
 		return "the database comes first: " + commandLine(line)
+	case args[0] == "load" && isFile(file):
+		return "the database comes first: " + commandLine(slices.Insert(line, i, db))
+	case !isFile(file):
+		return "it holds no database; load its files: " + commandLine(append(load, "--files")) + ", or find copies: " + commandLine([]string{"dedup", "--files", file})
 	}
 	line[i] = db
 	return "it is a file; load it first: " + commandLine([]string{"load", db, file}) + "; then " + commandLine(line) + elsewhere[args[0]+":FILE"]
 }
 
-// beside returns the file in the folder of a missing one that differs only in its ending or in a few
-// letters, or "".
+// beside returns the file in the folder of a missing one that differs least, if only in its ending or
+// in a few letters, or "".
 func beside(path string) string {
 	stem, _, _ := strings.Cut(filepath.Base(path), ".")
 	entries, _ := os.ReadDir(filepath.Dir(path))
+	var near []string
 	for _, e := range entries {
 		other, _, _ := strings.Cut(e.Name(), ".")
-		if _, near := spelling.Closest(stem, []string{other}); other == stem || near && filepath.Ext(path) == filepath.Ext(e.Name()) {
-			return filepath.Join(filepath.Dir(path), e.Name())
+		if _, ok := spelling.Closest(stem, []string{other}); other == stem || ok && filepath.Ext(path) == filepath.Ext(e.Name()) {
+			near = append(near, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
-	return ""
+	name, _ := spelling.Closest(path, near)
+	return cmp.Or(name, strings.Join(near[:min(1, len(near))], ""))
 }
 
 func isFile(path string) bool { return inputs.Exists(path) && inputs.NamesFiles(path) }

@@ -38,11 +38,12 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
 		}
 		hint := elsewhere()[strings.ToUpper(t.Value)]
-		switch second := tokens[min(1, len(tokens)-1)]; {
-		case hint != "":
+		second := tokens[min(1, len(tokens)-1)]
+		switch test := elsewhere()[strings.ToUpper(second.Value)]; {
+		case hint != "" && !strings.Contains(test, " LIKE"):
 			hint = cmp.Or(l.translated(text), hint)
-		case elsewhere()[strings.ToUpper(second.Value)] != "":
-			return Errorf(second.Pos.Offset, strings.ReplaceAll(elsewhere()[strings.ToUpper(second.Value)], "lang", t.Value), "unexpected %q", second.Value)
+		case test != "":
+			return Errorf(second.Pos.Offset, strings.ReplaceAll(test, "lang", t.Value), "unexpected %q", second.Value)
 		default:
 			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
 			if hint == "" && second.EOF() && !strings.Contains(t.Value, ".") {
@@ -160,10 +161,10 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 			if at == 2 && tokens[0].Value == "COUNT" {
 				hint = "COUNT BY " + before.Value + " counts the documents of each value"
 			}
-			return Errorf(len(text), hint, "the statement ends where =, <, LIKE, IN or BETWEEN should follow")
+			return Errorf(len(text), cmp.Or(hint, "as in "+before.Value+" = 'en'"), "the statement ends where =, <, LIKE, IN or BETWEEN should follow")
 		}
 		if expected == "" {
-			return Errorf(len(text), "", "the statement ends too early")
+			return Errorf(len(text), "as in NEAR('a', 3) AND lang = 'en' LIMIT 10", "the statement ends too early")
 		}
 		return Errorf(len(text), "", "the statement ends where %s should follow", expected)
 	}
@@ -208,6 +209,8 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 		hint = "COUNT stands alone, and SHOW * shows all fields"
 	case at == 0 && slices.Contains([]string{"LIMIT", "OFFSET", "ORDER", "SHOW"}, found.Value):
 		hint = "expected " + expectedAfter[found.Value] + " after it"
+	case at == 0 && found.Type == JSON:
+		hint = "PUT " + found.Value + " stores it; lang = 'en', TEXT LIKE '%word%' and JACCARD(TEXT '...', 0.5) find documents"
 	case at == 0 && found.Type != Punct:
 		hint = "expected a statement such as NEAR('a', 3) or GET 'a'"
 	case found.Type == Ident && before.Value == ",":
@@ -235,7 +238,7 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 	switch {
 	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
 		hint = "a text is written in quotes: TEXT LIKE '%" + strings.ToValidUTF8(text[:min(len(text), 40)], "") + "%', or JACCARD(TEXT '...', 0.5)"
-	case before.Value == "DELETE" && strings.EqualFold(found.Value, "FROM"):
+	case before.Value == "DELETE" && found.Type == Ident:
 		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
 	case found.Type == Ident && expected == ExpectID:
 		hint = "document ids are written in quotes: '" + found.Value + "'"
@@ -251,7 +254,7 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
 	case at == 0 && found.Value == "WHERE":
 		hint = "write only the condition, such as lang = 'en'"
-	case at == 0 && found.Value == "ANALYZE":
+	case found.Value == "ANALYZE":
 		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
 	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
 		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
@@ -270,18 +273,18 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 // Names of expected things in error messages.
 const (
 	ExpectPredicate = "a predicate such as NEAR('a', 3)"
-	ExpectID        = "a document id in quotes"
-	ExpectTwoIDs    = "two document ids in quotes"
-	ExpectCriterion = "NEAR and a number of bits, or JACCARD, LEVENSHTEIN or COSINE and a share"
+	ExpectID        = "a document id in quotes such as 'a'"
+	ExpectTwoIDs    = "two document ids in quotes such as 'a' 'b'"
+	ExpectCriterion = "a criterion such as NEAR 3, or JACCARD, LEVENSHTEIN or COSINE and a share such as 0.8"
 	ExpectSince     = "a duration such as 2d, or a date such as '2026-01-02'"
-	ExpectNumber    = "a number"
+	ExpectNumber    = "a number such as 3"
 	ExpectValue     = "a value such as 'en', 3 or TRUE"
 )
 
 // expectedAfter says what follows a token. For the word that starts a statement, its Expects says
 // it.
 var expectedAfter = map[string]string{
-	"ANALYZE": "a statement",
+	"ANALYZE": "a statement such as NEAR('a', 3)",
 	"AND":     ExpectPredicate,
 	"OR":      ExpectPredicate,
 	"NOT":     ExpectPredicate,
@@ -289,14 +292,14 @@ var expectedAfter = map[string]string{
 	"UNLESS":  ExpectCriterion,
 	"IS":      "NULL or NOT NULL",
 	"SHOW":    "columns such as id, url, text",
-	"LIKE":    "a pattern in quotes",
-	"ESCAPE":  "a character in quotes",
+	"LIKE":    "a pattern in quotes such as 'a%'",
+	"ESCAPE":  "a character in quotes such as '!'",
 	"SINCE":   ExpectSince,
 	"LIMIT":   ExpectNumber,
 	"OFFSET":  ExpectNumber,
 	"ORDER":   "BY",
-	"BY":      "a field, or id, distance, score, words or time",
-	"TEXT":    "a text in quotes",
+	"BY":      "a field such as lang, or id, distance, score, words or time",
+	"TEXT":    "a text in quotes such as TEXT 'some words'",
 	",":       "a value",
 }
 
@@ -332,13 +335,13 @@ func (l *Language) expectation(before []Token, message string) string {
 	case last.Type == Predicate:
 		return ExpectNumber
 	case word == "WHY":
-		return "a second document id in quotes"
+		return "a second document id in quotes such as 'b'"
 	case word == ")" && last.Value == "BY":
 		return "JACCARD"
 	case isID(last):
-		return "=, <, LIKE, IN or BETWEEN"
+		return "a test such as = 'a', <, LIKE, IN or BETWEEN"
 	case first.Type == Ident && last.Value == "NOT":
-		return "LIKE, IN or BETWEEN"
+		return "LIKE 'a%', IN ('a', 'b') or BETWEEN 'a' AND 'b'"
 	case isComparison(last), word == "IN" && last.Value == "(":
 		return ExpectValue
 	case last.Value != "(":
