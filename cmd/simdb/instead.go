@@ -116,7 +116,8 @@ var allCommands = sync.OnceValue(func() []command {
 })
 
 var (
-	remoteName = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9]{1,9}://)(.+)`)
+	remoteName = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+]{1,12}://|[\w.-]+@[\w.-]+:)(.+)`)
+	mailLike   = regexp.MustCompile(`.*@.*`)
 	// datasetName matches USER/NAME, as the hub of data sets names them.
 	datasetName = regexp.MustCompile(`^\w[\w-]*/\w[\w-]*$`)
 	notThere    = regexp.MustCompile(`no such|there is no folder|no file matches`)
@@ -129,7 +130,7 @@ func advice(err error, args []string) string {
 		switch name := remoteName.FindStringSubmatch(arg); {
 		case arg == "" || !strings.Contains(err.Error(), arg):
 		case missing && name != nil:
-			return pipeTo(args, i, strings.ToLower(name[1]), name[2])
+			return pipeTo(args, i, mailLike.ReplaceAllString(strings.ToLower(name[1]), "scp:"), name[2])
 		case errors.Is(err, engine.ErrNotDatabase) && inputs.Exists(arg) && filepath.Ext(arg) != ".simdb":
 			return loadedFirst(args, i)
 		case missing && i == 0 && arg[0] == '.' && !strings.ContainsAny(arg[1:], pathMarks):
@@ -139,7 +140,7 @@ func advice(err error, args []string) string {
 		case missing && strings.Contains(arg, " "):
 			return strings.ReplaceAll(elsewhere[".text"], "'TEXT'", app.ShellWord(arg))
 		case missing && datasetName.MatchString(arg) && !inputs.Exists(filepath.Dir(arg)):
-			return pipeTo(args, i, "hf://", arg)
+			return strings.ReplaceAll(pipeTo(args, i, "hf://", arg), "USER/NAME", arg)
 		case missing && beside(arg) != "":
 			return "did you mean " + beside(arg) + "?"
 		}

@@ -144,7 +144,7 @@ var wrong = []struct{ args, want string }{
 
 	// Values of flags.
 	{"pairs|x.simdb|--near|65", `a distance of 65: a fingerprint has 64 bits, so K must be from 0 to 64`},
-	{"pairs|x.simdb|--near|1025", `--near: "1025": K is a number of bits from 0 to the length of a fingerprint: 64, or up to 1024 with --bits`},
+	{"pairs|x.simdb|--near|1025", `--near: "1025": K is a number of bits such as 3, from 0 to the length of a fingerprint: 64, or up to 1024 with --bits`},
 	{"match|x.simdb|in.jsonl|--near|65", "K must be from 0 to 64"},
 	{"join|x.simdb|in.jsonl|--near|65", "K must be from 0 to 64"},
 	{"pairs|in.jsonl|--near|65", "K must be from 0 to 64"},

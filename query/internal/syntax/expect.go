@@ -35,7 +35,7 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 			continue
 		}
 		if called {
-			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
+			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "write NEAR('a', 3) or JACCARD('a', 0.8); the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
 		}
 		hint := elsewhere()[strings.ToUpper(t.Value)]
 		second := tokens[min(1, len(tokens)-1)]
@@ -172,7 +172,7 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	if before.Value == ";" {
 		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
 	}
-	return Errorf(found.Pos.Offset, l.hintAt(text, tokens, at, expected), "%s", what)
+	return Errorf(found.Pos.Offset, cmp.Or(l.hintAt(text, tokens, at, expected), "a query looks like NEAR('a', 3) AND lang = 'en' LIMIT 10"), "%s", what)
 }
 
 // hintAt says what to write in place of a token where another one is expected, if it knows a
@@ -250,6 +250,8 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
 	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
 		hint = "write LIMIT 10 OFFSET " + before.Value
+	case found.Value == "," && at > 1 && tokens[at-2].Value == "BETWEEN":
+		hint = "write BETWEEN 'a' AND 'b'"
 	case found.Value == "(" && before.Value == "COUNT":
 		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
 	case at == 0 && found.Value == "WHERE":
