@@ -88,6 +88,9 @@ func unknownFlag(err error, name string, args []string) error {
 			}
 		}
 	}
+	if rest, ok := strings.CutPrefix(long, "--no"); ok && instead == "--"+strings.TrimPrefix(rest, "-") {
+		instead = "the same without " + instead
+	}
 	suggested := strings.Contains(err.Error(), `did you mean "--`) && elsewhere[dashed]+elsewhere[verb+":"+dashed] == "" && len(of) == 0
 	if len(of) == 0 && !suggested && (instead == "" || strings.HasPrefix(instead, "--") && !strings.Contains(instead, " ") && instead != long) {
 		instead = cmp.Or(spelling.Part(elsewhere, "--*", long), instead)

@@ -106,7 +106,7 @@ var elsewhere = sync.OnceValue(func() map[string]string { return spelling.Elsewh
 
 // foreign returns the hint for a word of another language, or "".
 func foreign(t Token) string {
-	if t.Type != Ident {
+	if t.Type != Ident && t.Type != Predicate {
 		return ""
 	}
 	return elsewhere()[strings.ToUpper(t.Value)]
@@ -192,9 +192,11 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 		hint = "write IS NULL or IS NOT NULL"
 	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
 		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
+	case before.Type == Number && found.Type == Number:
+		hint = "dates are written in quotes: '2026-01-02'"
 	case before.Type == Number && at > 1 && expectedAfter[tokens[at-2].Value] == ExpectSince:
 		hint = fmt.Sprintf("write %sd for days, %[1]sh for hours", before.Value)
-	case found.Type == Ident && isComparison(before):
+	case found.Type == Ident && (isComparison(before) || at > 1 && tokens[at-2].Value == "IN"):
 		hint = "strings are written in quotes: '" + found.Value + "'"
 	case found.Value == "=" && before.Value == "=":
 		hint = "equality is written ="
@@ -238,15 +240,17 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 	switch {
 	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
 		hint = "a text is written in quotes: TEXT LIKE '%" + strings.ToValidUTF8(text[:min(len(text), 40)], "") + "%', or JACCARD(TEXT '...', 0.5)"
-	case before.Value == "DELETE" && found.Type == Ident:
+	case before.Value == "DELETE":
 		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
+	case expected == ExpectID && isID(found):
+		hint = "write " + before.Value + " 'a', or ID = 'a' SHOW *"
 	case found.Type == Ident && expected == ExpectID:
 		hint = "document ids are written in quotes: '" + found.Value + "'"
 	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
 		hint = foreign(found)
-	case foreign(before) != "" && !isComparison(found):
+	case foreign(before) != "" && before.Type == Ident && !isComparison(found):
 		hint = foreign(before)
-	case found.Value == "," && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
+	case at == 2 && isValue(before) && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
 		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
 	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
 		hint = "write LIMIT 10 OFFSET " + before.Value
@@ -264,8 +268,8 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 		hint = "write COUNT BY lang, or ORDER BY lang LIMIT 5"
 	case before.Value == "PUT":
 		hint = `write PUT {"id": "a", "text": "..."}`
-	case before.Value == "IS":
-		hint = "write =, or IS NULL or IS NOT NULL"
+	case before.Value == "IS" || before.Value == "NOT" && found.Type == String && tokens[at-2].Value == "IS":
+		hint = "write = or !=, or IS NULL or IS NOT NULL"
 	case found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":
 		hint = "COUNT BY " + before.Value + " counts the documents of each value, COUNT " + before.Value + " IS NOT NULL those that have it"
 	}
@@ -319,7 +323,7 @@ var (
 func (l *Language) expectation(before []Token, message string) string {
 	if m := expectedIn.FindStringSubmatch(message); m != nil {
 		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {
-			return m[1]
+			return m[1] + " as in NEAR('a', 3) AND lang IN ('en', 'de')"
 		}
 	}
 	if len(before) == 0 {
