@@ -44,7 +44,7 @@ func explained(err error, args []string) error {
 		return fmt.Errorf("%s needs a value: simdb help %[1]s shows which", flag[1])
 	case isUnknown:
 		name, _, _ = strings.Cut(name, ",")
-		return unknownFlag(err, name, args)
+		return unknownFlag(name, args)
 	case isExtra && slices.ContainsFunc(args[:max(0, slices.Index(args, extra))], isFlag):
 		return fmt.Errorf("%w: put all arguments before the flags, or all after them", err)
 	case isExtra && args[0] == "export":
@@ -60,11 +60,10 @@ func explained(err error, args []string) error {
 }
 
 // unknownFlag says what to type in place of a flag. kong names a letter of a word such as -json.
-func unknownFlag(err error, name string, args []string) error {
+func unknownFlag(name string, args []string) error {
 	for _, arg := range args {
 		if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && len(name) == 2 && strings.Contains(arg, name[1:]) {
 			name, _, _ = strings.Cut(arg, "=")
-			err = fmt.Errorf("unknown flag %s", name)
 		}
 	}
 	dashed, verb := name, args[0]
@@ -76,9 +75,12 @@ func unknownFlag(err error, name string, args []string) error {
 	}
 	long := "--" + strings.TrimLeft(dashed, "-")
 	instead := cmp.Or(elsewhere[verb+":"+dashed], elsewhere[dashed], elsewhere[long])
-	var of []string
+	var of, names []string
 	for _, c := range allCommands() {
 		for _, f := range c.flags {
+			if c.name == verb || c.name == "" {
+				names = append(names, f.name)
+			}
 			switch flag := "--" + f.name; {
 			case instead != "":
 			case (c.name == verb || c.name == "") && (flag == long && flag != name || len(long) > 8 && strings.HasPrefix(flag, long[:8]) || strings.HasPrefix(long, flag+"-") || strings.HasSuffix(long, "-"+strings.ReplaceAll(f.name, "-", ""))):
@@ -91,7 +93,8 @@ func unknownFlag(err error, name string, args []string) error {
 	if rest, ok := strings.CutPrefix(long, "--no"); ok && instead == "--"+strings.TrimPrefix(rest, "-") {
 		instead = "the same without " + instead
 	}
-	suggested := strings.Contains(err.Error(), `did you mean "--`) && elsewhere[dashed]+elsewhere[verb+":"+dashed] == "" && len(of) == 0
+	near, suggested := spelling.Closest(long[2:], names)
+	suggested = suggested && len(long) > 4 && elsewhere[dashed]+elsewhere[verb+":"+dashed] == "" && len(of) == 0
 	if len(of) == 0 && !suggested && (instead == "" || strings.HasPrefix(instead, "--") && !strings.Contains(instead, " ") && instead != long) {
 		instead = cmp.Or(spelling.Part(elsewhere, "--*", long), instead)
 	}
@@ -99,14 +102,16 @@ func unknownFlag(err error, name string, args []string) error {
 		instead = elsewhere[".letter"]
 	}
 	switch {
-	case instead != "" && !suggested:
+	case suggested:
+		return fmt.Errorf("unknown flag %s, did you mean %q?", name, "--"+near)
+	case instead != "":
 		return fmt.Errorf("unknown flag %s; instead: %s", name, instead)
 	case len(of) > 0:
 		return fmt.Errorf("unknown flag %s: it is a flag of %s; simdb help %[1]s explains it", name, strings.Join(of, ", "))
-	case !suggested && len(examples[verb]) > 0:
-		return fmt.Errorf("%w; no flag is like it: leave it out, as in %s", err, examples[verb][0].line)
+	case len(examples[verb]) > 0:
+		return fmt.Errorf("unknown flag %s; no flag is like it: leave it out, as in %s", name, examples[verb][0].line)
 	}
-	return err
+	return fmt.Errorf("unknown flag %s", name)
 }
 
 // allCommands returns the program itself and its commands.

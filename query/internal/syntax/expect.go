@@ -66,14 +66,22 @@ func isValue(t Token) bool {
 	return t.Type != JSON && isLiteral(&t) || t.Type == Param || t.Type == Named
 }
 
-// inCall reports whether tokens end within the parentheses of a predicate.
-func inCall(tokens []Token) bool {
+// inCall returns the predicate within whose parentheses tokens end, or "".
+func inCall(tokens []Token) string {
 	for i := len(tokens) - 1; i > 0; i-- {
-		if tokens[i].Value == "(" {
-			return tokens[i-1].Type == Predicate
+		if tokens[i].Value == "(" && tokens[i-1].Type == Predicate {
+			return tokens[i-1].Value
 		}
 	}
-	return false
+	return ""
+}
+
+// numberOf says which number a predicate needs.
+func numberOf(predicate string) string {
+	if strings.HasPrefix(predicate, "NEAR") || predicate == "PASSAGES" {
+		return ExpectNumber
+	}
+	return "a share such as 0.8"
 }
 
 // startsTest reports whether the tokens start with a field and its test.
@@ -141,8 +149,8 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	expected := ""
 	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && !isValue(tokens[next]) {
 		at = next // participle reports the comma
-		if inCall(tokens[:at]) {
-			expected = ExpectNumber
+		if word := inCall(tokens[:at]); word != "" {
+			expected = numberOf(word)
 		}
 	} else {
 		expected = l.expectation(tokens[:at], perr.Message())
@@ -206,7 +214,9 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 		hint = "a list follows, as in IN ('a', 'b')"
 	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
 		hint = "AND or OR is written between predicates"
-	case found.Type == Ident && before.Value == "," && expected == ExpectNumber:
+	case found.Type == Ident && before.Value == "," && inCall(tokens[:at]) != "":
+	case before.Value == "," && !slices.ContainsFunc(tokens[:at], func(t Token) bool { return t.Value == "(" }):
+		hint = "write AND between conditions; COUNT BY and ORDER BY have one field"
 	case found.Value == "*" && found.Type == Punct:
 		hint = "COUNT stands alone, and SHOW * shows all fields"
 	case at == 0 && slices.Contains([]string{"LIMIT", "OFFSET", "ORDER", "SHOW"}, found.Value):
@@ -250,7 +260,7 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 		hint = foreign(found)
 	case foreign(before) != "" && before.Type == Ident && !isComparison(found):
 		hint = foreign(before)
-	case at == 2 && isValue(before) && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
+	case at == 2 && (found.Value == "," || found.Type == String) && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
 		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
 	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
 		hint = "write LIMIT 10 OFFSET " + before.Value
@@ -339,7 +349,7 @@ func (l *Language) expectation(before []Token, message string) string {
 	case last.Type == Predicate && !criterion:
 		return `"(" as in NEAR('a', 3)`
 	case last.Type == Predicate:
-		return ExpectNumber
+		return numberOf(last.Value)
 	case word == "WHY":
 		return "a second document id in quotes such as 'b'"
 	case word == ")" && last.Value == "BY":

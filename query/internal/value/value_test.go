@@ -206,7 +206,7 @@ func TestInteger(t *testing.T) {
 	}
 	token, v := argument(t, 3.5)
 	_, err := v.Integer(token, "k", 0, 64)
-	wantError(t, "3.5", err, "the value of parameter ? should be a whole number")
+	wantError(t, "3.5", err, "the value of parameter ? should be a whole number such as 3")
 }
 
 func TestShare(t *testing.T) {
