@@ -108,10 +108,8 @@ func unknownFlag(name string, args []string) error {
 		return fmt.Errorf("unknown flag %s; instead: %s", name, instead)
 	case len(of) > 0:
 		return fmt.Errorf("unknown flag %s: it is a flag of %s; simdb help %[1]s explains it", name, strings.Join(of, ", "))
-	case len(examples[verb]) > 0:
-		return fmt.Errorf("unknown flag %s; no flag is like it: leave it out, as in %s", name, examples[verb][0].line)
 	}
-	return fmt.Errorf("unknown flag %s", name)
+	return fmt.Errorf("unknown flag %s; no flag is like it: leave it out, as in %s", name, slices.Concat(examples[verb], examples["shell"])[0].line)
 }
 
 // allCommands returns the program itself and its commands.
@@ -124,9 +122,8 @@ var allCommands = sync.OnceValue(func() []command {
 })
 
 var (
-	remoteName = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+]{1,12}://|[\w.-]+@[\w.-]+:)(.+)`)
-	mailLike   = regexp.MustCompile(`.*@.*`)
-	// datasetName matches USER/NAME, as the hub of data sets names them.
+	remoteName  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+]{1,12}://|[\w.-]+@[\w.-]+:)(.+)`)
+	mailLike    = regexp.MustCompile(`.*@.*`)
 	datasetName = regexp.MustCompile(`^\w[\w-]*/\w[\w-]*$`)
 	notThere    = regexp.MustCompile(`no such|there is no folder|no file matches`)
 )

@@ -95,9 +95,8 @@ func unknown(args []string) error {
 	if verb, ok := spelling.Closest(word, commandNames()); ok && elsewhere[word] == "" {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
-	isStatement := func(arg string) bool { return strings.Contains(arg, " ") }
 	instead := cmp.Or(elsewhere[strings.ToLower(word)], spelling.Part(elsewhere, "@", strings.ToLower(word)))
-	if slices.Contains(args, "--create") || instead == "" && slices.ContainsFunc(args[1:], isStatement) { // for a database with this name
+	if slices.Contains(args, "--create") || instead == "" && strings.Contains(strings.Join(args[1:], "\n"), " ") { // for a database with this name
 		return nil
 	}
 	return fmt.Errorf("unknown command %q, and there is no database of that name: %s", word, cmp.Or(instead, elsewhere[".verb"]))

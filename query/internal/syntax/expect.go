@@ -39,7 +39,11 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 		}
 		hint := elsewhere()[strings.ToUpper(t.Value)]
 		second := tokens[min(1, len(tokens)-1)]
-		switch test := elsewhere()[strings.ToUpper(second.Value)]; {
+		test := elsewhere()[strings.ToUpper(second.Value)]
+		if third := tokens[min(2, len(tokens)-1)]; hint+test == "" && second.Type == Ident && (third.Type == String || third.Value == "LIKE") {
+			test = spelling.Part(elsewhere(), "@", strings.ToUpper(second.Value))
+		}
+		switch {
 		case hint != "" && !strings.Contains(test, " LIKE"):
 			hint = cmp.Or(l.translated(text), hint)
 		case test != "":
@@ -180,71 +184,15 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	if before.Value == ";" {
 		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
 	}
-	return Errorf(found.Pos.Offset, cmp.Or(l.hintAt(text, tokens, at, expected), "a query looks like NEAR('a', 3) AND lang = 'en' LIMIT 10"), "%s", what)
+	return Errorf(found.Pos.Offset, cmp.Or(l.hintAt(text, tokens, at, before, expected), "a query looks like NEAR('a', 3) AND lang = 'en' LIMIT 10"), "%s", what)
 }
 
 // hintAt says what to write in place of a token where another one is expected, if it knows a
 // replacement.
-func (l *Language) hintAt(text string, tokens []Token, at int, expected string) (hint string) {
-	found, before := tokens[at], Token{}
-	if at > 0 {
-		before = tokens[at-1]
-	}
+func (l *Language) hintAt(text string, tokens []Token, at int, before Token, expected string) (hint string) {
+	found := tokens[at]
 	if expected != "" {
 		hint = "expected " + expected
-	}
-	switch borrowed := borrowed(text, tokens, at, expected); {
-	case borrowed != "":
-		hint = borrowed
-	case found.Value == "NULL" && isComparison(before):
-		hint = "write IS NULL or IS NOT NULL"
-	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
-		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
-	case before.Type == Number && found.Type == Number:
-		hint = "dates are written in quotes: '2026-01-02'"
-	case before.Type == Number && at > 1 && expectedAfter[tokens[at-2].Value] == ExpectSince:
-		hint = fmt.Sprintf("write %sd for days, %[1]sh for hours", before.Value)
-	case found.Type == Ident && (isComparison(before) || at > 1 && tokens[at-2].Value == "IN"):
-		hint = "strings are written in quotes: '" + found.Value + "'"
-	case found.Value == "=" && before.Value == "=":
-		hint = "equality is written ="
-	case found.Value == "WHERE" && at > 0:
-		hint = "write AND"
-	case before.Value == "IN":
-		hint = "a list follows, as in IN ('a', 'b')"
-	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
-		hint = "AND or OR is written between predicates"
-	case found.Type == Ident && before.Value == "," && inCall(tokens[:at]) != "":
-	case before.Value == "," && !slices.ContainsFunc(tokens[:at], func(t Token) bool { return t.Value == "(" }):
-		hint = "write AND between conditions; COUNT BY and ORDER BY have one field"
-	case found.Value == "*" && found.Type == Punct:
-		hint = "COUNT stands alone, and SHOW * shows all fields"
-	case at == 0 && slices.Contains([]string{"LIMIT", "OFFSET", "ORDER", "SHOW"}, found.Value):
-		hint = "expected " + expectedAfter[found.Value] + " after it"
-	case at == 0 && found.Type == JSON:
-		hint = "PUT " + found.Value + " stores it; lang = 'en', TEXT LIKE '%word%' and JACCARD(TEXT '...', 0.5) find documents"
-	case at == 0 && found.Type != Punct:
-		hint = "expected a statement such as NEAR('a', 3) or GET 'a'"
-	case found.Type == Ident && before.Value == ",":
-		hint = "document ids are written in quotes: '" + found.Value + "'"
-	case found.Type == Ident:
-		if h := spelling.Suggest(found.Value, l.Keywords()); h != "" {
-			hint = h
-		} else if before.Value == "(" {
-			hint = "document ids are written in quotes: '" + found.Value + "'"
-		}
-	case at == 0:
-	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
-		hint = "a statement ends with ;"
-	}
-	return hint
-}
-
-// borrowed returns the hint for what users of other languages write at token at, or "".
-func borrowed(text string, tokens []Token, at int, expected string) (hint string) {
-	found, before := tokens[at], Token{}
-	if at > 0 {
-		before = tokens[at-1]
 	}
 	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
 	switch {
@@ -266,22 +214,52 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 		hint = "write LIMIT 10 OFFSET " + before.Value
 	case found.Value == "," && at > 1 && tokens[at-2].Value == "BETWEEN":
 		hint = "write BETWEEN 'a' AND 'b'"
-	case found.Value == "(" && before.Value == "COUNT":
-		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
-	case at == 0 && found.Value == "WHERE":
-		hint = "write only the condition, such as lang = 'en'"
+	case found.Value == "*" && found.Type == Punct, found.Value == "(" && before.Value == "COUNT", found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":
+		hint = "COUNT alone counts the documents, COUNT lang = 'en' those it finds, COUNT BY lang those of each value; SHOW * shows all fields"
 	case found.Value == "ANALYZE":
 		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
-	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
-		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
 	case found.Value == "BY":
 		hint = "write COUNT BY lang, or ORDER BY lang LIMIT 5"
 	case before.Value == "PUT":
 		hint = `write PUT {"id": "a", "text": "..."}`
 	case before.Value == "IS" || before.Value == "NOT" && found.Type == String && tokens[at-2].Value == "IS":
 		hint = "write = or !=, or IS NULL or IS NOT NULL"
-	case found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":
-		hint = "COUNT BY " + before.Value + " counts the documents of each value, COUNT " + before.Value + " IS NOT NULL those that have it"
+	case found.Value == "NULL" && isComparison(before):
+		hint = "write IS NULL or IS NOT NULL"
+	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
+		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
+	case before.Type == Number && found.Type == Number:
+		hint = "dates are written in quotes: '2026-01-02'"
+	case before.Type == Number && at > 1 && expectedAfter[tokens[at-2].Value] == ExpectSince:
+		hint = fmt.Sprintf("write %sd for days, %[1]sh for hours", before.Value)
+	case found.Type == Ident && (isComparison(before) || at > 1 && tokens[at-2].Value == "IN"):
+		hint = "strings are written in quotes: '" + found.Value + "'"
+	case found.Value == "=" && before.Value == "=":
+		hint = "equality is written ="
+	case found.Value == "WHERE":
+		hint = "write only the condition: lang = 'en' SHOW text, COUNT lang = 'en'; AND stands before another"
+	case before.Value == "IN":
+		hint = "a list follows, as in IN ('a', 'b')"
+	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
+		hint = "AND or OR is written between predicates"
+	case found.Type == Ident && before.Value == "," && inCall(tokens[:at]) != "":
+	case before.Value == "," && !slices.ContainsFunc(tokens[:at], func(t Token) bool { return t.Value == "(" }):
+		hint = "write AND between conditions; COUNT BY and ORDER BY have one field"
+	case at == 0 && slices.Contains([]string{"LIMIT", "OFFSET", "ORDER", "SHOW"}, found.Value):
+		hint = "expected " + expectedAfter[found.Value] + " after it"
+	case at == 0 && found.Type == JSON:
+		hint = "PUT " + found.Value + " stores it; lang = 'en', TEXT LIKE '%word%' and JACCARD(TEXT '...', 0.5) find documents"
+	case found.Type == Ident && before.Value == ",":
+		hint = "document ids are written in quotes: '" + found.Value + "'"
+	case found.Type == Ident:
+		if h := spelling.Suggest(found.Value, l.Keywords()); h != "" {
+			hint = h
+		} else if before.Value == "(" {
+			hint = "document ids are written in quotes: '" + found.Value + "'"
+		}
+	case at == 0:
+	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
+		hint = "a statement ends with ;"
 	}
 	return hint
 }
@@ -337,7 +315,7 @@ func (l *Language) expectation(before []Token, message string) string {
 		}
 	}
 	if len(before) == 0 {
-		return "a statement"
+		return "a statement such as NEAR('a', 3) or GET 'a'"
 	}
 	last := before[len(before)-1]
 	var first Token // of the two tokens before
