@@ -222,7 +222,7 @@ func (l *Language) hintAt(text string, tokens []Token, at int, before Token, exp
 		hint = "write COUNT BY lang, or ORDER BY lang LIMIT 5"
 	case before.Value == "PUT":
 		hint = `write PUT {"id": "a", "text": "..."}`
-	case before.Value == "IS" || before.Value == "NOT" && found.Type == String && tokens[at-2].Value == "IS":
+	case before.Value == "IS" || before.Value == "NOT" && at > 1 && tokens[at-2].Value == "IS":
 		hint = "write = or !=, or IS NULL or IS NOT NULL"
 	case found.Value == "NULL" && isComparison(before):
 		hint = "write IS NULL or IS NOT NULL"
@@ -249,14 +249,11 @@ func (l *Language) hintAt(text string, tokens []Token, at int, before Token, exp
 		hint = "expected " + expectedAfter[found.Value] + " after it"
 	case at == 0 && found.Type == JSON:
 		hint = "PUT " + found.Value + " stores it; lang = 'en', TEXT LIKE '%word%' and JACCARD(TEXT '...', 0.5) find documents"
-	case found.Type == Ident && before.Value == ",":
+	case found.Type == Ident && (before.Value == "," || before.Value == "(" && spelling.Suggest(found.Value, l.Keywords()) == ""):
 		hint = "document ids are written in quotes: '" + found.Value + "'"
+	case found.Type == Ident && len(found.Value) > 2:
+		hint = cmp.Or(spelling.Suggest(found.Value, l.Keywords()), hint)
 	case found.Type == Ident:
-		if h := spelling.Suggest(found.Value, l.Keywords()); h != "" {
-			hint = h
-		} else if before.Value == "(" {
-			hint = "document ids are written in quotes: '" + found.Value + "'"
-		}
 	case at == 0:
 	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
 		hint = "a statement ends with ;"
@@ -311,7 +308,7 @@ var (
 func (l *Language) expectation(before []Token, message string) string {
 	if m := expectedIn.FindStringSubmatch(message); m != nil {
 		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {
-			return m[1] + " as in NEAR('a', 3) AND lang IN ('en', 'de')"
+			return m[1] + " as in NEAR('a', 3) AND lang IN ('en', 'de') ORDER BY lang"
 		}
 	}
 	if len(before) == 0 {
