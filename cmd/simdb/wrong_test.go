@@ -32,7 +32,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|in.jsonl|--streaming", "no flag is like it"}, // not --min, which is within a word
 	{"dedup|in.jsonl|--strip-accents", "instead: --fold accents"},
 	{"dedup|in.jsonl|--ref-column|q", "instead: --against-text-field NAME"},
-	{"dedup|in.jsonl|--record-separator|x", "--record-start REGEX"},
+	{"dedup|in.jsonl|--record-separator|x", "--record-start"},
 	{"dedup|in.jsonl|--no-hidden", "instead: the same without --hidden"},
 	{"dedup|in.jsonl|--images|--near|3", "--images needs a value"},
 	{"dedup|me@host:a.jsonl", "scp -r me@host:a.jsonl ."},

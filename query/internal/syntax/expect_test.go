@@ -60,7 +60,6 @@ func TestExpectation(t *testing.T) {
 		"group ILIKE 'a%'":                                       `unexpected "ILIKE", LIKE distinguishes upper and lower case: write group LIKE 'en%' OR group LIKE 'EN%'`,
 		"text <-> 'a'":                                           `unexpected '-', write NEAREST(TEXT 'some words', 10), or JACCARD(TEXT 'some words', 0.5)`,
 		"lang IN (en)":                                           `unexpected "en", strings are written in quotes: 'en'`,
-		"SINCE 2026-01-02":                                       `unexpected "-01", dates are written in quotes: '2026-01-02'`,
 		"PAIRS JACCARD > 0.8":                                    `unexpected ">", expected a share such as 0.8`,
 		"GET MIT":                                                `unexpected "MIT", document ids are written in quotes: 'MIT'`,
 		"NEAR('a', 3) LIMIT 5, 10":                               `unexpected ",", write LIMIT 10 OFFSET 5`,
