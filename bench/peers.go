@@ -154,7 +154,7 @@ func readTexts(path string) (texts []string, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if words := slices.Collect(token.Split(doc.Text, false)); len(words) > 0 {
+		if words := slices.Collect(token.Rules{}.Split(doc.Text)); len(words) > 0 {
 			texts = append(texts, strings.Join(words, " "))
 		}
 	}

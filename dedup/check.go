@@ -14,8 +14,8 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// texts are the options that select what part of a text is compared.
-var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "Normalize", "StripDiacritics", "MinWords", "Bits", "SetField"}
+// texts are the options, besides Fold, that select what part of a text is compared.
+var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField"}
 
 // workers stands for a job that many workers share; it is not an option.
 const workers = "Workers"
@@ -31,9 +31,9 @@ var composition = []struct {
 	{option: "Verify", needs: []string{"Near"}, why: "the other criteria always compare texts"},
 	{option: "Within", excludes: []string{"Across", "WithinField", "Decisions", "Verify", "Images"}, why: "the largest document of a cluster is kept"},
 	{option: "Images", excludes: []string{"Jaccard", "Levenshtein", "Cosine", "Verify"}, why: "pictures have hashes, not texts"},
-	{option: "Images", excludes: texts, why: "picture hashes are compared"},
-	{option: "Levenshtein", excludes: texts, why: "it compares the unchanged texts"},
-	{option: "Cosine", excludes: texts, why: "it compares the unchanged texts"},
+	{option: "Images", excludes: append([]string{"Fold"}, texts...), why: "picture hashes are compared"},
+	{option: "Levenshtein", excludes: texts, why: "it compares whole texts"},
+	{option: "Cosine", excludes: texts, why: "it compares whole texts"},
 	{option: "MinCount", needs: []string{"Level"}},
 	{option: "OnlyAgainst", needs: []string{"Against"}},
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
@@ -47,6 +47,7 @@ var composition = []struct {
 		"Shingle", "Bits", "RequireWords", "Fields", "SetField",
 	}, why: "it compares parts of texts, which are equal or not"},
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
+	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written"},
 	{option: workers, excludes: []string{
 		"Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects",
@@ -191,7 +192,7 @@ func (c *Job) given() []string {
 		{"Against", len(c.Against) > 0}, {"OnlyAgainst", c.OnlyAgainst}, {"AgainstTextField", c.AgainstTextField != ""},
 		{"AgainstIDField", c.AgainstIDField != ""}, {"Level", c.level() != units.Document}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
 		{"Audit", c.Audit != ""}, {"NoAudit", c.NoAudit}, {"Clusters", c.Clusters != ""}, {"Columns", c.Columns != nil}, {"All", c.All},
-		{"DryRun", c.DryRun}, {"Rejects", c.Rejects.File != ""}, {"Files", c.Where.Files}, {"Images", c.Where.Images != nil},
+		{"HTML", c.Read.HTML == "text"}, {"DryRun", c.DryRun}, {"Rejects", c.Rejects.File != ""}, {"Files", c.Where.Files}, {"Images", c.Where.Images != nil},
 	} {
 		if o.given {
 			given = append(given, o.name)

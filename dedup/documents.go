@@ -71,6 +71,9 @@ type Documents struct {
 // which uses its indexes. Close frees them.
 func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources) (_ *Documents, err error) {
 	j.Memory = cmp.Or(max(j.Memory, 0), 1<<30)
+	if err := src.CheckHTML(j.Read); err != nil {
+		return nil, err
+	}
 	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
 	if l.by, err = corpus.CriterionOf(j.By); err != nil {
 		return nil, err
@@ -91,8 +94,9 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	if j.Sample > 0 {
 		l.sample = &listSample{n: int(min(j.Sample, setjoin.MaxSets)), seed: j.Seed, most: j.Memory / 2}
 	}
-	if given := j.Compared.Given(); src.Stored == nil && l.by.Measure.Kind.OfTexts() && len(given) > 0 {
-		return nil, fmt.Errorf("%s or %s of files compares the unchanged texts: %s does not apply",
+	given := slices.DeleteFunc(j.Compared.Given(), func(name string) bool { return name == "Fold" })
+	if src.Stored == nil && l.by.Measure.Kind.OfTexts() && len(given) > 0 {
+		return nil, fmt.Errorf("%s or %s of files compares whole texts: %s does not apply",
 			option.Name("Levenshtein"), option.Name("Cosine"), option.Name(given[0]))
 	}
 	dir, remove, err := env.TempDir(j.TempDir)
@@ -169,6 +173,7 @@ func (l *Documents) readFiles(ctx context.Context) error {
 	if err := cmp.Or(x.Finish(), inputs.CheckDistance(&l.by.K, max(64*len(l.files.Fingerprints), l.job.Compared.Bits))); err != nil {
 		return err
 	}
+	l.env.TellIdle(l.sources, x.Idle(l.job.Compared.Features.Fold))
 	if short := x.Few().Advice(l.params.Features); short != "" && l.by.Measure == (setjoin.Measure{}) {
 		l.env.Say("%s", short)
 	}

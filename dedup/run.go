@@ -161,5 +161,6 @@ func (d *job) extract(c *corpus.Corpus) error {
 	if err := x.Finish(); err != nil {
 		return err
 	}
+	d.env.TellIdle(d.Sources, x.Idle(d.c.Compared.Features.Fold))
 	return inputs.CheckDistance(d.Near, max(64*len(c.Fingerprints), d.c.Compared.Bits))
 }

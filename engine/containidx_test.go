@@ -223,7 +223,7 @@ func TestPassagesIndex(t *testing.T) {
 		index   bool
 	}{
 		{Features{}, 3, true}, {Features{}, 1, true}, {Features{Fields: []Field{{Name: "a", Weight: 1}, {Name: "b", Weight: 5}}}, 2, true}, {Features{StopWords: []string{"the", "of"}}, 3, true},
-		{Features{Symbols: true, Mask: []string{"numbers", "dates"}}, 2, true}, {Features{Normalize: "nfkc", StripDiacritics: true}, 3, true},
+		{Features{Symbols: true, Mask: []string{"numbers", "dates"}}, 2, true}, {Features{Fold: []string{"width", "accents"}}, 3, true},
 		{Features{MinWords: 4}, 2, true}, {Features{MinWords: 9}, 2, false}, {Features{RequireWords: []string{"the"}}, 2, false}, {Features{Unit: "chars"}, 3, false},
 	} {
 		db, _ := create4test(t, &Options{NoSync: true, Containment: true, Features: c.f, Shingle: c.shingle})

@@ -88,8 +88,9 @@ func mergeEvents(all []merges.Stats) (events []Event) {
 // Create makes a database with the same parameters from them.
 func (db *DB) Options() Options {
 	p := &db.s.Params
+	spec, _ := p.Spec() // parameters of a database are valid
 	return Options{
-		Shingle: int(p.Shingle), Features: featuresOf(p.Features), Bits: db.s.Bits(), Layout: p.Layout.String(),
+		Shingle: int(p.Shingle), Features: Features(spec), Bits: db.s.Bits(), Layout: p.Layout.String(),
 		Sketch: int(p.Sketch), MinJaccard: p.MinJaccard, NoText: !p.StoreText, NoSketch: p.Sketch == 0,
 		Containment: p.Sets, Index: indexOf(*p), TTL: db.s.TTL,
 	}

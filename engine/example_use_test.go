@@ -238,7 +238,7 @@ func ExampleFeatures() {
 	folder := must(os.MkdirTemp("", "simdb"))
 	defer os.RemoveAll(folder)
 	db := must(engine.Create(filepath.Join(folder, "titles.simdb"), &engine.Options{
-		Shingle: 3, Features: engine.Features{Unit: "chars", Normalize: "nfkc"},
+		Shingle: 3, Features: engine.Features{Unit: "chars", Fold: []string{"width"}},
 	}))
 	defer db.Close()
 	ctx := context.Background()
@@ -251,7 +251,7 @@ func ExampleFeatures() {
 	fmt.Println(db.Options().Features.Describe())
 	// Output:
 	// b 0.93
-	// chars; nfkc
+	// chars; folded width
 }
 
 // A document with a title that counts three times as much as its body.

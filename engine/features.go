@@ -56,21 +56,18 @@ type Features struct {
 	// Unit "words".
 	RequireWords []string `json:"require_words,omitempty"`
 
-	// Normalize is the Unicode normal form of texts before they are split into words: "nfc" or
-	// "nfkc"; "" means none. NFKC also folds full-width and other
-	// compatibility characters, and removes soft hyphens and zero-width characters. Texts are
-	// stored unchanged.
-	Normalize string `json:"normalize,omitempty"`
-
-	// StripDiacritics makes letters with diacritical marks equal to the plain letters, and Latin
-	// letters without a decomposition, such as ł, ø, đ, ß and æ, equal to the ASCII letters that
-	// stand for them.
-	StripDiacritics bool `json:"strip_diacritics,omitempty"`
+	// Fold lists foldings, which make different spellings equal: "case" (for LEVENSHTEIN and COSINE;
+	// words never differ in case), "accents", "arabic", "hebrew", "persian", "greek", "width"
+	// (full-width, compatible and invisible characters), "hyphens" (also at line ends), "letters"
+	// (those from accents to greek), "all", or "nfc" (only composed and decomposed characters).
+	// "v2" means the words of version 2 of the tokenizer, which older databases have. Texts are
+	// stored unchanged. See docs/format/fingerprints.md.
+	Fold []string `json:"fold,omitempty"`
 
 	// Mask lists patterns whose matches make no difference: "numbers" (runs of digits, with points,
 	// commas and colons between them), "dates" (dates and times of day, in digits or with English
 	// names), or regular expressions (RE2). Each match becomes a word, the same one for all matches,
-	// after normalization and before stop words are left out. See docs/format/fingerprints.md.
+	// after folding and before stop words are left out. See docs/format/fingerprints.md.
 	Mask []string `json:"mask,omitempty"`
 
 	// MinWords is the number of words that a text needs to be compared: a shorter text has no
@@ -92,17 +89,11 @@ type Features struct {
 func JoinFields(texts ...string) string { return features.JoinFields(texts...) }
 
 // Describe says in words how f differs from the zero Features, with the number of words of each
-// list: "chars; fields title:3,body:1; nfkc". It returns "" for the zero Features.
+// list: "chars; fields title:3,body:1; folded width". It returns "" for the zero Features.
 func (f Features) Describe() string {
 	s, err := features.Spec(f).Canonical()
 	if err != nil {
 		return ""
 	}
 	return s.Describe()
-}
-
-// featuresOf parses the features of stored parameters, which are valid.
-func featuresOf(text string) Features {
-	s, _ := features.Parse(text)
-	return Features(s)
 }

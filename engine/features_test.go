@@ -30,7 +30,7 @@ var stopList = []string{"the of and to in is", "that It for on with as"}
 
 func featureCases() map[string]featureCase {
 	same := func(text string) string { return text }
-	words := func(text string) []string { return slices.Collect(token.Split(text, false)) }
+	words := func(text string) []string { return slices.Collect(token.Rules{}.Split(text)) }
 	add := func(to map[string]int, units []string, k, weight int, ok func([]string) bool) map[string]int {
 		for i := 0; i == 0 && len(units) > 0 || i+k <= len(units); i++ {
 			if s := units[i:min(i+k, len(units))]; ok(s) {
@@ -56,7 +56,7 @@ func featureCases() map[string]featureCase {
 			return add(map[string]int{}, slices.DeleteFunc(words(text), func(w string) bool { return slices.Contains(stop, w) }), 3, 1, every)
 		}},
 		"symbols": {Options{Features: Features{Symbols: true}}, same, func(text string) map[string]int {
-			return add(map[string]int{}, slices.Collect(token.Split(text, true)), 3, 1, every)
+			return add(map[string]int{}, slices.Collect(token.Rules{Symbols: true}.Split(text)), 3, 1, every)
 		}},
 		"numbers": {Options{Features: Features{Mask: []string{"numbers", `(?i)the`}}}, same, func(text string) map[string]int {
 			text = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`).ReplaceAllString(regexp.MustCompile(`(?i)the`).ReplaceAllString(text, " \u02cd "), " \u02cd ")
@@ -263,7 +263,7 @@ func checkElsewhere(t *testing.T, db *DB) {
 
 func TestFeatureOptions(t *testing.T) {
 	for _, o := range []Options{
-		{Features: Features{Unit: "lines"}}, {Features: Features{Unit: "set", Normalize: "nfc"}},
+		{Features: Features{Unit: "lines"}}, {Features: Features{Unit: "set", Fold: []string{"nfc"}}},
 		{Features: Features{StopWords: []string{""}}}, {Features: Features{Fields: []Field{{Name: "a", Weight: 99}}}},
 	} {
 		if db, err := Create(filepath.Join(t.TempDir(), "x"), &o); !errors.Is(err, ErrInvalid) {
@@ -276,7 +276,7 @@ func TestFeatureOptions(t *testing.T) {
 	}
 	db.Close()
 	for _, o := range []Options{
-		{}, {Shingle: 5}, {Features: Features{Unit: "chars"}}, {Features: Features{MinWords: 2, Normalize: "none"}},
+		{}, {Shingle: 5}, {Features: Features{Unit: "chars"}}, {Features: Features{MinWords: 2, Fold: []string{"none"}}},
 	} {
 		if db, err := Open(path, &o); err != nil {
 			t.Errorf("%+v: %v", o, err)
@@ -286,7 +286,7 @@ func TestFeatureOptions(t *testing.T) {
 	}
 	for _, o := range []Options{
 		{Shingle: 4}, {Features: Features{Unit: "words"}}, {Features: Features{StopWords: stopList}},
-		{Features: Features{MinWords: 3}}, {Features: Features{SetField: "s"}}, {Features: Features{StripDiacritics: true}},
+		{Features: Features{MinWords: 3}}, {Features: Features{SetField: "s"}}, {Features: Features{Fold: []string{"accents"}}},
 		{Features: Features{Symbols: true}}, {Features: Features{Mask: []string{"dates"}}},
 	} {
 		if _, err := Open(path, &o); !errors.Is(err, ErrParams) {

@@ -14,7 +14,7 @@ import (
 func TestPassages(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(35, 4))
-	db, _ := create4test(t, &Options{NoSync: true, Shingle: 5, Features: Features{Unit: "chars", Normalize: "nfkc"}})
+	db, _ := create4test(t, &Options{NoSync: true, Shingle: 5, Features: Features{Unit: "chars", Fold: []string{"width"}}})
 	texts := map[string]string{"empty": "", "short": "w1 w2"}
 	var all [][]string
 	for i := range 120 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -42,7 +43,7 @@ func BenchmarkSimilar(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("sign", func(b *testing.B) {
-		signer := textsim.NewSigner()
+		signer := textsim.NewSigner(features.Spec{})
 		for b.Loop() {
 			for _, q := range queries {
 				signer.Sign([]byte(q))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -126,9 +127,9 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 		}
 	}
 	threshold := float64(45+source.rng.IntN(56)) / 100
-	by, compare := Levenshtein(threshold), textsim.Levenshtein(of.Text, threshold)
+	by, compare := Levenshtein(threshold), textsim.Levenshtein(features.Spec{}, of.Text, threshold)
 	if source.rng.IntN(2) == 0 {
-		by, compare = Cosine(threshold), textsim.Cosine(of.Text, threshold)
+		by, compare = Cosine(threshold), textsim.Cosine(features.Spec{}, of.Text, threshold)
 	}
 	want := bruteSimilar(docs, of, compare)
 	var got []Match

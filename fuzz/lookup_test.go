@@ -211,5 +211,5 @@ func (b *batch) lines() {
 	}
 }
 
-// plain returns what of a line is compared: its characters in lower case, and where blanks are.
-func plain(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+// plain returns what of a line is compared: its folded characters, and where blanks are.
+func plain(text string) string { return strings.Join(strings.Fields(foldOf(text)), " ") }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/cases"
 )
 
 // The measures, computed from their definitions in docs/format/fingerprints.md and docs/query.md.
@@ -26,26 +28,38 @@ func wordsOf(text string) (words []word) {
 	trimmed := strings.TrimSpace(text)
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }) {
 		if trimmed != "" && !strings.ContainsRune(trimmed, unicode.ReplacementChar) {
-			words = []word{{trimmed + "\xff", strings.Index(text, trimmed)}} // which no other word has
+			words = []word{{foldOf(trimmed) + "\xff", strings.Index(text, trimmed)}} // which no other word has
 		}
 		return words
 	}
 	const none, run, single = 0, 1, 2
 	last := none // what the last word is, if it may continue
-	for at, r := range text {
-		mark := unicode.Is(unicode.M, r)
-		switch {
-		case !unicode.In(r, unicode.L, unicode.M, unicode.N):
-			last = none
-		case !mark && unicode.In(r, alone...):
-			words, last = append(words, word{string(unicode.ToLower(r)), at}), single
-		case last == none || last == single && !mark:
-			words, last = append(words, word{string(unicode.ToLower(r)), at}), run
-		default:
-			words[len(words)-1].text += string(unicode.ToLower(r))
+	for at, unfolded := range text {
+		for _, r := range foldOf(string(unfolded)) {
+			mark := unicode.Is(unicode.M, r)
+			switch {
+			case !unicode.In(r, unicode.L, unicode.M, unicode.N):
+				last = none
+			case !mark && unicode.In(r, alone...):
+				words, last = append(words, word{string(r), at}), single
+			case last == none || last == single && !mark:
+				words, last = append(words, word{string(r), at}), run
+			default:
+				words[len(words)-1].text += string(r)
+			}
 		}
 	}
 	return words
+}
+
+// foldOf is full case folding. Package cases folds Cherokee to small letters, unlike Unicode.
+func foldOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cherokee, r) {
+			return unicode.ToUpper(r)
+		}
+		return r
+	}, cases.Fold().String(text))
 }
 
 // key joins words so that no other words have the same key.

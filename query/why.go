@@ -150,19 +150,19 @@ func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
 
 // whyTexts compares texts by cosine and edit distance, and shows the words that differ.
 func (x *run) whyTexts(a, b string) []Row {
+	of, _ := features.Spec(x.DB.Options().Features).Canonical() // a database has valid features only
 	var rows []Row
-	if c, ok := textsim.Cosine(a, 0)(x.Ctx, []byte(b)); ok {
+	if c, ok := textsim.Cosine(of, a, 0)(x.Ctx, []byte(b)); ok {
 		rows = append(rows, Row{"cosine", c})
 	}
 	const longest = 20000 // bytes; the time of the edit distance is proportional to the product of both lengths
 	if len(a) <= longest && len(b) <= longest {
-		if l, ok := textsim.Levenshtein(a, 0)(x.Ctx, []byte(b)); ok {
+		if l, ok := textsim.Levenshtein(of, a, 0)(x.Ctx, []byte(b)); ok {
 			rows = append(rows, Row{"levenshtein", l})
 		}
 	}
 	const diffed = 1 << 20 // longest text, in bytes, whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
-		of, _ := features.Spec(x.DB.Options().Features).Canonical() // a database has valid features only
 		for _, d := range value.Differences(of.Words(a), of.Words(b)) {
 			rows = append(rows, Row{d.Name, d.Text})
 		}

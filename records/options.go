@@ -51,8 +51,8 @@ type Options struct {
 
 	Orientations bool // a picture gets the hashes of all eight orientations
 
-	RawHTML bool // the text of a page includes its markup
-	Cut     bool // records are to be copied with only a part of their text: see Cutter
+	HTML string // of pages the visible text, with "raw" the markup; with "text" the texts of other records are HTML, too
+	Cut  bool   // records are to be copied with only a part of their text: see Cutter
 
 	Context context.Context // its end interrupts reads of pipes and terminals; may be nil
 

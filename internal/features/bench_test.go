@@ -181,8 +181,8 @@ func BenchmarkFeatures(b *testing.B) {
 		{"symbols", 3, Spec{Symbols: true}, false},
 		{"numbers", 3, Spec{Mask: []string{MaskNumbers}}, false},
 		{"dates", 3, Spec{Mask: []string{MaskDates}}, false},
-		{"nfkc", 3, Spec{Normalize: NFKC}, false},
-		{"nfkc,strip", 3, Spec{Normalize: NFKC, StripDiacritics: true}, false},
+		{"nfkc", 3, Spec{Fold: []string{"width"}}, false},
+		{"nfkc,strip", 3, Spec{Fold: []string{"width", "accents"}}, false},
 		{"set", 1, Spec{Unit: Set, SetField: "set"}, false},
 	} {
 		state := NewFingerprinter(Params{Shingle: k.k, Sketch: 128, Features: k.spec})

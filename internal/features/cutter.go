@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"sort"
 	"unicode/utf8"
-
-	"github.com/simdb/simdb/internal/token"
 )
 
 // A Cutter splits texts into the words that shingles are made of. It reports their positions in the
@@ -22,7 +20,7 @@ func NewCutter(s Spec) *Cutter {
 	return &Cutter{fields: max(len(s.Fields), 1), normal: newNormalizer(s)}
 }
 
-// Words calls fn for each word of text, in lower case and in the normal form of the spec, with its
+// Words calls fn for each word of text, folded as the spec says, with its
 // position in text. word is valid until fn returns. Between the texts of two fields it calls fn
 // with nil.
 func (c *Cutter) Words(text []byte, fn func(word []byte, start, end int)) {
@@ -38,8 +36,8 @@ func (c *Cutter) Words(text []byte, fn func(word []byte, start, end int)) {
 		if !c.HasWords(normal) {
 			normal = nil
 		}
-		for start, end := range token.Bounds(normal, c.normal.symbols) {
-			c.word = token.AppendLower(c.word[:0], normal[start:end])
+		for start, end := range c.normal.rules.Bounds(normal) {
+			c.word = c.normal.rules.AppendFolded(c.word[:0], normal[start:end])
 			start, end = t.origin(start, end)
 			fn(c.word, base+start, base+end)
 		}
@@ -52,7 +50,7 @@ func (c *Cutter) Parts(text []byte) [][]byte { return bytes.SplitN(text, []byte{
 
 // HasWords reports whether a text may have words, given its normal form.
 func (c *Cutter) HasWords(normal []byte) bool {
-	return !c.OwnWords || c.normal.symbols || token.Wordy(normal)
+	return !c.OwnWords || c.normal.rules.Symbols || c.normal.rules.Wordy(normal)
 }
 
 // Normal returns the normalised form of a part, from which words are cut. It is valid until the
@@ -113,7 +111,7 @@ func (t *trace) origin(start, end int) (int, int) {
 // inFormByStretch is inForm with a trace. It normalises stretches one by one. Stretches begin where
 // no character combines with earlier ones.
 func (n *normalizer) inFormByStretch(text []byte) []byte {
-	f, t := &n.form, n.trace
+	f, t := &n.folder, n.trace
 	n.trace = nil
 	t.begin()
 	dst, same := n.buffer[5][:0], false
@@ -122,7 +120,7 @@ func (n *normalizer) inFormByStretch(text []byte) []byte {
 		end := i + size
 		for end < len(text) && text[end] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRune(text[end:])
-			if f.end.Properties(text[end:]).BoundaryBefore() && !(f.nfkc && isInvisible(r)) {
+			if with, by := f.replace(r, 0); f.end.Properties(text[end:]).BoundaryBefore() && !(with == "" && by != 0) {
 				break
 			}
 			end += size

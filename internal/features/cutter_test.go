@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/simdb/simdb/internal/token"
 )
 
 // cut returns the words of a Cutter and the corresponding bytes of text. A field boundary is the
@@ -30,13 +28,13 @@ func TestCutterPlaces(t *testing.T) {
 		{Spec{}, "Häuser, x=1!", "häuser x 1", "Häuser x 1"},
 		{Spec{}, " -- ", "--", "--"},
 		{Spec{Symbols: true}, "x == Y", "x == y", "x == Y"},
-		{Spec{Normalize: NFC}, "(e\u0301te\u0301) é", "été é", "e\u0301te\u0301 é"},
-		{Spec{Normalize: NFKC}, "soft\u00adhy\u00adphen, ﬁne ㎏", "softhyphen fine kg", "soft\u00adhy\u00adphen ﬁne ㎏"},
-		{Spec{Normalize: NFKC}, "a½b", "a1 2b", "a½ ½b"},
-		{Spec{Normalize: NFKC}, "汉字，ＡＢ", "汉 字 ab", "汉 字 ＡＢ"},
-		{Spec{StripDiacritics: true}, "L'Été, Straße", "l ete strasse", "L Été Straße"},
+		{Spec{Fold: []string{"nfc"}}, "(e\u0301te\u0301) é", "été é", "e\u0301te\u0301 é"},
+		{Spec{Fold: []string{"width"}}, "soft\u00adhy\u00adphen, ﬁne ㎏", "softhyphen fine kg", "soft\u00adhy\u00adphen ﬁne ㎏"},
+		{Spec{Fold: []string{"width"}}, "a½b", "a1 2b", "a½ ½b"},
+		{Spec{Fold: []string{"width"}}, "汉字，ＡＢ", "汉 字 ab", "汉 字 ＡＢ"},
+		{Spec{Fold: []string{"accents"}}, "L'Été, Straße", "l ete strasse", "L Été Straße"},
 		{Spec{Mask: []string{MaskNumbers}}, "took 12.5 ms", "took ˍ ms", "took 12.5 ms"},
-		{Spec{Mask: []string{MaskDates, "[a-z]+[0-9]"}, StripDiacritics: true}, "é 2024-01-02 x7!", "e ˍ ˍ", "é 2024-01-02 x7"},
+		{Spec{Mask: []string{MaskDates, "[a-z]+[0-9]"}, Fold: []string{"accents"}}, "é 2024-01-02 x7!", "e ˍ ˍ", "é 2024-01-02 x7"},
 		{Spec{StopWords: []string{"and"}}, "Taylor AND Francis", "taylor francis", "Taylor Francis"},
 		{Spec{StopWords: []string{"and"}}, "and AND", "and and", "and AND"},
 		{Spec{Fields: []Field{{"a", 1}, {"b", 2}}}, "x y\x1fz\x1fw", "x y | z w", "x y \x1f z w"},
@@ -59,8 +57,8 @@ func TestCutterWords(t *testing.T) {
 		"Å", "ß", "ł", "12", ".", "x1", "2024-01-02", "\xff", "\xc3", "Ⅷ", "!", "\u0344", "\ufeff", "the", "ｶﾞ", "\x1f",
 	}
 	specs := []Spec{
-		{}, {Symbols: true}, {Normalize: NFC}, {Normalize: NFKC}, {StripDiacritics: true}, {Normalize: NFKC, StripDiacritics: true, Symbols: true},
-		{Mask: []string{MaskNumbers, MaskDates}}, {Mask: []string{"a.", "1"}, Normalize: NFKC}, {StopWords: []string{"a", "the"}, StripDiacritics: true},
+		{}, {Symbols: true}, {Fold: []string{"nfc"}}, {Fold: []string{"width"}}, {Fold: []string{"accents"}}, {Fold: []string{"width", "accents"}, Symbols: true},
+		{Mask: []string{MaskNumbers, MaskDates}}, {Mask: []string{"a.", "1"}, Fold: []string{"width"}}, {StopWords: []string{"a", "the"}, Fold: []string{"accents"}},
 	}
 	for i := range 20000 {
 		var b strings.Builder
@@ -77,7 +75,7 @@ func TestCutterWords(t *testing.T) {
 		if want := spec.Words(text); !slices.Equal(words, want) {
 			t.Fatalf("%v: %q has the words %q, want %q", spec, text, words, want)
 		}
-		if want := slices.Collect(token.Split(string(c.Normal([]byte(text))), spec.Symbols)); !slices.Equal(words, want) {
+		if want := slices.Collect(spec.Rules().Split(string(c.Normal([]byte(text))))); !slices.Equal(words, want) {
 			t.Fatalf("%v: %q has the words %q, in its normal form %q", spec, text, words, want)
 		}
 		first, last := 0, 0
@@ -85,7 +83,7 @@ func TestCutterWords(t *testing.T) {
 			if start < first || end < last || start >= end || end > len(text) {
 				t.Fatalf("%v: %q has %q at %d..%d, after %d..%d", spec, text, word, start, end, first, last)
 			}
-			if first, last = start, end; token.Lower(text[start:end]) != string(word) && spec.Normalize == "" && !spec.StripDiacritics && spec.Mask == nil {
+			if first, last = start, end; spec.Rules().Fold(text[start:end]) != string(word) && spec.Fold == nil && spec.Mask == nil {
 				t.Fatalf("%v: %q has %q at %d..%d", spec, text, word, start, end)
 			}
 			if alone := c.Normal(bytes.Clone([]byte(text[start:end]))); len(alone) == 0 {

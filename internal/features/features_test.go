@@ -11,9 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/simdb/simdb/internal/token"
 )
 
 // TestNormalFormsAreFrozen fails if a release of x/text or Go uses the normal forms of another
@@ -29,13 +28,18 @@ var canonical = []struct {
 	text string
 }{
 	{Spec{}, ""},
-	{Spec{Unit: Words, Normalize: None}, ""},
+	{Spec{Unit: Words, Fold: []string{"none"}}, ""},
 	{Spec{Unit: Chars, MinWords: 3}, "unit chars\nmin-words 3\n"},
 	{Spec{Code: "pdq"}, "code pdq\n"},
 	{Spec{Unit: Set}, "unit set\nset-field set\n"},
 	{Spec{SetField: "a b"}, "unit set\nset-field a b\n"},
-	{Spec{Fields: []Field{{"title", 3}, {"body text", 1}}, StripDiacritics: true, Normalize: NFKC},
-		"field 3 title\nfield 1 body text\nnormalize nfkc\nstrip-diacritics\n"},
+	{Spec{Fields: []Field{{"title", 3}, {"body text", 1}}, Fold: []string{"width", "accents"}},
+		"field 3 title\nfield 1 body text\nfold accents\nfold width\n"},
+	{Spec{Fold: []string{"letters", "nfc"}}, "fold accents\nfold arabic\nfold hebrew\nfold persian\nfold greek\n"},
+	{Spec{Fold: []string{"nfc", "case"}}, "fold case\nfold nfc\n"},
+	{Spec{Fold: []string{V2}}, ""},
+	{Spec{Fold: []string{"width", V2, "letters", "nfc"}, Unit: Chars}, "unit chars\nnormalize nfkc\nstrip-diacritics\n"},
+	{Spec{Fold: []string{"nfc", V2, "accents"}}, "normalize nfc\nstrip-diacritics\n"},
 	{Spec{RequireWords: []string{"The of", "OF", "don't"}}, "required don\nrequired of\nrequired t\nrequired the\n"},
 	{Spec{StopWords: []string{"The of; =="}, Symbols: true}, "symbols\nleft-out ;\nleft-out ==\nleft-out of\nleft-out the\n"},
 	{Spec{Mask: []string{"numbers", "a b+", "numbers", "dates"}, StopWords: []string{"x"}, Unit: Chars},
@@ -49,7 +53,7 @@ func TestSpecText(t *testing.T) {
 			t.Errorf("%+v: %q, %v; want %q", c.spec, s, err, c.text)
 			continue
 		}
-		p, err := Parse(c.text)
+		p, err := Parse(c.text, c.spec.Version())
 		if err != nil || p.String() != c.text || fmt.Sprintf("%+v", p) != fmt.Sprintf("%+v", s) {
 			t.Errorf("Parse(%q) = %+v, %v; want %+v", c.text, p, err, s)
 		}
@@ -58,10 +62,10 @@ func TestSpecText(t *testing.T) {
 
 func TestSpecRefuses(t *testing.T) {
 	for _, s := range []Spec{
-		{Unit: "lines"}, {Code: "a\nb"}, {Code: strings.Repeat("x", MaxCode+1)}, {Normalize: "nfd"}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
+		{Unit: "lines"}, {Code: "a\nb"}, {Code: strings.Repeat("x", MaxCode+1)}, {Fold: []string{"nfd"}}, {Fold: []string{V2, "arabic"}}, {Fold: []string{V2, "case"}}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
 		{Unit: Chars, RequireWords: []string{"a"}}, {Unit: Set, Symbols: true}, {Unit: Set, Mask: []string{"numbers"}},
 		{Mask: []string{""}}, {Mask: []string{"("}}, {Mask: []string{"a\nb"}}, {Mask: []string{"\xff"}}, {Mask: slices.Collect(manyMasks)}, {Unit: Chars, SetField: "a"}, {Unit: Set, Fields: []Field{{"a", 1}}},
-		{Unit: Set, Normalize: NFC}, {Fields: []Field{{"a", 0}}}, {Fields: []Field{{"a", MaxWeight + 1}}},
+		{Unit: Set, Fold: []string{"nfc"}}, {Fields: []Field{{"a", 0}}}, {Fields: []Field{{"a", MaxWeight + 1}}},
 		{Fields: []Field{{"", 1}}}, {Fields: []Field{{"a", 1}, {"a", 2}}}, {Fields: []Field{{"a\nb", 1}}},
 		{Fields: make([]Field, MaxFields+1)}, {StopWords: []string{strings.Repeat("a", MaxEncoded)}},
 	} {
@@ -70,12 +74,12 @@ func TestSpecRefuses(t *testing.T) {
 		}
 	}
 	for text, unknown := range map[string]bool{
-		"unit bytes\n": true, "weights idf\n": true, "normalize nfd\n": true, "\n": true,
+		"unit bytes\n": true, "weights idf\n": true, "fold nfd\n": true, "fold width\nfold accents\n": false, "fold nfc\nfold width\n": false, "fold none\n": true, "normalize nfc\n": false, "strip-diacritics\n": false, "\n": true,
 		"unit words\n": true, "unit chars": false, "min-words 0\n": false, "min-words x\n": false, "min-words 1\n": false, "min-words 03\n": false,
 		"left-out the\nleft-out of\n": false, "left-out The\n": false, "stop-word the\n": true, "mask numbers\nmask dates\n": false, "mask (\n": false, "min-words 3\nunit chars\n": false,
-		"unit set\n": false, "strip-diacritics \n": false, "field title 3\n": false,
+		"unit set\n": false, "field title 3\n": false,
 	} {
-		s, err := Parse(text)
+		s, err := Parse(text, 3)
 		if err == nil || errors.Is(err, ErrUnknown) != unknown {
 			t.Errorf("Parse(%q) = %+v, %v", text, s, err)
 		}
@@ -94,18 +98,18 @@ func FuzzParse(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := Parse(text); err == nil && s.String() != text {
+		if s, err := Parse(text, 3); err == nil && s.String() != text {
 			t.Errorf("Parse(%q) is %q", text, s)
 		}
 	})
 }
 
 func TestOverride(t *testing.T) {
-	have := Spec{Unit: Chars, Normalize: NFC, MinWords: 2}
+	have := Spec{Unit: Chars, Fold: []string{"nfc"}, MinWords: 2}
 	if got := have.Override(Spec{}); fmt.Sprint(got) != fmt.Sprint(have) {
 		t.Errorf("nothing made %+v", got)
 	}
-	if got := have.Override(Spec{Normalize: None, SetField: "s"}); got.Unit != Set || got.Normalize != None || got.MinWords != 2 {
+	if got := have.Override(Spec{Fold: []string{"none"}, SetField: "s"}); got.Unit != Set || got.Fold[0] != "none" || got.MinWords != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -175,6 +179,9 @@ func naive(s Spec, k int, text string) map[string]bool {
 
 func letterOrNumber(r rune) bool { return unicode.In(r, unicode.L, unicode.N) }
 
+// unicodeFold is an implementation of full case folding.
+var unicodeFold = cases.Fold()
+
 // wordPattern matches words by a regular expression: of a script without spaces, of other letters,
 // of symbols.
 var wordPattern = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]\p{M}*|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}]|[\p{M}\p{N}])+|[^\p{L}\p{M}\p{N}\s\p{Z}\x85\v]+`)
@@ -188,7 +195,7 @@ func naiveWords(s Spec, text string) (words []string) {
 	}
 	for _, w := range wordPattern.FindAllString(text, -1) {
 		if r, _ := utf8.DecodeRuneInString(w); s.Symbols || unicode.In(r, unicode.L, unicode.M, unicode.N) {
-			words = append(words, strings.ToLower(w))
+			words = append(words, unicodeFold.String(w))
 		}
 	}
 	return words
@@ -224,7 +231,7 @@ func naiveStop(s Spec, text string) string {
 		}
 		b.WriteString(text[at : at+m[0]])
 		w := text[at+m[0] : at+m[1]]
-		if r, _ := utf8.DecodeRuneInString(w); slices.Contains(s.StopWords, strings.ToLower(w)) && (s.Symbols || unicode.In(r, unicode.L, unicode.M, unicode.N)) {
+		if r, _ := utf8.DecodeRuneInString(w); slices.Contains(s.StopWords, unicodeFold.String(w)) && (s.Symbols || unicode.In(r, unicode.L, unicode.M, unicode.N)) {
 			w = " "
 		}
 		b.WriteString(w)
@@ -237,22 +244,22 @@ func naiveChars(s Spec, text string) (chars []string) {
 	joined := strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && (!s.Symbols || unicode.IsSpace(r))
 	}), " ")
-	for _, r := range joined {
-		chars = append(chars, string(unicode.ToLower(r)))
+	for _, r := range unicodeFold.String(joined) {
+		chars = append(chars, string(r))
 	}
 	return chars
 }
 
 func naiveNormal(s Spec, text string) string {
 	open, form := norm.NFD, norm.NFC
-	if s.Normalize == NFKC {
+	if slices.Contains(s.Fold, "width") {
 		open, form = norm.NFKD, norm.NFKC
 		text = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u200d", "", "\ufeff", "").Replace(text)
 	}
-	if s.StripDiacritics {
+	if slices.Contains(s.Fold, "accents") {
 		text = strings.NewReplacer("\u0301", "", "\u0308", "", "\u0306", "", "\u030c", "", "ł", "l", "Ł", "l", "ß", "ss", "ﬁ", "fi").Replace(open.String(text))
 	}
-	if s.Normalize != "" || s.StripDiacritics {
+	if s.Fold != nil {
 		text = form.String(text)
 	}
 	return text
@@ -286,15 +293,15 @@ func TestWalker(t *testing.T) {
 		k    int
 		spec Spec
 	}{
-		{3, Spec{}}, {1, Spec{}}, {5, Spec{Unit: Chars}}, {2, Spec{Unit: Chars, Normalize: NFKC, MinWords: 3}}, {1, Spec{Unit: Set}},
+		{3, Spec{}}, {1, Spec{}}, {5, Spec{Unit: Chars}}, {2, Spec{Unit: Chars, Fold: []string{"width"}, MinWords: 3}}, {1, Spec{Unit: Set}},
 		{1, Spec{Unit: Set, MinWords: 4}}, {2, Spec{Fields: []Field{{"a", 3}, {"b", 1}}}}, {2, Spec{Fields: []Field{{"a", 1}, {"b", 5}, {"c", 2}}, MinWords: 5}},
-		{3, Spec{RequireWords: []string{"the of"}}}, {2, Spec{RequireWords: []string{"café"}, Normalize: NFC}},
-		{3, Spec{StopWords: []string{"the of"}}}, {2, Spec{StopWords: []string{"café"}, Normalize: NFC}}, {3, Spec{Unit: Chars, StopWords: []string{"the of 一"}}},
+		{3, Spec{RequireWords: []string{"the of"}}}, {2, Spec{RequireWords: []string{"café"}, Fold: []string{"nfc"}}},
+		{3, Spec{StopWords: []string{"the of"}}}, {2, Spec{StopWords: []string{"café"}, Fold: []string{"nfc"}}}, {3, Spec{Unit: Chars, StopWords: []string{"the of 一"}}},
 		{1, Spec{Symbols: true}}, {3, Spec{Symbols: true, StopWords: []string{"; the"}}}, {2, Spec{Symbols: true, RequireWords: []string{"== of"}}},
 		{3, Spec{Unit: Chars, Symbols: true}}, {2, Spec{Mask: []string{MaskNumbers}}}, {1, Spec{Mask: []string{`\b[12]\d{3}\b`}, StopWords: []string{"x"}}},
 		{2, Spec{Mask: []string{MaskNumbers, `\b[12]\d{3}\b`}, Symbols: true, MinWords: 3}}, {2, Spec{Unit: Chars, Mask: []string{MaskNumbers}, StopWords: []string{"the"}}},
-		{2, Spec{Fields: []Field{{"a", 3}, {"b", 1}}, Symbols: true, Mask: []string{MaskNumbers}, StopWords: []string{"of ;"}, Normalize: NFKC}},
-		{1, Spec{Normalize: NFC}}, {2, Spec{Normalize: NFKC}}, {2, Spec{Normalize: NFKC, StripDiacritics: true}}, {2, Spec{StripDiacritics: true}},
+		{2, Spec{Fields: []Field{{"a", 3}, {"b", 1}}, Symbols: true, Mask: []string{MaskNumbers}, StopWords: []string{"of ;"}, Fold: []string{"width"}}},
+		{1, Spec{Fold: []string{"nfc"}}}, {2, Spec{Fold: []string{"width"}}}, {2, Spec{Fold: []string{"width", "accents"}}}, {2, Spec{Fold: []string{"accents"}}},
 		{5, Spec{Unit: Chars, Fields: []Field{{"a", 2}, {"b", 1}}}}, {3, Spec{MinWords: 6}},
 	} {
 		s, err := c.spec.Canonical()
@@ -354,8 +361,8 @@ func TestMembers(t *testing.T) {
 // TestFolding has a letter of each kind, in both cases: letters whose marks can be removed, and
 // letters that have none. Voicing marks of Japanese are not removed.
 func TestFolding(t *testing.T) {
-	for _, form := range []NormalForm{None, NFC, NFKC} {
-		s, err := Spec{StripDiacritics: true, Normalize: form}.Canonical()
+	for _, form := range []string{"none", "nfc", "width", "v2"} {
+		s, err := Spec{Fold: []string{"accents", form}}.Canonical()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,20 +372,22 @@ func TestFolding(t *testing.T) {
 			"Ægir ægir Ǽ ǣ": "aegir aegir ae ae", "Œuvre œuvre": "oeuvre oeuvre", "ısı İzmir": "isi izmir", "Ħħ Ŧŧ": "hh tt", "ŉ Ŀŀ ĳ": "n ll ij",
 			"ſ ﬁn ƒ Ŋŋ ĸ": "s fin f nn q", "Əə": "aa", "がカ ガ й ё": "がカ ガ и е", "日本 العربية Ωμέγα": "日本 العربية ωμεγα",
 		} {
-			if got := token.Lower(string(fold([]byte(text)))); got != want {
+			if got := s.Rules().Fold(string(fold([]byte(text)))); got != want {
 				t.Errorf("%s: %q is folded to %q, want %q", form, text, got, want)
 			}
 		}
 	}
-	for r, ascii := range foldTable {
-		if folded(r) != ascii || !unicode.In(r, unicode.Latin) || !norm.NFD.IsNormalString(string(r)) || strings.Trim(ascii, "abcdefghijklmnopqrstuvwxyz") != "" {
-			t.Errorf("%c is folded to %q", r, folded(r))
+	for r, p := range replacements() {
+		if p.by != foldAccents || p.with == "" {
+			continue
 		}
-		if lower := unicode.ToLower(r); lower != r && foldTable[lower] != ascii && lower > unicode.MaxASCII {
-			t.Errorf("%c is folded to %q, but %c to %q", r, ascii, lower, foldTable[lower])
+		if !unicode.In(r, unicode.Latin) || !norm.NFD.IsNormalString(string(r)) || strings.Trim(p.with, "abcdefghijklmnopqrstuvwxyz") != "" {
+			t.Errorf("%c is folded to %q", r, p.with)
 		}
-		if upper := unicode.ToUpper(r); upper != r && foldTable[upper] != ascii && upper > unicode.MaxASCII {
-			t.Errorf("%c is folded to %q, but %c to %q", r, ascii, upper, foldTable[upper])
+		for _, other := range []rune{unicode.ToLower(r), unicode.ToUpper(r)} {
+			if other != r && replacements()[other].with != p.with && other > unicode.MaxASCII {
+				t.Errorf("%c is folded to %q, but %c to %q", r, p.with, other, replacements()[other].with)
+			}
 		}
 	}
 }
@@ -400,7 +409,7 @@ func TestMasks(t *testing.T) {
 		text := strings.NewReplacer("[", "", "]", "").Replace(c.text)
 		want := regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(c.text, placeholder)
 		for range 2 {
-			if got := string(all[0].appendMasked(nil, []byte(text), nil)); got != want {
+			if got := string(all[0].appendMasked(nil, []byte(text), placeholder, nil)); got != want {
 				t.Errorf("%s in %q makes %q, want %q", c.mask, text, got, want)
 			}
 		}
@@ -420,12 +429,12 @@ func FuzzMasks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, m := range all {
-			masked := string(m.appendMasked(nil, []byte(text), nil))
+			masked := string(m.appendMasked(nil, []byte(text), placeholder, nil))
 			if masked != text && !strings.ContainsAny(text, "0123456789") {
 				t.Errorf("%q became %q", text, masked)
 			}
 		}
-		if masked := all[1].appendMasked(nil, []byte(text), nil); strings.ContainsAny(string(masked), "0123456789") {
+		if masked := all[1].appendMasked(nil, []byte(text), placeholder, nil); strings.ContainsAny(string(masked), "0123456789") {
 			t.Errorf("%q became %q", text, masked)
 		}
 	})

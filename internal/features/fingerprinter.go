@@ -141,6 +141,9 @@ func (s *Fingerprinter) Read(r io.Reader) (Result, error) {
 	return res, nil
 }
 
+// Changed returns the foldings that have changed a text. Words never have case.
+func (s *Fingerprinter) Changed() Folds { return s.walker.normal.changed | foldCase }
+
 func (s *Fingerprinter) reset(words int) {
 	s.set.Reset(words)
 	s.votes.Reset()

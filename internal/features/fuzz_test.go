@@ -19,6 +19,7 @@ import (
 
 // refWords splits text into words by the definition in docs/format/fingerprints.md.
 func refWords(text []byte) (words []string) {
+	text = []byte(unicodeFold.String(strings.ToValidUTF8(string(text), "\ufffd")))
 	if s := string(text); !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		if s = strings.TrimSpace(s); s == "" || strings.ContainsRune(s, unicode.ReplacementChar) {
 			return nil
@@ -33,7 +34,7 @@ func refWords(text []byte) (words []string) {
 			words, solo = append(words, ""), alone
 		}
 		if open = word || mark; open {
-			words[len(words)-1] += string(unicode.ToLower(r))
+			words[len(words)-1] += string(r)
 		}
 	}
 	return words
@@ -115,7 +116,7 @@ func (c *textCheck) check(t *testing.T, text []byte, k int) {
 	if err != nil || st != rst || int(st.Words) != len(words) || !slices.Equal(got, want) || !slices.Equal(read, want) {
 		t.Fatalf("k=%d, %q: %+v %+v %v, want %d words", k, text, st, rst, err, len(words))
 	}
-	if split := slices.Collect(token.Split(string(text), false)); !slices.Equal(split, words) {
+	if split := slices.Collect(token.Rules{}.Split(string(text))); !slices.Equal(split, words) {
 		t.Fatalf("%q is split into %q, want %q", text, split, words)
 	}
 	set := refShingles(words, 3)

@@ -21,7 +21,10 @@ type question struct {
 	seed uint64
 	k, n int
 	text string
-	spec Spec // of a document; from features="..."
+
+	version  int // of the tokenizer
+	features string
+	spec     Spec // of a document
 }
 
 // parseQuestion parses a line without its answer.
@@ -31,12 +34,10 @@ func parseQuestion(line string) (q question, err error) {
 		if err != nil {
 			return q, err
 		}
-		text, _ := strconv.Unquote(quoted)
-		if q.spec, err = Parse(text); err != nil {
-			return q, err
-		}
+		q.features, _ = strconv.Unquote(quoted)
 		line = before + rest[len(quoted):]
 	}
+	q.version = token.Version
 	before, rest, _ := strings.Cut(line, `"`)
 	fields := strings.Fields(before)
 	q.what = fields[0]
@@ -53,7 +54,12 @@ func parseQuestion(line string) (q question, err error) {
 			q.k = v
 		case "n":
 			q.n = v
+		case "version":
+			q.version = v
 		}
+	}
+	if q.spec, err = Parse(q.features, q.version); err != nil {
+		return q, err
 	}
 	text, times, _ := strings.Cut(`"`+rest, " * ")
 	if q.text, err = strconv.Unquote(text); err != nil || times == "" {
@@ -66,11 +72,11 @@ func parseQuestion(line string) (q question, err error) {
 
 // answer computes the answer to a question, with the public packages if possible.
 func (q question) answer() string {
-	c := token.Config{Shingle: max(q.k, 1), Seed: q.seed, CharGrams: q.what == "grams"}
+	c := token.Config{Shingle: max(q.k, 1), Seed: q.seed, CharGrams: q.what == "grams", Version: q.version}
 	switch q.what {
 	case "word":
 		var words strings.Builder
-		for w := range token.Split(q.text, false) {
+		for w := range q.spec.Rules().Split(q.text) {
 			fmt.Fprintf(&words, " %016x", token.NewHasher(q.seed).Of(w))
 		}
 		return words.String()[1:]

@@ -54,8 +54,8 @@ func compileMasks(patterns []string) (all []mask, err error) {
 	return all, nil
 }
 
-// appendMasked appends text to dst, which is empty, with each match replaced by a placeholder.
-func (m mask) appendMasked(dst, text []byte, t *trace) []byte {
+// appendMasked appends text to dst, which is empty, with each match replaced.
+func (m mask) appendMasked(dst, text []byte, with string, t *trace) []byte {
 	t.begin()
 	for at := 0; ; {
 		start, end := m(text, at)
@@ -67,7 +67,7 @@ func (m mask) appendMasked(dst, text []byte, t *trace) []byte {
 		}
 		dst = append(dst, text[at:start]...)
 		t.note(len(dst), start, false)
-		dst = append(dst, placeholder...)
+		dst = append(dst, with...)
 		at = end
 	}
 }

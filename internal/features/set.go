@@ -45,6 +45,9 @@ func (h *SetHasher) Brief(text []byte) Hashes {
 	return slices.Compact(h.hashes)
 }
 
+// Changed returns the foldings that have changed a text. Words never have case.
+func (h *SetHasher) Changed() Folds { return h.walk.normal.changed | foldCase }
+
 // LastSet is Set for a text that may equal the text of the previous call, because copies are often
 // adjacent. The set is valid until the next call of LastSet.
 func (h *SetHasher) LastSet(text []byte) Hashes {

@@ -33,16 +33,6 @@ const (
 	Set   Unit = "set"   // the members of a given set
 )
 
-// NormalForm is the normal form of texts.
-type NormalForm = string
-
-// Normal forms.
-const (
-	None NormalForm = "none" // as they are; the same as ""
-	NFC  NormalForm = "nfc"  // composed
-	NFKC NormalForm = "nfkc" // composed, compatible characters are equal, and invisible ones removed
-)
-
 // Limits of a Spec.
 const (
 	MaxFields   = 16      // fields
@@ -65,18 +55,17 @@ type Field struct {
 // Spec defines the features of a document. Only fingerprints and sketches with equal specs can be
 // compared. See engine.Features, which documents the fields.
 type Spec struct {
-	Unit            Unit
-	Symbols         bool
-	Fields          []Field
-	SetField        string
-	StopWords       []string
-	RequireWords    []string
-	Normalize       NormalForm
-	StripDiacritics bool
-	Mask            []string
-	MinWords        int
-	Code            string
-	Several         bool
+	Unit         Unit
+	Symbols      bool
+	Fields       []Field
+	SetField     string
+	StopWords    []string
+	RequireWords []string
+	Fold         []string
+	Mask         []string
+	MinWords     int
+	Code         string
+	Several      bool
 }
 
 // Canonical returns the canonical form of all specs with the same meaning as s, or an error if s is
@@ -86,8 +75,9 @@ func (s Spec) Canonical() (Spec, error) {
 	if s.Unit == Words {
 		s.Unit = ""
 	}
-	if s.Normalize == None {
-		s.Normalize = ""
+	fold, err := parseFolds(s.Fold)
+	if s.Fold = fold.Names(); err != nil {
+		return s, err
 	}
 	if s.MinWords == 1 {
 		s.MinWords = 0 // a text without words never has features
@@ -104,7 +94,7 @@ func (s Spec) Canonical() (Spec, error) {
 		}
 		words := map[string]bool{}
 		for _, text := range *list {
-			for w := range token.Split(text, s.Symbols) {
+			for w := range s.Rules().Split(text) {
 				words[w] = true
 			}
 		}
@@ -127,16 +117,14 @@ func (s Spec) validate() error {
 	switch {
 	case s.Unit != "" && s.Unit != Chars && s.Unit != Set:
 		return fmt.Errorf("unknown unit of features %q: use words, chars or set", s.Unit)
-	case s.Normalize != "" && s.Normalize != NFC && s.Normalize != NFKC:
-		return fmt.Errorf("unknown normal form %q: use none, nfc or nfkc", s.Normalize)
 	case s.MinWords < 0 || s.MinWords > MaxMinWords:
 		return fmt.Errorf("at least %d words: want 0 to %d", s.MinWords, MaxMinWords)
 	case s.RequireWords != nil && s.Unit != "":
 		return errors.New("required words need shingles of words")
 	case s.SetField != "" && s.Unit != Set:
 		return errors.New("the members of a set are its features, so there are no shingles")
-	case s.Unit == Set && (s.Fields != nil || s.Normalize != "" || s.StripDiacritics || s.Symbols || s.Mask != nil || s.StopWords != nil):
-		return errors.New("the members of a set are compared unchanged: fields, normal forms, symbols, masks and stop words do not apply")
+	case s.Unit == Set && (s.Fields != nil || s.folds()&^foldV2 != 0 || s.Symbols || s.Mask != nil || s.StopWords != nil):
+		return errors.New("the members of a set are compared unchanged: fields, foldings, symbols, masks and stop words do not apply")
 	case strings.ContainsAny(s.SetField, "\n") || !utf8.ValidString(s.SetField):
 		return fmt.Errorf("%q cannot be the name of a field", s.SetField)
 	case len(s.Code) > MaxCode || strings.ContainsAny(s.Code, "\n") || !utf8.ValidString(s.Code):
@@ -184,11 +172,13 @@ func (s Spec) Override(t Spec) Spec {
 	if t.Mask != nil {
 		s.Mask = t.Mask
 	}
-	if t.Normalize != "" {
-		s.Normalize = t.Normalize
+	if t.Fold != nil { // the version stays
+		if s.Version() == 2 {
+			t.Fold = append(slices.Clone(t.Fold), V2)
+		}
+		s.Fold = t.Fold
 	}
 	s.Symbols = s.Symbols || t.Symbols
-	s.StripDiacritics = s.StripDiacritics || t.StripDiacritics
 	if t.MinWords != 0 {
 		s.MinWords = t.MinWords
 	}
@@ -201,6 +191,7 @@ func (s Spec) Override(t Spec) Spec {
 const (
 	keyUnit      = "unit"
 	keyField     = "field"
+	keyFold      = "fold"
 	keySet       = "set-field"
 	keyNormalize = "normalize"
 	keyStrip     = "strip-diacritics"
@@ -216,9 +207,10 @@ const (
 // String encodes a canonical spec: "" for the zero Spec, otherwise one line "key value" for each
 // part, in this order:
 //
-//	unit UNIT          symbols     field WEIGHT NAME   set-field NAME   normalize FORM
-//	strip-diacritics   mask MASK   min-words N         left-out WORD    required WORD
-//	code NAME          several
+//	unit UNIT   symbols       field WEIGHT NAME   set-field NAME   fold NAME
+//	mask MASK   min-words N   left-out WORD       required WORD    code NAME   several
+//
+// In place of "fold", version 2 has "normalize nfc", "normalize nfkc" and "strip-diacritics".
 func (s Spec) String() string {
 	var b strings.Builder
 	line := func(key string, values ...string) {
@@ -241,11 +233,18 @@ func (s Spec) String() string {
 	if s.SetField != "" {
 		line(keySet, s.SetField)
 	}
-	if s.Normalize != "" {
-		line(keyNormalize, string(s.Normalize))
-	}
-	if s.StripDiacritics {
-		line(keyStrip)
+	switch f := s.folds(); {
+	case f&foldV2 == 0:
+		for _, name := range s.Fold {
+			line(keyFold, name)
+		}
+	default:
+		if f&(foldWidth|foldNFC) != 0 {
+			line(keyNormalize, formNames[f&foldWidth != 0])
+		}
+		if f&foldAccents != 0 {
+			line(keyStrip)
+		}
 	}
 	for _, m := range s.Mask {
 		line(keyMask, m)
@@ -271,9 +270,26 @@ func (s Spec) String() string {
 // ErrUnknown is returned by Parse for features of a later version of the program.
 var ErrUnknown = errors.New("features that this version does not know")
 
-// Parse is the inverse of Spec.String. It accepts only canonical specs. For an unknown part, it
-// returns ErrUnknown and names the part.
-func Parse(text string) (s Spec, err error) {
+// formNames are the normal forms of version 2, without and with the folding width.
+var formNames = map[bool]string{false: "nfc", true: "nfkc"}
+
+// Version returns the version of the tokenizer that the features need.
+func (s Spec) Version() int {
+	if slices.Contains(s.Fold, V2) {
+		return 2
+	}
+	return token.Version
+}
+
+// Rules returns the rules by which texts have words.
+func (s Spec) Rules() token.Rules { return token.Rules{Symbols: s.Symbols, Version: s.Version()} }
+
+// Parse is the inverse of Spec.String, for a version of the tokenizer. It accepts only canonical
+// specs. For an unknown part, it returns ErrUnknown and names the part.
+func Parse(text string, version int) (s Spec, err error) {
+	if version < 3 {
+		s.Fold = []string{V2}
+	}
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if err := s.parseLine(key, value); err != nil {
@@ -304,11 +320,16 @@ func (s *Spec) parseLine(key, value string) (err error) {
 	case keySet:
 		s.SetField = value
 	case keyNormalize:
-		if s.Normalize = NormalForm(value); s.Normalize != NFC && s.Normalize != NFKC {
+		name, known := map[string]string{"nfc": "nfc", "nfkc": "width"}[value]
+		if s.Fold = append(s.Fold, name); !known {
 			return fmt.Errorf("normal form %q: %w", value, ErrUnknown)
 		}
 	case keyStrip:
-		s.StripDiacritics = true
+		s.Fold = append(s.Fold, "accents")
+	case keyFold:
+		if s.Fold = append(s.Fold, value); !slices.Contains(foldNames, value) {
+			return fmt.Errorf("folding %q: %w", value, ErrUnknown)
+		}
 	case keyMinWords:
 		s.MinWords, err = strconv.Atoi(value)
 	case keySymbols:
@@ -330,7 +351,7 @@ func (s *Spec) parseLine(key, value string) (err error) {
 }
 
 // Describe lists the parts of a canonical spec for a message, with the numbers of words in lists:
-// "chars; fields title:3, body:1; nfkc". It returns "" for the zero Spec.
+// "chars; fields title:3, body:1; folded width". It returns "" for the zero Spec.
 func (s Spec) Describe() string {
 	var parts []string
 	if s.Unit == Chars {
@@ -345,11 +366,8 @@ func (s Spec) Describe() string {
 	if s.Fields != nil {
 		parts = append(parts, "fields "+s.WeightedFields())
 	}
-	if s.Normalize != "" {
-		parts = append(parts, string(s.Normalize))
-	}
-	if s.StripDiacritics {
-		parts = append(parts, "without diacritics")
+	if names := (s.folds() &^ foldV2).Names(); names != nil {
+		parts = append(parts, "folded "+strings.Join(names, ", "))
 	}
 	if s.Mask != nil {
 		parts = append(parts, "mask "+strings.Join(s.Mask, ", "))

@@ -29,13 +29,13 @@ type Walker struct {
 
 // Config returns the configuration of a tokenizer for the features of s, which must be canonical.
 func (s Spec) Config(k int, seed uint64) token.Config {
-	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, Symbols: s.Symbols, Require: s.inForm(s.RequireWords)}
+	return token.Config{Shingle: k, Seed: seed, CharGrams: s.Unit == Chars, Symbols: s.Symbols, Require: s.inForm(s.RequireWords), Version: s.Version()}
 }
 
 // Words returns the words of text that shingles consist of.
 func (s Spec) Words(text string) []string {
 	n := newNormalizer(s)
-	return slices.Collect(token.Split(string(n.text([]byte(text))), s.Symbols))
+	return slices.Collect(n.rules.Split(string(n.text([]byte(text)))))
 }
 
 // NewWalker returns a Walker for shingles of k words or characters with the hash function of a
@@ -130,7 +130,7 @@ func (w *Walker) words(text []byte, st token.Stats) int64 {
 	if w.spec.MinWords == 0 || w.spec.Unit != Chars {
 		return st.Words
 	}
-	return int64(token.Count(text, w.spec.Symbols, w.spec.MinWords))
+	return int64(w.normal.rules.Count(text, w.spec.MinWords))
 }
 
 // Replica returns copy i of a feature. A feature of weight w is represented by w different

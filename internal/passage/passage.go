@@ -52,7 +52,7 @@ const noWord = -1
 func New(spec features.Spec, least int, query []byte) *Finder {
 	f := &Finder{least: least, cut: features.NewCutter(spec), ids: map[string]int32{}}
 	f.cut.OwnWords = true
-	f.walk = token.New(token.Config{Shingle: min(least, token.MaxShingle), Symbols: spec.Symbols})
+	f.walk = token.New(token.Config{Shingle: min(least, token.MaxShingle), Symbols: spec.Symbols, Version: spec.Version()})
 	f.cut.Words(query, func(word []byte, start, end int) {
 		id, known := f.ids[string(word)]
 		switch {

@@ -175,7 +175,7 @@ func TestRunsOfOneWord(t *testing.T) {
 
 // Words have the normal form of features, and positions refer to the original texts.
 func TestRunsOfFeatures(t *testing.T) {
-	spec := features.Spec{Normalize: features.NFKC, StripDiacritics: true, Mask: []string{features.MaskNumbers}, StopWords: []string{"the"}}
+	spec := features.Spec{Fold: []string{"width", "accents"}, Mask: []string{features.MaskNumbers}, StopWords: []string{"the"}}
 	query, text := "Pay 12.50 for the soft\u00adware, Zoë!", "please PAY 9 for ｓoftware zoe"
 	got := New(spec, 5, []byte(query)).Runs([]byte(text), math.MaxInt)
 	if want := []Run{{5, 7, len(text), 0, len(query) - 1}}; !slices.Equal(got, want) {

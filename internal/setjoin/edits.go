@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/textsim"
 )
@@ -90,7 +91,7 @@ func (p *prefixer) textPrefix(set, dst []uint64) (prefix, []uint64) {
 		dst = append(dst, uint64(placeOf(nodeTag(0, class, 0), 0)))
 		f.keys = dst[from:len(dst):len(dst)]
 		if p.signer == nil {
-			p.signer = textsim.NewSigner()
+			p.signer = textsim.NewSigner(features.Spec{})
 		}
 		f.signature = p.signer.SignHashes(set)
 		return f, dst

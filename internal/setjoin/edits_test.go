@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -37,7 +38,7 @@ type textJudge struct {
 
 func (j textJudge) Compare(a, b int) (float64, bool, error) {
 	j.calls.Add(1)
-	score, ok := textsim.Levenshtein(j.texts[a], j.t)(context.Background(), []byte(j.texts[b]))
+	score, ok := textsim.Levenshtein(features.Spec{}, j.texts[a], j.t)(context.Background(), []byte(j.texts[b]))
 	return score, ok, nil
 }
 

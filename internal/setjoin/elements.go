@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/internal/token"
 )
@@ -13,6 +14,8 @@ import (
 // Elements makes the sets of texts for Edits and Cosine. The zero value is ready for use. It is
 // not safe for concurrent use.
 type Elements struct {
+	Of      features.Spec // how texts are folded
+	fold    *features.TextFolder
 	runes   []byte // Edits: a text with its marks
 	words   *token.Shingler
 	counts  []uint64
@@ -21,15 +24,24 @@ type Elements struct {
 
 // Append appends the elements of a text to dst, by a measure other than Jaccard.
 func (f *Elements) Append(dst []uint64, text string, m Measure) []uint64 {
+	if f.Of.Fold != nil {
+		if f.fold == nil {
+			f.fold = f.Of.NewTextFolder()
+		}
+		text = string(f.fold.Fold([]byte(text)))
+	}
 	if m.Kind == Edits {
 		return f.appendRuns(dst, text, m.Q)
 	}
 	return f.appendWords(dst, text)
 }
 
+// Changed returns the foldings that have changed a text.
+func (f *Elements) Changed() features.Folds { return f.fold.Changed() }
+
 func (f *Elements) appendWords(dst []uint64, text string) []uint64 {
 	if f.words == nil {
-		f.words, f.squares = token.NewShingler(1, 0), map[uint64]uint64{}
+		f.words, f.squares = token.New(token.Config{Shingle: 1, Version: f.Of.Version()}), map[uint64]uint64{}
 	}
 	f.counts = f.counts[:0]
 	f.words.Text(text, (*wordList)(&f.counts))

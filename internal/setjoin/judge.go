@@ -3,6 +3,7 @@ package setjoin
 import (
 	"context"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -13,12 +14,13 @@ type Judge interface {
 	Compare(a, b int) (score float64, ok bool, err error)
 }
 
-// A TextJudge is a Judge that compares unmodified texts, by cosine if Kind is Cosine, else by
+// A TextJudge is a Judge that compares texts, by cosine if Kind is Cosine, else by
 // edit distance.
 type TextJudge struct {
 	Ctx  context.Context
 	Kind Kind
 	T    float64
+	Of   features.Spec                                // how texts are folded
 	Text func(i int, scratch *[]byte) ([]byte, error) // may use scratch for a text that is not in memory
 
 	one           int // the set that with compares others with
@@ -37,7 +39,7 @@ func (j *TextJudge) Compare(a, b int) (score float64, ok bool, err error) {
 		if j.Kind == Cosine {
 			start = textsim.Cosine
 		}
-		j.one, j.with = a, start(string(text), j.T)
+		j.one, j.with = a, start(j.Of, string(text), j.T)
 	}
 	text, err := j.Text(b, &j.scratch)
 	if err != nil {

@@ -128,7 +128,7 @@ func TestParametersToCome(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, testDocs(rand.New(rand.NewPCG(1, 2)), 3))
 	for at, words := range map[int]string{
 		format.WidthAt: "fingerprints of another width, code 200", format.EncodingAt: "sketches in another encoding, code 200",
-		0: "words of tokenizer version 200 with hash version 1, later than 2 and 1",
+		0: "words of tokenizer version 200 with hash version 1, later than 3 and 1",
 	} {
 		other := bytes.Clone(data)
 		tail := other[len(other)-format.TailSize:]

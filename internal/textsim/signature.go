@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -41,18 +42,21 @@ type WordSignature struct {
 
 // A Signer makes signatures. Only one goroutine may use it at a time.
 type Signer struct {
+	fold   *features.TextFolder
 	words  *token.Shingler
 	counts [256]uint8
 	before uint32 // hash of the previous rune
 	sink   wordSink
 }
 
-// NewSigner returns a Signer.
-func NewSigner() *Signer { return &Signer{words: token.NewShingler(1, 0)} }
+// NewSigner returns a Signer for texts with these features.
+func NewSigner(of features.Spec) *Signer {
+	return &Signer{fold: of.NewTextFolder(), words: newWords(of)}
+}
 
 // Sign returns the signature of a text. The signature of a Blank text is zero.
 func (s *Signer) Sign(text []byte) (g Signature) {
-	if Blank(text) {
+	if text = s.fold.Fold(text); Blank(text) {
 		return g
 	}
 	clear(s.counts[:])
@@ -118,8 +122,8 @@ type EditFilter struct {
 }
 
 // NewEditFilter returns the filter for a comparison by [Levenshtein].
-func NewEditFilter(text string, threshold float64) *EditFilter {
-	g := NewSigner().Sign([]byte(text))
+func NewEditFilter(of features.Spec, text string, threshold float64) *EditFilter {
+	g := NewSigner(of).Sign([]byte(text))
 	return g.EditFilter(threshold)
 }
 
@@ -174,9 +178,9 @@ type CosineFilter struct {
 }
 
 // NewCosineFilter returns the filter for a comparison by [Cosine].
-func NewCosineFilter(text string, threshold float64) *CosineFilter {
+func NewCosineFilter(of features.Spec, text string, threshold float64) *CosineFilter {
 	a := make(wordCounts)
-	token.NewShingler(1, 0).Text(text, a)
+	newWords(of).Bytes(of.NewTextFolder().Fold([]byte(text)), a)
 	f := &CosineFilter{most: 1 - threshold*threshold + 1e-9}
 	sum := dot(a, a)
 	for h, n := range a {

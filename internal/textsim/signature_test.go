@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/features"
 )
 
 // No filter rules out a similar text. The texts are random, with few letters or words, long and
@@ -31,11 +33,11 @@ func TestFilters(t *testing.T) {
 			b = []byte(strings.Join(words, " "))
 		}
 		threshold := float64(1+rng.IntN(100)) / 100
-		g := NewSigner().Sign(b)
+		g := NewSigner(features.Spec{}).Sign(b)
 		if int(g.Runes) != utf8.RuneCount(b) && !Blank(b) {
 			t.Fatalf("%q has %d runes?", b, g.Runes)
 		}
-		edit, cosine := NewEditFilter(string(a), threshold), NewCosineFilter(string(a), threshold)
+		edit, cosine := NewEditFilter(features.Spec{}, string(a), threshold), NewCosineFilter(features.Spec{}, string(a), threshold)
 		bound := edit.Of(int(g.Runes))
 		for name, may := range map[string]bool{
 			"levenshtein": int(g.Runes) >= edit.Least && int(g.Runes) <= edit.Most && bound.May(&g.Edit), "cosine": cosine.May(&g.Words),
@@ -44,7 +46,7 @@ func TestFilters(t *testing.T) {
 			if name == "cosine" {
 				compare = Cosine
 			}
-			score, ok := compare(string(a), threshold)(t.Context(), b)
+			score, ok := compare(features.Spec{}, string(a), threshold)(t.Context(), b)
 			if ok && !may {
 				t.Fatalf("%s %g: %q and %q, of similarity %g, are ruled out", name, threshold, a, b, score)
 			}
@@ -68,7 +70,7 @@ func TestEditLengths(t *testing.T) {
 	for n := range 200 {
 		for percent := 1; percent <= 100; percent++ {
 			threshold := float64(percent) / 100
-			f := NewEditFilter(strings.Repeat("x", n), threshold)
+			f := NewEditFilter(features.Spec{}, strings.Repeat("x", n), threshold)
 			for m := 1; m < 3*n+20; m++ {
 				d := max(n-m, m-n)
 				if similar := d <= MostEdits(max(n, m), threshold); similar != (f.Least <= m && m <= f.Most) && n > 0 {
@@ -89,14 +91,14 @@ func TestSignaturesRuleOut(t *testing.T) {
 		}
 		return strings.TrimSpace(b.String())
 	}
-	signer, signatures := NewSigner(), make([]Signature, 20000)
+	signer, signatures := NewSigner(features.Spec{}), make([]Signature, 20000)
 	for i := range signatures {
 		signatures[i] = signer.Sign([]byte(title()))
 	}
 	edit, cosine := 0, 0
 	for range 50 {
 		text := title()
-		f, c := NewEditFilter(text, 0.85), NewCosineFilter(text, 0.9)
+		f, c := NewEditFilter(features.Spec{}, text, 0.85), NewCosineFilter(features.Spec{}, text, 0.9)
 		for i := range signatures {
 			g := &signatures[i]
 			if n := int(g.Runes); n >= f.Least && n <= f.Most {
@@ -115,7 +117,7 @@ func TestSignaturesRuleOut(t *testing.T) {
 }
 
 func BenchmarkSign(b *testing.B) {
-	s, text := NewSigner(), []byte("The quick brown fox jumps over the lazy dog again")
+	s, text := NewSigner(features.Spec{}), []byte("The quick brown fox jumps over the lazy dog again")
 	for b.Loop() {
 		s.Sign(text)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/token"
 )
@@ -22,10 +23,13 @@ type Compare func(ctx context.Context, other []byte) (similarity float64, ok boo
 // Levenshtein returns a comparison with text. The similarity is 1 - d/n: d is the smallest number
 // of runes to insert, delete or replace to turn one text into the other, and n is the number of
 // runes of the longer text. A Blank text is not similar to any text.
-func Levenshtein(text string, threshold float64) Compare {
+// Both texts are folded as the features require.
+func Levenshtein(of features.Spec, text string, threshold float64) Compare {
+	fold := of.NewTextFolder()
+	text = string(fold.Fold([]byte(text)))
 	p, blank := kernel.NewPattern(text), Blank(text)
 	return func(ctx context.Context, other []byte) (float64, bool) {
-		if blank || Blank(other) {
+		if other = fold.Fold(other); blank || Blank(other) {
 			return 0, false
 		}
 		n := runeCount(other)
@@ -72,15 +76,16 @@ func MostEdits(longer int, threshold float64) int {
 }
 
 // Cosine returns a comparison with text. The similarity is the cosine of the vectors of word
-// counts. A text without words is not similar to any text.
-func Cosine(text string, threshold float64) Compare {
-	words := token.NewShingler(1, 0)
+// counts. A text without words is not similar to any text. Both texts are folded as the features
+// require.
+func Cosine(of features.Spec, text string, threshold float64) Compare {
+	words, fold := newWords(of), of.NewTextFolder()
 	a, b := make(wordCounts), make(wordCounts)
-	words.Text(text, a)
+	words.Bytes(fold.Fold([]byte(text)), a)
 	aa := dot(a, a)
 	return func(_ context.Context, other []byte) (float64, bool) {
 		clear(b)
-		words.Bytes(other, b)
+		words.Bytes(fold.Fold(other), b)
 		bb := dot(b, b)
 		if aa == 0 || bb == 0 {
 			return 0, false
@@ -89,6 +94,11 @@ func Cosine(text string, threshold float64) Compare {
 		c := dot(a, b) / math.Sqrt(aa*bb)
 		return c, c >= threshold
 	}
+}
+
+// newWords returns a Shingler for single words by the version of the features.
+func newWords(of features.Spec) *token.Shingler {
+	return token.New(token.Config{Shingle: 1, Version: of.Version()})
 }
 
 func dot(a, b wordCounts) float64 {

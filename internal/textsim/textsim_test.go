@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/simdb/simdb/internal/features"
 )
 
 // slowDistance computes the edit distance by the textbook algorithm.
@@ -49,13 +51,13 @@ func TestBlank(t *testing.T) {
 			t.Errorf("%q: %v", text, Blank(text))
 		}
 		for _, other := range []string{text, " ", "x"} {
-			_, ok := Levenshtein(text, 0.01)(context.Background(), []byte(other))
-			_, back := Levenshtein(other, 0.01)(context.Background(), []byte(text))
+			_, ok := Levenshtein(features.Spec{}, text, 0.01)(context.Background(), []byte(other))
+			_, back := Levenshtein(features.Spec{}, other, 0.01)(context.Background(), []byte(text))
 			if want && (ok || back) || !want && other == text && !ok {
 				t.Errorf("%q and %q: %v, %v", text, other, ok, back)
 			}
 		}
-		if g := NewSigner().Sign([]byte(text)); want && g != (Signature{}) || !want && g.Runes == 0 {
+		if g := NewSigner(features.Spec{}).Sign([]byte(text)); want && g != (Signature{}) || !want && g.Runes == 0 {
 			t.Errorf("%q: signature %+v", text, g)
 		}
 	}
@@ -76,7 +78,7 @@ func TestLevenshtein(t *testing.T) {
 		}
 		threshold := float64(1+rng.IntN(20)) / 20
 		longer := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
-		got, ok := Levenshtein(a, threshold)(context.Background(), []byte(b))
+		got, ok := Levenshtein(features.Spec{}, a, threshold)(context.Background(), []byte(b))
 		if longer == 0 {
 			if ok {
 				t.Fatal("two empty texts are similar")
@@ -103,7 +105,7 @@ func TestLevenshteinCancels(t *testing.T) {
 			b[i] = 'z'
 		}
 	}
-	compare := Levenshtein(string(a), 0.5)
+	compare := Levenshtein(features.Spec{}, string(a), 0.5)
 	if _, ok := compare(ctx, b); !ok {
 		t.Error("texts that are alike")
 	}
@@ -127,12 +129,12 @@ func TestCosine(t *testing.T) {
 		{"...", "... ", 1},
 		{"😂😂", "😂", 0},
 	} {
-		got, ok := Cosine(tc.a, 1e-9)(context.Background(), []byte(tc.b))
+		got, ok := Cosine(features.Spec{}, tc.a, 1e-9)(context.Background(), []byte(tc.b))
 		if math.Abs(got-tc.want) > 1e-12 || ok != (tc.want > 0) {
 			t.Errorf("%q, %q: %g, %v, want %g", tc.a, tc.b, got, ok, tc.want)
 		}
 	}
-	if _, ok := Cosine("x y z", 1)(context.Background(), []byte("z y x")); !ok {
+	if _, ok := Cosine(features.Spec{}, "x y z", 1)(context.Background(), []byte("z y x")); !ok {
 		t.Error("equal words are not wholly similar")
 	}
 }

@@ -8,6 +8,7 @@ import (
 // bare searches a text for a letter or number. A text without any is a single word: the text
 // itself, without leading and trailing white space. Text may come in pieces of any size.
 type bare struct {
+	props      *props
 	wordy      bool     // a letter or a number was found, so the rest is irrelevant
 	unread     bool     // U+FFFD was found: the original text is unknown, so it is not equal to any other text
 	read       int      // bytes read so far
@@ -24,9 +25,9 @@ func (b *bare) take(h Hasher, text []byte, final bool) (read int) {
 		b.wordy = true
 	}
 	for read < len(text) && !b.wordy && (final || utf8.FullRune(text[read:])) {
-		r, raw, size := decode(text[read:])
+		r, _, size := decode(text[read:])
 		read += size
-		class, _ := property(r)
+		class, _ := b.props.of(r)
 		b.wordy = class == classWord || class == classSolo
 		b.unread = b.unread || r == utf8.RuneError
 		space := unicode.IsSpace(r)
@@ -38,8 +39,8 @@ func (b *bare) take(h Hasher, text []byte, final bool) (read int) {
 			b.start = b.read + read - size
 			b.end = b.start
 		}
-		_, bytes := encode(r)
-		b.word.add(h, uint64(raw), bytes)
+		var buf [3 * utf8.UTFMax]byte
+		b.word.addText(h, string(b.props.append(buf[:0], r)))
 		if !space {
 			b.symbols = b.symbols || class != classMark || b.end < b.read+read-size
 			b.end, b.upToEnd = b.read+read, b.word

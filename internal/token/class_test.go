@@ -1,12 +1,36 @@
 package token
 
 import (
+	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
 )
 
 var soloScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
+var folder = cases.Fold()
+
+// refFold is full case folding: package cases, but Cherokee becomes capital letters, as
+// CaseFolding.txt says.
+func refFold(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError:
+			_, n := utf8.DecodeRuneInString(text[i:])
+			b.WriteString(text[i : i+n])
+		case unicode.Is(unicode.Cherokee, r):
+			b.WriteRune(unicode.ToUpper(r))
+		default:
+			b.WriteString(folder.String(string(r)))
+		}
+	}
+	return b.String()
 }
 
 func TestPropertyIsUnicode15(t *testing.T) {
@@ -23,9 +47,16 @@ func TestPropertyIsUnicode15(t *testing.T) {
 		case unicode.IsLetter(r) || unicode.IsNumber(r):
 			want = classWord
 		}
-		class, lower := property(r)
+		class, lower := version2.of(r)
 		if class != want || class != classOther && lower != unicode.ToLower(r) {
-			t.Fatalf("property(%U) = %d, %U; want %d, %U", r, class, lower, want, unicode.ToLower(r))
+			t.Fatalf("version2.of(%U) = %d, %U; want %d, %U", r, class, lower, want, unicode.ToLower(r))
+		}
+		if r == 0x345 {
+			want = classWord
+		}
+		class, _ = version3.of(r)
+		if folded := string(version3.append(nil, r)); class != want || folded != refFold(string(r)) {
+			t.Fatalf("version3.of(%U) = %d, %q; want %d, %q", r, class, folded, want, refFold(string(r)))
 		}
 	}
 }

@@ -1,8 +1,8 @@
-// Package token splits text into words and computes the hashes of shingles. This is version 2 of
-// the tokenizer, on which fingerprints and sketches are based.
+// Package token splits text into words and computes the hashes of shingles. This is version 3 of
+// the tokenizer, on which fingerprints and sketches are based, and version 2, for older databases.
 //
-// A word is a maximal run of letters, marks and numbers (Unicode L, M, N), lower-cased rune by
-// rune. In scripts that are written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer,
+// A word is a maximal run of letters, marks and numbers (Unicode L, M, N) after full case folding;
+// version 2 lower-cases rune by rune instead. In scripts that are written without spaces (Han, Hiragana, Katakana, Thai, Lao, Khmer,
 // Myanmar) every letter or number is a separate word, together with the marks that follow it. A
 // shingle is K consecutive words; a text of 1 to K-1 words has one shingle of all its words. A text
 // without letters and numbers has one word: the text itself without leading and trailing white
@@ -15,7 +15,7 @@ package token
 
 // Versions of the tokenizer and the hash function in this package.
 const (
-	Version     = 2
+	Version     = 3
 	HashVersion = 1
 )
 

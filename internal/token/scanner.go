@@ -14,6 +14,7 @@ type window [maxSegment + segmentPad]byte
 // Invariant: no word is open on the ASCII path.
 type scanner struct {
 	h       Hasher
+	props   *props
 	symbols bool // runs of symbols are words; only the Unicode path is used
 	open    openWord
 	uni     bool // the Unicode path is active
@@ -41,7 +42,7 @@ func (s *scanner) endWord() uint64 {
 	return s.open.end(s.h)
 }
 
-// openWord is a word whose end has not been reached. Lower-cased bytes are added piece by piece. It
+// openWord is a word whose end has not been reached. Folded bytes are added piece by piece. It
 // computes the same hash as Hasher.Word, in constant space for words of any length.
 type openWord struct {
 	kind   openKind
@@ -65,6 +66,13 @@ func (w *openWord) add(h Hasher, raw uint64, size int) {
 		w.v = w.end(h)
 		w.lo, w.hi = raw>>(128-at), 0
 		w.n -= 16
+	}
+}
+
+// addText appends folded text.
+func (w *openWord) addText(h Hasher, text string) {
+	for i := range len(text) {
+		w.add(h, uint64(text[i]), 1)
 	}
 }
 

@@ -27,6 +27,7 @@ type Config struct {
 	CharGrams bool     // use n-grams of characters instead of shingles of words
 	Symbols   bool     // each run of other characters except white space is a word, too
 	Require   []string // if not nil, only shingles with one of these words count; not with CharGrams
+	Version   int      // of the tokenizer, as in Rules
 }
 
 // MaxShingle is the largest Config.Shingle.
@@ -79,9 +80,10 @@ func NewShingler(k int, seed uint64) *Shingler { return New(Config{Shingle: k, S
 
 // New returns a Shingler. c must be valid.
 func New(c Config) *Shingler {
-	h := NewHasher(c.Seed)
+	h, rules := NewHasher(c.Seed), Rules{c.Symbols, c.Version}
 	s := &Shingler{
-		source:  &scanner{h: h, symbols: c.Symbols},
+		source:  &scanner{h: h, props: rules.props(), symbols: c.Symbols},
+		bare:    bare{props: rules.props()},
 		h:       h,
 		k:       c.Shingle,
 		symbols: c.Symbols,
@@ -89,12 +91,12 @@ func New(c Config) *Shingler {
 		hashes:  make([]uint64, flushWords+segmentWords),
 	}
 	if c.CharGrams {
-		s.source = newGramScanner(h, c.Symbols)
+		s.source = newGramScanner(h, rules.props(), c.Symbols)
 	}
 	if c.Require != nil {
 		s.require = map[uint64]bool{}
 		for _, text := range c.Require {
-			for w := range Split(text, c.Symbols) {
+			for w := range rules.Split(text) {
 				s.require[h.Of(w)] = true
 			}
 		}
@@ -155,7 +157,7 @@ func (s *Shingler) Read(r io.Reader, sink Sink) (Stats, error) {
 
 func (s *Shingler) reset() {
 	s.source.reset()
-	s.bare = bare{wordy: s.symbols} // with symbols, bare is not needed
+	s.bare = bare{props: s.bare.props, wordy: s.symbols} // with symbols, bare is not needed
 	s.carry, s.fresh, s.total = 0, 0, 0
 }
 

@@ -9,7 +9,7 @@ import (
 // asciiLower[b] is the lower-case form of the ASCII byte b if it belongs to words, else 0.
 var asciiLower = func() (t [utf8.RuneSelf]byte) {
 	for b := range t {
-		if class, lower := property(rune(b)); class != classOther {
+		if class, lower := version3.of(rune(b)); class != classOther {
 			t[b] = byte(lower)
 		}
 	}
@@ -62,7 +62,7 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 			s.invalid++
 			size = utf8.RuneLen(r)
 		}
-		class, lower := property(r)
+		class, lower := s.props.of(r)
 		if class == classOther && s.symbols && !unicode.IsSpace(r) {
 			class = classSymbol
 		}
@@ -75,6 +75,10 @@ func (s *scanner) slow(dst []uint64, text []byte, limit int, final bool) (words,
 		}
 		if s.open.kind == openNone {
 			s.open.begin(s.h, openKinds[class])
+		}
+		if lower > unicode.MaxRune {
+			s.open.addText(s.h, longer[r])
+			continue
 		}
 		if lower != r {
 			raw, size = encode(lower)

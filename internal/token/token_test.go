@@ -13,6 +13,7 @@ import (
 
 // refWords splits text into words by the definition, rune by rune.
 func refWords(text string) [][]byte {
+	text = refFold(text)
 	if strings.ContainsFunc(text, isLetterOrNumber) {
 		return refRuns(text)
 	}
@@ -33,6 +34,7 @@ func refHash(h Hasher, word []byte) uint64 {
 
 // refSymbols is refWords with runs of symbols as words.
 func refSymbols(text string) (words [][]byte) {
+	text = refFold(text)
 	class := func(r rune) int {
 		switch {
 		case isLetterOrNumber(r) || unicode.IsMark(r):
@@ -68,7 +70,7 @@ func refRuns(text string) (words [][]byte) {
 			words, solo = append(words, nil), alone
 		}
 		if open = word || mark; open {
-			words[len(words)-1] = utf8.AppendRune(words[len(words)-1], unicode.ToLower(r))
+			words[len(words)-1] = utf8.AppendRune(words[len(words)-1], r)
 		}
 	}
 	return words
@@ -132,7 +134,7 @@ func refInvalid(text string) (n int64) {
 var pieces = []string{
 	"a", "Z", "0", "9", "ab", "The", "word", "sixteenlettersxx", "seventeenlettersx", "interNationalization0123456789abcdefghij",
 	" ", " ", " ", " ", "\n", ".", ", ", "-", "_", "@", "[", "`", "{", "/", ":", "\x00", "\x7f", "  \t ",
-	"é", "É", "ß", "İ", "\u212a", "ж", "Ж", "ǅ", "\u0301", "\u20dd", "’", "\u00a0", "\u2028", "漢", "字", "々", "〇", "ー", "カ", "ｶ", "ひ",
+	"é", "É", "ß", "İ", "ς", "ﬃ", "\u0345", "ᾳ", "Ⓐ", "Ꭰ", "ꭰ", "\u212a", "ж", "Ж", "ǅ", "\u0301", "\u20dd", "’", "\u00a0", "\u2028", "漢", "字", "々", "〇", "ー", "カ", "ｶ", "ひ",
 	"ก", "กำ", "กิ", "ิ", "ខ្មែរ", "မြန်မာ", "ລາວ", "๓", "😀", "𐐀", "𐐨", "𠀀", "½", "Ⅷ", "\ufe0f", "\ufffd", "\U0010ffff",
 	"\xff", "\x80", "\xc3", "\xe6\xbc", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\x80", "\xef\xbf",
 }
@@ -224,10 +226,10 @@ func refGrams(text string, n int, seed uint64, symbols bool) (hashes []uint64) {
 		return refShingles(refWords(text), n, seed)
 	}
 	var b strings.Builder
-	for _, r := range text {
+	for _, r := range refFold(text) {
 		switch {
 		case unicode.In(r, unicode.L, unicode.M, unicode.N):
-			b.WriteRune(unicode.ToLower(r))
+			b.WriteRune(r)
 		case symbols && !unicode.IsSpace(r):
 			b.WriteRune(r)
 		default:

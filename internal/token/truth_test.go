@@ -37,7 +37,7 @@ func jaccardPairs(ids []string, sets [][]uint64) []string {
 
 // testTruth compares the pairs of the documents of a corpus exactly with those in its truth file.
 func testTruth(t *testing.T, corpus, truth string) {
-	s := NewShingler(3, 0)
+	s := New(Config{Shingle: 3, Version: 2}) // which the truth files follow
 	var ids []string
 	var sets [][]uint64
 	for _, d := range corpora.Docs(t, corpus) {

@@ -37,12 +37,26 @@ func (k openKind) ends(class int) bool {
 // byte, which the hash would ignore.
 const symbolEnd = 0xff
 
-// Bounds yields the bounds of the words of text in order, as they are used for shingles. symbols
-// says whether runs of symbols are words.
-func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
+// Rules say which words a text has.
+type Rules struct {
+	Symbols bool // runs of symbols are words
+	Version int  // of the tokenizer: 0 for the current one
+}
+
+// props returns the properties of runes by these rules.
+func (r Rules) props() *props {
+	if r.Version != 0 && r.Version < 3 {
+		return version2
+	}
+	return version3
+}
+
+// Bounds yields the bounds of the words of text in order, as they are used for shingles.
+func (rules Rules) Bounds(text []byte) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
+		symbols, props := rules.Symbols, rules.props()
 		if !symbols {
-			var b bare
+			b := bare{props: props}
 			if b.take(Hasher{}, text, true); !b.wordy {
 				if b.hasWord() {
 					yield(b.start, b.end)
@@ -53,7 +67,7 @@ func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
 		start, open := 0, openNone
 		for i := 0; i < len(text); {
 			r, size := utf8.DecodeRune(text[i:])
-			class, _ := property(r)
+			class, _ := props.of(r)
 			if class == classOther && symbols && !unicode.IsSpace(r) {
 				class = classSymbol
 			}
@@ -76,17 +90,17 @@ func Bounds(text []byte, symbols bool) iter.Seq2[int, int] {
 
 // Wordy reports whether a text has a letter or a number. A text without any has no real words,
 // unless symbols are words; Bounds yields the text itself.
-func Wordy(text []byte) bool {
-	var b bare
+func (rules Rules) Wordy(text []byte) bool {
+	b := bare{props: rules.props()}
 	b.take(Hasher{}, text, true)
 	return b.wordy
 }
 
-// Split yields the words of text in lower case and in order, as they are used for shingles.
-func Split(text string, symbols bool) iter.Seq[string] {
+// Split yields the folded words of text in order, as they are used for shingles.
+func (rules Rules) Split(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for start, end := range Bounds(unsafe.Slice(unsafe.StringData(text), len(text)), symbols) { // the bytes are only read
-			if !yield(Lower(text[start:end])) {
+		for start, end := range rules.Bounds(unsafe.Slice(unsafe.StringData(text), len(text))) { // the bytes are only read
+			if !yield(rules.Fold(text[start:end])) {
 				return
 			}
 		}
@@ -94,8 +108,8 @@ func Split(text string, symbols bool) iter.Seq[string] {
 }
 
 // Count returns the number of words in text, but at most most.
-func Count(text []byte, symbols bool, most int) (n int) {
-	for range Bounds(text, symbols) {
+func (rules Rules) Count(text []byte, most int) (n int) {
+	for range rules.Bounds(text) {
 		if n++; n >= most {
 			break
 		}
@@ -103,15 +117,16 @@ func Count(text []byte, symbols bool, most int) (n int) {
 	return n
 }
 
-// Lower returns a word in lower case.
-func Lower(word string) string { return string(AppendLower(nil, []byte(word))) }
+// Fold returns the folded form of a word.
+func (rules Rules) Fold(word string) string { return string(rules.AppendFolded(nil, []byte(word))) }
 
-// AppendLower appends a word in lower case. Bytes that are not UTF-8 become U+FFFD.
-func AppendLower(dst, word []byte) []byte {
+// AppendFolded appends the folded form of a word: by full case folding, or in version 2 in lower
+// case. Bytes that are not UTF-8 become U+FFFD.
+func (rules Rules) AppendFolded(dst, word []byte) []byte {
+	props := rules.props()
 	for i := 0; i < len(word); {
 		r, size := utf8.DecodeRune(word[i:])
-		_, lower := property(r)
-		dst = utf8.AppendRune(dst, lower)
+		dst = props.append(dst, r)
 		i += size
 	}
 	return dst
@@ -120,7 +135,7 @@ func AppendLower(dst, word []byte) []byte {
 // Of returns the hash of a word from Split.
 func (h Hasher) Of(word string) uint64 {
 	for _, r := range word {
-		if class, _ := property(r); class != classWord && class != classSolo && class != classMark {
+		if class, _ := version3.of(r); class != classWord && class != classSolo && class != classMark {
 			return h.Word(append([]byte(word), symbolEnd))
 		}
 	}

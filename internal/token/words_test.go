@@ -38,11 +38,11 @@ func TestSplitWords(t *testing.T) {
 			var want collect
 			s.Text(b.String(), &want)
 			var got []uint64
-			for w := range Split(b.String(), symbols) {
+			for w := range (Rules{Symbols: symbols}).Split(b.String()) {
 				got = append(got, finish(h.Of(w)))
 			}
 			if !slices.Equal(got, want.hashes) {
-				t.Fatalf("%q is split into %q", b.String(), slices.Collect(Split(b.String(), symbols)))
+				t.Fatalf("%q is split into %q", b.String(), slices.Collect(Rules{Symbols: symbols}.Split(b.String())))
 			}
 			found += len(got)
 		}
@@ -50,7 +50,7 @@ func TestSplitWords(t *testing.T) {
 	if found < 100000 {
 		t.Errorf("only %d words were compared", found)
 	}
-	for w := range Split("one two three", false) {
+	for w := range (Rules{}).Split("one two three") {
 		if w == "two" {
 			break // an iterator that ignores the break would panic
 		}
@@ -59,14 +59,14 @@ func TestSplitWords(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	for text, n := range map[string]int{"": 0, " ": 0, "...": 1, "a b": 2, "一二三": 3, "don't": 2} {
-		if Count([]byte(text), false, n+1) != n || Count([]byte(text), false, n) != n {
+		if (Rules{}).Count([]byte(text), n+1) != n || (Rules{}).Count([]byte(text), n) != n {
 			t.Errorf("%q has not %d words", text, n)
 		}
 	}
-	if n := Count([]byte("x==y z"), true, 10); n != 4 {
+	if n := (Rules{Symbols: true}).Count([]byte("x==y z"), 10); n != 4 {
 		t.Errorf("%d words", n)
 	}
-	if n := Count([]byte("a b c d"), false, 2); n != 2 {
+	if n := (Rules{}).Count([]byte("a b c d"), 2); n != 2 {
 		t.Errorf("%d words, of 2 that are counted", n)
 	}
 }

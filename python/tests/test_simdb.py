@@ -61,13 +61,13 @@ def kept_by_command(folder, rows, *flags):
 @pytest.mark.parametrize("options", [
     {}, {"jaccard": 0.6}, {"near": 6}, {"near": 10, "verify": 0.5}, {"levenshtein": 0.7}, {"cosine": 0.8}, {"within": 0.7},
     {"keep": "longest"}, {"keep": ["max:score", "last"]}, {"keep": "min:score", "near": 8}, {"min_words": 20},
-    {"shingle": "chars:5"}, {"shingle": "words:2", "jaccard": 0.5}, {"mask": ["numbers"]}, {"text": "text,id"},
+    {"shingle": "chars:5"}, {"shingle": "words:2", "jaccard": 0.5}, {"mask": ["numbers"]}, {"fold": ["accents", "width"]}, {"fold": "case,accents", "levenshtein": 0.9}, {"text": "text,id"},
 ])
 def test_rows_are_those_of_the_command(tmp_path, options):
     flags = []
     for name, value in options.items():
         name = {"text": "text-field"}.get(name, name.replace("_", "-"))
-        flags.append(f"--{name}={','.join(value) if name == 'keep' and isinstance(value, list) else value[0] if isinstance(value, list) else value}")
+        flags.append(f"--{name}={','.join(value) if name in ('keep', 'fold') and isinstance(value, list) else value[0] if isinstance(value, list) else value}")
     kept, audit = kept_by_command(tmp_path, ROWS, *flags)
     mask, table = simdb.dedup(TABLE, **options)
     assert [row["id"] for row, keep in zip(ROWS, mask) if keep] == kept

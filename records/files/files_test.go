@@ -323,7 +323,7 @@ func TestPagesAndMails(t *testing.T) {
 	if got := read(t, tree, records.Options{}); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := read(t, tree, records.Options{RawHTML: true}); got[0] != "d/1.html=<p>one<script>x</script>" {
+	if got := read(t, tree, records.Options{HTML: "raw"}); got[0] != "d/1.html=<p>one<script>x</script>" {
 		t.Errorf("%q", got)
 	}
 	for name, want := range map[string]string{"d/1.html": "", "d/2": "an HTML page, one document", "d/4": "a mail, one document"} {

@@ -42,7 +42,7 @@ var declaredCharset = regexp.MustCompile(`(?i)<(?:meta\s[^>]*?charset\s*=|\?xml\
 // the same number, or fewer.
 const declaredBytes = 4 << 10
 
-// pageText returns the visible text of a page, or its whole source with Options.RawHTML. The
+// pageText returns the visible text of a page, or its whole source with Options.HTML. The
 // charset comes from a byte order mark, the media type, or the page itself; otherwise,
 // records.Decode guesses it.
 func pageText(page []byte, contentType string, opt records.Options) (text string, bad, guessed bool) {
@@ -57,8 +57,8 @@ func pageText(page []byte, contentType string, opt records.Options) (text string
 		name = string(found[1])
 	}
 	text, bad, guessed = records.Decode(page, name, opt.Encoding)
-	if !opt.RawHTML {
-		text = visibleText([]byte(text))
+	if opt.HTML != "raw" {
+		text = VisibleText([]byte(text))
 	}
 	return text, bad, guessed
 }
@@ -89,10 +89,14 @@ func setOf(all ...atom.Atom) map[atom.Atom]bool {
 // as much memory.
 const maxToken = 16 << 20
 
-// visibleText returns the text of a page. White space becomes a single blank, and block elements
+// HasPages reports whether the texts of a format may be pages, which are read as Options.HTML
+// says.
+func HasPages(f records.Format) bool { return f == WARC || f == Mbox || f == Files }
+
+// VisibleText returns the text of a page, or of HTML within one. White space becomes a single blank, and block elements
 // end lines. It reads the page once, sequentially, so neither deep nesting nor errors in the markup
 // matter.
-func visibleText(page []byte) string {
+func VisibleText(page []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
 	w := pageWriter{out: make([]byte, 0, len(page)/4)}

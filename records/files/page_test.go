@@ -36,14 +36,14 @@ func TestPageText(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat("<div><b><template></template>", 20_000)
-	if got := visibleText([]byte(deep + "deep")); got != "deep" {
+	if got := VisibleText([]byte(deep + "deep")); got != "deep" {
 		t.Errorf("%.100q", got)
 	}
 	huge := "<p>text<a x=" + strings.Repeat("a", maxToken) + ">"
-	if got := visibleText([]byte(huge)); got != huge {
+	if got := VisibleText([]byte(huge)); got != huge {
 		t.Errorf("%.100q", got)
 	}
-	if got, _, _ := pageText([]byte("<p>caf\xe9"), "text/html; charset=latin1", records.Options{RawHTML: true}); got != "<p>café" {
+	if got, _, _ := pageText([]byte("<p>caf\xe9"), "text/html; charset=latin1", records.Options{HTML: "raw"}); got != "<p>café" {
 		t.Errorf("%q", got)
 	}
 }

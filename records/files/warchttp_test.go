@@ -137,7 +137,7 @@ func TestWARCPages(t *testing.T) {
 	if texts, skipped := readPage(t, crawl, records.Options{Cut: true}); texts != "log|" || !strings.Contains(skipped, "1 text/html") {
 		t.Errorf("%q, %q", texts, skipped)
 	}
-	if texts, _ := readPage(t, crawl, records.Options{RawHTML: true}); texts != page+"|log|" {
+	if texts, _ := readPage(t, crawl, records.Options{HTML: "raw"}); texts != page+"|log|" {
 		t.Errorf("%q", texts)
 	}
 	bomb := response(html+"Content-Encoding: br", packed(t, "br", strings.Repeat(" ", records.MaxRecord+1)))

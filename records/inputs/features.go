@@ -38,8 +38,7 @@ func (c Compared) Given() (names []string) {
 		given bool
 	}{
 		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != "set"}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
-		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Normalize", f.Normalize != ""},
-		{"StripDiacritics", f.StripDiacritics}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""},
+		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Fold", f.Fold != nil}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""},
 	} {
 		if option.given {
 			names = append(names, option.name)

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/files"
 )
 
 // Reading says how to read inputs, and what to do with their records.
@@ -64,11 +67,11 @@ func (e *Env) ReadInput(ctx context.Context, s *Sources, i int, r Reading) error
 // ReadSource reads an open input. At the first record it tells the user which format it has
 // detected.
 func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r Reading) error {
-	begun, unreported, files := false, 0, int64(r.Options.After)
+	begun, unreported, count := false, 0, int64(r.Options.After)
 	taken := func(size int) {
-		files++
+		count++
 		if all := s.Tree.Pictures(); all > 0 { // each is slow
-			e.Report(engine.Progress{Stage: r.Stage, Done: files, Total: all, Unit: "files"})
+			e.Report(engine.Progress{Stage: r.Stage, Done: count, Total: all, Unit: "files"})
 			return
 		}
 		if s.Stored != nil {
@@ -92,8 +95,12 @@ func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r R
 	if issue == nil && r.Rejects != nil {
 		issue = r.Rejects.Add
 	}
+	html := r.Options.HTML == "text" && !files.HasPages(in.Info().Format)
 	err := records.Each(ctx, in, func(rec *records.Record) error {
 		tell()
+		if html && rec.Doc.Text != "" {
+			rec.Doc.Text = visible(rec.Doc.Text)
+		}
 		if err := r.Record(in, rec); err != nil {
 			return err
 		}
@@ -124,12 +131,33 @@ func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r R
 	return err
 }
 
+// visible returns the visible text of HTML, of each field if there are several.
+func visible(text string) string {
+	const separator = string(rune(features.Separator))
+	parts := strings.Split(text, separator)
+	for i, part := range parts {
+		parts[i] = files.VisibleText([]byte(part))
+	}
+	return strings.Join(parts, separator)
+}
+
+// CheckHTML returns an error if no text of the inputs can be HTML although the options say so.
+func (s *Sources) CheckHTML(opt records.Options) error {
+	if opt.HTML == "text" && (s.Stored != nil || opt.SetField != "" || s.Tree.Pictures() > 0) {
+		return fmt.Errorf("%s: sets, pictures and the texts of a database are compared as they are", option.Set("HTML", "text"))
+	}
+	return nil
+}
+
 // Open opens input i under the name that the user gave.
 func (s *Sources) Open(i int, opt records.Options) (records.Source, error) {
 	if i == 0 {
 		s.before = 0
 	}
 	opt.Tally, opt.Context = s.tally, s.ctx
+	if err := s.CheckHTML(opt); err != nil {
+		return nil, err
+	}
 	path, name := s.Files[i], s.Names[i]
 	switch {
 	case s.Tree != nil:
@@ -262,5 +290,13 @@ func (e *Env) TellSkipped(s *Sources, r *Rejects) {
 	}
 	if s.Tree != nil && s.Tree.Skipped() != "" {
 		e.Say("%s: %s", s.Tree.Name(), s.Tree.Skipped())
+	}
+}
+
+// TellIdle tells which foldings have changed no text of the inputs.
+func (e *Env) TellIdle(s *Sources, foldings []string) {
+	if len(foldings) > 0 {
+		in := map[bool]string{true: s.Names[0], false: fmt.Sprintf("%d inputs", len(s.Names))}[len(s.Names) == 1]
+		e.Say("%s changes nothing in %s", option.Set("Fold", strings.Join(foldings, ",")), in)
 	}
 }

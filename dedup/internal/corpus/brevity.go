@@ -32,7 +32,7 @@ func (b *Brevity) Add(text string) {
 	if b.seen++; b.seen > countAll && b.seen%countEach != 0 {
 		return
 	}
-	n := token.Count(unsafe.Slice(unsafe.StringData(text), len(text)), false, fewWords) // the bytes are only read
+	n := token.Rules{}.Count(unsafe.Slice(unsafe.StringData(text), len(text)), fewWords) // the bytes are only read
 	if n > 0 {
 		b.texts++
 	}

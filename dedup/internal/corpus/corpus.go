@@ -22,6 +22,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -52,7 +53,8 @@ type Corpus struct {
 	ends         []uint32           // by document: the end of its fingerprints in Fingerprints; nil if each document has one
 	sized        bool               // the number of words is known, since some document has a fingerprint
 	measure      setjoin.Measure
-	texts        *texts // nil unless the measure compares texts
+	of           features.Spec // of the texts
+	texts        *texts        // nil unless the measure compares texts
 }
 
 // New returns a corpus without documents. Close frees its file.
@@ -231,7 +233,9 @@ func (c *Corpus) Judges(ctx context.Context, t float64) func() setjoin.Judge {
 		return nil
 	}
 	text := func(i int, scratch *[]byte) ([]byte, error) { return c.texts.text(scratch, i) }
-	return func() setjoin.Judge { return &setjoin.TextJudge{Ctx: ctx, Kind: c.measure.Kind, T: t, Text: text} }
+	return func() setjoin.Judge {
+		return &setjoin.TextJudge{Ctx: ctx, Kind: c.measure.Kind, T: t, Of: c.of, Text: text}
+	}
 }
 
 // Scores returns the similarity of each document with the given other one, 1 with itself.

@@ -23,7 +23,7 @@ type hasher struct {
 }
 
 func newHasher(p features.Params) *hasher {
-	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p)}
+	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p), elements: setjoin.Elements{Of: p.Features}}
 }
 
 // appendPrint appends the words of a document's fingerprint to dst. It appends nothing if the
@@ -50,6 +50,7 @@ type featured struct {
 	empty  []bool             // by document: it matches nothing
 	found  []located          // results of a Search
 	other  int                // number of words of a fingerprint whose width differs from the Search's; else 0
+	folded features.Folds     // foldings that have changed a text
 }
 
 // A batch is full when it has batchDocs documents, or batchBytes of text.
@@ -63,10 +64,12 @@ const (
 type Extractor struct {
 	batches pipeline.Batcher[featured]
 	few     Brevity
+	folded  features.Folds // foldings that have changed a text
 }
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, params features.Params, to *Corpus) *Extractor {
+	to.of = params.Features
 	prints := to.Fingerprints != nil // store may widen to.Fingerprints meanwhile
 	return newExtractor(ctx, func() func(*featured) {
 		f := newHasher(params)
@@ -89,6 +92,7 @@ func newExtractor(ctx context.Context, worker func() func(*featured), store func
 		if err := store(b); err != nil {
 			return err
 		}
+		x.folded |= b.folded
 		x.reuse(b)
 		return ctx.Err()
 	})
@@ -125,6 +129,9 @@ func (x *Extractor) reuse(b *featured) {
 // Few returns the counts of words in the texts that were added.
 func (x *Extractor) Few() *Brevity { return &x.few }
 
+// Idle returns which foldings of those that were given have changed no text.
+func (x *Extractor) Idle(given []string) []string { return features.Idle(given, x.folded) }
+
 // Finish stores all pending documents.
 func (x *Extractor) Finish() error { return x.batches.Finish() }
 
@@ -153,6 +160,9 @@ func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 			empty = len(b.prints) == before
 		}
 		b.empty = append(b.empty, empty)
+	}
+	if b.folded |= f.elements.Changed(); to.texts == nil {
+		b.folded |= f.sets.Changed() | f.prints.Changed()
 	}
 }
 

@@ -60,7 +60,7 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 				return p.extract(b)
 			}
 		}
-		h := &hasher{least: o.MinWords, symbols: o.Spec.Symbols, normalize: o.Spec.Normalizer()}
+		h := &hasher{least: o.MinWords, rules: o.Spec.Rules(), normalize: o.Spec.Normalizer()}
 		var spans []Span
 		return func(b *batch) error {
 			spans = b.extract(h, o.Level, spans)

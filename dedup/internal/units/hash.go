@@ -12,8 +12,8 @@ import (
 
 // hasher hashes units for comparison. It is not safe for concurrent use.
 type hasher struct {
-	least     int                 // words that a unit needs to be compared
-	symbols   bool                // runs of symbols count as words
+	least     int // words that a unit needs to be compared
+	rules     token.Rules
 	normalize func([]byte) []byte // converts a text to a normal form; nil: no conversion
 	buf       []byte
 }
@@ -25,14 +25,14 @@ func (h *hasher) hash(unit string) (sum xxh3.Uint128, enough bool) {
 	if h.normalize != nil {
 		text = h.normalize(text)
 	}
-	if h.least > 0 && token.Count(text, h.symbols, h.least) < h.least {
+	if h.least > 0 && h.rules.Count(text, h.least) < h.least {
 		return sum, false
 	}
 	h.buf = appendPlain(h.buf[:0], text)
 	return xxh3.Hash128(h.buf), true
 }
 
-// appendPlain appends text in lower case, with one space for each inner run of white space, and
+// appendPlain appends text with folded case, with one space for each inner run of white space, and
 // without white space at either end.
 func appendPlain(dst, text []byte) []byte {
 	space := false
@@ -51,7 +51,7 @@ func appendPlain(dst, text []byte) []byte {
 		}
 		switch {
 		case c >= utf8.RuneSelf && c != utf8.RuneError:
-			dst = utf8.AppendRune(dst, unicode.ToLower(c))
+			dst = token.Rules{}.AppendFolded(dst, text[i:i+size])
 		case c >= 'A' && c <= 'Z':
 			dst = append(dst, byte(c)+'a'-'A')
 		default:

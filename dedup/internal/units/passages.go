@@ -78,8 +78,8 @@ func (h *hashes) Shingles(more []uint64) { *h = append(*h, more...) }
 func newPassages(o Options, add bool) *passages {
 	p := &passages{n: max(o.MinWords, 1), anchors: o.Anchors, add: add}
 	p.k = min(max(p.n/2, 1), token.MaxShingle)
-	p.ofGrams = token.New(token.Config{Shingle: p.k, Symbols: o.Spec.Symbols})
-	p.ofWords = token.New(token.Config{Shingle: 1, Symbols: o.Spec.Symbols})
+	p.ofGrams = token.New(token.Config{Shingle: p.k, Symbols: o.Spec.Symbols, Version: o.Spec.Version()})
+	p.ofWords = token.New(token.Config{Shingle: 1, Symbols: o.Spec.Symbols, Version: o.Spec.Version()})
 	p.normalize = o.Spec.Normalizer()
 	p.roll = newRoll(p.n)
 	return p
@@ -168,7 +168,7 @@ func (o Options) Splitter() func(dst []Span, text string) []Span {
 		case o.Level != Passage:
 			return Split(dst, text, o.Level)
 		case plain:
-			for from, to := range token.Bounds(b, o.Spec.Symbols) {
+			for from, to := range o.Spec.Rules().Bounds(b) {
 				dst = append(dst, Span{from, to})
 			}
 		default:

@@ -16,7 +16,7 @@ import (
 func TestPassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	found := 0
-	specs := []features.Spec{{}, {}, {}, {Symbols: true}, {Normalize: features.NFKC, StripDiacritics: true}, {StopWords: []string{"a", "b"}}, {Mask: []string{"numbers", "b+[^a]*c"}}}
+	specs := []features.Spec{{}, {}, {}, {Symbols: true}, {Fold: []string{"width", "accents"}}, {StopWords: []string{"a", "b"}}, {Mask: []string{"numbers", "b+[^a]*c"}}}
 	for i := range specs {
 		var err error
 		if specs[i], err = specs[i].Canonical(); err != nil {

@@ -114,7 +114,7 @@ func TestKeepWords(t *testing.T) {
 		"Python", "a", "9", "é", "e\u0301", "Ж", "我", "们", "ル", "ト\u3099", "ก็", "က", "x86", "ﬁ", "한글", "ß",
 		"", "", " ", "  ", "\n", ", ", "-", "。", "\u00ad", "\u200b", "==", "(", ")",
 	}
-	specs := []features.Spec{{}, {Symbols: true}, {Normalize: features.NFKC}, {StripDiacritics: true, Symbols: true}}
+	specs := []features.Spec{{}, {Symbols: true}, {Fold: []string{"width"}}, {Fold: []string{"accents"}, Symbols: true}}
 	spaces := 0
 	for i := range 20000 {
 		spec, err := specs[i%len(specs)].Canonical()
@@ -261,7 +261,7 @@ func TestRepeats(t *testing.T) {
 		for d, text := range docs {
 			for n, s := range naive(text, o.Level) {
 				u := unit{at: At(uint32(d), uint32(n))}
-				if token.Count([]byte(s), false, math.MaxInt) >= o.MinWords {
+				if (token.Rules{}).Count([]byte(s), math.MaxInt) >= o.MinWords {
 					u.key = " " + strings.ToLower(strings.Join(strings.Fields(s), " "))
 				}
 				all = append(all, u)

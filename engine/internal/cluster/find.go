@@ -82,7 +82,7 @@ func (f *setFind) reader(m setjoin.Measure) func(dst []uint64, i int) ([]uint64,
 		shingles := f.j.v.Texts.Sets()
 		add = func(dst []uint64, text []byte) []uint64 { return append(dst, shingles.Brief(text)...) }
 	} else {
-		var set setjoin.Elements
+		set := setjoin.Elements{Of: f.j.v.Texts.Spec()}
 		add = func(dst []uint64, text []byte) []uint64 { return set.Append(dst, string(text), m) }
 	}
 	return func(dst []uint64, i int) ([]uint64, error) {
@@ -139,7 +139,7 @@ type textJudge struct {
 }
 
 func (f *setFind) textJudge(t float64) setjoin.Judge {
-	j := &textJudge{f, setjoin.TextJudge{Ctx: f.ctx, Kind: setjoin.Edits, T: t}}
+	j := &textJudge{f, setjoin.TextJudge{Ctx: f.ctx, Kind: setjoin.Edits, T: t, Of: f.j.v.Texts.Spec()}}
 	if f.j.by.Text == view.Cosine {
 		j.by.Kind = setjoin.Cosine
 	}

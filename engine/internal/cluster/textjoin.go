@@ -97,7 +97,7 @@ type numberFunc func(text []byte) (number uint32, ok bool, err error)
 
 func (j *joinSet) textNumbers() numberFunc {
 	most := j.v.Memory / 8
-	signer, numbers := textsim.NewSigner(), map[setKey]uint32{}
+	signer, numbers := textsim.NewSigner(j.v.Texts.Spec()), map[setKey]uint32{}
 	return func(text []byte) (uint32, bool, error) {
 		key := keyOf(text)
 		number, known := numbers[key]

@@ -3,6 +3,7 @@ package memindex
 import (
 	"sync"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -14,13 +15,13 @@ type GrowingTexts struct {
 	signatures []textsim.Signature // of the first documents, in order of writing
 }
 
-// First returns the signatures of the first n documents, calling text for their texts. The caller
-// must not change them.
-func (g *GrowingTexts) First(n int, text func(i int) []byte) []textsim.Signature {
+// First returns the signatures of the first n documents, calling text for their texts, which have
+// features of a spec that is always the same. The caller must not change them.
+func (g *GrowingTexts) First(of features.Spec, n int, text func(i int) []byte) []textsim.Signature {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.signer == nil && n > 0 {
-		g.signer = textsim.NewSigner()
+		g.signer = textsim.NewSigner(of)
 	}
 	for i := len(g.signatures); i < n; i++ {
 		g.signatures = append(g.signatures, g.signer.Sign(text(i)))

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/simdb/simdb/internal/features"
 )
 
 // A Budget limits the total memory of the indexes of a database. The zero value allows none.
@@ -51,7 +53,7 @@ const waitStep = time.Millisecond
 
 // Get returns the index, and builds it with BuildTexts if necessary; it returns nil if the budget
 // does not allow it. If several searches need it at once, one builds it, and the others wait.
-func (l *LazyTexts) Get(ctx context.Context, b *Budget, n uint32, each EachText) (*TextIndex, error) {
+func (l *LazyTexts) Get(ctx context.Context, b *Budget, of features.Spec, n uint32, each EachText) (*TextIndex, error) {
 	if x := l.index.Load(); x != nil {
 		return x, nil
 	}
@@ -70,7 +72,7 @@ func (l *LazyTexts) Get(ctx context.Context, b *Budget, n uint32, each EachText)
 	if !b.take(bytes) {
 		return nil, nil
 	}
-	x, err := BuildTexts(ctx, n, each)
+	x, err := BuildTexts(ctx, of, n, each)
 	if err != nil {
 		b.left.Add(bytes)
 		return nil, err

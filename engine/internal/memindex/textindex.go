@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -31,8 +32,8 @@ type EachText func(ctx context.Context, fn func(doc uint32, text []byte) error) 
 
 // BuildTexts returns the index of a table of n documents. It leaves out documents without text,
 // which are similar to nothing.
-func BuildTexts(ctx context.Context, n uint32, each EachText) (*TextIndex, error) {
-	signer := textsim.NewSigner()
+func BuildTexts(ctx context.Context, of features.Spec, n uint32, each EachText) (*TextIndex, error) {
+	signer := textsim.NewSigner(of)
 	all := make([]textsim.Signature, n)
 	x := &TextIndex{}
 	err := each(ctx, func(doc uint32, text []byte) error {

@@ -22,6 +22,7 @@ import (
 type Similar struct {
 	v       *view.View
 	compare textsim.Compare
+	fold    bool                // texts are folded before they are compared
 	edit    *textsim.EditFilter // nil for other measures
 	cosine  *textsim.CosineFilter
 	index   IndexFunc       // nil for other measures
@@ -33,16 +34,17 @@ type Similar struct {
 
 // NewSimilar prepares a search of v for a text by a text criterion, which must have been checked.
 func NewSimilar(v *view.View, text []byte, by view.Criterion) *Similar {
-	q := &Similar{v: v}
+	of := v.Texts.Spec()
+	q := &Similar{v: v, fold: of.NewTextFolder() != nil}
 	if by.Text.Contained() {
 		set := table.SetQuery{Set: v.Texts.Sets().Set(text), T: by.T, Within: by.Text == view.Within, Most: v.Most(table.SetDocBytes)}
 		q.set = &set
 		q.compare = textsim.Contained(v.Texts.Sets(), set.Set, set.T, set.Within)
 		q.index = func(p *view.Part, dst []uint32) ([]uint32, int, bool, error) { return p.SetCandidates(dst, set) }
 	} else if by.Text == view.Levenshtein {
-		q.compare, q.edit = textsim.Levenshtein(string(text), by.T), textsim.NewEditFilter(string(text), by.T)
+		q.compare, q.edit = textsim.Levenshtein(of, string(text), by.T), textsim.NewEditFilter(of, string(text), by.T)
 	} else {
-		q.compare, q.cosine = textsim.Cosine(string(text), by.T), textsim.NewCosineFilter(string(text), by.T)
+		q.compare, q.cosine = textsim.Cosine(of, string(text), by.T), textsim.NewCosineFilter(of, string(text), by.T)
 	}
 	return q
 }
@@ -93,7 +95,7 @@ func indexOf(ctx context.Context, v *view.View, p *view.Part) (*memindex.TextInd
 	if x := p.Short.Have(); x != nil {
 		return x, nil
 	}
-	return p.Short.Get(ctx, v.Short, p.NumDocs(), func(ctx context.Context, fn func(doc uint32, text []byte) error) error {
+	return p.Short.Get(ctx, v.Short, v.Texts.Spec(), p.NumDocs(), func(ctx context.Context, fn func(doc uint32, text []byte) error) error {
 		texts := p.Texts()
 		return p.EachInTextOrder(ctx, func(doc uint32) error {
 			text, _, err := texts.Get(doc)
@@ -224,7 +226,7 @@ func (q *Similar) document(ctx context.Context, p *view.Part, doc uint32, texts 
 // to be similar.
 func (q *Similar) tooLong(text []byte) bool {
 	const runeBytes = 4 // of the longest rune
-	return q.edit != nil && (len(text) < q.edit.Least || len(text)/runeBytes > q.edit.Most)
+	return q.edit != nil && !q.fold && (len(text) < q.edit.Least || len(text)/runeBytes > q.edit.Most)
 }
 
 func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, fn SimilarFunc) (more bool, err error) {
@@ -265,7 +267,7 @@ func (q *Similar) memtable(ctx context.Context, m view.MemView, except string, f
 
 // sign sets q.docs to the documents of a memtable that their signatures do not rule out.
 func (q *Similar) sign(m view.MemView) {
-	signatures := m.Short.First(len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
+	signatures := m.Short.First(q.v.Texts.Spec(), len(m.Docs), func(i int) []byte { return m.Docs[i].Text })
 	if q.edit != nil {
 		q.docs = memindex.SimilarByEdit(q.docs[:0], signatures, q.edit)
 	} else {

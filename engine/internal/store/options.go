@@ -120,7 +120,7 @@ func (o Options) params() (table.Params, error) {
 		return table.Params{}, fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	p := table.Params{
-		Tokenizer: token.Version, Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
+		Tokenizer: uint32(spec.Version()), Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
 		Layout: table.LayoutBySize, StoreText: !o.NoText, Sets: o.Sets, Index: o.Index,
 	}
 	if p.Words, err = wordsOf(o.Bits); err != nil {
@@ -166,7 +166,7 @@ func shingleOf(k int, s features.Spec) uint32 {
 
 // checkFeatures applies the features of the options to want.
 func (o Options) checkFeatures(want *table.Params) error {
-	have, err := features.Parse(want.Features)
+	have, err := want.Spec()
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,9 @@ func (o Options) checkFeatures(want *table.Params) error {
 	if err != nil { // the options contradict the features of the database
 		return fmt.Errorf("a database with features of %s: %w: %w", cmp.Or(have.Describe(), string(features.Words)), err, files.ErrParams)
 	}
-	want.Features = spec.String()
+	if want.Features = spec.String(); spec.Version() != have.Version() {
+		want.Tokenizer = uint32(spec.Version())
+	}
 	if o.Shingle != 0 && spec.Unit != features.Set {
 		want.Shingle = uint32(o.Shingle)
 	}

@@ -19,7 +19,7 @@ type Hasher struct {
 
 // NewHasher returns the hasher of databases with these parameters, which must be valid.
 func NewHasher(p table.Params) *Hasher {
-	spec, err := features.Parse(p.Features)
+	spec, err := p.Spec()
 	if err != nil {
 		panic(err)
 	}

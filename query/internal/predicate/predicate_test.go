@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -179,9 +180,9 @@ func TestPredicates(t *testing.T) {
 			return wanted{holds: score >= share && d.ID != self, score: score}
 		}
 	}
-	similar := func(by func(string, float64) textsim.Compare, share float64) func(engine.Doc) wanted {
+	similar := func(by func(features.Spec, string, float64) textsim.Compare, share float64) func(engine.Doc) wanted {
 		return func(d engine.Doc) wanted {
-			score, ok := by(what.Text, share)(t.Context(), []byte(d.Text))
+			score, ok := by(features.Spec{}, what.Text, share)(t.Context(), []byte(d.Text))
 			return wanted{holds: ok && d.ID != what.ID, score: score}
 		}
 	}

@@ -255,6 +255,10 @@ func borrowed(text string, tokens []Token, at int, expected string) (hint string
 		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
 	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
 		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
+	case found.Value == "BY":
+		hint = "write COUNT BY lang, or ORDER BY lang LIMIT 5"
+	case before.Value == "PUT":
+		hint = `write PUT {"id": "a", "text": "..."}`
 	case before.Value == "IS":
 		hint = "write =, or IS NULL or IS NOT NULL"
 	case found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":

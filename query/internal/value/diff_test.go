@@ -62,7 +62,7 @@ func longestCommon(a, b []string) int {
 	return row[len(b)]
 }
 
-func wordsOf(text string) []string { return slices.Collect(token.Split(text, false)) }
+func wordsOf(text string) []string { return slices.Collect(token.Rules{}.Split(text)) }
 
 func TestDifferences(t *testing.T) {
 	for _, tc := range []struct {

@@ -23,7 +23,7 @@ func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 		{"--record-start", f.RecordStart, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
 		{"--encoding", string(f.Encoding), string(records.UTF8)},
-		{"--html", f.HTML, "text"},
+		{"--html", f.HTML, "pages"},
 		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
 		{"--comment", string(rune(f.Comment)), "\x00"},
 	} {

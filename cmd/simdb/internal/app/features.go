@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,8 +25,10 @@ type FeatureFlags struct {
 	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Leave out the words in FILE; # begins a comment."`
 	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Compare only runs that contain one of the words in FILE, such as words found in prose but not in menus; # begins a comment."`
 	Mask            []string       `group:"features" sep:"none" placeholder:"MASK" help:"Treat all numbers (numbers), dates and times (dates), or matches of a regular expression (RE2 syntax) as one word. Can be repeated."`
-	Normalize       normalForm     `group:"features" placeholder:"FORM" help:"Unicode normal form in which texts are compared: nfc; nfkc, which also folds full-width characters and removes invisible ones; or none (default: none)."`
-	StripDiacritics bool           `group:"features" help:"Compare letters without diacritics, and ł, ø, đ, ß, æ and similar letters as l, o, d, ss, ae."`
+	Fold            foldings       `group:"features" placeholder:"NAME,..." help:"Compare texts without differences in: case (for edit distance; words have none), accents, arabic, hebrew, persian, greek, width (full-width, compatible and invisible characters), hyphens (also at line ends); letters is accents to greek, all is all."`
+	IgnoreCase      bool           `group:"features" hidden:"" help:"The same as --fold case."`
+	Normalize       foldings       `group:"features" hidden:"" placeholder:"FORM" help:"The same as --fold: nfkc is width."`
+	StripDiacritics bool           `group:"features" hidden:"" help:"The same as --fold letters."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or the length of the first fingerprints in the files)."`
 	SetField        string         `group:"features" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
@@ -62,15 +65,13 @@ func (s *Shingle) UnmarshalText(text []byte) error {
 	return nil
 }
 
-type normalForm string
+type foldings []string
 
-// UnmarshalText parses the name of a form.
-func (n *normalForm) UnmarshalText(text []byte) error {
-	*n = normalForm(text)
-	if f := string(*n); f != features.None && f != features.NFC && f != features.NFKC {
-		return fmt.Errorf("%q is not a normal form: use nfc, nfkc or none", text)
-	}
-	return nil
+// UnmarshalText parses a list of names.
+func (f *foldings) UnmarshalText(text []byte) error {
+	*f = append(*f, strings.Split(string(text), ",")...)
+	_, err := features.Spec{Fold: *f}.Canonical()
+	return err
 }
 
 // minWords is the smallest number of words of a text.
@@ -123,11 +124,22 @@ func (f FeatureFlags) Given() (names []string) {
 	return names
 }
 
+// Folded returns the foldings that the flags name.
+func (f FeatureFlags) Folded() []string {
+	fold := slices.Concat(f.Fold, f.Normalize)
+	if f.StripDiacritics {
+		fold = append(fold, "letters")
+	}
+	if f.IgnoreCase {
+		fold = append(fold, "case")
+	}
+	return fold
+}
+
 // said returns the features that the flags set, without the words in files.
 func (f FeatureFlags) said() engine.Features {
 	return engine.Features{
-		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Normalize: string(f.Normalize),
-		StripDiacritics: f.StripDiacritics, Mask: f.Mask, MinWords: int(f.MinWords),
+		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Fold: f.Folded(), Mask: f.Mask, MinWords: int(f.MinWords),
 	}
 }
 

@@ -152,13 +152,13 @@ func (f InputFlags) Check() error {
 // PageInputFlags are InputFlags and the flags about reading pages.
 type PageInputFlags struct {
 	InputFlags
-	HTML string `group:"input" name:"html" enum:"text,raw" default:"text" placeholder:"HOW" help:"What to compare of HTML pages: text (the visible text) or raw (the page with its markup) (default: text)."`
+	HTML string `group:"input" name:"html" enum:"pages,text,raw" default:"pages" placeholder:"HOW" help:"What to compare of HTML: the visible text of pages (pages), also of HTML in the text field of records (text), or everything with its markup (raw) (default: pages)."`
 }
 
 // Options returns the options to read files.
 func (f PageInputFlags) Options(format records.Format) records.Options {
 	o := f.InputFlags.Options(format)
-	o.RawHTML = f.HTML == "raw"
+	o.HTML = f.HTML
 	return o
 }
 

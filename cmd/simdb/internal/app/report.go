@@ -85,7 +85,7 @@ func hintFor(err error) string {
 	case errors.Is(err, inputs.ErrNoDatabase):
 		return "simdb load DB FILE... creates a database, simdb create DB an empty one"
 	case errors.Is(err, engine.ErrParams):
-		return "the parameters of a database are fixed when it is created; simdb stats DB shows them"
+		return "the parameters of a database are fixed when it is created; simdb stats DB shows them, simdb rebuild DB NEW makes a copy with others"
 	case errors.Is(err, engine.ErrNotDatabase):
 		return "a database is a folder created by simdb load, or one .sst file"
 	}

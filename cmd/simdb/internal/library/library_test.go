@@ -48,22 +48,24 @@ func TestOpenCancelled(t *testing.T) {
 // TestKeywords describes a dedup by keywords.
 func TestKeywords(t *testing.T) {
 	for given, want := range map[string]string{
-		`{"jaccard": "75%", "keep": ["max:score", "last"], "text": ["title", "body"], "mask": "numbers", "near": null, "no_header": false}`: "JACCARD 0.75 max:score,last title,body [numbers]",
-		`{"near": 3, "keep": "longest", "shingle": 2, "against": ["a", "b"]}`:                                                               "NEAR 3 longest  []",
-		`{"near": 3, "jaccard": 0.5}`: "jaccard and near contradict each other",
-		`{"jaccard": true}`:           `jaccard: "true": T is a share above 0 and up to 1, such as 0.8 or 80%`,
-		`{"min_count": "x"}`:          `min_count: "x" is not a valid int`,
-		`{"jacard": 1}`:               "unknown keyword jacard, did you mean jaccard?",
-		`{"threshold": 0.8}`:          "unknown keyword threshold, did you mean jaccard?",
-		`{"files": true}`:             "unknown keyword files",
-		`{"audit": "a.jsonl"}`:        "audit: a run on a table writes no files; the result has the mask and the audit",
+		`{"jaccard": "75%", "keep": ["max:score", "last"], "text": ["title", "body"], "mask": "numbers", "near": null, "no_header": false}`: "JACCARD 0.75 max:score,last title,body [numbers] []",
+		`{"near": 3, "keep": "longest", "shingle": 2, "against": ["a", "b"]}`:                                                               "NEAR 3 longest  [] []",
+		`{"near": 3, "fold": ["case", "greek"]}`:                                                                                            "NEAR 3   [] [case greek]",
+		`{"near": 3, "fold": "case,greek"}`:                                                                                                 "NEAR 3   [] [case greek]",
+		`{"near": 3, "jaccard": 0.5}`:                                                                                                       "jaccard and near contradict each other",
+		`{"jaccard": true}`:                                                                                                                 `jaccard: "true": T is a share above 0 and up to 1, such as 0.8 or 80%`,
+		`{"min_count": "x"}`:                                                                                                                `min_count: "x" is not a valid int`,
+		`{"jacard": 1}`:                                                                                                                     "unknown keyword jacard, did you mean jaccard?",
+		`{"files": true}`:                                                                                                                   "unknown keyword files",
+		`{"audit": "a.jsonl"}`:                                                                                                              "audit: a run on a table writes no files; the result has the mask and the audit",
+		`{"threshold": 0.8}`:                                                                                                                "unknown keyword threshold, did you mean jaccard?",
 	} {
 		var r Request
 		if err := json.Unmarshal([]byte(given), &r.Keywords); err != nil {
 			t.Fatal(err)
 		}
 		j, err := r.job()
-		got := fmt.Sprint(j.By, " ", j.Keep, " ", j.Read.TextField, " ", j.Compared.Features.Mask)
+		got := fmt.Sprint(j.By, " ", j.Keep, " ", j.Read.TextField, " ", j.Compared.Features.Mask, j.Compared.Features.Fold)
 		if err != nil {
 			got = err.Error()
 		}

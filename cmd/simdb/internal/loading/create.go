@@ -3,6 +3,7 @@ package loading
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -89,6 +90,7 @@ func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 		return nil, fmt.Errorf("the database stores no texts to compute other fingerprints from: %s does not apply", given[0])
 	}
 	o.Layout = cmp.Or(o.Layout, like.Layout)
+	like.Features.Fold = slices.DeleteFunc(like.Features.Fold, func(name string) bool { return name == features.V2 }) // a new database has the current words
 	o.Features = engine.Features(features.Spec(like.Features).Override(features.Spec(o.Features)))
 	if o.Bits = cmp.Or(o.Bits, like.Bits); c.SetField == "" {
 		o.Shingle = cmp.Or(o.Shingle, like.Shingle)

@@ -161,8 +161,7 @@ func (c *Command) sameFlags() string {
 	for _, m := range c.Mask {
 		flag("mask", m)
 	}
-	flag("normalize", string(c.Normalize))
-	set("strip-diacritics", c.StripDiacritics)
+	flag("fold", strings.Join(c.FeatureFlags.Folded(), ","))
 	if c.Bits > 0 {
 		flag("bits", strconv.Itoa(int(c.Bits)))
 	}

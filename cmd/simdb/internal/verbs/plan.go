@@ -233,7 +233,7 @@ func (s *planSize) add(d *engine.Doc) {
 	if has {
 		s.words = max(s.words, len(d.Fingerprints[0]))
 	}
-	for range token.Split(d.Text, false) {
+	for range (token.Rules{}).Split(d.Text) {
 		has = true
 		break
 	}

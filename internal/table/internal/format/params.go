@@ -60,7 +60,7 @@ func (p Params) Validate() error {
 	case p.Index != "" && !p.StoreText:
 		return errors.New("an index of fields without stored fields")
 	}
-	if _, err := features.Parse(p.Features); err != nil {
+	if _, err := p.Spec(); err != nil {
 		return fmt.Errorf("parameters of features: %w", err)
 	}
 	if index, err := jsonfield.Canonical(p.Index); err != nil || index != p.Index {
@@ -125,7 +125,7 @@ func (p Params) Diff(q Params) string {
 
 // describeFeatures describes features in words.
 func (p Params) describeFeatures() string {
-	s, err := features.Parse(p.Features)
+	s, err := p.Spec()
 	if err != nil {
 		return "an unknown kind"
 	}
@@ -304,7 +304,7 @@ func (p *Params) decode(b []byte) error {
 		Index:      index,
 		Sets:       b[34]&setsFlag != 0,
 	}
-	if _, err := features.Parse(p.Features); errors.Is(err, features.ErrUnknown) {
+	if _, err := p.Spec(); errors.Is(err, features.ErrUnknown) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
 	}
 	if p.Tokenizer > token.Version || p.Hash > token.HashVersion {
@@ -314,6 +314,9 @@ func (p *Params) decode(b []byte) error {
 	return nil
 }
 
+// Spec parses the features.
+func (p Params) Spec() (features.Spec, error) { return features.Parse(p.Features, int(p.Tokenizer)) }
+
 // Sketches returns the parameters that affect sketches.
 func (p Params) Sketches() sketchidx.Params {
 	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
@@ -322,7 +325,7 @@ func (p Params) Sketches() sketchidx.Params {
 // NewSetHasher returns a hasher that makes the feature sets for comparing texts. The parameters
 // must be valid.
 func (p Params) NewSetHasher() *features.SetHasher {
-	spec, err := features.Parse(p.Features)
+	spec, err := p.Spec()
 	if err != nil {
 		panic(err)
 	}
