@@ -288,7 +288,7 @@ var expectedAfter = map[string]string{
 	"SINCE":   ExpectSince,
 	"LIMIT":   ExpectNumber,
 	"OFFSET":  ExpectNumber,
-	"ORDER":   "BY",
+	"ORDER":   "BY and a field such as lang",
 	"BY":      "a field such as lang, or id, distance, score, words or time",
 	"TEXT":    "a text in quotes such as TEXT 'some words'",
 	",":       "a value",
