@@ -31,7 +31,7 @@ func TestExpectation(t *testing.T) {
 		"MITT":                         `unknown statement "MITT", NEAR('MITT', 6) finds documents like MITT, GET 'MITT' shows it, TEXT LIKE '%MITT%' finds the word`,
 		"FIND 'a'":                     `unknown statement "FIND", write NEAR('a', 3), or NEAR(TEXT '...', 3)`,
 		"NEAR(9f3c5a00112233, 3)":      `"9f3c5a00112233" is not a number, a hexadecimal number is written 0x9f3c5a00112233`,
-		"NEAR('a', 3) ORDER distance":  `unexpected "distance", expected BY`,
+		"NEAR('a', 3) ORDER distance":  `unexpected "distance", expected BY and a field such as lang`,
 		"NEAR('a', 3) AND":             "the statement ends where a predicate such as NEAR('a', 3) should follow",
 		"NEAR('a',)":                   `unexpected ")", expected a number such as 3`,
 		"GET":                          "the statement ends where a document id in quotes such as 'a' should follow",
