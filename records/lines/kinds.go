@@ -62,7 +62,7 @@ var kinds = []*kind{
 		fold: re(`"[ \t]*\n(?:#~ *)?"`), text: re(`(?s)(.*\bmsgid "[^"].*)`), drop: re(`(?m)^(?:#|msgctxt ).*\n?|^msg[^"\n]*"|"[ \t]*$`)},
 	{name: "pgn", label: "PGN", what: "game", own: []string{".pgn"},
 		looks: looks(`([%;].*\n|\{[^}]*\}|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: begins(`^\[\w+\s+"`, `^\s*[^\[\s]|^\[%`, `^\s*$`),
-		drop: re(`(?m)^\[\w+\s+"|"\][ \t]*$`)},
+		text: re(`(?ms)(.*^\[\w+\s+".*)`), drop: re(`(?m)^\[\w+\s+"|"\][ \t]*$`)},
 	{name: "wikiextractor", label: "wikiextractor", what: "article",
 		looks: looks(`(?i)<doc id=[^>\n]*>[ \t]*\n`), rule: begins(`(?i)^<doc id=`, ``, ``),
 		id: re(`(?i)^<doc id="?([^">\s]+)`), headed: true},
