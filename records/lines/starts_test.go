@@ -142,6 +142,7 @@ func TestCopiesStayApart(t *testing.T) {
 		{">a\nA\n\n>b\nA", ">c\nA\n", records.Options{Format: "fasta"}, ">a\nA\n\n>b\nA\n>c\nA\n"},
 		{"a\n2: b\n", "c\n2: d\n", records.Options{RecordStart: `^\d`}, "a\n2: b\nc\n2: d\n"},
 		{"a\n%%\nb\n%\nc\n%x\nd\n", "e\n%\nf\n", records.Options{RecordStart: "^%"}, "a\n%%\nb\n%\nc\n%x\nd\n%\ne\n%\nf\n"},
+		{"a\n\nb\n \n", "c\n\nd\n", records.Options{RecordStart: `^$`}, "a\n\nb\n \n\nc\n\nd\n"},
 		{"a\n\nb\nb\n", "c\n\nd\n", records.Options{RecordStart: `^$`}, "a\n\nb\nb\n\nc\n\nd\n"},
 	} {
 		var out bytes.Buffer
