@@ -51,7 +51,7 @@ func TestNestedFields(t *testing.T) {
 	for i := range 60 {
 		words := strings.Fields(strings.Repeat(fmt.Sprintf("one%d two three%d four five ", i%9, i%4), 1+i%3))
 		rank := float64(i*7%23) - 3.5
-		m := meta{fmt.Sprint("one two three four ", i), strings.Join(words, " "), rank, fmt.Sprint("dump", i%5), fmt.Sprintf("%016x", 0xabcd<<40|i*i%17), fmt.Sprintf("2026-01-%02dT00:00:00Z", 1+i%28),
+		m := meta{fmt.Sprint("one two three four ", i), strings.Join(words, " "), rank, fmt.Sprint("dump", i%5), fmt.Sprintf("%016x", 0xabcd<<40|uint64(i*i%17)), fmt.Sprintf("2026-01-%02dT00:00:00Z", 1+i%28),
 			[]string{fmt.Sprint("t", i%5), "u", fmt.Sprint("v", i%2)}, []message{{words[0] + " was said here"}, {words[2] + " was the answer to it"}}, map[string]message{fmt.Sprint("k", i): {strings.Join(words[:5], " ")}}}
 		rows = append(rows, row{m})
 		json.NewEncoder(&nested).Encode(row{m})
