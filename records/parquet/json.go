@@ -20,6 +20,12 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
+// The layouts of times. Timestamps not in UTC have no zone.
+const (
+	clock     = "15:04:05.999999999"
+	timestamp = "2006-01-02T" + clock
+)
+
 // formatter appends a value that is not null as JSON.
 type formatter func(b []byte, v pq.Value) []byte
 
@@ -35,9 +41,12 @@ func formatterOf(t pq.Type) formatter {
 				return appendTime(b, time.Unix(int64(v.Int32())*86400, 0).UTC(), "2006-01-02")
 			}
 		case *format.TimeType:
-			return clocks(lt.Unit, t.Kind())
+			return times(lt.Unit, t.Kind(), clock)
 		case *format.TimestampType:
-			return timestamps(lt)
+			if lt.IsAdjustedToUTC {
+				return times(lt.Unit, t.Kind(), timestamp+"Z")
+			}
+			return times(lt.Unit, t.Kind(), timestamp)
 		case *format.IntType:
 			if !lt.IsSigned {
 				return unsigned(t.Kind())
@@ -57,7 +66,7 @@ func formatterOf(t pq.Type) formatter {
 		return func(b []byte, v pq.Value) []byte { return strconv.AppendInt(b, v.Int64(), 10) }
 	case pq.Int96:
 		return func(b []byte, v pq.Value) []byte {
-			return appendTime(b, int96Time(v.Int96()), "2006-01-02T15:04:05.999999999Z")
+			return appendTime(b, int96Time(v.Int96()), timestamp+"Z")
 		}
 	case pq.Float:
 		return func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, float64(v.Float()), 32) }
@@ -110,41 +119,21 @@ func decimals(scale int, kind pq.Kind) formatter {
 	}
 }
 
-// nanosOf returns the number of nanoseconds in a unit of time.
-func nanosOf(u format.TimeUnit) int64 {
-	switch u.Value.(type) {
+// times formats numbers of a unit of time, since midnight or since 1970.
+func times(unit format.TimeUnit, kind pq.Kind, layout string) formatter {
+	perSecond := int64(1e9)
+	switch unit.Value.(type) {
 	case *format.MilliSeconds:
-		return 1e6
+		perSecond = 1e3
 	case *format.MicroSeconds:
-		return 1e3
+		perSecond = 1e6
 	}
-	return 1
-}
-
-// clocks formats times of a day.
-func clocks(unit format.TimeUnit, kind pq.Kind) formatter {
-	nanos := nanosOf(unit)
 	return func(b []byte, v pq.Value) []byte {
 		n := v.Int64()
 		if kind == pq.Int32 {
 			n = int64(v.Int32())
 		}
-		perSecond := 1_000_000_000 / nanos
-		return appendTime(b, time.Unix(n/perSecond, n%perSecond*nanos).UTC(), "15:04:05.999999999")
-	}
-}
-
-// timestamps formats points in time. Timestamps not in UTC have no zone.
-func timestamps(t *format.TimestampType) formatter {
-	layout := "2006-01-02T15:04:05.999999999"
-	if t.IsAdjustedToUTC {
-		layout += "Z"
-	}
-	perSecond := 1_000_000_000 / nanosOf(t.Unit)
-	nanos := nanosOf(t.Unit)
-	return func(b []byte, v pq.Value) []byte {
-		n := v.Int64()
-		return appendTime(b, time.Unix(n/perSecond, n%perSecond*nanos).UTC(), layout)
+		return appendTime(b, time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC(), layout)
 	}
 }
 
