@@ -154,14 +154,14 @@ func (s Spec) Override(t Spec) Spec {
 	if t.SetField != "" && t.Unit == "" {
 		t.Unit = Set
 	}
-	if t.Unit != "" {
-		s.Unit = t.Unit
-	}
+	s.Unit = cmp.Or(t.Unit, s.Unit)
+	s.SetField = cmp.Or(t.SetField, s.SetField)
+	s.MinWords = cmp.Or(t.MinWords, s.MinWords)
+	s.Code = cmp.Or(t.Code, s.Code)
+	s.Symbols = s.Symbols || t.Symbols
+	s.Several = s.Several || t.Several
 	if t.Fields != nil {
 		s.Fields = t.Fields
-	}
-	if t.SetField != "" {
-		s.SetField = t.SetField
 	}
 	if t.StopWords != nil {
 		s.StopWords = t.StopWords
@@ -178,12 +178,6 @@ func (s Spec) Override(t Spec) Spec {
 		}
 		s.Fold = t.Fold
 	}
-	s.Symbols = s.Symbols || t.Symbols
-	if t.MinWords != 0 {
-		s.MinWords = t.MinWords
-	}
-	s.Code = cmp.Or(t.Code, s.Code)
-	s.Several = s.Several || t.Several
 	return s
 }
 

@@ -100,13 +100,13 @@ func RowsOf[T any](seq iter.Seq2[T, error], row func(T) query.Row) iter.Seq2[que
 
 // Fixed yields the given rows.
 func Fixed(rows ...query.Row) iter.Seq2[query.Row, error] {
-	return RowsOf(func(yield func(query.Row, error) bool) {
+	return func(yield func(query.Row, error) bool) {
 		for _, r := range rows {
 			if !yield(r, nil) {
 				return
 			}
 		}
-	}, func(r query.Row) query.Row { return r })
+	}
 }
 
 // RowsTo opens the output of rows and calls write with it. It reports whether write wrote any rows.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/quantity"
@@ -93,35 +95,15 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 
 // criterion says when documents match. Exactly one measure is set.
 type criterion struct {
-	Near        *int     `json:"near"`
-	Jaccard     *float64 `json:"jaccard"`
-	Levenshtein *float64 `json:"levenshtein"`
-	Cosine      *float64 `json:"cosine"`
-	Contains    *float64 `json:"contains"`
-	Within      *float64 `json:"within"`
-	Verify      bool     `json:"verify"`   // for Jaccard: the texts decide
-	Estimate    bool     `json:"estimate"` // for Jaccard: the sketches decide
+	dedup.Measures
+	Verify   bool `json:"verify"`   // for Jaccard: the texts decide
+	Estimate bool `json:"estimate"` // for Jaccard: the sketches decide
 }
 
 // of returns the criterion for a database. For Jaccard without Verify and Estimate, the texts
 // decide if byText is set and the database stores them.
 func (c *criterion) of(db *engine.DB, byText bool) (by engine.Criterion, err error) {
-	given := 0
-	if c.Near != nil {
-		by, given = engine.Near(*c.Near), given+1
-	}
-	for _, share := range []struct {
-		t  *float64
-		by func(float64) engine.Criterion
-	}{
-		{c.Jaccard, engine.Jaccard}, {c.Levenshtein, engine.Levenshtein}, {c.Cosine, engine.Cosine},
-		{c.Contains, engine.Contains}, {c.Within, engine.Within},
-	} {
-		if share.t != nil {
-			by, given = share.by(*share.t), given+1
-		}
-	}
-	if given != 1 {
+	if by = c.Criterion(); by.Kind() == "" || !reflect.DeepEqual(dedup.MeasuresOf(by), c.Measures) {
 		return by, errors.New("one criterion is needed: near, jaccard, levenshtein, cosine, contains or within")
 	}
 	if c.Verify || byText && !db.Options().NoText && !c.Estimate {

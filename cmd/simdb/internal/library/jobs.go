@@ -115,18 +115,11 @@ func (m *audited) row(row *dedup.AuditRow) error {
 	addOf(c[2], keeper)
 	addOf(c[3], row.Keeper)
 	addOf(c[4], file)
-	var distance, cluster *int64
-	if row.Distance != nil {
-		distance = new(int64(*row.Distance))
-	}
-	if row.Cluster != nil {
-		cluster = new(int64(*row.Cluster))
-	}
-	addOf(c[5], distance)
+	addOf(c[5], row.Distance)
 	addOf(c[6], row.Score)
 	addOf(c[7], row.Exact)
 	c[8].add(row.Rule)
-	addOf(c[9], cluster)
+	addOf(c[9], row.Cluster)
 	return nil
 }
 
