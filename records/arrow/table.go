@@ -341,7 +341,7 @@ func (s *source) fingerprint(c *column, row int64) (words []uint64, flaw string)
 		return []uint64{uint64(c.integer(row))}, ""
 	case c.t.kind == fixed:
 		for p := c.bytes(row); len(p) > 0; p = p[base.FingerprintBytes:] {
-			words = append(words, binary64(p))
+			words = append(words, bin.BigEndian.Uint64(p))
 		}
 		return words, ""
 	}
@@ -356,8 +356,6 @@ func (s *source) fingerprint(c *column, row int64) (words []uint64, flaw string)
 	return []uint64{word}, ""
 }
 
-func binary64(p []byte) uint64 { return bin.BigEndian.Uint64(p) }
-
 // appendFields appends the columns that are not text, ID or fingerprint, as a JSON object. It
 // appends nothing if there are none, or if all are null.
 func (s *source) appendFields(b []byte, of *batch, row int64) []byte {
@@ -371,7 +369,7 @@ func (s *source) appendFields(b []byte, of *batch, row int64) []byte {
 		} else {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, c.t.name), ':')
+		b = append(records.AppendString(b, c.t.name), ':')
 		b = c.append(b, row)
 	}
 	if b != nil {

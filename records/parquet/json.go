@@ -2,14 +2,12 @@ package parquet
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/records"
 )
 
@@ -73,7 +72,7 @@ func formatterOf(t pq.Type) formatter {
 	case pq.Double:
 		return func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, v.Double(), 64) }
 	}
-	return func(b []byte, v pq.Value) []byte { return appendBytes(b, v.ByteArray()) }
+	return func(b []byte, v pq.Value) []byte { return jsontext.AppendBytes(b, v.ByteArray()) }
 }
 
 // unsigned formats unsigned integers.
@@ -103,19 +102,7 @@ func decimals(scale int, kind pq.Kind) formatter {
 		if scale < 0 || scale > 1000 {
 			return records.AppendString(b, n.String()+"e"+strconv.Itoa(-scale))
 		}
-		digits := new(big.Int).Abs(n).String()
-		if n.Sign() < 0 {
-			b = append(b, '-')
-		}
-		if pad := scale + 1 - len(digits); pad > 0 {
-			digits = strings.Repeat("0", pad) + digits
-		}
-		b = append(b, digits[:len(digits)-scale]...)
-		if scale > 0 {
-			b = append(b, '.')
-			b = append(b, digits[len(digits)-scale:]...)
-		}
-		return b
+		return jsontext.AppendDecimal(b, n, scale)
 	}
 }
 
@@ -177,17 +164,7 @@ func appendEmbedded(b []byte, v pq.Value) []byte {
 	if utf8.Valid(p) && json.Valid(p) {
 		return append(b, bytes.TrimSpace(p)...)
 	}
-	return appendBytes(b, p)
-}
-
-// appendBytes appends a string; bytes that are not UTF-8 are encoded in base64.
-func appendBytes(b, p []byte) []byte {
-	if utf8.Valid(p) {
-		return records.AppendString(b, string(p))
-	}
-	b = append(b, '"')
-	b = base64.StdEncoding.AppendEncode(b, p)
-	return append(b, '"')
+	return jsontext.AppendBytes(b, p)
 }
 
 func uuid(p []byte) string {
