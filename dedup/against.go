@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -298,22 +299,15 @@ func (d *job) orderKnown(others []uint32) []uint32 {
 	if d.known == 0 || others == nil && !stored {
 		return others
 	}
-	all := make([]uint32, d.known, d.known+d.read)
-	for n := range all {
-		all[n] = uint32(n)
-	}
+	all := ordered.Numbers(int(d.known + d.read))
 	for _, s := range d.against {
 		mine := all[s.known:][:len(s.written)]
 		slices.SortFunc(mine, func(a, b uint32) int {
 			return cmp.Compare(s.written[int64(a)-s.known], s.written[int64(b)-s.known])
 		})
 	}
-	for n := range d.read {
-		at := uint32(n)
-		if others != nil {
-			at = others[n]
-		}
-		all = append(all, at+uint32(d.known))
+	for i, n := range others {
+		all[int(d.known)+i] = n + uint32(d.known)
 	}
 	return all
 }

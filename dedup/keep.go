@@ -174,10 +174,7 @@ func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
 	if r.by[0].rule.Name == "first" && r.by[0].written == nil {
 		return nil, nil
 	}
-	order := make([]uint32, n)
-	for i := range order {
-		order[i] = uint32(i)
-	}
+	order := ordered.Numbers(int(n))
 	if r.by[0].rule.Name == "last" && r.by[0].written == nil {
 		slices.Reverse(order)
 		return order, nil

@@ -33,8 +33,11 @@ func AppendText(b []byte, v any) []byte {
 		return base.AppendHexWords(b, v)
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
-	case time.Time:
-		return appendTime(b, v)
+	case time.Time: // in UTC, with as many decimals as it needs; the zero time is empty
+		if v.IsZero() {
+			return b
+		}
+		return v.UTC().AppendFormat(b, time.RFC3339Nano)
 	case time.Duration:
 		return append(b, v.String()...)
 	case json.RawMessage:
@@ -65,14 +68,6 @@ func AppendJSON(b []byte, v any) []byte {
 		}
 	}
 	return appendQuoted(b, string(AppendText(nil, v)))
-}
-
-// appendTime appends t in RFC 3339, UTC, with as many decimals as it needs; the zero time is empty.
-func appendTime(b []byte, t time.Time) []byte {
-	if t.IsZero() {
-		return b
-	}
-	return t.UTC().AppendFormat(b, time.RFC3339Nano)
 }
 
 // appendCompact appends the JSON text raw on one line, without white space between its tokens. Text

@@ -76,15 +76,6 @@ func (t *Table) index(name string) int {
 	return slices.IndexFunc(t.t.children, func(c *dataType) bool { return c.name == name })
 }
 
-// last returns the number of the last column with this name, or -1.
-func (t *Table) last(name string) int {
-	at := len(t.t.children) - 1
-	for at >= 0 && t.t.children[at].name != name {
-		at--
-	}
-	return at
-}
-
 // names returns the names of the columns.
 func (t *Table) names() (names []string) {
 	for _, c := range t.t.children {
@@ -105,7 +96,11 @@ func (t *Table) Open(opt records.Options) (records.Source, error) {
 		err = s.findPrint()
 	}
 	for _, at := range append([]int{s.id, s.print}, s.text...) {
-		if err == nil && at >= 0 && s.index(s.t.children[at].name) != s.last(s.t.children[at].name) {
+		if err != nil || at < 0 {
+			continue
+		}
+		name := s.t.children[at].name
+		if slices.ContainsFunc(s.t.children[at+1:], func(c *dataType) bool { return c.name == name }) {
 			err = fmt.Errorf("several columns are named %q", s.t.children[at].name)
 		}
 	}

@@ -287,8 +287,15 @@ func (d *document) record() (*records.Record, error) {
 	return rec, nil
 }
 
+// noFooter is the Close of a Copier whose outputs have no footer.
+type noFooter struct{}
+
+// Close does nothing.
+func (noFooter) Close() error { return nil }
+
 // copier writes the paths of records.
 type copier struct {
+	noFooter
 	w    io.Writer
 	null bool // end each path with a zero byte, not a newline
 }
@@ -302,6 +309,3 @@ func (c *copier) Copy(_ records.Source, raw []byte, _ ...any) error {
 	_, err := c.w.Write(append(raw[:len(raw):len(raw)], end))
 	return err
 }
-
-// Close does nothing: a list has no footer.
-func (c *copier) Close() error { return nil }

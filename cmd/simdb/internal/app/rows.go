@@ -297,15 +297,11 @@ func (p *pager) Close() error {
 	}
 	err := p.pipe.Close()
 	p.pipe, p.to = nil, p.a.Out // later messages go to the terminal
-	return errors.Join(err, exitOf(p.cmd.Wait()))
-}
-
-// exitOf ignores the exit status of a pager: less has a status of its own after Ctrl-C.
-func exitOf(err error) error {
-	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil
+	failed := p.cmd.Wait()
+	if _, left := errors.AsType[*exec.ExitError](failed); left { // less has a status of its own after Ctrl-C
+		failed = nil
 	}
-	return err
+	return errors.Join(err, failed)
 }
 
 // Talk returns a writer for messages. They go where the rows go, or to w before the first row.

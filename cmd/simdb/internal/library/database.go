@@ -367,32 +367,22 @@ func replyOf(rows interface {
 	return &Reply{Columns: columns, Values: values}, err
 }
 
-// value converts a value to a type for query.Run.
-func (p param) value() (any, error) {
-	switch p.Kind {
-	case "string":
-		return valueOf[string](p)
-	case "text":
-		return valueOf[query.Text](p)
-	case "integer":
-		return valueOf[int64](p)
-	case "fingerprint":
-		return valueOf[uint64](p)
-	case "float":
-		return valueOf[float64](p)
-	case "bool":
-		return valueOf[bool](p)
-	case "time":
-		return valueOf[time.Time](p)
-	case "json":
-		return p.Value, nil
-	}
-	return nil, fmt.Errorf("%q is not a type of parameter", p.Kind)
+// paramTypes are the types of parameters.
+var paramTypes = map[string]reflect.Type{
+	"string": reflect.TypeFor[string](), "text": reflect.TypeFor[query.Text](), "integer": reflect.TypeFor[int64](),
+	"fingerprint": reflect.TypeFor[uint64](), "float": reflect.TypeFor[float64](), "bool": reflect.TypeFor[bool](),
+	"time": reflect.TypeFor[time.Time](), "json": reflect.TypeFor[json.RawMessage](),
 }
 
-func valueOf[T any](p param) (v T, err error) {
-	err = json.Unmarshal(p.Value, &v)
-	return v, err
+// value converts a value to a type for query.Run.
+func (p param) value() (any, error) {
+	t := paramTypes[p.Kind]
+	if t == nil {
+		return nil, fmt.Errorf("%q is not a type of parameter", p.Kind)
+	}
+	v := reflect.New(t)
+	err := json.Unmarshal(p.Value, v.Interface())
+	return v.Elem().Interface(), err
 }
 
 // get returns documents by their IDs, and null for IDs that are not stored.
