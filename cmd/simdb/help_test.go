@@ -164,7 +164,7 @@ func TestManual(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(page, ".SH QUERY LANGUAGE") || strings.Count(page, `.B \-\-id\-field`) > 2 {
+	if !strings.Contains(page, ".SH QUERY LANGUAGE") || strings.Count(page, `.B \-\-id\-field `) > 2 {
 		t.Error("no query language, or shared flags again and again")
 	}
 }

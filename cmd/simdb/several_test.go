@@ -120,7 +120,7 @@ func TestSeveralFingerprints(t *testing.T) {
 		for _, of := range []string{"a.jsonl", "a.simdb"} {
 			same("pairs "+of, sortedLines(rowsHere(t, "pairs", of, near)), sorted(pairs))
 			same("dedup --against "+of, idsOf(rowsHere(t, "dedup", "q.jsonl", near, "--against", of)), apart)
-			if got := rowsHere(t, "tune", of); !regexp.MustCompile(fmt.Sprintf(`--near %d\t\S+\t%d\t`, k, len(pairs))).MatchString(got) {
+			if got := rowsHere(t, "tune", of); !regexp.MustCompile(fmt.Sprintf(`--near %d\t\S+\t\S+\t%d\t`, k, len(pairs))).MatchString(got) {
 				t.Errorf("tune %s has not %d pairs within %d:\n%s", of, len(pairs), k, got)
 			}
 			same("match", idsOf(rowsHere(t, "match", "a.simdb", "q.jsonl", near)), fresh)

@@ -178,7 +178,7 @@ func TestTurnedPictures(t *testing.T) {
 				}
 			}
 		}
-		if got := rowsHere(t, "tune", images, "--orientations=8", "[pqr]/*"); !strings.Contains(got, fmt.Sprintf("--near %d\t0.72\t%d\t", within, alike)) {
+		if got := rowsHere(t, "tune", images, "--orientations=8", "[pqr]/*"); !strings.Contains(got, fmt.Sprintf("--near %d\t0.72\t0.48\t%d\t", within, alike)) {
 			t.Errorf("%v: tune has not %d pairs within %d:\n%s", kind, alike, within, got)
 		}
 		var apart []string

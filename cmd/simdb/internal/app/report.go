@@ -38,7 +38,7 @@ func (a *App) Fail(err error) int {
 		hint = cmp.Or(a.Advice(err), hint)
 	}
 	if hint != "" {
-		fmt.Fprintf(a.Err, "  %s\n", hint)
+		fmt.Fprintf(a.Err, "  %s\n", OneLine(hint))
 	}
 	return ExitError
 }
