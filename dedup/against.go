@@ -168,13 +168,6 @@ func (s *source) checkFile(d *job) error {
 	return err
 }
 
-// closeAgainst closes the sources.
-func (d *job) closeAgainst(err *error) {
-	for i := range d.against {
-		d.against[i].Stored.Close(err)
-	}
-}
-
 // each calls f for every document of a source.
 func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
 	opt := d.opt

@@ -95,16 +95,6 @@ func (c *Column) add(v any) error {
 	return nil
 }
 
-// addRow appends a value to each column.
-func addRow(columns []*Column, values ...any) error {
-	for i, c := range columns {
-		if err := c.add(values[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // addOf appends *p, or null if p is nil.
 func addOf[T any](c *Column, p *T) {
 	if p == nil {

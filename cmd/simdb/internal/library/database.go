@@ -141,7 +141,12 @@ func (f *found) add(m *engine.Match, values ...any) error {
 	default:
 		values = append(values, m.ID, m.Score, m.Error, m.Exact)
 	}
-	return addRow(f.columns, values...)
+	for i, c := range f.columns {
+		if err := c.add(values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // search finds the matches of fingerprints, texts or stored documents.

@@ -20,9 +20,6 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// newApp returns the App of a request.
-func newApp(ctx context.Context, r *Request) *app.App { return app.NewQuiet(ctx, r.tables()) }
-
 // job returns the dedup job on documents in memory that keywords describe.
 func (r *Request) job() (*dedup.Job, error) {
 	j := &dedup.Job{DryRun: true, Memory: app.DefaultMemory()}
@@ -70,7 +67,7 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 			newColumn("distance", Int), newColumn("score", Float), newColumn("exact", Bool), newColumn("rule", String), newColumn("cluster", Int))
 		j.Audited = m.row
 	}
-	a := newApp(ctx, r)
+	a := app.NewQuiet(ctx, r.tables())
 	defer a.CleanUp()
 	defer app.KeepTo(j.Memory)()
 	if _, err := j.Write(ctx, a.Env(), []string{TableName}); err != nil {
@@ -130,7 +127,7 @@ func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 	if err := k.fields(&c.ReadFlags, &c.FeatureFlags).set(r.Keywords); err != nil {
 		return nil, err
 	}
-	a := newApp(ctx, r)
+	a := app.NewQuiet(ctx, r.tables())
 	defer a.CleanUp()
 	rows := rowsOf{names: tuning.Columns}
 	err := c.Rows(a, func(values ...any) error {

@@ -98,9 +98,7 @@ func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
 
 // Why is `simdb why`.
 type Why struct {
-	DB string `arg:"" file:"db" help:"The database."`
-	A  string `arg:"" name:"id" help:"The id of a document."`
-	B  string `arg:"" name:"second-id" help:"The id of another."`
+	TwoDocs
 	app.RowFlags
 }
 
