@@ -113,7 +113,7 @@ var statementDefs = []statementDef{
 		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Why) },
 	},
 	{
-		word: "EXPLAIN", expects: "a statement",
+		word: "EXPLAIN", expects: "a statement such as NEAR('a', 3)",
 		topic: front.Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and its cost"},
 		docs: []docsRow{
 			{"EXPLAIN` *query*", "shows its plan", "`plan`"},

@@ -75,7 +75,7 @@ var foreignTexts = []struct {
 	{begins(`LOCUS  +\S+ +\d+ `), "it has sequences from GenBank", "^LOCUS  "},
 	{begins(`ID   .*\n(XX|AC)`), "it has sequences from EMBL or UniProt", "^ID   "},
 	{begins(`(?i)BEGIN:VCALENDAR\n([A-Z][A-Z0-9.-]*[:;]|$)`), "it is a calendar (iCalendar)", "^BEGIN:V(EVENT|TODO)"},
-	{begins(`TIME,TIME\n`), "it has subtitles", `^\d+:\d\d:\d\d[.,]\d+,`},
+	{begins(`\d+:\d\d:\d\d[,.]\d+,\d+:\d\d:\d\d[,.]\d+\n`), "it has subtitles", `^\d+:\d\d:\d\d[.,]\d+,`},
 	{begins(`\[Script Info\]\n`), "it has subtitles", "^Dialogue:"},
 	{begins(`(?i)<doc(\s+[a-hj-z][^>\n]*)?>[ \t]*\n`), "it has documents between <doc> and </doc>", "(?i)^<doc[ >]"},
 	{begins(`commit [0-9a-f]{40}.*\n(Merge: .*\n)?Author: `), "it is a git log", "^commit [0-9a-f]{40}"},
@@ -83,9 +83,7 @@ var foreignTexts = []struct {
 }
 
 // begins compiles a pattern that must match at the beginning of a text.
-func begins(pattern string) *regexp.Regexp {
-	return regexp.MustCompile("^(?:" + strings.ReplaceAll(pattern, "TIME", `\d+:\d\d:\d\d[,.]\d+`) + ")")
-}
+func begins(pattern string) *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")") }
 
 // foreignNames has the file name endings of texts whose lines are not documents, with advice.
 var foreignNames = map[string]string{

@@ -67,7 +67,7 @@ func (s *session) dot(line string) error {
 	if w, ok := spelling.Closest(name, names); ok && hint == "" {
 		hint = "did you mean ." + w + "?"
 	}
-	hint = cmp.Or(hint, "type .help for the list")
+	hint = cmp.Or(hint, spelling.Part(elsewhere, "@", name), "SHOW id, text LIMIT 5 shows fields of documents, .help lists the commands")
 	return &query.ParseError{Class: query.ClassParse, Msg: fmt.Sprintf("unknown command %q", "."+name), Hint: hint}
 }
 

@@ -219,7 +219,7 @@ func helpOn(a *app.App, topic string) error {
 	}
 	if (topic[0] == '-' || repl.Exec(a.Context(), cfg, ".help "+word) != repl.ExitOK) && len(flags) == 0 {
 		all = slices.Concat(all, commandNames(), front.Language.Keywords)
-		return fmt.Errorf("there is no help on %q, %s", topic, cmp.Or(spelling.Suggest(topic, all), "but on each command, each flag, each word of statements, and "+strings.Join(slices.Sorted(maps.Keys(helpTopics)), ", ")+", language"))
+		return fmt.Errorf("there is no help on %q, %s", topic, cmp.Or(spelling.Suggest(topic, all), elsewhere[topic], elsewhere["--"+topic], "but on each command, each flag, each word of statements, and "+strings.Join(slices.Sorted(maps.Keys(helpTopics)), ", ")+", language"))
 	}
 	for _, key := range flags {
 		fmt.Fprintf(&b, "%s  (%s)\n    %s\n", key[0], strings.Join(of[key], ", "), strings.Join(display.Wrap(key[1], width-4), "\n    "))

@@ -26,7 +26,7 @@ var elsewhereTable string
 var elsewhere = spelling.Elsewhere(elsewhereTable)
 
 // noValue matches kong's error for a flag without a value at the end of the line.
-var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "EOL" \(<EOL>\)|missing value, expecting .*)$`)
+var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "(EOL" \(<EOL>\)|-.* flag\).*)|missing value, expecting .*)$`)
 
 // explained rewords kong's error about arguments, to say what would be right.
 func explained(err error, args []string) error {
@@ -41,10 +41,10 @@ func explained(err error, args []string) error {
 	expected := strings.HasPrefix(text, `expected "`)
 	switch flag := noValue.FindStringSubmatch(text); {
 	case flag != nil:
-		return fmt.Errorf("%s needs a value", flag[1])
+		return fmt.Errorf("%s needs a value: simdb help %[1]s shows which", flag[1])
 	case isUnknown:
 		name, _, _ = strings.Cut(name, ",")
-		return unknownFlag(err, name, args)
+		return unknownFlag(name, args)
 	case isExtra && slices.ContainsFunc(args[:max(0, slices.Index(args, extra))], isFlag):
 		return fmt.Errorf("%w: put all arguments before the flags, or all after them", err)
 	case isExtra && args[0] == "export":
@@ -60,11 +60,10 @@ func explained(err error, args []string) error {
 }
 
 // unknownFlag says what to type in place of a flag. kong names a letter of a word such as -json.
-func unknownFlag(err error, name string, args []string) error {
+func unknownFlag(name string, args []string) error {
 	for _, arg := range args {
 		if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && len(name) == 2 && strings.Contains(arg, name[1:]) {
 			name, _, _ = strings.Cut(arg, "=")
-			err = fmt.Errorf("unknown flag %s", name)
 		}
 	}
 	dashed, verb := name, args[0]
@@ -76,19 +75,26 @@ func unknownFlag(err error, name string, args []string) error {
 	}
 	long := "--" + strings.TrimLeft(dashed, "-")
 	instead := cmp.Or(elsewhere[verb+":"+dashed], elsewhere[dashed], elsewhere[long])
-	var of []string
+	var of, names []string
 	for _, c := range allCommands() {
 		for _, f := range c.flags {
+			if c.name == verb || c.name == "" {
+				names = append(names, f.name)
+			}
 			switch flag := "--" + f.name; {
 			case instead != "":
-			case (c.name == verb || c.name == "") && (flag == long && flag != name || strings.HasPrefix(long, flag+"-") || strings.HasSuffix(long, "-"+strings.ReplaceAll(f.name, "-", ""))):
+			case (c.name == verb || c.name == "") && (flag == long && flag != name || len(long) > 8 && strings.HasPrefix(flag, long[:8]) || strings.HasPrefix(long, flag+"-") || strings.HasSuffix(long, "-"+strings.ReplaceAll(f.name, "-", ""))):
 				instead = flag // -header, --text_field, --keep-best, --remove-stopwords
 			case flag == long || "-"+f.short == name:
 				of = append(of, c.name)
 			}
 		}
 	}
-	suggested := strings.Contains(err.Error(), `did you mean "--`) && elsewhere[dashed] == ""
+	if rest, ok := strings.CutPrefix(long, "--no"); ok && instead == "--"+strings.TrimPrefix(rest, "-") {
+		instead = "the same without " + instead
+	}
+	near, suggested := spelling.Closest(long[2:], names)
+	suggested = suggested && len(long) > 4 && elsewhere[dashed]+elsewhere[verb+":"+dashed] == "" && len(of) == 0
 	if len(of) == 0 && !suggested && (instead == "" || strings.HasPrefix(instead, "--") && !strings.Contains(instead, " ") && instead != long) {
 		instead = cmp.Or(spelling.Part(elsewhere, "--*", long), instead)
 	}
@@ -96,12 +102,14 @@ func unknownFlag(err error, name string, args []string) error {
 		instead = elsewhere[".letter"]
 	}
 	switch {
-	case instead != "" && !suggested:
+	case suggested:
+		return fmt.Errorf("unknown flag %s, did you mean %q?", name, "--"+near)
+	case instead != "":
 		return fmt.Errorf("unknown flag %s; instead: %s", name, instead)
 	case len(of) > 0:
-		return fmt.Errorf("unknown flag %s: it is a flag of %s", name, strings.Join(of, ", "))
+		return fmt.Errorf("unknown flag %s: it is a flag of %s; simdb help %[1]s explains it", name, strings.Join(of, ", "))
 	}
-	return err
+	return fmt.Errorf("unknown flag %s; no flag is like it: leave it out, as in %s", name, slices.Concat(examples[verb], examples["shell"])[0].line)
 }
 
 // allCommands returns the program itself and its commands.
@@ -114,8 +122,10 @@ var allCommands = sync.OnceValue(func() []command {
 })
 
 var (
-	remoteName = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9]{1,9}://)(.+)`)
-	notThere   = regexp.MustCompile(`no such|there is no folder|no file matches`)
+	remoteName  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+]{1,12}://|[\w.-]+@[\w.-]+:)(.+)`)
+	mailLike    = regexp.MustCompile(`.*@.*`)
+	datasetName = regexp.MustCompile(`^\w[\w-]*/\w[\w-]*$`)
+	notThere    = regexp.MustCompile(`no such|there is no folder|no file matches`)
 )
 
 // advice says what to type after an error of a command that has started, or returns "".
@@ -125,8 +135,8 @@ func advice(err error, args []string) string {
 		switch name := remoteName.FindStringSubmatch(arg); {
 		case arg == "" || !strings.Contains(err.Error(), arg):
 		case missing && name != nil:
-			return pipeTo(args, i, strings.ToLower(name[1]), name[2])
-		case errors.Is(err, engine.ErrNotDatabase) && isFile(arg):
+			return pipeTo(args, i, mailLike.ReplaceAllString(strings.ToLower(name[1]), "scp:"), name[2])
+		case errors.Is(err, engine.ErrNotDatabase) && inputs.Exists(arg) && filepath.Ext(arg) != ".simdb":
 			return loadedFirst(args, i)
 		case missing && i == 0 && arg[0] == '.' && !strings.ContainsAny(arg[1:], pathMarks):
 			return "commands of the prompt follow the database: simdb DB " + app.ShellWord(strings.Join(args, " "))
@@ -134,6 +144,8 @@ func advice(err error, args []string) string {
 			return elsewhere[".jq"]
 		case missing && strings.Contains(arg, " "):
 			return strings.ReplaceAll(elsewhere[".text"], "'TEXT'", app.ShellWord(arg))
+		case missing && datasetName.MatchString(arg) && !inputs.Exists(filepath.Dir(arg)):
+			return strings.ReplaceAll(pipeTo(args, i, "hf://", arg), "USER/NAME", arg)
 		case missing && beside(arg) != "":
 			return "did you mean " + beside(arg) + "?"
 		}
@@ -162,30 +174,34 @@ func pipeTo(args []string, i int, scheme, path string) string {
 func loadedFirst(args []string, i int) string {
 	file, line := args[i], slices.Clone(args)
 	db := strings.TrimSuffix(filepath.Base(outfile.PlainName(file)), filepath.Ext(outfile.PlainName(file))) + ".simdb"
-	j := slices.IndexFunc(args, func(arg string) bool { return inputs.Exists(arg) && !inputs.NamesFiles(arg) })
-	switch {
-	case args[0] == "load":
-		return "the database comes first: " + commandLine(slices.Insert(line, i, db))
+	j := slices.IndexFunc(args, func(arg string) bool { return inputs.Exists(arg) && strings.HasSuffix(arg, ".simdb") })
+	switch load := []string{"load", db, file}; {
 	case j > i:
 		line[i], line[j] = args[j], file
 		return "the database comes first: " + commandLine(line)
+	case args[0] == "load" && isFile(file):
+		return "the database comes first: " + commandLine(slices.Insert(line, i, db))
+	case !isFile(file):
+		return "it holds no database; load its files: " + commandLine(append(load, "--files")) + ", or find copies: " + commandLine([]string{"dedup", "--files", file})
 	}
 	line[i] = db
 	return "it is a file; load it first: " + commandLine([]string{"load", db, file}) + "; then " + commandLine(line) + elsewhere[args[0]+":FILE"]
 }
 
-// beside returns the file in the folder of a missing one that differs only in its ending or in a few
-// letters, or "".
+// beside returns the file in the folder of a missing one that differs least, if only in its ending or
+// in a few letters, or "".
 func beside(path string) string {
 	stem, _, _ := strings.Cut(filepath.Base(path), ".")
 	entries, _ := os.ReadDir(filepath.Dir(path))
+	var near []string
 	for _, e := range entries {
 		other, _, _ := strings.Cut(e.Name(), ".")
-		if _, near := spelling.Closest(stem, []string{other}); other == stem || near && filepath.Ext(path) == filepath.Ext(e.Name()) {
-			return filepath.Join(filepath.Dir(path), e.Name())
+		if _, ok := spelling.Closest(stem, []string{other}); other == stem || ok && filepath.Ext(path) == filepath.Ext(e.Name()) {
+			near = append(near, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
-	return ""
+	name, _ := spelling.Closest(path, near)
+	return cmp.Or(name, strings.Join(near[:min(1, len(near))], ""))
 }
 
 func isFile(path string) bool { return inputs.Exists(path) && inputs.NamesFiles(path) }

@@ -95,14 +95,11 @@ func unknown(args []string) error {
 	if verb, ok := spelling.Closest(word, commandNames()); ok && elsewhere[word] == "" {
 		return fmt.Errorf("unknown command %q, did you mean %q?", word, verb)
 	}
-	isStatement := func(arg string) bool { return strings.Contains(arg, " ") }
-	if instead := cmp.Or(elsewhere[strings.ToLower(word)], spelling.Part(elsewhere, "@", strings.ToLower(word))); instead != "" && !slices.Contains(args, "--create") {
-		return fmt.Errorf("unknown command %q, and there is no database of that name: %s", word, instead)
-	}
-	if slices.Contains(args, "--create") || slices.ContainsFunc(args[1:], isStatement) { // for a database with this name
+	instead := cmp.Or(elsewhere[strings.ToLower(word)], spelling.Part(elsewhere, "@", strings.ToLower(word)))
+	if slices.Contains(args, "--create") || instead == "" && strings.Contains(strings.Join(args[1:], "\n"), " ") { // for a database with this name
 		return nil
 	}
-	return fmt.Errorf("unknown command %q, and there is no database of that name", word)
+	return fmt.Errorf("unknown command %q, and there is no database of that name: %s", word, cmp.Or(instead, elsewhere[".verb"]))
 }
 
 // joinNegative turns --flag -1 into --flag=-1. kong would read -1 as a flag; this way the flag

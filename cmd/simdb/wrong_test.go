@@ -28,6 +28,17 @@ var wrong = []struct{ args, want string }{
 	{"search|x.simdb|a", `: simdb DB "NEAR('ID', 3)" finds documents`},
 	{"-v", "unknown flag -v; instead: simdb -V, or --version"},
 	{"dedup|in.jsonl|--threshold|0.8", "unknown flag --threshold; instead: --jaccard T"},
+	{"dedup|in.jsonl|--frobnicate|8", "no flag is like it: leave it out, as in simdb dedup crawl.jsonl"},
+	{"dedup|in.jsonl|--streaming", "no flag is like it"}, // not --min, which is within a word
+	{"dedup|in.jsonl|--strip-accents", "instead: --fold accents"},
+	{"dedup|in.jsonl|--ref-column|q", "instead: --against-text-field NAME"},
+	{"dedup|in.jsonl|--record-separator|x", "--record-start"},
+	{"dedup|in.jsonl|--no-hidden", "instead: the same without --hidden"},
+	{"dedup|in.jsonl|--images|--near|3", "--images needs a value"},
+	{"dedup|me@host:a.jsonl", "scp -r me@host:a.jsonl ."},
+	{"dedup|user/name", "hf download user/name"},
+	{"load|in.jsonl|x.simdb", "the database comes first: simdb load x.simdb in.jsonl"},
+	{"scan|in.jsonl", "simdb dedup FILE -o KEPT"},
 	{"dedup|in.jsonl|--against|none", "--against none: no such file or database"},
 	{"match|in.jsonl|x.simdb|--near|3", "in.jsonl: not a simdb database"},
 	{"lod|--help", `unknown command "lod", did you mean "load"?`},
@@ -144,7 +155,7 @@ var wrong = []struct{ args, want string }{
 
 	// Values of flags.
 	{"pairs|x.simdb|--near|65", `a distance of 65: a fingerprint has 64 bits, so K must be from 0 to 64`},
-	{"pairs|x.simdb|--near|1025", `--near: "1025": K is a number of bits from 0 to the length of a fingerprint: 64, or up to 1024 with --bits`},
+	{"pairs|x.simdb|--near|1025", `--near: "1025": K is a number of bits such as 3, from 0 to the length of a fingerprint: 64, or up to 1024 with --bits`},
 	{"match|x.simdb|in.jsonl|--near|65", "K must be from 0 to 64"},
 	{"join|x.simdb|in.jsonl|--near|65", "K must be from 0 to 64"},
 	{"pairs|in.jsonl|--near|65", "K must be from 0 to 64"},

@@ -57,8 +57,10 @@ func (p Path) String() string { return strings.Join(p.written[:min(1, len(p.writ
 // Arrived reports whether the path leads to the value itself.
 func (p Path) Arrived() bool { return len(p.parts) == 0 }
 
-// Is reports whether all of the path is a key.
-func (p *Path) Is(key string) bool { return len(p.parts) > 0 && p.written[0] == key }
+// Is reports whether all of the path is a key, with or without quotes.
+func (p *Path) Is(key string) bool {
+	return len(p.parts) > 0 && (p.written[0] == key || len(p.parts) == 1 && p.parts[0] == key)
+}
 
 // Enters reports whether the path may continue after a key of an object.
 func (p *Path) Enters(key string) bool {

@@ -59,6 +59,16 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestIs compares paths with the keys of fields.
+func TestIs(t *testing.T) {
+	for path, want := range map[string][3]bool{"*": {true, false, false}, "'*'": {true, true, false}, "'a.b'": {false, false, true}, "a.b": {false, false, true}, "'a'.b": {}} {
+		p := Parse(path)
+		if got := [3]bool{p.Is("*"), p.Is("'*'"), p.Is("a.b")}; got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
+
 // TestPathOf finds single values, and lists of several.
 func TestPathOf(t *testing.T) {
 	const doc = `{"a":{"b":1,"c":[{"d":2},{"d":"x"},{"d":null},3]},"a.b":7,"n":null}`

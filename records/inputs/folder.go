@@ -24,10 +24,11 @@ type OutFolder struct {
 }
 
 // Places returns where the output of each input stands in an output folder: under the input's
-// name, or, if two inputs have one name or a folder is a partition such as year=2024, under its
-// path below the deepest folder that all inputs share and that is no partition.
+// name, or, if inputs stand in several folders, and two have one name or a folder is a partition
+// such as year=2024, under its path below the deepest folder that all inputs share and that is no
+// partition or is the working directory.
 func Places(names []string) map[string]string {
-	places, seen, nested := map[string]string{}, map[string]bool{}, false
+	places, seen, nested, several := map[string]string{}, map[string]bool{}, false, false
 	partition := func(folders []string) bool { return len(folders) > 0 && strings.Contains(folders[len(folders)-1], "=") }
 	folders := func(name string) []string {
 		if abs, err := filepath.Abs(name); err == nil {
@@ -48,12 +49,13 @@ func Places(names []string) map[string]string {
 		for n < min(len(common), len(of)) && common[n] == of[n] {
 			n++
 		}
+		several = several || n < max(len(common), len(of))
 		common = common[:n]
 	}
-	if !nested {
+	if !nested || !several {
 		return places
 	}
-	for partition(common) {
+	for here := folders("x"); partition(common) && !slices.Equal(common, here); {
 		common = common[:len(common)-1]
 	}
 	for name, base := range places {

@@ -15,11 +15,11 @@ type copier struct {
 	follow  bool
 	like    records.Source // gives the header of an output without records; or nil
 	columns []records.Column
-	json    *copyJSON // for records that are not lines; nil otherwise
-	begun   bool      // the header has been written
-	partial bool      // the last record has no newline
-	written bool      // a record has been written
-	closed  bool      // the last record ends with a separator
+	json    *copyJSON      // for records that are not lines; nil otherwise
+	begun   bool           // the header has been written
+	partial bool           // the last record has no newline
+	last    records.Source // of the last record, if records have several lines
+	closed  bool           // the last record ends with a separator
 }
 
 func newCopier(w io.Writer, o records.CopyOptions) (records.Copier, error) {
@@ -45,11 +45,11 @@ func (c *copier) Copy(src records.Source, raw []byte, values ...any) (err error)
 	}
 	if f, ok := src.(*file); ok && f.group != nil {
 		first, _, _ := bytes.Cut(raw, newline)
-		if c.written && !c.closed && !f.group.separates(first) {
+		if c.last != nil && c.last != src && !c.closed && !f.group.separates(first) {
 			err = c.write(f.group.between)
 		}
 		last := bytes.TrimSuffix(raw, newline)
-		c.written, c.closed = true, len(last) < len(raw) && f.group.separates(last[bytes.LastIndexByte(last, '\n')+1:])
+		c.last, c.closed = src, len(last) < len(raw) && f.group.separates(last[bytes.LastIndexByte(last, '\n')+1:])
 	}
 	return errors.Join(err, c.write(raw))
 }

@@ -27,6 +27,7 @@ var kindTexts = []struct {
 	{"po", "# German\n#, fuzzy\nmsgid \"\"\nmsgstr \"\"\n\"Language: de\"\nmsgctxt \"m\"\nmsgid \"a\"\nmsgid_plural \"as\"\nmsgstr[0] \"\"\n\"ä\\n\"\nmsgstr[1] \"äs\"\n\n#~ msgid \"o\"\n#~ msgstr \"p\"\n",
 		[]string{"F:1|", "F:6|a/as/ä//äs", "F:13|"}},
 	{"pgn", "[Event \"Open\"]\n[Site \"?\"]\n\n1. e4 {[%clk 1]}\ne5 1-0\n\n[Event \"B\"]\n[Site \"?\"]\n\n1. d4 *\n", []string{"F:1|Open/?//1. e4 {[%clk 1]}/e5 1-0", "F:7|B/?//1. d4 *"}},
+	{"pgn", "{by\nme}\n[Event \"A\"]\n[Site \"?\"]\n\n*\n", []string{"F:1|", "F:3|A/?//*"}},
 	{"wikiextractor", "<doc id=\"1\" url=\"x\" title=\"T\">\nT\n\nText.\n</doc>\n<doc id=\"2\">\nU\n</doc>\n", []string{"1|T//Text.", "2|U"}},
 	{"fortune", "one\ntwo\n%\nthree\nfour\n%\nfive\n%\n", []string{"F:1|one/two", "F:3|three/four", "F:6|five"}},
 	{"log", "2026-01-02 10:11:12 ERROR x\n  at y\n2026-01-02 10:11:13 INFO z\n2026-01-02 10:11:14 INFO a", []string{"F:1|2026-01-02 10:11:12 ERROR x/  at y", "F:3|2026-01-02 10:11:13 INFO z", "F:4|2026-01-02 10:11:14 INFO a"}},

@@ -37,7 +37,7 @@ type grouping struct {
 
 // separates reports whether the first or last line of a record separates it from others.
 func (g *grouping) separates(line []byte) bool {
-	return g.between == nil || bytes.Equal(bytes.TrimSpace(line), bytes.TrimSpace(g.between))
+	return g.between == nil || bytes.Equal(trimEOL(line), trimEOL(g.between))
 }
 
 // starts is the cutter of a grouping.

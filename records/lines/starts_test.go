@@ -141,6 +141,8 @@ func TestCopiesStayApart(t *testing.T) {
 		{"dn: a\n\ndn: b", "dn: c\n\n\ndn: d\n", records.Options{Format: "ldif"}, "dn: a\n\ndn: b\n\ndn: c\n\n\ndn: d\n"},
 		{">a\nA\n\n>b\nA", ">c\nA\n", records.Options{Format: "fasta"}, ">a\nA\n\n>b\nA\n>c\nA\n"},
 		{"a\n2: b\n", "c\n2: d\n", records.Options{RecordStart: `^\d`}, "a\n2: b\nc\n2: d\n"},
+		{"a\n%%\nb\n%\nc\n%x\nd\n", "e\n%\nf\n", records.Options{RecordStart: "^%"}, "a\n%%\nb\n%\nc\n%x\nd\n%\ne\n%\nf\n"},
+		{"a\n\nb\n \n", "c\n\nd\n", records.Options{RecordStart: `^$`}, "a\n\nb\n \n\nc\n\nd\n"},
 		{"a\n\nb\nb\n", "c\n\nd\n", records.Options{RecordStart: `^$`}, "a\n\nb\nb\n\nc\n\nd\n"},
 	} {
 		var out bytes.Buffer

@@ -379,7 +379,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{db, "NEAR('d02')", nil, "NEAR", syntax.Malformed, "NEAR needs 2 arguments, not 1, as in NEAR('a', 3)", nil},
 		{db, "NEAR('d02', 3, 4)", nil, "4)", syntax.Malformed, "NEAR needs 2 arguments, not 3, as in NEAR('a', 3)", nil},
-		{db, "NEAR('d02', TEXT '3')", nil, "'3'", syntax.Malformed, "'3' should be a number", nil},
+		{db, "NEAR('d02', TEXT '3')", nil, "'3'", syntax.Malformed, "'3' should be a number such as 3", nil},
 		{db, "NEAR('d02', 65)", nil, "65", syntax.BadValue, "k is 0..64, not 65", nil},
 		{db, "NEAR('none', 3)", nil, "'none'", syntax.NotFound, "there is no document 'none'", engine.ErrNotFound},
 		{db, "NEAR('9f3c5a0011223344', 3)", nil, "'9f3c", syntax.NotFound,
@@ -394,7 +394,7 @@ func TestErrors(t *testing.T) {
 		{db, "JACCARD(0xff, 0.5)", nil, "0xff", syntax.Malformed, "JACCARD compares texts, give a document id in quotes, or TEXT '...'", nil},
 		{db, "COSINE(0xff, 0.5)", nil, "0xff", syntax.Malformed, "COSINE compares texts, give a document id in quotes, or TEXT '...'", nil},
 		{db, "COSINE('none', 0.5)", nil, "'none'", syntax.NotFound, "there is no document 'none'", engine.ErrNotFound},
-		{db, "ID = ?", []any{3}, "?", syntax.BadValue, "the value of parameter ? should be a document id in quotes", nil},
+		{db, "ID = ?", []any{3}, "?", syntax.BadValue, "the value of parameter ? should be a document id in quotes such as 'a'", nil},
 		{db, "ID LIKE 'a' ESCAPE 'xy'", nil, "'xy'", syntax.Malformed, "'xy' should be one character in quotes", nil},
 		{db, "ID LIKE 'a!' ESCAPE '!'", nil, "'a!'", syntax.Malformed, "the pattern ends in its escape character", nil},
 		{db, "SINCE 3", nil, "3", syntax.BadValue, "3 needs a unit of time, write 3d for days, 3h for hours", nil},

@@ -35,14 +35,19 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 			continue
 		}
 		if called {
-			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
+			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "write NEAR('a', 3) or JACCARD('a', 0.8); the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
 		}
 		hint := elsewhere()[strings.ToUpper(t.Value)]
-		switch second := tokens[min(1, len(tokens)-1)]; {
-		case hint != "":
+		second := tokens[min(1, len(tokens)-1)]
+		test := elsewhere()[strings.ToUpper(second.Value)]
+		if third := tokens[min(2, len(tokens)-1)]; hint+test == "" && second.Type == Ident && (third.Type == String || third.Value == "LIKE") {
+			test = spelling.Part(elsewhere(), "@", strings.ToUpper(second.Value))
+		}
+		switch {
+		case hint != "" && !strings.Contains(test, " LIKE"):
 			hint = cmp.Or(l.translated(text), hint)
-		case elsewhere()[strings.ToUpper(second.Value)] != "":
-			return Errorf(second.Pos.Offset, strings.ReplaceAll(elsewhere()[strings.ToUpper(second.Value)], "lang", t.Value), "unexpected %q", second.Value)
+		case test != "":
+			return Errorf(second.Pos.Offset, strings.ReplaceAll(test, "lang", t.Value), "unexpected %q", second.Value)
 		default:
 			hint = spelling.Suggest(t.Value, slices.Concat([]string{"ID"}, l.statements, l.predicates))
 			if hint == "" && second.EOF() && !strings.Contains(t.Value, ".") {
@@ -65,14 +70,22 @@ func isValue(t Token) bool {
 	return t.Type != JSON && isLiteral(&t) || t.Type == Param || t.Type == Named
 }
 
-// inCall reports whether tokens end within the parentheses of a predicate.
-func inCall(tokens []Token) bool {
+// inCall returns the predicate within whose parentheses tokens end, or "".
+func inCall(tokens []Token) string {
 	for i := len(tokens) - 1; i > 0; i-- {
-		if tokens[i].Value == "(" {
-			return tokens[i-1].Type == Predicate
+		if tokens[i].Value == "(" && tokens[i-1].Type == Predicate {
+			return tokens[i-1].Value
 		}
 	}
-	return false
+	return ""
+}
+
+// numberOf says which number a predicate needs.
+func numberOf(predicate string) string {
+	if strings.HasPrefix(predicate, "NEAR") || predicate == "PASSAGES" {
+		return ExpectNumber
+	}
+	return "a share such as 0.8"
 }
 
 // startsTest reports whether the tokens start with a field and its test.
@@ -105,7 +118,7 @@ var elsewhere = sync.OnceValue(func() map[string]string { return spelling.Elsewh
 
 // foreign returns the hint for a word of another language, or "".
 func foreign(t Token) string {
-	if t.Type != Ident {
+	if t.Type != Ident && t.Type != Predicate {
 		return ""
 	}
 	return elsewhere()[strings.ToUpper(t.Value)]
@@ -140,8 +153,8 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	expected := ""
 	if next := at + 1; tokens[at].Value == "," && next < len(tokens) && !isValue(tokens[next]) {
 		at = next // participle reports the comma
-		if inCall(tokens[:at]) {
-			expected = ExpectNumber
+		if word := inCall(tokens[:at]); word != "" {
+			expected = numberOf(word)
 		}
 	} else {
 		expected = l.expectation(tokens[:at], perr.Message())
@@ -160,10 +173,10 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 			if at == 2 && tokens[0].Value == "COUNT" {
 				hint = "COUNT BY " + before.Value + " counts the documents of each value"
 			}
-			return Errorf(len(text), hint, "the statement ends where =, <, LIKE, IN or BETWEEN should follow")
+			return Errorf(len(text), cmp.Or(hint, "as in "+before.Value+" = 'en'"), "the statement ends where =, <, LIKE, IN or BETWEEN should follow")
 		}
 		if expected == "" {
-			return Errorf(len(text), "", "the statement ends too early")
+			return Errorf(len(text), "as in NEAR('a', 3) AND lang = 'en' LIMIT 10", "the statement ends too early")
 		}
 		return Errorf(len(text), "", "the statement ends where %s should follow", expected)
 	}
@@ -171,53 +184,76 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	if before.Value == ";" {
 		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
 	}
-	return Errorf(found.Pos.Offset, l.hintAt(text, tokens, at, expected), "%s", what)
+	return Errorf(found.Pos.Offset, cmp.Or(l.hintAt(text, tokens, at, before, expected), "a query looks like NEAR('a', 3) AND lang = 'en' LIMIT 10"), "%s", what)
 }
 
 // hintAt says what to write in place of a token where another one is expected, if it knows a
 // replacement.
-func (l *Language) hintAt(text string, tokens []Token, at int, expected string) (hint string) {
-	found, before := tokens[at], Token{}
-	if at > 0 {
-		before = tokens[at-1]
-	}
+func (l *Language) hintAt(text string, tokens []Token, at int, before Token, expected string) (hint string) {
+	found := tokens[at]
 	if expected != "" {
 		hint = "expected " + expected
 	}
-	switch borrowed := borrowed(text, tokens, at, expected); {
-	case borrowed != "":
-		hint = borrowed
+	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
+	switch {
+	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
+		hint = "a text is written in quotes: TEXT LIKE '%" + strings.ToValidUTF8(text[:min(len(text), 40)], "") + "%', or JACCARD(TEXT '...', 0.5)"
+	case before.Value == "DELETE":
+		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
+	case expected == ExpectID && isID(found):
+		hint = "write " + before.Value + " 'a', or ID = 'a' SHOW *"
+	case found.Type == Ident && expected == ExpectID:
+		hint = "document ids are written in quotes: '" + found.Value + "'"
+	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
+		hint = foreign(found)
+	case foreign(before) != "" && before.Type == Ident && !isComparison(found):
+		hint = foreign(before)
+	case at == 2 && (found.Value == "," || found.Type == String) && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
+		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
+	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
+		hint = "write LIMIT 10 OFFSET " + before.Value
+	case found.Value == "," && at > 1 && tokens[at-2].Value == "BETWEEN":
+		hint = "write BETWEEN 'a' AND 'b'"
+	case found.Value == "*" && found.Type == Punct, found.Value == "(" && before.Value == "COUNT", found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":
+		hint = "COUNT alone counts the documents, COUNT lang = 'en' those it finds, COUNT BY lang those of each value; SHOW * shows all fields"
+	case found.Value == "ANALYZE":
+		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
+	case found.Value == "BY":
+		hint = "write COUNT BY lang, or ORDER BY lang LIMIT 5"
+	case before.Value == "PUT":
+		hint = `write PUT {"id": "a", "text": "..."}`
+	case before.Value == "IS" || before.Value == "NOT" && at > 1 && tokens[at-2].Value == "IS":
+		hint = "write = or !=, or IS NULL or IS NOT NULL"
 	case found.Value == "NULL" && isComparison(before):
 		hint = "write IS NULL or IS NOT NULL"
 	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
 		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
+	case before.Type == Number && found.Type == Number:
+		hint = "dates are written in quotes: '2026-01-02'"
 	case before.Type == Number && at > 1 && expectedAfter[tokens[at-2].Value] == ExpectSince:
 		hint = fmt.Sprintf("write %sd for days, %[1]sh for hours", before.Value)
-	case found.Type == Ident && isComparison(before):
+	case found.Type == Ident && (isComparison(before) || at > 1 && tokens[at-2].Value == "IN"):
 		hint = "strings are written in quotes: '" + found.Value + "'"
 	case found.Value == "=" && before.Value == "=":
 		hint = "equality is written ="
-	case found.Value == "WHERE" && at > 0:
-		hint = "write AND"
+	case found.Value == "WHERE":
+		hint = "write only the condition: lang = 'en' SHOW text, COUNT lang = 'en'; AND stands before another"
 	case before.Value == "IN":
 		hint = "a list follows, as in IN ('a', 'b')"
 	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
 		hint = "AND or OR is written between predicates"
-	case found.Type == Ident && before.Value == "," && expected == ExpectNumber:
-	case found.Value == "*" && found.Type == Punct:
-		hint = "COUNT stands alone, and SHOW * shows all fields"
+	case found.Type == Ident && before.Value == "," && inCall(tokens[:at]) != "":
+	case before.Value == "," && !slices.ContainsFunc(tokens[:at], func(t Token) bool { return t.Value == "(" }):
+		hint = "write AND between conditions; COUNT BY and ORDER BY have one field"
 	case at == 0 && slices.Contains([]string{"LIMIT", "OFFSET", "ORDER", "SHOW"}, found.Value):
 		hint = "expected " + expectedAfter[found.Value] + " after it"
-	case at == 0 && found.Type != Punct:
-		hint = "expected a statement such as NEAR('a', 3) or GET 'a'"
-	case found.Type == Ident && before.Value == ",":
+	case at == 0 && found.Type == JSON:
+		hint = "PUT " + found.Value + " stores it; lang = 'en', TEXT LIKE '%word%' and JACCARD(TEXT '...', 0.5) find documents"
+	case found.Type == Ident && (before.Value == "," || before.Value == "(" && spelling.Suggest(found.Value, l.Keywords()) == ""):
 		hint = "document ids are written in quotes: '" + found.Value + "'"
+	case found.Type == Ident && len(found.Value) > 2:
+		hint = cmp.Or(spelling.Suggest(found.Value, l.Keywords()), hint)
 	case found.Type == Ident:
-		if h := spelling.Suggest(found.Value, l.Keywords()); h != "" {
-			hint = h
-		} else if before.Value == "(" {
-			hint = "document ids are written in quotes: '" + found.Value + "'"
-		}
 	case at == 0:
 	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
 		hint = "a statement ends with ;"
@@ -225,63 +261,21 @@ func (l *Language) hintAt(text string, tokens []Token, at int, expected string) 
 	return hint
 }
 
-// borrowed returns the hint for what users of other languages write at token at, or "".
-func borrowed(text string, tokens []Token, at int, expected string) (hint string) {
-	found, before := tokens[at], Token{}
-	if at > 0 {
-		before = tokens[at-1]
-	}
-	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
-	switch {
-	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
-		hint = "a text is written in quotes: TEXT LIKE '%" + strings.ToValidUTF8(text[:min(len(text), 40)], "") + "%', or JACCARD(TEXT '...', 0.5)"
-	case before.Value == "DELETE" && strings.EqualFold(found.Value, "FROM"):
-		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
-	case found.Type == Ident && expected == ExpectID:
-		hint = "document ids are written in quotes: '" + found.Value + "'"
-	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
-		hint = foreign(found)
-	case foreign(before) != "" && !isComparison(found):
-		hint = foreign(before)
-	case found.Value == "," && (tokens[0].Value == "GET" || tokens[0].Value == "DELETE"):
-		hint = "one id stands here: write ID IN ('a', 'b') SHOW *, or DELETE WHERE ID IN ('a', 'b')"
-	case found.Value == "," && at > 1 && tokens[at-2].Value == "LIMIT":
-		hint = "write LIMIT 10 OFFSET " + before.Value
-	case found.Value == "(" && before.Value == "COUNT":
-		hint = "COUNT alone counts the documents, COUNT BY lang those of each value"
-	case at == 0 && found.Value == "WHERE":
-		hint = "write only the condition, such as lang = 'en'"
-	case at == 0 && found.Value == "ANALYZE":
-		hint = "write EXPLAIN ANALYZE NEAR('a', 3)"
-	case found.Value == "WHERE" && (before.Value == "COUNT" || tokens[0].Value == "SHOW"):
-		hint = "the condition stands without WHERE: COUNT lang = 'en', lang = 'en' SHOW text"
-	case found.Value == "BY":
-		hint = "write COUNT BY lang, or ORDER BY lang LIMIT 5"
-	case before.Value == "PUT":
-		hint = `write PUT {"id": "a", "text": "..."}`
-	case before.Value == "IS":
-		hint = "write =, or IS NULL or IS NOT NULL"
-	case found.Value == ")" && before.Type == Ident && tokens[0].Value == "COUNT":
-		hint = "COUNT BY " + before.Value + " counts the documents of each value, COUNT " + before.Value + " IS NOT NULL those that have it"
-	}
-	return hint
-}
-
 // Names of expected things in error messages.
 const (
 	ExpectPredicate = "a predicate such as NEAR('a', 3)"
-	ExpectID        = "a document id in quotes"
-	ExpectTwoIDs    = "two document ids in quotes"
-	ExpectCriterion = "NEAR and a number of bits, or JACCARD, LEVENSHTEIN or COSINE and a share"
+	ExpectID        = "a document id in quotes such as 'a'"
+	ExpectTwoIDs    = "two document ids in quotes such as 'a' 'b'"
+	ExpectCriterion = "a criterion such as NEAR 3, or JACCARD, LEVENSHTEIN or COSINE and a share such as 0.8"
 	ExpectSince     = "a duration such as 2d, or a date such as '2026-01-02'"
-	ExpectNumber    = "a number"
+	ExpectNumber    = "a number such as 3"
 	ExpectValue     = "a value such as 'en', 3 or TRUE"
 )
 
 // expectedAfter says what follows a token. For the word that starts a statement, its Expects says
 // it.
 var expectedAfter = map[string]string{
-	"ANALYZE": "a statement",
+	"ANALYZE": "a statement such as NEAR('a', 3)",
 	"AND":     ExpectPredicate,
 	"OR":      ExpectPredicate,
 	"NOT":     ExpectPredicate,
@@ -289,14 +283,14 @@ var expectedAfter = map[string]string{
 	"UNLESS":  ExpectCriterion,
 	"IS":      "NULL or NOT NULL",
 	"SHOW":    "columns such as id, url, text",
-	"LIKE":    "a pattern in quotes",
-	"ESCAPE":  "a character in quotes",
+	"LIKE":    "a pattern in quotes such as 'a%'",
+	"ESCAPE":  "a character in quotes such as '!'",
 	"SINCE":   ExpectSince,
 	"LIMIT":   ExpectNumber,
 	"OFFSET":  ExpectNumber,
-	"ORDER":   "BY",
-	"BY":      "a field, or id, distance, score, words or time",
-	"TEXT":    "a text in quotes",
+	"ORDER":   "BY and a field such as lang",
+	"BY":      "a field such as lang, or id, distance, score, words or time",
+	"TEXT":    "a text in quotes such as TEXT 'some words'",
 	",":       "a value",
 }
 
@@ -314,11 +308,11 @@ var (
 func (l *Language) expectation(before []Token, message string) string {
 	if m := expectedIn.FindStringSubmatch(message); m != nil {
 		if literal := plainLiteral.FindStringSubmatch(m[1]); literal != nil {
-			return m[1]
+			return m[1] + " as in NEAR('a', 3) AND lang IN ('en', 'de') ORDER BY lang"
 		}
 	}
 	if len(before) == 0 {
-		return "a statement"
+		return "a statement such as NEAR('a', 3) or GET 'a'"
 	}
 	last := before[len(before)-1]
 	var first Token // of the two tokens before
@@ -330,15 +324,15 @@ func (l *Language) expectation(before []Token, message string) string {
 	case last.Type == Predicate && !criterion:
 		return `"(" as in NEAR('a', 3)`
 	case last.Type == Predicate:
-		return ExpectNumber
+		return numberOf(last.Value)
 	case word == "WHY":
-		return "a second document id in quotes"
+		return "a second document id in quotes such as 'b'"
 	case word == ")" && last.Value == "BY":
 		return "JACCARD"
 	case isID(last):
-		return "=, <, LIKE, IN or BETWEEN"
+		return "a test such as = 'a', <, LIKE, IN or BETWEEN"
 	case first.Type == Ident && last.Value == "NOT":
-		return "LIKE, IN or BETWEEN"
+		return "LIKE 'a%', IN ('a', 'b') or BETWEEN 'a' AND 'b'"
 	case isComparison(last), word == "IN" && last.Value == "(":
 		return ExpectValue
 	case last.Value != "(":

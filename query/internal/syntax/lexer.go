@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -132,12 +133,12 @@ func (s *scanner) scan() (Kind, error) {
 		return Punct, nil
 	case r == '"' || r == '`' || r == '‘' || r == '’' || r == '“' || r == '”':
 		return 0, Errorf(start, "as in 'it''s'", "strings are written in single quotes")
-	case r == '%':
-		return 0, Errorf(start, "patterns are written in single quotes, as in LIKE 'a%'", "unexpected %q", r)
 	case r == utf8.RuneError && n == 1:
 		return 0, Errorf(start, "", "the text is not valid UTF-8")
 	}
-	return 0, Errorf(start, elsewhere()[string(r)], "unexpected %q", r)
+	const signs = "<>=~!@#%^&|*:?+-/"
+	sign := s.text[len(strings.TrimRight(s.text[:start], signs)) : len(s.text)-len(strings.TrimLeft(rest, signs))] // such as <->
+	return 0, Errorf(start, cmp.Or(elsewhere()[sign], elsewhere()[string(r)]), "unexpected %q", r)
 }
 
 func (s *scanner) while(f func(rune) bool) {

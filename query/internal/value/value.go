@@ -209,7 +209,7 @@ func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
 		// For a number out of range, ParseInt returns the nearest number in range.
 		var parsed int64
 		if parsed, err = strconv.ParseInt(string(a), 10, strconv.IntSize); errors.Is(err, strconv.ErrSyntax) {
-			return 0, v.Wrong(t, "a whole number")
+			return 0, v.Wrong(t, "a whole number such as 3")
 		}
 		n = int(parsed)
 	case uint64:
@@ -217,7 +217,7 @@ func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
 			n, err = math.MaxInt, strconv.ErrRange
 		}
 	default:
-		return 0, v.Wrong(t, "a whole number")
+		return 0, v.Wrong(t, "a whole number such as 3")
 	}
 	switch {
 	case (n < lo || n > hi) && hi < math.MaxInt:

@@ -193,9 +193,9 @@ func TestInteger(t *testing.T) {
 		{syntax.Number, "-" + huge, 1, math.MaxInt, 0, "k is at least 1, not -" + huge},
 		{syntax.Number, huge, 1, math.MaxInt, 0, fmt.Sprintf("k is at most %d, not %s", math.MaxInt, huge)},
 		{syntax.Hex, "0xffffffffffffffff", 1, math.MaxInt, 0, fmt.Sprintf("k is at most %d, not 0xffffffffffffffff", math.MaxInt)},
-		{syntax.Number, "1.5", 0, 64, 0, `"1.5" should be a whole number`},
-		{syntax.String, "'3'", 0, 64, 0, `'3' should be a whole number`},
-		{syntax.Percent, "3%", 0, 64, 0, `"3%" should be a whole number`},
+		{syntax.Number, "1.5", 0, 64, 0, `"1.5" should be a whole number such as 3`},
+		{syntax.String, "'3'", 0, 64, 0, `'3' should be a whole number such as 3`},
+		{syntax.Percent, "3%", 0, 64, 0, `"3%" should be a whole number such as 3`},
 	} {
 		got, err := literals.Integer(tok(c.kind, c.text), "k", c.lo, c.hi)
 		if c.message != "" {
@@ -206,7 +206,7 @@ func TestInteger(t *testing.T) {
 	}
 	token, v := argument(t, 3.5)
 	_, err := v.Integer(token, "k", 0, 64)
-	wantError(t, "3.5", err, "the value of parameter ? should be a whole number")
+	wantError(t, "3.5", err, "the value of parameter ? should be a whole number such as 3")
 }
 
 func TestShare(t *testing.T) {

@@ -97,7 +97,7 @@ type Distance int
 func (d *Distance) UnmarshalText(text []byte) error {
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < 0 || n > base.MaxWords*base.FingerprintBits {
-		return fmt.Errorf("%q: K is a number of bits from 0 to the length of a fingerprint: 64, or up to 1024 with %s", text, option.Name("Bits"))
+		return fmt.Errorf("%q: K is a number of bits such as 3, from 0 to the length of a fingerprint: 64, or up to 1024 with %s", text, option.Name("Bits"))
 	}
 	*d = Distance(n)
 	return nil

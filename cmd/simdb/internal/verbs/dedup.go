@@ -14,7 +14,7 @@ type Dedup struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.FilesCriterionFlags
 	app.GroupFlags
-	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the kept lines to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name. Inputs in partitions such as year=2024, and inputs of the same name, keep their folders."`
+	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the kept lines to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name. Inputs of several folders keep these if one is a partition such as year=2024, or if two have the same name."`
 	Audit   string `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the dropped documents, and the reasons, to FILE: JSON lines with id, file, line, keeper, keeper_file, keeper_line, distance, score, exact, rule and cluster, after a line with the parameters and inputs (default: beside -o, as OUTPUT.audit.jsonl)."`
 	NoAudit bool   `group:"output" help:"Write no audit."`
 	app.NullFlag

@@ -180,7 +180,7 @@ func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path st
 // openFiles opens the files that the first argument names.
 func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 	if !c.Contained() {
-		return fmt.Errorf("%s is a file: without --files or --images, files can be joined only by --contains and --within; for other criteria, simdb load makes a database of it", c.DB)
+		return fmt.Errorf("%s: %w; without --files or --images, files can be joined only by --contains and --within", c.DB, engine.ErrNotDatabase)
 	}
 	if c.IDs {
 		return fmt.Errorf("--ids needs a database: %s is a file", c.DB)
