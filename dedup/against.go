@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -167,13 +168,6 @@ func (s *source) checkFile(d *job) error {
 	return err
 }
 
-// closeAgainst closes the sources.
-func (d *job) closeAgainst(err *error) {
-	for i := range d.against {
-		d.against[i].Stored.Close(err)
-	}
-}
-
 // each calls f for every document of a source.
 func (s *source) each(d *job, need records.Need, f func(rec *records.Record) error, bad badFunc) error {
 	opt := d.opt
@@ -298,22 +292,15 @@ func (d *job) orderKnown(others []uint32) []uint32 {
 	if d.known == 0 || others == nil && !stored {
 		return others
 	}
-	all := make([]uint32, d.known, d.known+d.read)
-	for n := range all {
-		all[n] = uint32(n)
-	}
+	all := ordered.Numbers(int(d.known + d.read))
 	for _, s := range d.against {
 		mine := all[s.known:][:len(s.written)]
 		slices.SortFunc(mine, func(a, b uint32) int {
 			return cmp.Compare(s.written[int64(a)-s.known], s.written[int64(b)-s.known])
 		})
 	}
-	for n := range d.read {
-		at := uint32(n)
-		if others != nil {
-			at = others[n]
-		}
-		all = append(all, at+uint32(d.known))
+	for i, n := range others {
+		all[int(d.known)+i] = n + uint32(d.known)
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/internal/collection"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/records"
@@ -166,10 +167,7 @@ func (x *decided) reorder(order []uint32, n int64) []uint32 {
 		return order
 	}
 	if order == nil {
-		order = make([]uint32, n)
-		for i := range order {
-			order[i] = uint32(i)
-		}
+		order = ordered.Numbers(int(n))
 	}
 	class := func(ordinal uint32) int {
 		switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -231,7 +232,11 @@ func (l *Documents) readStored(ctx context.Context) (err error) {
 	if l.sample == nil {
 		err = l.readWhole(ctx, x)
 	} else {
-		err = l.readDrawn(ctx, x, db)
+		var docs []engine.Doc
+		docs, err = l.draw(ctx, db)
+		for _, d := range docs {
+			err = cmp.Or(err, l.add(x, &d))
+		}
 	}
 	if err = cmp.Or(err, x.Finish()); err != nil {
 		return err
@@ -249,21 +254,9 @@ func (l *Documents) readWhole(ctx context.Context, x *corpus.Extractor) error {
 			return l.record(x, rec)
 		},
 	})
-	order := make([]uint32, len(written))
-	for n := range order {
-		order[n] = uint32(n)
-	}
+	order := ordered.Numbers(len(written))
 	slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(cmp.Compare(written[a], written[b]), cmp.Compare(a, b)) })
 	l.files.Order = order
-	return err
-}
-
-// readDrawn reads the sample of a database.
-func (l *Documents) readDrawn(ctx context.Context, x *corpus.Extractor, db *inputs.Stored) error {
-	docs, err := l.draw(ctx, db)
-	for _, d := range docs {
-		err = cmp.Or(err, l.add(x, &d))
-	}
 	return err
 }
 

@@ -174,10 +174,7 @@ func (r *rankings) order(ctx context.Context, n int64) ([]uint32, error) {
 	if r.by[0].rule.Name == "first" && r.by[0].written == nil {
 		return nil, nil
 	}
-	order := make([]uint32, n)
-	for i := range order {
-		order[i] = uint32(i)
-	}
+	order := ordered.Numbers(int(n))
 	if r.by[0].rule.Name == "last" && r.by[0].written == nil {
 		slices.Reverse(order)
 		return order, nil
@@ -205,9 +202,7 @@ type ranking struct {
 	field   grouping.Field   // for max and min
 	values  []grouping.Value // by ordinal: the documents' values of field
 	written []uint64         // by ordinal, for first and last: when a database's documents were written, else nil
-	lengths []uint32         // by ordinal, in characters; for longest and shortest
-	prefers []bool           // by ordinal; for prefer
-	liked   int64            // number of documents that prefer prefers
+	numbers []uint32         // by ordinal: characters, for longest and shortest; for prefer, 1 if it prefers the document
 	missing int64            // number of documents without a value
 	strings bool             // some string value is not a number, so all values compare as strings
 }
@@ -221,13 +216,14 @@ func (r *ranking) add(rec *records.Record) {
 		}
 		return
 	case "longest", "shortest":
-		r.lengths = append(r.lengths, uint32(utf8.RuneCountInString(rec.Doc.Text)))
+		r.numbers = append(r.numbers, uint32(utf8.RuneCountInString(rec.Doc.Text)))
 		return
 	case "prefer":
-		r.prefers = append(r.prefers, r.rule.likes(rec.File))
-		if r.prefers[len(r.prefers)-1] {
-			r.liked++
+		liked := uint32(0)
+		if r.rule.likes(rec.File) {
+			liked = 1
 		}
+		r.numbers = append(r.numbers, liked)
 		return
 	}
 	v := r.field.Of(rec)
@@ -254,7 +250,7 @@ func (r *ranking) decide() error {
 	if len(r.values) > 0 && r.missing == int64(len(r.values)) {
 		return r.field.Unknown()
 	}
-	if len(r.prefers) > 0 && r.liked == 0 {
+	if r.rule.Name == "prefer" && len(r.numbers) > 0 && !slices.Contains(r.numbers, 1) {
 		return fmt.Errorf("%s: no document comes from a file that %q matches", option.Set("Keep", r.rule), r.rule.Arg)
 	}
 	if r.strings {
@@ -278,32 +274,23 @@ func (r *ranking) lacks(n int64) bool {
 func (r *ranking) compare(a, b int64) int {
 	sign := 1
 	if r.written != nil {
-		x, y := r.written[a], r.written[b]
-		a, b = int64(x), int64(y)
+		a, b = int64(r.written[a]), int64(r.written[b])
 	}
 	switch r.rule.Name {
 	case "first":
 		return cmp.Compare(a, b)
 	case "last":
 		return cmp.Compare(b, a)
-	case "prefer":
-		switch {
-		case r.prefers[a] == r.prefers[b]:
-			return 0
-		case r.prefers[a]:
-			return -1
-		}
-		return 1
-	case "longest":
-		return cmp.Compare(r.lengths[b], r.lengths[a])
+	case "longest", "prefer":
+		return cmp.Compare(r.numbers[b], r.numbers[a])
 	case "shortest":
-		return cmp.Compare(r.lengths[a], r.lengths[b])
+		return cmp.Compare(r.numbers[a], r.numbers[b])
 	case "min":
 		sign = -1
 	}
 	x, y := &r.values[a], &r.values[b]
 	switch {
-	case x.Kind == grouping.Absent && y.Kind == grouping.Absent:
+	case x.Kind == y.Kind && x.Kind == grouping.Absent:
 		return 0
 	case y.Kind == grouping.Absent:
 		return -1

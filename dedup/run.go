@@ -76,7 +76,9 @@ func (c *Job) open(ctx context.Context, env *inputs.Env, args []string) (*job, e
 
 // close closes the databases of a run.
 func (d *job) close(err *error) {
-	d.closeAgainst(err)
+	for i := range d.against {
+		d.against[i].Stored.Close(err)
+	}
 	d.Stored.Close(err)
 }
 

@@ -219,8 +219,7 @@ type listed struct {
 func newListing(d *job) *listing {
 	l := &listing{w: d.clustersTo, out: &d.out, gone: d.gone}
 	if l.w != nil {
-		l.e = json.NewEncoder(l.w)
-		l.e.SetEscapeHTML(false)
+		l.e = AuditEncoder(l.w)
 	}
 	return l
 }

@@ -82,10 +82,7 @@ type unwrapping struct{ Copier }
 
 // Copy appends a record.
 func (c unwrapping) Copy(src Source, raw []byte, values ...any) error {
-	if made, ok := src.(madeIDs); ok {
-		src = made.Source
-	}
-	return c.Copier.Copy(src, raw, values...)
+	return c.Copier.Copy(ownSource(src), raw, values...)
 }
 
 // Copier copies records to an output of the same format as their sources, which must all have the

@@ -21,25 +21,19 @@ type Cutter interface {
 	CutText(rec *Record, keep []Span) []byte
 }
 
-func cutter(src Source) Cutter {
-	if made, ok := src.(madeIDs); ok {
-		src = made.Source
-	}
-	c, _ := src.(Cutter)
-	return c
-}
-
 // CanCut returns an error if the records of src cannot be copied with a part of their text.
 func CanCut(src Source) error {
-	c := cutter(src)
-	if c == nil {
+	c, ok := ownSource(src).(Cutter)
+	if !ok {
 		return fmt.Errorf("%s is %s, whose texts cannot be cut; those of JSON lines, JSON, CSV, Parquet, WARC and plain text can", src.Info().Name, src.Info().Format.Describe().Label)
 	}
 	return c.CanCut()
 }
 
 // CutText calls Cutter.CutText. CanCut(src) must have returned nil.
-func CutText(src Source, rec *Record, keep []Span) []byte { return cutter(src).CutText(rec, keep) }
+func CutText(src Source, rec *Record, keep []Span) []byte {
+	return ownSource(src).(Cutter).CutText(rec, keep)
+}
 
 // Parts concatenates spans of a text as Cutter.CutText does.
 func Parts(text string, keep []Span) string {

@@ -53,22 +53,16 @@ var errBehindGzip = errors.New("other data follows the gzip data: decompress the
 func (m *gzipMembers) Read(p []byte) (int, error) {
 	for {
 		n, err := m.z.Read(p)
-		if err != io.EOF || n > 0 {
-			return n, noEOF(n, err)
+		if n > 0 && err == io.EOF {
+			err = nil // another member may follow
+		}
+		if n > 0 || err != io.EOF {
+			return n, err
 		}
 		if err := m.next(); err != nil {
 			return 0, err
 		}
 	}
-}
-
-// noEOF returns err, or nil instead of io.EOF if the same read returned data: another member may
-// follow.
-func noEOF(n int, err error) error {
-	if n > 0 && err == io.EOF {
-		return nil
-	}
-	return err
 }
 
 // next starts the next member.

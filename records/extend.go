@@ -14,10 +14,7 @@ type Extender interface {
 // CanExtend returns an error if copies of the records of src cannot have these columns. A file with
 // a header must have been read up to its first record.
 func CanExtend(src Source, columns []Column) error {
-	if made, ok := src.(madeIDs); ok {
-		src = made.Source
-	}
-	if e, ok := src.(Extender); ok {
+	if e, ok := ownSource(src).(Extender); ok {
 		return e.CanExtend(columns)
 	}
 	return NotExtended(src)

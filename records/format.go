@@ -87,20 +87,15 @@ func lookup(name Format) (*Family, *Description) {
 // Formats returns the names of all formats, with the fallback family first.
 func Formats() []string {
 	var names []string
-	sorted := slices.Clone(families)
-	slices.SortStableFunc(sorted, func(a, b *Family) int {
-		switch {
-		case a.Detect == nil && b.Detect != nil:
-			return -1
-		case a.Detect != nil && b.Detect == nil:
-			return 1
-		}
-		return 0
-	})
-	for _, f := range sorted {
+	for _, f := range families {
+		var own []string
 		for _, d := range f.Formats {
-			names = append(names, string(d.Name))
+			own = append(own, string(d.Name))
 		}
+		if f.Detect == nil {
+			own, names = names, own
+		}
+		names = append(names, own...)
 	}
 	return names
 }
@@ -144,9 +139,7 @@ func (f Format) Unit() string { return f.Describe().Unit }
 // like those of o.Like cannot be written.
 func (f Format) NewCopier(w io.Writer, o CopyOptions) (Copier, error) {
 	family, _ := lookup(f)
-	if made, ok := o.Like.(madeIDs); ok {
-		o.Like = made.Source
-	}
+	o.Like = ownSource(o.Like)
 	if o.Like != nil && (o.Like.Info().Encoding != UTF8 || o.Like.Info().OldLineEnds) {
 		return newEncoded(w, o, family.NewCopier)
 	}

@@ -15,6 +15,14 @@ type madeIDs struct {
 	from IDFrom
 }
 
+// ownSource returns the Source of a format, without the wrapper that replaces IDs.
+func ownSource(src Source) Source {
+	if made, ok := src.(madeIDs); ok {
+		return made.Source
+	}
+	return src
+}
+
 // Info describes the source.
 func (s madeIDs) Info() Info {
 	info := s.Source.Info()

@@ -5,12 +5,11 @@ import (
 	"math"
 	"os"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/jsontext"
 )
 
 // MaxRecord is the largest size of a record in bytes. A larger record is an Issue, and is skipped
@@ -94,45 +93,10 @@ func (e *ReadError) Error() string {
 func (e *ReadError) Unwrap() error { return e.Err }
 
 // ValidText returns s with every invalid byte replaced by U+FFFD, as JSON decoders do.
-func ValidText(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+func ValidText(s string) string { return jsontext.ValidText(s) }
 
 // AppendString appends s as a JSON string; invalid UTF-8 becomes U+FFFD.
-func AppendString(b []byte, s string) []byte {
-	b, s = append(b, '"'), ValidText(s)
-	from := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, `\n`...)
-		case '\r':
-			b = append(b, `\r`...)
-		case '\t':
-			b = append(b, `\t`...)
-		default:
-			b = append(b, `\u00`...)
-			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		}
-	}
-	b = append(b, s[from:]...)
-	return append(b, '"')
-}
+func AppendString(b []byte, s string) []byte { return jsontext.AppendString(b, s) }
 
 // Column is a column that a copy adds to its records.
 type Column struct {

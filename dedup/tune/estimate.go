@@ -15,11 +15,15 @@ type Estimate struct{ Value, Error float64 }
 // sure is the half-width, in standard errors, of an interval that is right in 19 of 20 samples.
 const sure = 1.96
 
-// criterion returns the estimates for a criterion; count returns a document's number of matches.
-func (r *Report) criterion(count func(*sampled) int64) (c Criterion) {
+// criterion returns the estimates for a criterion; matches returns numbers of matches of a document,
+// which add up.
+func (r *Report) criterion(matches func(*sampled) []int32) (c Criterion) {
 	var some, pairs, squares, removed float64
 	for i := range r.sample {
-		n, of := float64(count(&r.sample[i])), float64(r.sample[i].count)
+		n, of := 0.0, float64(r.sample[i].count)
+		for _, m := range matches(&r.sample[i]) {
+			n += float64(m)
+		}
 		if n == 0 {
 			continue
 		}

@@ -217,12 +217,7 @@ type Criterion struct {
 
 // Near returns the estimates for fingerprints within k bits.
 func (r *Report) Near(k int) Criterion {
-	c := r.criterion(func(s *sampled) (n int64) {
-		for _, within := range s.within[:k+1] {
-			n += int64(within)
-		}
-		return n
-	})
+	c := r.criterion(func(s *sampled) []int32 { return s.within[:k+1] })
 	for ; k >= 0 && c.Example == nil; k-- {
 		for i := range r.sample {
 			first(&c.Example, r.sample[i].bits[k], byIDs)
@@ -235,12 +230,7 @@ func (r *Report) Near(k int) Criterion {
 // MinScore.
 func (r *Report) AtLeast(t float64) Criterion {
 	bin := binOf(t)
-	c := r.criterion(func(s *sampled) (n int64) {
-		for _, alike := range s.alike[bin:] {
-			n += int64(alike)
-		}
-		return n
-	})
+	c := r.criterion(func(s *sampled) []int32 { return s.alike[bin:] })
 	for ; bin < bins && c.Example == nil; bin++ {
 		for i := range r.sample {
 			first(&c.Example, r.sample[i].low[bin], byScore)

@@ -3,6 +3,7 @@ package collection
 import (
 	"context"
 
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -14,15 +15,6 @@ type Fingerprints struct {
 	Docs  selfjoin.Documents // by place in Order
 	Known uint32             // lower items are keepers of stars in any case
 	AsOne bool               // in stars, items with the same fingerprint are joined as one, represented by the preferred one
-}
-
-// alone returns the keepers of n items that are all their own keepers.
-func alone(n int) []uint32 {
-	keeper := make([]uint32, n)
-	for i := range keeper {
-		keeper[i] = uint32(i)
-	}
-	return keeper
 }
 
 // Stars forms star clusters: each item in turn joins the nearest keeper so far within k bits, the
@@ -52,7 +44,7 @@ func (p *Fingerprints) Stars(ctx context.Context, k int, apart *selfjoin.Apart, 
 	if err != nil {
 		return nil, nil, err
 	}
-	keeper, distance = alone(p.Items), make([]uint16, p.Items)
+	keeper, distance = ordered.Numbers(p.Items), make([]uint16, p.Items)
 	for at, item := range p.Order {
 		if item < p.Known { // including items that equal others
 			continue
@@ -79,7 +71,7 @@ func (p *Fingerprints) Components(ctx context.Context, k int, o selfjoin.Options
 	if err != nil {
 		return nil, err
 	}
-	keeper := alone(p.Items)
+	keeper := ordered.Numbers(p.Items)
 	for at, item := range p.Order {
 		keeper[item] = p.Order[first[at]]
 	}

@@ -10,10 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/internal/printable"
 )
-
-const hexDigits = "0123456789abcdef"
 
 // AppendText appends v in the form of the text formats, before any escaping.
 func AppendText(b []byte, v any) []byte {
@@ -34,8 +33,11 @@ func AppendText(b []byte, v any) []byte {
 		return base.AppendHexWords(b, v)
 	case float64:
 		return strconv.AppendFloat(b, v, 'g', -1, 64)
-	case time.Time:
-		return appendTime(b, v)
+	case time.Time: // in UTC, with as many decimals as it needs; the zero time is empty
+		if v.IsZero() {
+			return b
+		}
+		return v.UTC().AppendFormat(b, time.RFC3339Nano)
 	case time.Duration:
 		return append(b, v.String()...)
 	case json.RawMessage:
@@ -68,14 +70,6 @@ func AppendJSON(b []byte, v any) []byte {
 	return appendQuoted(b, string(AppendText(nil, v)))
 }
 
-// appendTime appends t in RFC 3339, UTC, with as many decimals as it needs; the zero time is empty.
-func appendTime(b []byte, t time.Time) []byte {
-	if t.IsZero() {
-		return b
-	}
-	return t.UTC().AppendFormat(b, time.RFC3339Nano)
-}
-
 // appendCompact appends the JSON text raw on one line, without white space between its tokens. Text
 // that is not JSON is appended as a JSON string, so that a line of output is always JSON.
 func appendCompact(b []byte, raw json.RawMessage) []byte {
@@ -90,7 +84,7 @@ func appendCompact(b []byte, raw json.RawMessage) []byte {
 }
 
 // appendVisible appends JSON text and escapes the characters of printable.Control, which only its
-// strings can contain.
+// strings can contain. All have four digits; among them are the line ends of JavaScript.
 func appendVisible(b, text []byte) []byte {
 	if !bytes.ContainsFunc(text, printable.Control) {
 		return append(b, text...)
@@ -110,37 +104,9 @@ func appendVisible(b, text []byte) []byte {
 // appendQuoted appends s as a JSON string. Unlike encoding/json it does not escape <, > and &,
 // because the output is not for HTML.
 func appendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case r == utf8.RuneError && n == 1:
-				b = append(b, "\ufffd"...)
-			case printable.Control(r): // also the line ends of JavaScript; all have four digits
-				b = fmt.Appendf(b, `\u%04x`, r)
-			default:
-				b = append(b, s[i:i+n]...)
-			}
-			i += n
-			continue
-		}
-		i++
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c < ' ' || c == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		default:
-			b = append(b, c)
-		}
+	from := len(b)
+	if b = jsontext.AppendString(b, s); !bytes.ContainsFunc(b[from:], printable.Control) {
+		return b
 	}
-	return append(b, '"')
+	return appendVisible(b[:from], bytes.Clone(b[from:]))
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/simdb/simdb/internal/jsonfield"
 )
 
 // Members calls f for each member of the set in text, in order and with repetitions. If text is a
@@ -16,31 +18,15 @@ func Members(text []byte, f func(member []byte)) {
 		var elements []json.RawMessage
 		if json.Unmarshal(s, &elements) == nil {
 			for _, e := range elements {
-				member(e, f)
+				if m := jsonfield.Value(e); len(m) > 0 {
+					f(m)
+				}
 			}
 			return
 		}
 	}
 	for m := range bytes.FieldsSeq(s) {
 		f(m)
-	}
-}
-
-// member calls f for an element of a JSON array.
-func member(e json.RawMessage, f func([]byte)) {
-	if e[0] != '"' {
-		f(e)
-		return
-	}
-	if plain := e[1 : len(e)-1]; bytes.IndexByte(plain, '\\') < 0 {
-		if len(plain) > 0 {
-			f(plain)
-		}
-		return
-	}
-	var s string
-	if json.Unmarshal(e, &s) == nil && s != "" {
-		f([]byte(s))
 	}
 }
 

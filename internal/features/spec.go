@@ -154,14 +154,14 @@ func (s Spec) Override(t Spec) Spec {
 	if t.SetField != "" && t.Unit == "" {
 		t.Unit = Set
 	}
-	if t.Unit != "" {
-		s.Unit = t.Unit
-	}
+	s.Unit = cmp.Or(t.Unit, s.Unit)
+	s.SetField = cmp.Or(t.SetField, s.SetField)
+	s.MinWords = cmp.Or(t.MinWords, s.MinWords)
+	s.Code = cmp.Or(t.Code, s.Code)
+	s.Symbols = s.Symbols || t.Symbols
+	s.Several = s.Several || t.Several
 	if t.Fields != nil {
 		s.Fields = t.Fields
-	}
-	if t.SetField != "" {
-		s.SetField = t.SetField
 	}
 	if t.StopWords != nil {
 		s.StopWords = t.StopWords
@@ -178,31 +178,8 @@ func (s Spec) Override(t Spec) Spec {
 		}
 		s.Fold = t.Fold
 	}
-	s.Symbols = s.Symbols || t.Symbols
-	if t.MinWords != 0 {
-		s.MinWords = t.MinWords
-	}
-	s.Code = cmp.Or(t.Code, s.Code)
-	s.Several = s.Several || t.Several
 	return s
 }
-
-// Keys of the lines of an encoded spec.
-const (
-	keyUnit      = "unit"
-	keyField     = "field"
-	keyFold      = "fold"
-	keySet       = "set-field"
-	keyNormalize = "normalize"
-	keyStrip     = "strip-diacritics"
-	keyMask      = "mask"
-	keyMinWords  = "min-words"
-	keySymbols   = "symbols"
-	keyLeftOut   = "left-out"
-	keyRequired  = "required"
-	keyCode      = "code"
-	keySeveral   = "several"
-)
 
 // String encodes a canonical spec: "" for the zero Spec, otherwise one line "key value" for each
 // part, in this order:
@@ -213,56 +190,49 @@ const (
 // In place of "fold", version 2 has "normalize nfc", "normalize nfkc" and "strip-diacritics".
 func (s Spec) String() string {
 	var b strings.Builder
-	line := func(key string, values ...string) {
-		b.WriteString(key)
-		for _, v := range values {
-			b.WriteByte(' ')
-			b.WriteString(v)
-		}
-		b.WriteByte('\n')
-	}
+	line := func(parts ...any) { fmt.Fprintln(&b, parts...) }
 	if s.Unit != "" {
-		line(keyUnit, string(s.Unit))
+		line("unit", s.Unit)
 	}
 	if s.Symbols {
-		line(keySymbols)
+		line("symbols")
 	}
 	for _, f := range s.Fields {
-		line(keyField, strconv.Itoa(f.Weight), f.Name)
+		line("field", f.Weight, f.Name)
 	}
 	if s.SetField != "" {
-		line(keySet, s.SetField)
+		line("set-field", s.SetField)
 	}
 	switch f := s.folds(); {
 	case f&foldV2 == 0:
 		for _, name := range s.Fold {
-			line(keyFold, name)
+			line("fold", name)
 		}
 	default:
 		if f&(foldWidth|foldNFC) != 0 {
-			line(keyNormalize, formNames[f&foldWidth != 0])
+			line("normalize", formNames[f&foldWidth != 0])
 		}
 		if f&foldAccents != 0 {
-			line(keyStrip)
+			line("strip-diacritics")
 		}
 	}
 	for _, m := range s.Mask {
-		line(keyMask, m)
+		line("mask", m)
 	}
 	if s.MinWords != 0 {
-		line(keyMinWords, strconv.Itoa(s.MinWords))
+		line("min-words", s.MinWords)
 	}
 	for _, w := range s.StopWords {
-		line(keyLeftOut, w)
+		line("left-out", w)
 	}
 	for _, w := range s.RequireWords {
-		line(keyRequired, w)
+		line("required", w)
 	}
 	if s.Code != "" {
-		line(keyCode, s.Code)
+		line("code", s.Code)
 	}
 	if s.Several {
-		line(keySeveral)
+		line("several")
 	}
 	return b.String()
 }
@@ -308,41 +278,41 @@ func Parse(text string, version int) (s Spec, err error) {
 
 func (s *Spec) parseLine(key, value string) (err error) {
 	switch key {
-	case keyUnit:
+	case "unit":
 		if s.Unit = Unit(value); s.Unit != Chars && s.Unit != Set {
 			return fmt.Errorf("unit %q: %w", value, ErrUnknown)
 		}
-	case keyField:
+	case "field":
 		weight, name, _ := strings.Cut(value, " ")
 		f := Field{Name: name}
 		f.Weight, err = strconv.Atoi(weight)
 		s.Fields = append(s.Fields, f)
-	case keySet:
+	case "set-field":
 		s.SetField = value
-	case keyNormalize:
+	case "normalize":
 		name, known := map[string]string{"nfc": "nfc", "nfkc": "width"}[value]
 		if s.Fold = append(s.Fold, name); !known {
 			return fmt.Errorf("normal form %q: %w", value, ErrUnknown)
 		}
-	case keyStrip:
+	case "strip-diacritics":
 		s.Fold = append(s.Fold, "accents")
-	case keyFold:
+	case "fold":
 		if s.Fold = append(s.Fold, value); !slices.Contains(foldNames, value) {
 			return fmt.Errorf("folding %q: %w", value, ErrUnknown)
 		}
-	case keyMinWords:
+	case "min-words":
 		s.MinWords, err = strconv.Atoi(value)
-	case keySymbols:
+	case "symbols":
 		s.Symbols = true
-	case keyMask:
+	case "mask":
 		s.Mask = append(s.Mask, value)
-	case keyLeftOut:
+	case "left-out":
 		s.StopWords = append(s.StopWords, value)
-	case keyRequired:
+	case "required":
 		s.RequireWords = append(s.RequireWords, value)
-	case keyCode:
+	case "code":
 		s.Code = value
-	case keySeveral:
+	case "several":
 		s.Several = true
 	default:
 		return fmt.Errorf("%q: %w", key, ErrUnknown)
@@ -392,14 +362,11 @@ func (s Spec) Describe() string {
 
 // WeightedFields lists the fields in the notation of the command line: "title:3,body:1".
 func (s Spec) WeightedFields() string {
-	var b strings.Builder
-	for i, f := range s.Fields {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%s:%d", f.Name, f.Weight)
+	var fields []string
+	for _, f := range s.Fields {
+		fields = append(fields, fmt.Sprintf("%s:%d", f.Name, f.Weight))
 	}
-	return b.String()
+	return strings.Join(fields, ",")
 }
 
 // Digest returns 8 hexadecimal digits of the XXH3 of text, which identify a list in messages.

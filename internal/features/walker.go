@@ -18,7 +18,8 @@ type Sink interface {
 // a time.
 type Walker struct {
 	spec    Spec
-	order   []int // indexes of the fields by decreasing weight
+	fields  []Field // of the spec, or the only text
+	order   []int   // indexes of the fields by decreasing weight
 	walk    *token.Shingler
 	hash    token.Hasher
 	normal  normalizer
@@ -41,11 +42,14 @@ func (s Spec) Words(text string) []string {
 // NewWalker returns a Walker for shingles of k words or characters with the hash function of a
 // seed. The spec must be canonical.
 func NewWalker(s Spec, k int, seed uint64) *Walker {
-	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s)}
-	for i := range s.Fields {
+	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s), fields: s.Fields}
+	if w.fields == nil {
+		w.fields = []Field{{Weight: 1}}
+	}
+	for i := range w.fields {
 		w.order = append(w.order, i)
 	}
-	slices.SortStableFunc(w.order, func(i, j int) int { return cmp.Compare(s.Fields[j].Weight, s.Fields[i].Weight) })
+	slices.SortStableFunc(w.order, func(i, j int) int { return cmp.Compare(w.fields[j].Weight, w.fields[i].Weight) })
 	return w
 }
 
@@ -84,28 +88,16 @@ func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 			w.to.Shingles(w.members)
 		}
 		return st, st.Words >= int64(w.spec.MinWords)
-	case w.spec.Fields == nil:
-		return w.walkOne(text)
 	}
 	w.parts = w.parts[:0]
-	for range len(w.spec.Fields) - 1 {
-		part, rest, more := bytes.Cut(text, []byte{Separator})
-		w.parts = append(w.parts, part)
-		if text = rest; !more {
-			break
+	for more := true; more; {
+		part := text
+		if more = len(w.parts) < len(w.fields)-1; more {
+			part, text, more = bytes.Cut(text, []byte{Separator})
 		}
-	}
-	if len(w.parts) == len(w.spec.Fields)-1 {
-		w.parts = append(w.parts, text)
+		w.parts = append(w.parts, part)
 	}
 	return w.walkFields()
-}
-
-// walkOne walks over a document with a single text.
-func (w *Walker) walkOne(text []byte) (token.Stats, bool) {
-	text = w.normal.text(text)
-	st := w.walk.Bytes(text, &w.to)
-	return st, w.words(text, st) >= int64(w.spec.MinWords)
 }
 
 // walkFields walks over the texts of fields, by decreasing weight.
@@ -115,7 +107,7 @@ func (w *Walker) walkFields() (sum token.Stats, enough bool) {
 		if i >= len(w.parts) {
 			continue
 		}
-		w.to.weight = w.spec.Fields[i].Weight
+		w.to.weight = w.fields[i].Weight
 		text := w.normal.text(w.parts[i])
 		st := w.walk.Bytes(text, &w.to)
 		words += w.words(text, st)

@@ -14,9 +14,9 @@ import "github.com/simdb/simdb/internal/quantity"
 const MostKey = 128
 
 // Value returns the value of a field as statements compare it: a string without quotes and escapes,
-// any other value as written. raw is a result of Of other than nil.
+// any other value as written.
 func Value(raw []byte) []byte {
-	if raw[0] == '"' {
+	if len(raw) > 1 && raw[0] == '"' {
 		return Unquoted(raw)
 	}
 	return raw

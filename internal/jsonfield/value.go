@@ -78,12 +78,7 @@ func equalString(quoted []byte, s string) bool {
 
 // Text returns a JSON value as text: a string without quotes and escapes, any other value as
 // written.
-func Text(value json.RawMessage) string {
-	if len(value) < 2 || value[0] != '"' {
-		return string(value)
-	}
-	return string(Unquoted(value))
-}
+func Text(value json.RawMessage) string { return string(Value(value)) }
 
 // Unquoted decodes a JSON string, given with its quotes. The result may alias value.
 func Unquoted(value json.RawMessage) []byte {

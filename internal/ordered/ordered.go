@@ -146,3 +146,12 @@ func (l *Limited[T]) Sorted(ctx context.Context) (items *Runs[T], more bool, err
 
 // Items returns the first Most items, in order.
 func (l *Limited[T]) Items() []T { return Best(l.items, l.Most, l.Compare) }
+
+// Numbers returns the numbers from 0 to n-1.
+func Numbers(n int) []uint32 {
+	all := make([]uint32, n)
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	return all
+}

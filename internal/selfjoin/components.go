@@ -3,6 +3,8 @@ package selfjoin
 import (
 	"context"
 	"slices"
+
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // Forest is a union-find structure: a partition of the numbers 0..n-1 that starts as n sets of
@@ -12,11 +14,7 @@ type Forest struct{ parent []uint32 }
 
 // NewForest returns the partition of 0..n-1 into sets of one. It uses 4 bytes for each number.
 func NewForest(n int) *Forest {
-	f := &Forest{parent: make([]uint32, n)}
-	for i := range f.parent {
-		f.parent[i] = uint32(i)
-	}
-	return f
+	return &Forest{parent: ordered.Numbers(n)}
 }
 
 // Find returns the least member of the set that i is in.

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/ordered"
 )
 
 // Documents lists documents in the order of preference with their fingerprints, which are numbers
@@ -317,10 +318,7 @@ func (s *clustering) offer(p, q uint32, distance uint16) {
 
 // findKeepers sets s.keeper, one stretch of the order of preference at a time.
 func (s *clustering) findKeepers(ctx context.Context, budget int) error {
-	rest := make([]uint32, s.docs.Len()) // undecided documents
-	for p := range rest {
-		rest[p] = uint32(p)
-	}
+	rest := ordered.Numbers(s.docs.Len()) // undecided documents
 	if known := s.docs.Known; known > 0 {
 		var err error
 		if rest, err = s.uncovered(ctx, rest[:known], rest[known:]); err != nil {

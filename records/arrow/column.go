@@ -1,15 +1,14 @@
 package arrow
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"math/big"
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 	"unsafe"
 
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/records"
 )
 
@@ -165,7 +164,7 @@ func (c *column) append(b []byte, i int64) []byte {
 	if c.t.json && json.Valid(p) {
 		return append(b, p...)
 	}
-	return appendBytes(b, p)
+	return jsontext.AppendBytes(b, p)
 }
 
 // elements returns the range of the elements of a list in its child.
@@ -200,7 +199,7 @@ func (c *column) appendElements(b []byte, i int64) []byte {
 			key, value := &child.children[0], &child.children[1]
 			start := len(b)
 			if b = key.append(b, at); b[start] != '"' {
-				b = appendString(b[:start], string(b[start:]))
+				b = records.AppendString(b[:start], string(b[start:]))
 			}
 			b = value.appendOrNull(append(b, ':'), at)
 			continue
@@ -229,7 +228,7 @@ func (c *column) appendMembers(b []byte, i int64) []byte {
 		if len(b) > empty {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, child.t.name), ':')
+		b = append(records.AppendString(b, child.t.name), ':')
 		b = child.append(b, i)
 	}
 	return append(b, '}')
@@ -268,23 +267,7 @@ func appendDecimal(b, p []byte, scale int) []byte {
 		n.Mul(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-scale)), nil))
 		scale = 0
 	}
-	return append(b, new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).FloatString(scale)...)
-}
-
-// appendBytes appends a string; bytes that are not UTF-8 are encoded in base64.
-func appendBytes(b, p []byte) []byte {
-	if utf8.Valid(p) {
-		return appendString(b, string(p))
-	}
-	b = append(b, '"')
-	b = base64.StdEncoding.AppendEncode(b, p)
-	return append(b, '"')
-}
-
-// appendString appends s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	quoted, _ := json.Marshal(s) // cannot fail for a string
-	return append(b, quoted...)
+	return jsontext.AppendDecimal(b, n, scale)
 }
 
 // stringAt converts bytes to a string without copying.

@@ -76,15 +76,6 @@ func (t *Table) index(name string) int {
 	return slices.IndexFunc(t.t.children, func(c *dataType) bool { return c.name == name })
 }
 
-// last returns the number of the last column with this name, or -1.
-func (t *Table) last(name string) int {
-	at := len(t.t.children) - 1
-	for at >= 0 && t.t.children[at].name != name {
-		at--
-	}
-	return at
-}
-
 // names returns the names of the columns.
 func (t *Table) names() (names []string) {
 	for _, c := range t.t.children {
@@ -105,7 +96,11 @@ func (t *Table) Open(opt records.Options) (records.Source, error) {
 		err = s.findPrint()
 	}
 	for _, at := range append([]int{s.id, s.print}, s.text...) {
-		if err == nil && at >= 0 && s.index(s.t.children[at].name) != s.last(s.t.children[at].name) {
+		if err != nil || at < 0 {
+			continue
+		}
+		name := s.t.children[at].name
+		if slices.ContainsFunc(s.t.children[at+1:], func(c *dataType) bool { return c.name == name }) {
 			err = fmt.Errorf("several columns are named %q", s.t.children[at].name)
 		}
 	}
@@ -341,7 +336,7 @@ func (s *source) fingerprint(c *column, row int64) (words []uint64, flaw string)
 		return []uint64{uint64(c.integer(row))}, ""
 	case c.t.kind == fixed:
 		for p := c.bytes(row); len(p) > 0; p = p[base.FingerprintBytes:] {
-			words = append(words, binary64(p))
+			words = append(words, bin.BigEndian.Uint64(p))
 		}
 		return words, ""
 	}
@@ -356,8 +351,6 @@ func (s *source) fingerprint(c *column, row int64) (words []uint64, flaw string)
 	return []uint64{word}, ""
 }
 
-func binary64(p []byte) uint64 { return bin.BigEndian.Uint64(p) }
-
 // appendFields appends the columns that are not text, ID or fingerprint, as a JSON object. It
 // appends nothing if there are none, or if all are null.
 func (s *source) appendFields(b []byte, of *batch, row int64) []byte {
@@ -371,7 +364,7 @@ func (s *source) appendFields(b []byte, of *batch, row int64) []byte {
 		} else {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, c.t.name), ':')
+		b = append(records.AppendString(b, c.t.name), ':')
 		b = c.append(b, row)
 	}
 	if b != nil {

@@ -18,8 +18,7 @@ import (
 
 // container is the common part of the Sources of mailboxes and WARC files.
 type container struct {
-	in   *records.Stream
-	opt  records.Options
+	input
 	id   string // name of the header with the ID
 	unit string // of positions
 
@@ -33,18 +32,9 @@ type container struct {
 // options name another one.
 func newContainer(in *records.Stream, opt records.Options, format records.Format, id string, buffer int) container {
 	return container{
-		in: in, opt: opt, id: cmp.Or(opt.IDField, id), unit: format.Unit(), r: bufio.NewReaderSize(in.Reader(), buffer),
+		input: input{in, opt}, id: cmp.Or(opt.IDField, id), unit: format.Unit(), r: bufio.NewReaderSize(in.Reader(), buffer),
 		skipped: records.Counts{}, guessed: records.Counts{},
 	}
-}
-
-// Progress returns how much of the file has been read.
-func (c *container) Progress() (done, size int64) { return c.in.Progress() }
-
-// Close closes the file.
-func (c *container) Close() error {
-	c.in.Release()
-	return c.in.Close()
 }
 
 // errSkip is returned for a record that is not a document, or that Options.After skips.

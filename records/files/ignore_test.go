@@ -1,6 +1,9 @@
 package files
 
-import "testing"
+import (
+	"path"
+	"testing"
+)
 
 // Patterns exclude the same files as in git, except that git never ignores files it already tracks.
 func TestIgnored(t *testing.T) {
@@ -46,7 +49,7 @@ func TestIgnored(t *testing.T) {
 			rel, isDir = rel[:n-1], true
 		}
 		for _, base := range []string{"", "base"} {
-			if got := ignored(parseIgnoreFile(c.patterns, base), join(base, rel), isDir); got != c.want {
+			if got := ignored(parseIgnoreFile(c.patterns, base), path.Join(base, rel), isDir); got != c.want {
 				t.Errorf("%q leaves out %q in %q: %v", c.patterns, c.path, base, got)
 			}
 			if base != "" && ignored(parseIgnoreFile(c.patterns, base), "other/"+rel, isDir) {

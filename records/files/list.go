@@ -224,19 +224,11 @@ func (w *walker) folder(path, rel string, rules []rule) error {
 		})
 	}
 	for _, e := range list {
-		if err := w.member(e, filepath.ToSlash(filepath.Join(path, e.Name())), join(rel, e.Name()), rules); err != nil {
+		if err := w.member(e, filepath.ToSlash(filepath.Join(path, e.Name())), filepath.ToSlash(filepath.Join(rel, e.Name())), rules); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// join is path.Join, and base may be "".
-func join(base, name string) string {
-	if base == "" {
-		return name
-	}
-	return base + "/" + name
 }
 
 // isMaildir reports whether a folder has one mail per file, in the folders cur and new. Mails in

@@ -212,6 +212,7 @@ func (f *mailbox) document(raw []byte, whole *records.Oversize) (*records.Record
 
 // mailCopier copies messages byte for byte.
 type mailCopier struct {
+	noFooter
 	w    io.Writer
 	open string // line ends that the last message still needs, so that an empty line follows it
 }
@@ -235,6 +236,3 @@ func (c *mailCopier) Copy(_ records.Source, raw []byte, _ ...any) error {
 	_, err := c.w.Write(raw)
 	return err
 }
-
-// Close does nothing: mailboxes have no footer.
-func (c *mailCopier) Close() error { return nil }

@@ -172,10 +172,24 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 	return nil, errBinary // not reached: a document has exactly one record
 }
 
-// document is the Source of one file that is a single document.
-type document struct {
+// input is a file that is read sequentially.
+type input struct {
 	in  *records.Stream
 	opt records.Options
+}
+
+// Progress returns how much of the file has been read.
+func (i input) Progress() (done, size int64) { return i.in.Progress() }
+
+// Close closes the file.
+func (i input) Close() error {
+	i.in.Release()
+	return i.in.Close()
+}
+
+// document is the Source of one file that is a single document.
+type document struct {
+	input
 
 	page, mail, named bool // see kindOf
 }
@@ -204,7 +218,7 @@ func kindOf(in *records.Stream) (page, mail, named bool) {
 
 // open opens a file as one document.
 func open(in *records.Stream, opt records.Options) (records.Source, error) {
-	d := &document{in: in, opt: opt}
+	d := &document{input: input{in, opt}}
 	d.page, d.mail, d.named = kindOf(in)
 	if named := fieldOption(opt); named != "" && opt.Format == records.Auto {
 		return nil, fmt.Errorf("it is a page or a mail, one document, so %s does not apply; %s", named, records.AsText())
@@ -226,15 +240,6 @@ func (d *document) Info() records.Info {
 		info.Notice = "a mail, one document"
 	}
 	return info
-}
-
-// Progress returns how much of the file has been read.
-func (d *document) Progress() (done, size int64) { return d.in.Progress() }
-
-// Close closes the file.
-func (d *document) Close() error {
-	d.in.Release()
-	return d.in.Close()
 }
 
 // Records yields the one record.
@@ -282,8 +287,15 @@ func (d *document) record() (*records.Record, error) {
 	return rec, nil
 }
 
+// noFooter is the Close of a Copier whose outputs have no footer.
+type noFooter struct{}
+
+// Close does nothing.
+func (noFooter) Close() error { return nil }
+
 // copier writes the paths of records.
 type copier struct {
+	noFooter
 	w    io.Writer
 	null bool // end each path with a zero byte, not a newline
 }
@@ -297,6 +309,3 @@ func (c *copier) Copy(_ records.Source, raw []byte, _ ...any) error {
 	_, err := c.w.Write(append(raw[:len(raw):len(raw)], end))
 	return err
 }
-
-// Close does nothing: a list has no footer.
-func (c *copier) Close() error { return nil }

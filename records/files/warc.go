@@ -48,7 +48,7 @@ func init() {
 			return bytes.HasPrefix(head, []byte(warcMagic+"1.")) || bytes.HasPrefix(head, []byte(warcMagic+"0."))
 		},
 		Open:      openWARC,
-		NewCopier: func(w io.Writer, _ records.CopyOptions) (records.Copier, error) { return warcCopier{w}, nil },
+		NewCopier: func(w io.Writer, _ records.CopyOptions) (records.Copier, error) { return warcCopier{w: w}, nil },
 	})
 }
 
@@ -280,7 +280,10 @@ func (f *warcFile) header() (h *warcHeader, at int64, err error) {
 
 // warcCopier copies records byte for byte. In a compressed output each record is a separate part (a
 // gzip member): other programs expect that, because they find a record by its offset.
-type warcCopier struct{ w io.Writer }
+type warcCopier struct {
+	noFooter
+	w io.Writer
+}
 
 // Copy writes a record.
 func (c warcCopier) Copy(_ records.Source, raw []byte, _ ...any) error {
@@ -292,6 +295,3 @@ func (c warcCopier) Copy(_ records.Source, raw []byte, _ ...any) error {
 	}
 	return nil
 }
-
-// Close does nothing: a WARC file has no footer.
-func (c warcCopier) Close() error { return nil }

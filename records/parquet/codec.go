@@ -49,10 +49,10 @@ var (
 	errLarger = errors.New("a page has more bytes than its header says")
 	errLZ4    = errors.New("damaged: a page is not LZ4")
 
-	scratch      = sync.Pool{New: func() any { return new([]byte) }}
-	gzipReaders  = sync.Pool{New: func() any { return new(gzip.Reader) }}
-	brotliReader = sync.Pool{New: func() any { return brotli.NewReader(nil) }}
-	zstdReaders  = sync.Pool{New: func() any {
+	scratch       = sync.Pool{New: func() any { return new([]byte) }}
+	gzipReaders   = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	brotliReaders = sync.Pool{New: func() any { return brotli.NewReader(nil) }}
+	zstdReaders   = sync.Pool{New: func() any {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			panic(err)
@@ -84,19 +84,9 @@ func decompress(dst, src []byte, codec format.CompressionCodec, size int) ([]byt
 	case format.Lz4:
 		return lz4Frames(dst, src, size)
 	case format.Gzip:
-		z := gzipReaders.Get().(*gzip.Reader)
-		defer gzipReaders.Put(z)
-		if err := z.Reset(bytes.NewReader(src)); err != nil {
-			return dst, err
-		}
-		return limited(dst, z, size)
+		return pooled(dst, src, &gzipReaders, size)
 	case format.Brotli:
-		r := brotliReader.Get().(*brotli.Reader)
-		defer brotliReader.Put(r)
-		if err := r.Reset(bytes.NewReader(src)); err != nil {
-			return dst, err
-		}
-		return limited(dst, r, size)
+		return pooled(dst, src, &brotliReaders, size)
 	case format.Zstd:
 		d := zstdReaders.Get().(*zstd.Decoder)
 		defer zstdReaders.Put(d)
@@ -107,6 +97,19 @@ func decompress(dst, src []byte, codec format.CompressionCodec, size int) ([]byt
 		return limited(dst, d, size)
 	}
 	return dst, fmt.Errorf("it is compressed with %v, which is not supported", codec)
+}
+
+// pooled appends the content of src, which a reader of a pool decompresses, at most size bytes.
+func pooled(dst, src []byte, readers *sync.Pool, size int) ([]byte, error) {
+	r := readers.Get().(interface {
+		io.Reader
+		Reset(io.Reader) error
+	})
+	defer readers.Put(r)
+	if err := r.Reset(bytes.NewReader(src)); err != nil {
+		return dst, err
+	}
+	return limited(dst, r, size)
 }
 
 // limited appends the content of r, at most size bytes.

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"runtime"
@@ -256,7 +257,7 @@ func (c *copier) Close() (err error) {
 	if c.out == nil {
 		return nil
 	}
-	c.w.hold()
+	c.w.held = new(bytes.Buffer)
 	if err := c.out.Close(); err != nil {
 		return err
 	}

@@ -50,11 +50,7 @@ type file struct {
 }
 
 func open(in *records.Stream, opt records.Options) (_ records.Source, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v)
-		}
-	}()
+	defer unpanic(&err)
 	if in.Packed() {
 		return nil, errors.New("it is Parquet that is compressed once more: decompress it to a file (Parquet compresses its own pages)")
 	}

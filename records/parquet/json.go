@@ -2,14 +2,13 @@ package parquet
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -17,7 +16,14 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/simdb/simdb/internal/jsontext"
 	"github.com/simdb/simdb/records"
+)
+
+// The layouts of times. Timestamps not in UTC have no zone.
+const (
+	clock     = "15:04:05.999999999"
+	timestamp = "2006-01-02T" + clock
 )
 
 // formatter appends a value that is not null as JSON.
@@ -35,9 +41,12 @@ func formatterOf(t pq.Type) formatter {
 				return appendTime(b, time.Unix(int64(v.Int32())*86400, 0).UTC(), "2006-01-02")
 			}
 		case *format.TimeType:
-			return clocks(lt.Unit, t.Kind())
+			return times(lt.Unit, t.Kind(), clock)
 		case *format.TimestampType:
-			return timestamps(lt)
+			if lt.IsAdjustedToUTC {
+				return times(lt.Unit, t.Kind(), timestamp+"Z")
+			}
+			return times(lt.Unit, t.Kind(), timestamp)
 		case *format.IntType:
 			if !lt.IsSigned {
 				return unsigned(t.Kind())
@@ -57,14 +66,14 @@ func formatterOf(t pq.Type) formatter {
 		return func(b []byte, v pq.Value) []byte { return strconv.AppendInt(b, v.Int64(), 10) }
 	case pq.Int96:
 		return func(b []byte, v pq.Value) []byte {
-			return appendTime(b, int96Time(v.Int96()), "2006-01-02T15:04:05.999999999Z")
+			return appendTime(b, int96Time(v.Int96()), timestamp+"Z")
 		}
 	case pq.Float:
 		return func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, float64(v.Float()), 32) }
 	case pq.Double:
 		return func(b []byte, v pq.Value) []byte { return records.AppendFloat(b, v.Double(), 64) }
 	}
-	return func(b []byte, v pq.Value) []byte { return appendBytes(b, v.ByteArray()) }
+	return func(b []byte, v pq.Value) []byte { return jsontext.AppendBytes(b, v.ByteArray()) }
 }
 
 // unsigned formats unsigned integers.
@@ -94,57 +103,25 @@ func decimals(scale int, kind pq.Kind) formatter {
 		if scale < 0 || scale > 1000 {
 			return records.AppendString(b, n.String()+"e"+strconv.Itoa(-scale))
 		}
-		digits := new(big.Int).Abs(n).String()
-		if n.Sign() < 0 {
-			b = append(b, '-')
-		}
-		if pad := scale + 1 - len(digits); pad > 0 {
-			digits = strings.Repeat("0", pad) + digits
-		}
-		b = append(b, digits[:len(digits)-scale]...)
-		if scale > 0 {
-			b = append(b, '.')
-			b = append(b, digits[len(digits)-scale:]...)
-		}
-		return b
+		return jsontext.AppendDecimal(b, n, scale)
 	}
 }
 
-// nanosOf returns the number of nanoseconds in a unit of time.
-func nanosOf(u format.TimeUnit) int64 {
-	switch u.Value.(type) {
+// times formats numbers of a unit of time, since midnight or since 1970.
+func times(unit format.TimeUnit, kind pq.Kind, layout string) formatter {
+	perSecond := int64(1e9)
+	switch unit.Value.(type) {
 	case *format.MilliSeconds:
-		return 1e6
+		perSecond = 1e3
 	case *format.MicroSeconds:
-		return 1e3
+		perSecond = 1e6
 	}
-	return 1
-}
-
-// clocks formats times of a day.
-func clocks(unit format.TimeUnit, kind pq.Kind) formatter {
-	nanos := nanosOf(unit)
 	return func(b []byte, v pq.Value) []byte {
 		n := v.Int64()
 		if kind == pq.Int32 {
 			n = int64(v.Int32())
 		}
-		perSecond := 1_000_000_000 / nanos
-		return appendTime(b, time.Unix(n/perSecond, n%perSecond*nanos).UTC(), "15:04:05.999999999")
-	}
-}
-
-// timestamps formats points in time. Timestamps not in UTC have no zone.
-func timestamps(t *format.TimestampType) formatter {
-	layout := "2006-01-02T15:04:05.999999999"
-	if t.IsAdjustedToUTC {
-		layout += "Z"
-	}
-	perSecond := 1_000_000_000 / nanosOf(t.Unit)
-	nanos := nanosOf(t.Unit)
-	return func(b []byte, v pq.Value) []byte {
-		n := v.Int64()
-		return appendTime(b, time.Unix(n/perSecond, n%perSecond*nanos).UTC(), layout)
+		return appendTime(b, time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC(), layout)
 	}
 }
 
@@ -188,23 +165,12 @@ func appendEmbedded(b []byte, v pq.Value) []byte {
 	if utf8.Valid(p) && json.Valid(p) {
 		return append(b, bytes.TrimSpace(p)...)
 	}
-	return appendBytes(b, p)
-}
-
-// appendBytes appends a string; bytes that are not UTF-8 are encoded in base64.
-func appendBytes(b, p []byte) []byte {
-	if utf8.Valid(p) {
-		return records.AppendString(b, string(p))
-	}
-	b = append(b, '"')
-	b = base64.StdEncoding.AppendEncode(b, p)
-	return append(b, '"')
+	return jsontext.AppendBytes(b, p)
 }
 
 func uuid(p []byte) string {
 	if len(p) != 16 {
 		return hex.EncodeToString(p)
 	}
-	s := hex.EncodeToString(p)
-	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+	return fmt.Sprintf("%x-%x-%x-%x-%x", p[:4], p[4:6], p[6:8], p[8:10], p[10:])
 }

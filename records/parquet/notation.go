@@ -55,11 +55,7 @@ func (f *file) settle(ctx context.Context) (err error) {
 
 // notations adds the fingerprints of a row group to the evidence.
 func (f *file) notations(ctx context.Context, g group, seen *base.Evidence) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v)
-		}
-	}()
+	defer unpanic(&err)
 	col := f.layout.roles.fp
 	c, err := f.openCursor(g.number, col)
 	if err != nil {

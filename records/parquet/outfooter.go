@@ -12,12 +12,12 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// footerWriter buffers everything written after hold: the index of pages, which is dropped because
+// footerWriter buffers everything written once held is set: the index of pages, which is dropped because
 // it would contain bounds for columns that have none, and the footer, which is changed.
 type footerWriter struct {
 	w    io.Writer
-	n    int64         // bytes written before hold
-	held *bytes.Buffer // buffered bytes; nil before hold
+	n    int64         // bytes written before that
+	held *bytes.Buffer // buffered bytes; nil before that
 }
 
 // Write writes or holds b.
@@ -29,9 +29,6 @@ func (w *footerWriter) Write(b []byte) (int, error) {
 	w.n += int64(n)
 	return n, err
 }
-
-// hold starts buffering.
-func (w *footerWriter) hold() { w.held = new(bytes.Buffer) }
 
 // release writes the buffered footer, as changed by f.
 func (w *footerWriter) release(f func(*format.FileMetaData)) error {

@@ -93,13 +93,11 @@ func (g *outGroup) leave() {
 func (g *outGroup) copy(b batch) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v)
-		}
 		if err != nil {
 			err = &records.ReadError{File: b.src.info.Name, Pos: b.group.first + records.Position(g.at) - 1, Unit: unit, Err: err}
 		}
 	}()
+	defer unpanic(&err)
 	if b.src != g.src || b.group != g.group {
 		g.leave()
 		b.src.users.Add(1)

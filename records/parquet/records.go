@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -19,9 +20,8 @@ const (
 
 // outcome is a record, an Issue, or the error that ends the reading.
 type outcome struct {
-	rec   *records.Record
-	issue *records.Issue
-	err   error
+	rec *records.Record
+	err error
 }
 
 // Records yields the rows of the file in order.
@@ -33,10 +33,7 @@ func (f *file) Records(ctx context.Context) iter.Seq2[*records.Record, error] {
 			yield(nil, err)
 			return
 		}
-		workers := f.opt.Workers
-		if workers <= 0 {
-			workers = runtime.GOMAXPROCS(0)
-		}
+		workers := cmp.Or(max(f.opt.Workers, 0), runtime.GOMAXPROCS(0))
 		rest := f.groups(f.opt.After)
 		var running []<-chan []outcome
 		for {
@@ -69,15 +66,7 @@ func deliver(ctx context.Context, from <-chan []outcome, yield func(*records.Rec
 			return true
 		}
 		for _, o := range batch {
-			switch {
-			case o.err != nil:
-				yield(nil, o.err)
-				return false
-			case o.issue != nil:
-				if !yield(nil, o.issue) {
-					return false
-				}
-			case !yield(o.rec, nil):
+			if _, issue := o.err.(*records.Issue); !yield(o.rec, o.err) || o.err != nil && !issue {
 				return false
 			}
 		}
@@ -112,11 +101,7 @@ func (f *file) start(ctx context.Context, g group) <-chan []outcome {
 func (f *file) readGroup(g group, send func([]outcome) bool) (pos records.Position, err error) {
 	pos = g.first - 1
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v)
-		}
-	}()
+	defer unpanic(&err)
 	r := rowReader{layout: &f.layout, cursors: make([]*cursor, len(leavesOf(f.f.Root())))}
 	defer func() {
 		for _, c := range r.used {
@@ -153,14 +138,14 @@ func (r *rowReader) batches(pos records.Position, g group, send func([]outcome) 
 		var batch []outcome
 		size := 0
 		for pos < end && len(batch) < batchRows && size < batchBytes {
-			rec, issue, err := r.read(pos + 1)
-			if err != nil {
+			rec, err := r.read(pos + 1)
+			if _, issue := err.(*records.Issue); err != nil && !issue {
 				send(batch)
 				return pos, err
 			}
 			pos++
 			size += r.size
-			batch = append(batch, outcome{rec: rec, issue: issue})
+			batch = append(batch, outcome{rec, err})
 		}
 		if !send(batch) {
 			return pos, nil

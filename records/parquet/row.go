@@ -69,20 +69,20 @@ func (l *layout) share() (taken []int, err error) {
 	return taken, nil
 }
 
-// read returns the row at a position, which must be the next one, as a record or an Issue. An error
+// read returns the row at a position, which must be the next one. An error that is not an Issue
 // means that the file is damaged.
-func (r *rowReader) read(pos records.Position) (*records.Record, *records.Issue, error) {
+func (r *rowReader) read(pos records.Position) (*records.Record, error) {
 	rec := &records.Record{File: r.name, Pos: pos, End: pos, Raw: strconv.AppendInt(nil, int64(pos), 10)}
 	reason, err := r.document(rec)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, c := range r.used {
 		switch v, err := c.peek(); {
 		case err != nil:
-			return nil, nil, err
+			return nil, err
 		case v != nil && v.RepetitionLevel() != 0:
-			return nil, nil, c.fail(fmt.Errorf("damaged: it has more values than the row"))
+			return nil, c.fail(fmt.Errorf("damaged: it has more values than the row"))
 		}
 	}
 	d := &rec.Doc
@@ -93,9 +93,9 @@ func (r *rowReader) read(pos records.Position) (*records.Record, *records.Issue,
 		reason = records.TooLarge(int64(r.size))
 	}
 	if reason != "" {
-		return nil, &records.Issue{File: r.name, Pos: pos, Unit: unit, End: pos, Reason: reason, Raw: rec.Raw, Size: int64(len(rec.Raw))}, nil
+		return nil, &records.Issue{File: r.name, Pos: pos, Unit: unit, End: pos, Reason: reason, Raw: rec.Raw, Size: int64(len(rec.Raw))}
 	}
-	return rec, nil, nil
+	return rec, nil
 }
 
 // document fills in the document of a record. It returns the reason if it cannot, or "". It

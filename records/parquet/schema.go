@@ -72,11 +72,7 @@ func (n *node) annotate(col *pq.Column) {
 		return
 	}
 	inner := n.children[0]
-	lt := col.Type().LogicalType()
-	if lt == nil {
-		return
-	}
-	switch lt.Value.(type) {
+	switch annotation(col).(type) {
 	case *format.ListType:
 		n.kind = listNode
 		// Lists of three levels wrap each element in a group of one column.
@@ -111,19 +107,6 @@ type textRole struct {
 	path jsonfield.Path // of the texts, within the JSON of a column that is a list, a map or itself JSON
 	json bool           // the column is such a one
 	node *node          // the column within the root, if its values are made into JSON
-}
-
-// leaves returns the leaf columns, with repetitions.
-func (r roles) leaves() (all []*pq.Column) {
-	for _, col := range []*pq.Column{r.id, r.fp} {
-		if col != nil {
-			all = append(all, col)
-		}
-	}
-	for _, t := range r.texts {
-		all = append(all, leavesOf(t.col)...)
-	}
-	return all
 }
 
 // text returns the column of the text, if a text is the value of one column, else nil.
@@ -225,22 +208,12 @@ func missing(root *pq.Column, want, field string) error {
 
 // isList reports whether a group is a list or a map.
 func isList(col *pq.Column) bool {
-	lt := col.Type().LogicalType()
-	if col.Leaf() || lt == nil {
-		return false
-	}
-	switch lt.Value.(type) {
-	case *format.ListType, *format.MapType:
-		return true
-	}
-	return false
+	return !col.Leaf() && (is[*format.ListType](col) || is[*format.MapType](col))
 }
 
 // elementOf returns the element of a column that is a list of objects, or nil for other columns.
 func elementOf(col *pq.Column) *pq.Column {
-	if lt := col.Type().LogicalType(); col.Leaf() || lt == nil {
-		return nil
-	} else if _, list := lt.Value.(*format.ListType); !list || len(col.Columns()) != 1 {
+	if col.Leaf() || !is[*format.ListType](col) || len(col.Columns()) != 1 {
 		return nil
 	}
 	inner := col.Columns()[0]
@@ -312,58 +285,45 @@ func paths(col *pq.Column) (names []string) {
 	return names
 }
 
-// isText reports whether values of a column are strings.
-func isText(col *pq.Column) bool {
-	if col.Type().Kind() != pq.ByteArray {
-		return false
-	}
+// annotation returns the logical type of a column, nil if it has none.
+func annotation(col *pq.Column) any {
 	if lt := col.Type().LogicalType(); lt != nil {
-		switch lt.Value.(type) {
-		case *format.StringType, *format.EnumType, *format.JsonType, nil:
-		default:
-			return false
-		}
+		return lt.Value
 	}
-	return true
+	return nil
 }
 
-// isJSON reports whether values of a column are JSON.
-func isJSON(col *pq.Column) bool {
-	if lt := col.Type().LogicalType(); col.Leaf() && lt != nil {
-		_, is := lt.Value.(*format.JsonType)
-		return is
+// is reports whether a column has the logical type T.
+func is[T any](col *pq.Column) bool {
+	_, is := annotation(col).(T)
+	return is
+}
+
+// isText reports whether values of a column are strings.
+func isText(col *pq.Column) bool {
+	switch annotation(col).(type) {
+	case *format.StringType, *format.EnumType, *format.JsonType, nil:
+		return col.Type().Kind() == pq.ByteArray
 	}
 	return false
 }
 
+// isJSON reports whether values of a column are JSON.
+func isJSON(col *pq.Column) bool { return col.Leaf() && is[*format.JsonType](col) }
+
 // isWhole reports whether values of a column are whole numbers.
 func isWhole(col *pq.Column) bool {
-	if kind := col.Type().Kind(); kind != pq.Int32 && kind != pq.Int64 {
-		return false
+	switch annotation(col).(type) {
+	case *format.IntType, *format.NullType, nil:
+		return col.Type().Kind() == pq.Int32 || col.Type().Kind() == pq.Int64
 	}
-	if lt := col.Type().LogicalType(); lt != nil {
-		switch lt.Value.(type) {
-		case *format.IntType, *format.NullType, nil:
-		default:
-			return false
-		}
-	}
-	return true
+	return false
 }
 
 // hasText reports whether values of a column can be a text: strings, or values that JSON writes
 // verbatim.
 func hasText(col *pq.Column) bool {
-	return isText(col) || isWhole(col) || isFloat(col) || isDecimal(col) || col.Type().Kind() == pq.Boolean
-}
-
-// isDecimal reports whether values of a column are decimal numbers.
-func isDecimal(col *pq.Column) bool {
-	if lt := col.Type().LogicalType(); lt != nil {
-		_, is := lt.Value.(*format.DecimalType)
-		return is
-	}
-	return false
+	return isText(col) || isWhole(col) || isFloat(col) || is[*format.DecimalType](col) || col.Type().Kind() == pq.Boolean
 }
 
 // isFloat reports whether values of a column are floating-point numbers.
@@ -372,24 +332,16 @@ func isFloat(col *pq.Column) bool {
 	return kind == pq.Float || kind == pq.Double
 }
 
-func isUUID(col *pq.Column) bool {
-	if lt := col.Type().LogicalType(); lt != nil {
-		_, is := lt.Value.(*format.UUIDType)
-		return is
-	}
-	return false
-}
-
 // isUnsigned reports whether the numbers of a column are unsigned.
 func isUnsigned(col *pq.Column) bool {
-	if lt := col.Type().LogicalType(); lt != nil {
-		t, is := lt.Value.(*format.IntType)
-		return is && !t.IsSigned
-	}
-	return false
+	t, is := annotation(col).(*format.IntType)
+	return is && !t.IsSigned
 }
 
-func isID(col *pq.Column) bool          { return hasText(col) && col.Type().Kind() != pq.Boolean || isUUID(col) }
+func isID(col *pq.Column) bool {
+	return hasText(col) && col.Type().Kind() != pq.Boolean || is[*format.UUIDType](col)
+}
+
 func isFingerprint(col *pq.Column) bool { return isText(col) || isWhole(col) || isBytes(col) }
 
 // isBytes reports whether values of a column are bytes of the length of a fingerprint.

@@ -104,12 +104,9 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 	if f.o.Color {
 		bold, faint, plain = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 	}
-	columnWidths, blank := make([]int, len(f.columns)), " "
+	columnWidths, blank := f.widths(), " "
 	if f.dense {
 		blank = ""
-	}
-	for i, c := range f.columns {
-		columnWidths[i] = max(display.Width(c), f.widest(i))
 	}
 	rule := func(begin, between, end string) {
 		lines := make([]string, len(f.columns))
@@ -157,9 +154,8 @@ func (f *tableFormat) draw(w *bufio.Writer) {
 // never cut, even if the first two columns alone are too wide; nor are ids that leave space for
 // other columns, because the next statement needs them.
 func (f *tableFormat) fit() (left []string) {
-	ids, need := []int(nil), 1
+	ids, fits := []int(nil), f.fits()
 	for i, c := range f.columns {
-		need += 3 + max(display.Width(c), f.widest(i))
 		if c == "id" || c == "a" || c == "b" {
 			ids = append(ids, i)
 		}
@@ -167,7 +163,7 @@ func (f *tableFormat) fit() (left []string) {
 	for i, c := range f.columns {
 		f.rigid[i] = f.rigid[i] || slices.Contains(ids, i) && f.widest(i) <= f.o.Width/(1+len(ids))
 		for _, cells := range f.cells {
-			if second, _, fraction := strings.Cut(cells[i], "."); c == "time" && fraction && f.rigid[i] && f.o.Width > 0 && need > f.o.Width {
+			if second, _, fraction := strings.Cut(cells[i], "."); c == "time" && fraction && f.rigid[i] && !fits {
 				cells[i] = second + "Z"
 			}
 		}
@@ -188,10 +184,7 @@ func (f *tableFormat) cutToFit() bool {
 	if f.o.Width <= 0 || len(f.columns) == 0 {
 		return true
 	}
-	columnWidths := make([]int, len(f.columns))
-	for i, c := range f.columns {
-		columnWidths[i] = max(display.Width(c), f.widest(i))
-	}
+	columnWidths := f.widths()
 	if f.fitText(columnWidths, f.o.Width-3*len(f.columns)-1, minFlexible) {
 		return true
 	}
@@ -220,6 +213,24 @@ func (f *tableFormat) cutToFit() bool {
 		}
 	}
 	return false
+}
+
+// widths returns the widths of the columns.
+func (f *tableFormat) widths() []int {
+	widths := make([]int, len(f.columns))
+	for i, c := range f.columns {
+		widths[i] = max(display.Width(c), f.widest(i))
+	}
+	return widths
+}
+
+// fits reports whether the table, with blanks and lines, is at most Width wide.
+func (f *tableFormat) fits() bool {
+	need := 1
+	for _, w := range f.widths() {
+		need += 3 + w
+	}
+	return f.o.Width <= 0 || need <= f.o.Width
 }
 
 // widest returns the width of a column's widest cell.
@@ -259,11 +270,7 @@ func (f *tableFormat) fitText(widths []int, room, least int) bool {
 // turn swaps the rows and columns of a table with one row, if it has at least manyColumns columns
 // and they do not fit side by side. GET shows documents like this.
 func (f *tableFormat) turn() {
-	need := 1
-	for i, cell := range f.cells[0] {
-		need += 3 + max(display.Width(f.columns[i]), display.Width(cell))
-	}
-	if f.o.Width <= 0 || need <= f.o.Width || len(f.columns) < manyColumns {
+	if f.fits() || len(f.columns) < manyColumns {
 		return
 	}
 	var cells [][]string

@@ -73,10 +73,7 @@ func (l *Listing) compareIDs(a, b uint32) (int, error) {
 // Rank sorts the documents by ID. Documents with the same ID remain separate, as in dedup.
 func (l *Listing) Rank(ctx context.Context) error {
 	n := len(l.ids.starts)
-	l.byID, l.rank = make([]uint32, n), make([]uint32, n)
-	for n := range l.byID {
-		l.byID[n] = uint32(n)
-	}
+	l.byID, l.rank = ordered.Numbers(n), make([]uint32, n)
 	if err := l.sortIDs(ctx, l.byID, make([]uint64, n), 0); err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (p *passages) extract(b *batch) (err error) {
 			if hashed == 0 {
 				p.words = p.words[:0]
 				p.ofWords.Bytes(text, &p.words)
-				p.roll.reset()
+				p.roll.state = [2]uint64{}
 			}
 			part := token.Mix(gram) // all windows of an anchor are in one part, which makes runs
 			for ; hashed < to; hashed++ {
@@ -228,9 +228,6 @@ func newRoll(n int) roll {
 	}
 	return r
 }
-
-// reset prepares r for the next text.
-func (r *roll) reset() { r.state = [2]uint64{} }
 
 // next returns the hash of the window that begins at word at; its first byte is the part's.
 // Windows must be hashed in order. The polynomials contribute 120 bits.

@@ -15,19 +15,16 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// Identify describes in words the simdb file or folder at path: a database; a file in the folder of
-// a database, whether it exists or not; or a table, log or catalog anywhere, recognized by its
-// content. It returns "" for any other path. A program calls it before it replaces a file.
-func Identify(path string) (string, error) { return new(Identifier).Identify(path) }
-
-// An Identifier is Identify for many files in few folders: it lists each folder once. It still
-// notices a database that is created there later, by its catalog. It may be used concurrently.
+// An Identifier tells which files belong to databases. It lists each folder once, and still notices
+// a database that is created there later, by its catalog. It may be used concurrently.
 type Identifier struct {
 	mu    sync.Mutex
 	other map[string]bool // folders that had no files of a database
 }
 
-// Identify is the function Identify.
+// Identify describes in words the simdb file or folder at path: a database; a file in the folder of
+// a database, whether it exists or not; or a table, log or catalog anywhere, recognized by its
+// content. It returns "" for any other path. A program calls it before it replaces a file.
 func (x *Identifier) Identify(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {

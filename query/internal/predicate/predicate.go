@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"context"
 	"errors"
 
 	"github.com/simdb/simdb/engine"
@@ -129,28 +130,22 @@ var ErrGone = errors.New("the document is gone")
 
 // ReadEntry returns the entry of the document.
 func (c *Candidate) ReadEntry(x *Scope) (*engine.Doc, error) {
-	if c.Entry == nil {
-		e, err := x.Snap.Lookup(x.Ctx, c.ID)
-		if errors.Is(err, engine.ErrNotFound) {
-			return nil, ErrGone
-		} else if err != nil {
-			return nil, err
-		}
-		c.Entry = &e
-	}
-	return c.Entry, nil
+	return x.read(&c.Entry, x.Snap.Lookup, c.ID)
 }
 
 // ReadDoc returns the document.
-func (c *Candidate) ReadDoc(x *Scope) (*engine.Doc, error) {
-	if c.doc == nil {
-		d, err := x.Snap.Get(x.Ctx, c.ID)
+func (c *Candidate) ReadDoc(x *Scope) (*engine.Doc, error) { return x.read(&c.doc, x.Snap.Get, c.ID) }
+
+// read returns *of, which it reads by its id first if it is nil.
+func (x *Scope) read(of **engine.Doc, by func(context.Context, string) (engine.Doc, error), id string) (*engine.Doc, error) {
+	if *of == nil {
+		d, err := by(x.Ctx, id)
 		if errors.Is(err, engine.ErrNotFound) {
 			return nil, ErrGone
 		} else if err != nil {
 			return nil, err
 		}
-		c.doc = &d
+		*of = &d
 	}
-	return c.doc, nil
+	return *of, nil
 }

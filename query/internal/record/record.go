@@ -18,7 +18,7 @@ type Reader struct {
 // the tag query or else json, or that has the same name, ignoring case.
 func New(t reflect.Type, columns []string) (*Reader, error) {
 	r := &Reader{columns: columns}
-	if t.Kind() != reflect.Struct || len(columns) == 1 && !hasColumn(t, columns[0]) {
+	if t.Kind() != reflect.Struct || len(columns) == 1 && fieldOf(t, columns[0]) < 0 {
 		if len(columns) != 1 {
 			return nil, fmt.Errorf("rows of %d columns do not fit into a %s", len(columns), t)
 		}
@@ -33,8 +33,6 @@ func New(t reflect.Type, columns []string) (*Reader, error) {
 	}
 	return r, nil
 }
-
-func hasColumn(t reflect.Type, column string) bool { return fieldOf(t, column) >= 0 }
 
 // fieldOf returns the field of a struct for a column, -1 if there is none.
 func fieldOf(t reflect.Type, column string) int {

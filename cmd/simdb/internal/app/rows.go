@@ -100,13 +100,13 @@ func RowsOf[T any](seq iter.Seq2[T, error], row func(T) query.Row) iter.Seq2[que
 
 // Fixed yields the given rows.
 func Fixed(rows ...query.Row) iter.Seq2[query.Row, error] {
-	return RowsOf(func(yield func(query.Row, error) bool) {
+	return func(yield func(query.Row, error) bool) {
 		for _, r := range rows {
 			if !yield(r, nil) {
 				return
 			}
 		}
-	}, func(r query.Row) query.Row { return r })
+	}
 }
 
 // RowsTo opens the output of rows and calls write with it. It reports whether write wrote any rows.
@@ -297,15 +297,11 @@ func (p *pager) Close() error {
 	}
 	err := p.pipe.Close()
 	p.pipe, p.to = nil, p.a.Out // later messages go to the terminal
-	return errors.Join(err, exitOf(p.cmd.Wait()))
-}
-
-// exitOf ignores the exit status of a pager: less has a status of its own after Ctrl-C.
-func exitOf(err error) error {
-	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil
+	failed := p.cmd.Wait()
+	if _, left := errors.AsType[*exec.ExitError](failed); left { // less has a status of its own after Ctrl-C
+		failed = nil
 	}
-	return err
+	return errors.Join(err, failed)
 }
 
 // Talk returns a writer for messages. They go where the rows go, or to w before the first row.

@@ -42,13 +42,11 @@ func (c *Column) add(v any) error {
 	if v == nil {
 		c.Nulls++
 	}
-	ok := v == nil
+	ok := false
 	switch c.Format {
 	case Bool:
 		var b bool
-		if v != nil {
-			b, ok = v.(bool)
-		}
+		b, ok = v.(bool)
 		c.Bools = append(c.Bools, b)
 	case Int, Time:
 		var n int64
@@ -57,15 +55,17 @@ func (c *Column) add(v any) error {
 			n, ok = int64(v), true
 		case int64:
 			n, ok = v, true
+		case uint16:
+			n, ok = int64(v), true
+		case uint32:
+			n, ok = int64(v), true
 		case time.Time:
 			n, ok = v.UnixMicro(), true
 		}
 		c.Ints = append(c.Ints, n)
 	case Uint:
 		var n uint64
-		if v != nil {
-			n, ok = v.(uint64)
-		}
+		n, ok = v.(uint64)
 		c.Uints = append(c.Uints, n)
 	case Float:
 		var f float64
@@ -89,18 +89,8 @@ func (c *Column) add(v any) error {
 		}
 		c.Ends = append(c.Ends, int64(len(c.Data)))
 	}
-	if !ok {
+	if !ok && v != nil {
 		return fmt.Errorf("column %s: %T is not a %s", c.Name, v, c.Format)
-	}
-	return nil
-}
-
-// addRow appends a value to each column.
-func addRow(columns []*Column, values ...any) error {
-	for i, c := range columns {
-		if err := c.add(values[i]); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/admin"
 	"github.com/simdb/simdb/internal/quantity"
@@ -93,35 +95,15 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 
 // criterion says when documents match. Exactly one measure is set.
 type criterion struct {
-	Near        *int     `json:"near"`
-	Jaccard     *float64 `json:"jaccard"`
-	Levenshtein *float64 `json:"levenshtein"`
-	Cosine      *float64 `json:"cosine"`
-	Contains    *float64 `json:"contains"`
-	Within      *float64 `json:"within"`
-	Verify      bool     `json:"verify"`   // for Jaccard: the texts decide
-	Estimate    bool     `json:"estimate"` // for Jaccard: the sketches decide
+	dedup.Measures
+	Verify   bool `json:"verify"`   // for Jaccard: the texts decide
+	Estimate bool `json:"estimate"` // for Jaccard: the sketches decide
 }
 
 // of returns the criterion for a database. For Jaccard without Verify and Estimate, the texts
 // decide if byText is set and the database stores them.
 func (c *criterion) of(db *engine.DB, byText bool) (by engine.Criterion, err error) {
-	given := 0
-	if c.Near != nil {
-		by, given = engine.Near(*c.Near), given+1
-	}
-	for _, share := range []struct {
-		t  *float64
-		by func(float64) engine.Criterion
-	}{
-		{c.Jaccard, engine.Jaccard}, {c.Levenshtein, engine.Levenshtein}, {c.Cosine, engine.Cosine},
-		{c.Contains, engine.Contains}, {c.Within, engine.Within},
-	} {
-		if share.t != nil {
-			by, given = share.by(*share.t), given+1
-		}
-	}
-	if given != 1 {
+	if by = c.Criterion(); by.Kind() == "" || !reflect.DeepEqual(dedup.MeasuresOf(by), c.Measures) {
 		return by, errors.New("one criterion is needed: near, jaccard, levenshtein, cosine, contains or within")
 	}
 	if c.Verify || byText && !db.Options().NoText && !c.Estimate {
@@ -159,7 +141,12 @@ func (f *found) add(m *engine.Match, values ...any) error {
 	default:
 		values = append(values, m.ID, m.Score, m.Error, m.Exact)
 	}
-	return addRow(f.columns, values...)
+	for i, c := range f.columns {
+		if err := c.add(values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // search finds the matches of fingerprints, texts or stored documents.
@@ -385,32 +372,22 @@ func replyOf(rows interface {
 	return &Reply{Columns: columns, Values: values}, err
 }
 
-// value converts a value to a type for query.Run.
-func (p param) value() (any, error) {
-	switch p.Kind {
-	case "string":
-		return valueOf[string](p)
-	case "text":
-		return valueOf[query.Text](p)
-	case "integer":
-		return valueOf[int64](p)
-	case "fingerprint":
-		return valueOf[uint64](p)
-	case "float":
-		return valueOf[float64](p)
-	case "bool":
-		return valueOf[bool](p)
-	case "time":
-		return valueOf[time.Time](p)
-	case "json":
-		return p.Value, nil
-	}
-	return nil, fmt.Errorf("%q is not a type of parameter", p.Kind)
+// paramTypes are the types of parameters.
+var paramTypes = map[string]reflect.Type{
+	"string": reflect.TypeFor[string](), "text": reflect.TypeFor[query.Text](), "integer": reflect.TypeFor[int64](),
+	"fingerprint": reflect.TypeFor[uint64](), "float": reflect.TypeFor[float64](), "bool": reflect.TypeFor[bool](),
+	"time": reflect.TypeFor[time.Time](), "json": reflect.TypeFor[json.RawMessage](),
 }
 
-func valueOf[T any](p param) (v T, err error) {
-	err = json.Unmarshal(p.Value, &v)
-	return v, err
+// value converts a value to a type for query.Run.
+func (p param) value() (any, error) {
+	t := paramTypes[p.Kind]
+	if t == nil {
+		return nil, fmt.Errorf("%q is not a type of parameter", p.Kind)
+	}
+	v := reflect.New(t)
+	err := json.Unmarshal(p.Value, v.Interface())
+	return v.Elem().Interface(), err
 }
 
 // get returns documents by their IDs, and null for IDs that are not stored.

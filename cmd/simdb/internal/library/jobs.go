@@ -20,9 +20,6 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// newApp returns the App of a request.
-func newApp(ctx context.Context, r *Request) *app.App { return app.NewQuiet(ctx, r.tables()) }
-
 // job returns the dedup job on documents in memory that keywords describe.
 func (r *Request) job() (*dedup.Job, error) {
 	j := &dedup.Job{DryRun: true, Memory: app.DefaultMemory()}
@@ -70,7 +67,7 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 			newColumn("distance", Int), newColumn("score", Float), newColumn("exact", Bool), newColumn("rule", String), newColumn("cluster", Int))
 		j.Audited = m.row
 	}
-	a := newApp(ctx, r)
+	a := app.NewQuiet(ctx, r.tables())
 	defer a.CleanUp()
 	defer app.KeepTo(j.Memory)()
 	if _, err := j.Write(ctx, a.Env(), []string{TableName}); err != nil {
@@ -115,18 +112,11 @@ func (m *audited) row(row *dedup.AuditRow) error {
 	addOf(c[2], keeper)
 	addOf(c[3], row.Keeper)
 	addOf(c[4], file)
-	var distance, cluster *int64
-	if row.Distance != nil {
-		distance = new(int64(*row.Distance))
-	}
-	if row.Cluster != nil {
-		cluster = new(int64(*row.Cluster))
-	}
-	addOf(c[5], distance)
+	addOf(c[5], row.Distance)
 	addOf(c[6], row.Score)
 	addOf(c[7], row.Exact)
 	c[8].add(row.Rule)
-	addOf(c[9], cluster)
+	addOf(c[9], row.Cluster)
 	return nil
 }
 
@@ -137,7 +127,7 @@ func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 	if err := k.fields(&c.ReadFlags, &c.FeatureFlags).set(r.Keywords); err != nil {
 		return nil, err
 	}
-	a := newApp(ctx, r)
+	a := app.NewQuiet(ctx, r.tables())
 	defer a.CleanUp()
 	rows := rowsOf{names: tuning.Columns}
 	err := c.Rows(a, func(values ...any) error {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/parquet"
+	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/lines"
@@ -36,7 +37,7 @@ const realDigits = 15
 // kindOf returns the type of a JSON value.
 func kindOf(v []byte) kind {
 	switch c := v[0]; {
-	case c == '"' && bytes.Contains(v, []byte(`\u`)) && strings.ContainsRune(textOf(v), utf8.RuneError):
+	case c == '"' && bytes.Contains(v, []byte(`\u`)) && strings.ContainsRune(jsonfield.Text(v), utf8.RuneError):
 		return isOther // half of a UTF-16 surrogate pair
 	case c == '"':
 		return isText
@@ -232,13 +233,5 @@ func valueOf(v []byte, like any, csv bool) any {
 	if csv && kindOf(v) != isText {
 		return string(v)
 	}
-	return textOf(v)
-}
-
-// textOf decodes a JSON string.
-func textOf(quoted []byte) (s string) {
-	if json.Unmarshal(quoted, &s) != nil {
-		return ""
-	}
-	return s
+	return jsonfield.Text(v)
 }

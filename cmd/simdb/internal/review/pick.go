@@ -26,11 +26,6 @@ type edge struct {
 	doc  Doc
 }
 
-// compareEdges puts the weakest edge first.
-func compareEdges(a, b edge) int {
-	return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(a.doc.ID, b.doc.ID))
-}
-
 // group is a cluster during the picking.
 type group struct {
 	keeper  Doc
@@ -48,7 +43,9 @@ func (g *group) add(e edge, most int) {
 
 // cut retains the weakest edges, in order.
 func (g *group) cut(most int) {
-	slices.SortFunc(g.members, compareEdges)
+	slices.SortFunc(g.members, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(a.doc.ID, b.doc.ID))
+	})
 	g.members = g.members[:min(len(g.members), most)]
 }
 

@@ -2,7 +2,6 @@ package review
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
@@ -84,13 +84,7 @@ func (j *job) addPictures(clusters []Cluster, run app.InputFlags) error {
 func (d *Doc) setBits(doc *engine.Doc) {
 	d.Bits = nil
 	for _, words := range doc.Fingerprints {
-		hex := ""
-		for _, w := range words {
-			hex += fmt.Sprintf("%016x", uint64(w))
-		}
-		if hex != "" {
-			d.Bits = append(d.Bits, hex)
-		}
+		d.Bits = append(d.Bits, string(base.AppendHexWords(nil, words)))
 	}
 }
 

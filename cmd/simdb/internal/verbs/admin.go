@@ -23,12 +23,15 @@ type Allowed struct {
 // Run lists the pairs.
 func (c *Allowed) Run(a *app.App) error { return administer(a, c.DB, c.RowFlags, false, "allowed") }
 
-// Allow is `simdb allow`.
-type Allow struct {
+// TwoDocs are the arguments that name two documents of a database.
+type TwoDocs struct {
 	DB string `arg:"" file:"db" help:"The database."`
 	A  string `arg:"" name:"id" help:"The id of a document."`
 	B  string `arg:"" name:"second-id" help:"The id of another."`
 }
+
+// Allow is `simdb allow`.
+type Allow struct{ TwoDocs }
 
 // Run records the pair.
 func (c *Allow) Run(a *app.App) error {
@@ -36,11 +39,7 @@ func (c *Allow) Run(a *app.App) error {
 }
 
 // Unallow is `simdb unallow`.
-type Unallow struct {
-	DB string `arg:"" file:"db" help:"The database."`
-	A  string `arg:"" name:"id" help:"The id of a document."`
-	B  string `arg:"" name:"second-id" help:"The id of another."`
-}
+type Unallow struct{ TwoDocs }
 
 // Run removes the pair.
 func (c *Unallow) Run(a *app.App) error {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
@@ -244,14 +243,8 @@ func missingFeatures(r features.Result, p features.Params) string {
 
 // sketchJSON returns the hashes of a sketch as a JSON array.
 func sketchJSON(s minhash.Sketch) json.RawMessage {
-	b := []byte{'['}
-	for i, h := range s {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendUint(b, uint64(h), 10)
-	}
-	return append(b, ']')
+	b, _ := json.Marshal(append(minhash.Sketch{}, s...)) // not null for an empty sketch; numbers can always be encoded
+	return b
 }
 
 // readText reads a whole file, decompressed.

@@ -98,9 +98,7 @@ func (c *Stats) object(a *app.App, db *engine.DB) (err error) {
 
 // Why is `simdb why`.
 type Why struct {
-	DB string `arg:"" file:"db" help:"The database."`
-	A  string `arg:"" name:"id" help:"The id of a document."`
-	B  string `arg:"" name:"second-id" help:"The id of another."`
+	TwoDocs
 	app.RowFlags
 }
 
@@ -227,10 +225,15 @@ func (c *Prune) Run(a *app.App) (err error) {
 	defer m.Stop()
 	n, err := db.Prune(a.Context(), time.Now().Add(-time.Duration(*c.Older)), m.Report)
 	m.Stop()
+	c.say(a, n, err)
+	return err
+}
+
+// say prints how many documents were deleted.
+func (c *Prune) say(a *app.App, n int, err error) {
 	if n > 0 || err == nil {
 		a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))
 	}
-	return err
 }
 
 // expired deletes the documents whose expiry time, which is a field, has passed.
@@ -251,10 +254,7 @@ func (c *Prune) expired(a *app.App, db *engine.DB) error {
 	for _, warning := range rows.Warnings() {
 		a.Say("%s", warning)
 	}
-	if n > 0 || err == nil {
-		a.Say("%s: %s deleted; simdb compact frees their space", c.DB, quantity.Count(int64(n), "document"))
-	}
-	if err != nil {
+	if c.say(a, n, err); err != nil {
 		return err
 	}
 	if rows, err = query.Run(a.Context(), db, fmt.Sprintf("COUNT %s IS NOT NULL AND NOT %[1]s >= ?", name), now); err != nil {
