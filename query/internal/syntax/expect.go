@@ -226,6 +226,16 @@ func (l *Language) hintAt(text string, tokens []Token, at int, before Token, exp
 		hint = "write = or !=, or IS NULL or IS NOT NULL"
 	case found.Value == "NULL" && isComparison(before):
 		hint = "write IS NULL or IS NOT NULL"
+	default:
+		hint = l.hintAtWord(text, tokens, at, before, hint)
+	}
+	return hint
+}
+
+// hintAtWord is hintAt where the token itself matters more than those before it. It returns hint if
+// it knows no replacement.
+func (l *Language) hintAtWord(text string, tokens []Token, at int, before Token, hint string) string {
+	switch found := tokens[at]; {
 	case isKeyword(found) && found.Value != "TEXT" && startsTest(tokens[at:]):
 		hint = "a field of that name is written fields." + strings.ToLower(found.Value)
 	case before.Type == Number && found.Type == Number:

@@ -231,8 +231,6 @@ func tryList(t *testing.T, k *Kind, list [][]byte, dir, area []byte, strict bool
 	if strict && bad == 0 {
 		t.Fatalf("%s: no damage found", what)
 	}
-	if k.Least > 0 {
-	}
 }
 
 func TestListFlipped(t *testing.T) {

@@ -1,27 +1,31 @@
-package syntax
+package query
 
 import (
 	"regexp"
 	"strings"
+
+	"github.com/simdb/simdb/query/internal/predicate"
+	"github.com/simdb/simdb/query/internal/syntax"
 )
 
 // parameters are the tokens that may stand for any literal.
 const parameters = " | <param> | <named>"
 
+// Patterns of the notation of rules.
 var (
 	single = regexp.MustCompile(`\((<\w+>)\)`)
-	rule   = regexp.MustCompile(`"[^"]*"|\b[A-Z]\w*`)
+	rules  = regexp.MustCompile(`"[^"]*"|\b[A-Z]\w*`)
 	token  = regexp.MustCompile(`<(\w+)>`)
 )
 
-// Grammar returns the grammar of statements in EBNF, in lines of at most width columns. Keywords
+// grammarPage returns the grammar of statements in EBNF, in lines of at most width columns. Keywords
 // are in quotes, and tokens in capitals.
-func (l *Language) Grammar(width int) string {
+func grammarPage(width int) string {
 	var b strings.Builder
-	for line := range strings.Lines(parser().String()) {
+	for line := range strings.Lines(syntax.Rules()) {
 		line = single.ReplaceAllString(strings.ReplaceAll(line, parameters, ""), "$1")
 		line = strings.ReplaceAll(line, "(<param> | <named>)", "<param>")
-		line = rule.ReplaceAllStringFunc(line, func(name string) string {
+		line = rules.ReplaceAllStringFunc(line, func(name string) string {
 			if name[0] == '"' {
 				return name
 			}
@@ -30,7 +34,13 @@ func (l *Language) Grammar(width int) string {
 		line = token.ReplaceAllStringFunc(line, func(kind string) string { return strings.ToUpper(strings.Trim(kind, "<>")) })
 		wrap(&b, strings.TrimSuffix(strings.TrimSpace(line), " ."), width)
 	}
-	wrap(&b, `PREDICATE = "`+strings.Join(l.predicates, `" | "`)+`"`, width)
+	var called []string
+	for _, d := range predicate.Definitions {
+		if d.Bind != nil {
+			called = append(called, d.Word)
+		}
+	}
+	wrap(&b, `PREDICATE = "`+strings.Join(called, `" | "`)+`"`, width)
 	return b.String()
 }
 
