@@ -134,7 +134,7 @@ const onlyBuild = "build"
 func TestMutants(t *testing.T) {
 	number, of := share(t)
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, featureMutants, publishedMutants) {
+	for i, m := range slices.Concat(mutants, durableMutants, writeMutants, loadMutants, outputMutants, backupMutants, recoverMutants, featureMutants, publishedMutants, readingMutants) {
 		t.Run(m.name, func(t *testing.T) {
 			p, packages := m.place(t)
 			if of == 0 || i%of != number {

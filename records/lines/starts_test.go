@@ -79,7 +79,7 @@ func TestRecordStart(t *testing.T) {
 // A line too long for the rule is decided by its beginning; a record that is too large is an Issue
 // with all its bytes, and the next one is read.
 func TestRecordStartLarge(t *testing.T) {
-	line := strings.Repeat("x", 3*longestLine) + "\n"
+	line := "x" + strings.Repeat("%", 3*longestLine) + "\n"
 	large := "%\n" + strings.Repeat(line, records.MaxRecord/len(line)+2)
 	content := "%a\n" + line + "%" + line + large + "%b\nlast\n"
 	src, err := records.New("a.txt", io.NopCloser(strings.NewReader(content)), -1, records.Options{RecordStart: "^%"})
