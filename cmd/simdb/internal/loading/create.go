@@ -76,8 +76,9 @@ func (c *CreateFlags) Options() (*engine.Options, error) {
 	return o, err
 }
 
-// optionsLike returns the options of a database, except where flags set others.
-func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
+// optionsLike returns the options of a database, except where flags set others. With renew, words are
+// those of the current version of the tokenizer.
+func (c *CreateFlags) optionsLike(db *engine.DB, renew bool) (*engine.Options, error) {
 	o, err := c.Options()
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (c *CreateFlags) optionsLike(db *engine.DB) (*engine.Options, error) {
 		return nil, fmt.Errorf("the database stores no texts to compute other fingerprints from: %s does not apply", given[0])
 	}
 	o.Layout = cmp.Or(o.Layout, like.Layout)
-	like.Features.Fold = slices.DeleteFunc(like.Features.Fold, func(name string) bool { return name == features.V2 }) // a new database has the current words
+	like.Features.Fold = slices.DeleteFunc(like.Features.Fold, func(name string) bool { return renew && name == features.V2 })
 	o.Features = engine.Features(features.Spec(like.Features).Override(features.Spec(o.Features)))
 	if o.Bits = cmp.Or(o.Bits, like.Bits); c.SetField == "" {
 		o.Shingle = cmp.Or(o.Shingle, like.Shingle)
@@ -131,7 +132,7 @@ func (c *Create) Run(a *app.App) (err error) {
 		if e != nil {
 			return e
 		}
-		o, err = c.optionsLike(like)
+		o, err = c.optionsLike(like, false)
 		inputs.Closing(like, &err)
 	}
 	if err != nil {

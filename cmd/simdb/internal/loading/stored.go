@@ -44,7 +44,7 @@ func (l *load) takeStored() error {
 		return errors.New("--resume and --time-field work only with files: a database is loaded whole, with its times")
 	}
 	if l.db == nil {
-		o, err := l.c.optionsLike(from.DB)
+		o, err := l.c.optionsLike(from.DB, true)
 		if err != nil {
 			return err
 		}
