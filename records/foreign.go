@@ -15,34 +15,34 @@ import (
 // foreign has the first bytes of files that no format reads, and advice for the user. It is
 // consulted after the Detect functions of all formats.
 var foreign = []struct{ magic, what string }{
-	{"\xfd7zXZ\x00", "it is xz-compressed: decompress it with xz first"},
+	{"\xfd7zXZ\x00", "it is xz-compressed: xz -dk FILE decompresses it"},
 	{"filedesc://", "it is ARC, the older form of WARC: warcio recompress FILE NEW.warc.gz converts it"},
-	{"BZh", "it is bzip2-compressed: decompress it with bzip2 first"},
-	{"\x04\x22\x4d\x18", "it is lz4-compressed: decompress it with lz4 first"},
-	{"\x1f\x9d", "it was compressed by compress: decompress it with gzip first"},
-	{"PK\x03\x04", "it is a zip archive (unpack it first) or an office document (save it as text or CSV)"},
-	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: unpack it first"},
-	{"Rar!\x1a\x07", "it is a rar archive: unpack it first"},
-	{"\xd0\xcf\x11\xe0", "it is an old office document: save it as text or CSV"},
-	{"{\\rtf", "it is an RTF document: save it as text"},
-	{"%PDF-", "it is a PDF document: pdftotext converts it to text, which {Files} reads"},
-	{"%!PS", "it is PostScript: ps2ascii FILE converts it to text"},
+	{"BZh", "it is bzip2-compressed: bzip2 -dk FILE decompresses it"},
+	{"\x04\x22\x4d\x18", "it is lz4-compressed: lz4 -d FILE decompresses it"},
+	{"\x1f\x9d", "it was compressed by compress: gzip -dk FILE decompresses it"},
+	{"PK\x03\x04", "it is a zip archive: unzip FILE -d DIR, then {Files} DIR; or an office document: soffice -headless -convert-to csv FILE (txt:Text for a text)"},
+	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive: 7z x FILE -oDIR, then {Files} DIR"},
+	{"Rar!\x1a\x07", "it is a rar archive: unrar x FILE DIR/, then {Files} DIR"},
+	{"\xd0\xcf\x11\xe0", "it is an old office document: soffice -headless -convert-to csv FILE (txt:Text for a text) converts it"},
+	{"{\\rtf", "it is an RTF document: soffice -headless -convert-to txt:Text FILE converts it"},
+	{"%PDF-", "it is a PDF document: pdftotext FILE t.txt converts it to text, which {Files} t.txt reads"},
+	{"%!PS", "it is PostScript: ps2ascii FILE t.txt converts it to text"},
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"II*\x00", picture}, {"MM\x00*", picture}, {"RIFF", "it is a picture (WebP), or sound: " + perceptual},
 	{"PAR1", "it is Parquet: {Parquet} reads it"},
 	{table.Magic, "it is a table of simdb: a database, not a file with documents"},
 	{"SQLite format 3\x00", `it is an SQLite database: sqlite3 -csv -header FILE 'SELECT * FROM t' > t.csv writes its table t`},
-	{"ARROW1\x00\x00", "it is Arrow or Feather: convert it to Parquet, in Python with pyarrow.feather.read_table and pyarrow.parquet.write_table"},
-	{"\xff\xff\xff\xff", "it is an Arrow stream, as in Hugging Face datasets: convert it to Parquet, in Python with Dataset.to_parquet"},
+	{"ARROW1\x00\x00", `it is Arrow or Feather: python3 -c "import pyarrow.feather as f, pyarrow.parquet as p; p.write_table(f.read_table('FILE'), 't.parquet')" converts it`},
+	{"\xff\xff\xff\xff", `it is an Arrow stream, as in Hugging Face datasets: python3 -c "import datasets; datasets.Dataset.from_file('FILE').to_parquet('t.parquet')" converts it`},
 	{"\x80\x04\x95", pickle}, {"\x80\x05\x95", pickle},
-	{"Obj\x01", "it is Avro: convert it to JSON lines or Parquet"},
-	{"\x89HDF", "it is HDF5: convert it to Parquet or CSV"},
-	{"\x93NUMPY", "it is a NumPy array: write its numbers as text, one per line, or as Parquet"},
+	{"Obj\x01", `it is Avro: duckdb -c "INSTALL avro; LOAD avro; COPY (FROM read_avro('FILE')) TO 't.parquet'" converts it`},
+	{"\x89HDF", `it is HDF5: python3 -c "import pandas; pandas.read_hdf('FILE').to_csv('t.csv')" converts a table of pandas`},
+	{"\x93NUMPY", `it is a NumPy array: python3 -c "import numpy; numpy.savetxt('t.txt', numpy.load('FILE'), '%s')" writes its rows as text`},
 	{"\x00\x00\xfe\xff", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 	{"\xff\xfe\x00\x00", "it is UTF-32: iconv -f UTF-32 -t UTF-8 converts it"},
 }
 
 const (
-	pickle     = "it is a Python pickle: convert it to Parquet or JSON lines"
+	pickle     = `it is a Python pickle: python3 -c "import pandas; pandas.read_pickle('FILE').to_parquet('t.parquet')" converts a table of pandas`
 	picture    = "it is a picture: " + perceptual
 	perceptual = "{Images} compares pictures, by a perceptual hash"
 )
@@ -64,7 +64,7 @@ var foreignTexts = []struct {
 	what   string
 	start  string
 }{
-	{begins(`<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: write the texts in it as JSON lines or CSV", ""},
+	{begins(`<(\?xml|rss|feed|rdf:RDF|mediawiki|TEI)[ >]`), "it is XML: xq -c . FILE > t.json writes it as JSON, {Files} reads it as one text", ""},
 	{begins(`(?i)(<(!doctype|html|head)\b[^>]*>[ \t]*)+\n`), "it is an HTML page: {Files} reads it as one text", ""},
 	{begins(`window\.YTD\.`), "it is JavaScript, as in Twitter archives: sed '1s/^[^=]*=//' extracts the JSON", ""},
 	{begins(`TY  - `), "it is a list of references in RIS", "^TY  - "},
@@ -90,7 +90,7 @@ var foreignNames = map[string]string{
 	".yaml": yaml, ".yml": yaml,
 	".toml":  "it is TOML: yq -p toml -o json converts it to JSON",
 	".json5": "it is JSON5: npx json5 converts it to JSON",
-	".sql":   "it is SQL: write the tables in it as CSV",
+	".sql":   "it is SQL: sqlite3 t.db < FILE && sqlite3 -csv -header t.db 'SELECT * FROM t' > t.csv writes its table t",
 }
 
 const yaml = "it is YAML: yq -o json converts it to JSON"
@@ -109,7 +109,7 @@ func (s *Stream) refuse() error {
 		return errors.New(`it is a DuckDB database: duckdb FILE -c "COPY t TO 't.parquet'" writes its table t`)
 	}
 	if tar := 257; len(s.head) > tar && bytes.HasPrefix(s.head[tar:], []byte("ustar")) {
-		return errors.New(advice("it is a tar archive: unpack it first; {Files} reads the files of a folder"))
+		return errors.New(advice("it is a tar archive: tar -xf FILE -C DIR, then {Files} DIR"))
 	}
 	if name := strings.ToLower(s.name); len(s.head) == 0 && s.packed == "" && s.size == 0 && unpackedName(name) != name {
 		return fmt.Errorf("it is empty, which a %s file never is: was it cut off?", path.Ext(name))

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/spelling"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -32,8 +33,8 @@ var noValue = regexp.MustCompile(`^(--?[\w-]+): (expected .* but got "(EOL" \(<E
 func explained(err error, args []string) error {
 	text, usage := err.Error(), ""
 	for _, c := range allCommands() {
-		if c.name == args[0] {
-			usage = "; usage: simdb " + c.usage
+		if strings.HasPrefix(strings.Join(args, " ")+" ", c.name+" ") {
+			usage = "; usage: simdb " + c.usage + ", as in " + slices.Concat(examples[c.name], []example{{line: "simdb " + c.usage}})[0].line
 		}
 	}
 	extra, isExtra := strings.CutPrefix(text, "unexpected argument ")
@@ -53,7 +54,7 @@ func explained(err error, args []string) error {
 		return fmt.Errorf("the database is missing: %s%s", commandLine(slices.Insert(slices.Clone(args), 1, "DB")), elsewhere[args[0]+":FILE"])
 	case expected && strings.Contains(text, "file") && args[0] != "pack" && args[0] != "debug":
 		return fmt.Errorf("%w; the file - is standard input%s", err, usage)
-	case expected, isExtra:
+	case expected, isExtra, strings.HasPrefix(text, "missing flags"):
 		return fmt.Errorf("%w%s", err, usage)
 	}
 	return err
@@ -122,9 +123,10 @@ var allCommands = sync.OnceValue(func() []command {
 })
 
 var (
-	remoteName  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+]{1,12}://|[\w.-]+@[\w.-]+:)(.+)`)
-	mailLike    = regexp.MustCompile(`.*@.*`)
+	remoteName  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+]{1,12}://|(?:[\w.-]+@)?[\w.-]{2,}:)(.+)`)
+	mailLike    = regexp.MustCompile(`^[^/]*$`)
 	datasetName = regexp.MustCompile(`^\w[\w-]*/\w[\w-]*$`)
+	datasetFile = regexp.MustCompile(`^(?:datasets/)?([^/]+/[^/]+)/?(.*)$`)
 	notThere    = regexp.MustCompile(`no such|there is no folder|no file matches`)
 )
 
@@ -145,9 +147,9 @@ func advice(err error, args []string) string {
 		case missing && strings.Contains(arg, " "):
 			return strings.ReplaceAll(elsewhere[".text"], "'TEXT'", app.ShellWord(arg))
 		case missing && datasetName.MatchString(arg) && !inputs.Exists(filepath.Dir(arg)):
-			return strings.ReplaceAll(pipeTo(args, i, "hf://", arg), "USER/NAME", arg)
+			return pipeTo(args, i, "hf://", arg)
 		case missing && beside(arg) != "":
-			return "did you mean " + beside(arg) + "?"
+			return beside(arg)
 		}
 	}
 	return ""
@@ -157,9 +159,9 @@ func advice(err error, args []string) string {
 func pipeTo(args []string, i int, scheme, path string) string {
 	url, instead := args[i], elsewhere[scheme]
 	if instead == "" || strings.HasSuffix(path, ".simdb") {
-		url, instead = "REMOTE:"+path, elsewhere["://"]
+		url, instead = "REMOTE:"+path, strings.Replace(elsewhere["://"], "URL .", "URL "+filepath.Base(path), 1)
 	}
-	of := strings.Split(strings.ReplaceAll(instead, "URL", app.ShellWord(url)), "; ") // to a pipe, to this folder, from a pipe
+	of := strings.Split(strings.NewReplacer("URL", app.ShellWord(url), "USER/NAME", datasetFile.ReplaceAllString(path, "$1"), "FILES", cmp.Or(datasetFile.ReplaceAllString(path, "$2"), "*")).Replace(instead), "; ") // to a pipe, to this folder, from a pipe
 	line := commandLine(slices.Replace(slices.Clone(args), i, i+1, "-"))
 	switch {
 	case i > 0 && (args[i-1] == "-o" || args[i-1] == "--output"):
@@ -184,12 +186,15 @@ func loadedFirst(args []string, i int) string {
 	case !isFile(file):
 		return "it holds no database; load its files: " + commandLine(append(load, "--files")) + ", or find copies: " + commandLine([]string{"dedup", "--files", file})
 	}
+	if _, err := records.Open(file, records.Options{}); err != nil {
+		return err.Error()
+	}
 	line[i] = db
 	return "it is a file; load it first: " + commandLine([]string{"load", db, file}) + "; then " + commandLine(line) + elsewhere[args[0]+":FILE"]
 }
 
-// beside returns the file in the folder of a missing one that differs least, if only in its ending or
-// in a few letters, or "".
+// beside asks whether the file was meant that is in the folder of a missing one and differs least, if
+// only in its ending or in a few letters, or returns "".
 func beside(path string) string {
 	stem, _, _ := strings.Cut(filepath.Base(path), ".")
 	entries, _ := os.ReadDir(filepath.Dir(path))
@@ -200,8 +205,7 @@ func beside(path string) string {
 			near = append(near, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
-	name, _ := spelling.Closest(path, near)
-	return cmp.Or(name, strings.Join(near[:min(1, len(near))], ""))
+	return cmp.Or(spelling.Suggest(path, near), spelling.Suggest(strings.Join(near[:min(1, len(near))], ""), near))
 }
 
 func isFile(path string) bool { return inputs.Exists(path) && inputs.NamesFiles(path) }

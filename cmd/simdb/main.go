@@ -99,7 +99,7 @@ func unknown(args []string) error {
 	if slices.Contains(args, "--create") || instead == "" && strings.Contains(strings.Join(args[1:], "\n"), " ") { // for a database with this name
 		return nil
 	}
-	return fmt.Errorf("unknown command %q, and there is no database of that name: %s", word, cmp.Or(instead, elsewhere[".verb"]))
+	return fmt.Errorf("unknown command %q, and there is no database of that name: %s", word, cmp.Or(instead, beside(word), elsewhere[".verb"]))
 }
 
 // joinNegative turns --flag -1 into --flag=-1. kong would read -1 as a flag; this way the flag

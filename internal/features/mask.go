@@ -42,7 +42,7 @@ func compileMasks(patterns []string) (all []mask, err error) {
 		case p == "":
 			return nil, errors.New("a mask is numbers, dates or a regular expression, not empty")
 		case err != nil:
-			return nil, fmt.Errorf("mask %q is neither numbers, nor dates, nor a regular expression (RE2): %w", p, err)
+			return nil, fmt.Errorf("mask %q is neither numbers, nor dates, nor a regular expression (RE2) such as [0-9]+: %w", p, err)
 		case strings.Contains(p, "\n") || !utf8.ValidString(p):
 			return nil, fmt.Errorf(`mask %q: an expression is one line of UTF-8, with \n for a line end`, p)
 		}

@@ -114,6 +114,9 @@ func (e *Env) New(ctx context.Context, args []string, o Options) (*Sources, erro
 		s.ctx = ctx
 		return s, nil
 	}
+	if o.Files && len(args) == 1 && manyDocuments(strings.ToLower(filepath.Ext(args[0]))) {
+		e.Say("%s is read as one text; without %s each of its records is a document", args[0], option.Name("Files"))
+	}
 	list := files.ListOptions{Exclude: o.Exclude, Hidden: o.Hidden, Images: o.Images, Check: e.guard().CheckInput}
 	tree, err := files.List(args, list)
 	if err != nil {
@@ -169,7 +172,7 @@ func FileSources(names []string) (*Sources, error) {
 		}
 		if st.IsDir() {
 			if what, err := engine.Identifier()(name); err == nil && what != "" {
-				return s, fmt.Errorf("%s is %s, not a file with documents: a database must be the only input, without flags for files; load, match and join name the database first", name, what)
+				return s, fmt.Errorf("%s is %s, not a file with documents: a database must be the only input, without flags for files; load, match and join name the database first: join DB FILE", name, what)
 			}
 			return s, fmt.Errorf("%s is a folder; %s%s reads the files in it, each as a document", name, dataIn(name), option.Name("Files"))
 		}

@@ -39,7 +39,7 @@ func FieldPath(t syntax.Token) ([]string, error) {
 // FieldOf returns the field that a token names, which must not be a column.
 func (x *Scope) FieldOf(t syntax.Token) (*NamedField, error) {
 	if word := strings.ToLower(t.Value); slices.Contains(jsonfield.Columns, word) {
-		return nil, syntax.Errorf(t.Pos.Offset, "a field of that name is written fields."+word, "%q is a column, not a field", t.Value)
+		return nil, syntax.Errorf(t.Pos.Offset, "NEAR('a', 3) limits the distance, JACCARD('a', 0.8) the score, SINCE 2d the time; a field of that name is written fields."+word, "%q is a column, not a field", t.Value)
 	}
 	if t.Type != syntax.Ident {
 		return nil, syntax.Errorf(t.Pos.Offset, "a field of that name is written fields."+strings.ToLower(t.Value), "%q is a word of the language", t.Value)

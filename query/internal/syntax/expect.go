@@ -35,7 +35,7 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 			continue
 		}
 		if called {
-			return Errorf(t.Pos.Offset, cmp.Or(spelling.Suggest(t.Value, l.predicates), foreign(t), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "write NEAR('a', 3) or JACCARD('a', 0.8); the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
+			return Errorf(t.Pos.Offset, cmp.Or(foreign(t), spelling.Suggest(t.Value, l.predicates), spelling.Part(elsewhere(), "@", strings.ToUpper(t.Value)), "write NEAR('a', 3) or JACCARD('a', 0.8); the predicates are "+strings.Join(l.predicates, ", ")), "unknown predicate %q", t.Value)
 		}
 		hint := elsewhere()[strings.ToUpper(t.Value)]
 		second := tokens[min(1, len(tokens)-1)]
@@ -45,7 +45,7 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 		}
 		switch {
 		case hint != "" && !strings.Contains(test, " LIKE"):
-			hint = cmp.Or(l.translated(text), hint)
+			hint = cmp.Or(l.translated(text), map[bool]string{true: test}[strings.EqualFold(t.Value, "SELECT")], hint)
 		case test != "":
 			return Errorf(second.Pos.Offset, strings.ReplaceAll(test, "lang", t.Value), "unexpected %q", second.Value)
 		default:
@@ -54,7 +54,7 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 				hint = fmt.Sprintf("NEAR('%s', 6) finds documents like %[1]s, GET '%[1]s' shows it, TEXT LIKE '%%%[1]s%%' finds the word", t.Value)
 			}
 		}
-		hint = cmp.Or(hint, "a statement looks like NEAR('a', 3), lang = 'en' or COUNT; TEXT LIKE '%words%' finds words")
+		hint = cmp.Or(hint, "a statement looks like NEAR('a', 3), lang = 'en' or COUNT; TEXT LIKE '%words%' finds words, .import FILE loads a file")
 		return Errorf(t.Pos.Offset, hint, "unknown statement %q", t.Value)
 	}
 	return nil
@@ -62,7 +62,7 @@ func (l *Language) checkWords(text string, tokens []Token) error {
 
 // showsNoField recognizes SHOW TABLES and the like, which other languages have.
 func showsNoField(tokens []Token) bool {
-	return len(tokens) > 1 && tokens[0].Value == "SHOW" && slices.Contains([]string{"TABLES", "DATABASES", "COLUMNS", "SCHEMAS"}, strings.ToUpper(tokens[1].Value))
+	return tokens[0].Value == "DESC" || len(tokens) > 1 && tokens[0].Value == "SHOW" && slices.Contains([]string{"TABLES", "DATABASES", "COLUMNS", "SCHEMAS"}, strings.ToUpper(tokens[1].Value))
 }
 
 // isValue reports whether a token is a value other than a document.
@@ -184,7 +184,7 @@ func (l *Language) syntaxError(text string, tokens []Token, err error) error {
 	if before.Value == ";" {
 		return Errorf(found.Pos.Offset, "run them one by one", "%s after the end of the statement", what)
 	}
-	return Errorf(found.Pos.Offset, cmp.Or(l.hintAt(text, tokens, at, before, expected), "a query looks like NEAR('a', 3) AND lang = 'en' LIMIT 10"), "%s", what)
+	return Errorf(found.Pos.Offset, cmp.Or(l.hintAt(text, tokens, at, before, expected), "a query looks like NEAR('a', 3) AND lang = 'en' LIMIT 10, or JACCARD('a', 0.8)"), "%s", what)
 }
 
 // hintAt says what to write in place of a token where another one is expected, if it knows a
@@ -196,7 +196,7 @@ func (l *Language) hintAt(text string, tokens []Token, at int, before Token, exp
 	}
 	isWord := func(t Token) bool { return t.Type == Ident || isKeyword(t) || t.EOF() }
 	switch {
-	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
+	case len(tokens) > 3 && tokens[0].Type == Ident && found.Type == Ident && !startsTest(tokens) && !slices.ContainsFunc(tokens, func(t Token) bool { return !isWord(t) }):
 		hint = "a text is written in quotes: TEXT LIKE '%" + strings.ToValidUTF8(text[:min(len(text), 40)], "") + "%', or JACCARD(TEXT '...', 0.5)"
 	case before.Value == "DELETE":
 		hint = "write DELETE WHERE and a condition, or DELETE 'a'"
@@ -204,7 +204,7 @@ func (l *Language) hintAt(text string, tokens []Token, at int, before Token, exp
 		hint = "write " + before.Value + " 'a', or ID = 'a' SHOW *"
 	case found.Type == Ident && expected == ExpectID:
 		hint = "document ids are written in quotes: '" + found.Value + "'"
-	case foreign(found) != "" && (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before):
+	case foreign(found) != "" && (found.Value == strings.ToUpper(found.Value) || (expected == "" || isID(before) || before.Value == "TEXT") && !isComparison(before)):
 		hint = foreign(found)
 	case foreign(before) != "" && before.Type == Ident && !isComparison(found):
 		hint = foreign(before)
@@ -250,8 +250,8 @@ func (l *Language) hintAtWord(text string, tokens []Token, at int, before Token,
 		hint = "write only the condition: lang = 'en' SHOW text, COUNT lang = 'en'; AND stands before another"
 	case before.Value == "IN":
 		hint = "a list follows, as in IN ('a', 'b')"
-	case found.Type == Predicate && (before.Value == ")" || before.Type == String):
-		hint = "AND or OR is written between predicates"
+	case (found.Type == Predicate || startsTest(tokens[at:])) && (before.Value == ")" || isValue(before)):
+		hint = "AND or OR is written between predicates; SHOW, ORDER BY and LIMIT follow all"
 	case found.Type == Ident && before.Value == "," && inCall(tokens[:at]) != "":
 	case before.Value == "," && !slices.ContainsFunc(tokens[:at], func(t Token) bool { return t.Value == "(" }):
 		hint = "write AND between conditions; COUNT BY and ORDER BY have one field"
@@ -262,7 +262,7 @@ func (l *Language) hintAtWord(text string, tokens []Token, at int, before Token,
 	case found.Type == Ident && (before.Value == "," || before.Value == "(" && spelling.Suggest(found.Value, l.Keywords()) == ""):
 		hint = "document ids are written in quotes: '" + found.Value + "'"
 	case found.Type == Ident && len(found.Value) > 2:
-		hint = cmp.Or(spelling.Suggest(found.Value, l.Keywords()), hint)
+		hint = cmp.Or(foreign(found), spelling.Suggest(found.Value, l.Keywords()), hint)
 	case found.Type == Ident:
 	case at == 0:
 	case slices.Contains(l.statements, found.Value), isKeyword(found) && strings.Contains(text[before.Pos.Offset:found.Pos.Offset], "\n"):
@@ -300,7 +300,7 @@ var expectedAfter = map[string]string{
 	"OFFSET":  ExpectNumber,
 	"ORDER":   "BY and a field such as lang",
 	"BY":      "a field such as lang, or id, distance, score, words or time",
-	"TEXT":    "a text in quotes such as TEXT 'some words'",
+	"TEXT":    "a text in quotes such as JACCARD(TEXT 'some words', 0.5), or TEXT LIKE '%word%'",
 	",":       "a value",
 }
 
@@ -322,7 +322,7 @@ func (l *Language) expectation(before []Token, message string) string {
 		}
 	}
 	if len(before) == 0 {
-		return "a statement such as NEAR('a', 3) or GET 'a'"
+		return "a statement such as NEAR('a', 3), TEXT LIKE '%word%' or GET 'a'"
 	}
 	last := before[len(before)-1]
 	var first Token // of the two tokens before
@@ -332,7 +332,7 @@ func (l *Language) expectation(before []Token, message string) string {
 	word := first.Value
 	switch criterion := word == "PAIRS" || word == "CLUSTERS" || word == "UNLESS"; {
 	case last.Type == Predicate && !criterion:
-		return `"(" as in NEAR('a', 3)`
+		return `"(" as in ` + last.Value + "('a', " + map[bool]string{true: "3)", false: "0.8); PAIRS " + last.Value + " 0.8 lists all pairs"}[numberOf(last.Value) == ExpectNumber]
 	case last.Type == Predicate:
 		return numberOf(last.Value)
 	case word == "WHY":

@@ -222,7 +222,7 @@ func (s *scanner) scanJSON() error {
 			return nil
 		}
 	}
-	return Errorf(s.at, "", "the JSON object that starts here has no end")
+	return Errorf(s.at, "it ends with }", "the JSON object that starts here has no end")
 }
 
 // jsonState tracks brackets and strings in JSON text.

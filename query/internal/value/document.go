@@ -69,7 +69,7 @@ func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
 	keys, err := objectKeys(raw)
 	if err != nil {
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return doc, max(0, int(e.Offset)-1), fmt.Errorf("the JSON is not well-formed: %s", e.Error())
+			return doc, max(0, int(e.Offset)-1), fmt.Errorf(`the JSON is not well-formed: %s, write {"id": "a", "text": "..."}`, e.Error())
 		}
 		return doc, 0, err
 	}
@@ -89,7 +89,7 @@ func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
 	}
 	if doc.ID == "" {
 		hint, at := misnamed(rest, "id")
-		return doc, at, errors.New(`the document has no "id"` + hint)
+		return doc, at, errors.New(`the document has no "id", as in {"id": "a", "text": "..."}` + hint)
 	}
 	if len(rest) == 0 {
 		return doc, 0, nil

@@ -221,9 +221,9 @@ func (v *Values) Integer(t syntax.Token, what string, lo, hi int) (int, error) {
 	}
 	switch {
 	case (n < lo || n > hi) && hi < math.MaxInt:
-		return 0, v.Errorf(t.Pos.Offset, "", "%s is %d..%d, not %s", what, lo, hi, shownNumber(a))
+		return 0, v.Errorf(t.Pos.Offset, fmt.Sprintf("such as %d", min(max(3, lo), hi)), "%s is %d..%d, not %s", what, lo, hi, shownNumber(a))
 	case n < lo:
-		return 0, v.Errorf(t.Pos.Offset, "", "%s is at least %d, not %s", what, lo, shownNumber(a))
+		return 0, v.Errorf(t.Pos.Offset, fmt.Sprintf("such as %d", max(10, lo)), "%s is at least %d, not %s", what, lo, shownNumber(a))
 	case err != nil:
 		return 0, v.Errorf(t.Pos.Offset, "", "%s is at most %d, not %s", what, math.MaxInt, shownNumber(a))
 	}
@@ -265,11 +265,7 @@ func (v *Values) Share(t syntax.Token) (float64, error) {
 		return 0, v.Wrong(t, "a share such as 0.8 or 80%")
 	}
 	if !ok || !(x > 0 && x <= 1) {
-		hint := ""
-		if _, ok := a.(Number); ok && x > 1 && x <= 100 {
-			hint = fmt.Sprintf("write %g%% or %.6g", x, x/100)
-		}
-		return 0, v.Errorf(t.Pos.Offset, hint, "a share is more than 0 and at most 1, not %v", v.Written(t).Value)
+		return 0, v.Errorf(t.Pos.Offset, "such as 0.8 or 80%", "a share is more than 0 and at most 1, not %v", v.Written(t).Value)
 	}
 	return x, nil
 }
@@ -292,7 +288,7 @@ func (v *Values) Moment(t syntax.Token, now time.Time) (time.Time, error) {
 		if d, ok := quantity.ParseDuration(a); ok {
 			return now.Add(-d), nil
 		}
-		return time.Time{}, v.Wrong(t, "a date such as '2026-01-02' or '2026-01-02T03:04:05Z'")
+		return time.Time{}, v.Wrong(t, "a date such as '2026-01-02' or '2026-01-02T03:04:05Z', or without quotes a duration such as 2d")
 	case Number:
 		return time.Time{}, v.Errorf(t.Pos.Offset, fmt.Sprintf("write %sd for days, %sh for hours", a, a), "%s needs a unit of time", a)
 	}

@@ -89,8 +89,10 @@ func hintFor(err error) string {
 		return "the parameters of a database are fixed when it is created; simdb stats DB shows them, simdb rebuild DB NEW makes a copy with others"
 	case errors.Is(err, engine.ErrNotDatabase):
 		return "a database is a folder created by simdb load, or one .sst file"
+	case errors.Is(err, engine.ErrNotFound):
+		return `simdb DB "SHOW id LIMIT 5" shows some ids`
 	case errors.Is(err, fs.ErrNotExist):
-		return "ls DIR lists the files of a folder; the file - is standard input"
+		return "ls DIR lists the files of a folder; the file - is standard input, -o FILE the output"
 	}
 	return ""
 }

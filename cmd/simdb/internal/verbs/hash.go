@@ -213,7 +213,7 @@ func (h *hashing) text(name, text string) error {
 // compare writes the row of two texts or pictures.
 func (h *hashing) compare() error {
 	if n := len(h.names); n != 2 {
-		return fmt.Errorf("--compare needs two, not %d", n)
+		return fmt.Errorf("--compare needs two, not %d: simdb hash --compare A B", n)
 	}
 	if h.none {
 		return nil
