@@ -186,9 +186,11 @@ func loadedFirst(args []string, i int) string {
 	case !isFile(file):
 		return "it holds no database; load its files: " + commandLine(append(load, "--files")) + ", or find copies: " + commandLine([]string{"dedup", "--files", file})
 	}
-	if _, err := records.Open(file, records.Options{}); err != nil {
+	src, err := records.Open(file, records.Options{})
+	if err != nil {
 		return err.Error()
 	}
+	src.Close()
 	line[i] = db
 	return "it is a file; load it first: " + commandLine([]string{"load", db, file}) + "; then " + commandLine(line) + elsewhere[args[0]+":FILE"]
 }
