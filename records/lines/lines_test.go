@@ -165,7 +165,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"a.csv", "key,body\n1,x\n", `a.csv: there is no column "id" (there are "key", "body"; did you mean "key"?); IDField names another, IDFrom: "line" makes ids, NoHeader reads the first line as data`},
 		{"a.csv", "id;body\n1;x\n", `a.csv: there is no column "id" (there are "id;body"; did you mean "id;body"?); IDField names another, IDFrom: "line" makes ids, NoHeader reads the first line as data; use Delimiter: ';' if that separates columns`},
 		{"a.csv", "id,body\n1,x\n", `a.csv: there is no column "text" (there are "id", "body"; did you mean "body"?); TextField names another, FingerprintField one with fingerprints, NoHeader reads the first line as data`},
-		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: decompress it with xz first"},
+		{"a.jsonl.xz", "\xfd7zXZ\x00abc", "a.jsonl.xz: it is xz-compressed: xz -dk FILE decompresses it"},
 		{"a.bin", "\x01\x02\x00\n", "a.bin: it has NUL bytes, so it is not text; Format: \"txt\" reads it anyway"},
 		{"a.gz", "\x1f\x8b\x08", "a.gz: the gzip data end too early, is the file truncated? (unexpected EOF)"},
 	} {
