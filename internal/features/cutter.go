@@ -20,9 +20,8 @@ func NewCutter(s Spec) *Cutter {
 	return &Cutter{fields: max(len(s.Fields), 1), normal: newNormalizer(s)}
 }
 
-// Words calls fn for each word of text, folded as the spec says, with its
-// position in text. word is valid until fn returns. Between the texts of two fields it calls fn
-// with nil.
+// Words calls fn for each word of text, folded as the spec says, with its position in text. word is
+// valid until fn returns. Between the texts of two fields it calls fn with nil.
 func (c *Cutter) Words(text []byte, fn func(word []byte, start, end int)) {
 	base := 0
 	for i, part := range c.Parts(text) {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	_ "embed" // for the table of replacements
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -187,16 +187,28 @@ func (f *folder) appendReplaced(dst, text []byte) []byte {
 	return dst
 }
 
-// brokenWord matches where a hyphen and the end of a line separate the parts of a word. Only a small
-// letter continues a word that does not end in a capital.
-var brokenWord = regexp.MustCompile(strings.ReplaceAll(`\p{Lu}(-END)\pL|\pL(-END)[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]`, "-END", `[-\x{AD}\x{2010}\x{2011}][ \t\r]*\n[ \t]*`))
-
-// nextBreak is a mask that finds hyphens and line ends within words.
+// nextBreak is a mask that finds a hyphen and the end of a line between the parts of a word. Only a
+// small letter continues a word that does not end in a capital.
 func nextBreak(text []byte, from int) (start, end int) {
-	if m := brokenWord.FindSubmatchIndex(text[from:]); m != nil {
-		return from + max(m[2], m[4]), from + max(m[3], m[5])
+	for at := from; ; at++ {
+		line := bytes.IndexByte(text[at:], '\n')
+		if line < 0 {
+			return -1, -1
+		}
+		at += line
+		before := bytes.TrimRight(text[from:at], " \t\r")
+		hyphen, size := utf8.DecodeLastRune(before)
+		if hyphen != '-' && hyphen != 0xad && hyphen != 0x2010 && hyphen != 0x2011 {
+			continue
+		}
+		start = from + len(before) - size
+		end = len(text) - len(bytes.TrimLeft(text[at+1:], " \t"))
+		last, _ := utf8.DecodeLastRune(text[from:start])
+		first, _ := utf8.DecodeRune(text[end:])
+		if unicode.IsLetter(last) && unicode.IsLetter(first) && (unicode.IsUpper(last) || !unicode.IsUpper(first)) {
+			return start, end
+		}
 	}
-	return -1, -1
 }
 
 // A TextFolder folds the texts that LEVENSHTEIN and COSINE compare. Only one goroutine may use it.

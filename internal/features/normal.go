@@ -70,10 +70,12 @@ func (n *normalizer) text(text []byte) []byte {
 
 // folded returns the folded form of text.
 func (n *normalizer) folded(text []byte) []byte {
-	if n.on&foldHyphens != 0 && brokenWord.Match(text) {
-		n.changed |= foldHyphens
-		n.buffer[6] = mask(nextBreak).appendMasked(n.buffer[6][:0], text, "", n.trace)
-		text = n.buffer[6]
+	if n.on&foldHyphens != 0 {
+		if start, _ := nextBreak(text, 0); start >= 0 {
+			n.changed |= foldHyphens
+			n.buffer[6] = mask(nextBreak).appendMasked(n.buffer[6][:0], text, "", n.trace)
+			text = n.buffer[6]
+		}
 	}
 	switch {
 	case n.on == 0 || isASCII(text):

@@ -377,8 +377,8 @@ func setJSONFingerprints(rec *record, list []byte, p prints) (flaw string) {
 	return ""
 }
 
-// fieldsOf lists the fields of a JSON object, or of its beginning, for a message, nested ones by their paths, and
-// suggests the one that the user may have meant by wanted.
+// fieldsOf lists the fields of a JSON object, or of its beginning, for a message, nested ones by
+// their paths, and suggests the one that the user may have meant by wanted.
 func fieldsOf(s []byte, wanted string) string {
 	return records.Among("its fields are", jsonfield.Names(s), wanted)
 }

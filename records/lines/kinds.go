@@ -61,7 +61,7 @@ var kinds = []*kind{
 		rule:  begins(`^(#|msgctxt|msgid )`, `^(#~ *)?msgstr|^\s*$`, `^(#~ *)?"`), escaped: true,
 		fold: re(`"[ \t]*\n(?:#~ *)?"`), text: re(`(?s)(.*\bmsgid "[^"].*)`), drop: re(`(?m)^(?:#|msgctxt ).*\n?|^msg[^"\n]*"|"[ \t]*$`)},
 	{name: "pgn", label: "PGN", what: "game", own: []string{".pgn"},
-		looks: looks(`([%;].*\n|\{[^}]*\}|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: begins(`^\[\w+\s+"`, `^\s*[^\[\s]|^\[%`, `^\s*$`),
+		looks: looks(`([%;].*\n|\{[^"}]*\}|\n)*\[[A-Z]\w* ".*"\][ \t]*\n\[[A-Z]\w* "`), rule: begins(`^\[\w+\s+"`, `^\s*[^\[\s]|^\[%`, `^\s*$`),
 		text: re(`(?ms)(.*^\[\w+\s+".*)`), drop: re(`(?m)^\[\w+\s+"|"\][ \t]*$`)},
 	{name: "wikiextractor", label: "wikiextractor", what: "article",
 		looks: looks(`(?i)<doc id=[^>\n]*>[ \t]*\n`), rule: begins(`(?i)^<doc id=`, ``, ``),
