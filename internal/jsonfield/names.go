@@ -9,10 +9,11 @@ import (
 // Names returns the paths of the values in an object, for messages. Elements of a list, and values
 // of an object whose keys are data, have one path: messages[].content, mapping.*.message.
 func Names(object []byte) (all []string) {
+	seen := map[string]bool{}
 	for quoted, v := range Members(object) {
 		names(v, Text(quoted), 1, func(name string, _ []byte) {
-			if !slices.Contains(all, name) {
-				all = append(all, name)
+			if !seen[name] {
+				seen[name], all = true, append(all, name)
 			}
 		})
 	}

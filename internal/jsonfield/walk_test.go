@@ -1,9 +1,11 @@
 package jsonfield
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestText follows paths of options to texts.
@@ -91,5 +93,22 @@ func TestPathOf(t *testing.T) {
 		if _, err := Canonical(list); err == nil || !strings.Contains(err.Error(), "several values") {
 			t.Errorf("%s: %v", list, err)
 		}
+	}
+}
+
+// The time of Names grows with the size of an object, not with its square.
+func TestNamesOfWideObject(t *testing.T) {
+	object := []byte("{")
+	const n = 200_000
+	for i := range n {
+		object = fmt.Appendf(object, `"k%d":%d,`, i, i)
+	}
+	object[len(object)-1] = '}'
+	start := time.Now()
+	if got := Names(object); len(got) != n || got[1] != "k1" {
+		t.Fatalf("%d names", len(got))
+	}
+	if took := time.Since(start); took > 10*time.Second { // it took 35 s with a search in a list
+		t.Errorf("%v", took)
 	}
 }
