@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -174,5 +175,45 @@ func TestDedup(t *testing.T) {
 	}
 	if wrong, left := judge(similarPairs([]string{"one two three four", "one two three four", "five six seven"}, 0.8), run.kept); wrong+left > 0 {
 		t.Error(wrong, left)
+	}
+}
+
+// TestKV compares the answers of all contestants of `kv` with the data, for small and large
+// documents and for texts.
+func TestKV(t *testing.T) {
+	for _, f := range []kvFlags{
+		{n: 1, size: 60}, {n: 3000, size: 60}, {n: 500, size: 1400}, {n: 300, size: 1400, text: true},
+	} {
+		f.queries, f.rounds, f.cache, f.limit, f.seed = 20, 1, 1<<20, time.Minute, 5
+		data := newDocuments(f)
+		for _, c := range kvContestants {
+			r, err := f.run(c, data)
+			if err != nil {
+				t.Errorf("%s, %+v: %v", c.name, f, err)
+			}
+			if r.bytes < float64(f.size/8) {
+				t.Errorf("%s, %+v: %v bytes a document", c.name, f, r.bytes)
+			}
+		}
+	}
+}
+
+// TestKVData checks that each document is written once, and has about the size that was asked for.
+func TestKVData(t *testing.T) {
+	for _, size := range []int{50, 60, 80, 300, 1400} {
+		d := newDocuments(kvFlags{n: 1000, size: size, seed: 42})
+		if mean := d.mean(); mean < float64(size)*0.9 || mean > float64(size)*1.1 {
+			t.Errorf("size %d: mean %v", size, mean)
+		}
+		written := make([]bool, 1000)
+		for i := range written {
+			written[d.written(i)] = true
+			if !json.Valid(d.value(i)) {
+				t.Fatalf("%s is no JSON", d.value(i))
+			}
+		}
+		if slices.Contains(written, false) {
+			t.Error("a document is not written")
+		}
 	}
 }
