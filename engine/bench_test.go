@@ -15,11 +15,14 @@ import (
 )
 
 // benchSize is the number of fingerprints for benchmarks: SIMDB_BENCH_N, a million by default.
-func benchSize() int {
+func benchSize() int { return benchDocs(1_000_000) }
+
+// benchDocs is SIMDB_BENCH_N, or usual if that is not set.
+func benchDocs(usual int) int {
 	if n, err := strconv.Atoi(os.Getenv("SIMDB_BENCH_N")); err == nil && n > 0 {
 		return n
 	}
-	return 1_000_000
+	return usual
 }
 
 // benchPath is the path of benchDB's database.
