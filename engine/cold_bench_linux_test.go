@@ -35,8 +35,8 @@ func BenchmarkCold(b *testing.B) {
 	}
 	b.Run("disk", func(b *testing.B) {
 		const puts = 200
+		db := open4test(b, path, &o) // may read small tables as a whole
 		noErr(b, dropFolder(path))
-		db := open4test(b, path, &o)
 		before := diskReads(b)
 		for i := range puts {
 			put(db, i)
