@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/format"
 	"github.com/simdb/simdb/internal/table/internal/hamming"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
@@ -39,6 +40,24 @@ func newReader(t *format.Table) (*Reader, error) {
 	r := &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}
 	r.order = sync.OnceValues(r.storedOrder)
 	return r, nil
+}
+
+// Cache holds decoded blocks of texts and fields of any number of tables: see blobs.Cache.
+type Cache = blobs.Cache
+
+// CacheStats describes a Cache.
+type CacheStats = blobs.CacheStats
+
+// NewCache returns a cache of size bytes, nil if size is not positive.
+func NewCache(size int64) *Cache { return blobs.NewCache(size) }
+
+// SetCache sets the cache for texts and fields that are read one by one, by Document for example;
+// nil means that each read decodes a block. It must be called before all other methods. Close
+// removes the blocks of the table from the cache.
+func (r *Reader) SetCache(c *Cache) {
+	if r.t.Records != nil {
+		r.t.Records.SetCache(c)
+	}
 }
 
 // Close releases the file. Slices that alias it must not be used afterwards. A second call does
@@ -191,7 +210,7 @@ func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 }
 
 // Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow
-// as needed. The reader caches the last decompressed blocks of texts for the next call.
+// as needed.
 func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	err = r.withoutSketch(doc, d)
