@@ -242,6 +242,8 @@ func (d *Records) Get(record uint32) (text, fields []byte, err error) {
 	if err != nil || blk.raw == 0 {
 		return nil, nil, err
 	}
-	text, fields, _, err = nextRecord(blk.data[blk.starts[record-blk.first]:])
+	if text, fields, _, err = nextRecord(blk.data[blk.starts[record-blk.first]:]); len(fields) == 0 {
+		fields = nil
+	}
 	return text, fields, err
 }

@@ -171,6 +171,9 @@ func (d *Records) Decode(b int, blk *Block) error {
 	if err != nil {
 		return err
 	}
+	if blk.shared {
+		blk.data, blk.shared = nil, false
+	}
 	blk.records, blk.number, blk.extent = d, b, e
 	blk.data, err = decompress(blk.data[:0], stored, int(e.raw))
 	blk.rest = blk.data
@@ -225,6 +228,12 @@ type Block struct {
 	number  int
 	data    []byte
 	rest    []byte // records that Next has not returned yet
+	shared  bool   // data belongs to another block, too, and must not be overwritten
+}
+
+// share makes b a copy of another block with the same data.
+func (b *Block) share(of *Block) {
+	b.extent, b.records, b.number, b.data, b.rest, b.shared = of.extent, of.records, of.number, of.data, of.data, true
 }
 
 // First returns the number of the first record of the block.
