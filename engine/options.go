@@ -62,7 +62,8 @@ type Options struct {
 
 	// Cache is how many bytes of decompressed texts and fields stay in memory for the next read by
 	// ID, for all tables together. 0 means a 64th of the memory of the machine or of its control
-	// group, at least 8 MiB and at most 256 MiB; a negative value means none.
+	// group, at least 8 MiB, and at most 256 MiB and a quarter of Memory. A negative value means
+	// none: then each read decompresses up to 24 KiB. Reads in order need no cache.
 	Cache int64 `json:"-"`
 
 	// NoSync hands writes to the operating system and returns: acknowledged writes survive kill -9 of

@@ -93,8 +93,8 @@ const (
 	defaultSketch     = 128
 	defaultMinJaccard = 0.65
 
-	cacheShare            = 64 // of the memory
-	leastCache, mostCache = 8 << 20, 256 << 20
+	cacheShare, resultsShare = 64, 4
+	leastCache, mostCache    = 8 << 20, 256 << 20
 )
 
 // withDefaults returns the options with defaults for everything that Open needs. Parameters that
@@ -107,7 +107,7 @@ func (o Options) withDefaults() Options {
 		o.Memory = defaultMemory
 	}
 	if o.Cache == 0 {
-		o.Cache = defaultCache(vfs.Memory())
+		o.Cache = defaultCache(vfs.Memory(), o.Memory)
 	}
 	if o.MemtableBytes <= 0 {
 		o.MemtableBytes = defaultMemtable
@@ -118,9 +118,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// defaultCache returns the default of Cache on a machine with n bytes of memory; 0 means unknown. The
-// garbage collector lets a full cache occupy up to twice its size.
-func defaultCache(n int64) int64 { return min(max(n/cacheShare, leastCache), mostCache) }
+// defaultCache returns the default of Cache on a machine with n bytes of memory, 0 if unknown, if
+// results may occupy some memory. The garbage collector may let a full cache occupy twice its size.
+func defaultCache(n, results int64) int64 {
+	return min(max(n/cacheShare, leastCache), mostCache, results/resultsShare)
+}
 
 // params returns the parameters of a new database with these options.
 func (o Options) params() (table.Params, error) {
