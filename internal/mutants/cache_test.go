@@ -25,7 +25,7 @@ func init() {
 		},
 		{
 			name: "cache/a cursor decodes into a cached block", in: "internal/table/internal/blobs", decl: "Records.Decode",
-			edit:  never(`blk.shared`),
+			edit:  swap(`blk.data, blk.shared = nil, false`, `blk.shared = false`),
 			tests: "internal/table/internal/blobs", run: "^TestCursorShares$",
 		},
 	}...)
