@@ -106,8 +106,8 @@ func indexOf(p table.Params) (names []string) {
 // Close ends background work and releases the files. Acknowledged writes are safe in the log and
 // tables even if a database is never closed. Close waits for running writes; methods called
 // afterwards return ErrClosed. Open Snapshots stay readable. Before closing, Close refuses writes,
-// finishes running merges as Options.CloseWait says, and merges small tables that are due, so that
-// short-lived processes compact too. It waits for a running Compact to return; cancel the context
+// finishes or abandons running merges as Options.CloseWait says, and merges small tables that are
+// due, so that short-lived processes compact too. It waits for a running Compact to return; cancel the context
 // of Compact to end it sooner. A second Close returns the result of the first.
 func (db *DB) Close() error { return db.s.Close() }
 
@@ -161,7 +161,7 @@ func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
 // SetCompactionRate sets how many bytes per second all merges write together, as
 // Options.CompactionRate does; 0 means no limit. A negative rate pauses compaction until the rate
 // is set again: no merge starts in the background, and running merges are suspended. Compact still
-// works, and lets suspended merges continue while it waits for them; Close finishes them. While
+// works, and lets suspended merges continue while it waits for them; so does Close. While
 // compaction is paused, writers are not held back, however many tables there are.
 func (db *DB) SetCompactionRate(bytes int64) { db.s.SetCompactionRate(bytes) }
 

@@ -36,6 +36,7 @@ type Options struct {
 
 	NoSync           bool
 	MemtableBytes    int
+	MaxTableBytes    int64
 	NoAutoCompaction bool
 	CompactionRate   int64
 	CloseWait        time.Duration
@@ -86,6 +87,7 @@ type Event struct {
 const (
 	defaultMemory     = 1 << 30
 	defaultMemtable   = 16 << 20
+	defaultCloseWait  = 200 * time.Millisecond
 	defaultShingle    = 3
 	defaultGram       = 5 // characters
 	defaultSketch     = 128
