@@ -52,22 +52,36 @@ func (b *bounded) flush(docs, replaced int64) {
 	}
 }
 
-// TestBounded fills a database with 100 GiB in flushes of 16 MiB and replaces them three times at
-// random, with limits of the size of a table.
+// TestBounded fills a database with 100 GiB in flushes of 16 MiB and replaces them twice at random,
+// with limits of the size of a table. Where a table has at most a fifth of the data, dead documents
+// and the result of a merge may need 0.3 of the living bytes.
 func TestBounded(t *testing.T) {
 	const total, flush = 100 << 30 / boundedDoc, 16 << 20 / boundedDoc
-	for _, limit := range []int64{1 << 30, 4 << 30, 20 << 30, 1 << 40} {
-		b := &bounded{o: Options{MaxBytes: limit}}
+	for _, c := range []struct {
+		limit         int64
+		tables        int     // at most
+		fill, replace float64 // how often a byte is written, at most
+		peak          float64
+	}{{4 << 30, 50, 5.5, 8.5, 1.3}, {20 << 30, 20, 6.5, 14, 1.3}, {1 << 40, 15, 7.5, 10.5, 2.5}} {
+		b := &bounded{o: Options{MaxBytes: c.limit}}
 		for range total / flush {
 			b.flush(flush, 0)
 		}
-		fill := float64(b.written+b.flushed) / float64(b.flushed)
-		tables := len(b.tables)
+		fill, tables := float64(b.written+b.flushed)/float64(b.flushed), len(b.tables)
 		b.written, b.flushed, b.peak = 0, 0, 0
-		for range 3 * total / flush {
+		for range 2 * total / flush {
 			b.flush(flush, flush)
 		}
-		t.Logf("%d MiB: filled with %d tables, each byte written %.1f times; replaced with %d tables, each byte written %.1f times; peak %.2f", limit>>20,
-			tables, fill, len(b.tables), float64(b.written+b.flushed)/float64(b.flushed), float64(b.peak)/(total*boundedDoc))
+		replace, peak := float64(b.written+b.flushed)/float64(b.flushed), float64(b.peak)/(total*boundedDoc)
+		t.Logf("%d MiB: filled with %d tables, each byte written %.1f times; replaced with %d tables, each byte written %.1f times; peak %.2f",
+			c.limit>>20, tables, fill, len(b.tables), replace, peak)
+		if max(tables, len(b.tables)) > c.tables || fill > c.fill || replace > c.replace || peak > c.peak {
+			t.Errorf("more than %+v", c)
+		}
+		for _, table := range b.tables {
+			if table.Size > c.limit {
+				t.Errorf("a table of %d bytes", table.Size)
+			}
+		}
 	}
 }

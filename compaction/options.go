@@ -22,8 +22,8 @@ type Options struct {
 	TTL     int64 // time to live in microseconds; 0 for none
 	Windows int   // number of windows into which a time to live is divided; default 5
 
-	// Slack is the ratio of the bytes of dead and expired documents to those of living ones, in a
-	// database with a time to live, above which tables are rewritten; default 0.2.
+	// Slack is the ratio of dead and expired documents to living ones, in a database with a time to
+	// live, above which tables are rewritten; default 0.2.
 	Slack float64
 }
 

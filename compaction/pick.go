@@ -106,8 +106,9 @@ func fullTier(tables []*Table, o Options) []*Table {
 }
 
 // mostlyDead returns a table to rewrite, nil if there is none: a table with more than DeadShare
-// deleted or replaced documents or, if all dead and expired documents exceed Slack of the living
-// ones, the table with the greatest dead share.
+// deleted or replaced documents or, if dead documents need too much space, the table with the
+// greatest dead share. With a time to live, expired documents count as dead, and may be at most
+// Slack of the living ones.
 func mostlyDead(tables []*Table, o Options) *Table {
 	var most *Table
 	share, dead, living := 0.0, 0.0, 0.0
@@ -122,8 +123,11 @@ func mostlyDead(tables []*Table, o Options) *Table {
 		if o.Expired > 0 {
 			n += t.Expired(o.Expired)
 		}
-		s := float64(n) / float64(t.Docs)
-		dead, living = dead+s*float64(t.Size), living+(1-s)*float64(t.Size)
+		s, weight := float64(n)/float64(t.Docs), float64(t.Docs)
+		if o.TTL <= 0 {
+			weight = float64(t.Size)
+		}
+		dead, living = dead+s*weight, living+(1-s)*weight
 		if s > share {
 			most, share = t, s
 		}

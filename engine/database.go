@@ -147,8 +147,8 @@ type CompactOptions struct {
 }
 
 // Compact flushes the memtables and merges all tables into one, dropping deleted, replaced and
-// expired documents with their texts. If one table cannot hold all documents, it merges whole
-// tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are as
+// expired documents with their texts. If one table cannot hold all documents within
+// Options.MaxTableBytes, it merges whole tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are as
 // for Flush, and *CorruptionError, in which case the undamaged tables have been merged.
 func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
 	o = cmp.Or(o, &CompactOptions{})

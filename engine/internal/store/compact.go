@@ -352,7 +352,7 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 		for i, p := range in {
 			// Documents that were dead when the merge began were not written, and have no new
 			// number.
-			it := v.Part(p.Meta.Number).Dead.Base.Iterator()
+			it := v.Part(p.Meta.Number).Dead.Durable().Iterator()
 			for it.HasNext() {
 				if doc, kept := renumber.New(i, it.Next()); kept {
 					base.Add(doc)
@@ -379,7 +379,7 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 	if t != nil {
 		dead := view.NewTombstones(base)
 		for i, p := range in {
-			_, younger := v.Part(p.Meta.Number).Dead.UpTo(0)
+			_, younger := v.Part(p.Meta.Number).Dead.Recent(0)
 			for doc, s := range younger {
 				if doc, kept := renumber.New(i, doc); kept {
 					dead.Kill(doc, s)
