@@ -568,7 +568,7 @@ func TestSoak(t *testing.T) {
 			fs: s.mem, TTL: soakTTL, NoSketch: r.IntN(2) == 0, MemtableBytes: 2000 + r.IntN(30000), DisableAutoCompaction: r.IntN(4) == 0,
 		}
 		if r.IntN(2) == 0 {
-			s.opts.policy, s.opts.mergeSlots = eager, 1+r.IntN(4)
+			s.opts.policy, s.opts.mergeSlots, s.opts.MaxTableBytes = eager, 1+r.IntN(4), 100_000
 		}
 		for i := range soakWriters * soakPerID {
 			s.ids = append(s.ids, &soakID{id: fmt.Sprintf("w%d-%d", i/soakPerID, i), states: []soakState{{}}})

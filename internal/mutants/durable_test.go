@@ -369,6 +369,11 @@ var durableMutants = []mutant{
 		tests: "engine/internal/merges", run: "^TestFinish$",
 	},
 	{
+		name: "merge/short-lived processes begin only what they do not finish", in: "engine/internal/merges", decl: "Scheduler.Next",
+		edit:  never(`j == nil && most == math.MaxInt64`),
+		tests: "engine/internal/merges", run: "^TestShortLived$",
+	},
+	{
 		name: "catalog/new tombstones lost when deltas are folded", in: "engine/internal/catalog", decl: "plan.fold",
 		edit:  swap(`more.Clone()`, `roaring.New()`),
 		tests: "engine/internal/catalog", run: "^Test(Deltas|ApplyFollowsModel)$",

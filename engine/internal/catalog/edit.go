@@ -171,20 +171,18 @@ func (p *plan) editTombstones(e Edit) error {
 		case dead.Maximum() >= t.docs:
 			return fmt.Errorf("tombstone of document %d in table %d of %d", dead.Maximum(), table, t.docs)
 		}
+		if t.full(int(dead.GetSerializedSizeInBytes())) {
+			p.tombstones = append(p.tombstones, tombstones{table: table, more: dead})
+			continue
+		}
 		deltas, err := deltaRecords(table, t.count, dead)
 		if err != nil {
 			return err
 		}
-		after := t.stored
 		for _, r := range deltas {
-			after = after.plusDelta(r)
+			t.stored = t.plusDelta(r)
 		}
-		if t.full(after.deltas - t.deltas) {
-			p.tombstones = append(p.tombstones, tombstones{table: table, more: dead})
-			continue
-		}
-		p.records = append(p.records, deltas...)
-		p.tables[table] = liveTable{t.docs, after}
+		p.records, p.tables[table] = append(p.records, deltas...), t
 	}
 	return nil
 }

@@ -42,10 +42,7 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	}
 	var j *compaction.Job
 	small := o
-	small.MaxBytes = max(SmallWork, g.speed.within(age))
-	if o.MaxBytes > 0 {
-		small.MaxBytes = min(small.MaxBytes, o.MaxBytes)
-	}
+	small.MaxBytes = min(o.MaxBytes, max(SmallWork, g.speed.within(age)))
 	held := time.Until(g.heldUntil)
 	if held <= 0 {
 		j = g.takeWanted(wanted, tables, o, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })

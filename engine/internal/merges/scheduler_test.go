@@ -30,7 +30,7 @@ func (s *fakeStore) Policy() (tables []compaction.Table, o compaction.Options, e
 	if s.read != nil {
 		s.read()
 	}
-	return tables, compaction.Options{MaxDocs: math.MaxUint32}, nil
+	return tables, compaction.Options{MaxDocs: math.MaxUint32, MaxBytes: 4 << 30}, nil
 }
 
 // TestMergeWaitsForAge has a due merge with an expected duration of a minute: it must start only

@@ -87,6 +87,7 @@ type Event struct {
 const (
 	defaultMemory     = 1 << 30
 	defaultMemtable   = 16 << 20
+	defaultMaxTable   = 4 << 30
 	defaultCloseWait  = 200 * time.Millisecond
 	defaultShingle    = 3
 	defaultGram       = 5 // characters
@@ -105,6 +106,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MemtableBytes <= 0 {
 		o.MemtableBytes = defaultMemtable
+	}
+	if o.MaxTableBytes <= 0 {
+		o.MaxTableBytes = defaultMaxTable
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
