@@ -76,6 +76,8 @@ func parseOptions(t *testing.T, o *Options, words []string) {
 		switch name {
 		case "fanout":
 			o.Fanout = int(quantityOf(t, value))
+		case "max-bytes":
+			o.MaxBytes = quantityOf(t, value)
 		case "max-docs":
 			o.MaxDocs = quantityOf(t, value)
 		case "max-tables":

@@ -6,30 +6,31 @@ import (
 )
 
 // Group divides the tables that are not damaged into few groups, so that each group can be merged
-// into one table: it has at most maxDocs living documents (the limit of the format if that is 0). A
-// table with more is a group of its own. No two groups fit into one table, so the number of groups
-// is at most one more than twice the number of full tables that the documents need. Groups are in
-// descending order of living documents; in each group, numbers ascend.
-func Group(tables []Table, maxDocs int64) [][]uint64 {
-	maxDocs = Options{MaxDocs: maxDocs}.withDefaults().MaxDocs
+// into one table within the limits of o. A table that exceeds them is a group of its own. No two
+// groups fit into one table. Groups are in descending order of their largest table; in each group,
+// numbers ascend.
+func Group(tables []Table, o Options) [][]uint64 {
+	o = o.withDefaults()
 	// First fit decreasing.
 	whole := slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return t.Damaged })
-	byDocs := slices.SortedFunc(slices.Values(whole), func(a, b Table) int {
-		if c := cmp.Compare(b.living(), a.living()); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Number, b.Number)
+	fill := func(t *Table) float64 {
+		e := t.living()
+		return max(float64(e.bytes)/float64(o.MaxBytes), float64(e.docs)/float64(o.MaxDocs))
+	}
+	slices.SortFunc(whole, func(a, b Table) int {
+		return cmp.Or(cmp.Compare(fill(&b), fill(&a)), cmp.Compare(a.Number, b.Number))
 	})
 	var groups [][]uint64
-	var docs []int64 // by group
-	for _, t := range byDocs {
-		g := slices.IndexFunc(docs, func(n int64) bool { return n+t.living() <= maxDocs })
+	var sums []extent // by group
+	for _, t := range whole {
+		e := t.living()
+		g := slices.IndexFunc(sums, func(sum extent) bool { return o.fits(sum.plus(e)) })
 		if g < 0 {
 			g = len(groups)
-			groups, docs = append(groups, nil), append(docs, 0)
+			groups, sums = append(groups, nil), append(sums, extent{})
 		}
 		groups[g] = append(groups[g], t.Number)
-		docs[g] += t.living()
+		sums[g] = sums[g].plus(e)
 	}
 	for _, g := range groups {
 		slices.Sort(g)

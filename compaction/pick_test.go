@@ -203,7 +203,7 @@ func TestGroup(t *testing.T) {
 				over++
 			}
 		}
-		groups := Group(tables, limit)
+		groups := Group(tables, Options{MaxDocs: limit})
 		var sums []int64
 		seen := 0
 		for _, g := range groups {
@@ -224,7 +224,7 @@ func TestGroup(t *testing.T) {
 			t.Errorf("seed %d: %d groups for %d documents", seed, len(groups), docs)
 		}
 	}
-	if got := Group(sized(1, 2, 3), 0); len(got) != 1 || !slices.Equal(got[0], []uint64{1, 2, 3}) {
+	if got := Group(sized(1, 2, 3), Options{}); len(got) != 1 || !slices.Equal(got[0], []uint64{1, 2, 3}) {
 		t.Errorf("without a limit: %d", got)
 	}
 }

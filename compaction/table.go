@@ -62,8 +62,14 @@ func (t *Table) share(before int64) float64 {
 	return (float64(i-1) + part) / float64(len(times)-1)
 }
 
-// living returns the maximum number of documents of t that remain after a merge.
-func (t *Table) living() int64 { return t.Docs - t.Dead }
+// living returns at most how much of t remains after a merge.
+func (t *Table) living() extent {
+	e := extent{t.Size, t.Docs - t.Dead}
+	if t.Dead > 0 {
+		e.bytes = int64(float64(t.Size) * float64(e.docs) / float64(t.Docs))
+	}
+	return e
+}
 
 // gone reports whether nothing of t needs to remain: all of its documents are dead, or older than
 // before and not held.
@@ -74,7 +80,7 @@ func (t *Table) gone(before int64) bool {
 // mergeable returns the tables that are at most half full, by size.
 func mergeable(tables []*Table, o Options) (bySize []*Table) {
 	for _, t := range tables {
-		if t.living() <= o.MaxDocs/2 {
+		if !o.Full(*t) {
 			bySize = append(bySize, t)
 		}
 	}
@@ -84,12 +90,12 @@ func mergeable(tables []*Table, o Options) (bySize []*Table) {
 	return bySize
 }
 
-// fitting returns the first tables that together have at most maxDocs living documents. These are
-// at least two, since each table must be at most half full.
-func fitting(tables []*Table, maxDocs int64) []*Table {
-	docs := int64(0)
+// fitting returns the first tables that together fit into one. These are at least two, since each
+// table must be at most half full.
+func fitting(tables []*Table, o Options) []*Table {
+	var all extent
 	for i, t := range tables {
-		if docs += t.living(); docs > maxDocs {
+		if all = all.plus(t.living()); !o.fits(all) {
 			return tables[:i]
 		}
 	}

@@ -66,7 +66,7 @@ func passedWindows(windows [][]*Table, o Options) iter.Seq[[]*Table] {
 			if len(bySize) < 2 || !worthIt(bySize) {
 				continue
 			}
-			if fit := fitting(bySize, o.MaxDocs); !yield(fit) {
+			if fit := fitting(bySize, o); !yield(fit) {
 				return
 			}
 		}

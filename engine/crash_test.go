@@ -273,7 +273,7 @@ var crashWorkloads = []Options{
 	{MemtableBytes: 3000, NoSketch: true, NoSync: true},
 	{MemtableBytes: 1500, Shingle: 2, Sketch: 16, Containment: true},
 	{MemtableBytes: 5000, NoSketch: true, NoText: true, Layout: "5:2", DisableAutoCompaction: true},
-	{MemtableBytes: 1000, NoSketch: true, policy: eager, mergeSlots: 4},
+	{MemtableBytes: 1000, MaxTableBytes: 8000, NoSketch: true, policy: eager, mergeSlots: 4},
 	{MemtableBytes: 2500, NoSketch: true, Bits: 192},
 }
 

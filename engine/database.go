@@ -106,8 +106,8 @@ func indexOf(p table.Params) (names []string) {
 // Close ends background work and releases the files. Acknowledged writes are safe in the log and
 // tables even if a database is never closed. Close waits for running writes; methods called
 // afterwards return ErrClosed. Open Snapshots stay readable. Before closing, Close refuses writes,
-// finishes running merges as Options.CloseWait says, and merges small tables that are due, so that
-// short-lived processes compact too. It waits for a running Compact to return; cancel the context
+// finishes or abandons running merges as Options.CloseWait says, and merges small tables that are
+// due, so that short-lived processes compact too. It waits for a running Compact to return; cancel the context
 // of Compact to end it sooner. A second Close returns the result of the first.
 func (db *DB) Close() error { return db.s.Close() }
 
@@ -147,8 +147,8 @@ type CompactOptions struct {
 }
 
 // Compact flushes the memtables and merges all tables into one, dropping deleted, replaced and
-// expired documents with their texts. If one table cannot hold all documents, it merges whole
-// tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are as
+// expired documents with their texts. If one table cannot hold all documents within
+// Options.MaxTableBytes, it merges whole tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are as
 // for Flush, and *CorruptionError, in which case the undamaged tables have been merged.
 func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
 	o = cmp.Or(o, &CompactOptions{})
@@ -161,7 +161,7 @@ func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
 // SetCompactionRate sets how many bytes per second all merges write together, as
 // Options.CompactionRate does; 0 means no limit. A negative rate pauses compaction until the rate
 // is set again: no merge starts in the background, and running merges are suspended. Compact still
-// works, and lets suspended merges continue while it waits for them; Close finishes them. While
+// works, and lets suspended merges continue while it waits for them; so does Close. While
 // compaction is paused, writers are not held back, however many tables there are.
 func (db *DB) SetCompactionRate(bytes int64) { db.s.SetCompactionRate(bytes) }
 

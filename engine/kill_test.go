@@ -265,7 +265,7 @@ func checkKilled(t *testing.T, db *DB, acked map[string]uint64, maybe map[string
 func writeUntilKilled(path string) {
 	n, _ := strconv.Atoi(os.Getenv("SIMDB_TEST_NEXT"))
 	point, _ := strconv.Atoi(os.Getenv("SIMDB_TEST_POINT"))
-	o := &Options{MemtableBytes: 10000, policy: eager, mergeSlots: 3}
+	o := &Options{MemtableBytes: 10000, MaxTableBytes: 60_000, policy: eager, mergeSlots: 3}
 	if point >= 0 {
 		o.fs = vfstest.NewFaulty(vfs.Disk, dieAt(killPoints[point]))
 	}

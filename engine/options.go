@@ -70,19 +70,25 @@ type Options struct {
 	// the process, but not a crash of the machine. After a crash the database holds a prefix of the
 	// writes, never a part of one. Otherwise a write returns after an fsync of the log, which
 	// concurrent writers share, and survives kill -9 and power loss.
-	NoSync                bool `json:"-"`
-	MemtableBytes         int  `json:"-"` // flush a memtable of this size; 0 means 16 MiB
+	NoSync        bool `json:"-"`
+	MemtableBytes int  `json:"-"` // flush a memtable of this size; 0 means 16 MiB
+
+	// MaxTableBytes limits the tables that merges write; 0 means 4 GiB. So a database has several
+	// large tables instead of one, but no merge lasts long or needs much space. Only a merge that
+	// drops dead documents of a single larger table, such as an ingested one, may exceed it.
+	MaxTableBytes int64 `json:"-"`
+
 	DisableAutoCompaction bool `json:"-"` // compact only on Compact; writers are never held back
 
 	// CompactionRate is how many bytes per second all merges write together; 0 means no limit.
 	// DB.SetCompactionRate changes it.
 	CompactionRate int64 `json:"-"`
 
-	// CloseWait is how long Close waits for merges that run in the background. A merge that is
-	// expected to need longer is abandoned and done again later; a negative value abandons all. 0
-	// means that Close finishes every merge, so that no work is lost. Close then takes no longer
-	// than the database has been open, because a merge starts only after the database has been open
-	// for the expected duration of the merge.
+	// CloseWait is how long Close waits for merges that run in the background; 0 means 0.2 seconds.
+	// A merge that needs longer, or is expected to, is abandoned and done again after the next Open;
+	// a negative value abandons all. Nothing but the work is lost, and never more of it than half of
+	// the time for which the database was open: a merge starts only after the database has been
+	// open for the expected duration of the merge. With a large value Close finishes every merge.
 	CloseWait time.Duration `json:"-"`
 
 	Logger  *slog.Logger `json:"-"` // nil disables logging
@@ -110,7 +116,7 @@ func (o *Options) internal() store.Options {
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
-		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
+		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,
 		Policy: o.policy, MergeSlots: o.mergeSlots,

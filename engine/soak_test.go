@@ -569,7 +569,7 @@ func TestSoak(t *testing.T) {
 			Cache: []int64{0, -1, 16 << 10}[r.IntN(3)],
 		}
 		if r.IntN(2) == 0 {
-			s.opts.policy, s.opts.mergeSlots = eager, 1+r.IntN(4)
+			s.opts.policy, s.opts.mergeSlots, s.opts.MaxTableBytes = eager, 1+r.IntN(4), 100_000
 		}
 		for i := range soakWriters * soakPerID {
 			s.ids = append(s.ids, &soakID{id: fmt.Sprintf("w%d-%d", i/soakPerID, i), states: []soakState{{}}})

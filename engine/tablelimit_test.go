@@ -129,6 +129,52 @@ func TestTableLimit(t *testing.T) {
 	}
 }
 
+// TestTableBytes adds twenty times the bytes of a table, and replaces half of the documents: no
+// merge may write a larger table, and few tables may be left. With a larger limit, Compact leaves
+// one table.
+func TestTableBytes(t *testing.T) {
+	ctx := context.Background()
+	const limit, n, each = 200_000, 100_000, 2_000
+	db, path := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true, MaxTableBytes: limit, DisableAutoCompaction: true})
+	for i := range n / each {
+		loadTable(t, db, i*each, (i+1)*each)
+	}
+	for i := range n / each / 2 {
+		loadTable(t, db, 2*i*each, (2*i+1)*each)
+	}
+	check := func(db *DB, most int) {
+		t.Helper()
+		st, err := db.Stats()
+		if err != nil || st.Documents != n {
+			t.Fatalf("%d documents, %v", st.Documents, err)
+		}
+		bytes := int64(0)
+		for _, s := range st.Tables {
+			if bytes += s.Bytes; s.Bytes > limit && most > 1 {
+				t.Errorf("%s has %d bytes", s.Name, s.Bytes)
+			}
+		}
+		t.Logf("%d tables of %d bytes", len(st.Tables), bytes)
+		if least := int(bytes / limit); len(st.Tables) > most || len(st.Tables) < least && most > 1 {
+			t.Errorf("%d tables of %d bytes", len(st.Tables), bytes)
+		}
+	}
+	for _, due := range []bool{true, false} {
+		if err := db.Compact(ctx, &CompactOptions{Due: due}); err != nil {
+			t.Fatal(err)
+		}
+		check(db, 2*n*50/limit+8)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = open4test(t, path, nil)
+	if err := db.Compact(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	check(db, 1)
+}
+
 // limitPuts puts twenty times the documents of a table, and flushes a few at a time.
 func limitPuts(t *testing.T, db *DB) {
 	r := rand.New(rand.NewPCG(8, 8))

@@ -40,6 +40,7 @@ func (c *choices) options() *engine.Options {
 	if o.Bits > 64 {
 		o.Layout = ""
 	}
+	o.MaxTableBytes = 8 * int64(o.MemtableBytes)
 	o.NoSketch = c.once(8)
 	o.NoText, o.Containment = c.once(5), c.once(3)
 	if o.Containment = o.Containment && !o.NoText; !o.NoText && c.once(2) {

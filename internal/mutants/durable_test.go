@@ -260,7 +260,7 @@ var durableMutants = []mutant{
 	},
 	{
 		name: "flush/deletions published before their log is", in: "engine", decl: "Store.publishFlush",
-		edit:  swap(`if dead, _ := p.Dead.UpTo(m.MaxSeq)`, `if dead, _ := p.Dead.UpTo(view.Latest)`),
+		edit:  swap(`if dead, _ := p.Dead.Recent(m.MaxSeq)`, `if dead, _ := p.Dead.Recent(view.Latest)`),
 		tests: "engine", run: crashes,
 	},
 	{
@@ -352,6 +352,46 @@ var durableMutants = []mutant{
 		name: "full disk/merges keep their space", in: "engine", decl: "Store.shouldRetry",
 		edit:  swap(`db.merges.GiveWay(ctx) > 0 || tries == 0`, `tries == 0`),
 		tests: "engine", run: "^TestMergeGivesWay$",
+	},
+	{
+		name: "merge/limit of bytes forgotten", in: "compaction", decl: "Options.fits",
+		edit:  swap(`e.bytes <= o.MaxBytes && e.docs`, `e.docs`),
+		tests: "compaction", run: "^Test(Data|Bounded)$",
+	},
+	{
+		name: "merge/two tables rewritten at once for space", in: "engine/internal/merges", decl: "Schedule.candidates",
+		edit:  swap(`j.Reason == compaction.ReasonDead`, `false`),
+		tests: "engine/internal/merges", run: "^TestOneForSpace$",
+	},
+	{
+		name: "close/waits for a merge that lasts longer than expected", in: "engine/internal/merges", decl: "Scheduler.Finish",
+		edit:  swap(`g.cancelAll`, `func() {}`),
+		tests: "engine/internal/merges", run: "^TestFinish$",
+	},
+	{
+		name: "merge/short-lived processes begin only what they do not finish", in: "engine/internal/merges", decl: "Scheduler.Next",
+		edit:  never(`j == nil && most == math.MaxInt64`),
+		tests: "engine/internal/merges", run: "^TestShortLived$",
+	},
+	{
+		name: "catalog/new tombstones lost when deltas are folded", in: "engine/internal/catalog", decl: "plan.fold",
+		edit:  swap(`more.Clone()`, `roaring.New()`),
+		tests: "engine/internal/catalog", run: "^Test(Deltas|ApplyFollowsModel)$",
+	},
+	{
+		name: "catalog/a delta overwrites an earlier one", in: "engine/internal/catalog", decl: "plan.editTombstones",
+		edit:  swap(`deltaRecords(table, t.count, dead)`, `deltaRecords(table, 0, dead)`),
+		tests: "engine/internal/catalog", run: "^Test(Deltas|ApplyFollowsModel)$",
+	},
+	{
+		name: "catalog/a missing delta is accepted", in: "engine/internal/catalog", decl: "State.decodeTombstones",
+		edit:  never(`binary.BigEndian.Uint32(at[8:]) != size.count`),
+		tests: "engine/internal/catalog", run: "^TestMissingDelta$",
+	},
+	{
+		name: "flush/only the newest durable tombstones stay", in: "engine/internal/view", decl: "Tombstones.With",
+		edit:  swap(`roaring.Or(t.added, dead)`, `dead`),
+		tests: "engine/internal/view", run: "^TestTombstones$",
 	},
 	{
 		name: "write/acknowledged before the operating system has it", in: "engine", decl: "Store.waitSafe",

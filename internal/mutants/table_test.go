@@ -173,7 +173,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "flush/deletions not published", in: "engine", decl: "Store.publishFlush",
-		edit:  swap(`edit.SetTombstones[p.Meta.Number] = dead`, `_ = dead`),
+		edit:  swap(`edit.AddTombstones[p.Meta.Number] = dead`, `_ = dead`),
 		tests: "engine", run: crashes,
 	},
 	{

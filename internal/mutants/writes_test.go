@@ -15,12 +15,12 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "prune/one table after the other", in: "engine", decl: "prune.publishLocked",
-		edit:  swap(`edit.SetTombstones[part.Meta.Number] = dead`, `if err := p.enter(catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{part.Meta.Number: dead}}, 0); err != nil { return false, false, err }`),
+		edit:  swap(`edit.AddTombstones[part.Meta.Number] = dead`, `if err := p.enter(catalog.Edit{AddTombstones: map[uint64]*roaring.Bitmap{part.Meta.Number: dead}}, 0); err != nil { return false, false, err }`),
 		tests: "engine", run: "^TestCrashInPrune$",
 	},
 	{
 		name: "merge/what died since comes back", in: "engine", decl: "Store.publishCompaction",
-		edit:  swap(`Dead.UpTo(0)`, `Dead.UpTo(view.Latest)`),
+		edit:  swap(`Dead.Recent(0)`, `Dead.Recent(view.Latest)`),
 		tests: "engine", run: "^TestPruneModel$",
 	},
 	{

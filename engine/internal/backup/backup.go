@@ -163,7 +163,7 @@ func (b *backup) copyTables(ctx context.Context) error {
 		} else if used[meta.Number] {
 			meta.Number = b.to.allocFile()
 		}
-		dead, _ := p.Dead.UpTo(b.from.View.Seq)
+		dead := p.Dead.UpTo(b.from.View.Seq)
 		b.tombstones[meta.Number] = dead
 		b.tables = append(b.tables, meta)
 		b.report.Bytes += meta.Size

@@ -18,8 +18,9 @@
 // states, so the catalog refuses changes until it is opened again. The exception is a full disk:
 // bbolt writes the root page last, so if the root is unchanged, nothing has changed.
 //
-// Deleted documents are stored as Roaring bitmaps, one for every 65,536 documents of a table.
-// Values thus stay below about 8 KiB, and a deletion rewrites only one of these bitmaps.
+// Deleted documents are stored as Roaring bitmaps, one for every 65,536 documents of a table, and
+// deltas: the further documents that an edit has deleted, in one record. When the deltas of a table
+// are large, an edit folds them into the other bitmaps, of which it rewrites those that change.
 package catalog
 
 import (

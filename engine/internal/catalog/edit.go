@@ -18,13 +18,38 @@ type live struct {
 	fixed   fixed
 	closed  LogEnd
 	lastSeq uint64
-	tables  map[uint64]uint32 // number of documents in each live table, by table number
+	tables  map[uint64]liveTable // by table number
+}
+
+// liveTable describes a live table.
+type liveTable struct {
+	docs uint32 // number of documents
+	stored
+}
+
+// stored describes the tombstones of a table in the file: bytes of chunks and of deltas, and the
+// number of deltas, which are numbered from 0.
+type stored struct {
+	chunks, deltas int
+	count          uint32
+}
+
+// full reports whether deltas with more bytes are to be folded into the chunks of the table. With three quarters,
+// a flush of 60,000 random deletions in a table of 100 million documents, a tenth of them deleted,
+// writes 0.42 MB (BenchmarkTombstones), and a reader reads at most 1.75 times the chunks.
+// So are deltas that alone have half as many bytes as the chunks: folding each writes less.
+func (s stored) full(more int) bool {
+	return s.deltas+more > max(s.chunks/4*3, pageSize) || more > max(s.chunks/2, pageSize)
+}
+
+func (s stored) plusDelta(r record) stored {
+	return stored{s.chunks, s.deltas + len(r.key) + len(r.value), s.count + 1}
 }
 
 func liveOf(s State) live {
-	l := live{fixed: fixedOf(s), closed: s.Closed, lastSeq: s.LastSeq, tables: make(map[uint64]uint32, len(s.Tables))}
+	l := live{fixed: fixedOf(s), closed: s.Closed, lastSeq: s.LastSeq, tables: make(map[uint64]liveTable, len(s.Tables))}
 	for _, t := range s.Tables {
-		l.tables[t.Number] = t.Docs
+		l.tables[t.Number] = liveTable{t.Docs, s.stored[t.Number]}
 	}
 	return l
 }
@@ -41,6 +66,7 @@ type plan struct {
 type tombstones struct {
 	table  uint64
 	chunks []record
+	more   *roaring.Bitmap // if not nil, the new ones are those in the file and these
 }
 
 func (p *plan) empty() bool { return len(p.records) == 0 && len(p.tombstones) == 0 }
@@ -101,7 +127,7 @@ func (p *plan) editTables(e Edit) error {
 		if err := t.check(); err != nil {
 			return err
 		}
-		p.tables[t.Number] = t.Docs
+		p.tables[t.Number] = liveTable{docs: t.Docs}
 		p.records = append(p.records, newRecord(tableKey(t.Number), encodeTable(t)))
 	}
 	return nil
@@ -122,17 +148,68 @@ func (p *plan) editAllowed(e Edit) error {
 
 func (p *plan) editTombstones(e Edit) error {
 	for _, table := range slices.Sorted(maps.Keys(e.SetTombstones)) {
-		docs, ok := p.tables[table]
+		t, ok := p.tables[table]
 		if !ok {
 			return fmt.Errorf("there is no table %d for tombstones", table)
 		}
-		chunks, err := tombstoneRecords(table, docs, e.SetTombstones[table])
+		chunks, err := tombstoneRecords(table, t.docs, e.SetTombstones[table])
 		if err != nil {
 			return err
 		}
-		p.tombstones = append(p.tombstones, tombstones{table, chunks})
+		p.tombstones = append(p.tombstones, tombstones{table: table, chunks: chunks})
+		p.replaced(table, chunks)
+	}
+	for _, table := range slices.Sorted(maps.Keys(e.AddTombstones)) {
+		dead := e.AddTombstones[table]
+		t, ok := p.tables[table]
+		_, set := e.SetTombstones[table]
+		switch {
+		case !ok || set:
+			return fmt.Errorf("there is no table %d to add tombstones to", table)
+		case dead == nil || dead.IsEmpty():
+			continue
+		case dead.Maximum() >= t.docs:
+			return fmt.Errorf("tombstone of document %d in table %d of %d", dead.Maximum(), table, t.docs)
+		}
+		if t.full(int(dead.GetSerializedSizeInBytes())) {
+			p.tombstones = append(p.tombstones, tombstones{table: table, more: dead})
+			continue
+		}
+		deltas, err := deltaRecords(table, t.count, dead)
+		if err != nil {
+			return err
+		}
+		for _, r := range deltas {
+			t.stored = t.plusDelta(r)
+		}
+		p.records, p.tables[table] = append(p.records, deltas...), t
 	}
 	return nil
+}
+
+// replaced records that chunks replace all tombstones of a table.
+func (p *plan) replaced(table uint64, chunks []record) {
+	t := liveTable{docs: p.tables[table].docs}
+	for _, r := range chunks {
+		t.chunks += len(r.value)
+	}
+	p.tables[table] = t
+}
+
+// fold returns the chunks of more and all tombstones that the file has of a table.
+func (p *plan) fold(b *bbolt.Bucket, table uint64, more *roaring.Bitmap) (chunks []record, err error) {
+	all, docs := more.Clone(), p.tables[table].docs
+	prefix, c := tombstonePrefix(table), b.Cursor()
+	for key, value := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, value = c.Next() {
+		payload, err := record{key, value}.payload()
+		if err == nil {
+			err = addTombstones(all, 0, docs, payload)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", section(key), err)
+		}
+	}
+	return tombstoneRecords(table, docs, all)
 }
 
 // write makes the changes in a transaction, and returns the new digest.
@@ -141,14 +218,24 @@ func (p *plan) write(tx *bbolt.Tx, d digest) (digest, error) {
 	if b == nil {
 		return d, errors.New("the bucket is missing")
 	}
-	records := slices.Clone(p.records)
-	for _, t := range p.tombstones {
-		records = append(records, stale(b, t)...)
-		records = append(records, t.chunks...)
-	}
-	for _, r := range records {
+	b.FillPercent = 0.9 // deltas are added in the order of their keys
+	for _, r := range p.records {
 		if err := put(b, r, &d); err != nil {
 			return d, err
+		}
+	}
+	for _, t := range p.tombstones {
+		if t.more != nil {
+			var err error
+			if t.chunks, err = p.fold(b, t.table, t.more); err != nil {
+				return d, err
+			}
+			p.replaced(t.table, t.chunks)
+		}
+		for _, r := range append(stale(b, t), t.chunks...) {
+			if err := put(b, r, &d); err != nil {
+				return d, err
+			}
 		}
 	}
 	total := d.record(uint64(tx.ID()))
@@ -196,7 +283,7 @@ func encodeState(s State) ([]record, digest, error) {
 	if len(s.Params) > maxValue {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
-	empty := live{tables: map[uint64]uint32{}}
+	empty := live{tables: map[uint64]liveTable{}}
 	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed, LastSeq: s.LastSeq})
 	if err != nil {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -241,6 +328,37 @@ func markRecords(marks map[string]int64) ([]record, error) {
 	}
 	return records, nil
 }
+
+// deltaRecords divides a bitmap into deltas with numbers from next. Large ones would be in pages of
+// bbolt with their neighbours, and written again with these.
+func deltaRecords(table uint64, next uint32, dead *roaring.Bitmap) (records []record, err error) {
+	count := dead.GetCardinality()
+	step := max(count*deltaBytes/max(dead.GetSerializedSizeInBytes(), deltaBytes), 1)
+	for first := uint64(0); first < count; first += step {
+		least, err := dead.Select(uint32(first))
+		if err != nil {
+			return nil, err
+		}
+		most, err := dead.Select(uint32(min(first+step, count) - 1))
+		if err != nil {
+			return nil, err
+		}
+		some := roaring.New()
+		some.AddRange(uint64(least), uint64(most)+1)
+		some.And(dead)
+		some.RunOptimize()
+		buf, err := some.ToBytes()
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, newRecord(deltaKey(table, next), buf))
+		next++
+	}
+	return records, nil
+}
+
+// deltaBytes is about how large a delta is at most: some are in a page.
+const deltaBytes = pageSize / 4
 
 // tombstoneRecords divides a bitmap into records, one for every 65,536 documents with a deleted
 // document among them.

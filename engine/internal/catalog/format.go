@@ -76,43 +76,61 @@ func (s *State) decode(key, payload []byte) (err error) {
 		s.Tables = append(s.Tables, t)
 		return err
 	case prefixTombstone:
-		if len(rest) != 10 {
-			return errors.New("malformed key")
-		}
-		return s.decodeTombstones(binary.BigEndian.Uint64(rest), binary.BigEndian.Uint16(rest[8:]), payload)
+		return s.decodeTombstones(rest, payload)
 	}
 	return errors.New("unknown record")
 }
 
-// decodeTombstones adds the deleted documents of one chunk of a table. Decoding a Roaring bitmap
-// does not detect all damage, and operations on an inconsistent bitmap give wrong results; Validate
-// detects this.
-func (s *State) decodeTombstones(table uint64, chunk uint16, payload []byte) error {
+// decodeTombstones adds the deleted documents of a chunk, or of a delta. at is the number of the
+// table with that of the chunk or delta.
+func (s *State) decodeTombstones(at, payload []byte) error {
+	if len(at) != 10 && len(at) != 12 {
+		return errors.New("malformed key")
+	}
+	table := binary.BigEndian.Uint64(at)
 	i, ok := slices.BinarySearchFunc(s.Tables, Table{Number: table}, compareTables)
 	if !ok {
 		return errors.New("tombstones of a missing table")
 	}
-	window := roaring.New()
-	n, err := window.ReadFrom(bytes.NewReader(payload))
+	size, first, end := s.stored[table], uint32(0), s.Tables[i].Docs
+	if len(at) == 10 {
+		size.chunks += crcSize + len(payload)
+		first = uint32(binary.BigEndian.Uint16(at[8:])) << 16
+		end = uint32(min(uint64(end), uint64(first)+1<<16))
+	} else {
+		if binary.BigEndian.Uint32(at[8:]) != size.count {
+			return errors.New("an earlier record is missing")
+		}
+		size = size.plusDelta(record{append([]byte(prefixTombstone), at...), append(make([]byte, crcSize), payload...)})
+	}
+	if s.Tombstones[table] == nil {
+		s.Tombstones[table] = roaring.New()
+	}
+	s.stored[table] = size
+	return addTombstones(s.Tombstones[table], first, end, payload)
+}
+
+// addTombstones adds the documents of a record, which must be from first to end-1, to a bitmap.
+// Decoding a Roaring bitmap does not detect all damage, and operations on an inconsistent bitmap
+// give wrong results; Validate detects this.
+func addTombstones(to *roaring.Bitmap, first, end uint32, payload []byte) error {
+	dead := roaring.New()
+	n, err := dead.ReadFrom(bytes.NewReader(payload))
 	if err != nil {
 		return err
 	}
 	if n != int64(len(payload)) {
 		return fmt.Errorf("a bitmap of %d bytes in a record of %d", n, len(payload))
 	}
-	if err := window.Validate(); err != nil {
+	if err := dead.Validate(); err != nil {
 		return err
 	}
-	if window.IsEmpty() {
+	if dead.IsEmpty() {
 		return errors.New("no tombstones")
 	}
-	first, last := window.Minimum(), window.Maximum()
-	if first>>16 != uint32(chunk) || last>>16 != uint32(chunk) || last >= s.Tables[i].Docs {
-		return fmt.Errorf("tombstones of documents %d to %d", first, last)
+	if dead.Minimum() < first || dead.Maximum() >= end {
+		return fmt.Errorf("tombstones of documents %d to %d", dead.Minimum(), dead.Maximum())
 	}
-	if s.Tombstones[table] == nil {
-		s.Tombstones[table] = roaring.New()
-	}
-	s.Tombstones[table].Or(window)
+	to.Or(dead)
 	return nil
 }

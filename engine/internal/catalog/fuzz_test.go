@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -21,6 +23,18 @@ func FuzzCatalog(f *testing.F) {
 		name := filepath.Join(f.TempDir(), "CATALOG")
 		if err := Create(vfs.Disk, name, s); err != nil {
 			f.Fatal(err)
+		}
+		if c, state, err := Open(vfs.Disk, name); err != nil {
+			f.Fatal(err)
+		} else {
+			for number, dead := range state.Tombstones {
+				if err := c.Apply(Edit{AddTombstones: map[uint64]*roaring.Bitmap{number: dead}}); err != nil {
+					f.Fatal(err)
+				}
+			}
+			if err := c.Close(); err != nil {
+				f.Fatal(err)
+			}
 		}
 		image, err := os.ReadFile(name)
 		if err != nil {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,11 +20,12 @@ import (
 )
 
 // The golden files are catalogs of version 1: without the records "closed" and "seq", with "closed"
-// only, and with both.
+// only, with both, and with a delta of tombstones.
 const (
 	oldestGolden = "testdata/v1.catalog.gz"
 	olderGolden  = "testdata/v1-closed.catalog.gz"
 	goldenFile   = "testdata/v1-seq.catalog.gz"
+	newestGolden = "testdata/v1-deltas.catalog.gz"
 	formatDoc    = "../../../docs/format/catalog.md"
 )
 
@@ -63,6 +65,21 @@ func TestGolden(t *testing.T) {
 	older.Closed = LogEnd{}
 	openGolden(t, oldestGolden, older)
 	openGolden(t, goldenFile, goldenState())
+	newest := goldenState()
+	newest.model(goldenEdit)
+	openGolden(t, newestGolden, newest)
+}
+
+// goldenEdit adds a delta to goldenState.
+var goldenEdit = Edit{AddTombstones: map[uint64]*roaring.Bitmap{12: roaring.BitmapOf(7, 69_001)}}
+
+// createGolden makes the newest catalog.
+func createGolden(t *testing.T, name string) {
+	mustCreate(t, vfs.Disk, name, goldenState())
+	c, _ := mustOpen(t, vfs.Disk, name)
+	if err := errors.Join(c.Apply(goldenEdit), c.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func openGolden(t *testing.T, file string, want State) {
@@ -82,7 +99,7 @@ func openGolden(t *testing.T, file string, want State) {
 
 func writeGolden(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	mustCreate(t, vfs.Disk, name, goldenState())
+	createGolden(t, name)
 	image := fileBytes(t, name)
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
@@ -90,16 +107,16 @@ func writeGolden(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(goldenFile, buf.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(newestGolden, buf.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestFormatDoc checks that the hex in the description of the format shows the records of the
-// golden state.
+// newest golden file.
 func TestFormatDoc(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	mustCreate(t, vfs.Disk, name, goldenState())
+	createGolden(t, name)
 	tree, err := readTree(vfs.Disk, name)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +155,7 @@ func writeHex(w io.Writer, title string, data []byte) {
 
 func TestSectionNames(t *testing.T) {
 	for key, want := range map[string]string{
-		tableKey(12): "tables/12", tombstoneKey(12, 3): "tombstones/12/3", "marks/a": "marks/a", "tables/x": "tables/x", "\x00": `\x00`,
+		tableKey(12): "tables/12", tombstoneKey(12, 3): "tombstones/12/3", deltaKey(12, 3): "tombstones/12/+3", "marks/a": "marks/a", "tables/x": "tables/x", "\x00": `\x00`,
 	} {
 		if got := section([]byte(key)); got != want {
 			t.Errorf("%x: %s", key, got)

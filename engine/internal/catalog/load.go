@@ -18,6 +18,7 @@ func decodeState(name string, t tree) (*State, digest, error) {
 		Options:    map[string]string{},
 		Tombstones: map[uint64]*roaring.Bitmap{},
 		Marks:      map[string]int64{},
+		stored:     map[uint64]stored{},
 	}
 	format, err := s.decodeFirst(name, t.entries)
 	if err != nil {

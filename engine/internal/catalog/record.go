@@ -27,6 +27,8 @@ import (
 //	"tombstones/" number chunk        a Roaring bitmap in the portable format, never empty: the
 //	                                  deleted documents of the table among 65,536 chunk to
 //	                                  65,536 chunk + 65,535
+//	"tombstones/" number delta        the same, with any deleted documents of the table: further
+//	                                  ones, which were deleted after the chunks were written
 //	"marks/" name                     a position, 8 bytes
 //	"closed"                          where the newest log ended at the last clean close: the
 //	                                  log's number, 8 bytes; its size, 8 bytes. Absent if there
@@ -40,7 +42,7 @@ import (
 //	                                  transaction that wrote it, 8 bytes
 //
 // Numbers in keys are big-endian, so that they sort: the number of a table has 8 bytes, that of a
-// chunk 2. In values numbers are little-endian. The hash of a record is the 64-bit XXH3 of the
+// chunk 2, that of a delta 4. In values numbers are little-endian. The hash of a record is the 64-bit XXH3 of the
 // value, including its checksum, seeded with the XXH3 of the key.
 const (
 	bucketName = "simdb"
@@ -305,13 +307,21 @@ func tombstoneKey(table uint64, chunk uint16) string {
 	return string(binary.BigEndian.AppendUint16(tombstonePrefix(table), chunk))
 }
 
-// section returns the name of a record in errors: "tables/12", "tombstones/12/0".
+func deltaKey(table uint64, delta uint32) string {
+	return string(binary.BigEndian.AppendUint32(tombstonePrefix(table), delta))
+}
+
+// section returns the name of a record in errors: "tables/12", "tombstones/12/0", and
+// "tombstones/12/+0" for a delta.
 func section(key []byte) string {
 	if rest, ok := bytes.CutPrefix(key, []byte(prefixTable)); ok && len(rest) == 8 {
 		return fmt.Sprintf("%s%d", prefixTable, binary.BigEndian.Uint64(rest))
 	}
 	if rest, ok := bytes.CutPrefix(key, []byte(prefixTombstone)); ok && len(rest) == 10 {
 		return fmt.Sprintf("%s%d/%d", prefixTombstone, binary.BigEndian.Uint64(rest), binary.BigEndian.Uint16(rest[8:]))
+	}
+	if rest, ok := bytes.CutPrefix(key, []byte(prefixTombstone)); ok && len(rest) == 12 {
+		return fmt.Sprintf("%s%d/+%d", prefixTombstone, binary.BigEndian.Uint64(rest), binary.BigEndian.Uint32(rest[8:]))
 	}
 	return strings.Trim(strconv.Quote(string(key[:min(len(key), 80)])), `"`)
 }

@@ -70,19 +70,16 @@ func grownCatalog(t *testing.T, n int) ([]byte, State) {
 	mustCreate(t, fs, "CATALOG", s)
 	c, _ := mustOpen(t, fs, "CATALOG")
 	for range 5 {
-		e := Edit{SetTombstones: map[uint64]*roaring.Bitmap{}}
+		e := Edit{AddTombstones: map[uint64]*roaring.Bitmap{}}
 		for _, table := range s.Tables {
 			if table.Docs == 0 || rng.IntN(2) == 0 {
 				continue
 			}
 			dead := roaring.New()
-			if have := s.Tombstones[table.Number]; have != nil {
-				dead = have.Clone()
-			}
 			for range 5 {
 				dead.Add(rng.Uint32N(table.Docs))
 			}
-			e.SetTombstones[table.Number] = dead
+			e.AddTombstones[table.Number] = dead
 		}
 		seq := s.FlushedSeq + 1
 		e.FlushedSeq = &seq

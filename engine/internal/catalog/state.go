@@ -50,6 +50,8 @@ type State struct {
 	Allowed       []IDPair                   // allowed pairs of documents, sorted
 	LastSeq       uint64                     // upper bound of the sequence numbers of all writes, including those of dropped tables
 	Closed        LogEnd                     // the newest log when the database was last closed; zero if there was none
+
+	stored map[uint64]stored // sizes of the records in Tombstones, by table number
 }
 
 // LogEnd says where a log ended when it was closed. From then on the log must exist with that size,
@@ -68,8 +70,9 @@ type Edit struct {
 	DropTables []uint64 // drops their tombstones, too
 
 	// SetTombstones replaces the deleted documents of a table, which may be one of AddTables. Nil
-	// and an empty bitmap mean none.
-	SetTombstones map[uint64]*roaring.Bitmap
+	// and an empty bitmap mean none. AddTombstones adds deleted documents to those of an existing
+	// table, and writes little more than these.
+	SetTombstones, AddTombstones map[uint64]*roaring.Bitmap
 
 	NextFile, FlushedSeq, FirstWAL *uint64 // nil leaves the value unchanged
 

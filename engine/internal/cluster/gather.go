@@ -92,7 +92,7 @@ func isOneTable(v *view.View) bool {
 		return false
 	}
 	p := &v.Version.Parts[0]
-	dead, _ := p.Dead.UpTo(v.Seq)
+	dead := p.Dead.UpTo(v.Seq)
 	return dead.IsEmpty() && v.Since <= p.Meta.MinTime
 }
 
@@ -100,7 +100,7 @@ func isOneTable(v *view.View) bool {
 func (j *joinSet) addPart(ctx context.Context, all *located, part int) error {
 	const none = ^uint64(0)
 	v, p := j.v, &j.v.Version.Parts[part]
-	tombstones, _ := p.Dead.UpTo(v.Seq)
+	tombstones := p.Dead.UpTo(v.Seq)
 	dead := tombstones.Iterator()
 	nextDead := func() uint64 {
 		if dead.HasNext() {

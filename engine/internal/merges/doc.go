@@ -18,6 +18,6 @@
 // paused, or the last merge failed.
 //
 // A merge in the background starts only when the database has been open for the expected duration
-// of the merge, and Close lets it finish. So Close never lasts longer than the database was open,
-// and a process that is restarted again and again never repeats a merge.
+// of the merge, and Close abandons it unless it ends soon. So the processes that repeat a merge
+// lose at most half of their time.
 package merges

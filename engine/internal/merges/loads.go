@@ -42,20 +42,20 @@ func (g *Scheduler) numWanted() int {
 // takeWanted returns the next of the first wanted merges requested by Want for which may returns
 // true, nil if there is none. It discards merges that have become impossible because tables no
 // longer exist. The caller holds the lock of the Scheduler.
-func (g *Scheduler) takeWanted(wanted int, tables []compaction.Table, maxDocs int64, may func(bytes int64) bool) *compaction.Job {
+func (g *Scheduler) takeWanted(wanted int, tables []compaction.Table, o compaction.Options, may func(bytes int64) bool) *compaction.Job {
 	l := &g.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := 0; i < wanted; i++ {
-		j, docs := &compaction.Job{Reason: ReasonLoad}, int64(0)
+		j, in := &compaction.Job{Reason: ReasonLoad}, []compaction.Table(nil)
 		for _, t := range tables {
 			if slices.Contains(l.wanted[i], t.Number) && !t.Damaged && !g.schedule.Taken(t.Number) {
 				j.Tables = append(j.Tables, t.Number)
 				j.Bytes += t.Size
-				docs += t.Docs - t.Dead
+				in = append(in, t)
 			}
 		}
-		possible := len(j.Tables) > 1 && docs <= maxDocs
+		possible := len(in) > 1 && o.Fit(in)
 		if possible && !may(j.Bytes) {
 			continue
 		}

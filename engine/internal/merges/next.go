@@ -14,8 +14,10 @@ import (
 // now. While the store is being closed, only small merges may start.
 //
 // A merge starts only when the database has been open for the expected duration of the merge. Close
-// lets merges finish, so this ensures that Close never lasts longer than the database was open, and
-// that a short-lived process does not start the same merge again and again.
+// abandons merges, so this ensures that at most half of the time for which a database is open is
+// lost. If there are many tables, any merge may start, but those that may start anyway come first:
+// processes that are too short-lived for large merges at least finish smaller ones of the same
+// tables.
 func (g *Scheduler) Next(closing bool) (*Merge, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -39,9 +41,14 @@ func (g *Scheduler) Next(closing bool) (*Merge, error) {
 		most = math.MaxInt64
 	}
 	var j *compaction.Job
+	small := o
+	small.MaxBytes = min(o.MaxBytes, max(SmallWork, g.speed.within(age)))
 	held := time.Until(g.heldUntil)
 	if held <= 0 {
-		j = g.takeWanted(wanted, tables, o.MaxDocs, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })
+		j = g.takeWanted(wanted, tables, o, func(bytes int64) bool { return bytes <= min(most, free) && g.schedule.MayStart(bytes) })
+		if j == nil && most == math.MaxInt64 {
+			j = g.schedule.Next(g.unreserved(tables), min(small.MaxBytes, free), small)
+		}
 		if j == nil {
 			j = g.schedule.Next(g.unreserved(tables), min(most, free), o)
 		}
@@ -148,7 +155,7 @@ func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 			failed = err
 			return true
 		}
-		j := g.takeWanted(wanted, tables, o.MaxDocs, func(int64) bool { return true })
+		j := g.takeWanted(wanted, tables, o, func(int64) bool { return true })
 		if j == nil {
 			j = g.schedule.Due(g.unreserved(tables), o)
 		}
@@ -161,7 +168,7 @@ func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 	return m, cmp.Or(failed, err)
 }
 
-// Close lets running merges continue at full speed, and prevents others from starting, except small
+// Close lets running merges continue at full speed until Finish, and prevents others from starting, except small
 // ones started by Next.
 func (g *Scheduler) Close() {
 	g.Throttle.Open()
@@ -175,27 +182,18 @@ func (g *Scheduler) Close() {
 }
 
 // Finish ends all merges after Close. It waits for merges in the background that are expected to
-// end within limit, and cancels the others. If limit is 0, it waits for all except large merges
-// that would last longer than the store was open. It always waits for merges that a caller waits
-// for.
+// end within limit, and cancels the others, also those that do not end within it. It always waits
+// for merges that a caller waits for.
 func (g *Scheduler) Finish(limit time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if limit == 0 {
-		for _, m := range g.running {
-			if m.Background && m.Bytes >= largeMerge && m.remaining(&g.speed) > time.Since(g.opened) {
-				m.cancel() // the merge is repeated after the next opening
-			}
+	for _, m := range g.running {
+		if m.Background && m.remaining(&g.speed) > limit {
+			m.cancel()
 		}
-	} else {
-		for _, m := range g.running {
-			if m.Background && m.remaining(&g.speed) > limit {
-				m.cancel()
-			}
-		}
-		late := time.AfterFunc(max(limit, 0), g.cancelAll)
-		defer late.Stop()
 	}
+	late := time.AfterFunc(max(limit, 0), g.cancelAll)
+	defer late.Stop()
 	for len(g.running) > 0 {
 		g.sleep(context.Background())
 	}

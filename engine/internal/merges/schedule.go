@@ -2,6 +2,7 @@ package merges
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/simdb/simdb/compaction"
 )
@@ -100,7 +101,16 @@ func (s *Schedule) candidates(tables []compaction.Table, o compaction.Options) i
 			free = append(free, t)
 		}
 	}
-	return compaction.Jobs(free, o, len(s.running))
+	return func(yield func(*compaction.Job) bool) {
+		for j := range compaction.Jobs(free, o, len(s.running)) {
+			if j.Reason == compaction.ReasonDead && slices.ContainsFunc(s.running, func(r *compaction.Job) bool { return r.Reason == j.Reason }) {
+				continue // each needs space before it frees any
+			}
+			if !yield(j) {
+				return
+			}
+		}
+	}
 }
 
 // Start records that a merge is running. None of its tables may be Taken.

@@ -8,7 +8,10 @@ import (
 	"github.com/simdb/simdb/compaction"
 )
 
-const mib = 1 << 20
+const (
+	mib = 1 << 20
+	gib = 1 << 30
+)
 
 // sized returns tables of 100 documents each, numbered from 1.
 func sized(sizes ...int64) (ts []compaction.Table) {
@@ -28,7 +31,6 @@ func shown(j *compaction.Job) string {
 
 // TestNext checks which merge starts beside running ones, and which is due.
 func TestNext(t *testing.T) {
-	const gib = 1 << 10 * mib
 	tens := sized(100*mib, 100*mib, 10*mib, 10*mib, 10*mib, 10*mib)
 	dead := append(sized(100*mib, 100*mib, 10*mib, 10*mib, 10*mib, 10*mib), compaction.Table{Number: 7, Size: 17 * mib, Docs: 100, Dead: 40})
 	gone := append(sized(9*mib), compaction.Table{Number: 2, Size: 9 * mib, Docs: 100, Dead: 100})
@@ -99,5 +101,27 @@ func TestTake(t *testing.T) {
 	s.End(j)
 	if !s.Take(3) || len(s.Running()) != 0 {
 		t.Fatal("3 can't be taken after the merge")
+	}
+}
+
+// TestOneForSpace has two tables with many dead documents, and slots for both: the second one waits,
+// since rewriting a table needs space before it frees any.
+func TestOneForSpace(t *testing.T) {
+	tables := sized(gib, gib)
+	for i := range tables {
+		tables[i].Dead = 50
+	}
+	s := Schedule{Slots: 4}
+	first := s.Next(tables, math.MaxInt64, compaction.Options{})
+	if shown(first) != "dead [1]" {
+		t.Fatalf("first %q", shown(first))
+	}
+	s.Start(first)
+	if next, due := s.Next(tables, math.MaxInt64, compaction.Options{}), s.Due(tables, compaction.Options{}); next != nil || due != nil {
+		t.Errorf("next %q, due %q", shown(next), shown(due))
+	}
+	s.End(first)
+	if next := s.Next(tables[1:], math.MaxInt64, compaction.Options{}); shown(next) != "dead [2]" {
+		t.Errorf("then %q", shown(next))
 	}
 }

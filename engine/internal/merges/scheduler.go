@@ -18,12 +18,12 @@ import (
 // A Store is the store whose tables are merged. The Scheduler holds its lock while it calls these
 // methods.
 type Store interface {
-	Writable() error // returns nil, or the reason why nothing can be written
-	Policy() ([]compaction.Table, compaction.Options, error)
-	Groups() ([]*compaction.Job, error) // merges of all tables, each with as many as fit into one table
-	Free() int64                        // bytes on disk that merges in the background may use
-	Crowded() bool                      // whether the number of tables slows writers
-	WakeCompact()                       // causes a call of Next soon
+	Writable() error                                         // returns nil, or the reason why nothing can be written
+	Policy() ([]compaction.Table, compaction.Options, error) // with MaxBytes
+	Groups() ([]*compaction.Job, error)                      // merges of all tables, each with as many as fit into one table
+	Free() int64                                             // bytes on disk that merges in the background may use
+	Crowded() bool                                           // whether the number of tables slows writers
+	WakeCompact()                                            // causes a call of Next soon
 }
 
 // The reasons of merges that the policy does not pick.

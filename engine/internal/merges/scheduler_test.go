@@ -30,7 +30,7 @@ func (s *fakeStore) Policy() (tables []compaction.Table, o compaction.Options, e
 	if s.read != nil {
 		s.read()
 	}
-	return tables, compaction.Options{MaxDocs: math.MaxUint32}, nil
+	return tables, compaction.Options{MaxDocs: math.MaxUint32, MaxBytes: 4 << 30}, nil
 }
 
 // TestMergeWaitsForAge has a due merge with an expected duration of a minute: it must start only
@@ -90,27 +90,43 @@ func TestWantedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFinish closes while merges run in the background: a large merge that would last longer than
-// the database was open must be cancelled, to be repeated after the next opening.
+// TestFinish closes while merges run in the background: one that is expected to last longer than
+// Close waits must be cancelled at once, and one that does last longer after that time.
 func TestFinish(t *testing.T) {
 	for _, c := range []struct {
-		bytes     int64
-		age       time.Duration
-		cancelled bool
-	}{{largeMerge, time.Second, true}, {largeMerge, time.Hour, false}, {largeMerge - 1, time.Second, false}} {
+		limit, lasts time.Duration // lasts is the expected duration
+		after        time.Duration // when it is looked at
+		cancelled    bool
+	}{
+		{time.Second, 2 * time.Second, 0, true}, {2 * time.Second, time.Second, 0, false}, {2 * time.Second, time.Second, time.Second, false},
+		{2 * time.Second, time.Second, 3 * time.Second, true}, {-1, time.Millisecond, 0, true},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewScheduler(&fakeStore{}, 0, 0)
-			g.speed.bytes = time.Duration(float64(time.Minute) * (1 << 30) / float64(largeMerge))
-			g.opened = time.Now().Add(-c.age)
-			m := g.start(&compaction.Job{Bytes: c.bytes}, true)
+			g.speed.bytes = c.lasts
+			m := g.start(&compaction.Job{Bytes: 1 << 30}, true)
 			g.Close()
-			go g.Finish(0)
+			go g.Finish(c.limit)
 			synctest.Wait() // until Finish waits for the merge to end
+			time.Sleep(c.after)
+			synctest.Wait()
 			if got := m.Ctx.Err() != nil; got != c.cancelled {
-				t.Errorf("%d bytes, open for %v: cancelled %v", c.bytes, c.age, got)
+				t.Errorf("a merge of %v, after %v of %v: cancelled %v", c.lasts, c.after, c.limit, got)
 			}
 			g.End(m, nil) // so that Finish returns, as the bubble requires
 		})
+	}
+}
+
+// TestShortLived has thirteen tables, and processes that are open for a second: the first four
+// tables need two seconds, so that a merge of two must start first.
+func TestShortLived(t *testing.T) {
+	s := &fakeStore{tables: 13, bytes: 64 << 20, crowded: true}
+	g := NewScheduler(s, 0, 0)
+	g.speed.bytes = time.Duration(float64(500*time.Millisecond) * (1 << 30) / float64(s.bytes))
+	g.opened = time.Now().Add(-1100 * time.Millisecond)
+	if m, err := g.Next(false); err != nil || m == nil || len(m.Tables) != 2 {
+		t.Errorf("the merge that is due is %+v, %v", m, err)
 	}
 }
 

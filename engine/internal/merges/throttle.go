@@ -1,6 +1,7 @@
 package merges
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -135,7 +136,7 @@ func (w pacedWriter) Write(b []byte) (n int, err error) {
 		piece := b[:min(len(b), Burst)]
 		waited, err := w.Throttle.Wait(w.Ctx, len(piece), w.Background)
 		w.Waited(waited)
-		if err != nil {
+		if err = cmp.Or(err, w.Ctx.Err()); err != nil {
 			return n, err
 		}
 		k, err := w.Out.Write(piece)

@@ -108,7 +108,7 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range compaction.Group(tables, db.Tables.MaxDocs()) {
+	for _, g := range compaction.Group(tables, db.policy()) {
 		p := v.Version.Part(g[0])
 		if len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
 			if dead, err := p.HasDeadRecords(); db.setApart([]*view.Part{p}, err) || err == nil && !dead {
@@ -170,8 +170,7 @@ func (db *Store) flushHeld(ctx context.Context) error {
 
 // Policy returns the input of the compaction policy: the tables, and its options.
 func (db *Store) Policy() ([]compaction.Table, compaction.Options, error) {
-	o := db.opts.Policy
-	o.Expired, o.TTL, o.MaxDocs = max(0, db.expiry()), db.TTL.Microseconds(), db.Tables.MaxDocs()
+	o := db.policy()
 	v, err := db.View()
 	if err != nil {
 		return nil, o, err
@@ -179,6 +178,13 @@ func (db *Store) Policy() ([]compaction.Table, compaction.Options, error) {
 	defer v.Close()
 	tables, err := db.tableSizes(v)
 	return tables, o, err
+}
+
+// policy returns the options of the compaction policy.
+func (db *Store) policy() compaction.Options {
+	o := db.opts.Policy
+	o.Expired, o.TTL, o.MaxDocs, o.MaxBytes = max(0, db.expiry()), db.TTL.Microseconds(), db.Tables.MaxDocs(), db.opts.MaxTableBytes
+	return o
 }
 
 // tableSizes describes the tables to the compaction policy.
@@ -346,7 +352,7 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 		for i, p := range in {
 			// Documents that were dead when the merge began were not written, and have no new
 			// number.
-			it := v.Part(p.Meta.Number).Dead.Base.Iterator()
+			it := v.Part(p.Meta.Number).Dead.Durable().Iterator()
 			for it.HasNext() {
 				if doc, kept := renumber.New(i, it.Next()); kept {
 					base.Add(doc)
@@ -373,7 +379,7 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 	if t != nil {
 		dead := view.NewTombstones(base)
 		for i, p := range in {
-			_, younger := v.Part(p.Meta.Number).Dead.UpTo(0)
+			_, younger := v.Part(p.Meta.Number).Dead.Recent(0)
 			for doc, s := range younger {
 				if doc, kept := renumber.New(i, doc); kept {
 					dead.Kill(doc, s)

@@ -198,11 +198,11 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	v := db.current
 	db.mu.Unlock()
 
-	edit := catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{}}
+	edit := catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{}, AddTombstones: map[uint64]*roaring.Bitmap{}}
 	var parts []view.Part
 	for _, p := range v.Parts {
-		if dead, _ := p.Dead.UpTo(m.MaxSeq); dead != p.Dead.Base {
-			edit.SetTombstones[p.Meta.Number] = dead
+		if dead, _ := p.Dead.Recent(m.MaxSeq); !dead.IsEmpty() {
+			edit.AddTombstones[p.Meta.Number] = dead
 		}
 	}
 	gone := roaring.New() // replaced by a load since docs was collected
@@ -224,8 +224,8 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 	db.writeMu.Lock() // prevents new tombstones from here on
 	defer db.writeMu.Unlock()
 	for _, p := range v.Parts {
-		if dead := edit.SetTombstones[p.Meta.Number]; dead != nil {
-			p.Dead = p.Dead.Onto(dead, m.MaxSeq)
+		if dead := edit.AddTombstones[p.Meta.Number]; dead != nil {
+			p.Dead = p.Dead.With(dead, m.MaxSeq)
 		}
 		parts = append(parts, p)
 	}

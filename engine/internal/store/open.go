@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/catalog"
@@ -232,13 +233,14 @@ func openSingle(path string, o Options) (*Store, error) {
 func (db *Store) Close() error {
 	db.closeOnce.Do(func() {
 		db.stop()
-		wait := db.opts.CloseWait
+		wait := cmp.Or(db.opts.CloseWait, defaultCloseWait)
 		if db.discard {
 			wait = -1
 		}
+		end := time.Now().Add(wait)
 		db.finishMerges(wait)
 		if db.compactC != nil && !db.opts.NoAutoCompaction && !db.discard {
-			db.compactSmall()
+			db.compactSmall(end)
 		}
 		db.closed.Store(true)
 		db.mu.Lock()

@@ -38,6 +38,7 @@ type Options struct {
 
 	NoSync           bool
 	MemtableBytes    int
+	MaxTableBytes    int64
 	NoAutoCompaction bool
 	CompactionRate   int64
 	CloseWait        time.Duration
@@ -88,6 +89,8 @@ type Event struct {
 const (
 	defaultMemory     = 1 << 30
 	defaultMemtable   = 16 << 20
+	defaultMaxTable   = 4 << 30
+	defaultCloseWait  = 200 * time.Millisecond
 	defaultShingle    = 3
 	defaultGram       = 5 // characters
 	defaultSketch     = 128
@@ -111,6 +114,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MemtableBytes <= 0 {
 		o.MemtableBytes = defaultMemtable
+	}
+	if o.MaxTableBytes <= 0 {
+		o.MaxTableBytes = defaultMaxTable
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -142,7 +142,7 @@ func (db *Store) include(ctx context.Context, from *Store) error {
 	for _, part := range parts {
 		part.Meta.Number = db.allocFile()
 		p := db.newPublication(part.Table, true, nil)
-		p.own = part.Dead.Base
+		p.own = part.Dead.Durable()
 		if err := p.resolve(ctx); err != nil {
 			return err
 		}

@@ -133,7 +133,7 @@ func (p *prune) table(ctx context.Context, part *view.Part) error {
 		p.found[part.Meta.Number] = &prunedTable{whole: true, dead: dead, count: n}
 		return err
 	}
-	dead, _ := part.Dead.UpTo(view.Latest)
+	dead := part.Dead.UpTo(view.Latest)
 	kill, passed, step := roaring.New(), p.passed, uint32(0)
 	err := part.EachWritten(ctx, p.inFile(part), func(docs []uint32) error {
 		if at := docs[0] / passStep; at != step {
@@ -230,7 +230,7 @@ func (p *prune) publishLocked(free map[uint64]bool) (more, flush bool, err error
 	if err := db.syncLogLocked(); err != nil {
 		return false, false, db.fail(err)
 	}
-	edit := catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{}}
+	edit := catalog.Edit{AddTombstones: map[uint64]*roaring.Bitmap{}}
 	total := 0
 	for _, part := range parts {
 		dead, n, err := p.delete(part, free[part.Meta.Number])
@@ -241,7 +241,7 @@ func (p *prune) publishLocked(free map[uint64]bool) (more, flush bool, err error
 		if dead == nil {
 			edit.DropTables = append(edit.DropTables, part.Meta.Number)
 		} else {
-			edit.SetTombstones[part.Meta.Number] = dead
+			edit.AddTombstones[part.Meta.Number] = dead
 		}
 	}
 	return false, false, p.enter(edit, total)
@@ -253,12 +253,12 @@ func follows(m *view.Memtable, part *view.Part) bool {
 	return first == 0 || first > part.Meta.MaxSeq
 }
 
-// delete returns the new tombstones of a table for the catalog, and how many documents they delete.
-// It returns nil tombstones if the table has no other documents and is to be dropped. A table that
+// delete returns the tombstones to add to a table, and how many documents they delete. It returns
+// nil tombstones if the table has no other documents and is to be dropped. A table that
 // is not free is not dropped: a running merge will publish its result in place of the table.
 func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, n int, err error) {
 	t := p.found[part.Meta.Number]
-	dead, _ := part.Dead.UpTo(view.Latest)
+	dead := part.Dead.UpTo(view.Latest)
 	kill := t.kill
 	if t.whole {
 		count := t.count
@@ -286,12 +286,11 @@ func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, 
 	if free && dead.GetCardinality()+kill.GetCardinality() == uint64(part.Meta.Docs) {
 		return nil, n, nil
 	}
-	kill.Or(part.Dead.Base)
 	kill.RunOptimize()
 	return kill, n, nil
 }
 
-// enter sets the tombstones of tables, and drops tables, in the catalog and in the current version.
+// enter adds tombstones to tables, and drops tables, in the catalog and in the current version.
 // n is the number of documents that this deletes. The caller holds publishMu and writeMu.
 func (p *prune) enter(edit catalog.Edit, n int) error {
 	db := p.db
@@ -307,8 +306,8 @@ func (p *prune) enter(edit catalog.Edit, n int) error {
 			at.Obsolete.Store(true)
 			continue
 		}
-		if dead := edit.SetTombstones[at.Meta.Number]; dead != nil {
-			at.Dead = at.Dead.Onto(dead, 0)
+		if dead := edit.AddTombstones[at.Meta.Number]; dead != nil {
+			at.Dead = at.Dead.With(dead, 0)
 		}
 		parts = append(parts, at)
 	}

@@ -29,7 +29,7 @@ type publication struct {
 	allow    []view.IDPair                  // pairs that come with the table
 	same     map[uint64][]sameID            // by number of the other table: found by search
 	own      *roaring.Bitmap                // documents of the table that are dead on arrival; for a set, those dead before
-	killed   map[*view.Part]*roaring.Bitmap // all dead documents of other tables, including those that were dead before
+	killed   map[*view.Part]*roaring.Bitmap // documents of other tables
 	mem      []*view.MemDoc                 // killed documents of memtables
 	codes    []codePair                     // codes of stored documents: see resolveCodes
 	rows     *roaring.Bitmap                // documents of the table that are codes
@@ -303,7 +303,7 @@ func (p *publication) kill(old view.Place) {
 		return
 	}
 	if p.killed[old.Part] == nil {
-		p.killed[old.Part] = old.Part.Dead.Base.Clone()
+		p.killed[old.Part] = roaring.New()
 	}
 	p.killed[old.Part].Add(old.Doc)
 }
@@ -358,13 +358,13 @@ func (p *publication) counts() TableCounts {
 
 // enter commits the table and the tombstones to the catalog and makes them visible.
 func (p *publication) enter() error {
-	edit := catalog.Edit{SetMarks: p.marks, Allow: view.CatalogPairs(p.allow), SetTombstones: map[uint64]*roaring.Bitmap{}}
+	edit := catalog.Edit{SetMarks: p.marks, Allow: view.CatalogPairs(p.allow), AddTombstones: map[uint64]*roaring.Bitmap{}}
 	for part, dead := range p.killed {
-		edit.SetTombstones[part.Meta.Number] = dead
+		edit.AddTombstones[part.Meta.Number] = dead
 	}
 	if p.table != nil {
 		edit.AddTables = []catalog.Table{p.table.Meta}
-		edit.SetTombstones[p.table.Meta.Number] = p.own
+		edit.SetTombstones = map[uint64]*roaring.Bitmap{p.table.Meta.Number: p.own}
 	}
 	if err := p.db.editCatalog(edit); err != nil {
 		return err
@@ -383,7 +383,7 @@ func (p *publication) show() {
 	for i := range db.current.Parts {
 		at := db.current.Parts[i]
 		if dead := p.killed[&db.current.Parts[i]]; dead != nil {
-			at.Dead = at.Dead.Onto(dead, 0)
+			at.Dead = at.Dead.With(dead, 0)
 		}
 		parts = append(parts, at)
 	}

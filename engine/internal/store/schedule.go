@@ -68,9 +68,10 @@ func (db *Store) mergeAuto(m *merges.Merge) bool {
 	return err == nil || db.goesOn(err)
 }
 
-// compactSmall runs merges of at most merges.SmallWork bytes, as long as any are due.
-func (db *Store) compactSmall() {
-	for db.Writable() == nil {
+// compactSmall runs merges of at most merges.SmallWork bytes, as long as any are due, but begins
+// none after end except the first.
+func (db *Store) compactSmall(end time.Time) {
+	for more := true; more && db.Writable() == nil; more = time.Now().Before(end) {
 		m, err := db.merges.Next(true)
 		if err != nil || m == nil || !db.mergeAuto(m) {
 			return
@@ -89,7 +90,7 @@ func (db *Store) finishMerges(limit time.Duration) {
 
 // SetCompactionRate sets how many bytes per second all merges write together; 0 means no limit. A
 // negative rate prevents background merges from starting, and suspends running ones. Compact and
-// CompactDue still work, and Close finishes suspended merges. While merges are paused, writers are
+// CompactDue still work, and Close lets suspended merges continue. While merges are paused, writers are
 // not held back, however many tables there are.
 func (db *Store) SetCompactionRate(bytes int64) {
 	if bytes < 0 {

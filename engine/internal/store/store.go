@@ -131,7 +131,7 @@ func (db *Store) Writable() error {
 }
 
 // takesWrites returns the reason why the database refuses new writes, or nil. Unlike Writable it
-// also refuses them while Close finishes merges.
+// also refuses them while Close waits for merges.
 func (db *Store) takesWrites() error {
 	err := db.Writable()
 	if err == nil && db.merges.Closing() {
@@ -231,10 +231,10 @@ func (db *Store) install(parts []view.Part) *view.Version {
 
 // countAgain counts the tables for the limits of writers. The caller holds mu.
 func (db *Store) countAgain() {
-	count := int32(0)
+	count, o := int32(0), db.policy()
 	for i := range db.current.Parts {
 		p := &db.current.Parts[i]
-		if int64(p.Meta.Docs) <= db.Tables.MaxDocs()/2 && p.Damage.Load() == nil {
+		if t := p.ForPolicy(); !t.Damaged && !o.Full(t) {
 			count++
 		}
 	}

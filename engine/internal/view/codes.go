@@ -154,7 +154,7 @@ func (c *Config) NoDocuments(ctx context.Context, p *Part, seq uint64) (*roaring
 	if err := p.Uncounted.Load(); err != nil {
 		return nil, *err
 	}
-	dead, _ := p.Dead.UpTo(seq)
+	dead := p.Dead.UpTo(seq)
 	if !c.Several {
 		return dead, nil
 	}

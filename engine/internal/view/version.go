@@ -86,36 +86,43 @@ func (t *Table) Drop(remove bool) error {
 	return errors.Join(err, t.Dir.Release())
 }
 
-// Tombstones say which documents of a table are dead, and since when. Base holds the tombstones in
-// the catalog. recent holds those that are only in the log, with the sequence number of the write
-// that killed the document. recent only grows: a flush that makes tombstones durable creates new
-// Tombstones for the new version.
+// Tombstones say which documents of a table are dead, and since when. base and added hold the
+// tombstones in the catalog: a flush clones the few that were added to base, not all. recent holds
+// those that are only in the log, with the sequence number of the write that killed the document.
+// recent only grows: a flush that makes tombstones durable creates new Tombstones for the new
+// version.
 type Tombstones struct {
-	Base *roaring.Bitmap // never changed
+	base, added *roaring.Bitmap // never changed; they have no document in common
+	durable     bool            // one of them is not empty
 
-	mu     sync.RWMutex
-	recent map[uint32]uint64
-	none   atomic.Bool // no tombstones at creation or since; lets most queries skip the lock
+	mu        sync.RWMutex
+	recent    map[uint32]uint64
+	anyRecent atomic.Bool // recent is not empty; most queries need not lock it
 }
 
 // NewTombstones returns tombstones that are all in the catalog. base may be nil for none; the
 // caller must not change it afterwards.
-func NewTombstones(base *roaring.Bitmap) *Tombstones {
+func NewTombstones(base *roaring.Bitmap) *Tombstones { return newTombstones(base, roaring.New(), nil) }
+
+func newTombstones(base, added *roaring.Bitmap, recent map[uint32]uint64) *Tombstones {
 	if base == nil {
 		base = roaring.New()
 	}
-	t := &Tombstones{Base: base, recent: map[uint32]uint64{}}
-	t.none.Store(base.IsEmpty())
+	if recent == nil {
+		recent = map[uint32]uint64{}
+	}
+	t := &Tombstones{base: base, added: added, durable: !base.IsEmpty() || !added.IsEmpty(), recent: recent}
+	t.anyRecent.Store(len(recent) > 0)
 	return t
 }
 
 // DeadAt reports whether doc is dead to a snapshot at seq.
 func (t *Tombstones) DeadAt(doc uint32, seq uint64) bool {
-	if t.none.Load() {
-		return false
-	}
-	if t.Base.Contains(doc) {
+	if t.durable && (t.base.Contains(doc) || t.added.Contains(doc)) {
 		return true
+	}
+	if !t.anyRecent.Load() {
+		return false
 	}
 	t.mu.RLock()
 	s, ok := t.recent[doc]
@@ -129,18 +136,24 @@ func (t *Tombstones) Kill(doc uint32, seq uint64) {
 	if _, dead := t.recent[doc]; !dead {
 		t.recent[doc] = seq
 	}
-	t.none.Store(false)
+	t.anyRecent.Store(true)
 	t.mu.Unlock()
 }
 
-// UpTo returns the documents that are dead at seq as one bitmap, and the younger tombstones.
-func (t *Tombstones) UpTo(seq uint64) (dead *roaring.Bitmap, younger map[uint32]uint64) {
+// Durable returns the documents whose tombstones are in the catalog. The caller must not change it.
+func (t *Tombstones) Durable() *roaring.Bitmap {
+	if t.added.IsEmpty() {
+		return t.base
+	}
+	return roaring.Or(t.base, t.added)
+}
+
+// Recent returns the tombstones that are only in the log: the documents that are dead at seq, and
+// the younger ones.
+func (t *Tombstones) Recent(seq uint64) (dead *roaring.Bitmap, younger map[uint32]uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	dead, younger = t.Base, map[uint32]uint64{}
-	if len(t.recent) > 0 {
-		dead = t.Base.Clone()
-	}
+	dead, younger = roaring.New(), map[uint32]uint64{}
 	for doc, s := range t.recent {
 		if s <= seq {
 			dead.Add(doc)
@@ -151,18 +164,35 @@ func (t *Tombstones) UpTo(seq uint64) (dead *roaring.Bitmap, younger map[uint32]
 	return dead, younger
 }
 
-// Onto returns tombstones with another base, which must be in the catalog and include all
-// tombstones up to seq; newer ones stay only in the log.
-func (t *Tombstones) Onto(base *roaring.Bitmap, seq uint64) *Tombstones {
-	_, younger := t.UpTo(seq)
-	return &Tombstones{Base: base, recent: younger}
+// UpTo returns the documents that are dead at seq. The caller must not change it.
+func (t *Tombstones) UpTo(seq uint64) *roaring.Bitmap {
+	dead, _ := t.Recent(seq)
+	if dead.IsEmpty() {
+		return t.Durable()
+	}
+	dead.Or(t.added)
+	return roaring.Or(t.base, dead)
+}
+
+// addedShare: added is merged into base when it has more than 1/addedShare of the documents of base.
+const addedShare = 8
+
+// With returns tombstones that are also durable for dead, which must be in the catalog and include
+// all up to seq; newer ones stay only in the log. dead has no document of Durable.
+func (t *Tombstones) With(dead *roaring.Bitmap, seq uint64) *Tombstones {
+	_, younger := t.Recent(seq)
+	base, added := t.base, roaring.Or(t.added, dead)
+	if added.GetCardinality() > base.GetCardinality()/addedShare {
+		base, added = roaring.Or(base, added), roaring.New()
+	}
+	return newTombstones(base, added, younger)
 }
 
 // Count returns how many documents are dead.
 func (t *Tombstones) Count() int64 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return int64(t.Base.GetCardinality()) + int64(len(t.recent))
+	return int64(t.base.GetCardinality()+t.added.GetCardinality()) + int64(len(t.recent))
 }
 
 // Below returns how many documents with a number below n are dead.
@@ -172,7 +202,7 @@ func (t *Tombstones) Below(n uint32) int64 {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	dead := int64(t.Base.Rank(n - 1))
+	dead := int64(t.base.Rank(n-1) + t.added.Rank(n-1))
 	for doc := range t.recent {
 		if doc < n {
 			dead++

@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"cmp"
+	"context"
 	"slices"
 
 	"github.com/simdb/simdb/internal/hot"
@@ -12,7 +14,7 @@ import (
 func (m *merger) beginSketches() (err error) {
 	hot := m.o.Hot
 	if hot == nil {
-		if hot, err = MergedHot(m.tables); err != nil {
+		if hot, err = MergedHot(m.ctx, m.tables); err != nil {
 			return err
 		}
 	}
@@ -20,7 +22,7 @@ func (m *merger) beginSketches() (err error) {
 }
 
 // MergedHot returns the hot hashes of all documents of some tables.
-func MergedHot(inputs []*format.Table) (hashes []hot.Hash, err error) {
+func MergedHot(ctx context.Context, inputs []*format.Table) (hashes []hot.Hash, err error) {
 	defer format.UnguardAny(inputs, format.Guard(), &err)
 	var ends []int // by input: number of documents in the inputs up to it
 	n := 0
@@ -33,7 +35,7 @@ func MergedHot(inputs []*format.Table) (hashes []hot.Hash, err error) {
 		at, _ := slices.BinarySearch(ends, i+1)
 		r := inputs[at]
 		s, err = r.Sketches.Sketch(uint32(i-(ends[at]-int(r.Info.Docs))), s[:0])
-		return s, err
+		return s, cmp.Or(err, ctx.Err())
 	})
 }
 

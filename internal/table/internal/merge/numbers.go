@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"cmp"
+
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/table/internal/format"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
@@ -44,7 +46,9 @@ func (m *merger) mergeFingerprints() error {
 	dir, e := n.run.Finish()
 	m.Out.EndWithDir(n.run.Len(), dir, e)
 	m.Info.Fingerprints, m.Info.Distinct = uint32(n.run.Len()), n.distinct
-	n.addBare()
+	if err == nil {
+		err = n.addBare()
+	}
 	m.Info.Docs = uint32(m.sources.Len())
 	return err
 }
@@ -173,6 +177,9 @@ func (m *merger) mergeWordRun() error {
 			in.deadAt = write.NewBitset(in.Info.Fingerprints)
 			for pos := range int(in.Info.Fingerprints) {
 				doc, err := docs.at(pos)
+				if pos%docChunk == 0 {
+					err = cmp.Or(err, m.ctx.Err())
+				}
 				if err != nil {
 					return err
 				}
@@ -228,13 +235,17 @@ func (n *numbering) endGroup() {
 }
 
 // addBare numbers the documents without a fingerprint.
-func (n *numbering) addBare() {
+func (n *numbering) addBare() error {
 	for i, in := range n.inputs {
 		for ; n.next[i] < in.Info.Docs; n.next[i]++ {
+			if n.next[i]%docChunk == 0 && n.ctx.Err() != nil {
+				return n.ctx.Err()
+			}
 			in.numbers.Append(uint32(n.sources.Len()))
 			if !in.dead.Has(n.next[i]) {
 				n.number(i, n.next)
 			}
 		}
 	}
+	return nil
 }
