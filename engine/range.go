@@ -119,21 +119,12 @@ func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) it
 			}
 			return
 		}
-		read := s.read
-		if r.Load && r.Unordered && s.v.Params.StoreText { // Where reads the texts in storage order
-			read = r.loadByWhere(s)
-		} else if r.Load {
-			read = s.readWhole
+		a := s.newReading(ctx, &r, yield)
+		err = s.each(ctx, r, first, others, a.add)
+		if e := a.flush(); e != nil { // also before an error of a later document
+			err = e
 		}
-		err = s.each(ctx, r, first, others, func(id []byte, p view.Place) (more bool, err error) {
-			d := Doc{ID: string(id)}
-			if r.OnlyIDs {
-				return yield(d, nil), nil
-			}
-			err = s.v.Safely(ctx, func() error { return read(&d, p) })
-			return err == nil && yield(d, nil), err
-		})
-		if err != nil {
+		if err != nil && !a.stopped {
 			yield(Doc{}, err)
 		}
 	}

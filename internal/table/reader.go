@@ -37,7 +37,7 @@ func newReader(t *format.Table) (*Reader, error) {
 		runs, columns = append(runs, w.Runs), append(columns, w.Column)
 	}
 	r := &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}
-	r.order = sync.OnceValues(r.storedOrder)
+	r.order = sync.OnceValues(r.openIDOrder)
 	return r, nil
 }
 
