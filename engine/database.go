@@ -223,8 +223,10 @@ func (db *DB) Metrics() Metrics {
 	c := &db.s.Counts
 	running, past := db.s.Merges()
 	damaged, _ := db.s.Damaged()
+	cache := db.s.Tables.Cache.Stats()
 	m := Metrics{
 		Path: db.s.Path, Created: db.s.IsNew(), Memory: db.s.Memory,
+		CacheSize: cache.Size, CacheBytes: cache.Used, CacheHits: cache.Hits, CacheMisses: cache.Misses,
 		Puts: c.Puts.Load(), Deletes: c.Deletes.Load(), Batches: c.Batches.Load(), Queries: c.Queries.Load(),
 		Flushes: c.Flushes.Load(), Compactions: c.Compactions.Load(), BytesFlushed: c.BytesFlushed.Load(),
 		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), CatalogBytes: db.s.CatalogBytes(),

@@ -60,6 +60,12 @@ type Options struct {
 	// Reader.Pairs and Reader.Clusters.
 	Memory int64 `json:"-"`
 
+	// Cache is how many bytes of decompressed texts and fields stay in memory for the next read by
+	// ID, for all tables together. 0 means a 64th of the memory of the machine or of its control
+	// group, at least 8 MiB, and at most 256 MiB and a quarter of Memory. A negative value means
+	// none: then each read decompresses up to 24 KiB. Reads in order need no cache.
+	Cache int64 `json:"-"`
+
 	// NoSync hands writes to the operating system and returns: acknowledged writes survive kill -9 of
 	// the process, but not a crash of the machine. After a crash the database holds a prefix of the
 	// writes, never a part of one. Otherwise a write returns after an fsync of the log, which
@@ -103,7 +109,7 @@ func (o *Options) internal() store.Options {
 	s := store.Options{
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
-		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory,
+		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
 		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,

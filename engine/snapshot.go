@@ -100,11 +100,7 @@ func (r *Reader) Get(ctx context.Context, id string) (Doc, error) {
 // within Safely.
 func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
 	var sd table.Document
-	err := p.WithoutSketch(&sd)
-	if err == nil {
-		sd.Seq, err = p.Seq()
-	}
-	if err != nil {
+	if err := p.Unnamed(&sd); err != nil {
 		return err
 	}
 	more, err := s.v.Fingerprints(d.ID)

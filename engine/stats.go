@@ -64,6 +64,11 @@ type Metrics struct {
 	Created bool   `json:"created"` // by this DB: if several open a new path at once, by exactly one of them
 	Memory  int64  `json:"memory"`  // bytes of results that a query may hold: Options.Memory
 
+	CacheSize   int64 `json:"cache_size"`   // bytes that decompressed texts and fields may occupy: Options.Cache
+	CacheBytes  int64 `json:"cache_bytes"`  // bytes that they occupy
+	CacheHits   int64 `json:"cache_hits"`   // blocks of them that reads have found
+	CacheMisses int64 `json:"cache_misses"` // and that reads had to decompress
+
 	Puts           int64 `json:"puts"`
 	Deletes        int64 `json:"deletes"`
 	Batches        int64 `json:"batches"`

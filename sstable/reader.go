@@ -24,6 +24,9 @@ import (
 // without a fingerprint come last.
 type Reader struct{ t *table.Reader }
 
+// cacheBytes is the size of a reader's cache of decoded texts: some hundred blocks.
+const cacheBytes = 4 << 20
+
 // Open maps the table in the file at path into memory. It returns errors of the file system, a
 // *CorruptionError, ErrNotTable or ErrUnsupported.
 func Open(path string) (*Reader, error) { return reader(table.Open(path)) }
@@ -42,6 +45,7 @@ func reader(t *table.Reader, err error) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.SetCache(table.NewCache(cacheBytes))
 	return &Reader{t}, nil
 }
 

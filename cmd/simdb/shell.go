@@ -33,12 +33,13 @@ type shellCmd struct {
 
 	Param map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"The value of $NAME in statements: write numbers, shares, durations, fingerprints and quoted strings as in statements; anything else is a string, such as an id. Can be repeated."`
 	app.MemoryFlag
+	app.CacheFlag
 	app.RowFlags
 }
 
 // Run runs the statements, or a prompt.
 func (c *shellCmd) Run(a *app.App) (err error) {
-	defer app.KeepTo(int64(c.Memory))()
+	defer app.KeepTo(int64(c.Memory) + c.Bytes())()
 	options := c.Options()
 	interactive := len(c.Statements) == 0 && term.IsTerminal(int(os.Stdin.Fd())) && app.IsTerminal(a.Out)
 	switch {
@@ -155,7 +156,7 @@ func exit(code int) error {
 // file need not be writable. The statements of a prompt, a pipe or a .read are not known in
 // advance: then the database is opened read-only, and writer opens it for statements that write.
 func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, error), err error) {
-	how := inputs.Access{Create: c.Create, Memory: int64(c.Memory), Write: true, OrTable: true}
+	how := inputs.Access{Create: c.Create, Memory: int64(c.Memory), Cache: int64(c.Cache), Write: true, OrTable: true}
 	known, writes := len(c.Statements) > 0, false
 	for _, s := range c.Statements {
 		w, k := repl.Writes(s)
@@ -167,7 +168,7 @@ func (c *shellCmd) open(a *app.App) (db *engine.DB, writer func() (*engine.DB, e
 		how.Write = false
 	default:
 		writer = func() (*engine.DB, error) {
-			return a.Env().OpenDB(c.DB, inputs.Access{Memory: how.Memory, Write: true, OrTable: true})
+			return a.Env().OpenDB(c.DB, inputs.Access{Memory: how.Memory, Cache: how.Cache, Write: true, OrTable: true})
 		}
 		how.Write = false
 	}

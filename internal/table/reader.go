@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/format"
 	"github.com/simdb/simdb/internal/table/internal/hamming"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
@@ -39,6 +40,24 @@ func newReader(t *format.Table) (*Reader, error) {
 	r := &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}
 	r.order = sync.OnceValues(r.openIDOrder)
 	return r, nil
+}
+
+// Cache holds decoded blocks of texts and fields of any number of tables: see blobs.Cache.
+type Cache = blobs.Cache
+
+// CacheStats describes a Cache.
+type CacheStats = blobs.CacheStats
+
+// NewCache returns a cache of size bytes, nil if size is not positive.
+func NewCache(size int64) *Cache { return blobs.NewCache(size) }
+
+// SetCache sets the cache for texts and fields that are read one by one, by Document for example;
+// nil means that each read decodes a block. It must be called before all other methods. Close
+// removes the blocks of the table from the cache.
+func (r *Reader) SetCache(c *Cache) {
+	if r.t.Records != nil {
+		r.t.Records.SetCache(c)
+	}
 }
 
 // Close releases the file. Slices that alias it must not be used afterwards. A second call does
@@ -190,30 +209,33 @@ func (r *Reader) Sketch(doc uint32, dst []uint32) (sketch []uint32, err error) {
 	return r.t.Sketches.Sketch(doc, dst)
 }
 
-// Document sets d to a document. ID, Text, Fields and Sketch are copied to d's slices, which grow
-// as needed. The reader caches the last decompressed blocks of texts for the next call.
+// Document sets d to a document. ID and Sketch are copied to d's slices, which grow as needed. Text
+// and Fields may be parts of a cached block: they stay valid, and must not be changed.
 func (r *Reader) Document(doc uint32, d *Document) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
-	err = r.withoutSketch(doc, d)
-	if err == nil && r.t.Sketches != nil {
+	if err = r.unnamed(doc, d); err != nil {
+		return err
+	}
+	id, err := r.t.Names.Get(doc)
+	if d.ID = append(d.ID[:0], id...); err == nil && r.t.Sketches != nil {
 		d.Sketch, err = r.t.Sketches.Sketch(doc, d.Sketch)
 	}
 	return err
 }
 
-// WithoutSketch is like Document, but reads no sketch: d.Sketch becomes empty.
-func (r *Reader) WithoutSketch(doc uint32, d *Document) (err error) {
+// Unnamed is like Document for a caller that knows the ID: it reads neither the ID nor the sketch,
+// which become empty.
+func (r *Reader) Unnamed(doc uint32, d *Document) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
-	return r.withoutSketch(doc, d)
+	return r.unnamed(doc, d)
 }
 
-func (r *Reader) withoutSketch(doc uint32, d *Document) error {
-	d.Sketch = d.Sketch[:0]
+func (r *Reader) unnamed(doc uint32, d *Document) (err error) {
+	d.ID, d.Sketch = d.ID[:0], d.Sketch[:0]
 	if err := r.entry(doc, d); err != nil {
 		return err
 	}
-	text, fields, err := r.t.Record(doc)
-	d.Text, d.Fields = append(d.Text[:0], text...), append(d.Fields[:0], fields...)
+	d.Text, d.Fields, err = r.t.Record(doc)
 	return err
 }
 
@@ -227,7 +249,7 @@ func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
 	return append(dst, stored...), err
 }
 
-// entry sets all fields of d except Text, Fields and Sketch.
+// entry sets the fields of d except ID, Text, Fields and Sketch.
 func (r *Reader) entry(doc uint32, d *Document) error {
 	if err := r.t.CheckDoc(doc); err != nil {
 		return err
@@ -239,13 +261,9 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	if doc < r.t.Info.Fingerprints {
 		r.t.Runs[0].Fetch(int(doc))
 	}
-	id, err := r.t.Names.Get(doc)
-	if err != nil {
-		return err
-	}
-	d.ID = append(d.ID[:0], id...)
 	d.HasFingerprint, d.Fingerprint = doc < r.t.Info.Fingerprints, 0
 	if d.HasFingerprint {
+		var err error
 		if d.Fingerprint, err = r.t.Runs[0].Key(int(doc)); err != nil {
 			return err
 		}

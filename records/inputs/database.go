@@ -29,6 +29,7 @@ type Access struct {
 	Compared Compared             // if set, must equal what the database compares
 	Images   *records.PictureHash // hash of the pictures that are compared with it, or nil
 	Memory   int64                // bytes that a query may use for its results; 0 means 1 GiB
+	Cache    int64                // engine.Options.Cache
 	Still    bool                 // no background merges
 	OnEvent  func(engine.Event)
 }
@@ -40,7 +41,7 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 		return nil, fmt.Errorf("%s: no such file or database", path)
 	}
 	o := &engine.Options{
-		ReadOnly: !how.Write, MustExist: !how.Create, BusyTimeout: e.BusyTimeout, Memory: how.Memory,
+		ReadOnly: !how.Write, MustExist: !how.Create, BusyTimeout: e.BusyTimeout, Memory: how.Memory, Cache: how.Cache,
 		Shingle: how.Compared.Shingle, Bits: how.Compared.Bits, Features: how.Compared.Features,
 		DisableAutoCompaction: how.Still, OnEvent: how.OnEvent,
 	}

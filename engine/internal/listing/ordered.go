@@ -282,7 +282,7 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 	s.tries--
 	err = s.v.Safely(ctx, func() (err error) {
 		var d table.Document
-		if err = s.head.WithoutSketch(&d); err == nil {
+		if err = s.head.Unnamed(&d); err == nil {
 			ok, err = s.Where(d.Text, d.Fields)
 		}
 		return err

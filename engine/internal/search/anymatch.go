@@ -68,7 +68,7 @@ func Admit(ctx context.Context, v *view.View, d *table.Document, fps [][]base.Fi
 // fingerprints as d, and the same fields if there is nothing else to compare.
 func isSame(v *view.View, p view.Place, d *table.Document, fps [][]base.Fingerprint) (bool, error) {
 	var have table.Document
-	if err := p.WithoutSketch(&have); err != nil {
+	if err := p.Unnamed(&have); err != nil {
 		return false, err
 	}
 	bare := !d.HasFingerprint && (len(d.Text) == 0 || !v.Params.StoreText)

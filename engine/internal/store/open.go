@@ -206,6 +206,7 @@ func openSingle(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.SetCache(db.Tables.Cache)
 	db.SetParams(r.Params())
 	if err := o.check(db.Path, db.Params, db.TTL); err != nil {
 		return nil, errors.Join(err, r.Close())

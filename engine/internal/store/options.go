@@ -33,6 +33,8 @@ type Options struct {
 	BusyTimeout time.Duration
 	MustExist   bool
 	Memory      int64
+	Cache       int64
+	Shared      *table.Cache // the cache of the set that the database is a member of, instead of its own
 
 	NoSync           bool
 	MemtableBytes    int
@@ -90,6 +92,9 @@ const (
 	defaultGram       = 5 // characters
 	defaultSketch     = 128
 	defaultMinJaccard = 0.65
+
+	cacheShare, resultsShare = 64, 4
+	leastCache, mostCache    = 8 << 20, 256 << 20
 )
 
 // withDefaults returns the options with defaults for everything that Open needs. Parameters that
@@ -101,6 +106,9 @@ func (o Options) withDefaults() Options {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
+	if o.Cache == 0 {
+		o.Cache = defaultCache(vfs.Memory(), o.Memory)
+	}
 	if o.MemtableBytes <= 0 {
 		o.MemtableBytes = defaultMemtable
 	}
@@ -108,6 +116,12 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// defaultCache returns the default of Cache on a machine with n bytes of memory, 0 if unknown, if
+// results may occupy some memory. The garbage collector may let a full cache occupy twice its size.
+func defaultCache(n, results int64) int64 {
+	return min(max(n/cacheShare, leastCache), mostCache, results/resultsShare)
 }
 
 // params returns the parameters of a new database with these options.

@@ -96,6 +96,10 @@ func newDB(path string, o Options) *Store {
 	}
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
+		Cache: o.Shared,
+	}
+	if o.Shared == nil {
+		db.Tables.Cache = table.NewCache(o.Cache)
 	}
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)

@@ -29,6 +29,7 @@ func (f *Folder) Open(meta catalog.Table, file string) (*view.Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.SetCache(f.Cache)
 	info := r.Info()
 	t := &view.Table{Meta: meta, Name: name, Reader: r, Shift: meta.MinSeq - info.MinSeq}
 	err = f.checkParams(r)

@@ -17,6 +17,7 @@ type Folder struct {
 	Log      *slog.Logger
 	ReadOnly bool          // files are not renamed
 	Number   func() uint64 // assigns the number of a new file
+	Cache    *table.Cache  // of all tables; may be nil
 
 	// ChooseLayout returns the layout of a table of n fingerprints if the database's parameters do
 	// not fix it; nil means table.ChooseLayout.

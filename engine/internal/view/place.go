@@ -34,13 +34,16 @@ func (p Place) Document(d *table.Document) error {
 	return p.Part.Document(p.Doc, d)
 }
 
-// WithoutSketch reads the document except for its sketch into d; its slices alias the table.
-func (p Place) WithoutSketch(d *table.Document) error {
+// Unnamed reads the document, with its sequence number in the database, for a caller that knows its
+// ID: ID and Sketch may be empty. The slices of d must not be changed.
+func (p Place) Unnamed(d *table.Document) error {
 	if p.Mem != nil {
 		*d = p.Mem.Document
 		return nil
 	}
-	return p.Part.WithoutSketch(p.Doc, d)
+	err := p.Part.Unnamed(p.Doc, d)
+	d.Seq = p.Part.ShiftSeq(d.Seq)
+	return err
 }
 
 // Entry returns the document without its text and fields.

@@ -176,6 +176,7 @@ def open(
     readonly: bool = False,
     must_exist: bool = False,
     busy_timeout: float = 5.0,
+    cache: Union[str, int, None] = None,
     **options: Any,
 ) -> Database:
     """Opens a database, and creates it if there is none.
@@ -185,12 +186,15 @@ def open(
         readonly: any number of processes can read, even while one writes.
         must_exist: do not create it.
         busy_timeout: seconds to wait while another process has it open for writing.
+        cache: such as "256MiB", or bytes: the memory for decompressed texts and fields that may be read again;
+            0 for none. The default is a 64th of the machine's memory, from 8 MiB to 256 MiB.
         options: parameters of a new database, as flags of ``simdb load``: ttl="48h", shingle="chars:5",
             containment=True, no_text=True, bits=256, ...
 
     Raises:
         LockedError, NotFoundError, ParamsError, NotDatabaseError, CorruptionError
     """
+    options["cache"] = cache
     return Database(path, keywords=options, busy_timeout=busy_timeout, readonly=readonly, must_exist=must_exist)
 
 

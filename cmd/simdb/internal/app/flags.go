@@ -262,6 +262,14 @@ type MemoryFlag struct {
 	Memory queryMemory `default:"1GiB" placeholder:"SIZE" help:"Memory for results while they are sorted; a query that needs more fails (default: 1GiB)."`
 }
 
+// CacheFlag sets the size of the cache of an open database.
+type CacheFlag struct {
+	Cache CacheSize `placeholder:"SIZE" help:"Memory for decompressed texts and fields that may be read again; 0 for none (default: a 64th of the machine's memory, from 8MiB to 256MiB, and at most a quarter of --memory)."`
+}
+
+// Bytes returns the memory that a cache of the given size needs in addition to --memory.
+func (f CacheFlag) Bytes() int64 { return max(int64(f.Cache), 0) }
+
 // KeepTo makes the garbage collector respect a --memory. Buffers, code and stacks of the process
 // come on top. Concurrent runs share the sum of their limits. The returned function removes the
 // limit.

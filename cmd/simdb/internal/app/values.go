@@ -142,6 +142,20 @@ func (z *queryMemory) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// CacheSize is the size of a cache: 0 is the default, a negative size means none.
+type CacheSize size
+
+// UnmarshalText parses a size; 0 means none.
+func (z *CacheSize) UnmarshalText(text []byte) error {
+	if err := (*size)(z).UnmarshalText(text); err != nil {
+		return err
+	}
+	if *z == 0 {
+		*z = -1
+	}
+	return nil
+}
+
 // Quantity is a whole number, which may be written as 1e7 or 10M.
 type Quantity int64
 

@@ -144,7 +144,8 @@ func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 // createOptions returns the options of a database that keywords describe.
 func (r *Request) createOptions() (*engine.Options, error) {
 	var f loading.CreateFlags
-	err := keywords{}.fields(&f).set(r.Keywords)
+	var cache app.CacheFlag
+	err := keywords{}.fields(&f, &cache).set(r.Keywords)
 	if err == nil {
 		err = f.Validate()
 	}
@@ -152,7 +153,7 @@ func (r *Request) createOptions() (*engine.Options, error) {
 		return nil, err
 	}
 	o, err := f.Options()
-	o.ReadOnly, o.MustExist = r.ReadOnly, r.MustExist
+	o.ReadOnly, o.MustExist, o.Cache = r.ReadOnly, r.MustExist, int64(cache.Cache)
 	o.BusyTimeout = time.Duration(min(r.BusyTimeout*float64(time.Second), 1<<62))
 	return o, err
 }

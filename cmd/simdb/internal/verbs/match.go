@@ -39,6 +39,7 @@ type Match struct {
 	app.FeatureFlags
 	app.RejectFlags
 	app.MemoryFlag
+	app.CacheFlag
 
 	audit  *matchAudit
 	rows   *output.Writer // for --explain
@@ -97,7 +98,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	defer src.Stored.Close(&err)
-	defer app.KeepTo(int64(c.Memory))()
+	defer app.KeepTo(int64(c.Memory) + c.Bytes())()
 	db, err := c.open(a)
 	if err != nil {
 		return err
@@ -210,7 +211,7 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 		return nil, err
 	}
 	what, _ := engine.Identifier()(c.DB)
-	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory)}
+	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory), Cache: int64(c.Cache)}
 	if how.Create && !inputs.Exists(c.DB) { // otherwise another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err

@@ -15,6 +15,11 @@ const (
 	DefaultBlockSize = 24 << 10
 	MaxBlockSize     = 16 << 20
 
+	// A block ends after smallRecords records of smallBlockSize bytes: then 60 bytes are read in
+	// two fifths of the time, for 1 to 5 % more bytes of records (BenchmarkBlockSize).
+	smallBlockSize = 8 << 10
+	smallRecords   = 128
+
 	maxRawBlock = MaxBlockSize + MaxRecord + 64<<10 // a full block, one more record, and lengths
 
 	// maxZstdRatio is the highest possible ratio of decoded bytes to bytes of a zstd frame: a block

@@ -41,10 +41,8 @@ const (
 	// MaxBlockRecords is the maximum number of records in a block.
 	MaxBlockRecords = 512
 
-	section      = "records" // the section of the directory, for errors
-	areaSection  = "blocks"  // the section of the area, for errors
-	cachedBlocks = 16        // number of decoded blocks that a reader caches
-	maxCached    = 256 << 10 // maximum size of a cached block
+	section     = "records" // the section of the directory, for errors
+	areaSection = "blocks"  // the section of the area, for errors
 )
 
 // extent is a decoded entry of the directory.
@@ -66,11 +64,13 @@ func (e extent) append(b []byte) []byte {
 
 // Records reads records by number.
 type Records struct {
-	file  string
-	n     uint32 // number of records
-	dir   Bytes  // empty if all records are empty
-	area  Bytes
-	cache [cachedBlocks]atomic.Pointer[Block]
+	file string
+	n    uint32 // number of records
+	dir  Bytes  // empty if all records are empty
+	area Bytes
+
+	cache  *Cache
+	cached []atomic.Pointer[cachedBlock] // by block; empty without a cache
 }
 
 // OpenRecords opens n records. It checks that the directory has whole entries, which are verified
@@ -171,6 +171,9 @@ func (d *Records) Decode(b int, blk *Block) error {
 	if err != nil {
 		return err
 	}
+	if blk.shared {
+		blk.data, blk.shared = nil, false
+	}
 	blk.records, blk.number, blk.extent = d, b, e
 	blk.data, err = decompress(blk.data[:0], stored, int(e.raw))
 	blk.rest = blk.data
@@ -180,50 +183,11 @@ func (d *Records) Decode(b int, blk *Block) error {
 	return nil
 }
 
-// block returns the decoded block of a record, from the cache if possible.
-func (d *Records) block(record uint32) (*Block, error) {
-	b := d.BlockOf(record)
-	slot := &d.cache[b%cachedBlocks]
-	blk := slot.Load()
-	if blk == nil || blk.number != b {
-		blk = new(Block)
-		if err := d.Decode(b, blk); err != nil {
-			return nil, err
-		}
-		if len(blk.data) <= maxCached {
-			slot.Store(blk)
-		}
-	}
-	if record-blk.first >= blk.count { // also true if record is less
-		return nil, d.misplaced(record, blk)
-	}
-	return blk, nil
-}
-
 // misplaced returns the error for a record that is not in the block where it should be, or for a
 // block that does not follow the previous one.
 func (d *Records) misplaced(record uint32, blk *Block) error {
 	return d.corruptDir(blk.number, "record %d is not in block %d, which has %d records from %d, %d bytes from %d",
 		record, blk.number, blk.count, blk.first, blk.stored, blk.offset)
-}
-
-// Get returns text and fields of a record, which must exist. They are parts of a decoded block and
-// must not be changed.
-func (d *Records) Get(record uint32) (text, fields []byte, err error) {
-	if len(d.dir.Data) == 0 {
-		return nil, nil, nil
-	}
-	blk, err := d.block(record)
-	if err != nil || blk.raw == 0 {
-		return nil, nil, err
-	}
-	rest := blk.data
-	for range record - blk.first + 1 {
-		if text, fields, rest, err = nextRecord(rest); err != nil {
-			return nil, nil, blk.corrupt(err)
-		}
-	}
-	return text, fields, nil
 }
 
 // Sizes returns the total size of all blocks, as stored and before compression, from the directory,
@@ -264,6 +228,12 @@ type Block struct {
 	number  int
 	data    []byte
 	rest    []byte // records that Next has not returned yet
+	shared  bool   // data belongs to another block, too, and must not be overwritten
+}
+
+// share makes b a copy of another block with the same data.
+func (b *Block) share(of *Block) {
+	b.extent, b.records, b.number, b.data, b.rest, b.shared = of.extent, of.records, of.number, of.data, of.data, true
 }
 
 // First returns the number of the first record of the block.

@@ -8,6 +8,7 @@ const cursorBytes = 32 << 20
 // blocks from each of its inputs, and only blocks of the same input are in the order of documents.
 // So the cursor follows many series of blocks at a time: it caches the last blocks and the position
 // in each, and it decodes each block once as long as there are no more series than cached blocks.
+// It uses blocks of a Cache, but adds none, because it does not return to them.
 type RecordCursor struct {
 	records *Records
 	most    int // maximum size of cached blocks, not counting the last one
@@ -73,7 +74,9 @@ func (c *RecordCursor) decode(b int) (*cursorBlock, error) {
 		delete(c.blocks, blk.number)
 		c.size -= len(blk.data)
 	}
-	if err := c.records.Decode(b, &blk.Block); err != nil {
+	if cached := c.records.inCache(b); cached != nil {
+		blk.share(&cached.Block)
+	} else if err := c.records.Decode(b, &blk.Block); err != nil {
 		return nil, err
 	}
 	blk.passed = 0

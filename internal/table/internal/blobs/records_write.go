@@ -14,7 +14,7 @@ import (
 // wait in memory until Flush.
 type RecordsWriter struct {
 	enc    *zstd.Encoder
-	size   int    // size at which a block ends
+	size   int    // of blocks: see BlockEnds
 	raw    []byte // records of the block being filled
 	count  uint32 // records of the block being filled
 	any    bool   // whether one of them is not empty
@@ -22,8 +22,8 @@ type RecordsWriter struct {
 	blocks blockDir
 }
 
-// NewRecordsWriter returns a writer that compresses blocks of about size bytes at a level for which
-// ValidLevel is true.
+// NewRecordsWriter returns a writer that compresses blocks of about size bytes (see BlockEnds) at a
+// level for which ValidLevel is true.
 func NewRecordsWriter(level, size int) *RecordsWriter {
 	return &RecordsWriter{enc: encoders[level](), size: size, blocks: blockDir{entry: RecordsEntry}}
 }
@@ -44,10 +44,23 @@ func (w *RecordsWriter) Add(text, fields []byte) (full bool) {
 	w.any = w.any || len(text) > 0 || len(fields) > 0
 	w.raw = AppendRecord(w.raw, text, fields)
 	w.count++
-	if len(w.raw) >= w.size || w.count == MaxBlockRecords {
+	if BlockEnds(w.size, len(w.raw), int(w.count)) {
 		w.EndBlock()
 	}
 	return len(w.blocks.chunk) > 0
+}
+
+// BlockEnds reports whether a block ends after count records of a number of bytes. size is the size
+// of blocks, 0 for the default: blocks of small records are smaller, because reading one of them
+// decodes all.
+func BlockEnds(size, bytes, count int) bool {
+	switch {
+	case count == MaxBlockRecords:
+		return true
+	case size > 0:
+		return bytes >= size
+	}
+	return bytes >= DefaultBlockSize || bytes >= smallBlockSize && count >= smallRecords
 }
 
 // AppendRecord appends a record in the format of a block before compression.

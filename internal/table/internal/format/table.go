@@ -82,6 +82,9 @@ func (r *Table) CheckDoc(doc uint32) error {
 // nothing.
 func (r *Table) Close() error {
 	var err error
+	if r.Records != nil {
+		r.Records.Uncache()
+	}
 	r.Pages.Close()
 	if r.Unmap != nil {
 		err = r.Unmap()

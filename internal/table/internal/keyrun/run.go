@@ -225,7 +225,12 @@ func (r *Run) BlockValues(dst []uint32, b, lo, hi int) []uint32 {
 // Find returns the positions [lo, hi) of the keys equal to key. If there are none, lo is where key
 // would be inserted.
 func (r *Run) Find(key uint64) (lo, hi int, err error) {
-	return r.Range(key, key)
+	block, end := r.Blocks(key, key)
+	if block == 0 || end > block { // a block starts with key
+		return r.Range(key, key)
+	}
+	lo, same, err := r.findFrom(block, key)
+	return lo, lo + same, err
 }
 
 // Range returns the positions [lo, hi) of the keys in [first, last].
@@ -255,26 +260,33 @@ func (r *Run) LowerBound(key uint64) (int, error) {
 // lowerBound returns the position of the first key >= key, given the number b of blocks whose first
 // key is less.
 func (r *Run) lowerBound(b int, key uint64) (int, error) {
+	pos, _, err := r.findFrom(b, key)
+	return pos, err
+}
+
+// findFrom is lowerBound, and returns how many keys from pos on are equal to key in the block before
+// b.
+func (r *Run) findFrom(b int, key uint64) (pos, same int, err error) {
 	if b == 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
 	b--
 	r.Fetch(b << BlockShift) // fetch all of its pages at once
 	if err := r.Check(b); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return b<<BlockShift + r.lowerInBlock(b, r.Info(b), key), nil
+	at, same := r.findInBlock(b, r.Info(b), key)
+	return b<<BlockShift + at, same, nil
 }
 
-// lowerInBlock returns how many keys of the verified block b are less than key, which must be
-// greater than the block's first key.
-func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
+// findInBlock returns how many keys of the verified block b are less than key, which must be
+// greater than the block's first key, and how many are equal to it.
+func (r *Run) findInBlock(b int, in Info, key uint64) (i, same int) {
 	h := shr(key, in.Width) - shr(r.Base(b), in.Width)
 	n := r.Count(b)
 	unary := r.Unary(in)
-	_, i := kernel.RankZeros(unary, 0, h, n)
-	if i == n {
-		return n
+	if _, i = kernel.RankZeros(unary, 0, h, n); i == n {
+		return n, 0
 	}
 	bit := i + int(h)
 	ones := 0 // number of keys with the prefix of key
@@ -294,7 +306,10 @@ func (r *Run) lowerInBlock(b int, in Info, key uint64) int {
 	for ; ones > 0 && kernel.Get(packed, in.Width, i) < low; ones-- {
 		i++
 	}
-	return i
+	for same < ones && kernel.Get(packed, in.Width, i+same) == low {
+		same++
+	}
+	return i, same
 }
 
 // keyAt returns key i of the verified block b.

@@ -86,7 +86,7 @@ func (t *BatchWriter) AddRecords(n, alike int, record func(i int) (text, fields 
 			return 0, t.Fail(fmt.Errorf("text and fields of %d bytes; the limit is %d: %w", len(text)+len(fields), blobs.MaxRecord, format.ErrTooLarge))
 		}
 		size += len(text) + len(fields)
-		if size >= cmp.Or(t.o.BlockSize, blobs.DefaultBlockSize) || i+1-begin == blobs.MaxBlockRecords || i+1 == n {
+		if i+1 == n || blobs.BlockEnds(t.o.BlockSize, size, i+1-begin) {
 			ends, size, begin = append(ends, i+1), 0, i+1
 		}
 	}

@@ -21,7 +21,6 @@ func (t *File) Init(w io.Writer, p format.Params, o WriterOptions) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("sstable: %w", err)
 	}
-	o.BlockSize = cmp.Or(o.BlockSize, blobs.DefaultBlockSize)
 	if o.BlockSize < 0 || o.BlockSize > blobs.MaxBlockSize {
 		return fmt.Errorf("sstable: block size %d is not in 1..%d", o.BlockSize, blobs.MaxBlockSize)
 	}

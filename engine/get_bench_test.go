@@ -1,0 +1,107 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// valuesDB is a database of n documents, put in random order and compacted: of about 60 bytes of
+// fields, or of texts of about 1.4 KB.
+func valuesDB(b *testing.B, n int, texts bool, o Options) *DB {
+	b.Helper()
+	kind := map[bool]string{false: "fields", true: "texts"}[texts]
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("simdb-bench-%s-%d.simdb", kind, n))
+	o.NoSync, o.MustExist = true, true
+	db, err := Open(path, &o)
+	if err != nil {
+		db, err = Create(path, &Options{NoSync: true, NoSketch: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		words := make([]string, 2000)
+		for i := range words {
+			words[i] = fmt.Sprintf("%x ", rng.Uint32N(1<<(4+rng.IntN(28))))
+		}
+		cpu := cpuTime(b)
+		var batch Batch
+		for i := range n {
+			d := Doc{ID: valueID(i * 7919 % n)}
+			if texts {
+				var text strings.Builder
+				for text.Len() < 1400 {
+					text.WriteString(words[rng.IntN(len(words))])
+				}
+				d.Text = text.String()
+			} else {
+				d.Fields = fmt.Appendf(nil, `{"name":"user %d","score":%d,"at":"%x"}`, i*7919%n, rng.IntN(1000), rng.Uint64())
+			}
+			batch.Put(d)
+			if i%1000 == 999 || i == n-1 {
+				if err := db.Apply(context.Background(), &batch); err != nil {
+					b.Fatal(err)
+				}
+				batch = Batch{}
+			}
+		}
+		if err := db.Compact(context.Background(), nil); err != nil {
+			b.Fatal(err)
+		}
+		st, _ := db.Stats()
+		b.Logf("%d %s: %v of processor time, %.2f bytes each", n, kind, cpuTime(b)-cpu, float64(st.DiskBytes)/float64(n))
+		db.Close()
+		if db, err = Open(path, &o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Cleanup(func() { db.Close() })
+	return db
+}
+
+func valueID(i int) string { return fmt.Sprintf("user/%08d/profile", i) }
+
+// BenchmarkGet reads documents of 60 bytes of fields, and of texts of 1.4 KB, at random.
+func BenchmarkGet(b *testing.B) {
+	ctx := context.Background()
+	for _, texts := range []bool{false, true} {
+		n := map[bool]int{false: 300_000, true: 30_000}[texts]
+		for _, cache := range []string{"all", "tenth"} {
+			b.Run(fmt.Sprintf("texts=%v/%s", texts, cache), func(b *testing.B) {
+				db := valuesDB(b, n, texts, Options{Cache: 256 << 20})
+				if m := int64(n) * 70; cache == "tenth" {
+					if texts {
+						m = int64(n) * 1400
+					}
+					db.Close()
+					db = valuesDB(b, n, texts, Options{Cache: m / 10})
+				}
+				rng := rand.New(rand.NewPCG(3, 4))
+				ids := make([]string, 1<<16)
+				for i := range ids {
+					ids[i] = valueID(rng.IntN(n))
+				}
+				for i := range n {
+					if _, err := db.Get(ctx, valueID(i)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				cpu, i := cpuTime(b), 0
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := db.Get(ctx, ids[i&(len(ids)-1)]); err != nil {
+						b.Fatal(err)
+					}
+					i++
+				}
+				b.ReportMetric(float64((cpuTime(b)-cpu).Nanoseconds())/float64(i), "cpu-ns/op")
+			})
+		}
+	}
+}
