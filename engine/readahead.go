@@ -30,7 +30,9 @@ type reading struct {
 	stopped bool // the caller wants no more
 
 	most   int // bytes of texts and fields read ahead
-	direct int // how many documents are still read one by one; negative for all
+	doc    Doc            // the document read last, one by one
+	buffer table.Document // for it
+	direct int            // how many documents are still read one by one; negative for all
 	window int // how many documents are collected after that
 	ahead  []aheadDocument
 	texts  map[*view.Part]*table.Texts
@@ -55,7 +57,7 @@ func (s *Snapshot) newReading(ctx context.Context, r *Range, yield func(Doc, err
 	case r.Load && r.Unordered && s.v.Params.StoreText: // Where reads the texts in storage order
 		a.read = r.loadByWhere(s)
 	case r.Load:
-		a.read = s.readWhole
+		a.read = func(d *Doc, p view.Place) error { return s.readWith(d, p, &a.buffer) }
 		if !r.Unordered {
 			a.direct = directDocs
 		}
@@ -65,13 +67,13 @@ func (s *Snapshot) newReading(ctx context.Context, r *Range, yield func(Doc, err
 
 // add adds the next document, and reports whether the caller wants more.
 func (a *reading) add(id []byte, p view.Place) (more bool, err error) {
-	d := Doc{ID: string(id)}
 	if a.direct != 0 {
 		a.direct--
-		err = a.give(&d, p, false)
+		a.doc = Doc{ID: string(id)}
+		err = a.give(&a.doc, p, false)
 		return !a.stopped, err
 	}
-	if a.ahead = append(a.ahead, aheadDocument{Doc: d, place: p}); len(a.ahead) == a.window || len(a.ahead) == a.limit {
+	if a.ahead = append(a.ahead, aheadDocument{Doc: Doc{ID: string(id)}, place: p}); len(a.ahead) == a.window || len(a.ahead) == a.limit {
 		err = a.flush()
 	}
 	return !a.stopped, err

@@ -20,13 +20,14 @@ const namesTogether = 1 << 14
 // orderIDs merges the inputs by their IDs: it finds the input of each document of the result in the
 // order of IDs, and so the order in which documents without a fingerprint are numbered.
 func (m *merger) orderIDs() error {
-	largest, bare := m.inputs[0], 0
+	var largest *mergeInput
+	bare, pieces := 0, 0
 	m.ordered = true
 	for _, in := range m.inputs {
 		if err := in.openIDOrder(m); err != nil {
 			return err
 		}
-		if in.Info.Docs > largest.Info.Docs {
+		if largest == nil || in.Info.Docs > largest.Info.Docs {
 			largest = in
 		}
 		bare += int(in.kept - in.keptFP)
@@ -36,7 +37,9 @@ func (m *merger) orderIDs() error {
 	for i, in := range m.inputs {
 		left[i] = in.kept - in.keptFP
 	}
-	pieces := (int(largest.Info.Docs) + namesTogether - 1) / namesTogether
+	if largest != nil {
+		pieces = (int(largest.Info.Docs) + namesTogether - 1) / namesTogether
+	}
 	err := pipeline.Ordered(m.ctx, pieces, m.workers, func(i int) (inputs []uint32, err error) {
 		defer format.UnguardAny(m.tables, format.Guard(), &err)
 		return m.namesPiece(largest, i, i+1 == pieces)
