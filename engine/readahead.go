@@ -29,11 +29,11 @@ type reading struct {
 	limit   int  // how many more documents the caller reads; negative for all
 	stopped bool // the caller wants no more
 
-	most   int // bytes of texts and fields read ahead
+	most   int            // bytes of texts and fields read ahead
 	doc    Doc            // the document read last, one by one
 	buffer table.Document // for it
 	direct int            // how many documents are still read one by one; negative for all
-	window int // how many documents are collected after that
+	window int            // how many documents are collected after that
 	ahead  []aheadDocument
 	texts  map[*view.Part]*table.Texts
 }

@@ -98,7 +98,9 @@ func (r *Reader) Get(ctx context.Context, id string) (Doc, error) {
 
 // readWhole reads the document at p, whose ID is d.ID, with text and fields. The caller must run it
 // within Safely.
-func (s *Snapshot) readWhole(d *Doc, p view.Place) error { return s.readWith(d, p, new(table.Document)) }
+func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
+	return s.readWith(d, p, new(table.Document))
+}
 
 // readWith is readWhole with a buffer.
 func (s *Snapshot) readWith(d *Doc, p view.Place, sd *table.Document) error {

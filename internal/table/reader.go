@@ -249,6 +249,12 @@ func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
 	return append(dst, stored...), err
 }
 
+// Entry is Unnamed without text and fields, which it leaves as they are.
+func (r *Reader) Entry(doc uint32, d *Document) (err error) {
+	defer r.t.Unguard(format.Guard(), &err)
+	return r.entry(doc, d)
+}
+
 // entry sets the fields of d except ID, Text, Fields and Sketch.
 func (r *Reader) entry(doc uint32, d *Document) error {
 	if err := r.t.CheckDoc(doc); err != nil {
