@@ -566,6 +566,7 @@ func TestSoak(t *testing.T) {
 		s := &soak{t: t, mem: vfstest.NewMem(host)}
 		s.opts = Options{
 			fs: s.mem, TTL: soakTTL, NoSketch: r.IntN(2) == 0, MemtableBytes: 2000 + r.IntN(30000), DisableAutoCompaction: r.IntN(4) == 0,
+			Cache: []int64{0, -1, 16 << 10}[r.IntN(3)],
 		}
 		if r.IntN(2) == 0 {
 			s.opts.policy, s.opts.mergeSlots = eager, 1+r.IntN(4)

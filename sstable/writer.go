@@ -9,7 +9,8 @@ import (
 
 // WriterOptions are the options of a Writer. The zero value is a good default.
 type WriterOptions struct {
-	// BlockSize is how many bytes of texts and fields are compressed together; 0 means 24 KiB.
+	// BlockSize is how many bytes of texts and fields are compressed together; 0 means 24 KiB, or 128
+	// documents if these have at least 8 KiB.
 	// Larger blocks take less space, but each read of a text decodes one. At most 16 MiB.
 	BlockSize int
 	// Level is how hard texts are compressed: 0 is zstd's default; -1 needs half the time and makes

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func stats(ctx context.Context, db *engine.DB, _ []string, progress func(engine.
 	}
 	fields, err := fieldRows(ctx, db)
 	m := db.Metrics()
-	rows := append(append(database(s), work(m)...), fields...)
+	rows := slices.Concat(database(s), work(m), cached(m), fields)
 	return &Result{columns: []string{"name", "value"}, rows: append(append(rows, tables(s)...), merges(m.Running, m.Past)...)}, err
 }
 

@@ -66,6 +66,16 @@ func work(m engine.Metrics) []query.Row {
 	}
 }
 
+// cached returns the row of stats about the cache of texts and fields; none if nothing was read.
+func cached(m engine.Metrics) []query.Row {
+	blocks := m.CacheHits + m.CacheMisses
+	if blocks == 0 {
+		return nil
+	}
+	return []query.Row{{"cache", fmt.Sprintf("%d of %d bytes, %.1f %% of %s found", m.CacheBytes, m.CacheSize,
+		100*float64(m.CacheHits)/float64(blocks), quantity.Plain(int(blocks), "read", "reads"))}}
+}
+
 // merges returns a row for each merge that is running or has ended recently.
 func merges(running, past []engine.Event) (rows []query.Row) {
 	for _, m := range past {

@@ -47,6 +47,13 @@ func TestStatsMerges(t *testing.T) {
 	if rows := work(m); !slices.ContainsFunc(rows, func(r query.Row) bool { return r[0] == "write_amplification" && r[1] == "2.50" }) {
 		t.Errorf("got %v", rows)
 	}
+	m = engine.Metrics{CacheSize: 1000, CacheBytes: 500, CacheHits: 3, CacheMisses: 1}
+	if rows := cached(m); len(rows) != 1 || rows[0][1] != "500 of 1000 bytes, 75.0 % of 4 reads found" {
+		t.Errorf("got %v", rows)
+	}
+	if rows := cached(engine.Metrics{CacheSize: 1000}); rows != nil {
+		t.Errorf("of a cache that was not used: %v", rows)
+	}
 	if rows := work(engine.Metrics{}); rows != nil {
 		t.Errorf("of a database that was only read: %v", rows)
 	}

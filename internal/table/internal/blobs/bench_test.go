@@ -41,7 +41,7 @@ func BenchmarkRecords(b *testing.B) {
 	for i := range words {
 		words[i] = fmt.Sprintf("%x ", rng.Uint32N(1<<(4+rng.IntN(28))))
 	}
-	f := newRecordsFile(DefaultBlockSize)
+	f := newRecordsFile(0)
 	const n = 4000
 	for range n {
 		var text []byte
@@ -53,7 +53,7 @@ func BenchmarkRecords(b *testing.B) {
 	d := f.open(b)
 	b.Run("copy", func(b *testing.B) {
 		for b.Loop() {
-			w := NewRecordsWriter(LevelDefault, DefaultBlockSize)
+			w := NewRecordsWriter(LevelDefault, 0)
 			for i := range d.NumBlocks() {
 				if _, err := w.AddBlock(d, i); err != nil {
 					b.Fatal(err)
@@ -66,7 +66,7 @@ func BenchmarkRecords(b *testing.B) {
 	b.Run("recode", func(b *testing.B) {
 		var blk Block
 		for b.Loop() {
-			w := NewRecordsWriter(LevelDefault, DefaultBlockSize)
+			w := NewRecordsWriter(LevelDefault, 0)
 			for i := range d.NumBlocks() {
 				if err := d.Decode(i, &blk); err != nil {
 					b.Fatal(err)
@@ -84,4 +84,40 @@ func BenchmarkRecords(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n*b.N), "ns/record")
 	})
+}
+
+// BenchmarkBlockSize reads a record of a block that is not cached, for several sizes of blocks, and
+// reports the bytes that a record needs: of 60 bytes, and of texts of 200 bytes and 1.4 KB.
+func BenchmarkBlockSize(b *testing.B) {
+	rng := rand.New(rand.NewPCG(19, 20))
+	words := make([]string, 2000)
+	for i := range words {
+		words[i] = fmt.Sprintf("%x ", rng.Uint32N(1<<(4+rng.IntN(28))))
+	}
+	cities := []string{"Aarhus", "Bergen", "Cadiz", "Dakar", "Erfurt"}
+	for _, kind := range []int{60, 200, 1400} {
+		var records [][]byte
+		for i := range 4 << 20 / kind {
+			r := fmt.Appendf(nil, `{"name":"user %d","city":"%s","visits":%d}`, i*7919%300_000, cities[rng.IntN(len(cities))], rng.IntN(1_000_000))
+			for len(r) < kind-4 {
+				r = append(r, words[rng.IntN(len(words))]...)
+			}
+			records = append(records, r)
+		}
+		for _, size := range []int{0, 4 << 10, 8 << 10, 16 << 10, 24 << 10} {
+			b.Run(fmt.Sprintf("%d bytes/%d", kind, size), func(b *testing.B) {
+				f := &recordsFile{RecordsWriter: NewRecordsWriter(LevelDefault, size)}
+				for _, r := range records {
+					f.add(record{fields: r})
+				}
+				d := f.open(b)
+				for b.Loop() {
+					if _, _, err := d.Get(rng.Uint32N(d.Len())); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(len(f.area)-3*d.NumBlocks()+len(f.Directory()))/float64(d.Len()), "bytes/record")
+			})
+		}
+	}
 }

@@ -12,8 +12,8 @@ const MaxRecord = 64 << 20
 
 // Limits of a block of records before compression, in bytes.
 const (
-	DefaultBlockSize = 24 << 10
-	MaxBlockSize     = 16 << 20
+	blockSize    = 24 << 10
+	MaxBlockSize = 16 << 20
 
 	// A block ends after smallRecords records of smallBlockSize bytes: then 60 bytes are read in
 	// two fifths of the time, for 1 to 5 % more bytes of records (BenchmarkBlockSize).

@@ -60,7 +60,7 @@ func BlockEnds(size, bytes, count int) bool {
 	case size > 0:
 		return bytes >= size
 	}
-	return bytes >= DefaultBlockSize || bytes >= smallBlockSize && count >= smallRecords
+	return bytes >= blockSize || bytes >= smallBlockSize && count >= smallRecords
 }
 
 // AppendRecord appends a record in the format of a block before compression.

@@ -294,7 +294,7 @@ func (r *Run) findInBlock(b int, in Info, key uint64) (i, same int) {
 		ones++
 	}
 	packed := r.Packed(in)
-	low := key & kernel.Mask(in.Width)
+	low, end := key&kernel.Mask(in.Width), i+ones
 	for ones > 8 { // binary search; the last few are compared one by one
 		half := ones / 2
 		if kernel.Get(packed, in.Width, i+half-1) < low {
@@ -306,7 +306,7 @@ func (r *Run) findInBlock(b int, in Info, key uint64) (i, same int) {
 	for ; ones > 0 && kernel.Get(packed, in.Width, i) < low; ones-- {
 		i++
 	}
-	for same < ones && kernel.Get(packed, in.Width, i+same) == low {
+	for i+same < end && kernel.Get(packed, in.Width, i+same) == low {
 		same++
 	}
 	return i, same

@@ -21,7 +21,7 @@ const (
 
 // WriterOptions are the options of everything that writes tables. The zero value is a good default.
 type WriterOptions struct {
-	BlockSize int   // bytes of texts and fields compressed together; 0 means 24 KiB, at most 16 MiB
+	BlockSize int   // bytes of texts and fields compressed together, at most 16 MiB; 0: see blobs.BlockEnds
 	Level     Level // compression level
 
 	// Identity is stored in the table: it identifies the table within its database.
