@@ -246,9 +246,9 @@ func (m *merger) newDocs(in *mergeInput, docs []uint64) error {
 // Documents without a fingerprint come so from a flush, and a merge that copies their blocks leaves
 // as many series of blocks as it has inputs. A merge of inputs that have several series already, or
 // one that erases, lays all records in order. So a record is compressed again in every other merge,
-// and a page of any table reads as many series as one merge has inputs, at most. Records of which a
-// block has less than leastLaid are only copied: each needs a block of its own, or nearly.
-const leastLaid = 8
+// and a page of any table reads as many series as one merge has inputs, at most. Records of more
+// than mostLaid bytes on average are only copied: a block has so few that order saves little.
+const mostLaid = 3 << 10
 
 // laysRecords reports whether the merge writes the records of all documents in the order of IDs.
 func (m *merger) laysRecords() bool {
@@ -265,7 +265,7 @@ func (m *merger) laysRecords() bool {
 			several += int64(in.Info.Docs)
 		}
 	}
-	return (m.erase || 2*several >= int64(m.docs)) && records > 0 && raw/records <= blobs.DefaultBlockSize/leastLaid
+	return (m.erase || 2*several >= int64(m.docs)) && records > 0 && raw/records <= mostLaid
 }
 
 // layRecords writes a record for each document of the result, in the order of IDs, which is that of
