@@ -65,21 +65,21 @@ type FieldRange struct {
 
 // Range yields every visible document that the Range selects, with its fingerprints, its time and
 // its Seq, and with its text and fields if Load is set. It holds one page of documents at a time,
-// or none if they are not ordered, and does not look beyond the last document that it yields, or
+// or none if they are not ordered, and does not look far beyond the last document that it yields, or
 // that the caller reads.
 //
 // A selection by time alone reads the times of tables that have older documents, and no times of
-// other tables. A selection by order or bounds reads the IDs of the parts of the ID order that it
-// needs. Tables of half a million documents or more store that order. For a smaller table the first
-// call that needs the order reads all IDs and makes it; it occupies up to 2 bytes per document
-// until the table is merged or the database closed. Calls for few documents, or with bounds but no
-// order, scan all IDs until the order exists; the second such call starts making it.
+// other tables. A selection by order or bounds reads the IDs that it selects, and a few more: each
+// table has an order of its IDs.
 //
 // In the order of writing, too, Range reads all documents that may be selected. It holds about 16
 // bytes for each document, at most four million at a time, and texts in a quarter of
 // Options.Memory, up to 128 MiB, or one larger text.
 //
-// In order of ID, texts are read one by one; reading all texts of a table is much faster Unordered.
+// In order of ID, the texts and fields of the first documents are read one by one. Then documents are
+// read ahead, ever more of them, in up to 16 MiB or a quarter of Options.Memory, or in one larger
+// document: so a block of texts is decompressed once for all of them. Reading all texts of a table is
+// faster Unordered, unless no document has a fingerprint: then they are stored in the order of IDs.
 // With Where, Range reads the texts of the documents that the other conditions select, in the order
 // in which they are stored. In order of ID it first reads texts one by one, as their IDs come up,
 // for a fraction of the documents of a table; the fraction is larger if there is a Limit. Only if
@@ -119,21 +119,12 @@ func (s *Snapshot) documents(ctx context.Context, r Range, first, others int) it
 			}
 			return
 		}
-		read := s.read
-		if r.Load && r.Unordered && s.v.Params.StoreText { // Where reads the texts in storage order
-			read = r.loadByWhere(s)
-		} else if r.Load {
-			read = s.readWhole
+		a := s.newReading(ctx, &r, yield)
+		err = s.each(ctx, r, first, others, a.add)
+		if e := a.flush(); e != nil { // also before an error of a later document
+			err = e
 		}
-		err = s.each(ctx, r, first, others, func(id []byte, p view.Place) (more bool, err error) {
-			d := Doc{ID: string(id)}
-			if r.OnlyIDs {
-				return yield(d, nil), nil
-			}
-			err = s.v.Safely(ctx, func() error { return read(&d, p) })
-			return err == nil && yield(d, nil), err
-		})
-		if err != nil {
+		if err != nil && !a.stopped {
 			yield(Doc{}, err)
 		}
 	}

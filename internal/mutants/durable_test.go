@@ -44,9 +44,24 @@ var durableMutants = []mutant{
 		tests: "internal/table", run: "^TestMerge$",
 	},
 	{
-		name: "order of IDs/a document in another part not noticed", in: "internal/table", decl: "verifier.checkStretch",
-		edit:  never(`o.divider.Part(id) != int(part)`),
-		tests: "internal/table", run: "^TestStoredIDOrderRefused$",
+		name: "order of IDs/a document out of order not noticed", in: "internal/table", decl: "verifier.checkIDOrder",
+		edit:  never(`bytes.Compare(c.ID, last) <= 0`),
+		tests: "internal/table", run: "^TestIDOrderRefused$",
+	},
+	{
+		name: "order of IDs/padded heads compared as they are", in: "internal/ordered", decl: "sortStrings",
+		edit:  never(`slices.ContainsFunc(group, func(i uint32) bool { return len(at(i)) < skip+8 })`),
+		tests: "internal/ordered", run: "^TestSortStrings$",
+	},
+	{
+		name: "merge/documents left out stay in the order of IDs", in: "internal/table", decl: "merger.name",
+		edit:  never(`v&deadFlag != 0`),
+		tests: "internal/table", run: "^TestIDOrder$",
+	},
+	{
+		name: "merge/records not laid in the order of IDs", in: "internal/table", decl: "merger.layRecords",
+		edit:  swap(`in.Place(next[i])`, `in.Place(uint32(at))`),
+		tests: "internal/table", run: "^TestIDOrder$",
 	},
 	{
 		name: "merge/sequence numbers not shifted", in: "internal/table", decl: "merger.mergeSeqs",

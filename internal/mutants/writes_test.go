@@ -155,7 +155,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "flush/documents without fingerprint are lost", in: "engine", decl: "SortDocs",
-		edit:  drop(`copy(docs[n:], bare)`),
+		edit:  swap(`bare[at]`, `bare[min(at, 0)]`),
 		tests: "engine/internal/tables", run: "^TestSortDocs$",
 	},
 	{

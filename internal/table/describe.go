@@ -88,9 +88,9 @@ func (r *Reader) detail(s *format.Section) string {
 		return stats(r.t.Sets.Keys.Stats())
 	case format.KindValueDocs:
 		return stats(r.t.Fields[s.Index].Docs.Stats())
-	case format.KindIDParts:
-		if run, err := r.t.Run(format.KindIDParts, s.Index, s.Count); err == nil {
-			return stats(run.Stats())
+	case format.KindIDOrder:
+		if o, err := r.t.IDOrder(); err == nil && o.Column != nil {
+			return stats(o.Column.Stats())
 		}
 	}
 	return s.Name()

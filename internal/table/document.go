@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type Document struct {
 }
 
 // Compare orders documents as a table numbers them: by the first word of the fingerprint, those
-// without a fingerprint last. It returns 0 if either order is right.
+// without a fingerprint last, by ID. It returns 0 if either order is right.
 func (d *Document) Compare(e *Document) int {
 	switch {
 	case d.HasFingerprint && e.HasFingerprint:
@@ -39,7 +40,7 @@ func (d *Document) Compare(e *Document) int {
 	case e.HasFingerprint:
 		return 1
 	}
-	return 0
+	return bytes.Compare(d.ID, e.ID)
 }
 
 // check returns an error if d exceeds a limit of the format.

@@ -66,7 +66,7 @@ func newRandomMerge(t *testing.T, seed uint64, shape []byte) *randomMerge {
 	m.o = MergeOptions{
 		Workers: 1 + m.shape(4), Piece: []int{0, 1, 600, 3000}[m.shape(4)], Sorted: []int{0, 512, 2048, 1}[m.shape(4)],
 		Chunk: []int{0, 1, 1000, 20000}[r.IntN(4)], Spare: []uint32{0, 1, 20}[r.IntN(3)],
-		WriterOptions: WriterOptions{BlockSize: 1 + r.IntN(4000), SegmentDocs: 16 + r.IntN(400)},
+		WriterOptions: WriterOptions{BlockSize: 1 + r.IntN(4000), SegmentDocs: 16 + r.IntN(400), OrderDocs: r.IntN(2)},
 	}
 	return m
 }

@@ -38,7 +38,7 @@ func newReader(t *format.Table) (*Reader, error) {
 		runs, columns = append(runs, w.Runs), append(columns, w.Column)
 	}
 	r := &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}
-	r.order = sync.OnceValues(r.storedOrder)
+	r.order = sync.OnceValues(r.openIDOrder)
 	return r, nil
 }
 
@@ -247,6 +247,12 @@ func (r *Reader) AppendText(dst []byte, doc uint32) (text []byte, err error) {
 	}
 	stored, _, err := r.t.Record(doc)
 	return append(dst, stored...), err
+}
+
+// Entry is Unnamed without text and fields, which it leaves as they are.
+func (r *Reader) Entry(doc uint32, d *Document) (err error) {
+	defer r.t.Unguard(format.Guard(), &err)
+	return r.entry(doc, d)
 }
 
 // entry sets the fields of d except ID, Text, Fields and Sketch.

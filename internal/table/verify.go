@@ -37,7 +37,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 	defer r.t.Pages.Sequential()()
 	v := &verification{progress: progress, total: 2 * r.t.Info.Size}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
-		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDParts, (*verifier).checkSketches, (*verifier).checkSets, (*verifier).checkFields,
+		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDOrder, (*verifier).checkSketches, (*verifier).checkSets, (*verifier).checkFields,
 		(*verifier).checkEarly}
 	errs := make([]error, len(steps))
 	var work errgroup.Group

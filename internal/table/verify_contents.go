@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
@@ -372,50 +371,29 @@ func (v *verifier) checkUnique(docs []uint32) error {
 	return nil
 }
 
-// checkIDParts verifies that the order of IDs lists each document once, in the part to which its ID
-// belongs.
-func (v *verifier) checkIDParts() error {
-	o, err := v.storedOrder()
+// checkIDOrder verifies that the order of IDs, if the table stores it, is the order of its IDs: they
+// ascend, and are as many as there are documents, so that each document is in it once.
+func (v *verifier) checkIDOrder() error {
+	if v.t.Section(format.KindIDOrder, 0) == nil {
+		return nil
+	}
+	o, err := v.t.IDOrder()
 	if err != nil {
 		return err
 	}
-	for i := range o.stored {
-		if err := v.checkStretch(o, &o.stored[i]); err != nil {
+	last := []byte(nil)
+	for c := o.Cursor(0, o.Len(), 0); ; {
+		ok, err := c.Next()
+		if err != nil || !ok {
 			return err
 		}
-	}
-	return nil
-}
-
-// checkStretch is checkIDParts for the documents of one stretch.
-func (v *verifier) checkStretch(o *IDOrder, s *stretch) error {
-	const none = math.MaxUint16
-	parts := make([]uint16, s.run.Len())
-	for i := range parts {
-		parts[i] = none
-	}
-	err := s.run.EachBlock(func(pos int, keys []uint64) error {
-		for _, key := range keys {
-			part, doc := key>>s.shift, key&(1<<s.shift-1)
-			if part >= uint64(o.divider.Parts()) || doc >= uint64(len(parts)) || parts[doc] != none {
-				return s.run.Corrupt(0, "document %d of %d in part %d of %d occurs twice or does not belong there", doc, len(parts), part, o.divider.Parts())
+		if bytes.Compare(c.ID, last) <= 0 {
+			return o.Misplaced(c.Doc)
+		}
+		if last = c.ID; c.Doc%keyrun.BlockLen == 0 {
+			if err := v.advance(keyrun.BlockLen * 3); err != nil { // about the size of the order
+				return err
 			}
-			parts[doc] = uint16(part)
-		}
-		return v.advance(int64(s.run.BlockSize(pos / keyrun.BlockLen)))
-	})
-	if err != nil {
-		return err
-	}
-	it := v.t.Names.Iter(s.first)
-	for doc, part := range parts {
-		id, err := it.Next()
-		if err != nil {
-			return err
-		}
-		if o.divider.Part(id) != int(part) {
-			return s.run.Corrupt(0, "document %d is in part %d of the order of IDs, and its ID belongs to %d", s.first+uint32(doc), part, o.divider.Part(id))
 		}
 	}
-	return nil
 }

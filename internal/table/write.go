@@ -37,7 +37,7 @@ const (
 )
 
 // BatchWriter writes the table of a Batch, on all processors. In addition to the batch it needs
-// about 32 bytes of memory per document, and with sketches the memory of a segment. Records are
+// about 44 bytes of memory per document, and with sketches the memory of a segment. Records are
 // written before the batch, as they arrive, and need no memory afterwards: a table may have more
 // texts than fit in memory.
 //

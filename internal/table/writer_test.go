@@ -164,7 +164,7 @@ func TestWriterRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	var d Document
-	if err := r.Document(3, &d); err != nil || len(d.Text) != MaxRecordSize {
+	if err := r.Document(2, &d); err != nil || len(d.Text) != MaxRecordSize {
 		t.Errorf("the largest text has %d bytes, %v", len(d.Text), err)
 	}
 }

@@ -84,10 +84,11 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		if err != nil {
 			return err
 		}
-		for part, end := order.Range([]byte(f.From), []byte(f.To)); part < end && err == nil; part++ {
-			err = order.EachID(ctx, part, give)
+		from, end, err := order.Range([]byte(f.From), []byte(f.To))
+		if err != nil {
+			return err
 		}
-		return err
+		return order.EachID(ctx, from, end, give)
 	}
 	return p.EachWrittenID(ctx, view.Stored(f.Since), func(doc uint32, id []byte) error {
 		if p.Dead.DeadAt(doc, v.Seq) {

@@ -3,6 +3,7 @@ package listing
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -16,10 +17,11 @@ const FirstPage = 1024
 
 // EachInOrder calls fn for every visible document that f selects, in order of ID, or in reverse,
 // until fn returns false or an error. It merges one stream per table and one for all memtables,
-// each in order. A table's stream proceeds part by part through its IDOrder and holds one page of a
-// part: the first page has length first, later pages share others among all tables. Memory
-// therefore does not depend on the number of documents, and documents after the last one that fn
-// accepts are not searched for.
+// each in order. A table's stream follows the table's IDOrder, and reads some IDs at a time. The
+// memtables, and the documents of a table that are found by their times or their fields, are sorted
+// a page at a time: the first page has length first, later pages share others among all streams.
+// Memory therefore does not depend on the number of documents, and few documents are read after the
+// last one that fn accepts. id is only valid during the call.
 func EachInOrder(ctx context.Context, v *view.View, f Filter, first, others int, fn func(id []byte, p view.Place) (bool, error)) error {
 	streams, err := openStreams(ctx, v, f, first, others)
 	if err != nil {
@@ -75,17 +77,17 @@ type stream struct {
 	length int // of the next page
 	others int // of the later pages
 
-	part      *view.Part      // nil for the memtables
-	order     *table.IDOrder  // of part; nil if few or found is set
-	found     []uint32        // documents found by indexes of fields
-	decided   bool            // all documents in found satisfy Where
-	tries     int             // how many texts may still be read one by one
-	chosen    *roaring.Bitmap // documents of part that satisfy Where; nil until computed
-	few       bool            // few documents of the part are recent enough: find them by time
-	step, end int             // remaining parts of the order, up or down to end; 0 of 1 without an order
+	part    *view.Part      // nil for the memtables
+	order   *table.IDOrder  // of part; nil if few or found is set
+	names   names           // read from order
+	found   []uint32        // documents found by indexes of fields
+	decided bool            // all documents in found satisfy Where
+	tries   int             // how many texts may still be read one by one
+	chosen  *roaring.Bitmap // documents of part that satisfy Where; nil until computed
+	few     bool            // few documents of the part are recent enough: find them by time
 
-	page  *ordered.Runs[named] // of part step, after the documents yielded before
-	more  bool                 // part step has more documents than the page
+	page  *ordered.Runs[named] // without order: after the documents yielded before; nil before the first
+	more  bool                 // there are more documents than the page has
 	head  named                // the next document, unless ended
 	ended bool
 }
@@ -99,9 +101,6 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 	f.Since = max(f.Since, v.Since)
 	open := func(s stream) error {
 		s.v, s.Filter, s.length, s.others = v, f, min(first, others), others
-		if f.Reverse {
-			s.step, s.end = s.end-1, s.step-1
-		}
 		if err := s.next(ctx); err != nil || s.ended {
 			return err
 		}
@@ -111,6 +110,9 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		s, err := streamOf(ctx, v, p, f)
+		if s.names.together = leastNames; f.Limit > 0 {
+			s.names.together = min(max(2*f.Limit/len(v.Version.Parts), leastNames), mostNames)
+		}
 		if err == nil {
 			err = open(s)
 		}
@@ -118,7 +120,7 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 			return nil, err
 		}
 	}
-	err = open(stream{end: 1})
+	err = open(stream{})
 	return streams, err
 }
 
@@ -128,7 +130,7 @@ const fewSince = 16
 
 // streamOf returns the stream of a table, not opened yet.
 func streamOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (s stream, err error) {
-	s = stream{part: p, end: 1, tries: fewTries + int(p.Meta.Docs/triesShare)}
+	s = stream{part: p, tries: fewTries + int(p.Meta.Docs/triesShare)}
 	if s.found, s.decided, err = f.found(v, p, true); s.found != nil || err != nil {
 		return s, err
 	}
@@ -138,36 +140,118 @@ func streamOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (s stre
 			return s, err
 		}
 	}
-	if s.order, err = p.IDOrder(); err == nil {
-		s.step, s.end = s.order.Range([]byte(f.From), []byte(f.To))
+	if s.order, err = p.IDOrder(); err != nil {
+		return s, err
+	}
+	s.names.end = int(p.Meta.Docs)
+	switch {
+	case f.Reverse && f.To != "":
+		s.names.end, err = s.order.Seek([]byte(f.To))
+	case !f.Reverse && f.From != "":
+		s.names.from, err = s.order.Seek([]byte(f.From))
 	}
 	return s, err
 }
 
 // next makes the next document the head.
 func (s *stream) next(ctx context.Context) error {
+	if s.order != nil {
+		return s.nextNamed(ctx)
+	}
 	for {
 		if s.page != nil {
 			if n, ok := s.page.Next(); ok {
 				s.head = n
 				return nil
 			}
-			switch {
-			case s.more:
-			case s.Reverse:
-				s.step--
-			default:
-				s.step++
+			if !s.more {
+				s.ended, s.page = true, nil
+				return nil
 			}
-		}
-		if s.step == s.end {
-			s.ended, s.page = true, nil
-			return nil
 		}
 		if err := s.v.Safely(ctx, func() error { return s.turn(ctx) }); err != nil {
 			return err
 		}
 	}
+}
+
+// A stream reads leastNames IDs of a table at first, then twice as many each time, up to mostNames,
+// so that their cache misses overlap but a short page reads few that it does not need. With a limit
+// it begins with twice its share of that.
+const (
+	leastNames = 16
+	mostNames  = 256
+)
+
+// names are IDs that have been read from an order of IDs.
+type names struct {
+	from, end int // positions that have not been read; in reverse, the last are read first
+	together  int // how many IDs are read next
+	docs      []uint32
+	ids       []byte
+	ends      []int // ends of the IDs in ids
+	at        int   // how many of docs have been passed
+}
+
+// nextNamed is next for a stream with an order of IDs.
+func (s *stream) nextNamed(ctx context.Context) error {
+	n := &s.names
+	for {
+		for n.at < len(n.docs) {
+			i := n.at
+			if n.at++; s.Reverse {
+				i = len(n.docs) - n.at
+			}
+			doc, start := n.docs[i], 0
+			if i > 0 {
+				start = n.ends[i-1]
+			}
+			id := n.ids[start:n.ends[i]]
+			if s.Reverse && string(id) < s.From || !s.Reverse && s.To != "" && string(id) >= s.To {
+				s.ended = true
+				return nil
+			}
+			if ok, err := s.selects(doc, id); err != nil {
+				return err
+			} else if ok {
+				s.head = named{id, view.Place{Part: s.part, Doc: doc}}
+				return nil
+			}
+		}
+		if n.from == n.end {
+			s.ended = true
+			return nil
+		}
+		if err := s.v.Safely(ctx, func() error { return s.readNames() }); err != nil {
+			return err
+		}
+	}
+}
+
+// readNames reads the next IDs of a table.
+func (s *stream) readNames() (err error) {
+	n := &s.names
+	at, some := n.from, min(n.together, n.end-n.from)
+	if s.Reverse {
+		at = n.end - some
+		n.end = at
+	} else {
+		n.from += some
+	}
+	n.docs, n.at, n.together = slices.Grow(n.docs[:0], some)[:some], 0, min(2*n.together, mostNames)
+	if err = s.order.Docs(at, n.docs); err == nil {
+		n.ids, n.ends, err = s.part.AppendIDs(n.ids[:0], n.ends[:0], n.docs)
+	}
+	return err
+}
+
+// selects reports whether a document of a table is visible and selected; of Where, it considers what
+// is known.
+func (s *stream) selects(doc uint32, id []byte) (bool, error) {
+	if ok, err := s.matches(id); err != nil || !ok || s.chosen != nil && !s.chosen.Contains(doc) {
+		return false, err
+	}
+	return s.part.AliveAt(doc, s.v.Seq, s.Since)
 }
 
 // A listing in order with Where first reads some texts of a table one by one, when their IDs come
@@ -206,46 +290,39 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 	return ok, err
 }
 
-// turn makes the next page of part step, after the head if that belongs to the part.
+// turn makes the next page, after the head if there is one.
 func (s *stream) turn(ctx context.Context) (err error) {
 	after, found := s.head.id, ordered.Limited[named]{Most: s.length, Compare: func(a, b named) int { return s.compare(a.id, b.id) }}
 	var copies arena
-	add := func(id []byte, p view.Place) error {
-		if after != nil && s.compare(id, after) <= 0 {
-			return nil
-		}
-		if last, ok := found.Last(); ok && s.compare(id, last.id) >= 0 {
-			return nil
-		}
-		if ok, err := s.matches(id); err != nil || !ok {
-			return err
-		}
-		if p.Mem != nil {
-			if p.Mem.Time < s.Since {
-				return nil
-			}
-		} else {
-			if s.chosen != nil && !s.chosen.Contains(p.Doc) {
-				return nil
-			}
-			if alive, err := p.Part.AliveAt(p.Doc, s.v.Seq, s.Since); err != nil || !alive {
-				return err
-			}
-			id = copies.clone(id)
-		}
-		found.Add(named{id, p})
-		return nil
+	passed := func(id []byte) bool {
+		last, full := found.Last()
+		return after != nil && s.compare(id, after) <= 0 || full && s.compare(id, last.id) >= 0
 	}
-	ofPart := func(doc uint32, id []byte) error { return add(id, view.Place{Part: s.part, Doc: doc}) }
+	ofPart := func(doc uint32, id []byte) error {
+		if passed(id) {
+			return nil
+		}
+		ok, err := s.selects(doc, id)
+		if err == nil && ok {
+			found.Add(named{copies.clone(id), view.Place{Part: s.part, Doc: doc}})
+		}
+		return err
+	}
 	switch {
 	case s.part == nil:
-		err = s.eachMem(s.v, func(p view.Place) error { return add(p.Mem.ID, p) })
+		err = s.eachMem(s.v, func(p view.Place) error {
+			if id := p.Mem.ID; !passed(id) && p.Mem.Time >= s.Since {
+				if ok, err := s.matches(id); err != nil || !ok {
+					return err
+				}
+				found.Add(named{id, p})
+			}
+			return nil
+		})
 	case s.found != nil:
 		err = s.part.EachIDOf(ctx, s.found, ofPart)
-	case s.few:
-		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
 	default:
-		err = s.order.EachID(ctx, s.step, ofPart)
+		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
 	}
 	if err == nil {
 		s.page, s.more, err = found.Sorted(ctx)

@@ -119,7 +119,7 @@ func (c *chunk) full() bool { return c.len() >= maxChunkDocs || c.batch.Strings.
 const (
 	gatherDoc  = 12  // in arrays of the batch
 	gatherSum  = 40  // a summary, and its copies in the batch
-	writeDoc   = 32  // while the table is written
+	writeDoc   = 44  // while the table is written
 	writeCode  = 300 // for a sketch, while the table is written: bitmap and postings
 	mostCodes  = 1 << 19
 	idOverhead = 1 // per ID

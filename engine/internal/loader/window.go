@@ -30,10 +30,12 @@ type window struct {
 	leaders     map[uint32]uint32
 }
 
-// A windowDoc is a document in a window. Its text and fields are adjacent in a block.
+// A windowDoc is a document in a window. Its text and fields are adjacent in a block; if it has
+// neither text nor fingerprint, its ID follows.
 type windowDoc struct {
 	at           uint64 // block<<32 | offset
 	text, fields uint32 // lengths in bytes
+	id           uint32 // length of the ID in bytes, 0 if it is not there
 	code         uint32 // length of the encoded sketch
 	pos          uint32 // position in the chunk
 	fp           uint64
@@ -49,18 +51,22 @@ const (
 
 // add appends the text and the fields of a document, which has position pos in the chunk.
 func (w *window) add(pos int, d *view.Doc) {
-	n := len(d.Text) + len(d.Fields)
+	id := d.ID
+	if d.Fingerprint != nil || d.Text != "" {
+		id = ""
+	}
+	n := len(d.Text) + len(d.Fields) + len(id)
 	if w.used == 0 || cap(w.blocks[w.used-1])-len(w.blocks[w.used-1]) < n {
 		w.nextBlock(n)
 	}
 	b := w.blocks[w.used-1]
 	doc := windowDoc{
-		at: uint64(w.used-1)<<32 | uint64(len(b)), text: uint32(len(d.Text)), fields: uint32(len(d.Fields)), pos: uint32(pos),
+		at: uint64(w.used-1)<<32 | uint64(len(b)), text: uint32(len(d.Text)), fields: uint32(len(d.Fields)), id: uint32(len(id)), pos: uint32(pos),
 	}
 	if d.Fingerprint != nil {
 		doc.fp, doc.hasFP = *d.Fingerprint, true // the chunk has the other words
 	}
-	w.blocks[w.used-1] = append(append(b, d.Text...), d.Fields...)
+	w.blocks[w.used-1] = append(append(append(b, d.Text...), d.Fields...), id...)
 	w.docs = append(w.docs, doc)
 	w.bytes += n + windowDocs
 }
@@ -92,6 +98,11 @@ func (w *window) text(d *windowDoc) []byte {
 func (w *window) fieldsOf(d *windowDoc) []byte {
 	at := uint32(d.at) + d.text
 	return w.blocks[d.at>>32][at : at+d.fields : at+d.fields]
+}
+
+func (w *window) idOf(d *windowDoc) []byte {
+	at := uint32(d.at) + d.text + d.fields
+	return w.blocks[d.at>>32][at : at+d.id : at+d.id]
 }
 
 // A hasher computes fingerprints and sketches of the texts of windows, with several workers.
@@ -201,8 +212,8 @@ func (w *window) arrange() (alike int) {
 	return alike
 }
 
-// sort sets order to the documents sorted by fingerprint, those without one last. The sort is
-// stable.
+// sort sets order to the documents sorted by fingerprint, then those without one by ID: this is the
+// order of their numbers, so the records of a load in the order of IDs are in this order, too.
 func (w *window) sort() {
 	p, bare := ordered.Pairs{Keys: w.keys[0][:0], Vals: w.order}, w.spare[:0]
 	for i := range w.docs {
@@ -215,6 +226,8 @@ func (w *window) sort() {
 	n := len(p.Keys)
 	tmp := ordered.Pairs{Keys: slices.Grow(w.keys[1][:0], n)[:n], Vals: slices.Grow(w.lead[:0], n)[:n]}
 	w.keys = [2][]uint64{p.Keys, tmp.Keys}
+	tmpBare := ordered.MakePairs(len(bare))
+	copy(bare, ordered.SortStrings(ordered.Pairs{Keys: make([]uint64, len(bare)), Vals: bare}, tmpBare, func(i uint32) []byte { return w.idOf(&w.docs[i]) }))
 	w.spare = bare
 	if sorted := ordered.SortPairs(p, tmp); n > 0 && &sorted.Vals[0] == &tmp.Vals[0] {
 		p, tmp = tmp, p

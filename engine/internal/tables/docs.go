@@ -10,8 +10,9 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// SortDocs sorts documents into the order of a table: by fingerprint, documents without one last.
-// The sort is stable.
+// SortDocs sorts documents into the order of a table: by fingerprint, then those without one by ID.
+// So the fields of documents without a text, which a Writer stores as they come, are in the order of
+// IDs. The sort is stable.
 func SortDocs(docs []*view.MemDoc) {
 	var bare []*view.MemDoc
 	byFP := ordered.Pairs{Keys: make([]uint64, 0, len(docs)), Vals: make([]uint32, 0, len(docs))}
@@ -28,7 +29,11 @@ func SortDocs(docs []*view.MemDoc) {
 	for i, at := range byFP.Vals {
 		docs[i] = unsorted[at]
 	}
-	copy(docs[n:], bare)
+	order := ordered.SortStrings(ordered.Pairs{Keys: make([]uint64, len(bare)), Vals: ordered.Numbers(len(bare))}, ordered.MakePairs(len(bare)),
+		func(i uint32) []byte { return bare[i].ID })
+	for i, at := range order {
+		docs[n+i] = bare[at]
+	}
 }
 
 // WriteDocs writes documents, which must be in the order of a table, to a new table and opens it.

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,7 +16,7 @@ func TestSortDocs(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 1000, 5000} {
 		docs := make([]*view.MemDoc, n)
 		for i := range docs {
-			docs[i] = &view.MemDoc{Document: table.Document{Seq: uint64(i), HasFingerprint: r.IntN(5) > 0}}
+			docs[i] = &view.MemDoc{Document: table.Document{ID: fmt.Append(nil, r.IntN(1e9), i), Seq: uint64(i), HasFingerprint: r.IntN(5) > 0}}
 			if docs[i].HasFingerprint {
 				docs[i].Fingerprint = r.Uint64() >> (r.IntN(2) * 56)
 			}

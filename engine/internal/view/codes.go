@@ -133,17 +133,19 @@ func (t *Table) Codes(ctx context.Context) (codes *roaring.Bitmap, err error) {
 	if err != nil {
 		return nil, err
 	}
+	from, end, err := order.Range([]byte(codeMark), []byte(base.PrefixEnd(codeMark)))
+	if err != nil {
+		return nil, err
+	}
 	codes = roaring.New()
-	for part, end := order.Range([]byte(codeMark), []byte(base.PrefixEnd(codeMark))); part < end; part++ {
-		err := order.EachID(ctx, part, func(doc uint32, id []byte) error {
-			if _, code := Owner(id); code {
-				codes.Add(doc)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	err = order.EachID(ctx, from, end, func(doc uint32, id []byte) error {
+		if _, code := Owner(id); code {
+			codes.Add(doc)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	t.codes = codes
 	return codes, nil

@@ -62,22 +62,13 @@ func (p Place) EntryOf(id string) (e Entry, err error) {
 			ID: id, Fingerprint: d.Fingerprint, Rest: d.Rest, HasFingerprint: d.HasFingerprint, Time: time.UnixMicro(d.Time), Seq: d.Seq,
 		}, nil
 	}
-	e.ID = id
-	if e.Fingerprint, e.HasFingerprint, err = p.Part.Fingerprint(p.Doc); err != nil {
+	var d table.Document
+	if err := p.Part.Entry(p.Doc, &d); err != nil {
 		return Entry{}, err
 	}
-	if p.Part.Params().Words > 0 {
-		if e.Rest, err = p.Part.AppendRest(nil, p.Doc); err != nil {
-			return Entry{}, err
-		}
-	}
-	t, err := p.Part.Time(p.Doc)
-	if err != nil {
-		return Entry{}, err
-	}
-	e.Time = time.UnixMicro(t)
-	e.Seq, err = p.Part.SeqOf(p.Doc)
-	return e, err
+	return Entry{
+		ID: id, Fingerprint: d.Fingerprint, Rest: d.Rest, HasFingerprint: d.HasFingerprint, Time: time.UnixMicro(d.Time), Seq: p.Part.ShiftSeq(d.Seq),
+	}, nil
 }
 
 // Seq returns the sequence number of the document's write.

@@ -24,8 +24,11 @@ type cursorBlock struct {
 }
 
 // Cursor returns a cursor. It holds nothing that has to be released.
-func (d *Records) Cursor() *RecordCursor {
-	return &RecordCursor{records: d, most: cursorBytes, blocks: map[int]*cursorBlock{}}
+func (d *Records) Cursor() *RecordCursor { return d.CursorWithin(cursorBytes) }
+
+// CursorWithin is Cursor with another size of cached blocks in bytes, at least 1.
+func (d *Records) CursorWithin(most int) *RecordCursor {
+	return &RecordCursor{records: d, most: most, blocks: map[int]*cursorBlock{}}
 }
 
 // CursorInOrder returns a cursor for records in ascending order, which holds only one block.

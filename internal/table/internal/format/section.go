@@ -28,14 +28,15 @@ const (
 	KindPlaces     Kind = 14 // column of record numbers by document; absent if they are equal
 	KindTimeSketch Kind = 15 // quantiles of the times, optional
 	KindEarly      Kind = 16 // copies of the directories so far
-	KindIDBounds   Kind = 17 // IDs at which the parts of the order of IDs start, optional
-	KindIDParts    Kind = 18 // key run of parts with their documents, for one stretch; optional
+	KindIDBounds   Kind = 17 // a coarser order of IDs, which earlier programs wrote: ignored
+	KindIDParts    Kind = 18 // the same
 	KindWords      Kind = 19 // column of word Index of the fingerprints, by document
 	KindSetSizes   Kind = 20 // column of the sizes of the feature sets, by document
 	KindSets       Kind = 21 // key run of the bins of these features, with document numbers
 	KindValues     Kind = 22 // list of an indexed field: sorted keys (package fieldidx)
 	KindValueDocs  Kind = 23 // column of the documents of these keys
-	KindUnknown    Kind = 24 // first kind that no version knows
+	KindIDOrder    Kind = 24 // column of the documents in the order of their IDs; empty if they are numbered so; optional
+	KindUnknown    Kind = 25 // first kind that no version knows
 
 	// DirFlag is set in the kind of a section that is the directory of a key run or a column, whose
 	// section has the same kind without the flag and the same index.
@@ -46,7 +47,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
 		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early",
-		"id-bounds", "id-parts", "words", "set-sizes", "sets", "values", "value-docs"}
+		"id-bounds", "id-parts", "words", "set-sizes", "sets", "values", "value-docs", "id-order"}
 	if k > 0 && k < KindUnknown {
 		return names[k]
 	}
@@ -56,7 +57,7 @@ func (k Kind) String() string {
 // HasDir reports whether sections of a kind have a directory in a separate section.
 func (k Kind) HasDir() bool {
 	switch k {
-	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindWords, KindSetSizes, KindSets, KindValues, KindValueDocs:
+	case KindTimes, KindSeqs, KindRun, KindIDs, KindRanks, KindPostings, KindPlaces, KindIDParts, KindWords, KindSetSizes, KindSets, KindValues, KindValueDocs, KindIDOrder:
 		return true
 	}
 	return false

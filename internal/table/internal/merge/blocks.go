@@ -24,6 +24,12 @@ const (
 // copyRecords writes the records of the result: first the copied blocks, then the rest, so that
 // rewritten records form full blocks.
 func (m *merger) copyRecords() error {
+	if m.laid = m.laysRecords(); m.laid {
+		if err := m.layRecords(); err != nil {
+			return err
+		}
+		return m.endRecords()
+	}
 	m.spare = min(m.spare, math.MaxUint32-m.docs)
 	for _, in := range m.inputs {
 		if in.Records == nil || in.kept == 0 {
@@ -46,6 +52,11 @@ func (m *merger) copyRecords() error {
 			}
 		}
 	}
+	return m.endRecords()
+}
+
+// endRecords ends the blocks of records.
+func (m *merger) endRecords() error {
 	m.Records.EndBlock()
 	m.FlushRecords()
 	if m.Records.NumBlocks() > 0 {
@@ -164,7 +175,7 @@ func (m *merger) rewriteBlock(in *mergeInput, b int) error {
 
 // mergePlaces writes the record number of each document of the result.
 func (m *merger) mergePlaces() error {
-	if m.placed == 0 || len(m.inputs) == 1 && m.inputs[0].dead == nil && m.inputs[0].Table.Places == nil {
+	if m.placed == 0 || m.laid || len(m.inputs) == 1 && m.inputs[0].dead == nil && m.inputs[0].Table.Places == nil {
 		return nil
 	}
 	err := m.writeColumn(format.KindPlaces, 0, func(c *docsChunk) ([]uint64, error) {
@@ -214,8 +225,6 @@ type blockChunk struct {
 	ids      []*nameIter       // by input
 	names    *blobs.ListWriter // IDs that have been read
 	inNames  int               // size of these IDs in bytes
-	together [][]byte          // IDs whose parts have not been determined yet
-	parts    []uint16          // parts of the IDs in the order of IDs
 	codes    []byte            // encoded sketches
 	codeEnds []int
 	sketches []uint32
@@ -234,9 +243,6 @@ var namesOfBlock = 1 << blobs.IDs.Shift
 func (m *merger) mergeBlocks() error {
 	m.KeepRecords()
 	m.WriteEarly()
-	if err := m.divideInputs(); err != nil {
-		return err
-	}
 	m.BeginBlocks()
 	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*blockChunk, error) {
 		b, ok := m.chunks.Get().(*blockChunk)
@@ -257,13 +263,12 @@ func (m *merger) mergeBlocks() error {
 func (c *blockChunk) reset(chunk *docsChunk) {
 	*c = blockChunk{
 		docsChunk: chunk, ids: make([]*nameIter, len(chunk.next)), names: c.names,
-		together: c.together[:0], parts: c.parts[:0], codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
+		codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
 	}
 }
 
 // read reads the next documents of the chunk from the inputs.
 func (c *blockChunk) read() error {
-	defer c.divide()
 	var sketch minhash.Sketch
 	for ; c.done < len(c.inputs); c.done++ {
 		if c.done%namesOfBlock == 0 && c.inNames+len(c.codes)+4*len(c.sketches) >= c.merger.chunkBytes {
@@ -281,9 +286,6 @@ func (c *blockChunk) read() error {
 		}
 		c.names.Add(id) // not flushed before it is appended to the result
 		c.inNames += len(id)
-		if c.together = append(c.together, id); len(c.together) == write.Together {
-			c.divide()
-		}
 		if c.merger.Sketches == nil {
 			continue
 		}
@@ -296,14 +298,6 @@ func (c *blockChunk) read() error {
 		c.codeEnds, c.ends = append(c.codeEnds, len(c.codes)), append(c.ends, len(c.sketches))
 	}
 	return nil
-}
-
-// divide determines the parts of the IDs in together.
-func (c *blockChunk) divide() {
-	if p := c.merger.IDParts; p != nil {
-		c.parts = p.Divider.AppendParts(c.parts, c.together)
-	}
-	c.together = c.together[:0]
 }
 
 // nameIter reads IDs in the order of documents, and skips some.
@@ -332,7 +326,6 @@ func (m *merger) writeChunk(c *blockChunk) (err error) {
 			m.chunks.Put(c)
 			return nil
 		}
-		c.parts = c.parts[:0]
 		c.inNames, c.codes, c.sketches = 0, c.codes[:0], c.sketches[:0]
 		c.codeEnds, c.ends = c.codeEnds[:0], c.ends[:0]
 		if err := c.read(); err != nil {
@@ -351,5 +344,4 @@ func (m *merger) writeBlocks(c *blockChunk) {
 	for m.Names.Append(c.names) {
 		m.FlushNames()
 	}
-	m.AddIDParts(c.parts)
 }

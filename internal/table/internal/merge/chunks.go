@@ -55,9 +55,14 @@ func (c *docsChunk) free() {
 // writeColumn writes a section of the result: a column of the values that produce returns for the
 // documents.
 func (m *merger) writeColumn(kind format.Kind, index uint16, produce func(c *docsChunk) ([]uint64, error)) error {
+	return m.writeColumnOf(kind, index, m.sources, m.starts, produce)
+}
+
+// writeColumnOf is writeColumn for elements with other sources.
+func (m *merger) writeColumnOf(kind format.Kind, index uint16, sources *Sources, starts [][]uint32, produce func(c *docsChunk) ([]uint64, error)) error {
 	m.Out.Begin(kind, index)
 	w := keyrun.NewColumnWriter(&m.Out)
-	err := eachChunk(m, m.sources, m.starts, func(c *docsChunk) (*keyrun.ColumnWriter, error) {
+	err := eachChunk(m, sources, starts, func(c *docsChunk) (*keyrun.ColumnWriter, error) {
 		values, err := produce(c)
 		if err != nil {
 			return nil, err

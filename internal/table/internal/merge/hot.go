@@ -7,7 +7,6 @@ import (
 
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/table/internal/format"
-	"github.com/simdb/simdb/internal/table/internal/write"
 )
 
 // beginSketches chooses the hot hashes of the result, and prepares for writing sketches.
@@ -37,37 +36,4 @@ func MergedHot(ctx context.Context, inputs []*format.Table) (hashes []hot.Hash, 
 		s, err = r.Sketches.Sketch(uint32(i-(ends[at]-int(r.Info.Docs))), s[:0])
 		return s, cmp.Or(err, ctx.Err())
 	})
-}
-
-// divideInputs starts the order of IDs of the result, if the result is large enough to have one.
-func (m *merger) divideInputs() error {
-	parts := write.NumIDParts(int(m.docs), m.o.WriterOptions)
-	if parts < 2 {
-		return nil
-	}
-	docs := uint64(0)
-	for _, in := range m.inputs {
-		docs += uint64(in.Info.Docs)
-	}
-	var sample [][]byte
-	wanted, sampled, first := uint64(write.SampledIDs*parts), uint64(0), uint64(0)
-	for _, in := range m.inputs {
-		end := first + uint64(in.Info.Docs)
-		for ; sampled < wanted && sampled*docs/wanted < end; sampled++ {
-			doc := uint32(sampled*docs/wanted - first)
-			if in.dead.Has(doc) {
-				continue
-			}
-			id, err := in.Names.Get(doc)
-			if err != nil {
-				return err
-			}
-			sample = append(sample, id)
-		}
-		first = end
-	}
-	if len(sample) > 0 {
-		m.DivideIDs(sample, parts, m.o.WriterOptions, m.workers)
-	}
-	return nil
 }

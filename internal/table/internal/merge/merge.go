@@ -21,8 +21,8 @@ import (
 // Every index of the result is merged from the inputs' indexes, one range of keys at a time.
 // Nothing is sorted unless the layout of an input cannot be used for the layout of the result.
 // Compressed records and encoded sketches are copied; a block of records is rewritten only if less
-// than three quarters of its records, or of their bytes, remain. For k inputs, Merge needs log2 k
-// bits a document, and for its new number 2 + log2 k bits, or 11 up to 64 Mi documents; twice that
+// than three quarters of its records, or of their bytes, remain. For k inputs, Merge needs twice
+// log2 k bits a document, and for its new number 2 + log2 k bits, or 11 up to 64 Mi documents; twice that
 // if documents are left out or the sequence numbers of inputs interleave; and some tens of
 // megabytes. sketchidx.Writer says how much memory a segment of sketches needs in addition.
 func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o Options) (format.Info, *Renumbering, error) {
@@ -60,7 +60,7 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 		return format.Info{}, nil, err
 	}
 	for _, in := range m.inputs {
-		m.total += int64(in.Info.Docs) * int64(6+p.NumWords()*p.Layout.Tables())
+		m.total += int64(in.Info.Docs) * int64(8+p.NumWords()*p.Layout.Tables())
 		if p.Sets {
 			m.total += int64(in.Info.Docs) + int64(in.Table.Sets.Keys.Len())
 		}
@@ -91,9 +91,9 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 // mergeSteps are the steps of a merge, in order: later ones use data that earlier ones leave in
 // memory.
 var mergeSteps = []func(*merger) error{
-	(*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
+	(*merger).orderIDs, (*merger).copyRecords, (*merger).mergeFingerprints, (*merger).mergeSeqs, (*merger).mergeTimes, (*merger).mergeRanks,
 	(*merger).mergePlaces, (*merger).mergeWords, (*merger).mergeBlocks, (*merger).mergeRuns, (*merger).mergeWordRuns,
-	(*merger).mergeIDs, (*merger).mergeSets, (*merger).mergeFields,
+	(*merger).mergeIDs, (*merger).mergeIDOrder, (*merger).mergeSets, (*merger).mergeFields,
 }
 
 // Renumbering maps the documents of merged tables to their numbers in the resulting table.

@@ -234,18 +234,36 @@ func (n *numbering) endGroup() {
 	n.any = false
 }
 
-// addBare numbers the documents without a fingerprint.
+// addBare numbers the documents without a fingerprint: in the order of their IDs, or input after
+// input if an input does not number them so.
 func (n *numbering) addBare() error {
-	for i, in := range n.inputs {
-		for ; n.next[i] < in.Info.Docs; n.next[i]++ {
-			if n.next[i]%docChunk == 0 && n.ctx.Err() != nil {
-				return n.ctx.Err()
-			}
+	dead := func(i int) { // the next documents of an input that are left out
+		for in := n.inputs[i]; n.next[i] < in.Info.Docs && in.dead.Has(n.next[i]); n.next[i]++ {
 			in.numbers.Append(uint32(n.sources.Len()))
-			if !in.dead.Has(n.next[i]) {
-				n.number(i, n.next)
+		}
+	}
+	kept := func(i int) error {
+		n.inputs[i].numbers.Append(uint32(n.sources.Len()))
+		n.number(i, n.next)
+		if n.next[i]++; n.next[i]%docChunk == 0 {
+			return n.ctx.Err()
+		}
+		return nil
+	}
+	for at := 0; n.ordered && at < n.bare.Len(); at++ {
+		i := n.bare.Get(at)
+		dead(i)
+		if err := kept(i); err != nil {
+			return err
+		}
+	}
+	for i, in := range n.inputs {
+		for dead(i); n.next[i] < in.Info.Docs; dead(i) {
+			if err := kept(i); err != nil {
+				return err
 			}
 		}
 	}
+	n.merger.bare = nil
 	return nil
 }

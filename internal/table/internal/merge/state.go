@@ -73,6 +73,13 @@ type merger struct {
 	erase   bool        // carried must be 0
 	block   blobs.Block // the block that was decoded last
 
+	// sources and starts in the order of IDs, and the sources of the documents without a fingerprint
+	named, bare *Sources
+	namedStarts [][]uint32
+	ordered     bool // documents without a fingerprint are numbered in the order of their IDs
+	inOrder     bool // there are no others
+	laid        bool // record i belongs to document i
+
 	// sources and starts by rank, until the times have been merged
 	rankSources *Sources
 	rankStarts  [][]uint32
@@ -90,6 +97,9 @@ type mergeInput struct {
 	runs   []*keyrun.Run
 	deadAt write.Bitset // positions in run 0 of documents that are left out; nil if none are
 	gone   write.Bitset // positions in run 0 of keys that no document has any more; nil if none
+
+	order     *format.IDOrder
+	deadNamed write.Bitset // positions in the order of IDs of documents that are left out; nil if none are
 
 	living    write.Bitset // records that belong to documents of the result; nil means all
 	blocks    []movedBlock // by block of records

@@ -2,6 +2,7 @@ package write
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"math/bits"
 	"slices"
@@ -21,7 +22,8 @@ import (
 //	+-----------------------+---------------------------------------+
 //
 // The first sort gives the run of IDs, with equal IDs next to each other. The second gives the
-// order of documents; those with equal leading bits are sorted again by the other bits.
+// order of documents; those with equal leading bits are sorted again by the other bits. Documents
+// without a fingerprint come last, in the order of their IDs.
 const (
 	LeadMask  = 1<<format.IDBits - 1
 	OtherBits = 64 - format.IDBits // other bits of a fingerprint; bits of a position
@@ -39,11 +41,12 @@ type BatchOrder struct {
 	fps     []uint64 // fingerprints, sorted
 	docs    []uint32 // by document of the table: its position in the batch
 	numbers []uint32 // by position in the batch: the document of the table
+	named   []uint32 // positions in the order of IDs; nil if neither the table nor its numbers need it
 	spare   []uint64 // buffer
 }
 
 // inOrder sorts a batch into the order of a table.
-func inOrder(ctx context.Context, b *Batch, workers int, buffers *BatchBuffers) (*BatchOrder, error) {
+func inOrder(ctx context.Context, b *Batch, options *WriterOptions, workers int, buffers *BatchBuffers) (*BatchOrder, error) {
 	n := b.Len()
 	o := &BatchOrder{Batch: b}
 	keys := buffers.take(0, n)
@@ -75,7 +78,7 @@ func inOrder(ctx context.Context, b *Batch, workers int, buffers *BatchBuffers) 
 			sorted, last = sorted && last <= fp, fp
 		}
 	}
-	tmp := buffers.take(2, len(keys))
+	tmp := buffers.take(2, n)[:len(keys)]
 	if !sorted { // documents read from a table are sorted already
 		keys, tmp = ordered.SortParts(keys, tmp, format.IDBits, workers)
 	}
@@ -90,9 +93,15 @@ func inOrder(ctx context.Context, b *Batch, workers int, buffers *BatchBuffers) 
 			o.docs[j], o.fps[j] = pos, b.Fingerprints[pos]
 		}
 	})
-	for w, word := range b.Bare {
-		for word &^= o.droppedWord(w); word != 0 && w*64 < n; word &= word - 1 {
-			o.docs = append(o.docs, uint32(w*64+bits.TrailingZeros64(word)))
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	if options.StoresIDOrder(len(keys)+bare) || bare > 0 {
+		o.sortByID(len(keys)+bare, buffers)
+	}
+	for _, pos := range o.named {
+		if b.isBare(pos) {
+			o.docs = append(o.docs, pos)
 		}
 	}
 	o.numbers = buffers.takeNumbers(1, n)
@@ -100,6 +109,25 @@ func inOrder(ctx context.Context, b *Batch, workers int, buffers *BatchBuffers) 
 		o.numbers[pos] = uint32(doc)
 	}
 	return o, err
+}
+
+// sortByID sorts the n documents that are not left out by their IDs.
+func (o *BatchOrder) sortByID(n int, buffers *BatchBuffers) {
+	p := ordered.Pairs{Vals: buffers.takeNumbers(2, n)[:0]}
+	ascend, last := true, []byte(nil)
+	for pos := range uint32(o.Len()) {
+		if o.dropped.Has(pos) {
+			continue
+		}
+		id := o.ID(pos)
+		ascend, last = ascend && bytes.Compare(last, id) < 0, id
+		p.Vals = append(p.Vals, pos)
+	}
+	if o.named = p.Vals; ascend {
+		return
+	}
+	p.Keys = o.spare[:n]
+	copy(o.named, ordered.SortStrings(p, ordered.Pairs{Keys: buffers.take(3, n), Vals: buffers.takeNumbers(1, n)}, o.ID))
 }
 
 // shares calls work for [0, n) in shares, in several goroutines.
@@ -139,14 +167,6 @@ func (o *BatchOrder) dropEarlier() {
 		o.before[w] = uint32(sum)
 		sum += bits.OnesCount64(word)
 	}
-}
-
-// droppedWord returns a bit set of the dropped documents among 64*w to 64*w+63.
-func (o *BatchOrder) droppedWord(w int) uint64 {
-	if o.dropped == nil {
-		return 0
-	}
-	return o.dropped[w]
 }
 
 // sortBySeq sorts the documents that are not left out by their sequence numbers.
@@ -216,8 +236,8 @@ func (o *BatchOrder) sortOthers(ctx context.Context, keys, tmp []uint64, workers
 
 // A BatchBuffers holds memory that successive writers reuse. The zero value is empty.
 type BatchBuffers struct {
-	words   [3][]uint64
-	numbers [2][]uint32
+	words   [4][]uint64
+	numbers [3][]uint32
 }
 
 // take returns array i of words with n elements of arbitrary content.

@@ -270,18 +270,23 @@ func (t *BatchWriter) writeBatchIDs() error {
 	})
 }
 
-// divideBatch starts the order of IDs, if the table is large enough to have one.
-func (t *BatchWriter) divideBatch() {
+// writeIDOrder writes the documents in the order of their IDs: see File.EndIDOrder.
+func (t *BatchWriter) writeIDOrder() error {
 	b := t.batch
-	parts := NumIDParts(len(b.docs), t.o.WriterOptions)
-	if parts < 2 {
-		return
+	if !t.o.StoresIDOrder(len(b.docs)) {
+		return nil
 	}
-	sample := make([][]byte, SampledIDs*parts)
-	for i := range sample {
-		sample[i] = b.ID(b.docs[uint64(i)*uint64(len(b.docs))/uint64(len(sample))])
+	n := len(b.named)
+	same := true
+	for i := 0; same && i < n; i++ {
+		same = b.numbers[b.named[i]] == uint32(i)
 	}
-	t.DivideIDs(sample, parts, t.o.WriterOptions, t.o.Workers)
+	if same {
+		n = 0
+	}
+	err := t.encodeColumn(format.KindIDOrder, 0, n, func(i int) uint64 { return uint64(b.numbers[b.named[i]]) })
+	t.Out.MakeOptional()
+	return err
 }
 
 // Together is how many documents are looked up together, so that their cache misses overlap.
@@ -296,9 +301,7 @@ func (t *BatchWriter) writeNames() error {
 	t.KeepRecords()
 	t.WriteEarly()
 	t.BeginBlocks()
-	t.divideBatch()
 	var sketch minhash.Sketch
-	var ids [][]byte
 	for from := 0; from < len(b.docs); from += Together {
 		if from%share == 0 && t.ctx.Err() != nil {
 			return t.ctx.Err()
@@ -312,12 +315,8 @@ func (t *BatchWriter) writeNames() error {
 					return err
 				}
 			}
-			id := b.ID(pos)
-			t.addName(id)
-			ids = append(ids, id)
+			t.addName(b.ID(pos))
 		}
-		t.addPartsOf(ids)
-		ids = ids[:0]
 	}
 	t.EndBlocks()
 	return t.Out.Err

@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/table/internal/hamming"
 )
 
-// BatchWriter writes the table of a Batch, on all processors. It needs about 32 bytes of memory per
+// BatchWriter writes the table of a Batch, on all processors. It needs about 44 bytes of memory per
 // document, and with sketches the memory of a segment (sketchidx.Writer). Records are written
 // before the batch, and need no memory afterwards: a table may have more texts than fit in memory.
 //
@@ -180,7 +180,7 @@ func (t *BatchWriter) Write(b *Batch) (format.Info, error) {
 // WriteOrdered is the second half of Write: it writes the documents that Order has sorted.
 func (t *BatchWriter) WriteOrdered() (format.Info, error) {
 	for _, step := range []func() error{
-		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeWords, t.writeNames, t.writePermuted, t.writeWordRuns, t.writeBatchIDs,
+		t.writeFingerprints, t.writeBatchSeqs, t.writeBatchTimes, t.writeRanks, t.writePlaces, t.writeWords, t.writeNames, t.writePermuted, t.writeWordRuns, t.writeBatchIDs, t.writeIDOrder,
 		t.writeSets, t.writeFields,
 	} {
 		if err := t.Fail(cmp.Or(step(), t.ctx.Err())); err != nil {
@@ -209,7 +209,7 @@ func (t *BatchWriter) Order(b *Batch) (o *BatchOrder, err error) {
 		t.placed = t.Records.Len()
 	}
 	t.EndBlocksSection()
-	if t.batch, err = inOrder(t.ctx, b, t.o.Workers, cmp.Or(t.o.Buffers, &BatchBuffers{})); err != nil {
+	if t.batch, err = inOrder(t.ctx, b, &t.o.WriterOptions, t.o.Workers, cmp.Or(t.o.Buffers, &BatchBuffers{})); err != nil {
 		return nil, t.Fail(err)
 	}
 	if t.Params.Layout == hamming.LayoutBySize && t.o.Layout != nil {

@@ -85,6 +85,9 @@ func (f *Sections) EndWithDir(count int, dir []byte, err error) {
 	f.keep(s.Kind|format.DirFlag, s.Index, uint64(count), dir)
 }
 
+// MakeOptional marks the last section optional.
+func (f *Sections) MakeOptional() { f.sections[len(f.sections)-1].Optional = true }
+
 // keep stores a directory of count entries or values until writeDirs.
 func (f *Sections) keep(kind format.Kind, index uint16, count uint64, data []byte) {
 	f.dirs = append(f.dirs, pendingDir{kind, index, count, data})
@@ -94,7 +97,7 @@ func (f *Sections) writeDirs() {
 	for _, d := range f.dirs {
 		f.Begin(d.kind, d.index)
 		kind := d.kind &^ format.DirFlag
-		f.sections[len(f.sections)-1].Optional = kind == format.KindIDParts
+		f.sections[len(f.sections)-1].Optional = kind == format.KindIDOrder
 		f.write(d.data)
 		f.end(d.count)
 	}
@@ -111,7 +114,6 @@ type File struct {
 	Err    error // the first error, after which the writer must not be used
 
 	Names        *blobs.ListWriter
-	IDParts      *idPartsWriter // nil if the table has no order of IDs
 	Records      *blobs.RecordsWriter
 	Sketches     *sketchidx.Writer // nil if Params.Sketch is 0
 	segment      uint16            // index of the current segment

@@ -1,6 +1,8 @@
 package write
 
 import (
+	"cmp"
+
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/format"
@@ -32,7 +34,13 @@ type WriterOptions struct {
 	Hot             []hot.Hash // hot hashes of sketches, ascending; nil: the writer chooses them
 	SegmentDocs     int        // maximum number of documents in a segment; 0 means 2^19
 	SegmentPostings int        // maximum number of postings in a segment; 0 means 2^26
-	PartDocs        int        // documents in a part of the order of IDs; 0 means 2^11
-	StretchDocs     int        // documents in a stretch of that order; 0 means 2^22
+	OrderDocs       int        // fewest documents of a table that stores the order of its IDs; 0 means 512
 	Version         uint32     // format version; 0 means FormatVersion
 }
+
+// orderedDocs is the least number of documents of a table that stores the order of its IDs. A
+// reader sorts the IDs of a smaller table in less time than it needs to open it.
+const orderedDocs = 512
+
+// StoresIDOrder reports whether a table of n documents stores the order of their IDs.
+func (o *WriterOptions) StoresIDOrder(n int) bool { return n >= cmp.Or(o.OrderDocs, orderedDocs) }

@@ -76,7 +76,7 @@ func (t *File) writeTimeSketch(quantiles []uint64) {
 		return
 	}
 	t.Out.Begin(format.KindTimeSketch, 0)
-	t.Out.sections[len(t.Out.sections)-1].Optional = true
+	t.Out.MakeOptional()
 	var b []byte
 	for _, v := range quantiles {
 		b = binary.LittleEndian.AppendUint64(b, v)

@@ -48,7 +48,6 @@ func (t *File) EndBlocks() {
 		}
 	}
 	t.EndBlocksSection()
-	t.endIDParts()
 	t.Out.keep(format.KindNames, 0, uint64(t.Names.NumBlocks()), t.Names.Directory())
 	t.KeepRecords()
 	t.Names = nil
@@ -81,7 +80,7 @@ func (t *File) writeNote() {
 		return
 	}
 	t.Out.Begin(format.KindNote, 0)
-	t.Out.sections[len(t.Out.sections)-1].Optional = true
+	t.Out.MakeOptional()
 	t.Out.write(t.note)
 	t.Out.end(uint64(len(t.note)))
 }
