@@ -224,7 +224,7 @@ func (db *DB) Metrics() Metrics {
 	running, past := db.s.Merges()
 	damaged, _ := db.s.Damaged()
 	m := Metrics{
-		Path: db.s.Path, Created: db.s.IsNew(), Memory: db.s.Memory,
+		Path: db.s.Path, Created: db.s.IsNew(), Memory: db.s.Memory, IndexMemory: db.s.Small.Bytes(),
 		Puts: c.Puts.Load(), Deletes: c.Deletes.Load(), Batches: c.Batches.Load(), Queries: c.Queries.Load(),
 		Flushes: c.Flushes.Load(), Compactions: c.Compactions.Load(), BytesFlushed: c.BytesFlushed.Load(),
 		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), CatalogBytes: db.s.CatalogBytes(),

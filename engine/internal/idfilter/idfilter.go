@@ -10,7 +10,7 @@ import (
 // A Filter reports whether a set may contain an ID, by its hash (table.HashID), without false
 // negatives. It is a blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and
 // Space-Efficient Bloom Filters", WEA 2007): an ID sets six bits of one cache line. With 16 bits
-// per ID the rate of false positives is about 1 in 300, with 10 bits 1 in 70.
+// per ID the rate of false positives is about 1 in 700, with 10 bits 1 in 100.
 type Filter struct{ lines [][line]byte }
 
 const (

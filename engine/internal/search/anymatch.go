@@ -202,15 +202,19 @@ func (x *existence) near() error {
 
 // within adds the documents within k bits, until there are enough.
 func (x *existence) within(k int, sc *Near) error {
-	parts := x.v.Version.Parts
-	sc.readers = sc.readers[:0]
-	for i := range parts {
-		sc.readers = append(sc.readers, parts[i].Reader)
+	small := x.v.Version.Small()
+	parts := small.Apart
+	if small.Tables > 0 {
+		if enough, ok, err := x.nearSmall(small, k, sc); enough || err != nil {
+			return err
+		} else if !ok {
+			parts = small.All
+		}
 	}
+	sc.readersOf(parts)
 	found, err := sc.group.NearFirst(sc.readers, x.words, k, func(i int, h table.Hit) (bool, error) {
 		x.work.Candidates++
-		id, ok, err := x.named(&parts[i], h.Doc)
-		return ok && err == nil && x.take(view.Match{ID: string(id), Distance: int(h.Distance)}), err
+		return x.takeHit(parts[i], h.Doc, int(h.Distance))
 	})
 	if found || err != nil {
 		return err
@@ -223,6 +227,29 @@ func (x *existence) within(k int, sc *Near) error {
 	return nil
 }
 
+// takeHit adds a document of a part, if it is visible and may be named. It reports whether there
+// are enough matches.
+func (x *existence) takeHit(p *view.Part, doc uint32, distance int) (enough bool, err error) {
+	id, ok, err := x.named(p, doc)
+	return ok && err == nil && x.take(view.Match{ID: string(id), Distance: distance}), err
+}
+
+// nearSmall is near for the index of small tables. ok is false, and nothing was added, if searching
+// the tables is cheaper.
+func (x *existence) nearSmall(s *view.Small, k int, sc *Near) (enough, ok bool, err error) {
+	var compared int
+	sc.mem, compared, ok = lookWords(&sc.index, sc.mem[:0], &s.Columns, x.words, k)
+	x.work.Candidates += int64(compared)
+	for _, at := range sc.mem {
+		if p, first, _ := s.Range(at); p != nil {
+			if enough, err := x.takeHit(p, at-first, s.Distance(x.words, at)); enough || err != nil {
+				return enough, ok, err
+			}
+		}
+	}
+	return false, ok, nil
+}
+
 // existChunk is how many fingerprints of a memtable are compared before the matches are examined.
 const existChunk = 4096
 
@@ -230,7 +257,7 @@ const existChunk = 4096
 func (x *existence) nearMem(m view.MemView, k int, sc *Near) (enough bool) {
 	if len(x.words) > 1 {
 		var compared int
-		sc.mem, compared = findMem(&sc.index, sc.mem[:0], m, x.words, k)
+		sc.mem, compared = findMem(&sc.index, sc.mem[:0], m.Columns, x.words, k)
 		x.work.Candidates += int64(compared)
 		return x.takeMem(m, 0, sc.mem)
 	}

@@ -25,7 +25,8 @@ import (
 type Store struct {
 	view.Config
 	Tables tables.Folder // tables in Config.Dir
-	fs     vfs.FS        // accepts any path
+	Small  *view.SmallTables
+	fs     vfs.FS // accepts any path
 	opts   Options
 	log    *slog.Logger
 	lock   io.Closer
@@ -97,11 +98,34 @@ func newDB(path string, o Options) *Store {
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
 	}
+	db.Small = view.NewSmallTables(min(mostSmall, o.Memory/smallShare), db.beside, db.closed.Load)
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)
 	db.merges = merges.NewScheduler(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
+}
+
+// The indexes of small tables need at most mostSmall bytes, and one smallShare-th of Options.Memory.
+const (
+	mostSmall  = 64 << 20
+	smallShare = 16
+)
+
+// beside runs work on a version in another goroutine, which Close waits for. It returns false if
+// Close has begun.
+func (db *Store) beside(v *view.Version, work func()) bool {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed.Load() {
+		return false
+	}
+	v.Refs.Add(1)
+	db.wg.Go(func() {
+		defer db.unref(v)
+		work()
+	})
+	return true
 }
 
 // Now returns the current time by the clock of the options.
@@ -220,7 +244,7 @@ func (db *Store) install(parts []view.Part) *view.Version {
 		return 1
 	})
 	old := db.current
-	db.current = view.NewVersion(parts)
+	db.current = view.NewVersion(parts, db.Small)
 	db.countAgain()
 	return old
 }
