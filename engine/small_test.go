@@ -1,18 +1,23 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/table"
 )
 
 // A smallHistory drives a database of small tables and its model.
@@ -227,7 +232,7 @@ func (h *smallHistory) compare(s *Snapshot, docs map[string]Doc) {
 func TestSmallTables(t *testing.T) {
 	for i, o := range []Options{
 		{},
-		{Memory: 1 << 20},
+		{indexMemory: 20_000},
 		{Bits: 192},
 		{Features: Features{Several: true}},
 		{TTL: time.Hour},
@@ -247,7 +252,7 @@ func TestSmallTables(t *testing.T) {
 				}
 				h.db, h.path = create4test(t, &h.o)
 				defer func() { h.db.Close() }()
-				h.reader = open4test(t, h.path, &Options{ReadOnly: true, Memory: o.Memory, now: h.now})
+				h.reader = open4test(t, h.path, &Options{ReadOnly: true, indexMemory: o.indexMemory, now: h.now})
 				for range 60 {
 					h.step()
 					s := must(h.db.Snapshot())(t)
@@ -261,17 +266,157 @@ func TestSmallTables(t *testing.T) {
 				}
 				h.thaw(0)
 				indexed += h.indexed
-				limit := int64(64 << 20)
-				if o.Memory > 0 {
-					limit = o.Memory / 16
-				}
+				limit := cmp.Or(o.indexMemory, 64<<20)
 				if n := h.db.Metrics().IndexMemory; n > limit {
 					t.Errorf("%d bytes of indexes, at most %d are allowed", n, limit)
 				}
 			}
-			if indexed == 0 && o.Memory == 0 {
+			if indexed == 0 && o.indexMemory == 0 {
 				t.Error("no search has used an index")
 			}
 		})
+	}
+}
+
+// smallTables puts documents with the IDs and fingerprints of nthDoc into tables of n documents.
+func smallTables(t *testing.T, db *DB, tables, n int) {
+	t.Helper()
+	for i := range tables {
+		for j := range n {
+			must(struct{}{}, db.Put(t.Context(), nthDoc(i*n+j)))(t)
+		}
+		must(struct{}{}, db.Flush(t.Context()))(t)
+	}
+}
+
+// nthDoc returns document i of a test.
+func nthDoc(i int) Doc {
+	return Doc{ID: fmt.Sprint("n", i), Fingerprints: []Fingerprint{{(uint64(i) + 1) * 0x9e3779b97f4a7c15}}}
+}
+
+// TestSmallTablesDamaged damages a block of fingerprints, or of IDs, of one of four tables. Searches
+// that need it must fail and name the table, as without an index or filters, and others must not.
+func TestSmallTablesDamaged(t *testing.T) {
+	ctx := t.Context()
+	for _, kind := range []table.Kind{table.KindRun, table.KindIDs} {
+		db, path := create4test(t, &Options{NoSync: true, NoSketch: true, NoText: true, DisableAutoCompaction: true})
+		smallTables(t, db, 4, 700)
+		v := must(db.s.View())(t)
+		p := v.Version.Parts[1]
+		at := slices.IndexFunc(p.Info().Sections, func(s table.Section) bool { return s.Kind == kind && s.Index == 0 })
+		name, damaged := p.Name, p.Info().Sections[at].Offset+40
+		must(struct{}{}, errors.Join(v.Close(), db.Close()))(t)
+		file := filepath.Join(path, name)
+		data := must(os.ReadFile(file))(t)
+		data[damaged] ^= 0xff
+		rewrite(t, file, data)
+
+		without := open4test(t, path, &Options{ReadOnly: true, indexMemory: 1})
+		with := open4test(t, path, &Options{ReadOnly: true})
+		failed := 0
+		for i := range 3000 {
+			q := nthDoc(i)
+			_, want := without.Get(ctx, q.ID)
+			_, got := with.Get(ctx, q.ID)
+			if errors.Is(want, ErrNotFound) != errors.Is(got, ErrNotFound) || errors.Is(want, ErrCorruption) != errors.Is(got, ErrCorruption) {
+				t.Fatalf("Get(%s): %v; without filters: %v", q.ID, got, want)
+			}
+			want, got = nil, nil
+			for _, err := range without.Near(ctx, q.Fingerprints[0][0], i%4) {
+				want = errors.Join(want, err)
+			}
+			found := 0
+			for m, err := range with.Near(ctx, q.Fingerprints[0][0], i%4) {
+				if got = errors.Join(got, err); err == nil && m.ID == q.ID {
+					found++
+				}
+			}
+			if got == nil && (found == 1) != (i < 2800) || errors.Is(want, ErrCorruption) != errors.Is(got, ErrCorruption) || got != nil && !strings.Contains(got.Error(), name) {
+				t.Fatalf("near document %d: %d, %v; without an index: %v", i, found, got, want)
+			}
+			if got != nil {
+				failed++
+			}
+		}
+		plan := must(with.Plan(ctx, nthDoc(1), Near(3)))(t)
+		if wants := map[table.Kind]string{table.KindRun: "3 small tables", table.KindIDs: "4 small tables"}[kind]; plan[0].Part != wants {
+			t.Errorf("%v is damaged: the plan is %+v", kind, plan)
+		}
+		if (failed > 0) != (kind == table.KindRun) {
+			t.Errorf("%v is damaged: %d searches have failed", kind, failed)
+		}
+		if with.Metrics().IndexMemory == 0 || without.Metrics().IndexMemory > 0 {
+			t.Errorf("%d bytes of indexes, %d where there is no memory", with.Metrics().IndexMemory, without.Metrics().IndexMemory)
+		}
+	}
+}
+
+// TestSmallTablesBeside searches while tables are written and merged and indexes built: the first
+// documents, which are sometimes replaced by themselves, must be found at every moment, once. A
+// snapshot must be readable after the database is closed, even while an index is being built.
+func TestSmallTablesBeside(t *testing.T) {
+	ctx := t.Context()
+	db, _ := create4test(t, &Options{NoSync: true, NoSketch: true, NoText: true, MemtableBytes: 300_000})
+	const stay, all = 1000, 30_000
+	smallTables(t, db, 4, stay/4)
+	var wg sync.WaitGroup
+	var written atomic.Int64
+	written.Store(stay)
+	search := func(s *Snapshot, r *rand.Rand) {
+		i := r.IntN(stay)
+		if n := int(written.Load()); r.IntN(2) == 0 {
+			i = r.IntN(n)
+		}
+		q, found := nthDoc(i), 0
+		by := q.Fingerprints[0][0] ^ 1<<r.IntN(64)
+		for m, err := range s.Near(ctx, by, 3) {
+			if n := 0; err != nil {
+				t.Error(err)
+			} else if m.ID == q.ID {
+				found++
+			} else if fmt.Sscanf(m.ID, "n%d", &n); base.Distance(nthDoc(n).Fingerprints[0][0], by) != m.Distance {
+				t.Errorf("%+v is near %x", m, by)
+			}
+		}
+		if i < stay && found != 1 || found > 1 {
+			t.Errorf("document %d was found %d times", i, found)
+		}
+		if _, err := s.Get(ctx, q.ID); i < stay && err != nil {
+			t.Errorf("document %d: %v", i, err)
+		}
+		if _, err := s.Get(ctx, fmt.Sprint("no", i)); !errors.Is(err, ErrNotFound) {
+			t.Errorf("no document: %v", err)
+		}
+	}
+	for g := range 3 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(7, uint64(g)))
+			for written.Load() < all && !t.Failed() {
+				s, err := db.Snapshot()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 20 {
+					search(s, r)
+				}
+				s.Close()
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := stay; i < all && !t.Failed(); i++ {
+		must(struct{}{}, db.Put(ctx, nthDoc(i)))(t)
+		written.Store(int64(i + 1))
+		if r.IntN(20) == 0 {
+			must(struct{}{}, db.Put(ctx, nthDoc(r.IntN(stay))))(t)
+		}
+	}
+	wg.Wait()
+	s := snapshot4test(t, db)
+	search(s, r)
+	must(struct{}{}, db.Close())(t)
+	for range 1000 {
+		search(s, r)
 	}
 }

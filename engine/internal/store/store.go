@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -98,7 +99,7 @@ func newDB(path string, o Options) *Store {
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
 	}
-	db.Small = view.NewSmallTables(min(mostSmall, o.Memory/smallShare), db.beside, db.closed.Load)
+	db.Small = view.NewSmallTables(cmp.Or(o.IndexMemory, min(mostSmall, o.Memory/smallShare)), db.beside, db.closed.Load)
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)
 	db.merges = merges.NewScheduler(db, o.MergeSlots, o.CompactionRate)

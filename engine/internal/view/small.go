@@ -56,10 +56,10 @@ type credit struct {
 	paid atomic.Bool
 }
 
-// pay counts an operation, and reports whether so many would pay that a build costs as much as most
-// of them.
+// pay counts an operation, and reports whether there were so many that a build pays that costs as
+// much as most of them.
 func (c *credit) pay(most int64) bool {
-	if !c.paid.Load() && c.n.Add(1) > most {
+	if !c.paid.Load() && c.n.Add(1) > max(most, leastPaid) {
 		c.paid.Store(true)
 	}
 	return c.paid.Load()
@@ -81,6 +81,7 @@ const (
 	indexNs, filterNs = 50, 5
 	searchNs, findNs  = 1000, 200
 
+	leastPaid     = 8       // operations before anything is built
 	builtAtOnce   = 1 << 12 // up to this many documents are read by the operation that pays for the build
 	leastTogether = 2       // number of tables for which an index is worth its memory
 	spareShare    = 4       // inverse of how much space an index has for new tables, relative to its fingerprints
@@ -180,8 +181,14 @@ func (t *SmallTables) size(parts []Part) (s sized) {
 	return s
 }
 
-// indexBytes returns the memory of an index with space for n fingerprints.
-func indexBytes(n, words int) int64 { return int64(words) * int64(8*n+memindex.Size(n)) }
+// indexBytes returns the memory of an index with space for n fingerprints. A few are only compared.
+func indexBytes(n, words int) int64 {
+	bytes := base.FingerprintBytes * n
+	if n >= memindex.MinSize {
+		bytes += memindex.Size(n)
+	}
+	return int64(bytes) * int64(words)
+}
 
 // Small returns the index of the small tables of v, for a search.
 func (v *Version) Small() *Small {
