@@ -291,7 +291,8 @@ func smallTables(t *testing.T, db *DB, tables, n int) {
 
 // nthDoc returns document i of a test.
 func nthDoc(i int) Doc {
-	return Doc{ID: fmt.Sprint("n", i), Fingerprints: []Fingerprint{{(uint64(i) + 1) * 0x9e3779b97f4a7c15}}}
+	fp := rand.New(rand.NewPCG(uint64(i), 1)).Uint64()
+	return Doc{ID: fmt.Sprint("n", i), Fingerprints: []Fingerprint{{fp}}}
 }
 
 // TestSmallTablesDamaged damages a block of fingerprints, or of IDs, of one of four tables. Searches

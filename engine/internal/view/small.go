@@ -77,7 +77,7 @@ func (t *SmallTables) Bytes() int64 { return t.bytes.Load() }
 
 const (
 	// Nanoseconds: of a build, for each fingerprint and ID; of a search and a look-up, for each
-	// table (BenchmarkTables in package engine).
+	// table (BenchmarkSmallTables in package engine).
 	indexNs, filterNs = 50, 5
 	searchNs, findNs  = 1000, 200
 
