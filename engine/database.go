@@ -225,7 +225,7 @@ func (db *DB) Metrics() Metrics {
 	damaged, _ := db.s.Damaged()
 	cache := db.s.Tables.Cache.Stats()
 	m := Metrics{
-		Path: db.s.Path, Created: db.s.IsNew(), Memory: db.s.Memory,
+		Path: db.s.Path, Created: db.s.IsNew(), Memory: db.s.Memory, IndexMemory: db.s.Small.Bytes(),
 		CacheSize: cache.Size, CacheBytes: cache.Used, CacheHits: cache.Hits, CacheMisses: cache.Misses,
 		Puts: c.Puts.Load(), Deletes: c.Deletes.Load(), Batches: c.Batches.Load(), Queries: c.Queries.Load(),
 		Flushes: c.Flushes.Load(), Compactions: c.Compactions.Load(), BytesFlushed: c.BytesFlushed.Load(),

@@ -25,7 +25,8 @@ func mixedDB(t *testing.T, fps []uint64) *DB {
 	t.Helper()
 	var tables atomic.Int64
 	db, _ := create4test(t, &Options{
-		NoSketch: true, NoSync: true, DisableAutoCompaction: true,
+		indexMemory: 1, // the tables are to be searched
+		NoSketch:    true, NoSync: true, DisableAutoCompaction: true,
 		chooseLayout: func(int64) table.Layout {
 			l, err := table.ParseLayout(mixedLayouts[int(tables.Add(1)-1)%len(mixedLayouts)])
 			if err != nil {

@@ -99,6 +99,7 @@ type Options struct {
 
 	chooseLayout func(n int64) table.Layout // for tests: smaller limits of layouts by size
 	maxTableDocs int64                      // for tests: fewer documents per table
+	indexMemory  int64                      // for tests: memory for fewer small tables
 	policy       compaction.Options         // for tests: a policy with more merges
 	mergeSlots   int                        // for tests: more concurrent merges
 }
@@ -118,7 +119,7 @@ func (o *Options) internal() store.Options {
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
 		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
-		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs,
+		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
 		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}
 	if on := o.OnEvent; on != nil {

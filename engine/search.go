@@ -254,15 +254,15 @@ func within(e *view.Entry, fp []uint64, k int) bool {
 
 // PartPlan is the plan of a Search for one table or memtable.
 type PartPlan struct {
-	Part      string // "table 000012.sst", "memtable"
+	Part      string // "table 000012.sst", "memtable"; "12 small tables", by Near, have an index in memory
 	Documents int    // including dead documents
 	// Method is how the part is searched: "probe", for Near, looks up ranges of permuted tables, or
-	// values of blocks in a memtable; "postings", for Jaccard, reads the postings of the query's
-	// rarest hashes; "scan" compares all fingerprints, all bitmaps of sketches, or all texts;
-	// "signatures", for Levenshtein and Cosine, compares signatures of texts, and reads the texts
-	// that they do not rule out; "sign" is the same for a table whose texts must first be read to
-	// make their signatures; "index", for Contains and Within, reads entries of the index of
-	// containment, and the texts that they do not rule out.
+	// values of blocks in memory; "postings", for Jaccard, reads the postings of the query's rarest
+	// hashes; "scan" compares all fingerprints, all bitmaps of sketches, or all texts; "signatures",
+	// for Levenshtein and Cosine, compares signatures of texts, and reads the texts that they do not
+	// rule out; "sign" is the same for a table whose texts must first be read to make their
+	// signatures; "index", for Contains and Within, reads entries of the index of containment, and
+	// the texts that they do not rule out.
 	Method     string
 	Radii      []int   // of "probe": the radius of each permuted table, or block, or -1 if it is not probed
 	Probes     int     // ranges or values to look up, or postings to read
@@ -270,9 +270,9 @@ type PartPlan struct {
 	Cost       float64 // estimated nanoseconds on one core, without sorting the matches
 }
 
-// Plan returns the plan of Search: a part for each table, then one for each memtable. It reads
-// directories and postings, but neither bitmaps nor sketches, and makes no signatures. Errors are
-// as for Search.
+// Plan returns the plan of Search: a part for small tables that are searched together, one for each
+// other table, then one for each memtable. It reads directories and postings, but neither bitmaps
+// nor sketches, and makes no signatures. Errors are as for Search.
 func (r *Reader) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
 	return read(r, func(s *Snapshot) ([]PartPlan, error) { return s.plan(ctx, doc, by) })
 }

@@ -63,6 +63,9 @@ type Metrics struct {
 	Path    string `json:"path"`    // as given to Open
 	Created bool   `json:"created"` // by this DB: if several open a new path at once, by exactly one of them
 	Memory  int64  `json:"memory"`  // bytes of results that a query may hold: Options.Memory
+	// IndexMemory is how many bytes the indexes of small tables and the filters of IDs need: at most
+	// 64 MiB, and a sixteenth of Memory.
+	IndexMemory int64 `json:"index_memory"`
 
 	CacheSize   int64 `json:"cache_size"`   // bytes that decompressed texts and fields may occupy: Options.Cache
 	CacheBytes  int64 `json:"cache_bytes"`  // bytes that they occupy

@@ -10,12 +10,18 @@ import (
 // Lookup finds the document with an ID.
 func (r *Reader) Lookup(id []byte) (doc uint32, found bool, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
-	return r.lookup(id)
+	return r.lookup(id, format.HashID(id))
 }
 
-// lookup is Lookup without protection from faults.
-func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
-	lo, hi, err := r.t.IDs.Find(format.IDKey(id))
+// LookupHash is Lookup for a caller that knows the HashID of the ID.
+func (r *Reader) LookupHash(id []byte, hash uint64) (doc uint32, found bool, err error) {
+	defer r.t.Unguard(format.Guard(), &err)
+	return r.lookup(id, hash)
+}
+
+// lookup is LookupHash without protection from faults.
+func (r *Reader) lookup(id []byte, hash uint64) (doc uint32, found bool, err error) {
+	lo, hi, err := r.t.IDs.Find(hash >> (64 - format.IDBits))
 	for ; lo < hi && err == nil; lo++ {
 		if doc, err = r.t.DocAt(lo); err != nil {
 			break

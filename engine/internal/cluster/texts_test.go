@@ -45,7 +45,7 @@ func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, t
 	m.Publish()
 	v := new(view.View)
 	parts := []view.Part{{Table: &view.Table{Reader: r}, Dead: view.NewTombstones(nil)}}
-	v.Take(c, uint64(len(docs)), view.NewVersion(parts), nil, m, new(view.AllowedPairs))
+	v.Take(c, uint64(len(docs)), view.NewVersion(parts, view.NewSmallTables(0, nil, func() bool { return true })), nil, m, new(view.AllowedPairs))
 	v.Since = math.MinInt64
 	t.Cleanup(func() { v.Close() })
 	return v

@@ -10,37 +10,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 )
 
-// TestIDFilter adds hashes and looks up these and others.
-func TestIDFilter(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 9))
-	for _, n := range []int{0, 1, 100, 30_000} {
-		for _, most := range []int64{0, 1000, 1 << 30} {
-			f, in := newIDFilter(n, most), make([]uint64, n)
-			for i := range in {
-				in[i] = r.Uint64()
-				f.add(in[i])
-			}
-			for _, h := range in {
-				if !f.has(h) {
-					t.Fatalf("%d of at most %d bytes: a hash that was added is not there", n, most)
-				}
-			}
-			wrong := 0
-			for range 10_000 {
-				if f.has(r.Uint64()) {
-					wrong++
-				}
-			}
-			if n <= f.capacity() && wrong > 100 {
-				t.Errorf("%d in %d bytes: %d of 10000 that were not added are there", n, f.bytes(), wrong)
-			}
-			if int64(f.bytes()) > most+filterLine {
-				t.Errorf("%d bytes, at most %d were asked for", f.bytes(), most)
-			}
-		}
-	}
-}
-
 // TestChunk looks IDs up, adds documents, and compares the batch with them; then it repeats this
 // with the reused memory of the chunk.
 func TestChunk(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/idfilter"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/table"
 )
@@ -14,18 +15,18 @@ import (
 // IDs that a filter does not rule out. It builds the filter after enough lookups to pay for it.
 type storedIDs struct {
 	snap    *view.View
-	asked   int             // number of IDs looked up
-	filter  *idFilter       // all IDs in the snapshot and in the chunk that is being written; nil until it pays
-	covered map[uint64]bool // tables whose IDs are in the filter, by number
-	most    int64           // limit of the filter's size in bytes
-	hash    uint64          // hash of the ID passed to begin; valid if there is a filter
+	asked   int              // number of IDs looked up
+	filter  *idfilter.Filter // all IDs in the snapshot and in the chunk that is being written; nil until it pays
+	covered map[uint64]bool  // tables whose IDs are in the filter, by number
+	most    int64            // limit of the filter's size in bytes
+	hash    uint64           // hash of the ID passed to begin; valid if there is a filter
 }
 
 func (s *storedIDs) bytes() int64 {
 	if s.filter == nil {
 		return 0
 	}
-	return int64(s.filter.bytes())
+	return int64(s.filter.Bytes())
 }
 
 // hashID is table.HashID of a string.
@@ -35,7 +36,7 @@ func hashID(id string) uint64 { return table.HashID(unsafe.Slice(unsafe.StringDa
 func (s *storedIDs) begin(id string) {
 	if s.filter != nil {
 		s.hash = hashID(id)
-		s.filter.prefetch(s.hash)
+		s.filter.Prefetch(s.hash)
 	}
 }
 
@@ -49,7 +50,7 @@ func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, e
 		}
 		s.hash = hashID(id)
 	}
-	if s.filter != nil && !s.filter.has(s.hash) {
+	if s.filter != nil && !s.filter.Has(s.hash) {
 		return false, nil
 	}
 	if writing != nil {
@@ -78,13 +79,16 @@ func (s *storedIDs) count() (n int) {
 	return n
 }
 
+// filterBits is how many bits of the filter an ID has, if memory suffices.
+const filterBits = 16
+
 // makeFilter builds a filter for twice the current number of IDs.
 func (s *storedIDs) makeFilter(writing *chunk) error {
 	n := s.count()
 	if writing != nil {
 		n += writing.len()
 	}
-	s.filter, s.covered = newIDFilter(2*n, s.most), map[uint64]bool{}
+	s.filter, s.covered = idfilter.New(min(int64(2*n)*filterBits/8, s.most)), map[uint64]bool{}
 	if writing != nil {
 		s.addIDs(writing)
 	}
@@ -99,7 +103,7 @@ func (s *storedIDs) addSnapshot() error {
 		}
 		err := p.IDHashBlocks(func(hashes []uint64) error {
 			for _, h := range hashes {
-				s.filter.add(h)
+				s.filter.Add(h)
 			}
 			return nil
 		})
@@ -110,7 +114,7 @@ func (s *storedIDs) addSnapshot() error {
 	}
 	for _, m := range s.snap.Mems {
 		for _, d := range m.Docs {
-			s.filter.add(table.HashID(d.ID))
+			s.filter.Add(table.HashID(d.ID))
 		}
 	}
 	return nil
@@ -123,10 +127,10 @@ func (s *storedIDs) addIDs(c *chunk) {
 		n := min(gathered, c.len()-from)
 		for i := range n {
 			hashes[i] = table.HashID(c.id(from + i))
-			s.filter.prefetch(hashes[i])
+			s.filter.Prefetch(hashes[i])
 		}
 		for _, h := range hashes[:n] {
-			s.filter.add(h)
+			s.filter.Add(h)
 		}
 	}
 }
@@ -136,7 +140,7 @@ func (s *storedIDs) addChunk(c *chunk) error {
 	if s.filter == nil {
 		return nil
 	}
-	if n := s.count() + c.len(); n > s.filter.capacity() && s.bytes() < s.most {
+	if n := s.count() + c.len(); int64(n)*filterBits/8 > s.bytes() && s.bytes() < s.most {
 		return s.makeFilter(c)
 	}
 	s.addIDs(c)

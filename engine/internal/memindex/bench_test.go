@@ -20,7 +20,7 @@ func uniform(n int) []uint64 {
 func BenchmarkAdd(b *testing.B) {
 	fps := uniform(64000)
 	for b.Loop() {
-		New(fps)
+		New(fps, 0)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(fps)), "ns/fingerprint")
 }
@@ -28,7 +28,7 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	for _, n := range []int{2048, 8192, 64000, 256000} {
 		fps := uniform(n)
-		x := New(fps)
+		x := New(fps, 0)
 		queries := uniform(5000)
 		for _, k := range []int{0, 3, 4, 6, 7, 8, 10, 11, 12} {
 			b.Run(fmt.Sprintf("n=%d/k=%d", n, k), func(b *testing.B) {

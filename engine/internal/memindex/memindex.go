@@ -95,10 +95,14 @@ func (c *chains) set(at int, fp base.Fingerprint) {
 	}
 }
 
-// New returns an index of the given fingerprints, at positions from 0.
-func New(fps []base.Fingerprint) *Index {
+// Size returns the memory of an index with space for n fingerprints.
+func Size(n int) int { return entryBytes*max(n, minEntries) + 4*blocks<<valueBits(n) }
+
+// New returns an index of the given fingerprints, at positions from 0, with space for capacity
+// fingerprints.
+func New(fps []base.Fingerprint, capacity int) *Index {
 	x := &Index{}
-	x.chains.Store(newChains(minEntries))
+	x.chains.Store(newChains(max(capacity, len(fps))))
 	for _, fp := range fps {
 		x.Add(fp)
 	}

@@ -54,7 +54,7 @@ func TestFind(t *testing.T) {
 		for kind, fps := range corpora(n) {
 			t.Run(fmt.Sprintf("%s/%d", kind, n), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(4, uint64(n)))
-				x := New(fps[:n/3])
+				x := New(fps[:n/3], r.IntN(2)*n)
 				for _, fp := range fps[n/3:] {
 					x.Add(fp)
 				}
@@ -92,7 +92,7 @@ func TestFind(t *testing.T) {
 // and leaves nothing behind.
 func TestGivesUp(t *testing.T) {
 	fps := make([]uint64, 50_000)
-	x := New(fps)
+	x := New(fps, 0)
 	var s Searcher
 	got, compared, ok := s.Look([]uint32{7}, x, len(fps), 0, 3)
 	if ok || len(got) != 1 || compared > len(fps)/10 {
@@ -138,7 +138,7 @@ func TestWhileAdding(t *testing.T) {
 	for i := range fps {
 		fps[i] = near(r, r.Uint64N(300)*0x9e3779b97f4a7c15, r.IntN(8))
 	}
-	x := New(nil)
+	x := New(nil, 0)
 	var added atomic.Int64
 	var wg sync.WaitGroup
 	for g := range 3 {
@@ -169,7 +169,7 @@ func TestWhileAdding(t *testing.T) {
 // TestBytes checks that heads grow with the index: in a small index they need less memory than its
 // entries.
 func TestBytes(t *testing.T) {
-	x := New(nil)
+	x := New(nil, 0)
 	bytes := x.Bytes()
 	for n := range 1 << 18 {
 		bytes += x.Add(uint64(n))

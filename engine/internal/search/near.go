@@ -43,6 +43,7 @@ type Near struct {
 	readers []*table.Reader
 	index   memindex.Searcher
 	mem     []uint32
+	hits    []table.Hit        // of a table in the index of small tables
 	words   []base.Fingerprint // words of a query of AnyMatch
 	Hits    []NearHit          // the results, in no particular order
 	work    Counts
@@ -179,17 +180,22 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 			m.Index.Prefetch(fp[0], k)
 		}
 	}
-	parts := v.Version.Parts
-	q.readers = q.readers[:0]
-	for i := range parts {
-		q.readers = append(q.readers, parts[i].Reader)
+	small := v.Version.Small()
+	apart := small.Apart
+	if small.Tables > 0 {
+		if ok, err := q.small(ctx, small, fp, k); err != nil {
+			return err
+		} else if !ok {
+			apart = small.All
+		}
 	}
+	q.readersOf(apart)
 	// All tables are searched together, so that their cache misses overlap.
 	err = q.group.NearGroup(q.readers, fp, k, func(i int, hits []table.Hit, work table.NearStats) error {
 		q.work.Tables++
 		q.work.Probes += int64(work.Probes)
 		q.work.Candidates += int64(work.Candidates)
-		return q.takeHits(ctx, &parts[i], hits)
+		return q.takeHits(ctx, apart[i], hits)
 	})
 	if err != nil {
 		return err
@@ -203,6 +209,40 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 		q.Hits = q.limited.Items()
 	}
 	return ctx.Err()
+}
+
+// readersOf sets q.readers to those of parts.
+func (q *Near) readersOf(parts []*view.Part) {
+	q.readers = q.readers[:0]
+	for _, p := range parts {
+		q.readers = append(q.readers, p.Reader)
+	}
+}
+
+// small searches the index of small tables. ok is false, and nothing is found, if searching the
+// tables is cheaper.
+func (q *Near) small(ctx context.Context, s *view.Small, fp []base.Fingerprint, k int) (ok bool, err error) {
+	var compared int
+	q.mem, compared, ok = findSmall(&q.index, q.mem[:0], s, fp, k)
+	q.work.Candidates += int64(compared)
+	if !ok {
+		return false, nil
+	}
+	q.work.Tables += int64(s.Tables)
+	for i := 0; i < len(q.mem); {
+		p, first, end := s.Range(q.mem[i])
+		for q.hits = q.hits[:0]; i < len(q.mem) && first <= q.mem[i] && q.mem[i] < end; i++ {
+			at := q.mem[i]
+			q.hits = append(q.hits, table.Hit{Doc: at - first, Distance: uint16(s.Distance(fp, at))})
+		}
+		if p == nil {
+			continue
+		}
+		if err := q.takeHits(ctx, p, q.hits); err != nil {
+			return true, err
+		}
+	}
+	return true, ctx.Err()
 }
 
 // report adds the work of the search to the context.
@@ -264,7 +304,7 @@ func (q *Near) memtable(m view.MemView, fp []base.Fingerprint, k int) error {
 	}
 	q.work.Tables++
 	var compared int
-	q.mem, compared = findMem(&q.index, q.mem[:0], m, fp, k)
+	q.mem, compared = findMem(&q.index, q.mem[:0], m.Columns, fp, k)
 	q.work.Candidates += int64(compared)
 	for _, i := range q.mem {
 		d := m.Docs[m.FPDoc[i]]
@@ -282,38 +322,57 @@ func (q *Near) memtable(m view.MemView, fp []base.Fingerprint, k int) error {
 }
 
 // findMem appends to dst the positions of the fingerprints of a memtable within k bits of q, each
-// once and in no particular order, and returns how many it compared. Words are searched one by one,
-// each within its share of k: see hamming.Wide.
-func findMem(s *memindex.Searcher, dst []uint32, m view.MemView, q []base.Fingerprint, k int) (found []uint32, compared int) {
+// once and in no particular order, and returns how many it compared.
+func findMem(s *memindex.Searcher, dst []uint32, c *view.Columns, q []base.Fingerprint, k int) (found []uint32, compared int) {
 	if len(q) == 1 {
-		return s.Find(dst, m.Index, m.FPs, q[0], k)
+		return s.Find(dst, c.Index, c.FPs, q[0], k)
 	}
-	radius := func(word int) int { return (k+len(q)-word)/len(q) - 1 }
-	first, ok := len(dst), m.Index != nil
-	for j := 0; j < len(q) && ok && radius(j) >= 0; j++ {
-		index, at, n := m.Index, len(dst), 0
-		if j > 0 {
-			index = m.Indexes[j-1]
-		}
-		dst, n, ok = s.Look(dst, index, len(m.FPs), q[j], radius(j))
-		compared += n
-		dst = append(dst[:at], slices.DeleteFunc(dst[at:], func(i uint32) bool {
-			for e := range j { // already found by an earlier word
-				if base.Distance(q[e], m.Word(e, i)) <= radius(e) {
-					return true
-				}
-			}
-			return m.Distance(q, i) > k
-		})...)
-	}
+	dst, compared, ok := lookWords(s, dst, c, q, k)
 	if ok {
 		return dst, compared
 	}
-	dst = dst[:first]
-	for i := range uint32(len(m.FPs)) {
-		if m.Distance(q, i) <= k {
+	for i := range uint32(len(c.FPs)) {
+		if c.Distance(q, i) <= k {
 			dst = append(dst, i)
 		}
 	}
-	return dst, compared + len(m.FPs)
+	return dst, compared + len(c.FPs)
+}
+
+// findSmall is findMem for the index of small tables. ok is false, and nothing is found, if
+// searching the tables is cheaper.
+func findSmall(s *memindex.Searcher, dst []uint32, x *view.Small, q []base.Fingerprint, k int) (found []uint32, compared int, ok bool) {
+	if len(q) > 1 {
+		return lookWords(s, dst, &x.Columns, q, k)
+	}
+	dst, compared = s.Find(dst, x.Index, x.FPs, q[0], k)
+	return dst, compared, true
+}
+
+// lookWords is findMem for fingerprints of several words, by looking up values only. ok is false,
+// and nothing is found, if comparing all fingerprints is cheaper. Words are searched one by one,
+// each within its share of k: see hamming.Wide.
+func lookWords(s *memindex.Searcher, dst []uint32, c *view.Columns, q []base.Fingerprint, k int) (found []uint32, compared int, ok bool) {
+	radius := func(word int) int { return (k+len(q)-word)/len(q) - 1 }
+	first, ok := len(dst), c.Index != nil
+	for j := 0; j < len(q) && ok && radius(j) >= 0; j++ {
+		index, at, n := c.Index, len(dst), 0
+		if j > 0 {
+			index = c.Indexes[j-1]
+		}
+		dst, n, ok = s.Look(dst, index, len(c.FPs), q[j], radius(j))
+		compared += n
+		dst = append(dst[:at], slices.DeleteFunc(dst[at:], func(i uint32) bool {
+			for e := range j { // already found by an earlier word
+				if base.Distance(q[e], c.Word(e, i)) <= radius(e) {
+					return true
+				}
+			}
+			return c.Distance(q, i) > k
+		})...)
+	}
+	if !ok {
+		dst = dst[:first]
+	}
+	return dst, compared, ok
 }

@@ -332,7 +332,7 @@ func (b *nearBatch) eachNearWide(ctx context.Context, m view.MemView, columns []
 	for query := range columns[0] {
 		var n int
 		b.one = row(columns, query, b.one)
-		b.mem, n = findMem(&b.index, b.mem[:0], m, b.one, k)
+		b.mem, n = findMem(&b.index, b.mem[:0], m.Columns, b.one, k)
 		compared += int64(n)
 		for _, at := range b.mem {
 			if err := fn(query, at); err != nil {

@@ -32,8 +32,15 @@ func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (
 	err = v.Safely(ctx, func() error {
 		q := nearPool.Get().(*Near)
 		defer nearPool.Put(q)
-		for i := range v.Version.Parts {
-			p := &v.Version.Parts[i]
+		small := v.Version.Small()
+		apart := small.Apart
+		if plan := planNearMem(len(small.FPs), len(fp), k); small.Tables > 0 && (len(fp) == 1 || plan.Radii != nil) {
+			plan.Part, plan.Documents = fmt.Sprintf("%d small tables", small.Tables), small.Size
+			parts = append(parts, plan)
+		} else {
+			apart = small.All
+		}
+		for _, p := range apart {
 			plan, err := q.group.Plan(p.Reader, fp, k)
 			if err != nil {
 				return err
@@ -45,7 +52,7 @@ func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (
 		}
 		return nil
 	})
-	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planNearMem(m, len(fp), k) })...), err
+	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planNearMem(len(m.FPs), len(fp), k) })...), err
 }
 
 // PlanJaccard returns the plan of a search by Jaccard. It reads postings, but neither bitmaps nor
@@ -102,10 +109,10 @@ func planMemtables(v *view.View, of func(view.MemView) PartPlan) (parts []PartPl
 	return parts
 }
 
-// planNearMem returns the plan for a memtable by distance. words is the number of words per
-// fingerprint.
-func planNearMem(m view.MemView, words, k int) PartPlan {
-	plan := memindex.Estimate(len(m.FPs), k/words) // for each word
+// planNearMem returns the plan for n fingerprints in memory by distance. words is the number of
+// words per fingerprint.
+func planNearMem(n, words, k int) PartPlan {
+	plan := memindex.Estimate(n, k/words) // for each word
 	plan.Probes, plan.Cost = plan.Probes*words, plan.Cost*float64(words)
 	p := PartPlan{Method: "scan", Candidates: plan.Visits, Cost: plan.Cost}
 	if plan.Radii != nil {

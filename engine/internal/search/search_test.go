@@ -256,7 +256,7 @@ func TestNear(t *testing.T) {
 		q.Want = NearWant{}
 	}
 	for _, k := range []int{3, 64} {
-		if parts, err := PlanNear(ctx, m.v, []base.Fingerprint{0}, k); err != nil || len(parts) != 3 || parts[2].Part != "memtable" {
+		if parts, err := PlanNear(ctx, m.v, []base.Fingerprint{0}, k); err != nil || len(parts) != 2 || parts[0].Part != "2 small tables" || parts[1].Part != "memtable" {
 			t.Errorf("the plan %+v, %v", parts, err)
 		}
 	}

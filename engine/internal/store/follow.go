@@ -68,7 +68,7 @@ func (db *Store) readOnce() error {
 		}
 	}
 	fresh := newDB(db.Path, o)
-	fresh.Dir = db.Dir
+	fresh.Dir, fresh.Small = db.Dir, db.Small
 	if err = fresh.recover(s, open); err == nil {
 		err = db.unchanged(txid)
 	}

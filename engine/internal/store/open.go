@@ -300,6 +300,7 @@ func (db *Store) markClosed() {
 // release closes everything that the database holds except its logs; parts that were never opened
 // are skipped.
 func (db *Store) release() error {
+	db.background.wait()
 	var errs []error
 	db.mu.Lock()
 	v := cmp.Or(db.current, db.resting)

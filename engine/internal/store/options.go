@@ -55,6 +55,8 @@ type Options struct {
 	// MaxTableDocs limits the documents of a table. Zero, or more than the format allows, means the
 	// limit of the format.
 	MaxTableDocs int64
+	// IndexMemory limits the memory of the indexes of small tables. Zero means the default.
+	IndexMemory int64
 	// Policy is the policy of compaction, except for values that the store sets; MergeSlots is the
 	// number of merges of any size that may run at a time. Zero values mean the defaults.
 	Policy     compaction.Options

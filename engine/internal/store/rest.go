@@ -39,7 +39,7 @@ func (db *Store) ReleaseDeleted() (holds bool, err error) {
 	if len(parts) == len(have.Parts) {
 		return len(parts) > 0, nil
 	}
-	kept := view.NewVersion(parts)
+	kept := view.NewVersion(parts, db.Small)
 	db.writeMu.Lock()
 	db.mu.Lock()
 	db.current, db.resting, db.active = nil, kept, view.NewMemtable(db.Params)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,7 +26,8 @@ import (
 type Store struct {
 	view.Config
 	Tables tables.Folder // tables in Config.Dir
-	fs     vfs.FS        // accepts any path
+	Small  *view.SmallTables
+	fs     vfs.FS // accepts any path
 	opts   Options
 	log    *slog.Logger
 	lock   io.Closer
@@ -101,11 +103,34 @@ func newDB(path string, o Options) *Store {
 	if o.Shared == nil {
 		db.Tables.Cache = table.NewCache(o.Cache)
 	}
+	db.Small = view.NewSmallTables(cmp.Or(o.IndexMemory, min(mostSmall, o.Memory/smallShare)), db.beside, db.closed.Load)
 	db.flushed.L = &db.mu
 	db.flushC = make(chan struct{}, 1)
 	db.merges = merges.NewScheduler(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
+}
+
+// The indexes of small tables need at most mostSmall bytes, and one smallShare-th of Options.Memory.
+const (
+	mostSmall  = 64 << 20
+	smallShare = 16
+)
+
+// beside runs work on a version in another goroutine, which Close waits for. It returns false if
+// Close has begun.
+func (db *Store) beside(v *view.Version, work func()) bool {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed.Load() {
+		return false
+	}
+	v.Refs.Add(1)
+	db.wg.Go(func() {
+		defer db.unref(v)
+		work()
+	})
+	return true
 }
 
 // Now returns the current time by the clock of the options.
@@ -224,7 +249,7 @@ func (db *Store) install(parts []view.Part) *view.Version {
 		return 1
 	})
 	old := db.current
-	db.current = view.NewVersion(parts)
+	db.current = view.NewVersion(parts, db.Small)
 	db.countAgain()
 	return old
 }

@@ -111,27 +111,32 @@ func (m *Memtable) Add(d *table.Document) {
 
 // addFingerprint appends the fingerprint of the next document.
 func (m *Memtable) addFingerprint(fp base.Fingerprint, rest []base.Fingerprint) {
-	m.Cur.FPs, m.Cur.Rest = append(m.Cur.FPs, fp), append(m.Cur.Rest, rest...)
 	m.Cur.FPDoc = append(m.Cur.FPDoc, uint32(len(m.Cur.Docs)))
-	m.Bytes += len(rest) * base.FingerprintBytes
+	m.Bytes += len(rest)*base.FingerprintBytes + m.Cur.addFingerprint(fp, rest)
+}
+
+// addFingerprint appends a fingerprint, and returns by how many bytes the indexes have grown.
+func (c *Columns) addFingerprint(fp base.Fingerprint, rest []base.Fingerprint) (grown int) {
+	c.FPs, c.Rest = append(c.FPs, fp), append(c.Rest, rest...)
 	switch {
-	case m.Cur.Index != nil:
-		m.Bytes += m.Cur.Index.Add(fp)
+	case c.Index != nil:
+		grown = c.Index.Add(fp)
 		for i, word := range rest {
-			m.Bytes += m.Cur.Indexes[i].Add(word)
+			grown += c.Indexes[i].Add(word)
 		}
-	case len(m.Cur.FPs) == memindex.MinSize:
-		m.Cur.Index = memindex.New(m.Cur.FPs)
-		m.Bytes += m.Cur.Index.Bytes()
+	case len(c.FPs) == memindex.MinSize:
+		c.Index = memindex.New(c.FPs, cap(c.FPs))
+		grown = c.Index.Bytes()
 		for i := range rest {
-			x := memindex.New(nil)
-			for at := i; at < len(m.Cur.Rest); at += len(rest) {
-				x.Add(m.Cur.Rest[at])
+			x := memindex.New(nil, cap(c.FPs))
+			for at := i; at < len(c.Rest); at += len(rest) {
+				x.Add(c.Rest[at])
 			}
-			m.Cur.Indexes = append(m.Cur.Indexes, x)
-			m.Bytes += x.Bytes()
+			c.Indexes = append(c.Indexes, x)
+			grown += x.Bytes()
 		}
 	}
+	return grown
 }
 
 // RestOf returns the words after the first of the fingerprint at an index of FPs.

@@ -115,9 +115,14 @@ func (p Place) Text(scratch *[]byte) (text []byte, err error) {
 
 // Locate finds the document with this ID that is alive at seq in the version's tables.
 func (v *Version) Locate(id []byte, seq uint64) (Place, bool, error) {
+	v.lookUp()
+	hash := table.HashID(id)
 	for i := range v.Parts {
 		p := &v.Parts[i]
-		doc, ok, err := p.Lookup(id)
+		if ids := p.ids.Load(); ids != nil && !ids.Has(hash) {
+			continue
+		}
+		doc, ok, err := p.LookupHash(id, hash)
 		if err != nil {
 			return Place{}, false, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/compaction"
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/idfilter"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/table"
@@ -34,6 +35,8 @@ type Table struct {
 	// Uncounted is the reason why more documents may be dead than tombstones say (see Doubt), or
 	// nil.
 	Uncounted atomic.Pointer[error]
+
+	ids atomic.Pointer[idfilter.Filter] // of the IDs, nil for none: see SmallTables
 
 	codesMu sync.Mutex
 	codes   *roaring.Bitmap // see Codes, which sets it on the first call
@@ -242,12 +245,20 @@ func (p *Part) ForPolicy() compaction.Table {
 type Version struct {
 	Parts []Part
 	Refs  atomic.Int32
+
+	tables   *SmallTables
+	sized    sized
+	small    atomic.Pointer[Small]
+	filtered atomic.Bool // the tables have their filters
 }
 
 // NewVersion returns a version of parts, newest first, with one reference.
-func NewVersion(parts []Part) *Version {
-	v := &Version{Parts: parts}
+func NewVersion(parts []Part, tables *SmallTables) *Version {
+	v := &Version{Parts: parts, tables: tables, sized: tables.size(parts)}
 	v.Refs.Store(1)
+	x := tables.indexed.Load()
+	v.small.Store(x.of(parts, x == nil && v.sized.together == 0))
+	v.filtered.Store(len(parts) == 0)
 	for _, p := range parts {
 		p.refs.Add(1)
 	}
