@@ -40,6 +40,16 @@ func (r *recovery) copyLogs() (err error) {
 	s := &r.state
 	logs := slices.DeleteFunc(r.logs, func(n uint64) bool { return n < s.FirstWAL })
 	want := map[uint64]bool{s.Closed.Number: r.known}
+	for len(logs) > 1 { // a log without frames; only the one before it may lack an end frame
+		info, err := r.from.Stat(files.LogName(logs[len(logs)-1]))
+		if err != nil {
+			return err
+		}
+		if info.Size != wal.HeaderSize {
+			break
+		}
+		logs = logs[:len(logs)-1]
+	}
 	if len(logs) > 0 {
 		number := s.NextFile
 		s.NextFile++

@@ -67,7 +67,7 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 	}
 	if !db.opts.ReadOnly && !db.active.Empty() &&
 		(len(db.active.Logs) >= MaxReplayedLogs || db.active.Bytes >= db.opts.MemtableBytes/2) {
-		return db.rotateLocked()
+		db.rotateLocked()
 	}
 	return nil
 }

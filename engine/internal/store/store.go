@@ -40,14 +40,16 @@ type Store struct {
 
 	writeMu sync.Mutex // guards seq and active against changes by others
 	active  *view.Memtable
-	last    logPosition // end of the newest write; zero if it is not in the log of the active memtable
+	last    logPosition // end of the newest write
+	newest  *wal.Writer // the log that was started last; nil for none
+	spare   *wal.Writer // the next log, or nil
 
 	writerView view.View // buffers for the view of a write that searches first
 	rotated    time.Time // when active was created
 
 	// newestLog is the newest log with writes, now or earlier, zero for none: the next log names it
-	// as its predecessor. Its size is set when it is closed. A log that recovery removed, or whose
-	// creation failed, never becomes newestLog.
+	// as its predecessor. Its size is set when it is closed. A log that recovery removed never
+	// becomes newestLog.
 	newestLog catalog.LogEnd
 
 	readMu sync.Mutex // one Refresh at a time; locked before writeMu
@@ -98,7 +100,7 @@ func newDB(path string, o Options) *Store {
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
 	}
 	db.flushed.L = &db.mu
-	db.flushC = make(chan struct{}, 1)
+	db.flushC, db.logC = make(chan struct{}, 1), make(chan struct{}, 1)
 	db.merges = merges.NewScheduler(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
@@ -237,25 +239,6 @@ func (db *Store) countAgain() {
 	db.tableCount.Store(count)
 }
 
-// startLogLocked gives the active memtable a log if it has none. The first write creates the log,
-// so that reading a database writes nothing. The caller holds writeMu.
-func (db *Store) startLogLocked() error {
-	if db.active.Log != nil {
-		return nil
-	}
-	number := db.allocFile()
-	w, err := wal.Create(db.Dir, files.LogName(number), wal.Header{Database: db.UUID, Number: number})
-	if err == nil {
-		_, err = w.Append(wal.EncodeStart(db.newestLog.Number))
-	}
-	if err != nil {
-		return db.fail(fmt.Errorf("starting a log: %w", err))
-	}
-	db.active.Log, db.active.Logs = w, append(db.active.Logs, number)
-	db.newestLog = catalog.LogEnd{Number: number}
-	return nil
-}
-
 func (db *Store) immutables() int {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -288,11 +271,4 @@ func (db *Store) waitFlush(ctx context.Context) error {
 		db.flushed.Wait()
 	}
 	return nil
-}
-
-// A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the
-// log is safe up to this position.
-type logPosition struct {
-	log *wal.Writer
-	end int64
 }

@@ -106,6 +106,10 @@ func (db *Store) commitLocked(recs []wal.Record, payload []byte, known ...view.P
 		db.insertLocked(replaced[i], &recs[i])
 	}
 	db.publishLocked(first + uint64(len(recs)) - 1)
+	if db.spare == nil && db.active.Bytes >= db.opts.MemtableBytes/2 {
+		db.spare = db.newLogLocked()
+		wake(db.logC)
+	}
 	db.Counts.wrote(recs, len(payload))
 	return nil
 }
@@ -154,15 +158,9 @@ func (db *Store) waitSafe(p logPosition) error {
 // syncLog makes every write so far safe.
 func (db *Store) syncLog() error {
 	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	return db.syncLogLocked()
-}
-
-func (db *Store) syncLogLocked() error {
-	if db.last.log == nil {
-		return nil
-	}
-	return db.last.log.Sync(db.last.end)
+	last := db.last
+	db.writeMu.Unlock()
+	return last.sync()
 }
 
 // lockForWrite locks writeMu with space in the active memtable: it rotates a full memtable, and
@@ -197,7 +195,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 				}
 				continue
 			}
-			err = db.rotateLocked()
+			db.rotateLocked()
 		}
 		if err != nil {
 			db.writeMu.Unlock()
