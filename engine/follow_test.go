@@ -269,6 +269,9 @@ func TestRefreshCutLog(t *testing.T) {
 	cut := func(before int) { // cut the last log, or an earlier one
 		t.Helper()
 		logs := must(filepath.Glob(filepath.Join(path, "*.wal")))(t)
+		for must(os.Stat(logs[len(logs)-1]))(t).Size() <= 48 { // prepared for the next writes
+			logs = logs[:len(logs)-1]
+		}
 		name := logs[len(logs)-1-before]
 		if err := os.Truncate(name, must(os.Stat(name))(t).Size()-1); err != nil {
 			t.Fatal(err)

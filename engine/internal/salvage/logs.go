@@ -85,9 +85,10 @@ func (r *recovery) copyLog(number uint64, last bool, w *wal.Writer, want map[uin
 	}
 	losses := len(r.report.Losses)
 	res, err := wal.Salvage(r.from, name, expected, func(at int64, payload []byte) error {
-		writes := false
+		var recs []wal.Record // without what they replace: tables have other numbers now
 		err := wal.Decode(payload, func(before uint64) error { want[before] = r.known; return nil }, func(rec wal.Record) error {
-			if writes = true; !r.stated && len(rec.Doc.Rest) > 0 {
+			rec.Replaces = wal.Replaced{}
+			if recs = append(recs, rec); !r.stated && len(rec.Doc.Rest) > 0 {
 				r.params.Words = uint32(1 + len(rec.Doc.Rest))
 			}
 			return nil
@@ -96,9 +97,11 @@ func (r *recovery) copyLog(number uint64, last bool, w *wal.Writer, want map[uin
 			r.lose(base.Corruptf(name, "batch", at, "%w", err), Loss{})
 			return nil
 		}
-		if !writes {
+		if len(recs) == 0 {
 			return nil
 		}
+		payload = wal.Encode(payload[:0:0], recs)
+		wal.SetFirst(payload, recs[0].Doc.Seq)
 		end, err := w.Append(payload)
 		if err == nil {
 			err = w.Flush(end)

@@ -162,13 +162,6 @@ func (db *Store) event(e Event) {
 	}
 }
 
-// locateLocked finds the living document with this ID, as the writer sees it. The caller holds
-// writeMu.
-func (db *Store) locateLocked(id []byte) (view.Place, bool, error) {
-	have := db.storedLocked()
-	return have.locate(id)
-}
-
 // stored holds all stored documents, as the writer sees them.
 type stored struct {
 	version *view.Version
@@ -176,25 +169,29 @@ type stored struct {
 	active  *view.Memtable
 }
 
-// storedLocked returns all stored documents. The caller holds writeMu, and must not use the result
-// after unlocking it.
-func (db *Store) storedLocked() stored {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	return stored{db.current, db.immutable, db.active}
-}
+// storedLocked returns all stored documents. The caller holds writeMu, so that they stay the same
+// until it is unlocked.
+func (db *Store) storedLocked() stored { return stored{db.current, db.immutable, db.active} }
 
 // locate finds the living document with this ID.
 func (s *stored) locate(id []byte) (view.Place, bool, error) {
-	if d := s.active.Find(id, view.Latest); d != nil {
+	if d := s.inMemory(id); d != nil {
 		return view.Place{Mem: d}, true, nil
+	}
+	return s.version.Locate(id, view.Latest)
+}
+
+// inMemory finds the living document with this ID in the memtables; it returns nil if there is none.
+func (s *stored) inMemory(id []byte) *view.MemDoc {
+	if d := s.active.Find(id, view.Latest); d != nil {
+		return d
 	}
 	for _, m := range slices.Backward(s.mems) {
 		if d := m.Find(id, view.Latest); d != nil {
-			return view.Place{Mem: d}, true, nil
+			return d
 		}
 	}
-	return s.version.Locate(id, view.Latest)
+	return nil
 }
 
 // allocFile returns a number for a new file.
