@@ -20,6 +20,7 @@ func (r *Reader) lookup(id []byte) (doc uint32, found bool, err error) {
 		if doc, err = r.t.DocAt(lo); err != nil {
 			break
 		}
+		r.t.Names.Load(doc, r.t.Pages)
 		name, err := r.t.Names.Get(doc)
 		if err != nil {
 			return 0, false, err
