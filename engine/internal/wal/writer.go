@@ -268,10 +268,11 @@ func (w *Writer) finish() error {
 
 // End calls Finish and then Close, unless there is no space for the end of the log.
 func (w *Writer) End() error {
-	if err := w.Finish(); vfs.IsNoSpace(err) {
+	err := w.Finish()
+	if vfs.IsNoSpace(err) {
 		return err
 	}
-	return w.Close()
+	return cmp.Or(err, w.Close())
 }
 
 // Close calls Finish and closes the file, even if the log failed or found no space. It returns the
