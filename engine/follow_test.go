@@ -269,6 +269,9 @@ func TestRefreshCutLog(t *testing.T) {
 	cut := func(before int) { // cut the last log, or an earlier one
 		t.Helper()
 		logs := must(filepath.Glob(filepath.Join(path, "*.wal")))(t)
+		for must(os.Stat(logs[len(logs)-1]))(t).Size() <= 48 { // prepared for the next writes
+			logs = logs[:len(logs)-1]
+		}
 		name := logs[len(logs)-1-before]
 		if err := os.Truncate(name, must(os.Stat(name))(t).Size()-1); err != nil {
 			t.Fatal(err)
@@ -287,5 +290,47 @@ func TestRefreshCutLog(t *testing.T) {
 	cut(1)
 	if err := reader.Refresh(t.Context()); !errors.Is(err, ErrCorruption) {
 		t.Errorf("a log before the last one is cut: %d documents, %v", len(textsIn(t, reader)), err)
+	}
+}
+
+// TestSpareLog fills a memtable by more than half, which prepares a log: a reader and a process that
+// follows after a kill ignore it, Recover reports no loss, and Close removes it. One Put prepares
+// none.
+func TestSpareLog(t *testing.T) {
+	db, path := create4test(t, &Options{DisableAutoCompaction: true, MemtableBytes: 4000})
+	logs := func(in string) (all []string) { return must(filepath.Glob(filepath.Join(in, "*.wal")))(t) }
+	put(t, db, "a", 1)
+	if n := len(logs(path)); n != 1 {
+		t.Errorf("%d logs after one Put", n)
+	}
+	if err := db.Put(t.Context(), Doc{ID: "b", Text: strings.Repeat("text ", 500)}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a log is prepared", func() bool { return len(logs(path)) == 2 })
+	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	defer reader.Close()
+	put(t, db, "c", 2)
+	if err := reader.Refresh(t.Context()); err != nil || len(textsIn(t, reader)) != 3 {
+		t.Errorf("%d documents, %v", len(textsIn(t, reader)), err)
+	}
+	killed := t.TempDir()
+	for name, data := range readFolder(t, path) {
+		rewrite(t, filepath.Join(killed, name), data)
+	}
+	recovered := filepath.Join(t.TempDir(), "r.simdb")
+	if report, err := Recover(t.Context(), killed, recovered, nil); err != nil || len(report.Losses)+len(report.Doubts) > 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if err := db.Close(); err != nil || len(logs(path)) != 1 {
+		t.Errorf("%d logs after Close, %v", len(logs(path)), err)
+	}
+	again := must(Open(killed, nil))(t)
+	put(t, again, "d", 3)
+	if n := len(textsIn(t, again)); n != 4 || again.Close() != nil {
+		t.Errorf("%d documents after a kill", n)
+	}
+	again = must(Open(killed, nil))(t)
+	if n := len(textsIn(t, again)); n != 4 || again.Close() != nil {
+		t.Errorf("%d documents after a kill and Close", n)
 	}
 }

@@ -349,8 +349,8 @@ var durableMutants = []mutant{
 		tests: "engine/internal/wal", run: "^TestFull$",
 	},
 	{
-		name: "full disk/log without header left", in: "engine/internal/wal", decl: "Create",
-		edit:  swap(`remove(fs, name) == nil`, `true`),
+		name: "full disk/log without header left", in: "engine/internal/wal", decl: "Writer.create",
+		edit:  swap(`remove(w.fs, w.name) == nil`, `true`),
 		tests: "engine/internal/wal", run: "^TestCreateFull$",
 	},
 	{

@@ -17,19 +17,44 @@ var mutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "log/new file not synced", in: "engine/internal/wal", decl: "Create",
+		name: "log/new file not synced", in: "engine/internal/wal", decl: "Writer.create",
 		edit:  skip("Sync"),
 		tests: "engine/internal/wal", run: "^TestCrashEverywhere$",
 	},
 	{
-		name: "log/name not synced", in: "engine/internal/wal", decl: "Create",
+		name: "log/name not synced", in: "engine/internal/wal", decl: "Writer.create",
 		edit:  skip("SyncDir"),
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "log/closed at a rotation that finds no room", in: "engine", decl: "Store.rotateLocked",
-		edit:  swap(`w.Finish()`, `error(nil)`),
-		tests: "engine", run: "^TestRotationFindsNoSpace$",
+		name: "log/closed without space for its end", in: "engine/internal/wal", decl: "Writer.End",
+		edit:  never(`vfs.IsNoSpace(err)`),
+		tests: "engine/internal/wal", run: "^TestChainFull$",
+	},
+	{
+		name: "log/frames before the previous log has ended", in: "engine/internal/wal", decl: "Writer.begin",
+		edit:  swap(`err := w.before.End()`, `err := error(nil)`),
+		tests: "engine/internal/wal", run: "^TestChain",
+	},
+	{
+		name: "log/taken for ended while another call ends it", in: "engine/internal/wal", decl: "Writer.finish",
+		edit:  swap(`case w.whole:`, `case w.ended:`),
+		tests: "engine/internal/wal", run: "^TestChain",
+	},
+	{
+		name: "replay/newer version of a load not looked for", in: "engine", decl: "replayed.mayBeIn",
+		edit:  never(`p.Meta.MaxSeq > w.Doc.Seq`),
+		tests: "engine", run: replayed,
+	},
+	{
+		name: "replay/document of a merged table not looked for", in: "engine", decl: "replayed.mayBeIn",
+		edit:  swap(`return !here && p.Meta.Number > r.Table`, `return false`),
+		tests: "engine", run: replayed,
+	},
+	{
+		name: "replay/document of a flushed memtable not looked for", in: "engine", decl: "replayed.mayBeIn",
+		edit:  swap(`r.Seq <= flushed`, `false`),
+		tests: "engine", run: replayed,
 	},
 	{
 		name: "log/cut not synced before its end frame", in: "engine", decl: "cut",
@@ -188,7 +213,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "load/published before what it gives up is safe", in: "engine", decl: "publication.run",
-		edit:  skip("syncLogLocked"),
+		edit:  skip("sync"),
 		tests: "engine", run: crashes,
 	},
 	{
@@ -243,12 +268,12 @@ var mutants = []mutant{
 		tests: "engine", run: replayed,
 	},
 	{
-		name: "replay/IDs of one write not looked up", in: "engine", decl: "replay.locate",
-		edit:  swap(`len(r.writes)*i/shares`, `len(r.writes)*i/shares+20*i`),
+		name: "replay/IDs of one write not looked up", in: "engine", decl: "inShares",
+		edit:  swap(`work(n*i/shares`, `work(n*i/shares+20*i`),
 		tests: "engine", run: replayed,
 	},
 	{
-		name: "replay/damage that a lookup finds overlooked", in: "engine", decl: "replay.locate",
+		name: "replay/damage that a lookup finds overlooked", in: "engine", decl: "inShares",
 		edit:  swap(`cmp.Or(errs...)`, `cmp.Or(errs[:0]...)`),
 		tests: "engine", run: replayed,
 	},
@@ -319,7 +344,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "close/end of the log noted before it has one", in: "engine", decl: "Store.Close",
-		edit:  swap(`err := db.closeLogLocked(); if err == nil { db.markClosed() }`, `db.markClosed(); err := db.closeLogLocked()`),
+		edit:  swap(`err := db.closeLogsLocked(); if err == nil { db.markClosed() }`, `db.markClosed(); err := db.closeLogsLocked()`),
 		tests: "engine", run: crashes + "|" + damages,
 	},
 	{
@@ -328,8 +353,8 @@ var mutants = []mutant{
 		tests: "engine", run: "^TestErrorAtEveryOperation$",
 	},
 	{
-		name: "close/size of a rotated log not noted", in: "engine", decl: "Store.rotateLocked",
-		edit:  drop(`db.newestLog.Size = w.Size()`),
+		name: "close/size of the log not noted", in: "engine", decl: "Store.closeLogsLocked",
+		edit:  drop(`db.newestLog.Size = db.newest.Size()`),
 		tests: "engine", run: crashes + "|" + damages,
 	},
 	{

@@ -30,7 +30,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "prune/what replaced a document is not safe yet", in: "engine", decl: "prune.publishLocked",
-		edit:  swap(`err := db.syncLogLocked()`, `err := error(nil)`),
+		edit:  swap(`err := db.last.sync()`, `err := error(nil)`),
 		tests: "engine", run: "^TestPruneSyncsTheLog$",
 	},
 	{
@@ -115,12 +115,12 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "novel/turned away before its twin is safe", in: "engine", decl: "Store.writeUnless",
-		edit:  swap(`return db.last, err`, `if found { return logPosition{}, err }; return db.last, err`),
+		edit:  swap(`if err != nil || found { return db.last, err }`, `if found { return logPosition{}, err }; if err != nil { return db.last, err }`),
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
 	},
 	{
 		name: "novel/the document that is replaced stays", in: "engine", decl: "Store.writeUnless",
-		edit:  swap(`err = db.commitLocked(recs, payload, old)`, `old = view.Place{}; err = db.commitLocked(recs, payload, old)`),
+		edit:  drop(`l.found[0].place = old`),
 		tests: "engine", run: "^TestAddNovel$",
 	},
 	{
@@ -140,7 +140,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "batch/visible write by write", in: "engine", decl: "Store.commitLocked",
-		edit:  swap(`db.insertLocked(replaced[i], &recs[i])`, `db.insertLocked(replaced[i], &recs[i]); db.publishLocked(recs[i].Doc.Seq)`),
+		edit:  swap(`db.insertLocked(old, r)`, `db.insertLocked(old, r); db.publishLocked(r.Doc.Seq)`),
 		tests: "engine", run: "^TestBatchIsVisibleAtOnce$",
 	},
 	{

@@ -40,6 +40,16 @@ func (r *recovery) copyLogs() (err error) {
 	s := &r.state
 	logs := slices.DeleteFunc(r.logs, func(n uint64) bool { return n < s.FirstWAL })
 	want := map[uint64]bool{s.Closed.Number: r.known}
+	for len(logs) > 1 { // a log without frames; only the one before it may lack an end frame
+		info, err := r.from.Stat(files.LogName(logs[len(logs)-1]))
+		if err != nil {
+			return err
+		}
+		if info.Size != wal.HeaderSize {
+			break
+		}
+		logs = logs[:len(logs)-1]
+	}
 	if len(logs) > 0 {
 		number := s.NextFile
 		s.NextFile++
@@ -75,9 +85,10 @@ func (r *recovery) copyLog(number uint64, last bool, w *wal.Writer, want map[uin
 	}
 	losses := len(r.report.Losses)
 	res, err := wal.Salvage(r.from, name, expected, func(at int64, payload []byte) error {
-		writes := false
+		var recs []wal.Record // without what they replace: tables have other numbers now
 		err := wal.Decode(payload, func(before uint64) error { want[before] = r.known; return nil }, func(rec wal.Record) error {
-			if writes = true; !r.stated && len(rec.Doc.Rest) > 0 {
+			rec.Replaces = wal.Replaced{}
+			if recs = append(recs, rec); !r.stated && len(rec.Doc.Rest) > 0 {
 				r.params.Words = uint32(1 + len(rec.Doc.Rest))
 			}
 			return nil
@@ -86,9 +97,11 @@ func (r *recovery) copyLog(number uint64, last bool, w *wal.Writer, want map[uin
 			r.lose(base.Corruptf(name, "batch", at, "%w", err), Loss{})
 			return nil
 		}
-		if !writes {
+		if len(recs) == 0 {
 			return nil
 		}
+		payload = wal.Encode(payload[:0:0], recs)
+		wal.SetFirst(payload, recs[0].Doc.Seq)
 		end, err := w.Append(payload)
 		if err == nil {
 			err = w.Flush(end)

@@ -29,6 +29,8 @@
 //     a memtable and position.
 //   - A table's durable tombstones are in the catalog. Tombstones younger than FlushedSeq are in
 //     the log alone; replaying it restores them.
+//   - The documents of a table never come back to life: only another version can have an ID that
+//     this one lacks.
 //   - Replaying a log is idempotent: a record that is older than the document stored under its ID
 //     does nothing. Therefore no compaction drops an expired document that is younger than a record
 //     of the log: the document may have replaced that record.
@@ -50,13 +52,18 @@
 // the catalog, a file name. The next process reads them, but a power cut may still lose them.
 // Opening for writing therefore syncs all three before it removes a file or starts a log.
 //
+// A rotation syncs nothing: logs are made before they are needed, and ended afterwards (logs.go).
+// Frames of a log are written only after the log before it has a durable end frame. Therefore only
+// the newest log with frames can have a torn end. Logs without frames may follow it.
+//
 // A table is written as NNNNNN.sst.tmp, synced with its name, published in the catalog, and only
 // then renamed to NNNNNN.sst. Opening accepts either name of a listed table and removes unlisted
 // files. An intact unlisted table whose number the catalog has not assigned yet shows that the
 // catalog is an old copy: opening renames such a table to NNNNNN.sst.orphan.
 //
-// Writes look up their IDs before they are logged. A replay therefore fails to look up an ID only
-// if a table was damaged later. Then it searches the names of the table; if these leave a doubt
+// Writes look up their IDs before they are logged, and before they lock writeMu (lookup.go). The log
+// says what they have replaced, so a replay looks up few IDs (replayed). It fails to look one up
+// only if a table was damaged later. Then it searches the names of the table; if these leave a doubt
 // (view.Doubt), the log is not removed.
 //
 // The catalog records the first log to replay and, after a clean close, where the newest log ended.

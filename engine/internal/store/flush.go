@@ -17,10 +17,11 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// background is the background work of a DB: one goroutine flushes, one starts merges, and each
-// merge runs in a goroutine of its own.
+// background is the background work of a DB: one goroutine flushes, one prepares and ends logs, one
+// starts merges, and each merge runs in a goroutine of its own.
 type background struct {
 	wg       sync.WaitGroup
+	logC     chan struct{} // capacity 1: there is a log to prepare or to end
 	flushC   chan struct{} // capacity 1: there is a memtable to flush
 	compactC chan struct{} // capacity 1: the set of tables has changed
 }
@@ -47,6 +48,7 @@ func (db *Store) Stopping() <-chan struct{} { return db.stopping }
 func (db *Store) startBackground(ctx context.Context) {
 	db.compactC = make(chan struct{}, 1)
 	db.wg.Go(func() { db.loop(ctx, db.flushC, db.flushAll) })
+	db.wg.Go(func() { db.loop(ctx, db.logC, db.tendLogs) })
 	if !db.opts.NoAutoCompaction {
 		db.wg.Go(func() { db.loop(ctx, db.compactC, db.compactAuto) })
 	}
@@ -74,7 +76,7 @@ func (db *Store) Flush(ctx context.Context) error {
 	db.writeMu.Lock()
 	err := db.Writable()
 	if err == nil && !db.active.Empty() {
-		err = db.rotateLocked()
+		db.rotateLocked()
 	}
 	db.writeMu.Unlock()
 	for err == nil && db.immutables() > 0 {
@@ -148,6 +150,11 @@ func (db *Store) flushLater(err error) {
 func (db *Store) flush(m *view.Memtable) error {
 	if err := m.Cur.Doubt.Older; err != nil {
 		return err
+	}
+	if m.Log != nil { // tombstones of its writes are stored with the table
+		if err := m.Log.End(); err != nil {
+			return err
+		}
 	}
 	start := time.Now()
 	docs := living(m)
@@ -283,25 +290,15 @@ func (db *Store) Drop(t *view.Table) error {
 	return t.Drop(db.failed.Load() == nil)
 }
 
-// rotateLocked makes the active memtable immutable. It first ends the log and makes it safe, so
-// that only the newest log of a database can have a torn tail. If there is no space for that,
-// nothing changes. The caller holds writeMu.
-func (db *Store) rotateLocked() error {
-	if w := db.active.Log; w != nil {
-		err := w.Finish()
-		if !vfs.IsNoSpace(err) {
-			err = errors.Join(err, w.Close())
-		}
-		if err != nil {
-			return db.fail(fmt.Errorf("writing the log: %w", err))
-		}
-		db.newestLog.Size = w.Size()
-	}
+// rotateLocked makes the active memtable immutable. Its log ends later (tendLogs): until then no
+// frame of the next log is written, so that only the newest log with frames can have a torn end.
+// The caller holds writeMu.
+func (db *Store) rotateLocked() {
 	db.mu.Lock()
 	db.immutable = append(slices.Clone(db.immutable), db.active)
 	db.active = view.NewMemtable(db.Params)
 	db.mu.Unlock()
-	db.last, db.rotated = logPosition{}, time.Now()
+	db.rotated = time.Now()
 	db.wakeFlush()
-	return nil
+	wake(db.logC)
 }

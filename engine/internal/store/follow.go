@@ -173,7 +173,10 @@ func (db *Store) readLogs() (seq uint64, err error) {
 			logs[n] = true
 		}
 	}
-	numbers := slices.Sorted(maps.Keys(logs))
+	numbers, err := wal.Framed(db.Dir, files.LogName, slices.Sorted(maps.Keys(logs)))
+	if err != nil {
+		return 0, err
+	}
 	for i, n := range numbers {
 		last, err := db.readLog(n, i == len(numbers)-1)
 		if err != nil {

@@ -251,7 +251,7 @@ func (db *Store) Close() error {
 		defer db.readMu.Unlock()
 		db.writeMu.Lock()
 		defer db.writeMu.Unlock()
-		err := db.closeLogLocked()
+		err := db.closeLogsLocked()
 		if err == nil {
 			db.markClosed()
 		}
@@ -271,18 +271,6 @@ func (db *Store) Discard() error {
 	db.discard = db.building || db.site != nil && db.current != nil && db.seq == 0 && len(db.current.Parts) == 0
 	db.mu.Unlock()
 	return db.Close()
-}
-
-// closeLogLocked ends the current log, if there is one; earlier logs were ended when their
-// memtables were rotated. The caller holds writeMu.
-func (db *Store) closeLogLocked() error {
-	w := db.active.Log
-	if w == nil {
-		return nil
-	}
-	err := w.Close()
-	db.newestLog.Size = w.Size()
-	return err
 }
 
 // markClosed records in the catalog where the newest log ended, so that the next Open notices if it

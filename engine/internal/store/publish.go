@@ -143,7 +143,7 @@ func (p *publication) run(ctx context.Context) error {
 	}
 	// A write that makes a document of the table dead on arrival must be safe before the document
 	// is dropped.
-	if err := db.syncLogLocked(); err != nil {
+	if err := db.last.sync(); err != nil {
 		return db.fail(err)
 	}
 	if p.table != nil {

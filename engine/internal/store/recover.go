@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
@@ -144,6 +145,16 @@ func (db *Store) tidy(s *catalog.State) (logs []uint64, err error) {
 		}
 	}
 	slices.Sort(logs)
+	framed, err := wal.Framed(db.Dir, files.LogName, logs)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(framed); n < len(logs) && logs[n] > s.Closed.Number { // otherwise the log was cut since: replayLogs says so
+		for _, number := range logs[n:] {
+			stray = append(stray, files.LogName(number))
+		}
+		logs = framed
+	}
 	if db.opts.ReadOnly {
 		return logs, nil
 	}

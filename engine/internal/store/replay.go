@@ -1,12 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
@@ -67,7 +64,7 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 	}
 	if !db.opts.ReadOnly && !db.active.Empty() &&
 		(len(db.active.Logs) >= MaxReplayedLogs || db.active.Bytes >= db.opts.MemtableBytes/2) {
-		return db.rotateLocked()
+		db.rotateLocked()
 	}
 	return nil
 }
@@ -86,10 +83,48 @@ type replay struct {
 }
 
 // A replayed is a write of a log, with the versions of its ID that tables have.
+//
+// Most writes need not be looked up, because the log says what they replace (wal.Replaced):
+//
+//   - The tables that exist when a write is replayed are those that the writer had, flushed
+//     memtables, results of merges, and tables of loads and ingests. FlushedSeq is lower than the
+//     write's number, so the writer's memtable is in none of them, and a table with a document that
+//     is newer than the write has a higher MaxSeq. Only such tables can have a newer version.
+//   - The writer found at most one living version. Every other one was dead: durably, or by an
+//     earlier write of a log, which is replayed before.
+//   - NoTable: no table has an older version. If the writer's own memtable has one, it is replayed
+//     before.
+//   - InTable: the table is there and unchanged, since numbers are not assigned twice; or it was
+//     merged, and the document, if it is left, is in a table with a higher number; or all of its
+//     documents were dropped.
+//   - Earlier: the memtable has not been flushed, and is replayed before; or it has become a table,
+//     which may have been merged. The table's numbers include that of the document.
+//   - A write of a batch says what was stored before the batch. If an earlier write of the batch has
+//     the same ID, that one is in the memtable when this one is replayed, and the document in the
+//     table is dead already.
+//
+// Recover gives tables other numbers, so it removes what writes replace (salvage).
 type replayed struct {
 	wal.Record
 	stored []storedVersion
 	doubt  view.Doubt
+}
+
+// mayBeIn reports whether table p may have a version of w that the log does not locate. flushed is
+// State.FlushedSeq, and here reports whether the table that the log names exists.
+func (w *replayed) mayBeIn(p *view.Part, flushed uint64, here bool) bool {
+	if p.Meta.MaxSeq > w.Doc.Seq {
+		return true
+	}
+	switch r := &w.Replaces; r.Where {
+	case wal.NoTable:
+		return false
+	case wal.InTable:
+		return !here && p.Meta.Number > r.Table
+	case wal.Earlier:
+		return r.Seq <= flushed && p.Meta.MinSeq <= r.Seq && r.Seq <= p.Meta.MaxSeq
+	}
+	return true
 }
 
 // A storedVersion is a document of a table.
@@ -161,35 +196,41 @@ func (r *replay) apply() error {
 	return nil
 }
 
-// locateShare is the smallest number of writes for which a goroutine that looks up their IDs pays
-// off.
-const locateShare = 64
-
 // locate finds the living versions of the writes in the tables. It returns the error of the first
 // write that fails.
 func (r *replay) locate() error {
-	shares := min(runtime.GOMAXPROCS(0), len(r.writes)/locateShare)
-	if shares <= 1 {
-		return r.db.locateStored(r.writes)
+	here := make([]bool, len(r.writes)) // whether the table that a write names exists
+	for i := range r.writes {
+		w := &r.writes[i]
+		if w.Replaces.Where != wal.InTable {
+			continue
+		}
+		p := r.db.current.Part(w.Replaces.Table)
+		if here[i] = p != nil; !here[i] {
+			continue
+		}
+		if w.Replaces.Doc >= p.Meta.Docs {
+			return base.Corruptf(r.name, "batch", -1, "write %d replaces document %d of %d in %s", w.Doc.Seq, w.Replaces.Doc, p.Meta.Docs, p.Name)
+		}
+		if !p.Dead.DeadAt(w.Replaces.Doc, view.Latest) {
+			w.stored = append(w.stored, storedVersion{p, w.Replaces.Doc, 0})
+		}
 	}
-	errs := make([]error, shares)
-	var g sync.WaitGroup
-	for i := range shares {
-		part := r.writes[len(r.writes)*i/shares : len(r.writes)*(i+1)/shares]
-		g.Go(func() { errs[i] = r.db.locateStored(part) })
-	}
-	g.Wait()
-	return cmp.Or(errs...)
+	return inShares(len(r.writes), func(from, to int) error { return r.locateStored(r.writes[from:to], here[from:to]) })
 }
 
-// locateStored finds the living versions of some writes in the tables. If the ID hashes of a table
-// are damaged, it searches the table by name.
-func (db *Store) locateStored(writes []replayed) error {
+// locateStored finds the living versions of some writes in the tables where they may be. If the ID
+// hashes of a table are damaged, it searches the table by name.
+func (r *replay) locateStored(writes []replayed, here []bool) error {
+	db := r.db
 	for j := range db.current.Parts {
 		p := &db.current.Parts[j]
 		missed, damage := map[string][]*replayed{}, error(nil)
 		for i := range writes {
 			w := &writes[i]
+			if !w.mayBeIn(p, r.flushed, here[i]) {
+				continue
+			}
 			switch doc, ok, err := p.Lookup(w.Doc.ID); {
 			case errors.Is(err, base.ErrCorruption):
 				missed[string(w.Doc.ID)], damage = append(missed[string(w.Doc.ID)], w), err

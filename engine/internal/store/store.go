@@ -42,14 +42,16 @@ type Store struct {
 
 	writeMu sync.Mutex // guards seq and active against changes by others
 	active  *view.Memtable
-	last    logPosition // end of the newest write; zero if it is not in the log of the active memtable
+	last    logPosition // end of the newest write
+	newest  *wal.Writer // the log that was started last; nil for none
+	spare   *wal.Writer // the next log, or nil
 
 	writerView view.View // buffers for the view of a write that searches first
 	rotated    time.Time // when active was created
 
 	// newestLog is the newest log with writes, now or earlier, zero for none: the next log names it
-	// as its predecessor. Its size is set when it is closed. A log that recovery removed, or whose
-	// creation failed, never becomes newestLog.
+	// as its predecessor. Its size is set when it is closed. A log that recovery removed never
+	// becomes newestLog.
 	newestLog catalog.LogEnd
 
 	readMu sync.Mutex // one Refresh at a time; locked before writeMu
@@ -105,7 +107,7 @@ func newDB(path string, o Options) *Store {
 	}
 	db.Small = view.NewSmallTables(cmp.Or(o.IndexMemory, min(mostSmall, o.Memory/smallShare)), db.beside, db.closed.Load)
 	db.flushed.L = &db.mu
-	db.flushC = make(chan struct{}, 1)
+	db.flushC, db.logC = make(chan struct{}, 1), make(chan struct{}, 1)
 	db.merges = merges.NewScheduler(db, o.MergeSlots, o.CompactionRate)
 	db.stop = func() {}
 	return db
@@ -189,13 +191,6 @@ func (db *Store) event(e Event) {
 	}
 }
 
-// locateLocked finds the living document with this ID, as the writer sees it. The caller holds
-// writeMu.
-func (db *Store) locateLocked(id []byte) (view.Place, bool, error) {
-	have := db.storedLocked()
-	return have.locate(id)
-}
-
 // stored holds all stored documents, as the writer sees them.
 type stored struct {
 	version *view.Version
@@ -203,25 +198,29 @@ type stored struct {
 	active  *view.Memtable
 }
 
-// storedLocked returns all stored documents. The caller holds writeMu, and must not use the result
-// after unlocking it.
-func (db *Store) storedLocked() stored {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	return stored{db.current, db.immutable, db.active}
-}
+// storedLocked returns all stored documents. The caller holds writeMu, so that they stay the same
+// until it is unlocked.
+func (db *Store) storedLocked() stored { return stored{db.current, db.immutable, db.active} }
 
 // locate finds the living document with this ID.
 func (s *stored) locate(id []byte) (view.Place, bool, error) {
-	if d := s.active.Find(id, view.Latest); d != nil {
+	if d := s.inMemory(id); d != nil {
 		return view.Place{Mem: d}, true, nil
+	}
+	return s.version.Locate(id, view.Latest)
+}
+
+// inMemory finds the living document with this ID in the memtables; it returns nil if there is none.
+func (s *stored) inMemory(id []byte) *view.MemDoc {
+	if d := s.active.Find(id, view.Latest); d != nil {
+		return d
 	}
 	for _, m := range slices.Backward(s.mems) {
 		if d := m.Find(id, view.Latest); d != nil {
-			return view.Place{Mem: d}, true, nil
+			return d
 		}
 	}
-	return s.version.Locate(id, view.Latest)
+	return nil
 }
 
 // allocFile returns a number for a new file.
@@ -266,25 +265,6 @@ func (db *Store) countAgain() {
 	db.tableCount.Store(count)
 }
 
-// startLogLocked gives the active memtable a log if it has none. The first write creates the log,
-// so that reading a database writes nothing. The caller holds writeMu.
-func (db *Store) startLogLocked() error {
-	if db.active.Log != nil {
-		return nil
-	}
-	number := db.allocFile()
-	w, err := wal.Create(db.Dir, files.LogName(number), wal.Header{Database: db.UUID, Number: number})
-	if err == nil {
-		_, err = w.Append(wal.EncodeStart(db.newestLog.Number))
-	}
-	if err != nil {
-		return db.fail(fmt.Errorf("starting a log: %w", err))
-	}
-	db.active.Log, db.active.Logs = w, append(db.active.Logs, number)
-	db.newestLog = catalog.LogEnd{Number: number}
-	return nil
-}
-
 func (db *Store) immutables() int {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -317,11 +297,4 @@ func (db *Store) waitFlush(ctx context.Context) error {
 		db.flushed.Wait()
 	}
 	return nil
-}
-
-// A logPosition is the end of a write in the log's buffer. The write may be acknowledged once the
-// log is safe up to this position.
-type logPosition struct {
-	log *wal.Writer
-	end int64
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
@@ -25,18 +23,9 @@ func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (del
 	if err != nil {
 		return 0, err
 	}
-	buf := payloads.Get().(*[]byte)
-	defer payloads.Put(buf)
-	payload := wal.Encode((*buf)[:0], recs)
-	if cap(payload) <= payloadKeep {
-		*buf = payload
-	}
-	if len(payload) > wal.MaxPayload {
-		return 0, fmt.Errorf("a batch of %d bytes; the limit is %d: %w", len(payload), wal.MaxPayload, files.ErrTooLarge)
-	}
-	deleted, last, err := db.write(ctx, recs, payload, needs)
+	deleted, last, err := db.write(ctx, recs, needs)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
-		deleted, last, err = db.write(ctx, recs, wal.Encode(payload[:0], recs), needs)
+		deleted, last, err = db.write(ctx, recs, needs)
 	}
 	if _, conflict := errors.AsType[*files.Conflict](err); err != nil && !conflict {
 		return 0, err
@@ -46,67 +35,92 @@ func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (del
 	return deleted, cmp.Or(db.waitSafe(last), err)
 }
 
-// write makes records visible and returns the log position that must become safe. payload is their
-// encoding. If the disk is full, nothing changes.
-func (db *Store) write(ctx context.Context, recs []wal.Record, payload []byte, needs []Need) (deleted int, last logPosition, err error) {
-	if err := db.lockForWrite(ctx); err != nil {
+// write makes records visible and returns the log position that must become safe. If the disk is
+// full, nothing changes.
+func (db *Store) write(ctx context.Context, recs []wal.Record, needs []Need) (deleted int, last logPosition, err error) {
+	l := db.newLookup(recs, needs)
+	defer l.release()
+	if err := l.run(); err != nil {
+		return 0, last, err
+	}
+	if l.payload = wal.Encode(l.payload, recs); len(l.payload) > wal.MaxPayload {
+		return 0, last, fmt.Errorf("a batch of %d bytes; the limit is %d: %w", len(l.payload), wal.MaxPayload, files.ErrTooLarge)
+	}
+	if err := db.lockSettled(ctx, l); err != nil {
 		return 0, last, err
 	}
 	defer db.writeMu.Unlock()
-	if err := db.checkLocked(needs); err != nil {
+	if err := l.checkLocked(); err != nil {
 		return 0, db.last, err
 	}
-	effective, deleted, err := db.effectiveLocked(recs)
-	if err == nil && len(effective) > 0 {
-		if len(effective) < len(recs) {
-			payload = wal.Encode(payload[:0], effective)
-		}
-		err = db.commitLocked(effective, payload)
+	deleted, err = l.effectiveLocked()
+	if err == nil && len(l.recs) > 0 {
+		err = db.commitLocked(l)
 	}
 	return deleted, db.last, err
 }
 
-// payloads pools buffers for payloads, which the log copies, of up to payloadKeep bytes each.
-var payloads = sync.Pool{New: func() any { return new([]byte) }}
-
-const payloadKeep = 1 << 20
-
-// commitLocked puts the batch into the log and the memtable and makes it visible; it sets db.last
-// to its position. Nothing changes if there is no space for the log, or if a damaged table prevents
-// looking up an ID: a record in the log would fail in the same way at each replay. The caller holds
-// writeMu, and may pass the places that the first records replace.
-func (db *Store) commitLocked(recs []wal.Record, payload []byte, known ...view.Place) error {
-	have := db.storedLocked()
-	var one [1]view.Place // enough for most writes
-	replaced := append(one[:0], known...)
-	for i := len(known); i < len(recs); i++ {
-		old, _, err := have.locate(recs[i].Doc.ID)
+// lockSettled is lockForWrite, and settles a lookup. If the version has changed meanwhile, it first
+// looks into the new tables without the lock, once.
+func (db *Store) lockSettled(ctx context.Context, l *lookup) error {
+	if err := db.lockForWrite(ctx); err != nil {
+		return err
+	}
+	if db.current != l.version {
+		db.writeMu.Unlock()
+		v, err := db.acquire()
 		if err != nil {
 			return err
 		}
-		replaced = append(replaced, old)
+		err = l.follow(v)
+		db.unref(l.version)
+		l.version = v
+		if err == nil {
+			err = db.lockForWrite(ctx)
+		}
+		if err != nil {
+			return err
+		}
 	}
+	err := l.settleLocked()
+	if err != nil {
+		db.writeMu.Unlock()
+	}
+	return err
+}
+
+// commitLocked puts the batch into the log and the memtable and makes it visible; it sets db.last
+// to its position. Nothing changes if there is no space for the log. The caller holds writeMu, and
+// has settled the lookup: a damaged table prevents looking up an ID, so that a record in the log
+// would fail in the same way at each replay.
+func (db *Store) commitLocked(l *lookup) error {
+	l.encodeLocked()
 	if err := db.startLogLocked(); err != nil {
 		return err
 	}
 	first := db.seq + 1
-	wal.SetFirst(payload, first)
-	end, err := db.active.Log.Append(payload)
+	wal.SetFirst(l.payload, first)
+	end, err := db.active.Log.Append(l.payload)
 	if err != nil {
 		return db.fail(fmt.Errorf("writing the log: %w", err))
 	}
 	db.last = logPosition{db.active.Log, end}
-	for i := range recs {
-		recs[i].Doc.Seq = first + uint64(i)
+	for i := range l.recs {
+		r, old := &l.recs[i], l.found[i].place
+		r.Doc.Seq = first + uint64(i)
 		if i > 0 { // an earlier record of the batch may have written the ID
-			if d := db.active.Find(recs[i].Doc.ID, view.Latest); d != nil {
-				replaced[i] = view.Place{Mem: d}
+			if d := db.active.Find(r.Doc.ID, view.Latest); d != nil {
+				old = view.Place{Mem: d}
 			}
 		}
-		db.insertLocked(replaced[i], &recs[i])
+		db.insertLocked(old, r)
 	}
-	db.publishLocked(first + uint64(len(recs)) - 1)
-	db.Counts.wrote(recs, len(payload))
+	db.publishLocked(first + uint64(len(l.recs)) - 1)
+	if db.spare == nil && db.active.Bytes >= db.opts.MemtableBytes/2 {
+		db.spare = db.newLogLocked()
+		wake(db.logC)
+	}
+	db.Counts.wrote(l.recs, len(l.payload))
 	return nil
 }
 
@@ -154,15 +168,9 @@ func (db *Store) waitSafe(p logPosition) error {
 // syncLog makes every write so far safe.
 func (db *Store) syncLog() error {
 	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	return db.syncLogLocked()
-}
-
-func (db *Store) syncLogLocked() error {
-	if db.last.log == nil {
-		return nil
-	}
-	return db.last.log.Sync(db.last.end)
+	last := db.last
+	db.writeMu.Unlock()
+	return last.sync()
 }
 
 // lockForWrite locks writeMu with space in the active memtable: it rotates a full memtable, and
@@ -197,7 +205,7 @@ func (db *Store) lockForWrite(ctx context.Context) error {
 				}
 				continue
 			}
-			err = db.rotateLocked()
+			db.rotateLocked()
 		}
 		if err != nil {
 			db.writeMu.Unlock()
@@ -252,14 +260,18 @@ func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, i int, matc
 	}
 	defer db.writeMu.Unlock()
 	old, found, err := db.matchLocked(i, &recs[0].Doc, match)
-	if err == nil && !found {
-		buf := payloads.Get().(*[]byte)
-		payload := wal.Encode((*buf)[:0], recs)
-		err = db.commitLocked(recs, payload, old)
-		if cap(payload) <= payloadKeep {
-			*buf = payload
-		}
-		payloads.Put(buf)
+	if err != nil || found {
+		return db.last, err
+	}
+	l := db.newLookup(recs, nil)
+	defer l.release()
+	l.found[0].place = old
+	have := db.storedLocked()
+	for i := 1; i < len(recs) && err == nil; i++ {
+		l.found[i].place, _, err = have.locate(recs[i].Doc.ID)
+	}
+	if err == nil {
+		err = db.commitLocked(l)
 	}
 	return db.last, err
 }
@@ -274,70 +286,6 @@ func (db *Store) matchLocked(i int, d *table.Document, match MatchFunc) (old vie
 	defer v.Forget()
 	defer v.Close()
 	return match(i, v, d)
-}
-
-// effectiveLocked returns the records without the deletes that remove nothing, and how many deletes
-// remain. Only these are logged, so that a replay, which deletes only by ID, removes the same
-// documents. The caller holds writeMu.
-func (db *Store) effectiveLocked(recs []wal.Record) (effective []wal.Record, deleted int, err error) {
-	if !slices.ContainsFunc(recs, func(r wal.Record) bool { return r.Delete }) {
-		return recs, 0, nil
-	}
-	expiry := db.expiry()
-	effective = make([]wal.Record, 0, len(recs))
-	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document
-	for _, r := range recs {
-		id := string(r.Doc.ID)
-		there, own := written[id]
-		switch {
-		case !r.Delete:
-		case own:
-			there = there && r.Version == nil // nobody can have seen a version that the batch itself writes
-		default:
-			stored, err := db.versionLocked(r.Doc.ID, expiry)
-			if err != nil {
-				return nil, 0, err
-			}
-			there = stored != 0 && (r.Version == nil || stored == *r.Version)
-		}
-		if r.Delete && !there {
-			continue
-		}
-		if r.Delete {
-			deleted++
-		}
-		effective = append(effective, r)
-		written[id] = !r.Delete
-	}
-	return effective, deleted, nil
-}
-
-// versionLocked returns the number of the write that stored the document with this ID, or 0 if
-// there is none or it has expired. Numbers are compared for equality, not order: a table may be
-// published with numbers lower than those of a snapshot that lacks it. The caller holds writeMu.
-func (db *Store) versionLocked(id []byte, expiry int64) (uint64, error) {
-	p, ok, err := db.locateLocked(id)
-	if err != nil || !ok {
-		return 0, err
-	}
-	if stored, err := p.Time(); err != nil || stored < expiry {
-		return 0, err
-	}
-	return p.Seq()
-}
-
-// checkLocked returns a *Conflict for the first need that is not met. The caller holds writeMu.
-func (db *Store) checkLocked(needs []Need) error {
-	for _, n := range needs {
-		stored, err := db.versionLocked([]byte(n.ID), db.expiry())
-		if err != nil {
-			return err
-		}
-		if stored != n.Version && (stored == 0 || n.Version != view.Latest) {
-			return &files.Conflict{ID: n.ID, Version: stored}
-		}
-	}
-	return nil
 }
 
 // Delete removes the document with this ID; the error is ErrNotFound if there is none. If several

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/simdb/simdb/internal/base"
@@ -14,10 +15,29 @@ import (
 // A Record is a write, with its fingerprint computed. The log does not store Version: only deletes
 // that remove something are logged.
 type Record struct {
-	Delete  bool
-	Version *uint64 // the version to delete; nil for any
-	Doc     table.Document
+	Delete   bool
+	Version  *uint64 // the version to delete; nil for any
+	Replaces Replaced
+	Doc      table.Document
 }
+
+// A Replaced says where a write found the document that it replaces, before its batch.
+type Replaced struct {
+	Where Where
+	Table uint64 // if InTable: number of the table, at least 1
+	Doc   uint32 // if InTable: number of the document in the table
+	Seq   uint64 // if Earlier: number of the document's write
+}
+
+// A Where is one of the places in which a write finds a document.
+type Where byte
+
+const (
+	Unknown Where = iota // not recorded: a replay looks the ID up
+	NoTable              // in no table: there was none, or it is in the memtable of this log
+	InTable              // in a table
+	Earlier              // in an earlier memtable, which may be a table by now
+)
 
 // The payload of a log frame is one batch:
 //
@@ -26,10 +46,10 @@ type Record struct {
 //	| uint64    | uvarint |               |
 //	+-----------+---------+---------------+
 //
-//	+------+-----------+----+-------------+--------+--------+-------------+------+----------+
-//	| kind | id length | id | fingerprint | sketch | time   | text length | text | fields   |
-//	| byte | uvarint   |    | see below   |        | varint | uvarint     |      | likewise |
-//	+------+-----------+----+-------------+--------+--------+-------------+------+----------+
+//	+------+----------+-----------+----+-------------+--------+--------+-------------+------+----------+
+//	| kind | replaced | id length | id | fingerprint | sketch | time   | text length | text | fields   |
+//	| byte | see below| uvarint   |    | see below   |        | varint | uvarint     |      | likewise |
+//	+------+----------+-----------+----+-------------+--------+--------+-------------+------+----------+
 //
 // Kind is 0 for a delete, which ends after its id. For a put it is 1, plus 2 if there is a
 // fingerprint, plus 4 if there is a sketch (in the encoding of minhash.Sketch.AppendEncoded), plus
@@ -37,12 +57,19 @@ type Record struct {
 // is their number minus one, in a byte, followed by a uint64 for each. Write i of the batch has the
 // sequence number first seq + i. The first frame of a log has first seq 0, count 0 and then the
 // number of the previous log (uvarint, 0 for none), which reveals a missing log.
+//
+// For both, kind also says what the write replaces, as it was before the batch: plus 16 if no table
+// has it, plus 32 if a table has it, plus 48 if an earlier memtable has it; 0 if that is not
+// recorded. replaced is then nothing, or the numbers of the table and of the document (uvarints), or
+// the sequence number of the document (uvarint). Why a replay may rely on it: see store.replayed.
 const (
 	kindDelete      = 0
 	kindPut         = 1
 	withFingerprint = 2
 	withSketch      = 4
 	withRest        = 8
+	whereShift      = 4 // of the two bits with Where
+	kindLimit       = 1 << 6
 )
 
 const firstSeqBytes = 8
@@ -52,16 +79,17 @@ const firstSeqBytes = 8
 func Encode(b []byte, recs []Record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
-		n += 1 + 4*binary.MaxVarintLen64 + base.FingerprintBytes*(2+len(r.Doc.Rest)) + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
+		n += 1 + 6*binary.MaxVarintLen64 + base.FingerprintBytes*(2+len(r.Doc.Rest)) + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
 	}
 	b = slices.Grow(b, n)[:firstSeqBytes]
 	b = binary.AppendUvarint(b, uint64(len(recs)))
 	for _, r := range recs {
+		kind := byte(r.Replaces.Where) << whereShift
 		if r.Delete {
-			b = appendBytes(append(b, kindDelete), r.Doc.ID)
+			b = appendBytes(appendReplaced(append(b, kind|kindDelete), &r.Replaces), r.Doc.ID)
 			continue
 		}
-		kind := byte(kindPut)
+		kind |= kindPut
 		if r.Doc.HasFingerprint {
 			kind |= withFingerprint
 		}
@@ -75,7 +103,7 @@ func Encode(b []byte, recs []Record) []byte {
 		if len(rest) > 0 {
 			kind |= withRest
 		}
-		b = appendBytes(append(b, kind), r.Doc.ID)
+		b = appendBytes(appendReplaced(append(b, kind), &r.Replaces), r.Doc.ID)
 		if len(rest) > 0 {
 			b = append(b, byte(len(rest)))
 		}
@@ -95,6 +123,16 @@ func Encode(b []byte, recs []Record) []byte {
 	return b
 }
 
+func appendReplaced(b []byte, r *Replaced) []byte {
+	switch r.Where {
+	case InTable:
+		b = binary.AppendUvarint(binary.AppendUvarint(b, r.Table), uint64(r.Doc))
+	case Earlier:
+		b = binary.AppendUvarint(b, r.Seq)
+	}
+	return b
+}
+
 // SetFirst sets the sequence number of the first write in a payload made by Encode.
 func SetFirst(payload []byte, seq uint64) { binary.LittleEndian.PutUint64(payload, seq) }
 
@@ -110,7 +148,7 @@ var ErrMalformed = errors.New("malformed batch")
 
 // Decode calls fn for each write of a payload, in order. For the payload of a log's first frame it
 // calls start with the number of the previous log, 0 for none. Records do not alias p. A delete has
-// only an ID and a sequence number. A malformed payload is ErrMalformed.
+// only an ID, a sequence number and what it replaces. A malformed payload is ErrMalformed.
 func Decode(p []byte, start func(before uint64) error, fn func(Record) error) error {
 	if len(p) < firstSeqBytes {
 		return ErrMalformed
@@ -128,12 +166,18 @@ func Decode(p []byte, start func(before uint64) error, fn func(Record) error) er
 	for i := range n {
 		var r Record
 		kind := d.byte()
+		if kind >= kindLimit {
+			return fmt.Errorf("%w: write of kind %d", ErrMalformed, kind)
+		}
 		r.Doc.Seq = first + i
+		if r.Replaces = d.replaced(Where(kind >> whereShift)); r.Replaces.Where == InTable && r.Replaces.Table == 0 {
+			return fmt.Errorf("%w: write %d of %d replaces a document of no table", ErrMalformed, i, n)
+		}
 		r.Doc.ID = d.bytes()
-		switch {
+		switch kind &= 1<<whereShift - 1; {
 		case kind == kindDelete:
 			r.Delete = true
-		case kind&kindPut != 0 && kind < 2*withRest && kind&(withRest|withFingerprint) != withRest:
+		case kind&kindPut != 0 && kind&(withRest|withFingerprint) != withRest:
 			words := byte(0)
 			if kind&withRest != 0 {
 				if words = d.byte(); words == 0 || words >= table.MaxWords {
@@ -183,6 +227,20 @@ func (d *decoder) take(n uint64) []byte {
 	b := d.p[:n:n]
 	d.p = d.p[n:]
 	return b
+}
+
+func (d *decoder) replaced(where Where) (r Replaced) {
+	r.Where = where
+	switch where {
+	case InTable:
+		r.Table = d.uvarint()
+		doc := d.uvarint()
+		r.Doc = uint32(doc)
+		d.bad = d.bad || doc > math.MaxUint32
+	case Earlier:
+		r.Seq = d.uvarint()
+	}
+	return r
 }
 
 func (d *decoder) byte() byte {

@@ -18,8 +18,9 @@ func exampleBatch() []Record {
 			ID: []byte("a"), HasFingerprint: true, Fingerprint: 0x0123456789abcdef, Sketch: []uint32{7, 4096}, Time: 1000,
 			Text: []byte("two words"), Fields: []byte(`{"n":1}`),
 		}},
-		{Delete: true, Doc: table.Document{ID: []byte("b")}},
-		{Doc: table.Document{ID: []byte("c"), Time: -1}},
+		{Delete: true, Doc: table.Document{ID: []byte("b")}, Replaces: Replaced{Where: InTable, Table: 3, Doc: 300}},
+		{Doc: table.Document{ID: []byte("c"), Time: -1}, Replaces: Replaced{Where: NoTable}},
+		{Doc: table.Document{ID: []byte("d")}, Replaces: Replaced{Where: Earlier, Seq: 41}},
 	}
 }
 

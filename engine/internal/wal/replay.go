@@ -62,6 +62,19 @@ func Replay(fs vfs.FS, name string, opts Options, fn func(payload []byte) error)
 	return s.res, err
 }
 
+// Framed returns logs, numbers in ascending order, without those at the end that are too short for
+// a frame: a process has prepared a log or made it, and was killed before it wrote frames. The log
+// before them may lack an end frame. name returns the name of a log's file.
+func Framed(fs vfs.FS, name func(number uint64) string, logs []uint64) ([]uint64, error) {
+	for n := len(logs); n > 0; n-- {
+		info, err := fs.Stat(name(logs[n-1]))
+		if err != nil || info.Size > HeaderSize {
+			return logs[:n], err
+		}
+	}
+	return nil, nil
+}
+
 // Cut ends the last log at the end that Replay found: it cuts off the torn part, and adds an end
 // frame, so that the log is whole. It removes a log without a file header, which holds no data. Cut
 // returns the new size of the log, or 0 if it was removed. Everything is durable when Cut returns.

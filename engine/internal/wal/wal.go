@@ -19,8 +19,8 @@
 //     start on. Logs only grow, so a lost sector is zero; other contents were changed after they
 //     had been written.
 //   - If no intact frame follows, it is a torn end.
-//   - A log that was closed, or cut by Cut, ends with an end frame; every log except the last must
-//     have one. A shortened log is therefore detected.
+//   - A log that was closed, or cut by Cut, ends with an end frame; every log except the last with
+//     frames must have one (New). A shortened log is therefore detected.
 //
 // Damage to the frames that were synced last before a crash cannot be detected if no intact frame
 // follows.

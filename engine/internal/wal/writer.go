@@ -1,7 +1,9 @@
 package wal
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -23,13 +25,20 @@ const (
 // Positions: synced <= written <= end. Bytes before synced are durable, bytes before written have
 // been written to the operating system, and buf holds the bytes from written on, except while a
 // leader is writing them.
+//
+// A Writer does no input or output before its first Sync, Flush or Prepare: a caller may start a
+// log while it holds a lock. The first leader makes the file, and ends the log before this one,
+// which other goroutines may do meanwhile, too. Only then does it write frames.
 type Writer struct {
-	f    vfs.File
-	name string
-	seed uint32 // checksum with which the checksums of the frames start
+	fs     vfs.FS
+	name   string
+	header Header
+	seed   uint32   // checksum with which the checksums of the frames start
+	f      vfs.File // nil until the file is made
 
 	mu      sync.Mutex
-	changed sync.Cond // busy, written, synced or err has changed
+	changed sync.Cond // busy, ending, written, synced or err has changed
+	before  *Writer   // the previous log, until it has ended; nil for none
 	buf     []byte    // frames not yet written
 	spare   []byte    // the other buffer, or nil while a leader uses it
 	end     int64
@@ -38,42 +47,127 @@ type Writer struct {
 	busy    bool  // a leader is writing; only the leader accesses f
 	full    bool  // the last write found no space, and its data is in buf again
 	err     error // the first failure, after which nothing is written
+	ending  bool  // a call of Finish is running
 	ended   bool  // Finish or Close was called: nothing can be appended
+	whole   bool  // the end frame is durable
 	closed  bool
+}
+
+// New returns the Writer of a new log. It makes no file yet. before, if not nil, is the log before
+// it: no frame of the new log is written until before has a durable end frame. Thus only the newest
+// log that has frames can lack one.
+func New(fs vfs.FS, name string, h Header, before *Writer) *Writer {
+	w := &Writer{fs: fs, name: name, header: h, before: before, end: HeaderSize, written: HeaderSize, synced: HeaderSize}
+	_, w.seed = encodeHeader(h)
+	w.changed.L = &w.mu
+	return w
 }
 
 // Create makes a new log and returns once the empty log and its name are durable. If the file
 // exists, the error is fs.ErrExist. After a *vfs.NoSpaceError there is no such file.
 func Create(fs vfs.FS, name string, h Header) (*Writer, error) {
-	f, err := fs.Create(name)
+	w := New(fs, name, h, nil)
+	if err := w.Prepare(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Prepare makes the file, unless it exists already, and returns once the empty log and its name are
+// durable. After a *vfs.NoSpaceError there is no file, and the next call tries again.
+func (w *Writer) Prepare() (err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.busy {
+		w.changed.Wait()
+	}
+	if w.err != nil || w.f != nil {
+		return w.err
+	}
+	return w.alone(w.create)
+}
+
+// alone runs work as the leader, without mu. The caller holds mu, and there is no leader.
+func (w *Writer) alone(work func() error) error {
+	w.busy = true
+	w.mu.Unlock()
+	err := work()
+	w.mu.Lock()
+	w.busy = false
+	if vfs.IsNoSpace(err) {
+		w.full = len(w.buf) > 0
+	} else if err != nil {
+		w.err = err
+	}
+	w.changed.Broadcast()
+	return err
+}
+
+// create makes the file. The caller is the leader.
+func (w *Writer) create() error {
+	f, err := w.fs.Create(w.name)
 	if err != nil {
 		err = fmt.Errorf("create log: %w", err)
 		if vfs.IsFull(err) {
 			err = &vfs.NoSpaceError{Err: err}
 		}
-		return nil, err
+		return err
 	}
-	head, seed := encodeHeader(h)
+	head, _ := encodeHeader(w.header)
 	err = writeAll(f, head)
 	if err == nil {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = fs.SyncDir(filepath.Dir(name))
+		err = w.fs.SyncDir(filepath.Dir(w.name))
 	}
 	if err != nil {
 		f.Close()
-		err = fmt.Errorf("create log %s: %w", name, err)
-		// The removal of the name must be durable before another log is created: only the newest
-		// log may lack an end frame.
-		if vfs.IsFull(err) && remove(fs, name) == nil {
+		err = fmt.Errorf("create log %s: %w", w.name, err)
+		// The removal of the name must be durable before another log is created: a log without a
+		// header may only be the newest.
+		if vfs.IsFull(err) && remove(w.fs, w.name) == nil {
 			err = &vfs.NoSpaceError{Err: err}
 		}
-		return nil, err
+		return err
 	}
-	w := &Writer{f: f, name: name, seed: seed, end: HeaderSize, written: HeaderSize, synced: HeaderSize}
-	w.changed.L = &w.mu
-	return w, nil
+	w.mu.Lock()
+	w.f = f // Append looks whether it is there
+	w.mu.Unlock()
+	return nil
+}
+
+// begin does what must be done before the first frame is written. The caller is the leader.
+func (w *Writer) begin() error {
+	if w.f == nil {
+		if err := w.create(); err != nil {
+			return err
+		}
+	}
+	if w.before == nil {
+		return nil
+	}
+	err := w.before.End()
+	if err == nil {
+		w.mu.Lock()
+		w.before = nil
+		w.mu.Unlock()
+	}
+	return err
+}
+
+// Discard closes a log without frames, and removes its file.
+func (w *Writer) Discard() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.busy {
+		w.changed.Wait()
+	}
+	w.ended, w.closed = true, true
+	if w.f == nil {
+		return nil
+	}
+	return errors.Join(w.f.Close(), w.fs.Remove(w.name))
 }
 
 // Append adds a frame to the log and returns the position after it, for Sync or Flush. The frame
@@ -98,9 +192,9 @@ func (w *Writer) Append(payload []byte) (end int64, err error) {
 	w.buf = appendFrame(w.buf, w.seed, w.end, w.synced, typeData, payload)
 	w.end += frameSize(int64(len(payload)))
 	end = w.end
-	if len(w.buf) >= bufferLimit {
+	if len(w.buf) >= bufferLimit && w.f != nil && w.before == nil {
 		// The frame has been appended: if there is no space for it now, Sync and Flush return the
-		// error.
+		// error. Append does not wait for the previous log.
 		if err := w.advance(end, &w.written, false); err != nil && !vfs.IsNoSpace(err) {
 			return end, err
 		}
@@ -126,6 +220,9 @@ func (w *Writer) Flush(end int64) error {
 	return w.advance(end, &w.written, false)
 }
 
+// Number returns the number of the log.
+func (w *Writer) Number() uint64 { return w.header.Number }
+
 // Size returns the log's size in bytes, including frames still in memory.
 func (w *Writer) Size() int64 {
 	w.mu.Lock()
@@ -134,8 +231,8 @@ func (w *Writer) Size() int64 {
 }
 
 // Finish makes everything durable and writes an end frame; nothing can be appended afterwards.
-// After a *vfs.NoSpaceError the log continues as if Finish had not been called. A second Finish does
-// nothing.
+// After a *vfs.NoSpaceError the log continues as if Finish had not been called. A second Finish
+// returns once the first has succeeded.
 func (w *Writer) Finish() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,10 +241,16 @@ func (w *Writer) Finish() error {
 
 // finish is Finish. The caller holds mu.
 func (w *Writer) finish() error {
-	if w.ended {
-		return w.err
+	for w.ending {
+		w.changed.Wait()
 	}
-	w.ended = true // prevents more appends
+	switch {
+	case w.whole:
+		return nil
+	case w.ended:
+		return cmp.Or(w.err, fmt.Errorf("log %s: %w", w.name, ErrClosed))
+	}
+	w.ended, w.ending = true, true // prevents more appends
 	err := w.advance(w.end, &w.synced, true)
 	if err == nil {
 		// Only now may the end frame claim that everything before it is durable.
@@ -158,8 +261,18 @@ func (w *Writer) finish() error {
 			w.end -= frameHeader
 		}
 	}
-	w.ended = !vfs.IsNoSpace(err)
+	w.ended, w.ending, w.whole = !vfs.IsNoSpace(err), false, err == nil
+	w.changed.Broadcast()
 	return err
+}
+
+// End calls Finish and then Close, unless there is no space for the end of the log.
+func (w *Writer) End() error {
+	err := w.Finish()
+	if vfs.IsNoSpace(err) {
+		return err
+	}
+	return cmp.Or(err, w.Close())
 }
 
 // Close calls Finish and closes the file, even if the log failed or found no space. It returns the
@@ -171,9 +284,15 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	err := w.finish()
-	w.ended, w.closed = true, true
 	for w.busy { // after a failure, a leader may still be running for another call
 		w.changed.Wait()
+	}
+	if w.closed { // by another call meanwhile
+		return err
+	}
+	w.ended, w.closed = true, true
+	if w.f == nil {
+		return err
 	}
 	if closeErr := w.f.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("close log %s: %w", w.name, closeErr)
@@ -221,6 +340,11 @@ func (w *Writer) advance(end int64, reached *int64, sync bool) error {
 // is unknown, and after a failed fsync the system may have dropped the pages and report success the
 // next time.
 func (w *Writer) lead(sync bool) error {
+	if w.f == nil || w.before != nil {
+		if err := w.alone(w.begin); err != nil {
+			return err
+		}
+	}
 	buf, start, target := w.buf, w.written, w.end
 	w.buf, w.spare = w.spare[:0], nil
 	w.busy = true

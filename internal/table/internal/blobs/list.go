@@ -265,6 +265,18 @@ func (l *List) Fetch(strings []uint32) {
 	}
 }
 
+// Load brings the block of string i, which must exist, into memory by p, unless it has been
+// verified.
+func (l *List) Load(i uint32, p *pages.Table) {
+	b, _ := l.blockOf(i)
+	if b>>5 >= len(l.checked) || l.isChecked(b) {
+		return
+	}
+	if off, length := l.Extent(b); off <= uint64(len(l.area.Data)) && length <= uint64(len(l.area.Data))-off {
+		p.Load(l.area.Offset+int64(off), l.area.Offset+int64(off+length))
+	}
+}
+
 // Check verifies block b, and records success: the block must be in the area after the previous
 // block, its checksum must be right, and its ends must ascend to its last byte.
 func (l *List) Check(b int) error {

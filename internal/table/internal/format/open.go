@@ -94,6 +94,7 @@ func (r *Table) openSections() error {
 	if r.IDs, err = r.Run(KindIDs, 0, docs); err != nil {
 		return err
 	}
+	r.IDs.LoadBlocks(r.Pages)
 	if docs > 1 && !r.IDs.HasValues() {
 		return r.IDs.Corrupt(0, "hashes of IDs without documents")
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table/internal/pages"
 )
 
 // Open opens a section, which is never written to. The section is not trusted: Open checks the
@@ -222,6 +223,10 @@ func (r *Run) BlockValues(dst []uint32, b, lo, hi int) []uint32 {
 	return dst
 }
 
+// LoadBlocks makes Find load a block, by p, before it reads it for the first time: for runs in which
+// each search reads only one block.
+func (r *Run) LoadBlocks(p *pages.Table) { r.waits = p }
+
 // Find returns the positions [lo, hi) of the keys equal to key. If there are none, lo is where key
 // would be inserted.
 func (r *Run) Find(key uint64) (lo, hi int, err error) {
@@ -271,7 +276,12 @@ func (r *Run) findFrom(b int, key uint64) (pos, same int, err error) {
 		return 0, 0, nil
 	}
 	b--
-	r.Fetch(b << BlockShift) // fetch all of its pages at once
+	if r.waits != nil && !r.isSeen(b) {
+		from, to := r.extent(b)
+		r.waits.Load(r.src.Offset+int64(from), r.src.Offset+int64(to))
+	} else {
+		r.Fetch(b << BlockShift) // fetch all of its pages at once
+	}
 	if err := r.Check(b); err != nil {
 		return 0, 0, err
 	}

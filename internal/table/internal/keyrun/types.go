@@ -2,6 +2,8 @@ package keyrun
 
 import (
 	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/table/internal/pages"
 )
 
 // Run is a sorted run of 64-bit keys, the one index structure of a table: for permuted
@@ -31,6 +33,7 @@ type Run struct {
 	Dir
 	guide guide
 	leads leadIndex
+	waits *pages.Table // brings blocks into memory before they are read; nil if nothing does: see LoadBlocks
 }
 
 // A guide splits the key space into 1<<bits equal parts. parts[i] is the number of blocks whose

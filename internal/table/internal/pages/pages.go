@@ -172,6 +172,14 @@ func (t *Table) Fetch(from, to int64) {
 	}
 }
 
+// Load brings data[from:to] into memory. It waits in a system call, so that other goroutines run
+// meanwhile; a page that is read on access would stop one of the processors that Go uses.
+func (t *Table) Load(from, to int64) {
+	if t != nil {
+		t.file.Advise(t.data, from, to, vfs.AdviseLoad)
+	}
+}
+
 // Touched counts n bytes that are read for the first time. When enough have been read, loading
 // starts.
 func (t *Table) Touched(n int) {

@@ -1,0 +1,321 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/engine/internal/wal"
+)
+
+// A lookup knows where the IDs of a write are stored. Reading tables may wait for storage, so a
+// write looks its IDs up before it locks writeMu. Under the lock the answer is brought up to date
+// without reading what was read before:
+//
+//   - The tables of a version gain no living document; those that they have may die. So if the
+//     version is the same, an ID is in a memtable, or where it was found, or nowhere.
+//   - In another version the same holds for the tables that both have. Others are looked into.
+//   - An ID that was alive in a memtable was in no table then. If the memtable has become a table
+//     since, there is another version.
+type lookup struct {
+	db      *Store
+	version *view.Version // where places are; with a reference, until release
+	recs    []wal.Record
+	needs   []Need
+	found   []located // for each record, then for each need
+	payload []byte    // recs, encoded; empty if not yet
+
+	one [1]located // enough for most writes
+}
+
+// A located is what a lookup knows about an ID.
+type located struct {
+	place view.Place // zero if there is none; before settleLocked only in tables, and perhaps dead
+	known bool       // seq and time are those of the document at place
+	seq   uint64
+	time  int64
+}
+
+// lookups pools lookups with buffers for payloads, which the log copies, of up to payloadKeep bytes
+// each.
+var lookups = sync.Pool{New: func() any { return new(lookup) }}
+
+const payloadKeep = 1 << 20
+
+// newLookup returns a lookup that knows nothing yet. The caller must release it.
+func (db *Store) newLookup(recs []wal.Record, needs []Need) *lookup {
+	l := lookups.Get().(*lookup)
+	l.db, l.recs, l.needs, l.found = db, recs, needs, l.one[:]
+	if n := len(recs) + len(needs); n > len(l.one) {
+		l.found = make([]located, n)
+	}
+	return l
+}
+
+// release drops the reference to the version. The caller does not hold writeMu: this may remove
+// files.
+func (l *lookup) release() {
+	if l.version != nil {
+		l.db.unref(l.version)
+	}
+	payload := l.payload[:0]
+	if cap(payload) > payloadKeep {
+		payload = nil
+	}
+	*l = lookup{payload: payload}
+	lookups.Put(l)
+}
+
+// id returns the ID of found[i].
+func (l *lookup) id(i int) []byte {
+	if i < len(l.recs) {
+		return l.recs[i].Doc.ID
+	}
+	return []byte(l.needs[i-len(l.recs)].ID)
+}
+
+// Look-ups of a batch are shared by up to mostLookups goroutines of at least fewestLookups each:
+// they overlap their reads from storage, so they may be more than there are processors. Of 1,000
+// documents in cold tables: see BenchmarkCold.
+const (
+	fewestLookups = 64
+	mostLookups   = 16
+)
+
+// inShares calls work for parts of n look-ups at the same time, and returns the first part's error.
+func inShares(n int, work func(from, to int) error) error {
+	shares := min(mostLookups, n/fewestLookups)
+	if shares <= 1 {
+		return work(0, n)
+	}
+	errs := make([]error, shares)
+	var g sync.WaitGroup
+	for i := range shares {
+		g.Go(func() { errs[i] = work(n*i/shares, n*(i+1)/shares) })
+	}
+	g.Wait()
+	return cmp.Or(errs...)
+}
+
+// run finds all IDs. The caller holds no lock.
+func (l *lookup) run() error {
+	db := l.db
+	db.mu.Lock()
+	if db.current == nil || db.closed.Load() {
+		db.mu.Unlock()
+		return files.ErrClosed
+	}
+	have := stored{db.current, db.immutable, db.active}
+	have.version.Refs.Add(1)
+	db.mu.Unlock()
+	l.version = have.version
+	if len(l.found) == 1 {
+		return l.locate(&have, 0)
+	}
+	return inShares(len(l.found), func(from, to int) error {
+		for i := from; i < to; i++ {
+			if err := l.locate(&have, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// locate finds an ID, and expects that the write replaces this document.
+func (l *lookup) locate(have *stored, i int) error {
+	p, _, err := have.locate(l.id(i))
+	if err != nil {
+		return err
+	}
+	if i < len(l.recs) {
+		l.recs[i].Replaces = replaces(have.active, p)
+	}
+	if p.Part == nil {
+		return nil
+	}
+	l.found[i].place = p
+	if l.wantsFacts(i) {
+		return l.found[i].learn()
+	}
+	return nil
+}
+
+// replaces describes a place for the log of the active memtable.
+func replaces(active *view.Memtable, p view.Place) wal.Replaced {
+	first := active.MinSeq.Load()
+	switch {
+	case p.Part != nil:
+		return wal.Replaced{Where: wal.InTable, Table: p.Part.Meta.Number, Doc: p.Doc}
+	case p.Mem == nil || first != 0 && p.Mem.Seq >= first:
+		return wal.Replaced{Where: wal.NoTable}
+	}
+	return wal.Replaced{Where: wal.Earlier, Seq: p.Mem.Seq}
+}
+
+// wantsFacts reports whether the write depends on the document's number or time.
+func (l *lookup) wantsFacts(i int) bool {
+	return i >= len(l.recs) || l.recs[i].Delete && (l.recs[i].Version != nil || l.db.TTL > 0)
+}
+
+// learn reads the number and the time of the document.
+func (at *located) learn() (err error) {
+	if at.seq, err = at.place.Seq(); err == nil {
+		at.time, err = at.place.Time()
+	}
+	at.known = err == nil
+	return err
+}
+
+// follow brings places up to date with a version, which must stay current or have a reference.
+func (l *lookup) follow(v *view.Version) error {
+	var added []*view.Part
+	for i := range v.Parts {
+		if p := &v.Parts[i]; l.version.Part(p.Meta.Number) == nil {
+			added = append(added, p)
+		}
+	}
+	for i := range l.found {
+		if err := l.found[i].follow(l.id(i), v, added); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow brings a place up to date with a version that has other tables. If the document is dead,
+// its successor may be in one of these.
+func (at *located) follow(id []byte, v *view.Version, added []*view.Part) error {
+	if old := at.place.Part; old != nil {
+		if at.place.Part = v.Part(old.Meta.Number); at.place.Part != nil && !at.place.Part.Dead.DeadAt(at.place.Doc, view.Latest) {
+			return nil
+		}
+		*at = located{}
+	}
+	for _, p := range added {
+		doc, ok, err := p.Lookup(id)
+		if err != nil {
+			return err
+		}
+		if ok && !p.Dead.DeadAt(doc, view.Latest) {
+			at.place = view.Place{Part: p, Doc: doc}
+			return nil
+		}
+	}
+	return nil
+}
+
+// settleLocked makes all places those of living documents, as the writer sees them. The caller holds
+// writeMu, and places are valid until it unlocks.
+func (l *lookup) settleLocked() error {
+	have := l.db.storedLocked()
+	if have.version != l.version {
+		if err := l.follow(have.version); err != nil {
+			return err
+		}
+	}
+	for i := range l.found {
+		at := &l.found[i]
+		if d := have.inMemory(l.id(i)); d != nil {
+			*at = located{place: view.Place{Mem: d}}
+		} else if p := at.place; p.Part != nil && p.Part.Dead.DeadAt(p.Doc, view.Latest) {
+			*at = located{}
+		}
+	}
+	return nil
+}
+
+// versionLocked returns the number of the write that stored the document, or 0 if there is none or
+// it has expired; if the write does not want facts, another number than 0. Numbers are compared for
+// equality, not order: a table may be published with numbers lower than those of a snapshot that
+// lacks it. The caller holds writeMu, and has settled the lookup.
+func (l *lookup) versionLocked(i int, expiry int64) (uint64, error) {
+	at := &l.found[i]
+	if at.place == (view.Place{}) {
+		return 0, nil
+	}
+	if !l.wantsFacts(i) {
+		return view.Latest, nil
+	}
+	if !at.known {
+		if err := at.learn(); err != nil {
+			return 0, err
+		}
+	}
+	if at.time < expiry {
+		return 0, nil
+	}
+	return at.seq, nil
+}
+
+// effectiveLocked leaves out the deletes that remove nothing, and returns how many deletes remain.
+// Only these are logged, so that a replay, which deletes only by ID, removes the same documents. The
+// caller holds writeMu, and has settled the lookup.
+func (l *lookup) effectiveLocked() (deleted int, err error) {
+	if !slices.ContainsFunc(l.recs, func(r wal.Record) bool { return r.Delete }) {
+		return 0, nil
+	}
+	expiry := l.db.expiry()
+	recs, found := make([]wal.Record, 0, len(l.recs)), make([]located, 0, len(l.recs))
+	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document
+	for i, r := range l.recs {
+		id := string(r.Doc.ID)
+		there, own := written[id]
+		switch {
+		case !r.Delete:
+		case own:
+			there = there && r.Version == nil // nobody can have seen a version that the batch itself writes
+		default:
+			stored, err := l.versionLocked(i, expiry)
+			if err != nil {
+				return 0, err
+			}
+			there = stored != 0 && (r.Version == nil || stored == *r.Version)
+		}
+		if r.Delete && !there {
+			continue
+		}
+		if r.Delete {
+			deleted++
+		}
+		recs, found = append(recs, r), append(found, l.found[i])
+		written[id] = !r.Delete
+	}
+	if len(recs) < len(l.recs) {
+		l.payload = l.payload[:0]
+	}
+	l.recs, l.needs, l.found = recs, nil, found
+	return deleted, nil
+}
+
+// checkLocked returns a *Conflict for the first need that is not met. The caller holds writeMu, and
+// has settled the lookup.
+func (l *lookup) checkLocked() error {
+	for j, n := range l.needs {
+		stored, err := l.versionLocked(len(l.recs)+j, l.db.expiry())
+		if err != nil {
+			return err
+		}
+		if stored != n.Version && (stored == 0 || n.Version != view.Latest) {
+			return &files.Conflict{ID: n.ID, Version: stored}
+		}
+	}
+	return nil
+}
+
+// encodeLocked makes payload the encoding of the records. It encodes them again if they replace
+// other documents than run expected. The caller holds writeMu, and has settled the lookup.
+func (l *lookup) encodeLocked() {
+	for i := range l.recs {
+		r := &l.recs[i]
+		if now := replaces(l.db.active, l.found[i].place); now != r.Replaces {
+			r.Replaces = now
+			l.payload = l.payload[:0]
+		}
+	}
+	if len(l.payload) == 0 {
+		l.payload = wal.Encode(l.payload, l.recs)
+	}
+}
