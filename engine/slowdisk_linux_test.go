@@ -147,10 +147,15 @@ func (f *slowFile) Mmap() ([]byte, func() error, error) {
 	return data[:size:size], sync.OnceValue(func() error { return unix.Munmap(data) }), nil
 }
 
-// Advise reads what is to be fetched, and ignores all other advice.
+// Advise reads what is to be fetched or loaded, and ignores all other advice.
 func (f *slowFile) Advise(data []byte, from, to int64, a vfs.Advice) bool {
-	if a == vfs.AdviseFetch && from < to {
+	switch {
+	case from >= to:
+	case a == vfs.AdviseFetch:
 		f.disk.command("fetch %d %d", uintptr(unsafe.Pointer(&data[0]))+uintptr(from), to-from)
+	case a == vfs.AdviseLoad:
+		from &^= 4095
+		return unix.Madvise(data[from:to:to], unix.MADV_POPULATE_READ) == nil
 	}
 	return true
 }

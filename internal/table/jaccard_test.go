@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -353,7 +354,7 @@ func TestHotHashes(t *testing.T) {
 	half := len(docs) / 2
 	a, _ := buildTable(t, testParams, WriterOptions{}, docs[:half])
 	b, _ := buildTable(t, testParams, WriterOptions{}, docs[half:])
-	merged, err := merge.MergedHot(tablesOf([]*Reader{openTable(t, a), openTable(t, b)}))
+	merged, err := merge.MergedHot(context.Background(), tablesOf([]*Reader{openTable(t, a), openTable(t, b)}))
 	if err != nil || !slices.Equal(merged, found) {
 		t.Errorf("%d hot hashes of two halves (%v), %d of both", len(merged), err, len(found))
 	}

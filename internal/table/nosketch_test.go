@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -146,7 +147,7 @@ func TestNoSketches(t *testing.T) {
 	}
 	var s JaccardSearcher
 	checkJaccard(t, r, docs, []uint32{5, 6, 7}, &s)
-	if hot, err := merge.MergedHot(tablesOf([]*Reader{r})); err != nil || len(hot) > 0 {
+	if hot, err := merge.MergedHot(context.Background(), tablesOf([]*Reader{r})); err != nil || len(hot) > 0 {
 		t.Errorf("hot hashes %v, %v", hot, err)
 	}
 	if err := r.EachSketch(func(doc uint32, _ []uint32) error { t.Errorf("document %d has a sketch", doc); return nil }); err != nil {

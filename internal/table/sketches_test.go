@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -234,7 +235,7 @@ func TestSketchesCutWhileOpen(t *testing.T) {
 	_, scan := s.Jaccard(r, docs[last].Sketch, 0.3, nil)
 	_, sketch := r.Sketch(uint32(last), nil)
 	_, plan := s.JaccardPlan(r, docs[last].Sketch, 0.8)
-	_, hot := merge.MergedHot(tablesOf([]*Reader{r}))
+	_, hot := merge.MergedHot(context.Background(), tablesOf([]*Reader{r}))
 	for op, err := range map[string]error{
 		"Jaccard": postings, "scan": scan, "Sketch": sketch, "JaccardPlan": plan, "MergedHot": hot,
 		"EachSketch": r.EachSketch(func(uint32, []uint32) error { return nil }),
