@@ -27,7 +27,7 @@ var mutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "log/closed without space for its end", in: "engine/internal/wal", decl: "Writer.End",
+		name: "log/closed without space for its end", in: "engine/internal/wal", decl: "Writer.close",
 		edit:  never(`vfs.IsNoSpace(err)`),
 		tests: "engine/internal/wal", run: "^TestChainFull$",
 	},

@@ -120,7 +120,7 @@ var writeMutants = []mutant{
 	},
 	{
 		name: "novel/the document that is replaced stays", in: "engine", decl: "Store.writeUnless",
-		edit:  drop(`l.found[0].place = old`),
+		edit:  drop(`l.found[0] = old`),
 		tests: "engine", run: "^TestAddNovel$",
 	},
 	{

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 
@@ -11,31 +12,19 @@ import (
 )
 
 // A lookup knows where the IDs of a write are stored. Reading tables may wait for storage, so a
-// write looks its IDs up before it locks writeMu. Under the lock the answer is brought up to date
-// without reading what was read before:
-//
-//   - The tables of a version gain no living document; those that they have may die. So if the
-//     version is the same, an ID is in a memtable, or where it was found, or nowhere.
-//   - In another version the same holds for the tables that both have. Others are looked into.
-//   - An ID that was alive in a memtable was in no table then. If the memtable has become a table
-//     since, there is another version.
+// write looks its IDs up before it locks writeMu. The tables of a version gain no living document,
+// so under the lock settleLocked reads no table: if the version is the same, an ID is in a memtable,
+// or where it was found, or nowhere. If the version has changed, the IDs are looked up again.
 type lookup struct {
 	db      *Store
 	version *view.Version // where places are; with a reference, until release
+	seq     uint64        // of the last write before run
 	recs    []wal.Record
 	needs   []Need
-	found   []located // for each record, then for each need
-	payload []byte    // recs, encoded; empty if not yet
+	found   []view.Place // for each record, then for each need; zero if there is no document
+	payload []byte       // recs, encoded; empty if not yet
 
-	one [1]located // enough for most writes
-}
-
-// A located is what a lookup knows about an ID.
-type located struct {
-	place view.Place // zero if there is none; before settleLocked only in tables, and perhaps dead
-	known bool       // seq and time are those of the document at place
-	seq   uint64
-	time  int64
+	one [1]view.Place // enough for most writes
 }
 
 // lookups pools lookups with buffers for payloads, which the log copies, of up to payloadKeep bytes
@@ -49,7 +38,7 @@ func (db *Store) newLookup(recs []wal.Record, needs []Need) *lookup {
 	l := lookups.Get().(*lookup)
 	l.db, l.recs, l.needs, l.found = db, recs, needs, l.one[:]
 	if n := len(recs) + len(needs); n > len(l.one) {
-		l.found = make([]located, n)
+		l.found = make([]view.Place, n)
 	}
 	return l
 }
@@ -99,7 +88,7 @@ func inShares(n int, work func(from, to int) error) error {
 	return cmp.Or(errs...)
 }
 
-// run finds all IDs. The caller holds no lock.
+// run finds all IDs in the current version. It reads all that the write needs from the tables.
 func (l *lookup) run() error {
 	db := l.db
 	db.mu.Lock()
@@ -107,40 +96,28 @@ func (l *lookup) run() error {
 		db.mu.Unlock()
 		return files.ErrClosed
 	}
-	have := stored{db.current, db.immutable, db.active}
+	old, have := l.version, stored{db.current, db.immutable, db.active}
 	have.version.Refs.Add(1)
+	l.version, l.seq, l.payload = have.version, db.seq, l.payload[:0]
 	db.mu.Unlock()
-	l.version = have.version
-	if len(l.found) == 1 {
-		return l.locate(&have, 0)
+	if old != nil {
+		db.unref(old)
 	}
 	return inShares(len(l.found), func(from, to int) error {
 		for i := from; i < to; i++ {
-			if err := l.locate(&have, i); err != nil {
+			p, _, err := have.locate(l.id(i))
+			if err == nil && p.Part != nil && l.wantsFacts(i) {
+				_, err = versionOf(p, math.MinInt64)
+			}
+			if err != nil {
 				return err
+			}
+			if l.found[i] = p; i < len(l.recs) {
+				l.recs[i].Replaces = replaces(have.active, p)
 			}
 		}
 		return nil
 	})
-}
-
-// locate finds an ID, and expects that the write replaces this document.
-func (l *lookup) locate(have *stored, i int) error {
-	p, _, err := have.locate(l.id(i))
-	if err != nil {
-		return err
-	}
-	if i < len(l.recs) {
-		l.recs[i].Replaces = replaces(have.active, p)
-	}
-	if p.Part == nil {
-		return nil
-	}
-	l.found[i].place = p
-	if l.wantsFacts(i) {
-		return l.found[i].learn()
-	}
-	return nil
 }
 
 // replaces describes a place for the log of the active memtable.
@@ -160,51 +137,12 @@ func (l *lookup) wantsFacts(i int) bool {
 	return i >= len(l.recs) || l.recs[i].Delete && (l.recs[i].Version != nil || l.db.TTL > 0)
 }
 
-// learn reads the number and the time of the document.
-func (at *located) learn() (err error) {
-	if at.seq, err = at.place.Seq(); err == nil {
-		at.time, err = at.place.Time()
+// versionOf returns the number of the write that stored a document, or 0 if it has expired.
+func versionOf(p view.Place, expiry int64) (uint64, error) {
+	if at, err := p.Time(); err != nil || at < expiry {
+		return 0, err
 	}
-	at.known = err == nil
-	return err
-}
-
-// follow brings places up to date with a version, which must stay current or have a reference.
-func (l *lookup) follow(v *view.Version) error {
-	var added []*view.Part
-	for i := range v.Parts {
-		if p := &v.Parts[i]; l.version.Part(p.Meta.Number) == nil {
-			added = append(added, p)
-		}
-	}
-	for i := range l.found {
-		if err := l.found[i].follow(l.id(i), v, added); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// follow brings a place up to date with a version that has other tables. If the document is dead,
-// its successor may be in one of these.
-func (at *located) follow(id []byte, v *view.Version, added []*view.Part) error {
-	if old := at.place.Part; old != nil {
-		if at.place.Part = v.Part(old.Meta.Number); at.place.Part != nil && !at.place.Part.Dead.DeadAt(at.place.Doc, view.Latest) {
-			return nil
-		}
-		*at = located{}
-	}
-	for _, p := range added {
-		doc, ok, err := p.Lookup(id)
-		if err != nil {
-			return err
-		}
-		if ok && !p.Dead.DeadAt(doc, view.Latest) {
-			at.place = view.Place{Part: p, Doc: doc}
-			return nil
-		}
-	}
-	return nil
+	return p.Seq()
 }
 
 // settleLocked makes all places those of living documents, as the writer sees them. The caller holds
@@ -212,16 +150,16 @@ func (at *located) follow(id []byte, v *view.Version, added []*view.Part) error 
 func (l *lookup) settleLocked() error {
 	have := l.db.storedLocked()
 	if have.version != l.version {
-		if err := l.follow(have.version); err != nil {
-			return err
-		}
+		return l.run()
 	}
-	for i := range l.found {
-		at := &l.found[i]
+	if l.db.seq == l.seq { // nothing was written meanwhile
+		return nil
+	}
+	for i, p := range l.found {
 		if d := have.inMemory(l.id(i)); d != nil {
-			*at = located{place: view.Place{Mem: d}}
-		} else if p := at.place; p.Part != nil && p.Part.Dead.DeadAt(p.Doc, view.Latest) {
-			*at = located{}
+			l.found[i] = view.Place{Mem: d}
+		} else if p.Part == nil || p.Part.Dead.DeadAt(p.Doc, view.Latest) {
+			l.found[i] = view.Place{}
 		}
 	}
 	return nil
@@ -232,22 +170,13 @@ func (l *lookup) settleLocked() error {
 // equality, not order: a table may be published with numbers lower than those of a snapshot that
 // lacks it. The caller holds writeMu, and has settled the lookup.
 func (l *lookup) versionLocked(i int, expiry int64) (uint64, error) {
-	at := &l.found[i]
-	if at.place == (view.Place{}) {
+	switch {
+	case l.found[i] == view.Place{}:
 		return 0, nil
-	}
-	if !l.wantsFacts(i) {
+	case !l.wantsFacts(i):
 		return view.Latest, nil
 	}
-	if !at.known {
-		if err := at.learn(); err != nil {
-			return 0, err
-		}
-	}
-	if at.time < expiry {
-		return 0, nil
-	}
-	return at.seq, nil
+	return versionOf(l.found[i], expiry)
 }
 
 // effectiveLocked leaves out the deletes that remove nothing, and returns how many deletes remain.
@@ -258,7 +187,7 @@ func (l *lookup) effectiveLocked() (deleted int, err error) {
 		return 0, nil
 	}
 	expiry := l.db.expiry()
-	recs, found := make([]wal.Record, 0, len(l.recs)), make([]located, 0, len(l.recs))
+	recs, found := make([]wal.Record, 0, len(l.recs)), make([]view.Place, 0, len(l.recs))
 	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document
 	for i, r := range l.recs {
 		id := string(r.Doc.ID)
@@ -310,7 +239,7 @@ func (l *lookup) checkLocked() error {
 func (l *lookup) encodeLocked() {
 	for i := range l.recs {
 		r := &l.recs[i]
-		if now := replaces(l.db.active, l.found[i].place); now != r.Replaces {
+		if now := replaces(l.db.active, l.found[i]); now != r.Replaces {
 			r.Replaces = now
 			l.payload = l.payload[:0]
 		}

@@ -61,29 +61,19 @@ func (db *Store) write(ctx context.Context, recs []wal.Record, needs []Need) (de
 }
 
 // lockSettled is lockForWrite, and settles a lookup. If the version has changed meanwhile, it first
-// looks into the new tables without the lock, once.
+// looks the IDs up again without the lock, once.
 func (db *Store) lockSettled(ctx context.Context, l *lookup) error {
-	if err := db.lockForWrite(ctx); err != nil {
-		return err
-	}
-	if db.current != l.version {
+	err := db.lockForWrite(ctx)
+	if err == nil && db.current != l.version {
 		db.writeMu.Unlock()
-		v, err := db.acquire()
-		if err != nil {
-			return err
-		}
-		err = l.follow(v)
-		db.unref(l.version)
-		l.version = v
-		if err == nil {
+		if err = l.run(); err == nil {
 			err = db.lockForWrite(ctx)
 		}
-		if err != nil {
-			return err
-		}
 	}
-	err := l.settleLocked()
 	if err != nil {
+		return err
+	}
+	if err = l.settleLocked(); err != nil {
 		db.writeMu.Unlock()
 	}
 	return err
@@ -106,7 +96,7 @@ func (db *Store) commitLocked(l *lookup) error {
 	}
 	db.last = logPosition{db.active.Log, end}
 	for i := range l.recs {
-		r, old := &l.recs[i], l.found[i].place
+		r, old := &l.recs[i], l.found[i]
 		r.Doc.Seq = first + uint64(i)
 		if i > 0 { // an earlier record of the batch may have written the ID
 			if d := db.active.Find(r.Doc.ID, view.Latest); d != nil {
@@ -265,10 +255,10 @@ func (db *Store) writeUnless(ctx context.Context, recs []wal.Record, i int, matc
 	}
 	l := db.newLookup(recs, nil)
 	defer l.release()
-	l.found[0].place = old
+	l.found[0] = old
 	have := db.storedLocked()
 	for i := 1; i < len(recs) && err == nil; i++ {
-		l.found[i].place, _, err = have.locate(recs[i].Doc.ID)
+		l.found[i], _, err = have.locate(recs[i].Doc.ID)
 	}
 	if err == nil {
 		err = db.commitLocked(l)

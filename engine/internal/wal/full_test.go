@@ -72,7 +72,7 @@ func TestFull(t *testing.T) {
 			}
 			step("sync", func() error { return w.Sync(end) })
 			if full == 0 {
-				step("finish", w.Finish)
+				step("end", w.End)
 			}
 			if err := w.Close(); err != nil {
 				t.Fatal(err)

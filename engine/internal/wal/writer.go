@@ -47,8 +47,8 @@ type Writer struct {
 	busy    bool  // a leader is writing; only the leader accesses f
 	full    bool  // the last write found no space, and its data is in buf again
 	err     error // the first failure, after which nothing is written
-	ending  bool  // a call of Finish is running
-	ended   bool  // Finish or Close was called: nothing can be appended
+	ending  bool  // a call of finish is running
+	ended   bool  // End or Close was called: nothing can be appended
 	whole   bool  // the end frame is durable
 	closed  bool
 }
@@ -186,8 +186,8 @@ func (w *Writer) Append(payload []byte) (end int64, err error) {
 			return 0, err
 		}
 	}
-	if err := w.usable(); err != nil {
-		return 0, err
+	if w.err != nil || w.ended {
+		return 0, cmp.Or(w.err, fmt.Errorf("log %s: %w", w.name, ErrClosed))
 	}
 	w.buf = appendFrame(w.buf, w.seed, w.end, w.synced, typeData, payload)
 	w.end += frameSize(int64(len(payload)))
@@ -203,7 +203,7 @@ func (w *Writer) Append(payload []byte) (end int64, err error) {
 }
 
 // Sync returns once everything before end is durable. Concurrent callers share one fsync. After a
-// *vfs.NoSpaceError the frames are still in memory, and the next Append, Sync, Flush or Finish tries
+// *vfs.NoSpaceError the frames are still in memory, and the next Append, Sync, Flush or End tries
 // again to write them.
 func (w *Writer) Sync(end int64) error {
 	w.mu.Lock()
@@ -230,16 +230,8 @@ func (w *Writer) Size() int64 {
 	return w.end
 }
 
-// Finish makes everything durable and writes an end frame; nothing can be appended afterwards.
-// After a *vfs.NoSpaceError the log continues as if Finish had not been called. A second Finish
-// returns once the first has succeeded.
-func (w *Writer) Finish() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.finish()
-}
-
-// finish is Finish. The caller holds mu.
+// finish makes everything durable and writes an end frame. A second call returns once the first has
+// succeeded. The caller holds mu.
 func (w *Writer) finish() error {
 	for w.ending {
 		w.changed.Wait()
@@ -266,28 +258,27 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// End calls Finish and then Close, unless there is no space for the end of the log.
-func (w *Writer) End() error {
-	err := w.Finish()
-	if vfs.IsNoSpace(err) {
-		return err
-	}
-	return cmp.Or(err, w.Close())
-}
+// End makes everything durable, writes an end frame and closes the file. After a *vfs.NoSpaceError
+// the log continues as if End had not been called. A second End does nothing once the first has
+// succeeded.
+func (w *Writer) End() error { return w.close(false) }
 
-// Close calls Finish and closes the file, even if the log failed or found no space. It returns the
+// Close is End, but closes the file even if there is no space, or the log failed. It returns the
 // failure. A second Close does nothing.
-func (w *Writer) Close() error {
+func (w *Writer) Close() error { return w.close(true) }
+
+// close is Close if incomplete is true, and otherwise End.
+func (w *Writer) close(incomplete bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed {
+	if w.closed && incomplete {
 		return nil
 	}
 	err := w.finish()
 	for w.busy { // after a failure, a leader may still be running for another call
 		w.changed.Wait()
 	}
-	if w.closed { // by another call meanwhile
+	if w.closed || !incomplete && vfs.IsNoSpace(err) { // closed by another call meanwhile
 		return err
 	}
 	w.ended, w.closed = true, true
@@ -298,17 +289,6 @@ func (w *Writer) Close() error {
 		err = fmt.Errorf("close log %s: %w", w.name, closeErr)
 	}
 	return err
-}
-
-// usable returns the reason why nothing can be appended, or nil. The caller holds mu.
-func (w *Writer) usable() error {
-	if w.err != nil {
-		return w.err
-	}
-	if w.ended {
-		return fmt.Errorf("log %s: %w", w.name, ErrClosed)
-	}
-	return nil
 }
 
 // advance returns once *reached, which is w.written or w.synced, is at least end. The caller holds
