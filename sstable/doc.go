@@ -19,9 +19,9 @@
 //
 // # The file
 //
-// Documents are numbered in the order of their fingerprints; those without a fingerprint come last.
-// The sorted run of fingerprints therefore needs no column of document numbers, and every set of
-// documents is a set of small integers.
+// Documents are numbered in the order of their fingerprints; those without a fingerprint come last,
+// in the order of their IDs. The sorted run of fingerprints therefore needs no column of document
+// numbers, and every set of documents is a set of small integers.
 //
 //	file      header | section | section | ... | directory | trailer
 //

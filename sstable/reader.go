@@ -21,7 +21,7 @@ import (
 // file are *CorruptionError: a block is compared with its checksum when it is first read.
 //
 // Documents have the numbers 0 to Info().Docs-1, in ascending order of their fingerprints; those
-// without a fingerprint come last.
+// without a fingerprint come last, in the order of their IDs.
 type Reader struct{ t *table.Reader }
 
 // cacheBytes is the size of a reader's cache of decoded texts: some hundred blocks.

@@ -52,7 +52,10 @@ func randomDocs(r *rand.Rand, p sstable.Params, n int) []sstable.Document {
 		}
 	}
 	slices.SortStableFunc(docs, func(a, b sstable.Document) int {
-		if len(a.Fingerprint) == 0 || len(b.Fingerprint) == 0 {
+		switch {
+		case len(a.Fingerprint) == 0 && len(b.Fingerprint) == 0:
+			return cmp.Compare(a.ID, b.ID)
+		case len(a.Fingerprint) == 0 || len(b.Fingerprint) == 0:
 			return cmp.Compare(len(b.Fingerprint), len(a.Fingerprint))
 		}
 		return cmp.Compare(a.Fingerprint[0], b.Fingerprint[0])

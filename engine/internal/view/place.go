@@ -35,10 +35,13 @@ func (p Place) Document(d *table.Document) error {
 }
 
 // Unnamed reads the document, with its sequence number in the database, for a caller that knows its
-// ID: ID and Sketch may be empty. The slices of d must not be changed.
+// ID: ID and Sketch are empty. Text and Fields must not be changed; the other slices belong to d,
+// so that the next call may overwrite them.
 func (p Place) Unnamed(d *table.Document) error {
-	if p.Mem != nil {
-		*d = p.Mem.Document
+	if m := p.Mem; m != nil {
+		id, rest, sketch := d.ID[:0], append(d.Rest[:0], m.Rest...), d.Sketch[:0]
+		*d = m.Document
+		d.ID, d.Rest, d.Sketch = id, rest, sketch
 		return nil
 	}
 	err := p.Part.Unnamed(p.Doc, d)
