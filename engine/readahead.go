@@ -81,6 +81,9 @@ func (s *Snapshot) newReading(ctx context.Context, r *Range, yield func(Doc, err
 
 // add adds the next document, and reports whether the caller wants more.
 func (a *reading) add(id []byte, p view.Place) (more bool, err error) {
+	if a.docs == nil {
+		a.docs = make([]collected, 0, a.window)
+	}
 	a.docs = append(a.docs, collected{Doc: Doc{ID: a.share(id)}, place: p})
 	if len(a.docs) == a.window || len(a.docs) == a.limit {
 		err = a.flush()
