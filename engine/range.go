@@ -95,7 +95,7 @@ func (r *Reader) Range(ctx context.Context, of Range) iter.Seq2[Doc, error] {
 
 func (s *Snapshot) rangeOf(ctx context.Context, r Range) iter.Seq2[Doc, error] {
 	found := s.documents(ctx, r, listing.FirstPage, s.v.Most(2*search.EntryBytes))
-	if r.Limit > 0 {
+	if r.Limit > 0 && r.Written {
 		found = view.First(r.Limit, found)
 	}
 	return found

@@ -99,12 +99,8 @@ func (r *Reader) Get(ctx context.Context, id string) (Doc, error) {
 // readWhole reads the document at p, whose ID is d.ID, with text and fields. The caller must run it
 // within Safely.
 func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
-	return s.readWith(d, p, new(table.Document))
-}
-
-// readWith is readWhole with a buffer.
-func (s *Snapshot) readWith(d *Doc, p view.Place, sd *table.Document) error {
-	if err := p.Unnamed(sd); err != nil {
+	var sd table.Document
+	if err := p.Unnamed(&sd); err != nil {
 		return err
 	}
 	more, err := s.v.Fingerprints(d.ID)

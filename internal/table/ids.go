@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/simdb/simdb/internal/table/internal/format"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
@@ -54,6 +55,9 @@ func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, i
 		}
 	}
 	r.t.Names.Fetch(docs)
+	if ends = slices.Grow(ends, len(docs)); len(docs) > 1 && follow(docs) {
+		return r.t.Names.AppendRun(dst, ends, docs[0], docs[0]+uint32(len(docs)))
+	}
 	for i, doc := range docs {
 		if i+touchAhead < len(docs) {
 			r.t.Names.PrefetchEntry(docs[i+touchAhead])
@@ -69,6 +73,16 @@ func (r *Reader) AppendIDs(dst []byte, ends []int, docs []uint32) (ids []byte, i
 		ends = append(ends, len(dst))
 	}
 	return dst, ends, nil
+}
+
+// follow reports whether each of docs is the successor of the one before it.
+func follow(docs []uint32) bool {
+	for i, doc := range docs {
+		if doc != docs[0]+uint32(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // IDHashBlocks calls fn with the HashID of every ID of the table, ascending, in blocks of at most

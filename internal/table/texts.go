@@ -29,11 +29,12 @@ func (r *Reader) Texts() *Texts {
 }
 
 // TextsInOrder is Texts for documents that are read in the order of SortInTextOrder; some may be
-// left out. It holds only one decoded block, and decodes the next into the same memory.
-func (r *Reader) TextsInOrder() *Texts {
+// left out. It holds only one decoded block, and decodes the next into the same memory; or, if keep
+// is set, it adds blocks to the cache.
+func (r *Reader) TextsInOrder(keep bool) *Texts {
 	t := &Texts{r: r}
 	if r.t.Records != nil {
-		t.cursor = r.t.Records.CursorInOrder()
+		t.cursor = r.t.Records.CursorInOrder(keep)
 	}
 	return t
 }
@@ -41,8 +42,13 @@ func (r *Reader) TextsInOrder() *Texts {
 // Get returns the text and the fields of a document, empty if it has none. They are valid until the
 // next call and must not be changed.
 func (t *Texts) Get(doc uint32) (text, fields []byte, err error) {
+	defer t.r.t.Unguard(format.Guard(), &err)
+	return t.get(doc)
+}
+
+// get is Get without protection from faults.
+func (t *Texts) get(doc uint32) (text, fields []byte, err error) {
 	r := t.r
-	defer r.t.Unguard(format.Guard(), &err)
 	if err := r.t.CheckDoc(doc); err != nil || t.cursor == nil {
 		return nil, nil, err
 	}
@@ -51,6 +57,38 @@ func (t *Texts) Get(doc uint32) (text, fields []byte, err error) {
 		return nil, nil, err
 	}
 	return t.cursor.Get(place)
+}
+
+// EachUnnamed calls fn for each of docs, with its index in docs and with all that Unnamed returns,
+// until fn returns an error. texts must be nil, or a result of TextsInOrder: then documents come in
+// that order, with Text and Fields. What d points to is valid during the call and must not be
+// changed.
+func (r *Reader) EachUnnamed(docs []uint32, texts *Texts, fn func(i int, d *Document) error) (err error) {
+	defer r.t.Unguard(format.Guard(), &err)
+	var order []int
+	if texts != nil && (r.t.Places != nil || !slices.IsSorted(docs)) {
+		if order, err = r.TextOrder(docs); err != nil {
+			return err
+		}
+	}
+	var d Document
+	for i := range docs {
+		if order != nil {
+			i = order[i]
+		}
+		if err := r.entry(docs[i], &d); err != nil {
+			return err
+		}
+		if texts != nil {
+			if d.Text, d.Fields, err = texts.get(docs[i]); err != nil {
+				return err
+			}
+		}
+		if err := fn(i, &d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // textOrderDocs is how many documents EachInTextOrder sorts at a time, at 8 bytes each.

@@ -147,7 +147,7 @@ func TestTextsInOrder(t *testing.T) {
 		if err := reader.SortInTextOrder(some); err != nil {
 			t.Fatal(err)
 		}
-		inOrder, anyOrder := reader.TextsInOrder(), reader.Texts()
+		inOrder, anyOrder := reader.TextsInOrder(false), reader.Texts()
 		for _, doc := range some {
 			text, fields, err := inOrder.Get(doc)
 			if err != nil {

@@ -296,7 +296,7 @@ func (b *batch) compare(ctx context.Context, s *share) (matches []Match, err err
 		return err
 	}
 	if s.part != nil {
-		texts := s.part.TextsInOrder()
+		texts := s.part.TextsInOrder(false)
 		for _, doc := range s.docs {
 			if alive, err := b.v.Alive(s.part, doc); err != nil || !alive {
 				if err != nil {

@@ -111,7 +111,7 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 		p := &v.Version.Parts[i]
 		s, err := streamOf(ctx, v, p, f)
 		if s.names.together = leastNames; f.Limit > 0 {
-			s.names.together = min(max(2*f.Limit/len(v.Version.Parts), leastNames), mostNames)
+			s.names.together = min(f.Limit/len(v.Version.Parts)+leastNames, mostNames)
 		}
 		if err == nil {
 			err = open(s)
@@ -177,7 +177,7 @@ func (s *stream) next(ctx context.Context) error {
 
 // A stream reads leastNames IDs of a table at first, then twice as many each time, up to mostNames,
 // so that their cache misses overlap but a short page reads few that it does not need. With a limit
-// it begins with twice its share of that.
+// it begins with its share of that and leastNames more.
 const (
 	leastNames = 16
 	mostNames  = 256

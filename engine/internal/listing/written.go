@@ -215,7 +215,7 @@ func (w *writtenOrder) read(lot []view.Place) (fits bool, err error) {
 			if order, err = part.TextOrder(docs); err != nil {
 				return false, err
 			}
-			texts = part.TextsInOrder()
+			texts = part.TextsInOrder(false)
 		}
 		for n, i := range order {
 			var text, fields []byte

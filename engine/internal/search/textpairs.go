@@ -168,7 +168,7 @@ func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans [
 		} else {
 			if first.part != part {
 				part = first.part
-				reader = x.v.Version.Parts[part].TextsInOrder()
+				reader = x.v.Version.Parts[part].TextsInOrder(false)
 			}
 			text, _, err = reader.Get(first.doc)
 		}

@@ -71,7 +71,7 @@ func (v *View) eachOfTable(ctx context.Context, part *Part, places []numbered, f
 	if err != nil {
 		return err
 	}
-	texts := part.TextsInOrder()
+	texts := part.TextsInOrder(false)
 	for _, at := range order {
 		var text, fields []byte
 		if err := v.Safely(ctx, func() (err error) { text, fields, err = texts.Get(docs[at]); return err }); err != nil {

@@ -195,7 +195,7 @@ func TestCursorShares(t *testing.T) {
 		}
 	}
 	before := d.cache.Stats()
-	for _, c := range []*RecordCursor{d.Cursor(), d.CursorInOrder()} {
+	for _, c := range []*RecordCursor{d.Cursor(), d.CursorInOrder(false)} {
 		for i := range want {
 			text, fields, err := c.Get(uint32(i))
 			if err != nil || !want[i].equal(text, fields) {
@@ -210,6 +210,13 @@ func TestCursorShares(t *testing.T) {
 	}
 	if after := d.cache.Stats(); after != before {
 		t.Errorf("cursors changed %+v to %+v", before, after)
+	}
+	keeps := d.CursorInOrder(true)
+	for i := range want {
+		text, fields, err := keeps.Get(uint32(i))
+		if err != nil || !want[i].equal(text, fields) || d.inCache(d.BlockOf(uint32(i))) == nil {
+			t.Fatalf("record %d is %q, %q, %v, or not in the cache", i, text, fields, err)
+		}
 	}
 	checkRecords(t, d, want)
 }

@@ -52,3 +52,22 @@ func (it *ListIter) load() error {
 	it.next += uint32(count - at)
 	return nil
 }
+
+// AppendRun appends the strings [from, end), which must exist, to dst, one after the other, and their
+// ends in dst to ends.
+func (l *List) AppendRun(dst []byte, ends []int, from, end uint32) ([]byte, []int, error) {
+	it := l.Iter(from)
+	for from < end {
+		if err := it.load(); err != nil {
+			return dst, ends, err
+		}
+		some := it.ends[it.at:min(it.count, it.at+int(end-from))]
+		first := len(dst) - int(it.start)
+		dst = append(dst, it.strings[it.start:some[len(some)-1]]...)
+		for _, to := range some {
+			ends = append(ends, first+int(to))
+		}
+		from += uint32(len(some))
+	}
+	return dst, ends, nil
+}

@@ -11,7 +11,9 @@ const cursorBytes = 32 << 20
 // It uses blocks of a Cache, but adds none, because it does not return to them.
 type RecordCursor struct {
 	records *Records
-	most    int // maximum size of cached blocks, not counting the last one
+	most    int          // maximum size of cached blocks, not counting the last one
+	keep    bool         // decoded blocks are added to the Cache
+	last    *cursorBlock // the block of the last record, nil at first
 	blocks  map[int]*cursorBlock
 	queue   []*cursorBlock // in the order in which they were decoded
 	size    int            // total size of the cached blocks
@@ -21,6 +23,7 @@ type RecordCursor struct {
 type cursorBlock struct {
 	Block
 	passed uint32
+	starts []uint32 // of records, if it is a block of the Cache
 }
 
 // Cursor returns a cursor. It holds nothing that has to be released.
@@ -31,9 +34,10 @@ func (d *Records) CursorWithin(most int) *RecordCursor {
 	return &RecordCursor{records: d, most: most, blocks: map[int]*cursorBlock{}}
 }
 
-// CursorInOrder returns a cursor for records in ascending order, which holds only one block.
-func (d *Records) CursorInOrder() *RecordCursor {
-	return &RecordCursor{records: d, most: 1, blocks: map[int]*cursorBlock{}}
+// CursorInOrder returns a cursor for records in ascending order, which holds only one block. If keep
+// is set, it adds blocks to the Cache.
+func (d *Records) CursorInOrder(keep bool) *RecordCursor {
+	return &RecordCursor{records: d, most: 1, keep: keep, blocks: map[int]*cursorBlock{}}
 }
 
 // Get returns text and fields of a record, which must exist. They are parts of a decoded block,
@@ -43,18 +47,23 @@ func (c *RecordCursor) Get(record uint32) (text, fields []byte, err error) {
 	if len(d.dir.Data) == 0 {
 		return nil, nil, nil
 	}
-	b := d.BlockOf(record)
-	blk := c.blocks[b]
-	if blk == nil {
-		if blk, err = c.decode(b); err != nil {
-			return nil, nil, err
+	blk := c.last
+	if blk == nil || record-blk.first >= blk.count { // also true if record is less
+		b := d.BlockOf(record)
+		if blk = c.blocks[b]; blk == nil {
+			if blk, err = c.decode(b, record); err != nil {
+				return nil, nil, err
+			}
+		}
+		if c.last = blk; record-blk.first >= blk.count {
+			c.last = nil
+			return nil, nil, d.misplaced(record, &blk.Block)
 		}
 	}
 	at := record - blk.first
-	if at >= blk.count { // also true if record is less
-		return nil, nil, d.misplaced(record, &blk.Block)
-	}
-	if at < blk.passed {
+	if blk.starts != nil {
+		blk.rest, blk.passed = blk.data[blk.starts[at]:], at
+	} else if at < blk.passed {
 		blk.rest, blk.passed = blk.data, 0
 	}
 	for blk.passed <= at {
@@ -66,16 +75,25 @@ func (c *RecordCursor) Get(record uint32) (text, fields []byte, err error) {
 	return text, fields, nil
 }
 
-// decode decodes block b. If the cache is full, it replaces the blocks that were decoded first.
-func (c *RecordCursor) decode(b int) (*cursorBlock, error) {
+// decode decodes block b, which should have a record. If the cache is full, it replaces the blocks
+// that were decoded first.
+func (c *RecordCursor) decode(b int, record uint32) (_ *cursorBlock, err error) {
 	blk := new(cursorBlock)
+	c.last = nil
 	for c.size >= c.most {
 		blk, c.queue = c.queue[0], c.queue[1:]
 		delete(c.blocks, blk.number)
 		c.size -= len(blk.data)
 	}
-	if cached := c.records.inCache(b); cached != nil {
+	cached := c.records.inCache(b)
+	if c.keep {
+		if cached, err = c.records.block(record); err != nil {
+			return nil, err
+		}
+	}
+	if blk.starts = nil; cached != nil {
 		blk.share(&cached.Block)
+		blk.starts = cached.starts
 	} else if err := c.records.Decode(b, &blk.Block); err != nil {
 		return nil, err
 	}
