@@ -85,5 +85,5 @@
 // Every step before the one that publishes can be undone: a log is cut to whole frames and the
 // others stay in memory, an unfinished table is removed, and a transaction of bbolt changes nothing
 // until it writes the root. A full disk is therefore never a final error, except in an fsync.
-// Merges end when a write or a flush finds no space (compaction/space.go).
+// Merges end when a write or a flush finds no space (merges/space.go).
 package store
