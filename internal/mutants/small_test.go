@@ -38,5 +38,10 @@ func init() {
 			edit:  swap(`!ids.Has(hash)`, `!ids.Has(hash+1<<40)`),
 			tests: "engine", run: "^TestSmallTables$",
 		},
+		{
+			name: "view/a document of a table is read into words of the memtable", in: "engine/internal/view", decl: "Place.Unnamed",
+			edit:  swap(`append(d.Rest[:0], m.Rest...)`, `m.Rest`),
+			tests: "engine", run: "^TestRangeWideMemtable$",
+		},
 	}...)
 }
