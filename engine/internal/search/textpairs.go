@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sort"
 	"sync"
-	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/features"
@@ -84,30 +82,10 @@ func (x *textPairs) compareTexts(ctx context.Context) error {
 	if err := x.v.Safely(ctx, x.order); err != nil {
 		return err
 	}
-	shares := (len(x.spans) + spanShare - 1) / spanShare
-	errs := make([]error, min(runtime.GOMAXPROCS(0), shares))
-	var next atomic.Int64
-	var work sync.WaitGroup
-	for w := range errs {
-		work.Go(func() {
-			sets := x.v.Texts.Sets()
-			for errs[w] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= shares {
-					return
-				}
-				some := x.spans[i*spanShare : min((i+1)*spanShare, len(x.spans))]
-				errs[w] = x.v.Safely(ctx, func() error { return x.share(ctx, sets, some) })
-			}
-		})
-	}
-	work.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	shares := slices.Collect(slices.Chunk(x.spans, spanShare))
+	return eachShare(ctx, len(shares), 1, func(i int) error {
+		return x.v.Safely(ctx, func() error { return x.share(ctx, x.v.Texts.Sets(), shares[i]) })
+	})
 }
 
 // order sets x.spans.
