@@ -395,7 +395,7 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 		if err != nil {
 			return nil, err
 		}
-		m, found, err := search.AnyOf(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.inner(), novelMatches)
+		m, found, err := search.AnyMatch(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.inner(), novelMatches)
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) t
 	}
 	single := func(i int) (err error) {
 		d := document(i)
-		named[i], known[i], err = AnyMatch(ctx, v, &d, by, most)
+		named[i], known[i], err = AnyMatch(ctx, v, &d, nil, by, most)
 		return err
 	}
 	if n == 1 {

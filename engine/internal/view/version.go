@@ -257,7 +257,7 @@ func NewVersion(parts []Part, tables *SmallTables) *Version {
 	v := &Version{Parts: parts, tables: tables, sized: tables.size(parts)}
 	v.Refs.Store(1)
 	x := tables.indexed.Load()
-	v.small.Store(x.of(parts, x == nil && v.sized.together == 0))
+	v.small.Store(x.of(v.sized.parts, len(x.ranges) == 0 && v.sized.together == 0))
 	v.filtered.Store(len(parts) == 0)
 	for _, p := range parts {
 		p.refs.Add(1)
