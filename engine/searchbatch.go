@@ -216,11 +216,7 @@ const indexedTexts = 200
 // together reports whether one scan of all texts finds the matches of docs by containment faster
 // than the index.
 func (s *Snapshot) together(docs []Doc, by Criterion) bool {
-	all := uint32(0)
-	for i := range s.v.Version.Parts {
-		all += s.v.Version.Parts[i].NumDocs()
-	}
-	return by.by.Text.Contained() && len(docs) > 1 && (!s.v.Params.Sets || len(docs) > int(all)/indexedTexts)
+	return by.by.Text.Contained() && len(docs) > 1 && (!s.v.Params.Sets || len(docs) > s.v.Version.NumDocs()/indexedTexts)
 }
 
 // containedBatch is SearchBatch by Contains and Within.

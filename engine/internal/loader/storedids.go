@@ -70,9 +70,7 @@ func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, e
 
 // count returns how many documents the snapshot has, including dead ones.
 func (s *storedIDs) count() (n int) {
-	for i := range s.snap.Version.Parts {
-		n += int(s.snap.Version.Parts[i].NumDocs())
-	}
+	n = s.snap.Version.NumDocs()
 	for _, m := range s.snap.Mems {
 		n += len(m.Docs)
 	}

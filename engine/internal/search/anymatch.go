@@ -150,10 +150,7 @@ func (x *existence) accepts(id []byte) bool {
 // named returns the ID of document doc of a part. ok reports whether the document is visible and
 // may be named.
 func (x *existence) named(p *view.Part, doc uint32) (id []byte, ok bool, err error) {
-	if ok, err = x.v.Alive(p, doc); !ok || err != nil {
-		return nil, false, err
-	}
-	if id, err = p.ID(doc); err != nil {
+	if id, ok, err = x.v.AliveID(p, doc); !ok {
 		return nil, false, err
 	}
 	id, _ = view.Owner(id)

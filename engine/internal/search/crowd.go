@@ -26,11 +26,7 @@ const (
 
 // crowdFrom returns the largest number of candidates that is not a crowd.
 func crowdFrom(v *view.View) int {
-	n := 0
-	for i := range v.Version.Parts {
-		n += int(v.Version.Parts[i].NumDocs())
-	}
-	return max(crowdLeast, n/crowdShare)
+	return max(crowdLeast, v.Version.NumDocs()/crowdShare)
 }
 
 // A crowd is a verified search for up to 64 queries with many candidates. It processes the
@@ -211,10 +207,7 @@ func (x *crowdSearch) gatherPart() error {
 	return x.part.JaccardRange(x.from, x.to, sketches, ts, func(i int, h table.JaccardHit) (err error) {
 		if !x.seen || h.Doc != x.doc {
 			x.doc, x.seen = h.Doc, true
-			if x.alive, err = x.v.Alive(x.part, h.Doc); err == nil && x.alive {
-				x.id, err = x.part.ID(h.Doc)
-			}
-			if err != nil {
+			if x.id, x.alive, err = x.v.AliveID(x.part, h.Doc); err != nil {
 				return err
 			}
 		}

@@ -231,18 +231,11 @@ func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch,
 		if i%4096 == 4095 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		ok, err := q.v.Alive(p, h.Doc)
+		id, ok, err := q.v.AliveID(p, h.Doc)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			continue
-		}
-		id, err := p.ID(h.Doc)
-		if err != nil {
-			return err
-		}
-		if string(id) != except {
+		if ok && string(id) != except {
 			q.Hits = append(q.Hits, JaccardHit{id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc}})
 		}
 	}

@@ -293,6 +293,14 @@ func dropAll(tables []*Table) error {
 	return g.Wait()
 }
 
+// NumDocs returns the number of documents in the tables, including dead ones.
+func (v *Version) NumDocs() (n int) {
+	for i := range v.Parts {
+		n += int(v.Parts[i].NumDocs())
+	}
+	return n
+}
+
 // Part returns the part with a table number, or nil.
 func (v *Version) Part(number uint64) *Part {
 	for i := range v.Parts {
