@@ -6,8 +6,6 @@ package listing
 import (
 	"context"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/table"
 )
@@ -198,16 +196,6 @@ func (f *Filter) selects(v *view.View, p *view.Part, doc uint32) (ok bool, err e
 		}
 	}
 	return p.AliveAt(doc, v.Seq, f.Since)
-}
-
-// chosenOf returns the documents of a table that f selects; if found is not nil, only those in
-// found. The result has at most one bit per document.
-func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32) (chosen *roaring.Bitmap, err error) {
-	chosen = roaring.New()
-	err = v.Safely(ctx, func() error {
-		return eachWhere(ctx, v, p, f, found, func(doc uint32, _ []byte) error { chosen.Add(doc); return nil })
-	})
-	return chosen, err
 }
 
 // rowsPerLook is how many documents are processed between two checks of the context.

@@ -258,7 +258,11 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 		return true, nil
 	}
 	if s.part != nil && s.chosen == nil && s.tries == 0 {
-		if s.chosen, err = chosenOf(ctx, s.v, s.part, s.Filter, s.found); err != nil {
+		s.chosen = roaring.New()
+		err = s.v.Safely(ctx, func() error {
+			return eachWhere(ctx, s.v, s.part, s.Filter, s.found, func(doc uint32, _ []byte) error { s.chosen.Add(doc); return nil })
+		})
+		if err != nil {
 			return false, err
 		}
 	}

@@ -100,9 +100,7 @@ func (s *storedIDs) addSnapshot() error {
 			continue
 		}
 		err := p.IDHashBlocks(func(hashes []uint64) error {
-			for _, h := range hashes {
-				s.filter.Add(h)
-			}
+			s.filter.Add(hashes...)
 			return nil
 		})
 		if err != nil {
@@ -127,9 +125,7 @@ func (s *storedIDs) addIDs(c *chunk) {
 			hashes[i] = table.HashID(c.id(from + i))
 			s.filter.Prefetch(hashes[i])
 		}
-		for _, h := range hashes[:n] {
-			s.filter.Add(h)
-		}
+		s.filter.Add(hashes[:n]...)
 	}
 }
 

@@ -54,16 +54,6 @@ type crowdQuery struct {
 	done    atomic.Bool // it needs no more matches
 }
 
-func maskQueries(queries []*crowdQuery) queryMasks {
-	masks := queryMasks{}
-	for i, q := range queries {
-		for _, e := range q.set {
-			masks[e] |= 1 << i
-		}
-	}
-	return masks
-}
-
 // newCrowdQuery returns the query for documents with a similarity of t or more to a text with the
 // given sketch.
 func newCrowdQuery(v *view.View, number int, text []byte, sketch minhash.Sketch, t float64, accepts func(id []byte) bool) *crowdQuery {
@@ -118,7 +108,12 @@ func (c *crowd) each(ctx context.Context, found func(hits []crowdHit) error) err
 	workers := runtime.GOMAXPROCS(0)
 	ranges := c.ranges(workers)
 	c.left.Store(int64(len(c.queries)))
-	c.masks = maskQueries(c.queries)
+	c.masks = queryMasks{}
+	for i, q := range c.queries {
+		for _, e := range q.set {
+			c.masks[e] |= 1 << i
+		}
+	}
 	return pipeline.Ordered(ctx, len(ranges), workers, func(i int) (hits []crowdHit, err error) {
 		if c.left.Load() == 0 {
 			return nil, nil

@@ -174,7 +174,10 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 		q.limited = ordered.Limited[NearHit]{Most: q.Want.First, Compare: CompareNear}
 	}
 	q.work = Counts{}
-	defer q.report(ctx)
+	defer func() {
+		q.work.Matches += q.Found
+		q.work.report(ctx)
+	}()
 	if len(fp) == 1 {
 		for _, m := range v.Mems { // the prefetched data arrives while the tables are searched
 			m.Index.Prefetch(fp[0], k)
@@ -240,12 +243,6 @@ func (q *Near) small(ctx context.Context, fp []base.Fingerprint, k int) (left []
 		}
 	}
 	return s.Apart, ctx.Err()
-}
-
-// report adds the work of the search to the context.
-func (q *Near) report(ctx context.Context) {
-	q.work.Matches += q.Found
-	q.work.report(ctx)
 }
 
 func (q *Near) add(h NearHit) error {

@@ -136,8 +136,10 @@ func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, cr
 // candidates sets q.Hits to the candidates of a query, and returns its set if there are any.
 func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features.SetHasher, query, crowd int) (set features.Hashes, err error) {
 	sample := b.samples(query)
+	q.few = crowd
+	defer func() { q.few = 0 }()
 	err = b.v.Safely(ctx, func() error {
-		if err := q.findFew(ctx, b.v, sample, b.by, crowd); err != nil || len(q.Hits) == 0 {
+		if err := q.findCandidates(ctx, b.v, sample, b.by); err != nil || len(q.Hits) == 0 {
 			return err
 		}
 		text, err := sample.ReadText(b.v)

@@ -248,9 +248,7 @@ func (t *SmallTables) filter(s *sized) bool {
 		} else if p.ids.Load() == nil {
 			f := idfilter.New(int64(p.NumDocs()) * filterBits / 8)
 			err := p.IDHashBlocks(func(hashes []uint64) error {
-				for _, h := range hashes {
-					f.Add(h)
-				}
+				f.Add(hashes...)
 				return t.goOn()
 			})
 			if err == errClosing {

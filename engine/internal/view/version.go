@@ -277,17 +277,8 @@ func (v *Version) Unref() error {
 			unused = append(unused, p.Table)
 		}
 	}
-	return dropAll(unused)
-}
-
-// dropAll drops tables that nobody uses, in parallel because removing gigabytes is slow. It returns
-// the first error.
-func dropAll(tables []*Table) error {
-	if len(tables) == 1 {
-		return tables[0].Drop(tables[0].Obsolete.Load())
-	}
-	var g errgroup.Group
-	for _, t := range tables {
+	var g errgroup.Group // in parallel, because removing gigabytes is slow
+	for _, t := range unused {
 		g.Go(func() error { return t.Drop(t.Obsolete.Load()) })
 	}
 	return g.Wait()
