@@ -27,10 +27,6 @@ func (r *Reader) Pairs(ctx context.Context, by Criterion, o *SearchOptions) iter
 
 func (s *Snapshot) pairs(ctx context.Context, by Criterion, o SearchOptions) iter.Seq2[Pair, error] {
 	progress := progressTo(o.Progress)
-	find := func() (func(yield func(a, b string, m view.Match) bool), error) {
-		found, err := cluster.Pairs(ctx, &s.v, by.inner(), progress)
-		return found, err
-	}
 	switch {
 	case o.Unordered:
 		found := s.pairsUnordered(ctx, by, progress)
@@ -40,14 +36,15 @@ func (s *Snapshot) pairs(ctx context.Context, by Criterion, o SearchOptions) ite
 		return found
 	case o.Limit > cluster.MostFirst(&s.v):
 		return view.First(o.Limit, s.pairs(ctx, by, SearchOptions{Progress: o.Progress}))
-	case o.Limit > 0:
-		find = func() (func(yield func(a, b string, m view.Match) bool), error) {
-			found, err := cluster.FirstPairs(ctx, &s.v, by.inner(), o.Limit, progress)
-			return found, err
-		}
 	}
 	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
-		found, err := find()
+		var found func(yield func(a, b string, m view.Match) bool)
+		var err error
+		if o.Limit > 0 {
+			found, err = cluster.FirstPairs(ctx, &s.v, by.inner(), o.Limit, progress)
+		} else {
+			found, err = cluster.Pairs(ctx, &s.v, by.inner(), progress)
+		}
 		if err != nil {
 			yield(Pair{}, err)
 			return

@@ -198,7 +198,7 @@ func TestMemtableSketches(t *testing.T) {
 			return fmt.Errorf("at %v of %d: %v are lost", by, len(f.sketches), slices.Collect(maps.Keys(want)))
 		}
 		d := &table.Document{Sketch: q}
-		m, found, err := search.AnyMatch(ctx, &f.v, d, view.Criterion{Jaccard: true, T: by}, 1)
+		m, found, err := search.AnyMatch(ctx, &f.v, d, nil, view.Criterion{Jaccard: true, T: by}, 1)
 		if err != nil || found != (n > 0) {
 			return fmt.Errorf("at %v of %d: any match %v, %v, %v, there are %d", by, len(f.sketches), m, found, err, n)
 		}

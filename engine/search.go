@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -327,19 +326,21 @@ func (r *Reader) Any(ctx context.Context, docs []Doc, by Criterion, o *SearchOpt
 
 // any is Any. If named is not nil, any sets its elements to the matches that PutNovel would name.
 func (s *Snapshot) any(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
-	if by.by.Near() && named == nil && len(docs) > 1 && !s.several(docs, by) {
-		fps, at, ok, err := printsOf(ctx, s, docs, by)
+	stored := func(d Doc) bool { return d.ID != "" }
+	if by.by.Near() && named == nil && len(docs) > 1 && !s.several(docs, by) && !slices.ContainsFunc(docs, stored) {
+		fps, at, err := s.batchPrints(ctx, docs, by, true)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			known, err := search.AnyNear(ctx, &s.v, fps, by.by.K)
-			all := make([]bool, len(docs))
-			for i, k := range known {
-				all[at[i]] = k
-			}
-			return all, err
+		known, err := search.AnyNear(ctx, &s.v, fps, by.by.K)
+		if at == nil {
+			return known, err
 		}
+		all := make([]bool, len(docs))
+		for i, k := range known {
+			all[at[i]] = k
+		}
+		return all, err
 	}
 	if by.by.Near() && s.several(docs, by) {
 		return s.anyOf(ctx, docs, by, named)
@@ -394,7 +395,7 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 		if err != nil {
 			return nil, err
 		}
-		m, found, err := search.AnyOf(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.inner(), novelMatches)
+		m, found, err := search.AnyMatch(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.inner(), novelMatches)
 		if err != nil {
 			return nil, err
 		}
@@ -403,32 +404,6 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 		}
 	}
 	return known, nil
-}
-
-// printsOf returns the fingerprints of docs, one column per word, and the index in docs of each; ok
-// is false if one of docs has an ID.
-func printsOf(ctx context.Context, s *Snapshot, docs []Doc, by Criterion) (fps [][]uint64, at []int, ok bool, err error) {
-	fps = make([][]uint64, s.v.Params.NumWords())
-	var words []uint64
-	for i := range docs {
-		if docs[i].ID != "" {
-			return nil, nil, false, nil
-		}
-		if len(docs[i].Fingerprints) == 0 && docs[i].Text == "" {
-			continue
-		}
-		words, err = s.print(ctx, words, &docs[i], by)
-		if err != nil {
-			return nil, nil, false, fmt.Errorf("document %d of the batch: %w", i, err)
-		}
-		for j, word := range words {
-			fps[j] = append(fps[j], word)
-		}
-		if words != nil {
-			at = append(at, i)
-		}
-	}
-	return fps, at, true, nil
 }
 
 // toMatch returns the query for doc by a criterion.

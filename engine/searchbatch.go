@@ -83,7 +83,7 @@ func (s *Snapshot) searchBatch(ctx context.Context, docs []Doc, by Criterion) it
 // more than the given number of matches.
 func (s *Snapshot) nearBatch(ctx context.Context, docs []Doc, by Criterion, queries, matches int) iter.Seq2[Match, error] {
 	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
-		fps, at, err := s.batchPrints(ctx, docs, by)
+		fps, at, err := s.batchPrints(ctx, docs, by, false)
 		if err != nil {
 			yield(Match{}, err)
 			return
@@ -152,8 +152,9 @@ func (x *nearestBatch) flush() {
 }
 
 // batchPrints returns the fingerprints of docs, one column per word, and the index in docs of each;
-// at is nil if each document has exactly one.
-func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (fps [][]uint64, at []int, err error) {
+// at is nil if each document has exactly one. A document without text, fingerprint and ID is an
+// error, unless empty is set.
+func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion, empty bool) (fps [][]uint64, at []int, err error) {
 	fps = make([][]uint64, s.v.Params.NumWords())
 	for i := range fps {
 		fps[i] = make([]uint64, 0, len(docs))
@@ -166,7 +167,10 @@ func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion) (f
 		return nil, nil, err
 	}
 	for i := n; i < len(docs); i++ {
-		all, err := s.prints(ctx, &docs[i], by)
+		var all [][]uint64
+		if d := &docs[i]; !empty || d.ID != "" || d.Text != "" || len(d.Fingerprints) > 0 {
+			all, err = s.prints(ctx, d, by)
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("document %d of the batch: %w", i, err)
 		}
@@ -212,11 +216,7 @@ const indexedTexts = 200
 // together reports whether one scan of all texts finds the matches of docs by containment faster
 // than the index.
 func (s *Snapshot) together(docs []Doc, by Criterion) bool {
-	all := uint32(0)
-	for i := range s.v.Version.Parts {
-		all += s.v.Version.Parts[i].NumDocs()
-	}
-	return by.by.Text.Contained() && len(docs) > 1 && (!s.v.Params.Sets || len(docs) > int(all)/indexedTexts)
+	return by.by.Text.Contained() && len(docs) > 1 && (!s.v.Params.Sets || len(docs) > s.v.Version.NumDocs()/indexedTexts)
 }
 
 // containedBatch is SearchBatch by Contains and Within.

@@ -133,7 +133,10 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchO
 		return nil, err
 	}
 	if of := by.by.Text; of != view.NoTextMeasure && !of.Contained() {
-		if err := db.prepareText(ctx); err != nil {
+		// Signatures of texts are made in advance: the search, which blocks other writers, makes only
+		// those of a table that is written meanwhile.
+		_, err := read(&db.Reader, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -148,13 +151,6 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchO
 		return a.Old, !a.New, err
 	})
 	return done[:n], err
-}
-
-// prepareText makes the signatures of texts in advance, so that the search, which blocks other
-// writers, need not make them, except those of a table that is written meanwhile.
-func (db *DB) prepareText(ctx context.Context) error {
-	_, err := read(&db.Reader, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
-	return err
 }
 
 // Delete removes the document with this ID; the error is ErrNotFound if there is none. If several

@@ -10,7 +10,7 @@ func init() {
 		},
 		{
 			name: "small tables/a fingerprint of the table before", in: "engine/internal/view", decl: "Small.Range",
-			edit:  swap(`if r.first > at {`, `if r.first+1 > at && at > 0 {`),
+			edit:  swap(`s.ranges[i].first > at `, `s.ranges[i].first+1 > at && at > 0 `),
 			tests: "engine", run: "^TestSmallTables$",
 		},
 		{

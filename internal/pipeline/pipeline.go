@@ -122,6 +122,12 @@ func (b *Batcher[T]) Finish() error {
 	return b.Line.Finish()
 }
 
+// Each calls do for the numbers 0..n-1 in several goroutines, until ctx ends or do returns an error.
+// Each returns the first error in order.
+func Each(ctx context.Context, n, workers int, do func(i int) error) error {
+	return Ordered(ctx, n, workers, func(i int) (struct{}, error) { return struct{}{}, do(i) }, func(int, struct{}) error { return nil })
+}
+
 // Ordered calls produce for the numbers 0..n-1 in several goroutines. In the calling goroutine, it
 // calls consume with each result, in order. At most twice as many results as producers wait for the
 // consumer, so results must not be large. Ordered stops when ctx ends, and at the first error in

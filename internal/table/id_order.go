@@ -34,7 +34,10 @@ func (o *IDOrder) Seek(id []byte) (at int, err error) {
 // Range returns the positions [from, end) of the IDs at or after first and before limit. An empty
 // limit means no bound.
 func (o *IDOrder) Range(first, limit []byte) (from, end int, err error) {
-	if from, err = o.Seek(first); err != nil || len(limit) == 0 {
+	if len(first) > 0 {
+		from, err = o.Seek(first)
+	}
+	if err != nil || len(limit) == 0 {
 		return from, o.o.Len(), err
 	}
 	end, err = o.Seek(limit)

@@ -87,14 +87,7 @@ func visibleDocs(ctx context.Context, v *view.View) (n int64, err error) {
 			}
 		}
 	}
-	for _, m := range v.Mems {
-		for _, d := range m.Docs {
-			if v.MemAlive(d) {
-				n++
-			}
-		}
-	}
-	return n, nil
+	return n + int64(len(v.MemRows())), nil
 }
 
 // inputsOf returns the inputs of the merge: the tables of the view, and a table in memory of the
@@ -128,14 +121,7 @@ func writeFile(ctx context.Context, fsys vfs.FS, path string, t *tables.Folder, 
 // memTable returns the visible documents of the view's memtables as a table in memory, or nil if
 // there are none.
 func memTable(v *view.View) (*table.Reader, error) {
-	var docs []*view.MemDoc
-	for _, m := range v.Mems {
-		for _, d := range m.Docs {
-			if v.MemAlive(d) {
-				docs = append(docs, d)
-			}
-		}
-	}
+	docs := v.MemRows()
 	if len(docs) == 0 {
 		return nil, nil
 	}

@@ -38,12 +38,14 @@ func (f *Filter) Prefetch(hash uint64) {
 	kernel.Prefetch(l[:1])
 }
 
-// Add adds an ID to the set. It must not be called while others use the filter.
-func (f *Filter) Add(hash uint64) {
-	l, choice := f.line(hash)
-	for range probes {
-		l[choice>>3%line] |= 1 << (choice & 7)
-		choice >>= position
+// Add adds IDs to the set. It must not be called while others use the filter.
+func (f *Filter) Add(hashes ...uint64) {
+	for _, hash := range hashes {
+		l, choice := f.line(hash)
+		for range probes {
+			l[choice>>3%line] |= 1 << (choice & 7)
+			choice >>= position
+		}
 	}
 }
 

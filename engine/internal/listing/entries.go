@@ -27,8 +27,10 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 			if ok, err := f.matches(p.Mem.ID); err != nil || !ok {
 				return err
 			}
-			if ok, err := f.Where.mem(p.Mem); err != nil || !ok {
-				return err
+			if f.Where != nil {
+				if ok, err := f.Where(p.Mem.Text, p.Mem.Fields); err != nil || !ok {
+					return err
+				}
 			}
 			return fn(p.Mem.ID, p)
 		})

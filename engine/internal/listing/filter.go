@@ -6,8 +6,6 @@ package listing
 import (
 	"context"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/table"
 )
@@ -48,14 +46,6 @@ func (f *Filter) bounded() bool { return f.From != "" || f.To != "" }
 
 // A Where decides about a document by its text and fields, which are valid during the call.
 type Where func(text, fields []byte) (bool, error)
-
-// mem applies w to a document of a memtable. A nil Where accepts all.
-func (w Where) mem(d *view.MemDoc) (bool, error) {
-	if w == nil {
-		return true, nil
-	}
-	return w(d.Text, d.Fields)
-}
 
 // eachOf is Each for one table; f.Since must be at least the view's.
 func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
@@ -107,7 +97,11 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32, fn func(doc uint32, id []byte) error) error {
 	texts := p.Texts()
 	give := func(doc uint32) error {
-		if ok, err := whereOf(texts, doc, f.Where); err != nil || !ok {
+		text, fields, err := texts.Get(doc)
+		if err != nil {
+			return err
+		}
+		if ok, err := f.Where(text, fields); err != nil || !ok {
 			return err
 		}
 		id, err := p.ID(doc)
@@ -202,25 +196,6 @@ func (f *Filter) selects(v *view.View, p *view.Part, doc uint32) (ok bool, err e
 		}
 	}
 	return p.AliveAt(doc, v.Seq, f.Since)
-}
-
-// whereOf applies w to a document of a table.
-func whereOf(texts *table.Texts, doc uint32, w Where) (bool, error) {
-	text, fields, err := texts.Get(doc)
-	if err != nil {
-		return false, err
-	}
-	return w(text, fields)
-}
-
-// chosenOf returns the documents of a table that f selects; if found is not nil, only those in
-// found. The result has at most one bit per document.
-func chosenOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found []uint32) (chosen *roaring.Bitmap, err error) {
-	chosen = roaring.New()
-	err = v.Safely(ctx, func() error {
-		return eachWhere(ctx, v, p, f, found, func(doc uint32, _ []byte) error { chosen.Add(doc); return nil })
-	})
-	return chosen, err
 }
 
 // rowsPerLook is how many documents are processed between two checks of the context.

@@ -99,58 +99,48 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 		first = min(first, f.Limit)
 	}
 	f.Since = max(f.Since, v.Since)
-	open := func(s stream) error {
-		s.v, s.Filter, s.length, s.others = v, f, min(first, others), others
-		if err := s.next(ctx); err != nil || s.ended {
-			return err
-		}
-		streams = append(streams, &s)
-		return nil
-	}
-	for i := range v.Version.Parts {
-		p := &v.Version.Parts[i]
-		s, err := streamOf(ctx, v, p, f)
-		if s.names.together = leastNames; f.Limit > 0 {
-			s.names.together = min(f.Limit/len(v.Version.Parts)+leastNames, mostNames)
+	for i := range len(v.Version.Parts) + 1 { // the last stream is that of the memtables
+		s := &stream{v: v, Filter: f, length: min(first, others), others: others}
+		if i < len(v.Version.Parts) {
+			err = s.open(ctx, &v.Version.Parts[i])
 		}
 		if err == nil {
-			err = open(s)
+			err = s.next(ctx)
 		}
 		if err != nil {
 			return nil, err
 		}
+		if !s.ended {
+			streams = append(streams, s)
+		}
 	}
-	err = open(stream{})
-	return streams, err
+	return streams, nil
 }
 
 // fewSince is the inverse of the fraction of a table's documents up to which the documents that are
 // recent enough are found by the column of times rather than by the ID order.
 const fewSince = 16
 
-// streamOf returns the stream of a table, not opened yet.
-func streamOf(ctx context.Context, v *view.View, p *view.Part, f Filter) (s stream, err error) {
-	s = stream{part: p, tries: fewTries + int(p.Meta.Docs/triesShare)}
-	if s.found, s.decided, err = f.found(v, p, true); s.found != nil || err != nil {
-		return s, err
+// open makes s the stream of a table, before its first document.
+func (s *stream) open(ctx context.Context, p *view.Part) (err error) {
+	s.part, s.tries = p, fewTries+int(p.Meta.Docs/triesShare)
+	if s.found, s.decided, err = s.Filter.found(s.v, p, true); s.found != nil || err != nil {
+		return err
 	}
-	if f.Since > p.Meta.MinTime {
-		n, err := p.CountWritten(ctx, view.Stored(f.Since))
+	if s.Since > p.Meta.MinTime {
+		n, err := p.CountWritten(ctx, view.Stored(s.Since))
 		if s.few = n <= int64(p.Meta.Docs)/fewSince; err != nil || s.few {
-			return s, err
+			return err
 		}
 	}
 	if s.order, err = p.IDOrder(); err != nil {
-		return s, err
+		return err
 	}
-	s.names.end = int(p.Meta.Docs)
-	switch {
-	case f.Reverse && f.To != "":
-		s.names.end, err = s.order.Seek([]byte(f.To))
-	case !f.Reverse && f.From != "":
-		s.names.from, err = s.order.Seek([]byte(f.From))
+	if s.names.together = leastNames; s.Limit > 0 {
+		s.names.together = min(s.Limit/len(s.v.Version.Parts)+leastNames, mostNames)
 	}
-	return s, err
+	s.names.from, s.names.end, err = s.order.Range([]byte(s.From), []byte(s.To))
+	return err
 }
 
 // next makes the next document the head.
@@ -207,10 +197,6 @@ func (s *stream) nextNamed(ctx context.Context) error {
 				start = n.ends[i-1]
 			}
 			id := n.ids[start:n.ends[i]]
-			if s.Reverse && string(id) < s.From || !s.Reverse && s.To != "" && string(id) >= s.To {
-				s.ended = true
-				return nil
-			}
 			if ok, err := s.selects(doc, id); err != nil {
 				return err
 			} else if ok {
@@ -272,7 +258,11 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 		return true, nil
 	}
 	if s.part != nil && s.chosen == nil && s.tries == 0 {
-		if s.chosen, err = chosenOf(ctx, s.v, s.part, s.Filter, s.found); err != nil {
+		s.chosen = roaring.New()
+		err = s.v.Safely(ctx, func() error {
+			return eachWhere(ctx, s.v, s.part, s.Filter, s.found, func(doc uint32, _ []byte) error { s.chosen.Add(doc); return nil })
+		})
+		if err != nil {
 			return false, err
 		}
 	}
@@ -293,7 +283,7 @@ func (s *stream) holds(ctx context.Context) (ok bool, err error) {
 // turn makes the next page, after the head if there is one.
 func (s *stream) turn(ctx context.Context) (err error) {
 	after, found := s.head.id, ordered.Limited[named]{Most: s.length, Compare: func(a, b named) int { return s.compare(a.id, b.id) }}
-	var copies arena
+	var copies []byte // side by side: IDs that are compared while sorting share cache lines
 	passed := func(id []byte) bool {
 		last, full := found.Last()
 		return after != nil && s.compare(id, after) <= 0 || full && s.compare(id, last.id) >= 0
@@ -304,7 +294,11 @@ func (s *stream) turn(ctx context.Context) (err error) {
 		}
 		ok, err := s.selects(doc, id)
 		if err == nil && ok {
-			found.Add(named{copies.clone(id), view.Place{Part: s.part, Doc: doc}})
+			if cap(copies)-len(copies) < len(id) {
+				copies = make([]byte, 0, max(idChunk, len(id)))
+			}
+			copies = append(copies, id...)
+			found.Add(named{copies[len(copies)-len(id):], view.Place{Part: s.part, Doc: doc}})
 		}
 		return err
 	}
@@ -331,25 +325,5 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	return err
 }
 
-// The chunks of an arena double in size from firstArenaChunk to arenaChunk.
-const (
-	firstArenaChunk = 1 << 10
-	arenaChunk      = 1 << 16
-)
-
-// An arena stores copies of IDs side by side: IDs that are compared while sorting share cache
-// lines, and the garbage collector sees few objects.
-type arena struct {
-	free  []byte
-	taken int // size of the last chunk in bytes
-}
-
-func (a *arena) clone(id []byte) []byte {
-	if len(a.free) < len(id) {
-		a.taken = min(max(2*a.taken, firstArenaChunk), arenaChunk)
-		a.free = make([]byte, max(a.taken, len(id)))
-	}
-	n := copy(a.free, id)
-	id, a.free = a.free[:n:n], a.free[n:]
-	return id
-}
+// idChunk is the size in bytes of the chunks that turn copies IDs to.
+const idChunk = 1 << 12

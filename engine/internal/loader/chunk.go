@@ -59,12 +59,6 @@ func (c *chunk) mark(source string, pos int64) {
 	c.last = mark{source, pos, true}
 }
 
-func (c *chunk) endMarks() {
-	if c.last.set {
-		c.marks[c.last.source] = c.last.pos
-	}
-}
-
 // A summary holds the fingerprint of a text and the positions of its record and its sketch.
 type summary struct {
 	pos    uint32 // of the document in the chunk

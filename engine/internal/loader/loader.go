@@ -32,12 +32,7 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// A Loader adds many documents at once: it fingerprints them in parallel, sorts them and writes
-// them directly to tables, without the log. Documents become visible and safe one table at a time,
-// and count as written then; published documents remain if the process dies. While one table is
-// written, the documents of the next are collected. One goroutine at a time may use a Loader; the
-// database can be read and written meanwhile, and other loaders may run. Tables are merged when
-// sixteen have been written, then thirty-two, and at the end.
+// A Loader is engine.Loader. One goroutine at a time may use it.
 type Loader struct {
 	db    *store.Store
 	ctx   context.Context
@@ -131,9 +126,7 @@ func (l *Loader) renew() error {
 	return nil
 }
 
-// Add adds d. If its ID is stored or was added before, and Replace is off, Add returns ErrExists,
-// and the load continues, as it does after ErrInvalid and ErrTooLarge. Any other error ends the
-// load.
+// Add is engine.Loader.Add.
 func (l *Loader) Add(d *view.Doc) error {
 	if l.err != nil {
 		return l.err
@@ -277,8 +270,7 @@ func (l *Loader) takeWindow(c *chunk) error {
 // Marked returns the position that the last load published for source, or 0 if there is none.
 func (l *Loader) Marked(source string) int64 { return l.db.LoadMark(source) }
 
-// Mark records that the documents added so far are those of source up to pos. Once they are
-// published Marked returns pos, so that an interrupted load can continue there.
+// Mark is engine.Loader.Mark.
 func (l *Loader) Mark(source string, pos int64) { l.filling.mark(source, pos) }
 
 // Flush publishes all documents added so far, and returns when that is done. An error ends the
@@ -297,7 +289,9 @@ func (l *Loader) next() error {
 		return err
 	}
 	c := l.filling
-	c.endMarks()
+	if c.last.set {
+		c.marks[c.last.source] = c.last.pos
+	}
 	if c.len() == 0 && len(c.marks) == 0 {
 		return nil
 	}

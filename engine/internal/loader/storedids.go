@@ -70,9 +70,7 @@ func (s *storedIDs) has(ctx context.Context, id string, writing *chunk) (bool, e
 
 // count returns how many documents the snapshot has, including dead ones.
 func (s *storedIDs) count() (n int) {
-	for i := range s.snap.Version.Parts {
-		n += int(s.snap.Version.Parts[i].NumDocs())
-	}
+	n = s.snap.Version.NumDocs()
 	for _, m := range s.snap.Mems {
 		n += len(m.Docs)
 	}
@@ -102,9 +100,7 @@ func (s *storedIDs) addSnapshot() error {
 			continue
 		}
 		err := p.IDHashBlocks(func(hashes []uint64) error {
-			for _, h := range hashes {
-				s.filter.Add(h)
-			}
+			s.filter.Add(hashes...)
 			return nil
 		})
 		if err != nil {
@@ -129,9 +125,7 @@ func (s *storedIDs) addIDs(c *chunk) {
 			hashes[i] = table.HashID(c.id(from + i))
 			s.filter.Prefetch(hashes[i])
 		}
-		for _, h := range hashes[:n] {
-			s.filter.Add(h)
-		}
+		s.filter.Add(hashes[:n]...)
 	}
 }
 

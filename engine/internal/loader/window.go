@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"sync/atomic"
 	"unsafe"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -119,21 +117,10 @@ const windowShare = 64
 func (h *hasher) sum(ctx context.Context, w *window) error {
 	n := (len(w.docs) + windowShare - 1) / windowShare
 	h.codes = slices.Grow(h.codes[:0], n)[:n]
-	work, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range min(h.workers, n) {
-		work.Go(func() error {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return nil
-				}
-				h.codes[i] = h.sumShare(w, w.docs[i*windowShare:min((i+1)*windowShare, len(w.docs))], h.codes[i][:0])
-			}
-			return ctx.Err()
-		})
-	}
-	return work.Wait()
+	return pipeline.Each(ctx, n, h.workers, func(i int) error {
+		h.codes[i] = h.sumShare(w, w.docs[i*windowShare:min((i+1)*windowShare, len(w.docs))], h.codes[i][:0])
+		return nil
+	})
 }
 
 // summed is a text with the results computed from it.

@@ -27,14 +27,12 @@ const (
 // consecutive numbers at a time.
 func eachShare(ctx context.Context, n, share int, do func(i int) error) error {
 	shares := (n + share - 1) / share
-	return pipeline.Ordered(ctx, shares, runtime.GOMAXPROCS(0), func(s int) (struct{}, error) {
-		for i := s * share; i < min((s+1)*share, n); i++ {
-			if err := do(i); err != nil {
-				return struct{}{}, err
-			}
+	return pipeline.Each(ctx, shares, runtime.GOMAXPROCS(0), func(s int) (err error) {
+		for i := s * share; i < min((s+1)*share, n) && err == nil; i++ {
+			err = do(i)
 		}
-		return struct{}{}, nil
-	}, func(int, struct{}) error { return nil })
+		return err
+	})
 }
 
 // anyShare is how many queries a goroutine handles at a time.
@@ -51,7 +49,7 @@ func AnyMatches(ctx context.Context, v *view.View, n int, document func(i int) t
 	}
 	single := func(i int) (err error) {
 		d := document(i)
-		named[i], known[i], err = AnyMatch(ctx, v, &d, by, most)
+		named[i], known[i], err = AnyMatch(ctx, v, &d, nil, by, most)
 		return err
 	}
 	if n == 1 {

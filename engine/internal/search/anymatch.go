@@ -17,13 +17,6 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// AnyMatch reports whether a visible document of v matches d, which must have its fingerprint, by
-// the criterion, and returns the best of the first most matches. Neither the document with d's ID
-// nor a document in an allowed pair with d matches.
-func AnyMatch(ctx context.Context, v *view.View, d *table.Document, by view.Criterion, most int) (m view.Match, found bool, err error) {
-	return AnyOf(ctx, v, d, nil, by, most)
-}
-
 // An Admission is the result of Admit.
 type Admission struct {
 	Match    view.Match // the matching document, if d is not new
@@ -56,7 +49,7 @@ func Admit(ctx context.Context, v *view.View, d *table.Document, fps [][]base.Fi
 	case same:
 		return Admission{Match: view.Match{ID: string(d.ID), Score: 1, Exact: v.Params.StoreText}}, nil
 	}
-	m, found, err := AnyOf(ctx, v, d, fps, by, most)
+	m, found, err := AnyMatch(ctx, v, d, fps, by, most)
 	if err != nil || found {
 		return Admission{Match: m}, err
 	}
@@ -80,8 +73,11 @@ func isSame(v *view.View, p view.Place, d *table.Document, fps [][]base.Fingerpr
 	return slices.EqualFunc(others, fps, slices.Equal[[]base.Fingerprint]), err
 }
 
-// AnyOf is AnyMatch for a document with further fingerprints, which count by Near.
-func AnyOf(ctx context.Context, v *view.View, d *table.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (m view.Match, found bool, err error) {
+// AnyMatch reports whether a visible document of v matches d, which must have its fingerprint, by
+// the criterion, and returns the best of the first most matches. fps are further fingerprints of d,
+// which count by Near. Neither the document with d's ID nor a document in an allowed pair with d
+// matches.
+func AnyMatch(ctx context.Context, v *view.View, d *table.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (m view.Match, found bool, err error) {
 	first := existence{v: v, ctx: ctx, by: by, of: d, most: most, except: string(d.ID)}
 	if m, found, err = first.match(); err != nil || !by.Near() {
 		return m, found, err
@@ -154,10 +150,7 @@ func (x *existence) accepts(id []byte) bool {
 // named returns the ID of document doc of a part. ok reports whether the document is visible and
 // may be named.
 func (x *existence) named(p *view.Part, doc uint32) (id []byte, ok bool, err error) {
-	if ok, err = x.v.Alive(p, doc); !ok || err != nil {
-		return nil, false, err
-	}
-	if id, err = p.ID(doc); err != nil {
+	if id, ok, err = x.v.AliveID(p, doc); !ok {
 		return nil, false, err
 	}
 	id, _ = view.Owner(id)

@@ -40,13 +40,20 @@ func (x *existence) near() error {
 // within adds the documents within k bits, until there are enough.
 func (x *existence) within(k int, sc *Near) error {
 	small := x.v.Version.Small()
-	parts := small.Apart
-	if small.Tables > 0 {
-		if enough, ok, err := x.nearSmall(small, k, sc); enough || err != nil {
-			return err
-		} else if !ok {
-			parts = small.All
+	var compared int
+	var ok bool
+	sc.mem, compared, ok = lookWords(&sc.index, sc.mem[:0], &small.Columns, x.words, k)
+	x.work.Candidates += int64(compared)
+	for _, at := range sc.mem {
+		if p, first, _ := small.Range(at); p != nil {
+			if enough, err := x.takeHit(p, at-first, small.Distance(x.words, at)); enough || err != nil {
+				return err
+			}
 		}
+	}
+	parts := small.Apart
+	if !ok { // searching the tables is cheaper, or there is no index
+		parts = small.All
 	}
 	sc.readersOf(parts)
 	found, err := sc.group.NearFirst(sc.readers, x.words, k, func(i int, h table.Hit) (bool, error) {
@@ -71,37 +78,21 @@ func (x *existence) takeHit(p *view.Part, doc uint32, distance int) (enough bool
 	return ok && err == nil && x.take(view.Match{ID: string(id), Distance: distance}), err
 }
 
-// nearSmall is near for the index of small tables. ok is false, and nothing was added, if searching
-// the tables is cheaper.
-func (x *existence) nearSmall(s *view.Small, k int, sc *Near) (enough, ok bool, err error) {
-	var compared int
-	sc.mem, compared, ok = lookWords(&sc.index, sc.mem[:0], &s.Columns, x.words, k)
-	x.work.Candidates += int64(compared)
-	for _, at := range sc.mem {
-		if p, first, _ := s.Range(at); p != nil {
-			if enough, err := x.takeHit(p, at-first, s.Distance(x.words, at)); enough || err != nil {
-				return enough, ok, err
-			}
-		}
-	}
-	return false, ok, nil
-}
-
 // existChunk is how many fingerprints of a memtable are compared before the matches are examined.
 const existChunk = 4096
 
 // nearMem is near for a memtable. It reports whether there are enough matches.
 func (x *existence) nearMem(m view.MemView, k int, sc *Near) (enough bool) {
-	if len(x.words) > 1 {
-		var compared int
+	var compared int
+	ok := len(x.words) > 1
+	if ok {
 		sc.mem, compared = findMem(&sc.index, sc.mem[:0], m.Columns, x.words, k)
-		x.work.Candidates += int64(compared)
-		return x.takeMem(m, 0, sc.mem)
+	} else {
+		sc.mem, compared, ok = sc.index.Look(sc.mem[:0], m.Index, len(m.FPs), x.of.Fingerprint, k)
 	}
-	found, compared, ok := sc.index.Look(sc.mem[:0], m.Index, len(m.FPs), x.of.Fingerprint, k)
 	x.work.Candidates += int64(compared)
-	if sc.mem = found; ok {
-		return x.takeMem(m, 0, found)
+	if ok {
+		return x.takeMem(m, 0, sc.mem)
 	}
 	for from := 0; from < len(m.FPs); from += existChunk {
 		fps := m.FPs[from:min(from+existChunk, len(m.FPs))]
@@ -170,7 +161,16 @@ func anyNearChunk(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k
 		}
 	}
 	if left >= 0 {
-		return anyNearMems(ctx, v, fps, k, known, b)
+		for _, m := range v.Mems {
+			_, err := b.eachNearMem(ctx, m, fps, k, func(query int, at uint32) error {
+				known[query] = known[query] || v.MemAlive(m.Docs[m.FPDoc[at]])
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	for i := range known {
 		if known[i] {
@@ -180,23 +180,8 @@ func anyNearChunk(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k
 		for _, word := range fps[1:] {
 			d.Rest = append(d.Rest, word[i])
 		}
-		_, found, err := AnyMatch(ctx, v, &d, view.Criterion{K: k}, 1)
-		if err != nil {
-			return err
-		}
-		known[i] = found
-	}
-	return nil
-}
-
-// anyNearMems is AnyNear for the memtables.
-func anyNearMems(ctx context.Context, v *view.View, fps [][]base.Fingerprint, k int, known []bool, b *nearBatch) error {
-	for _, m := range v.Mems {
-		_, err := b.eachNearMem(ctx, m, fps, k, func(query int, at uint32) error {
-			known[query] = known[query] || v.MemAlive(m.Docs[m.FPDoc[at]])
-			return nil
-		})
-		if err != nil {
+		var err error
+		if _, known[i], err = AnyMatch(ctx, v, &d, nil, view.Criterion{K: k}, 1); err != nil {
 			return err
 		}
 	}

@@ -26,11 +26,7 @@ const (
 
 // crowdFrom returns the largest number of candidates that is not a crowd.
 func crowdFrom(v *view.View) int {
-	n := 0
-	for i := range v.Version.Parts {
-		n += int(v.Version.Parts[i].NumDocs())
-	}
-	return max(crowdLeast, n/crowdShare)
+	return max(crowdLeast, v.Version.NumDocs()/crowdShare)
 }
 
 // A crowd is a verified search for up to 64 queries with many candidates. It processes the
@@ -56,16 +52,6 @@ type crowdQuery struct {
 	t       float64 // threshold for estimates
 	accepts func(id []byte) bool
 	done    atomic.Bool // it needs no more matches
-}
-
-func maskQueries(queries []*crowdQuery) queryMasks {
-	masks := queryMasks{}
-	for i, q := range queries {
-		for _, e := range q.set {
-			masks[e] |= 1 << i
-		}
-	}
-	return masks
 }
 
 // newCrowdQuery returns the query for documents with a similarity of t or more to a text with the
@@ -122,7 +108,12 @@ func (c *crowd) each(ctx context.Context, found func(hits []crowdHit) error) err
 	workers := runtime.GOMAXPROCS(0)
 	ranges := c.ranges(workers)
 	c.left.Store(int64(len(c.queries)))
-	c.masks = maskQueries(c.queries)
+	c.masks = queryMasks{}
+	for i, q := range c.queries {
+		for _, e := range q.set {
+			c.masks[e] |= 1 << i
+		}
+	}
 	return pipeline.Ordered(ctx, len(ranges), workers, func(i int) (hits []crowdHit, err error) {
 		if c.left.Load() == 0 {
 			return nil, nil
@@ -211,10 +202,7 @@ func (x *crowdSearch) gatherPart() error {
 	return x.part.JaccardRange(x.from, x.to, sketches, ts, func(i int, h table.JaccardHit) (err error) {
 		if !x.seen || h.Doc != x.doc {
 			x.doc, x.seen = h.Doc, true
-			if x.alive, err = x.v.Alive(x.part, h.Doc); err == nil && x.alive {
-				x.id, err = x.part.ID(h.Doc)
-			}
-			if err != nil {
+			if x.id, x.alive, err = x.v.AliveID(x.part, h.Doc); err != nil {
 				return err
 			}
 		}

@@ -103,8 +103,10 @@ type Jaccard struct {
 	index memindex.Searcher
 	mem   []uint32
 	Hits  []JaccardHit // the results, in no particular order
-	few   int          // a search that must score more sketches ends with errCrowded; 0 for no limit
-	work  Counts
+	// few, if not 0, ends a search with errCrowded if more sketches of a table, or more candidates,
+	// must be compared.
+	few  int
+	work Counts
 }
 
 var jaccardPool = sync.Pool{New: func() any { return new(Jaccard) }}
@@ -149,14 +151,6 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sampl
 		t = candidateThreshold(v, sketch, t)
 	}
 	return q.bySketch(ctx, v, sketch, t, sample.ID)
-}
-
-// findFew is findCandidates that ends with errCrowded if more than most sketches of a table, or
-// more than most candidates, must be compared.
-func (q *Jaccard) findFew(ctx context.Context, v *view.View, sample Sample, by view.Criterion, most int) error {
-	q.few = most
-	defer func() { q.few = 0 }()
-	return q.findCandidates(ctx, v, sample, by)
 }
 
 // candidateThreshold returns the threshold for the estimates of documents whose real similarity may
@@ -231,18 +225,11 @@ func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch,
 		if i%4096 == 4095 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		ok, err := q.v.Alive(p, h.Doc)
+		id, ok, err := q.v.AliveID(p, h.Doc)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			continue
-		}
-		id, err := p.ID(h.Doc)
-		if err != nil {
-			return err
-		}
-		if string(id) != except {
+		if ok && string(id) != except {
 			q.Hits = append(q.Hits, JaccardHit{id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc}})
 		}
 	}

@@ -174,20 +174,18 @@ func (q *Near) find(ctx context.Context, v *view.View, fp []base.Fingerprint, k 
 		q.limited = ordered.Limited[NearHit]{Most: q.Want.First, Compare: CompareNear}
 	}
 	q.work = Counts{}
-	defer q.report(ctx)
+	defer func() {
+		q.work.Matches += q.Found
+		q.work.report(ctx)
+	}()
 	if len(fp) == 1 {
 		for _, m := range v.Mems { // the prefetched data arrives while the tables are searched
 			m.Index.Prefetch(fp[0], k)
 		}
 	}
-	small := v.Version.Small()
-	apart := small.Apart
-	if small.Tables > 0 {
-		if ok, err := q.small(ctx, small, fp, k); err != nil {
-			return err
-		} else if !ok {
-			apart = small.All
-		}
+	apart, err := q.small(ctx, fp, k)
+	if err != nil {
+		return err
 	}
 	q.readersOf(apart)
 	// All tables are searched together, so that their cache misses overlap.
@@ -219,14 +217,16 @@ func (q *Near) readersOf(parts []*view.Part) {
 	}
 }
 
-// small searches the index of small tables. ok is false, and nothing is found, if searching the
-// tables is cheaper.
-func (q *Near) small(ctx context.Context, s *view.Small, fp []base.Fingerprint, k int) (ok bool, err error) {
+// small searches the index of small tables, and returns the tables that are left: all, if searching
+// each is cheaper.
+func (q *Near) small(ctx context.Context, fp []base.Fingerprint, k int) (left []*view.Part, err error) {
+	s := q.v.Version.Small()
 	var compared int
-	q.mem, compared, ok = findSmall(&q.index, q.mem[:0], s, fp, k)
+	var ok bool
+	q.mem, compared, ok = findSmall(&q.index, q.mem[:0], &s.Columns, fp, k)
 	q.work.Candidates += int64(compared)
 	if !ok {
-		return false, nil
+		return s.All, nil
 	}
 	q.work.Tables += int64(s.Tables)
 	for i := 0; i < len(q.mem); {
@@ -239,16 +239,10 @@ func (q *Near) small(ctx context.Context, s *view.Small, fp []base.Fingerprint, 
 			continue
 		}
 		if err := q.takeHits(ctx, p, q.hits); err != nil {
-			return true, err
+			return nil, err
 		}
 	}
-	return true, ctx.Err()
-}
-
-// report adds the work of the search to the context.
-func (q *Near) report(ctx context.Context) {
-	q.work.Matches += q.Found
-	q.work.report(ctx)
+	return s.Apart, ctx.Err()
 }
 
 func (q *Near) add(h NearHit) error {
@@ -324,10 +318,7 @@ func (q *Near) memtable(m view.MemView, fp []base.Fingerprint, k int) error {
 // findMem appends to dst the positions of the fingerprints of a memtable within k bits of q, each
 // once and in no particular order, and returns how many it compared.
 func findMem(s *memindex.Searcher, dst []uint32, c *view.Columns, q []base.Fingerprint, k int) (found []uint32, compared int) {
-	if len(q) == 1 {
-		return s.Find(dst, c.Index, c.FPs, q[0], k)
-	}
-	dst, compared, ok := lookWords(s, dst, c, q, k)
+	dst, compared, ok := findSmall(s, dst, c, q, k)
 	if ok {
 		return dst, compared
 	}
@@ -339,13 +330,13 @@ func findMem(s *memindex.Searcher, dst []uint32, c *view.Columns, q []base.Finge
 	return dst, compared + len(c.FPs)
 }
 
-// findSmall is findMem for the index of small tables. ok is false, and nothing is found, if
-// searching the tables is cheaper.
-func findSmall(s *memindex.Searcher, dst []uint32, x *view.Small, q []base.Fingerprint, k int) (found []uint32, compared int, ok bool) {
-	if len(q) > 1 {
-		return lookWords(s, dst, &x.Columns, q, k)
+// findSmall is findMem for the index of small tables, which has no fingerprints if there is none.
+// ok is false, and nothing is found, if searching the tables is cheaper.
+func findSmall(s *memindex.Searcher, dst []uint32, c *view.Columns, q []base.Fingerprint, k int) (found []uint32, compared int, ok bool) {
+	if len(q) > 1 || len(c.FPs) == 0 {
+		return lookWords(s, dst, c, q, k)
 	}
-	dst, compared = s.Find(dst, x.Index, x.FPs, q[0], k)
+	dst, compared = s.Find(dst, c.Index, c.FPs, q[0], k)
 	return dst, compared, true
 }
 

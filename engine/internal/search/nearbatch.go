@@ -148,7 +148,7 @@ type nearBatch struct {
 	most    int                  // limit of the matches held for a chunk
 	queries [][]base.Fingerprint // queries of the chunk, one column per word
 	one     []base.Fingerprint   // current query of eachNearWide
-	asked   []base.Fingerprint   // buffer of rowOf
+	asked   []base.Fingerprint   // query of a match in a memtable
 
 	scratch table.NearSearcher
 	index   memindex.Searcher
@@ -262,11 +262,6 @@ func (b *nearBatch) table(p *view.Part) error {
 	return nil
 }
 
-func (b *nearBatch) rowOf(query int) []base.Fingerprint {
-	b.asked = row(b.queries, query, b.asked)
-	return b.asked
-}
-
 // add adds a match. Its ID must be added next.
 func (b *nearBatch) add(query, distance int) {
 	b.found.Vals = append(b.found.Vals, uint32(len(b.found.Keys)))
@@ -283,7 +278,8 @@ func (b *nearBatch) memtable(m view.MemView) (compared int64, err error) {
 		if err := b.crowded(0); err != nil {
 			return err
 		}
-		b.add(query, m.Distance(b.rowOf(query), at))
+		b.asked = row(b.queries, query, b.asked)
+		b.add(query, m.Distance(b.asked, at))
 		b.ids = append(b.ids, d.ID...)
 		b.ends = append(b.ends, len(b.ids))
 		return nil

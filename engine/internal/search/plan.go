@@ -78,7 +78,14 @@ func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Crite
 		}
 		return nil
 	})
-	return append(parts, planMemtables(v, func(m view.MemView) PartPlan { return planJaccardMem(m, sketch, t) })...), err
+	return append(parts, planMemtables(v, func(m view.MemView) PartPlan {
+		plan := new(memindex.Searcher).EstimateSketches(m.Sketches, len(m.Bitmaps), sketch, t)
+		p := PartPlan{Method: "scan", Candidates: plan.Candidates, Cost: plan.Cost}
+		if plan.Indexed {
+			p.Method, p.Probes = "postings", plan.Postings
+		}
+		return p
+	})...), err
 }
 
 // jaccardTarget returns the sketch of a search by a Jaccard criterion, and the threshold for its
@@ -117,17 +124,6 @@ func planNearMem(n, words, k int) PartPlan {
 	p := PartPlan{Method: "scan", Candidates: plan.Visits, Cost: plan.Cost}
 	if plan.Radii != nil {
 		p.Method, p.Radii, p.Probes = "probe", plan.Radii, plan.Probes
-	}
-	return p
-}
-
-// planJaccardMem returns the plan for a memtable by Jaccard.
-func planJaccardMem(m view.MemView, sketch minhash.Sketch, t float64) PartPlan {
-	var scratch memindex.Searcher
-	plan := scratch.EstimateSketches(m.Sketches, len(m.Bitmaps), sketch, t)
-	p := PartPlan{Method: "scan", Candidates: plan.Candidates, Cost: plan.Cost}
-	if plan.Indexed {
-		p.Method, p.Probes = "postings", plan.Postings
 	}
 	return p
 }

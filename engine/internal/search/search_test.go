@@ -428,7 +428,7 @@ func checkAny(ctx context.Context, t *testing.T, m *model, of []table.Document, 
 	equal(t, fmt.Sprintf("known by %+v, named", by), again, known)
 	for i, d := range of {
 		others := slices.DeleteFunc(slices.Clone(want[i]), func(w view.Match) bool { return m.isAllowed(string(d.ID), w.ID) })
-		one, is, err := AnyMatch(ctx, m.v, &d, by, most)
+		one, is, err := AnyMatch(ctx, m.v, &d, nil, by, most)
 		must(t, err)
 		switch what := fmt.Sprintf("%s %q by %+v", d.ID, d.Text, by); {
 		case known[i] != (len(others) > 0) || is != known[i]:

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sort"
 	"sync"
-	"sync/atomic"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/features"
@@ -84,70 +81,40 @@ func (x *textPairs) compareTexts(ctx context.Context) error {
 	if err := x.v.Safely(ctx, x.order); err != nil {
 		return err
 	}
-	shares := (len(x.spans) + spanShare - 1) / spanShare
-	errs := make([]error, min(runtime.GOMAXPROCS(0), shares))
-	var next atomic.Int64
-	var work sync.WaitGroup
-	for w := range errs {
-		work.Go(func() {
-			sets := x.v.Texts.Sets()
-			for errs[w] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= shares {
-					return
-				}
-				some := x.spans[i*spanShare : min((i+1)*spanShare, len(x.spans))]
-				errs[w] = x.v.Safely(ctx, func() error { return x.share(ctx, sets, some) })
-			}
-		})
-	}
-	work.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	shares := slices.Collect(slices.Chunk(x.spans, spanShare))
+	return eachShare(ctx, len(shares), 1, func(i int) error {
+		return x.v.Safely(ctx, func() error { return x.share(ctx, x.v.Texts.Sets(), shares[i]) })
+	})
 }
 
 // order sets x.spans.
 func (x *textPairs) order() error {
 	x.spans = x.spans[:0]
+	var docs []uint32
 	for from := 0; from < len(x.pairs); {
-		part := x.pairs[from].part
-		to := from + sort.Search(len(x.pairs)-from, func(i int) bool { return x.pairs[from+i].part > part })
-		if err := x.orderPart(from, to, part); err != nil {
+		part, first := x.pairs[from].part, len(x.spans)
+		docs = docs[:0]
+		for from < len(x.pairs) && x.pairs[from].part == part {
+			to := from + 1
+			for to < len(x.pairs) && x.pairs[to].part == part && x.pairs[to].doc == x.pairs[from].doc && x.pairs[to].mem == x.pairs[from].mem {
+				to++
+			}
+			x.spans = append(x.spans, span{from, to})
+			docs = append(docs, x.pairs[from].doc)
+			from = to
+		}
+		if part == inMemory {
+			continue
+		}
+		inOrder := slices.Clone(docs)
+		if err := x.v.Version.Parts[part].SortInTextOrder(inOrder); err != nil {
 			return err
 		}
-		from = to
-	}
-	return nil
-}
-
-// orderPart adds the spans of pairs [from, end), which belong to one part.
-func (x *textPairs) orderPart(from, end int, part uint32) error {
-	first := len(x.spans)
-	var docs []uint32
-	for from < end {
-		to := from + 1
-		for to < end && x.pairs[to].doc == x.pairs[from].doc && x.pairs[to].mem == x.pairs[from].mem {
-			to++
+		spans := slices.Clone(x.spans[first:])
+		for i, doc := range inOrder {
+			at, _ := slices.BinarySearch(docs, doc)
+			x.spans[first+i] = spans[at]
 		}
-		x.spans = append(x.spans, span{from, to})
-		docs = append(docs, x.pairs[from].doc)
-		from = to
-	}
-	if part == inMemory {
-		return nil
-	}
-	inOrder := slices.Clone(docs)
-	if err := x.v.Version.Parts[part].SortInTextOrder(inOrder); err != nil {
-		return err
-	}
-	spans := slices.Clone(x.spans[first:])
-	for i, doc := range inOrder {
-		at, _ := slices.BinarySearch(docs, doc)
-		x.spans[first+i] = spans[at]
 	}
 	return nil
 }

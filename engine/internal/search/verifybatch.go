@@ -63,11 +63,8 @@ func EachVerified(ctx context.Context, v *view.View, n int, samples func(query i
 		return b.gather(ctx, q, i*verifyQueries, min((i+1)*verifyQueries, n), most, b.crowd), ctx.Err()
 	}
 	err := pipeline.Ordered(ctx, (n+verifyQueries-1)/verifyQueries, workers, find, func(i int, g gathered) error {
-		crowd, err := b.decideCrowds(ctx, &g)
+		crowd, err := b.take(ctx, &g)
 		if err != nil {
-			return err
-		}
-		if err := b.add(ctx, &g); err != nil {
 			return err
 		}
 		end := min((i+1)*verifyQueries, n)
@@ -79,10 +76,7 @@ func EachVerified(ctx context.Context, v *view.View, n int, samples func(query i
 			}
 			q.Forget()
 			jaccardPool.Put(q)
-			if crowd, err = b.decideCrowds(ctx, &g); err != nil {
-				return err
-			}
-			if err := b.add(ctx, &g); err != nil {
+			if crowd, err = b.take(ctx, &g); err != nil {
 				return err
 			}
 		}
@@ -142,8 +136,10 @@ func (b *verifyBatch) gather(ctx context.Context, q *Jaccard, from, to, most, cr
 // candidates sets q.Hits to the candidates of a query, and returns its set if there are any.
 func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features.SetHasher, query, crowd int) (set features.Hashes, err error) {
 	sample := b.samples(query)
+	q.few = crowd
+	defer func() { q.few = 0 }()
 	err = b.v.Safely(ctx, func() error {
-		if err := q.findFew(ctx, b.v, sample, b.by, crowd); err != nil || len(q.Hits) == 0 {
+		if err := q.findCandidates(ctx, b.v, sample, b.by); err != nil || len(q.Hits) == 0 {
 			return err
 		}
 		text, err := sample.ReadText(b.v)
@@ -155,20 +151,23 @@ func (b *verifyBatch) candidates(ctx context.Context, q *Jaccard, sets *features
 	return set, err
 }
 
-// add adds the candidates of the next queries.
-func (b *verifyBatch) add(ctx context.Context, g *gathered) error {
+// take adds the candidates of the next queries, and decides those with a crowd: see decideCrowds.
+func (b *verifyBatch) take(ctx context.Context, g *gathered) (crowd int, err error) {
+	if crowd, err = b.decideCrowds(ctx, g); err != nil {
+		return 0, err
+	}
 	size := int64(len(g.pairs)) * textPairBytes
 	for _, set := range g.sets {
 		size += 8 * int64(len(set)+3)
 	}
 	if b.size > 0 && b.size+size > b.most {
 		if err := b.flush(ctx); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	b.sets, b.pairs = append(b.sets, g.sets...), append(b.pairs, g.pairs...)
 	b.to, b.size = b.to+g.ended, b.size+size
-	return nil
+	return crowd, nil
 }
 
 // flush compares the texts of the collected candidates, and emits the matches.

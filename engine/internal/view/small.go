@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -34,7 +35,7 @@ type SmallTables struct {
 	cols     Columns // fingerprints of the tables of ranges, one after the other
 	full     int     // number of fingerprints that cols has space for
 	ranges   []tableRange
-	indexed  atomic.Pointer[indexed] // cols and ranges after the last build; nil for none
+	indexed  atomic.Pointer[indexed] // cols and ranges after the last build
 }
 
 // A tableRange is the positions of the fingerprints of a table, from first up to the next range. If
@@ -42,6 +43,7 @@ type SmallTables struct {
 type tableRange struct {
 	table *Table
 	first uint32
+	part  *Part // of the version of a Small; nil if that does not have the table
 }
 
 // indexed is an index with the ranges of its tables. It never changes.
@@ -69,7 +71,9 @@ func (c *credit) pay(most int64) bool {
 // it refers to meanwhile, in another goroutine; it returns false, and does nothing, if the database
 // is being closed. closed reports whether it is.
 func NewSmallTables(limit int64, beside func(v *Version, work func()) bool, closed func() bool) *SmallTables {
-	return &SmallTables{limit: limit, beside: beside, closed: closed}
+	t := &SmallTables{limit: limit, beside: beside, closed: closed}
+	t.indexed.Store(new(indexed))
+	return t
 }
 
 // Bytes returns the memory of the index and of the filters.
@@ -99,37 +103,27 @@ type Small struct {
 	Size    int     // number of documents of these tables
 	Apart   []*Part // the other tables
 	All     []*Part // all tables
-	ranges  []partRange
+	ranges  []tableRange
 	final   bool // no table of the version can be added
 }
 
-// A partRange is a tableRange; part is nil if the version does not have the table.
-type partRange struct {
-	part  *Part
-	first uint32
-}
-
-// of returns the index of the small tables among parts. x may be nil.
-func (x *indexed) of(parts []Part, final bool) *Small {
-	s := &Small{final: final}
+// of returns the index of the small tables among parts.
+func (x *indexed) of(parts []*Part, final bool) *Small {
+	s := &Small{All: parts, ranges: slices.Clone(x.ranges), final: final}
 	at := map[*Table]*Part{}
-	for i := range parts {
-		at[parts[i].Table] = &parts[i]
+	for _, p := range parts {
+		at[p.Table] = p
 	}
-	if x != nil {
-		s.Columns = x.Columns
-		for _, r := range x.ranges {
-			p := at[r.table]
-			if s.ranges = append(s.ranges, partRange{p, r.first}); p != nil {
-				s.Tables, s.Size = s.Tables+1, s.Size+int(p.NumDocs())
-				delete(at, r.table)
-			}
+	for i := range s.ranges {
+		r := &s.ranges[i]
+		if r.part = at[r.table]; r.part != nil {
+			s.Columns, s.Tables, s.Size = x.Columns, s.Tables+1, s.Size+int(r.part.NumDocs())
+			delete(at, r.table)
 		}
 	}
-	for i := range parts {
-		s.All = append(s.All, &parts[i])
-		if at[parts[i].Table] != nil {
-			s.Apart = append(s.Apart, &parts[i])
+	for _, p := range parts {
+		if at[p.Table] != nil {
+			s.Apart = append(s.Apart, p)
 		}
 	}
 	return s
@@ -138,12 +132,7 @@ func (x *indexed) of(parts []Part, final bool) *Small {
 // Range returns the part that has the fingerprint at a position, nil if the version does not have
 // it; the part's document number is the position minus first. The range ends at end.
 func (s *Small) Range(at uint32) (p *Part, first, end uint32) {
-	i, _ := slices.BinarySearchFunc(s.ranges, at, func(r partRange, at uint32) int {
-		if r.first > at {
-			return 1
-		}
-		return -1
-	})
+	i := sort.Search(len(s.ranges), func(i int) bool { return s.ranges[i].first > at })
 	if end = uint32(len(s.FPs)); i < len(s.ranges) {
 		end = s.ranges[i].first
 	}
@@ -234,7 +223,7 @@ func (t *SmallTables) complete(v *Version) {
 		v.filtered.Store(t.filter(&v.sized))
 	}
 	if t.searches.paid.Load() && !v.small.Load().final && t.index(&v.sized) {
-		v.small.Store(t.indexed.Load().of(v.Parts, true))
+		v.small.Store(t.indexed.Load().of(v.sized.parts, true))
 	}
 	bytes := int64(0)
 	if t.full > 0 {
@@ -259,9 +248,7 @@ func (t *SmallTables) filter(s *sized) bool {
 		} else if p.ids.Load() == nil {
 			f := idfilter.New(int64(p.NumDocs()) * filterBits / 8)
 			err := p.IDHashBlocks(func(hashes []uint64) error {
-				for _, h := range hashes {
-					f.Add(h)
-				}
+				f.Add(hashes...)
 				return t.goOn()
 			})
 			if err == errClosing {
@@ -287,7 +274,7 @@ func (t *SmallTables) goOn() error {
 func (t *SmallTables) index(s *sized) bool {
 	if s.together == 0 {
 		t.cols, t.full, t.ranges = Columns{}, 0, nil
-		t.indexed.Store(nil)
+		t.indexed.Store(new(indexed))
 		return true
 	}
 	have, more := map[*Table]bool{}, s.fps
@@ -313,7 +300,7 @@ func (t *SmallTables) index(s *sized) bool {
 		if have[p.Table] {
 			continue
 		}
-		r := tableRange{p.Table, uint32(len(t.cols.FPs))}
+		r := tableRange{table: p.Table, first: uint32(len(t.cols.FPs))}
 		err := t.read(p.Table)
 		if err != nil { // searches read the table, and report its damage
 			r.table = nil

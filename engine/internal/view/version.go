@@ -257,7 +257,7 @@ func NewVersion(parts []Part, tables *SmallTables) *Version {
 	v := &Version{Parts: parts, tables: tables, sized: tables.size(parts)}
 	v.Refs.Store(1)
 	x := tables.indexed.Load()
-	v.small.Store(x.of(parts, x == nil && v.sized.together == 0))
+	v.small.Store(x.of(v.sized.parts, len(x.ranges) == 0 && v.sized.together == 0))
 	v.filtered.Store(len(parts) == 0)
 	for _, p := range parts {
 		p.refs.Add(1)
@@ -277,20 +277,19 @@ func (v *Version) Unref() error {
 			unused = append(unused, p.Table)
 		}
 	}
-	return dropAll(unused)
-}
-
-// dropAll drops tables that nobody uses, in parallel because removing gigabytes is slow. It returns
-// the first error.
-func dropAll(tables []*Table) error {
-	if len(tables) == 1 {
-		return tables[0].Drop(tables[0].Obsolete.Load())
-	}
-	var g errgroup.Group
-	for _, t := range tables {
+	var g errgroup.Group // in parallel, because removing gigabytes is slow
+	for _, t := range unused {
 		g.Go(func() error { return t.Drop(t.Obsolete.Load()) })
 	}
 	return g.Wait()
+}
+
+// NumDocs returns the number of documents in the tables, including dead ones.
+func (v *Version) NumDocs() (n int) {
+	for i := range v.Parts {
+		n += int(v.Parts[i].NumDocs())
+	}
+	return n
 }
 
 // Part returns the part with a table number, or nil.

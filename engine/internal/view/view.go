@@ -76,6 +76,15 @@ func (v *View) Alive(p *Part, doc uint32) (bool, error) {
 	return ok, err
 }
 
+// AliveID returns the ID of document doc of p, which aliases the table; ok is false if the document
+// is not visible.
+func (v *View) AliveID(p *Part, doc uint32) (id []byte, ok bool, err error) {
+	if ok, err = v.Alive(p, doc); ok && err == nil {
+		id, err = p.ID(doc)
+	}
+	return id, ok && err == nil, err
+}
+
 // Locate returns the place of the visible document with this ID, or ErrNotFound if there is none.
 func (v *View) Locate(id string) (Place, error) {
 	p, ok, err := v.Find([]byte(id))
@@ -97,6 +106,18 @@ func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 		ok, err = v.Alive(p.Part, p.Doc)
 	}
 	return p, ok, err
+}
+
+// MemRows returns the visible rows of the memtables, documents and codes.
+func (v *View) MemRows() (rows []*MemDoc) {
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if v.MemAlive(d) {
+				rows = append(rows, d)
+			}
+		}
+	}
+	return rows
 }
 
 // EachMem calls fn for every visible document of the memtables, until fn returns an error.
