@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -64,7 +65,7 @@ func TestReadAhead(t *testing.T) {
 		for range 2 {
 			for _, r := range []Range{
 				{}, {Reverse: true}, {Limit: 100}, {Limit: 129}, {Limit: 700, Reverse: true}, {Prefix: "b"}, {Prefix: "a", Limit: 300},
-				{After: "a/5"}, {After: "b/5", Reverse: true, Limit: 400}, {From: "a/77", To: "b/3"}, {Prefix: "c"},
+				{After: "a/5"}, {After: "b/5", Reverse: true, Limit: 400}, {From: "a/77", To: "b/3"}, {From: "b/3", To: "a/77"}, {Prefix: "c"}, {Limit: math.MaxInt}, {Limit: math.MaxInt, Reverse: true},
 			} {
 				for _, r.Load = range []bool{true, false} {
 					checkAhead(t, db, r, all)

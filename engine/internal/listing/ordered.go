@@ -136,9 +136,7 @@ func (s *stream) open(ctx context.Context, p *view.Part) (err error) {
 	if s.order, err = p.IDOrder(); err != nil {
 		return err
 	}
-	if s.names.together = leastNames; s.Limit > 0 {
-		s.names.together = min(s.Limit/len(s.v.Version.Parts)+leastNames, mostNames)
-	}
+	s.names.together = leastNames + min(s.Limit/len(s.v.Version.Parts), mostNames-leastNames)
 	s.names.from, s.names.end, err = s.order.Range([]byte(s.From), []byte(s.To))
 	return err
 }
