@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strconv"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -32,11 +31,7 @@ type simdbStore struct {
 }
 
 func openSimdb(dir string, f kvFlags) (store, error) {
-	o := &engine.Options{NoSync: true, MemtableBytes: memtableBytes, NoSketch: !f.text}
-	// Versions without this option hold a few blocks.
-	if cache := reflect.ValueOf(o).Elem().FieldByName("Cache"); cache.IsValid() {
-		cache.SetInt(f.cache)
-	}
+	o := &engine.Options{NoSync: true, MemtableBytes: memtableBytes, NoSketch: !f.text, Cache: f.cache}
 	db, err := engine.Open(filepath.Join(dir, "kv.simdb"), o)
 	return &simdbStore{db, f.text}, err
 }
