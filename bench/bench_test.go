@@ -198,7 +198,7 @@ func TestKV(t *testing.T) {
 	}
 }
 
-// TestKVData checks that each document is written once, and has about the size that was asked for.
+// TestKVData checks that each document is written once, and has about the requested size.
 func TestKVData(t *testing.T) {
 	for _, size := range []int{50, 60, 80, 300, 1400} {
 		d := newDocuments(kvFlags{n: 1000, size: size, seed: 42})

@@ -24,12 +24,12 @@
 // number of expired documents of a table is estimated from its time sketch.
 //
 // A table has limits of bytes and of documents, so a large database has several large tables. The
-// policy never picks a merge of tables whose result might exceed a limit; its bytes are estimated by
-// the living share of the documents. A table that is more than half full is only rewritten because of its dead documents. The other
-// tables of a tier are merged as far as they fit into one table, smaller ones first; if not all
-// fit, the result is more than half full. So the limits cause at most one additional rewrite of a
-// document, and, apart from tiers that are not full, there are fewer than twice as many tables as
-// the documents need.
+// policy never picks a merge of tables whose result might exceed a limit; its bytes are estimated
+// by the living share of the documents. A table that is more than half full is only rewritten
+// because of its dead documents. The other tables of a tier are merged as far as they fit into one
+// table, smaller ones first; if not all fit, the result is more than half full. So the limits cause
+// at most one additional rewrite of a document, and, apart from tiers that are not full, there are
+// fewer than twice as many tables as the documents need.
 //
 // In a database so large that a table has at most a fifth of it, the table with the greatest dead
 // share is also rewritten when all dead documents and the result of a merge might exceed 0.28 of the

@@ -117,7 +117,8 @@ func amplification(b *testing.B, n int, doc func(r *rand.Rand, i int) Doc) {
 
 // BenchmarkCloseWait closes a database while four tables are merged in the background, and reports
 // the processor time of Close, the size of the tables, the share of the merge that was done when
-// Close was called, and whether Close finished it. SIMDB_BENCH_N is the number of fingerprints, eight million by default.
+// Close was called, and whether Close finished it. SIMDB_BENCH_N is the number of fingerprints,
+// eight million by default.
 func BenchmarkCloseWait(b *testing.B) {
 	n := benchDocs(8_000_000)
 	path := filepath.Join(b.TempDir(), "db")

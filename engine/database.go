@@ -107,8 +107,8 @@ func indexOf(p table.Params) (names []string) {
 // tables even if a database is never closed. Close waits for running writes; methods called
 // afterwards return ErrClosed. Open Snapshots stay readable. Before closing, Close refuses writes,
 // finishes or abandons running merges as Options.CloseWait says, and merges small tables that are
-// due, so that short-lived processes compact too. It waits for a running Compact to return; cancel the context
-// of Compact to end it sooner. A second Close returns the result of the first.
+// due, so that short-lived processes compact too. It waits for a running Compact to return; cancel
+// the context of Compact to end it sooner. A second Close returns the result of the first.
 func (db *DB) Close() error { return db.s.Close() }
 
 // Discard closes the database. If this DB created it and nothing was ever stored in it, Discard
@@ -148,8 +148,9 @@ type CompactOptions struct {
 
 // Compact flushes the memtables and merges all tables into one, dropping deleted, replaced and
 // expired documents with their texts. If one table cannot hold all documents within
-// Options.MaxTableBytes, it merges whole tables into few. It returns when that is done; reads and writes continue meanwhile. Errors are as
-// for Flush, and *CorruptionError, in which case the undamaged tables have been merged.
+// Options.MaxTableBytes, it merges whole tables into few. It returns when that is done; reads and
+// writes continue meanwhile. Errors are as for Flush, and *CorruptionError, in which case the
+// undamaged tables have been merged.
 func (db *DB) Compact(ctx context.Context, o *CompactOptions) error {
 	o = cmp.Or(o, &CompactOptions{})
 	if o.Due {

@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// A reading in the order of IDs collects documents, reads all that they have in one pass over each
+// A reading in the order of IDs collects documents, reads their columns and texts in one pass over each
 // table, and yields them: at first a few, or as many as a page has, up to pageWindow. So it reads
 // its first directDocs documents, or one by one if conditions select them, and blocks of texts come
 // from the cache. Then it collects more documents each time, and reads their texts in the order of

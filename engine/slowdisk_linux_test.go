@@ -211,7 +211,7 @@ func (s *slowServer) serve() error {
 	return nil
 }
 
-// fetch copies pages after the delay, unless that has been asked for before.
+// fetch copies those pages that no earlier call has requested, after the delay.
 func (s *slowServer) fetch(at, size uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,10 +34,10 @@ type stored struct {
 	count          uint32
 }
 
-// full reports whether deltas with more bytes are to be folded into the chunks of the table. With three quarters,
-// a flush of 60,000 random deletions in a table of 100 million documents, a tenth of them deleted,
-// writes 0.42 MB (BenchmarkTombstones), and a reader reads at most 1.75 times the chunks.
-// So are deltas that alone have half as many bytes as the chunks: folding each writes less.
+// full reports whether deltas with more bytes are to be folded into the chunks of the table. With
+// three quarters, a flush of 60,000 random deletions in a table of 100 million documents, a tenth
+// of them deleted, writes 0.42 MB (BenchmarkTombstones), and a reader reads at most 1.75 times the
+// chunks. So are deltas that alone have half as many bytes as the chunks: folding each writes less.
 func (s stored) full(more int) bool {
 	return s.deltas+more > max(s.chunks/4*3, pageSize) || more > max(s.chunks/2, pageSize)
 }

@@ -42,8 +42,8 @@ import (
 //	                                  transaction that wrote it, 8 bytes
 //
 // Numbers in keys are big-endian, so that they sort: the number of a table has 8 bytes, that of a
-// chunk 2, that of a delta 4. In values numbers are little-endian. The hash of a record is the 64-bit XXH3 of the
-// value, including its checksum, seeded with the XXH3 of the key.
+// chunk 2, that of a delta 4. In values numbers are little-endian. The hash of a record is the
+// 64-bit XXH3 of the value, including its checksum, seeded with the XXH3 of the key.
 const (
 	bucketName = "simdb"
 

@@ -168,8 +168,8 @@ func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {
 	return m, cmp.Or(failed, err)
 }
 
-// Close lets running merges continue at full speed until Finish, and prevents others from starting, except small
-// ones started by Next.
+// Close lets running merges continue at full speed until Finish, and prevents others from starting,
+// except small ones started by Next.
 func (g *Scheduler) Close() {
 	g.Throttle.Open()
 	g.mu.Lock()

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"cmp"
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/pipeline"
 )
 
 // A lookup knows where the IDs of a write are stored. Reading tables may wait for storage, so a
@@ -79,13 +80,7 @@ func inShares(n int, work func(from, to int) error) error {
 	if shares <= 1 {
 		return work(0, n)
 	}
-	errs := make([]error, shares)
-	var g sync.WaitGroup
-	for i := range shares {
-		g.Go(func() { errs[i] = work(n*i/shares, n*(i+1)/shares) })
-	}
-	g.Wait()
-	return cmp.Or(errs...)
+	return pipeline.Each(context.Background(), shares, shares, func(i int) error { return work(n*i/shares, n*(i+1)/shares) })
 }
 
 // run finds all IDs in the current version. It reads all that the write needs from the tables.

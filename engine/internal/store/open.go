@@ -242,8 +242,8 @@ func (db *Store) Close() error {
 		if db.compactC != nil && !db.opts.NoAutoCompaction && !db.discard {
 			db.compactSmall(end)
 		}
-		db.closed.Store(true)
 		db.mu.Lock()
+		db.closed.Store(true) // under mu: no goroutine is added while wait waits (beside)
 		db.flushed.Broadcast()
 		db.mu.Unlock()
 		db.background.wait()

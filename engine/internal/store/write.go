@@ -43,9 +43,7 @@ func (db *Store) write(ctx context.Context, recs []wal.Record, needs []Need) (de
 	if err := l.run(); err != nil {
 		return 0, last, err
 	}
-	if l.payload = wal.Encode(l.payload, recs); len(l.payload) > wal.MaxPayload {
-		return 0, last, fmt.Errorf("a batch of %d bytes; the limit is %d: %w", len(l.payload), wal.MaxPayload, files.ErrTooLarge)
-	}
+	l.payload = wal.Encode(l.payload, recs)
 	if err := db.lockSettled(ctx, l); err != nil {
 		return 0, last, err
 	}
@@ -80,11 +78,14 @@ func (db *Store) lockSettled(ctx context.Context, l *lookup) error {
 }
 
 // commitLocked puts the batch into the log and the memtable and makes it visible; it sets db.last
-// to its position. Nothing changes if there is no space for the log. The caller holds writeMu, and
-// has settled the lookup: a damaged table prevents looking up an ID, so that a record in the log
-// would fail in the same way at each replay.
+// to its position. Nothing changes if there is no space for the log, or the batch is too large for it.
+// The caller holds writeMu, and has settled the lookup: a damaged table prevents looking up an ID, so
+// that a record in the log would fail in the same way at each replay.
 func (db *Store) commitLocked(l *lookup) error {
 	l.encodeLocked()
+	if n := len(l.payload); n > wal.MaxPayload {
+		return fmt.Errorf("a batch of %d bytes; the limit is %d: %w", n, wal.MaxPayload, files.ErrTooLarge)
+	}
 	if err := db.startLogLocked(); err != nil {
 		return err
 	}

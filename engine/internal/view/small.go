@@ -58,8 +58,8 @@ type credit struct {
 	paid atomic.Bool
 }
 
-// pay counts an operation, and reports whether there were so many that a build pays that costs as
-// much as most of them.
+// pay counts an operation, and reports whether there were more than most: then a build, which costs
+// as much as most of them, has paid for itself.
 func (c *credit) pay(most int64) bool {
 	if !c.paid.Load() && c.n.Add(1) > max(most, leastPaid) {
 		c.paid.Store(true)

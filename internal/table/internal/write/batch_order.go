@@ -132,10 +132,10 @@ func (o *BatchOrder) sortByID(n int, buffers *BatchBuffers) {
 
 // shares calls work for [0, n) in shares, in several goroutines.
 func shares(ctx context.Context, n, workers int, work func(from, to int)) error {
-	return pipeline.Ordered(ctx, (n+share-1)/share, workers, func(i int) (none struct{}, err error) {
+	return pipeline.Each(ctx, (n+share-1)/share, workers, func(i int) error {
 		work(i*share, min((i+1)*share, n))
-		return none, nil
-	}, func(int, struct{}) error { return nil })
+		return nil
+	})
 }
 
 // dropEarlier finds the documents whose ID a later document has, too.
