@@ -70,7 +70,7 @@ func newSlowDisk(t testing.TB) *slowDisk {
 	faults := os.NewFile(fd, "userfaultfd")
 	c := exec.Command(os.Args[0], "-test.run", "^TestSlowDisk$")
 	c.Env = append(os.Environ(), "SIMDB_TEST_SLOWDISK=1")
-	c.ExtraFiles = []*os.File{faults}
+	c.ExtraFiles, c.Stderr = []*os.File{faults}, os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func (s *slowServer) serve() error {
 			}
 		}
 	}()
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println(s.pages) {
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println(s.count()) {
 		var at, size uint64
 		var path string
 		if n, _ := fmt.Sscanf(in.Text(), "map %d %d %s", &at, &size, &path); n == 3 {
@@ -209,6 +209,12 @@ func (s *slowServer) serve() error {
 		}
 	}
 	return nil
+}
+
+func (s *slowServer) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pages
 }
 
 // fetch copies those pages that no earlier call has requested, after the delay.
