@@ -51,8 +51,16 @@ type Options struct {
 	ReadOnly  bool `json:"-"`
 	MustExist bool `json:"-"` // Open does not create a database
 
+	// Shared opens the database for writing together with other processes that do the same: they
+	// write by turns, and all see what any of them has written. A full disk, a kill or a crash affects
+	// each process as if it were alone. If the log cannot be written or synced for another reason,
+	// none of them writes any more until all have closed the database (ErrFailed). A database on a
+	// network file system cannot be shared: Open fails with an error that names the file system.
+	Shared bool `json:"-"`
+
 	// BusyTimeout is how long Open waits while another process has the database open for writing,
-	// before it returns ErrLocked. 0 means that it does not wait.
+	// before it returns ErrLocked. 0 means that it does not wait. A write to a shared database waits
+	// for its turn so long, but at least 30 seconds.
 	BusyTimeout time.Duration `json:"-"`
 
 	// Memory is how many bytes of results a query may hold to sort them; 0 means 1 GiB. A query
@@ -116,7 +124,7 @@ func (o *Options) internal() store.Options {
 	s := store.Options{
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
-		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
+		ReadOnly: o.ReadOnly, Shared: o.Shared, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
 		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,

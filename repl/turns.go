@@ -9,32 +9,25 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// turns chooses the database on which each statement of a session runs. If the session can open the
-// database for writing, it holds the database open read-only otherwise, so that other processes can
-// write. A statement that writes opens the database for writing, and statements that follow within
-// the time of a turn run there as well: a script that reopened it for each of a thousand statements
-// would read its log a thousand times.
+// turns chooses the database on which each statement of a session runs. A session has the database
+// open read-only; a statement that writes opens it for writing, together with other processes.
 //
-// A session that waits for a statement closes files that another process has removed, at most idle
-// later: a prompt may stay open for days.
+// A session that waits for a statement for the time of idle closes the database that it writes, and
+// files that another process has removed: a prompt may stay open for days.
 type turns struct {
 	reader *engine.DB
-	open   func() (*engine.DB, error) // nil if the session does not take turns
+	open   func() (*engine.DB, error) // nil if the session cannot open the database for writing
 
-	mu     sync.Mutex // held while a statement runs
-	writer *engine.DB // nil between turns
-	timer  *time.Timer
+	mu     sync.Mutex  // held while a statement runs
+	writer *engine.DB  // nil until a statement writes, and after rest
 	idle   *time.Timer // calls rest
 	closed bool
 	err    error // of closing writer
 }
 
-// turn is how long the database stays open for writing after a statement. idle is how often a
-// waiting session looks for removed files.
-const (
-	turn = 100 * time.Millisecond
-	idle = 500 * time.Millisecond
-)
+// idle is how long a session waits for a statement before it rests, and how often it then looks for
+// removed files.
+const idle = 500 * time.Millisecond
 
 // begin returns the database for a statement. The caller must call end after the statement.
 func (t *turns) begin(ctx context.Context, writes bool) (*engine.DB, error) {
@@ -66,13 +59,6 @@ func (t *turns) database(ctx context.Context, writes bool) (db *engine.DB, err e
 }
 
 func (t *turns) end() {
-	switch {
-	case t.writer == nil:
-	case t.timer == nil:
-		t.timer = time.AfterFunc(turn, t.release)
-	default:
-		t.timer.Reset(turn)
-	}
 	t.waitLocked()
 	t.mu.Unlock()
 }
@@ -92,12 +78,6 @@ func (t *turns) waitLocked() {
 	}
 }
 
-func (t *turns) release() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.releaseLocked()
-}
-
 func (t *turns) releaseLocked() {
 	if t.writer != nil {
 		t.err = errors.Join(t.err, t.writer.Close())
@@ -105,13 +85,14 @@ func (t *turns) releaseLocked() {
 	}
 }
 
-// rest releases removed files. It runs again as long as the session waits and still has files open.
+// rest closes the writer and releases removed files. It runs again as long as the session waits and still has files open.
 func (t *turns) rest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return
 	}
+	t.releaseLocked()
 	if holds, err := t.reader.ReleaseDeleted(); holds || err != nil { // if it fails, the next statement fails, too
 		t.idle.Reset(idle)
 	}

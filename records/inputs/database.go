@@ -49,7 +49,7 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 		o.Containment = how.Contain
 		SetPictures(o, how.Images)
 	}
-	open, names := engine.Open, expand(path)
+	open, names := Open, expand(path)
 	set := names[0] != path
 	if set {
 		open = func(string, *engine.Options) (*engine.DB, error) { return engine.OpenSet(names, o) }
@@ -68,6 +68,18 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// Open opens a database, for writing together with other processes. Where processes cannot share a
+// database, it opens the database for this process alone.
+func Open(path string, o *engine.Options) (*engine.DB, error) {
+	shared := *o
+	shared.Shared = true
+	db, err := engine.Open(path, &shared)
+	if errors.Is(err, errors.ErrUnsupported) {
+		db, err = engine.Open(path, o)
+	}
+	return db, err
 }
 
 // Stored is a snapshot of a database. It is also an input, like a file: see Sources.

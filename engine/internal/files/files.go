@@ -23,7 +23,11 @@ import (
 const (
 	Catalog = "CATALOG"
 	Lock    = "LOCK"
+	Shared  = "SHARED" // memory of the processes that share the database
 	Backup  = "BACKUP" // says that the database is a backup, and of which database
+
+	SyncLock  = "SYNC"  // lock of the process that syncs the log of a shared database
+	MergeLock = "MERGE" // lock of the process that merges the tables of a shared database
 
 	OrphanSuffix = ".orphan" // of a table that Open has renamed because the catalog does not list it
 	TempSuffix   = ".tmp"    // of a table that the catalog does not list yet
@@ -112,12 +116,18 @@ func (f *Folder) LockWithin(path string, wait time.Duration) (io.Closer, error) 
 			return lock, err
 		case time.Now().Before(until):
 			time.Sleep(busyPoll)
-		case locked.PID > 0:
-			return nil, fmt.Errorf("%s: %w by process %d", path, ErrLocked, locked.PID)
 		default:
-			return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+			return nil, LockedBy(path, locked)
 		}
 	}
+}
+
+// LockedBy returns the ErrLocked for a database that another process has locked.
+func LockedBy(path string, locked *vfs.LockedError) error {
+	if locked.PID > 0 {
+		return fmt.Errorf("%s: %w by process %d", path, ErrLocked, locked.PID)
+	}
+	return fmt.Errorf("%s: %w", path, ErrLocked)
 }
 
 // Retain adds a reference and returns f.

@@ -59,12 +59,15 @@ func Look(fsys vfs.FS, path string) (Kind, error) {
 		case unfinished && (sst || temp || wal), backup && (temp || name == Backup):
 		case sst || wal:
 			return Damaged, nil // a catalog is made before them
-		case name != Lock && !strings.HasPrefix(name, Catalog):
+		case !slices.Contains(sideFiles, name) && !strings.HasPrefix(name, Catalog):
 			what = Other
 		}
 	}
 	return what, nil
 }
+
+// sideFiles are the files that hold nothing of a database.
+var sideFiles = []string{Lock, Shared, SyncLock, MergeLock}
 
 // isMark reports whether a file begins like the mark of a backup. A killed process may have left an
 // empty file, which counts as one.
@@ -206,6 +209,9 @@ func (s *Site) Abandon() error {
 		s.Remove(Catalog) // may succeed on a full disk
 	}
 	err := errors.Join(s.SyncDir("."), s.Clear(), RemoveIfThere(s, NewCatalog), RemoveIfThere(s, Backup))
+	for _, name := range sideFiles[1:] {
+		RemoveIfThere(s, name)
+	}
 	// Windows removes neither the lock, which is open, nor the folder; Look calls the rest Nothing.
 	if RemoveIfThere(s, Lock) == nil && s.Made {
 		s.fs.Remove(s.path)

@@ -23,8 +23,11 @@ func (db *Store) SetAllowed(ctx context.Context, allowed bool, pairs []view.IDPa
 			return err
 		}
 	}
-	db.publishMu.Lock()
-	defer db.publishMu.Unlock()
+	done, err := db.publishing(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if err := db.Writable(); err != nil {
 		return err
 	}

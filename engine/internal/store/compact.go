@@ -30,6 +30,9 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 	if err := db.Flush(ctx); err != nil {
 		return err
 	}
+	if err := db.awaitMerges(ctx); err != nil {
+		return err
+	}
 	defer db.WakeCompact()
 	for {
 		all, err := db.merges.TakeAll(ctx)
@@ -133,6 +136,9 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (damage error) {
 	defer db.WakeCompact()
 	if err := db.flushHeld(ctx); err != nil {
+		return err
+	}
+	if err := db.awaitMerges(ctx); err != nil {
 		return err
 	}
 	for {
@@ -267,6 +273,14 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 		db.setApart(in, err)
 		return nil, err
 	}
+	done, err := db.publishing(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Drop(t))
+	}
+	defer done()
+	if !db.haveAll(in) {
+		return nil, errors.Join(errTablesGone, db.Drop(t))
+	}
 	// The merged table forgets the documents that a write has killed, so that write must be safe
 	// before the table is published.
 	if err = db.syncLog(); err == nil {
@@ -276,6 +290,16 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 		return nil, errors.Join(db.fail(err), db.Drop(t))
 	}
 	return t, nil
+}
+
+// errTablesGone ends a merge of tables that another process has replaced or dropped.
+var errTablesGone = errors.New("another process has changed the tables")
+
+// haveAll reports whether tables are in the current version.
+func (db *Store) haveAll(in []*view.Part) bool {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return !slices.ContainsFunc(in, func(p *view.Part) bool { return db.current.Part(p.Meta.Number) == nil })
 }
 
 // mergeTables writes a new table of all documents of in that are visible in snap. It returns nil if
@@ -335,10 +359,8 @@ func mergeInputs(snap *view.View, in []*view.Part) []table.MergeInput {
 
 // publishCompaction replaces the tables in by t, which is nil if no document is left. Documents of
 // t that died after the merge began are dead in t: durably if the catalog records their death,
-// otherwise until their log is flushed.
+// otherwise until their log is flushed. The caller is publishing.
 func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering) error {
-	db.publishMu.Lock()
-	defer db.publishMu.Unlock()
 	db.mu.Lock()
 	v := db.current
 	db.mu.Unlock()

@@ -73,12 +73,16 @@ func (db *Store) loop(ctx context.Context, woken <-chan struct{}, work func(cont
 
 // Flush writes all memtables to tables and returns when that is done.
 func (db *Store) Flush(ctx context.Context) error {
-	db.writeMu.Lock()
 	err := db.Writable()
-	if err == nil && !db.active.Empty() {
-		db.rotateLocked()
+	if err == nil {
+		err = db.lockTurn(ctx)
 	}
-	db.writeMu.Unlock()
+	if err == nil {
+		if err = db.Writable(); err == nil && !db.active.Empty() {
+			db.rotateLocked()
+		}
+		db.writeMu.Unlock()
+	}
 	for err == nil && db.immutables() > 0 {
 		if err = db.takesWrites(); err == nil {
 			err = db.waitFlush(ctx)
@@ -97,6 +101,16 @@ type flushes struct {
 // flushAll flushes immutable memtables, oldest first, until all are flushed or there is no space
 // for a table.
 func (db *Store) flushAll(ctx context.Context) error {
+	if db.immutables() == 0 {
+		return nil
+	}
+	unpin, err := db.pin(ctx)
+	if err != nil {
+		db.log.Warn("a memtable waits for a turn to be flushed", "path", db.Path, "err", err)
+		time.AfterFunc(flushAgain, db.wakeFlush)
+		return nil
+	}
+	defer unpin()
 	for {
 		m := db.beginFlush()
 		if m == nil || ctx.Err() != nil {
@@ -230,6 +244,7 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 
 	db.writeMu.Lock() // prevents new tombstones from here on
 	defer db.writeMu.Unlock()
+	db.readTo.flushed, db.readTo.firstLog = m.MaxSeq, *edit.FirstWAL
 	for _, p := range v.Parts {
 		if dead := edit.AddTombstones[p.Meta.Number]; dead != nil {
 			p.Dead = p.Dead.With(dead, m.MaxSeq)
@@ -272,13 +287,25 @@ func (db *Store) unref(old *view.Version) {
 // the file; after that the next open renames it, if this process cannot.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
-	e.NextFile, e.LastSeq = new(db.nextFile), db.seq
+	e.NextFile, e.LastSeq = new(db.nextFileLocked()), db.seq
 	db.mu.Unlock()
+	if err := db.openForEdit(); err != nil {
+		return err
+	}
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
 	}
 	db.Tables.Name(e.AddTables)
+	db.changed()
 	return nil
+}
+
+// openForEdit opens the catalog, which the end of a turn closes.
+func (db *Store) openForEdit() (err error) {
+	if db.cat == nil {
+		db.cat, _, err = catalog.Open(db.Dir, files.Catalog)
+	}
+	return err
 }
 
 // Drop closes a table that was not published (nil for none), and removes its file if the catalog is
@@ -294,11 +321,16 @@ func (db *Store) Drop(t *view.Table) error {
 // frame of the next log is written, so that only the newest log with frames can have a torn end.
 // The caller holds writeMu.
 func (db *Store) rotateLocked() {
-	db.mu.Lock()
-	db.immutable = append(slices.Clone(db.immutable), db.active)
-	db.active = view.NewMemtable(db.Params)
-	db.mu.Unlock()
+	db.retireLocked()
 	db.rotated = time.Now()
 	db.wakeFlush()
 	wake(db.logC)
+}
+
+// retireLocked makes the active memtable immutable.
+func (db *Store) retireLocked() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.immutable = append(slices.Clone(db.immutable), db.active)
+	db.active, db.logFirst = view.NewMemtable(db.Params), noLog
 }

@@ -67,6 +67,7 @@ func (db *Store) readOnce() error {
 			open[p.Meta.Number] = p.Table
 		}
 	}
+	o.ReadOnly, o.SetCache = true, db.Tables.Cache
 	fresh := newDB(db.Path, o)
 	fresh.Dir, fresh.Small = db.Dir, db.Small
 	if err = fresh.recover(s, open); err == nil {
@@ -106,8 +107,14 @@ func (db *Store) adopt(fresh *Store) {
 		db.UUID, db.Created, db.TTL = fresh.UUID, fresh.Created, fresh.TTL
 		db.SetParams(fresh.Params)
 	}
+	for _, m := range append(db.immutable, db.active) {
+		m.Families.GiveBack()
+		m.Sets.GiveBack()
+	}
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
-	db.lastSeq = fresh.lastSeq
+	db.immutable, db.lastSeq = fresh.immutable, fresh.lastSeq
+	db.tableCount.Store(fresh.tableCount.Load())
+	db.flushed.Broadcast()
 	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo
 	if old != nil {
 		db.unref(old)
@@ -128,11 +135,7 @@ func (db *Store) Refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if db.readOn() == nil {
-		return nil
-	}
-	db.readTo.txid = 0 // some frames may be in the memtable already, and must not be read again
-	return db.readAll()
+	return db.readNew()
 }
 
 // readOn reads the frames that were added to the logs. It fails if anything else has changed.
@@ -191,6 +194,9 @@ func (db *Store) readLogs() (seq uint64, err error) {
 // last write.
 func (db *Store) readLog(number uint64, newest bool) (seq uint64, err error) {
 	at := &db.readTo
+	if number != at.log {
+		db.nextLogLocked(number)
+	}
 	r := replay{db: db, flushed: at.flushed, name: files.LogName(number), firstLog: at.firstLog, before: at.log}
 	o := wal.Options{Last: newest, Header: &wal.Header{Database: db.UUID, Number: number}}
 	if number == at.log {
@@ -204,6 +210,20 @@ func (db *Store) readLog(number uint64, newest bool) (seq uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if number != at.log {
+		at.first = r.first
+	}
+	at.first = cmp.Or(at.first, r.first)
 	at.log, at.end, at.ended = number, res.End, res.Clean
 	return r.seq, nil
+}
+
+// nextLogLocked adds a log to the active memtable, or to a new one if that is full, as it was for the
+// process that wrote the logs. The caller holds writeMu.
+func (db *Store) nextLogLocked(number uint64) {
+	if db.opts.Shared && db.active.Bytes >= db.opts.MemtableBytes && db.immutables() < view.MaxImmutable {
+		db.active.Publish()
+		db.retireLocked()
+	}
+	db.active.Logs = append(db.active.Logs, number)
 }

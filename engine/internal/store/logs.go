@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
@@ -35,7 +36,9 @@ func (p logPosition) sync() error {
 // newLogLocked returns the Writer of a log that follows the newest one. The caller holds writeMu.
 func (db *Store) newLogLocked() *wal.Writer {
 	number := db.allocFile()
-	return wal.New(db.Dir, files.LogName(number), wal.Header{Database: db.UUID, Number: number}, db.newest)
+	w := wal.New(db.Dir, files.LogName(number), wal.Header{Database: db.UUID, Number: number}, db.newest)
+	db.groupSyncs(w)
+	return w
 }
 
 // startLogLocked gives the active memtable a log if it has none. Reading a database starts no log.
@@ -51,6 +54,9 @@ func (db *Store) startLogLocked() error {
 	if _, err := w.Append(wal.EncodeStart(db.newestLog.Number)); err != nil {
 		return db.fail(fmt.Errorf("starting a log: %w", err))
 	}
+	db.mu.Lock()
+	db.logFirst = db.seq + 1
+	db.mu.Unlock()
 	db.spare, db.newest = nil, w
 	db.active.Log, db.active.Logs = w, append(db.active.Logs, w.Number())
 	db.newestLog = catalog.LogEnd{Number: w.Number()}
@@ -97,4 +103,13 @@ func (db *Store) closeLogsLocked() error {
 	err := db.newest.Close()
 	db.newestLog.Size = db.newest.Size()
 	return err
+}
+
+// leaveLogLocked closes the newest log for another process to continue. The caller holds writeMu.
+func (db *Store) leaveLogLocked() error {
+	if db.newest == nil || db.failed.Load() != nil {
+		return nil
+	}
+	err := logPosition{db.newest, db.newest.Size()}.sync() // for writes that still wait
+	return errors.Join(err, db.newest.Leave())
 }

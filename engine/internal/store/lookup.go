@@ -94,6 +94,7 @@ func (l *lookup) run() error {
 	old, have := l.version, stored{db.current, db.immutable, db.active}
 	have.version.Refs.Add(1)
 	l.version, l.seq, l.payload = have.version, db.seq, l.payload[:0]
+	first := db.logFirst
 	db.mu.Unlock()
 	if old != nil {
 		db.unref(old)
@@ -108,20 +109,19 @@ func (l *lookup) run() error {
 				return err
 			}
 			if l.found[i] = p; i < len(l.recs) {
-				l.recs[i].Replaces = replaces(have.active, p)
+				l.recs[i].Replaces = replaces(first, p)
 			}
 		}
 		return nil
 	})
 }
 
-// replaces describes a place for the log of the active memtable.
-func replaces(active *view.Memtable, p view.Place) wal.Replaced {
-	first := active.MinSeq.Load()
+// replaces describes a place for the log whose first write is number first.
+func replaces(first uint64, p view.Place) wal.Replaced {
 	switch {
 	case p.Part != nil:
 		return wal.Replaced{Where: wal.InTable, Table: p.Part.Meta.Number, Doc: p.Doc}
-	case p.Mem == nil || first != 0 && p.Mem.Seq >= first:
+	case p.Mem == nil || p.Mem.Seq >= first:
 		return wal.Replaced{Where: wal.NoTable}
 	}
 	return wal.Replaced{Where: wal.Earlier, Seq: p.Mem.Seq}
@@ -232,9 +232,12 @@ func (l *lookup) checkLocked() error {
 // encodeLocked makes payload the encoding of the records. It encodes them again if they replace
 // other documents than run expected. The caller holds writeMu, and has settled the lookup.
 func (l *lookup) encodeLocked() {
+	l.db.mu.Lock()
+	first := l.db.logFirst
+	l.db.mu.Unlock()
 	for i := range l.recs {
 		r := &l.recs[i]
-		if now := replaces(l.db.active, l.found[i]); now != r.Replaces {
+		if now := replaces(first, l.found[i]); now != r.Replaces {
 			r.Replaces = now
 			l.payload = l.payload[:0]
 		}

@@ -111,6 +111,8 @@ func create(path string, o Options, build bool, fill func(*files.Site) (catalog.
 	db.Dir, db.lock, db.building = db.site.Folder, db.site.Held, true
 	if build {
 		err = db.site.Begin()
+	} else if o.Shared {
+		err = db.share()
 	}
 	if err == nil {
 		var s catalog.State
@@ -124,6 +126,13 @@ func create(path string, o Options, build bool, fill func(*files.Site) (catalog.
 	}
 	if err == nil {
 		err = db.openCatalog()
+	}
+	if s := db.sharing; s != nil && err == nil {
+		s.lock, db.lock = db.lock, nil
+		s.join(true)
+		db.writeMu.Lock()
+		db.startTurnLocked()
+		db.writeMu.Unlock()
 	}
 	if err != nil {
 		db.discard = true
@@ -149,7 +158,39 @@ func (db *Store) newState(params table.Params) (catalog.State, error) {
 
 // takeLock locks the folder against other writers, and waits for BusyTimeout.
 func (db *Store) takeLock() (err error) {
-	db.lock, err = db.Dir.LockWithin(db.Path, db.opts.BusyTimeout)
+	if db.lock, err = db.Dir.LockWithin(db.Path, db.opts.BusyTimeout); err == nil {
+		err = db.excluded()
+	}
+	return err
+}
+
+// openShared opens an existing database together with other processes. The first one recovers it.
+func (db *Store) openShared() error {
+	if err := db.share(); err != nil {
+		return err
+	}
+	s := db.sharing
+	var err error
+	if s.lock, _, err = s.acquire(context.Background(), db, max(db.opts.BusyTimeout, turnTick)); err != nil {
+		return err
+	}
+	alone, err := s.memory.Alone()
+	if err != nil {
+		return err
+	}
+	s.join(alone)
+	if alone {
+		if err = db.openCatalog(); err == nil {
+			db.writeMu.Lock()
+			db.startTurnLocked()
+			db.writeMu.Unlock()
+		}
+		return err
+	}
+	s.seen.Store(s.words[wordChanges].Load())
+	if err = db.readAll(); err == nil {
+		err, s.lock = s.lock.Close(), nil
+	}
 	return err
 }
 
@@ -160,10 +201,15 @@ func open(path string, o Options) (*Store, error) {
 	if db.Dir, err = files.OpenFolder(o.FS, path); err != nil {
 		return nil, err
 	}
-	if o.ReadOnly {
+	switch {
+	case o.ReadOnly:
 		err = db.readAll()
-	} else if err = db.takeLock(); err == nil {
-		err = db.openCatalog()
+	case o.Shared:
+		err = db.openShared()
+	default:
+		if err = db.takeLock(); err == nil {
+			err = db.openCatalog()
+		}
 	}
 	if err == nil {
 		err = o.check(db.Path, db.Params, db.TTL)
@@ -242,7 +288,9 @@ func (db *Store) Close() error {
 		if db.compactC != nil && !db.opts.NoAutoCompaction && !db.discard {
 			db.compactSmall(end)
 		}
+		last := db.leaveShared()
 		db.mu.Lock()
+		db.discard = db.discard && (db.building || db.seq == 0 && len(db.current.Parts) == 0) // others may have written
 		db.closed.Store(true) // under mu: no goroutine is added while wait waits (beside)
 		db.flushed.Broadcast()
 		db.mu.Unlock()
@@ -251,9 +299,17 @@ func (db *Store) Close() error {
 		defer db.readMu.Unlock()
 		db.writeMu.Lock()
 		defer db.writeMu.Unlock()
-		err := db.closeLogsLocked()
-		if err == nil {
-			db.markClosed()
+		err := error(nil)
+		if last {
+			if err = db.closeLogsLocked(); err == nil {
+				db.markClosed()
+			}
+		} else {
+			db.discard = false
+			if db.sharing.held.Load() {
+				db.endTurnLocked()
+			}
+			err = db.leaveLogLocked()
 		}
 		db.discard = db.discard || err != nil && db.building
 		db.closeErr = errors.Join(err, db.release())
@@ -277,10 +333,14 @@ func (db *Store) Discard() error {
 // is missing or shorter. The log must have ended before. A database without the mark is still
 // complete, so a failure is not an error of Close.
 func (db *Store) markClosed() {
-	if db.cat == nil || db.opts.ReadOnly || db.failed.Load() != nil || db.newestLog.Number == 0 {
+	if db.Dir == nil || db.opts.ReadOnly || db.failed.Load() != nil || db.newestLog.Number == 0 {
 		return
 	}
-	if err := db.cat.Apply(catalog.Edit{SetClosed: &db.newestLog}); err != nil {
+	err := db.openForEdit()
+	if err == nil {
+		err = db.cat.Apply(catalog.Edit{SetClosed: &db.newestLog})
+	}
+	if err != nil {
 		db.log.Warn("recording in the catalog where the log ended", "path", db.Path, "err", err)
 	}
 }
@@ -309,6 +369,7 @@ func (db *Store) release() error {
 	if db.discard {
 		errs = append(errs, db.site.Abandon())
 	}
+	errs = append(errs, db.releaseShared())
 	if db.lock != nil {
 		errs = append(errs, db.lock.Close())
 	}

@@ -34,7 +34,8 @@ type Options struct {
 	MustExist   bool
 	Memory      int64
 	Cache       int64
-	Shared      *table.Cache // the cache of the set that the database is a member of, instead of its own
+	Shared      bool
+	SetCache    *table.Cache // the cache of the set that the database is a member of, instead of its own
 
 	NoSync           bool
 	MemtableBytes    int

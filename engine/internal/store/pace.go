@@ -53,9 +53,16 @@ func (db *Store) waitTables(ctx context.Context) error {
 	start := time.Now()
 	db.stoppedWriters.Add(1)
 	defer db.stoppedWriters.Add(-1)
-	err := db.merges.WaitWhile(ctx, func() bool {
-		return db.Writable() == nil && db.tooManyTables()
-	})
+	holds := func() bool { return db.Writable() == nil && db.tooManyTables() }
+	err := error(nil)
+	if db.sharing == nil {
+		err = db.merges.WaitWhile(ctx, holds)
+	}
+	for db.sharing != nil && err == nil && holds() { // another process may merge
+		if err = db.slow(ctx, longestPoll); err == nil {
+			err = db.follow()
+		}
+	}
 	db.stalled(StallTables, start)
 	return err
 }

@@ -94,7 +94,7 @@ func OpenSet(paths []string, o Options) (*Store, error) {
 	db.install(nil)
 	db.mu.Unlock()
 	for i, path := range paths {
-		from, err := Open(path, Options{ReadOnly: true, MustExist: true, Memory: o.Memory, Cache: -1, Shared: db.Tables.Cache, Logger: o.Logger, FS: o.FS, Now: o.Now})
+		from, err := Open(path, Options{ReadOnly: true, MustExist: true, Memory: o.Memory, Cache: -1, SetCache: db.Tables.Cache, Logger: o.Logger, FS: o.FS, Now: o.Now})
 		if err == nil {
 			if i == 0 {
 				db.SetParams(from.setParams())

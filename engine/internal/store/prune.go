@@ -182,11 +182,14 @@ func (p *prune) publish(ctx context.Context) (more bool, err error) {
 			defer giveBack()
 		}
 	}
-	db.publishMu.Lock()
+	done, err := db.publishing(ctx)
+	if err != nil {
+		return false, err
+	}
 	db.writeMu.Lock()
 	more, flush, err := p.publishLocked(free)
 	db.writeMu.Unlock()
-	db.publishMu.Unlock()
+	done()
 	if flush {
 		err = db.Flush(ctx)
 	}

@@ -134,8 +134,11 @@ func (p *publication) inTable(ctx context.Context, in *view.Part) (same []sameID
 // run makes the table part of the database. The caller must have called search.
 func (p *publication) run(ctx context.Context) error {
 	db := p.db
-	db.publishMu.Lock()
-	defer db.publishMu.Unlock()
+	done, err := db.publishing(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	db.writeMu.Lock() // from here on no ID can be added or removed
 	defer db.writeMu.Unlock()
 	if err := db.Writable(); err != nil {
@@ -405,6 +408,9 @@ func (p *publication) show() {
 
 // LoadMark returns the position that the last load published for source, or 0 if there is none.
 func (db *Store) LoadMark(source string) int64 {
+	if err := db.follow(); err != nil {
+		db.log.Warn("reading the writes of other processes", "path", db.Path, "err", err)
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.marks[source]

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,12 +23,14 @@ const MaxReplayedLogs = 4
 func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 	start := time.Now()
 	frames := 0
+	db.readTo = readTo{flushed: s.FlushedSeq, firstLog: s.FirstWAL}
 	if n := s.Closed.Number; n > 0 && n >= s.FirstWAL && !slices.Contains(logs, n) {
 		return base.Corruptf(files.LogName(n), "file", -1, "missing: it was the newest log when the database was closed")
 	}
 	for i, number := range logs {
 		last := i == len(logs)-1
 		r := replay{db: db, flushed: s.FlushedSeq, name: files.LogName(number), firstLog: s.FirstWAL}
+		db.nextLogLocked(number)
 		if i > 0 {
 			r.before = logs[i-1]
 		}
@@ -40,7 +43,8 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 		}
 		frames += res.Frames
 		db.seq = max(db.seq, r.seq)
-		db.readTo = readTo{log: number, end: res.End, ended: res.Clean}
+		at := &db.readTo
+		at.log, at.first, at.end, at.ended = number, r.first, res.End, res.Clean
 		size := res.End
 		if last && !db.opts.ReadOnly && number != s.Closed.Number { // earlier logs, and a log with a mark, are durable already
 			if res.Torn {
@@ -49,10 +53,12 @@ func (db *Store) replayLogs(s *catalog.State, logs []uint64) error {
 			if size, err = wal.Cut(db.Dir, r.name, res); err != nil {
 				return err
 			}
+			at.end, at.ended = size, true
 		}
 		if size > 0 { // otherwise the log was empty and is gone: the next log must not name it
-			db.active.Logs = append(db.active.Logs, number)
 			db.newestLog = catalog.LogEnd{Number: number, Size: size}
+		} else {
+			at.log, db.active.Logs = db.newestLog.Number, db.active.Logs[:len(db.active.Logs)-1]
 		}
 	}
 	db.active.Publish()
@@ -77,7 +83,7 @@ type replay struct {
 	name             string
 	flushed          uint64 // writes up to this number are in tables
 	firstLog, before uint64 // the first log to replay; the log replayed before this one, 0 if none
-	seq              uint64 // of the last write
+	first, seq       uint64 // of the first and the last write
 	writes           []replayed
 	bytes            int // size of the frames of writes
 }
@@ -169,7 +175,7 @@ func (r *replay) start(before uint64) error {
 
 // write collects one write, unless a table has it.
 func (r *replay) write(rec wal.Record) error {
-	r.seq = max(r.seq, rec.Doc.Seq)
+	r.first, r.seq = cmp.Or(r.first, rec.Doc.Seq), max(r.seq, rec.Doc.Seq)
 	if rec.Doc.Seq > r.flushed {
 		r.writes = append(r.writes, replayed{Record: rec})
 	}
@@ -306,7 +312,8 @@ func (w *replayed) unknown(p *view.Part, damage error) {
 // During a replay both may exist: a load that overtook the log may have stored a newer version
 // while the log has yet to delete an older one.
 func (db *Store) killOlder(w *replayed) (newer bool) {
-	if d := db.active.Find(w.Doc.ID, view.Latest); d != nil {
+	have := db.storedLocked()
+	if d := have.inMemory(w.Doc.ID); d != nil {
 		view.Place{Mem: d}.Kill(w.Doc.Seq) // the log is in order
 	}
 	for _, s := range w.stored {

@@ -34,6 +34,11 @@ func (db *Store) compactAuto(ctx context.Context) error {
 	if err := db.flushHeld(ctx); err != nil && ctx.Err() == nil {
 		db.log.Warn("expired documents stay until older writes leave the log", "path", db.Path, "err", err)
 	}
+	if db.lockMerges() != nil {
+		time.AfterFunc(mergeAgain, db.WakeCompact)
+		return nil
+	}
+	defer db.unlockMerges()
 	for ctx.Err() == nil && db.Writable() == nil {
 		m, err := db.merges.Next(false)
 		if err != nil || m == nil { // closed, or nothing to do
@@ -43,11 +48,16 @@ func (db *Store) compactAuto(ctx context.Context) error {
 			defer m.Cancel()
 			if db.mergeAuto(m) {
 				db.WakeCompact()
+			} else {
+				db.unlockMerges()
 			}
 		})
 	}
 	return nil
 }
+
+// mergeAgain is after how long a process looks again whether it may merge, while another one does.
+const mergeAgain = time.Second
 
 // mergeAuto runs a merge in the background and reports whether other merges may follow: it has
 // succeeded, or a damaged table was excluded.
@@ -58,6 +68,7 @@ func (db *Store) mergeAuto(m *merges.Merge) bool {
 	case vfs.IsNoSpace(err) && errors.Is(err, merges.ErrGaveWay):
 		db.log.Info("compaction stopped because the disk is full", "path", db.Path, "tables", m.Tables)
 		db.WakeCompact()
+	case errors.Is(err, errTablesGone):
 	default:
 		db.log.Error("compaction failed", "path", db.Path, "tables", m.Tables, "err", err)
 		db.event(Event{Kind: EventError, Tables: m.Tables, Err: fmt.Errorf("compacting: %w", err)})
@@ -71,6 +82,9 @@ func (db *Store) mergeAuto(m *merges.Merge) bool {
 // compactSmall runs merges of at most merges.SmallWork bytes, as long as any are due, but begins
 // none after end except the first.
 func (db *Store) compactSmall(end time.Time) {
+	if db.lockMerges() != nil {
+		return
+	}
 	for more := true; more && db.Writable() == nil; more = time.Now().Before(end) {
 		m, err := db.merges.Next(true)
 		if err != nil || m == nil || !db.mergeAuto(m) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,6 +40,7 @@ type Store struct {
 
 	merges    *merges.Scheduler // its lock comes before all others
 	publishMu sync.Mutex
+	sharing   *sharing // nil unless Options.Shared
 
 	writeMu sync.Mutex // guards seq and active against changes by others
 	active  *view.Memtable
@@ -62,6 +64,7 @@ type Store struct {
 
 	tableCount atomic.Int32     // tables of current that count for the limits of writers; changed under mu
 	seq        uint64           // sequence number of the last visible write
+	logFirst   uint64           // the first one of the newest log; more than any if writing will start a log
 	lastSeq    uint64           // State.LastSeq, as read
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
@@ -88,6 +91,7 @@ type readTo struct {
 	flushed  uint64 // State.FlushedSeq
 	firstLog uint64 // State.FirstWAL
 	log      uint64 // newest log read so far, 0 for none
+	first    uint64 // sequence number of its first write, 0 for none
 	end      int64  // offset up to which it was read
 	ended    bool   // the log has ended at end
 }
@@ -97,12 +101,13 @@ func newDB(path string, o Options) *Store {
 	db := &Store{
 		Config: view.Config{Path: path, Memory: o.Memory, Short: memindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
 		active: view.NewMemtable(table.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
+		logFirst: noLog,
 	}
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
-		Cache: o.Shared,
+		Cache: o.SetCache,
 	}
-	if o.Shared == nil {
+	if o.SetCache == nil {
 		db.Tables.Cache = table.NewCache(o.Cache)
 	}
 	db.Small = view.NewSmallTables(cmp.Or(o.IndexMemory, min(mostSmall, o.Memory/smallShare)), db.beside, db.closed.Load)
@@ -112,6 +117,9 @@ func newDB(path string, o Options) *Store {
 	db.stop = func() {}
 	return db
 }
+
+// noLog is the value of logFirst without a log.
+const noLog = math.MaxUint64
 
 // The indexes of small tables need at most mostSmall bytes, and one smallShare-th of Options.Memory.
 const (
@@ -227,6 +235,9 @@ func (s *stored) inMemory(id []byte) *view.MemDoc {
 func (db *Store) allocFile() uint64 {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if s := db.sharing; s != nil {
+		return s.words[wordFile].Add(1) - 1
+	}
 	n := db.nextFile
 	db.nextFile++
 	return n

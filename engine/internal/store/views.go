@@ -24,6 +24,9 @@ func (db *Store) View() (*view.View, error) {
 // TakeView makes v, which must be new or closed, a view of the current state of the database.
 func (db *Store) TakeView(v *view.View) error {
 	db.Counts.Queries.Add(1)
+	if err := db.follow(); err != nil {
+		return err
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.takeLocked(v)
@@ -76,6 +79,9 @@ func (db *Store) Backup(ctx context.Context, path string, o backup.Options) (bac
 // freeze returns the current state of the database. The caller must close its view.
 func (db *Store) freeze() (backup.Source, error) {
 	v := new(view.View)
+	if err := db.follow(); err != nil {
+		return backup.Source{}, err
+	}
 	db.mu.Lock() // tables and the rest of the state change together under mu
 	defer db.mu.Unlock()
 	if err := db.takeLocked(v); err != nil {
@@ -85,7 +91,7 @@ func (db *Store) freeze() (backup.Source, error) {
 		return backup.Source{}, errors.Join(err, v.Close())
 	}
 	return backup.Source{
-		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFile, LastSeq: max(db.lastSeq, db.seq),
+		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFileLocked(), LastSeq: max(db.lastSeq, db.seq),
 		FS: db.fs, BusyTimeout: db.opts.BusyTimeout,
 	}, nil
 }

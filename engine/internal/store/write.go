@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/table"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // Write carries out operations as one write and returns how many documents its deletes removed. If
@@ -93,7 +94,7 @@ func (db *Store) commitLocked(l *lookup) error {
 	wal.SetFirst(l.payload, first)
 	end, err := db.active.Log.Append(l.payload)
 	if err != nil {
-		return db.fail(fmt.Errorf("writing the log: %w", err))
+		return db.failLog(err)
 	}
 	db.last = logPosition{db.active.Log, end}
 	for i := range l.recs {
@@ -142,18 +143,29 @@ func (db *Store) waitSafe(p logPosition) error {
 	if p.log == nil { // nothing was written since the database was opened
 		return nil
 	}
-	wait := p.log.Sync
-	if db.opts.NoSync {
-		wait = p.log.Flush
+	wait := p.log.Flush
+	if !db.opts.NoSync {
+		wait = p.log.Sync
+		db.yield()
 	}
 	err := wait(p.end)
 	for tries := 0; db.shouldRetry(context.Background(), err, tries); tries++ {
 		err = wait(p.end)
 	}
 	if err != nil {
-		return db.fail(fmt.Errorf("writing the log: %w", err))
+		return db.failLog(err)
 	}
+	db.changed()
 	return nil
+}
+
+// failLog is fail for the log. No other process may go on writing it: the system may have lost what
+// it could not write.
+func (db *Store) failLog(err error) error {
+	if s := db.sharing; s != nil && !vfs.IsNoSpace(err) {
+		s.words[wordFailed].Store(1)
+	}
+	return db.fail(fmt.Errorf("writing the log: %w", err))
 }
 
 // syncLog makes every write so far safe.
@@ -168,7 +180,12 @@ func (db *Store) syncLog() error {
 // waits while too many memtables wait for their flush, or there are too many tables.
 func (db *Store) lockForWrite(ctx context.Context) error {
 	for slowed := false; ; {
-		db.writeMu.Lock()
+		if err := db.takesWrites(); err != nil {
+			return err
+		}
+		if err := db.lockTurn(ctx); err != nil {
+			return err
+		}
 		err := db.takesWrites()
 		if lag := db.lagLocked(); err == nil && !slowed && lag > shortestLag {
 			db.writeMu.Unlock()

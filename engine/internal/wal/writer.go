@@ -51,6 +51,10 @@ type Writer struct {
 	ended   bool  // End or Close was called: nothing can be appended
 	whole   bool  // the end frame is durable
 	closed  bool
+
+	// Group, if not nil, calls sync, which makes the file durable up to end, unless another process
+	// has done that. It must be set before the first use.
+	Group func(end int64, sync func() error) error
 }
 
 // New returns the Writer of a new log. It makes no file yet. before, if not nil, is the log before
@@ -81,7 +85,7 @@ func (w *Writer) Prepare() (err error) {
 	for w.busy {
 		w.changed.Wait()
 	}
-	if w.err != nil || w.f != nil {
+	if w.err != nil || w.f != nil || w.closed {
 		return w.err
 	}
 	return w.alone(w.create)
@@ -338,7 +342,11 @@ func (w *Writer) lead(sync bool) error {
 		whole = wholeFrames(buf[:n])
 		noRoom = whole < len(buf) && w.f.Truncate(start+int64(whole)) == nil
 	}
-	if written && sync {
+	switch {
+	case !written || !sync:
+	case w.Group != nil:
+		err = w.Group(target, w.f.Sync)
+	default:
 		err = w.f.Sync()
 	}
 
@@ -355,7 +363,7 @@ func (w *Writer) lead(sync bool) error {
 		w.spare = buf
 	}
 	if written {
-		w.written, w.full = target, false
+		w.written, w.full = max(w.written, target), false // Continue may have moved it
 	}
 	switch {
 	case err != nil:

@@ -96,6 +96,7 @@ type faults struct {
 	mu     sync.Mutex
 	n      int
 	inject func(op Op) error
+	held   []io.Closer // see Kill
 }
 
 // NewFaulty returns a file system that wraps inner. inject is called before every operation, one
@@ -243,7 +244,13 @@ func (y *Faulty) SyncDir(dir string) error {
 }
 
 // Lock implements vfs.FS.
-func (y *Faulty) Lock(name string) (io.Closer, error) { return get(y, OpLock, name, y.inner.Lock) }
+func (y *Faulty) Lock(name string) (io.Closer, error) {
+	l, err := get(y, OpLock, name, y.inner.Lock)
+	if err == nil {
+		y.holds(l)
+	}
+	return l, err
+}
 
 // HostFile implements vfs.FS.
 func (y *Faulty) HostFile(name string, flag int) (*os.File, error) {

@@ -38,7 +38,8 @@ type Mem struct {
 	crashAt int               // number of the first operation that fails, or 0
 	limit   int               // on the bytes in all files, or 0
 	locks   map[*memNode]bool // files whose lock is held; independent of their names
-	hosts   []string          // paths of the host files
+	shared  map[*memNode]*sharedWords
+	hosts   []string // paths of the host files
 }
 
 // memNode is a file or a directory. Invariant of a file: neither data nor synced is ever
@@ -68,7 +69,7 @@ type nameChange struct {
 // NewMem returns an empty file system that stores host files in hostDir, an existing folder. Commit
 // is fast if it is in memory (tmpfs); its contents need not be durable.
 func NewMem(hostDir string) *Mem {
-	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]bool{}}
+	return &Mem{hostDir: hostDir, root: newDir(), locks: map[*memNode]bool{}, shared: map[*memNode]*sharedWords{}}
 }
 
 func newDir() *memNode {

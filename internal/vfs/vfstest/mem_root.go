@@ -37,12 +37,15 @@ func (r memRoot) Rename(oldName, newName string) error {
 func (r memRoot) RenameNew(oldName, newName string) error {
 	return r.m.RenameNew(r.at(oldName), r.at(newName))
 }
-func (r memRoot) MkdirAll(dir string) error                 { return r.m.MkdirAll(r.at(dir)) }
-func (r memRoot) RemoveAll(dir string) error                { return r.m.RemoveAll(r.at(dir)) }
-func (r memRoot) List(dir string) ([]string, error)         { return r.m.List(r.at(dir)) }
-func (r memRoot) Stat(name string) (vfs.Info, error)        { return r.m.Stat(r.at(name)) }
-func (r memRoot) SyncDir(dir string) error                  { return r.m.SyncDir(r.at(dir)) }
-func (r memRoot) Lock(name string) (io.Closer, error)       { return r.m.Lock(r.at(name)) }
+func (r memRoot) MkdirAll(dir string) error           { return r.m.MkdirAll(r.at(dir)) }
+func (r memRoot) RemoveAll(dir string) error          { return r.m.RemoveAll(r.at(dir)) }
+func (r memRoot) List(dir string) ([]string, error)   { return r.m.List(r.at(dir)) }
+func (r memRoot) Stat(name string) (vfs.Info, error)  { return r.m.Stat(r.at(name)) }
+func (r memRoot) SyncDir(dir string) error            { return r.m.SyncDir(r.at(dir)) }
+func (r memRoot) Lock(name string) (io.Closer, error) { return r.m.Lock(r.at(name)) }
+func (r memRoot) OpenShared(name string) (vfs.SharedMemory, error) {
+	return r.m.OpenShared(r.at(name))
+}
 func (r memRoot) OpenRoot(dir string) (vfs.Root, error)     { return r.m.OpenRoot(r.at(dir)) }
 func (r memRoot) Commit(name string, do func() error) error { return r.m.Commit(r.at(name), do) }
 func (r memRoot) Committed(name string)                     { r.m.Committed(r.at(name)) }

@@ -22,6 +22,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records/arrow"
+	"github.com/simdb/simdb/records/inputs"
 )
 
 // A Request names one operation and its arguments.
@@ -114,7 +115,7 @@ func (l *Library) open(ctx context.Context, r *Request) (*Reply, error) {
 			return nil, err
 		}
 	}
-	db, err := engine.Open(r.Path, o)
+	db, err := inputs.Open(r.Path, o)
 	if err != nil {
 		return nil, err
 	}

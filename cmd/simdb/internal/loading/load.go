@@ -99,7 +99,7 @@ func (c *Load) Run(a *app.App) (err error) {
 	inputs.SetPictures(&l.create, c.Images)
 	o.MustExist, o.BusyTimeout = true, a.Global.BusyTimeout
 	o.ReadOnly = c.Into != nil // with Into, this only checks the parameters
-	l.db, err = engine.Open(c.DB, o)
+	l.db, err = inputs.Open(c.DB, o)
 	switch {
 	case err == nil && c.Anew:
 		return errors.Join(fmt.Errorf("%s: %w", c.DB, engine.ErrExists), l.db.Close())
@@ -205,7 +205,7 @@ func (l *load) begin(of records.Info) (err error) {
 	if l.db == nil {
 		l.create.Bits = cmp.Or(l.create.Bits, of.Bits)
 		l.create.Features.Several = l.create.Features.Several || of.Several
-		if l.db, err = engine.Open(l.c.DB, &l.create); err != nil { // another process may have created it meanwhile
+		if l.db, err = inputs.Open(l.c.DB, &l.create); err != nil { // another process may have created it meanwhile
 			return err
 		}
 		if l.db.Options().Features.Describe() != l.create.Features.Describe() {

@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// Several processes can have a database open for writing (Options.Shared). They write by turns: the
+// process that has the lock of the database has the turn, and is the only writer, as if the others
+// had opened the database read-only. A turn lasts for many writes, and ends when another process
+// asks, or when nothing was written for turnTick:
+//
+//   - beginTurn locks, reads what others have written since, as Refresh does, and continues the
+//     newest log at its end. If nobody else has had a turn, there is nothing to do.
+//   - endTurn writes all frames to the log, ends older logs, closes the catalog and unlocks. Callers
+//     that wait for an fsync go on waiting without the turn.
+//
+// A process may die at any point. In a turn it leaves what a killed process leaves: a torn frame,
+// which the next turn cuts off, logs without frames and unlisted tables. The first process that opens
+// the database recovers it; the last one that closes it ends the log.
+//
+// Flushes and publications pin the turn. Merges run without it, and pin it to publish; the lock
+// MERGE lets one process merge at a time. If a merge of another process was published meanwhile, and
+// its tables are gone, its result is dropped.
+//
+// A process that has not the turn looks at one word of shared memory to find out whether another one
+// has written anything (follow).
+type sharing struct {
+	memory vfs.SharedMemory
+	words  *[vfs.SharedWords]atomic.Uint64
+	id     uint64 // of this store among all that have had the memory open
+
+	mu   sync.Mutex  // one goroutine begins a turn; locked after publishMu, before readMu
+	held atomic.Bool // this process has the turn; set under readMu and writeMu, cleared under writeMu
+
+	seen  atomic.Uint64 // value of wordChanges up to which changes were read
+	asked atomic.Uint64 // wordAsked when the turn began
+
+	// The rest is guarded by writeMu.
+	lock  io.Closer // of the turn
+	pins  int       // the turn must not end
+	began time.Time
+	uses  uint64 // how often writeMu was locked for writing
+	idle  uint64 // uses at the last tick
+
+	mergeMu sync.Mutex
+	merging io.Closer // the lock MERGE, or nil
+}
+
+// Words of the shared memory, in different cache lines. All except wordAsked are reset by the first
+// process that opens the database.
+const (
+	wordChanges   = 0  // grows after each change that others can read
+	wordAsked     = 8  // grows while processes wait for the turn
+	wordHolder    = 16 // pid of the process that has the turn; 0 for none
+	wordWriter    = 24 // id of the store that had the last turn
+	wordMembers   = 32 // how many stores were opened
+	wordFile      = 40 // number of the next file
+	wordSyncedLog = 48 // newest log that was synced,
+	wordSyncedEnd = 49 // and up to where; guarded by the lock SYNC
+	wordFailed    = 56 // not 0 if a write or an fsync of a log has failed
+)
+
+const (
+	// turnTick is how long a turn lasts at least if others ask for it, and how long it outlives the
+	// last write. BenchmarkShared: 1 to 4 ms make no difference.
+	turnTick = 2 * time.Millisecond
+	// turnWait is how long a write waits for a turn, unless Options.BusyTimeout is longer.
+	turnWait = 30 * time.Second
+	// A process that waits looks at shared memory at intervals from shortestPoll to longestPoll, and
+	// tries to lock whenever nobody seems to have the turn, and every pollsToLock times: the process
+	// may have died.
+	shortestPoll, longestPoll = 50 * time.Microsecond, 500 * time.Microsecond
+	pollsToLock               = 16
+)
+
+// share opens the shared memory.
+func (db *Store) share() error {
+	sharer, ok := db.Dir.Root.(vfs.Sharer)
+	if !ok {
+		return fmt.Errorf("%s: %w", db.Path, vfs.ErrNotShared)
+	}
+	memory, err := sharer.OpenShared(files.Shared)
+	if err != nil {
+		return err
+	}
+	db.sharing = &sharing{memory: memory, words: memory.Words()}
+	return nil
+}
+
+// join makes the store a member: alone means that it is the first one. The caller has the lock.
+func (s *sharing) join(alone bool) {
+	for i := range s.words {
+		if alone && i != wordAsked {
+			s.words[i].Store(0)
+		}
+	}
+	s.id = s.words[wordMembers].Add(1)
+}
+
+// single reports whether no other store was opened since the first one.
+func (s *sharing) single() bool { return s.words[wordMembers].Load() == 1 }
+
+// acquire waits until it has the lock of the database, and reports whether the process that had it
+// before has died.
+func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (lock io.Closer, died bool, err error) {
+	until, pause := time.Now().Add(wait), shortestPoll
+	for try := 0; ; try++ {
+		s.words[wordAsked].Add(1)
+		if free := s.words[wordHolder].Load() == 0; free || try%pollsToLock == 0 {
+			lock, err = db.Dir.Lock(files.Lock)
+			if locked := (*vfs.LockedError)(nil); !errors.As(err, &locked) {
+				return lock, !free, err
+			} else if !time.Now().Before(until) {
+				return nil, false, files.LockedBy(db.Path, locked)
+			}
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, false, ctx.Err()
+		case <-timer.C:
+			pause = min(2*pause, longestPoll)
+		}
+	}
+}
+
+// excluded returns ErrLocked if processes share the database. The caller has its lock.
+func (db *Store) excluded() error {
+	if _, err := db.Dir.Stat(files.Shared); err != nil {
+		return nil
+	}
+	if err := db.share(); err != nil {
+		return nil // then nobody can share it
+	}
+	alone, err := db.sharing.memory.Alone()
+	err = errors.Join(err, db.sharing.memory.Close())
+	db.sharing = nil
+	if err == nil && !alone {
+		err = fmt.Errorf("%s: %w: processes share it", db.Path, files.ErrLocked)
+	}
+	return err
+}
+
+// changed tells other processes that there is something new to read.
+func (db *Store) changed() {
+	if s := db.sharing; s != nil {
+		s.words[wordChanges].Add(1)
+	}
+}
+
+// nextFileLocked returns the number of the next file without assigning it. The caller holds mu.
+func (db *Store) nextFileLocked() uint64 {
+	if s := db.sharing; s != nil {
+		return max(db.nextFile, s.words[wordFile].Load())
+	}
+	return db.nextFile
+}
+
+// syncGroup calls sync for log number up to end, unless another process has synced it. If several
+// processes wait, one syncs for all.
+func (s *sharing) syncGroup(db *Store, number uint64, end int64, sync func() error) error {
+	if s.single() {
+		return sync()
+	}
+	done := func() bool {
+		return s.words[wordSyncedLog].Load() == number && s.words[wordSyncedEnd].Load() >= uint64(end)
+	}
+	for pause := shortestPoll; !done(); pause = min(2*pause, longestPoll) {
+		lock, err := db.Dir.Lock(files.SyncLock)
+		if _, locked := errors.AsType[*vfs.LockedError](err); locked {
+			time.Sleep(pause)
+			continue
+		} else if err != nil {
+			return err
+		}
+		if !done() {
+			covers := uint64(end)
+			if info, err := db.Dir.Stat(files.LogName(number)); err == nil {
+				covers = uint64(info.Size)
+			}
+			if err = sync(); err == nil {
+				s.words[wordSyncedEnd].Store(0)
+				s.words[wordSyncedLog].Store(number)
+				s.words[wordSyncedEnd].Store(covers)
+			}
+		}
+		return errors.Join(err, lock.Close())
+	}
+	return nil
+}
+
+// lockMerges makes this process the one that merges. It returns ErrLocked if another one is.
+func (db *Store) lockMerges() (err error) {
+	s := db.sharing
+	if s == nil {
+		return nil
+	}
+	s.mergeMu.Lock()
+	defer s.mergeMu.Unlock()
+	if s.merging == nil {
+		s.merging, err = db.Dir.Lock(files.MergeLock)
+	}
+	return err
+}
+
+// unlockMerges lets other processes merge, unless a merge is running.
+func (db *Store) unlockMerges() {
+	s := db.sharing
+	if s == nil || len(db.merges.Running()) > 0 {
+		return
+	}
+	s.mergeMu.Lock()
+	defer s.mergeMu.Unlock()
+	if s.merging != nil {
+		s.merging.Close()
+		s.merging = nil
+	}
+}
+
+// awaitMerges waits until this process is the one that merges.
+func (db *Store) awaitMerges(ctx context.Context) error {
+	for {
+		err := db.lockMerges()
+		if _, locked := errors.AsType[*vfs.LockedError](err); !locked {
+			return err
+		}
+		if err := db.takesWrites(); err != nil {
+			return err
+		}
+		if err := db.slow(ctx, longestPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// pid is what wordHolder has during a turn of this process.
+var pid = uint64(os.Getpid())

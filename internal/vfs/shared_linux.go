@@ -1,0 +1,19 @@
+package vfs
+
+import "golang.org/x/sys/unix"
+
+// networks are the network file systems of Linux, by the type that statfs returns.
+var networks = map[int64]string{
+	unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC: "CIFS", unix.SMB2_SUPER_MAGIC: "SMB",
+	unix.CEPH_SUPER_MAGIC: "Ceph", unix.AFS_FS_MAGIC: "AFS", unix.AFS_SUPER_MAGIC: "AFS", unix.CODA_SUPER_MAGIC: "Coda",
+	unix.OCFS2_SUPER_MAGIC: "OCFS2", 0x0bd00bd0: "Lustre", 0x01161970: "GFS2", 0x47504653: "GPFS", 0x19830326: "BeeGFS",
+}
+
+// networkOf returns the name of the network file system of an open file, or "".
+func networkOf(fd int) string {
+	var st unix.Statfs_t
+	if unix.Fstatfs(fd, &st) != nil {
+		return ""
+	}
+	return networks[int64(uint32(st.Type))]
+}

@@ -1,0 +1,86 @@
+package vfstest
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/simdb/simdb/internal/vfs"
+)
+
+// sharedWords is the memory of a file that is open by OpenShared.
+type sharedWords struct {
+	words   [vfs.SharedWords]atomic.Uint64
+	openers int
+}
+
+// memShared is one opener of sharedWords.
+type memShared struct {
+	m *Mem
+	*sharedWords
+	close func()
+}
+
+// OpenShared implements vfs.Sharer. CrashClone and KillClone have nothing open.
+func (m *Mem) OpenShared(name string) (vfs.SharedMemory, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.mutate("share", name); err != nil {
+		return nil, err
+	}
+	n, err := m.create(name)
+	if err != nil {
+		return nil, err
+	}
+	s := m.shared[n]
+	if s == nil {
+		s = new(sharedWords)
+		m.shared[n] = s
+	}
+	s.openers++
+	return &memShared{m, s, sync.OnceFunc(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		s.openers--
+	})}, nil
+}
+
+func (s *memShared) Words() *[vfs.SharedWords]atomic.Uint64 { return &s.words }
+
+func (s *memShared) Alone() (bool, error) {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	return s.openers == 1, nil
+}
+
+func (s *memShared) Close() error {
+	s.close()
+	return nil
+}
+
+// OpenShared implements vfs.Sharer.
+func (y *Faulty) OpenShared(name string) (vfs.SharedMemory, error) {
+	s, err := get(y, OpLock, name, y.inner.(vfs.Sharer).OpenShared)
+	if err == nil {
+		y.holds(s)
+	}
+	return s, err
+}
+
+// holds records what a process has until it ends.
+func (y *Faulty) holds(c io.Closer) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.held = append(y.held, c)
+}
+
+// Kill does to others what the end of a process does: its locks and shared memory are released. Each
+// later operation through y fails with err.
+func (y *Faulty) Kill(err error) {
+	y.SetInject(func(Op) error { return err })
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, c := range y.held {
+		c.Close() // a second Close does nothing
+	}
+}
