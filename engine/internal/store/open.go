@@ -291,7 +291,7 @@ func (db *Store) Close() error {
 		last := db.leaveShared()
 		db.mu.Lock()
 		db.discard = db.discard && (db.building || db.seq == 0 && len(db.current.Parts) == 0) // others may have written
-		db.closed.Store(true) // under mu: no goroutine is added while wait waits (beside)
+		db.closed.Store(true)                                                                 // under mu: no goroutine is added while wait waits (beside)
 		db.flushed.Broadcast()
 		db.mu.Unlock()
 		db.background.wait()

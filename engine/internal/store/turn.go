@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/wal"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // lockTurn locks writeMu in a turn of this process.
@@ -122,7 +124,7 @@ func (db *Store) beginTurn(ctx context.Context) error {
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
 	if err == nil && died {
-		err = db.removeUnframed()
+		err = db.repairLogs()
 	}
 	if err == nil {
 		err = db.attachLocked()
@@ -203,10 +205,13 @@ func (db *Store) groupSyncs(w *wal.Writer) {
 	}
 }
 
-// removeUnframed removes logs without frames, which a process has left that died in its turn: the
-// next log with frames must follow the newest one.
-func (db *Store) removeUnframed() error {
+// repairLogs prepares the folder for the next log after a process has died in its turn: the end of
+// the newest log may not be durable, and logs without frames must not stay before those with frames.
+func (db *Store) repairLogs() error {
 	names, err := db.Dir.List(".")
+	if newest := files.LogName(db.readTo.log); err == nil && db.readTo.ended && slices.Contains(names, newest) {
+		err = vfs.SyncFile(db.Dir, newest)
+	}
 	if err != nil {
 		return err
 	}

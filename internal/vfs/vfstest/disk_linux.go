@@ -26,3 +26,5 @@ func SmallDisk(t testing.TB, mebibytes int) string {
 	})
 	return dir
 }
+
+func unlockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -96,7 +96,11 @@ type faults struct {
 	mu     sync.Mutex
 	n      int
 	inject func(op Op) error
-	held   []io.Closer // see Kill
+
+	heldMu sync.Mutex
+	held   []io.Closer // see End
+
+	commits sync.Mutex // held during a Commit
 }
 
 // NewFaulty returns a file system that wraps inner. inject is called before every operation, one
@@ -254,12 +258,21 @@ func (y *Faulty) Lock(name string) (io.Closer, error) {
 
 // HostFile implements vfs.FS.
 func (y *Faulty) HostFile(name string, flag int) (*os.File, error) {
-	return get(y, OpHostFile, name, func(name string) (*os.File, error) { return y.inner.HostFile(name, flag) })
+	f, err := get(y, OpHostFile, name, func(name string) (*os.File, error) { return y.inner.HostFile(name, flag) })
+	if err == nil {
+		y.holds(hostLock{f})
+	}
+	return f, err
 }
 
 // Commit implements vfs.FS.
 func (y *Faulty) Commit(name string, commit func() error) error {
-	if err := y.do(OpCommit, name, func() error { return y.inner.Commit(name, commit) }); err != nil {
+	whole := func() error {
+		y.commits.Lock()
+		defer y.commits.Unlock()
+		return y.inner.Commit(name, commit)
+	}
+	if err := y.do(OpCommit, name, whole); err != nil {
 		return err
 	}
 	err := y.op(OpCommitted, name, 0)

@@ -2,6 +2,7 @@ package vfstest
 
 import (
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -69,18 +70,24 @@ func (y *Faulty) OpenShared(name string) (vfs.SharedMemory, error) {
 
 // holds records what a process has until it ends.
 func (y *Faulty) holds(c io.Closer) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
+	y.heldMu.Lock()
+	defer y.heldMu.Unlock()
 	y.held = append(y.held, c)
 }
 
-// Kill does to others what the end of a process does: its locks and shared memory are released. Each
-// later operation through y fails with err.
-func (y *Faulty) Kill(err error) {
-	y.SetInject(func(Op) error { return err })
-	y.mu.Lock()
-	defer y.mu.Unlock()
+// End does to other users of the file system what the end of a process does: all locks and the shared
+// memory that y has given are released. The operations of the process must not go on.
+func (y *Faulty) End() {
+	y.commits.Lock() // a commit that has begun ends first
+	defer y.commits.Unlock()
+	y.heldMu.Lock()
+	defer y.heldMu.Unlock()
 	for _, c := range y.held {
 		c.Close() // a second Close does nothing
 	}
 }
+
+// hostLock is the lock that a library may have on a host file.
+type hostLock struct{ f *os.File }
+
+func (l hostLock) Close() error { return unlockFile(l.f) }
