@@ -38,8 +38,9 @@
 // # Writing
 //
 // Put, Apply, PutNovel and Delete return when the write survives kill -9 and, without Options.NoSync,
-// power loss. A Loader writes many documents faster, without the log. One
-// process at a time can have a database open for writing, and any number of processes can have it
+// power loss. A Loader writes many documents faster, without the log. Processes that set
+// Options.Shared write a database by turns, and each sees what the others have written; without it,
+// one process at a time can have a database open for writing. Any number of processes can have it
 // open for reading (ReadOnly, Refresh). If the disk fails a write or an fsync, no more writes are
 // accepted until the database is opened again (ErrFailed); reading continues. A full disk only
 // fails writes until there is space again.

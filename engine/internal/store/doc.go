@@ -41,6 +41,8 @@
 //	merges      (merges.Scheduler) which merges run, on which tables; it is never held
 //	            during a merge
 //	publishMu   one change of the set of tables at a time (flush, merge, load)
+//	sharing.mu  one goroutine begins the turn of a shared store (share.go)
+//	readMu      one Refresh at a time
 //	writeMu     one writer at a time: sequence numbers, log order, memtable, tombstones
 //	mu          the pointers that a view copies; held for nanoseconds
 //
