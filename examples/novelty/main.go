@@ -1,14 +1,18 @@
 // Command novelty is an HTTP service that admits only new documents:
 //
-//	novelty -db feed.simdb -addr localhost:8080 -jaccard 0.8 -ttl 48h
+//	novelty -db feed.simdb -addr localhost:8080 -jaccard 0.8 -ttl 48h -workers 4
 //
-//	POST /documents         {"id":"a","text":"...", ...}: 201 stored, or 409 with the most similar
-//	                        document; a document with a stored id replaces the stored one
+//	POST /documents         {"id":"a","text":"...", ...}: 201 stored, 409 with the most similar
+//	                        document, or 200 if it is stored already: a request can be repeated. A
+//	                        document with a stored id and another text replaces the stored one
 //	GET /documents/{id}     the document, or 404
 //	DELETE /documents/{id}  204, or 404
 //	POST /similar?limit=10  {"text":"..."}: a list of similar documents
 //	GET /healthz            200
-//	GET /debug/vars         metrics: the database, requests and their time
+//	GET /metrics            metrics of the process that answers, in the text format of Prometheus
+//
+// With -workers, processes serve the same address with the same database, and one that dies is
+// started again. Other programs, such as the command simdb, may write the database, too.
 //
 // It stops on SIGINT and SIGTERM: it accepts no more requests, completes those in progress, and
 // closes the database. A second signal ends it at once. Every answered write is durable in any
@@ -19,15 +23,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"expvar"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
+	"reflect"
 	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -46,7 +54,8 @@ func main() {
 	path := flag.String("db", "novelty.simdb", "the database, created if there is none")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	jaccard := flag.Float64("jaccard", 0.8, "documents that share this part of their shingles are near-duplicates")
-	ttl := flag.Duration("ttl", 0, "documents of a new database expire at this age (default: never)")
+	ttl := flag.Duration("ttl", 0, "documents expire at this age (default: never)")
+	workers := flag.Int("workers", 0, "how many processes serve (default: this one)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -54,27 +63,69 @@ func main() {
 		slog.Error("-jaccard must be above 0 and at most 1")
 		os.Exit(2)
 	}
-	if err := run(ctx, *path, *addr, *ttl, engine.Jaccard(*jaccard).Verified(), nil); err != nil {
+	l, err := listen(*addr)
+	switch {
+	case err != nil:
+	case *workers > 0 && os.Getenv(isWorker) == "":
+		err = supervise(ctx, l, *workers)
+	default:
+		err = run(ctx, l, *path, *ttl, engine.Jaccard(*jaccard).Verified())
+	}
+	if err != nil {
 		slog.Error(err.Error())
 		os.Exit(1)
 	}
 }
 
-// run serves until ctx ends. It calls listening, unless it is nil, with the address.
-func run(ctx context.Context, path, addr string, ttl time.Duration, by engine.Criterion, listening func(addr string)) (err error) {
-	db, err := engine.Open(path, &engine.Options{TTL: ttl, BusyTimeout: 5 * time.Second, Logger: slog.Default()})
+// isWorker is the variable that is set for a worker, which finds the listener in file 3.
+const isWorker = "NOVELTY_WORKER"
+
+func listen(addr string) (net.Listener, error) {
+	if os.Getenv(isWorker) == "" {
+		return net.Listen("tcp", addr)
+	}
+	f := os.NewFile(3, "listener")
+	defer f.Close()
+	return net.FileListener(f)
+}
+
+// supervise runs workers until ctx ends, and starts those again that die.
+func supervise(ctx context.Context, l net.Listener, workers int) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	f, err := l.(*net.TCPListener).File()
+	if err != nil {
+		return err
+	}
+	slog.Info("listening", "addr", l.Addr().String(), "workers", workers)
+	var g sync.WaitGroup
+	for range workers {
+		g.Go(func() {
+			for ctx.Err() == nil {
+				c := exec.CommandContext(ctx, program, os.Args[1:]...)
+				c.Env, c.ExtraFiles, c.Stderr = append(os.Environ(), isWorker+"=1"), []*os.File{f}, os.Stderr
+				c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGTERM) }, 2*stopAfter
+				if err := c.Run(); err != nil && ctx.Err() == nil {
+					slog.Error("a worker has ended", "err", err)
+					time.Sleep(time.Second)
+				}
+			}
+		})
+	}
+	g.Wait()
+	return nil
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, l net.Listener, path string, ttl time.Duration, by engine.Criterion) (err error) {
+	db, err := engine.Open(path, &engine.Options{Shared: true, TTL: ttl, BusyTimeout: 5 * time.Second, Logger: slog.Default()})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	slog.Info("listening", "addr", l.Addr().String(), "criterion", by.String())
-	if listening != nil {
-		listening(l.Addr().String())
-	}
+	slog.Info("serving", "addr", l.Addr().String(), "criterion", by.String())
 	s := &http.Server{Handler: newService(db, by), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: slowest, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -93,16 +144,25 @@ func run(ctx context.Context, path, addr string, ttl time.Duration, by engine.Cr
 
 // service answers requests about a database.
 type service struct {
-	db      *engine.DB
-	by      engine.Criterion
-	metrics expvar.Map
+	db *engine.DB
+	by engine.Criterion
+
+	mu       sync.Mutex
+	requests map[request]*requests
 }
+
+// request is a kind of requests, and requests describes those that were answered.
+type (
+	request  struct{ pattern, status string }
+	requests struct {
+		count   int
+		seconds float64
+	}
+)
 
 // newService returns the handler of all requests.
 func newService(db *engine.DB, by engine.Criterion) http.Handler {
-	s := &service{db: db, by: by}
-	s.metrics.Init()
-	s.metrics.Set("engine", expvar.Func(func() any { return db.Metrics() }))
+	s := &service{db: db, by: by, requests: map[request]*requests{}}
 	mux := http.NewServeMux()
 	for pattern, f := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /documents":        s.put,
@@ -113,25 +173,55 @@ func newService(db *engine.DB, by engine.Criterion) http.Handler {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(pattern, f, w, r) })
 	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
-	mux.HandleFunc("GET /debug/vars", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, s.metrics.String())
-	})
+	mux.HandleFunc("GET /metrics", s.metrics)
 	return mux
 }
 
-// answer calls f, counts the request and its time, and converts an error to a response.
-func (s *service) answer(pattern string, f func(http.ResponseWriter, *http.Request) error, w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	err := f(w, r)
-	s.metrics.Add(pattern+" requests", 1)
-	s.metrics.AddFloat(pattern+" seconds", time.Since(start).Seconds())
-	if err == nil {
-		return
+// metrics writes the numbers and times of requests, and the numbers of engine.Metrics.
+func (s *service) metrics(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintln(w, "# TYPE novelty_request_seconds summary")
+	for r, n := range s.requests {
+		labels := fmt.Sprintf("{request=%q,status=%q}", r.pattern, r.status)
+		fmt.Fprintf(w, "novelty_request_seconds_count%s %d\nnovelty_request_seconds_sum%s %g\n", labels, n.count, labels, n.seconds)
 	}
-	s.metrics.Add(pattern+" errors", 1)
-	reply(w, statusOf(err), map[string]string{"error": err.Error()})
+	m := reflect.ValueOf(s.db.Metrics())
+	for i := range m.NumField() {
+		name, _, _ := strings.Cut(m.Type().Field(i).Tag.Get("json"), ",")
+		if v := m.Field(i); name != "" && name != "-" && (v.CanInt() || v.CanFloat()) {
+			fmt.Fprintf(w, "simdb_%s %v\n", name, v)
+		}
+	}
+}
+
+// statusWriter remembers the status of a response.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// answer calls f, converts an error to a response, and counts the request and its time.
+func (s *service) answer(pattern string, f func(http.ResponseWriter, *http.Request) error, w http.ResponseWriter, r *http.Request) {
+	start, to := time.Now(), &statusWriter{w, http.StatusOK}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := f(to, r); err != nil {
+		reply(to, statusOf(err), map[string]string{"error": err.Error()})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := request{pattern, strconv.Itoa(to.status)}
+	if s.requests[key] == nil {
+		s.requests[key] = new(requests)
+	}
+	s.requests[key].count++
+	s.requests[key].seconds += time.Since(start).Seconds()
 }
 
 // errRequest is the error for an invalid request.
@@ -200,6 +290,8 @@ func (s *service) put(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
+	case !stored && m.ID == d.ID: // sent again
+		return reply(w, http.StatusOK, map[string]string{"id": d.ID})
 	case !stored:
 		return reply(w, http.StatusConflict, match{m.ID, m.Score})
 	}

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,21 +21,21 @@ import (
 
 const text = "permission is hereby granted free of charge to any person obtaining a copy of this software"
 
+func listener(t *testing.T) net.Listener {
+	l, err := listen("localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // start starts the service and returns a function that makes requests, and one that stops the
 // service and returns the error of run.
 func start(t *testing.T, path string) (ask func(method, path string, body string) (int, string), stop func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
-	addr, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- run(ctx, path, "localhost:0", 0, engine.Jaccard(0.8).Verified(), func(a string) { addr <- a })
-	}()
-	var base string
-	select {
-	case a := <-addr:
-		base = "http://" + a
-	case err := <-ended:
-		t.Fatal(err)
-	}
+	l, ended := listener(t), make(chan error, 1)
+	go func() { ended <- run(ctx, l, path, 0, engine.Jaccard(0.8).Verified()) }()
+	base := "http://" + l.Addr().String()
 	ask = func(method, path, body string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
 		if err != nil {
@@ -66,6 +68,7 @@ func TestService(t *testing.T) {
 	}{
 		{"GET", "/healthz", "", 200, "ok"},
 		{"POST", "/documents", `{"id":"a","text":"` + text + `","lang":"en"}`, 201, `{"id":"a"}`},
+		{"POST", "/documents", `{"id":"a","text":"` + text + `","lang":"en"}`, 200, `{"id":"a"}`},
 		{"POST", "/documents", `{"id":"b","text":"` + text + `!"}`, 409, `{"id":"a","score":1}`},
 		{"POST", "/documents", `{"id":"c","text":"something else that nobody has said before"}`, 201, `{"id":"c"}`},
 		{"POST", "/similar", `{"text":"` + text + ` now"}`, 200, `[{"id":"a","score":0.9333333333333333}]`},
@@ -87,14 +90,15 @@ func TestService(t *testing.T) {
 			t.Errorf("%d: %s %s: %d %s, not %d %s", i, c.method, c.path, status, got, c.status, c.want)
 		}
 	}
-	var metrics struct {
-		Engine   struct{ Puts int64 }
-		Requests int64   `json:"POST /documents requests"`
-		Errors   int64   `json:"POST /documents errors"`
-		Seconds  float64 `json:"POST /documents seconds"`
-	}
-	if _, got := ask("GET", "/debug/vars", ""); json.Unmarshal([]byte(got), &metrics) != nil || metrics.Engine.Puts != 2 || metrics.Requests != 7 || metrics.Errors != 4 || metrics.Seconds <= 0 {
-		t.Errorf("metrics: %+v", metrics)
+	_, metrics := ask("GET", "/metrics", "")
+	for _, line := range []string{
+		`novelty_request_seconds_count{request="POST /documents",status="201"} 2`,
+		`novelty_request_seconds_count{request="POST /documents",status="400"} 3`,
+		"\nsimdb_puts 2\n",
+	} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("no %q in the metrics:\n%s", line, metrics)
+		}
 	}
 	if err := stop(); err != nil {
 		t.Fatal(err)
@@ -136,11 +140,9 @@ func TestAtOnce(t *testing.T) {
 func TestStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	addr, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- run(ctx, filepath.Join(t.TempDir(), "x.simdb"), "localhost:0", 0, engine.Near(3), func(a string) { addr <- a })
-	}()
-	base := "http://" + <-addr
+	l, ended := listener(t), make(chan error, 1)
+	go func() { ended <- run(ctx, l, filepath.Join(t.TempDir(), "x.simdb"), 0, engine.Near(3)) }()
+	base := "http://" + l.Addr().String()
 	body, rest := io.Pipe()
 	answered := make(chan error, 1)
 	go func() {
@@ -171,18 +173,73 @@ func TestSlow(t *testing.T) {
 	slowest = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	addr, ended := make(chan string, 1), make(chan error, 1)
-	go func() {
-		ended <- run(ctx, filepath.Join(t.TempDir(), "x.simdb"), "localhost:0", 0, engine.Near(3), func(a string) { addr <- a })
-	}()
+	l, ended := listener(t), make(chan error, 1)
+	go func() { ended <- run(ctx, l, filepath.Join(t.TempDir(), "x.simdb"), 0, engine.Near(3)) }()
 	body, rest := io.Pipe()
 	defer rest.Close()
-	resp, err := http.Post("http://"+<-addr+"/documents", "application/json", body)
+	resp, err := http.Post("http://"+l.Addr().String()+"/documents", "application/json", body)
 	if err != nil || resp.StatusCode != http.StatusBadRequest {
 		t.Error(resp, err)
 	}
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMain lets the test binary be the service, for TestWorkers.
+func TestMain(m *testing.M) {
+	if os.Getenv("NOVELTY_TEST") != "" {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestWorkers sends near-duplicates to several processes: one of each kind is stored.
+func TestWorkers(t *testing.T) {
+	l := listener(t)
+	addr := l.Addr().String()
+	l.Close()
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	c := exec.Command(os.Args[0], "-db", path, "-addr", addr, "-workers", "3")
+	c.Env, c.Stderr = append(os.Environ(), "NOVELTY_TEST=1"), os.Stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	const kinds, copies = 50, 8
+	var wait sync.WaitGroup
+	for n := range kinds * copies {
+		wait.Go(func() {
+			body := fmt.Sprintf(`{"id":"%d","text":"%d %s"}`, n, n%kinds, strings.Repeat(fmt.Sprint(n%kinds, " "), 9))
+			for try := 0; ; try++ { // until it is answered
+				resp, err := http.Post("http://"+addr+"/documents", "application/json", strings.NewReader(body))
+				if err == nil {
+					resp.Body.Close()
+					if s := resp.StatusCode; s != 200 && s != 201 && s != 409 {
+						t.Error(resp.Status)
+					}
+					return
+				}
+				if try == 300 {
+					t.Error(err)
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+	}
+	wait.Wait()
+	c.Process.Signal(os.Interrupt)
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	db, err := engine.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if n, err := db.Count(t.Context(), engine.Range{}); err != nil || n != kinds {
+		t.Errorf("%d documents, %v", n, err)
 	}
 }
