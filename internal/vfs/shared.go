@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
 // SharedWords is the number of words of a SharedMemory.
@@ -24,10 +25,26 @@ type SharedMemory interface {
 	// Words returns the memory. It can be accessed while the SharedMemory is reachable, also after
 	// Close, so that goroutines need not be stopped before.
 	Words() *[SharedWords]atomic.Uint64
+	// Wait returns soon after the low half of a word differs from that of old and Wake was called for
+	// it, at the latest after a few milliseconds.
+	Wait(word int, old uint64)
+	// Wake lets one waiting goroutine of any process return, or none.
+	Wake(word int)
 	// Alone reports whether nobody else has the file open, which a process that dies has not. One
 	// process at a time may ask.
 	Alone() (bool, error)
 	Close() error
+}
+
+// longestWait limits Wait: the process that would call Wake may die.
+const longestWait = 5 * time.Millisecond
+
+// Poll is Wait without help by the system.
+func Poll(word *atomic.Uint64, old uint64) {
+	for pause, end := 50*time.Microsecond, time.Now().Add(longestWait); word.Load() == old && time.Now().Before(end); {
+		time.Sleep(pause)
+		pause = min(2*pause, longestWait/10)
+	}
 }
 
 // ErrNotShared is the cause if OpenShared fails because of the file system or the operating system.

@@ -1,6 +1,32 @@
 package vfs
 
-import "golang.org/x/sys/unix"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const futexWait, futexWake = 0, 1
+
+// Wait implements SharedMemory with a futex.
+func (s *diskShared) Wait(word int, old uint64) {
+	limit := unix.NsecToTimespec(longestWait.Nanoseconds())
+	s.futex(word, futexWait, uint32(old), unsafe.Pointer(&limit))
+}
+
+// Wake implements SharedMemory.
+func (s *diskShared) Wake(word int) { s.futex(word, futexWake, 1, nil) }
+
+// futex ignores errors: the caller of Wait checks the word, and waits again.
+func (s *diskShared) futex(word, operation int, value uint32, limit unsafe.Pointer) {
+	half := uintptr(0)
+	if !littleEndian {
+		half = 4
+	}
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.Words()[word]))+half, uintptr(operation), uintptr(value), uintptr(limit), 0, 0)
+}
+
+var littleEndian = func() bool { one := uint16(1); return *(*byte)(unsafe.Pointer(&one)) == 1 }()
 
 // networks are the network file systems of Linux, by the type that statfs returns.
 var networks = map[int64]string{

@@ -189,7 +189,7 @@ func (db *Store) openShared() error {
 	}
 	s.seen.Store(s.words[wordChanges].Load())
 	if err = db.readAll(); err == nil {
-		err, s.lock = s.lock.Close(), nil
+		err, s.lock = s.unlock(s.lock), nil // if a process has died in its turn, the next turn must know
 	}
 	return err
 }

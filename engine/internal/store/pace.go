@@ -59,7 +59,7 @@ func (db *Store) waitTables(ctx context.Context) error {
 		err = db.merges.WaitWhile(ctx, holds)
 	}
 	for db.sharing != nil && err == nil && holds() { // another process may merge
-		if err = db.slow(ctx, longestPoll); err == nil {
+		if err = db.slow(ctx, mergePoll); err == nil {
 			err = db.follow()
 		}
 	}

@@ -68,6 +68,8 @@ const (
 	wordSyncedLog = 48 // newest log that was synced,
 	wordSyncedEnd = 49 // and up to where; guarded by the lock SYNC
 	wordFailed    = 56 // not 0 if a write or an fsync of a log has failed
+	wordTurns     = 64 // grows when a turn ends
+	wordSyncs     = 72 // grows when a log was synced
 )
 
 const (
@@ -76,11 +78,8 @@ const (
 	turnTick = 2 * time.Millisecond
 	// turnWait is how long a write waits for a turn, unless Options.BusyTimeout is longer.
 	turnWait = 30 * time.Second
-	// A process that waits looks at shared memory at intervals from shortestPoll to longestPoll, and
-	// tries to lock whenever nobody seems to have the turn, and every pollsToLock times: the process
-	// may have died.
-	shortestPoll, longestPoll = 50 * time.Microsecond, 500 * time.Microsecond
-	pollsToLock               = 16
+	// mergePoll is how often a process looks whether another one has ended its merges.
+	mergePoll = time.Millisecond
 )
 
 // share opens the shared memory.
@@ -113,26 +112,35 @@ func (s *sharing) single() bool { return s.words[wordMembers].Load() == 1 }
 // acquire waits until it has the lock of the database, and reports whether the process that had it
 // before has died.
 func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (lock io.Closer, died bool, err error) {
-	until, pause := time.Now().Add(wait), shortestPoll
-	for try := 0; ; try++ {
+	for until := time.Now().Add(wait); ; {
+		turns := s.words[wordTurns].Load()
 		s.words[wordAsked].Add(1)
-		if free := s.words[wordHolder].Load() == 0; free || try%pollsToLock == 0 {
-			lock, err = db.Dir.Lock(files.Lock)
-			if locked := (*vfs.LockedError)(nil); !errors.As(err, &locked) {
-				return lock, !free, err
-			} else if !time.Now().Before(until) {
-				return nil, false, files.LockedBy(db.Path, locked)
-			}
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		lock, err = db.Dir.Lock(files.Lock)
+		locked, ok := errors.AsType[*vfs.LockedError](err)
+		switch {
+		case !ok:
+			return lock, s.words[wordHolder].Load() != 0, err
+		case ctx.Err() != nil:
 			return nil, false, ctx.Err()
-		case <-timer.C:
-			pause = min(2*pause, longestPoll)
+		case !time.Now().Before(until):
+			return nil, false, files.LockedBy(db.Path, locked)
 		}
+		s.memory.Wait(wordTurns, turns)
 	}
+}
+
+// release ends a turn.
+func (s *sharing) release(lock io.Closer) error {
+	s.words[wordHolder].Store(0)
+	return s.unlock(lock)
+}
+
+// unlock unlocks the database, and wakes a process that waits for it.
+func (s *sharing) unlock(lock io.Closer) error {
+	err := lock.Close()
+	s.words[wordTurns].Add(1)
+	s.memory.Wake(wordTurns)
+	return err
 }
 
 // excluded returns ErrLocked if processes share the database. The caller has its lock.
@@ -176,10 +184,10 @@ func (s *sharing) syncGroup(db *Store, number uint64, end int64, sync func() err
 	done := func() bool {
 		return s.words[wordSyncedLog].Load() == number && s.words[wordSyncedEnd].Load() >= uint64(end)
 	}
-	for pause := shortestPoll; !done(); pause = min(2*pause, longestPoll) {
+	for syncs := s.words[wordSyncs].Load(); !done(); syncs = s.words[wordSyncs].Load() {
 		lock, err := db.Dir.Lock(files.SyncLock)
 		if _, locked := errors.AsType[*vfs.LockedError](err); locked {
-			time.Sleep(pause)
+			s.memory.Wait(wordSyncs, syncs)
 			continue
 		} else if err != nil {
 			return err
@@ -195,8 +203,12 @@ func (s *sharing) syncGroup(db *Store, number uint64, end int64, sync func() err
 				s.words[wordSyncedEnd].Store(covers)
 			}
 		}
-		return errors.Join(err, lock.Close())
+		err = errors.Join(err, lock.Close())
+		s.words[wordSyncs].Add(1)
+		s.memory.Wake(wordSyncs)
+		return err
 	}
+	s.memory.Wake(wordSyncs) // whoever waits beside this goroutine is done, too, or syncs
 	return nil
 }
 
@@ -238,7 +250,7 @@ func (db *Store) awaitMerges(ctx context.Context) error {
 		if err := db.takesWrites(); err != nil {
 			return err
 		}
-		if err := db.slow(ctx, longestPoll); err != nil {
+		if err := db.slow(ctx, mergePoll); err != nil {
 			return err
 		}
 	}

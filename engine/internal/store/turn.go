@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -47,11 +46,8 @@ func (s *sharing) mustGive() bool {
 
 // letOthers waits until a process that waits has the turn.
 func (s *sharing) letOthers() {
-	for range 4 {
-		if s.words[wordWriter].Load() != s.id {
-			return
-		}
-		time.Sleep(longestPoll / 2)
+	for end := time.Now().Add(turnTick); s.words[wordWriter].Load() == s.id && time.Now().Before(end); {
+		time.Sleep(turnTick / 20)
 	}
 }
 
@@ -130,8 +126,7 @@ func (db *Store) beginTurn(ctx context.Context) error {
 		err = db.attachLocked()
 	}
 	if err != nil {
-		s.words[wordHolder].Store(0)
-		return errors.Join(err, lock.Close())
+		return errors.Join(err, s.release(lock))
 	}
 	s.lock = lock
 	db.startTurnLocked()
@@ -246,8 +241,7 @@ func (db *Store) endTurnLocked() bool {
 	}
 	s.held.Store(false)
 	s.seen.Store(s.words[wordChanges].Add(1))
-	s.words[wordHolder].Store(0)
-	if err := s.lock.Close(); err != nil {
+	if err := s.release(s.lock); err != nil {
 		db.log.Warn("unlocking the database", "path", db.Path, "err", err)
 	}
 	s.lock = nil
@@ -364,14 +358,12 @@ func (db *Store) releaseShared() (err error) {
 	if s == nil {
 		return nil
 	}
-	if s.lock != nil {
-		s.words[wordHolder].Store(0)
-	}
 	err = s.memory.Close()
-	for _, lock := range []io.Closer{s.merging, s.lock} {
-		if lock != nil {
-			err = errors.Join(err, lock.Close())
-		}
+	if s.merging != nil {
+		err = errors.Join(err, s.merging.Close())
+	}
+	if s.lock != nil {
+		err = errors.Join(err, s.release(s.lock))
 	}
 	return err
 }

@@ -48,6 +48,10 @@ func (m *Mem) OpenShared(name string) (vfs.SharedMemory, error) {
 
 func (s *memShared) Words() *[vfs.SharedWords]atomic.Uint64 { return &s.words }
 
+func (s *memShared) Wait(word int, old uint64) { vfs.Poll(&s.words[word], old) }
+
+func (s *memShared) Wake(int) {}
+
 func (s *memShared) Alone() (bool, error) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
