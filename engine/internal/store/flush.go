@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -274,6 +275,9 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
 	e.NextFile, e.LastSeq = new(db.nextFile), db.seq
 	db.mu.Unlock()
+	if ttl := db.TTL(); ttl > 0 {
+		e.SetOptions = db.timeOptions(ttl)
+	}
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
 	}
@@ -298,7 +302,37 @@ func (db *Store) rotateLocked() {
 	db.immutable = append(slices.Clone(db.immutable), db.active)
 	db.active = view.NewMemtable(db.Params)
 	db.mu.Unlock()
+	db.youngLocked()
 	db.rotated = time.Now()
 	db.wakeFlush()
 	wake(db.logC)
+}
+
+// ageLocked begins to count the age of the active memtable when it has its first write. Without a
+// limit of the age, writes of long ago are replayed by each Open and each reader, and hold expired
+// documents of loads in tables (dropBefore). A limit of an hour costs little: a write a day makes
+// a small table a day, which the policy merges with others, and a process that ends earlier leaves
+// its log to the next one, which flushes MaxReplayedLogs logs together. The caller holds writeMu.
+func (db *Store) ageLocked() {
+	if db.aging == nil && !db.active.Empty() {
+		old := db.active
+		db.aging = time.AfterFunc(cmp.Or(db.opts.FlushAge, defaultFlushAge), func() { db.rotateOld(old) })
+	}
+}
+
+// youngLocked ends what ageLocked began. The caller holds writeMu.
+func (db *Store) youngLocked() {
+	if db.aging != nil {
+		db.aging.Stop()
+		db.aging = nil
+	}
+}
+
+// rotateOld makes a memtable immutable, so that it is flushed, if it is still active.
+func (db *Store) rotateOld(m *view.Memtable) {
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	if db.active == m && db.takesWrites() == nil {
+		db.rotateLocked()
+	}
 }

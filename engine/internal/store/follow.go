@@ -103,9 +103,10 @@ func (db *Store) adopt(fresh *Store) {
 	defer db.mu.Unlock()
 	old := cmp.Or(db.current, db.resting)
 	if old == nil { // readers of these fields hold no lock, and the values never change
-		db.UUID, db.Created, db.TTL = fresh.UUID, fresh.Created, fresh.TTL
+		db.UUID, db.Created = fresh.UUID, fresh.Created
 		db.SetParams(fresh.Params)
 	}
+	db.SetTTL(fresh.TTL())
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
 	db.lastSeq = fresh.lastSeq
 	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo

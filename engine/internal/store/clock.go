@@ -1,0 +1,125 @@
+package store
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/simdb/simdb/engine/internal/catalog"
+	"github.com/simdb/simdb/engine/internal/view"
+)
+
+// A time to live hides documents by the wall clock, and lets merges drop them by a clock that a wrong
+// wall clock does not move ahead: what is hidden comes back when the clock is right again, what is
+// dropped does not. That clock runs as the monotonic one does. It starts with the wall clock, but if
+// that is more than startSlack ahead of the newest edit of the catalog, with the time of that edit:
+// a process that starts with a wrong clock drops nothing that the last one did not have to drop
+// soon. A wall clock that is ahead is believed when it has been so for ClockPatience.
+const (
+	startSlack = 24 * time.Hour
+	// ClockPatience is how long the wall clock must be ahead of the monotonic one to be believed.
+	ClockPatience = time.Hour
+	// clockSteady is how far a wall clock that is ahead may move meanwhile.
+	clockSteady = time.Minute
+)
+
+// A dropClock is the clock by which merges drop documents. Its times are those of the wall clock
+// when the monotonic clock is zero.
+type dropClock struct {
+	mu     sync.Mutex
+	opened time.Time // when the store was opened, with the reading of the monotonic clock
+	origin time.Time // of the clock
+	ahead  time.Time // of a wall clock that is ahead, zero if it is not
+	since  time.Duration
+}
+
+// read returns the wall clock, and the monotonic clock since the store was made.
+func (db *Store) readClocks() (wall time.Time, elapsed time.Duration) {
+	now := db.Now()
+	elapsed = now.Sub(db.clock.opened)
+	if db.opts.Elapsed != nil {
+		elapsed = db.opts.Elapsed()
+	}
+	return now.Round(0), elapsed
+}
+
+// startClock starts the clock of merges. edited is the time of the newest edit, zero if unknown.
+func (db *Store) startClock(edited time.Time) {
+	c := &db.clock
+	c.opened = db.Now()
+	wall, elapsed := db.readClocks()
+	if !edited.IsZero() && wall.Sub(edited) > startSlack {
+		wall = edited
+	}
+	c.origin = wall.Add(-elapsed)
+}
+
+// trusted returns the time by which merges drop documents.
+func (db *Store) trusted() time.Time {
+	c := &db.clock
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wall, elapsed := db.readClocks()
+	origin := wall.Add(-elapsed)
+	switch {
+	case !origin.After(c.origin):
+		c.ahead = time.Time{}
+		return wall
+	case c.ahead.IsZero() || origin.Sub(c.ahead).Abs() > clockSteady:
+		c.ahead, c.since = origin, elapsed
+	case elapsed-c.since >= ClockPatience:
+		c.origin, c.ahead = origin, time.Time{}
+		return wall
+	}
+	return c.origin.Add(elapsed)
+}
+
+// expiryAt returns the time, in microseconds, before which documents have expired at a moment.
+func (db *Store) expiryAt(now time.Time) int64 {
+	ttl := db.TTL()
+	if ttl <= 0 {
+		return math.MinInt64
+	}
+	return now.Add(-ttl).UnixMicro()
+}
+
+// dropView is View for a merge: a document has expired in it only if it may be dropped.
+func (db *Store) dropView() (*view.View, error) {
+	v, err := db.View()
+	if err == nil {
+		v.Since = db.expiryAt(db.trusted())
+	}
+	return v, err
+}
+
+// timeOptions returns the options of a catalog that is edited now.
+func (db *Store) timeOptions(ttl time.Duration) map[string]string {
+	return map[string]string{catalog.OptionTTL: ttl.String(), catalog.OptionEdited: db.Now().UTC().Format(time.RFC3339)}
+}
+
+// readTimes sets the time to live, and starts the clock of merges.
+func (db *Store) readTimes(options map[string]string) (err error) {
+	var ttl time.Duration
+	var edited time.Time
+	if v := options[catalog.OptionTTL]; v != "" {
+		ttl, err = time.ParseDuration(v)
+	}
+	if v := options[catalog.OptionEdited]; v != "" && err == nil {
+		edited, err = time.Parse(time.RFC3339, v)
+	}
+	db.SetTTL(ttl)
+	db.startClock(edited)
+	return err
+}
+
+// changeTTL makes the time to live of the options, if they set one, that of the database.
+func (db *Store) changeTTL() error {
+	ttl := max(db.opts.TTL, 0)
+	if db.opts.TTL == 0 || ttl == db.TTL() || db.opts.ReadOnly {
+		return nil
+	}
+	db.SetTTL(ttl)
+	db.publishMu.Lock()
+	defer db.publishMu.Unlock()
+	return db.editCatalog(catalog.Edit{SetOptions: db.timeOptions(ttl)})
+}
