@@ -11,16 +11,14 @@ import (
 
 // A time to live hides documents by the wall clock, and lets merges drop them by a clock that a wrong
 // wall clock does not move ahead: what is hidden comes back when the clock is right again, what is
-// dropped does not. That clock runs as the monotonic one does. It starts with the wall clock, but if
-// that is more than startSlack ahead of the newest edit of the catalog, with the time of that edit:
-// a process that starts with a wrong clock drops nothing that the last one did not have to drop
-// soon. A wall clock that is ahead is believed when it has been so for ClockPatience.
+// dropped does not. That clock runs as the monotonic one does. It starts with the wall clock, unless
+// that is more than startSlack ahead of the newest edit of the catalog, and then with the time of
+// that edit. A wall clock that is ahead is believed when it has been so for clockPatience, and has
+// moved by no more than clockSteady; or by the next process, if it is then still ahead.
 const (
-	startSlack = 24 * time.Hour
-	// ClockPatience is how long the wall clock must be ahead of the monotonic one to be believed.
-	ClockPatience = time.Hour
-	// clockSteady is how far a wall clock that is ahead may move meanwhile.
-	clockSteady = time.Minute
+	startSlack    = 24 * time.Hour
+	clockPatience = time.Hour
+	clockSteady   = time.Minute
 )
 
 // A dropClock is the clock by which merges drop documents. Its times are those of the wall clock
@@ -33,7 +31,7 @@ type dropClock struct {
 	since  time.Duration
 }
 
-// read returns the wall clock, and the monotonic clock since the store was made.
+// readClocks returns the wall clock, and the monotonic clock since the store was made.
 func (db *Store) readClocks() (wall time.Time, elapsed time.Duration) {
 	now := db.Now()
 	elapsed = now.Sub(db.clock.opened)
@@ -67,7 +65,7 @@ func (db *Store) trusted() time.Time {
 		return wall
 	case c.ahead.IsZero() || origin.Sub(c.ahead).Abs() > clockSteady:
 		c.ahead, c.since = origin, elapsed
-	case elapsed-c.since >= ClockPatience:
+	case elapsed-c.since >= clockPatience:
 		c.origin, c.ahead = origin, time.Time{}
 		return wall
 	}
@@ -112,11 +110,19 @@ func (db *Store) readTimes(options map[string]string) (err error) {
 	return err
 }
 
-// changeTTL makes the time to live of the options, if they set one, that of the database.
-func (db *Store) changeTTL() error {
-	ttl := max(db.opts.TTL, 0)
-	if db.opts.TTL == 0 || ttl == db.TTL() || db.opts.ReadOnly {
+// settleTimes makes the time to live of the options, if they set one, that of the database. If the
+// clock is doubted, it records the time, so that the next process believes it.
+func (db *Store) settleTimes() error {
+	wall, _ := db.readClocks()
+	doubted, ttl := db.trusted().Before(wall), db.TTL()
+	if db.opts.TTL != 0 {
+		ttl = max(db.opts.TTL, 0)
+	}
+	if db.opts.ReadOnly || ttl == db.TTL() && (ttl == 0 || !doubted) {
 		return nil
+	}
+	if doubted {
+		db.log.Warn("the clock is far ahead of the newest edit: documents that have expired since stay for an hour, or until the next open", "path", db.Path)
 	}
 	db.SetTTL(ttl)
 	db.publishMu.Lock()

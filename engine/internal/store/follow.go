@@ -105,6 +105,7 @@ func (db *Store) adopt(fresh *Store) {
 	if old == nil { // readers of these fields hold no lock, and the values never change
 		db.UUID, db.Created = fresh.UUID, fresh.Created
 		db.SetParams(fresh.Params)
+		db.clock.opened, db.clock.origin = fresh.clock.opened, fresh.clock.origin
 	}
 	db.SetTTL(fresh.TTL())
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq

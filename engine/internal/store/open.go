@@ -169,7 +169,7 @@ func open(path string, o Options) (*Store, error) {
 		err = o.check(db.Path, db.Params)
 	}
 	if err == nil {
-		err = db.changeTTL()
+		err = db.settleTimes()
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.release())
