@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,12 +88,12 @@ func TestClockJumps(t *testing.T) {
 
 	okay(t, db.Put(ctx, Doc{ID: "later", Text: "text"}))
 	okay(t, db.Flush(ctx))
-	c.pass(47 * time.Hour)
+	c.pass(47*time.Hour + 30*time.Minute)
 	expect(1, 1)
 	okay(t, db.Put(ctx, Doc{ID: "last", Text: "text"}))
 	okay(t, db.Flush(ctx)) // records the time
 	reopen()
-	c.pass(2 * time.Hour)
+	c.pass(40 * time.Minute)
 	expect(1, 1)
 }
 
@@ -179,5 +180,55 @@ func okay(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRenew has documents that are seen again: with Renew they live as long as they are seen, whole,
+// and otherwise not.
+func TestRenew(t *testing.T) {
+	for _, renew := range []bool{false, true} {
+		ctx, c := t.Context(), newClocks()
+		o := c.options(48 * time.Hour)
+		o.NoSketch, o.Features.Several = false, true
+		db, _ := create4test(t, o)
+		first := Doc{ID: "a", Text: "one two three four", Fields: []byte(`{"n":1}`), Fingerprints: []Fingerprint{{1}, {0xffff << 20}}}
+		okay(t, db.Put(ctx, first))
+		okay(t, db.Flush(ctx))
+		created := c.options(0).now()
+		for range 3 {
+			c.pass(40 * time.Hour)
+			seen := c.options(0).now()
+			done, err := db.AddNovel(ctx, []Doc{
+				{ID: "b", Fingerprints: []Fingerprint{{0xffff<<20 | 1}}},
+				{ID: "c", Fingerprints: []Fingerprint{{0}}, Time: created.Add(time.Hour)}, // an earlier sighting, or expired
+			}, Near(3), &SearchOptions{Renew: renew})
+			okay(t, err)
+			if !renew && done[0].Stored { // at the second time
+				if got, err := db.Get(ctx, "a"); !errors.Is(err, ErrNotFound) {
+					t.Fatalf("%v, %v", got, err)
+				}
+				break
+			}
+			got, err := db.Get(ctx, "a")
+			okay(t, err)
+			want := created
+			if renew {
+				want = seen
+			}
+			if done[0].Stored || done[0].Match.ID != "a" || !got.Time.Equal(want) {
+				t.Fatalf("renew %t: %+v, with time %v, want %v", renew, done[0], got.Time, want)
+			}
+			got.Seq, got.Time = 0, first.Time
+			if !reflect.DeepEqual(got, first) {
+				t.Fatalf("renewed as %+v, want %+v", got, first)
+			}
+			matches, err := db.CountMatches(ctx, Doc{Text: first.Text}, Jaccard(0.9), nil)
+			if okay(t, err); matches != 1 {
+				t.Fatal("the sketch is lost")
+			}
+		}
+		if n, err := db.Count(ctx, Range{}); err != nil || n != 1 {
+			t.Fatalf("renew %t: %d documents: %v", renew, n, err)
+		}
 	}
 }
