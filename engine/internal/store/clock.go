@@ -90,10 +90,12 @@ func (db *Store) dropView() (*view.View, error) {
 	return v, err
 }
 
-// timeOptions returns the options of a catalog that is edited now.
+// timeOptions returns the options of a catalog that is edited now and has a time to live.
 func (db *Store) timeOptions(ttl time.Duration) map[string]string {
-	return map[string]string{catalog.OptionTTL: ttl.String(), catalog.OptionEdited: db.Now().UTC().Format(time.RFC3339)}
+	return map[string]string{catalog.OptionTTL: ttl.String(), catalog.OptionEdited: db.edited()}
 }
+
+func (db *Store) edited() string { return db.Now().UTC().Format(time.RFC3339) }
 
 // readTimes sets the time to live, and starts the clock of merges.
 func (db *Store) readTimes(options map[string]string) (err error) {
@@ -113,16 +115,20 @@ func (db *Store) readTimes(options map[string]string) (err error) {
 // settleTimes makes the time to live of the options, if they set one, that of the database. If the
 // clock is doubted, it records the time, so that the next process believes it.
 func (db *Store) settleTimes() error {
-	wall, _ := db.readClocks()
-	doubted, ttl := db.trusted().Before(wall), db.TTL()
+	if db.opts.ReadOnly {
+		return nil
+	}
+	ttl := db.TTL()
 	if db.opts.TTL != 0 {
 		ttl = max(db.opts.TTL, 0)
 	}
-	if db.opts.ReadOnly || ttl == db.TTL() && (ttl == 0 || !doubted) {
-		return nil
-	}
+	wall, _ := db.readClocks()
+	doubted := ttl > 0 && db.trusted().Before(wall)
 	if doubted {
-		db.log.Warn("the clock is far ahead of the newest edit: documents that have expired since stay for an hour, or until the next open", "path", db.Path)
+		db.log.Info("the clock is far ahead of the newest edit: what has expired since is dropped in an hour, or after the next open", "path", db.Path)
+	}
+	if ttl == db.TTL() && !doubted {
+		return nil
 	}
 	db.SetTTL(ttl)
 	db.publishMu.Lock()

@@ -267,7 +267,8 @@ func (db *Store) unref(old *view.Version) {
 
 // editCatalog commits an edit of the catalog, with the next file number and the last sequence
 // number, and gives the files of new tables their names. The last number prevents the sequence
-// numbers of a dropped table's documents from being assigned again. The caller holds publishMu.
+// numbers of a dropped table's documents from being assigned again; the time is for dropClock. The
+// caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
 // the file; after that the next open renames it, if this process cannot.
@@ -275,8 +276,8 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
 	e.NextFile, e.LastSeq = new(db.nextFile), db.seq
 	db.mu.Unlock()
-	if ttl := db.TTL(); ttl > 0 {
-		e.SetOptions = db.timeOptions(ttl)
+	if e.SetOptions == nil && db.TTL() > 0 { // not the time to live: another process may have changed it
+		e.SetOptions = map[string]string{catalog.OptionEdited: db.edited()}
 	}
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
