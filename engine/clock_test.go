@@ -79,6 +79,15 @@ func TestClockJumps(t *testing.T) {
 	reopen()
 	expect(8, 8)
 
+	c.jump(5 * time.Minute) // and by years when the minutes are about to be believed
+	expect(8, 8)
+	c.pass(59 * time.Minute)
+	c.jump(years)
+	c.pass(2 * time.Minute)
+	expect(0, 8)
+	c.jump(-years)
+	expect(8, 8)
+
 	c.jump(years) // for good
 	expect(0, 8)
 	c.pass(30 * time.Minute)
@@ -208,6 +217,10 @@ func TestRenew(t *testing.T) {
 					t.Fatalf("%v, %v", got, err)
 				}
 				break
+			}
+			if renew { // an earlier sighting alone changes nothing
+				_, err = db.AddNovel(ctx, []Doc{{ID: "c", Fingerprints: []Fingerprint{{0}}, Time: seen.Add(-time.Hour)}}, Near(3), &SearchOptions{Renew: true})
+				okay(t, err)
 			}
 			got, err := db.Get(ctx, "a")
 			okay(t, err)
