@@ -48,6 +48,9 @@ func TestClockJumps(t *testing.T) {
 		for _, table := range st.Tables {
 			in += table.Documents
 		}
+		if st.Documents != visible || st.Expired != stored-visible || st.SpaceAmplification > 1 {
+			t.Fatalf("stats have %d documents, %d expired, a space amplification of %v", st.Documents, st.Expired, st.SpaceAmplification)
+		}
 		if n != visible || in != stored {
 			t.Fatalf("%d visible, want %d; %d stored, want %d", n, visible, in, stored)
 		}
@@ -243,5 +246,18 @@ func TestRenew(t *testing.T) {
 		if n, err := db.Count(ctx, Range{}); err != nil || n != 1 {
 			t.Fatalf("renew %t: %d documents: %v", renew, n, err)
 		}
+	}
+}
+
+// TestStatsOfExpired counts expired documents of a memtable.
+func TestStatsOfExpired(t *testing.T) {
+	ctx, c := t.Context(), newClocks()
+	db, _ := create4test(t, c.options(48*time.Hour))
+	for _, id := range []string{"a", "b"} {
+		okay(t, db.Put(ctx, Doc{ID: id, Text: "text"}))
+		c.pass(30 * time.Hour)
+	}
+	if st, err := db.Stats(); err != nil || st.Documents != 1 || st.Expired != 1 || st.Memtable != 2 {
+		t.Fatalf("%d documents, %d expired, %d in the memtable: %v", st.Documents, st.Expired, st.Memtable, err)
 	}
 }
