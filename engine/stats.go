@@ -174,6 +174,20 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 	if st.Documents > 0 {
 		st.SpaceAmplification = float64(st.Documents+st.Tombstones+st.Expired) / float64(st.Documents)
 	}
+	st.countMemtables(v)
+	err := eachFile(v.Dir, func(name string, size int64) {
+		if _, sst := files.Number(name, ".sst"); !sst {
+			st.DiskBytes += size
+		}
+		if strings.HasSuffix(name, files.OrphanSuffix) {
+			st.Orphans[name] = size
+		}
+	})
+	return st, err
+}
+
+// countMemtables adds the documents of the memtables.
+func (st *Stats) countMemtables(v *view.View) {
 	for _, m := range v.Mems {
 		for _, d := range m.Docs {
 			if d.AliveAt(v.Seq) {
@@ -191,15 +205,6 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			}
 		}
 	}
-	err := eachFile(v.Dir, func(name string, size int64) {
-		if _, sst := files.Number(name, ".sst"); !sst {
-			st.DiskBytes += size
-		}
-		if strings.HasSuffix(name, files.OrphanSuffix) {
-			st.Orphans[name] = size
-		}
-	})
-	return st, err
 }
 
 // expired estimates how many living documents of p are older than since.
