@@ -19,6 +19,7 @@ import (
 type MatchOptions struct {
 	By     engine.Criterion
 	Add    bool  // store the new documents, so that later documents are also compared with them
+	Renew  bool  // with Add: engine.SearchOptions.Renew
 	Named  bool  // pass Known the stored document that a document resembles most
 	Memory int64 // bytes; a part of it is for the documents of a lookup
 
@@ -262,7 +263,7 @@ func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty
 // add stores the new documents of a lot as one group, and returns the result for each item. After
 // an error it returns only the results before the document that failed.
 func (m *Match) add(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
-	added, err := m.db.AddNovel(ctx, b.docs, m.o.By, &engine.SearchOptions{Stats: &m.work})
+	added, err := m.db.AddNovel(ctx, b.docs, m.o.By, &engine.SearchOptions{Stats: &m.work, Renew: m.o.Renew})
 	done := make([]engine.Novelty, len(b.items))
 	for i, n := range added {
 		done[b.at[i]] = n

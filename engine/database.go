@@ -92,7 +92,7 @@ func (db *DB) Options() Options {
 	return Options{
 		Shingle: int(p.Shingle), Features: Features(spec), Bits: db.s.Bits(), Layout: p.Layout.String(),
 		Sketch: int(p.Sketch), MinJaccard: p.MinJaccard, NoText: !p.StoreText, NoSketch: p.Sketch == 0,
-		Containment: p.Sets, Index: indexOf(*p), TTL: db.s.TTL,
+		Containment: p.Sets, Index: indexOf(*p), TTL: db.s.TTL(),
 	}
 }
 

@@ -42,8 +42,10 @@ type Options struct {
 	// 'prefix%') need not read all documents. Index excludes NoText, which stores no fields.
 	Index []string `json:"index,omitempty"`
 
-	// TTL is how long a document lives. Older documents are invisible, and compaction drops them. 0
-	// means that documents do not expire.
+	// TTL is how long a document lives. Older documents are invisible, and compaction drops them. The
+	// database keeps it: for Open, 0 leaves it as it is, another value changes it from then on, unless
+	// ReadOnly is set, and a negative one means that documents do not expire. A document that has
+	// expired and was not dropped yet is visible again under a longer TTL.
 	TTL time.Duration `json:"ttl_ns"`
 
 	// ReadOnly opens the database for reading. Any number of processes can read while one
@@ -102,8 +104,10 @@ type Options struct {
 	Logger  *slog.Logger `json:"-"` // nil disables logging
 	OnEvent func(Event)  `json:"-"` // called for each Event; must not call back into the DB
 
-	fs  vfs.FS           // for tests: a crashable or faulty file system
-	now func() time.Time // for tests: a clock
+	fs       vfs.FS               // for tests: a crashable or faulty file system
+	now      func() time.Time     // for tests: a clock
+	elapsed  func() time.Duration // for tests: the monotonic clock
+	flushAge time.Duration        // for tests: flush memtables earlier
 
 	chooseLayout func(n int64) table.Layout // for tests: smaller limits of layouts by size
 	maxTableDocs int64                      // for tests: fewer documents per table
@@ -127,7 +131,7 @@ func (o *Options) internal() store.Options {
 		ReadOnly: o.ReadOnly, Shared: o.Shared, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
 		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
-		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
+		Logger: o.Logger, FS: o.fs, Now: o.now, Elapsed: o.elapsed, FlushAge: o.flushAge, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
 		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}
 	if on := o.OnEvent; on != nil {

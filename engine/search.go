@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// SearchOptions are the options of Search, SearchBatch, Any and Pairs.
+// SearchOptions are the options of Search, SearchBatch, Any, Pairs and AddNovel.
 type SearchOptions struct {
 	// Limit ends the search after this many matches, or pairs; 0 means all. By Near, a Limit of at
 	// most 65536 bounds the matches in memory to about twice that many, however many match; this
@@ -34,6 +34,9 @@ type SearchOptions struct {
 	// may share it; it must not be read while one runs. Pairs does not count its work.
 	Stats    *QueryStats
 	Progress func(Progress) // called now and then by Pairs and CountPairs; may be nil
+	// Renew counts Options.TTL from the last sighting: AddNovel gives the document that matches
+	// another one the time of that one, if it is later, as a new version of the document.
+	Renew bool
 }
 
 // counting returns a context whose searches count their work as o.Stats says; o may be nil.

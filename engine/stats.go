@@ -24,9 +24,9 @@ type Stats struct {
 	Documents    int64        `json:"documents"`    // visible: not deleted, replaced or (by estimate) expired
 	Fingerprints int64        `json:"fingerprints"` // of documents neither deleted nor replaced
 	Tombstones   int64        `json:"tombstones"`   // deleted or replaced documents still in tables
-	Expired      int64        `json:"expired"`      // expired documents still in tables, estimated from samples of their times
+	Expired      int64        `json:"expired"`      // expired documents not yet dropped; in tables estimated from samples of times
 	Tables       []TableStats `json:"tables"`
-	Memtable     int64        `json:"memtable"` // documents not yet in a table
+	Memtable     int64        `json:"memtable"` // documents not yet in a table, expired ones included
 	DiskBytes    int64        `json:"disk_bytes"`
 	// Orphans has the sizes in bytes of intact tables in the folder of the database that its catalog
 	// does not list, by the names of their files: such a table comes from elsewhere, or the catalog is
@@ -123,9 +123,6 @@ func (db *DB) Stats() (Stats, error) {
 	return read(&db.Reader, func(s *Snapshot) (Stats, error) {
 		st, err := describeView(context.Background(), &s.v)
 		st.Path, st.Options, st.Tokenizer = db.s.Path, db.Options(), int(db.s.Params.Tokenizer)
-		if living := st.Documents - st.Memtable; living > 0 {
-			st.SpaceAmplification = float64(living+st.Tombstones+st.Expired) / float64(living)
-		}
 		return st, err
 	})
 }
@@ -174,19 +171,10 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 		st.DiskBytes += t.Bytes
 		st.Tables = append(st.Tables, t)
 	}
-	for _, m := range v.Mems {
-		for _, d := range m.Docs {
-			if d.AliveAt(v.Seq) {
-				if _, code := view.Owner(d.ID); !code {
-					st.Memtable++
-				}
-				if d.HasFingerprint {
-					st.Fingerprints++
-				}
-			}
-		}
+	if st.Documents > 0 {
+		st.SpaceAmplification = float64(st.Documents+st.Tombstones+st.Expired) / float64(st.Documents)
 	}
-	st.Documents += st.Memtable
+	st.countMemtables(v)
 	err := eachFile(v.Dir, func(name string, size int64) {
 		if _, sst := files.Number(name, ".sst"); !sst {
 			st.DiskBytes += size
@@ -196,6 +184,27 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 		}
 	})
 	return st, err
+}
+
+// countMemtables adds the documents of the memtables.
+func (st *Stats) countMemtables(v *view.View) {
+	for _, m := range v.Mems {
+		for _, d := range m.Docs {
+			if d.AliveAt(v.Seq) {
+				if _, code := view.Owner(d.ID); !code {
+					st.Memtable++
+					if v.MemAlive(d) {
+						st.Documents++
+					} else {
+						st.Expired++
+					}
+				}
+				if d.HasFingerprint {
+					st.Fingerprints++
+				}
+			}
+		}
+	}
 }
 
 // expired estimates how many living documents of p are older than since.

@@ -3,13 +3,17 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -125,11 +129,16 @@ type Novelty struct {
 // the same call count. Each check and its write are one step. All writes are synced together at the
 // end, which is several times faster than a PutNovel for each. It returns the result for each
 // document; after an error, the results for the documents before the failed one, which are safe. A
-// crash leaves a prefix of the stored documents. Of the options, Stats has an effect. Errors are as
-// for PutNovel except ErrExpired.
+// crash leaves a prefix of the stored documents. Of the options, Stats and Renew have an effect; Renew
+// is ErrParams in a database with sketches but without texts, and its writes follow the others.
+// Errors are as for PutNovel except ErrExpired.
 func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
 	ctx = o.counting(ctx)
-	if err := db.s.CheckCriterion(by.inner()); err != nil {
+	err := db.s.CheckCriterion(by.inner())
+	if o != nil && o.Renew && err == nil && db.s.Params.Sketch > 0 {
+		err = db.s.NeedTexts() // the new version of a document needs its sketch
+	}
+	if err != nil {
 		return nil, err
 	}
 	if of := by.by.Text; of != view.NoTextMeasure && !of.Contained() {
@@ -150,7 +159,36 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchO
 		done[i] = Novelty{Match: Match(a.Match), Stored: a.New, Replaced: a.New && a.Replaces, Expired: a.Expired}
 		return a.Old, !a.New, err
 	})
+	if o != nil && o.Renew && err == nil {
+		err = db.renew(ctx, docs, done)
+	}
 	return done[:n], err
+}
+
+// renewers is how many documents are renewed at a time: these share a sync of the log.
+const renewers = 32
+
+// renew gives the documents that docs match the times of these. One that is replaced or deleted
+// meanwhile stays as it is.
+func (db *DB) renew(ctx context.Context, docs []Doc, done []Novelty) error {
+	seen := map[string]time.Time{} // by ID, the last sighting
+	for i, n := range done {
+		if at := cmp.Or(docs[i].Time, db.s.Now()); !n.Stored && !n.Expired && at.After(seen[n.Match.ID]) {
+			seen[n.Match.ID] = at
+		}
+	}
+	ids := slices.Collect(maps.Keys(seen))
+	return pipeline.Each(ctx, len(ids), renewers, func(i int) error {
+		d, err := db.Get(ctx, ids[i])
+		if at := seen[ids[i]]; err == nil && at.After(d.Time) {
+			d.Time = at
+			err = db.PutIfVersion(ctx, d, d.Seq)
+		}
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrExists) {
+			return nil
+		}
+		return err
+	})
 }
 
 // Delete removes the document with this ID; the error is ErrNotFound if there is none. If several

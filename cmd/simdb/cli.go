@@ -47,7 +47,7 @@ type cli struct {
 	Export  loading.Export  `cmd:"" group:"store" help:"Write the documents of a database to a file that load reads back."`
 	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show the contents of a database: documents, tables, sizes."`
 	Fields  verbs.Fields    `cmd:"" group:"store" help:"List the fields of the documents in a database."`
-	Prune   verbs.Prune     `cmd:"" group:"store" help:"Delete documents by age."`
+	Prune   verbs.Prune     `cmd:"" group:"store" help:"Delete documents by age, now or from now on."`
 	Flush   verbs.Flush     `cmd:"" group:"store" help:"Write the log of a database to a table."`
 	Compact verbs.Compact   `cmd:"" group:"store" help:"Merge the tables of a database and drop deleted and expired documents."`
 	Backup  verbs.Backup    `cmd:"" group:"store" help:"Copy a database into a folder while it is in use, or bring such a copy up to date."`

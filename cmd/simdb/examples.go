@@ -99,6 +99,7 @@ var examples = map[string][]example{
 	"prune": {
 		{`simdb prune corpus.simdb --older 48h`, "Keep the last two days."},
 		{`simdb prune corpus.simdb --expired expires`, "Delete documents whose field expires is a time in the past."},
+		{`simdb prune feed.simdb --ttl 72h`, "Let documents expire at 72 hours from now on."},
 	},
 	"compact":      {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables slowly, so that other programs can use the disk."}},
 	"backup":       {{`simdb backup corpus.simdb backups/corpus`, "Make a backup; later runs copy only new tables."}},

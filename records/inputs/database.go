@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
@@ -31,6 +32,7 @@ type Access struct {
 	Memory   int64                // bytes that a query may use for its results; 0 means 1 GiB
 	Cache    int64                // engine.Options.Cache
 	Still    bool                 // no background merges
+	TTL      time.Duration        // engine.Options.TTL
 	OnEvent  func(engine.Event)
 }
 
@@ -43,7 +45,7 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	o := &engine.Options{
 		ReadOnly: !how.Write, MustExist: !how.Create, BusyTimeout: e.BusyTimeout, Memory: how.Memory, Cache: how.Cache,
 		Shingle: how.Compared.Shingle, Bits: how.Compared.Bits, Features: how.Compared.Features,
-		DisableAutoCompaction: how.Still, OnEvent: how.OnEvent,
+		DisableAutoCompaction: how.Still, OnEvent: how.OnEvent, TTL: how.TTL,
 	}
 	if how.Create {
 		o.Containment = how.Contain

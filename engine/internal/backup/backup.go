@@ -52,13 +52,14 @@ type Report struct {
 
 // A Source is the state of a database at one moment, to be backed up.
 type Source struct {
-	View        *view.View       // must stay open until the backup has ended
-	Tables      *tables.Folder   // options for writing tables
-	Marks       map[string]int64 // of loads, by source
-	NextFile    uint64           // greater than the numbers of all files
-	LastSeq     uint64           // at least the number of every write so far
-	FS          vfs.FS           // accepts any path
-	BusyTimeout time.Duration    // how long to wait for another process that writes the backup
+	View        *view.View        // must stay open until the backup has ended
+	Tables      *tables.Folder    // options for writing tables
+	Options     map[string]string // catalog.State.Options
+	Marks       map[string]int64  // of loads, by source
+	NextFile    uint64            // greater than the numbers of all files
+	LastSeq     uint64            // at least the number of every write so far
+	FS          vfs.FS            // accepts any path
+	BusyTimeout time.Duration     // how long to wait for another process that writes the backup
 }
 
 // Run makes or updates the backup at path, as engine.DB.Backup says.
@@ -350,7 +351,7 @@ func (b *backup) commit(dropped []uint64) error {
 	}
 	edit := catalog.Edit{
 		DropTables: dropped, SetTombstones: map[uint64]*roaring.Bitmap{}, SetMarks: map[string]int64{},
-		FlushedSeq: &v.Seq, FirstWAL: &next, LastSeq: b.from.LastSeq,
+		FlushedSeq: &v.Seq, FirstWAL: &next, LastSeq: b.from.LastSeq, SetOptions: b.from.Options,
 	}
 	for _, t := range b.tables {
 		if slices.Contains(b.files, t.Number) {
@@ -405,7 +406,7 @@ func (b *backup) create(next uint64) error {
 		return err
 	}
 	s := catalog.State{
-		UUID: b.from.View.UUID, Created: b.from.View.Created, Params: params, Options: map[string]string{},
+		UUID: b.from.View.UUID, Created: b.from.View.Created, Params: params, Options: b.from.Options,
 		Tables:     slices.SortedFunc(slices.Values(b.tables), func(x, y catalog.Table) int { return cmp.Compare(x.Number, y.Number) }),
 		Tombstones: map[uint64]*roaring.Bitmap{}, NextFile: next, FlushedSeq: b.from.View.Seq, FirstWAL: next,
 		LastSeq: b.from.LastSeq, Marks: b.from.Marks, Allowed: view.CatalogPairs(b.from.View.Allowed.All()),
@@ -414,9 +415,6 @@ func (b *backup) create(next uint64) error {
 		if dead != nil && !dead.IsEmpty() {
 			s.Tombstones[number] = dead
 		}
-	}
-	if ttl := b.from.View.TTL; ttl > 0 {
-		s.Options[catalog.OptionTTL] = ttl.String()
 	}
 	return catalog.Create(b.to.Dir, files.Catalog, s)
 }

@@ -98,8 +98,12 @@ func (l live) plan(e Edit) (*plan, error) {
 	if err := p.editAllowed(e); err != nil {
 		return nil, err
 	}
-	records, err := markRecords(e.SetMarks)
-	p.records = append(p.records, records...)
+	marks, err := markRecords(e.SetMarks)
+	if err != nil {
+		return nil, err
+	}
+	options, err := optionRecords(e.SetOptions)
+	p.records = slices.Concat(p.records, marks, options)
 	return p, err
 }
 
@@ -284,15 +288,11 @@ func encodeState(s State) ([]record, digest, error) {
 		return nil, digest{}, fmt.Errorf("%w: %d bytes of parameters", ErrInvalid, len(s.Params))
 	}
 	empty := live{tables: map[uint64]liveTable{}}
-	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, Allow: s.Allowed, LastSeq: s.LastSeq})
+	p, err := empty.plan(Edit{AddTables: s.Tables, SetTombstones: s.Tombstones, SetMarks: s.Marks, SetOptions: s.Options, Allow: s.Allowed, LastSeq: s.LastSeq})
 	if err != nil {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	options, err := optionRecords(s.Options)
-	if err != nil {
-		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	records := append(p.records, options...)
+	records := p.records
 	if s.Closed != (LogEnd{}) {
 		records = append(records, newRecord(keyClosed, s.Closed.encode()))
 	}

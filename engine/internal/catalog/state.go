@@ -78,7 +78,8 @@ type Edit struct {
 
 	Allow, Unallow []IDPair // removing a pair that is not recorded changes nothing
 
-	SetMarks map[string]int64
+	SetMarks   map[string]int64
+	SetOptions map[string]string
 
 	LastSeq uint64 // raises State.LastSeq to this number if it is lower
 
@@ -89,5 +90,9 @@ type Edit struct {
 func compareTables(a, b Table) int { return cmp.Compare(a.Number, b.Number) }
 
 // OptionTTL is the key in Options for the time to live of documents, in the format of
-// time.Duration.String. Without it documents do not expire.
+// time.Duration.String. Without it, or with 0s, documents do not expire.
 const OptionTTL = "ttl"
+
+// OptionEdited is the key in Options for the time of the newest edit, by the wall clock, in RFC 3339.
+// A database without a time to live has none.
+const OptionEdited = "edited"

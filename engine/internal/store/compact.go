@@ -102,7 +102,7 @@ func closed(err error) error {
 // merge would only copy: those that are the only ones in their group and have no dead documents,
 // and no texts of documents that died earlier.
 func (db *Store) Groups() (jobs []*compaction.Job, err error) {
-	v, err := db.View()
+	v, err := db.dropView()
 	if err != nil {
 		return nil, err
 	}
@@ -156,10 +156,10 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (
 
 // flushHeld flushes memtables whose logs force expired documents of tables to stay: see dropBefore.
 func (db *Store) flushHeld(ctx context.Context) error {
-	if db.TTL <= 0 {
+	if db.TTL() <= 0 {
 		return nil
 	}
-	v, err := db.View()
+	v, err := db.dropView()
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (db *Store) flushHeld(ctx context.Context) error {
 // Policy returns the input of the compaction policy: the tables, and its options.
 func (db *Store) Policy() ([]compaction.Table, compaction.Options, error) {
 	o := db.policy()
-	v, err := db.View()
+	v, err := db.dropView()
 	if err != nil {
 		return nil, o, err
 	}
@@ -189,7 +189,7 @@ func (db *Store) Policy() ([]compaction.Table, compaction.Options, error) {
 // policy returns the options of the compaction policy.
 func (db *Store) policy() compaction.Options {
 	o := db.opts.Policy
-	o.Expired, o.TTL, o.MaxDocs, o.MaxBytes = max(0, db.expiry()), db.TTL.Microseconds(), db.Tables.MaxDocs(), db.opts.MaxTableBytes
+	o.Expired, o.TTL, o.MaxDocs, o.MaxBytes = max(0, db.expiryAt(db.trusted())), db.TTL().Microseconds(), db.Tables.MaxDocs(), db.opts.MaxTableBytes
 	return o
 }
 
@@ -200,7 +200,7 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 		p := &v.Version.Parts[i]
 		t := p.ForPolicy()
 		t.Held = v.Since > dropBefore(v, p)
-		if db.TTL > 0 {
+		if db.TTL() > 0 {
 			var err error
 			if t.Times, err = p.TimeSketch(); err != nil && !errors.Is(err, base.ErrCorruption) {
 				return nil, err // otherwise the policy assumes that times are uniform
@@ -255,7 +255,7 @@ func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progres
 // mergeAndPublish replaces the tables of a merge by one table of their documents, or by none if no
 // document is left.
 func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase bool, did *merges.Stats, progress func(view.Progress)) (t *view.Table, err error) {
-	snap, err := db.View()
+	snap, err := db.dropView()
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +302,7 @@ func (db *Store) haveAll(in []*view.Part) bool {
 	return !slices.ContainsFunc(in, func(p *view.Part) bool { return db.current.Part(p.Meta.Number) == nil })
 }
 
-// mergeTables writes a new table of all documents of in that are visible in snap. It returns nil if
+// mergeTables writes a new table of all documents of in that are visible in snap, a dropView. It returns nil if
 // there are none.
 func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *table.Renumbering, error) {
 	left := int64(0)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -281,7 +282,8 @@ func (db *Store) unref(old *view.Version) {
 
 // editCatalog commits an edit of the catalog, with the next file number and the last sequence
 // number, and gives the files of new tables their names. The last number prevents the sequence
-// numbers of a dropped table's documents from being assigned again. The caller holds publishMu.
+// numbers of a dropped table's documents from being assigned again; the time is for dropClock. The
+// caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
 // the file; after that the next open renames it, if this process cannot.
@@ -291,6 +293,9 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Unlock()
 	if err := db.openForEdit(); err != nil {
 		return err
+	}
+	if e.SetOptions == nil && db.TTL() > 0 { // not the time to live: another process may have changed it
+		e.SetOptions = map[string]string{catalog.OptionEdited: db.edited()}
 	}
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
@@ -322,6 +327,7 @@ func (db *Store) Drop(t *view.Table) error {
 // The caller holds writeMu.
 func (db *Store) rotateLocked() {
 	db.retireLocked()
+	db.youngLocked()
 	db.rotated = time.Now()
 	db.wakeFlush()
 	wake(db.logC)
@@ -333,4 +339,35 @@ func (db *Store) retireLocked() {
 	defer db.mu.Unlock()
 	db.immutable = append(slices.Clone(db.immutable), db.active)
 	db.active, db.logFirst = view.NewMemtable(db.Params), noLog
+}
+
+// ageLocked begins to count the age of the active memtable when it has its first write. Without a
+// limit of the age, writes of long ago are replayed by each Open and each reader, and hold expired
+// documents of loads in tables (dropBefore). A limit of an hour costs little: a write a day makes
+// a small table a day, which the policy merges with others, and a process that ends earlier leaves
+// its log to the next one, which flushes MaxReplayedLogs logs together. The caller holds writeMu.
+func (db *Store) ageLocked() {
+	if db.aging == nil && !db.active.Empty() {
+		old := db.active
+		db.aging = time.AfterFunc(cmp.Or(db.opts.FlushAge, defaultFlushAge), func() { db.rotateOld(old) })
+	}
+}
+
+// youngLocked ends what ageLocked began. The caller holds writeMu.
+func (db *Store) youngLocked() {
+	if db.aging != nil {
+		db.aging.Stop()
+		db.aging = nil
+	}
+}
+
+// rotateOld makes a memtable immutable, so that it is flushed, if it is still active.
+func (db *Store) rotateOld(m *view.Memtable) {
+	if db.takesWrites() != nil || db.lockTurn(context.Background()) != nil {
+		return
+	}
+	defer db.writeMu.Unlock()
+	if db.active == m && db.takesWrites() == nil {
+		db.rotateLocked()
+	}
 }

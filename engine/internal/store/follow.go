@@ -104,13 +104,16 @@ func (db *Store) adopt(fresh *Store) {
 	defer db.mu.Unlock()
 	old := cmp.Or(db.current, db.resting)
 	if old == nil { // readers of these fields hold no lock, and the values never change
-		db.UUID, db.Created, db.TTL = fresh.UUID, fresh.Created, fresh.TTL
+		db.UUID, db.Created = fresh.UUID, fresh.Created
 		db.SetParams(fresh.Params)
+		db.clock.opened, db.clock.origin = fresh.clock.opened, fresh.clock.origin
 	}
 	for _, m := range append(db.immutable, db.active) {
 		m.Families.GiveBack()
 		m.Sets.GiveBack()
 	}
+	db.SetTTL(fresh.TTL())
+	db.youngLocked()
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
 	db.immutable, db.lastSeq = fresh.immutable, fresh.lastSeq
 	db.tableCount.Store(fresh.tableCount.Load())

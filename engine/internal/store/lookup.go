@@ -129,7 +129,7 @@ func replaces(first uint64, p view.Place) wal.Replaced {
 
 // wantsFacts reports whether the write depends on the document's number or time.
 func (l *lookup) wantsFacts(i int) bool {
-	return i >= len(l.recs) || l.recs[i].Delete && (l.recs[i].Version != nil || l.db.TTL > 0)
+	return i >= len(l.recs) || l.recs[i].Delete && (l.recs[i].Version != nil || l.db.TTL() > 0)
 }
 
 // versionOf returns the number of the write that stored a document, or 0 if it has expired.

@@ -151,7 +151,7 @@ func (db *Store) newState(params table.Params) (catalog.State, error) {
 	s := catalog.State{Created: db.Now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}}
 	rand.Read(s.UUID[:])
 	if db.opts.TTL > 0 {
-		s.Options[catalog.OptionTTL] = db.opts.TTL.String()
+		s.Options = db.timeOptions(db.opts.TTL)
 	}
 	return s, nil
 }
@@ -212,7 +212,10 @@ func open(path string, o Options) (*Store, error) {
 		}
 	}
 	if err == nil {
-		err = o.check(db.Path, db.Params, db.TTL)
+		err = o.check(db.Path, db.Params)
+	}
+	if err == nil {
+		err = db.settleTimes()
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.release())
@@ -233,6 +236,9 @@ func (db *Store) start() {
 			db.fail(err)
 		}
 	}
+	db.writeMu.Lock()
+	db.ageLocked()
+	db.writeMu.Unlock()
 	db.startBackground(ctx)
 	if db.immutables() > 0 {
 		db.wakeFlush()
@@ -255,7 +261,7 @@ func openSingle(path string, o Options) (*Store, error) {
 	}
 	r.SetCache(db.Tables.Cache)
 	db.SetParams(r.Params())
-	if err := o.check(db.Path, db.Params, db.TTL); err != nil {
+	if err := o.checkTable(path, db.Params); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	t := &view.Table{Meta: tables.Meta(0, r.Info()), Name: name, Reader: r}
@@ -299,6 +305,7 @@ func (db *Store) Close() error {
 		defer db.readMu.Unlock()
 		db.writeMu.Lock()
 		defer db.writeMu.Unlock()
+		db.youngLocked()
 		err := error(nil)
 		if last {
 			if err = db.closeLogsLocked(); err == nil {

@@ -49,6 +49,10 @@ type Options struct {
 
 	FS  vfs.FS           // nil means the disk
 	Now func() time.Time // nil means time.Now
+	// Elapsed is the monotonic clock of tests; nil means that of Now.
+	Elapsed func() time.Duration
+	// FlushAge is the age at which a memtable is flushed. Zero means the default.
+	FlushAge time.Duration
 
 	// ChooseLayout returns the layout of a table of n fingerprints if the database's parameters do
 	// not fix it; nil means table.ChooseLayout.
@@ -94,6 +98,7 @@ const (
 	defaultMemtable   = 16 << 20
 	defaultMaxTable   = 4 << 30
 	defaultCloseWait  = 200 * time.Millisecond
+	defaultFlushAge   = time.Hour // see ageLocked
 	defaultShingle    = 3
 	defaultGram       = 5 // characters
 	defaultSketch     = 128
@@ -135,8 +140,8 @@ func defaultCache(n, results int64) int64 {
 
 // params returns the parameters of a new database with these options.
 func (o Options) params() (table.Params, error) {
-	if o.Shingle < 0 || o.Shingle > table.MaxShingle || o.Sketch < 0 || o.Sketch > table.MaxSketch || o.TTL < 0 {
-		return table.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes, a time to live of %v: %w", o.Shingle, o.Sketch, o.TTL, files.ErrInvalid)
+	if o.Shingle < 0 || o.Shingle > table.MaxShingle || o.Sketch < 0 || o.Sketch > table.MaxSketch {
+		return table.Params{}, fmt.Errorf("shingles of %d words, sketches of %d hashes: %w", o.Shingle, o.Sketch, files.ErrInvalid)
 	}
 	spec, err := o.Features.Canonical()
 	if err != nil {
@@ -221,9 +226,9 @@ func parseLayout(s string) (table.Layout, error) {
 	return l, nil
 }
 
-// check compares the options that are set with the parameters and the time to live of the database
-// at path. It returns ErrParams if they differ.
-func (o Options) check(path string, have table.Params, ttl time.Duration) error {
+// check compares the options that are set with the parameters of the database at path. It returns
+// ErrParams if they differ.
+func (o Options) check(path string, have table.Params) error {
 	want := have
 	if err := o.checkFeatures(&want); err != nil {
 		return err
@@ -254,8 +259,13 @@ func (o Options) check(path string, have table.Params, ttl time.Duration) error 
 	if diff := have.Diff(want); diff != "" {
 		return fmt.Errorf("%s was created with %s: %w", path, diff, files.ErrParams)
 	}
-	if o.TTL != 0 && o.TTL != ttl {
-		return fmt.Errorf("%s was created with ttl %v, not %v: %w", path, ttl, o.TTL, files.ErrParams)
-	}
 	return nil
+}
+
+// checkTable is check for a table file, which has no time to live that could be changed.
+func (o Options) checkTable(path string, have table.Params) error {
+	if err := o.check(path, have); err != nil || o.TTL <= 0 {
+		return err
+	}
+	return fmt.Errorf("%s is a table, whose documents do not expire at an age of %v: %w", path, o.TTL, files.ErrParams)
 }

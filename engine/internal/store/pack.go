@@ -98,7 +98,7 @@ func OpenSet(paths []string, o Options) (*Store, error) {
 		if err == nil {
 			if i == 0 {
 				db.SetParams(from.setParams())
-				err = o.check(path, db.Params, 0)
+				err = o.checkTable(path, db.Params)
 			} else if p := from.Params; !p.Compatible(db.Params) {
 				p.Layout = db.Params.Layout
 				err = fmt.Errorf("%s can't be searched together with %s: it was made with %s: %w", path, paths[0], p.Diff(db.Params), files.ErrParams)

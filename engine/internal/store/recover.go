@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
@@ -50,10 +49,8 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 	}
 	db.SetParams(params)
 	db.active = view.NewMemtable(params)
-	if v := s.Options[catalog.OptionTTL]; v != "" {
-		if db.TTL, err = time.ParseDuration(v); err != nil {
-			return base.Corruptf(files.Catalog, "options", -1, "%w", err)
-		}
+	if err := db.readTimes(s.Options); err != nil {
+		return base.Corruptf(files.Catalog, "options", -1, "%w", err)
 	}
 	if err := db.openTables(s, open); err != nil {
 		return err

@@ -48,8 +48,10 @@ type Store struct {
 	newest  *wal.Writer // the log that was started last; nil for none
 	spare   *wal.Writer // the next log, or nil
 
-	writerView view.View // buffers for the view of a write that searches first
-	rotated    time.Time // when active was created
+	writerView view.View   // buffers for the view of a write that searches first
+	rotated    time.Time   // when active was created
+	aging      *time.Timer // rotates active when it is old; nil while it is empty
+	clock      dropClock
 
 	// newestLog is the newest log with writes, now or earlier, zero for none: the next log names it
 	// as its predecessor. Its size is set when it is closed. A log that recovery removed never

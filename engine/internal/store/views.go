@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
@@ -57,10 +56,7 @@ func (db *Store) acquire() (*view.Version, error) {
 
 // expiry returns the time, in microseconds, before which documents have expired.
 func (db *Store) expiry() int64 {
-	if db.TTL <= 0 {
-		return math.MinInt64
-	}
-	return db.Now().Add(-db.TTL).UnixMicro()
+	return db.expiryAt(db.Now())
 }
 
 // Backup makes or updates the backup at path, as engine.DB.Backup says.
@@ -91,7 +87,7 @@ func (db *Store) freeze() (backup.Source, error) {
 		return backup.Source{}, errors.Join(err, v.Close())
 	}
 	return backup.Source{
-		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFileLocked(), LastSeq: max(db.lastSeq, db.seq),
+		View: v, Tables: &db.Tables, Options: db.timeOptions(db.TTL()), Marks: maps.Clone(db.marks), NextFile: db.nextFileLocked(), LastSeq: max(db.lastSeq, db.seq),
 		FS: db.fs, BusyTimeout: db.opts.BusyTimeout,
 	}, nil
 }

@@ -108,6 +108,7 @@ func (db *Store) commitLocked(l *lookup) error {
 		db.insertLocked(old, r)
 	}
 	db.publishLocked(first + uint64(len(l.recs)) - 1)
+	db.ageLocked()
 	if db.spare == nil && db.active.Bytes >= db.opts.MemtableBytes/2 {
 		db.spare = db.newLogLocked()
 		wake(db.logC)

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
@@ -12,13 +13,12 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// A Config holds the properties of a database that do not change while it is open.
+// A Config holds the properties of a database. Only its time to live changes while it is open.
 type Config struct {
 	Path    string        // as given to Open
 	Dir     *files.Folder // nil for a single table file
 	UUID    [16]byte
 	Created time.Time
-	TTL     time.Duration // 0 if documents do not expire
 
 	Params table.Params
 	words  int              // words per fingerprint, from Params
@@ -27,7 +27,15 @@ type Config struct {
 	Short  *memindex.Budget // budget for signatures of texts and for families; nil if there are none
 
 	Several bool // documents may have several fingerprints, from Params: see codes.go
+
+	ttl atomic.Int64 // of TTL
 }
+
+// TTL returns the time to live, 0 if documents do not expire by age.
+func (c *Config) TTL() time.Duration { return time.Duration(c.ttl.Load()) }
+
+// SetTTL changes the time to live; 0 or less means that documents do not expire by age.
+func (c *Config) SetTTL(ttl time.Duration) { c.ttl.Store(int64(max(ttl, 0))) }
 
 // SetParams sets the parameters and all fields derived from them.
 func (c *Config) SetParams(p table.Params) {

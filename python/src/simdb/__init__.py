@@ -189,7 +189,7 @@ def open(
         cache: such as "256MiB", or bytes: the memory for decompressed texts and fields that may be read again;
             0 for none. The default is a 64th of the machine's memory, from 8 MiB to 256 MiB.
         options: parameters of a new database, as flags of ``simdb load``: ttl="48h", shingle="chars:5",
-            containment=True, no_text=True, bits=256, ...
+            containment=True, no_text=True, bits=256, ... ttl, or "never", also changes a database that exists.
 
     Raises:
         LockedError, NotFoundError, ParamsError, NotDatabaseError, CorruptionError

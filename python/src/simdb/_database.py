@@ -265,7 +265,9 @@ class Database:
         """
         return int(self._call("add", [("<table>", table)], keywords={**_read(text, column_id), **options}).values["documents"])
 
-    def put_novel(self, what: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Any:
+    def put_novel(
+        self, what: Any, *, text: Any = None, column_id: Optional[str] = None, renew: bool = False, **options: Any
+    ) -> Any:
         """Stores the documents that resemble no stored one. Check and write are one step.
 
         Args:
@@ -273,11 +275,12 @@ class Database:
                 resembles. Or a table: gives a Table with the columns row, stored (bool), and for rows not
                 stored id, and distance or score, error, exact.
             text, column_id: as in join.
+            renew: a document that is resembled counts as stored now, so that it expires ttl after it was last seen.
             options: a criterion, as in join.
         """
         one = _library.is_row(what)
         by = _criterion(options)
-        found = Table(self._call("put_novel", [("<table>", what)], by=by, keywords={**_read(text, column_id), **options}).table)
+        found = Table(self._call("put_novel", [("<table>", what)], by=by, renew=renew, keywords={**_read(text, column_id), **options}).table)
         if not one:
             return found
         row = found.to_pylist()[0]

@@ -72,7 +72,7 @@ func (f FilesCriterionFlags) Measures() dedup.Measures {
 // CriterionUsage rewrites usage lines to show that one criterion flag may be given, or that one
 // flag of prune must be given.
 var CriterionUsage = strings.NewReplacer(
-	"--older=AGE --expired=FIELD", "--older=AGE|--expired=FIELD",
+	"--older=AGE --expired=FIELD --ttl=AGE", "--older=AGE|--expired=FIELD|--ttl=AGE",
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 

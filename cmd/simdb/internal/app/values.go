@@ -31,12 +31,13 @@ func (d *Age) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Lifetime is an age above zero, or zero for no end.
+// Lifetime is an age above zero, or -1 for no end.
 type Lifetime Age
 
 // UnmarshalText parses a lifetime, or never.
 func (d *Lifetime) UnmarshalText(text []byte) error {
-	if *d = 0; string(text) == "never" {
+	if string(text) == "never" {
+		*d = -1
 		return nil
 	}
 	if err := (*Age)(d).UnmarshalText(text); err != nil {

@@ -274,7 +274,7 @@ func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	out := newFound(r.By.Near != nil, newColumn("row", Int), newColumn("stored", Bool))
 	row := 0
 	err = r.inLots(ctx, opt, clone, func(docs []engine.Doc) error {
-		all, err := db.AddNovel(ctx, docs, by, nil)
+		all, err := db.AddNovel(ctx, docs, by, &engine.SearchOptions{Renew: r.Renew})
 		for _, n := range all {
 			m := &n.Match
 			if n.Stored || n.Expired {

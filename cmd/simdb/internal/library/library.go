@@ -47,6 +47,7 @@ type Request struct {
 	Texts     []string          `json:"texts"`
 	Docs      map[string]string `json:"docs"`  // JSON lines instead of tables
 	Width     int               `json:"width"` // words per fingerprint in Numbers
+	Renew     bool              `json:"renew"` // for put_novel
 
 	Tables  map[string]*arrow.Table `json:"-"`
 	Numbers []uint64                `json:"-"` // fingerprints to search for

@@ -27,7 +27,7 @@ type CreateFlags struct {
 	NoSketch    bool          `group:"created" help:"Store no MinHash sketches; JACCARD is then not possible."`
 	Containment *bool         `group:"created" help:"Build an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it adds about 40 % of the size of the texts."`
 	Index       *string       `group:"created" placeholder:"FIELD,..." help:"Index these fields, such as lang,meta.url, so that conditions on them (=, <, IN, BETWEEN, LIKE 'a%') need not read all documents."`
-	TTL         *app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d (default: never)."`
+	TTL         *app.Lifetime `group:"created" placeholder:"AGE" help:"Documents expire at this age, such as 48h or 30d, or never. This also changes a database that exists (default: never, or as it is)."`
 }
 
 // Validate checks flags that depend on each other.

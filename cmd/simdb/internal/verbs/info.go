@@ -206,19 +206,32 @@ const pruneBatch = 1 << 16 // deletes per batch
 
 // Prune is `simdb prune`.
 type Prune struct {
-	DB      string   `arg:"" file:"db" help:"The database."`
-	Older   *app.Age `required:"" xor:"what" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
-	Expired string   `required:"" xor:"what" placeholder:"FIELD" help:"Delete documents whose field FIELD is a time in the past, in seconds since 1970. If the database was created with --index FIELD, only these are read."`
+	DB      string        `arg:"" file:"db" help:"The database."`
+	Older   *app.Age      `required:"" xor:"what" placeholder:"AGE" help:"Delete documents that were stored longer ago than AGE, such as 30d or 48h."`
+	Expired string        `required:"" xor:"what" placeholder:"FIELD" help:"Delete documents whose field FIELD is a time in the past, in seconds since 1970. If the database was created with --index FIELD, only these are read."`
+	TTL     *app.Lifetime `required:"" xor:"what" placeholder:"AGE" help:"From now on, documents expire at AGE, such as 48h, or never: change what --ttl said when the database was created."`
 }
 
 // Run deletes old documents.
 func (c *Prune) Run(a *app.App) (err error) {
-	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true})
+	how := inputs.Access{Write: true}
+	if c.TTL != nil {
+		how.TTL = time.Duration(*c.TTL)
+	}
+	db, err := a.Env().OpenDB(c.DB, how)
 	if err != nil {
 		return err
 	}
 	defer inputs.Closing(db, &err)
-	if c.Older == nil {
+	switch {
+	case c.TTL != nil:
+		if ttl := db.Options().TTL; ttl > 0 {
+			a.Say("%s: documents expire at %v", c.DB, ttl)
+		} else {
+			a.Say("%s: documents do not expire", c.DB)
+		}
+		return nil
+	case c.Older == nil:
 		return c.expired(a, db)
 	}
 	m := a.Meter()

@@ -26,6 +26,7 @@ type Match struct {
 	app.SimilarityFlags
 	app.NoVerifyFlag
 	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text is compared with all others and, if it is new, replaces the stored one. The database is created if there is none."`
+	Renew   bool        `help:"With --add: a stored document that a line resembles gets the time of that line, so that it expires --ttl after it was last seen."`
 	Invert  bool        `help:"Copy the lines that are known instead of the new ones."`
 	Explain bool        `help:"Write rows instead of lines: for each known line its id (query), the id of a stored document that it resembles, and how much; with or without --invert."`
 	Format  matchFormat `group:"output" aliases:"rows" placeholder:"FORMAT" help:"--explain: ${formats} (default: table on a terminal, by the ending of -o, tsv elsewhere)."`
@@ -68,6 +69,9 @@ func (f *matchFormat) UnmarshalText(text []byte) error {
 func (c *Match) Validate() error {
 	if c.TimeField != "" && !c.Add {
 		return errors.New("--time-field says when documents are stored: it needs --add")
+	}
+	if c.Renew && !c.Add {
+		return errors.New("--renew changes stored documents: it needs --add")
 	}
 	return nil
 }
@@ -147,7 +151,7 @@ func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 		c.TakeOld(a, c.Format.input)
 	}
 	o := &dedup.MatchOptions{
-		Add: c.Add, Named: c.Explain || c.Audit != "", Memory: int64(c.Memory), Read: c.PageInputFlags.Options(c.InputFormat.InputFormat),
+		Add: c.Add, Renew: c.Renew, Named: c.Explain || c.Audit != "", Memory: int64(c.Memory), Read: c.PageInputFlags.Options(c.InputFormat.InputFormat),
 		Rejects: a.NewRejects(c.RejectFlags, c.Output), Prepare: c.prepare, Known: c.known, Flush: c.flush,
 		Output: c.Output, Invert: c.Invert, Null: c.Null,
 		Check:    func(in records.Source) error { return c.CheckInput(in) },
