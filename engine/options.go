@@ -78,6 +78,12 @@ type Options struct {
 	// drops dead documents of a single larger table, such as an ingested one, may exceed it.
 	MaxTableBytes int64 `json:"-"`
 
+	// History is how many bytes of removed documents, their IDs and about four bytes for each, the
+	// database has for Changes. A flush or a merge drops the oldest ones beyond it. 0 means 4 MiB,
+	// or as much as another process wanted before; a negative value means none. The history is in
+	// memory while the database is open, and readers of other processes read it after each flush.
+	History int64 `json:"-"`
+
 	DisableAutoCompaction bool `json:"-"` // compact only on Compact; writers are never held back
 
 	// CompactionRate is how many bytes per second all merges write together; 0 means no limit.
@@ -117,7 +123,7 @@ func (o *Options) internal() store.Options {
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
-		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, NoAutoCompaction: o.DisableAutoCompaction,
+		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, History: o.History, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
 		Policy: o.policy, MergeSlots: o.mergeSlots,

@@ -139,7 +139,7 @@ func (db *Store) newState(params table.Params) (catalog.State, error) {
 	if err != nil {
 		return catalog.State{}, err
 	}
-	s := catalog.State{Created: db.Now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}}
+	s := catalog.State{Created: db.Now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}, History: new(catalog.History)}
 	rand.Read(s.UUID[:])
 	if db.opts.TTL > 0 {
 		s.Options[catalog.OptionTTL] = db.opts.TTL.String()

@@ -69,8 +69,10 @@ type Store struct {
 	nextFile   uint64
 	marks      map[string]int64
 	allowedSet *view.AllowedPairs
-	flushed    sync.Cond // on mu: immutable became shorter, a flush failed, or the database closed
-	flushes    flushes
+	history    *catalog.History // nil for a store without a catalog
+
+	flushed sync.Cond // on mu: immutable became shorter, a flush failed, or the database closed
+	flushes flushes
 
 	failed    atomic.Pointer[error] // why the writer is poisoned
 	closed    atomic.Bool
