@@ -101,6 +101,7 @@ var examples = map[string][]example{
 		{`simdb prune corpus.simdb --expired expires`, "Delete documents whose field expires is a time in the past."},
 	},
 	"compact":      {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables slowly, so that other programs can use the disk."}},
+	"changes":      {{`simdb changes corpus.simdb --since 1234 --follow`, "What has happened since change 1234, and from now on."}},
 	"backup":       {{`simdb backup corpus.simdb backups/corpus`, "Make a backup; later runs copy only new tables."}},
 	"pack":         {{`simdb pack corpus.simdb corpus.sst`, "Write one file, which simdb corpus.sst searches."}},
 	"ingest":       {{`simdb ingest corpus.simdb 'parts/*.sst' --create`, "Make a database from tables packed on other machines."}},
