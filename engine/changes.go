@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -17,14 +16,6 @@ import (
 type Change struct {
 	Op  string `json:"op"` // "put", "delete", or "expire" if the document is older than Options.TTL
 	Doc        // of a put the document with Text and Fields; otherwise only ID and Seq are set
-}
-
-// ChangesOptions are the options of Changes.
-type ChangesOptions struct {
-	// Follow makes Changes wait for further changes until the context ends. It looks for them after
-	// 5 milliseconds, and after up to half a second if there are none; a DB that was opened
-	// read-only is refreshed.
-	Follow bool
 }
 
 // How long Changes waits before it looks for further changes.
@@ -49,16 +40,19 @@ const (
 // cannot be told from the one before, and neither can one with Options.NoSync after a loss of power.
 // After Options.TTL was raised begin again, too: expired documents may be visible again.
 //
-// During a run of changes Changes holds a Snapshot. The error, the last value yielded, is
+// With follow Changes waits for further changes until the context ends: it looks for them after 5
+// milliseconds, and after up to half a second if there are none. It refreshes a DB that was opened
+// read-only.
+//
+// While it yields changes Changes holds a Snapshot. The error, the last value yielded, is
 // ErrHistory, ErrClosed, *CorruptionError, ctx.Err(), or an error of Refresh.
-func (db *DB) Changes(ctx context.Context, from uint64, o *ChangesOptions) iter.Seq2[Change, error] {
-	o = cmp.Or(o, &ChangesOptions{})
+func (db *DB) Changes(ctx context.Context, from uint64, follow bool) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		f := &feed{db: db, at: from, last: from, since: math.MinInt64, yield: yield}
 		for wait := shortestPoll; ; wait = min(2*wait, longestPoll) {
 			before := f.last
 			err := f.run(ctx)
-			if err == nil && o.Follow && !f.stopped {
+			if err == nil && follow && !f.stopped {
 				if f.last != before {
 					wait = shortestPoll
 				}
@@ -74,7 +68,7 @@ func (db *DB) Changes(ctx context.Context, from uint64, o *ChangesOptions) iter.
 			if err != nil && !f.stopped {
 				yield(Change{}, err)
 			}
-			if err != nil || f.stopped || !o.Follow {
+			if err != nil || f.stopped || !follow {
 				return
 			}
 		}

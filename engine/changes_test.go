@@ -24,7 +24,7 @@ type feedReader struct {
 // follow applies changes until the end, or until it is killed after some, and reports whether it
 // reached the end. It begins again if the history is gone.
 func (f *feedReader) follow(db *DB, atMost int) (end bool, err error) {
-	for c, err := range db.Changes(context.Background(), f.at, nil) {
+	for c, err := range db.Changes(context.Background(), f.at, false) {
 		if errors.Is(err, ErrHistory) {
 			*f = feedReader{restarts: f.restarts + 1}
 			return f.follow(db, atMost)
@@ -210,7 +210,7 @@ func TestChangesFollow(t *testing.T) {
 	put(t, db, "a", 1)
 	reader := open4test(t, path, &Options{ReadOnly: true})
 	var got []string
-	for c, err := range reader.Changes(ctx, 0, &ChangesOptions{Follow: true}) {
+	for c, err := range reader.Changes(ctx, 0, true) {
 		if len(got) == 3 {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("after the end: %v, %v", c, err)
@@ -250,7 +250,7 @@ func TestNoHistory(t *testing.T) {
 	}
 	for from, known := range []bool{true, false, false, true, false} { // 3 is the last write
 		err := error(nil)
-		for _, err = range db.Changes(t.Context(), uint64(from), nil) {
+		for _, err = range db.Changes(t.Context(), uint64(from), false) {
 		}
 		if known != (err == nil) || !known && !errors.Is(err, ErrHistory) {
 			t.Errorf("from %d: %v", from, err)

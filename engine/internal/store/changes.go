@@ -32,13 +32,15 @@ func (db *Store) historyLimit() int64 {
 	return max(db.opts.History, 0)
 }
 
-// removals returns what the history gets when rows of tables, which are not dead, leave the database
-// without a write. They get the next sequence numbers. The caller, who holds publishMu and writeMu,
-// calls showLocked once the rows have left. If they do not fit, or cannot be read, the history
-// forgets everything.
-func (db *Store) removals(rows map[*view.Part]*roaring.Bitmap, expired bool) (removed []catalog.Removal, err error) {
+// removals returns what the history gets when rows of tables, given by number of the table, leave the
+// database without a write: those that are not dead. They get the next sequence numbers. The caller,
+// who holds publishMu and writeMu, calls showLocked once the rows have left. If they do not fit, or
+// cannot be read, the history forgets everything.
+func (db *Store) removals(rows map[uint64]*roaring.Bitmap, expired bool) (removed []catalog.Removal, err error) {
 	seq, size := db.NextSeq(), int64(0)
-	for _, some := range rows {
+	for number, some := range rows {
+		some = roaring.AndNot(some, db.current.Part(number).Dead.UpTo(view.Latest))
+		rows[number] = some
 		size += int64(some.GetCardinality()) * leastRemoval
 	}
 	if size == 0 {
@@ -59,8 +61,8 @@ func (db *Store) removals(rows map[*view.Part]*roaring.Bitmap, expired bool) (re
 		}
 		return nil
 	}
-	for part, some := range rows {
-		if size > limit || part.EachIDOf(context.Background(), some.ToArray(), add) != nil {
+	for number, some := range rows {
+		if size > limit || db.current.Part(number).EachIDOf(context.Background(), some.ToArray(), add) != nil {
 			return []catalog.Removal{{Seq: seq}}, nil
 		}
 	}

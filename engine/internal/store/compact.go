@@ -337,9 +337,9 @@ func mergeInputs(snap *view.View, in []*view.Part) []table.MergeInput {
 // t that died after the merge began are dead in t: durably if the catalog records their death,
 // otherwise until their log is flushed.
 //
-// gone has the documents that the merge has dropped because they had expired. The history gets those
-// that are still alive, under numbers that no write may overtake.
-func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering, gone map[*view.Part]*roaring.Bitmap) error {
+// gone has the rows that the merge has dropped because they had expired, by number of their table.
+// The history gets those that are still alive, under numbers that no write may overtake.
+func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering, gone map[uint64]*roaring.Bitmap) error {
 	db.publishMu.Lock()
 	defer db.publishMu.Unlock()
 	db.mu.Lock()
@@ -368,9 +368,6 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 	var err error
 	if len(gone) > 0 {
 		db.writeMu.Lock()
-		for part, rows := range gone {
-			rows.AndNot(v.Part(part.Meta.Number).Dead.UpTo(view.Latest)) // their writes are in the log
-		}
 		edit.Removed, err = db.removals(gone, true)
 	}
 	if err == nil {
@@ -411,10 +408,10 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 	return nil
 }
 
-// expired returns the rows of tables that a merge has left out although they were alive: they have
-// expired.
-func expired(snap *view.View, in []*view.Part, t *view.Table, renumber *table.Renumbering) map[*view.Part]*roaring.Bitmap {
-	left, gone := 0, map[*view.Part]*roaring.Bitmap{}
+// expired returns the rows of tables that a merge has left out although they were alive, by number of
+// the table: they have expired.
+func expired(snap *view.View, in []*view.Part, t *view.Table, renumber *table.Renumbering) map[uint64]*roaring.Bitmap {
+	left, gone := 0, map[uint64]*roaring.Bitmap{}
 	if t != nil {
 		left = int(t.Meta.Docs)
 	}
@@ -432,7 +429,7 @@ func expired(snap *view.View, in []*view.Part, t *view.Table, renumber *table.Re
 				rows.Add(doc)
 			}
 		}
-		gone[in[i]] = rows
+		gone[in[i].Meta.Number] = rows
 	}
 	return gone
 }

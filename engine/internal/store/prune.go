@@ -231,14 +231,14 @@ func (p *prune) publishLocked(free map[uint64]bool) (more, flush bool, err error
 		return false, false, db.fail(err)
 	}
 	edit := catalog.Edit{AddTombstones: map[uint64]*roaring.Bitmap{}}
-	total, rows := 0, map[*view.Part]*roaring.Bitmap{}
+	total, rows := 0, map[uint64]*roaring.Bitmap{}
 	for _, part := range parts {
 		dead, n, drop, err := p.delete(part, free[part.Meta.Number])
 		if err != nil {
 			return false, false, err
 		}
 		total += n
-		rows[part] = dead
+		rows[part.Meta.Number] = dead
 		if drop {
 			edit.DropTables = append(edit.DropTables, part.Meta.Number)
 		} else {

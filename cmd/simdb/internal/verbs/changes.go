@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -36,7 +35,7 @@ func (c *Changes) Run(a *app.App) (err error) {
 	w := bufio.NewWriter(a.Out)
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
-	for change, err := range db.Changes(a.Context(), c.Since, &engine.ChangesOptions{Follow: c.Follow}) {
+	for change, err := range db.Changes(a.Context(), c.Since, c.Follow) {
 		if err != nil {
 			return cmp.Or(w.Flush(), err)
 		}
