@@ -45,7 +45,8 @@ func (h *History) Size() (n int64) {
 	return n
 }
 
-// After returns all removals with numbers greater than seq, which is at least Gone, in any order.
+// After returns all removals with numbers greater than seq, which is at least Gone, and perhaps others,
+// in any order.
 func (h *History) After(seq uint64) (all []Removal) {
 	for last, chunk := range h.chunks {
 		if last > seq {
@@ -53,7 +54,7 @@ func (h *History) After(seq uint64) (all []Removal) {
 			all = append(all, some...)
 		}
 	}
-	return slices.DeleteFunc(all, func(r Removal) bool { return r.Seq <= seq })
+	return all
 }
 
 // with returns the history with further removals, without the oldest chunks beyond limit bytes. It

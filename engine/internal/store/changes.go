@@ -43,11 +43,13 @@ func (db *Store) removals(rows map[uint64]*roaring.Bitmap, expired bool) (remove
 		rows[number] = some
 		size += int64(some.GetCardinality()) * leastRemoval
 	}
+	// The rows that writes have killed leave, too, and a reader that sees the numbers must find all
+	// earlier writes.
+	if err := db.last.sync(); err != nil {
+		return nil, db.fail(err)
+	}
 	if size == 0 {
 		return nil, nil
-	}
-	if err := db.last.sync(); err != nil { // a reader that sees these numbers must find all earlier writes
-		return nil, db.fail(err)
 	}
 	db.mu.Lock()
 	limit := db.historyLimit()
@@ -87,7 +89,7 @@ func (db *Store) Removed(v *view.View, from uint64) ([]catalog.Removal, error) {
 		return nil, err
 	}
 	db.mu.Lock()
-	h := cmp.Or(db.history, &catalog.History{Gone: v.Seq}) // has at least what v has: see publishFlush
+	h := db.history // has at least what v has: see publishFlush
 	db.mu.Unlock()
 	switch {
 	case from > v.Seq:

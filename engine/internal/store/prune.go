@@ -227,9 +227,6 @@ func (p *prune) publishLocked(free map[uint64]bool) (more, flush bool, err error
 	if len(parts) == 0 {
 		return false, false, nil
 	}
-	if err := db.last.sync(); err != nil {
-		return false, false, db.fail(err)
-	}
 	edit := catalog.Edit{AddTombstones: map[uint64]*roaring.Bitmap{}}
 	total, rows := 0, map[uint64]*roaring.Bitmap{}
 	for _, part := range parts {

@@ -69,7 +69,7 @@ type Store struct {
 	nextFile   uint64
 	marks      map[string]int64
 	allowedSet *view.AllowedPairs
-	history    *catalog.History // nil for a store without a catalog
+	history    *catalog.History
 
 	flushed sync.Cond // on mu: immutable became shorter, a flush failed, or the database closed
 	flushes flushes
@@ -99,6 +99,7 @@ func newDB(path string, o Options) *Store {
 	db := &Store{
 		Config: view.Config{Path: path, Memory: o.Memory, Short: memindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
 		active: view.NewMemtable(table.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
+		history: &catalog.History{Gone: view.Latest}, // of a store without a catalog
 	}
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
