@@ -79,9 +79,10 @@ type Options struct {
 	MaxTableBytes int64 `json:"-"`
 
 	// History is how many bytes of removed documents, their IDs and about four bytes for each, the
-	// database has for Changes. A flush or a merge drops the oldest ones beyond it. 0 means 4 MiB,
-	// or as much as another process wanted before; a negative value means none. The history is in
-	// memory while the database is open, and readers of other processes read it after each flush.
+	// database has for Changes. A flush or a merge drops the oldest ones beyond it. 0 means 1 MiB,
+	// or as much as a process with a larger value has left; a negative value means none. The history
+	// is in memory while the database is open, and readers of other processes read it after each
+	// flush.
 	History int64 `json:"-"`
 
 	DisableAutoCompaction bool `json:"-"` // compact only on Compact; writers are never held back

@@ -50,8 +50,7 @@ func (h *History) Size() (n int64) {
 func (h *History) After(seq uint64) (all []Removal) {
 	for last, chunk := range h.chunks {
 		if last > seq {
-			some, _ := decodeRemovals(chunk) // checked when it was read
-			all = append(all, some...)
+			eachRemoval(chunk, func(r Removal) { all = append(all, r) }) // checked when it was read
 		}
 	}
 	return all
@@ -92,19 +91,19 @@ func appendRemoval(b []byte, r Removal) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(b, seq), uint64(len(r.ID))), r.ID...)
 }
 
-// decodeRemovals returns the removals of a chunk; ok is false if it is malformed.
-func decodeRemovals(b []byte) (all []Removal, ok bool) {
+// eachRemoval calls fn for the removals of a chunk, and reports whether it is well-formed.
+func eachRemoval(b []byte, fn func(Removal)) bool {
 	for len(b) > 0 {
 		seq, n := binary.Uvarint(b)
 		size, m := binary.Uvarint(b[max(n, 0):])
 		if n <= 0 || m <= 0 || size == 0 || size > uint64(len(b)-n-m) {
-			return nil, false
+			return false
 		}
 		end := n + m + int(size)
-		all = append(all, Removal{ID: b[n+m : end : end], Seq: seq >> 1, Expired: seq&1 != 0})
+		fn(Removal{ID: b[n+m : end : end], Seq: seq >> 1, Expired: seq&1 != 0})
 		b = b[end:]
 	}
-	return all, true
+	return true
 }
 
 // decodeRemoved adds a record of removals. at is the number in its key.
@@ -115,13 +114,12 @@ func (s *State) decodeRemoved(at, payload []byte) error {
 	if s.History == nil {
 		s.History = &History{chunks: map[uint64][]byte{}}
 	}
-	seq := binary.BigEndian.Uint64(at)
+	seq, last := binary.BigEndian.Uint64(at), uint64(0)
 	if len(payload) == 0 {
 		s.History.Gone = max(s.History.Gone, seq) // Salvage finds several
 		return nil
 	}
-	all, ok := decodeRemovals(payload)
-	if !ok || all[len(all)-1].Seq != seq {
+	if !eachRemoval(payload, func(r Removal) { last = r.Seq }) || last != seq {
 		return errors.New("malformed removals")
 	}
 	s.History.chunks[seq] = bytes.Clone(payload)

@@ -20,7 +20,7 @@ import (
 // add these to the history in the transaction that drops the documents.
 
 const (
-	defaultHistory = 4 << 20
+	defaultHistory = 1 << 20
 	leastRemoval   = 3 // size of the smallest removal in the history, in bytes
 )
 
