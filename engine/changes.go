@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -29,20 +30,21 @@ const (
 // or is that of an earlier run, then has the documents of the database. A run ends at any moment,
 // and the next one begins at the Seq of the last change that was applied.
 //
-// It yields states, not every write: a document that was stored several times is yielded as it was
-// stored last, in the place of that write, and from 0 only stored documents are yielded. A write
-// that is not yet as safe as Options.NoSync says is awaited. A document expires without a write:
-// its "expire" has the Seq of the last change before it, and may be repeated by a later run.
+// Changes yields states, not every write: a document that was stored several times is yielded as it
+// was stored last, in the place of that write, and from 0 only stored documents are yielded. It
+// yields no write before that is as safe as Options.NoSync says. A document expires without a write:
+// its "expire" has the Seq of the last change before it, and may be repeated, also by a later run.
 //
-// Removals are known as far as Options.History goes. If some since from may be missing, the error is
-// ErrHistory: begin again with 0 and an empty map. So it is if from is not a number that the database
-// has reached, as after the restoration of a backup; a restored database that has reached it again
-// cannot be told from the one before, and neither can one with Options.NoSync after a loss of power.
-// After Options.TTL was raised begin again, too: expired documents may be visible again.
+// Removals are known as far as Options.History goes. If some after from may be missing, the error is
+// ErrHistory, and its text names the oldest number that works: begin again with 0 and an empty map.
+// The error is the same if the database has not reached from, as after a backup was restored. Begin
+// again, too, where Changes cannot notice it: if the restored database has reached from again, if
+// power was lost with Options.NoSync or before a reader's last change was synced, and if the time to
+// live was raised, so that expired documents are visible again.
 //
-// With follow Changes waits for further changes until the context ends: it looks for them after 5
-// milliseconds, and after up to half a second if there are none. It refreshes a DB that was opened
-// read-only.
+// Changes refreshes a DB that was opened read-only. With follow it waits for further changes until
+// the context ends: it looks for them after 5 milliseconds, and after up to half a second if there
+// are none.
 //
 // While it yields changes Changes holds a Snapshot. The error, the last value yielded, is
 // ErrHistory, ErrClosed, *CorruptionError, ctx.Err(), or an error of Refresh.
@@ -51,25 +53,22 @@ func (db *DB) Changes(ctx context.Context, from uint64, follow bool) iter.Seq2[C
 		f := &feed{db: db, at: from, last: from, since: math.MinInt64, yield: yield}
 		for wait := shortestPoll; ; wait = min(2*wait, longestPoll) {
 			before := f.last
-			err := f.run(ctx)
-			if err == nil && follow && !f.stopped {
-				if f.last != before {
-					wait = shortestPoll
-				}
-				select {
-				case <-time.After(wait):
-				case <-ctx.Done():
-				}
-				err = db.Refresh(ctx)
-			}
-			if err == nil && ctx.Err() != nil {
-				err = ctx.Err()
+			err := cmp.Or(ctx.Err(), db.Refresh(ctx))
+			if err == nil {
+				err = f.run(ctx)
 			}
 			if err != nil && !f.stopped {
 				yield(Change{}, err)
 			}
 			if err != nil || f.stopped || !follow {
 				return
+			}
+			if f.last != before {
+				wait = shortestPoll
+			}
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
 			}
 		}
 	}

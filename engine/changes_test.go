@@ -73,11 +73,15 @@ func (f *feedReader) catchUp(db *DB, r *rand.Rand) error {
 // A feedScript changes a database at random, as time passes.
 type feedScript struct {
 	*rand.Rand
-	now time.Time
+	now     time.Time
+	several bool
 }
 
 func (s *feedScript) doc() Doc {
 	d := Doc{ID: fmt.Sprint("id", s.IntN(60)), Text: fmt.Sprint("text ", s.Uint64()), Time: s.now}
+	if s.several && s.IntN(2) == 0 {
+		d.Fingerprints = []Fingerprint{{s.Uint64()}, {s.Uint64()}}
+	}
 	if s.IntN(8) == 0 {
 		d.Time = s.now.Add(-time.Duration(s.IntN(90)) * time.Minute)
 	}
@@ -134,8 +138,8 @@ func (s *feedScript) run(db *DB) (err error) {
 // writing process, one that reads beside it.
 func TestChanges(t *testing.T) {
 	for seed := range uint64(2) {
-		s := &feedScript{rand.New(rand.NewPCG(seed, 1)), time.Unix(1_700_000_000, 0)}
-		opts := Options{TTL: time.Hour, NoSync: true, now: func() time.Time { return s.now }}
+		s := &feedScript{rand.New(rand.NewPCG(seed, 1)), time.Unix(1_700_000_000, 0), seed == 0}
+		opts := Options{TTL: time.Hour, NoSync: true, Features: Features{Several: s.several}, now: func() time.Time { return s.now }}
 		if seed == 1 {
 			opts.TTL, opts.History = 0, 300
 		}
@@ -170,7 +174,7 @@ func TestChanges(t *testing.T) {
 // TestChangesCrash cuts the power at a random moment of each round: a follower in the writing process
 // must not have seen a write that is lost, and goes on after the restart.
 func TestChangesCrash(t *testing.T) {
-	s := &feedScript{rand.New(rand.NewPCG(3, 1)), time.Unix(1_700_000_000, 0)}
+	s := &feedScript{rand.New(rand.NewPCG(3, 1)), time.Unix(1_700_000_000, 0), false}
 	opts := Options{TTL: time.Hour, MemtableBytes: 4000, NoSketch: true, now: func() time.Time { return s.now }}
 	fs := vfstest.NewMem(hostDir(t))
 	var f feedReader
@@ -234,6 +238,18 @@ func TestChangesFollow(t *testing.T) {
 	}
 	if want := []string{"puta1", "putb2", "deletea3"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestChangesEnd ends the context of a follower in the writing process, which finds no changes.
+func TestChangesEnd(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	db, _ := create4test(t, nil)
+	for c, err := range db.Changes(ctx, 0, true) {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, %v", c, err)
+		}
 	}
 }
 
