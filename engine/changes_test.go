@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func (f *feedReader) follow(db *DB, atMost int) (end bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if c.Seq < f.at || c.Seq == f.at && c.Op != "expire" {
+		if c.Seq < f.at || c.Seq == f.at && c.Op != "expire" || !strings.HasPrefix(c.ID, "id") {
 			return false, fmt.Errorf("%s of %q at %d after %d", c.Op, c.ID, c.Seq, f.at)
 		}
 		if f.docs == nil {
