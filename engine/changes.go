@@ -155,9 +155,7 @@ func (f *feed) written(ctx context.Context, s *Snapshot, since int64, removed []
 		return f.give("put", d)
 	})
 	if err == nil && !f.stopped {
-		if err = removals(math.MaxUint64); err == view.ErrStopped {
-			err = nil
-		}
+		err = removals(math.MaxUint64)
 	}
 	return err
 }
