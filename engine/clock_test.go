@@ -167,7 +167,7 @@ func TestFlushByAge(t *testing.T) {
 	ctx := t.Context()
 	flushed := make(chan int, 10)
 	o := &Options{NoSketch: true, flushAge: time.Hour, OnEvent: func(e Event) {
-		if e.Kind == EventFlush {
+		if e.Kind == "flush" {
 			flushed <- e.Docs
 		}
 	}}

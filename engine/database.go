@@ -76,7 +76,7 @@ func opened(s *store.Store, err error) (*DB, error) {
 func mergeEvents(all []merges.Stats) (events []Event) {
 	for _, m := range all {
 		events = append(events, Event{
-			Kind: EventCompact, Tables: m.Inputs, Output: m.Output, Reason: string(m.Reason), Docs: int(m.Documents), InputDocs: int(m.InputDocuments),
+			Kind: store.EventCompact, Tables: m.Inputs, Output: m.Output, Reason: string(m.Reason), Docs: int(m.Documents), InputDocs: int(m.InputDocuments),
 			InputBytes: m.InputBytes, Bytes: m.Bytes, Started: m.Started, Duration: m.Duration, Done: m.Done, Err: m.Err,
 		})
 	}

@@ -45,6 +45,9 @@
 // accepted until the database is opened again (ErrFailed); reading continues. A full disk only
 // fails writes until there is space again.
 //
+// Changes yields what was stored, deleted and expired since a write, for a cache, an index beside the
+// database, or an incremental job.
+//
 // # Errors
 //
 // Errors wrap one of the Err variables, to be tested with errors.Is, or the error of the context or

@@ -229,6 +229,9 @@ var uses = []use{
 		}
 		return err
 	}, false},
+	{"DB.Changes", true, func(u *using) error {
+		return cmpOr(u.db.Put(u.ctx, u.doc("new", 33)), func() error { u.step(); return said(u, u.db.Changes(u.ctx, 1, false)) })
+	}, false},
 	{"DB.Refresh", true, reader(func(u *using, r *DB) error {
 		err := u.db.Put(u.ctx, u.doc("new", 33))
 		if err == nil {

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -49,4 +50,45 @@ func ExampleSnapshot_SearchBatch() {
 	// 0xf0f1 is 0 bits from sunset
 	// 0xf0f1 is 1 bits from sunrise
 	// 0x1235 is 1 bits from harbour
+}
+
+// A cache applies changes and remembers the Seq of the last one, from which it continues.
+func ExampleDB_Changes() {
+	dir, err := os.MkdirTemp("", "simdb")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := engine.Create(filepath.Join(dir, "pages.simdb"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	ctx := context.Background()
+	cache, position := map[string]string{}, uint64(0)
+	update := func() {
+		for c, err := range db.Changes(ctx, position, false) {
+			if errors.Is(err, engine.ErrHistory) {
+				log.Fatal("begin again with an empty cache and position 0")
+			}
+			if err != nil {
+				log.Fatal(err)
+			}
+			if delete(cache, c.ID); c.Op == "put" {
+				cache[c.ID] = c.Text
+			}
+			position = c.Seq
+		}
+		fmt.Println(position, cache)
+	}
+	err = errors.Join(db.Put(ctx, engine.Doc{ID: "a", Text: "one"}), db.Put(ctx, engine.Doc{ID: "b", Text: "two"}))
+	update()
+	err = errors.Join(err, db.Delete(ctx, "a"), db.Put(ctx, engine.Doc{ID: "b", Text: "three"}))
+	update()
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 2 map[a:one b:two]
+	// 4 map[b:three]
 }

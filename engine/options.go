@@ -88,6 +88,13 @@ type Options struct {
 	// drops dead documents of a single larger table, such as an ingested one, may exceed it.
 	MaxTableBytes int64 `json:"-"`
 
+	// History is how many bytes of removed documents, their IDs and about four bytes for each, the
+	// database has for Changes. A flush or a merge drops the oldest ones beyond it. 0 means 1 MiB,
+	// or as much as a process with a larger value has left; a negative value means none. The history
+	// is in memory while the database is open, and readers of other processes read it after each
+	// flush.
+	History int64 `json:"-"`
+
 	DisableAutoCompaction bool `json:"-"` // compact only on Compact; writers are never held back
 
 	// CompactionRate is how many bytes per second all merges write together; 0 means no limit.
@@ -129,7 +136,7 @@ func (o *Options) internal() store.Options {
 		Shingle: o.Shingle, Features: features.Spec(o.Features), Bits: o.Bits, Layout: o.Layout, Sketch: o.Sketch, MinJaccard: o.MinJaccard,
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, Shared: o.Shared, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
-		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, NoAutoCompaction: o.DisableAutoCompaction,
+		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, History: o.History, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, Elapsed: o.elapsed, FlushAge: o.flushAge, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
 		Policy: o.policy, MergeSlots: o.mergeSlots,
@@ -145,19 +152,13 @@ func (o *Options) internal() store.Options {
 	return s
 }
 
-// The kinds of an Event.
-const (
-	EventFlush   = store.EventFlush   // a memtable was written to a table
-	EventCompact = store.EventCompact // tables were merged into one
-	EventStall   = store.EventStall   // a write had to wait for a merge or a flush: see Reason
-	EventRecover = store.EventRecover // Open replayed logs
-	EventClean   = store.EventClean   // Open removed files left by a killed process
-	EventError   = store.EventError   // background work failed, or the writer stopped: see Err
-)
-
 // Event describes work that the engine started by itself.
 type Event struct {
-	Kind   string   `json:"kind"`   // EventFlush, ...
+	// Kind is "flush" (a memtable was written to a table), "compact" (tables were merged into one),
+	// "stall" (a write had to wait for a merge or a flush), "recover" (Open replayed logs), "clean"
+	// (Open removed files left by a killed process) or "error" (background work failed, or the
+	// writer stopped: see Err).
+	Kind   string   `json:"kind"`
 	Tables []uint64 `json:"tables"` // number of the table written, or numbers of the tables merged
 	Output uint64   `json:"output"` // number of the table that a compaction wrote, 0 if none
 	// Reason of a compaction: "tier" (enough tables of about the same size), "window" (a part of the

@@ -45,6 +45,7 @@ type cli struct {
 	Create  loading.Create  `cmd:"" group:"store" help:"Make an empty database."`
 	Rebuild loading.Rebuild `cmd:"" group:"store" help:"Make a copy of a database with other parameters."`
 	Export  loading.Export  `cmd:"" group:"store" help:"Write the documents of a database to a file that load reads back."`
+	Changes verbs.Changes   `cmd:"" group:"store" help:"List what was stored, deleted and expired in a database, and follow it."`
 	Stats   verbs.Stats     `cmd:"" group:"store" help:"Show the contents of a database: documents, tables, sizes."`
 	Fields  verbs.Fields    `cmd:"" group:"store" help:"List the fields of the documents in a database."`
 	Prune   verbs.Prune     `cmd:"" group:"store" help:"Delete documents by age, now or from now on."`

@@ -102,6 +102,7 @@ var examples = map[string][]example{
 		{`simdb prune feed.simdb --ttl 72h`, "Let documents expire at 72 hours from now on."},
 	},
 	"compact":      {{`simdb compact corpus.simdb --rate 50MiB`, "Merge all tables slowly, so that other programs can use the disk."}},
+	"changes":      {{`simdb changes corpus.simdb --since 1234 --follow`, "What has happened since change 1234, and from now on."}},
 	"backup":       {{`simdb backup corpus.simdb backups/corpus`, "Make a backup; later runs copy only new tables."}},
 	"pack":         {{`simdb pack corpus.simdb corpus.sst`, "Write one file, which simdb corpus.sst searches."}},
 	"ingest":       {{`simdb ingest corpus.simdb 'parts/*.sst' --create`, "Make a database from tables packed on other machines."}},

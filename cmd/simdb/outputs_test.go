@@ -32,6 +32,7 @@ var invocations = map[string][]string{
 	"join":         {"join", "x.simdb", "in.jsonl", "--near", "3"},
 	"why":          {"why", "x.simdb", "a", "b"},
 	"export":       {"export", "x.simdb"},
+	"changes":      {"changes", "x.simdb"},
 	"create":       {"create", "new.simdb"},
 	"rebuild":      {"rebuild", "x.simdb", "new.simdb"},
 	"stats":        {"stats", "x.simdb"},

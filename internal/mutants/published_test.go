@@ -18,6 +18,26 @@ var publishedMutants = []mutant{
 		tests: "engine", run: "^TestUses$",
 	},
 	{
+		name: "changes/removals of a flush not recorded", in: "engine/internal/store", decl: "Store.publishFlush",
+		edit:  swap(`edit.FlushedSeq, edit.Removed = &m.MaxSeq, m.Cur.Removed`, `edit.FlushedSeq = &m.MaxSeq`),
+		tests: "engine", run: "^TestChanges$",
+	},
+	{
+		name: "changes/an expired document that was stored again leaves", in: "engine/internal/store", decl: "Store.removals",
+		edit:  swap(`some = roaring.AndNot(some, db.current.Part(number).Dead.UpTo(view.Latest))`, `some = some.Clone()`),
+		tests: "engine", run: "^TestChanges$",
+	},
+	{
+		name: "changes/the numbers of removals given again", in: "engine/internal/store", decl: "prune.enter",
+		edit:  drop(`db.showLocked(edit.Removed)`),
+		tests: "engine", run: "^TestChanges$",
+	},
+	{
+		name: "changes/a write that may be lost", in: "engine/internal/store", decl: "Store.Removed",
+		edit:  skip("waitSafe"),
+		tests: "engine", run: "^TestChangesCrash$",
+	},
+	{
 		name: "commit/a transaction that failed forgotten", in: "query", decl: "run.commit",
 		edit:  swap(`if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { return err }`, `if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { x.session.Close(); return err }`),
 		tests: "query", run: "^TestTransactionErrors$",

@@ -228,12 +228,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "catalog/next file number not kept", in: "engine", decl: "Store.editCatalog",
-		edit:  swap(`e.NextFile, e.LastSeq = new(db.nextFile), db.seq`, `e.LastSeq = db.seq`),
+		edit:  swap(`e.NextFile, e.LastSeq, e.HistoryLimit = new(db.nextFile), db.seq, db.historyLimit()`, `e.LastSeq, e.HistoryLimit = db.seq, db.historyLimit()`),
 		tests: "engine", run: crashes,
 	},
 	{
 		name: "catalog/last sequence number not kept", in: "engine", decl: "Store.editCatalog",
-		edit:  swap(`e.NextFile, e.LastSeq = new(db.nextFile), db.seq`, `e.NextFile = new(db.nextFile)`),
+		edit:  swap(`e.NextFile, e.LastSeq, e.HistoryLimit = new(db.nextFile), db.seq, db.historyLimit()`, `e.NextFile, e.HistoryLimit = new(db.nextFile), db.historyLimit()`),
 		tests: "engine", run: "^TestVersionsNeverRepeat$",
 	},
 	{

@@ -29,7 +29,7 @@ var writeMutants = []mutant{
 		tests: "engine", run: "^TestPruneOverTheLog$",
 	},
 	{
-		name: "prune/what replaced a document is not safe yet", in: "engine", decl: "prune.publishLocked",
+		name: "prune/what replaced a document is not safe yet", in: "engine", decl: "Store.removals",
 		edit:  swap(`err := db.last.sync()`, `err := error(nil)`),
 		tests: "engine", run: "^TestPruneSyncsTheLog$",
 	},

@@ -72,6 +72,13 @@ func (r *Reader) eachDocOf(ctx context.Context, set *rankSet, fn func(docs []uin
 	return nil
 }
 
+// WrittenUpTo returns how many documents have a sequence number in the file of at most seq: they are
+// the first in the order of writing.
+func (r *Reader) WrittenUpTo(seq uint64) (n int, err error) {
+	defer r.t.Unguard(format.Guard(), &err)
+	return r.ranksUpTo(seq)
+}
+
 // AppendInOrder appends the documents at the positions [from, to) of the order of writing. It reads
 // the column of ranks.
 func (r *Reader) AppendInOrder(dst []uint32, from, to int) (_ []uint32, err error) {

@@ -259,6 +259,13 @@ func (c *Catalog) transact(p *plan) (digest, error) {
 	return sum, err
 }
 
+// History returns the removed documents that the catalog has.
+func (c *Catalog) History() *History {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.live.history
+}
+
 // Written returns how many bytes changes of the catalog have written since it was opened.
 func (c *Catalog) Written() int64 { return c.written.Load() }
 

@@ -18,6 +18,7 @@ type live struct {
 	fixed   fixed
 	closed  LogEnd
 	lastSeq uint64
+	history *History             // not nil
 	tables  map[uint64]liveTable // by table number
 }
 
@@ -47,7 +48,7 @@ func (s stored) plusDelta(r record) stored {
 }
 
 func liveOf(s State) live {
-	l := live{fixed: fixedOf(s), closed: s.Closed, lastSeq: s.LastSeq, tables: make(map[uint64]liveTable, len(s.Tables))}
+	l := live{fixed: fixedOf(s), closed: s.Closed, lastSeq: s.LastSeq, history: s.KnownHistory(), tables: make(map[uint64]liveTable, len(s.Tables))}
 	for _, t := range s.Tables {
 		l.tables[t.Number] = liveTable{t.Docs, s.stored[t.Number]}
 	}
@@ -86,6 +87,10 @@ func (l live) plan(e Edit) (*plan, error) {
 	setIf(&p.fixed.firstWAL, e.FirstWAL)
 	if p.fixed != l.fixed {
 		p.records = append(p.records, newRecord(keyState, p.fixed.encode()))
+	}
+	if len(e.Removed) > 0 {
+		p.history, p.records = l.history.with(e.Removed, e.HistoryLimit, p.records)
+		e.LastSeq = max(e.LastSeq, p.history.Last())
 	}
 	if e.LastSeq > l.lastSeq {
 		p.lastSeq = e.LastSeq
@@ -293,6 +298,9 @@ func encodeState(s State) ([]record, digest, error) {
 		return nil, digest{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	records := p.records
+	if s.History != nil {
+		records = append(records, newRecord(removedKey(s.History.Gone), nil))
+	}
 	if s.Closed != (LogEnd{}) {
 		records = append(records, newRecord(keyClosed, s.Closed.encode()))
 	}

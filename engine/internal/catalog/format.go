@@ -61,6 +61,8 @@ func (s *State) decode(key, payload []byte) (err error) {
 		mark, err := decodeUint64(payload)
 		s.Marks[string(rest)] = int64(mark)
 		return err
+	case prefixRemoved:
+		return s.decodeRemoved(rest, payload)
 	case prefixAllowed:
 		p, err := decodePair(payload)
 		if err == nil && allowedKey(p) != string(key) {

@@ -35,14 +35,17 @@ import (
 //	                                  was no log to close
 //	"seq"                             an upper bound of the sequence numbers of all writes when
 //	                                  this was written, 8 bytes. Absent before the first change
+//	"removed/" number                 removed documents, below; the number is the greatest among
+//	                                  theirs. Without payload: documents removed up to the
+//	                                  number are not known
 //	"allowed/" hash                   an allowed pair of documents, below; the hash is its
 //	                                  SHA-256, 32 bytes
 //	"digest"                          the number of other records, 8 bytes; the sum of their
 //	                                  hashes, modulo 2^64, 8 bytes; bbolt's number of the
 //	                                  transaction that wrote it, 8 bytes
 //
-// Numbers in keys are big-endian, so that they sort: the number of a table has 8 bytes, that of a
-// chunk 2, that of a delta 4. In values numbers are little-endian. The hash of a record is the
+// Numbers in keys are big-endian, so that they sort: the number of a table or of a write has 8 bytes,
+// that of a chunk 2, that of a delta 4. In values numbers are little-endian. The hash of a record is the
 // 64-bit XXH3 of the value, including its checksum, seeded with the XXH3 of the key.
 const (
 	bucketName = "simdb"
@@ -57,6 +60,7 @@ const (
 	prefixTombstone = "tombstones/"
 	prefixMark      = "marks/"
 	prefixAllowed   = "allowed/"
+	prefixRemoved   = "removed/"
 
 	crcSize = 4
 )
@@ -311,11 +315,17 @@ func deltaKey(table uint64, delta uint32) string {
 	return string(binary.BigEndian.AppendUint32(tombstonePrefix(table), delta))
 }
 
+func removedKey(seq uint64) string {
+	return string(binary.BigEndian.AppendUint64([]byte(prefixRemoved), seq))
+}
+
 // section returns the name of a record in errors: "tables/12", "tombstones/12/0", and
 // "tombstones/12/+0" for a delta.
 func section(key []byte) string {
-	if rest, ok := bytes.CutPrefix(key, []byte(prefixTable)); ok && len(rest) == 8 {
-		return fmt.Sprintf("%s%d", prefixTable, binary.BigEndian.Uint64(rest))
+	for _, prefix := range []string{prefixTable, prefixRemoved} {
+		if rest, ok := bytes.CutPrefix(key, []byte(prefix)); ok && len(rest) == 8 {
+			return fmt.Sprintf("%s%d", prefix, binary.BigEndian.Uint64(rest))
+		}
 	}
 	if rest, ok := bytes.CutPrefix(key, []byte(prefixTombstone)); ok && len(rest) == 10 {
 		return fmt.Sprintf("%s%d/%d", prefixTombstone, binary.BigEndian.Uint64(rest), binary.BigEndian.Uint16(rest[8:]))

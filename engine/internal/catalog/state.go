@@ -49,6 +49,7 @@ type State struct {
 	Marks         map[string]int64           // positions of bulk loads
 	Allowed       []IDPair                   // allowed pairs of documents, sorted
 	LastSeq       uint64                     // upper bound of the sequence numbers of all writes, including those of dropped tables
+	History       *History                   // the documents removed lately; nil if none was ever recorded
 	Closed        LogEnd                     // the newest log when the database was last closed; zero if there was none
 
 	stored map[uint64]stored // sizes of the records in Tombstones, by table number
@@ -80,6 +81,11 @@ type Edit struct {
 
 	SetMarks   map[string]int64
 	SetOptions map[string]string
+
+	// Removed adds documents to State.History, in the order of their numbers. The oldest ones are
+	// dropped until it has at most HistoryLimit bytes.
+	Removed      []Removal
+	HistoryLimit int64
 
 	LastSeq uint64 // raises State.LastSeq to this number if it is lower
 

@@ -20,6 +20,7 @@ var (
 	ErrNoSketches  = errors.New("the database has no sketches")
 	ErrExpired     = errors.New("older than the time to live")
 	ErrFailed      = errors.New("no more writes until reopened")
+	ErrHistory     = errors.New("not in the history of the database")
 )
 
 // NoDocument is the ErrNotFound for a document's ID. It formats its message only when Error is

@@ -21,7 +21,7 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 			}
 		}
 		return f.eachMem(v, func(p view.Place) error {
-			if p.Mem.Time < f.Since {
+			if p.Mem.Time < f.Since || f.Before != 0 && p.Mem.Time >= f.Before {
 				return nil
 			}
 			if ok, err := f.matches(p.Mem.ID); err != nil || !ok {

@@ -15,6 +15,8 @@ type Filter struct {
 	From, To string // IDs >= From and < To; "" for no bound
 	Reverse  bool   // in order: the greatest ID first
 	Since    int64  // stored at this time, in microseconds, or later
+	Before   int64  // by Each, without other conditions: stored before this time; 0 for any
+	After    uint64 // by EachWritten: with a greater sequence number
 	Limit    int    // maximum number of documents that the caller reads; 0 for all
 	// Match decides about an ID that is within the bounds; nil accepts any. It is called before
 	// Where.
@@ -80,7 +82,11 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		}
 		return order.EachID(ctx, from, end, give)
 	}
-	return p.EachWrittenID(ctx, view.Stored(f.Since), func(doc uint32, id []byte) error {
+	written := view.Stored(f.Since)
+	if f.Before != 0 {
+		written.To = f.Before - 1
+	}
+	return p.EachWrittenID(ctx, written, func(doc uint32, id []byte) error {
 		if p.Dead.DeadAt(doc, v.Seq) {
 			return nil
 		}

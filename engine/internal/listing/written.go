@@ -1,10 +1,10 @@
 package listing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"sort"
 
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/table"
@@ -82,13 +82,25 @@ type writtenStream struct {
 
 func (w *writtenOrder) open() ([]*writtenStream, error) {
 	mems := &writtenStream{}
-	if err := w.v.EachMem(func(p view.Place) error { mems.mems = append(mems.mems, p); return nil }); err != nil {
-		return nil, err
+	for _, m := range w.v.Mems {
+		first := sort.Search(len(m.Docs), func(i int) bool { return m.Docs[i].Seq > w.After })
+		for _, d := range m.Docs[first:] {
+			if w.v.Lists(d) {
+				mems.mems = append(mems.mems, view.Place{Mem: d})
+			}
+		}
 	}
-	slices.SortFunc(mems.mems, func(a, b view.Place) int { return cmp.Compare(a.Mem.Seq, b.Mem.Seq) })
 	streams, parts := []*writtenStream{mems}, w.v.Version.Parts
 	for i := range parts {
-		streams = append(streams, &writtenStream{part: &parts[i], step: max(orderedDocs/len(parts), leastOfPart), size: parts[i].TextBytes()})
+		p := &parts[i]
+		s := &writtenStream{part: p, step: max(orderedDocs/len(parts), leastOfPart), size: p.TextBytes()}
+		if p.Meta.MinSeq <= w.After {
+			var err error
+			if s.from, err = p.WrittenUpTo(min(w.After, p.Meta.MaxSeq) - p.Shift); err != nil {
+				return nil, err
+			}
+		}
+		streams = append(streams, s)
 	}
 	for _, s := range streams {
 		if err := w.advance(s); err != nil {

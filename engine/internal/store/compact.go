@@ -284,7 +284,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase boo
 	// The merged table forgets the documents that a write has killed, so that write must be safe
 	// before the table is published.
 	if err = db.syncLog(); err == nil {
-		err = db.publishCompaction(in, t, renumber)
+		err = db.publishCompaction(in, t, renumber, expired(snap, in, t, renumber))
 	}
 	if err != nil {
 		return nil, errors.Join(db.fail(err), db.Drop(t))
@@ -359,8 +359,12 @@ func mergeInputs(snap *view.View, in []*view.Part) []table.MergeInput {
 
 // publishCompaction replaces the tables in by t, which is nil if no document is left. Documents of
 // t that died after the merge began are dead in t: durably if the catalog records their death,
-// otherwise until their log is flushed. The caller is publishing.
-func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering) error {
+// otherwise until their log is flushed.
+//
+// gone has the rows that the merge has dropped because they had expired, by number of their table.
+// The history gets those that are still alive, under numbers that no write may overtake. The caller is
+// publishing.
+func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering, gone map[uint64]*roaring.Bitmap) error {
 	db.mu.Lock()
 	v := db.current
 	db.mu.Unlock()
@@ -384,12 +388,21 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 		edit.AddTables = []catalog.Table{t.Meta}
 		edit.SetTombstones = map[uint64]*roaring.Bitmap{t.Meta.Number: base}
 	}
-	if err := db.editCatalog(edit); err != nil {
+	var err error
+	if len(gone) > 0 {
+		db.writeMu.Lock()
+		edit.Removed, err = db.removals(gone, true)
+	}
+	if err == nil {
+		err = db.editCatalog(edit)
+	}
+	if len(gone) == 0 {
+		db.writeMu.Lock() // prevents new tombstones from here on
+	}
+	defer db.writeMu.Unlock()
+	if err != nil {
 		return err
 	}
-
-	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
 	var parts []view.Part
 	for _, p := range v.Parts {
 		if !slices.Contains(edit.DropTables, p.Meta.Number) {
@@ -412,7 +425,34 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 	}
 	db.mu.Lock()
 	old := db.install(parts)
+	db.showLocked(edit.Removed)
 	db.mu.Unlock()
 	db.unref(old)
 	return nil
+}
+
+// expired returns the rows of tables that a merge has left out although they were alive, by number of
+// the table: they have expired.
+func expired(snap *view.View, in []*view.Part, t *view.Table, renumber *table.Renumbering) map[uint64]*roaring.Bitmap {
+	left, gone := 0, map[uint64]*roaring.Bitmap{}
+	if t != nil {
+		left = int(t.Meta.Docs)
+	}
+	for _, p := range in {
+		left -= int(p.Meta.Docs) - int(p.Dead.UpTo(snap.Seq).GetCardinality())
+	}
+	for i := 0; i < len(in) && left != 0; i++ {
+		rows, dead := roaring.New(), in[i].Dead.UpTo(snap.Seq)
+		for doc := range in[i].Meta.Docs {
+			kept := false
+			if t != nil {
+				_, kept = renumber.New(i, doc)
+			}
+			if !kept && !dead.Contains(doc) {
+				rows.Add(doc)
+			}
+		}
+		gone[in[i].Meta.Number] = rows
+	}
+	return gone
 }

@@ -237,7 +237,7 @@ func (db *Store) publishFlush(m *view.Memtable, t *view.Table, docs []*view.MemD
 		edit.AddTables = []catalog.Table{t.Meta}
 		edit.SetTombstones[t.Meta.Number] = gone
 	}
-	edit.FlushedSeq = &m.MaxSeq
+	edit.FlushedSeq, edit.Removed = &m.MaxSeq, m.Cur.Removed
 	edit.FirstWAL = new(m.Logs[len(m.Logs)-1] + 1)
 	if err := db.editCatalog(edit); err != nil {
 		return err
@@ -289,7 +289,7 @@ func (db *Store) unref(old *view.Version) {
 // the file; after that the next open renames it, if this process cannot.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
-	e.NextFile, e.LastSeq = new(db.nextFileLocked()), db.seq
+	e.NextFile, e.LastSeq, e.HistoryLimit = new(db.nextFileLocked()), db.seq, db.historyLimit()
 	db.mu.Unlock()
 	if err := db.openForEdit(); err != nil {
 		return err
@@ -300,6 +300,9 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
 	}
+	db.mu.Lock()
+	db.history = db.cat.History()
+	db.mu.Unlock()
 	db.Tables.Name(e.AddTables)
 	db.changed()
 	return nil

@@ -148,7 +148,7 @@ func (db *Store) newState(params table.Params) (catalog.State, error) {
 	if err != nil {
 		return catalog.State{}, err
 	}
-	s := catalog.State{Created: db.Now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}}
+	s := catalog.State{Created: db.Now(), Params: encoded, NextFile: 1, FirstWAL: 1, Options: map[string]string{}, History: new(catalog.History)}
 	rand.Read(s.UUID[:])
 	if db.opts.TTL > 0 {
 		s.Options = db.timeOptions(db.opts.TTL)
@@ -171,7 +171,7 @@ func (db *Store) openShared() error {
 	}
 	s := db.sharing
 	var err error
-	if s.lock, _, err = s.acquire(context.Background(), db, max(db.opts.BusyTimeout, turnTick)); err != nil {
+	if s.lock, _, err = s.acquire(context.Background(), db, max(db.opts.BusyTimeout, excludedWait)); err != nil {
 		return err
 	}
 	alone, err := s.memory.Alone()

@@ -40,6 +40,7 @@ type Options struct {
 	NoSync           bool
 	MemtableBytes    int
 	MaxTableBytes    int64
+	History          int64
 	NoAutoCompaction bool
 	CompactionRate   int64
 	CloseWait        time.Duration

@@ -230,22 +230,23 @@ func (p *prune) publishLocked(free map[uint64]bool) (more, flush bool, err error
 	if len(parts) == 0 {
 		return false, false, nil
 	}
-	if err := db.last.sync(); err != nil {
-		return false, false, db.fail(err)
-	}
 	edit := catalog.Edit{AddTombstones: map[uint64]*roaring.Bitmap{}}
-	total := 0
+	total, rows := 0, map[uint64]*roaring.Bitmap{}
 	for _, part := range parts {
-		dead, n, err := p.delete(part, free[part.Meta.Number])
+		dead, n, drop, err := p.delete(part, free[part.Meta.Number])
 		if err != nil {
 			return false, false, err
 		}
 		total += n
-		if dead == nil {
+		rows[part.Meta.Number] = dead
+		if drop {
 			edit.DropTables = append(edit.DropTables, part.Meta.Number)
 		} else {
 			edit.AddTombstones[part.Meta.Number] = dead
 		}
+	}
+	if edit.Removed, err = db.removals(rows, false); err != nil {
+		return false, false, err
 	}
 	return false, false, p.enter(edit, total)
 }
@@ -256,10 +257,10 @@ func follows(m *view.Memtable, part *view.Part) bool {
 	return first == 0 || first > part.Meta.MaxSeq
 }
 
-// delete returns the tombstones to add to a table, and how many documents they delete. It returns
-// nil tombstones if the table has no other documents and is to be dropped. A table that
-// is not free is not dropped: a running merge will publish its result in place of the table.
-func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, n int, err error) {
+// delete returns the tombstones to add to a table, and how many documents they delete. drop reports
+// that the table has no other documents and is to be dropped. A table that is not free is not
+// dropped: a running merge will publish its result in place of the table.
+func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, n int, drop bool, err error) {
 	t := p.found[part.Meta.Number]
 	dead := part.Dead.UpTo(view.Latest)
 	kill := t.kill
@@ -268,7 +269,7 @@ func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, 
 		for it := roaring.AndNot(dead, t.dead).Iterator(); it.HasNext(); {
 			at, err := part.Time(it.Next())
 			if err != nil {
-				return nil, 0, err
+				return nil, 0, false, err
 			}
 			if at >= p.written.From {
 				count--
@@ -282,15 +283,12 @@ func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, 
 		kill.AndNot(dead)
 		none, err := p.db.NoDocuments(context.Background(), part, view.Latest)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 		n = int(roaring.AndNot(kill, none).GetCardinality())
 	}
-	if free && dead.GetCardinality()+kill.GetCardinality() == uint64(part.Meta.Docs) {
-		return nil, n, nil
-	}
 	kill.RunOptimize()
-	return kill, n, nil
+	return kill, n, free && dead.GetCardinality()+kill.GetCardinality() == uint64(part.Meta.Docs), nil
 }
 
 // enter adds tombstones to tables, and drops tables, in the catalog and in the current version.
@@ -315,6 +313,7 @@ func (p *prune) enter(edit catalog.Edit, n int) error {
 		parts = append(parts, at)
 	}
 	old := db.install(parts)
+	db.showLocked(edit.Removed)
 	db.mu.Unlock()
 	db.unref(old)
 	return nil

@@ -35,6 +35,9 @@ func (db *Store) openCatalog() error {
 // removes leftovers of a crash, unless the store is read-only, and replays the logs.
 func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err error) {
 	db.UUID, db.Created, db.nextFile, db.seq, db.lastSeq = s.UUID, s.Created, s.NextFile, s.FlushedSeq, s.LastSeq
+	if db.history = s.KnownHistory(); s.History != nil {
+		db.seq = max(db.seq, db.history.Last())
+	}
 	if s.Marks != nil {
 		db.marks = s.Marks
 	}

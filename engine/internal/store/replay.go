@@ -191,7 +191,10 @@ func (r *replay) apply() error {
 	}
 	for i := range r.writes {
 		w := &r.writes[i]
-		if newer := db.killOlder(w); !w.Delete && !newer {
+		switch newer := db.killOlder(w); {
+		case w.Delete:
+			db.active.Delete(&w.Doc)
+		case !newer:
 			db.active.Add(&w.Doc)
 		}
 		db.active.Cur.Doubt.Or(w.doubt)

@@ -76,8 +76,9 @@ const (
 	// turnTick is how long a turn lasts at least if others ask for it, and how long it outlives the
 	// last write. BenchmarkShared: 1 to 4 ms make no difference.
 	turnTick = 2 * time.Millisecond
-	// turnWait is how long a write waits for a turn, unless Options.BusyTimeout is longer.
-	turnWait = 30 * time.Second
+	// turnWait is how long a process waits for a turn, unless Options.BusyTimeout is longer, and
+	// excludedWait how long it waits, until it is clear that the other process shares the database.
+	turnWait, excludedWait = 30 * time.Second, 100 * time.Millisecond
 	// mergePoll is how often a process looks whether another one has ended its merges.
 	mergePoll = time.Millisecond
 )
@@ -110,9 +111,9 @@ func (s *sharing) join(alone bool) {
 func (s *sharing) single() bool { return s.words[wordMembers].Load() == 1 }
 
 // acquire waits until it has the lock of the database, and reports whether the process that had it
-// before has died.
+// before has died. If that process shares the database, acquire waits for at least turnWait.
 func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (lock io.Closer, died bool, err error) {
-	for until := time.Now().Add(wait); ; {
+	for start := time.Now(); ; {
 		turns := s.words[wordTurns].Load()
 		s.words[wordAsked].Add(1)
 		lock, err = db.Dir.Lock(files.Lock)
@@ -122,7 +123,7 @@ func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (l
 			return lock, s.words[wordHolder].Load() != 0, err
 		case ctx.Err() != nil:
 			return nil, false, ctx.Err()
-		case !time.Now().Before(until):
+		case time.Since(start) >= wait && (time.Since(start) >= turnWait || s.words[wordHolder].Load() == 0):
 			return nil, false, files.LockedBy(db.Path, locked)
 		}
 		s.memory.Wait(wordTurns, turns)
@@ -153,6 +154,9 @@ func (db *Store) excluded() error {
 	}
 	alone, err := db.sharing.memory.Alone()
 	err = errors.Join(err, db.sharing.memory.Close())
+	if alone {
+		db.sharing.words[wordHolder].Store(0)
+	}
 	db.sharing = nil
 	if err == nil && !alone {
 		err = fmt.Errorf("%s: %w: processes share it", db.Path, files.ErrLocked)

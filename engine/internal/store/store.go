@@ -74,8 +74,10 @@ type Store struct {
 	nextFile   uint64
 	marks      map[string]int64
 	allowedSet *view.AllowedPairs
-	flushed    sync.Cond // on mu: immutable became shorter, a flush failed, or the database closed
-	flushes    flushes
+	history    *catalog.History
+
+	flushed sync.Cond // on mu: immutable became shorter, a flush failed, or the database closed
+	flushes flushes
 
 	failed    atomic.Pointer[error] // why the writer is poisoned
 	closed    atomic.Bool
@@ -104,6 +106,7 @@ func newDB(path string, o Options) *Store {
 		Config: view.Config{Path: path, Memory: o.Memory, Short: memindex.NewBudget(o.Memory / 2)}, fs: o.FS, opts: o, log: o.Logger,
 		active: view.NewMemtable(table.Params{}), nextFile: 1, marks: map[string]int64{}, allowedSet: new(view.AllowedPairs),
 		logFirst: noLog,
+		history:  &catalog.History{Gone: view.Latest}, // of a store without a catalog
 	}
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,

@@ -123,7 +123,7 @@ func (db *Store) insertLocked(old view.Place, r *wal.Record) {
 		old.Kill(r.Doc.Seq)
 	}
 	if r.Delete {
-		db.active.Bytes += len(r.Doc.ID) + view.TombstoneOverhead
+		db.active.Delete(&r.Doc)
 	} else {
 		db.active.Add(&r.Doc)
 	}

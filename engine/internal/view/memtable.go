@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/base"
@@ -22,6 +23,8 @@ type Columns struct {
 	// They are nil while there are few fingerprints.
 	Index   *memindex.Index
 	Indexes []*memindex.Index
+
+	Removed []catalog.Removal // by deletes in the log of the memtable, in order
 
 	Doubt Doubt
 
@@ -72,7 +75,7 @@ type Memtable struct {
 // Memory cost of a write in addition to its bytes and the index of fingerprints.
 const (
 	memDocOverhead    = 232 // a document: the struct, its slot, and unused capacity of the slices
-	TombstoneOverhead = 64  // a delete: an entry in the map of a table's tombstones
+	tombstoneOverhead = 120 // a delete: an entry in the map of a table's tombstones, and a Removal
 
 	slabDocs = 32 // documents allocated at once
 )
@@ -180,6 +183,12 @@ func (m *Memtable) addSketch(s minhash.Sketch) {
 		m.Cur.Sketches.Add(s)
 		m.Bytes += m.Cur.Sketches.Bytes()
 	}
+}
+
+// Delete records a delete that the log has. The caller must have marked the document dead.
+func (m *Memtable) Delete(d *table.Document) {
+	m.Cur.Removed = append(m.Cur.Removed, catalog.Removal{ID: d.ID, Seq: d.Seq})
+	m.Bytes += len(d.ID) + tombstoneOverhead
 }
 
 // Wrote records that the log has the write with this number. Calls must be in order.

@@ -83,6 +83,8 @@ func hintFor(err error) string {
 		return "simdb check DB lists all damage; " + OnDamage
 	case errors.Is(err, engine.ErrLocked):
 		return "only one process at a time can write to a database; --busy-timeout sets how long to wait"
+	case errors.Is(err, engine.ErrHistory):
+		return "--since 0 lists all documents: apply them to an empty map"
 	case errors.Is(err, inputs.ErrNoDatabase):
 		return "simdb load DB FILE... creates a database, simdb create DB an empty one"
 	case errors.Is(err, engine.ErrParams):
