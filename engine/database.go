@@ -18,6 +18,7 @@ import (
 // DB is an open database. Its methods may be called from many goroutines.
 type DB struct {
 	Reader // reads the state of the database when a method is called or an iteration begins
+	Writer // each call is one write
 	s      *store.Store
 }
 
@@ -68,7 +69,7 @@ func opened(s *store.Store, err error) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{s: s}
-	db.Reader.db = db
+	db.Reader.db, db.Writer.r = db, &db.Reader
 	return db, nil
 }
 
@@ -76,7 +77,7 @@ func opened(s *store.Store, err error) (*DB, error) {
 func mergeEvents(all []merges.Stats) (events []Event) {
 	for _, m := range all {
 		events = append(events, Event{
-			Kind: EventCompact, Tables: m.Inputs, Output: m.Output, Reason: string(m.Reason), Docs: int(m.Documents), InputDocs: int(m.InputDocuments),
+			Kind: store.EventCompact, Tables: m.Inputs, Output: m.Output, Reason: string(m.Reason), Docs: int(m.Documents), InputDocs: int(m.InputDocuments),
 			InputBytes: m.InputBytes, Bytes: m.Bytes, Started: m.Started, Duration: m.Duration, Done: m.Done, Err: m.Err,
 		})
 	}

@@ -142,7 +142,7 @@ func TestMergeGivesWay(t *testing.T) {
 		opts.DisableAutoCompaction, opts.CompactionRate = compact, 3_000_000
 		var merged atomic.Int64
 		opts.OnEvent = func(e Event) {
-			if e.Kind == EventCompact {
+			if e.Kind == "compact" {
 				merged.Add(1)
 			}
 		}

@@ -179,7 +179,7 @@ func TestLoadMergesOnce(t *testing.T) {
 		db, _ := create4test(t, &Options{NoSketch: true, NoSync: true, OnEvent: func(e Event) {
 			mu.Lock()
 			defer mu.Unlock()
-			if e.Kind == EventCompact {
+			if e.Kind == "compact" {
 				merges++
 				for _, n := range e.Tables {
 					merged[n]++

@@ -19,7 +19,7 @@ func benchFull(b *testing.B, src *DB, n int, doc func(i int) Doc) (empty, full *
 	b.Helper()
 	empty = benchCopy(b, src, Options{NoSync: true, DisableAutoCompaction: true})
 	full = benchCopy(b, src, Options{NoSync: true, DisableAutoCompaction: true, OnEvent: func(e Event) {
-		if e.Kind == EventFlush {
+		if e.Kind == "flush" {
 			b.Error("the memtable was flushed")
 		}
 	}})

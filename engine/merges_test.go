@@ -65,7 +65,7 @@ func TestMergesAtOnce(t *testing.T) {
 	var merges atomic.Int64
 	db, err := Open(path, &Options{
 		NoSync: true, CompactionRate: 1, policy: eager, mergeSlots: 4, OnEvent: func(e Event) {
-			if e.Kind == EventCompact {
+			if e.Kind == "compact" {
 				merges.Add(1)
 			}
 		},
@@ -215,7 +215,7 @@ func TestStoppedWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stalls := make(chan Event, 100)
 	db, _, done := stopped(t, ctx, &Options{OnEvent: func(e Event) {
-		if e.Kind == EventStall && e.Reason == "tables" {
+		if e.Kind == "stall" && e.Reason == "tables" {
 			stalls <- e
 		}
 	}})

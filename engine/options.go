@@ -133,19 +133,13 @@ func (o *Options) internal() store.Options {
 	return s
 }
 
-// The kinds of an Event.
-const (
-	EventFlush   = store.EventFlush   // a memtable was written to a table
-	EventCompact = store.EventCompact // tables were merged into one
-	EventStall   = store.EventStall   // a write had to wait for a merge or a flush: see Reason
-	EventRecover = store.EventRecover // Open replayed logs
-	EventClean   = store.EventClean   // Open removed files left by a killed process
-	EventError   = store.EventError   // background work failed, or the writer stopped: see Err
-)
-
 // Event describes work that the engine started by itself.
 type Event struct {
-	Kind   string   `json:"kind"`   // EventFlush, ...
+	// Kind is "flush" (a memtable was written to a table), "compact" (tables were merged into one),
+	// "stall" (a write had to wait for a merge or a flush), "recover" (Open replayed logs), "clean"
+	// (Open removed files left by a killed process) or "error" (background work failed, or the
+	// writer stopped: see Err).
+	Kind   string   `json:"kind"`
 	Tables []uint64 `json:"tables"` // number of the table written, or numbers of the tables merged
 	Output uint64   `json:"output"` // number of the table that a compaction wrote, 0 if none
 	// Reason of a compaction: "tier" (enough tables of about the same size), "window" (a part of the

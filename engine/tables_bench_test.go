@@ -154,7 +154,7 @@ func BenchmarkWide(b *testing.B) {
 			for range 3 {
 				first := n // flush
 				db := open4test(b, filepath.Join(b.TempDir(), "db"), &Options{Bits: bits, NoSync: true, OnEvent: func(e Event) {
-					if e.Kind == EventFlush && e.Docs > 0 {
+					if e.Kind == "flush" && e.Docs > 0 {
 						first = min(first, e.Docs)
 					}
 				}})

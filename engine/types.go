@@ -291,6 +291,7 @@ var (
 	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table exceeds its limit
 	ErrNotDatabase = files.ErrNotDatabase // the path is not a simdb database
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches
+	ErrConflict    = files.ErrConflict    // Commit of a transaction that has read what others have changed since
 	ErrFailed      = files.ErrFailed      // a write failed, and no more are accepted; wraps the cause
 	ErrCorruption  = base.ErrCorruption   // wrapped by every *CorruptionError
 )

@@ -33,9 +33,9 @@ func TestWindow(t *testing.T) {
 		MemtableBytes: max(16<<20*window/full, 4096), policy: compaction.Options{Smallest: max(4<<20*int64(window)/full, 1)},
 		OnEvent: func(e Event) {
 			switch e.Kind {
-			case EventFlush:
+			case "flush":
 				written.Add(int64(e.Docs))
-			case EventCompact:
+			case "compact":
 				merged.Add(int64(e.Docs))
 			}
 		},

@@ -51,15 +51,15 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		return nil, p.placed(err)
 	}
 	x.rows.search, x.rows.scope = p.def.searches, &x.scope
-	var err error
+	from := &db.Reader
 	if s != nil && s.tx != nil {
-		x.tx, x.scope.Snap = s.tx, s.tx.snap
-	} else {
-		if x.scope.Snap, err = db.Snapshot(); err != nil {
-			return nil, err
-		}
-		x.rows.snap = x.scope.Snap
+		x.tx, from = s.tx, &s.tx.Reader
 	}
+	var err error
+	if x.scope.Snap, err = from.Snapshot(); err != nil {
+		return nil, err
+	}
+	x.rows.snap = x.scope.Snap
 	x.scope.Ctx, x.scope.DB, x.scope.Values, x.scope.Stats = ctx, db, &x.values, &x.rows.stats
 	if s != nil {
 		x.scope.Report, x.rows.showFirst = s.Progress, s.ShowFirst

@@ -264,15 +264,19 @@ func (db *Store) unref(old *view.Version) {
 	}
 }
 
-// editCatalog commits an edit of the catalog, with the next file number and the last sequence
-// number, and gives the files of new tables their names. The last number prevents the sequence
-// numbers of a dropped table's documents from being assigned again. The caller holds publishMu.
+// editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
+// tables their names. LastSeq prevents the sequence numbers of a dropped table's documents from
+// being assigned again. A reader counts from it, too: a table is published when all writes with
+// smaller numbers are in tables or in the file of the log. The caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
 // the file; after that the next open renames it, if this process cannot.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
-	e.NextFile, e.LastSeq = new(db.nextFile), db.seq
+	e.NextFile = new(db.nextFile)
+	for _, number := range e.DropTables {
+		e.LastSeq = max(e.LastSeq, db.current.Part(number).Meta.MaxSeq)
+	}
 	db.mu.Unlock()
 	if err := db.cat.Apply(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)

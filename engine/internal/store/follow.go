@@ -107,7 +107,6 @@ func (db *Store) adopt(fresh *Store) {
 		db.SetParams(fresh.Params)
 	}
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
-	db.lastSeq = fresh.lastSeq
 	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo
 	if old != nil {
 		db.unref(old)

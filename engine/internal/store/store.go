@@ -62,7 +62,6 @@ type Store struct {
 
 	tableCount atomic.Int32     // tables of current that count for the limits of writers; changed under mu
 	seq        uint64           // sequence number of the last visible write
-	lastSeq    uint64           // State.LastSeq, as read
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
 	resting    *view.Version // tables of a resting reader that are still in the folder, instead of current

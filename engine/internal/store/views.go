@@ -85,7 +85,7 @@ func (db *Store) freeze() (backup.Source, error) {
 		return backup.Source{}, errors.Join(err, v.Close())
 	}
 	return backup.Source{
-		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFile, LastSeq: max(db.lastSeq, db.seq),
+		View: v, Tables: &db.Tables, Marks: maps.Clone(db.marks), NextFile: db.nextFile, LastSeq: db.seq,
 		FS: db.fs, BusyTimeout: db.opts.BusyTimeout,
 	}, nil
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -101,6 +102,11 @@ type Tombstones struct {
 	mu        sync.RWMutex
 	recent    map[uint32]uint64
 	anyRecent atomic.Bool // recent is not empty; most queries need not lock it
+
+	// Tombstones of an Overlay have the marks of the transaction in recent, over those that under
+	// has at the number at.
+	under *Tombstones
+	at    uint64
 }
 
 // NewTombstones returns tombstones that are all in the catalog. base may be nil for none; the
@@ -130,7 +136,15 @@ func (t *Tombstones) DeadAt(doc uint32, seq uint64) bool {
 	t.mu.RLock()
 	s, ok := t.recent[doc]
 	t.mu.RUnlock()
-	return ok && s <= seq
+	return ok && s <= seq || t.under != nil && t.under.DeadAt(doc, t.at)
+}
+
+// over returns tombstones of an Overlay over those that t has at seq.
+func (t *Tombstones) over(seq uint64) *Tombstones {
+	o := newTombstones(t.base, t.added, nil)
+	o.under, o.at = t, seq
+	o.anyRecent.Store(t.anyRecent.Load())
+	return o
 }
 
 // Kill marks doc dead since seq, unless it is dead already.
@@ -157,6 +171,9 @@ func (t *Tombstones) Recent(seq uint64) (dead *roaring.Bitmap, younger map[uint3
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	dead, younger = roaring.New(), map[uint32]uint64{}
+	if t.under != nil {
+		dead, _ = t.under.Recent(t.at)
+	}
 	for doc, s := range t.recent {
 		if s <= seq {
 			dead.Add(doc)
@@ -263,6 +280,15 @@ func NewVersion(parts []Part, tables *SmallTables) *Version {
 		p.refs.Add(1)
 	}
 	return v
+}
+
+// over returns a version of the same tables for an Overlay over the state at seq.
+func (v *Version) over(seq uint64) *Version {
+	parts := slices.Clone(v.Parts)
+	for i := range parts {
+		parts[i].Dead = parts[i].Dead.over(seq)
+	}
+	return NewVersion(parts, v.tables)
 }
 
 // Unref drops a reference, and with the last one the references to the tables. It returns the first

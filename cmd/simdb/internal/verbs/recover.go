@@ -100,7 +100,7 @@ type Repair struct {
 func (c *Repair) Run(a *app.App) (err error) {
 	removed := 0
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true, Still: true, OnEvent: func(e engine.Event) {
-		if e.Kind == engine.EventClean {
+		if e.Kind == "clean" {
 			removed += len(e.Files)
 			a.Say("%s: %s removed (%s): %s", c.DB, quantity.Count(int64(len(e.Files)), "file"), quantity.Bytes(e.Bytes), strings.Join(e.Files, ", "))
 		}
