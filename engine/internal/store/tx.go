@@ -168,7 +168,7 @@ func (tx *Tx) Commit(ctx context.Context, on *Store) error {
 		_, err = on.writeRecords(ctx, tx.recs, tx.needs())
 	}
 	if c, ok := errors.AsType[*files.Conflict](err); ok {
-		what := "the transaction has searched, and others have written"
+		what := "others have written"
 		if c.ID != "" {
 			what = fmt.Sprintf("document %s has changed", files.QuoteID(c.ID))
 		}
