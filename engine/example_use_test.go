@@ -363,7 +363,7 @@ func ExampleDB_Update() {
 	fmt.Println(err)
 	// Output:
 	// 3 documents
-	// conflict with another write: others have written since the transaction began
+	// others have changed what the transaction has read
 }
 
 // Pairs matches all documents with each other; the options may be left out.

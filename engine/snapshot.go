@@ -59,7 +59,7 @@ func (r *Reader) take(v *view.View) error {
 // searches must be called before a transaction reads more than documents by their IDs.
 func (r *Reader) searches() {
 	if r.tx != nil {
-		r.tx.Searched()
+		r.tx.Searched.Store(true)
 	}
 }
 

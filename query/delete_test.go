@@ -117,7 +117,7 @@ func TestTransactionErrors(t *testing.T) {
 	if said, err := run(t.Context(), "DELETE 'doc-0001'"); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("deleted twice: %s, %v", said, err)
 	}
-	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 5 documents, deleted 1" {
+	if said, err := run(t.Context(), "COMMIT"); err != nil || said != "committed: stored 6 documents, deleted 1" {
 		t.Error(said, err)
 	}
 	db = openTest(t, &engine.Options{NoSync: true, Memory: 1 << 20})

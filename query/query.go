@@ -51,11 +51,11 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 		return nil, p.placed(err)
 	}
 	x.rows.search, x.rows.scope = p.def.searches, &x.scope
-	from := &db.Reader
-	if s != nil && s.tx != nil {
-		x.tx, from = s.tx, &s.tx.Reader
-	}
 	var err error
+	from := &db.Reader
+	if x.to = &db.Writer; s != nil && s.tx != nil {
+		x.tx, from, x.to = s.tx, &s.tx.Reader, &s.tx.Writer
+	}
 	if x.scope.Snap, err = from.Snapshot(); err != nil {
 		return nil, err
 	}
@@ -82,6 +82,7 @@ type run struct {
 	rows    *Rows        // what the statement returns
 	session *Session     // nil if the statement is not part of a session
 	tx      *transaction // the transaction that the statement is part of, or nil
+	to      *engine.Writer
 
 	sel    selection // the bound query, if any
 	leaf   leaf      // storage of the query's first leaf, which saves an allocation

@@ -9,11 +9,10 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// A Session runs statements one after another, which may include a transaction: statements between
-// BEGIN and COMMIT read the database as it was at BEGIN, with the writes of the transaction so far,
-// and COMMIT writes all of them, or nothing. If others have changed what the transaction has read,
-// the error of COMMIT is [engine.ErrConflict], and the transaction is rolled back: see [engine.Tx].
-// After any other error of a statement the transaction is as before. The zero value is ready. One
+// A Session runs statements one after another, which may include a transaction, an [engine.Tx]:
+// statements between BEGIN and COMMIT read the database as it was at BEGIN, with their own writes.
+// If others have changed what they have read, COMMIT is an [engine.ErrConflict], and nothing is
+// written; after any other error the transaction is as before. The zero value is ready. One
 // goroutine at a time may use a Session.
 type Session struct {
 	// Progress, if not nil, receives the progress of statements, while Run works and while the Rows
@@ -113,14 +112,6 @@ func (x *run) openTx() (*transaction, error) {
 		return nil, errNoSession
 	}
 	return nil, errors.New("no transaction is open: BEGIN opens one")
-}
-
-// writer returns what a statement writes with: the transaction or, outside of one, the database.
-func (x *run) writer() *engine.Writer {
-	if x.tx != nil {
-		return &x.tx.Writer
-	}
-	return &x.DB.Writer
 }
 
 // wrote counts documents that a statement has stored and deleted.

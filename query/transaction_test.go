@@ -109,7 +109,7 @@ func TestSerializable(t *testing.T) {
 			continue
 		}
 		said := run(i, db, "COMMIT")
-		if strings.Contains(said, "conflict") {
+		if strings.Contains(said, "others have changed") {
 			conflicts++
 			continue
 		}

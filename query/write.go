@@ -20,7 +20,7 @@ func (x *run) put(s *syntax.Put) error {
 		return err
 	}
 	if s.Unless == nil {
-		if err := x.writer().Put(x.Ctx, doc); err != nil {
+		if err := x.to.Put(x.Ctx, doc); err != nil {
 			return err
 		}
 		x.wrote(1, 0)
@@ -31,7 +31,7 @@ func (x *run) put(s *syntax.Put) error {
 	if err != nil {
 		return err
 	}
-	m, stored, err := x.writer().PutNovel(x.Ctx, doc, c)
+	m, stored, err := x.to.PutNovel(x.Ctx, doc, c)
 	switch {
 	case errors.Is(err, engine.ErrExpired):
 		x.say("expired")
@@ -56,7 +56,7 @@ func (x *run) delete(s *syntax.Delete) error {
 		if err != nil {
 			return err
 		}
-		if err := x.writer().Delete(x.Ctx, id); err != nil {
+		if err := x.to.Delete(x.Ctx, id); err != nil {
 			return x.LookupError(s.ID.Pos.Offset, id, err)
 		}
 		x.wrote(0, 1)
@@ -84,7 +84,7 @@ func (x *run) delete(s *syntax.Delete) error {
 		}
 		b.DeleteVersion(id, e.Seq)
 	}
-	if err := x.writer().Apply(x.Ctx, &b); err != nil {
+	if err := x.to.Apply(x.Ctx, &b); err != nil {
 		return err
 	}
 	x.wrote(0, b.Deleted())

@@ -265,9 +265,8 @@ func (db *Store) unref(old *view.Version) {
 }
 
 // editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
-// tables their names. LastSeq prevents the sequence numbers of a dropped table's documents from
-// being assigned again. A reader counts from it, too: a table is published when all writes with
-// smaller numbers are in tables or in the file of the log. The caller holds publishMu.
+// tables their names. LastSeq prevents the numbers of a dropped table from being assigned again;
+// smaller ones are in tables and logs, so that readers count from it, too. The caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
 // the file; after that the next open renames it, if this process cannot.

@@ -7,15 +7,13 @@ import (
 	"github.com/simdb/simdb/engine/internal/wal"
 )
 
-// Uncommitted is the first sequence number of the writes of a transaction before its commit. All
-// committed writes have smaller numbers.
+// Uncommitted is the first sequence number of writes before their commit, greater than all others.
 const Uncommitted = 1 << 63
 
 // An Overlay is what a transaction reads: the state of the database when it began, with its own
-// writes over it. Memtables and versions are shared with other readers, so the writes are in a
-// memtable of the overlay, and what they replace or delete is marked in the overlay: documents of
-// tables in its Tombstones, documents of shared memtables in gone. One goroutine at a time writes
-// to an Overlay; copies of its View see the writes so far, and may be read meanwhile.
+// writes in a memtable of its own. What these replace or delete is marked only in the overlay:
+// documents of tables in Tombstones of its version, documents of shared memtables in gone. One
+// goroutine at a time writes; copies of the View see the writes so far, and may be read meanwhile.
 type Overlay struct {
 	View       // with all writes so far
 	Began View // without them
@@ -23,31 +21,19 @@ type Overlay struct {
 	gone  sync.Map // from the *MemDoc of a shared memtable to the number of the write
 }
 
-// Begin takes the current state, which take copies to a View, as that without writes.
-func (o *Overlay) Begin(take func(*View) error) error {
-	if err := take(&o.Began); err != nil {
-		return err
-	}
-	return o.View.Copy(&o.Began)
-}
-
-// Prepare prepares the overlay for its first write. It must be called before the places that the
-// write replaces are looked up, since their marks are those of the overlay's own version.
-func (o *Overlay) Prepare() {
-	if o.mem != nil {
-		return
-	}
-	o.mem = NewMemtable(o.Params)
-	o.Version = o.Began.Version.over(o.Began.Seq)
-	o.Began.Version.Unref() // Began has another reference
-	o.Mems = append(slices.Clip(o.Mems), MemView{o.mem, o.mem.view.Load()})
-	o.Seq, o.over = Uncommitted-1, o
+// Begin makes o an overlay over o.Began, without writes.
+func (o *Overlay) Begin() {
+	b := &o.Began
+	o.mem = NewMemtable(b.Params)
+	o.Config, o.Seq, o.Version, o.over = b.Config, Uncommitted-1, b.Version.over(b.Seq), o
+	o.Mems = append(slices.Clone(b.Mems), MemView{o.mem, o.mem.view.Load()})
+	o.Allowed, o.Since, o.Doubt = b.Allowed, b.Since, b.Doubt
 }
 
 // Write adds records. Record i replaces or deletes the document at found[i], unless that is zero.
 func (o *Overlay) Write(recs []wal.Record, found []Place) {
-	for i := range recs {
-		r, old := recs[i], found[i]
+	for i, r := range recs {
+		old := found[i]
 		if d := o.mem.Find(r.Doc.ID, Latest); d != nil { // perhaps of an earlier record
 			old = Place{Mem: d}
 		}
@@ -80,10 +66,11 @@ func (o *Overlay) alive(d *MemDoc, seq uint64) bool {
 
 // find returns the document with an ID that is alive in m for a view of the overlay at seq, or nil.
 func (o *Overlay) find(m *Memtable, id []byte, seq uint64) *MemDoc {
+	at := o.Began.Seq
 	if m == o.mem {
-		return m.Find(id, seq)
+		at = seq
 	}
-	if d := m.Find(id, o.Began.Seq); d != nil && o.alive(d, seq) {
+	if d := m.Find(id, at); d != nil && o.alive(d, seq) {
 		return d
 	}
 	return nil
@@ -91,10 +78,8 @@ func (o *Overlay) find(m *Memtable, id []byte, seq uint64) *MemDoc {
 
 // Close releases the overlay. Copies of its View stay valid. Closing it again does nothing.
 func (o *Overlay) Close() {
-	if o.mem != nil && !o.closed.Load() {
-		o.mem.Families.GiveBack()
-		o.mem.Sets.GiveBack()
-	}
+	o.mem.Families.GiveBack()
+	o.mem.Sets.GiveBack()
 	o.View.Close()
 	o.Began.Close()
 }

@@ -103,9 +103,7 @@ type Tombstones struct {
 	recent    map[uint32]uint64
 	anyRecent atomic.Bool // recent is not empty; most queries need not lock it
 
-	// Tombstones of an Overlay have the marks of the transaction in recent, over those that under
-	// has at the number at.
-	under *Tombstones
+	under *Tombstones // for an Overlay: the tombstones of others, which count as they are at number at
 	at    uint64
 }
 
@@ -139,7 +137,7 @@ func (t *Tombstones) DeadAt(doc uint32, seq uint64) bool {
 	return ok && s <= seq || t.under != nil && t.under.DeadAt(doc, t.at)
 }
 
-// over returns tombstones of an Overlay over those that t has at seq.
+// over returns tombstones for an Overlay over those that t has at seq.
 func (t *Tombstones) over(seq uint64) *Tombstones {
 	o := newTombstones(t.base, t.added, nil)
 	o.under, o.at = t, seq

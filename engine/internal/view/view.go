@@ -117,7 +117,11 @@ func (v *View) Locate(id string) (Place, error) {
 // visible, for example expired.
 func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 	for _, m := range slices.Backward(v.Mems) {
-		if d := v.inMemory(m.Memtable, id); d != nil {
+		d := m.Find(id, v.Seq)
+		if v.over != nil {
+			d = v.over.find(m.Memtable, id, v.Seq)
+		}
+		if d != nil {
 			return Place{Mem: d}, d.Time >= v.Since, nil
 		}
 	}
@@ -125,14 +129,6 @@ func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 		ok, err = v.Alive(p.Part, p.Doc)
 	}
 	return p, ok, err
-}
-
-// inMemory returns the living document of m with this ID, or nil.
-func (v *View) inMemory(m *Memtable, id []byte) *MemDoc {
-	if v.over != nil {
-		return v.over.find(m, id, v.Seq)
-	}
-	return m.Find(id, v.Seq)
 }
 
 // MemRows returns the visible rows of the memtables, documents and codes.
