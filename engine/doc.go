@@ -40,11 +40,11 @@
 //
 // Put, Apply, PutNovel and Delete return when the write survives kill -9 and, without Options.NoSync,
 // power loss. A Loader writes many documents faster, without the log. DB.Update carries out a
-// transaction, which sees its own writes, and fails if what it has read has changed meanwhile. One
-// process at a time can have a database open for writing, and any number of processes can have it
-// open for reading (ReadOnly, Refresh). If the disk fails a write or an fsync, no more writes are
-// accepted until the database is opened again (ErrFailed); reading continues. A full disk only
-// fails writes until there is space again.
+// transaction, which fails if what it has read has changed meanwhile. One process at a time can have
+// a database open for writing, and any number of processes can have it open for reading (ReadOnly,
+// Refresh). If the disk fails a write or an fsync, no more writes are accepted until the database is
+// opened again (ErrFailed); reading continues. A full disk only fails writes until there is space
+// again.
 //
 // # Errors
 //

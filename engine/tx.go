@@ -21,8 +21,7 @@ type Tx struct {
 }
 
 // Update carries out fn in a transaction, and commits it if fn returns nil. Otherwise nothing is
-// written, and Update returns the error of fn. It does not try again after ErrConflict: only the
-// program knows whether fn may run twice, and for how long to try while others write.
+// written, and Update returns the error of fn. After ErrConflict the program may call it again.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	tx, err := db.Begin()
 	if err != nil {
@@ -51,7 +50,7 @@ func (db *DB) Begin() (*Tx, error) {
 // has ended, too; after other errors, which are those of Apply, it is as before.
 func (db *DB) Commit(ctx context.Context, tx *Tx) error { return tx.tx.Commit(ctx, db.s) }
 
-// Close ends the transaction without a commit, unless it has ended. It always returns nil.
+// Close ends the transaction, if it has not ended. It always returns nil.
 func (tx *Tx) Close() error {
 	tx.tx.Close()
 	return nil

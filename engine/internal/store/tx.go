@@ -27,8 +27,7 @@ type Tx struct {
 	read     map[string]uint64 // by ID: number of the write that stored the document, 0 if there was none
 }
 
-// mostRead limits the documents that a transaction has in mind. If it reads more by their IDs, it
-// depends on all documents.
+// mostRead limits Tx.read. A transaction that reads more by ID depends on all documents.
 const mostRead = 1 << 16
 
 // Begin begins a transaction. The caller must close it.
@@ -140,9 +139,8 @@ func (tx *Tx) PutEachUnless(ctx context.Context, n int, doc func(i int) view.Doc
 	return n, nil
 }
 
-// Commit carries out the writes in on, an open Store of the same database. If what the transaction
-// has read has changed, the error is ErrConflict. Then, as after a commit, the transaction has
-// ended; after another error it is unchanged.
+// Commit carries out the writes in on, an open Store of the same database. Success and ErrConflict
+// end the transaction; after another error it is unchanged.
 func (tx *Tx) Commit(ctx context.Context, on *Store) error {
 	err := tx.over.Usable(ctx)
 	if err == nil && on.UUID != tx.db.UUID {

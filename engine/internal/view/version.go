@@ -280,13 +280,16 @@ func NewVersion(parts []Part, tables *SmallTables) *Version {
 	return v
 }
 
-// over returns a version of the same tables for an Overlay over the state at seq.
+// over returns a version of the same tables, with their indexes, for an Overlay over the state at seq.
 func (v *Version) over(seq uint64) *Version {
 	parts := slices.Clone(v.Parts)
 	for i := range parts {
 		parts[i].Dead = parts[i].Dead.over(seq)
 	}
-	return NewVersion(parts, v.tables)
+	o := NewVersion(parts, v.tables)
+	o.filtered.Store(v.filtered.Load())
+	o.small.Store(v.tables.indexed.Load().of(o.sized.parts, v.small.Load().final))
+	return o
 }
 
 // Unref drops a reference, and with the last one the references to the tables. It returns the first
