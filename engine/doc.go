@@ -43,8 +43,7 @@
 // transaction, which fails if what it has read has changed meanwhile. One process at a time can have
 // a database open for writing, and any number of processes can have it open for reading (ReadOnly,
 // Refresh). If the disk fails a write or an fsync, no more writes are accepted until the database is
-// opened again (ErrFailed); reading continues. A full disk only fails writes until there is space
-// again.
+// opened again (ErrFailed); reading continues. A full disk fails writes until there is space.
 //
 // # Errors
 //
