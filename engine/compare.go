@@ -33,7 +33,7 @@ type PairComparison struct {
 // ErrNotFound if a document does not exist, ErrClosed, *CorruptionError, or the error of the
 // context.
 func (r *Reader) Compare(ctx context.Context, a, b string) (PairComparison, error) {
-	return read(r, func(s *Snapshot) (PairComparison, error) { return s.compare(ctx, a, b) })
+	return readByID(r, func(s *Snapshot) (PairComparison, error) { return s.compare(ctx, a, b) })
 }
 
 func (s *Snapshot) compare(ctx context.Context, a, b string) (c PairComparison, err error) {
@@ -42,7 +42,7 @@ func (s *Snapshot) compare(ctx context.Context, a, b string) (c PairComparison, 
 		var docs [2]table.Document
 		var layout table.Layout // of the table that holds the second document
 		for i, id := range [...]string{a, b} {
-			p, err := v.Locate(id)
+			p, err := s.locate(id)
 			if err != nil {
 				return err
 			}
@@ -126,6 +126,7 @@ func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (
 // returns ErrNotFound if there is no such document. It serves one goroutine, while the Snapshot is
 // open. The error of Matcher is ErrInvalid if the criterion is Near; others are those of Search.
 func (s *Snapshot) Matcher(ctx context.Context, doc Doc, by Criterion) (func(ctx context.Context, id string) (Match, bool, error), error) {
+	s.searches()
 	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.inner())
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 // DB is an open database. Its methods may be called from many goroutines.
 type DB struct {
 	Reader // reads the state of the database when a method is called or an iteration begins
+	Writer // each call is one write
 	s      *store.Store
 }
 
@@ -68,7 +69,7 @@ func opened(s *store.Store, err error) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{s: s}
-	db.Reader.db = db
+	db.Reader.db, db.Writer.r = db, &db.Reader
 	return db, nil
 }
 

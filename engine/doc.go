@@ -1,12 +1,13 @@
 // Package engine is an embedded database for near-duplicates: it stores documents under IDs and
 // finds those that resemble a given document.
 //
-// There are only a few types in it: DB, Snapshot, Reader, Doc, Criterion, Match, Batch, Loader and
-// Options. A [DB] is an open database, and a [Snapshot] is the database as it was at one moment. A
-// [Reader] has what both can do: look up, search and list. A [Doc] is a document to store, a query,
-// or a document that was read. A [Criterion] says when two documents match: Near, Jaccard (from
-// sketches or, if Verified, from the texts), Levenshtein, Cosine, Contains or Within. A [Match]
-// names a document that does. A [Batch] collects writes that succeed or fail together, and a
+// There are only a few types in it: DB, Snapshot, Reader, Writer, Tx, Doc, Criterion, Match, Batch,
+// Loader and Options. A [DB] is an open database, a [Snapshot] is the database as it was at one
+// moment, and a [Tx] is a transaction. A [Reader] has what all three can do: look up, search and
+// list; a [Writer] has the methods of DB and Tx that store and delete. A [Doc] is a document to
+// store, a query, or a document that was read. A [Criterion] says when two documents match: Near,
+// Jaccard (from sketches or, if Verified, from the texts), Levenshtein, Cosine, Contains or Within. A
+// [Match] names a document that does. A [Batch] collects writes that succeed or fail together, and a
 // [Loader] adds many documents. All other types are options, results and reports of these.
 //
 //	db, err := engine.Open("corpus.simdb", nil) // created if there is none
@@ -38,12 +39,13 @@
 // # Writing
 //
 // Put, Apply, PutNovel and Delete return when the write survives kill -9 and, without Options.NoSync,
-// power loss. A Loader writes many documents faster, without the log. Processes that set
+// power loss. A Loader writes many documents faster, without the log. DB.Update carries out a
+// transaction, which fails if what it has read has changed meanwhile. Processes that set
 // Options.Shared write a database by turns, and each sees what the others have written; without it,
 // one process at a time can have a database open for writing. Any number of processes can have it
 // open for reading (ReadOnly, Refresh). If the disk fails a write or an fsync, no more writes are
-// accepted until the database is opened again (ErrFailed); reading continues. A full disk only
-// fails writes until there is space again.
+// accepted until the database is opened again (ErrFailed); reading continues. A full disk fails
+// writes until there is space.
 //
 // Changes yields what was stored, deleted and expired since a write, for a cache, an index beside the
 // database, or an incremental job.

@@ -193,6 +193,23 @@ var uses = []use{
 		u.say(done)
 		return err
 	}, false},
+	{"DB.Begin DB.Commit DB.Update", true, one(func(u *using) error {
+		return u.db.Update(u.ctx, func(tx *Tx) error {
+			_, err := tx.Get(u.ctx, "k")
+			if err == nil {
+				err = tx.Put(u.ctx, u.doc("c", 30))
+			}
+			if err == nil {
+				err = tx.Delete(u.ctx, "a")
+			}
+			if err == nil {
+				n, failed := tx.Count(u.ctx, Range{})
+				u.say(n)
+				err = failed
+			}
+			return err
+		})
+	}), false},
 	{"DB.Delete", true, one(func(u *using) error { return u.db.Delete(u.ctx, "a") }), false},
 	{"DB.Prune", true, one(func(u *using) error {
 		n, err := u.db.Prune(u.ctx, someTime.Add(5*time.Hour), nil)
@@ -257,11 +274,11 @@ var uses = []use{
 		defer set.Close()
 		return said(u, set.Range(u.ctx, all))
 	}, false},
-	{"DB.CheckDoc DB.Options DB.Hash DB.Metrics DB.SetCompactionRate", false, func(u *using) error {
+	{"DB.Options DB.Hash DB.Metrics DB.SetCompactionRate", false, func(u *using) error {
 		u.db.SetCompactionRate(0)
 		words, _ := u.db.Hash("some words and more")
 		o := u.db.Options()
-		u.say(u.db.CheckDoc(Doc{}), o.Bits, o.Layout, o.Features.Describe(), words, u.db.Metrics().Memory)
+		u.say(o.Bits, o.Layout, o.Features.Describe(), words, u.db.Metrics().Memory)
 		return nil
 	}, false},
 	{"DB.Check", false, func(u *using) error {

@@ -334,6 +334,38 @@ func ExampleDB_PutIfVersion() {
 	// true
 }
 
+// A transaction reads, decides and writes. If others have changed meanwhile what it has read,
+// nothing is written, and the program may try again.
+func ExampleDB_Update() {
+	db, _, remove := texts()
+	defer remove()
+	ctx := context.Background()
+	for {
+		err := db.Update(ctx, func(tx *engine.Tx) error {
+			d, err := tx.Get(ctx, "fox")
+			if err != nil {
+				return err
+			}
+			d.ID = "fox/2"
+			return errors.Join(tx.Put(ctx, d), tx.Delete(ctx, "fox"))
+		})
+		if !errors.Is(err, engine.ErrConflict) {
+			check(err)
+			break
+		}
+	}
+
+	err := db.Update(ctx, func(tx *engine.Tx) error {
+		check(tx.Put(ctx, engine.Doc{ID: "hare", Text: "a hare"}))
+		fmt.Println(must(tx.Count(ctx, engine.Range{})), "documents") // with its own write
+		return db.Delete(ctx, "harvest")                              // not a part of the transaction
+	})
+	fmt.Println(err)
+	// Output:
+	// 3 documents
+	// others have changed what the transaction has read
+}
+
 // Pairs matches all documents with each other; the options may be left out.
 func ExampleDB_Pairs() {
 	db, _, remove := texts()

@@ -34,10 +34,11 @@ func (r *Reader) Near(ctx context.Context, fp uint64, k int) iter.Seq2[Match, er
 	return func(yield func(Match, error) bool) {
 		sc := nearScratches.Get().(*nearScratch)
 		defer sc.release()
+		r.searches()
 		v := &sc.snap
 		if r.s != nil {
 			v = &r.s.v
-		} else if err := r.db.s.TakeView(v); err != nil {
+		} else if err := r.take(v); err != nil {
 			yield(Match{}, err)
 			return
 		} else {

@@ -58,6 +58,7 @@ func (s *Snapshot) Passages(ctx context.Context, doc Doc, words int, o *SearchOp
 	if err := s.v.NeedTexts(); err != nil {
 		return nil, err
 	}
+	s.searches()
 	p := &Passages{s: s, self: doc.ID, o: o}
 	err := s.v.Safely(ctx, func() error {
 		text, err := doc.sample().ReadText(&s.v)

@@ -2,22 +2,26 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"time"
 
+	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/table"
 )
 
-// A Reader reads a database. It is a part of each DB and of each Snapshot, and is never used on its
-// own. The methods of a DB see the state at the time of the call, or when their iteration begins;
+// A Reader reads a database. It is a part of each DB, Snapshot and Tx, and is never used on its own.
+// The methods of a DB or a Tx see the state at the time of the call, or when their iteration begins;
 // the methods of a Snapshot see the state in which the Snapshot was created. After Close they
 // return ErrClosed.
 type Reader struct {
 	db *DB
-	s  *Snapshot // nil for the newest state of db
+	s  *Snapshot // nil for the newest state
+	tx *store.Tx // that reads, or nil
 }
 
 // Snapshot is the database as it was at one moment: it sees every write acknowledged before it was
@@ -28,34 +32,52 @@ type Snapshot struct {
 	v view.View
 }
 
-// Snapshot returns a Snapshot of the current state. The caller must close it. The error is
-// ErrClosed.
-func (db *DB) Snapshot() (*Snapshot, error) {
+// Snapshot returns a Snapshot of the state that the methods of r see now. The caller must close it.
+// The error is ErrClosed.
+func (r *Reader) Snapshot() (*Snapshot, error) {
 	s := new(Snapshot)
-	s.Reader = Reader{db, s}
-	if err := db.s.TakeView(&s.v); err != nil {
+	s.Reader = Reader{r.db, s, r.tx}
+	if err := r.take(&s.v); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// take makes v a view of the state that the methods of r see now. The zero Reader reads nothing.
+func (r *Reader) take(v *view.View) error {
+	switch {
+	case r.db == nil:
+		return ErrClosed
+	case r.s != nil:
+		return v.Copy(&r.s.v)
+	case r.tx != nil:
+		return r.tx.TakeView(v)
+	}
+	return r.db.s.TakeView(v)
+}
+
+// searches must be called before a transaction reads more than documents by their IDs.
+func (r *Reader) searches() {
+	if r.tx != nil {
+		r.tx.Searched.Store(true)
+	}
+}
+
 // Close releases the snapshot. Closing it again does nothing.
 func (s *Snapshot) Close() error { return s.v.Close() }
 
-// now returns a Snapshot of the current state. The zero Reader reads nothing.
-func (r *Reader) now() (*Snapshot, error) {
-	if r.db == nil {
-		return nil, ErrClosed
-	}
-	return r.db.Snapshot()
+// read returns the result of fn, which may search, for the state that r reads.
+func read[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
+	r.searches()
+	return readByID(r, fn)
 }
 
-// read returns the result of fn for the state that r reads.
-func read[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
+// readByID is read for fn that finds documents by locate.
+func readByID[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
 	if r.s != nil {
 		return fn(r.s)
 	}
-	s, err := r.now()
+	s, err := r.Snapshot()
 	if err != nil {
 		var zero T
 		return zero, err
@@ -64,13 +86,14 @@ func read[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
 	return fn(s)
 }
 
-// each yields what fn yields for the state that r reads.
+// each yields what fn yields, which may search, for the state that r reads.
 func each[T any](r *Reader, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	r.searches()
 	if r.s != nil {
 		return fn(r.s)
 	}
 	return func(yield func(T, error) bool) {
-		s, err := r.now()
+		s, err := r.Snapshot()
 		if err != nil {
 			var zero T
 			yield(zero, err)
@@ -81,11 +104,21 @@ func each[T any](r *Reader, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T,
 	}
 }
 
+// locate returns the place of the document with this ID, on which a transaction then depends, or
+// ErrNotFound. The caller must run it within Safely.
+func (s *Snapshot) locate(id string) (view.Place, error) {
+	p, err := s.v.Locate(id)
+	if s.tx != nil && (err == nil || errors.Is(err, ErrNotFound)) {
+		err = cmp.Or(s.tx.Read(id, p, err == nil), err)
+	}
+	return p, err
+}
+
 // Get returns the document with this ID, or ErrNotFound if there is none.
 func (r *Reader) Get(ctx context.Context, id string) (Doc, error) {
-	return read(r, func(s *Snapshot) (d Doc, err error) {
+	return readByID(r, func(s *Snapshot) (d Doc, err error) {
 		err = s.v.Safely(ctx, func() error {
-			p, err := s.v.Locate(id)
+			p, err := s.locate(id)
 			if err != nil {
 				return err
 			}
@@ -152,7 +185,7 @@ func (r *Reader) Contents(ctx context.Context, ids []string) iter.Seq2[Content, 
 // Lookup returns the document with this ID without its text and fields, which it does not read, or
 // ErrNotFound if there is none.
 func (r *Reader) Lookup(ctx context.Context, id string) (Doc, error) {
-	return read(r, func(s *Snapshot) (Doc, error) {
+	return readByID(r, func(s *Snapshot) (Doc, error) {
 		e, err := s.lookup(ctx, id)
 		return Doc{
 			ID: e.ID, Fingerprints: fingerprintsOf(e.HasFingerprint, e.Fingerprint, e.Rest, e.Fingerprints), Time: e.Time, Seq: e.Seq,
@@ -162,7 +195,7 @@ func (r *Reader) Lookup(ctx context.Context, id string) (Doc, error) {
 
 func (s *Snapshot) lookup(ctx context.Context, id string) (e view.Entry, err error) {
 	err = s.v.Safely(ctx, func() error {
-		p, err := s.v.Locate(id)
+		p, err := s.locate(id)
 		if err == nil {
 			if e, err = p.Entry(); err == nil {
 				e.Fingerprints, err = s.v.Fingerprints(id)

@@ -292,6 +292,7 @@ var (
 	ErrNotDatabase = files.ErrNotDatabase // the path is not a simdb database
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches
 	ErrHistory     = files.ErrHistory     // changes since a position that the database does not know
+	ErrConflict    = files.ErrConflict    // Commit of a transaction that has read what others have changed since
 	ErrFailed      = files.ErrFailed      // a write failed, and no more are accepted; wraps the cause
 	ErrCorruption  = base.ErrCorruption   // wrapped by every *CorruptionError
 )

@@ -51,43 +51,47 @@ func (b *Batch) Deleted() int { return b.deleted }
 // Len returns the number of writes.
 func (b *Batch) Len() int { return len(b.ops) }
 
-// Put stores d, replacing the document with the same ID. When it returns nil the write survives
-// kill -9 and, without Options.NoSync, power loss. If d.Time is longer ago than Options.TTL, the
-// document is stored as expired: it replaces the document with the same ID, and no read finds it.
-// Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and ctx.Err().
-func (db *DB) Put(ctx context.Context, d Doc) error {
-	_, err := db.s.Write(ctx, []store.Operation{store.Put(d.inner())})
-	return err
+// A Writer writes documents. It is a part of each DB and of each Tx, and is never used on its own.
+// Each call on a DB is one write, which is safe when the method returns nil: it survives kill -9
+// and, without Options.NoSync, power loss. On a Tx it becomes part of the transaction.
+type Writer struct{ r *Reader }
+
+func (w *Writer) write(ctx context.Context, ops []store.Operation, needs ...store.Need) (deleted int, err error) {
+	if w.r.tx != nil {
+		return w.r.tx.Write(ctx, ops, needs...)
+	}
+	return w.r.db.s.Write(ctx, ops, needs...)
 }
 
-// CheckDoc returns the error with which Put would refuse d, ErrInvalid, ErrTooLarge or ErrParams,
-// or nil.
-func (db *DB) CheckDoc(d Doc) error {
-	inner := d.inner()
-	return cmp.Or(view.CheckDoc(&inner), db.s.SettleFingerprints(&inner))
+// Put stores d, replacing the document with the same ID. If d.Time is longer ago than Options.TTL, the
+// document is stored as expired: it replaces the document with the same ID, and no read finds it.
+// Errors are ErrInvalid and ErrTooLarge for d, ErrReadOnly, ErrClosed, ErrFailed, and ctx.Err().
+func (w *Writer) Put(ctx context.Context, d Doc) error {
+	_, err := w.write(ctx, []store.Operation{store.Put(d.inner())})
+	return err
 }
 
 // PutIfAbsent stores d if there is no document with its ID; otherwise the error is ErrExists. If
 // several goroutines call it for one ID, exactly one call returns nil. Other errors are as for Put.
-func (db *DB) PutIfAbsent(ctx context.Context, d Doc) error { return db.PutIfVersion(ctx, d, 0) }
+func (w *Writer) PutIfAbsent(ctx context.Context, d Doc) error { return w.PutIfVersion(ctx, d, 0) }
 
 // PutIfVersion replaces the document with the ID of d if its Seq is still seq. If it has been
 // replaced or deleted since it was read, the error is ErrExists if there is a document with this
 // ID, and ErrNotFound if there is none; nothing is written. If several goroutines call it for one
 // version, exactly one call returns nil. Other errors are as for Put.
-func (db *DB) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
+func (w *Writer) PutIfVersion(ctx context.Context, d Doc, seq uint64) error {
 	var b Batch
 	b.RequireVersion(d.ID, seq)
 	b.Put(d)
-	return db.Apply(ctx, &b)
+	return w.Apply(ctx, &b)
 }
 
 // Apply carries out the batch as one write: after a crash the database holds the whole batch or
 // nothing. If several writes of the batch have the same ID, the last one wins. Afterwards
 // Batch.Deleted says how many documents its deletes removed. If a requirement fails, nothing is
 // written, and the error is the same as for PutIfVersion. Other errors are as for Put.
-func (db *DB) Apply(ctx context.Context, b *Batch) (err error) {
-	b.deleted, err = db.s.Write(ctx, b.ops, b.needs...)
+func (w *Writer) Apply(ctx context.Context, b *Batch) (err error) {
+	b.deleted, err = w.write(ctx, b.ops, b.needs...)
 	return err
 }
 
@@ -106,8 +110,8 @@ const novelMatches = 32
 // returns that one as its match, once it is safe. A document without fingerprint, or by a text
 // criterion without text, matches no other document. A document older than Options.TTL is not
 // stored: ErrExpired. Other errors are as for Put and Any.
-func (db *DB) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
-	done, err := db.AddNovel(ctx, []Doc{d}, by, nil)
+func (w *Writer) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
+	done, err := w.AddNovel(ctx, []Doc{d}, by, nil)
 	if err != nil {
 		return Match{}, false, err
 	}
@@ -132,11 +136,12 @@ type Novelty struct {
 // crash leaves a prefix of the stored documents. Of the options, Stats and Renew have an effect; Renew
 // is ErrParams in a database with sketches but without texts, and its writes follow the others.
 // Errors are as for PutNovel except ErrExpired.
-func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
+func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
 	ctx = o.counting(ctx)
-	err := db.s.CheckCriterion(by.inner())
-	if o != nil && o.Renew && err == nil && db.s.Params.Sketch > 0 {
-		err = db.s.NeedTexts() // the new version of a document needs its sketch
+	db := w.r.db.s
+	err := db.CheckCriterion(by.inner())
+	if o != nil && o.Renew && err == nil && db.Params.Sketch > 0 {
+		err = db.NeedTexts() // the new version of a document needs its sketch
 	}
 	if err != nil {
 		return nil, err
@@ -144,13 +149,17 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchO
 	if of := by.by.Text; of != view.NoTextMeasure && !of.Contained() {
 		// Signatures of texts are made in advance: the search, which blocks other writers, makes only
 		// those of a table that is written meanwhile.
-		_, err := read(&db.Reader, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
+		_, err := read(w.r, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
 		if err != nil {
 			return nil, err
 		}
 	}
 	done := make([]Novelty, len(docs))
-	n, err := db.s.PutEachUnless(ctx, len(docs), func(i int) view.Doc { return docs[i].inner() }, func(i int, v *view.View, d *table.Document) (view.Place, bool, error) {
+	putEachUnless := db.PutEachUnless
+	if tx := w.r.tx; tx != nil {
+		putEachUnless = tx.PutEachUnless
+	}
+	n, err := putEachUnless(ctx, len(docs), func(i int) view.Doc { return docs[i].inner() }, func(i int, v *view.View, d *table.Document) (view.Place, bool, error) {
 		var more [][]uint64
 		if fps := docs[i].Fingerprints; len(fps) > 1 {
 			more = wordsOf(fps[1:])
@@ -160,7 +169,7 @@ func (db *DB) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchO
 		return a.Old, !a.New, err
 	})
 	if o != nil && o.Renew && err == nil {
-		err = db.renew(ctx, docs, done)
+		err = w.renew(ctx, docs, done)
 	}
 	return done[:n], err
 }
@@ -170,19 +179,19 @@ const renewers = 32
 
 // renew gives the documents that docs match the times of these. One that is replaced or deleted
 // meanwhile stays as it is.
-func (db *DB) renew(ctx context.Context, docs []Doc, done []Novelty) error {
+func (w *Writer) renew(ctx context.Context, docs []Doc, done []Novelty) error {
 	seen := map[string]time.Time{} // by ID, the last sighting
 	for i, n := range done {
-		if at := cmp.Or(docs[i].Time, db.s.Now()); !n.Stored && !n.Expired && at.After(seen[n.Match.ID]) {
+		if at := cmp.Or(docs[i].Time, w.r.db.s.Now()); !n.Stored && !n.Expired && at.After(seen[n.Match.ID]) {
 			seen[n.Match.ID] = at
 		}
 	}
 	ids := slices.Collect(maps.Keys(seen))
 	return pipeline.Each(ctx, len(ids), renewers, func(i int) error {
-		d, err := db.Get(ctx, ids[i])
+		d, err := w.r.Get(ctx, ids[i])
 		if at := seen[ids[i]]; err == nil && at.After(d.Time) {
 			d.Time = at
-			err = db.PutIfVersion(ctx, d, d.Seq)
+			err = w.PutIfVersion(ctx, d, d.Seq)
 		}
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrExists) {
 			return nil
@@ -193,7 +202,16 @@ func (db *DB) renew(ctx context.Context, docs []Doc, done []Novelty) error {
 
 // Delete removes the document with this ID; the error is ErrNotFound if there is none. If several
 // goroutines delete one document, exactly one call returns nil. Other errors are as for Put.
-func (db *DB) Delete(ctx context.Context, id string) error { return db.s.Delete(ctx, id) }
+func (w *Writer) Delete(ctx context.Context, id string) error {
+	if view.CheckID(id) != nil {
+		return files.NoDocument(id)
+	}
+	deleted, err := w.write(ctx, []store.Operation{store.Delete(id)})
+	if err == nil && deleted == 0 {
+		err = files.NoDocument(id)
+	}
+	return err
+}
 
 // Prune deletes every document stored before t and returns how many it deleted. A document that is
 // stored again while Prune runs stays. All are deleted at one moment, for readers and on disk:

@@ -98,8 +98,10 @@ func (h *history) step() {
 		delete(h.m.docs, id)
 	case n < 18:
 		h.batch()
-	case n < 20:
+	case n < 19:
 		h.putIf()
+	case n < 20:
+		h.transaction()
 	case n < 23:
 		h.novel()
 	case n < 26:
@@ -223,6 +225,54 @@ func (h *history) batch() {
 	}
 	if n := b.Deleted(); err == nil && n > deleted {
 		h.t.Fatalf("%d deleted, want %d", n, deleted)
+	}
+}
+
+// transaction writes in a transaction, which sees its own writes, and commits it, perhaps after
+// another write. Comparisons search, so that any other write is a conflict.
+func (h *history) transaction() {
+	ctx := context.Background()
+	tx := must(h.db.Begin())(h.t)
+	defer tx.Close()
+	next := h.m.clone()
+	var early frozen
+	for i := range 1 + h.c.n(8) {
+		if i == 3 {
+			early = frozen{s: must(tx.Snapshot())(h.t), m: next.clone()}
+			defer early.s.Close()
+		}
+		d := h.doc()
+		if h.c.once(3) {
+			_, stored := next.docs[d.id]
+			if err := tx.Delete(ctx, d.id); stored != (err == nil) || err != nil && !errors.Is(err, engine.ErrNotFound) {
+				h.t.Fatalf("Delete(%q) in a transaction = %v, stored %t", d.id, err, stored)
+			}
+			delete(next.docs, d.id)
+		} else {
+			check(h.t, tx.Put(ctx, d.given()))
+			next.put(d)
+		}
+	}
+	conflict := h.c.once(3)
+	if d := h.doc(); conflict {
+		check(h.t, h.db.Put(ctx, d.given()))
+		h.m.put(d)
+	}
+	s := must(tx.Snapshot())(h.t)
+	defer s.Close()
+	next.compare(h.t, s, h.c)
+	if early.s != nil {
+		early.m.compare(h.t, early.s, h.c)
+	}
+	h.compare(h.db, h.m)
+	if h.c.once(2) {
+		check(h.t, h.db.Flush(ctx)) // changes the tables, but not the documents
+	}
+	if err := h.db.Commit(ctx, tx); conflict != errors.Is(err, engine.ErrConflict) || err != nil && !conflict {
+		h.t.Fatalf("Commit, %t that another has written: %v", conflict, err)
+	}
+	if !conflict {
+		h.m = next
 	}
 }
 

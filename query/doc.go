@@ -38,5 +38,5 @@
 // rows end with an error when the context of Run ends.
 //
 // A string argument is the ID of a document; a text to compare with is a [Text]. A uint64 is a
-// fingerprint. A transaction holds its writes in memory, and its own statements do not see them.
+// fingerprint. A transaction holds its writes in memory.
 package query

@@ -52,14 +52,14 @@ func (s *Session) run(ctx context.Context, db *engine.DB, p parsed, args []any) 
 	}
 	x.rows.search, x.rows.scope = p.def.searches, &x.scope
 	var err error
-	if s != nil && s.tx != nil {
-		x.tx, x.scope.Snap = s.tx, s.tx.snap
-	} else {
-		if x.scope.Snap, err = db.Snapshot(); err != nil {
-			return nil, err
-		}
-		x.rows.snap = x.scope.Snap
+	from := &db.Reader
+	if x.to = &db.Writer; s != nil && s.tx != nil {
+		x.tx, from, x.to = s.tx, &s.tx.Reader, &s.tx.Writer
 	}
+	if x.scope.Snap, err = from.Snapshot(); err != nil {
+		return nil, err
+	}
+	x.rows.snap = x.scope.Snap
 	x.scope.Ctx, x.scope.DB, x.scope.Values, x.scope.Stats = ctx, db, &x.values, &x.rows.stats
 	if s != nil {
 		x.scope.Report, x.rows.showFirst = s.Progress, s.ShowFirst
@@ -82,6 +82,7 @@ type run struct {
 	rows    *Rows        // what the statement returns
 	session *Session     // nil if the statement is not part of a session
 	tx      *transaction // the transaction that the statement is part of, or nil
+	to      *engine.Writer
 
 	sel    selection // the bound query, if any
 	leaf   leaf      // storage of the query's first leaf, which saves an allocation

@@ -24,7 +24,7 @@ type Rows struct {
 	message string
 	search  bool // an empty result means "no"
 	seq     iter.Seq2[Row, error]
-	snap    *engine.Snapshot // to close; nil if it belongs to a transaction
+	snap    *engine.Snapshot // to close
 	scope   *predicate.Scope
 	warned  []string
 
@@ -100,9 +100,7 @@ func (r *Rows) Close() error {
 	if r.scope != nil {
 		r.warned = r.scope.Doubts(r.count, r.search)
 	}
-	if r.snap != nil {
-		r.snap.Close()
-	}
+	r.snap.Close()
 	return nil
 }
 

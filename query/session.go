@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// A Session runs statements one after another, which may include a transaction: PUT and DELETE
-// between BEGIN and COMMIT are held in memory, and COMMIT writes them as one batch, all or nothing.
-// All statements between BEGIN and COMMIT read the database as of BEGIN, without these writes. The
-// zero value is ready. One goroutine at a time may use a Session.
+// A Session runs statements one after another, which may include a transaction, an [engine.Tx]:
+// statements between BEGIN and COMMIT read the database as it was at BEGIN, with their own writes.
+// If others have changed what they have read, COMMIT is an [engine.ErrConflict], and nothing is
+// written; after any other error the transaction is as before. The zero value is ready. One
+// goroutine at a time may use a Session.
 type Session struct {
 	// Progress, if not nil, receives the progress of statements, while Run works and while the Rows
 	// are read. It is called from any goroutine, but never concurrently.
@@ -26,12 +25,10 @@ type Session struct {
 	tx *transaction
 }
 
-// A transaction holds the writes since BEGIN.
+// A transaction has its writes so far.
 type transaction struct {
-	snap  *engine.Snapshot
-	batch engine.Batch
-	ids   map[string]bool // the ids it writes: true if the last write is a PUT
-	bytes int64           // memory that it holds
+	*engine.Tx
+	stored, deleted int
 }
 
 // Run runs one statement, as the function [Run] does. Each call may pass a different DB of the same
@@ -49,20 +46,20 @@ func (s *Session) Pending() (writes int, open bool) {
 	if s.tx == nil {
 		return 0, false
 	}
-	return s.tx.batch.Len(), true
+	return s.tx.writes(), true
 }
 
 // Close ends the transaction, if there is one, as ROLLBACK does. It always returns nil.
 func (s *Session) Close() error {
 	if s.tx != nil {
-		s.tx.snap.Close()
+		s.tx.Close()
 		s.tx = nil
 	}
 	return nil
 }
 
 // errNoSession is the error of Run for a statement about transactions.
-var errNoSession = errors.New("a transaction needs a Session, or engine.Batch")
+var errNoSession = errors.New("a transaction needs a Session, or DB.Update of package engine")
 
 func (x *run) begin() error {
 	switch {
@@ -71,30 +68,29 @@ func (x *run) begin() error {
 	case x.tx != nil:
 		return errors.New("a transaction is open already: end it with COMMIT or ROLLBACK")
 	}
-	x.session.tx = &transaction{snap: x.Snap, ids: map[string]bool{}}
-	x.rows.snap = nil // the snapshot belongs to the transaction
+	tx, err := x.DB.Begin()
+	if err != nil {
+		return err
+	}
+	x.session.tx = &transaction{Tx: tx}
 	x.say("begun")
 	return nil
 }
 
-// commit runs COMMIT. If it fails, the transaction is unchanged.
+// commit runs COMMIT. After an error other than a conflict, the transaction is unchanged.
 func (x *run) commit() error {
 	tx, err := x.openTx()
 	if err != nil {
 		return err
 	}
-	if tx.batch.Len() > 0 {
-		if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil {
-			return err
+	if err := x.DB.Commit(x.Ctx, tx.Tx); err != nil {
+		if errors.Is(err, engine.ErrConflict) {
+			x.session.Close()
+			err = fmt.Errorf("%w: rolled back %s", err, quantity.Plain(tx.writes(), "write", "writes"))
 		}
+		return err
 	}
-	stored := 0
-	for _, put := range tx.ids {
-		if put {
-			stored++
-		}
-	}
-	x.say("committed: stored %s, deleted %d", quantity.Plain(stored, "document", "documents"), tx.batch.Deleted())
+	x.say("committed: stored %s, deleted %d", quantity.Plain(tx.stored, "document", "documents"), tx.deleted)
 	return x.session.Close()
 }
 
@@ -103,7 +99,7 @@ func (x *run) rollback() error {
 	if err != nil {
 		return err
 	}
-	x.say("rolled back %s", quantity.Plain(tx.batch.Len(), "write", "writes"))
+	x.say("rolled back %s", quantity.Plain(tx.writes(), "write", "writes"))
 	return x.session.Close()
 }
 
@@ -118,67 +114,12 @@ func (x *run) openTx() (*transaction, error) {
 	return nil, errors.New("no transaction is open: BEGIN opens one")
 }
 
-// writeBytes estimates the memory of a write in a transaction, without its document.
-const writeBytes = 256
-
-// hold accounts for bytes more of memory in the transaction. The bound of 1 GiB is the bound of a
-// batch in the log.
-func (tx *transaction) hold(x *run, bytes int) error {
-	if most := min(x.DB.Metrics().Memory, 1<<30); tx.bytes+int64(bytes) > most {
-		return fmt.Errorf("the transaction exceeds %d bytes, the limit of %s: %w", most, option.Name("Memory"), engine.ErrTooLarge)
+// wrote counts documents that a statement has stored and deleted.
+func (x *run) wrote(stored, deleted int) {
+	if x.tx != nil {
+		x.tx.stored += stored
+		x.tx.deleted += deleted
 	}
-	tx.bytes += int64(bytes)
-	return nil
 }
 
-// put adds a document to the transaction. It checks the document now, because COMMIT would fail
-// with an invalid one, however often it is tried.
-func (tx *transaction) put(x *run, d engine.Doc) error {
-	err := x.DB.CheckDoc(d)
-	if err == nil {
-		err = tx.hold(x, writeBytes*(1+len(d.Fingerprints))+4*x.DB.Options().Sketch+len(d.ID)+len(d.Text)+len(d.Fields))
-	}
-	if err == nil {
-		tx.batch.Put(d)
-		tx.ids[d.ID] = true
-	}
-	return err
-}
-
-// delete adds the delete of a document that exists in the database or was put by the transaction.
-func (tx *transaction) delete(x *run, id string) error {
-	there, own := tx.ids[id]
-	if !own {
-		if _, err := x.Snap.Lookup(x.Ctx, id); err != nil {
-			return err
-		}
-	} else if !there {
-		return fmt.Errorf("the transaction has deleted it: %w", engine.ErrNotFound)
-	}
-	if err := tx.hold(x, writeBytes); err != nil {
-		return err
-	}
-	tx.batch.Delete(id)
-	tx.ids[id] = false
-	return nil
-}
-
-// deleteVersions adds deletes of documents that a statement has found. It skips IDs that the
-// transaction has written: statements do not see documents that the transaction has put.
-func (tx *transaction) deleteVersions(x *run, found []version) (deleted int, err error) {
-	found = slices.DeleteFunc(found, func(v version) bool { _, own := tx.ids[v.id]; return own })
-	if err := tx.hold(x, len(found)*writeBytes); err != nil {
-		return 0, err
-	}
-	for _, v := range found {
-		tx.batch.DeleteVersion(v.id, v.seq)
-		tx.ids[v.id] = false
-	}
-	return len(found), nil
-}
-
-// A version identifies the version of a document that a statement has found.
-type version struct {
-	id  string
-	seq uint64
-}
+func (tx *transaction) writes() int { return tx.stored + tx.deleted }

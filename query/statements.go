@@ -69,19 +69,19 @@ var statementDefs = []statementDef{
 	},
 	{
 		word:  "BEGIN",
-		topic: front.Topic{Syntax: "BEGIN", Help: "hold what PUT and DELETE write until COMMIT writes all of it at once"},
+		topic: front.Topic{Syntax: "BEGIN", Help: "begin a transaction: COMMIT carries out its PUTs and DELETEs at once"},
 		docs:  []docsRow{{"BEGIN", "begins a transaction: see below", "`begun`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.begin() },
 	},
 	{
 		word: "COMMIT", writes: true,
-		topic: front.Topic{Syntax: "COMMIT", Help: "carry out the writes held since BEGIN"},
-		docs:  []docsRow{{"COMMIT", "carries out every PUT and DELETE since BEGIN, in one step", "`committed: stored 2 documents, deleted 1`"}},
+		topic: front.Topic{Syntax: "COMMIT", Help: "carry out the writes since BEGIN, unless what was read has changed"},
+		docs:  []docsRow{{"COMMIT", "carries out every PUT and DELETE since BEGIN, in one step, unless others have changed what was read since", "`committed: stored 2 documents, deleted 1`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.commit() },
 	},
 	{
 		word:  "ROLLBACK",
-		topic: front.Topic{Syntax: "ROLLBACK", Help: "discard the writes held since BEGIN"},
+		topic: front.Topic{Syntax: "ROLLBACK", Help: "discard the writes since BEGIN"},
 		docs:  []docsRow{{"ROLLBACK", "discards them", "`rolled back 3 writes`"}},
 		run:   func(x *run, _ *syntax.Statement) error { return x.rollback() },
 	},

@@ -21,29 +21,22 @@ func (x *run) put(s *syntax.Put) error {
 		return err
 	}
 	if s.Unless == nil {
-		if x.tx != nil {
-			err = x.tx.put(x, doc)
-		} else {
-			err = x.DB.Put(x.Ctx, doc)
-		}
-		if err != nil {
+		if err := x.to.Put(x.Ctx, doc); err != nil {
 			return err
 		}
 		if x.expired(&doc) {
 			x.say("expired")
 		} else {
+			x.wrote(1, 0)
 			x.say("stored")
 		}
 		return nil
-	}
-	if x.tx != nil {
-		return syntax.Errorf(s.Unless.Word.Pos.Offset, "it compares with what is stored at the time of the write", "UNLESS cannot be used in a transaction")
 	}
 	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Verify)
 	if err != nil {
 		return err
 	}
-	m, stored, err := x.DB.PutNovel(x.Ctx, doc, c)
+	m, stored, err := x.to.PutNovel(x.Ctx, doc, c)
 	switch {
 	case errors.Is(err, engine.ErrExpired):
 		x.say("expired")
@@ -51,6 +44,7 @@ func (x *run) put(s *syntax.Put) error {
 	case err != nil:
 		return err
 	case stored:
+		x.wrote(1, 0)
 		x.say("stored")
 		return nil
 	}
@@ -76,14 +70,10 @@ func (x *run) delete(s *syntax.Delete) error {
 		if err != nil {
 			return err
 		}
-		if x.tx != nil {
-			err = x.tx.delete(x, id)
-		} else {
-			err = x.DB.Delete(x.Ctx, id)
-		}
-		if err != nil {
+		if err := x.to.Delete(x.Ctx, id); err != nil {
 			return x.LookupError(s.ID.Pos.Offset, id, err)
 		}
+		x.wrote(0, 1)
 		x.say("deleted")
 		return nil
 	}
@@ -95,7 +85,7 @@ func (x *run) delete(s *syntax.Delete) error {
 		return err
 	}
 	sel.passages = false // a document may have several passages, but is deleted once
-	var found []version
+	var b engine.Batch
 	x.planFor(sel)
 	for row, err := range x.rowsOf(sel) {
 		if err != nil {
@@ -106,22 +96,12 @@ func (x *run) delete(s *syntax.Delete) error {
 		if err != nil {
 			return err
 		}
-		found = append(found, version{id, e.Seq})
+		b.DeleteVersion(id, e.Seq)
 	}
-	deleted := 0
-	if x.tx != nil {
-		deleted, err = x.tx.deleteVersions(x, found)
-	} else {
-		var b engine.Batch
-		for _, v := range found {
-			b.DeleteVersion(v.id, v.seq)
-		}
-		err = x.DB.Apply(x.Ctx, &b)
-		deleted = b.Deleted()
-	}
-	if err != nil {
+	if err := x.to.Apply(x.Ctx, &b); err != nil {
 		return err
 	}
-	x.say("deleted %s", quantity.Plain(deleted, "document", "documents"))
+	x.wrote(0, b.Deleted())
+	x.say("deleted %s", quantity.Plain(b.Deleted(), "document", "documents"))
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,5 +84,46 @@ func TestKillInTransaction(t *testing.T) {
 			t.Fatalf("round %d, transactions from %d, acknowledged to %d: %q", round, from, last, ids)
 		}
 		n = found
+	}
+}
+
+// TestCountersOfProcesses runs two processes that read a number and write the next one, in
+// transactions: the number is that of acknowledged commits. A process ends at a conflict.
+func TestCountersOfProcesses(t *testing.T) {
+	dir := t.TempDir()
+	simdb(t, dir, "n.simdb", "--create", `PUT {"id":"n","n":0}`)
+	var committed, conflicts atomic.Int64
+	var wg sync.WaitGroup
+	each := len(slices.Collect(exhaustive.Every(t, 50).Of(1000)))
+	for range 2 {
+		wg.Go(func() {
+			for n := 0; n < each; {
+				cmd := exec.Command("simdb", "n.simdb")
+				cmd.Dir = dir
+				in, out := piped(t, cmd)
+				lines := bufio.NewScanner(out)
+				for ; n < each; n++ {
+					io.WriteString(in, "BEGIN; GET 'n' SHOW n;\n")
+					if !lines.Scan() || !lines.Scan() { // begun, and the number
+						break
+					}
+					now := 0
+					fmt.Sscan(lines.Text(), &now)
+					fmt.Fprintf(in, `PUT {"id":"n","n":%d}; COMMIT;`+"\n", now+1)
+					if !lines.Scan() || !lines.Scan() {
+						break
+					}
+					committed.Add(1)
+				}
+				in.Close()
+				if cmd.Wait() != nil {
+					conflicts.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := strings.TrimSpace(simdb(t, dir, "n.simdb", "GET 'n' SHOW n")); n != fmt.Sprint(committed.Load()) || conflicts.Load() == 0 {
+		t.Errorf("%s after %d commits and %d conflicts", n, committed.Load(), conflicts.Load())
 	}
 }

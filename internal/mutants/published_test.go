@@ -39,7 +39,7 @@ var publishedMutants = []mutant{
 	},
 	{
 		name: "commit/a transaction that failed forgotten", in: "query", decl: "run.commit",
-		edit:  swap(`if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { return err }`, `if err := x.DB.Apply(x.Ctx, &tx.batch); err != nil { x.session.Close(); return err }`),
+		edit:  swap(`errors.Is(err, engine.ErrConflict)`, `err != nil`),
 		tests: "query", run: "^TestTransactionErrors$",
 	},
 }

@@ -228,17 +228,17 @@ var mutants = []mutant{
 	},
 	{
 		name: "catalog/next file number not kept", in: "engine", decl: "Store.editCatalog",
-		edit:  swap(`e.NextFile, e.LastSeq, e.HistoryLimit = new(db.nextFile), db.seq, db.historyLimit()`, `e.LastSeq, e.HistoryLimit = db.seq, db.historyLimit()`),
+		edit:  swap(`e.NextFile, e.HistoryLimit = new(db.nextFileLocked()), db.historyLimit()`, `e.HistoryLimit = db.historyLimit()`),
 		tests: "engine", run: crashes,
 	},
 	{
 		name: "catalog/last sequence number not kept", in: "engine", decl: "Store.editCatalog",
-		edit:  swap(`e.NextFile, e.LastSeq, e.HistoryLimit = new(db.nextFile), db.seq, db.historyLimit()`, `e.NextFile, e.HistoryLimit = new(db.nextFile), db.historyLimit()`),
+		edit:  swap(`db.current.Part(number).Meta.MaxSeq`, `0*number`),
 		tests: "engine", run: "^TestVersionsNeverRepeat$",
 	},
 	{
 		name: "backup/last sequence number of dropped tables lost", in: "engine", decl: "Store.freeze",
-		edit:  swap(`max(db.lastSeq, db.seq)`, `db.seq`),
+		edit:  drop(`LastSeq: db.seq,`),
 		tests: "engine", run: "^TestVersionsNeverRepeat$",
 	},
 	{

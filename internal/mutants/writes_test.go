@@ -134,7 +134,7 @@ var writeMutants = []mutant{
 		tests: "cmd/simdb", run: "^TestMatchAddKilled$",
 	},
 	{
-		name: "delete/told that it is gone before that is safe", in: "engine", decl: "Store.Write",
+		name: "delete/told that it is gone before that is safe", in: "engine", decl: "Store.writeRecords",
 		edit:  swap(`return deleted, cmp.Or(db.waitSafe(last), err)`, `if deleted == 0 && recs[0].Delete { return 0, nil }; return deleted, cmp.Or(db.waitSafe(last), err)`),
 		tests: "engine", run: "^TestTurnedAwayWhenSafe$",
 	},

@@ -19,6 +19,7 @@ var (
 	ErrNotDatabase = errors.New("not a simdb database")
 	ErrNoSketches  = errors.New("the database has no sketches")
 	ErrExpired     = errors.New("older than the time to live")
+	ErrConflict    = errors.New("others have changed what the transaction has read")
 	ErrFailed      = errors.New("no more writes until reopened")
 	ErrHistory     = errors.New("not in the history of the database")
 )

@@ -280,16 +280,22 @@ func (db *Store) unref(old *view.Version) {
 	}
 }
 
-// editCatalog commits an edit of the catalog, with the next file number and the last sequence
-// number, and gives the files of new tables their names. The last number prevents the sequence
-// numbers of a dropped table's documents from being assigned again; the time is for dropClock. The
-// caller holds publishMu.
+// editCatalog commits an edit of the catalog, with the next file number, and gives the files of new
+// tables their names. LastSeq prevents the numbers of a dropped table from being assigned again;
+// smaller ones are in tables and logs, so that readers count from it, too. The time is for dropClock.
+// The caller holds publishMu.
 //
 // A table is written under a temporary name. Until the catalog lists it, the next open may remove
 // the file; after that the next open renames it, if this process cannot.
 func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
-	e.NextFile, e.LastSeq, e.HistoryLimit = new(db.nextFileLocked()), db.seq, db.historyLimit()
+	e.NextFile, e.HistoryLimit = new(db.nextFileLocked()), db.historyLimit()
+	for _, number := range e.DropTables {
+		e.LastSeq = max(e.LastSeq, db.current.Part(number).Meta.MaxSeq)
+	}
+	if n := len(e.Removed); n > 0 {
+		e.LastSeq = max(e.LastSeq, e.Removed[n-1].Seq)
+	}
 	db.mu.Unlock()
 	if err := db.openForEdit(); err != nil {
 		return err

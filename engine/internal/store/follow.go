@@ -115,7 +115,7 @@ func (db *Store) adopt(fresh *Store) {
 	db.SetTTL(fresh.TTL())
 	db.youngLocked()
 	db.current, db.resting, db.active, db.seq = fresh.current, nil, fresh.active, fresh.seq
-	db.immutable, db.lastSeq, db.history = fresh.immutable, fresh.lastSeq, fresh.history
+	db.immutable, db.history = fresh.immutable, fresh.history
 	db.tableCount.Store(fresh.tableCount.Load())
 	db.flushed.Broadcast()
 	db.marks, db.allowedSet, db.nextFile, db.readTo = fresh.marks, fresh.allowedSet, fresh.nextFile, fresh.readTo

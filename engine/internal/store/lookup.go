@@ -222,6 +222,9 @@ func (l *lookup) checkLocked() error {
 		if err != nil {
 			return err
 		}
+		if n.All {
+			stored = l.db.seq
+		}
 		if stored != n.Version && (stored == 0 || n.Version != view.Latest) {
 			return &files.Conflict{ID: n.ID, Version: stored}
 		}

@@ -33,20 +33,23 @@ func DeleteVersion(id string, seq uint64) Operation {
 
 // A Need is a requirement of a write on the document with an ID: that the write with the number
 // Version stored it, that any write did if Version is view.Latest, or that there is no document if
-// Version is 0.
+// Version is 0. If All is set, it is the requirement that the last write has the number Version.
 type Need struct {
 	ID      string
 	Version uint64
+	All     bool
 }
 
 // prepare checks operations and computes the records to store, outside all locks.
 func (db *Store) prepare(ctx context.Context, ops []Operation) ([]wal.Record, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), db.Writable()); err != nil {
 		return nil, err
 	}
-	if err := db.Writable(); err != nil {
-		return nil, err
-	}
+	return db.records(ops)
+}
+
+// records is prepare for operations that are not yet written.
+func (db *Store) records(ops []Operation) ([]wal.Record, error) {
 	size := 0 // total size of the arguments to copy, which share one allocation
 	for i := range ops {
 		size += len(ops[i].doc.ID)

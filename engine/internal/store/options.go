@@ -69,7 +69,7 @@ type Options struct {
 	MergeSlots int
 }
 
-// The kinds of an event; engine.EventKind uses the same values.
+// The kinds of an event.
 const (
 	EventFlush   = "flush"
 	EventCompact = "compact"

@@ -295,12 +295,14 @@ func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, 
 // n is the number of documents that this deletes. The caller holds publishMu and writeMu.
 func (p *prune) enter(edit catalog.Edit, n int) error {
 	db := p.db
+	edit.LastSeq = db.NextSeq() // the prune is a write
 	if err := db.editCatalog(edit); err != nil {
 		return db.fail(err)
 	}
 	p.deleted = n
 	db.Counts.Deletes.Add(int64(n))
 	db.mu.Lock()
+	db.seq = edit.LastSeq
 	var parts []view.Part
 	for _, at := range db.current.Parts {
 		if slices.Contains(edit.DropTables, at.Meta.Number) {

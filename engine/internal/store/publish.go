@@ -394,7 +394,6 @@ func (p *publication) show() {
 		d.Gone.Store(true)
 		d.Dead.Store(first)
 	}
-	db.seq = first
 	if p.table != nil {
 		parts = append(parts, view.Part{Table: p.table, Dead: view.NewTombstones(p.own)})
 		db.seq = p.table.Meta.MaxSeq

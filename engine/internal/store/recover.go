@@ -34,7 +34,7 @@ func (db *Store) openCatalog() error {
 // recover opens the tables that the catalog lists, or shares those already in open, by number. It
 // removes leftovers of a crash, unless the store is read-only, and replays the logs.
 func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err error) {
-	db.UUID, db.Created, db.nextFile, db.seq, db.lastSeq = s.UUID, s.Created, s.NextFile, s.FlushedSeq, s.LastSeq
+	db.UUID, db.Created, db.nextFile, db.seq = s.UUID, s.Created, s.NextFile, max(s.FlushedSeq, s.LastSeq)
 	if db.history = s.KnownHistory(); s.History != nil {
 		db.seq = max(db.seq, db.history.Last())
 	}
@@ -61,9 +61,6 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 	logs, err := db.tidy(s)
 	if err != nil {
 		return err
-	}
-	if !db.opts.ReadOnly { // for a reader, writes up to there that are not in the log are yet to come
-		db.seq = max(db.seq, s.LastSeq)
 	}
 	return db.replayLogs(s, logs)
 }

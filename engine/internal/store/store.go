@@ -67,7 +67,6 @@ type Store struct {
 	tableCount atomic.Int32     // tables of current that count for the limits of writers; changed under mu
 	seq        uint64           // sequence number of the last visible write
 	logFirst   uint64           // the first one of the newest log; more than any if writing will start a log
-	lastSeq    uint64           // State.LastSeq, as read
 	immutable  []*view.Memtable // oldest first; replaced, never changed in place
 	current    *view.Version
 	resting    *view.Version // tables of a resting reader that are still in the folder, instead of current

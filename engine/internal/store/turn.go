@@ -156,7 +156,7 @@ func (db *Store) startTurnLocked() {
 func (db *Store) attachLocked() error {
 	at := &db.readTo
 	db.mu.Lock()
-	db.seq, db.logFirst = max(db.seq, db.lastSeq), noLog
+	db.logFirst = noLog
 	db.mu.Unlock()
 	if w := db.newest; w != nil && (w.Number() != at.log || at.ended) {
 		if err := w.Leave(); err != nil {

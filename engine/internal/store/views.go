@@ -87,7 +87,7 @@ func (db *Store) freeze() (backup.Source, error) {
 		return backup.Source{}, errors.Join(err, v.Close())
 	}
 	return backup.Source{
-		View: v, Tables: &db.Tables, Options: db.timeOptions(db.TTL()), Marks: maps.Clone(db.marks), NextFile: db.nextFileLocked(), LastSeq: max(db.lastSeq, db.seq),
+		View: v, Tables: &db.Tables, Options: db.timeOptions(db.TTL()), Marks: maps.Clone(db.marks), NextFile: db.nextFileLocked(), LastSeq: db.seq,
 		FS: db.fs, BusyTimeout: db.opts.BusyTimeout,
 	}, nil
 }

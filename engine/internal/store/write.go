@@ -24,6 +24,11 @@ func (db *Store) Write(ctx context.Context, ops []Operation, needs ...Need) (del
 	if err != nil {
 		return 0, err
 	}
+	return db.writeRecords(ctx, recs, needs)
+}
+
+// writeRecords is Write for records that are prepared.
+func (db *Store) writeRecords(ctx context.Context, recs []wal.Record, needs []Need) (deleted int, err error) {
 	deleted, last, err := db.write(ctx, recs, needs)
 	for tries := 0; db.shouldRetry(ctx, err, tries); tries++ {
 		deleted, last, err = db.write(ctx, recs, needs)
@@ -295,17 +300,4 @@ func (db *Store) matchLocked(i int, d *table.Document, match MatchFunc) (old vie
 	defer v.Forget()
 	defer v.Close()
 	return match(i, v, d)
-}
-
-// Delete removes the document with this ID; the error is ErrNotFound if there is none. If several
-// goroutines delete one document, exactly one call returns nil.
-func (db *Store) Delete(ctx context.Context, id string) error {
-	if view.CheckID(id) != nil {
-		return files.NoDocument(id)
-	}
-	deleted, err := db.Write(ctx, []Operation{Delete(id)})
-	if err == nil && deleted == 0 {
-		err = files.NoDocument(id)
-	}
-	return err
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -101,6 +102,9 @@ type Tombstones struct {
 	mu        sync.RWMutex
 	recent    map[uint32]uint64
 	anyRecent atomic.Bool // recent is not empty; most queries need not lock it
+
+	under *Tombstones // for an Overlay: the tombstones of others, which count as they are at number at
+	at    uint64
 }
 
 // NewTombstones returns tombstones that are all in the catalog. base may be nil for none; the
@@ -130,7 +134,15 @@ func (t *Tombstones) DeadAt(doc uint32, seq uint64) bool {
 	t.mu.RLock()
 	s, ok := t.recent[doc]
 	t.mu.RUnlock()
-	return ok && s <= seq
+	return ok && s <= seq || t.under != nil && t.under.DeadAt(doc, t.at)
+}
+
+// over returns tombstones for an Overlay over those that t has at seq.
+func (t *Tombstones) over(seq uint64) *Tombstones {
+	o := newTombstones(t.base, t.added, nil)
+	o.under, o.at = t, seq
+	o.anyRecent.Store(t.anyRecent.Load())
+	return o
 }
 
 // Kill marks doc dead since seq, unless it is dead already.
@@ -157,6 +169,9 @@ func (t *Tombstones) Recent(seq uint64) (dead *roaring.Bitmap, younger map[uint3
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	dead, younger = roaring.New(), map[uint32]uint64{}
+	if t.under != nil {
+		dead, _ = t.under.Recent(t.at)
+	}
 	for doc, s := range t.recent {
 		if s <= seq {
 			dead.Add(doc)
@@ -263,6 +278,18 @@ func NewVersion(parts []Part, tables *SmallTables) *Version {
 		p.refs.Add(1)
 	}
 	return v
+}
+
+// over returns a version of the same tables, with their indexes, for an Overlay over the state at seq.
+func (v *Version) over(seq uint64) *Version {
+	parts := slices.Clone(v.Parts)
+	for i := range parts {
+		parts[i].Dead = parts[i].Dead.over(seq)
+	}
+	o := NewVersion(parts, v.tables)
+	o.filtered.Store(v.filtered.Load())
+	o.small.Store(v.tables.indexed.Load().of(o.sized.parts, v.small.Load().final))
+	return o
 }
 
 // Unref drops a reference, and with the last one the references to the tables. It returns the first

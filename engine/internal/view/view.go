@@ -1,6 +1,7 @@
 package view
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 
@@ -21,7 +22,8 @@ type View struct {
 	Allowed *AllowedPairs
 	Since   int64 // documents older than this time, in microseconds, have expired
 
-	Doubt  Doubt // of the memtables
+	Doubt  Doubt    // of the memtables
+	over   *Overlay // of a transaction that has written, nil for the committed state
 	closed atomic.Bool
 	buf    [MaxImmutable + 1]MemView // backing array of Mems
 }
@@ -36,7 +38,7 @@ type MemView struct {
 func (v *View) Take(c *Config, seq uint64, ver *Version, immutable []*Memtable, active *Memtable, allowed *AllowedPairs) {
 	v.closed.Store(false)
 	ver.Refs.Add(1)
-	v.Config, v.Seq, v.Version, v.Allowed = c, seq, ver, allowed
+	v.Config, v.Seq, v.Version, v.Allowed, v.over = c, seq, ver, allowed, nil
 	v.Mems = v.buf[:0]
 	for _, m := range immutable {
 		v.Mems = append(v.Mems, MemView{m, m.view.Load()})
@@ -46,6 +48,18 @@ func (v *View) Take(c *Config, seq uint64, ver *Version, immutable []*Memtable, 
 	for _, m := range v.Mems {
 		v.Doubt.Or(m.Columns.Doubt)
 	}
+}
+
+// Copy makes v, which must be new or closed, another view of the state that of sees.
+func (v *View) Copy(of *View) error {
+	if err := of.Usable(context.Background()); err != nil {
+		return err
+	}
+	v.closed.Store(false)
+	of.Version.Refs.Add(1)
+	v.Config, v.Seq, v.Version, v.Allowed, v.Since = of.Config, of.Seq, of.Version, of.Allowed, of.Since
+	v.Mems, v.Doubt, v.over = append(v.buf[:0], of.Mems...), of.Doubt, of.over
+	return nil
 }
 
 // Close releases the view. Closing it again does nothing.
@@ -58,11 +72,16 @@ func (v *View) Close() error {
 
 // Forget clears the references of a closed view, so that a pooled view holds no memory.
 func (v *View) Forget() {
-	v.Version, v.Mems, v.buf = nil, nil, [MaxImmutable + 1]MemView{}
+	v.Version, v.Mems, v.buf, v.over = nil, nil, [MaxImmutable + 1]MemView{}, nil
 }
 
 // MemAlive reports whether d is visible.
-func (v *View) MemAlive(d *MemDoc) bool { return d.AliveAt(v.Seq) && d.Time >= v.Since }
+func (v *View) MemAlive(d *MemDoc) bool {
+	if v.over != nil {
+		return d.Time >= v.Since && v.over.alive(d, v.Seq)
+	}
+	return d.AliveAt(v.Seq) && d.Time >= v.Since
+}
 
 // Lists reports whether d is visible and a document, not a code.
 func (v *View) Lists(d *MemDoc) bool { return d.owner == nil && v.MemAlive(d) }
@@ -98,7 +117,11 @@ func (v *View) Locate(id string) (Place, error) {
 // visible, for example expired.
 func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 	for _, m := range slices.Backward(v.Mems) {
-		if d := m.Find(id, v.Seq); d != nil {
+		d := m.Find(id, v.Seq)
+		if v.over != nil {
+			d = v.over.find(m.Memtable, id, v.Seq)
+		}
+		if d != nil {
 			return Place{Mem: d}, d.Time >= v.Since, nil
 		}
 	}

@@ -146,7 +146,7 @@ func (x *Scope) LookupError(offset int, id string, err error) error {
 	e := syntax.Errorf(offset, "SHOW id LIMIT 5 shows some ids, JACCARD(TEXT '...', 0.5) finds texts", "there is no document %s", value.Label(id))
 	e.Class, e.Err = syntax.NotFound, err
 	for _, other := range []string{strings.ToUpper(id), strings.ToLower(id), title(id)} {
-		if _, err := x.Snap.Lookup(x.Ctx, other); err == nil && other != id {
+		if _, err := x.DB.Lookup(x.Ctx, other); err == nil && other != id {
 			e.Hint = "case counts in ids, did you mean " + value.Label(other) + "?"
 		}
 	}
