@@ -34,11 +34,6 @@ var recoverMutants = []mutant{
 		tests: "engine", run: recovers,
 	},
 	{
-		name: "recover/table not synced", in: "engine", decl: "tableWriter.close",
-		edit:  skip("Sync"),
-		tests: "engine", run: recovers,
-	},
-	{
 		name: "recover/copy of a table not synced", in: "engine", decl: "recovery.copyDocuments",
 		edit:  skip("Sync"),
 		tests: "engine", run: recovers,

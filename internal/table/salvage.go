@@ -26,14 +26,17 @@ type SalvageOptions struct {
 	// Dead reports whether the caller does not want a document: it is not returned, and is not a
 	// loss. If it is nil, the caller wants all documents.
 	Dead func(doc uint32) bool
+	// From is the first document to return.
+	From uint32
 }
 
 // A Loss is a damaged part of a table, with the number of documents that the damage affects. A part
 // that can be rebuilt from others, such as a permuted run, affects none.
 type Loss struct {
-	Err     error // usually a *CorruptionError
-	Lost    int64 // documents
-	Partial int64 // documents without text, fields or sketch (SalvageOptions.Partial)
+	Err     error    // usually a *CorruptionError
+	Lost    int64    // documents
+	IDs     []string // of the lost documents whose IDs can be read
+	Partial int64    // documents without text, fields or sketch (SalvageOptions.Partial)
 }
 
 // Salvaged reads as much of a possibly damaged table as its checksums allow. The table stores each
@@ -124,7 +127,7 @@ func (s *Salvaged) found(err error) *Loss {
 	return &s.losses[i]
 }
 
-// Each calls fn for every document that can be restored, in the order of their numbers:
+// Each calls fn for every document from o.From on that can be restored, in the order of their numbers:
 // fingerprints ascend, and documents without a fingerprint come last. The document is valid until
 // fn returns. Each stops at the first error of fn and of ctx and returns it.
 func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint32, d *Document) error) (err error) {
@@ -134,7 +137,7 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 	if r.Records != nil {
 		w.cursor = r.Records.Cursor()
 	}
-	for doc := range r.Info.Docs {
+	for doc := o.From; doc < r.Info.Docs; doc++ {
 		if doc%keyrun.BlockLen == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -176,13 +179,12 @@ func (w *salvageWalk) document(doc uint32) error {
 	}
 	d := &w.d
 	id, err := w.id(doc)
-	if err == nil {
+	if d.ID = append(d.ID[:0], id...); err == nil {
 		err = w.readOrder(doc, d)
 	}
 	if err != nil {
 		return w.lost(err)
 	}
-	d.ID = append(d.ID[:0], id...)
 	var textErr error
 	if d.Text, d.Fields, textErr = w.record(doc); textErr != nil {
 		if d.Text, d.Fields = nil, nil; !w.o.Partial {
@@ -204,9 +206,12 @@ func (w *salvageWalk) document(doc uint32) error {
 	return nil
 }
 
-// lost counts a lost document.
-func (s *Salvaged) lost(err error) error {
-	s.found(err).Lost++
+// lost counts d, which is lost.
+func (w *salvageWalk) lost(err error) error {
+	l := w.found(err)
+	if l.Lost++; len(w.d.ID) > 0 {
+		l.IDs = append(l.IDs, string(w.d.ID))
+	}
 	return errLost
 }
 
