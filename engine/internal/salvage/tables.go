@@ -148,7 +148,7 @@ func (r *recovery) copyDocuments(t *table.Salvaged, meta catalog.Table, dead *ro
 		r.add(made.Meta, roaring.New())
 	}
 	for _, l := range t.Losses() {
-		r.lose(l.Err, Loss{Documents: l.Lost, Partial: l.Partial})
+		r.lose(l.Err, NewLoss(l))
 	}
 	return nil
 }
