@@ -82,14 +82,14 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 		r.lose(base.Corruptf(name, "directory", -1, "lost, and with it the positions of all other sections"), living)
 		return nil
 	}
-	info, _ := t.Info()
+	info, whole := t.Info()
 	p := t.Params()
 	if !r.stated {
 		if r.params, r.stated = p, true; !r.single { // a layout by size is also right for a database with one fixed layout
 			r.params.Layout = table.LayoutBySize
 		}
 	}
-	if !p.Compatible(r.params) || r.known && !tables.IsListed(meta, t) {
+	if !p.Compatible(r.params) || r.known && whole && (info.Checksum != meta.Digest || info.Size != meta.Size) {
 		r.lose(base.Corruptf(name, "footer", -1, "not the table that belongs here"), living)
 		return nil
 	}

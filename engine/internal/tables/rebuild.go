@@ -22,33 +22,19 @@ func (f *Folder) Salvage(meta catalog.Table) (*table.Salvaged, error) {
 	name := files.TableName(meta.Number)
 	file, err := f.Dir.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		file, err = f.Dir.Open(files.NewTableName(meta.Number))
-	}
-	if errors.Is(err, fs.ErrNotExist) {
 		return nil, base.Corruptf(name, "file", -1, "missing: %w", err)
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, err
 	}
 	s, err := table.Salvage(file, name)
 	if err != nil {
 		return nil, err
 	}
-	if !s.Params().Compatible(f.Params) || !IsListed(meta, s) {
+	// If only the copy of the directory is left, it has no digest of the table.
+	if info, whole := s.Info(); info.Docs != meta.Docs || whole && (info.Checksum != meta.Digest || info.Size != meta.Size) {
 		return nil, errors.Join(base.Corruptf(name, "footer", -1, "not the table that belongs here"), s.Close())
 	}
 	return s, nil
-}
-
-// IsListed reports whether a table is the one that the catalog lists. If only the copy of its
-// directory is left, which has no digest of the table, the numbers decide.
-func IsListed(meta catalog.Table, s *table.Salvaged) bool {
-	info, whole := s.Info()
-	if whole {
-		return info.Checksum == meta.Digest && info.Size == meta.Size
-	}
-	return info.Docs == meta.Docs && info.Fingerprints == meta.Fingerprints && info.MinTime == meta.MinTime && info.MaxTime == meta.MaxTime &&
-		info.MaxSeq-info.MinSeq == meta.MaxSeq-meta.MinSeq
 }
 
 // A table that is rebuilt needs memory for the documents, in addition to their texts: about
@@ -90,57 +76,50 @@ func (r *Rebuilt) Drop(remove bool) (err error) {
 func (f *Folder) Rebuild(ctx context.Context, from *table.Salvaged, shift uint64, o table.SalvageOptions) (r *Rebuilt, err error) {
 	r = &Rebuilt{gone: roaring.New()}
 	o.Sums = f.Texts.Fill
-	for info, _ := from.Info(); o.From < info.Docs; {
-		t, err := f.Create(func(out io.Writer, identity table.Identity) (table.Info, error) {
-			return f.rebuildOne(ctx, out, identity, from, shift, &o, r.gone)
+	all, _ := from.Info()
+	for o.From < all.Docs && err == nil {
+		var t *view.Table
+		t, err = f.Create(func(out io.Writer, identity table.Identity) (table.Info, error) {
+			w, err := table.NewWriter(out, f.MergeParams(int64(all.Docs)), table.WriterOptions{Identity: identity})
+			if err != nil {
+				return table.Info{}, err
+			}
+			docs, size := int64(0), 0
+			err = from.Each(ctx, o, func(doc uint32, d *table.Document) error {
+				r.gone.AddRange(uint64(o.From), uint64(doc))
+				o.From = doc + 1
+				d.Seq += shift
+				docs++
+				if size += rebuiltDoc + len(d.ID) + 4*len(d.Sketch); size >= rebuiltBytes || docs == f.MaxDocs() {
+					return cmp.Or(w.Add(d), errFull)
+				}
+				return w.Add(d)
+			})
+			if err == nil {
+				r.gone.AddRange(uint64(o.From), uint64(all.Docs))
+				o.From = all.Docs
+			}
+			switch {
+			case err != nil && !errors.Is(err, errFull):
+				return table.Info{}, err
+			case docs == 0:
+				return table.Info{}, errNoDocuments
+			}
+			info, err := w.Close()
+			if err == nil && int64(info.Docs) != docs {
+				err = base.Corruptf(files.TableName(identity.Number), "ids", -1, "%d documents have %d ids", docs, info.Docs)
+			}
+			return info, err
 		})
-		if errors.Is(err, errNoDocuments) {
-			break
+		if t != nil {
+			r.Tables = append(r.Tables, t)
 		}
-		if err != nil {
-			return nil, errors.Join(err, r.Drop(true))
-		}
-		r.Tables = append(r.Tables, t)
+	}
+	if err != nil && !errors.Is(err, errNoDocuments) {
+		return nil, errors.Join(err, r.Drop(true))
 	}
 	return r, nil
 }
 
 // errFull ends a table that needs too much memory.
 var errFull = errors.New("the table is full")
-
-// rebuildOne writes the documents from o.From on, as many as fit into memory, and advances o.From. It
-// adds those that it leaves out to gone.
-func (f *Folder) rebuildOne(ctx context.Context, out io.Writer, identity table.Identity, from *table.Salvaged, shift uint64,
-	o *table.SalvageOptions, gone *roaring.Bitmap) (table.Info, error) {
-	info, _ := from.Info()
-	w, err := table.NewWriter(out, f.MergeParams(int64(info.Docs)), table.WriterOptions{Identity: identity})
-	if err != nil {
-		return table.Info{}, err
-	}
-	docs, size := int64(0), 0
-	err = from.Each(ctx, *o, func(doc uint32, d *table.Document) error {
-		gone.AddRange(uint64(o.From), uint64(doc))
-		o.From = doc + 1
-		d.Seq += shift
-		docs++
-		if size += rebuiltDoc + len(d.ID) + 4*len(d.Sketch); size >= rebuiltBytes || docs == f.MaxDocs() {
-			return cmp.Or(w.Add(d), errFull)
-		}
-		return w.Add(d)
-	})
-	if err == nil {
-		gone.AddRange(uint64(o.From), uint64(info.Docs))
-		o.From = info.Docs
-	}
-	switch {
-	case err != nil && !errors.Is(err, errFull):
-		return table.Info{}, err
-	case docs == 0:
-		return table.Info{}, errNoDocuments
-	}
-	made, err := w.Close()
-	if err == nil && int64(made.Docs) != docs {
-		err = base.Corruptf(files.TableName(identity.Number), "ids", -1, "%d documents have %d ids", docs, made.Docs)
-	}
-	return made, err
-}

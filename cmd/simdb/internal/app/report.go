@@ -74,7 +74,7 @@ func (a *App) Complain(err error) {
 }
 
 // OnDamage is the hint for users of a damaged database.
-const OnDamage = "simdb recover DB NEW makes a new database from what can be read"
+const OnDamage = "simdb repair DB rebuilds damaged tables, simdb recover DB NEW makes a new database from what can be read"
 
 // hintFor returns a hint for the user who gets an error, or "".
 func hintFor(err error) string {

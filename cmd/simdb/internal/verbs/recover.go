@@ -92,11 +92,16 @@ func (c *Recover) say(a *app.App, r engine.RecoverReport, start time.Time) {
 
 // Repair is `simdb repair`.
 type Repair struct {
-	DB string `arg:"" file:"db" help:"The database."`
+	DB       string `arg:"" file:"db" help:"The database."`
+	Partial  bool   `help:"Keep documents that have lost their text, fields or sketch."`
+	DropLost bool   `help:"Drop documents that can't be read; their tables stay damaged otherwise."`
+	app.RowFlags
 }
 
-// Run opens the database for writing, which removes the remains of a killed process, and reports
-// them.
+var repairColumns = []string{"file", "section", "offset", "lost", "id", "problem"}
+
+// Run opens the database for writing, which removes the remains of a killed process, and rebuilds
+// damaged tables. Documents that cannot be read, and stay, are exit status 1.
 func (c *Repair) Run(a *app.App) (err error) {
 	removed := 0
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true, Still: true, OnEvent: func(e engine.Event) {
@@ -104,11 +109,21 @@ func (c *Repair) Run(a *app.App) (err error) {
 			removed += len(e.Files)
 			a.Say("%s: %s removed (%s): %s", c.DB, quantity.Count(int64(len(e.Files)), "file"), quantity.Bytes(e.Bytes), strings.Join(e.Files, ", "))
 		}
+		if e.Reason == "repair" {
+			a.Say("%s: a damaged table was rebuilt, of %s", c.DB, quantity.Count(int64(e.Docs), "document"))
+		}
 	}})
 	if err != nil {
 		return err
 	}
 	defer inputs.Closing(db, &err)
+	m := a.Meter()
+	defer m.Stop()
+	r, err := db.Repair(a.Context(), &engine.RecoverOptions{Partial: c.Partial, Drop: c.DropLost, Progress: m.Report})
+	m.Stop()
+	if err != nil {
+		return err
+	}
 	st, err := db.Stats()
 	if err != nil {
 		return err
@@ -116,10 +131,32 @@ func (c *Repair) Run(a *app.App) (err error) {
 	for name, size := range st.Orphans {
 		sayOrphan(a, c.DB, name, size)
 	}
-	if removed == 0 {
-		a.Say("%s: there was nothing to remove", c.DB)
+	if removed+len(r.Losses) == 0 {
+		a.Say("%s: there was nothing to remove, and no damage was found", c.DB)
+	}
+	if _, err := a.Rows(c.RowFlags, repairColumns, app.Fixed(repairRows(r)...)); err != nil {
+		return err
+	}
+	if damaged := db.Metrics().Damaged; len(damaged) > 0 {
+		a.Say("%s: %s stays damaged: %s can't be read; --drop-lost drops them, and %s", c.DB, strings.Join(damaged, ", "),
+			quantity.Count(r.Lost, "document"), app.OnDamage)
+		return app.Status(app.ExitNo)
 	}
 	return nil
+}
+
+// repairRows returns a row of repairColumns for each lost document whose ID is known, and one for
+// all others of the same damage.
+func repairRows(r engine.RecoverReport) (rows []query.Row) {
+	for _, l := range r.Losses {
+		for _, id := range l.IDs {
+			rows = append(rows, query.Row{l.File, l.Section, l.Offset, int64(1), id, l.Err.Error()})
+		}
+		if left := l.Documents - int64(len(l.IDs)); left > 0 || l.Documents == 0 {
+			rows = append(rows, query.Row{l.File, l.Section, l.Offset, left, nil, l.Err.Error()})
+		}
+	}
+	return rows
 }
 
 // sayOrphan says what to do with a table that is not part of a database.
