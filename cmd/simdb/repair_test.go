@@ -68,7 +68,7 @@ func TestRepairDamage(t *testing.T) {
 		}
 		write(t, files[0], data)
 		code, rows, talk := simdbIn(t, dir, "", "repair", "x.simdb", "--format", "jsonl")
-		if lost && (code != 1 || !strings.Contains(rows, `"id":"a"`) || !strings.Contains(talk, "--drop-lost")) ||
+		if lost && (code != 1 || !strings.Contains(rows, `"ids":["a"`) || !strings.Contains(talk, "--drop-lost")) ||
 			!lost && (code != 0 || !strings.Contains(talk, "a damaged table was rebuilt, of 2 documents")) {
 			t.Errorf("%s: exit status %d, %q, %q", section, code, rows, talk)
 		}

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,7 +22,7 @@ type Recover struct {
 	app.RowFlags
 }
 
-var recoverColumns = []string{"file", "section", "offset", "lost", "doubtful", "problem"}
+var recoverColumns = []string{"file", "section", "offset", "lost", "ids", "doubtful", "problem"}
 
 // Run makes the new database and lists the losses. Damage is no failure.
 func (c *Recover) Run(a *app.App) error {
@@ -53,16 +54,19 @@ func (c *Recover) Run(a *app.App) error {
 // recoverRows returns the rows of recoverColumns. Unknown values are null.
 func recoverRows(r engine.RecoverReport) (rows []query.Row) {
 	for _, l := range r.Losses {
-		row := query.Row{l.File, l.Section, nil, l.Documents, int64(0), l.Err.Error()}
+		row := query.Row{l.File, l.Section, nil, l.Documents, nil, int64(0), l.Err.Error()}
+		if ids, err := json.Marshal(l.IDs); l.IDs != nil && err == nil {
+			row[4] = json.RawMessage(ids)
+		}
 		if l.Offset >= 0 {
 			row[2] = l.Offset
 		}
 		rows = append(rows, row)
 	}
 	for _, d := range r.Doubts {
-		row := query.Row{d.File, nil, nil, int64(0), nil, d.Err}
+		row := query.Row{d.File, nil, nil, int64(0), nil, nil, d.Err}
 		if d.Documents >= 0 {
-			row[4] = d.Documents
+			row[5] = d.Documents
 		}
 		rows = append(rows, row)
 	}
@@ -98,8 +102,6 @@ type Repair struct {
 	app.RowFlags
 }
 
-var repairColumns = []string{"file", "section", "offset", "lost", "id", "problem"}
-
 // Run opens the database for writing, which removes the remains of a killed process, and rebuilds
 // damaged tables. Documents that cannot be read, and stay, are exit status 1.
 func (c *Repair) Run(a *app.App) (err error) {
@@ -134,7 +136,7 @@ func (c *Repair) Run(a *app.App) (err error) {
 	if removed+len(r.Losses) == 0 {
 		a.Say("%s: there was nothing to remove, and no damage was found", c.DB)
 	}
-	if _, err := a.Rows(c.RowFlags, repairColumns, app.Fixed(repairRows(r)...)); err != nil {
+	if _, err := a.Rows(c.RowFlags, recoverColumns, app.Fixed(recoverRows(r)...)); err != nil {
 		return err
 	}
 	if damaged := db.Metrics().Damaged; len(damaged) > 0 {
@@ -143,20 +145,6 @@ func (c *Repair) Run(a *app.App) (err error) {
 		return app.Status(app.ExitNo)
 	}
 	return nil
-}
-
-// repairRows returns a row of repairColumns for each lost document whose ID is known, and one for
-// all others of the same damage.
-func repairRows(r engine.RecoverReport) (rows []query.Row) {
-	for _, l := range r.Losses {
-		for _, id := range l.IDs {
-			rows = append(rows, query.Row{l.File, l.Section, l.Offset, int64(1), id, l.Err.Error()})
-		}
-		if left := l.Documents - int64(len(l.IDs)); left > 0 || l.Documents == 0 {
-			rows = append(rows, query.Row{l.File, l.Section, l.Offset, left, nil, l.Err.Error()})
-		}
-	}
-	return rows
 }
 
 // sayOrphan says what to do with a table that is not part of a database.
