@@ -94,7 +94,7 @@ func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
 
 // Whole returns the table if every byte is intact, else nil. It is valid until Close.
 func (s *Salvaged) Whole(ctx context.Context) *Reader {
-	if r := (&Reader{t: s.r}); s.whole && len(s.losses) == 0 && r.VerifySums(ctx) == nil {
+	if r := (&Reader{t: s.r}); s.whole && len(s.losses) == 0 && r.VerifySums(ctx, nil) == nil {
 		return r
 	}
 	return nil
@@ -152,7 +152,7 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 		}
 	}
 	if len(s.losses) == 0 { // damage that affects no document is reported, too
-		if err := (&Reader{t: r}).VerifySums(ctx); err != nil && ctx.Err() == nil {
+		if err := (&Reader{t: r}).VerifySums(ctx, nil); err != nil && ctx.Err() == nil {
 			s.found(err)
 		}
 	}

@@ -49,6 +49,9 @@ func (db *Store) startBackground(ctx context.Context) {
 	db.compactC = make(chan struct{}, 1)
 	db.wg.Go(func() { db.loop(ctx, db.flushC, db.flushAll) })
 	db.wg.Go(func() { db.loop(ctx, db.logC, db.tendLogs) })
+	if db.opts.ScrubRate > 0 {
+		db.wg.Go(func() { db.scrub(ctx) })
+	}
 	if !db.opts.NoAutoCompaction {
 		db.wg.Go(func() { db.loop(ctx, db.compactC, db.compactAuto) })
 	}

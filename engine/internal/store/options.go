@@ -41,6 +41,7 @@ type Options struct {
 	MaxTableBytes    int64
 	NoAutoCompaction bool
 	CompactionRate   int64
+	ScrubRate        int64
 	CloseWait        time.Duration
 
 	Logger  *slog.Logger
