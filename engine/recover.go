@@ -33,7 +33,7 @@ type RecoverReport struct {
 	Tables      int   // in the new database; damaged tables that Repair replaced
 	CatalogRead bool  // the whole catalog could be read, up to its last transaction
 	Lost        int64 // documents that were alive, as far as is known, and cannot be read
-	Partial     int64 // documents without text, fields or sketch (RecoverOptions.Partial)
+	Partial     int64 // documents without text, fields or sketch (RecoverOptions.Partial), or exact time (Repair)
 	Losses      []RecoverLoss
 	// Doubts says where deleted or replaced documents may have come back, since the record of their
 	// deletion is lost: File holds them, or held the record, or is "" if it is unknown; Documents is
@@ -84,7 +84,9 @@ func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (Recove
 // Repair verifies all tables, as Check does, and rebuilds the damaged ones: it writes their
 // documents to new tables, with new indexes, which replace the damaged ones in one transaction.
 // Reads and writes continue meanwhile. Damaged indexes cost no document: IDs, permuted tables,
-// sketches of stored texts, containment and fields are computed again. The report lists all damage.
+// sketches of stored texts, containment and fields are computed again; so are fingerprints, unless
+// they were given. Documents that have lost their time or sequence number get approximate ones, and
+// count as Partial. The report lists all damage.
 // If documents cannot be read, their table stays as it is, and Metrics names it, unless o.Drop is
 // set: then they are dropped, and the report lists their IDs. A table that has lost both its
 // directories stays, too; Recover makes a database without it.

@@ -20,6 +20,7 @@ import (
 type RepairOptions struct {
 	Partial, Drop bool
 	Progress      func(view.Progress)
+	exact         bool // documents whose order of writing is lost count as lost
 }
 
 // Repaired says what Repair has done.
@@ -36,10 +37,11 @@ func (db *Store) Repair(ctx context.Context, o RepairOptions) (r Repaired, err e
 	if err := db.Writable(); err != nil {
 		return r, err
 	}
-	if o.Drop { // otherwise a replay could restore what a dropped document had replaced
-		if err := db.Flush(ctx); err != nil {
-			return r, err
-		}
+	// A replay could restore what a dropped document had replaced, and compares sequence numbers.
+	if err := db.Flush(ctx); errors.Is(err, base.ErrCorruption) && !o.Drop {
+		o.exact = true
+	} else if err != nil {
+		return r, err
 	}
 	v, err := db.View()
 	if err != nil {
@@ -102,7 +104,7 @@ func (db *Store) rebuild(ctx context.Context, meta catalog.Table, dead func(doc 
 	}
 	defer from.Close()
 	info, _ := from.Info()
-	made, err := db.Tables.Rebuild(ctx, from, meta.MinSeq-info.MinSeq, table.SalvageOptions{Partial: o.Partial, Dead: dead})
+	made, err := db.Tables.Rebuild(ctx, from, meta.MinSeq-info.MinSeq, table.SalvageOptions{Partial: o.Partial, Order: !o.exact, Dead: dead})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,7 +130,7 @@ func (db *Store) replaceUnopened(s *catalog.State, damaged map[uint64]error) err
 			continue
 		}
 		dead := cmp.Or(s.Tombstones[meta.Number], roaring.New())
-		made, _, err := db.rebuild(context.Background(), meta, dead.Contains, RepairOptions{})
+		made, _, err := db.rebuild(context.Background(), meta, dead.Contains, RepairOptions{exact: true})
 		if errors.Is(err, base.ErrCorruption) {
 			return damage
 		} else if err != nil {
