@@ -29,7 +29,9 @@ func Create(path string, o *Options) (*DB, error) { return opened(store.Create(p
 // forbids it. Open also opens a single table file (.sst), read-only; OpenSet opens several.
 //
 // Open recovers from a crash: it replays the log, cuts off its torn end, which was never
-// acknowledged, and removes files that were being written. Any other damage is a *CorruptionError.
+// acknowledged, and removes files that were being written. If the directory of a table is damaged,
+// but not its documents, Open rebuilds the table, unless it opens read-only: see DB.Repair. Any other
+// damage is a *CorruptionError.
 // If another process has the database open for writing, Open returns ErrLocked after
 // Options.BusyTimeout, unless it opens the database read-only: a reader takes no lock. It returns
 // ErrNotFound if there is no database at path, ErrNotDatabase if there is something else, and

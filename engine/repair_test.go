@@ -73,7 +73,9 @@ func TestRepair(t *testing.T) {
 		os.RemoveAll(path)
 	}
 	t.Logf("%d flips; Repair rebuilt %d tables, and refused to drop documents: %q", cases, rebuilt, refused)
-	texts := func(what string) bool { return strings.HasPrefix(what, "blocks,") || strings.HasPrefix(what, "places,") }
+	texts := func(what string) bool {
+		return strings.HasPrefix(what, "blocks,") || strings.HasPrefix(what, "places,")
+	}
 	if cases < 60 || rebuilt < 30 || !slices.ContainsFunc(refused, texts) || slices.ContainsFunc(refused, func(s string) bool { return !texts(s) }) {
 		t.Errorf("%d flips, %d tables rebuilt, refused: %q", cases, rebuilt, refused)
 	}
