@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // TestRepair flips a byte in each section of a table in turn, directories included. The database
@@ -130,6 +132,92 @@ func repaired(t *testing.T, what string, db *DB, have map[string]string) {
 		}
 		if !found {
 			t.Errorf("%s: %s is not found by its text", what, id)
+		}
+	}
+}
+
+// createFS calls a function before a file is created in a folder.
+type createFS struct {
+	vfs.FS
+	creating func(name string)
+}
+
+type createRoot struct {
+	vfs.Root
+	creating func(name string)
+}
+
+func (f createFS) OpenRoot(dir string) (vfs.Root, error) {
+	r, err := f.FS.OpenRoot(dir)
+	return createRoot{r, f.creating}, err
+}
+
+func (r createRoot) Create(name string) (vfs.File, error) {
+	r.creating(name)
+	return r.Root.Create(name)
+}
+
+// TestRepairBesideWrites deletes and replaces documents of a damaged table while Repair rebuilds it.
+func TestRepairBesideWrites(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	have := sectionsDatabase(t, path)
+	for what := range flipEach(t, path, "run 1", 0) {
+		var db *DB
+		armed := false
+		fs := createFS{vfs.Disk, func(name string) {
+			if !armed || !strings.HasSuffix(name, ".sst.tmp") {
+				return
+			}
+			armed = false
+			for i := 2; i < 1500; i += 20 {
+				d := sectionsDoc(fmt.Sprint("id-", i), 7)
+				have[d.ID] = d.Text
+				delete(have, fmt.Sprint("id-", i+1))
+				if err := errors.Join(db.Put(ctx, d), db.Delete(ctx, fmt.Sprint("id-", i+1))); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		}}
+		db = must(Open(path, &Options{fs: fs, DisableAutoCompaction: true}))(t)
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+		armed = true
+		if r := must(db.Repair(ctx, nil))(t); r.Tables != 1 || r.Lost > 0 || armed {
+			t.Errorf("%s: %+v", what, r)
+		}
+		repaired(t, what, db, have)
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		db = must(Open(path, nil))(t)
+		defer db.Close()
+		repaired(t, what+", reopened", db, have)
+	}
+}
+
+// TestRepairGiven damages fingerprints that were given, not computed from the texts: they must not be
+// replaced by those of the texts.
+func TestRepairGiven(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db := must(Create(path, nil))(t)
+	var docs []Doc
+	for i := range 600 {
+		docs = append(docs, Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("text ", i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}})
+	}
+	loadStored(t, db, docs...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for what := range flipEach(t, path, "run 0", 0) {
+		db := must(Open(path, nil))(t)
+		if r := must(db.Repair(ctx, nil))(t); r.Tables > 0 || r.Lost == 0 || r.Lost > 512 {
+			t.Errorf("%s: %+v", what, r)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
