@@ -119,6 +119,13 @@ func repaired(t *testing.T, what string, db *DB, have map[string]string) {
 	if n := must(db.Count(t.Context(), Range{}))(t); int(n) != len(have) {
 		t.Errorf("%s: %d documents, not %d", what, n, len(have))
 	}
+	seqs := map[uint64]string{}
+	for d := range db.Range(t.Context(), Range{}) {
+		if other := seqs[d.Seq]; other != "" {
+			t.Errorf("%s: %s and %s are both version %d", what, other, d.ID, d.Seq)
+		}
+		seqs[d.Seq] = d.ID
+	}
 	for i := 0; i < 2000; i += 97 {
 		id, found := fmt.Sprint("id-", i), false
 		if have[id] == "" {

@@ -54,8 +54,8 @@ var recoverMutants = []mutant{
 		tests: "engine", run: "^TestRepair$",
 	},
 	{
-		name: "scrub/as fast as it can", in: "engine", decl: "Store.scrubTable",
-		edit:  skip("Wait"),
+		name: "scrub/as fast as it can", in: "engine", decl: "Store.scrub",
+		edit:  swap(`merges.NewThrottle(db.opts.ScrubRate)`, `merges.NewThrottle(0)`),
 		tests: "engine", run: "^TestScrub$",
 	},
 	{
