@@ -202,6 +202,13 @@ var uses = []use{
 	{"DB.Flush", true, one(func(u *using) error { return u.db.Flush(u.ctx) }), true},
 	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx, nil) }), true},
 	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx, &CompactOptions{Due: true}) }), true},
+	{"DB.Repair", true, one(func(u *using) error {
+		r, err := u.db.Repair(u.ctx, nil)
+		if err == nil && r.Lost > 0 {
+			err = &CorruptionError{File: r.Losses[0].File, Section: r.Losses[0].Section, Offset: -1, Err: r.Losses[0].Err}
+		}
+		return err
+	}), true},
 	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, true, Pair{A: "c", B: "d"}, Pair{A: "c", B: "e"}) }), true},
 	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, false, Pair{A: "a", B: "b"}) }), true},
 	{"DB.Ingest", true, one(func(u *using) error { return u.db.Ingest(u.ctx, "/packed.sst") }), true},
