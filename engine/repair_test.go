@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -23,9 +24,14 @@ func TestRepair(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "made.simdb")
 	before := sectionsDatabase(t, made)
 	o := &Options{NoSync: true}
-	cases, rebuilt, refused := 0, 0, []string{}
+	cases, rebuilt, refused, chosen := 0, 0, []string{}, map[int]bool{}
+	for i := range exhaustive.Every(t, 5).Of(100) {
+		chosen[i] = true
+	}
 	for what := range flipEach(t, made, "*", 1) {
-		cases++
+		if cases++; !chosen[cases-1] {
+			continue
+		}
 		path := filepath.Join(t.TempDir(), "x.simdb")
 		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
 			t.Fatal(err)
@@ -78,7 +84,8 @@ func TestRepair(t *testing.T) {
 	texts := func(what string) bool {
 		return strings.HasPrefix(what, "blocks,") || strings.HasPrefix(what, "places,")
 	}
-	if cases < 60 || rebuilt < 30 || !slices.ContainsFunc(refused, texts) || slices.ContainsFunc(refused, func(s string) bool { return !texts(s) }) {
+	all := len(chosen) == 100
+	if slices.ContainsFunc(refused, func(s string) bool { return !texts(s) }) || all && (cases < 60 || rebuilt < 30 || !slices.ContainsFunc(refused, texts)) {
 		t.Errorf("%d flips, %d tables rebuilt, refused: %q", cases, rebuilt, refused)
 	}
 }
