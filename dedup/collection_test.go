@@ -105,7 +105,7 @@ func TestInvalid(t *testing.T) {
 		for _, err := range test.c.Pairs(t.Context(), test.by) {
 			errs = append(errs, err)
 		}
-		for _, err := range test.c.Clusters(t.Context(), test.by, engine.Star) {
+		for _, err := range test.c.Clusters(t.Context(), test.by, false) {
 			errs = append(errs, err)
 		}
 		_, err := test.c.CountPairs(t.Context(), test.by)
@@ -153,7 +153,7 @@ func TestStops(t *testing.T) {
 				break
 			}
 		}
-		for _, err := range c.Clusters(t.Context(), engine.Jaccard(0.5), engine.Star) {
+		for _, err := range c.Clusters(t.Context(), engine.Jaccard(0.5), false) {
 			if n++; err != nil || n == 6 {
 				break
 			}
@@ -167,7 +167,7 @@ func TestStops(t *testing.T) {
 		for _, err := range c.Pairs(ctx, engine.Near(3)) {
 			errs = append(errs, err)
 		}
-		for _, err := range c.Clusters(ctx, engine.Near(3), engine.Components) {
+		for _, err := range c.Clusters(ctx, engine.Near(3), true) {
 			errs = append(errs, err)
 		}
 		if len(errs) != 2 || !errors.Is(errs[0], context.Canceled) || !errors.Is(errs[1], context.Canceled) {

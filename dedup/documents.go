@@ -23,9 +23,9 @@ import (
 
 // A Listing is a job that lists pairs or clusters of the documents of files, or of a database.
 type Listing struct {
-	By        engine.Criterion // exact for files and samples, even without Verified
-	Mode      engine.ClusterMode
-	Unordered bool // yields pairs as they are found, without holding them in memory
+	By         engine.Criterion // exact for files and samples, even without Verified
+	Components bool
+	Unordered  bool // yields pairs as they are found, without holding them in memory
 
 	Compared inputs.Compared // what to compare in documents of files; a database has its own settings
 
@@ -324,7 +324,7 @@ func (l *Documents) clusters(ctx context.Context) (*corpus.Clusters, error) {
 		return nil, fmt.Errorf("the database has allowed pairs, which only clusters of a whole database respect: leave out %s, %s and %s, or list pairs",
 			option.Name("Sample"), option.Name("Across"), option.Name("WithinField"))
 	}
-	return l.files.Clusters(ctx, l.by, l.job.Mode == engine.Components, l.options())
+	return l.files.Clusters(ctx, l.by, l.job.Components, l.options())
 }
 
 // CountClusters returns how many clusters there are.
@@ -336,13 +336,13 @@ func (l *Documents) CountClusters(ctx context.Context) (n int64, err error) {
 		}
 		return n, err
 	}
-	return l.sources.Stored.CountClusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Progress: l.env.Report})
+	return l.sources.Stored.CountClusters(ctx, l.job.By, &engine.ClusterOptions{Components: l.job.Components, Progress: l.env.Report})
 }
 
 // Clusters yields the members of all clusters, as engine.Reader.Clusters does.
 func (l *Documents) Clusters(ctx context.Context) iter.Seq2[engine.Member, error] {
 	if l.stored {
-		return l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Mode: l.job.Mode, Progress: l.env.Report})
+		return l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Components: l.job.Components, Progress: l.env.Report})
 	}
 	return func(yield func(engine.Member, error) bool) {
 		found, err := l.clusters(ctx)

@@ -30,7 +30,7 @@ func ExampleFingerprints() {
 // items of a component.
 func ExampleWideFingerprints() {
 	hashes := [][]uint64{{7, 0}, {1, 1}, {7, 1}, {7, 3}}
-	for c, err := range dedup.WideFingerprints(hashes, nil).Clusters(context.Background(), engine.Near(1), engine.Components) {
+	for c, err := range dedup.WideFingerprints(hashes, nil).Clusters(context.Background(), engine.Near(1), true) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func ExampleCollection_Clusters() {
 		"all good things come to those who wait and see",
 	}
 	longest := &dedup.Options{Prefer: func(a, b int) int { return len(texts[b]) - len(texts[a]) }}
-	for c, err := range dedup.Texts(slices.Values(texts), longest).Clusters(context.Background(), engine.Jaccard(0.7), engine.Star) {
+	for c, err := range dedup.Texts(slices.Values(texts), longest).Clusters(context.Background(), engine.Jaccard(0.7), false) {
 		if err != nil {
 			log.Fatal(err)
 		}

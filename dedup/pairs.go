@@ -98,15 +98,15 @@ func (c *Collection) CountPairs(ctx context.Context, by engine.Criterion) (n int
 }
 
 // Clusters yields all clusters of items that match by a criterion, ordered by decreasing size, then
-// by the number of the item to keep. With engine.Star every item of a cluster matches the item to
+// by the number of the item to keep. Every item of a cluster matches the item to
 // keep. With Contains and Within it is contained in it: the larger of two items is preferred, and
-// among equally large items Options.Prefer decides. With engine.Components, chains of matches
+// among equally large items Options.Prefer decides. With components, chains of matches
 // connect the items. It returns the errors of Pairs.
-func (c *Collection) Clusters(ctx context.Context, by engine.Criterion, mode engine.ClusterMode) iter.Seq2[Cluster, error] {
+func (c *Collection) Clusters(ctx context.Context, by engine.Criterion, components bool) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		going := true
 		err := c.with(ctx, by, func(l *corpus.Listing, by corpus.Criterion, o corpus.JoinOptions) error {
-			found, err := l.Clusters(ctx, by, mode == engine.Components, o)
+			found, err := l.Clusters(ctx, by, components, o)
 			if err != nil {
 				return err
 			}

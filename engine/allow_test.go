@@ -207,7 +207,7 @@ func TestClustersKeepApart(t *testing.T) {
 			}
 		}
 		for _, by := range []Criterion{Near(3), Near(10), Jaccard(0.5), Jaccard(0.8), Jaccard(0.5).Verified()} {
-			for _, mode := range []ClusterMode{Star, Components} {
+			for _, mode := range []bool{false, true} {
 				before := clustersOf(t, db, by, mode)
 				if err := db.SetAllowed(ctx, true, pairs...); err != nil {
 					t.Fatal(err)
@@ -239,10 +239,10 @@ func unallowAll(t *testing.T, db *DB) {
 }
 
 // clustersOf returns the keeper of each document that is in a cluster.
-func clustersOf(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string]string {
+func clustersOf(t *testing.T, db *DB, by Criterion, mode bool) map[string]string {
 	t.Helper()
 	keepers, keeper := map[string]string{}, ""
-	for m, err := range db.Clusters(t.Context(), by, &ClusterOptions{Mode: mode}) {
+	for m, err := range db.Clusters(t.Context(), by, &ClusterOptions{Components: mode}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func clustersOf(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string
 }
 
 // clustersByHand is clustersOf by comparing all pairs of documents.
-func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[string]string {
+func clustersByHand(t *testing.T, db *DB, by Criterion, mode bool) map[string]string {
 	t.Helper()
 	s := snapshot4test(t, db)
 	var docs []entry
@@ -296,7 +296,7 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode ClusterMode) map[st
 		if same := together[d.Fingerprint]; same != "" && !alone {
 			keeper = same
 		}
-		if mode == Components {
+		if mode {
 			keeper = components[d.ID]
 		}
 		if keeper == "" || keeper == d.ID {

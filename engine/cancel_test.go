@@ -56,9 +56,9 @@ func TestCancelRows(t *testing.T) {
 		}
 		cancelAtFirst(t, fmt.Sprint("pairs ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, nil) })
 		cancelAtFirst(t, fmt.Sprint("unordered ", by), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &SearchOptions{Unordered: true}) })
-		for _, mode := range []ClusterMode{Star, Components} {
+		for _, mode := range []bool{false, true} {
 			cancelAtFirst(t, fmt.Sprint("clusters ", by, mode), func(ctx ctxt) iter.Seq2[Member, error] {
-				return s.Clusters(ctx, by, &ClusterOptions{Mode: mode})
+				return s.Clusters(ctx, by, &ClusterOptions{Components: mode})
 			})
 		}
 	}

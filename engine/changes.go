@@ -36,7 +36,7 @@ const (
 // its "expire" has the Seq of the last change before it, and may be repeated, also by a later run.
 //
 // Removals are known as far as Options.History goes. If some after from may be missing, the error is
-// ErrHistory, and its text names the oldest number that works: begin again with 0 and an empty map.
+// ErrExpired, and its text names the oldest number that works: begin again with 0 and an empty map.
 // The error is the same if the database has not reached from, as after a backup was restored. Begin
 // again, too, where Changes cannot notice it: if the restored database has reached from again, if
 // power was lost with Options.NoSync or before a reader's last change was synced, and if the time to
@@ -47,7 +47,7 @@ const (
 // are none.
 //
 // While it yields changes Changes holds a Snapshot. The error, the last value yielded, is
-// ErrHistory, ErrClosed, *CorruptionError, ctx.Err(), or an error of Refresh.
+// ErrExpired, ErrClosed, *CorruptionError, ctx.Err(), or an error of Refresh.
 func (db *DB) Changes(ctx context.Context, from uint64, follow bool) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		f := &feed{db: db, at: from, last: from, since: math.MinInt64, yield: yield}

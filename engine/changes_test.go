@@ -26,7 +26,7 @@ type feedReader struct {
 // reached the end. It begins again if the history is gone.
 func (f *feedReader) follow(db *DB, atMost int) (end bool, err error) {
 	for c, err := range db.Changes(context.Background(), f.at, false) {
-		if errors.Is(err, ErrHistory) {
+		if errors.Is(err, ErrExpired) {
 			*f = feedReader{restarts: f.restarts + 1}
 			return f.follow(db, atMost)
 		}
@@ -269,7 +269,7 @@ func TestNoHistory(t *testing.T) {
 		err := error(nil)
 		for _, err = range db.Changes(t.Context(), uint64(from), false) {
 		}
-		if known != (err == nil) || !known && !errors.Is(err, ErrHistory) {
+		if known != (err == nil) || !known && !errors.Is(err, ErrExpired) {
 			t.Errorf("from %d: %v", from, err)
 		}
 	}

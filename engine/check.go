@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/table"
@@ -25,41 +26,30 @@ type CheckReport struct {
 // the catalog, and the logs. It continues after a problem and reports all problems; it returns an
 // error only if it could not finish checking. progress may be nil.
 func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
-	return read(&db.Reader, func(s *Snapshot) (CheckReport, error) { return check(ctx, &s.v, progressTo(progress)) })
+	return read(&db.Reader, func(s *Snapshot) (CheckReport, error) { return check(ctx, db.s, &s.v, progressTo(progress)) })
 }
 
-// check verifies everything that a view sees, and looks for orphans in the folder.
-func check(ctx context.Context, v *view.View, progress func(view.Progress)) (r CheckReport, err error) {
+// check verifies everything that a view sees, and looks for orphans in the folder. Merges leave out
+// tables that it finds damaged.
+func check(ctx context.Context, s *store.Store, v *view.View, progress func(view.Progress)) (r CheckReport, err error) {
 	r.Orphans = map[string]int64{}
-	var done, total int64
-	for _, p := range v.Version.Parts {
-		total += p.Meta.Size
-	}
-	for i := range v.Version.Parts {
-		p := &v.Version.Parts[i]
-		err := v.Safely(ctx, func() error {
-			return p.Verify(ctx, func(n, all int64) {
-				if progress != nil && all > 0 { // some bytes are read more than once
-					n = int64(float64(n) / float64(all) * float64(p.Meta.Size))
-					progress(view.Progress{Stage: "check", Done: done + n, Total: total, Unit: "bytes"})
-				}
-			})
-		})
-		if ctx.Err() != nil {
-			return r, ctx.Err()
+	err = v.Verify(ctx, "check", progress, func(p *view.Part, damage error) error {
+		if damage != nil {
+			r.Problems = append(r.Problems, damage)
+			s.SetApart(p, damage)
 		}
-		if err != nil {
-			r.Problems = append(r.Problems, err)
-		}
-		done += p.Meta.Size
 		r.Tables++
+		r.Bytes += p.Meta.Size
 		none, err := v.NoDocuments(ctx, p, v.Seq)
 		if err != nil {
 			r.Problems = append(r.Problems, err)
-		} else {
-			r.Documents += int64(p.Meta.Docs) - int64(none.GetCardinality())
+			return nil
 		}
-		r.Bytes += p.Meta.Size
+		r.Documents += int64(p.Meta.Docs) - int64(none.GetCardinality())
+		return nil
+	})
+	if err != nil {
+		return r, err
 	}
 	r.Problems = append(r.Problems, duplicateIDs(ctx, v)...)
 	problems, err := checkCatalog(v.Dir)

@@ -94,7 +94,7 @@ func (g *walked) before(h *walked) int {
 func (w *walk) cluster(id string, o *ClusterOptions) (members []Member, ok bool, err error) {
 	v := &w.s.v
 	estimated := w.by.by.Jaccard && !w.by.by.Verified
-	if o.Before != nil || o.Mode == Components || v.Several || len(v.Allowed.All()) > 0 || !w.by.by.Near() && !estimated {
+	if o.Before != nil || o.Components || v.Several || len(v.Allowed.All()) > 0 || !w.by.by.Near() && !estimated {
 		return nil, false, nil
 	}
 	g, err := w.group(id)

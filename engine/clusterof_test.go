@@ -68,7 +68,7 @@ func TestClusterOf(t *testing.T) {
 				}
 			}
 		}
-		if len(collect(t, snap.Clusters(ctx, Jaccard(0.4), &ClusterOptions{Of: "d3", Mode: Components}))) == 0 {
+		if len(collect(t, snap.Clusters(ctx, Jaccard(0.4), &ClusterOptions{Of: "d3", Components: true}))) == 0 {
 			t.Error("no component")
 		}
 	}

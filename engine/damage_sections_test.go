@@ -14,8 +14,8 @@ import (
 )
 
 // flipEach flips a byte in the first table of a closed database, at several places in each section
-// with that name, "" for all except directories. It yields after each flip and then restores the
-// table.
+// with that name, "" for all except directories, or "*" for all, with the directory of the table.
+// It yields after each flip and then restores the table.
 func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		file := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[0]
@@ -24,8 +24,13 @@ func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 		sections := r.Info().Sections
 		r.Close()
 		defer rewrite(t, file, whole)
+		if last := sections[len(sections)-1]; section == "*" {
+			end := last.Offset + last.Length
+			sections = append(sections, table.Section{Offset: end, Length: int64(len(whole)) - end})
+		}
 		for _, s := range sections {
-			if section != "" && s.Name() != section || strings.HasSuffix(s.Name(), " directory") || s.Length == 0 {
+			switch isDir := strings.HasSuffix(s.Name(), " directory"); {
+			case s.Length == 0, section == "" && isDir, section != "" && section != "*" && s.Name() != section:
 				continue
 			}
 			for i := range int64(places + 1) {

@@ -30,7 +30,9 @@ func Create(path string, o *Options) (*DB, error) { return opened(store.Create(p
 // forbids it. Open also opens a single table file (.sst), read-only; OpenSet opens several.
 //
 // Open recovers from a crash: it replays the log, cuts off its torn end, which was never
-// acknowledged, and removes files that were being written. Any other damage is a *CorruptionError.
+// acknowledged, and removes files that were being written. If the directory of a table is damaged,
+// but not its documents, Open rebuilds the table, unless it opens read-only: see DB.Repair. Any other
+// damage is a *CorruptionError.
 // If another process has the database open for writing, Open returns ErrLocked after
 // Options.BusyTimeout, unless it opens the database read-only: a reader takes no lock. It returns
 // ErrNotFound if there is no database at path, ErrNotDatabase if there is something else, and
@@ -231,7 +233,7 @@ func (db *DB) Metrics() Metrics {
 		CacheSize: cache.Size, CacheBytes: cache.Used, CacheHits: cache.Hits, CacheMisses: cache.Misses,
 		Puts: c.Puts.Load(), Deletes: c.Deletes.Load(), Batches: c.Batches.Load(), Queries: c.Queries.Load(),
 		Flushes: c.Flushes.Load(), Compactions: c.Compactions.Load(), BytesFlushed: c.BytesFlushed.Load(),
-		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), CatalogBytes: db.s.CatalogBytes(),
+		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), BytesScrubbed: c.BytesScrubbed.Load(), CatalogBytes: db.s.CatalogBytes(),
 		TablesMerged: c.Merged.Load(), BytesMerged: c.BytesMerged.Load(), CompactionTime: time.Duration(c.CompactTime.Load()),
 		Merging: len(running), Running: mergeEvents(running), Past: mergeEvents(past), Damaged: damaged,
 		Stalls: c.Stalls.Load(), StallTime: time.Duration(c.StallTime.Load()), SlowTime: time.Duration(c.SlowTime.Load()),

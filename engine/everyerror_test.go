@@ -219,6 +219,13 @@ var uses = []use{
 	{"DB.Flush", true, one(func(u *using) error { return u.db.Flush(u.ctx) }), true},
 	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx, nil) }), true},
 	{"DB.Compact", true, one(func(u *using) error { return u.db.Compact(u.ctx, &CompactOptions{Due: true}) }), true},
+	{"DB.Repair", true, one(func(u *using) error {
+		r, err := u.db.Repair(u.ctx, nil)
+		if err == nil && r.Lost > 0 {
+			err = &CorruptionError{File: r.Losses[0].File, Section: r.Losses[0].Section, Offset: -1, Err: r.Losses[0].Err}
+		}
+		return err
+	}), true},
 	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, true, Pair{A: "c", B: "d"}, Pair{A: "c", B: "e"}) }), true},
 	{"DB.SetAllowed", true, one(func(u *using) error { return u.db.SetAllowed(u.ctx, false, Pair{A: "a", B: "b"}) }), true},
 	{"DB.Ingest", true, one(func(u *using) error { return u.db.Ingest(u.ctx, "/packed.sst") }), true},
@@ -307,7 +314,7 @@ var uses = []use{
 	{"DB.Near", false, func(u *using) error { return said(u, u.db.Near(u.ctx, 7, 30)) }, false},
 	{"DB.Jaccard", false, func(u *using) error { return said(u, u.db.Jaccard(u.ctx, u.doc("", 0), 0.3)) }, false},
 	{"DB.Pairs", false, func(u *using) error { return said(u, u.db.Pairs(u.ctx, Near(3), &SearchOptions{Unordered: true})) }, false},
-	{"DB.Clusters", false, func(u *using) error { return said(u, u.db.Clusters(u.ctx, Near(3), &ClusterOptions{Mode: Components})) }, false},
+	{"DB.Clusters", false, func(u *using) error { return said(u, u.db.Clusters(u.ctx, Near(3), &ClusterOptions{Components: true})) }, false},
 	{"DB.Snapshot Snapshot.Allowed Snapshot.Close", false, on(func(u *using, s *Snapshot) error {
 		u.say(slices.Collect(s.Allowed()))
 		return s.Close()
@@ -364,12 +371,12 @@ var uses = []use{
 	}), false},
 	{"Reader.Clusters Reader.CountClusters", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {
 		first := func(a, b Doc) bool { return a.ID > b.ID }
-		for _, o := range []*ClusterOptions{nil, {Before: first}, {Mode: Components}, {Of: "c"}, {Of: "c", Mode: Components}} {
+		for _, o := range []*ClusterOptions{nil, {Before: first}, {Components: true}, {Of: "c"}, {Of: "c", Components: true}} {
 			if err := said(u, s.Clusters(u.ctx, by, o)); err != nil {
 				return err
 			}
 		}
-		n, err := s.CountClusters(u.ctx, by, &ClusterOptions{Mode: Components})
+		n, err := s.CountClusters(u.ctx, by, &ClusterOptions{Components: true})
 		return u.answers(err, n)
 	}), false},
 	{"Snapshot.Plan", false, eachCriterion(func(u *using, s *Snapshot, by Criterion) error {

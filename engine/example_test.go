@@ -68,7 +68,7 @@ func ExampleDB_Changes() {
 	cache, position := map[string]string{}, uint64(0)
 	update := func() {
 		for c, err := range db.Changes(ctx, position, false) {
-			if errors.Is(err, engine.ErrHistory) {
+			if errors.Is(err, engine.ErrExpired) {
 				log.Fatal("begin again with an empty cache and position 0")
 			}
 			if err != nil {

@@ -158,9 +158,9 @@ func everything(t testing.TB, db *DB) []string {
 		for _, p := range collect(t, db.Pairs(ctx, by, nil)) {
 			say("pair %v: %v", by, p)
 		}
-		for _, mode := range []ClusterMode{Star, Components} {
-			for _, m := range collect(t, db.Clusters(ctx, by, &ClusterOptions{Mode: mode})) {
-				say("cluster %v, %d: %v", by, mode, m)
+		for _, mode := range []bool{false, true} {
+			for _, m := range collect(t, db.Clusters(ctx, by, &ClusterOptions{Components: mode})) {
+				say("cluster %v, %t: %v", by, mode, m)
 			}
 		}
 	}

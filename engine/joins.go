@@ -130,7 +130,7 @@ func (r *Reader) CountClusters(ctx context.Context, by Criterion, o *ClusterOpti
 
 // internal converts the options for package cluster.
 func (o *ClusterOptions) internal() cluster.Options {
-	c := cluster.Options{Components: o.Mode == Components, Progress: progressTo(o.Progress)}
+	c := cluster.Options{Components: o.Components, Progress: progressTo(o.Progress)}
 	if before := o.Before; before != nil {
 		c.Before = func(a, b view.Entry) bool {
 			return before(Doc{ID: a.ID, Time: a.Time, Seq: a.Seq}, Doc{ID: b.ID, Time: b.Time, Seq: b.Seq})

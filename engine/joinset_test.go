@@ -35,8 +35,8 @@ func TestKeeperOfIngested(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"ingested", "merged"} {
-		for _, mode := range []ClusterMode{Star, Components} {
-			members := collect(t, db.Clusters(ctx, Near(2), &ClusterOptions{Mode: mode}))
+		for _, mode := range []bool{false, true} {
+			members := collect(t, db.Clusters(ctx, Near(2), &ClusterOptions{Components: mode}))
 			if len(members) != 100 {
 				t.Fatalf("%s: %d members", stage, len(members))
 			}

@@ -124,9 +124,9 @@ func TestFirstUnorderedCount(t *testing.T) {
 			if n, err := countPairs(ctx, s, by); err != nil || n != int64(len(pairs)) || n < 100 {
 				t.Fatalf("seed %d: %d pairs %v, %v, want %d", seed, n, by, err, len(pairs))
 			}
-			for _, mode := range []ClusterMode{Star, Components} {
-				members := collect(t, s.Clusters(ctx, by, &ClusterOptions{Mode: mode}))
-				n, err := countClusters(ctx, s, by, ClusterOptions{Mode: mode})
+			for _, mode := range []bool{false, true} {
+				members := collect(t, s.Clusters(ctx, by, &ClusterOptions{Components: mode}))
+				n, err := countClusters(ctx, s, by, ClusterOptions{Components: mode})
 				if err != nil || n != int64(members[len(members)-1].Cluster) {
 					t.Fatalf("seed %d: %d clusters, %v, want %d", seed, n, err, members[len(members)-1].Cluster)
 				}

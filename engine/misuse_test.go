@@ -49,7 +49,7 @@ func TestZeroCriterion(t *testing.T) {
 				"CountPairs":   last(db.CountPairs(ctx, by, nil)),
 				"Clusters":     failure(db.Clusters(ctx, by, nil)),
 				"count":        last(db.CountClusters(ctx, by, nil)),
-				"components":   failure(s.Clusters(ctx, by, &ClusterOptions{Mode: Components})),
+				"components":   failure(s.Clusters(ctx, by, &ClusterOptions{Components: true})),
 				"one cluster":  failure(s.Clusters(ctx, by, &ClusterOptions{Of: "a"})),
 			} {
 				if !errors.Is(err, ErrInvalid) {

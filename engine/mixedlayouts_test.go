@@ -202,7 +202,7 @@ func TestMixedLayoutPairs(t *testing.T) {
 				if k != 3 {
 					continue
 				}
-				for _, mode := range []ClusterMode{Star, Components} {
+				for _, mode := range []bool{false, true} {
 					if got, want := clustersOf(t, db, Near(k), mode), clustersByHand(t, db, Near(k), mode); !maps.Equal(got, want) {
 						t.Errorf("k = %d, mode %v: clusters %v, want %v", k, mode, got, want)
 					}

@@ -101,6 +101,13 @@ type Options struct {
 	// DB.SetCompactionRate changes it.
 	CompactionRate int64 `json:"-"`
 
+	// ScrubRate is how many bytes of tables per second are verified in the background, while nothing
+	// is flushed or merged: all checksums, once a day. Merges leave out a table that turns out to be
+	// damaged, Metrics names it, and OnEvent gets an Event of the kind "error"; see DB.Repair. 0 means that nothing
+	// is verified: a library should not read whole databases unless the program asks for it. 1 MiB
+	// per second suffices for 90 GB.
+	ScrubRate int64 `json:"-"`
+
 	// CloseWait is how long Close waits for merges that run in the background; 0 means 0.2 seconds.
 	// A merge that needs longer, or is expected to, is abandoned and done again after the next Open;
 	// a negative value abandons all. Nothing but the work is lost, and never more of it than half of
@@ -137,7 +144,7 @@ func (o *Options) internal() store.Options {
 		NoText: o.NoText, NoSketch: o.NoSketch, Sets: o.Containment, Index: index, TTL: o.TTL,
 		ReadOnly: o.ReadOnly, Shared: o.Shared, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
 		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, History: o.History, NoAutoCompaction: o.DisableAutoCompaction,
-		CompactionRate: o.CompactionRate, CloseWait: o.CloseWait,
+		CompactionRate: o.CompactionRate, ScrubRate: o.ScrubRate, CloseWait: o.CloseWait,
 		Logger: o.Logger, FS: o.fs, Now: o.now, Elapsed: o.elapsed, FlushAge: o.flushAge, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
 		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}

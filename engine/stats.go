@@ -53,8 +53,8 @@ type TableStats struct {
 	Layout              string    `json:"layout"`      // of the permuted tables
 	IndexBytes          int64     `json:"index_bytes"` // of the permuted tables, and of words after the first
 	BytesPerFingerprint float64   `json:"bytes_per_fingerprint"`
-	// Damage says why merges leave the table out: a merge has found it damaged since the database
-	// was opened.
+	// Damage says why merges leave the table out: a merge, Check or a scrub has found it damaged
+	// since the database was opened. DB.Repair rebuilds it.
 	Damage string `json:"damage,omitempty"`
 }
 
@@ -82,7 +82,8 @@ type Metrics struct {
 	BytesLoaded    int64 `json:"bytes_loaded"`    // size of tables that were loaded or ingested
 	BytesCompacted int64 `json:"bytes_compacted"` // size of tables that merges wrote
 	WALBytes       int64 `json:"wal_bytes"`
-	CatalogBytes   int64 `json:"catalog_bytes"` // written by changes of the catalog, mostly tombstones
+	BytesScrubbed  int64 `json:"bytes_scrubbed"` // verified in the background: Options.ScrubRate
+	CatalogBytes   int64 `json:"catalog_bytes"`  // written by changes of the catalog, mostly tombstones
 
 	TablesMerged   int64         `json:"tables_merged"`      // inputs of Compactions
 	BytesMerged    int64         `json:"bytes_merged"`       // size of the inputs of Compactions

@@ -109,7 +109,7 @@ func TestCancelJoins(t *testing.T) {
 		t.Fatal(err)
 	}
 	joins := map[string]func(ctx context.Context) error{}
-	add := func(name string, by Criterion, mode ClusterMode, pairs bool) {
+	add := func(name string, by Criterion, mode bool, pairs bool) {
 		joins[fmt.Sprint(name, by)] = func(ctx context.Context) error {
 			if pairs {
 				for _, err := range db.Pairs(ctx, by, nil) {
@@ -119,7 +119,7 @@ func TestCancelJoins(t *testing.T) {
 				}
 				return nil
 			}
-			for _, err := range db.Clusters(ctx, by, &ClusterOptions{Mode: mode, Before: func(a, b Doc) bool { return a.ID < b.ID }}) {
+			for _, err := range db.Clusters(ctx, by, &ClusterOptions{Components: mode, Before: func(a, b Doc) bool { return a.ID < b.ID }}) {
 				if err != nil {
 					return err
 				}
@@ -128,9 +128,9 @@ func TestCancelJoins(t *testing.T) {
 		}
 	}
 	for _, by := range []Criterion{Jaccard(0.1), Jaccard(0.3).Verified(), Near(16)} {
-		add("pairs ", by, Star, true)
-		add("stars ", by, Star, false)
-		add("components ", by, Components, false)
+		add("pairs ", by, false, true)
+		add("stars ", by, false, false)
+		add("components ", by, true, false)
 	}
 	for name, join := range joins {
 		start, used := time.Now(), cpuTime(t)

@@ -60,17 +60,17 @@ func TestVerifiedJoins(t *testing.T) {
 				overestimated++
 			}
 		}
-		for _, mode := range []ClusterMode{Star, Components} {
+		for _, mode := range []bool{false, true} {
 			keeper, members := "", 0
-			for _, x := range collect(t, db.Clusters(ctx, by, &ClusterOptions{Mode: mode})) {
+			for _, x := range collect(t, db.Clusters(ctx, by, &ClusterOptions{Components: mode})) {
 				if members++; x.Keep {
 					keeper = x.ID
 				}
-				if s := similar(keeper, x.ID); x.Score != s || !x.Exact || mode == Star && s < threshold {
-					t.Fatalf("%v, mode %d: %+v, in truth %g to %s", by, mode, x, s, keeper)
+				if s := similar(keeper, x.ID); x.Score != s || !x.Exact || !mode && s < threshold {
+					t.Fatalf("%v, components %t: %+v, in truth %g to %s", by, mode, x, s, keeper)
 				}
 			}
-			if mode == Components && len(found) > 0 && members == 0 {
+			if mode && len(found) > 0 && members == 0 {
 				t.Errorf("%v: no clusters", by)
 			}
 		}

@@ -246,24 +246,15 @@ type Progress struct {
 	Unit        string // "documents", "bytes", ..., or "" if Done and Total are only a fraction
 }
 
-// ClusterMode says how clusters are formed from matching pairs.
-type ClusterMode int
-
-const (
-	// Star forms clusters in which every member matches its keeper. Fingerprints are visited in the
-	// order of preference of their most preferred documents. Each joins the nearest earlier keeper
-	// that it matches (the preferred keeper if several are equally near), or becomes a keeper
-	// itself. Documents with equal fingerprints stay together. By Jaccard documents are visited one
-	// by one, and the nearest keeper is the one with the highest score.
-	Star ClusterMode = iota
-	// Components forms the connected components of the matching pairs: members may be far from the
-	// keeper.
-	Components
-)
-
 // ClusterOptions are the options of Clusters.
 type ClusterOptions struct {
-	Mode ClusterMode
+	// Components forms the connected components of the matching pairs, whose members may be far from
+	// the keeper. Otherwise every member of a cluster matches its keeper. Then fingerprints are visited
+	// in the order of preference of their most preferred documents. Each joins the nearest earlier
+	// keeper that it matches (the preferred keeper if several are equally near), or becomes a keeper
+	// itself. Documents with equal fingerprints stay together. By Jaccard documents are visited one by
+	// one, and the nearest keeper is the one with the highest score.
+	Components bool
 	// Before reports whether a is preferred to b as the document to keep; it must be a strict weak
 	// order. It receives documents without texts, fields and fingerprints. Among equally preferred
 	// documents, or all if Before is nil, the one written first is preferred.
@@ -287,11 +278,10 @@ var (
 	ErrClosed      = files.ErrClosed      // any use after Close
 	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
 	ErrInvalid     = files.ErrInvalid     // an empty ID, a distance that no fingerprints have, ...
-	ErrExpired     = files.ErrExpired     // a document that is older than Options.TTL
+	ErrExpired     = files.ErrExpired     // a document that is older than Options.TTL, or changes since a position that the database does not know
 	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table exceeds its limit
 	ErrNotDatabase = files.ErrNotDatabase // the path is not a simdb database
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches
-	ErrHistory     = files.ErrHistory     // changes since a position that the database does not know
 	ErrConflict    = files.ErrConflict    // Commit of a transaction that has read what others have changed since
 	ErrFailed      = files.ErrFailed      // a write failed, and no more are accepted; wraps the cause
 	ErrCorruption  = base.ErrCorruption   // wrapped by every *CorruptionError

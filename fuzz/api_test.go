@@ -134,8 +134,8 @@ func membersOf(seq iter.Seq2[engine.Member, error], by criterion) (all []member,
 	return all, nil
 }
 
-func clustersOf(s *engine.Snapshot, by criterion, mode engine.ClusterMode) ([]member, error) {
-	return membersOf(s.Clusters(context.Background(), by.by, &engine.ClusterOptions{Mode: mode}), by)
+func clustersOf(s *engine.Snapshot, by criterion, mode bool) ([]member, error) {
+	return membersOf(s.Clusters(context.Background(), by.by, &engine.ClusterOptions{Components: mode}), by)
 }
 
 func clusterOf(s *engine.Snapshot, id string, by criterion) ([]member, error) {

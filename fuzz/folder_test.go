@@ -177,7 +177,7 @@ func (x *damaged) open(readOnly bool) {
 	by := x.m.criterion(x.c)
 	_, err = search(s, engine.Doc{Text: "one two three"}, by, 0)
 	_, perr := pairsOf(s, by, engine.SearchOptions{})
-	_, cerr := clustersOf(s, by, engine.Star)
+	_, cerr := clustersOf(s, by, false)
 	for _, err := range append(errs, err, perr, cerr) {
 		if !tolerable(err) {
 			x.t.Fatal(err)

@@ -91,7 +91,7 @@ func (b *batch) compare(of func(o *dedup.Options) *dedup.Collection, by engine.C
 		b.t.Fatalf("%d pairs counted by %v, %v; want %d", n, by, err, len(want))
 	}
 	o.Memory = little
-	for mode, keepers := range map[engine.ClusterMode][]int{engine.Star: r.stars(), engine.Components: r.components()} {
+	for mode, keepers := range map[bool][]int{false: r.stars(), true: r.components()} {
 		var got []member
 		number := 0
 		for _, cluster := range collect(b.t, of(o).Clusters(ctx, by, mode)) {

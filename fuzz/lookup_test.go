@@ -19,8 +19,8 @@ func (b *batch) listing() {
 	order := b.ordinals()
 	r := b.relation(by, order)
 	src := must(env.New(ctx, []string{b.write("in", b.docs, b.n)}, inputs.Options{}))(b.t)
-	mode := pick(b.c, engine.Star, engine.Components)
-	list := dedup.Listing{By: by.by, Mode: mode, Compared: b.compared(by), Memory: 1 << 24, TempDir: b.dir}
+	mode := pick(b.c, false, true)
+	list := dedup.Listing{By: by.by, Components: mode, Compared: b.compared(by), Memory: 1 << 24, TempDir: b.dir}
 	if by.size == nil {
 		list.Across, list.WithinField = b.groups(r, order)
 	}
@@ -34,7 +34,7 @@ func (b *batch) listing() {
 		b.t.Fatalf("%d pairs counted, %v; want %d", n, err, len(pairs))
 	}
 	keepers := r.stars()
-	if mode == engine.Components {
+	if mode {
 		keepers = r.components()
 	}
 	members, err := membersOf(l.Clusters(ctx), by)

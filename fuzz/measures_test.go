@@ -306,7 +306,7 @@ func (r *relation) order() []int {
 	return order
 }
 
-// stars returns the keeper of each item by the definition of engine.Star.
+// stars returns the keeper of each item by the definition of false.
 func (r *relation) stars() []int { return r.starsAfter(0, false) }
 
 // starsAfter returns them if the first items, of a number, are keepers; with only, no others are

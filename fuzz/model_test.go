@@ -436,12 +436,12 @@ func (m *model) compareJoins(t testing.TB, s *engine.Snapshot, c *choices, by cr
 		slices.SortFunc(got, comparePairs)
 		same(t, got, want, "unordered pairs by %v", by.by)
 	case 2:
-		members, err := clustersOf(s, by, engine.Components)
+		members, err := clustersOf(s, by, true)
 		check(t, err)
 		same(t, members, r.clusters(r.components()), "components by %v", by.by)
 	default:
 		stars := r.clusters(r.stars())
-		members, err := clustersOf(s, by, engine.Star)
+		members, err := clustersOf(s, by, false)
 		check(t, err)
 		same(t, members, stars, "clusters by %v", by.by)
 		if len(m.docs) > 0 {

@@ -221,7 +221,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 }
 
 // VerifySums only compares the bytes of the file with the checksums, at the speed of reading.
-func (r *Reader) VerifySums(ctx context.Context) error { return r.t.VerifySums(ctx) }
+func (r *Reader) VerifySums(ctx context.Context) error { return r.t.VerifySums(ctx, nil) }
 
 // Describe writes how the table is laid out, for a human reader: parameters, ranges, and for each
 // section its offset, its size in bytes and its bits per element.

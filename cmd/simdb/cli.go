@@ -56,7 +56,7 @@ type cli struct {
 	Ingest  verbs.Ingest    `cmd:"" group:"store" help:"Add table files to a database."`
 
 	Check   verbs.Check   `cmd:"" group:"mend" help:"Verify every checksum and cross-reference of a database."`
-	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Remove files that a killed process left in a database."`
+	Repair  verbs.Repair  `cmd:"" group:"mend" help:"Rebuild damaged tables, and remove files that a killed process left."`
 	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from the readable parts of a damaged one."`
 
 	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`

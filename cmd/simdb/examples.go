@@ -107,7 +107,7 @@ var examples = map[string][]example{
 	"pack":         {{`simdb pack corpus.simdb corpus.sst`, "Write one file, which simdb corpus.sst searches."}},
 	"ingest":       {{`simdb ingest corpus.simdb 'parts/*.sst' --create`, "Make a database from tables packed on other machines."}},
 	"check":        {{`simdb check corpus.simdb`, "Exit status 1 if there is damage."}},
-	"repair":       {{`simdb repair corpus.simdb`, "Remove temporary and abandoned files."}},
+	"repair":       {{`simdb repair corpus.simdb`, "Rebuild damaged tables in place, and remove abandoned files."}},
 	"recover":      {{`simdb recover damaged.simdb new.simdb`, "Copy everything readable, and list what is lost."}},
 	"debug layout": {{`simdb debug layout corpus.sst`, "Parameters, sections and sizes."}},
 	"completion":   {{`simdb completion bash > ~/.local/share/bash-completion/completions/simdb`, "Install the completion for bash."}},

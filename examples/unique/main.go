@@ -28,7 +28,7 @@ func run(in io.Reader, out io.Writer) error {
 		lines = append(lines, input.Text())
 	}
 	dropped := map[int]bool{}
-	similar := dedup.Texts(slices.Values(lines), nil).Clusters(context.Background(), engine.Levenshtein(0.8), engine.Star)
+	similar := dedup.Texts(slices.Values(lines), nil).Clusters(context.Background(), engine.Levenshtein(0.8), false)
 	for cluster, err := range similar {
 		if err != nil {
 			return err

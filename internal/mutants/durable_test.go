@@ -155,7 +155,7 @@ var durableMutants = []mutant{
 	},
 	{
 		name: "compact/texts of deleted documents stay", in: "engine", decl: "Store.Compact",
-		edit:  swap(`g, true, progress`, `g, false, progress`),
+		edit:  swap(`db.merging(m, true, progress)`, `db.merging(m, false, progress)`),
 		tests: "engine", run: "^TestPackErases$",
 	},
 	{

@@ -34,9 +34,29 @@ var recoverMutants = []mutant{
 		tests: "engine", run: recovers,
 	},
 	{
-		name: "recover/table not synced", in: "engine", decl: "tableWriter.close",
-		edit:  skip("Sync"),
-		tests: "engine", run: recovers,
+		name: "repair/documents are dropped silently", in: "engine", decl: "Store.rebuild",
+		edit:  swap(`i >= 0 && !o.Drop`, `false`),
+		tests: "engine", run: "^TestRepair(Given)?$",
+	},
+	{
+		name: "repair/given fingerprints become those of texts", in: "internal/table", decl: "salvageWalk.key",
+		edit:  swap(`run.Matches(b, keys)`, `keys != nil`),
+		tests: "engine", run: "^TestRepairGiven$",
+	},
+	{
+		name: "repair/tombstones of other documents", in: "engine", decl: "Rebuilt.New",
+		edit:  swap(`doc - uint32(r.gone.Rank(doc))`, `doc`),
+		tests: "engine", run: "^TestRepairBesideWrites$",
+	},
+	{
+		name: "repair/two documents have one rank", in: "internal/table", decl: "Salvaged.unusedRank",
+		edit:  swap(`!u`, `u`),
+		tests: "engine", run: "^TestRepair$",
+	},
+	{
+		name: "scrub/as fast as it can", in: "engine", decl: "Store.scrub",
+		edit:  swap(`merges.NewThrottle(db.opts.ScrubRate)`, `merges.NewThrottle(0)`),
+		tests: "engine", run: "^TestScrub$",
 	},
 	{
 		name: "recover/copy of a table not synced", in: "engine", decl: "recovery.copyDocuments",

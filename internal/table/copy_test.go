@@ -22,7 +22,7 @@ func TestWriteTo(t *testing.T) {
 	if n, err := r.WriteTo(&out); n != int64(len(file)) || err != nil || !bytes.Equal(out.Bytes(), file) {
 		t.Fatalf("%d bytes of %d: %v", n, len(file), err)
 	}
-	if err := r.VerifySums(t.Context()); err != nil {
+	if err := r.VerifySums(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 	for i := range out.Len() {
@@ -30,7 +30,7 @@ func TestWriteTo(t *testing.T) {
 		flipped[i] ^= 1
 		r, err := OpenBytes(flipped, "table")
 		if err == nil {
-			err = r.VerifySums(t.Context())
+			err = r.VerifySums(t.Context(), nil)
 			r.Close()
 		}
 		if !errors.Is(err, base.ErrCorruption) && !errors.Is(err, ErrUnsupported) {
@@ -39,7 +39,7 @@ func TestWriteTo(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := r.VerifySums(ended); !errors.Is(err, context.Canceled) {
+	if err := r.VerifySums(ended, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -17,23 +17,30 @@ import (
 
 // SalvageOptions are the options of Salvaged.Each.
 type SalvageOptions struct {
-	// Sums computes the sketch of a text and stores it in an empty document. It is called for
-	// documents whose sketch is lost and whose text is not. If it is nil, such sketches are lost.
+	// Sums computes the fingerprint and the sketch of a text and stores them in an empty document. It
+	// is called for documents that have lost one and not their text. If it is nil, these are lost.
 	Sums func(d *Document, text string)
 	// Partial also returns documents whose text, fields or sketch are lost. Without it, such a
 	// document counts as lost.
 	Partial bool
+	// Order also returns documents whose time, sequence number or rank is lost. They get the least
+	// value that the directory allows in their block, or a rank that no other document has. The order
+	// of documents in undamaged blocks stays as it is.
+	Order bool
 	// Dead reports whether the caller does not want a document: it is not returned, and is not a
 	// loss. If it is nil, the caller wants all documents.
 	Dead func(doc uint32) bool
+	// From is the first document to return.
+	From uint32
 }
 
 // A Loss is a damaged part of a table, with the number of documents that the damage affects. A part
 // that can be rebuilt from others, such as a permuted run, affects none.
 type Loss struct {
-	Err     error // usually a *CorruptionError
-	Lost    int64 // documents
-	Partial int64 // documents without text, fields or sketch (SalvageOptions.Partial)
+	Err     error    // usually a *CorruptionError
+	Lost    int64    // documents
+	IDs     []string // of the lost documents whose IDs can be read
+	Partial int64    // documents without text, fields or sketch (SalvageOptions.Partial), or the exact order (Order)
 }
 
 // Salvaged reads as much of a possibly damaged table as its checksums allow. The table stores each
@@ -47,6 +54,7 @@ type Salvaged struct {
 	failed   [format.KindUnknown]error // why a part could not be opened, indexed by its kind
 	losses   []Loss
 	at       map[lossPlace]int // indexes of losses
+	ranks    []int             // unused ones, for documents in damaged blocks of ranks
 }
 
 // lossPlace identifies a Loss: further errors at the same place count as the same loss.
@@ -91,7 +99,7 @@ func (s *Salvaged) Note() ([]byte, error) { return s.r.Note() }
 
 // Whole returns the table if every byte is intact, else nil. It is valid until Close.
 func (s *Salvaged) Whole(ctx context.Context) *Reader {
-	if r := (&Reader{t: s.r}); s.whole && len(s.losses) == 0 && r.VerifySums(ctx) == nil {
+	if r := (&Reader{t: s.r}); s.whole && len(s.losses) == 0 && r.VerifySums(ctx, nil) == nil {
 		return r
 	}
 	return nil
@@ -124,7 +132,7 @@ func (s *Salvaged) found(err error) *Loss {
 	return &s.losses[i]
 }
 
-// Each calls fn for every document that can be restored, in the order of their numbers:
+// Each calls fn for every document from o.From on that can be restored, in the order of their numbers:
 // fingerprints ascend, and documents without a fingerprint come last. The document is valid until
 // fn returns. Each stops at the first error of fn and of ctx and returns it.
 func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint32, d *Document) error) (err error) {
@@ -134,7 +142,7 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 	if r.Records != nil {
 		w.cursor = r.Records.Cursor()
 	}
-	for doc := range r.Info.Docs {
+	for doc := o.From; doc < r.Info.Docs; doc++ {
 		if doc%keyrun.BlockLen == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -149,7 +157,7 @@ func (s *Salvaged) Each(ctx context.Context, o SalvageOptions, fn func(doc uint3
 		}
 	}
 	if len(s.losses) == 0 { // damage that affects no document is reported, too
-		if err := (&Reader{t: r}).VerifySums(ctx); err != nil && ctx.Err() == nil {
+		if err := (&Reader{t: r}).VerifySums(ctx, nil); err != nil && ctx.Err() == nil {
 			s.found(err)
 		}
 	}
@@ -176,22 +184,21 @@ func (w *salvageWalk) document(doc uint32) error {
 	}
 	d := &w.d
 	id, err := w.id(doc)
-	if err == nil {
+	if d.ID = append(d.ID[:0], id...); err == nil {
 		err = w.readOrder(doc, d)
+	}
+	if err == nil {
+		err = w.fingerprint(doc)
 	}
 	if err != nil {
 		return w.lost(err)
 	}
-	d.ID = append(d.ID[:0], id...)
 	var textErr error
 	if d.Text, d.Fields, textErr = w.record(doc); textErr != nil {
 		if d.Text, d.Fields = nil, nil; !w.o.Partial {
 			return w.lost(textErr)
 		}
 		w.found(textErr).Partial++
-	}
-	if err := w.fingerprint(doc); err != nil {
-		return w.lost(err)
 	}
 	if err := w.sketch(doc, textErr == nil); err != nil {
 		if !w.o.Partial {
@@ -204,9 +211,12 @@ func (w *salvageWalk) document(doc uint32) error {
 	return nil
 }
 
-// lost counts a lost document.
-func (s *Salvaged) lost(err error) error {
-	s.found(err).Lost++
+// lost counts d, which is lost.
+func (w *salvageWalk) lost(err error) error {
+	l := w.found(err)
+	if l.Lost++; len(w.d.ID) > 0 {
+		l.IDs = append(l.IDs, string(w.d.ID))
+	}
 	return errLost
 }
 
@@ -252,12 +262,30 @@ func (w *salvageWalk) key(at int) (uint64, error) {
 		w.block = b + 1
 		if w.err = run.Check(b); w.err == nil {
 			w.keys = run.Decode(b, run.Info(b), 0, run.Count(b), &w.space)
+		} else if keys := w.hashed(b); run.Matches(b, keys) {
+			w.found(w.err)
+			w.keys, w.err = keys, nil
 		}
 	}
 	if w.err != nil {
 		return 0, w.err
 	}
 	return w.keys[at&(keyrun.BlockLen-1)], nil
+}
+
+// hashed returns the fingerprints of the texts of a block of documents, as far as they can be read.
+// They are those of the block unless some were given.
+func (w *salvageWalk) hashed(b int) (keys []uint64) {
+	for i := range w.r.Runs[0].Count(b) {
+		text, _, err := w.record(uint32(b<<keyrun.BlockShift + i))
+		if err != nil || w.o.Sums == nil {
+			return nil
+		}
+		var made Document
+		w.o.Sums(&made, string(text))
+		keys = append(keys, made.Fingerprint)
+	}
+	return keys
 }
 
 // sketch sets the sketch of d. It recomputes a lost sketch from the text, if the text is known.
@@ -292,23 +320,60 @@ func (s *Salvaged) readSketch(doc uint32, d *Document) error {
 }
 
 // readOrder sets the time and the sequence number of d.
-func (s *Salvaged) readOrder(doc uint32, d *Document) (err error) {
-	r := s.r
-	if err := cmp.Or(s.failed[format.KindRanks], s.failed[format.KindSeqs], s.failed[format.KindTimes]); err != nil {
+func (w *salvageWalk) readOrder(doc uint32, d *Document) (err error) {
+	r := w.r
+	if err := cmp.Or(w.failed[format.KindRanks], w.failed[format.KindSeqs], w.failed[format.KindTimes]); err != nil {
 		return err
 	}
 	rank, err := r.Rank(doc)
+	if w.guesses(err) {
+		rank, err = w.unusedRank(), nil
+	}
 	if err != nil {
 		return err
 	}
-	seq, err := r.Seqs.Key(rank)
+	b := rank >> keyrun.BlockShift
+	if d.Seq, err = r.Seqs.Key(rank); w.guesses(err) {
+		d.Seq, err = r.Seqs.Base(b)+uint64(rank-b<<keyrun.BlockShift), nil // at most the lost one, and ascending
+	}
 	if err != nil {
 		return err
 	}
 	at, err := r.TimeAt(rank)
-	if err != nil {
-		return err
+	if w.guesses(err) {
+		at, err = r.Times.Base(b), nil
 	}
-	d.Seq, d.Time = seq, format.TimeOf(at)
-	return nil
+	d.Time = format.TimeOf(at)
+	return err
+}
+
+// guesses reports whether the value that could not be read for err is to be guessed, and counts the
+// document.
+func (w *salvageWalk) guesses(err error) bool {
+	if err == nil || !w.o.Order {
+		return false
+	}
+	w.found(err).Partial++
+	return true
+}
+
+// unusedRank returns the next rank that no document in the readable blocks has.
+func (s *Salvaged) unusedRank() (rank int) {
+	if s.ranks == nil {
+		var values [keyrun.BlockLen]uint64
+		used := make([]bool, s.r.Info.Docs)
+		for b := range s.r.Ranks.NumBlocks() {
+			n, _ := s.r.Ranks.Block(b, values[:]) // 0 of a damaged block
+			for _, v := range values[:n] {
+				used[v] = true
+			}
+		}
+		for rank, u := range used {
+			if !u {
+				s.ranks = append(s.ranks, rank)
+			}
+		}
+	}
+	rank, s.ranks = s.ranks[0], s.ranks[1:]
+	return rank
 }

@@ -63,11 +63,12 @@ func (r *Reader) verifyStep(ctx context.Context, v *verification, check func(*ve
 
 // VerifySums checks every byte of the file against the checksums, and nothing else. It detects
 // damage by storage, at the speed of reading; Verify checks more. Damage is reported as a
-// *base.CorruptionError; any other error comes from the context.
-func (r *Reader) VerifySums(ctx context.Context) (err error) {
+// *base.CorruptionError; any other error comes from the context. progress is as for Verify, but each
+// byte counts once.
+func (r *Reader) VerifySums(ctx context.Context, progress func(done, total int64)) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	defer r.t.Pages.Sequential()()
-	v := &verifier{Reader: r, ctx: ctx, all: &verification{total: r.t.Info.Size}}
+	v := &verifier{Reader: r, ctx: ctx, all: &verification{progress: progress, total: r.t.Info.Size}}
 	if err = v.checkBytes(); err == nil {
 		err = ctx.Err()
 	}

@@ -259,7 +259,7 @@ func (b *backup) verified(ctx context.Context, meta catalog.Table) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.VerifySums(ctx), t.Drop(false))
+	return errors.Join(t.VerifySums(ctx, nil), t.Drop(false))
 }
 
 // link hard-links the file of a table into the backup, and reports whether it succeeded. The name

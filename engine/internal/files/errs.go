@@ -18,10 +18,9 @@ var (
 	ErrTooLarge    = errors.New("too large")
 	ErrNotDatabase = errors.New("not a simdb database")
 	ErrNoSketches  = errors.New("the database has no sketches")
-	ErrExpired     = errors.New("older than the time to live")
+	ErrExpired     = errors.New("it has expired")
 	ErrConflict    = errors.New("others have changed what the transaction has read")
 	ErrFailed      = errors.New("no more writes until reopened")
-	ErrHistory     = errors.New("not in the history of the database")
 )
 
 // NoDocument is the ErrNotFound for a document's ID. It formats its message only when Error is

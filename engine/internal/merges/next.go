@@ -135,6 +135,19 @@ func (g *Scheduler) TakeAll(ctx context.Context) (started []*Merge, err error) {
 	return started, err
 }
 
+// TakeTable starts the repair of a table. It first waits for a merge that has the table.
+func (g *Scheduler) TakeTable(ctx context.Context, number uint64, bytes int64) (m *Merge, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	err = g.await(ctx, func() bool {
+		if g.all == 0 && !g.schedule.Taken(number) {
+			m = g.start(&compaction.Job{Tables: []uint64{number}, Bytes: bytes, Reason: ReasonRepair}, false)
+		}
+		return m != nil
+	})
+	return m, err
+}
+
 // TakeDue starts the merge that is due. If it cannot start beside the running merges, TakeDue waits
 // for them. It returns nil if no merge is due at all.
 func (g *Scheduler) TakeDue(ctx context.Context) (m *Merge, err error) {

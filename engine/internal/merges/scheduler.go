@@ -30,6 +30,8 @@ type Store interface {
 const (
 	ReasonLoad compaction.Reason = "load" // a load has written the tables
 	ReasonAll  compaction.Reason = "all"  // the caller merges all tables
+
+	ReasonRepair compaction.Reason = "repair" // the table is damaged
 )
 
 // A Scheduler starts and tracks merges. All merges, in the background or for callers that wait, are
@@ -316,7 +318,7 @@ type Stats struct {
 	Inputs         []uint64          `json:"inputs"` // numbers of the tables
 	InputDocuments int64             `json:"input_documents"`
 	InputBytes     int64             `json:"input_bytes"`
-	Output         uint64            `json:"output"`    // of the resulting table, 0 if it is empty
+	Output         uint64            `json:"output"`    // of the resulting table, or the last of several; 0 if it is empty
 	Documents      int64             `json:"documents"` // in the result
 	Bytes          int64             `json:"bytes"`
 	Reason         compaction.Reason `json:"reason"`

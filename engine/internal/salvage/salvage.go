@@ -60,6 +60,7 @@ type Loss struct {
 	File, Section string
 	Offset        int64
 	Documents     int64
+	IDs           []string
 	Partial       int64
 	Err           error
 }
@@ -291,13 +292,23 @@ func (r *recovery) count(db *store.Store) error {
 
 // lose adds damage to the report.
 func (r *recovery) lose(err error, l Loss) {
-	l.Offset = -1
-	if c, ok := errors.AsType[*base.CorruptionError](err); ok {
-		l.File, l.Section, l.Offset, l.Err = c.File, c.Section, c.Offset, c.Err
-	} else if l.Err == nil {
-		l.Err = err
-	}
+	l.setPlace(err)
 	r.report.Losses = append(r.report.Losses, l)
 	r.report.Lost += l.Documents
 	r.report.Partial += l.Partial
+}
+
+// setPlace sets where the damage is and what it is.
+func (l *Loss) setPlace(err error) {
+	l.Offset, l.Err = -1, err
+	if c, ok := errors.AsType[*base.CorruptionError](err); ok {
+		l.File, l.Section, l.Offset, l.Err = c.File, c.Section, c.Offset, c.Err
+	}
+}
+
+// NewLoss describes a loss of a table.
+func NewLoss(t table.Loss) Loss {
+	l := Loss{Documents: t.Lost, IDs: t.IDs, Partial: t.Partial}
+	l.setPlace(t.Err)
+	return l
 }

@@ -1,7 +1,6 @@
 package salvage
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -22,7 +20,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/table"
-	"github.com/simdb/simdb/internal/vfs"
 )
 
 // copyTables copies the tables that the catalog lists, or all tables if the catalog is lost.
@@ -137,19 +134,30 @@ func (r *recovery) copyDocuments(t *table.Salvaged, meta catalog.Table, dead *ro
 		r.add(meta, dead)
 		return errors.Join(err, f.Close())
 	}
-	w := &tableWriter{r: r}
-	o := table.SalvageOptions{Sums: view.NewHasher(r.params).Fill, Partial: r.o.Partial, Dead: dead.Contains}
-	err := t.Each(r.ctx, o, func(_ uint32, d *table.Document) error {
-		d.Seq += shift
-		return w.add(d)
-	})
-	if err = errors.Join(err, w.close()); err != nil {
+	rebuilt, err := r.folder().Rebuild(r.ctx, t, shift, table.SalvageOptions{Partial: r.o.Partial, Dead: dead.Contains})
+	if err != nil {
 		return err
 	}
+	if err := rebuilt.Drop(false); err != nil {
+		return err
+	}
+	for _, made := range rebuilt.Tables {
+		if err := r.to.Rename(files.NewTableName(made.Meta.Number), made.Name); err != nil {
+			return err
+		}
+		r.add(made.Meta, roaring.New())
+	}
 	for _, l := range t.Losses() {
-		r.lose(l.Err, Loss{Documents: l.Lost, Partial: l.Partial})
+		r.lose(l.Err, NewLoss(l))
 	}
 	return nil
+}
+
+// folder returns the folder of the new database as a folder of tables.
+func (r *recovery) folder() *tables.Folder {
+	c := &view.Config{Dir: r.to.Folder, UUID: r.state.UUID}
+	c.SetParams(r.params)
+	return &tables.Folder{Config: c, Number: func() uint64 { r.state.NextFile++; return r.state.NextFile - 1 }}
 }
 
 // add adds a table to the catalog of the new database.
@@ -186,76 +194,6 @@ func (r *recovery) readNote(t *table.Salvaged, name string) {
 		err = base.Corruptf(name, "note", -1, "%w", err)
 	}
 	r.lose(err, Loss{})
-}
-
-// tableBytes limits the approximate memory for the documents of a new table, in addition to their
-// texts; docBytes is about the share of a document, in addition to its ID and its sketch.
-const (
-	tableBytes = 128 << 20
-	docBytes   = 48
-)
-
-// A tableWriter writes the documents of a damaged table to one or more new tables.
-type tableWriter struct {
-	r      *recovery
-	number uint64
-	docs   int64 // documents in the current table
-	size   int   // their approximate memory
-
-	file vfs.File
-	buf  *bufio.Writer
-	w    *table.Writer // nil if no table is open
-}
-
-func (w *tableWriter) add(d *table.Document) error {
-	if w.docs == w.r.params.MaxDocs() || w.size >= tableBytes {
-		if err := w.close(); err != nil {
-			return err
-		}
-	}
-	if w.w == nil {
-		if err := w.begin(); err != nil {
-			return err
-		}
-	}
-	w.docs++
-	w.size += docBytes + len(d.ID) + 4*len(d.Sketch)
-	return w.w.Add(d)
-}
-
-func (w *tableWriter) begin() (err error) {
-	s := &w.r.state
-	w.number = s.NextFile
-	s.NextFile++
-	if w.file, err = w.r.to.Create(files.TableName(w.number)); err != nil {
-		return err
-	}
-	w.buf = bufio.NewWriterSize(w.file, 1<<20)
-	identity := table.Identity{Database: s.UUID, Number: w.number, Created: time.Now().UnixMicro()}
-	w.w, err = table.NewWriter(w.buf, w.r.params, table.WriterOptions{Identity: identity})
-	return err
-}
-
-// close completes the current table, if there is one. After an error the new database is abandoned.
-func (w *tableWriter) close() error {
-	if w.file == nil {
-		return nil
-	}
-	var info table.Info
-	err := w.r.ctx.Err()
-	if err == nil {
-		info, err = w.w.Close()
-	}
-	if err == nil {
-		err = w.buf.Flush()
-	}
-	if err == nil {
-		err = w.file.Sync()
-	}
-	err = errors.Join(err, w.file.Close())
-	w.w, w.file, w.docs, w.size = nil, nil, 0, 0
-	w.r.add(tables.Meta(w.number, info), roaring.New())
-	return err
 }
 
 // resolve finds documents with the same ID in different tables, and marks all but the one written

@@ -79,7 +79,7 @@ func (db *Store) showLocked(removed []catalog.Removal) {
 }
 
 // Removed returns the removals after number from that v shows, in order. If from is 0 it returns
-// none, because documents that were never seen need none. The error is ErrHistory if they are not
+// none, because documents that were never seen need none. The error is ErrExpired if they are not
 // known. Removed waits until all visible writes are as safe as the options ask.
 func (db *Store) Removed(v *view.View, from uint64) ([]catalog.Removal, error) {
 	db.writeMu.Lock()
@@ -93,9 +93,9 @@ func (db *Store) Removed(v *view.View, from uint64) ([]catalog.Removal, error) {
 	db.mu.Unlock()
 	switch {
 	case from > v.Seq:
-		return nil, fmt.Errorf("%s: position %d is after the last write, %d: %w", db.Path, from, v.Seq, files.ErrHistory)
+		return nil, fmt.Errorf("%s: position %d is after the last write, %d: %w", db.Path, from, v.Seq, files.ErrExpired)
 	case from < h.Gone:
-		return nil, fmt.Errorf("%s: the documents removed since position %d are not known, only those since %d: %w", db.Path, from, h.Gone, files.ErrHistory)
+		return nil, fmt.Errorf("%s: the documents removed since position %d are not known, only those since %d: %w", db.Path, from, h.Gone, files.ErrExpired)
 	}
 	removed := h.After(from)
 	for _, m := range v.Mems {

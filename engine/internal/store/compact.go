@@ -39,7 +39,7 @@ func (db *Store) Compact(ctx context.Context, progress func(view.Progress)) erro
 		err = closed(err)
 		for _, m := range all {
 			if err == nil {
-				err = db.merge(ctx, m, true, progress)
+				err = db.merge(ctx, m, db.merging(m, true, progress))
 			} else {
 				db.merges.End(m, nil)
 			}
@@ -71,6 +71,9 @@ func (db *Store) setApart(in []*view.Part, err error) bool {
 	}
 	return true
 }
+
+// SetApart excludes a table from merges if err is damage, and reports whether it is.
+func (db *Store) SetApart(p *view.Part, err error) bool { return db.setApart([]*view.Part{p}, err) }
 
 // goesOn reports whether a merge failed because of a table that is excluded now, so that others may
 // be merged.
@@ -146,7 +149,7 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (
 		if err != nil || m == nil {
 			return cmp.Or(closed(err), damage)
 		}
-		err = db.merge(ctx, m, false, progress)
+		err = db.merge(ctx, m, db.merging(m, false, progress))
 		if err != nil && !db.goesOn(err) {
 			return err
 		}
@@ -227,17 +230,27 @@ func dropBefore(v *view.View, p *view.Part) int64 {
 	return v.Since
 }
 
-// merge runs a merge that was started, publishes its result and ends it. If erase is set, no text
-// of a dropped document remains.
-func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progress func(view.Progress)) error {
+// merged is the result of a merge: mostly one table, or none if no document is left.
+type merged struct {
+	tables []*view.Table
+	// number returns where a document of an input is now: in which of the tables, and its number
+	// there.
+	number func(input int, doc uint32) (at int, number uint32, kept bool)
+}
+
+// A mergeFunc writes the tables that replace in, of the documents that are visible in snap.
+type mergeFunc func(ctx context.Context, snap *view.View, in []*view.Part) (merged, error)
+
+// merge runs a merge that was started, publishes its result and ends it.
+func (db *Store) merge(ctx context.Context, m *merges.Merge, write mergeFunc) error {
 	did := merges.Stats{Inputs: m.Tables, InputBytes: m.Bytes, Reason: m.Reason, Started: time.Now()}
 	running, done := db.merges.Run(ctx, m)
 	defer done()
-	t, err := db.mergeAndPublish(running, m, erase, &did, progress)
+	out, err := db.mergeAndPublish(running, m, write, &did)
 	err = merges.Why(running, err)
 	did.Duration, did.Err = time.Since(did.Started), err
-	if t != nil && err == nil {
-		did.Output, did.Bytes, did.Documents = t.Meta.Number, t.Meta.Size, int64(t.Meta.Docs)
+	for _, t := range out.tables {
+		did.Output, did.Bytes, did.Documents = t.Meta.Number, did.Bytes+t.Meta.Size, did.Documents+int64(t.Meta.Docs)
 	}
 	if err == nil {
 		db.Counts.compacted(&did)
@@ -252,44 +265,53 @@ func (db *Store) merge(ctx context.Context, m *merges.Merge, erase bool, progres
 	return err
 }
 
-// mergeAndPublish replaces the tables of a merge by one table of their documents, or by none if no
-// document is left.
-func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, erase bool, did *merges.Stats, progress func(view.Progress)) (t *view.Table, err error) {
+// mergeAndPublish replaces the tables of a merge by those that write makes.
+func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, write mergeFunc, did *merges.Stats) (out merged, err error) {
 	snap, err := db.dropView()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer snap.Close()
 	in := mergedParts(snap, m.Job)
 	for _, p := range in {
 		did.InputDocuments += int64(p.Meta.Docs)
 	}
-	var renumber *table.Renumbering
 	err = snap.Safely(ctx, func() error {
-		t, renumber, err = db.mergeTables(ctx, m, snap, in, erase, progress)
+		out, err = write(ctx, snap, in)
 		return err
 	})
 	if err != nil {
 		db.setApart(in, err)
-		return nil, err
+		return merged{}, err
 	}
+	if err = db.publishMerge(ctx, m, snap, in, out); err != nil {
+		for _, t := range out.tables {
+			err = errors.Join(err, db.Drop(t))
+		}
+		return merged{}, err
+	}
+	return out, nil
+}
+
+// publishMerge publishes the result of a merge, unless another process has changed its tables.
+func (db *Store) publishMerge(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, out merged) error {
 	done, err := db.publishing(ctx)
 	if err != nil {
-		return nil, errors.Join(err, db.Drop(t))
+		return err
 	}
 	defer done()
 	if !db.haveAll(in) {
-		return nil, errors.Join(errTablesGone, db.Drop(t))
+		return errTablesGone
 	}
 	// The merged table forgets the documents that a write has killed, so that write must be safe
 	// before the table is published.
 	if err = db.syncLog(); err == nil {
-		err = db.publishCompaction(in, t, renumber, expired(snap, in, t, renumber))
+		err = db.publishCompaction(in, out, omitted(snap, in, out), m.Reason != merges.ReasonRepair)
 	}
 	if err != nil {
-		return nil, errors.Join(db.fail(err), db.Drop(t))
+		return db.fail(err)
 	}
-	return t, nil
+	return nil
 }
 
 // errTablesGone ends a merge of tables that another process has replaced or dropped.
@@ -302,31 +324,39 @@ func (db *Store) haveAll(in []*view.Part) bool {
 	return !slices.ContainsFunc(in, func(p *view.Part) bool { return db.current.Part(p.Meta.Number) == nil })
 }
 
-// mergeTables writes a new table of all documents of in that are visible in snap, a dropView. It returns nil if
-// there are none.
-func (db *Store) mergeTables(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, erase bool, progress func(view.Progress)) (*view.Table, *table.Renumbering, error) {
-	left := int64(0)
-	for _, p := range in {
-		if p.Meta.MaxTime >= dropBefore(snap, p) {
-			left += int64(p.Meta.Docs) - p.Dead.Count()
-		}
-	}
-	if left <= 0 { // all documents are dead or expired: there is nothing to read
-		return nil, nil, nil
-	}
-	var renumber *table.Renumbering
-	t, err := db.Tables.Create(func(out io.Writer, identity table.Identity) (info table.Info, err error) {
-		o := tables.MergeOptions("compact", func(p view.Progress) {
-			m.Progress(p.Done, p.Total)
-			if progress != nil {
-				progress(p)
+// merging returns the function that merges tables into one, or into none if no document is left. Its
+// view is a dropView. If erase is set, no text of a dropped document remains.
+func (db *Store) merging(m *merges.Merge, erase bool, progress func(view.Progress)) mergeFunc {
+	return func(ctx context.Context, snap *view.View, in []*view.Part) (merged, error) {
+		left := int64(0)
+		for _, p := range in {
+			if p.Meta.MaxTime >= dropBefore(snap, p) {
+				left += int64(p.Meta.Docs) - p.Dead.Count()
 			}
+		}
+		if left <= 0 { // all documents are dead or expired: there is nothing to read
+			return merged{number: func(int, uint32) (int, uint32, bool) { return 0, 0, false }}, nil
+		}
+		var renumber *table.Renumbering
+		t, err := db.Tables.Create(func(out io.Writer, identity table.Identity) (info table.Info, err error) {
+			o := tables.MergeOptions("compact", func(p view.Progress) {
+				m.Progress(p.Done, p.Total)
+				if progress != nil {
+					progress(p)
+				}
+			})
+			o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
+			info, renumber, err = table.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
+			return info, err
 		})
-		o.Identity, o.Erase, o.Workers = identity, erase, m.Workers()
-		info, renumber, err = table.Merge(ctx, db.merges.Writer(ctx, out, m), db.Tables.MergeParams(left), mergeInputs(snap, in), o)
-		return info, err
-	})
-	return t, renumber, err
+		if err != nil {
+			return merged{}, err
+		}
+		return merged{[]*view.Table{t}, func(input int, doc uint32) (int, uint32, bool) {
+			number, kept := renumber.New(input, doc)
+			return 0, number, kept
+		}}, nil
+	}
 }
 
 func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
@@ -357,41 +387,40 @@ func mergeInputs(snap *view.View, in []*view.Part) []table.MergeInput {
 	return inputs
 }
 
-// publishCompaction replaces the tables in by t, which is nil if no document is left. Documents of
-// t that died after the merge began are dead in t: durably if the catalog records their death,
-// otherwise until their log is flushed.
+// publishCompaction replaces the tables in by those of a merge. Documents of these that died after
+// the merge began are dead in them: durably if the catalog records their death, otherwise until
+// their log is flushed.
 //
-// gone has the rows that the merge has dropped because they had expired, by number of their table.
+// gone has the rows that the merge has left out although they were alive, by number of their table.
 // The history gets those that are still alive, under numbers that no write may overtake. The caller is
 // publishing.
-func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *table.Renumbering, gone map[uint64]*roaring.Bitmap) error {
+func (db *Store) publishCompaction(in []*view.Part, out merged, gone map[uint64]*roaring.Bitmap, expired bool) error {
 	db.mu.Lock()
 	v := db.current
 	db.mu.Unlock()
 
-	edit := catalog.Edit{}
+	edit := catalog.Edit{SetTombstones: map[uint64]*roaring.Bitmap{}}
 	for _, p := range in {
 		edit.DropTables = append(edit.DropTables, p.Meta.Number)
 	}
-	base := roaring.New()
-	if t != nil {
-		for i, p := range in {
-			// Documents that were dead when the merge began were not written, and have no new
-			// number.
-			it := v.Part(p.Meta.Number).Dead.Durable().Iterator()
-			for it.HasNext() {
-				if doc, kept := renumber.New(i, it.Next()); kept {
-					base.Add(doc)
-				}
+	base := make([]*roaring.Bitmap, len(out.tables))
+	for i, t := range out.tables {
+		base[i] = roaring.New()
+		edit.AddTables, edit.SetTombstones[t.Meta.Number] = append(edit.AddTables, t.Meta), base[i]
+	}
+	for i, p := range in {
+		// Documents that were dead when the merge began were not written, and have no new number.
+		it := v.Part(p.Meta.Number).Dead.Durable().Iterator()
+		for it.HasNext() {
+			if at, doc, kept := out.number(i, it.Next()); kept {
+				base[at].Add(doc)
 			}
 		}
-		edit.AddTables = []catalog.Table{t.Meta}
-		edit.SetTombstones = map[uint64]*roaring.Bitmap{t.Meta.Number: base}
 	}
 	var err error
 	if len(gone) > 0 {
 		db.writeMu.Lock()
-		edit.Removed, err = db.removals(gone, true)
+		edit.Removed, err = db.removals(gone, expired)
 	}
 	if err == nil {
 		err = db.editCatalog(edit)
@@ -411,17 +440,18 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 			p.Obsolete.Store(true)
 		}
 	}
-	if t != nil {
-		dead := view.NewTombstones(base)
-		for i, p := range in {
-			_, younger := v.Part(p.Meta.Number).Dead.Recent(0)
-			for doc, s := range younger {
-				if doc, kept := renumber.New(i, doc); kept {
-					dead.Kill(doc, s)
-				}
+	dead := make([]*view.Tombstones, len(out.tables))
+	for i, t := range out.tables {
+		dead[i] = view.NewTombstones(base[i])
+		parts = append(parts, view.Part{Table: t, Dead: dead[i]})
+	}
+	for i, p := range in {
+		_, younger := v.Part(p.Meta.Number).Dead.Recent(0)
+		for doc, s := range younger {
+			if at, doc, kept := out.number(i, doc); kept {
+				dead[at].Kill(doc, s)
 			}
 		}
-		parts = append(parts, view.Part{Table: t, Dead: dead})
 	}
 	db.mu.Lock()
 	old := db.install(parts)
@@ -431,12 +461,12 @@ func (db *Store) publishCompaction(in []*view.Part, t *view.Table, renumber *tab
 	return nil
 }
 
-// expired returns the rows of tables that a merge has left out although they were alive, by number of
-// the table: they have expired.
-func expired(snap *view.View, in []*view.Part, t *view.Table, renumber *table.Renumbering) map[uint64]*roaring.Bitmap {
+// omitted returns the rows of tables that a merge has left out although they were alive, by number of
+// the table: they have expired, or a repair could not read them.
+func omitted(snap *view.View, in []*view.Part, out merged) map[uint64]*roaring.Bitmap {
 	left, gone := 0, map[uint64]*roaring.Bitmap{}
-	if t != nil {
-		left = int(t.Meta.Docs)
+	for _, t := range out.tables {
+		left += int(t.Meta.Docs)
 	}
 	for _, p := range in {
 		left -= int(p.Meta.Docs) - int(p.Dead.UpTo(snap.Seq).GetCardinality())
@@ -444,11 +474,7 @@ func expired(snap *view.View, in []*view.Part, t *view.Table, renumber *table.Re
 	for i := 0; i < len(in) && left != 0; i++ {
 		rows, dead := roaring.New(), in[i].Dead.UpTo(snap.Seq)
 		for doc := range in[i].Meta.Docs {
-			kept := false
-			if t != nil {
-				_, kept = renumber.New(i, doc)
-			}
-			if !kept && !dead.Contains(doc) {
+			if _, _, kept := out.number(i, doc); !kept && !dead.Contains(doc) {
 				rows.Add(doc)
 			}
 		}

@@ -50,6 +50,9 @@ func (db *Store) startBackground(ctx context.Context) {
 	db.compactC = make(chan struct{}, 1)
 	db.wg.Go(func() { db.loop(ctx, db.flushC, db.flushAll) })
 	db.wg.Go(func() { db.loop(ctx, db.logC, db.tendLogs) })
+	if db.opts.ScrubRate > 0 {
+		db.wg.Go(func() { db.scrub(ctx) })
+	}
 	if !db.opts.NoAutoCompaction {
 		db.wg.Go(func() { db.loop(ctx, db.compactC, db.compactAuto) })
 	}
@@ -291,7 +294,9 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	db.mu.Lock()
 	e.NextFile, e.HistoryLimit = new(db.nextFileLocked()), db.historyLimit()
 	for _, number := range e.DropTables {
-		e.LastSeq = max(e.LastSeq, db.current.Part(number).Meta.MaxSeq)
+		if p := db.current.Part(number); p != nil { // otherwise Open could not open it
+			e.LastSeq = max(e.LastSeq, p.Meta.MaxSeq)
+		}
 	}
 	if n := len(e.Removed); n > 0 {
 		e.LastSeq = max(e.LastSeq, e.Removed[n-1].Seq)

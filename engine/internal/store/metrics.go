@@ -14,7 +14,7 @@ type Counts struct {
 	Flushes, Compactions, Merged              atomic.Int64
 	BytesFlushed, BytesLoaded, BytesCompacted atomic.Int64
 	BytesMerged, CompactTime                  atomic.Int64
-	WALBytes                                  atomic.Int64
+	WALBytes, BytesScrubbed                   atomic.Int64
 	Stalls, StallTime, SlowTime               atomic.Int64
 }
 

@@ -60,7 +60,8 @@ func NewParams() table.Params {
 // forbids that. Open also opens a single table file (.sst), read-only.
 //
 // Open recovers from a crash: it replays the log, cuts off its torn end, which was never
-// acknowledged, and removes files that were being written. Any other damage is a *CorruptionError.
+// acknowledged, and removes files that were being written. It rebuilds tables whose directories are
+// damaged, if it may write. Any other damage is a *CorruptionError.
 // If another process has the database open for writing, a second writer gets ErrLocked after
 // BusyTimeout.
 func Open(path string, o Options) (*Store, error) {

@@ -43,6 +43,7 @@ type Options struct {
 	History          int64
 	NoAutoCompaction bool
 	CompactionRate   int64
+	ScrubRate        int64
 	CloseWait        time.Duration
 
 	Logger  *slog.Logger

@@ -55,19 +55,24 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 	if err := db.readTimes(s.Options); err != nil {
 		return base.Corruptf(files.Catalog, "options", -1, "%w", err)
 	}
-	if err := db.openTables(s, open); err != nil {
+	damaged, err := db.openTables(s, open)
+	if err != nil {
 		return err
 	}
 	logs, err := db.tidy(s)
 	if err != nil {
 		return err
 	}
+	if err := db.replaceUnopened(s, damaged); err != nil {
+		return err
+	}
 	return db.replayLogs(s, logs)
 }
 
 // openTables makes the first version from the tables in the catalog. Tables in open are shared with
-// another version.
-func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error {
+// another version. If the store may write, openTables leaves out tables that it cannot open although
+// their documents can be read, and returns their damage by number.
+func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) (damaged map[uint64]error, err error) {
 	tables, errs := make([]*view.Table, len(s.Tables)), make([]error, len(s.Tables))
 	var g sync.WaitGroup // in parallel, since checking a directory is slow
 	for i, meta := range s.Tables {
@@ -78,11 +83,19 @@ func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error
 		g.Go(func() { tables[i], errs[i] = db.Tables.OpenListed(meta) })
 	}
 	g.Wait()
-	err := cmp.Or(errs...)
-	parts := make([]view.Part, len(tables))
+	damaged = map[uint64]error{}
+	for i, meta := range s.Tables {
+		if errors.Is(errs[i], base.ErrCorruption) && !db.opts.ReadOnly && !db.building && db.isReadable(meta) {
+			damaged[meta.Number], errs[i] = errs[i], nil
+		}
+	}
+	err = cmp.Or(errs...)
+	var parts []view.Part
 	for i := 0; i < len(tables) && err == nil; i++ {
 		meta, dead := s.Tables[i], s.Tombstones[s.Tables[i].Number]
-		parts[i] = view.Part{Table: tables[i], Dead: view.NewTombstones(dead)}
+		if tables[i] != nil {
+			parts = append(parts, view.Part{Table: tables[i], Dead: view.NewTombstones(dead)})
+		}
 		if dead != nil && !dead.IsEmpty() && dead.Maximum() >= meta.Docs {
 			err = base.Corruptf(files.Catalog, fmt.Sprintf("tombstones/%d", meta.Number), -1, "document %d of %d", dead.Maximum(), meta.Docs)
 		}
@@ -94,12 +107,12 @@ func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) error
 				err = errors.Join(err, t.Drop(false))
 			}
 		}
-		return err
+		return nil, err
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.install(parts)
-	return nil
+	return damaged, nil
 }
 
 // tidy removes files that the catalog does not list, and returns the numbers of the logs to replay,

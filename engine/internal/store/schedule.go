@@ -62,7 +62,7 @@ const mergeAgain = time.Second
 // mergeAuto runs a merge in the background and reports whether other merges may follow: it has
 // succeeded, or a damaged table was excluded.
 func (db *Store) mergeAuto(m *merges.Merge) bool {
-	err := db.merge(m.Ctx, m, false, nil)
+	err := db.merge(m.Ctx, m, db.merging(m, false, nil))
 	switch {
 	case err == nil || m.Ctx.Err() != nil:
 	case vfs.IsNoSpace(err) && errors.Is(err, merges.ErrGaveWay):

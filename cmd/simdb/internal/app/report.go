@@ -74,7 +74,7 @@ func (a *App) Complain(err error) {
 }
 
 // OnDamage is the hint for users of a damaged database.
-const OnDamage = "simdb recover DB NEW makes a new database from what can be read"
+const OnDamage = "simdb repair DB rebuilds damaged tables, simdb recover DB NEW makes a new database from what can be read"
 
 // hintFor returns a hint for the user who gets an error, or "".
 func hintFor(err error) string {
@@ -82,8 +82,8 @@ func hintFor(err error) string {
 	case errors.Is(err, engine.ErrCorruption):
 		return "simdb check DB lists all damage; " + OnDamage
 	case errors.Is(err, engine.ErrLocked):
-		return "only one process at a time can write to a database; --busy-timeout sets how long to wait"
-	case errors.Is(err, engine.ErrHistory):
+		return "another process has it for itself, or is busy; --busy-timeout sets how long to wait"
+	case errors.Is(err, engine.ErrExpired):
 		return "--since 0 lists all documents: apply them to an empty map"
 	case errors.Is(err, inputs.ErrNoDatabase):
 		return "simdb load DB FILE... creates a database, simdb create DB an empty one"

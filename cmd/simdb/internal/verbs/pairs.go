@@ -41,9 +41,7 @@ type Clusters struct {
 // Run lists the clusters.
 func (c *Clusters) Run(a *app.App) error {
 	job := dedup.Listing{}
-	if c.Mode == "components" {
-		job.Mode = engine.Components
-	}
+	job.Components = c.Mode == "components"
 	return c.list(a, c.Data, job, func(of *dedup.Documents) error {
 		if c.RowFlags.Options().Format == output.Count {
 			n, err := of.CountClusters(a.Context())

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,7 +22,7 @@ type Recover struct {
 	app.RowFlags
 }
 
-var recoverColumns = []string{"file", "section", "offset", "lost", "doubtful", "problem"}
+var recoverColumns = []string{"file", "section", "offset", "lost", "ids", "doubtful", "problem"}
 
 // Run makes the new database and lists the losses. Damage is no failure.
 func (c *Recover) Run(a *app.App) error {
@@ -53,16 +54,19 @@ func (c *Recover) Run(a *app.App) error {
 // recoverRows returns the rows of recoverColumns. Unknown values are null.
 func recoverRows(r engine.RecoverReport) (rows []query.Row) {
 	for _, l := range r.Losses {
-		row := query.Row{l.File, l.Section, nil, l.Documents, int64(0), l.Err.Error()}
+		row := query.Row{l.File, l.Section, nil, l.Documents, nil, int64(0), l.Err.Error()}
+		if ids, err := json.Marshal(l.IDs); l.IDs != nil && err == nil {
+			row[4] = json.RawMessage(ids)
+		}
 		if l.Offset >= 0 {
 			row[2] = l.Offset
 		}
 		rows = append(rows, row)
 	}
 	for _, d := range r.Doubts {
-		row := query.Row{d.File, nil, nil, int64(0), nil, d.Err}
+		row := query.Row{d.File, nil, nil, int64(0), nil, nil, d.Err}
 		if d.Documents >= 0 {
-			row[4] = d.Documents
+			row[5] = d.Documents
 		}
 		rows = append(rows, row)
 	}
@@ -92,11 +96,14 @@ func (c *Recover) say(a *app.App, r engine.RecoverReport, start time.Time) {
 
 // Repair is `simdb repair`.
 type Repair struct {
-	DB string `arg:"" file:"db" help:"The database."`
+	DB       string `arg:"" file:"db" help:"The database."`
+	Partial  bool   `help:"Keep documents that have lost their text, fields or sketch."`
+	DropLost bool   `help:"Drop documents that can't be read; their tables stay damaged otherwise."`
+	app.RowFlags
 }
 
-// Run opens the database for writing, which removes the remains of a killed process, and reports
-// them.
+// Run opens the database for writing, which removes the remains of a killed process, and rebuilds
+// damaged tables. Documents that cannot be read, and stay, are exit status 1.
 func (c *Repair) Run(a *app.App) (err error) {
 	removed := 0
 	db, err := a.Env().OpenDB(c.DB, inputs.Access{Write: true, Still: true, OnEvent: func(e engine.Event) {
@@ -104,11 +111,21 @@ func (c *Repair) Run(a *app.App) (err error) {
 			removed += len(e.Files)
 			a.Say("%s: %s removed (%s): %s", c.DB, quantity.Count(int64(len(e.Files)), "file"), quantity.Bytes(e.Bytes), strings.Join(e.Files, ", "))
 		}
+		if e.Reason == "repair" {
+			a.Say("%s: a damaged table was rebuilt, of %s", c.DB, quantity.Count(int64(e.Docs), "document"))
+		}
 	}})
 	if err != nil {
 		return err
 	}
 	defer inputs.Closing(db, &err)
+	m := a.Meter()
+	defer m.Stop()
+	r, err := db.Repair(a.Context(), &engine.RecoverOptions{Partial: c.Partial, Drop: c.DropLost, Progress: m.Report})
+	m.Stop()
+	if err != nil {
+		return err
+	}
 	st, err := db.Stats()
 	if err != nil {
 		return err
@@ -116,8 +133,16 @@ func (c *Repair) Run(a *app.App) (err error) {
 	for name, size := range st.Orphans {
 		sayOrphan(a, c.DB, name, size)
 	}
-	if removed == 0 {
-		a.Say("%s: there was nothing to remove", c.DB)
+	if removed+len(r.Losses) == 0 {
+		a.Say("%s: there was nothing to remove, and no damage was found", c.DB)
+	}
+	if _, err := a.Rows(c.RowFlags, recoverColumns, app.Fixed(recoverRows(r)...)); err != nil {
+		return err
+	}
+	if damaged := db.Metrics().Damaged; len(damaged) > 0 {
+		a.Say("%s: %s stays damaged: %s can't be read; --drop-lost drops them, and %s", c.DB, strings.Join(damaged, ", "),
+			quantity.Count(r.Lost, "document"), app.OnDamage)
+		return app.Status(app.ExitNo)
 	}
 	return nil
 }

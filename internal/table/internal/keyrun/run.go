@@ -1,6 +1,7 @@
 package keyrun
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/kernel"
@@ -187,6 +188,20 @@ func descent(keys []uint64) int {
 			return i
 		}
 	}
+}
+
+// Matches reports whether keys are those of block b, by the checksum in the directory. The block
+// itself may be damaged.
+func (r *Run) Matches(b int, keys []uint64) bool {
+	k := NewWriter(nil)
+	if r.sums > 0 {
+		k = NewPartsWriter(nil)
+	}
+	if len(keys) != r.Count(b) || k.AddKeys(keys) != nil {
+		return false
+	}
+	k.flushBlock()
+	return k.frame.crcs[0] == binary.LittleEndian.Uint32(r.crcs[4*b:])
 }
 
 // Key returns the key at position i, 0 <= i < Len.
