@@ -56,8 +56,9 @@ type Options struct {
 	// Shared opens the database for writing together with other processes that do the same: they
 	// write by turns, and all see what any of them has written. A full disk, a kill or a crash affects
 	// each process as if it were alone. If the log cannot be written or synced for another reason,
-	// none of them writes any more until all have closed the database (ErrFailed). A database on a
-	// network file system cannot be shared: Open fails with an error that names the file system.
+	// none of them writes any more until all have closed the database (ErrFailed). On
+	// Windows a database cannot be shared, and neither on a network file system, which the error of
+	// Open names. That error is errors.ErrUnsupported.
 	Shared bool `json:"-"`
 
 	// BusyTimeout is how long Open waits while another process has the database open for writing,
@@ -103,9 +104,9 @@ type Options struct {
 
 	// ScrubRate is how many bytes of tables per second are verified in the background, while nothing
 	// is flushed or merged: all checksums, once a day. Merges leave out a table that turns out to be
-	// damaged, Metrics names it, and OnEvent gets an Event of the kind "error"; see DB.Repair. 0 means that nothing
-	// is verified: a library should not read whole databases unless the program asks for it. 1 MiB
-	// per second suffices for 90 GB.
+	// damaged, Metrics names it, and OnEvent gets an Event of the kind "error"; see DB.Repair. 0 means
+	// that nothing is verified: a library should not read whole databases unless the program asks for
+	// it. 1 MiB per second suffices for 90 GB.
 	ScrubRate int64 `json:"-"`
 
 	// CloseWait is how long Close waits for merges that run in the background; 0 means 0.2 seconds.

@@ -294,8 +294,38 @@ var durableMutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
+		name: "share/logs of a dead process not repaired", in: "engine", decl: "Store.beginTurn",
+		edit:  swap(`err = db.repairLogs()`, `_ = db`),
+		tests: "engine", run: "^TestSharedDeath$",
+	},
+	{
+		name: "share/frames left in memory", in: "engine", decl: "Store.leaveLogsLocked",
+		edit:  swap(`w.Flush(at.end)`, `error(nil)`),
+		tests: "engine", run: "^TestShared",
+	},
+	{
+		name: "share/writes of others not read", in: "engine", decl: "Store.beginTurn",
+		edit:  swap(`err = db.readNew()`, `_ = db.readNew`),
+		tests: "engine", run: "^TestShared",
+	},
+	{
+		name: "share/reads without the writes of others", in: "engine", decl: "Store.follow",
+		edit:  swap(`s == nil ||`, `true ||`),
+		tests: "engine", run: "^TestSharedDeath$",
+	},
+	{
+		name: "share/torn frame of a dead process stays", in: "engine", decl: "Store.attachLocked",
+		edit:  swap(`info.Size > at.end`, `false`),
+		tests: "engine", run: "^TestSharedDeath$",
+	},
+	{
+		name: "share/merge of tables that are gone", in: "engine", decl: "Store.publishMerge",
+		edit:  swap(`!db.haveAll(in)`, `false`),
+		tests: "engine", run: "^TestShared",
+	},
+	{
 		name: "replay/numbers of writes given out again", in: "engine", decl: "replay.write",
-		edit:  swap(`r.seq = max(r.seq, rec.doc.Seq)`, `_ = max(r.seq, rec.doc.Seq)`),
+		edit:  swap(`r.first, r.seq = cmp.Or(r.first, rec.doc.Seq), max(r.seq, rec.doc.Seq)`, `r.first = cmp.Or(r.first, rec.doc.Seq)`),
 		tests: "engine", run: crashes,
 	},
 	{

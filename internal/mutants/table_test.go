@@ -68,11 +68,11 @@ var mutants = []mutant{
 	},
 	{
 		name: "write/acknowledged before it is synced", in: "engine", decl: "Store.waitSafe",
-		edit:  swap(`wait := p.log.Sync`, `wait := p.log.Flush`),
+		edit:  drop(`wait = p.log.Sync`),
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "write/cause of a failure lost", in: "engine", decl: "Store.waitSafe",
+		name: "write/cause of a failure lost", in: "engine", decl: "Store.failLog",
 		edit:  swap(`db.fail(fmt.Errorf("writing the log: %w", err))`, `fmt.Errorf("writing the log: %v", err)`),
 		tests: "engine", run: "^TestErrorAtEveryOperation$",
 	},
@@ -207,7 +207,7 @@ var mutants = []mutant{
 		tests: "engine", run: crashes,
 	},
 	{
-		name: "compaction/published before what it gives up is safe", in: "engine", decl: "Store.mergeAndPublish",
+		name: "compaction/published before what it gives up is safe", in: "engine", decl: "Store.publishMerge",
 		edit:  skip("syncLog"),
 		tests: "engine", run: crashes,
 	},
@@ -233,7 +233,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "catalog/last sequence number not kept", in: "engine", decl: "Store.editCatalog",
-		edit:  swap(`db.current.Part(number).Meta.MaxSeq`, `0*number`),
+		edit:  swap(`p.Meta.MaxSeq`, `0*number`),
 		tests: "engine", run: "^TestVersionsNeverRepeat$",
 	},
 	{
@@ -344,12 +344,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "close/end of the log noted before it has one", in: "engine", decl: "Store.Close",
-		edit:  swap(`err := db.closeLogsLocked(); if err == nil { db.markClosed() }`, `db.markClosed(); err := db.closeLogsLocked()`),
+		edit:  swap(`if err = db.closeLogsLocked(); err == nil { db.markClosed() }`, `db.markClosed(); err = db.closeLogsLocked()`),
 		tests: "engine", run: crashes + "|" + damages,
 	},
 	{
 		name: "close/noted although the log failed", in: "engine", decl: "Store.Close",
-		edit:  swap(`if err == nil { db.markClosed() }`, `db.markClosed()`),
+		edit:  swap(`if err = db.closeLogsLocked(); err == nil { db.markClosed() }`, `err = db.closeLogsLocked(); db.markClosed()`),
 		tests: "engine", run: "^TestErrorAtEveryOperation$",
 	},
 	{

@@ -2,5 +2,5 @@
 
 package vfs
 
-// networkOf returns "": the kind of a file system is examined on Linux, macOS and Windows.
+// networkOf returns "": the kind of a file system is examined on Linux and macOS.
 func networkOf(int) string { return "" }

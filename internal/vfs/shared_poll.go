@@ -1,4 +1,4 @@
-//go:build windows || darwin || freebsd || netbsd || openbsd || dragonfly
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
 
 package vfs
 
