@@ -315,7 +315,7 @@ var durableMutants = []mutant{
 	},
 	{
 		name: "share/torn frame of a dead process stays", in: "engine", decl: "Store.attachLocked",
-		edit:  swap(`info.Size > at.end`, `false`),
+		edit:  swap(`info.Size > at.end`, `info.Size < at.end`),
 		tests: "engine", run: "^TestSharedDeath$",
 	},
 	{

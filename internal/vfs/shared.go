@@ -30,9 +30,9 @@ type SharedMemory interface {
 	Wait(word int, old uint64)
 	// Wake lets one waiting goroutine of any process return, or none.
 	Wake(word int)
-	// Alone reports whether nobody else has the file open, which a process that dies has not. One
-	// process at a time may ask.
-	Alone() (bool, error)
+	// Join makes the opener a member until Close, or until its process dies, and reports whether there
+	// is no other member. A member may call it again. One process at a time may call it.
+	Join() (alone bool, err error)
 	Close() error
 }
 

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diskShared is a mapped file. Each opener has a shared flock.
+// diskShared is a mapped file. Each member has a shared flock.
 type diskShared struct {
 	f     *os.File
 	data  []byte
@@ -44,9 +44,6 @@ func shareFile(f *os.File, path string) (*diskShared, error) {
 		// Written, not only lengthened: on a full disk a touched page without a block is a fault.
 		_, err = f.WriteAt(make([]byte, size), 0)
 	}
-	if err == nil {
-		err = retryEINTR(func() error { return flock(int(f.Fd()), unix.LOCK_SH) }) // waits for Alone, which is quick
-	}
 	if err != nil {
 		return nil, &os.PathError{Op: "share", Path: path, Err: err}
 	}
@@ -64,9 +61,9 @@ func (s *diskShared) Words() *[SharedWords]atomic.Uint64 {
 	return (*[SharedWords]atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(s.data)))
 }
 
-// Alone tries to make the lock exclusive. Linux gives a lock up before it tries, so a failed attempt
+// Join tries to make the lock exclusive. Linux gives a lock up before it tries, so a failed attempt
 // must lock again.
-func (s *diskShared) Alone() (bool, error) {
+func (s *diskShared) Join() (bool, error) {
 	locked := func(how int) error { return retryEINTR(func() error { return flock(int(s.f.Fd()), how) }) }
 	alone := locked(unix.LOCK_EX | unix.LOCK_NB)
 	if err := locked(unix.LOCK_SH); err != nil {

@@ -130,10 +130,11 @@ func create(path string, o Options, build bool, fill func(*files.Site) (catalog.
 	}
 	if s := db.sharing; s != nil && err == nil {
 		s.lock, db.lock = db.lock, nil
-		s.join(true)
-		db.writeMu.Lock()
-		db.startTurnLocked()
-		db.writeMu.Unlock()
+		if _, err = s.join(); err == nil {
+			db.writeMu.Lock()
+			db.startTurnLocked()
+			db.writeMu.Unlock()
+		}
 	}
 	if err != nil {
 		db.discard = true
@@ -175,11 +176,10 @@ func (db *Store) openShared() error {
 	if s.lock, _, err = s.acquire(context.Background(), db, max(db.opts.BusyTimeout, excludedWait)); err != nil {
 		return err
 	}
-	alone, err := s.memory.Alone()
+	alone, err := s.join()
 	if err != nil {
 		return err
 	}
-	s.join(alone)
 	if alone {
 		if err = db.openCatalog(); err == nil {
 			db.writeMu.Lock()

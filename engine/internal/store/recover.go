@@ -85,7 +85,8 @@ func (db *Store) openTables(s *catalog.State, open map[uint64]*view.Table) (dama
 	g.Wait()
 	damaged = map[uint64]error{}
 	for i, meta := range s.Tables {
-		if errors.Is(errs[i], base.ErrCorruption) && !db.opts.ReadOnly && !db.building && db.isReadable(meta) {
+		damage, ok := errors.AsType[*base.CorruptionError](errs[i])
+		if ok && damage.File != files.Catalog && !db.opts.ReadOnly && !db.building && db.isReadable(meta) {
 			damaged[meta.Number], errs[i] = errs[i], nil
 		}
 	}

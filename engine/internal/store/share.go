@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
@@ -56,7 +57,7 @@ type sharing struct {
 	merging io.Closer // the lock MERGE, or nil
 }
 
-// Words of the shared memory, in different cache lines. All except wordAsked are reset by the first
+// Words of the shared memory, in different cache lines. All but wordAsked and wordTurns are reset by the first
 // process that opens the database.
 const (
 	wordChanges   = 0  // grows after each change that others can read
@@ -68,6 +69,7 @@ const (
 	wordSyncedLog = 48 // newest log that was synced,
 	wordSyncedEnd = 49 // and up to where; guarded by the lock SYNC
 	wordFailed    = 56 // not 0 if a write or an fsync of a log has failed
+	wordFull      = 57 // not 0 while the turn cannot end because the disk is full
 	wordTurns     = 64 // grows when a turn ends
 	wordSyncs     = 72 // grows when a log was synced
 )
@@ -97,14 +99,16 @@ func (db *Store) share() error {
 	return nil
 }
 
-// join makes the store a member: alone means that it is the first one. The caller has the lock.
-func (s *sharing) join(alone bool) {
+// join makes the store a member, and reports whether it is the first one. The caller has the lock.
+func (s *sharing) join() (alone bool, err error) {
+	alone, err = s.memory.Join()
 	for i := range s.words {
-		if alone && i != wordAsked {
+		if alone && i != wordAsked && i != wordTurns {
 			s.words[i].Store(0)
 		}
 	}
 	s.id = s.words[wordMembers].Add(1)
+	return alone, err
 }
 
 // single reports whether no other store was opened since the first one.
@@ -123,6 +127,8 @@ func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (l
 			return lock, s.words[wordHolder].Load() != 0, err
 		case ctx.Err() != nil:
 			return nil, false, ctx.Err()
+		case s.words[wordFull].Load() != 0 && time.Since(start) >= excludedWait:
+			return nil, false, &vfs.NoSpaceError{Err: fmt.Errorf("process %d has to write the log first: %w", locked.PID, syscall.ENOSPC)}
 		case time.Since(start) >= wait && (time.Since(start) >= turnWait || s.words[wordHolder].Load() == 0):
 			return nil, false, files.LockedBy(db.Path, locked)
 		}
@@ -152,7 +158,7 @@ func (db *Store) excluded() error {
 	if err := db.share(); err != nil {
 		return nil // then nobody can share it
 	}
-	alone, err := db.sharing.memory.Alone()
+	alone, err := db.sharing.memory.Join()
 	err = errors.Join(err, db.sharing.memory.Close())
 	if alone {
 		db.sharing.words[wordHolder].Store(0)

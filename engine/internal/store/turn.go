@@ -138,6 +138,7 @@ func (db *Store) startTurnLocked() {
 	s := db.sharing
 	s.words[wordHolder].Store(pid)
 	s.words[wordWriter].Store(s.id)
+	s.words[wordFull].Store(0)
 	s.began, s.idle = time.Now(), s.uses
 	s.asked.Store(s.words[wordAsked].Load())
 	s.held.Store(true)
@@ -229,6 +230,7 @@ func (db *Store) endTurnLocked() bool {
 	if db.failed.Load() == nil {
 		if err := db.leaveLogsLocked(); err != nil {
 			if db.fail(err); db.failed.Load() == nil {
+				s.words[wordFull].Store(1)
 				return false
 			}
 		}
@@ -239,6 +241,7 @@ func (db *Store) endTurnLocked() bool {
 		}
 		db.cat = nil
 	}
+	s.words[wordFull].Store(0)
 	s.held.Store(false)
 	s.seen.Store(s.words[wordChanges].Add(1))
 	if err := s.release(s.lock); err != nil {
@@ -342,7 +345,7 @@ func (db *Store) leaveShared() (last bool) {
 	}
 	unpin, err := db.pin(context.Background())
 	if err == nil {
-		if last, err = s.memory.Alone(); !last {
+		if last, err = s.memory.Join(); !last {
 			unpin()
 		}
 	}

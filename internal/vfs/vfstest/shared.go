@@ -3,8 +3,8 @@ package vfstest
 import (
 	"io"
 	"os"
-	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -12,14 +12,14 @@ import (
 // sharedWords is the memory of a file that is open by OpenShared.
 type sharedWords struct {
 	words   [vfs.SharedWords]atomic.Uint64
-	openers int
+	members int
 }
 
 // memShared is one opener of sharedWords.
 type memShared struct {
 	m *Mem
 	*sharedWords
-	close func()
+	member bool
 }
 
 // OpenShared implements vfs.Sharer. CrashClone and KillClone have nothing open.
@@ -38,12 +38,7 @@ func (m *Mem) OpenShared(name string) (vfs.SharedMemory, error) {
 		s = new(sharedWords)
 		m.shared[n] = s
 	}
-	s.openers++
-	return &memShared{m, s, sync.OnceFunc(func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		s.openers--
-	})}, nil
+	return &memShared{m: m, sharedWords: s}, nil
 }
 
 func (s *memShared) Words() *[vfs.SharedWords]atomic.Uint64 { return &s.words }
@@ -52,14 +47,23 @@ func (s *memShared) Wait(word int, old uint64) { vfs.Poll(&s.words[word], old) }
 
 func (s *memShared) Wake(int) {}
 
-func (s *memShared) Alone() (bool, error) {
+func (s *memShared) Join() (bool, error) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
-	return s.openers == 1, nil
+	if !s.member {
+		s.member = true
+		s.members++
+	}
+	return s.members == 1, nil
 }
 
 func (s *memShared) Close() error {
-	s.close()
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	if s.member {
+		s.member = false
+		s.members--
+	}
 	return nil
 }
 
@@ -84,10 +88,13 @@ func (y *Faulty) holds(c io.Closer) {
 func (y *Faulty) End() {
 	y.commits.Lock() // a commit that has begun ends first
 	defer y.commits.Unlock()
-	y.heldMu.Lock()
-	defer y.heldMu.Unlock()
-	for _, c := range y.held {
-		c.Close() // a second Close does nothing
+	for range 2 { // a library that has just opened a host file may lock it
+		y.heldMu.Lock()
+		for _, c := range y.held {
+			c.Close() // a second Close does nothing
+		}
+		y.heldMu.Unlock()
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
