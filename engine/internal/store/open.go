@@ -106,14 +106,20 @@ func create(path string, o Options, build bool, fill func(*files.Site) (catalog.
 	if fill == nil {
 		fill = func(*files.Site) (catalog.State, error) { return db.newState(params) }
 	}
-	if db.site, err = files.Claim(o.FS, path, o.BusyTimeout); err != nil {
+	wait := o.BusyTimeout
+	if o.Shared {
+		wait = max(wait, createWait)
+	}
+	if db.site, err = files.Claim(o.FS, path, wait); err != nil {
 		return nil, err
 	}
 	db.Dir, db.lock, db.building = db.site.Folder, db.site.Held, true
 	if build {
 		err = db.site.Begin()
 	} else if o.Shared {
-		err = db.share()
+		if err = db.share(); err == nil {
+			db.sharing.words[wordHolder].Store(pid) // others wait
+		}
 	}
 	if err == nil {
 		var s catalog.State
@@ -138,6 +144,7 @@ func create(path string, o Options, build bool, fill func(*files.Site) (catalog.
 	}
 	if err != nil {
 		db.discard = true
+		db.stopTurns()
 		return nil, errors.Join(err, db.release())
 	}
 	db.start()
@@ -173,7 +180,7 @@ func (db *Store) openShared() error {
 	}
 	s := db.sharing
 	var err error
-	if s.lock, _, err = s.acquire(context.Background(), db, max(db.opts.BusyTimeout, excludedWait)); err != nil {
+	if s.lock, err = s.acquire(context.Background(), db, max(db.opts.BusyTimeout, excludedWait)); err != nil {
 		return err
 	}
 	alone, err := s.join()
@@ -190,7 +197,7 @@ func (db *Store) openShared() error {
 	}
 	s.seen.Store(s.words[wordChanges].Load())
 	if err = db.readAll(); err == nil {
-		err, s.lock = s.unlock(s.lock), nil // if a process has died in its turn, the next turn must know
+		err, s.lock = s.release(s.lock), nil
 	}
 	return err
 }
@@ -219,6 +226,7 @@ func open(path string, o Options) (*Store, error) {
 		err = db.settleTimes()
 	}
 	if err != nil {
+		db.stopTurns()
 		return nil, errors.Join(err, db.release())
 	}
 	db.start()

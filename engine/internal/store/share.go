@@ -47,7 +47,8 @@ type sharing struct {
 	asked atomic.Uint64 // wordAsked when the turn began
 
 	// The rest is guarded by writeMu.
-	lock  io.Closer // of the turn
+	lock  io.Closer // of the turn, or nil
+	died  bool      // the process that had the turn before has died, and its logs are not repaired
 	pins  int       // the turn must not end
 	began time.Time
 	uses  uint64 // how often writeMu was locked for writing
@@ -81,6 +82,10 @@ const (
 	// turnWait is how long a process waits for a turn, unless Options.BusyTimeout is longer, and
 	// excludedWait how long it waits, until it is clear that the other process shares the database.
 	turnWait, excludedWait = 30 * time.Second, 100 * time.Millisecond
+	// createWait is how long a process waits at least for another one that creates the database.
+	createWait = time.Second
+	// longestSync is how long a process waits for the fsync of another one, which may be stopped.
+	longestSync = time.Second
 	// mergePoll is how often a process looks whether another one has ended its merges.
 	mergePoll = time.Millisecond
 )
@@ -101,12 +106,15 @@ func (db *Store) share() error {
 
 // join makes the store a member, and reports whether it is the first one. The caller has the lock.
 func (s *sharing) join() (alone bool, err error) {
-	alone, err = s.memory.Join()
+	if alone, err = s.memory.Join(); alone {
+		s.died = false // whoever is alone recovers
+	}
 	for i := range s.words {
 		if alone && i != wordAsked && i != wordTurns {
 			s.words[i].Store(0)
 		}
 	}
+	s.words[wordHolder].Store(pid)
 	s.id = s.words[wordMembers].Add(1)
 	return alone, err
 }
@@ -114,9 +122,9 @@ func (s *sharing) join() (alone bool, err error) {
 // single reports whether no other store was opened since the first one.
 func (s *sharing) single() bool { return s.words[wordMembers].Load() == 1 }
 
-// acquire waits until it has the lock of the database, and reports whether the process that had it
-// before has died. If that process shares the database, acquire waits for at least turnWait.
-func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (lock io.Closer, died bool, err error) {
+// acquire waits until it has the lock of the database. If a process that shares the database has it,
+// acquire waits for at least turnWait. It sets died.
+func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (lock io.Closer, err error) {
 	for start := time.Now(); ; {
 		turns := s.words[wordTurns].Load()
 		s.words[wordAsked].Add(1)
@@ -124,26 +132,24 @@ func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (l
 		locked, ok := errors.AsType[*vfs.LockedError](err)
 		switch {
 		case !ok:
-			return lock, s.words[wordHolder].Load() != 0, err
+			s.died = err == nil && s.words[wordHolder].Swap(pid) != 0
+			return lock, err
 		case ctx.Err() != nil:
-			return nil, false, ctx.Err()
+			return nil, ctx.Err()
 		case s.words[wordFull].Load() != 0 && time.Since(start) >= excludedWait:
-			return nil, false, &vfs.NoSpaceError{Err: fmt.Errorf("process %d has to write the log first: %w", locked.PID, syscall.ENOSPC)}
+			return nil, &vfs.NoSpaceError{Err: fmt.Errorf("process %d has to write the log first: %w", locked.PID, syscall.ENOSPC)}
 		case time.Since(start) >= wait && (time.Since(start) >= turnWait || s.words[wordHolder].Load() == 0):
-			return nil, false, files.LockedBy(db.Path, locked)
+			return nil, files.LockedBy(db.Path, locked)
 		}
 		s.memory.Wait(wordTurns, turns)
 	}
 }
 
-// release ends a turn.
+// release unlocks the database, and wakes a process that waits for it.
 func (s *sharing) release(lock io.Closer) error {
-	s.words[wordHolder].Store(0)
-	return s.unlock(lock)
-}
-
-// unlock unlocks the database, and wakes a process that waits for it.
-func (s *sharing) unlock(lock io.Closer) error {
+	if !s.died {
+		s.words[wordHolder].Store(0)
+	}
 	err := lock.Close()
 	s.words[wordTurns].Add(1)
 	s.memory.Wake(wordTurns)
@@ -194,9 +200,13 @@ func (s *sharing) syncGroup(db *Store, number uint64, end int64, sync func() err
 	done := func() bool {
 		return s.words[wordSyncedLog].Load() == number && s.words[wordSyncedEnd].Load() >= uint64(end)
 	}
+	start := time.Now()
 	for syncs := s.words[wordSyncs].Load(); !done(); syncs = s.words[wordSyncs].Load() {
 		lock, err := db.Dir.Lock(files.SyncLock)
 		if _, locked := errors.AsType[*vfs.LockedError](err); locked {
+			if time.Since(start) > longestSync {
+				return sync()
+			}
 			s.memory.Wait(wordSyncs, syncs)
 			continue
 		} else if err != nil {

@@ -104,22 +104,21 @@ func (db *Store) beginTurn(ctx context.Context) error {
 	if err := db.Writable(); err != nil {
 		return err
 	}
-	lock, died, err := s.acquire(ctx, db, max(db.opts.BusyTimeout, turnWait))
+	lock, err := s.acquire(ctx, db, max(db.opts.BusyTimeout, turnWait))
 	if err != nil {
 		return err
 	}
-	s.words[wordHolder].Store(pid)
 	db.readMu.Lock()
 	defer db.readMu.Unlock()
 	if s.words[wordFailed].Load() != 0 {
 		err = db.fail(errors.New("another process failed to write the log"))
-	} else if died || s.words[wordWriter].Load() != s.id {
+	} else if s.died || s.words[wordWriter].Load() != s.id {
 		s.seen.Store(s.words[wordChanges].Load())
 		err = db.readNew()
 	}
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
-	if err == nil && died {
+	if err == nil && s.died {
 		err = db.repairLogs()
 	}
 	if err == nil {
@@ -128,7 +127,7 @@ func (db *Store) beginTurn(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, s.release(lock))
 	}
-	s.lock = lock
+	s.lock, s.died = lock, false
 	db.startTurnLocked()
 	return nil
 }
@@ -136,7 +135,6 @@ func (db *Store) beginTurn(ctx context.Context) error {
 // startTurnLocked marks the begin of a turn. The caller holds writeMu.
 func (db *Store) startTurnLocked() {
 	s := db.sharing
-	s.words[wordHolder].Store(pid)
 	s.words[wordWriter].Store(s.id)
 	s.words[wordFull].Store(0)
 	s.began, s.idle = time.Now(), s.uses
@@ -353,6 +351,15 @@ func (db *Store) leaveShared() (last bool) {
 		db.log.Warn("another process has to close the log", "path", db.Path, "err", err)
 	}
 	return last
+}
+
+// stopTurns prevents tickTurn from ending the turn.
+func (db *Store) stopTurns() {
+	if s := db.sharing; s != nil {
+		db.writeMu.Lock()
+		s.held.Store(false)
+		db.writeMu.Unlock()
+	}
 }
 
 // releaseShared releases all that a shared database has. Nobody may be using it.

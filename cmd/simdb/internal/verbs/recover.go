@@ -140,8 +140,8 @@ func (c *Repair) Run(a *app.App) (err error) {
 		return err
 	}
 	if damaged := db.Metrics().Damaged; len(damaged) > 0 {
-		a.Say("%s: %s stays damaged: %s can't be read; --drop-lost drops them, and %s", c.DB, strings.Join(damaged, ", "),
-			quantity.Count(r.Lost, "document"), app.OnDamage)
+		a.Say("%s: %s stays damaged: %s can't be read; --drop-lost drops them, and simdb recover DB NEW makes a new database from what can be read",
+			c.DB, strings.Join(damaged, ", "), quantity.Count(r.Lost, "document"))
 		return app.Status(app.ExitNo)
 	}
 	return nil
