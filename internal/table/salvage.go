@@ -310,5 +310,6 @@ func (s *Salvaged) readOrder(doc uint32, d *Document) (err error) {
 		return err
 	}
 	d.Seq, d.Time = seq, format.TimeOf(at)
-	return nil
+	d.Expires, err = r.ExpiryAt(rank)
+	return err
 }
