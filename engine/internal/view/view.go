@@ -19,7 +19,7 @@ type View struct {
 	Version *Version
 	Mems    []MemView // oldest first
 	Allowed *AllowedPairs
-	Since   int64 // documents older than this time, in microseconds, have expired
+	Life    // documents outside have expired
 
 	Doubt  Doubt // of the memtables
 	closed atomic.Bool
@@ -62,14 +62,14 @@ func (v *View) Forget() {
 }
 
 // MemAlive reports whether d is visible.
-func (v *View) MemAlive(d *MemDoc) bool { return d.AliveAt(v.Seq) && d.Time >= v.Since }
+func (v *View) MemAlive(d *MemDoc) bool { return d.AliveAt(v.Seq) && v.Has(&d.Document) }
 
 // Lists reports whether d is visible and a document, not a code.
 func (v *View) Lists(d *MemDoc) bool { return d.owner == nil && v.MemAlive(d) }
 
 // Alive reports whether document doc of p is visible.
 func (v *View) Alive(p *Part, doc uint32) (bool, error) {
-	ok, err := p.AliveAt(doc, v.Seq, v.Since)
+	ok, err := p.AliveAt(doc, v.Seq, v.Life)
 	if ok && err == nil && v.Several {
 		return v.Counts(p, doc)
 	}
@@ -99,7 +99,7 @@ func (v *View) Locate(id string) (Place, error) {
 func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 	for _, m := range slices.Backward(v.Mems) {
 		if d := m.Find(id, v.Seq); d != nil {
-			return Place{Mem: d}, d.Time >= v.Since, nil
+			return Place{Mem: d}, v.Has(&d.Document), nil
 		}
 	}
 	if p, ok, err = v.Version.Locate(id, v.Seq); ok && err == nil {
