@@ -19,6 +19,9 @@ type Table struct {
 	// Times are quantiles of the times of all documents, ascending, the first and the last included.
 	// Without them, times are assumed to be uniform from MinTime to MaxTime.
 	Times []int64
+	// Expiring says that documents of the table may expire by themselves. Those that have expired
+	// count as dead.
+	Expiring bool
 	// Held says that expired documents of the table must not be dropped for now: they count as
 	// living.
 	Held bool

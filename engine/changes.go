@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
@@ -15,7 +16,7 @@ import (
 
 // A Change is a document that was stored in a database, or that has left it.
 type Change struct {
-	Op  string `json:"op"` // "put", "delete", or "expire" if the document is older than Options.TTL
+	Op  string `json:"op"` // "put", "delete", or "expire" if the document is has expired
 	Doc        // of a put the document with Text and Fields; otherwise only ID and Seq are set
 }
 
@@ -50,7 +51,7 @@ const (
 // ErrExpired, ErrClosed, *CorruptionError, ctx.Err(), or an error of Refresh.
 func (db *DB) Changes(ctx context.Context, from uint64, follow bool) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		f := &feed{db: db, at: from, last: from, since: math.MinInt64, yield: yield}
+		f := &feed{db: db, at: from, last: from, life: view.Always, yield: yield}
 		for wait := shortestPoll; ; wait = min(2*wait, longestPoll) {
 			before := f.last
 			err := cmp.Or(ctx.Err(), db.Refresh(ctx))
@@ -77,9 +78,10 @@ func (db *DB) Changes(ctx context.Context, from uint64, follow bool) iter.Seq2[C
 // A feed is the state of Changes.
 type feed struct {
 	db      *DB
-	at      uint64 // everything up to this number has been yielded
-	last    uint64 // Seq of the last change
-	since   int64  // and all documents that had expired at this time, in microseconds
+	at      uint64    // everything up to this number has been yielded
+	last    uint64    // Seq of the last change
+	life    view.Life // and all documents that had expired in it
+	scan    time.Time // when to look for documents that have expired by themselves
 	yield   func(Change, error) bool
 	stopped bool
 }
@@ -100,33 +102,57 @@ func (f *feed) run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	since := s.v.Since
+	life := s.v.Life
 	removed, err := f.db.s.Removed(&s.v, f.at)
 	if err == nil && s.v.Seq > f.at {
-		err = f.written(ctx, s, since, removed)
+		err = f.written(ctx, s, life, removed)
 	}
-	if err == nil && !f.stopped && f.at > 0 && since > f.since {
-		err = f.expired(ctx, s, since)
+	if err == nil && !f.stopped && f.at > 0 {
+		err = f.expired(ctx, s, life)
 	}
-	f.at, f.since = s.v.Seq, since
+	f.at = s.v.Seq
 	return err
 }
 
+// shareOfScans is the inverse of the share of the time in which Changes looks for documents that have
+// expired by themselves: it reads when each document of a table expires.
+const shareOfScans = 20
+
 // expired yields documents that were yielded as stored, and have expired since.
-func (f *feed) expired(ctx context.Context, s *Snapshot, since int64) error {
-	filter := listing.Filter{Since: f.since, Before: since}
-	s.v.Since = f.since
-	return listing.Each(ctx, &s.v, filter, func(id []byte, p view.Place) error {
-		seq, err := p.Seq()
-		if err != nil || seq > f.at {
-			return err
-		}
-		return f.give("expire", Doc{ID: string(id), Seq: f.last})
-	})
+func (f *feed) expired(ctx context.Context, s *Snapshot, life view.Life) (err error) {
+	each := func(filter listing.Filter) error {
+		s.v.Life = view.Life{Since: filter.Since, Now: f.life.Now}
+		return listing.Each(ctx, &s.v, filter, func(id []byte, p view.Place) error {
+			seq, err := p.Seq()
+			if err != nil || seq > f.at {
+				return err
+			}
+			if lives, err := p.Lives(life); err != nil || lives {
+				return err
+			}
+			return f.give("expire", Doc{ID: string(id), Seq: f.last})
+		})
+	}
+	if life.Since > f.life.Since {
+		err = each(listing.Filter{Life: f.life, Before: life.Since})
+		f.life.Since = life.Since
+	}
+	if start := time.Now(); err == nil && !start.Before(f.scan) && mayHaveEnded(&s.v, life) {
+		err = each(listing.Filter{Life: f.life})
+		f.life.Now, f.scan = life.Now, time.Now().Add(shareOfScans*time.Since(start))
+	}
+	return err
+}
+
+// mayHaveEnded reports whether a document of v may have expired by itself.
+func mayHaveEnded(v *view.View, life view.Life) bool {
+	ended := func(d *view.MemDoc) bool { return d.Expires != 0 && d.Expires <= life.Now }
+	return slices.ContainsFunc(v.Version.Parts, func(p view.Part) bool { return p.FirstExpiry() <= life.Now }) ||
+		slices.ContainsFunc(v.Mems, func(m view.MemView) bool { return slices.ContainsFunc(m.Docs, ended) })
 }
 
 // written yields the documents that were stored or removed after f.at.
-func (f *feed) written(ctx context.Context, s *Snapshot, since int64, removed []catalog.Removal) error {
+func (f *feed) written(ctx context.Context, s *Snapshot, life view.Life, removed []catalog.Removal) error {
 	removals := func(before uint64) error {
 		for ; len(removed) > 0 && removed[0].Seq < before; removed = removed[1:] {
 			op := "delete"
@@ -139,8 +165,8 @@ func (f *feed) written(ctx context.Context, s *Snapshot, since int64, removed []
 		}
 		return nil
 	}
-	s.v.Since = math.MinInt64 // the expired ones, too
-	err := listing.EachWritten(ctx, &s.v, listing.Filter{Since: math.MinInt64, After: f.at}, true, func(id []byte, p view.Place, text, fields []byte) error {
+	s.v.Life = view.Always // the expired ones, too
+	err := listing.EachWritten(ctx, &s.v, listing.Filter{Life: view.Always, After: f.at}, true, func(id []byte, p view.Place, text, fields []byte) error {
 		d := Doc{ID: string(id)}
 		if err := s.read(&d, p); err != nil {
 			return err
@@ -148,7 +174,9 @@ func (f *feed) written(ctx context.Context, s *Snapshot, since int64, removed []
 		if err := removals(d.Seq); err != nil {
 			return err
 		}
-		if d.Time.UnixMicro() < since {
+		if lives, err := p.Lives(life); err != nil {
+			return err
+		} else if !lives {
 			return f.give("expire", Doc{ID: d.ID, Seq: d.Seq})
 		}
 		d.Text, d.Fields = string(text), append(json.RawMessage(nil), fields...)

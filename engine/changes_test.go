@@ -274,3 +274,49 @@ func TestNoHistory(t *testing.T) {
 		}
 	}
 }
+
+// TestChangesOwnEnds lets documents expire by themselves, in a memtable and in a table: a follower that
+// has them is told, also after a restart, and others are not.
+func TestChangesOwnEnds(t *testing.T) {
+	for _, flushed := range []bool{false, true} {
+		now := time.Now()
+		db, _ := create4test(t, &Options{now: func() time.Time { return now }, elapsed: func() time.Duration { return 0 }})
+		for i, life := range []time.Duration{0, time.Hour, 3 * time.Hour} {
+			d := Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}}
+			if life > 0 {
+				d.Expires = now.Add(life)
+			}
+			if err := db.Put(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if flushed {
+			if err := db.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		changes := func(from uint64) (said string, last uint64) {
+			for c, err := range db.Changes(t.Context(), from, false) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				said, last = said+c.Op+" "+c.ID+";", c.Seq
+			}
+			return said, last
+		}
+		said, last := changes(0)
+		if said != "put 0;put 1;put 2;" {
+			t.Errorf("flushed %t: at first %s", flushed, said)
+		}
+		if said, _ := changes(last); said != "" {
+			t.Errorf("flushed %t: then %s", flushed, said)
+		}
+		now = now.Add(2 * time.Hour)
+		if said, _ := changes(last); said != "expire 1;" {
+			t.Errorf("flushed %t: two hours later %s", flushed, said)
+		}
+		if said, _ := changes(0); said != "put 0;put 2;" && said != "put 0;expire 1;put 2;" {
+			t.Errorf("flushed %t: from the beginning %s", flushed, said)
+		}
+	}
+}

@@ -281,11 +281,11 @@ var uses = []use{
 		defer set.Close()
 		return said(u, set.Range(u.ctx, all))
 	}, false},
-	{"DB.Options DB.Hash DB.Metrics DB.SetCompactionRate", false, func(u *using) error {
+	{"DB.HasExpired DB.Options DB.Hash DB.Metrics DB.SetCompactionRate", false, func(u *using) error {
 		u.db.SetCompactionRate(0)
 		words, _ := u.db.Hash("some words and more")
 		o := u.db.Options()
-		u.say(o.Bits, o.Layout, o.Features.Describe(), words, u.db.Metrics().Memory)
+		u.say(u.db.HasExpired(Doc{}), o.Bits, o.Layout, o.Features.Describe(), words, u.db.Metrics().Memory)
 		return nil
 	}, false},
 	{"DB.Check", false, func(u *using) error {

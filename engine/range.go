@@ -193,7 +193,7 @@ func (s *Snapshot) each(ctx context.Context, r Range, first, others int, fn func
 }
 
 func (r Range) inner(s *Snapshot) (f listing.Filter, err error) {
-	f = listing.Filter{From: max(r.From, r.Prefix), To: r.To, Reverse: r.Reverse, Since: math.MinInt64, Limit: r.Limit, Match: r.Match, Where: r.Where, Decide: r.FieldsDecide}
+	f = listing.Filter{From: max(r.From, r.Prefix), To: r.To, Reverse: r.Reverse, Life: view.Always, Limit: r.Limit, Match: r.Match, Where: r.Where, Decide: r.FieldsDecide}
 	before := func(to string) {
 		if to != "" && (f.To == "" || to < f.To) {
 			f.To = to

@@ -220,7 +220,7 @@ func (a *reading) set(to *collected, d *table.Document, size *int) error {
 		return err
 	}
 	to.Fingerprints = fingerprintsOf(d.HasFingerprint, d.Fingerprint, d.Rest, more)
-	to.Time, to.Seq, to.has = time.UnixMicro(d.Time), d.Seq, true
+	to.Time, to.Expires, to.Seq, to.has = time.UnixMicro(d.Time), d.ExpiresAt(), d.Seq, true
 	if a.load {
 		to.Text, to.Fields = a.share(d.Text), a.shareFields(d.Fields)
 		*size += len(d.Text) + len(d.Fields)

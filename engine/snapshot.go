@@ -139,7 +139,7 @@ func (s *Snapshot) readWhole(d *Doc, p view.Place) error {
 	more, err := s.v.Fingerprints(d.ID)
 	d.Text, d.Fields = string(sd.Text), json.RawMessage(bytes.Clone(sd.Fields))
 	d.Fingerprints = fingerprintsOf(sd.HasFingerprint, sd.Fingerprint, sd.Rest, more)
-	d.Time, d.Seq = time.UnixMicro(sd.Time), sd.Seq
+	d.Time, d.Expires, d.Seq = time.UnixMicro(sd.Time), sd.ExpiresAt(), sd.Seq
 	return err
 }
 
@@ -151,7 +151,7 @@ func (s *Snapshot) read(d *Doc, p view.Place) error {
 	}
 	more, err := s.v.Fingerprints(d.ID)
 	d.Fingerprints = fingerprintsOf(e.HasFingerprint, e.Fingerprint, e.Rest, more)
-	d.Time, d.Seq = e.Time, e.Seq
+	d.Time, d.Expires, d.Seq = e.Time, e.Expires, e.Seq
 	return err
 }
 
@@ -188,7 +188,7 @@ func (r *Reader) Lookup(ctx context.Context, id string) (Doc, error) {
 	return readByID(r, func(s *Snapshot) (Doc, error) {
 		e, err := s.lookup(ctx, id)
 		return Doc{
-			ID: e.ID, Fingerprints: fingerprintsOf(e.HasFingerprint, e.Fingerprint, e.Rest, e.Fingerprints), Time: e.Time, Seq: e.Seq,
+			ID: e.ID, Fingerprints: fingerprintsOf(e.HasFingerprint, e.Fingerprint, e.Rest, e.Fingerprints), Time: e.Time, Expires: e.Expires, Seq: e.Seq,
 		}, err
 	})
 }

@@ -151,7 +151,7 @@ func describeView(ctx context.Context, v *view.View) (Stats, error) {
 			t.BytesPerFingerprint = float64(t.IndexBytes) / float64(info.Fingerprints)
 		}
 		var err error
-		if t.Expired, err = expired(p, v.Since); err != nil {
+		if t.Expired, err = expired(p, v.Life); err != nil {
 			return st, err
 		}
 		none, err := v.NoDocuments(ctx, p, v.Seq)
@@ -208,15 +208,19 @@ func (st *Stats) countMemtables(v *view.View) {
 	}
 }
 
-// expired estimates how many living documents of p are older than since.
-func expired(p *view.Part, since int64) (n int64, err error) {
-	t := p.ForPolicy()
+// expired estimates how many living documents of p have expired.
+func expired(p *view.Part, life view.Life) (n int64, err error) {
+	t, since := p.ForPolicy(), life.Since
+	if n, err = p.ExpiredThemselves(life.Now); err != nil {
+		return 0, err
+	}
+	t.Dead += n
 	if p.Meta.MinTime < since && since <= p.Meta.MaxTime {
 		if t.Times, err = p.TimeSketch(); err != nil {
 			return 0, err
 		}
 	}
-	return t.Expired(since), nil
+	return n + t.Expired(since), nil
 }
 
 // eachFile calls f for every file in dir, which is nil for a single table file.

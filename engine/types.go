@@ -39,6 +39,9 @@ type Doc struct {
 	// Time is when the document was stored, to the microsecond; zero means now. The time to
 	// live, Prune and SINCE use it.
 	Time time.Time `json:"time,omitzero"`
+	// Expires is when the document expires, to the microsecond, if Options.TTL does not end it
+	// earlier; zero means never.
+	Expires time.Time `json:"expires,omitzero"`
 	// Seq is the number of the write that stored the document; a later write has a larger number.
 	// Reads set it, for PutIfVersion and Batch.RequireVersion; writes ignore it.
 	Seq uint64 `json:"seq,omitempty"`
@@ -46,7 +49,7 @@ type Doc struct {
 
 // inner returns the document as the packages below represent it. It shares the fingerprints of d.
 func (d *Doc) inner() view.Doc {
-	v := view.Doc{ID: d.ID, Text: d.Text, Fields: d.Fields, Time: d.Time, Seq: d.Seq}
+	v := view.Doc{ID: d.ID, Text: d.Text, Fields: d.Fields, Time: d.Time, Expires: d.Expires, Seq: d.Seq}
 	all := d.Fingerprints
 	if len(all) > 0 && len(all[0]) > 0 {
 		if v.Fingerprint = &all[0][0]; len(all[0]) > 1 {
@@ -278,7 +281,7 @@ var (
 	ErrClosed      = files.ErrClosed      // any use after Close
 	ErrParams      = files.ErrParams      // options or a query that disagree with how the database was created
 	ErrInvalid     = files.ErrInvalid     // an empty ID, a distance that no fingerprints have, ...
-	ErrExpired     = files.ErrExpired     // a document that is older than Options.TTL, or changes since a position that the database does not know
+	ErrExpired     = files.ErrExpired     // a document that has expired, or changes since a position that the database does not know
 	ErrTooLarge    = files.ErrTooLarge    // a document, a result or a packed table exceeds its limit
 	ErrNotDatabase = files.ErrNotDatabase // the path is not a simdb database
 	ErrNoSketches  = files.ErrNoSketches  // JACCARD in a database without sketches

@@ -145,17 +145,25 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 }
 
 // TestExpiryToTheMicrosecond reads documents whose age is the time to live, and one microsecond
-// more, in memory and in a table: every operation must see the first, and none the second.
+// more, or whose own ends are so, in memory and in a table: every operation must see the first, and none the second.
 func TestExpiryToTheMicrosecond(t *testing.T) {
 	ctx := t.Context()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	opts := &Options{NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true, now: func() time.Time { return now }}
-	for _, flushed := range []bool{false, true} {
-		t.Run(fmt.Sprintf("flushed %t", flushed), func(t *testing.T) {
+	for i := range 4 {
+		flushed, own := i%2 == 1, i > 1
+		opts := &Options{NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true, now: func() time.Time { return now }}
+		if own {
+			opts.TTL = 0
+		}
+		t.Run(fmt.Sprintf("flushed %t, own %t", flushed, own), func(t *testing.T) {
 			db, _ := create4test(t, opts)
 			store := func(id string, age time.Duration) {
 				t.Helper()
-				if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{5}}, Time: now.Add(-age)}); err != nil {
+				d := Doc{ID: id, Fingerprints: []Fingerprint{{5}}, Time: now.Add(-age)}
+				if own {
+					d.Expires = d.Time.Add(time.Hour + time.Microsecond)
+				}
+				if err := db.Put(ctx, d); err != nil {
 					t.Fatal(err)
 				}
 				if flushed { // one table each: a table whose documents have all expired is dropped whole

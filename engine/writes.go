@@ -108,7 +108,7 @@ const novelMatches = 32
 // than a few dozen match, it returns the best of the first ones found. The check and the write are
 // one step: if two near-duplicates are submitted at once, exactly one is stored, and the other call
 // returns that one as its match, once it is safe. A document without fingerprint, or by a text
-// criterion without text, matches no other document. A document older than Options.TTL is not
+// criterion without text, matches no other document. A document that has expired is not
 // stored: ErrExpired. Other errors are as for Put and Any.
 func (w *Writer) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, stored bool, err error) {
 	done, err := w.AddNovel(ctx, []Doc{d}, by, nil)
@@ -116,7 +116,7 @@ func (w *Writer) PutNovel(ctx context.Context, d Doc, by Criterion) (m Match, st
 		return Match{}, false, err
 	}
 	if done[0].Expired {
-		err = fmt.Errorf("document %s has the time %s: %w", files.QuoteID(d.ID), d.Time.UTC().Format(time.RFC3339), ErrExpired)
+		err = fmt.Errorf("document %s: %w", files.QuoteID(d.ID), ErrExpired)
 	}
 	return done[0].Match, done[0].Stored, err
 }
@@ -126,7 +126,7 @@ type Novelty struct {
 	Match    Match `json:"match"` // the matching document, if Stored and Expired are false
 	Stored   bool  `json:"stored"`
 	Replaced bool  `json:"replaced"`          // it replaced the document with the same ID
-	Expired  bool  `json:"expired,omitempty"` // not stored, because it is older than Options.TTL
+	Expired  bool  `json:"expired,omitempty"` // not stored, because it has expired
 }
 
 // AddNovel stores each of docs, in order, that PutNovel would store. Documents stored earlier in
@@ -173,6 +173,10 @@ func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *Sear
 	}
 	return done[:n], err
 }
+
+// HasExpired reports whether d would have expired when stored now: it is older than Options.TTL, or
+// past its Expires.
+func (db *DB) HasExpired(d Doc) bool { return db.s.HasExpired(d.Time, d.Expires) }
 
 // renewers is how many documents are renewed at a time: these share a sync of the log.
 const renewers = 32

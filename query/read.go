@@ -24,6 +24,9 @@ func (x *run) get(s *syntax.Get) error {
 	if more := record.Fingerprints(d.Fingerprints); more != nil {
 		plain, row = append(plain, "fingerprints"), append(row, more)
 	}
+	if !d.Expires.IsZero() {
+		plain, row = append(plain, "expires"), append(row, d.Expires)
+	}
 	sh, err := x.bindShow(s.Show, plain, "id")
 	if err != nil {
 		return err

@@ -39,6 +39,7 @@ var documentColumns = map[string]shownColumn{
 	"text":         {of: func(c engine.Content) any { return string(c.Text) }},
 	"fields":       {of: func(c engine.Content) any { return record.Raw(c.Fields) }},
 	"time":         {entry: func(e *engine.Doc) any { return e.Time }},
+	"expires":      {entry: func(e *engine.Doc) any { return e.Expires }},
 	"seq":          {entry: func(e *engine.Doc) any { return json.RawMessage(strconv.FormatUint(e.Seq, 10)) }},
 	"fingerprint":  {entry: func(e *engine.Doc) any { return record.Fingerprint(e.Fingerprints) }},
 	"fingerprints": {entry: func(e *engine.Doc) any { return record.Fingerprints(e.Fingerprints) }},

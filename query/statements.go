@@ -46,15 +46,15 @@ var statementDefs = []statementDef{
 	{
 		word: "GET", expects: syntax.ExpectID,
 		topic: front.Topic{Syntax: "GET 'a'", Help: "a document"},
-		docs:  []docsRow{{"GET 'a'", "shows a document; accepts SHOW", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` of one that has several"}},
+		docs:  []docsRow{{"GET 'a'", "shows a document; accepts SHOW", "`id`, `text`, `fields`, `fingerprint`, `time`, and `fingerprints` and `expires` of one that has them"}},
 		run:   func(x *run, s *syntax.Statement) error { return x.get(s.Get) },
 	},
 	{
 		word: "PUT", expects: `a document such as {"id": "a", "text": "..."}`, writes: true,
 		topic: front.Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
 		docs: []docsRow{
-			{"PUT {...}", "stores a document, replacing the one with the same id", "`stored`, or `expired` if it is older than the time to live: then nothing finds it"},
-			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches, or this one is stored with the same text (a retry: it is its own match); accepts every criterion of PAIRS", "`stored`, `expired` if it is older than the time to live, or the columns of the match"},
+			{"PUT {...}", "stores a document, replacing the one with the same id", "`stored`, or `expired` if it is older than the time to live, or its `expires` has passed: then nothing finds it"},
+			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches, or this one is stored with the same text (a retry: it is its own match); accepts every criterion of PAIRS", "`stored`, `expired` as for `PUT`, or the columns of the match"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.put(s.Put) },
 	},

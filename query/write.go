@@ -2,7 +2,6 @@ package query
 
 import (
 	"errors"
-	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
@@ -24,7 +23,7 @@ func (x *run) put(s *syntax.Put) error {
 		if err := x.to.Put(x.Ctx, doc); err != nil {
 			return err
 		}
-		if x.expired(&doc) {
+		if x.DB.HasExpired(doc) {
 			x.say("expired")
 		} else {
 			x.wrote(1, 0)
@@ -50,15 +49,6 @@ func (x *run) put(s *syntax.Put) error {
 	}
 	x.answer(append([]string{"id"}, measureColumns(c)...), fixed(appendMeasure(Row{m.ID}, c, m)))
 	return nil
-}
-
-// expired reports whether a document that was stored is older than the time to live.
-func (x *run) expired(d *engine.Doc) bool {
-	if d.Time.IsZero() {
-		return false
-	}
-	ttl := x.DB.Options().TTL
-	return ttl > 0 && time.Since(d.Time) > ttl
 }
 
 // delete runs DELETE 'a' and DELETE WHERE ... The latter deletes all documents that the selection

@@ -78,7 +78,7 @@ func (r *Reader) Document(doc uint32) (Document, error) {
 
 func documentOf(d *table.Document) Document {
 	out := Document{
-		ID: string(d.ID), Text: string(d.Text), Fields: bytes.Clone(d.Fields), Time: time.UnixMicro(d.Time), Seq: d.Seq,
+		ID: string(d.ID), Text: string(d.Text), Fields: bytes.Clone(d.Fields), Time: time.UnixMicro(d.Time), Expires: d.ExpiresAt(), Seq: d.Seq,
 	}
 	if d.HasFingerprint {
 		out.Fingerprint = append([]uint64{d.Fingerprint}, d.Rest...)

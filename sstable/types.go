@@ -47,6 +47,7 @@ type Document struct {
 	Text        string         // stored if Params.StoreText
 	Fields      []byte         // a JSON object, or nil; stored if Params.StoreText
 	Time        time.Time      // to the microsecond; the zero Time is stored as the Unix epoch
+	Expires     time.Time      // to the microsecond; the zero Time is never
 	Seq         uint64         // number of the write: a database numbers its writes in ascending order
 }
 

@@ -59,7 +59,7 @@ func (w *Writer) Add(d Document) error {
 	}
 	t := &w.d
 	*t = table.Document{
-		ID: append(t.ID[:0], d.ID...), Text: append(t.Text[:0], d.Text...), Fields: d.Fields, Sketch: d.Sketch, Seq: d.Seq,
+		ID: append(t.ID[:0], d.ID...), Text: append(t.Text[:0], d.Text...), Fields: d.Fields, Sketch: d.Sketch, Expires: table.Expiry(d.Expires), Seq: d.Seq,
 	}
 	if !d.Time.IsZero() {
 		t.Time = d.Time.UnixMicro()

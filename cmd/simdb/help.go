@@ -85,7 +85,7 @@ func long(text *bytes.Buffer, options kong.HelpOptions, ctx *kong.Context) error
 
 // usual lists the flags that the short help of a command shows first; it shows at most mostFlags.
 var usual = strings.Fields(`near jaccard levenshtein within contains output add explain keep against only-against against-add
-	input-format id-field text-field images files html time-field param header format create older ttl sample summary
+	input-format id-field text-field images files html time-field expires-field param header format create older ttl sample summary
 	shingle bits memory resume verify level dry-run audit`)
 
 const mostFlags = 10

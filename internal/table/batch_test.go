@@ -26,7 +26,7 @@ func batchOf(first uint64, docs []Document) *Batch {
 			b.Bare[i/64] |= 1 << (i % 64)
 		}
 		b.IDs = append(b.IDs, b.Strings.Add(d.ID))
-		b.Times = append(b.Times, d.Time)
+		b.Times, b.Expiries = append(b.Times, d.Time), append(b.Expiries, d.Expires)
 		if len(d.Sketch) > 0 && b.Codes == nil {
 			b.Codes, b.Sketches = &write.Arena{}, make([]uint32, i)
 			empty := b.Codes.Add(nil)

@@ -75,6 +75,9 @@ func (r *Reader) detail(s *format.Section) string {
 	case format.KindIDs:
 		return stats(r.t.IDs.Stats())
 	case format.KindTimes:
+		if s.Index == format.Expiries {
+			return stats(r.t.Expiries.Stats())
+		}
 		return stats(r.t.Times.Stats())
 	case format.KindSeqs:
 		return stats(r.t.Seqs.Stats())

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 )
@@ -22,11 +23,29 @@ type Document struct {
 	Fingerprint    Fingerprint   // valid if HasFingerprint: the first word of the fingerprint
 	Rest           []Fingerprint // the other words, Params.NumWords()-1
 	Time           int64         // when it was stored, microseconds since the Unix epoch
+	Expires        int64         // when it expires, microseconds since the Unix epoch; 0 for never
 	Seq            uint64        // sequence number of the write, assigned by the engine
 	Text, Fields   []byte        // stored if Params.StoreText
 	// Sketch is the MinHash sketch (package minhash), ascending; nil if there is none. It is stored
 	// if Params.Sketch > 0.
 	Sketch []uint32
+}
+
+// ExpiresAt returns when d expires, the zero time for never.
+func (d *Document) ExpiresAt() (t time.Time) {
+	if d.Expires != 0 {
+		t = time.UnixMicro(d.Expires)
+	}
+	return t
+}
+
+// Expiry returns t in the form of Document.Expires; the zero time means never. The Unix epoch is
+// stored as a microsecond earlier.
+func Expiry(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return cmp.Or(t.UnixMicro(), -1)
 }
 
 // Compare orders documents as a table numbers them: by the first word of the fingerprint, those

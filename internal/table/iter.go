@@ -91,6 +91,9 @@ func (it *Iter) load() (err error) {
 		return err
 	}
 	d.Time = format.TimeOf(t)
+	if d.Expires, err = r.t.ExpiryAt(rank); err != nil {
+		return err
+	}
 	if d.Seq, err = r.t.Seqs.Key(rank); err != nil || !it.texts {
 		return err
 	}

@@ -90,7 +90,9 @@ func (s *mergeShape) docs(r *rand.Rand, input, n int) []Document {
 			}
 		}
 		d.Seq = s.seqs(r, input, i)
-		d.Time = s.times(r, d.Seq)
+		if d.Time = s.times(r, d.Seq); input%3 == 1 && i%2 == 0 {
+			d.Expires = d.Time/2 + 7
+		}
 		if text := s.text(r, string(d.ID)); text != "" {
 			d.Text, d.Fields = []byte(text), []byte(`{"a":1}`)
 		}

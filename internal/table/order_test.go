@@ -287,7 +287,7 @@ func checkRefused(t *testing.T, name string, data []byte, section string) {
 // TestOrderRefused has tables whose ranks, times, sequence numbers or quantiles cannot be right,
 // with good checksums.
 func TestOrderRefused(t *testing.T) {
-	docs := testDocs(rand.New(rand.NewPCG(109, 110)), 60)
+	docs := testDocs(rand.New(rand.NewPCG(109, 110)), 61)
 	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 300}, docs)
 	r := openTable(t, data)
 	n := uint64(len(docs))

@@ -138,6 +138,23 @@ func (r *Reader) Time(doc uint32) (t int64, err error) {
 	return format.TimeOf(v), err
 }
 
+// Expiry returns when a document expires, in microseconds since the Unix epoch, or 0 for never.
+func (r *Reader) Expiry(doc uint32) (t int64, err error) {
+	defer r.t.Unguard(format.Guard(), &err)
+	if r.t.Expiries == nil {
+		return 0, nil
+	}
+	rank, err := r.t.Rank(doc)
+	if err != nil {
+		return 0, err
+	}
+	return r.t.ExpiryAt(rank)
+}
+
+// FirstExpiry returns the earliest time at which a document expires, in microseconds since the Unix
+// epoch, or math.MaxInt64 if none does.
+func (r *Reader) FirstExpiry() int64 { return format.TimeOf(r.t.FirstExpiry) }
+
 // Seq returns the sequence number of a document's write.
 func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
@@ -160,9 +177,15 @@ func (r *Reader) TextBytes() int64 {
 // TimeSketch returns up to TimeQuantiles times, ascending: the minimum and the maximum of all
 // documents, and between them quantiles of a sample. With n quantiles, about i/(n-1) of all
 // documents were stored before quantile i. It returns nil if the table has no documents.
-func (r *Reader) TimeSketch() (times []int64, err error) {
+func (r *Reader) TimeSketch() (times []int64, err error) { return r.timeSketch(0) }
+
+// ExpirySketch is TimeSketch for the expiries; documents that never expire have math.MaxInt64. It
+// returns nil if the table has no column of expiries.
+func (r *Reader) ExpirySketch() (times []int64, err error) { return r.timeSketch(format.Expiries) }
+
+func (r *Reader) timeSketch(index uint16) (times []int64, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
-	s := r.t.Section(format.KindTimeSketch, 0)
+	s := r.t.Section(format.KindTimeSketch, index)
 	if s == nil {
 		return nil, nil
 	}
@@ -288,6 +311,9 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 		return err
 	}
 	d.Time = format.TimeOf(t)
+	if d.Expires, err = r.t.ExpiryAt(rank); err != nil {
+		return err
+	}
 	d.Seq, err = r.t.Seqs.Key(rank)
 	return err
 }

@@ -343,7 +343,9 @@ func (w *salvageWalk) readOrder(doc uint32, d *Document) (err error) {
 	if w.guesses(err) {
 		at, err = r.Times.Base(b), nil
 	}
-	d.Time = format.TimeOf(at)
+	if d.Time = format.TimeOf(at); err == nil {
+		d.Expires, err = r.ExpiryAt(rank)
+	}
 	return err
 }
 

@@ -151,6 +151,9 @@ func (s *Salvaged) openColumns() {
 		column(&r.Places, format.KindPlaces, 0, uint64(r.Records.Len())+1)
 	}
 	column(&r.Times, format.KindTimes, 0, 0)
+	if r.Section(format.KindTimes, format.Expiries) != nil {
+		column(&r.Expiries, format.KindTimes, format.Expiries, 0)
+	}
 	r.Words = make([]format.Word, r.Params.NumWords()-1)
 	for i := range r.Words {
 		column(&r.Words[i].Column, format.KindWords, uint16(i+1), 0)

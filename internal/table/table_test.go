@@ -35,7 +35,9 @@ func testDocs(rng *rand.Rand, n int) []Document {
 				d.Fingerprint = docs[rng.IntN(i)].Fingerprint ^ 1<<rng.UintN(64)&-(rng.Uint64()&1)
 			}
 		}
-		d.Time = rng.Int64N(1<<40) - 1<<30
+		if d.Time = rng.Int64N(1<<40) - 1<<30; n%2 == 0 && i%3 == 0 {
+			d.Expires = d.Time/2 + 7
+		}
 		d.Seq = rng.Uint64N(1 << 30)
 		if rng.IntN(5) > 0 {
 			d.Text = bytes.Repeat(fmt.Appendf(nil, "word%d ", rng.UintN(100)), rng.IntN(1+rng.IntN(200)))
@@ -126,7 +128,7 @@ func openTable(t testing.TB, data []byte) *Reader {
 func sameDocument(a, b *Document) bool {
 	return bytes.Equal(a.ID, b.ID) && a.HasFingerprint == b.HasFingerprint && a.Fingerprint == b.Fingerprint &&
 		(!a.HasFingerprint || slices.Equal(a.Rest, b.Rest)) &&
-		a.Time == b.Time && a.Seq == b.Seq && bytes.Equal(a.Text, b.Text) && bytes.Equal(a.Fields, b.Fields) &&
+		a.Time == b.Time && a.Expires == b.Expires && a.Seq == b.Seq && bytes.Equal(a.Text, b.Text) && bytes.Equal(a.Fields, b.Fields) &&
 		slices.Equal(a.Sketch, b.Sketch)
 }
 
@@ -201,13 +203,14 @@ func checkReader(t *testing.T, r *Reader, p Params, docs []Document) {
 		tm, err3 := r.Time(doc)
 		seq, err4 := r.Seq(doc)
 		sketch, err5 := r.Sketch(doc, []uint32{7})
+		expires, err6 := r.Expiry(doc)
 		rest, err := r.AppendRest(nil, doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Rest: rest, Time: tm, Seq: seq, Text: want.Text, Fields: want.Fields,
+		single := Document{ID: id, HasFingerprint: ok, Fingerprint: fp, Rest: rest, Time: tm, Expires: expires, Seq: seq, Text: want.Text, Fields: want.Fields,
 			Sketch: sketch[1:]}
-		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || err5 != nil || !sameDocument(&single, want) {
+		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || err5 != nil || err6 != nil || !sameDocument(&single, want) {
 			t.Fatalf("document %d is %+v, want %+v; errors %v %v %v %v %v", i, single, want, err1, err2, err3, err4, err5)
 		}
 	}

@@ -128,38 +128,47 @@ func (v *verifier) checkOrder() error {
 	if hi := v.t.Seqs.Greatest(); lo != v.t.Info.MinSeq || hi != v.t.Info.MaxSeq {
 		return v.corrupt(format.KindSeqs, 0, "sequence numbers %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinSeq, v.t.Info.MaxSeq)
 	}
-	return v.checkTimes()
+	if err := v.checkTimes(0, v.t.Times); err != nil || v.t.Expiries == nil {
+		return err
+	}
+	return v.checkTimes(format.Expiries, v.t.Expiries)
 }
 
-func (v *verifier) checkTimes() error {
+// checkTimes verifies a column of times and its time sketch.
+func (v *verifier) checkTimes(index uint16, column *keyrun.Column) error {
 	sample := format.NewTimeSample(int(v.t.Info.Docs))
 	var values [keyrun.BlockLen]uint64
-	for b := range v.t.Times.NumBlocks() {
-		n, err := v.t.Times.Block(b, values[:])
+	for b := range column.NumBlocks() {
+		n, err := column.Block(b, values[:])
 		if err != nil {
 			return err
 		}
 		for _, t := range values[:n] {
 			sample.Add(t)
 		}
-		if err := v.advance(int64(v.t.Times.BlockSize(b))); err != nil {
+		if err := v.advance(int64(column.BlockSize(b))); err != nil {
 			return err
 		}
 	}
-	if lo, hi := format.TimeOf(sample.Least), format.TimeOf(sample.Greatest); lo != v.t.Info.MinTime || hi != v.t.Info.MaxTime {
+	if lo, hi := format.TimeOf(sample.Least), format.TimeOf(sample.Greatest); index == 0 && (lo != v.t.Info.MinTime || hi != v.t.Info.MaxTime) {
 		return v.corrupt(format.KindTimes, 0, "times %d..%d, the info says %d..%d", lo, hi, v.t.Info.MinTime, v.t.Info.MaxTime)
 	}
-	quantiles, err := v.TimeSketch()
+	quantiles, err := v.timeSketch(index)
 	if err != nil || quantiles == nil {
 		return err
 	}
+	const sketch = format.KindTimeSketch
+	corrupt := func(at int64, format string, args ...any) error {
+		s := v.t.Section(sketch, index)
+		return base.Corruptf(v.t.File, s.Name(), s.Offset+at, format, args...)
+	}
 	want := sample.Quantiles()
 	if len(quantiles) != len(want) {
-		return v.corrupt(format.KindTimeSketch, 0, "%d quantiles, not %d", len(quantiles), len(want))
+		return corrupt(0, "%d quantiles, not %d", len(quantiles), len(want))
 	}
 	for i, q := range want {
 		if quantiles[i] != format.TimeOf(q) {
-			return v.corrupt(format.KindTimeSketch, int64(8*i), "quantile %d is %d, not %d", i, quantiles[i], format.TimeOf(q))
+			return corrupt(int64(8*i), "quantile %d is %d, not %d", i, quantiles[i], format.TimeOf(q))
 		}
 	}
 	return nil

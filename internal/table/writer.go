@@ -73,6 +73,7 @@ func (t *Writer) Add(d *Document) error {
 	b.AddRest(d.Rest)
 	b.IDs = append(b.IDs, b.Strings.Add(d.ID))
 	b.Seqs, b.Times = append(b.Seqs, d.Seq), append(b.Times, d.Time)
+	b.Expiries = append(b.Expiries, d.Expires)
 	if p.Sketch > 0 {
 		if t.code = t.code[:0]; len(d.Sketch) > 0 {
 			t.code = minhash.Sketch(d.Sketch).AppendEncoded(t.code)

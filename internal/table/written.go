@@ -8,16 +8,18 @@ import (
 )
 
 // Written selects documents by when they were written: those with From <= Time <= To, both in
-// microseconds since the Unix epoch, and with a sequence number in the file of at most MaxSeq.
+// microseconds since the Unix epoch, that expire after Now or never, and with a sequence number in
+// the file of at most MaxSeq.
 type Written struct {
 	From, To int64
+	Now      int64
 	MaxSeq   uint64
 }
 
 // blocksPerLook is how many blocks of a column are read between two checks of the context.
 const blocksPerLook = 256
 
-// CountWritten returns how many documents w selects. It reads only the column of times, and only
+// CountWritten returns how many documents w selects. It reads only the columns of times, and only
 // those blocks whose bounds do not decide.
 func (r *Reader) CountWritten(ctx context.Context, w Written) (n int64, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
@@ -107,6 +109,32 @@ func (r *Reader) AppendInOrder(dst []uint32, from, to int) (_ []uint32, err erro
 
 // writtenRanks returns the ranks of the documents that w selects.
 func (r *Reader) writtenRanks(ctx context.Context, w Written) (set rankSet, err error) {
+	set, err = r.ranksFrom(ctx, w)
+	if err != nil || set.count == 0 || r.FirstExpiry() > w.Now {
+		return set, err
+	}
+	var left rankSet
+	now := format.OrderedTime(w.Now)
+	var values [keyrun.BlockLen]uint64
+	for b := set.from >> keyrun.BlockShift; b<<keyrun.BlockShift < set.to; b++ {
+		if ctx.Err() != nil {
+			return left, ctx.Err()
+		}
+		n, err := r.t.Expiries.Block(b, values[:])
+		if err != nil {
+			return left, err
+		}
+		for i, at := range values[:n] {
+			if rank := b<<keyrun.BlockShift + i; at > now && set.has(rank) {
+				left.add(rank, rank+1, int(r.t.Info.Docs))
+			}
+		}
+	}
+	return left, nil
+}
+
+// ranksFrom is writtenRanks without regard to Now.
+func (r *Reader) ranksFrom(ctx context.Context, w Written) (set rankSet, err error) {
 	n, err := r.ranksUpTo(w.MaxSeq)
 	if err != nil || n == 0 || w.From > w.To || r.t.Info.MaxTime < w.From || r.t.Info.MinTime > w.To {
 		return set, err

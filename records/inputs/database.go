@@ -101,6 +101,7 @@ type Stored struct {
 	// texts. TimeField is the name of the time in records, "" for none.
 	Fingerprints bool
 	TimeField    string
+	ExpiresField string // likewise, of the time at which a document expires
 }
 
 // OpenStored opens a database and takes a snapshot of it.
@@ -180,7 +181,7 @@ func (s *Stored) open(opt records.Options) (records.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	form.Fingerprints, form.Time = s.Fingerprints, s.TimeField
+	form.Fingerprints, form.Time, form.Expires = s.Fingerprints, s.TimeField, s.ExpiresField
 	return &stored.Input{
 		Snap: s.Snapshot, Path: s.Path, Params: params, Features: prints, Only: s.Only, NoTexts: s.NoTexts, NoFingerprints: s.NoFingerprints, Written: s.Written, Form: form, Need: opt.Need,
 	}, nil

@@ -21,6 +21,7 @@ import (
 // texts, fingerprints and time. Its fields are written unchanged.
 type Form struct {
 	Fingerprints bool   // include fingerprints that can be computed from the text
+	Expires      string // the name of the time at which a document expires, or ""
 	Time         string // the name of the time, or ""
 
 	ID                string
@@ -55,17 +56,17 @@ func NewForm(p engine.Options, o records.Options) (*Form, error) {
 
 // Names returns the names of all parts that are not fields.
 func (f *Form) Names() []string {
-	return append(slices.Clone(f.Texts), f.ID, f.FingerprintField, f.FingerprintsField, f.Time)
+	return append(slices.Clone(f.Texts), f.ID, f.FingerprintField, f.FingerprintsField, f.Time, f.Expires)
 }
 
 // CheckNames returns an error if two parts of a document would have the same name.
 func (f *Form) CheckNames() error {
-	names := append(slices.Clone(f.Texts), f.ID, f.FingerprintField, f.Time)
+	names := append(slices.Clone(f.Texts), f.ID, f.FingerprintField, f.Time, f.Expires)
 	slices.Sort(names)
 	for i, name := range names[1:] {
 		if name != "" && name == names[i] {
-			return fmt.Errorf("%q would be the name of two fields: choose other names with %s, %s, %s and %s",
-				name, option.Name("IDField"), option.Name("TextField"), option.Name("FingerprintField"), option.Name("TimeField"))
+			return fmt.Errorf("%q would be the name of two fields: choose other names with %s, %s, %s, %s and %s",
+				name, option.Name("IDField"), option.Name("TextField"), option.Name("FingerprintField"), option.Name("TimeField"), option.Name("ExpiresField"))
 		}
 	}
 	return nil
@@ -78,6 +79,8 @@ func (f *Form) fieldFor(name string) string {
 		return "IDField"
 	case name == f.Time:
 		return "TimeField"
+	case name == f.Expires:
+		return "ExpiresField"
 	case slices.Contains(f.Texts, name):
 		return "TextField"
 	}
@@ -114,8 +117,10 @@ func (f *Form) Check(d *engine.Doc) error {
 	if !utf8.ValidString(d.ID) || !utf8.ValidString(d.Text) || !utf8.Valid(d.Fields) {
 		return fmt.Errorf("the document %q has bytes that are not UTF-8 and would change; a backup preserves them", d.ID)
 	}
-	if year := d.Time.UTC().Year(); f.Time != "" && (year < 0 || year > 9999) {
-		return fmt.Errorf("the document %q was stored in the year %d, which RFC 3339 cannot express; leave out %s", d.ID, year, option.Name("Times"))
+	for _, t := range []time.Time{d.Time, d.Expires} {
+		if year := t.UTC().Year(); f.Time != "" && (year < 0 || year > 9999) {
+			return fmt.Errorf("the document %q has a time in the year %d, which RFC 3339 cannot express; leave out %s", d.ID, year, option.Name("Times"))
+		}
 	}
 	return nil
 }
@@ -164,6 +169,11 @@ func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
 		b = append(b, ',')
 		key(f.Time)
 		b = records.AppendString(b, d.Time.UTC().Format(time.RFC3339Nano))
+	}
+	if f.Expires != "" && !d.Expires.IsZero() {
+		b = append(b, ',')
+		key(f.Expires)
+		b = records.AppendString(b, d.Expires.UTC().Format(time.RFC3339Nano))
 	}
 	b = append(b, '}', '\n')
 	if n := len(b) - from; n > records.MaxRecord {

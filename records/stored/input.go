@@ -142,7 +142,7 @@ func (in *Input) batches(ctx context.Context) iter.Seq2[*batch, error] {
 				return
 			}
 			if !whole {
-				d.Fields, d.Time = nil, time.Time{}
+				d.Fields, d.Time, d.Expires = nil, time.Time{}, time.Time{}
 			}
 			b.recs = append(b.recs, records.Record{File: in.Path, Doc: d, Seq: d.Seq})
 			if b.bytes += len(d.Text) + len(d.Fields); len(b.recs) < batchDocs && b.bytes < batchBytes {

@@ -39,7 +39,7 @@ func Members(ctx context.Context, v *view.View) (parts []view.Part, least uint64
 // hidden returns the documents of a table that are not visible in a view.
 func hidden(ctx context.Context, v *view.View, in *view.Part) (*roaring.Bitmap, error) {
 	dead := in.Dead.UpTo(v.Seq)
-	if in.Meta.MinTime >= v.Since && !v.Several {
+	if in.AllLive(v.Life) && !v.Several {
 		return dead, nil
 	}
 	dead = dead.Clone()

@@ -70,7 +70,7 @@ func tempName(path string) string {
 func visibleDocs(ctx context.Context, v *view.View) (n int64, err error) {
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
-		if p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
+		if p.Dead.Count() == 0 && p.AllLive(v.Life) {
 			n += int64(p.Meta.Docs)
 			continue
 		}

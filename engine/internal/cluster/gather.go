@@ -93,7 +93,7 @@ func isOneTable(v *view.View) bool {
 	}
 	p := &v.Version.Parts[0]
 	dead := p.Dead.UpTo(v.Seq)
-	return dead.IsEmpty() && v.Since <= p.Meta.MinTime
+	return dead.IsEmpty() && p.AllLive(v.Life)
 }
 
 // addPart appends the visible fingerprints of a table.
@@ -123,14 +123,11 @@ func (j *joinSet) addPart(ctx context.Context, all *located, part int) error {
 				skip = nextDead()
 				continue
 			}
-			if v.Since > p.Meta.MinTime {
-				t, err := p.Time(uint32(doc))
+			if ok, err := p.Lives(uint32(doc), v.Life); err != nil || !ok {
 				if err != nil {
 					return err
 				}
-				if t < v.Since {
-					continue
-				}
+				continue
 			}
 			if v.Several {
 				if ok, err := v.Counts(p, uint32(doc)); err != nil || !ok {

@@ -13,7 +13,7 @@ import (
 // and reads nothing else of documents that are not selected. With f.Where it reads the texts of the
 // documents that the other conditions of f select, in storage order.
 func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view.Place) error) error {
-	f.Since = max(f.Since, v.Since)
+	f.Life = v.Within(f.Since)
 	err := v.Safely(ctx, func() error {
 		for i := range v.Version.Parts {
 			if err := eachOf(ctx, v, &v.Version.Parts[i], f, fn); err != nil {
@@ -21,7 +21,7 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 			}
 		}
 		return f.eachMem(v, func(p view.Place) error {
-			if p.Mem.Time < f.Since || f.Before != 0 && p.Mem.Time >= f.Before {
+			if !f.Has(&p.Mem.Document) || f.Before != 0 && p.Mem.Time >= f.Before {
 				return nil
 			}
 			if ok, err := f.matches(p.Mem.ID); err != nil || !ok {
@@ -44,25 +44,25 @@ func Each(ctx context.Context, v *view.View, f Filter, fn func(id []byte, p view
 // Count returns how many visible documents were stored at since, in microseconds, or later. If some
 // may be older, or have expired, it reads columns of times; it reads no IDs.
 func Count(ctx context.Context, v *view.View, since int64) (n int64, err error) {
-	since = max(since, v.Since)
+	life := v.Within(since)
 	err = v.Safely(ctx, func() error {
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
-			if p.Meta.MaxTime < since {
+			if p.Meta.MaxTime < life.Since {
 				continue
 			}
 			dead, err := v.NoDocuments(ctx, p, v.Seq)
 			if err != nil {
 				return err
 			}
-			living, err := p.CountLiving(ctx, dead, view.Stored(since))
+			living, err := p.CountLiving(ctx, dead, life.Written())
 			if err != nil {
 				return err
 			}
 			n += living
 		}
 		return v.EachMem(func(p view.Place) error {
-			if p.Mem.Time >= since {
+			if life.Has(&p.Mem.Document) {
 				n++
 			}
 			return nil

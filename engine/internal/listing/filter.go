@@ -12,12 +12,12 @@ import (
 
 // A Filter selects documents.
 type Filter struct {
-	From, To string // IDs >= From and < To; "" for no bound
-	Reverse  bool   // in order: the greatest ID first
-	Since    int64  // stored at this time, in microseconds, or later
-	Before   int64  // by Each, without other conditions: stored before this time; 0 for any
-	After    uint64 // by EachWritten: with a greater sequence number
-	Limit    int    // maximum number of documents that the caller reads; 0 for all
+	From, To  string // IDs >= From and < To; "" for no bound
+	Reverse   bool   // in order: the greatest ID first
+	view.Life        // stored at Since or later; functions set the rest, which is the view's
+	Before    int64  // by Each, without other conditions: stored before this time; 0 for any
+	After     uint64 // by EachWritten: with a greater sequence number
+	Limit     int    // maximum number of documents that the caller reads; 0 for all
 	// Match decides about an ID that is within the bounds; nil accepts any. It is called before
 	// Where.
 	Match func(id []byte) (bool, error)
@@ -49,7 +49,7 @@ func (f *Filter) bounded() bool { return f.From != "" || f.To != "" }
 // A Where decides about a document by its text and fields, which are valid during the call.
 type Where func(text, fields []byte) (bool, error)
 
-// eachOf is Each for one table; f.Since must be at least the view's.
+// eachOf is Each for one table; f.Life must be within the view's.
 func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(id []byte, p view.Place) error) error {
 	found, decided, err := f.found(v, p, false)
 	if err != nil {
@@ -62,7 +62,7 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		if ok, err := f.matches(id); err != nil || !ok {
 			return err
 		}
-		ok, err := p.AliveAt(doc, v.Seq, f.Since)
+		ok, err := p.AliveAt(doc, v.Seq, f.Life)
 		if err == nil && ok {
 			err = fn(id, view.Place{Part: p, Doc: doc})
 		}
@@ -82,7 +82,7 @@ func eachOf(ctx context.Context, v *view.View, p *view.Part, f Filter, fn func(i
 		}
 		return order.EachID(ctx, from, end, give)
 	}
-	written := view.Stored(f.Since)
+	written := f.Written()
 	if f.Before != 0 {
 		written.To = f.Before - 1
 	}
@@ -119,7 +119,7 @@ func eachWhere(ctx context.Context, v *view.View, p *view.Part, f Filter, found 
 		}
 		return fn(doc, id)
 	}
-	if found == nil && !f.byID() && f.Since <= p.Meta.MinTime {
+	if found == nil && !f.byID() && p.AllLive(f.Life) {
 		return p.EachInTextOrder(ctx, func(doc uint32) error {
 			if p.Dead.DeadAt(doc, v.Seq) {
 				return nil
@@ -177,7 +177,7 @@ func eachDocOf(ctx context.Context, v *view.View, p *view.Part, f Filter, found 
 		f.Where, f.Fields = nil, nil
 		return eachOf(ctx, v, p, f, func(_ []byte, at view.Place) error { return fn(at.Doc) })
 	}
-	return p.EachWritten(ctx, view.Stored(f.Since), func(docs []uint32) error {
+	return p.EachWritten(ctx, f.Written(), func(docs []uint32) error {
 		for _, doc := range docs {
 			if p.Dead.DeadAt(doc, v.Seq) {
 				continue
@@ -201,7 +201,7 @@ func (f *Filter) selects(v *view.View, p *view.Part, doc uint32) (ok bool, err e
 			return false, err
 		}
 	}
-	return p.AliveAt(doc, v.Seq, f.Since)
+	return p.AliveAt(doc, v.Seq, f.Life)
 }
 
 // rowsPerLook is how many documents are processed between two checks of the context.

@@ -73,7 +73,7 @@ func (f *Filter) compare(a, b []byte) int {
 // ID. Where is evaluated when a document is the head: see holds.
 type stream struct {
 	v      *view.View
-	Filter     // Since is at least the view's
+	Filter     // Life is within the view's
 	length int // of the next page
 	others int // of the later pages
 
@@ -98,7 +98,7 @@ func openStreams(ctx context.Context, v *view.View, f Filter, first, others int)
 	if f.Limit > 0 && f.Where == nil {
 		first = min(first, f.Limit)
 	}
-	f.Since = max(f.Since, v.Since)
+	f.Life = v.Within(f.Since)
 	for i := range len(v.Version.Parts) + 1 { // the last stream is that of the memtables
 		s := &stream{v: v, Filter: f, length: min(first, others), others: others}
 		if i < len(v.Version.Parts) {
@@ -128,7 +128,7 @@ func (s *stream) open(ctx context.Context, p *view.Part) (err error) {
 		return err
 	}
 	if s.Since > p.Meta.MinTime {
-		n, err := p.CountWritten(ctx, view.Stored(s.Since))
+		n, err := p.CountWritten(ctx, s.Written())
 		if s.few = n <= int64(p.Meta.Docs)/fewSince; err != nil || s.few {
 			return err
 		}
@@ -235,7 +235,7 @@ func (s *stream) selects(doc uint32, id []byte) (bool, error) {
 	if ok, err := s.matches(id); err != nil || !ok || s.chosen != nil && !s.chosen.Contains(doc) {
 		return false, err
 	}
-	return s.part.AliveAt(doc, s.v.Seq, s.Since)
+	return s.part.AliveAt(doc, s.v.Seq, s.Life)
 }
 
 // A listing in order with Where first reads some texts of a table one by one, when their IDs come
@@ -303,7 +303,7 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	switch {
 	case s.part == nil:
 		err = s.eachMem(s.v, func(p view.Place) error {
-			if id := p.Mem.ID; !passed(id) && p.Mem.Time >= s.Since {
+			if id := p.Mem.ID; !passed(id) && s.Has(&p.Mem.Document) {
 				if ok, err := s.matches(id); err != nil || !ok {
 					return err
 				}
@@ -314,7 +314,7 @@ func (s *stream) turn(ctx context.Context) (err error) {
 	case s.found != nil:
 		err = s.part.EachIDOf(ctx, s.found, ofPart)
 	default:
-		err = s.part.EachWrittenID(ctx, view.Stored(s.Since), ofPart)
+		err = s.part.EachWrittenID(ctx, s.Written(), ofPart)
 	}
 	if err == nil {
 		s.page, s.more, err = found.Sorted(ctx)

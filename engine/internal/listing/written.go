@@ -28,7 +28,7 @@ const (
 // groups of some megabytes that were written together. EachWritten therefore reads the texts of a
 // lot of documents in storage order, so that mostly each block of texts is decoded once.
 func EachWritten(ctx context.Context, v *view.View, f Filter, load bool, fn func(id []byte, p view.Place, text, fields []byte) error) error {
-	f.Since = max(f.Since, v.Since)
+	f.Life = v.Within(f.Since)
 	w := &writtenOrder{ctx: ctx, v: v, Filter: f, load: load || f.Where != nil, fn: fn, most: max(min(v.Memory/lotShare, lotBytes), 1)}
 	err := v.Safely(ctx, func() error {
 		streams, err := w.open()
@@ -116,7 +116,7 @@ func (w *writtenOrder) advance(s *writtenStream) (err error) {
 		switch {
 		case len(s.mems) > 0:
 			s.head, s.mems = s.mems[0], s.mems[1:]
-			if s.seq = s.head.Mem.Seq; s.head.Mem.Time >= w.Since {
+			if s.seq = s.head.Mem.Seq; w.Has(&s.head.Mem.Document) {
 				return nil
 			}
 			continue
@@ -132,7 +132,7 @@ func (w *writtenOrder) advance(s *writtenStream) (err error) {
 		}
 		doc := s.docs[0]
 		s.docs = s.docs[1:]
-		if ok, err := s.part.AliveAt(doc, w.v.Seq, w.Since); err != nil || !ok {
+		if ok, err := s.part.AliveAt(doc, w.v.Seq, w.Life); err != nil || !ok {
 			if err != nil {
 				return err
 			}

@@ -92,6 +92,7 @@ func (c *chunk) reuse() *chunk {
 		to.Rest[i] = word[:0]
 	}
 	to.Fingerprints, to.IDs, to.Strings, to.Times = b.Fingerprints[:0], b.IDs[:0], b.Strings, b.Times[:0]
+	to.Expiries = b.Expiries[:0]
 	if b.Codes != nil {
 		b.Codes.Reset()
 		to.Codes, n.sums = b.Codes, c.sums[:0]
@@ -201,6 +202,14 @@ func (c *chunk) add(d *view.Doc, slot idSlot, now func() time.Time) {
 			at = now()
 		}
 		b.Times = append(b.Times, at.UnixMicro())
+	}
+	if !d.Expires.IsZero() {
+		if b.Expiries = slices.Grow(b.Expiries, cap(b.IDs)-len(b.Expiries)); len(b.Expiries) < c.len() {
+			n := len(b.Expiries)
+			b.Expiries = b.Expiries[:c.len()]
+			clear(b.Expiries[n:])
+		}
+		b.Expiries = append(b.Expiries, table.Expiry(d.Expires))
 	}
 	b.Fingerprints = append(b.Fingerprints, fp)
 	b.IDs = append(b.IDs, b.Strings.AddString(d.ID))

@@ -87,6 +87,9 @@ func (g *Scheduler) lookAgain(tables []compaction.Table, ttl, most int64, age, h
 	if bytes > most && len(tables) > 1 {
 		in = min(in, max(age/4, time.Second))
 	}
+	if slices.ContainsFunc(tables, func(t compaction.Table) bool { return t.Expiring }) {
+		in = min(in, longestLook)
+	}
 	if ttl > 0 && len(tables) > 0 {
 		in = min(in, max(min(time.Duration(ttl)*time.Microsecond/ttlLooks, longestLook), shortestLook))
 	}

@@ -31,7 +31,7 @@ type Admission struct {
 // document, or if it is already stored with the same ID, text and fingerprints: it may have been
 // sent again. With another text it is a new version of the document with its ID.
 func Admit(ctx context.Context, v *view.View, d *table.Document, fps [][]base.Fingerprint, by view.Criterion, most int) (a Admission, err error) {
-	if d.Time < v.Since {
+	if !v.Has(d) {
 		return Admission{Expired: true}, nil
 	}
 	same := false

@@ -1,21 +1,25 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/table"
 )
 
-// A time to live hides documents by the wall clock, and lets merges drop them by a clock that a wrong
-// wall clock does not move ahead: what is hidden comes back when the clock is right again, what is
-// dropped does not. That clock runs as the monotonic one does. It starts with the wall clock, unless
-// that is more than startSlack ahead of the newest edit of the catalog, and then with the time of
-// that edit. A wall clock that is ahead is believed when it has been so for clockPatience, and has
-// moved by no more than clockSteady; or by the next process, if it is then still ahead.
+// Documents that have expired, by the time to live or by themselves, are hidden by the wall clock,
+// and dropped in merges by a clock that a wrong wall clock does not move ahead: what is hidden comes
+// back when the clock is right again, what is dropped does not. That clock runs as the monotonic one
+// does. It starts with the wall clock, unless that is more than startSlack ahead of the newest edit
+// of the catalog, and then with the time of that edit. A wall clock that is ahead is believed when
+// it has been so for clockPatience, and has moved by no more than clockSteady; or by the next
+// process, if it is then still ahead.
 const (
 	startSlack    = 24 * time.Hour
 	clockPatience = time.Hour
@@ -73,20 +77,27 @@ func (db *Store) trusted() time.Time {
 	return c.origin.Add(elapsed)
 }
 
-// expiryAt returns the time, in microseconds, before which documents have expired at a moment.
-func (db *Store) expiryAt(now time.Time) int64 {
-	ttl := db.TTL()
-	if ttl <= 0 {
-		return math.MinInt64
+// lifeAt says which documents have expired at a moment.
+func (db *Store) lifeAt(now time.Time) view.Life {
+	l := view.Life{Since: math.MinInt64, Now: now.UnixMicro()}
+	if ttl := db.TTL(); ttl > 0 {
+		l.Since = now.Add(-ttl).UnixMicro()
 	}
-	return now.Add(-ttl).UnixMicro()
+	return l
+}
+
+// HasExpired reports whether a document that is stored now with these times, zero for now and never,
+// has expired.
+func (db *Store) HasExpired(stored, expires time.Time) bool {
+	d := table.Document{Time: cmp.Or(stored, db.Now()).UnixMicro(), Expires: table.Expiry(expires)}
+	return !db.life().Has(&d)
 }
 
 // dropView is View for a merge: a document has expired in it only if it may be dropped.
 func (db *Store) dropView() (*view.View, error) {
 	v, err := db.View()
 	if err == nil {
-		v.Since = db.expiryAt(db.trusted())
+		v.Life = db.lifeAt(db.trusted())
 	}
 	return v, err
 }
@@ -124,7 +135,8 @@ func (db *Store) settleTimes() error {
 		ttl = max(db.opts.TTL, 0)
 	}
 	wall, _ := db.readClocks()
-	doubted := ttl > 0 && db.trusted().Before(wall)
+	expires := ttl > 0 || slices.ContainsFunc(db.current.Parts, func(p view.Part) bool { return p.MayExpire() })
+	doubted := expires && db.trusted().Before(wall)
 	if doubted {
 		db.log.Info("the clock is far ahead of the newest edit: what has expired since is dropped in an hour, or after the next open", "path", db.Path)
 	}

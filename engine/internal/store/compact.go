@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"time"
 
@@ -116,7 +115,7 @@ func (db *Store) Groups() (jobs []*compaction.Job, err error) {
 	}
 	for _, g := range compaction.Group(tables, db.policy()) {
 		p := v.Version.Part(g[0])
-		if len(g) == 1 && p.Dead.Count() == 0 && p.Meta.MinTime >= v.Since {
+		if len(g) == 1 && p.Dead.Count() == 0 && p.AllLive(v.Life) {
 			if dead, err := p.HasDeadRecords(); db.setApart([]*view.Part{p}, err) || err == nil && !dead {
 				continue
 			} else if err != nil {
@@ -157,17 +156,14 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (
 	}
 }
 
-// flushHeld flushes memtables whose logs force expired documents of tables to stay: see dropBefore.
+// flushHeld flushes memtables whose logs force expired documents of tables to stay: see isHeld.
 func (db *Store) flushHeld(ctx context.Context) error {
-	if db.TTL() <= 0 {
-		return nil
-	}
 	v, err := db.dropView()
 	if err != nil {
 		return err
 	}
 	defer v.Close()
-	held := func(p view.Part) bool { return max(p.Meta.MinTime, dropBefore(v, &p)) < v.Since }
+	held := func(p view.Part) bool { return isHeld(v, &p) && !p.AllLive(v.Life) }
 	switch {
 	case !slices.ContainsFunc(v.Version.Parts, held):
 		return nil
@@ -192,7 +188,7 @@ func (db *Store) Policy() ([]compaction.Table, compaction.Options, error) {
 // policy returns the options of the compaction policy.
 func (db *Store) policy() compaction.Options {
 	o := db.opts.Policy
-	o.Expired, o.TTL, o.MaxDocs, o.MaxBytes = max(0, db.expiryAt(db.trusted())), db.TTL().Microseconds(), db.Tables.MaxDocs(), db.opts.MaxTableBytes
+	o.Expired, o.TTL, o.MaxDocs, o.MaxBytes = max(0, db.lifeAt(db.trusted()).Since), db.TTL().Microseconds(), db.Tables.MaxDocs(), db.opts.MaxTableBytes
 	return o
 }
 
@@ -202,32 +198,35 @@ func (db *Store) tableSizes(v *view.View) ([]compaction.Table, error) {
 	for i := range v.Version.Parts {
 		p := &v.Version.Parts[i]
 		t := p.ForPolicy()
-		t.Held = v.Since > dropBefore(v, p)
+		t.Held, t.Expiring = isHeld(v, p), p.MayExpire()
 		if db.TTL() > 0 {
 			var err error
 			if t.Times, err = p.TimeSketch(); err != nil && !errors.Is(err, base.ErrCorruption) {
 				return nil, err // otherwise the policy assumes that times are uniform
 			}
 		}
+		if !t.Held && !t.Damaged {
+			n, err := p.ExpiredThemselves(v.Now)
+			if err != nil && !errors.Is(err, base.ErrCorruption) {
+				return nil, err
+			}
+			t.Dead += n
+		}
 		ts = append(ts, t)
 	}
 	return ts, nil
 }
 
-// dropBefore returns the time, in microseconds, before which a compaction drops documents of p. It
-// is the time of expiry if all writes in the log are younger than those in p. Otherwise nothing may
-// be dropped: a document of p may have replaced one that is in the log. If it were dropped, a
-// replay would restore the replaced document, which may not have expired.
-func dropBefore(v *view.View, p *view.Part) int64 {
+// isHeld reports whether a compaction drops no expired documents of p, because not all writes in
+// the log are younger than those in p: a document of p may have replaced one that is in the log. If
+// it were dropped, a replay would restore the replaced document, which may not have expired.
+func isHeld(v *view.View, p *view.Part) bool {
 	for _, m := range v.Mems {
 		if first := m.MinSeq.Load(); first != 0 {
-			if first < p.Meta.MaxSeq {
-				return math.MinInt64
-			}
-			break
+			return first < p.Meta.MaxSeq
 		}
 	}
-	return v.Since
+	return false
 }
 
 // merged is the result of a merge: mostly one table, or none if no document is left.
@@ -330,7 +329,7 @@ func (db *Store) merging(m *merges.Merge, erase bool, progress func(view.Progres
 	return func(ctx context.Context, snap *view.View, in []*view.Part) (merged, error) {
 		left := int64(0)
 		for _, p := range in {
-			if p.Meta.MaxTime >= dropBefore(snap, p) {
+			if p.Meta.MaxTime >= snap.Since || isHeld(snap, p) {
 				left += int64(p.Meta.Docs) - p.Dead.Count()
 			}
 		}
@@ -372,11 +371,14 @@ func mergedParts(v *view.View, j *compaction.Job) (in []*view.Part) {
 func mergeInputs(snap *view.View, in []*view.Part) []table.MergeInput {
 	inputs := make([]table.MergeInput, len(in))
 	for i, p := range in {
-		since := dropBefore(snap, p)
+		life := snap.Life
+		if isHeld(snap, p) {
+			life = view.Always
+		}
 		inputs[i] = table.MergeInput{Reader: p.Reader, SeqShift: p.Shift}
-		if p.Dead.Count() > 0 || p.Meta.MinTime < since || snap.Several {
+		if p.Dead.Count() > 0 || !p.AllLive(life) || snap.Several {
 			inputs[i].Keep = func(doc uint32) (bool, error) {
-				ok, err := p.AliveAt(doc, snap.Seq, since)
+				ok, err := p.AliveAt(doc, snap.Seq, life)
 				if snap.Several && ok && err == nil {
 					return snap.Counts(p, doc)
 				}

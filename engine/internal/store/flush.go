@@ -305,7 +305,7 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	if err := db.openForEdit(); err != nil {
 		return err
 	}
-	if e.SetOptions == nil && db.TTL() > 0 { // not the time to live: another process may have changed it
+	if e.SetOptions == nil { // not the time to live: another process may have changed it
 		e.SetOptions = map[string]string{catalog.OptionEdited: db.edited()}
 	}
 	if err := db.cat.Apply(e); err != nil {
@@ -357,7 +357,7 @@ func (db *Store) retireLocked() {
 
 // ageLocked begins to count the age of the active memtable when it has its first write. Without a
 // limit of the age, writes of long ago are replayed by each Open and each reader, and hold expired
-// documents of loads in tables (dropBefore). A limit of an hour costs little: a write a day makes
+// documents of loads in tables (isHeld). A limit of an hour costs little: a write a day makes
 // a small table a day, which the policy merges with others, and a process that ends earlier leaves
 // its log to the next one, which flushes MaxReplayedLogs logs together. The caller holds writeMu.
 func (db *Store) ageLocked() {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 
@@ -102,13 +101,14 @@ func (l *lookup) run() error {
 	return inShares(len(l.found), func(from, to int) error {
 		for i := from; i < to; i++ {
 			p, _, err := have.locate(l.id(i))
+			l.found[i] = p
 			if err == nil && p.Part != nil && l.wantsFacts(i) {
-				_, err = versionOf(p, math.MinInt64)
+				_, err = versionOf(p, view.Always)
 			}
 			if err != nil {
 				return err
 			}
-			if l.found[i] = p; i < len(l.recs) {
+			if i < len(l.recs) {
 				l.recs[i].Replaces = replaces(first, p)
 			}
 		}
@@ -129,12 +129,16 @@ func replaces(first uint64, p view.Place) wal.Replaced {
 
 // wantsFacts reports whether the write depends on the document's number or time.
 func (l *lookup) wantsFacts(i int) bool {
-	return i >= len(l.recs) || l.recs[i].Delete && (l.recs[i].Version != nil || l.db.TTL() > 0)
+	if i >= len(l.recs) {
+		return true
+	}
+	r, p := &l.recs[i], l.found[i]
+	return r.Delete && (r.Version != nil || l.db.TTL() > 0 || p.Part == nil || p.Part.MayExpire())
 }
 
 // versionOf returns the number of the write that stored a document, or 0 if it has expired.
-func versionOf(p view.Place, expiry int64) (uint64, error) {
-	if at, err := p.Time(); err != nil || at < expiry {
+func versionOf(p view.Place, life view.Life) (uint64, error) {
+	if ok, err := p.Lives(life); err != nil || !ok {
 		return 0, err
 	}
 	return p.Seq()
@@ -164,14 +168,14 @@ func (l *lookup) settleLocked() error {
 // it has expired; if the write does not want facts, another number than 0. Numbers are compared for
 // equality, not order: a table may be published with numbers lower than those of a snapshot that
 // lacks it. The caller holds writeMu, and has settled the lookup.
-func (l *lookup) versionLocked(i int, expiry int64) (uint64, error) {
+func (l *lookup) versionLocked(i int, life view.Life) (uint64, error) {
 	switch {
 	case l.found[i] == view.Place{}:
 		return 0, nil
 	case !l.wantsFacts(i):
 		return view.Latest, nil
 	}
-	return versionOf(l.found[i], expiry)
+	return versionOf(l.found[i], life)
 }
 
 // effectiveLocked leaves out the deletes that remove nothing, and returns how many deletes remain.
@@ -181,7 +185,7 @@ func (l *lookup) effectiveLocked() (deleted int, err error) {
 	if !slices.ContainsFunc(l.recs, func(r wal.Record) bool { return r.Delete }) {
 		return 0, nil
 	}
-	expiry := l.db.expiry()
+	life := l.db.life()
 	recs, found := make([]wal.Record, 0, len(l.recs)), make([]view.Place, 0, len(l.recs))
 	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document
 	for i, r := range l.recs {
@@ -192,7 +196,7 @@ func (l *lookup) effectiveLocked() (deleted int, err error) {
 		case own:
 			there = there && r.Version == nil // nobody can have seen a version that the batch itself writes
 		default:
-			stored, err := l.versionLocked(i, expiry)
+			stored, err := l.versionLocked(i, life)
 			if err != nil {
 				return 0, err
 			}
@@ -218,7 +222,7 @@ func (l *lookup) effectiveLocked() (deleted int, err error) {
 // has settled the lookup.
 func (l *lookup) checkLocked() error {
 	for j, n := range l.needs {
-		stored, err := l.versionLocked(len(l.recs)+j, l.db.expiry())
+		stored, err := l.versionLocked(len(l.recs)+j, l.db.life())
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func (db *Store) settle(d *view.Doc) error {
 
 // encodeDoc sets s to the stored form of d, with its fingerprint. It appends copies to buf.
 func (db *Store) encodeDoc(s *table.Document, d *view.Doc, buf *[]byte) {
-	*s = table.Document{ID: keep(buf, d.ID), Time: d.Time.UnixMicro()}
+	*s = table.Document{ID: keep(buf, d.ID), Time: d.Time.UnixMicro(), Expires: table.Expiry(d.Expires)}
 	if d.Fingerprint != nil {
 		s.Fingerprint, s.Rest, s.HasFingerprint = *d.Fingerprint, slices.Clone(d.Rest), true
 	}

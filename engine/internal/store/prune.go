@@ -39,7 +39,7 @@ func (db *Store) Prune(ctx context.Context, t time.Time, progress func(view.Prog
 	if err != nil {
 		return 0, err
 	}
-	w := table.Written{From: v.Since, To: last, MaxSeq: v.Seq}
+	w := table.Written{From: v.Since, To: last, Now: v.Now, MaxSeq: v.Seq}
 	p := &prune{db: db, written: w, found: map[uint64]*prunedTable{}, report: progress}
 	flush, err := p.inMemtables(v)
 	v.Close()
@@ -267,11 +267,11 @@ func (p *prune) delete(part *view.Part, free bool) (tombstones *roaring.Bitmap, 
 	if t.whole {
 		count := t.count
 		for it := roaring.AndNot(dead, t.dead).Iterator(); it.HasNext(); {
-			at, err := part.Time(it.Next())
+			lived, err := part.Lives(it.Next(), view.Life{Since: p.written.From, Now: p.written.Now})
 			if err != nil {
 				return nil, 0, false, err
 			}
-			if at >= p.written.From {
+			if lived {
 				count--
 			}
 		}

@@ -282,11 +282,11 @@ func (p *publication) resolveOne(doc uint32, old view.Place) error {
 		}
 	}
 	if !p.replace {
-		stored, err := old.Time()
+		lives, err := old.Lives(p.db.life())
 		if err != nil {
 			return err
 		}
-		if stored >= p.db.expiry() {
+		if lives {
 			p.own.Add(doc)
 			return nil
 		}

@@ -33,7 +33,7 @@ func (db *Store) TakeView(v *view.View) error {
 
 // takeLocked is TakeView for a caller that holds mu.
 func (db *Store) takeLocked(v *view.View) error {
-	v.Since = db.expiry()
+	v.Life = db.life()
 	if db.current == nil || db.closed.Load() {
 		if err := db.endRestLocked(); err != nil {
 			return err
@@ -54,9 +54,9 @@ func (db *Store) acquire() (*view.Version, error) {
 	return db.current, nil
 }
 
-// expiry returns the time, in microseconds, before which documents have expired.
-func (db *Store) expiry() int64 {
-	return db.expiryAt(db.Now())
+// life says which documents have expired.
+func (db *Store) life() view.Life {
+	return db.lifeAt(db.Now())
 }
 
 // Backup makes or updates the backup at path, as engine.DB.Backup says.

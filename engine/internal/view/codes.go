@@ -48,7 +48,7 @@ func Owner(id []byte) (owner []byte, code bool) {
 func (d *Doc) Codes() []Doc {
 	codes := make([]Doc, len(d.Fingerprints))
 	for i, words := range d.Fingerprints {
-		codes[i] = Doc{ID: CodeID(d.ID, i+1), Fingerprint: &words[0], Rest: words[1:], Time: d.Time}
+		codes[i] = Doc{ID: CodeID(d.ID, i+1), Fingerprint: &words[0], Rest: words[1:], Time: d.Time, Expires: d.Expires}
 	}
 	return codes
 }

@@ -37,11 +37,11 @@ func CheckDoc(d *Doc) error {
 	if n := len(d.Text) + len(d.Fields); n > MaxTextBytes {
 		return fmt.Errorf("document %s of %d bytes; the limit is %d: %w", files.QuoteID(d.ID), n, MaxTextBytes, files.ErrTooLarge)
 	}
-	if !d.Time.IsZero() {
+	for _, t := range []time.Time{d.Time, d.Expires} {
 		// Sub saturates at the longest duration, so that off is large for a time that is far out of
 		// range of int64 microseconds.
-		if off := d.Time.Sub(time.UnixMicro(d.Time.UnixMicro())); off < 0 || off >= time.Microsecond {
-			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", files.QuoteID(d.ID), d.Time.Year(), files.ErrInvalid)
+		if off := t.Sub(time.UnixMicro(t.UnixMicro())); !t.IsZero() && (off < 0 || off >= time.Microsecond) {
+			return fmt.Errorf("document %s: its time, in the year %d, is out of range: %w", files.QuoteID(d.ID), t.Year(), files.ErrInvalid)
 		}
 	}
 	if len(d.Fields) > 0 && (d.Fields[0] != '{' || !json.Valid(d.Fields)) {

@@ -27,7 +27,7 @@ func (o *Overlay) Begin() {
 	o.mem = NewMemtable(b.Params)
 	o.Config, o.Seq, o.Version, o.over = b.Config, Uncommitted-1, b.Version.over(b.Seq), o
 	o.Mems = append(slices.Clone(b.Mems), MemView{o.mem, o.mem.view.Load()})
-	o.Allowed, o.Since, o.Doubt = b.Allowed, b.Since, b.Doubt
+	o.Allowed, o.Life, o.Doubt = b.Allowed, b.Life, b.Doubt
 }
 
 // Write adds records. Record i replaces or deletes the document at found[i], unless that is zero.

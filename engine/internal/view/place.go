@@ -62,7 +62,7 @@ func (p Place) Entry() (Entry, error) {
 func (p Place) EntryOf(id string) (e Entry, err error) {
 	if d := p.Mem; d != nil {
 		return Entry{
-			ID: id, Fingerprint: d.Fingerprint, Rest: d.Rest, HasFingerprint: d.HasFingerprint, Time: time.UnixMicro(d.Time), Seq: d.Seq,
+			ID: id, Fingerprint: d.Fingerprint, Rest: d.Rest, HasFingerprint: d.HasFingerprint, Time: time.UnixMicro(d.Time), Expires: d.ExpiresAt(), Seq: d.Seq,
 		}, nil
 	}
 	var d table.Document
@@ -70,7 +70,7 @@ func (p Place) EntryOf(id string) (e Entry, err error) {
 		return Entry{}, err
 	}
 	return Entry{
-		ID: id, Fingerprint: d.Fingerprint, Rest: d.Rest, HasFingerprint: d.HasFingerprint, Time: time.UnixMicro(d.Time), Seq: p.Part.ShiftSeq(d.Seq),
+		ID: id, Fingerprint: d.Fingerprint, Rest: d.Rest, HasFingerprint: d.HasFingerprint, Time: time.UnixMicro(d.Time), Expires: d.ExpiresAt(), Seq: p.Part.ShiftSeq(d.Seq),
 	}, nil
 }
 
@@ -80,14 +80,6 @@ func (p Place) Seq() (uint64, error) {
 		return p.Mem.Seq, nil
 	}
 	return p.Part.SeqOf(p.Doc)
-}
-
-// Time returns the time when the document was stored, in microseconds.
-func (p Place) Time() (int64, error) {
-	if p.Mem != nil {
-		return p.Mem.Time, nil
-	}
-	return p.Part.Time(p.Doc)
 }
 
 // ID returns the document's ID; it aliases the table.

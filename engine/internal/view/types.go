@@ -20,6 +20,7 @@ type Doc struct {
 	Rest         []base.Fingerprint
 	Fingerprints [][]base.Fingerprint
 	Time         time.Time
+	Expires      time.Time
 	Seq          uint64
 }
 
@@ -31,6 +32,7 @@ type Entry struct {
 	Fingerprints   [][]base.Fingerprint
 	HasFingerprint bool
 	Time           time.Time
+	Expires        time.Time
 	Seq            uint64
 }
 

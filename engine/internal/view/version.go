@@ -235,16 +235,26 @@ type Part struct {
 	Dead *Tombstones
 }
 
-// AliveAt reports whether doc is alive at seq, and was stored at since, in microseconds, or later.
-func (p *Part) AliveAt(doc uint32, seq uint64, since int64) (bool, error) {
+// AliveAt reports whether doc is alive at seq, and has not expired by l.
+func (p *Part) AliveAt(doc uint32, seq uint64, l Life) (bool, error) {
 	if p.Dead.DeadAt(doc, seq) {
 		return false, nil
 	}
-	if since <= p.Meta.MinTime {
-		return true, nil
+	return p.Lives(doc, l)
+}
+
+// ExpiredThemselves estimates how many living documents have expired by themselves at now, in
+// microseconds since 1970. It is exact if the answer is all of the table's documents or none.
+func (p *Part) ExpiredThemselves(now int64) (int64, error) {
+	if p.FirstExpiry() > now {
+		return 0, nil
 	}
-	t, err := p.Time(doc)
-	return t >= since, err
+	at, err := p.ExpirySketch()
+	if err != nil || at == nil {
+		return 0, err
+	}
+	t := compaction.Table{Docs: int64(p.Meta.Docs), Dead: p.Dead.Count(), MinTime: at[0], MaxTime: at[len(at)-1], Times: at}
+	return t.Expired(now + 1), nil
 }
 
 // ForPolicy describes the table to the compaction policy, except for Times and Held.

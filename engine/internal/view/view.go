@@ -20,7 +20,7 @@ type View struct {
 	Version *Version
 	Mems    []MemView // oldest first
 	Allowed *AllowedPairs
-	Since   int64 // documents older than this time, in microseconds, have expired
+	Life    // documents outside have expired
 
 	Doubt  Doubt    // of the memtables
 	over   *Overlay // of a transaction that has written, nil for the committed state
@@ -57,7 +57,7 @@ func (v *View) Copy(of *View) error {
 	}
 	v.closed.Store(false)
 	of.Version.Refs.Add(1)
-	v.Config, v.Seq, v.Version, v.Allowed, v.Since = of.Config, of.Seq, of.Version, of.Allowed, of.Since
+	v.Config, v.Seq, v.Version, v.Allowed, v.Life = of.Config, of.Seq, of.Version, of.Allowed, of.Life
 	v.Mems, v.Doubt, v.over = append(v.buf[:0], of.Mems...), of.Doubt, of.over
 	return nil
 }
@@ -78,9 +78,9 @@ func (v *View) Forget() {
 // MemAlive reports whether d is visible.
 func (v *View) MemAlive(d *MemDoc) bool {
 	if v.over != nil {
-		return d.Time >= v.Since && v.over.alive(d, v.Seq)
+		return v.Has(&d.Document) && v.over.alive(d, v.Seq)
 	}
-	return d.AliveAt(v.Seq) && d.Time >= v.Since
+	return d.AliveAt(v.Seq) && v.Has(&d.Document)
 }
 
 // Lists reports whether d is visible and a document, not a code.
@@ -88,7 +88,7 @@ func (v *View) Lists(d *MemDoc) bool { return d.owner == nil && v.MemAlive(d) }
 
 // Alive reports whether document doc of p is visible.
 func (v *View) Alive(p *Part, doc uint32) (bool, error) {
-	ok, err := p.AliveAt(doc, v.Seq, v.Since)
+	ok, err := p.AliveAt(doc, v.Seq, v.Life)
 	if ok && err == nil && v.Several {
 		return v.Counts(p, doc)
 	}
@@ -122,7 +122,7 @@ func (v *View) Find(id []byte) (p Place, ok bool, err error) {
 			d = v.over.find(m.Memtable, id, v.Seq)
 		}
 		if d != nil {
-			return Place{Mem: d}, d.Time >= v.Since, nil
+			return Place{Mem: d}, v.Has(&d.Document), nil
 		}
 	}
 	if p, ok, err = v.Version.Locate(id, v.Seq); ok && err == nil {

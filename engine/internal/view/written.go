@@ -11,11 +11,6 @@ import (
 	"github.com/simdb/simdb/internal/table"
 )
 
-// Stored selects documents that were stored at since, in microseconds, or later.
-func Stored(since int64) table.Written {
-	return table.Written{From: since, To: math.MaxInt64, MaxSeq: math.MaxUint64}
-}
-
 // Micros rounds t up to microseconds, and limits it to the range of int64.
 func Micros(t time.Time) int64 {
 	us := t.UnixMicro()
@@ -37,7 +32,7 @@ const fewDead = 16
 // CountLiving returns how many documents of the table, not counting those in dead, w selects by the
 // sequence numbers of the file. It reads the columns of times and of ranks, but no IDs.
 func (t *Table) CountLiving(ctx context.Context, dead *roaring.Bitmap, w table.Written) (n int64, err error) {
-	if t.Meta.MinTime >= w.From && t.Meta.MaxTime <= w.To && t.Info().MaxSeq <= w.MaxSeq {
+	if t.Meta.MinTime >= w.From && t.Meta.MaxTime <= w.To && t.Info().MaxSeq <= w.MaxSeq && t.FirstExpiry() > w.Now {
 		return int64(t.Meta.Docs) - int64(dead.GetCardinality()), nil
 	}
 	if dead.GetCardinality() > uint64(t.Meta.Docs)/fewDead {
@@ -57,12 +52,13 @@ func (t *Table) CountLiving(ctx context.Context, dead *roaring.Bitmap, w table.W
 	for it := dead.Iterator(); it.HasNext(); {
 		doc := it.Next()
 		at, err := t.Time(doc)
-		if err == nil && (at < w.From || at > w.To) {
+		lives, err2 := t.Lives(doc, Life{Since: w.From, Now: w.Now})
+		if err == nil && err2 == nil && (at > w.To || !lives) {
 			continue
 		}
-		seq, err2 := t.Seq(doc)
-		if err != nil || err2 != nil {
-			return 0, cmp.Or(err, err2)
+		seq, err3 := t.Seq(doc)
+		if err := cmp.Or(err, err2, err3); err != nil {
+			return 0, err
 		}
 		if seq <= w.MaxSeq {
 			n--

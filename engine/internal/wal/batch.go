@@ -47,14 +47,15 @@ const (
 //	+-----------+---------+---------------+
 //
 //	+------+----------+-----------+----+-------------+--------+--------+-------------+------+----------+
-//	| kind | replaced | id length | id | fingerprint | sketch | time   | text length | text | fields   |
+//	| kind | replaced | id length | id | fingerprint | sketch | times  | text length | text | fields   |
 //	| byte | see below| uvarint   |    | see below   |        | varint | uvarint     |      | likewise |
 //	+------+----------+-----------+----+-------------+--------+--------+-------------+------+----------+
 //
 // Kind is 0 for a delete, which ends after its id. For a put it is 1, plus 2 if there is a
 // fingerprint, plus 4 if there is a sketch (in the encoding of minhash.Sketch.AppendEncoded), plus
 // 8 if the fingerprint has several words. A fingerprint is a uint64. A fingerprint of several words
-// is their number minus one, in a byte, followed by a uint64 for each. Write i of the batch has the
+// is their number minus one, in a byte, followed by a uint64 for each. times is the time and, if
+// kind has 64, the time when the document expires, which is not 0 (varint). Write i of the batch has the
 // sequence number first seq + i. The first frame of a log has first seq 0, count 0 and then the
 // number of the previous log (uvarint, 0 for none), which reveals a missing log.
 //
@@ -69,7 +70,9 @@ const (
 	withSketch      = 4
 	withRest        = 8
 	whereShift      = 4 // of the two bits with Where
-	kindLimit       = 1 << 6
+	whereMask       = 3
+	withExpiry      = 1 << 6
+	kindLimit       = 1 << 7
 )
 
 const firstSeqBytes = 8
@@ -79,7 +82,7 @@ const firstSeqBytes = 8
 func Encode(b []byte, recs []Record) []byte {
 	n := firstSeqBytes + binary.MaxVarintLen64
 	for _, r := range recs {
-		n += 1 + 6*binary.MaxVarintLen64 + base.FingerprintBytes*(2+len(r.Doc.Rest)) + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
+		n += 1 + 7*binary.MaxVarintLen64 + base.FingerprintBytes*(2+len(r.Doc.Rest)) + len(r.Doc.ID) + len(r.Doc.Text) + len(r.Doc.Fields) + 4*len(r.Doc.Sketch)
 	}
 	b = slices.Grow(b, n)[:firstSeqBytes]
 	b = binary.AppendUvarint(b, uint64(len(recs)))
@@ -92,6 +95,9 @@ func Encode(b []byte, recs []Record) []byte {
 		kind |= kindPut
 		if r.Doc.HasFingerprint {
 			kind |= withFingerprint
+		}
+		if r.Doc.Expires != 0 {
+			kind |= withExpiry
 		}
 		if len(r.Doc.Sketch) > 0 {
 			kind |= withSketch
@@ -116,7 +122,9 @@ func Encode(b []byte, recs []Record) []byte {
 		if len(r.Doc.Sketch) > 0 {
 			b = minhash.Sketch(r.Doc.Sketch).AppendEncoded(b)
 		}
-		b = binary.AppendVarint(b, r.Doc.Time)
+		if b = binary.AppendVarint(b, r.Doc.Time); r.Doc.Expires != 0 {
+			b = binary.AppendVarint(b, r.Doc.Expires)
+		}
 		b = appendBytes(b, r.Doc.Text)
 		b = appendBytes(b, r.Doc.Fields)
 	}
@@ -170,11 +178,11 @@ func Decode(p []byte, start func(before uint64) error, fn func(Record) error) er
 			return fmt.Errorf("%w: write of kind %d", ErrMalformed, kind)
 		}
 		r.Doc.Seq = first + i
-		if r.Replaces = d.replaced(Where(kind >> whereShift)); r.Replaces.Where == InTable && r.Replaces.Table == 0 {
+		if r.Replaces = d.replaced(Where(kind >> whereShift & whereMask)); r.Replaces.Where == InTable && r.Replaces.Table == 0 {
 			return fmt.Errorf("%w: write %d of %d replaces a document of no table", ErrMalformed, i, n)
 		}
 		r.Doc.ID = d.bytes()
-		switch kind &= 1<<whereShift - 1; {
+		switch kind &^= whereMask << whereShift; {
 		case kind == kindDelete:
 			r.Delete = true
 		case kind&kindPut != 0 && kind&(withRest|withFingerprint) != withRest:
@@ -193,7 +201,10 @@ func Decode(p []byte, start func(before uint64) error, fn func(Record) error) er
 			if kind&withSketch != 0 {
 				r.Doc.Sketch = d.sketch()
 			}
-			r.Doc.Time = d.varint()
+			if r.Doc.Time = d.varint(); kind&withExpiry != 0 {
+				r.Doc.Expires = d.varint()
+				d.bad = d.bad || r.Doc.Expires == 0
+			}
 			r.Doc.Text = d.bytes()
 			r.Doc.Fields = d.bytes()
 		default:

@@ -290,7 +290,7 @@ class Database:
 
     def get(self, id: str) -> Optional[Dict[str, Any]]:
         """Returns a document, or None if it is not stored: id, text, fields, fingerprint (a list of
-        words of 64 bits, or None) and time (RFC 3339)."""
+        words of 64 bits, or None), time (RFC 3339) and, if it expires by itself, expires."""
         document: Optional[Dict[str, Any]] = self._call("get", ids=[_string(id)]).values["documents"][0]
         return document
 

@@ -61,7 +61,7 @@ var (
 // decodeDoc reads a document in the JSON form that PUT reads and GET writes:
 //
 //	{"id": "a", "text": "...", "fields": {...}, "fingerprint": "9f3c5a0011223344",
-//	 "time": "2026-01-02T03:04:05Z"}
+//	 "time": "2026-01-02T03:04:05Z", "expires": "2026-02-01T00:00:00Z"}
 //
 // Only the id is required. Without "fields", all other keys make up the fields. On an error, at is
 // its offset in raw.
@@ -114,7 +114,8 @@ func decodeDoc(raw []byte) (doc engine.Doc, at int, err error) {
 
 // docKeys has a reader for each key of a document that is not a field.
 var docKeys = map[string]func(*engine.Doc, json.RawMessage) error{
-	"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "fingerprints": readFingerprints, "time": readTime,
+	"id": readID, "text": readText, "fields": readFields, "fingerprint": readFingerprint, "fingerprints": readFingerprints, "time": readTime("time", func(d *engine.Doc) *time.Time { return &d.Time }),
+	"expires": readTime("expires", func(d *engine.Doc) *time.Time { return &d.Expires }),
 }
 
 // jsonKey is a key of an object with its offset and its value.
@@ -232,17 +233,19 @@ func fingerprintOf(value json.RawMessage) ([]uint64, error) {
 	return parseWords(text, notation)
 }
 
-func readTime(doc *engine.Doc, value json.RawMessage) error {
-	var s string
-	if json.Unmarshal(value, &s) == nil {
-		if t, ok := quantity.ParseTime(s); ok && t.IsZero() { // the zero time would mean now
-			return fmt.Errorf(`"time" is %s, which means no time: leave it out`, brief(value))
-		} else if ok {
-			doc.Time = t
-			return nil
+func readTime(key string, of func(*engine.Doc) *time.Time) func(*engine.Doc, json.RawMessage) error {
+	return func(doc *engine.Doc, value json.RawMessage) error {
+		var s string
+		if json.Unmarshal(value, &s) == nil {
+			if t, ok := quantity.ParseTime(s); ok && t.IsZero() { // the zero time would mean now, or never
+				return fmt.Errorf(`%q is %s, which means no time: leave it out`, key, brief(value))
+			} else if ok {
+				*of(doc) = t
+				return nil
+			}
 		}
+		return fmt.Errorf(`%q should be written as in %q, not %s`, key, time.Unix(1767323045, 0).UTC().Format(time.RFC3339), brief(value))
 	}
-	return fmt.Errorf(`"time" should be written as in %q, not %s`, time.Unix(1767323045, 0).UTC().Format(time.RFC3339), brief(value))
 }
 
 // brief returns the start of a JSON value, for messages.

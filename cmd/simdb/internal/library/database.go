@@ -410,7 +410,11 @@ func get(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 		if fields == nil {
 			fields = json.RawMessage("{}")
 		}
-		all = append(all, map[string]any{"id": d.ID, "text": d.Text, "fields": fields, "fingerprint": words, "time": d.Time})
+		document := map[string]any{"id": d.ID, "text": d.Text, "fields": fields, "fingerprint": words, "time": d.Time}
+		if !d.Expires.IsZero() {
+			document["expires"] = d.Expires
+		}
+		all = append(all, document)
 	}
 	return &Reply{Values: map[string]any{"documents": all}}, nil
 }

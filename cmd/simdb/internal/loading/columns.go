@@ -71,6 +71,7 @@ type columns struct {
 	names   []string // names of fields
 	fields  map[string]*column
 	prints  bool // some documents have fingerprints
+	expire  bool // some documents expire by themselves, and that is written
 	strings bool // all fields are strings, and no document lacks one
 }
 
@@ -80,7 +81,7 @@ func (x *export) findColumns() error {
 	if err != nil {
 		return err
 	}
-	form.Time = x.db.TimeField
+	form.Time, form.Expires = x.db.TimeField, x.db.ExpiresField
 	t := &columns{form: form, csv: x.format == output.CSV, fields: map[string]*column{}, strings: true}
 	n := int64(0)
 	err = x.each("find columns", records.NeedDoc, func(_ records.Source, rec *records.Record) error {
@@ -98,6 +99,7 @@ func (x *export) findColumns() error {
 func (t *columns) add(rec *records.Record) error {
 	d := &rec.Doc
 	t.prints = t.prints || d.Fingerprints != nil
+	t.expire = t.expire || t.form.Expires != "" && !d.Expires.IsZero()
 	texts, err := t.form.TextsOf(d)
 	switch {
 	case err != nil:
@@ -167,6 +169,9 @@ func (x *export) rows(to io.Writer) error {
 	if t.form.Time != "" {
 		all, like = append(all, t.form.Time), append(like, time.Time{})
 	}
+	if t.expire {
+		all, like = append(all, t.form.Expires), append(like, time.Time{})
+	}
 	w := output.New(to, all, &output.Options{Format: x.format, Parquet: parquet.New, Like: like})
 	row := make([]any, len(all))
 	err := x.each("export", records.NeedDoc, func(_ records.Source, rec *records.Record) error {
@@ -211,6 +216,10 @@ func (t *columns) fill(row, like []any, rec *records.Record) error {
 	}
 	if t.form.Time != "" {
 		row[at] = d.Time
+		at++
+	}
+	if t.expire && !d.Expires.IsZero() {
+		row[at] = d.Expires
 	}
 	return err
 }

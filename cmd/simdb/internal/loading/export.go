@@ -22,13 +22,14 @@ type Export struct {
 	DB           string        `arg:"" file:"db" help:"The database."`
 	Output       string        `short:"o" file:"rows" placeholder:"FILE" help:"Write to FILE instead of standard output; .jsonl, .csv and .parquet set the format, .gz or .zst after that compresses the output."`
 	Format       app.RowFormat `placeholder:"FORMAT" help:"jsonl, csv or parquet (default: by the ending of -o, else jsonl)."`
-	Times        bool          `help:"Also write when each document was stored, as the field time; simdb load --time-field time reads it."`
+	Times        bool          `help:"Also write when each document was stored, as the field time, and when it expires by itself, as expires; simdb load --time-field time --expires-field expires reads them."`
 	Fingerprints bool          `help:"Write all fingerprints (default: those that load cannot compute from the texts)."`
 
 	IDField          string `placeholder:"NAME" help:"Name of the id (default: id)."`
 	TextField        string `placeholder:"NAME" help:"Name of the text (default: text, or as the database says)."`
 	FingerprintField string `placeholder:"NAME" help:"Name of the fingerprint, or of several (default: fingerprint; fingerprints)."`
 	TimeField        string `placeholder:"NAME" help:"Name of the time; implies --times (default: time)."`
+	ExpiresField     string `placeholder:"NAME" help:"Name of the time of expiry; implies --times (default: expires)."`
 }
 
 // Help describes the output.
@@ -44,8 +45,8 @@ database with the same ones. A document that could not be read back is an error.
 // Run writes the documents.
 func (c *Export) Run(a *app.App) (err error) {
 	start := time.Now()
-	if c.Times {
-		c.TimeField = cmp.Or(c.TimeField, "time")
+	if c.Times || c.TimeField != "" || c.ExpiresField != "" {
+		c.TimeField, c.ExpiresField = cmp.Or(c.TimeField, "time"), cmp.Or(c.ExpiresField, "expires")
 	}
 	flags := app.RowFlags{Format: c.Format, Output: c.Output}
 	format := flags.Options().Format
@@ -60,7 +61,7 @@ func (c *Export) Run(a *app.App) (err error) {
 		return err
 	}
 	defer s.Close(&err)
-	s.Fingerprints, s.TimeField, s.Written = c.Fingerprints, c.TimeField, true
+	s.Fingerprints, s.TimeField, s.ExpiresField, s.Written = c.Fingerprints, c.TimeField, c.ExpiresField, true
 	x := &export{a: a, db: s, src: s.Sources(), format: format, meter: a.Meter()}
 	defer x.meter.Stop()
 	x.opt = records.Options{IDField: c.IDField, TextField: c.TextField, FingerprintField: c.FingerprintField}
@@ -68,7 +69,7 @@ func (c *Export) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
-	form.Time = c.TimeField
+	form.Time, form.Expires = c.TimeField, c.ExpiresField
 	if err := form.CheckNames(); err != nil {
 		return err
 	}

@@ -360,7 +360,7 @@ func (l *load) add(in records.Source, rec *records.Record) error {
 		return err
 	}
 	err := l.loader.Add(rec.Doc)
-	if ttl := l.db.Options().TTL; err == nil && ttl > 0 && !rec.Doc.Time.IsZero() && time.Since(rec.Doc.Time) > ttl {
+	if err == nil && l.db.HasExpired(rec.Doc) {
 		l.expired++
 	}
 	switch {
@@ -442,6 +442,9 @@ func (l *load) summary(start time.Time) {
 	}
 	if c := l.c; c.TimeField != "" && !c.timed && s.Documents > 0 {
 		l.a.Say("warning: no document has a field %q: all count as stored now", c.TimeField)
+	}
+	if c := l.c; c.ExpiresField != "" && !c.expire && s.Documents > 0 {
+		l.a.Say("warning: no document has a field %q: none expires by itself", c.ExpiresField)
 	}
 	switch {
 	case !l.a.Interrupted():

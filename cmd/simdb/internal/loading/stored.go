@@ -40,8 +40,8 @@ func (l *load) build(start time.Time) error {
 func (l *load) takeStored() error {
 	from := l.sources.Stored
 	from.Written = true // the copy keeps the order of writing, which decides which documents are kept
-	if l.c.Resume || l.c.TimeField != "" {
-		return errors.New("--resume and --time-field work only with files: a database is loaded whole, with its times")
+	if l.c.Resume || l.c.TimeField+l.c.ExpiresField != "" {
+		return errors.New("--resume, --time-field and --expires-field work only with files: a database is loaded whole, with its times")
 	}
 	if l.db == nil {
 		o, err := l.c.optionsLike(from.DB, true)

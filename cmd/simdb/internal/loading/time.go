@@ -1,6 +1,7 @@
 package loading
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -14,29 +15,37 @@ import (
 	"github.com/simdb/simdb/records/lines"
 )
 
-// TimeFlag is the flag that says when documents were stored.
+// TimeFlag are the flags that say when documents were stored, and when they expire.
 type TimeFlag struct {
 	TimeField string `group:"input" placeholder:"NAME" help:"Field with the time at which a document counts as stored, for --ttl, SINCE and prune: RFC 3339, such as 2026-01-31T12:00:00Z or 2026-01-31, or seconds since 1970 (default: now)."`
 
-	Else  time.Time `kong:"-"` // time of documents without the field; zero means now
-	timed bool      `kong:"-"` // a document has had the field
+	ExpiresField string `group:"input" placeholder:"NAME" help:"Field with the time at which a document expires, written like that of --time-field; --ttl may end it earlier (default: never)."`
+
+	Else   time.Time `kong:"-"` // time of documents without the field; zero means now
+	timed  bool      `kong:"-"` // a document has had the field of times
+	expire bool      `kong:"-"` // a document has had the field of expiries
 }
 
-// Take moves the time of a document from its field to Time. A document without the field, or with
-// null, is stored now. If the time is invalid, Take returns the reason, else "".
+// Take moves the times of a document from its fields to Time and Expires. A document without the
+// fields, or with null, is stored now and does not expire by itself. If a time is invalid, Take
+// returns the reason, else "".
 func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
-	defer func() {
-		if d.Time.IsZero() {
-			d.Time = f.Else
-		}
-	}()
-	if f.TimeField == "" || len(d.Fields) == 0 {
+	reason = cmp.Or(take(d, f.TimeField, &d.Time, &f.timed), take(d, f.ExpiresField, &d.Expires, &f.expire))
+	if d.Time.IsZero() {
+		d.Time = f.Else
+	}
+	return reason
+}
+
+// take moves a time from a field of d to to, and sets found if d has the field.
+func take(d *engine.Doc, field string, to *time.Time, found *bool) (reason string) {
+	if field == "" || len(d.Fields) == 0 {
 		return ""
 	}
 	var value []byte
 	rest := []byte("{")
 	err := lines.Members(d.Fields, func(name string, member, v []byte) {
-		if name == f.TimeField {
+		if name == field {
 			value = v
 			return
 		}
@@ -49,16 +58,16 @@ func (f *TimeFlag) Take(d *engine.Doc) (reason string) {
 		return err.Error()
 	}
 	if value == nil { // it may be in an object, which stays whole
-		if value = jsonfield.Parse(f.TimeField).Of(d.Fields); value == nil {
+		if value = jsonfield.Parse(field).Of(d.Fields); value == nil {
 			return ""
 		}
 	} else if d.Fields = nil; len(rest) > 1 {
 		d.Fields = append(rest, '}')
 	}
-	f.timed = true
+	*found = true
 	var ok bool
-	if d.Time, ok = parseTime(value); !ok {
-		return fmt.Sprintf("the field %q is %.40s, not a time: use RFC 3339, such as 2026-01-31T12:00:00Z, or seconds since 1970", f.TimeField, value)
+	if *to, ok = parseTime(value); !ok {
+		return fmt.Sprintf("the field %q is %.40s, not a time: use RFC 3339, such as 2026-01-31T12:00:00Z, or seconds since 1970", field, value)
 	}
 	return ""
 }

@@ -67,8 +67,8 @@ func (f *matchFormat) UnmarshalText(text []byte) error {
 
 // Validate checks flags that depend on each other.
 func (c *Match) Validate() error {
-	if c.TimeField != "" && !c.Add {
-		return errors.New("--time-field says when documents are stored: it needs --add")
+	if c.TimeField+c.ExpiresField != "" && !c.Add {
+		return errors.New("--time-field and --expires-field are for documents that are stored: they need --add")
 	}
 	if c.Renew && !c.Add {
 		return errors.New("--renew changes stored documents: it needs --add")

@@ -198,6 +198,15 @@ func (r *Table) openOrder() (err error) {
 	if r.Seqs, err = r.Run(KindSeqs, 0, docs); err != nil {
 		return err
 	}
+	if r.FirstExpiry = OrderedExpiry(0); r.Section(KindTimes, Expiries) != nil {
+		if r.Expiries, err = r.Column(KindTimes, Expiries, docs); err != nil {
+			return err
+		}
+		for b := range r.Expiries.NumBlocks() {
+			least, _ := r.Expiries.Bounds(b)
+			r.FirstExpiry = min(r.FirstExpiry, least)
+		}
+	}
 	r.Times, err = r.Column(KindTimes, 0, docs)
 	return err
 }
@@ -327,6 +336,8 @@ func (r *Table) maxIndex(k Kind, segments int) int {
 		return int(RunIndex(r.Params.NumWords()-1, r.Params.Layout.Tables()-1))
 	case KindWords:
 		return r.Params.NumWords() - 1
+	case KindTimes, KindTimeSketch:
+		return Expiries
 	case KindBlocks, KindIDParts:
 		return MaxSections
 	case KindSetSizes, KindSets:

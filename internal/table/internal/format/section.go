@@ -15,7 +15,7 @@ const (
 	KindBlocks     Kind = 1  // blocks of names, records and sketches, in the order of writing
 	KindNames      Kind = 2  // directory of the blocks of names
 	KindRecords    Kind = 3  // directory of the blocks of records: texts with their fields
-	KindTimes      Kind = 4  // column of times by rank
+	KindTimes      Kind = 4  // columns of times and of expiries by rank
 	KindSeqs       Kind = 5  // key run of sequence numbers by rank
 	KindRun        Kind = 6  // key run of the permuted table given by Section.Index
 	KindIDs        Kind = 7  // key run of the hashes of IDs, with document numbers
@@ -67,7 +67,8 @@ func (k Kind) HasDir() bool {
 type Section struct {
 	Kind Kind
 	// Index is, for KindRun, the RunIndex of the permuted table; for KindWords the word; for
-	// KindValues and KindValueDocs the list; for KindBlocks, KindBitmaps and KindPostings the
+	// KindValues and KindValueDocs the list; for KindTimes and
+	// KindTimeSketch 0, or Expiries; for KindBlocks, KindBitmaps and KindPostings the
 	// segment; for KindIDParts the stretch; otherwise 0
 	Index    uint16
 	Optional bool   // a reader that does not know the kind may ignore the section

@@ -32,18 +32,20 @@ type Table struct {
 	Params Params
 	Info   Info
 
-	Names    *blobs.List
-	Records  *blobs.Records // nil if there are none
-	Places   *keyrun.Column // record numbers by document; nil if they equal the documents'
-	Ranks    *keyrun.Column // by document; nil if they equal the documents' numbers
-	Seqs     *keyrun.Run    // by rank
-	Times    *keyrun.Column // by rank
-	IDs      *keyrun.Run
-	Runs     []*keyrun.Run    // of the first word of fingerprints
-	Words    []Word           // the later words
-	Sketches *sketchidx.Index // nil if Params.Sketch is 0
-	Sets     *contain.Index   // nil unless Params.Sets
-	Fields   []fieldidx.List  // of the fields of Params.Index
+	Names       *blobs.List
+	Records     *blobs.Records // nil if there are none
+	Places      *keyrun.Column // record numbers by document; nil if they equal the documents'
+	Ranks       *keyrun.Column // by document; nil if they equal the documents' numbers
+	Seqs        *keyrun.Run    // by rank
+	Times       *keyrun.Column // by rank
+	Expiries    *keyrun.Column // by rank; nil if no document expires by itself
+	FirstExpiry uint64         // the least of Expiries
+	IDs         *keyrun.Run
+	Runs        []*keyrun.Run    // of the first word of fingerprints
+	Words       []Word           // the later words
+	Sketches    *sketchidx.Index // nil if Params.Sketch is 0
+	Sets        *contain.Index   // nil unless Params.Sets
+	Fields      []fieldidx.List  // of the fields of Params.Index
 }
 
 // Word is a word of the fingerprints after the first.
@@ -130,6 +132,19 @@ func (r *Table) Rank(doc uint32) (int, error) {
 // TimeAt returns the time of the document with a rank, in the form of OrderedTime.
 func (r *Table) TimeAt(rank int) (uint64, error) {
 	return r.Times.Get(rank)
+}
+
+// ExpiryAt returns when the document with a rank expires, in microseconds since the Unix epoch, or 0
+// for never.
+func (r *Table) ExpiryAt(rank int) (int64, error) {
+	if r.Expiries == nil {
+		return 0, nil
+	}
+	v, err := r.Expiries.Get(rank)
+	if v == OrderedExpiry(0) {
+		return 0, err
+	}
+	return TimeOf(v), err
 }
 
 // Record returns text and fields of a document, as parts of a decoded block.

@@ -1,12 +1,26 @@
 package format
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // OrderedTime maps times to unsigned numbers in the same order, the form that a column stores.
 func OrderedTime(t int64) uint64 { return uint64(t) ^ 1<<63 }
 
 // TimeOf is the inverse of OrderedTime.
 func TimeOf(v uint64) int64 { return int64(v ^ 1<<63) }
+
+// Expiries is the Section.Index of the column of expiries and of their time sketch.
+const Expiries = 1
+
+// OrderedExpiry is OrderedTime for the time when a document expires. 0, for never, is the last.
+func OrderedExpiry(t int64) uint64 {
+	if t == 0 {
+		return math.MaxUint64
+	}
+	return OrderedTime(t)
+}
 
 // A time sketch has TimeQuantiles times, or as many as there are documents, ascending, with a
 // checksum: the minimum, the maximum, and between them quantiles of a sample of every stride-th

@@ -61,6 +61,9 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 	}
 	for _, in := range m.inputs {
 		m.total += int64(in.Info.Docs) * int64(8+p.NumWords()*p.Layout.Tables())
+		if in.Expiries != nil {
+			m.total += int64(in.Info.Docs)
+		}
 		if p.Sets {
 			m.total += int64(in.Info.Docs) + int64(in.Table.Sets.Keys.Len())
 		}

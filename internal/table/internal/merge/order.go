@@ -109,10 +109,36 @@ func (in *mergeInput) findDeadRanks(m *merger) error {
 	return nil
 }
 
+// mergeTimes writes the times of the result and, if an input has them, the expiries.
 func (m *merger) mergeTimes() error {
-	w := m.NewTimesWriter(int(m.docs))
+	sample, err := m.mergeTimesOf(0, func(in *mergeInput) *keyrun.Column { return in.Times })
+	if m.docs > 0 {
+		m.Info.MinTime, m.Info.MaxTime = format.TimeOf(sample.Least), format.TimeOf(sample.Greatest)
+	}
+	if err == nil && slices.ContainsFunc(m.inputs, func(in *mergeInput) bool { return in.Expiries != nil }) {
+		_, err = m.mergeTimesOf(format.Expiries, func(in *mergeInput) *keyrun.Column { return in.Expiries })
+	}
+	m.rankSources, m.rankStarts = nil, nil
+	for _, in := range m.inputs {
+		in.deadRanks = nil
+	}
+	return err
+}
+
+// mergeTimesOf writes a section of times, of which the inputs have a column. Where an input has
+// none, its documents never expire.
+func (m *merger) mergeTimesOf(index uint16, column func(*mergeInput) *keyrun.Column) (format.TimeSample, error) {
+	w := m.NewTimesWriter(int(m.docs), index)
+	never := func(in *mergeInput, values []uint64) error {
+		for i := range values {
+			if column(in) == nil {
+				values[i] = format.OrderedExpiry(0)
+			}
+		}
+		return nil
+	}
 	err := eachChunk(m, m.rankSources, m.rankStarts, func(c *docsChunk) (write.EncodedTimes, error) {
-		err := c.columns(func(in *mergeInput) *keyrun.Column { return in.Times }, func(in *mergeInput) write.Bitset { return in.deadRanks }, nil)
+		err := c.columns(column, func(in *mergeInput) write.Bitset { return in.deadRanks }, never)
 		if err != nil {
 			return write.EncodedTimes{}, err
 		}
@@ -122,14 +148,7 @@ func (m *merger) mergeTimes() error {
 		return w.Append(e)
 	})
 	w.Finish()
-	if m.docs > 0 {
-		m.Info.MinTime, m.Info.MaxTime = format.TimeOf(w.Sample.Least), format.TimeOf(w.Sample.Greatest)
-	}
-	m.rankSources, m.rankStarts = nil, nil
-	for _, in := range m.inputs {
-		in.deadRanks = nil
-	}
-	return err
+	return w.Sample, err
 }
 
 // mergeRanks writes the ranks of the documents of the result.

@@ -19,6 +19,8 @@ type Batch struct {
 
 	Times []int64 // by document, in microseconds since the Unix epoch; nil: all are Time
 	Time  int64
+	// Expiries are by document, in microseconds, 0 for never; nil, or shorter: the others never expire.
+	Expiries []int64
 
 	Records  []uint32 // by document: number from AddRecords, or NoRecord; nil: none has one
 	Sketches []uint32 // by document: the number of its sketch in Codes; nil: none has one

@@ -189,27 +189,41 @@ func (t *BatchWriter) writeBatchSeqs() error {
 
 func (t *BatchWriter) writeBatchTimes() error {
 	b := t.batch
-	w := t.NewTimesWriter(len(b.docs))
-	add := func(pos uint32) {
-		at := b.Time
-		if b.Times != nil {
-			at = b.Times[pos]
+	sample := t.writeByRank(0, func(pos uint32) uint64 {
+		if b.Times == nil {
+			return format.OrderedTime(b.Time)
 		}
-		w.add(format.OrderedTime(at))
+		return format.OrderedTime(b.Times[pos])
+	})
+	if len(b.docs) > 0 {
+		t.Info.MinTime, t.Info.MaxTime = format.TimeOf(sample.Least), format.TimeOf(sample.Greatest)
 	}
+	if slices.ContainsFunc(b.Expiries, func(at int64) bool { return at != 0 }) {
+		t.writeByRank(format.Expiries, func(pos uint32) uint64 {
+			if int(pos) >= len(b.Expiries) {
+				return format.OrderedExpiry(0)
+			}
+			return format.OrderedExpiry(b.Expiries[pos])
+		})
+	}
+	return t.Out.Err
+}
+
+// writeByRank writes a section of times; time returns that of the document at a position of the
+// batch.
+func (t *BatchWriter) writeByRank(index uint16, time func(pos uint32) uint64) format.TimeSample {
+	b := t.batch
+	w := t.NewTimesWriter(len(b.docs), index)
 	for _, pos := range b.written {
-		add(pos)
+		w.add(time(pos))
 	}
 	for pos := range uint32(b.Len()) {
 		if b.written == nil && !b.dropped.Has(pos) {
-			add(pos)
+			w.add(time(pos))
 		}
 	}
 	w.Finish()
-	if len(b.docs) > 0 {
-		t.Info.MinTime, t.Info.MaxTime = format.TimeOf(w.Sample.Least), format.TimeOf(w.Sample.Greatest)
-	}
-	return t.Out.Err
+	return w.Sample
 }
 
 // writeRanks writes the ranks of the documents, unless they equal the document numbers.

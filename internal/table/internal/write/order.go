@@ -18,21 +18,23 @@ import (
 //	                   rank = number
 //	seqs    key run    rank -> sequence number
 //	times   column     rank -> OrderedTime
+//	times 1 column     rank -> OrderedExpiry; absent if no document expires by itself
 
-// timesWriter writes the times, by rank.
+// timesWriter writes the times or the expiries, by rank.
 type timesWriter struct {
 	t      *File
+	index  uint16
 	column *keyrun.ColumnWriter
 	Sample format.TimeSample
 }
 
-// NewTimesWriter starts the section of n times.
-func (t *File) NewTimesWriter(n int) *timesWriter {
-	t.Out.Begin(format.KindTimes, 0)
-	return &timesWriter{t: t, Sample: format.NewTimeSample(n), column: keyrun.NewColumnWriter(&t.Out)}
+// NewTimesWriter starts the section of n times, or expiries if index is format.Expiries.
+func (t *File) NewTimesWriter(n int, index uint16) *timesWriter {
+	t.Out.Begin(format.KindTimes, index)
+	return &timesWriter{t: t, index: index, Sample: format.NewTimeSample(n), column: keyrun.NewColumnWriter(&t.Out)}
 }
 
-// add adds the next time, in the form of OrderedTime.
+// add adds the next time, in the form of OrderedTime or OrderedExpiry.
 func (w *timesWriter) add(v uint64) {
 	w.Sample.Add(v)
 	w.column.Add(v) // Finish returns its error
@@ -68,14 +70,14 @@ func (w *timesWriter) Append(e EncodedTimes) error {
 func (w *timesWriter) Finish() {
 	dir, err := w.column.Finish()
 	w.t.Out.EndWithDir(w.column.Len(), dir, err)
-	w.t.writeTimeSketch(w.Sample.Quantiles())
+	w.t.writeTimeSketch(w.index, w.Sample.Quantiles())
 }
 
-func (t *File) writeTimeSketch(quantiles []uint64) {
+func (t *File) writeTimeSketch(index uint16, quantiles []uint64) {
 	if quantiles == nil {
 		return
 	}
-	t.Out.Begin(format.KindTimeSketch, 0)
+	t.Out.Begin(format.KindTimeSketch, index)
 	t.Out.MakeOptional()
 	var b []byte
 	for _, v := range quantiles {

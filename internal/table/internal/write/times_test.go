@@ -28,7 +28,7 @@ func TestTimesInParts(t *testing.T) {
 			if err := f.Init(&files[i], format.Params{Layout: hamming.Layout{Blocks: 2, Lead: 1}}, WriterOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			writers[i] = f.NewTimesWriter(n)
+			writers[i] = f.NewTimesWriter(n, 0)
 		}
 		for _, v := range times {
 			writers[0].add(v)
