@@ -87,6 +87,16 @@ func TestKillInTransaction(t *testing.T) {
 	}
 }
 
+// scanned reads n lines, and reports whether there were so many.
+func scanned(lines *bufio.Scanner, n int) bool {
+	for range n {
+		if !lines.Scan() {
+			return false
+		}
+	}
+	return true
+}
+
 // TestCountersOfProcesses runs two processes that read a number and write the next one, in
 // transactions: the number is that of acknowledged commits. A process ends at a conflict.
 func TestCountersOfProcesses(t *testing.T) {
@@ -104,13 +114,13 @@ func TestCountersOfProcesses(t *testing.T) {
 				lines := bufio.NewScanner(out)
 				for ; n < each; n++ {
 					io.WriteString(in, "BEGIN; GET 'n' SHOW n;\n")
-					if !lines.Scan() || !lines.Scan() { // begun, and the number
+					if !scanned(lines, 2) { // begun, and the number
 						break
 					}
 					now := 0
 					fmt.Sscan(lines.Text(), &now)
 					fmt.Fprintf(in, `PUT {"id":"n","n":%d}; COMMIT;`+"\n", now+1)
-					if !lines.Scan() || !lines.Scan() {
+					if !scanned(lines, 2) {
 						break
 					}
 					committed.Add(1)
