@@ -152,6 +152,9 @@ func needs(t *testing.T, r *Reader) map[string][][2]int {
 		if r.t.Ranks != nil {
 			need = append(need, inRun(format.KindRanks, r.t.Ranks.BlockSize, int(doc)))
 		}
+		if r.t.Expiries != nil {
+			need = append(need, inIndexed(KindTimes, format.Expiries, r.t.Expiries.BlockSize, rank))
+		}
 		if r.t.Places != nil {
 			need = append(need, inRun(format.KindPlaces, r.t.Places.BlockSize, int(doc)))
 		}
