@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,17 +75,23 @@ func (f *feedReader) catchUp(db *DB, r *rand.Rand) error {
 // A feedScript changes a database at random, as time passes.
 type feedScript struct {
 	*rand.Rand
-	now     time.Time
+	feedClock
 	several bool
 }
 
+// A feedClock is a clock that background work reads while a test sets it.
+type feedClock struct{ nanos atomic.Int64 }
+
+func (c *feedClock) now() time.Time       { return time.Unix(0, c.nanos.Load()) }
+func (c *feedClock) pass(d time.Duration) { c.nanos.Add(int64(d)) }
+
 func (s *feedScript) doc() Doc {
-	d := Doc{ID: fmt.Sprint("id", s.IntN(60)), Text: fmt.Sprint("text ", s.Uint64()), Time: s.now}
+	d := Doc{ID: fmt.Sprint("id", s.IntN(60)), Text: fmt.Sprint("text ", s.Uint64()), Time: s.now()}
 	if s.several && s.IntN(2) == 0 {
 		d.Fingerprints = []Fingerprint{{s.Uint64()}, {s.Uint64()}}
 	}
 	if s.IntN(8) == 0 {
-		d.Time = s.now.Add(-time.Duration(s.IntN(90)) * time.Minute)
+		d.Time = s.now().Add(-time.Duration(s.IntN(90)) * time.Minute)
 	}
 	return d
 }
@@ -93,7 +100,7 @@ func (s *feedScript) doc() Doc {
 func (s *feedScript) run(db *DB) (err error) {
 	ctx := context.Background()
 	for range s.IntN(20) {
-		s.now = s.now.Add(time.Duration(s.IntN(60)) * time.Second)
+		s.pass(time.Duration(s.IntN(60)) * time.Second)
 		switch s.IntN(5) {
 		case 0:
 			err = db.Delete(ctx, s.doc().ID)
@@ -123,14 +130,14 @@ func (s *feedScript) run(db *DB) (err error) {
 		_, closeErr := l.Close()
 		return errors.Join(err, closeErr)
 	case 1:
-		_, err := db.Prune(ctx, s.now.Add(-time.Duration(s.IntN(50))*time.Minute), nil)
+		_, err := db.Prune(ctx, s.now().Add(-time.Duration(s.IntN(50))*time.Minute), nil)
 		return err
 	case 2, 3, 4:
 		return db.Flush(ctx)
 	case 5:
 		return db.Compact(ctx, nil)
 	case 6:
-		s.now = s.now.Add(time.Duration(s.IntN(100)) * time.Minute)
+		s.pass(time.Duration(s.IntN(100)) * time.Minute)
 	}
 	return nil
 }
@@ -139,8 +146,9 @@ func (s *feedScript) run(db *DB) (err error) {
 // writing process, one that reads beside it.
 func TestChanges(t *testing.T) {
 	for seed := range uint64(2) {
-		s := &feedScript{rand.New(rand.NewPCG(seed, 1)), time.Unix(1_700_000_000, 0), seed == 0}
-		opts := Options{TTL: time.Hour, NoSync: true, Features: Features{Several: s.several}, now: func() time.Time { return s.now }}
+		s := &feedScript{Rand: rand.New(rand.NewPCG(seed, 1)), several: seed == 0}
+		s.pass(1_700_000_000 * time.Second)
+		opts := Options{TTL: time.Hour, NoSync: true, Features: Features{Several: s.several}, now: s.now}
 		if seed == 1 {
 			opts.TTL, opts.History = 0, 300
 		}
@@ -175,8 +183,9 @@ func TestChanges(t *testing.T) {
 // TestChangesCrash cuts the power at a random moment of each round: a follower in the writing process
 // must not have seen a write that is lost, and goes on after the restart.
 func TestChangesCrash(t *testing.T) {
-	s := &feedScript{rand.New(rand.NewPCG(3, 1)), time.Unix(1_700_000_000, 0), false}
-	opts := Options{TTL: time.Hour, MemtableBytes: 4000, NoSketch: true, now: func() time.Time { return s.now }}
+	s := &feedScript{Rand: rand.New(rand.NewPCG(3, 1))}
+	s.pass(1_700_000_000 * time.Second)
+	opts := Options{TTL: time.Hour, MemtableBytes: 4000, NoSketch: true, now: s.now}
 	fs := vfstest.NewMem(hostDir(t))
 	var f feedReader
 	for round := range 100 {
@@ -279,12 +288,13 @@ func TestNoHistory(t *testing.T) {
 // has them is told, also after a restart, and others are not.
 func TestChangesOwnEnds(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
-		now := time.Now()
-		db, _ := create4test(t, &Options{now: func() time.Time { return now }, elapsed: func() time.Duration { return 0 }})
+		var clock feedClock
+		clock.pass(time.Duration(time.Now().UnixNano()))
+		db, _ := create4test(t, &Options{now: clock.now, elapsed: func() time.Duration { return 0 }})
 		for i, life := range []time.Duration{0, time.Hour, 3 * time.Hour} {
 			d := Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}}
 			if life > 0 {
-				d.Expires = now.Add(life)
+				d.Expires = clock.now().Add(life)
 			}
 			if err := db.Put(t.Context(), d); err != nil {
 				t.Fatal(err)
@@ -311,7 +321,7 @@ func TestChangesOwnEnds(t *testing.T) {
 		if said, _ := changes(last); said != "" {
 			t.Errorf("flushed %t: then %s", flushed, said)
 		}
-		now = now.Add(2 * time.Hour)
+		clock.pass(2 * time.Hour)
 		if said, _ := changes(last); said != "expire 1;" {
 			t.Errorf("flushed %t: two hours later %s", flushed, said)
 		}
