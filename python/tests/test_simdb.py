@@ -1,5 +1,6 @@
 """Tests of the Python package: what goes in and comes out, and that rows are those of the command."""
 
+import fcntl
 import copy
 import json
 import multiprocessing
@@ -399,8 +400,13 @@ def test_errors(tmp_path):
         with pytest.raises(simdb.ParseError, match="NEAR") as e:
             db.query("ID = 'a' AND\nNEAR(")
         assert (e.value.line, e.value.column) == (2, 6)
-        with pytest.raises(simdb.LockedError):
-            simdb.open(tmp_path / "db", busy_timeout=1e-5)
+        with simdb.open(tmp_path / "db") as other:  # processes share a database
+            assert len(other) == 0
+        simdb.open(tmp_path / "own").close()
+        with open(tmp_path / "own" / "LOCK", "r+") as lock:  # as a process does that shares nothing
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with pytest.raises(simdb.LockedError):
+                simdb.open(tmp_path / "own", busy_timeout=1e-5)
         with simdb.open(tmp_path / "db", readonly=True) as reader:
             with pytest.raises(simdb.ReadOnlyError):
                 reader.add(ROWS[:1])
