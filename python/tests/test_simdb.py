@@ -1,7 +1,7 @@
 """Tests of the Python package: what goes in and comes out, and that rows are those of the command."""
 
-import fcntl
 import copy
+import fcntl
 import json
 import multiprocessing
 import os
