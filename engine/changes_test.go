@@ -263,7 +263,7 @@ func TestChangesEnd(t *testing.T) {
 	}
 }
 
-// TestNoHistory asks for changes that are not known.
+// TestNoHistory requests changes that the database does not know.
 func TestNoHistory(t *testing.T) {
 	db := open4test(t, filepath.Join(t.TempDir(), "db"), &Options{History: -1})
 	put(t, db, "a", 1)

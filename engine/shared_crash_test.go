@@ -174,7 +174,7 @@ func TestSharedDeath(t *testing.T) {
 				return nil
 			}
 			dies()
-			<-p.resume // the process has stopped for ever, as far as others know
+			<-p.resume // for other processes it ends here
 			return errKilled
 		})
 		for range 60 {

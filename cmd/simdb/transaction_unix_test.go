@@ -87,7 +87,7 @@ func TestKillInTransaction(t *testing.T) {
 	}
 }
 
-// scanned reads n lines, and reports whether there were so many.
+// scanned reads n lines. It returns false if the input ends before.
 func scanned(lines *bufio.Scanner, n int) bool {
 	for range n {
 		if !lines.Scan() {

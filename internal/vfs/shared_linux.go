@@ -35,10 +35,13 @@ var networks = map[int64]string{
 	unix.OCFS2_SUPER_MAGIC: "OCFS2", 0x0bd00bd0: "Lustre", 0x01161970: "GFS2", 0x47504653: "GPFS", 0x19830326: "BeeGFS",
 }
 
+// fstatfs is the system call, which tests replace.
+var fstatfs = unix.Fstatfs
+
 // networkOf returns the name of the network file system of an open file, or "".
 func networkOf(fd int) string {
 	var st unix.Statfs_t
-	if unix.Fstatfs(fd, &st) != nil {
+	if fstatfs(fd, &st) != nil {
 		return ""
 	}
 	return networks[int64(uint32(st.Type))]

@@ -74,10 +74,10 @@ func (db *Store) setApart(in []*view.Part, err error) bool {
 // SetApart excludes a table from merges if err is damage, and reports whether it is.
 func (db *Store) SetApart(p *view.Part, err error) bool { return db.setApart([]*view.Part{p}, err) }
 
-// goesOn reports whether a merge failed because of a table that is excluded now, so that others may
-// be merged.
+// goesOn reports whether a merge failed because of a table that is excluded now, or is no longer
+// there, so that others may be merged.
 func (db *Store) goesOn(err error) bool {
-	return errors.Is(err, base.ErrCorruption) && db.Writable() == nil
+	return (errors.Is(err, base.ErrCorruption) || errors.Is(err, errTablesGone)) && db.Writable() == nil
 }
 
 // Damaged returns the names of the tables that merges exclude, and the damage of the last.
@@ -152,7 +152,9 @@ func (db *Store) CompactDue(ctx context.Context, progress func(view.Progress)) (
 		if err != nil && !db.goesOn(err) {
 			return err
 		}
-		damage = cmp.Or(damage, err)
+		if !errors.Is(err, errTablesGone) {
+			damage = cmp.Or(damage, err)
+		}
 	}
 }
 
@@ -283,7 +285,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, write mer
 		db.setApart(in, err)
 		return merged{}, err
 	}
-	if err = db.publishMerge(ctx, m, snap, in, out); err != nil {
+	if err = db.publishMerge(ctx, m, in, out, db.omitted(snap, in, out)); err != nil {
 		for _, t := range out.tables {
 			err = errors.Join(err, db.Drop(t))
 		}
@@ -293,7 +295,7 @@ func (db *Store) mergeAndPublish(ctx context.Context, m *merges.Merge, write mer
 }
 
 // publishMerge publishes the result of a merge, unless another process has changed its tables.
-func (db *Store) publishMerge(ctx context.Context, m *merges.Merge, snap *view.View, in []*view.Part, out merged) error {
+func (db *Store) publishMerge(ctx context.Context, m *merges.Merge, in []*view.Part, out merged, gone map[uint64]*roaring.Bitmap) error {
 	done, err := db.publishing(ctx)
 	if err != nil {
 		return err
@@ -305,7 +307,7 @@ func (db *Store) publishMerge(ctx context.Context, m *merges.Merge, snap *view.V
 	// The merged table forgets the documents that a write has killed, so that write must be safe
 	// before the table is published.
 	if err = db.syncLog(); err == nil {
-		err = db.publishCompaction(in, out, omitted(snap, in, out), m.Reason != merges.ReasonRepair)
+		err = db.publishCompaction(in, out, gone, m.Reason != merges.ReasonRepair)
 	}
 	if err != nil {
 		return db.fail(err)
@@ -464,8 +466,12 @@ func (db *Store) publishCompaction(in []*view.Part, out merged, gone map[uint64]
 }
 
 // omitted returns the rows of tables that a merge has left out although they were alive, by number of
-// the table: they have expired, or a repair could not read them.
-func omitted(snap *view.View, in []*view.Part, out merged) map[uint64]*roaring.Bitmap {
+// the table: they have expired, or a repair could not read them. If they are too many for the
+// history, omitted returns all rows.
+func (db *Store) omitted(snap *view.View, in []*view.Part, out merged) map[uint64]*roaring.Bitmap {
+	db.mu.Lock()
+	most := int(db.historyLimit() / leastRemoval)
+	db.mu.Unlock()
 	left, gone := 0, map[uint64]*roaring.Bitmap{}
 	for _, t := range out.tables {
 		left += int(t.Meta.Docs)
@@ -475,12 +481,16 @@ func omitted(snap *view.View, in []*view.Part, out merged) map[uint64]*roaring.B
 	}
 	for i := 0; i < len(in) && left != 0; i++ {
 		rows, dead := roaring.New(), in[i].Dead.UpTo(snap.Seq)
+		gone[in[i].Meta.Number] = rows
+		if -left > most {
+			rows.AddRange(0, uint64(in[i].Meta.Docs))
+			continue
+		}
 		for doc := range in[i].Meta.Docs {
 			if _, _, kept := out.number(i, doc); !kept && !dead.Contains(doc) {
 				rows.Add(doc)
 			}
 		}
-		gone[in[i].Meta.Number] = rows
 	}
 	return gone
 }

@@ -59,7 +59,7 @@ func (db *Store) waitTables(ctx context.Context) error {
 		err = db.merges.WaitWhile(ctx, holds)
 	}
 	for db.sharing != nil && err == nil && holds() { // another process may merge
-		if err = db.slow(ctx, mergePoll); err == nil {
+		if err = sleep(ctx, mergePoll); err == nil {
 			err = db.follow()
 		}
 	}
@@ -99,14 +99,7 @@ const (
 // slow delays a write by lag.
 func (db *Store) slow(ctx context.Context, lag time.Duration) error {
 	db.Counts.SlowTime.Add(int64(lag))
-	timer := time.NewTimer(lag)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-	}
-	return nil
+	return sleep(ctx, lag)
 }
 
 // On a nearly full disk, writes and flushes have precedence over merges. A merge needs space for

@@ -60,7 +60,7 @@ func (db *Store) Repair(ctx context.Context, o RepairOptions) (r Repaired, err e
 			return damage
 		}
 		err := db.repair(ctx, p, o, &r)
-		if errors.Is(err, base.ErrCorruption) { // in Losses
+		if errors.Is(err, base.ErrCorruption) || errors.Is(err, errTablesGone) { // in Losses, or replaced meanwhile
 			return nil
 		}
 		return err

@@ -68,7 +68,7 @@ func (db *Store) mergeAuto(m *merges.Merge) bool {
 	case vfs.IsNoSpace(err) && errors.Is(err, merges.ErrGaveWay):
 		db.log.Info("compaction stopped because the disk is full", "path", db.Path, "tables", m.Tables)
 		db.WakeCompact()
-	case errors.Is(err, errTablesGone):
+	case errors.Is(err, errTablesGone): // others may be due
 	default:
 		db.log.Error("compaction failed", "path", db.Path, "tables", m.Tables, "err", err)
 		db.event(Event{Kind: EventError, Tables: m.Tables, Err: fmt.Errorf("compacting: %w", err)})

@@ -33,7 +33,7 @@ import (
 // MERGE lets one process merge at a time. If a merge of another process was published meanwhile, and
 // its tables are gone, its result is dropped.
 //
-// A process that has not the turn looks at one word of shared memory to find out whether another one
+// A process without the turn looks at one word of shared memory to find out whether another one
 // has written anything (follow).
 type sharing struct {
 	memory vfs.SharedMemory
@@ -58,8 +58,8 @@ type sharing struct {
 	merging io.Closer // the lock MERGE, or nil
 }
 
-// Words of the shared memory, in different cache lines. All but wordAsked and wordTurns are reset by the first
-// process that opens the database.
+// Words of the shared memory, in different cache lines. The first process that opens the database
+// resets all but wordAsked and wordTurns.
 const (
 	wordChanges   = 0  // grows after each change that others can read
 	wordAsked     = 8  // grows while processes wait for the turn
@@ -76,14 +76,15 @@ const (
 )
 
 const (
-	// turnTick is how long a turn lasts at least if others ask for it, and how long it outlives the
-	// last write. BenchmarkShared: 1 to 4 ms make no difference.
+	// turnTick is the shortest turn while others ask for it, and how long a turn goes on after the last
+	// write.
 	turnTick = 2 * time.Millisecond
-	// turnWait is how long a process waits for a turn, unless Options.BusyTimeout is longer, and
-	// excludedWait how long it waits, until it is clear that the other process shares the database.
+	// turnWait is how long a process waits for a turn, unless Options.BusyTimeout is longer. After
+	// excludedWait it gives up if the process with the lock does not share the database.
 	turnWait, excludedWait = 30 * time.Second, 100 * time.Millisecond
-	// createWait is how long a process waits at least for another one that creates the database.
-	createWait = time.Second
+	// createWait is how long Open waits at least for another process that creates the database, and
+	// closeWait how long Close waits for a turn, in which it would end the log.
+	createWait, closeWait = time.Second, time.Second
 	// longestSync is how long a process waits for the fsync of another one, which may be stopped.
 	longestSync = time.Second
 	// mergePoll is how often a process looks whether another one has ended its merges.
@@ -107,7 +108,7 @@ func (db *Store) share() error {
 // join makes the store a member, and reports whether it is the first one. The caller has the lock.
 func (s *sharing) join() (alone bool, err error) {
 	if alone, err = s.memory.Join(); alone {
-		s.died = false // whoever is alone recovers
+		s.died = false // the first process recovers
 	}
 	for i := range s.words {
 		if alone && i != wordAsked && i != wordTurns {
@@ -161,8 +162,10 @@ func (db *Store) excluded() error {
 	if _, err := db.Dir.Stat(files.Shared); err != nil {
 		return nil
 	}
-	if err := db.share(); err != nil {
-		return nil // then nobody can share it
+	if err := db.share(); errors.Is(err, vfs.ErrNotShared) {
+		return nil
+	} else if err != nil {
+		return err
 	}
 	alone, err := db.sharing.memory.Join()
 	err = errors.Join(err, db.sharing.memory.Close())
@@ -228,7 +231,7 @@ func (s *sharing) syncGroup(db *Store, number uint64, end int64, sync func() err
 		s.memory.Wake(wordSyncs)
 		return err
 	}
-	s.memory.Wake(wordSyncs) // whoever waits beside this goroutine is done, too, or syncs
+	s.memory.Wake(wordSyncs) // another goroutine may wait
 	return nil
 }
 
@@ -270,7 +273,7 @@ func (db *Store) awaitMerges(ctx context.Context) error {
 		if err := db.takesWrites(); err != nil {
 			return err
 		}
-		if err := db.slow(ctx, mergePoll); err != nil {
+		if err := sleep(ctx, mergePoll); err != nil {
 			return err
 		}
 	}

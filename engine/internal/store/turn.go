@@ -232,6 +232,8 @@ func (db *Store) endTurnLocked() bool {
 				return false
 			}
 		}
+	} else {
+		db.readTo.txid = 0 // makes the next read begin anew: own frames may be in the log or not
 	}
 	if db.cat != nil {
 		if err := db.cat.Close(); err != nil {
@@ -341,7 +343,9 @@ func (db *Store) leaveShared() (last bool) {
 	if s == nil {
 		return true
 	}
-	unpin, err := db.pin(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	unpin, err := db.pin(ctx)
 	if err == nil {
 		if last, err = s.memory.Join(); !last {
 			unpin()
