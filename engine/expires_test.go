@@ -165,6 +165,12 @@ func TestExpiredOnArrival(t *testing.T) {
 	if err := db.Put(ctx, Doc{ID: "x", Expires: time.Unix(1<<60, 0)}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a time out of range: %v", err)
 	}
+	var b Batch
+	b.Put(old)
+	b.Delete(old.ID)
+	if okay(t, db.Apply(ctx, &b)); b.Deleted() != 0 {
+		t.Errorf("%d deleted of a batch that puts what has expired", b.Deleted())
+	}
 	epoch := Doc{ID: "first", Expires: time.Unix(0, 0)} // not never
 	okay(t, db.Put(ctx, epoch))
 	if _, err := db.Get(ctx, "first"); !errors.Is(err, ErrNotFound) {

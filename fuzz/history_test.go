@@ -223,7 +223,7 @@ func (h *history) batch() {
 	if err == nil {
 		h.m = next
 	}
-	if n := b.Deleted(); err == nil && n > deleted {
+	if n := b.Deleted(); err == nil && n != deleted {
 		h.t.Fatalf("%d deleted, want %d", n, deleted)
 	}
 }

@@ -187,7 +187,7 @@ func (l *lookup) effectiveLocked() (deleted int, err error) {
 	}
 	life := l.db.life()
 	recs, found := make([]wal.Record, 0, len(l.recs)), make([]view.Place, 0, len(l.recs))
-	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document
+	written := map[string]bool{} // IDs that the batch writes; true if the last write stores a document that lives
 	for i, r := range l.recs {
 		id := string(r.Doc.ID)
 		there, own := written[id]
@@ -209,7 +209,7 @@ func (l *lookup) effectiveLocked() (deleted int, err error) {
 			deleted++
 		}
 		recs, found = append(recs, r), append(found, l.found[i])
-		written[id] = !r.Delete
+		written[id] = !r.Delete && life.Has(&r.Doc)
 	}
 	if len(recs) < len(l.recs) {
 		l.payload = l.payload[:0]
