@@ -28,7 +28,7 @@ func TestNarrow(t *testing.T) {
 		}
 		return b.String()
 	}
-	db, err := engine.Create(filepath.Join(dir, "db"), nil)
+	db, err := engine.Create(filepath.Join(dir, "db"), &engine.Options{Sketch: 128, MinJaccard: 0.65})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -192,7 +192,7 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 		}
 		estimate := minhash.Jaccard(a, b, n)
 		if score = estimate.Score; by.by.Verified {
-			if score < db.s.Lowered(by.by.T) || estimate.Exact && score < by.by.T {
+			if !estimate.MayReach(by.by.T) {
 				return 0, false
 			}
 			score = sets[keeper].Jaccard(sets[id])

@@ -177,9 +177,10 @@ func Within(t float64) Criterion {
 }
 
 // Verified returns the criterion decided on the texts themselves: with Jaccard(t) there is no match
-// whose real similarity is below t, and scores are exact. Candidates are pairs whose estimate is at
-// most 3.3 standard errors below t. The database must store texts. Other criteria are exact, and
-// are returned unchanged.
+// whose real similarity is below t, and scores are exact. Sketches find the candidates: a document
+// whose similarity is exactly t is missed with a probability of at most 1e-9, and others less (with
+// sketches of N = 32 hashes from t = 0.5 on; below, with (1-t)^N). The database must store texts.
+// Other criteria are exact, and are returned unchanged.
 func (c Criterion) Verified() Criterion {
 	c.by.Verified = c.by.Jaccard
 	return c

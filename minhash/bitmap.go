@@ -7,15 +7,15 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 )
 
-// Bitmap has bit h mod 512 set for every hash h of a sketch. A bit that is set for A but not for B
-// proves that B lacks a hash of A, so the bitmaps, 64 bytes each, reject most pairs of sketches
+// Bitmap has bit h mod 256 set for every hash h of a sketch. A bit that is set for A but not for B
+// proves that B lacks a hash of A, so the bitmaps, 32 bytes each, reject most pairs of sketches
 // without false negatives.
-type Bitmap [8]uint64
+type Bitmap [4]uint64
 
 // Bitmap returns the bitmap of s.
 func (s Sketch) Bitmap() (b Bitmap) {
 	for _, h := range s {
-		b[h>>6&7] |= 1 << (h & 63)
+		b[h>>6&3] |= 1 << (h & 63)
 	}
 	return b
 }
@@ -23,9 +23,7 @@ func (s Sketch) Bitmap() (b Bitmap) {
 // Missing returns a lower bound for the number of hashes of the sketch of b that the sketch of
 // c lacks: the number of bits that are set in b but not in c.
 func (b *Bitmap) Missing(c *Bitmap) int {
-	return bits.OnesCount64(b[0]&^c[0]) + bits.OnesCount64(b[1]&^c[1]) + bits.OnesCount64(b[2]&^c[2]) +
-		bits.OnesCount64(b[3]&^c[3]) + bits.OnesCount64(b[4]&^c[4]) + bits.OnesCount64(b[5]&^c[5]) +
-		bits.OnesCount64(b[6]&^c[6]) + bits.OnesCount64(b[7]&^c[7])
+	return bits.OnesCount64(b[0]&^c[0]) + bits.OnesCount64(b[1]&^c[1]) + bits.OnesCount64(b[2]&^c[2]) + bits.OnesCount64(b[3]&^c[3])
 }
 
 // Filter appends to dst, ascending, the indices of the bitmaps c for which b.Missing(c) is at most

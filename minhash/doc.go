@@ -1,11 +1,11 @@
 // Package minhash makes and compares bottom-N MinHash sketches: small samples of the shingle sets
 // of texts. They give an estimate of the Jaccard similarity of the texts, with a standard error of
-// about 0.03 for the usual 128 hashes.
+// about 0.07 for the usual 32 hashes, and 0.035 for 128.
 //
 //	h, err := minhash.New(minhash.Options{})
 //	a := h.Text("It was the best of times, it was the worst of times").Clone()
 //	b := h.Text("It was the best of times, it was the age of wisdom")
-//	score := minhash.Jaccard(a, b, 128) // score.Score, score.Error, score.Exact
+//	score := minhash.Jaccard(a, b, 32) // score.Score, score.Error, score.Exact
 //
 // Every shingle has a hash, and the sketch of a text consists of its N smallest hashes. This is a
 // random sample of the shingles, but it selects the same shingles in every text that has them. Two
@@ -13,9 +13,12 @@
 // of parts give the sketch of the whole ([Merge]), and sketches distinguish quotations from
 // near-duplicates ([Containment]).
 //
-// Most pairs of a corpus have nothing in common and need not be compared: the 512-bit [Bitmap] of a
+// Most pairs of a corpus have nothing in common and need not be compared: the 256-bit [Bitmap] of a
 // sketch rejects them without false negatives, many at a time with [Bitmap.Filter], and
 // [JaccardAtLeast] stops early for most of the others.
+//
+// To find all pairs with a similarity of t or more, compare the texts of those whose estimate may
+// come from such a similarity ([Score.MayReach]): one pair in a billion is missed at most.
 //
 // # Literature
 //

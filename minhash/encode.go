@@ -32,7 +32,7 @@ var ErrEncoding = errors.New("minhash: malformed sketch")
 func lowBits(n int, last uint32) int { return bits.Len64((uint64(last)+1)/uint64(n)) - 1 }
 
 // AppendEncoded appends the encoding of s to dst. s must ascend without repetitions and have at
-// most MaxEncoded hashes. With N = 128 the sketch of a text of 1,000 words needs about 390 bytes.
+// most MaxEncoded hashes. With N = 32 the sketch of a text of 230 words needs about 105 bytes.
 func (s Sketch) AppendEncoded(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s)))
 	if len(s) == 0 {

@@ -13,7 +13,7 @@ import (
 // there are at least minhash.LeastCommon of these. Therefore members are grouped by size and number
 // of hot hashes: a group with too few hot hashes is skipped as a whole. This happens to pages of a
 // template whose similarity is less than t. Members of other groups are compared by a bitmap of
-// their hot hashes. Each of the first 512 hot hashes has a separate bit.
+// their hot hashes. Each of the first 256 hot hashes has a separate bit.
 //
 // Only one goroutine may add at a time; any number may search concurrently.
 type Groups struct {

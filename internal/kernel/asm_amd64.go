@@ -176,12 +176,12 @@ func commonAVX512(a *uint32, na int, b *uint32, nb int, need int) int
 //go:noescape
 func commonAVX2(a *uint32, na int, b *uint32, nb int, need int) (n int, i int, j int)
 
-// filterAVX512 stores in dst the indexes of 8*groups bitmaps, starting at first, that lack at most
-// max of the bits of q. It returns their number. It requires groups > 0, AVX-512 F, BW, VL, VBMI,
+// filterAVX512 stores in dst the indexes of 16*groups bitmaps, starting at first, that lack at most
+// max of the bits of q. It returns their number. It requires groups > 0, AVX-512 F, BW, VBMI,
 // VPOPCNTDQ and POPCNT.
 //
 //go:noescape
-func filterAVX512(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int
+func filterAVX512(dst *[512]uint32, q *[4]uint64, bitmaps *[4]uint64, groups int, first uint32, max uint32) int
 
 // eightAVX512 advances blocks by eight columns; equal has their rows. It reads and writes words of
 // padding around pv and mv, and reads some around the rows: see padding. It requires AVX-512 F and

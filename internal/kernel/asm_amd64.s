@@ -5252,79 +5252,84 @@ done:
 	VZEROUPPER
 	RET
 
-// func filterAVX512(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VBMI, AVX512VL, AVX512VPOPCNTDQ, POPCNT
-TEXT ·filterAVX512(SB), NOSPLIT, $0-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         bitmaps+16(FP), DX
-	MOVQ         groups+24(FP), BX
-	VMOVDQU64    (CX), Z0
-	VPBROADCASTQ max+40(FP), Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    transpose<>+0(SB), Z3
-	MOVL         first+32(FP), CX
-	VPBROADCASTD CX, Y4
-	VPADDD       sequence<>+0(SB), Y4, Y4
-	MOVL         $0x00000008, CX
-	VPBROADCASTD CX, Y5
-	MOVQ         AX, CX
+// func filterAVX512(dst *[512]uint32, q *[4]uint64, bitmaps *[4]uint64, groups int, first uint32, max uint32) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VPOPCNTDQ, POPCNT
+TEXT ·filterAVX512(SB), NOSPLIT, $0-48
+	MOVQ            dst+0(FP), AX
+	MOVQ            q+8(FP), CX
+	MOVQ            bitmaps+16(FP), DX
+	MOVQ            groups+24(FP), BX
+	VBROADCASTI64X4 (CX), Z0
+	MOVL            max+36(FP), CX
+	VPBROADCASTD    CX, Z1
+	VMOVDQU64       transpose<>+0(SB), Z2
+	MOVQ            $0x0101010101010101, CX
+	VPBROADCASTQ    CX, Z3
+	MOVQ            $0x0001000100010001, CX
+	VPBROADCASTQ    CX, Z4
+	MOVL            first+32(FP), CX
+	VPBROADCASTD    CX, Z5
+	VPADDD          sequence<>+0(SB), Z5, Z5
+	MOVL            $0x00000010, CX
+	VPBROADCASTD    CX, Z6
+	MOVQ            AX, CX
 
 group:
-	VMOVDQU64     (DX), Z6
-	VPANDNQ       Z0, Z6, Z6
-	VPOPCNTQ      Z6, Z6
-	VMOVDQU64     64(DX), Z7
+	VMOVDQU64     (DX), Z7
 	VPANDNQ       Z0, Z7, Z7
 	VPOPCNTQ      Z7, Z7
-	VPSLLQ        $0x08, Z7, Z7
-	VMOVDQU64     128(DX), Z8
+	VMOVDQU64     64(DX), Z8
 	VPANDNQ       Z0, Z8, Z8
 	VPOPCNTQ      Z8, Z8
-	VPSLLQ        $0x10, Z8, Z8
-	VMOVDQU64     192(DX), Z9
+	VPSLLQ        $0x08, Z8, Z8
+	VMOVDQU64     128(DX), Z9
 	VPANDNQ       Z0, Z9, Z9
 	VPOPCNTQ      Z9, Z9
-	VPSLLQ        $0x18, Z9, Z9
-	VMOVDQU64     256(DX), Z10
+	VPSLLQ        $0x10, Z9, Z9
+	VMOVDQU64     192(DX), Z10
 	VPANDNQ       Z0, Z10, Z10
 	VPOPCNTQ      Z10, Z10
-	VPSLLQ        $0x20, Z10, Z10
-	VMOVDQU64     320(DX), Z11
+	VPSLLQ        $0x18, Z10, Z10
+	VMOVDQU64     256(DX), Z11
 	VPANDNQ       Z0, Z11, Z11
 	VPOPCNTQ      Z11, Z11
-	VPSLLQ        $0x28, Z11, Z11
-	VMOVDQU64     384(DX), Z12
+	VPSLLQ        $0x20, Z11, Z11
+	VMOVDQU64     320(DX), Z12
 	VPANDNQ       Z0, Z12, Z12
 	VPOPCNTQ      Z12, Z12
-	VPSLLQ        $0x30, Z12, Z12
-	VMOVDQU64     448(DX), Z13
+	VPSLLQ        $0x28, Z12, Z12
+	VMOVDQU64     384(DX), Z13
 	VPANDNQ       Z0, Z13, Z13
 	VPOPCNTQ      Z13, Z13
-	VPSLLQ        $0x38, Z13, Z13
-	VPTERNLOGQ    $0xfe, Z8, Z7, Z6
-	VPTERNLOGQ    $0xfe, Z11, Z10, Z9
-	VPTERNLOGQ    $0xfe, Z13, Z12, Z6
-	VPORQ         Z9, Z6, Z6
-	VPERMB        Z6, Z3, Z6
-	VPSADBW       Z2, Z6, Z6
-	VPCMPUQ       $0x02, Z1, Z6, K1
-	KORTESTB      K1, K1
+	VPSLLQ        $0x30, Z13, Z13
+	VMOVDQU64     448(DX), Z14
+	VPANDNQ       Z0, Z14, Z14
+	VPOPCNTQ      Z14, Z14
+	VPSLLQ        $0x38, Z14, Z14
+	VPTERNLOGQ    $0xfe, Z9, Z8, Z7
+	VPTERNLOGQ    $0xfe, Z12, Z11, Z10
+	VPTERNLOGQ    $0xfe, Z14, Z13, Z7
+	VPORQ         Z10, Z7, Z7
+	VPERMB        Z7, Z2, Z7
+	VPMADDUBSW    Z3, Z7, Z7
+	VPMADDWD      Z4, Z7, Z7
+	VPCMPUD       $0x02, Z1, Z7, K1
+	KORTESTW      K1, K1
 	JZ            next
-	VPCOMPRESSD.Z Y4, K1, Y6
-	VMOVDQU       Y6, (AX)
-	KMOVB         K1, SI
+	VPCOMPRESSD.Z Z5, K1, Z7
+	VMOVDQU64     Z7, (AX)
+	KMOVW         K1, SI
 	POPCNTL       SI, SI
 	LEAQ          (AX)(SI*4), AX
 
 next:
-	VPADDD Y5, Y4, Y4
+	VPADDD Z6, Z5, Z5
 	ADDQ   $+512, DX
 	DECQ   BX
 	JNZ    group
 	SUBQ   CX, AX
 	SHRQ   $0x02, AX
-	MOVQ   AX, ret+48(FP)
+	MOVQ   AX, ret+40(FP)
 	VZEROUPPER
 	RET
 
@@ -5336,7 +5341,15 @@ DATA sequence<>+16(SB)/4, $0x00000004
 DATA sequence<>+20(SB)/4, $0x00000005
 DATA sequence<>+24(SB)/4, $0x00000006
 DATA sequence<>+28(SB)/4, $0x00000007
-GLOBL sequence<>(SB), RODATA|NOPTR, $32
+DATA sequence<>+32(SB)/4, $0x00000008
+DATA sequence<>+36(SB)/4, $0x00000009
+DATA sequence<>+40(SB)/4, $0x0000000a
+DATA sequence<>+44(SB)/4, $0x0000000b
+DATA sequence<>+48(SB)/4, $0x0000000c
+DATA sequence<>+52(SB)/4, $0x0000000d
+DATA sequence<>+56(SB)/4, $0x0000000e
+DATA sequence<>+60(SB)/4, $0x0000000f
+GLOBL sequence<>(SB), RODATA|NOPTR, $64
 
 // func eightAVX512(pv *uint64, mv *uint64, equal *[8]*uint64, blocks int)
 // Requires: AVX, AVX512F, AVX512VBMI2

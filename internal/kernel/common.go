@@ -20,11 +20,11 @@ func Common(a, b []uint32, need int) int {
 
 // FilterBitmaps appends to dst the indexes of bitmaps that lack at most max of the bits of q, in
 // ascending order.
-func FilterBitmaps[B ~[8]uint64](dst []uint32, q *B, bitmaps []B, max int) []uint32 {
+func FilterBitmaps[B ~[4]uint64](dst []uint32, q *B, bitmaps []B, max int) []uint32 {
 	if max < 0 {
 		return dst
 	}
-	// The underlying type of B is 512 bits.
-	all := unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(bitmaps))), len(bitmaps))
-	return active.filter(dst, (*[8]uint64)(unsafe.Pointer(q)), all, max)
+	// The underlying type of B is 256 bits.
+	all := unsafe.Slice((*[4]uint64)(unsafe.Pointer(unsafe.SliceData(bitmaps))), len(bitmaps))
+	return active.filter(dst, (*[4]uint64)(unsafe.Pointer(q)), all, min(max, 256))
 }

@@ -49,13 +49,11 @@ func merge(a, b []uint32) (n int) {
 }
 
 // filterGo is FilterBitmaps in pure Go; first is the index of the first bitmap.
-func filterGo(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max, first int) []uint32 {
+func filterGo(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max, first int) []uint32 {
 	for i := range bitmaps {
 		b := &bitmaps[i]
 		n := bits.OnesCount64(q[0]&^b[0]) + bits.OnesCount64(q[1]&^b[1]) +
-			bits.OnesCount64(q[2]&^b[2]) + bits.OnesCount64(q[3]&^b[3]) +
-			bits.OnesCount64(q[4]&^b[4]) + bits.OnesCount64(q[5]&^b[5]) +
-			bits.OnesCount64(q[6]&^b[6]) + bits.OnesCount64(q[7]&^b[7])
+			bits.OnesCount64(q[2]&^b[2]) + bits.OnesCount64(q[3]&^b[3])
 		if n <= max {
 			dst = append(dst, uint32(first+i))
 		}

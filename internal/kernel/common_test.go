@@ -102,9 +102,9 @@ func TestCountKernelsAgree(t *testing.T) {
 	}
 }
 
-func randomBitmap(r *rand.Rand, n int) (b [8]uint64) {
+func randomBitmap(r *rand.Rand, n int) (b [4]uint64) {
 	for range n {
-		i := r.IntN(512)
+		i := r.IntN(256)
 		b[i/64] |= 1 << (i % 64)
 	}
 	return b
@@ -113,15 +113,15 @@ func randomBitmap(r *rand.Rand, n int) (b [8]uint64) {
 func TestFilterBitmaps(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for n := range 600 {
-		q := randomBitmap(r, r.IntN(600))
-		bitmaps := make([][8]uint64, n)
+		q := randomBitmap(r, r.IntN(300))
+		bitmaps := make([][4]uint64, n)
 		for i := range bitmaps {
-			bitmaps[i] = randomBitmap(r, r.IntN(1000))
+			bitmaps[i] = randomBitmap(r, r.IntN(500))
 			if r.IntN(5) == 0 {
 				bitmaps[i] = q
 			}
 		}
-		for _, most := range []int{-1, 0, 1, 63, 64, 100, 255, 256, 511, 512, math.MaxInt, r.IntN(200)} {
+		for _, most := range []int{-1, 0, 1, 63, 64, 100, 127, 128, 255, 256, math.MaxInt, r.IntN(200)} {
 			want := []uint32{7}
 			for i, b := range bitmaps {
 				lack := 0
@@ -141,20 +141,20 @@ func TestFilterBitmaps(t *testing.T) {
 	}
 }
 
-// TestFilterFull has bitmaps that lack 512 bits: the maximum for the narrowest sums.
+// TestFilterFull has bitmaps that lack 256 bits: the maximum for the narrowest sums.
 func TestFilterFull(t *testing.T) {
-	q := [8]uint64{}
+	q := [4]uint64{}
 	for i := range q {
 		q[i] = math.MaxUint64
 	}
-	bitmaps := make([][8]uint64, 20)
+	bitmaps := make([][4]uint64, 20)
 	bitmaps[3], bitmaps[17] = q, q
 	bitmaps[5][2] = 1 << 40
 	eachLevel(func(l Level) {
 		for _, c := range []struct {
 			most int
 			want []uint32
-		}{{0, []uint32{3, 17}}, {510, []uint32{3, 17}}, {511, []uint32{3, 5, 17}}} {
+		}{{0, []uint32{3, 17}}, {254, []uint32{3, 17}}, {255, []uint32{3, 5, 17}}} {
 			if got := FilterBitmaps(nil, &q, bitmaps, c.most); !slices.Equal(got, c.want) {
 				t.Errorf("%v: at most %d: %v, want %v", l, c.most, got, c.want)
 			}
@@ -212,16 +212,16 @@ func BenchmarkCommon(b *testing.B) {
 func BenchmarkFilterBitmaps(b *testing.B) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, n := range []int{2_000, 100_000} {
-		bitmaps := make([][8]uint64, n)
+		bitmaps := make([][4]uint64, n)
 		for i := range bitmaps {
-			bitmaps[i] = randomBitmap(r, 128)
+			bitmaps[i] = randomBitmap(r, 32)
 		}
-		q := randomBitmap(r, 128)
+		q := randomBitmap(r, 32)
 		eachLevel(func(l Level) {
 			b.Run(fmt.Sprintf("n=%d/%v", n, l), func(b *testing.B) {
 				dst := make([]uint32, 0, n)
 				for b.Loop() {
-					dst = FilterBitmaps(dst[:0], &q, bitmaps, 43)
+					dst = FilterBitmaps(dst[:0], &q, bitmaps, 22)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/bitmap")
 			})

@@ -343,12 +343,12 @@ func (l Level) common(a, b []uint32, need int) int {
 // The AVX-512 filter processes whole groups of bitmaps. It returns the indexes of bitmaps that pass
 // in a buffer, where each group may write as many indexes as it has bitmaps.
 const (
-	filterGroup = 8
+	filterGroup = 16
 	filterChunk = 512
 )
 
 // filter is FilterBitmaps for max >= 0.
-func (l Level) filter(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max int) []uint32 {
+func (l Level) filter(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) []uint32 {
 	if l != AVX512 {
 		return filterGo(dst, q, bitmaps, max, 0)
 	}
@@ -356,7 +356,7 @@ func (l Level) filter(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max int) 
 	first := 0
 	for len(bitmaps)-first >= filterGroup {
 		groups := min(len(bitmaps)-first, filterChunk) / filterGroup
-		n := filterAVX512(&buf, q, &bitmaps[first], groups, uint32(first), uint64(max))
+		n := filterAVX512(&buf, q, &bitmaps[first], groups, uint32(first), uint32(max))
 		dst = append(dst, buf[:n]...)
 		first += groups * filterGroup
 	}

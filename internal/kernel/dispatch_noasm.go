@@ -73,7 +73,7 @@ func (l Level) below(dst []uint32, hashes []uint64, limit uint64) (n, done int) 
 func (l Level) common(a, b []uint32, need int) int { return commonGo(a, b, need) }
 
 // filter is FilterBitmaps for max >= 0.
-func (l Level) filter(dst []uint32, q *[8]uint64, bitmaps [][8]uint64, max int) []uint32 {
+func (l Level) filter(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) []uint32 {
 	return filterGo(dst, q, bitmaps, max, 0)
 }
 

@@ -71,7 +71,7 @@
 //
 // The bitmap of a list has 512 bits. Every element sets one bit, which depends only on its value. A
 // bit that A has and B lacks belongs to an element of A that is not in B, so |A \ B| >= popcount(a
-// AND NOT b). The filter reads 64 bytes per list and never rejects a list by mistake.
+// AND NOT b). The filter reads 32 bytes per list and never rejects a list by mistake.
 //
 // # Edit distance
 //

@@ -512,9 +512,9 @@ func resealSketches(r *Reader, data []byte) {
 		if s.Kind != format.KindBitmaps || s.Length == 0 {
 			continue
 		}
-		stored, sums := data[s.Offset:][:64*s.Count], data[s.Offset:][64*s.Count:]
+		stored, sums := data[s.Offset:][:32*s.Count], data[s.Offset:][32*s.Count:]
 		for i := 0; len(stored) > 0; i++ {
-			n := min(len(stored), 64*64)
+			n := min(len(stored), 64*32)
 			le.PutUint32(sums[4*i:], kernel.CRC32C(0, stored[:n]))
 			stored = stored[n:]
 		}

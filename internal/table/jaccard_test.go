@@ -264,8 +264,12 @@ func unrelatedDocs(n int) []Document {
 // TestJaccardScanCost compares the estimated cost of scans with their work: bitmaps reject all
 // unrelated documents at the higher thresholds, and none at the lowest.
 func TestJaccardScanCost(t *testing.T) {
-	docs := unrelatedDocs(1000)
-	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
+	docs, p := unrelatedDocs(1000), testParams
+	p.Sketch = 32
+	for i := range docs {
+		docs[i].Sketch = docs[i].Sketch[:p.Sketch]
+	}
+	data, _ := buildTable(t, p, WriterOptions{}, docs)
 	r := openTable(t, data)
 	var s JaccardSearcher
 	for _, at := range []float64{0.6, 0.5, 0.4, 0.3, 0.2, 0.1} {

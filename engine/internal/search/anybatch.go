@@ -270,13 +270,12 @@ func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery 
 	q := jaccardPool.Get().(*Jaccard)
 	defer jaccardPool.Put(q)
 	defer q.Forget()
-	sketch := minhash.Sketch(doc.Sketch)
-	t := candidateThreshold(b.v, sketch, b.by.T)
+	target := newTarget(b.v, doc.Sketch, b.by)
 	q.few = most
-	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, sketch, t, string(doc.ID)) })
+	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, target, string(doc.ID)) })
 	if q.few = 0; !errors.Is(err, errCrowded) {
 		return nil // a search for only this query returns other errors, too
 	}
 	x := &existence{v: b.v, of: doc, except: string(doc.ID)}
-	return newCrowdQuery(b.v, query, doc.Text, sketch, b.by.T, x.accepts)
+	return newCrowdQuery(b.v, query, doc.Text, target, x.accepts)
 }

@@ -180,20 +180,21 @@ func (x *existence) similar() error {
 func (x *existence) jaccard() error {
 	sc := jaccardPool.Get().(*Jaccard)
 	defer jaccardPool.Put(sc)
-	sketch, t := minhash.Sketch(x.of.Sketch), x.by.T
-	if x.by.Verified {
-		t = candidateThreshold(x.v, sketch, t)
-	}
+	target := newTarget(x.v, x.of.Sketch, x.by)
 	for i := range x.v.Version.Parts {
 		p := &x.v.Version.Parts[i]
 		skip := x.exclude(&p.Families)
 		sc.table.TakeStats()
-		found, err := sc.table.JaccardFirst(p.Reader, sketch, t, skip, func(h table.JaccardHit) (bool, error) {
+		found, err := sc.table.JaccardFirst(p.Reader, target.sketch, target.t, skip, func(h table.JaccardHit) (bool, error) {
+			score := estimate(h)
+			if !target.accepts(score) {
+				return false, nil
+			}
 			id, ok, err := x.named(p, h.Doc)
 			if !ok || err != nil {
 				return false, err
 			}
-			return x.matches(id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc}, &p.Families, h.Doc)
+			return x.matches(id, score, view.Place{Part: p, Doc: h.Doc}, &p.Families, h.Doc)
 		})
 		x.learn(&p.Families)
 		x.work.Tables++
@@ -205,7 +206,7 @@ func (x *existence) jaccard() error {
 		}
 	}
 	for _, m := range x.v.Mems {
-		enough, err := x.jaccardMem(m, sketch, t, sc)
+		enough, err := x.jaccardMem(m, &target, sc)
 		if x.learn(&m.Families); enough || err != nil {
 			return err
 		}
@@ -247,18 +248,18 @@ func (x *existence) own() features.Hashes {
 	return x.mine
 }
 
-func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64, sc *Jaccard) (enough bool, err error) {
-	bitmap := sketch.Bitmap()
+func (x *existence) jaccardMem(m view.MemView, target *target, sc *Jaccard) (enough bool, err error) {
+	bitmap := target.sketch.Bitmap()
 	x.work.Tables++
 	skip := x.exclude(&m.Families)
-	if sc.gather(m, sketch, &bitmap, t, &x.work) {
-		return x.takeSimilar(m, 0, sc.mem, sketch, t, skip)
+	if sc.gather(m, target, &bitmap, &x.work) {
+		return x.takeSimilar(m, 0, sc.mem, target, skip)
 	}
 	for from := 0; from < len(m.Bitmaps); from += existChunk {
 		maps := m.Bitmaps[from:min(from+existChunk, len(m.Bitmaps))]
-		sc.mem = kernel.FilterBitmaps(sc.mem[:0], &bitmap, maps, minhash.MaxMissing(len(sketch), t))
+		sc.mem = kernel.FilterBitmaps(sc.mem[:0], &bitmap, maps, minhash.MaxMissing(len(target.sketch), target.t))
 		x.work.Candidates += int64(len(maps))
-		if enough, err := x.takeSimilar(m, from, sc.mem, sketch, t, skip); enough || err != nil {
+		if enough, err := x.takeSimilar(m, from, sc.mem, target, skip); enough || err != nil {
 			return enough, err
 		}
 		if err := x.ctx.Err(); err != nil {
@@ -271,14 +272,14 @@ func (x *existence) jaccardMem(m view.MemView, sketch minhash.Sketch, t float64,
 // takeSimilar adds the matches among sketches of a memtable, at positions from + found[i], that are
 // similar and whose documents are visible and may be named. It leaves out positions for which skip,
 // if not nil, returns true. It reports whether there are enough matches.
-func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, sketch minhash.Sketch, t float64, skip func(i uint32) bool) (enough bool, err error) {
+func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, target *target, skip func(i uint32) bool) (enough bool, err error) {
 	for _, i := range found {
 		i += uint32(from)
 		if skip != nil && skip(i) {
 			continue
 		}
 		d := m.Docs[m.BitmapDoc[i]]
-		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(x.v.Params.Sketch), t); ok && x.v.MemAlive(d) && x.accepts(d.ID) {
+		if score, ok := minhash.JaccardAtLeast(target.sketch, d.Sketch, int(x.v.Params.Sketch), target.t); ok && target.accepts(score) && x.v.MemAlive(d) && x.accepts(d.ID) {
 			if enough, err := x.matches(d.ID, score, view.Place{Mem: d}, &m.Families, i); enough || err != nil {
 				return enough, err
 			}

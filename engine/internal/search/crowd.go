@@ -48,19 +48,14 @@ type crowdQuery struct {
 	number  int // index of the query for the caller
 	text    string
 	set     features.Hashes
-	sketch  minhash.Sketch
-	t       float64 // threshold for estimates
+	target  target
 	accepts func(id []byte) bool
 	done    atomic.Bool // it needs no more matches
 }
 
-// newCrowdQuery returns the query for documents with a similarity of t or more to a text with the
-// given sketch.
-func newCrowdQuery(v *view.View, number int, text []byte, sketch minhash.Sketch, t float64, accepts func(id []byte) bool) *crowdQuery {
-	return &crowdQuery{
-		number: number, text: string(text), set: v.Texts.Sets().Set(text), sketch: sketch,
-		t: candidateThreshold(v, sketch, t), accepts: accepts,
-	}
+// newCrowdQuery returns the query for the documents that match the target of a text.
+func newCrowdQuery(v *view.View, number int, text []byte, of target, accepts func(id []byte) bool) *crowdQuery {
+	return &crowdQuery{number: number, text: string(text), set: v.Texts.Sets().Set(text), target: of, accepts: accepts}
 }
 
 // A crowdHit is a match of a query. query is its index.
@@ -195,11 +190,14 @@ func (x *crowdSearch) gatherPart() error {
 	var queries []int
 	for i, q := range x.queries {
 		if !q.done.Load() {
-			sketches, ts, queries = append(sketches, q.sketch), append(ts, q.t), append(queries, i)
+			sketches, ts, queries = append(sketches, q.target.sketch), append(ts, q.target.t), append(queries, i)
 		}
 	}
 	number := pairOf(x.v, 0, view.Place{Part: x.part}, 0).part
 	return x.part.JaccardRange(x.from, x.to, sketches, ts, func(i int, h table.JaccardHit) (err error) {
+		if !x.queries[queries[i]].target.accepts(estimate(h)) {
+			return nil
+		}
 		if !x.seen || h.Doc != x.doc {
 			x.doc, x.seen = h.Doc, true
 			if x.id, x.alive, err = x.v.AliveID(x.part, h.Doc); err != nil {
@@ -221,14 +219,14 @@ func (x *crowdSearch) gatherMem() {
 		if q.done.Load() {
 			continue
 		}
-		bitmap := q.sketch.Bitmap()
-		found = kernel.FilterBitmaps(found[:0], &bitmap, maps, minhash.MaxMissing(len(q.sketch), q.t))
+		bitmap := q.target.sketch.Bitmap()
+		found = kernel.FilterBitmaps(found[:0], &bitmap, maps, minhash.MaxMissing(len(q.target.sketch), q.target.t))
 		for _, at := range found {
 			d := x.mem.Docs[x.mem.BitmapDoc[x.from+at]]
 			if !x.v.MemAlive(d) || !q.accepts(d.ID) {
 				continue
 			}
-			if _, ok := minhash.JaccardAtLeast(q.sketch, d.Sketch, int(x.v.Params.Sketch), q.t); ok {
+			if score, ok := minhash.JaccardAtLeast(q.target.sketch, d.Sketch, int(x.v.Params.Sketch), q.target.t); ok && q.target.accepts(score) {
 				x.texts.pairs = append(x.texts.pairs, textPair{mem: d, part: inMemory, query: uint32(i)})
 			}
 		}

@@ -10,9 +10,10 @@
 //
 // # Verified searches
 //
-// A verified search collects candidates from [view.VerifyErrors] standard errors below its
-// threshold, and computes the similarity of their texts. A query with fewer than t N shingles needs
-// no margin: a document whose sketch is full cannot be that similar, and other sketches are exact.
+// A verified search computes the similarity of the texts of all documents whose estimate may come
+// from a similarity of t or more (target): it misses a document with a probability of at most
+// minhash.Miss. A query with fewer than t N shingles needs no margin: a document whose sketch is
+// full cannot be that similar, and other sketches are exact.
 //
 // Many queries are decided together: candidates and shingle sets of consecutive queries are
 // collected up to a quarter of the memory, sorted by document, and each block of texts is decoded

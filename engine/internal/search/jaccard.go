@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
@@ -102,6 +103,8 @@ type Jaccard struct {
 	raw   []table.JaccardHit
 	index memindex.Searcher
 	mem   []uint32
+	sets  *features.SetHasher
+	of    *view.Hasher // sets is one of its hashers
 	Hits  []JaccardHit // the results, in no particular order
 	// few, if not 0, ends a search with errCrowded if more sketches of a table, or more candidates,
 	// must be compared.
@@ -146,53 +149,78 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sampl
 	if err != nil {
 		return err
 	}
-	t := by.T
-	if by.Verified {
-		t = candidateThreshold(v, sketch, t)
-	}
-	return q.bySketch(ctx, v, sketch, t, sample.ID)
+	return q.bySketch(ctx, v, newTarget(v, sketch, by), sample.ID)
 }
 
-// candidateThreshold returns the threshold for the estimates of documents whose real similarity may
-// be t or more. Only estimates from full sketches are inexact. A query with fewer than t N shingles
-// cannot have that similarity with a document whose sketch is full: such a document has at least N
-// shingles, and the similarity of sets is at most the ratio of their sizes.
-func candidateThreshold(v *view.View, sketch minhash.Sketch, t float64) float64 {
-	if t > 1 || !(t > 0) || float64(len(sketch)) < t*float64(v.Params.Sketch) {
-		return t // bySketch refuses an invalid t
-	}
-	return v.Lowered(t)
+// A target is what a search compares sketches with.
+type target struct {
+	sketch   minhash.Sketch
+	t        float64 // threshold for estimates
+	real     float64 // threshold for texts, which then decide; 0 if estimates do
+	collided float64 // threshold for exact estimates, if texts decide
 }
 
-// bySketch sets q.Hits to all visible documents whose score is t or more, in no particular order,
-// except the one whose ID is except.
-func (q *Jaccard) bySketch(ctx context.Context, v *view.View, sketch minhash.Sketch, t float64, except string) error {
+// newTarget returns the target for a sketch and a criterion. If texts decide, documents have to be
+// found whose similarity is t or more, whatever their estimate: estimates from full sketches have
+// errors, and may be as low as minhash.LeastScore. Other sketches are whole sets, except that two
+// features may share the 32 bits of a hash; thresholds allow for one such pair. A query with fewer
+// than t N hashes cannot have that similarity with a document whose sketch is full: such a document
+// has at least N features, and the similarity of sets is at most the ratio of their sizes.
+func newTarget(v *view.View, sketch minhash.Sketch, by view.Criterion) target {
+	x := target{sketch: sketch, t: by.T}
+	if !by.Verified || by.T > 1 || !(by.T > 0) { // bySketch refuses an invalid threshold
+		return x
+	}
+	n := int(v.Params.Sketch)
+	x.real = by.T
+	x.collided = max(by.T-(1-by.T)/float64(max(len(sketch), 1)), 0.5/float64(n))
+	if x.t = x.collided; float64(len(sketch)+1) >= by.T*float64(n) {
+		x.t = min(x.t, minhash.LeastScore(n, by.T))
+	}
+	return x
+}
+
+// accepts reports whether a document that reaches the threshold x.t by its estimate matches, or may
+// match by its text.
+func (x *target) accepts(s minhash.Score) bool {
+	switch {
+	case x.real == 0:
+		return true
+	case s.Exact:
+		return s.Score >= x.collided
+	}
+	return s.MayReach(x.real)
+}
+
+// bySketch sets q.Hits to all visible documents that match a target, or may match by their texts, in
+// no particular order, except the one whose ID is except.
+func (q *Jaccard) bySketch(ctx context.Context, v *view.View, x target, except string) error {
 	q.v, q.Hits = v, q.Hits[:0]
 	if err := v.NeedSketches(); err != nil {
 		return err
 	}
-	if err := view.CheckThreshold(t); err != nil {
+	if err := view.CheckThreshold(x.t); err != nil {
 		return err
 	}
-	if len(sketch) == 0 {
+	if len(x.sketch) == 0 {
 		return nil // no words: nothing matches
 	}
 	q.work = Counts{}
-	err := q.all(ctx, sketch, t, except)
+	err := q.all(ctx, &x, except)
 	q.work.Matches += int64(len(q.Hits))
 	q.work.report(ctx)
 	return err
 }
 
 // all searches the tables, then the memtables.
-func (q *Jaccard) all(ctx context.Context, sketch minhash.Sketch, t float64, except string) error {
+func (q *Jaccard) all(ctx context.Context, x *target, except string) error {
 	for i := range q.v.Version.Parts {
-		if err := q.part(ctx, &q.v.Version.Parts[i], sketch, t, except); err != nil {
+		if err := q.part(ctx, &q.v.Version.Parts[i], x, except); err != nil {
 			return err
 		}
 	}
 	for _, m := range q.v.Mems {
-		q.memtable(m, sketch, t, except)
+		q.memtable(m, x, except)
 	}
 	if q.few > 0 && len(q.Hits) > q.few {
 		return errCrowded
@@ -201,14 +229,14 @@ func (q *Jaccard) all(ctx context.Context, sketch minhash.Sketch, t float64, exc
 }
 
 // part searches a table.
-func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch, t float64, except string) (err error) {
+func (q *Jaccard) part(ctx context.Context, p *view.Part, x *target, except string) (err error) {
 	q.table.TakeStats()
 	most := math.MaxInt
 	if q.few > 0 {
 		most = q.few - len(q.Hits)
 	}
 	var few bool
-	if q.raw, few, err = q.table.JaccardFew(p.Reader, sketch, t, most, q.raw[:0]); err != nil {
+	if q.raw, few, err = q.table.JaccardFew(p.Reader, x.sketch, x.t, most, q.raw[:0]); err != nil {
 		return err
 	}
 	q.work.Tables++
@@ -225,25 +253,34 @@ func (q *Jaccard) part(ctx context.Context, p *view.Part, sketch minhash.Sketch,
 		if i%4096 == 4095 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		score := estimate(h)
+		if !x.accepts(score) {
+			continue
+		}
 		id, ok, err := q.v.AliveID(p, h.Doc)
 		if err != nil {
 			return err
 		}
 		if ok && string(id) != except {
-			q.Hits = append(q.Hits, JaccardHit{id, minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}, view.Place{Part: p, Doc: h.Doc}})
+			q.Hits = append(q.Hits, JaccardHit{id, score, view.Place{Part: p, Doc: h.Doc}})
 		}
 	}
 	return nil
 }
 
-func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, except string) {
+// estimate returns the score of a hit.
+func estimate(h table.JaccardHit) minhash.Score {
+	return minhash.Score{Score: h.Score, Error: h.Err, Exact: h.Exact}
+}
+
+func (q *Jaccard) memtable(m view.MemView, x *target, except string) {
 	if len(m.Bitmaps) == 0 {
 		return
 	}
 	q.work.Tables++
-	bitmap := sketch.Bitmap()
-	if !q.gather(m, sketch, &bitmap, t, &q.work) {
-		q.mem = kernel.FilterBitmaps(q.mem[:0], &bitmap, m.Bitmaps, minhash.MaxMissing(len(sketch), t))
+	bitmap := x.sketch.Bitmap()
+	if !q.gather(m, x, &bitmap, &q.work) {
+		q.mem = kernel.FilterBitmaps(q.mem[:0], &bitmap, m.Bitmaps, minhash.MaxMissing(len(x.sketch), x.t))
 		q.work.Candidates += int64(len(q.mem))
 	}
 	for _, i := range q.mem {
@@ -251,7 +288,7 @@ func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, exc
 		if !q.v.MemAlive(d) || string(d.ID) == except {
 			continue
 		}
-		if score, ok := minhash.JaccardAtLeast(sketch, d.Sketch, int(q.v.Params.Sketch), t); ok {
+		if score, ok := minhash.JaccardAtLeast(x.sketch, d.Sketch, int(q.v.Params.Sketch), x.t); ok && x.accepts(score) {
 			q.Hits = append(q.Hits, JaccardHit{d.ID, score, view.Place{Mem: d}})
 		}
 	}
@@ -259,12 +296,12 @@ func (q *Jaccard) memtable(m view.MemView, sketch minhash.Sketch, t float64, exc
 
 // gather sets q.mem to the sketches of a memtable that its index and their bitmaps do not reject,
 // and adds up the work. It returns false if comparing all bitmaps is faster.
-func (q *Jaccard) gather(m view.MemView, sketch minhash.Sketch, bitmap *minhash.Bitmap, t float64, work *Counts) bool {
-	found, postings, ok := q.index.Gather(q.mem[:0], m.Sketches, len(m.Bitmaps), sketch, t)
+func (q *Jaccard) gather(m view.MemView, x *target, bitmap *minhash.Bitmap, work *Counts) bool {
+	found, postings, ok := q.index.Gather(q.mem[:0], m.Sketches, len(m.Bitmaps), x.sketch, x.t)
 	work.Probes += int64(postings)
 	work.Candidates += int64(len(found))
 	q.mem = found[:0]
-	for most := minhash.MaxMissing(len(sketch), t); len(found) > 0; found = found[1:] {
+	for most := minhash.MaxMissing(len(x.sketch), x.t); len(found) > 0; found = found[1:] {
 		if bitmap.Missing(&m.Bitmaps[found[0]]) <= most {
 			q.mem = append(q.mem, found[0])
 		}
@@ -275,7 +312,10 @@ func (q *Jaccard) gather(m view.MemView, sketch minhash.Sketch, bitmap *minhash.
 // verify replaces the estimates of the hits by exact scores of the texts, and removes hits with
 // scores below t.
 func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
-	sets := q.v.Texts.Sets()
+	if q.of != q.v.Texts {
+		q.of, q.sets = q.v.Texts, q.v.Texts.Sets()
+	}
+	sets := q.sets
 	mine := sets.Set(text)
 	verified := q.Hits[:0]
 	var scratch []byte

@@ -10,7 +10,6 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/table"
-	"github.com/simdb/simdb/minhash"
 )
 
 // PartPlan is the plan of a search in one table or memtable; engine.PartPlan documents the fields.
@@ -58,16 +57,15 @@ func PlanNear(ctx context.Context, v *view.View, fp []base.Fingerprint, k int) (
 // PlanJaccard returns the plan of a search by Jaccard. It reads postings, but neither bitmaps nor
 // sketches.
 func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Criterion) (parts []PartPlan, err error) {
-	var sketch minhash.Sketch
-	var t float64
+	var x target
 	err = v.Safely(ctx, func() (err error) {
-		if sketch, t, err = jaccardTarget(v, sample, by); err != nil {
+		if x, err = jaccardTarget(v, sample, by); err != nil {
 			return err
 		}
 		var scratch table.JaccardSearcher
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
-			plan, err := scratch.JaccardPlan(p.Reader, sketch, t)
+			plan, err := scratch.JaccardPlan(p.Reader, x.sketch, x.t)
 			if err != nil {
 				return err
 			}
@@ -79,7 +77,7 @@ func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Crite
 		return nil
 	})
 	return append(parts, planMemtables(v, func(m view.MemView) PartPlan {
-		plan := new(memindex.Searcher).EstimateSketches(m.Sketches, len(m.Bitmaps), sketch, t)
+		plan := new(memindex.Searcher).EstimateSketches(m.Sketches, len(m.Bitmaps), x.sketch, x.t)
 		p := PartPlan{Method: "scan", Candidates: plan.Candidates, Cost: plan.Cost}
 		if plan.Indexed {
 			p.Method, p.Probes = "postings", plan.Postings
@@ -88,20 +86,16 @@ func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Crite
 	})...), err
 }
 
-// jaccardTarget returns the sketch of a search by a Jaccard criterion, and the threshold for its
-// estimates.
-func jaccardTarget(v *view.View, sample Sample, by view.Criterion) (sketch []uint32, t float64, err error) {
+// jaccardTarget returns the target of a search by a Jaccard criterion.
+func jaccardTarget(v *view.View, sample Sample, by view.Criterion) (x target, err error) {
 	if !by.Jaccard {
-		return nil, 0, fmt.Errorf("NEAR %d is not a Jaccard criterion: %w", by.K, files.ErrInvalid)
+		return x, fmt.Errorf("NEAR %d is not a Jaccard criterion: %w", by.K, files.ErrInvalid)
 	}
 	if err := v.CheckCriterion(by); err != nil {
-		return nil, 0, err
+		return x, err
 	}
-	s, err := sample.sketch(v)
-	if err == nil && by.Verified {
-		return s, candidateThreshold(v, s, by.T), nil
-	}
-	return s, by.T, err
+	sketch, err := sample.sketch(v)
+	return newTarget(v, sketch, by), err
 }
 
 // planMemtables returns the plans of the memtables, made by of.

@@ -11,16 +11,15 @@ import (
 // A Scorer tests single documents against a query by Jaccard or by texts. It serves one goroutine,
 // while its view is open.
 type Scorer struct {
-	v         *view.View
-	by        view.Criterion
-	except    string
-	Sketch    minhash.Sketch
-	candidate float64         // threshold for estimates
-	text      features.Hashes // set of the query, if texts decide
-	sets      *features.SetHasher
-	other     []uint32
-	similar   *Similar // for text criteria; nil otherwise
-	scratch   []byte
+	v       *view.View
+	by      view.Criterion
+	except  string
+	target  target
+	text    features.Hashes // set of the query, if texts decide
+	sets    *features.SetHasher
+	other   []uint32
+	similar *Similar // for text criteria; nil otherwise
+	scratch []byte
 }
 
 // NewScorer prepares a search for a sample by a criterion other than Near.
@@ -35,7 +34,7 @@ func NewScorer(ctx context.Context, v *view.View, sample Sample, by view.Criteri
 			x.similar = NewSimilar(v, text, by)
 			return err
 		}
-		if x.Sketch, x.candidate, err = jaccardTarget(v, sample, by); err != nil || !by.Verified {
+		if x.target, err = jaccardTarget(v, sample, by); err != nil || !by.Verified {
 			return err
 		}
 		x.sets = v.Texts.Sets()
@@ -49,7 +48,7 @@ func NewScorer(ctx context.Context, v *view.View, sample Sample, by view.Criteri
 }
 
 // Empty reports whether the query can match nothing, because the sample has no sketch.
-func (x *Scorer) Empty() bool { return x.similar == nil && len(x.Sketch) == 0 }
+func (x *Scorer) Empty() bool { return x.similar == nil && len(x.target.sketch) == 0 }
 
 // Match reports whether the search finds the document with this ID, and returns its match.
 func (x *Scorer) Match(ctx context.Context, id string) (m view.Match, ok bool, err error) {
@@ -73,8 +72,8 @@ func (x *Scorer) Match(ctx context.Context, id string) (m view.Match, ok bool, e
 		if x.other, err = p.Sketch(x.other[:0]); err != nil {
 			return err
 		}
-		score, similar := minhash.JaccardAtLeast(x.Sketch, x.other, int(x.v.Params.Sketch), x.candidate)
-		if similar && x.by.Verified {
+		score, similar := minhash.JaccardAtLeast(x.target.sketch, x.other, int(x.v.Params.Sketch), x.target.t)
+		if similar = similar && x.target.accepts(score); similar && x.by.Verified {
 			text, err := p.Text(&x.scratch)
 			if err != nil {
 				return err

@@ -69,7 +69,7 @@ func page(n int) string {
 func newModel(t *testing.T, seed uint64, pages, sketch int) *model {
 	t.Helper()
 	m := &model{rng: rand.New(rand.NewPCG(seed, 1)), docs: map[string]modelDoc{}}
-	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true, NoSync: true, Sketch: sketch})
+	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true, NoSync: true, Sketch: cmp.Or(sketch, 128)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -268,7 +268,7 @@ func (b *verifyBatch) crowdQuery(ctx context.Context, query int) (c *crowdQuery,
 		if err != nil {
 			return err
 		}
-		c = newCrowdQuery(b.v, query, text, sketch, b.by.T, func(id []byte) bool { return string(id) != sample.ID })
+		c = newCrowdQuery(b.v, query, text, newTarget(b.v, sketch, b.by), func(id []byte) bool { return string(id) != sample.ID })
 		return nil
 	})
 	return c, err

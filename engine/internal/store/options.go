@@ -96,15 +96,14 @@ type Event struct {
 
 // Default values of options.
 const (
-	defaultMemory     = 1 << 30
-	defaultMemtable   = 16 << 20
-	defaultMaxTable   = 4 << 30
-	defaultCloseWait  = 200 * time.Millisecond
-	defaultFlushAge   = time.Hour // see ageLocked
-	defaultShingle    = 3
-	defaultGram       = 5 // characters
-	defaultSketch     = 128
-	defaultMinJaccard = 0.65
+	defaultMemory    = 1 << 30
+	defaultMemtable  = 16 << 20
+	defaultMaxTable  = 4 << 30
+	defaultCloseWait = 200 * time.Millisecond
+	defaultFlushAge  = time.Hour // see ageLocked
+	defaultShingle   = 3
+	defaultGram      = 5 // characters
+	defaultSketch    = 32
 
 	cacheShare, resultsShare = 64, 4
 	leastCache, mostCache    = 8 << 20, 256 << 20
@@ -157,7 +156,7 @@ func (o Options) params() (table.Params, error) {
 		return p, err
 	}
 	if !o.NoSketch {
-		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), cmp.Or(o.MinJaccard, defaultMinJaccard)
+		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), o.MinJaccard
 	}
 	if o.Layout != "" {
 		l, err := parseLayout(o.Layout)

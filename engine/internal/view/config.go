@@ -101,19 +101,6 @@ func (c *Config) CheckCriterion(by Criterion) error {
 	return nil
 }
 
-// VerifyErrors is how many standard errors below the threshold an estimate may lie for the texts to
-// be compared. At 3.3, a search misses one in two thousand documents whose real similarity equals
-// the threshold, and almost none above it. If t N is below 3.3^2, two sketches of N hashes may
-// share no hash at all, with a probability of (1-t)^N, and then no margin helps.
-const VerifyErrors = 3.3
-
-// Lowered returns t minus the margin for estimates from full sketches: texts are compared if their
-// estimate is at least this.
-func (c *Config) Lowered(t float64) float64 {
-	n := float64(c.Params.Sketch)
-	return max(t-VerifyErrors*math.Sqrt(t*(1-t)/n), min(t, 1/n/2))
-}
-
 // Most returns how many items of the given size a query may hold.
 func (c *Config) Most(size int) int {
 	return int(min(max(c.Memory/int64(size), 1), math.MaxInt32))

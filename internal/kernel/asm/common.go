@@ -228,29 +228,30 @@ func commonAVX2() {
 	RET()
 }
 
-// filterAVX512 emits the filter of groups of eight bitmaps. The population counts of the eight
-// words of a bitmap are at most 64, so those of eight bitmaps fit into the bytes of one vector.
-// After transposing the bytes, lane i has the counts of bitmap i, and VPSADBW adds them.
+// filterAVX512 emits the filter of groups of sixteen bitmaps, two to a vector. The population counts
+// of their words are at most 64, so those of eight vectors fit into the bytes of one. After
+// transposing the bytes, the four counts of a bitmap are adjacent, and two multiplications by ones
+// add them.
 func filterAVX512() {
 	TEXT("filterAVX512", NOSPLIT,
-		"func(dst *[512]uint32, q *[8]uint64, bitmaps *[8]uint64, groups int, first uint32, max uint64) int")
+		"func(dst *[512]uint32, q *[4]uint64, bitmaps *[4]uint64, groups int, first, max uint32) int")
 	Pragma("noescape")
-	Doc("filterAVX512 stores in dst the indexes of 8*groups bitmaps, starting at first, that lack at most",
-		"max of the bits of q. It returns their number. It requires groups > 0, AVX-512 F, BW, VL, VBMI,",
+	Doc("filterAVX512 stores in dst the indexes of 16*groups bitmaps, starting at first, that lack at most",
+		"max of the bits of q. It returns their number. It requires groups > 0, AVX-512 F, BW, VBMI,",
 		"VPOPCNTDQ and POPCNT.")
 	dst, q := Load(Param("dst"), GP64()), Load(Param("q"), GP64())
 	bitmaps, groups := Load(Param("bitmaps"), GP64()), Load(Param("groups"), GP64())
-	vq, limit, zero, index := ZMM(), ZMM(), ZMM(), ZMM()
-	VMOVDQU64(Mem{Base: q}, vq)
-	broadcast("max", limit)
-	VPXORQ(zero, zero, zero)
+	vq, limit, index := ZMM(), ZMM(), ZMM()
+	VBROADCASTI64X4(Mem{Base: q}, vq)
+	VPBROADCASTD(Load(Param("max"), GP32()), limit)
 	VMOVDQU64(byteTranspose(), index)
-	numbers, step := YMM(), YMM()
+	bytes, words := repeat(0x0101010101010101), repeat(0x0001000100010001)
+	numbers, step := ZMM(), ZMM()
 	VPBROADCASTD(Load(Param("first"), GP32()), numbers)
 	VPADDD(sequence(), numbers, numbers)
-	eight := GP32()
-	MOVL(U32(8), eight)
-	VPBROADCASTD(eight, step)
+	sixteen := GP32()
+	MOVL(U32(16), sixteen)
+	VPBROADCASTD(sixteen, step)
 	start := GP64()
 	MOVQ(dst, start)
 
@@ -258,7 +259,7 @@ func filterAVX512() {
 	var counts [8]VecVirtual
 	for i := range counts {
 		counts[i] = ZMM()
-		VPANDNQ(vq, bitmap(bitmaps, i), counts[i])
+		VPANDNQ(vq, twoBitmaps(bitmaps, i), counts[i])
 		VPOPCNTQ(counts[i], counts[i])
 		if i > 0 {
 			VPSLLQ(U8(8*i), counts[i], counts[i])
@@ -270,15 +271,16 @@ func filterAVX512() {
 	sums := counts[0]
 	VPORQ(counts[3], sums, sums)
 	VPERMB(sums, index, sums)
-	VPSADBW(zero, sums, sums)
+	VPMADDUBSW(bytes, sums, sums)
+	VPMADDWD(words, sums, sums)
 	pass := K()
-	VPCMPUQ(U8(2), limit, sums, pass)
-	KORTESTB(pass, pass)
+	VPCMPUD(U8(2), limit, sums, pass)
+	KORTESTW(pass, pass)
 	JZ(LabelRef("next"))
-	passing, n := YMM(), GP32()
+	passing, n := ZMM(), GP32()
 	VPCOMPRESSD_Z(numbers, pass, passing)
-	VMOVDQU(passing, Mem{Base: dst})
-	KMOVB(pass, n)
+	VMOVDQU64(passing, Mem{Base: dst})
+	KMOVW(pass, n)
 	POPCNTL(n, n)
 	LEAQ(Mem{Base: dst, Index: n.As64(), Scale: 4}, dst)
 	Label("next")
@@ -294,17 +296,17 @@ func filterAVX512() {
 	RET()
 }
 
-// sequence returns the numbers 0 to 7 with four bytes each.
+// sequence returns the numbers 0 to 15 with four bytes each.
 func sequence() Mem {
 	m := GLOBL("sequence", RODATA|NOPTR)
-	for i := range 8 {
+	for i := range 16 {
 		DATA(4*i, U32(i))
 	}
 	return m
 }
 
-// bitmap loads bitmap i of a group.
-func bitmap(bitmaps Register, i int) VecVirtual {
+// twoBitmaps loads the bitmaps 2i and 2i+1 of a group.
+func twoBitmaps(bitmaps Register, i int) VecVirtual {
 	v := ZMM()
 	VMOVDQU64(Mem{Base: bitmaps, Disp: 64 * i}, v)
 	return v

@@ -16,14 +16,14 @@ import (
 // have fewer:
 //
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
-//	| bitmap   64 |     | bitmap   64 | CRC32C of block 0 4 |     | CRC32C of block B 4 |
+//	| bitmap   32 |     | bitmap   32 | CRC32C of block 0 4 |     | CRC32C of block B 4 |
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //
 // Bit i of a bitmap is bit i%64 of its 64-bit word i/64. If no document of the segment has a
 // sketch, for example because there are fingerprints and no texts, all bitmaps are zero, and the
 // section is empty.
 const (
-	bitmapSize   = 64
+	bitmapSize   = 32
 	bitmapsShift = 6
 	bitmapsBlock = 1 << bitmapsShift // bitmaps per checksum
 )

@@ -9,7 +9,7 @@
 //	          filtering; see postings). So the candidates are the documents in the postings of
 //	          the few hashes in the query's prefix. The rarer these hashes, the fewer
 //	          candidates: prefixes are chosen in an order that puts hot hashes last.
-//	bitmap    Each sketch has a bitmap of 512 bits. If it lacks more bits of the query's bitmap
+//	bitmap    Each sketch has a bitmap of 256 bits. If it lacks more bits of the query's bitmap
 //	          than minhash.MaxMissing allows, the sketch cannot reach t.
 //	score     The sketch is decoded and compared.
 //

@@ -81,7 +81,8 @@ func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err erro
 
 // passing estimates the share of full, unrelated sketches whose bitmaps do not reject them. Each of
 // the query's bits is missing from such a bitmap with the same probability; the number of missing
-// bits is assumed to be normally distributed.
+// bits is assumed to be normally distributed, and independent of the number of bits that the query
+// lacks, which has the same limit.
 func (j *query) passing() float64 {
 	const size = 8 * bitmapSize
 	set := 0
@@ -91,5 +92,6 @@ func (j *query) passing() float64 {
 	missing := math.Pow(1-1.0/size, float64(j.n))
 	mean := float64(set) * missing
 	deviation := math.Sqrt(mean * (1 - missing))
-	return math.Erfc((mean-float64(j.maxMissing)-0.5)/(deviation*math.Sqrt2)) / 2
+	one := math.Erfc((mean-float64(j.maxMissing)-0.5)/(deviation*math.Sqrt2)) / 2
+	return one * one
 }

@@ -24,7 +24,7 @@ import (
 // one, without bitmaps and postings. If no document has a sketch, None reports true, and there is
 // nothing to write.
 //
-// Memory: 68 bytes per document and little more than 4 bytes per posting of the segment, and 1 byte
+// Memory: 36 bytes per document and little more than 4 bytes per posting of the segment, and 1 byte
 // per document of the table. Documents before the first sketch need none.
 type Writer struct {
 	params   Params
