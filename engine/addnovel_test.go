@@ -314,7 +314,9 @@ func TestAddNovelFamilies(t *testing.T) {
 				}
 			}
 			second := stats.Candidates + stats.Probes - half
-			if name != "long" && second > 2*half { // for long texts all bitmaps are compared, but nothing more
+			// If sketches are full, and pages are near the threshold, all bitmaps are compared, but
+			// nothing more.
+			if name != "long" && name != "near" && second > 2*half {
 				t.Errorf("of %d documents %d are stored; %d comparisons for the first half, %d for the second", n, stored, half, second)
 			}
 		})
