@@ -51,8 +51,12 @@ type Options struct {
 
 	Orientations bool // a picture gets the hashes of all eight orientations
 
-	HTML string // of pages the visible text, with "raw" the markup; with "text" the texts of other records are HTML, too
-	Cut  bool   // records are to be copied with only a part of their text: see Cutter
+	// HTML says what the text of a page is: the visible text or, with "raw", the markup. With "text",
+	// the texts of other records are HTML, too. Fields of a page are "title", "headings" (h1 to h6)
+	// and "body", which is everything that no other field has.
+	HTML       string
+	PageFields []string // Fields of pages that TextField has; with HTML "text" and without Fields
+	Cut        bool     // records are to be copied with only a part of their text: see Cutter
 
 	Context context.Context // its end interrupts reads of pipes and terminals; may be nil
 

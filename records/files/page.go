@@ -2,12 +2,16 @@ package files
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"regexp"
+	"slices"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -58,13 +62,13 @@ func pageText(page []byte, contentType string, opt records.Options) (text string
 	}
 	text, bad, guessed = records.Decode(page, name, opt.Encoding)
 	if opt.HTML != "raw" {
-		text = VisibleText([]byte(text))
+		return PageText([]byte(text), opt.Fields), bad, guessed
 	}
 	return text, bad, guessed
 }
 
-// Elements whose content is not shown, elements that are lines of their own, and elements that are
-// separated from adjacent text.
+// Elements whose content is not shown, elements that are lines of their own, headings, and elements
+// that are separated from adjacent text.
 var (
 	hiddenElements = map[atom.Atom]bool{
 		atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Noframes: true, atom.Noembed: true,
@@ -74,7 +78,8 @@ var (
 		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Legend, atom.Li,
 		atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Pre, atom.Search, atom.Section, atom.Select,
 		atom.Summary, atom.Table, atom.Tbody, atom.Textarea, atom.Tfoot, atom.Thead, atom.Title, atom.Tr, atom.Ul)
-	cellElements = setOf(atom.Td, atom.Th, atom.Img, atom.Button, atom.Input)
+	headingElements = setOf(atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6)
+	cellElements    = setOf(atom.Td, atom.Th, atom.Img, atom.Button, atom.Input)
 )
 
 func setOf(all ...atom.Atom) map[atom.Atom]bool {
@@ -93,13 +98,47 @@ const maxToken = 16 << 20
 // says.
 func HasPages(f records.Format) bool { return f == WARC || f == Mbox || f == Files }
 
-// VisibleText returns the text of a page, or of HTML within one. White space becomes a single blank, and block elements
-// end lines. It reads the page once, sequentially, so neither deep nesting nor errors in the markup
-// matter.
-func VisibleText(page []byte) string {
+// Parts of a page that fields name. The body is everything that no other field has.
+const (
+	titlePart    = "title"
+	headingsPart = "headings" // h1 to h6
+	bodyPart     = "body"
+)
+
+// CheckFields returns an error if fields are not parts of a page, or if pages are compared as the
+// option says that have none.
+func CheckFields(fields []string, html string) error {
+	for _, name := range fields {
+		if name != titlePart && name != headingsPart && name != bodyPart {
+			return fmt.Errorf("%s: a page has the fields %s, %s and %s, not %q", option.Name("Fields"), titlePart, headingsPart, bodyPart, name)
+		}
+	}
+	if fields != nil && html == "raw" {
+		return fmt.Errorf("%s compares the markup of pages, so %s does not apply", option.Set("HTML", html), option.Name("Fields"))
+	}
+	return nil
+}
+
+// asBody returns the text of a document that is not a page and has these fields, or no fields.
+func asBody(text string, fields []string) string {
+	if fields == nil {
+		return text
+	}
+	texts := make([]string, len(fields))
+	if i := slices.Index(fields, bodyPart); i >= 0 {
+		texts[i] = text
+	}
+	return engine.JoinFields(texts...)
+}
+
+// PageText returns the text of a page, or of HTML within one: its visible text or, if fields is not
+// nil, the visible text of each field, joined by engine.JoinFields. White space becomes a single
+// blank, and block elements end lines. It reads the page once, sequentially, so neither deep
+// nesting nor errors in the markup matter.
+func PageText(page []byte, fields []string) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
-	w := pageWriter{out: make([]byte, 0, len(page)/4)}
+	w := newPartWriter(len(page), fields)
 	var within atom.Atom // the current hidden element
 	depth := 0           // number of open elements of that kind
 	drawn := 0           // number of open svg and math elements
@@ -108,12 +147,12 @@ func VisibleText(page []byte) string {
 		switch kind {
 		case html.ErrorToken:
 			if z.Err() != io.EOF {
-				return string(page) // including the markup
+				return asBody(string(page), fields) // including the markup
 			}
-			return string(w.out)
+			return w.joined()
 		case html.TextToken:
 			if depth == 0 {
-				w.text(z.Text())
+				w.now.text(z.Text())
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			name, _ := z.TagName()
@@ -134,12 +173,62 @@ func VisibleText(page []byte) string {
 				}
 			case depth > 0:
 			case lineElements[tag]:
-				w.end('\n')
+				w.line(tag, kind == html.EndTagToken, drawn > 0)
 			case cellElements[tag]:
-				w.end(' ')
+				w.now.end(' ')
 			}
 		}
 	}
+}
+
+// partWriter writes the parts of a page, each to the writer of its field.
+type partWriter struct {
+	fields                     []pageWriter
+	title, headings, body, now *pageWriter
+}
+
+func newPartWriter(size int, fields []string) *partWriter {
+	w := &partWriter{fields: make([]pageWriter, max(len(fields), 1))}
+	of := func(part string, otherwise *pageWriter) *pageWriter {
+		if i := slices.Index(fields, part); i >= 0 {
+			return &w.fields[i]
+		}
+		return otherwise
+	}
+	w.body = of(bodyPart, new(pageWriter)) // not compared
+	if fields == nil {
+		w.body = &w.fields[0]
+	}
+	w.body.out = make([]byte, 0, size/4)
+	w.title, w.headings, w.now = of(titlePart, w.body), of(headingsPart, w.body), w.body
+	return w
+}
+
+// line ends the line where an element that is a line of its own begins or ends. A heading ends where
+// another one begins or ends, as in browsers.
+func (w *partWriter) line(tag atom.Atom, ends, drawn bool) {
+	w.now.end('\n')
+	switch {
+	case drawn: // the title of a drawing is not that of the page
+	case tag == atom.Title && !ends:
+		w.now = w.title
+	case tag == atom.Title, headingElements[tag] && ends:
+		w.now = w.body
+	case headingElements[tag]:
+		w.now = w.headings
+	}
+	w.now.end('\n')
+}
+
+func (w *partWriter) joined() string {
+	texts := make([]string, len(w.fields))
+	for i := range w.fields {
+		texts[i] = string(w.fields[i].out)
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return engine.JoinFields(texts...)
 }
 
 // pageWriter writes a text without leading and trailing white space, and with single white space

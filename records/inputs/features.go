@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/files"
 )
 
 // Compared says which features of documents are compared. Zero values mean that an option is not
@@ -50,12 +51,18 @@ func (c Compared) Given() (names []string) {
 // ReadFeatures sets in opt which fields of the input make up the text of a document with these
 // features, which are those of a database (engine.Params) or of Params.
 func ReadFeatures(opt *records.Options, f engine.Features) error {
-	if opt.TextField != "" && (f.Fields != nil || f.Unit == "set") {
+	page := opt.HTML == "text" && opt.TextField != "" && f.Fields != nil // Fields are those of the page in TextField
+	if opt.TextField != "" && !page && (f.Fields != nil || f.Unit == "set") {
 		return fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("TextField"), f.Describe())
 	}
+	var names []string
 	for _, field := range f.Fields {
-		opt.Fields = append(opt.Fields, field.Name)
+		names = append(names, field.Name)
 	}
-	opt.SetField = f.SetField
+	if opt.SetField = f.SetField; page {
+		opt.PageFields = names
+		return files.CheckFields(names, opt.HTML)
+	}
+	opt.Fields = names
 	return nil
 }
