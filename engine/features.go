@@ -75,8 +75,9 @@ type Features struct {
 	MinWords int `json:"min_words,omitempty"`
 
 	// Code names the kind of the fingerprints if they are not computed from texts: a hash of
-	// pictures, such as "pdq"; at most 64 bytes. Texts then have no features. The name prevents
-	// fingerprints of different kinds, which cannot be compared, from being mixed.
+	// pictures, such as "pdq"; at most 64 bytes. Then Near compares only fingerprints that documents
+	// are given, such as those of the pictures in them, and all other criteria compare the texts. The
+	// name prevents fingerprints of different kinds, which cannot be compared, from being mixed.
 	Code string `json:"code,omitempty"`
 
 	// Several lets a document have several fingerprints: see Doc.Fingerprints.

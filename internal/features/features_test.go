@@ -114,14 +114,6 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// Texts have no features if documents have codes.
-func TestCode(t *testing.T) {
-	w := NewWalker(Spec{Code: "pdq"}, 1, 0)
-	if _, enough := w.Walk([]byte("a text"), all{}); enough || w.Shingler() != nil {
-		t.Error("a text has features")
-	}
-}
-
 // all is a Sink that collects the set of copies of all features.
 type all map[uint64]bool
 

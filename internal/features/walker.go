@@ -57,7 +57,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // weight 1. Otherwise it returns nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if s.Fields != nil || s.Unit == Set || s.Code != "" || w.normal.active() || s.MinWords > 0 {
+	if s.Fields != nil || s.Unit == Set || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -73,14 +73,10 @@ type weighted struct {
 func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight) }
 
 // Walk passes the features of text to sink. enough is false if the text has fewer than MinWords
-// words, or documents have codes: then the text has no features, and the caller must discard those
-// passed to sink.
+// words: then it has no features, and the caller must discard those passed to sink.
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 	w.to = weighted{sink: sink, weight: 1}
-	switch {
-	case w.spec.Code != "":
-		return token.Stats{Bytes: int64(len(text))}, false
-	case w.spec.Unit == Set:
+	if w.spec.Unit == Set {
 		w.members = w.members[:0]
 		Members(text, func(member []byte) { w.members = append(w.members, w.hash.Feature(member)) })
 		st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.members))}

@@ -17,13 +17,14 @@ import (
 // hasher computes the features of documents with the parameters of the run; all sets and
 // fingerprints of files come from it. It is not safe for concurrent use.
 type hasher struct {
+	coded    bool // texts have no fingerprints: features.Spec.Code
 	sets     *features.SetHasher
 	prints   *features.Fingerprinter
 	elements setjoin.Elements
 }
 
 func newHasher(p features.Params) *hasher {
-	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p), elements: setjoin.Elements{Of: p.Features}}
+	return &hasher{coded: p.Features.Code != "", sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p), elements: setjoin.Elements{Of: p.Features}}
 }
 
 // appendPrint appends the words of a document's fingerprint to dst. It appends nothing if the
@@ -31,6 +32,9 @@ func newHasher(p features.Params) *hasher {
 func (f *hasher) appendPrint(dst []base.Fingerprint, d *engine.Doc) []base.Fingerprint {
 	if d.Fingerprints != nil {
 		return append(dst, d.Fingerprints[0]...)
+	}
+	if f.coded {
+		return dst
 	}
 	if r := f.prints.Text(d.Text); !r.Empty {
 		dst = append(append(dst, r.Fingerprint), r.Rest...)

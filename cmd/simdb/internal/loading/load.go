@@ -403,6 +403,8 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
+	case f.Code != "":
+		return "without a fingerprint, which NEAR does not find"
 	case f.Unit == "set" && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
 	case f.Unit == "set":
