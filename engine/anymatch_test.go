@@ -195,7 +195,7 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 			if score < db.s.Lowered(by.by.T) || estimate.Exact && score < by.by.T {
 				return 0, false
 			}
-			score = sets[keeper].Jaccard(sets[id])
+			score = db.s.Texts.Sets().Jaccard(sets[keeper], sets[id])
 		}
 		return score, score >= by.by.T
 	}

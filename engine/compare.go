@@ -110,7 +110,7 @@ func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (
 		sets := conf.Texts.Sets()
 		x, y := sets.Set(a.Text), sets.Set(b.Text)
 		c.Shared, c.ShinglesA, c.ShinglesB = ordered.Common(x, y, 0), len(x), len(y)
-		c.Jaccard = x.Jaccard(y)
+		c.Jaccard = sets.Jaccard(x, y)
 		if len(x) > 0 {
 			c.AInB = float64(c.Shared) / float64(len(x))
 		}

@@ -7,7 +7,7 @@ import (
 // Field is a document field whose text is compared, with the weight of its features. Its fields are
 //
 //	Name   string
-//	Weight int // 1 to 32
+//	Weight float64 // positive, up to 1024
 type Field = features.Field
 
 // Features say which parts of a document are compared. They define the set of elements from which

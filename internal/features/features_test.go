@@ -117,8 +117,8 @@ func TestOverride(t *testing.T) {
 // all is a Sink that collects the set of copies of all features.
 type all map[uint64]bool
 
-func (a all) Features(hashes []uint64, weight int) {
-	for _, h := range AppendReplicas(nil, hashes, weight) {
+func (a all) Features(hashes []uint64, weight float64) {
+	for _, h := range appendCopies(nil, hashes, weight) {
 		a[h] = true
 	}
 }
@@ -158,7 +158,7 @@ func naive(s Spec, k int, text string) map[string]bool {
 			for at := 0; at == 0 && len(units) > 0 || at+k <= len(units); at++ {
 				shingle := units[at:min(at+k, len(units))]
 				if s.RequireWords == nil || slices.ContainsFunc(shingle, func(w string) bool { return slices.Contains(s.RequireWords, w) }) {
-					add(strings.Join(shingle, "|"), fields[i].Weight)
+					add(strings.Join(shingle, "|"), int(fields[i].Weight))
 				}
 			}
 		}

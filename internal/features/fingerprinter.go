@@ -60,21 +60,22 @@ type Result struct {
 // A Fingerprinter is meant to be reused. It does not allocate once it has processed a text of each
 // size. Only one goroutine may use it at a time.
 type Fingerprinter struct {
-	walk   *token.Shingler // nil if features need more than a tokenizer
-	walker *Walker         // yields the features in that case
-	set    token.HashSet
-	fresh  []uint64 // buffer for the new shingles of a segment
-	copies []uint64 // buffer for the copies of weighted features
-	votes  *simhash.Accumulator
-	words  []base.Fingerprint // buffer for a fingerprint
-	bottom *minhash.Bottom    // nil: no sketch
+	walk    *token.Shingler // nil if features need more than a tokenizer
+	walker  *Walker         // yields the features in that case
+	set     token.HashSet
+	fresh   []uint64 // buffer for the new shingles of a segment
+	copies  []uint64 // buffer for the copies of weighted features
+	density float64  // copies per weight
+	votes   *simhash.Accumulator
+	words   []base.Fingerprint // buffer for a fingerprint
+	bottom  *minhash.Bottom    // nil: no sketch
 }
 
 // NewFingerprinter returns a Fingerprinter with these parameters, which must be valid.
 func NewFingerprinter(p Params) *Fingerprinter {
 	words := max(p.Words, 1)
 	s := &Fingerprinter{walker: NewWalker(p.Features, p.Shingle, p.Seed), votes: simhash.NewAccumulator(words)}
-	s.words = make([]base.Fingerprint, words)
+	s.words, s.density = make([]base.Fingerprint, words), p.Features.density()
 	s.walk = s.walker.Shingler()
 	if p.Sketch > 0 {
 		s.bottom = minhash.NewBottom(p.Sketch)
@@ -190,7 +191,7 @@ func (s *Fingerprinter) document(text []byte) Result {
 
 // Features adds the features of a piece of text. It implements Sink for the Fingerprinter's own
 // walker. Features arrive by decreasing weight, so a new feature has its largest weight.
-func (s *Fingerprinter) Features(hashes []uint64, weight int) {
+func (s *Fingerprinter) Features(hashes []uint64, weight float64) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
 	s.votes.AddWeighted(s.fresh, weight)
 	(*sketchOnly)(s).Features(hashes, weight)
@@ -200,12 +201,12 @@ func (s *Fingerprinter) Features(hashes []uint64, weight int) {
 type sketchOnly Fingerprinter
 
 // Features adds the features of a piece of text.
-func (s *sketchOnly) Features(hashes []uint64, weight int) {
+func (s *sketchOnly) Features(hashes []uint64, weight float64) {
 	if s.bottom == nil {
 		return
 	}
-	if weight > 1 {
-		s.copies = AppendReplicas(s.copies[:0], hashes, weight)
+	if weight *= s.density; weight != 1 {
+		s.copies = appendCopies(s.copies[:0], hashes, weight)
 		hashes = s.copies
 	}
 	s.bottom.Shingles(hashes)

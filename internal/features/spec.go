@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ const (
 // Limits of a Spec.
 const (
 	MaxFields   = 16      // fields
-	MaxWeight   = 32      // of a field
+	MaxWeight   = 1024    // of a feature
 	MaxMinWords = 1 << 20 // Spec.MinWords
 	MaxMasks    = 32      // Spec.Mask
 	MaxCode     = 64      // bytes of Spec.Code
@@ -48,8 +49,8 @@ const defaultSet = "set"
 
 // Field is a field of documents whose text has features.
 type Field struct {
-	Name   string `json:"name"`
-	Weight int    `json:"weight"` // 1 to MaxWeight
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight"` // positive, up to MaxWeight
 }
 
 // Spec defines the features of a document. Only fingerprints and sketches with equal specs can be
@@ -139,14 +140,36 @@ func (s Spec) validate() error {
 		if f.Name == "" || strings.ContainsAny(f.Name, "\n") || !utf8.ValidString(f.Name) {
 			return fmt.Errorf("%q cannot be the name of a field", f.Name)
 		}
-		if f.Weight < 1 || f.Weight > MaxWeight {
-			return fmt.Errorf("field %q has weight %d: want 1 to %d", f.Name, f.Weight, MaxWeight)
+		if err := CheckWeight(f.Weight); err != nil {
+			return fmt.Errorf("field %q has %w", f.Name, err)
 		}
 		if slices.ContainsFunc(s.Fields[:i], func(g Field) bool { return g.Name == f.Name }) {
 			return fmt.Errorf("field %q is named twice", f.Name)
 		}
 	}
 	return nil
+}
+
+// CheckWeight returns an error if a feature cannot have this weight.
+func CheckWeight(w float64) error {
+	if w > 0 && w <= MaxWeight {
+		return nil
+	}
+	return fmt.Errorf("weight %v: want a number above 0, up to %d; only the ratios of weights matter", w, MaxWeight)
+}
+
+// Real reports whether weights may be other than whole numbers. Then sets of features have the
+// layout of Weighted, and sketches are samples that do not represent whole sets, however short.
+func (s Spec) Real() bool {
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Weight != math.Trunc(f.Weight) })
+}
+
+// density returns how many copies of a feature of weight 1 the sample has that a sketch is made of.
+func (s Spec) density() float64 {
+	if s.Real() {
+		return 16
+	}
+	return 1
 }
 
 // Override returns s with the nonzero parts of t in place of its own.
@@ -285,7 +308,7 @@ func (s *Spec) parseLine(key, value string) (err error) {
 	case "field":
 		weight, name, _ := strings.Cut(value, " ")
 		f := Field{Name: name}
-		f.Weight, err = strconv.Atoi(weight)
+		f.Weight, err = strconv.ParseFloat(weight, 64)
 		s.Fields = append(s.Fields, f)
 	case "set-field":
 		s.SetField = value
@@ -364,7 +387,7 @@ func (s Spec) Describe() string {
 func (s Spec) WeightedFields() string {
 	var fields []string
 	for _, f := range s.Fields {
-		fields = append(fields, fmt.Sprintf("%s:%d", f.Name, f.Weight))
+		fields = append(fields, fmt.Sprintf("%s:%v", f.Name, f.Weight))
 	}
 	return strings.Join(fields, ",")
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Sink receives the features of a document, with repetitions, in pieces of any length. If a feature
-// has several weights, the largest one comes first. A Sink must not retain the slice.
+// Sink receives the features of a document, with repetitions, in pieces of any length, with their
+// weight, which is positive and finite. If a feature has several weights, the largest one comes
+// first, and counts. A Sink must not retain the slice.
 type Sink interface {
-	Features(hashes []uint64, weight int)
+	Features(hashes []uint64, weight float64)
 }
 
 // Walker passes the features of documents to a Sink. It is meant to be reused, by one goroutine at
@@ -66,7 +67,7 @@ func (w *Walker) Shingler() *token.Shingler {
 // weighted is a token.Sink that passes hashes on with a weight.
 type weighted struct {
 	sink   Sink
-	weight int
+	weight float64
 }
 
 // Shingles passes hashes on.
@@ -119,28 +120,4 @@ func (w *Walker) words(text []byte, st token.Stats) int64 {
 		return st.Words
 	}
 	return int64(w.normal.rules.Count(text, w.spec.MinWords))
-}
-
-// Replica returns copy i of a feature. A feature of weight w is represented by w different
-// elements, 0 to w-1, so that the Jaccard similarity of the sets of copies is the weighted one.
-// Copy 0 is the feature itself.
-func Replica(hash uint64, i int) uint64 {
-	if i == 0 {
-		return hash
-	}
-	return token.Mix(hash + uint64(i)*golden)
-}
-
-// golden is the increment of SplitMix64.
-const golden = 0x9e3779b97f4a7c15
-
-// AppendReplicas appends all copies of features with a weight.
-func AppendReplicas(dst, hashes []uint64, weight int) []uint64 {
-	dst = append(dst, hashes...)
-	for i := 1; i < weight; i++ {
-		for _, h := range hashes {
-			dst = append(dst, Replica(h, i))
-		}
-	}
-	return dst
 }

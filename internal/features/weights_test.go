@@ -20,7 +20,7 @@ func vector(s Spec, texts []string) weights {
 	v := weights{}
 	for i, text := range texts {
 		for w := range strings.FieldsSeq(text) {
-			v[w] = max(v[w], float64(s.Fields[i].Weight))
+			v[w] = max(v[w], s.Fields[i].Weight)
 		}
 	}
 	return v

@@ -3,10 +3,12 @@ package setjoin
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
@@ -27,6 +29,10 @@ type byElements struct {
 func (j *byElements) Compare(a, b int) (similarity float64, ok bool, err error) {
 	if j.a, err = j.mine.Append(j.a[:0], a); err == nil {
 		j.b, err = j.others.Append(j.b[:0], b)
+	}
+	if err == nil && j.t.Kind == Weighted {
+		similarity, ok = features.Weighted(j.a).JaccardAtLeast(j.b, math.SmallestNonzeroFloat64)
+		return similarity, ok, nil
 	}
 	n := ordered.Common(j.a, j.b, 0)
 	if err != nil || n == 0 {

@@ -79,7 +79,7 @@ func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok
 type inOrder []uint64
 
 // Features appends features.
-func (a *inOrder) Features(hashes []uint64, _ int) { *a = append(*a, hashes...) }
+func (a *inOrder) Features(hashes []uint64, _ float64) { *a = append(*a, hashes...) }
 
 // Fill computes the sketch of text, and the fingerprint if d has none yet.
 func (h *Hasher) Fill(d *table.Document, text string) {

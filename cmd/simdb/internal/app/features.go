@@ -89,9 +89,9 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 	for part := range strings.SplitSeq(string(text), ",") {
 		field := engine.Field{Name: part, Weight: 1}
 		if i := strings.LastIndexByte(part, ':'); i >= 0 {
-			w, err := strconv.Atoi(part[i+1:])
+			w, err := strconv.ParseFloat(part[i+1:], 64)
 			if err != nil {
-				return fmt.Errorf("%q: the weight of a field is a whole number, from 1 to %d, as in title:3", part, features.MaxWeight)
+				return fmt.Errorf("%q: the weight of a field is a number, as in title:2.5", part)
 			}
 			field = engine.Field{Name: part[:i], Weight: w}
 		}
