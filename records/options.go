@@ -21,8 +21,10 @@ type Options struct {
 	// record may lack some fields.
 	Fields []string
 	// SetField, if not "", replaces TextField: each document is a set, and this field has its
-	// members, as an array or a string.
+	// members, as an array or a string. With Weighted it may also have an object, whose keys are
+	// features, and whose values are their weights.
 	SetField string
+	Weighted bool
 
 	// Records, if not "", is the path of a JSON list or object whose elements or members are the
 	// records; "." is the whole value.
@@ -121,6 +123,8 @@ func (o Options) TextOption() string {
 	switch {
 	case o.Fields != nil:
 		return "Fields"
+	case o.SetField != "" && o.Weighted:
+		return "FeaturesField"
 	case o.SetField != "":
 		return "SetField"
 	}

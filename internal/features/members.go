@@ -3,9 +3,13 @@ package features
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/jsontext"
 )
 
 // Members calls f for each member of the set in text, in order and with repetitions. If text is a
@@ -28,6 +32,40 @@ func Members(text []byte, f func(member []byte)) {
 	for m := range bytes.FieldsSeq(s) {
 		f(m)
 	}
+}
+
+// Weights calls f for each feature in text, with its weight, in order and with repetitions. If text
+// is a JSON object, its keys are the features, and its values are their weights; a feature of weight
+// 0, or null, is not in the text. In any other text the features are its Members, with weight 1. It
+// returns an error that names the feature if a weight is not one. f must not retain the slice.
+func Weights(text []byte, f func(feature []byte, weight float64)) error {
+	s := bytes.TrimSpace(text)
+	switch {
+	case len(s) == 0 || s[0] != '{':
+		Members(s, func(member []byte) { f(member, 1) })
+		return nil
+	case !jsontext.Valid(s):
+		return errors.New("the features are neither a JSON object nor a list")
+	}
+	for quoted, value := range jsonfield.Members(s) {
+		weight, err := 0.0, error(nil)
+		if value[0] == '-' || value[0] >= '0' && value[0] <= '9' {
+			weight, _ = strconv.ParseFloat(string(value), 64) // infinite if it is out of range
+		} else if string(value) != "null" {
+			err = fmt.Errorf("weight %s, which is not a number", value)
+		}
+		feature := jsontext.Unquote(quoted)
+		if weight != 0 {
+			err = CheckWeight(weight)
+		}
+		if err != nil {
+			return fmt.Errorf("the feature %q has %w", feature, err)
+		}
+		if weight != 0 {
+			f([]byte(feature), weight)
+		}
+	}
+	return nil
 }
 
 // SetText returns the text of a document with these set members.

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -29,10 +30,18 @@ type Unit = string
 
 // Units of features.
 const (
-	Words Unit = "words" // K consecutive words; the same as ""
-	Chars Unit = "chars" // K consecutive characters
-	Set   Unit = "set"   // the members of a given set
+	Words Unit = "words"    // K consecutive words; the same as ""
+	Chars Unit = "chars"    // K consecutive characters
+	Set   Unit = "set"      // the members of a given set
+	Given Unit = "features" // given features, with weights
+	Own   Unit = "function" // those that a function of the program yields
 )
+
+// IsGiven reports whether the text of a document is its features, not what they are computed from.
+func IsGiven(u Unit) bool { return u == Set || u == Given }
+
+// Func yields the features of a text, with their weights. See engine.Features.
+type Func = func(text string) iter.Seq2[string, float64]
 
 // Limits of a Spec.
 const (
@@ -40,12 +49,9 @@ const (
 	MaxWeight   = 1024    // of a feature
 	MaxMinWords = 1 << 20 // Spec.MinWords
 	MaxMasks    = 32      // Spec.Mask
-	MaxCode     = 64      // bytes of Spec.Code
+	MaxName     = 64      // bytes of Spec.Code and Spec.Function
 	MaxEncoded  = 1<<16 - 1
 )
-
-// defaultSet is the default name of the field with the members of a set.
-const defaultSet = "set"
 
 // Field is a field of documents whose text has features.
 type Field struct {
@@ -67,6 +73,8 @@ type Spec struct {
 	MinWords     int
 	Code         string
 	Several      bool
+	Function     string
+	Compute      Func
 }
 
 // Canonical returns the canonical form of all specs with the same meaning as s, or an error if s is
@@ -86,8 +94,11 @@ func (s Spec) Canonical() (Spec, error) {
 	if s.SetField != "" && s.Unit == "" {
 		s.Unit = Set
 	}
-	if s.Unit == Set && s.SetField == "" {
-		s.SetField = defaultSet
+	if IsGiven(s.Unit) && s.SetField == "" {
+		s.SetField = s.Unit
+	}
+	if s.Function != "" && s.Unit == "" {
+		s.Unit = Own
 	}
 	for what, list := range map[string]*[]string{"stop": &s.StopWords, "required": &s.RequireWords} {
 		if *list == nil {
@@ -116,20 +127,24 @@ func (s Spec) Canonical() (Spec, error) {
 // validate returns the first error in s.
 func (s Spec) validate() error {
 	switch {
-	case s.Unit != "" && s.Unit != Chars && s.Unit != Set:
-		return fmt.Errorf("unknown unit of features %q: use words, chars or set", s.Unit)
+	case s.Unit != "" && s.Unit != Chars && !IsGiven(s.Unit) && s.Unit != Own:
+		return fmt.Errorf("unknown unit of features %q: use words, chars, set or features", s.Unit)
+	case (s.Unit == Own) != (s.Function != "") || s.Compute != nil && s.Function == "":
+		return errors.New("features of a function need its name, and no other unit")
 	case s.MinWords < 0 || s.MinWords > MaxMinWords:
 		return fmt.Errorf("at least %d words: want 0 to %d", s.MinWords, MaxMinWords)
 	case s.RequireWords != nil && s.Unit != "":
 		return errors.New("required words need shingles of words")
-	case s.SetField != "" && s.Unit != Set:
+	case s.SetField != "" && !IsGiven(s.Unit):
 		return errors.New("the members of a set are its features, so there are no shingles")
-	case s.Unit == Set && (s.Fields != nil || s.folds()&^foldV2 != 0 || s.Symbols || s.Mask != nil || s.StopWords != nil):
-		return errors.New("the members of a set are compared unchanged: fields, foldings, symbols, masks and stop words do not apply")
+	case (IsGiven(s.Unit) || s.Unit == Own) && (s.Fields != nil || s.folds()&^foldV2 != 0 || s.Symbols || s.Mask != nil || s.StopWords != nil):
+		return errors.New("features that are given, such as the members of a set, are compared unchanged: fields, foldings, symbols, masks and stop words do not apply")
 	case strings.ContainsAny(s.SetField, "\n") || !utf8.ValidString(s.SetField):
 		return fmt.Errorf("%q cannot be the name of a field", s.SetField)
-	case len(s.Code) > MaxCode || strings.ContainsAny(s.Code, "\n") || !utf8.ValidString(s.Code):
-		return fmt.Errorf("%q cannot be the name of a code: want one line of at most %d bytes", s.Code, MaxCode)
+	case !isName(s.Code):
+		return fmt.Errorf("%q cannot be the name of a code: want one line of at most %d bytes", s.Code, MaxName)
+	case !isName(s.Function):
+		return fmt.Errorf("%q cannot be the name of a function: want one line of at most %d bytes", s.Function, MaxName)
 	case len(s.Fields) > MaxFields:
 		return fmt.Errorf("%d fields; the limit is %d", len(s.Fields), MaxFields)
 	}
@@ -150,6 +165,10 @@ func (s Spec) validate() error {
 	return nil
 }
 
+func isName(s string) bool {
+	return len(s) <= MaxName && !strings.Contains(s, "\n") && utf8.ValidString(s)
+}
+
 // CheckWeight returns an error if a feature cannot have this weight.
 func CheckWeight(w float64) error {
 	if w > 0 && w <= MaxWeight {
@@ -161,7 +180,7 @@ func CheckWeight(w float64) error {
 // Real reports whether weights may be other than whole numbers. Then sets of features have the
 // layout of Weighted, and sketches are samples that do not represent whole sets, however short.
 func (s Spec) Real() bool {
-	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Weight != math.Trunc(f.Weight) })
+	return s.Unit == Given || s.Unit == Own || slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Weight != math.Trunc(f.Weight) })
 }
 
 // density returns how many copies of a feature of weight 1 the sample has that a sketch is made of.
@@ -181,6 +200,10 @@ func (s Spec) Override(t Spec) Spec {
 	s.SetField = cmp.Or(t.SetField, s.SetField)
 	s.MinWords = cmp.Or(t.MinWords, s.MinWords)
 	s.Code = cmp.Or(t.Code, s.Code)
+	s.Function = cmp.Or(t.Function, s.Function)
+	if t.Compute != nil {
+		s.Compute = t.Compute
+	}
 	s.Symbols = s.Symbols || t.Symbols
 	s.Several = s.Several || t.Several
 	if t.Fields != nil {
@@ -208,7 +231,7 @@ func (s Spec) Override(t Spec) Spec {
 // part, in this order:
 //
 //	unit UNIT   symbols       field WEIGHT NAME   set-field NAME   fold NAME
-//	mask MASK   min-words N   left-out WORD       required WORD    code NAME   several
+//	mask MASK   min-words N   left-out WORD       required WORD    code NAME   several   function NAME
 //
 // In place of "fold", version 2 has "normalize nfc", "normalize nfkc" and "strip-diacritics".
 func (s Spec) String() string {
@@ -257,6 +280,9 @@ func (s Spec) String() string {
 	if s.Several {
 		line("several")
 	}
+	if s.Function != "" {
+		line("function", s.Function)
+	}
 	return b.String()
 }
 
@@ -302,7 +328,7 @@ func Parse(text string, version int) (s Spec, err error) {
 func (s *Spec) parseLine(key, value string) (err error) {
 	switch key {
 	case "unit":
-		if s.Unit = Unit(value); s.Unit != Chars && s.Unit != Set {
+		if s.Unit = Unit(value); s.Unit != Chars && !IsGiven(s.Unit) && s.Unit != Own {
 			return fmt.Errorf("unit %q: %w", value, ErrUnknown)
 		}
 	case "field":
@@ -337,6 +363,8 @@ func (s *Spec) parseLine(key, value string) (err error) {
 		s.Code = value
 	case "several":
 		s.Several = true
+	case "function":
+		s.Function = value
 	default:
 		return fmt.Errorf("%q: %w", key, ErrUnknown)
 	}
@@ -350,8 +378,13 @@ func (s Spec) Describe() string {
 	if s.Unit == Chars {
 		parts = append(parts, string(s.Unit))
 	}
-	if s.Unit == Set {
+	switch s.Unit {
+	case Set:
 		parts = append(parts, "members of the set "+s.SetField)
+	case Given:
+		parts = append(parts, "weighted features of the field "+s.SetField)
+	case Own:
+		parts = append(parts, "features of the function "+s.Function)
 	}
 	if s.Symbols {
 		parts = append(parts, "symbols")

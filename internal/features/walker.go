@@ -25,7 +25,8 @@ type Walker struct {
 	hash    token.Hasher
 	normal  normalizer
 	parts   [][]byte // buffer for the texts of fields
-	members []uint64 // buffer for the hashes of a set
+	given   []given  // buffer for given features
+	members []uint64 // buffer for their hashes
 	to      weighted
 }
 
@@ -58,7 +59,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // weight 1. Otherwise it returns nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if s.Fields != nil || s.Unit == Set || w.normal.active() || s.MinWords > 0 {
+	if s.Fields != nil || IsGiven(s.Unit) || s.Unit == Own || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -77,13 +78,10 @@ func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight)
 // words: then it has no features, and the caller must discard those passed to sink.
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 	w.to = weighted{sink: sink, weight: 1}
-	if w.spec.Unit == Set {
-		w.members = w.members[:0]
-		Members(text, func(member []byte) { w.members = append(w.members, w.hash.Feature(member)) })
-		st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.members))}
-		if len(w.members) > 0 {
-			w.to.Shingles(w.members)
-		}
+	if IsGiven(w.spec.Unit) || w.spec.Unit == Own {
+		w.takeGiven(text)
+		st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.given))}
+		w.passGiven()
 		return st, st.Words >= int64(w.spec.MinWords)
 	}
 	w.parts = w.parts[:0]
@@ -95,6 +93,61 @@ func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 		w.parts = append(w.parts, part)
 	}
 	return w.walkFields()
+}
+
+// given is a feature that was not cut from a text.
+type given struct {
+	hash   uint64
+	weight float64
+}
+
+// takeGiven sets w.given to the features of text.
+func (w *Walker) takeGiven(text []byte) {
+	w.given = w.given[:0]
+	add := func(feature []byte, weight float64) {
+		if weight > 0 && len(feature) > 0 {
+			w.given = append(w.given, given{w.hash.Feature(feature), weight})
+		}
+	}
+	switch w.spec.Unit {
+	case Set:
+		Members(text, func(member []byte) { add(member, 1) })
+	case Given:
+		Weights(text, add) // an error was reported when the text was read
+	default:
+		for feature, weight := range w.spec.Compute(string(text)) {
+			add([]byte(feature), weight)
+		}
+	}
+}
+
+// passGiven passes w.given on by decreasing weight, which is the sum of the weights with which a
+// feature was given; a member of a set has weight 1.
+func (w *Walker) passGiven() {
+	all := w.given
+	if w.spec.Unit != Set {
+		slices.SortStableFunc(all, func(a, b given) int { return cmp.Compare(a.hash, b.hash) })
+		n := 0
+		for i, g := range all {
+			if i > 0 && g.hash == all[n-1].hash {
+				all[n-1].weight += g.weight
+				continue
+			}
+			all[n] = g
+			n++
+		}
+		all = all[:n]
+		slices.SortFunc(all, func(a, b given) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.hash, b.hash)) })
+	}
+	w.members = w.members[:0]
+	for i, g := range all {
+		w.members = append(w.members, g.hash)
+		if i+1 == len(all) || all[i+1].weight != g.weight {
+			w.to.weight = min(g.weight, MaxWeight)
+			w.to.Shingles(w.members)
+			w.members = w.members[:0]
+		}
+	}
 }
 
 // walkFields walks over the texts of fields, by decreasing weight.

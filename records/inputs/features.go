@@ -25,7 +25,7 @@ type Compared struct {
 func (c Compared) Params(sketch int) (records.FeatureParams, engine.Features, error) {
 	spec, err := features.Spec(c.Features).Canonical()
 	k := cmp.Or(c.Shingle, 3)
-	if spec.Unit == features.Set {
+	if features.IsGiven(spec.Unit) || spec.Unit == features.Own {
 		k = 1
 	}
 	return features.Params{Shingle: k, Words: c.Bits / 64, Sketch: sketch, Features: spec}, engine.Features(spec), err
@@ -38,8 +38,9 @@ func (c Compared) Given() (names []string) {
 		name  string
 		given bool
 	}{
-		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != "set"}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
-		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Fold", f.Fold != nil}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""},
+		{"Shingle", c.Shingle != 0 || f.Unit == features.Words || f.Unit == features.Chars}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
+		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Fold", f.Fold != nil}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != "" && f.Unit != features.Given},
+		{"FeaturesField", f.Unit == features.Given}, {"Compute", f.Function != ""},
 	} {
 		if option.given {
 			names = append(names, option.name)
@@ -52,14 +53,14 @@ func (c Compared) Given() (names []string) {
 // features, which are those of a database (engine.Params) or of Params.
 func ReadFeatures(opt *records.Options, f engine.Features) error {
 	page := opt.HTML == "text" && opt.TextField != "" && f.Fields != nil // Fields are those of the page in TextField
-	if opt.TextField != "" && !page && (f.Fields != nil || f.Unit == "set") {
+	if opt.TextField != "" && !page && (f.Fields != nil || features.IsGiven(f.Unit)) {
 		return fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("TextField"), f.Describe())
 	}
 	var names []string
 	for _, field := range f.Fields {
 		names = append(names, field.Name)
 	}
-	if opt.SetField = f.SetField; page {
+	if opt.SetField, opt.Weighted = f.SetField, f.Unit == features.Given; page {
 		opt.PageFields = names
 		return files.CheckFields(names, opt.HTML)
 	}

@@ -101,6 +101,11 @@ func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r R
 		if html && rec.Doc.Text != "" {
 			rec.Doc.Text = visible(rec.Doc.Text, r.Options.PageFields)
 		}
+		if r.Options.Weighted {
+			if err := features.Weights([]byte(rec.Doc.Text), func([]byte, float64) {}); err != nil {
+				rec.Flaw, rec.Doc.Text = err.Error(), ""
+			}
+		}
 		if err := r.Record(in, rec); err != nil {
 			return err
 		}

@@ -32,6 +32,7 @@ type FeatureFlags struct {
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or the length of the first fingerprints in the files)."`
 	SetField        string         `group:"features" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
+	FeaturesField   string         `group:"features" placeholder:"NAME" help:"Compare the features in this field, with their weights: an object such as {\"red\":2.5,\"blue\":1}, or an array, whose strings have weight 1."`
 }
 
 // Shingle is the unit of features: runs of a number of words or characters. The zero Shingle means
@@ -138,21 +139,29 @@ func (f FeatureFlags) Folded() []string {
 
 // said returns the features that the flags set, without the words in files.
 func (f FeatureFlags) said() engine.Features {
-	return engine.Features{
+	said := engine.Features{
 		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Fold: f.Folded(), Mask: f.Mask, MinWords: int(f.MinWords),
 	}
+	if f.FeaturesField != "" {
+		said.Unit, said.SetField = features.Given, f.FeaturesField
+	}
+	return said
 }
 
 // Features returns the features that the flags set, in the form that a new database would record.
 // It reads the files of words.
 func (f FeatureFlags) Features() (engine.Features, error) {
 	said := f.said()
-	if f.SetField != "" {
-		if f.Shingle.Unit != "" {
-			return said, fmt.Errorf("%s: the members of a set are compared unchanged, so %s does not apply",
-				option.Name("SetField"), option.Name("Shingle"))
+	for name, field := range map[string]string{"SetField": f.SetField, "FeaturesField": f.FeaturesField} {
+		if field != "" && f.Shingle.Unit != "" {
+			return said, fmt.Errorf("%s: what is given is compared unchanged, so %s does not apply", option.Name(name), option.Name("Shingle"))
 		}
-		said.Unit = "set"
+	}
+	switch {
+	case f.SetField != "" && f.FeaturesField != "":
+		return said, fmt.Errorf("%s and %s contradict each other", option.Name("SetField"), option.Name("FeaturesField"))
+	case f.SetField != "":
+		said.Unit = features.Set
 	}
 	for _, m := range f.Mask {
 		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {

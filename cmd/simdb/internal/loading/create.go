@@ -94,7 +94,7 @@ func (c *CreateFlags) optionsLike(db *engine.DB, renew bool) (*engine.Options, e
 	o.Layout = cmp.Or(o.Layout, like.Layout)
 	like.Features.Fold = slices.DeleteFunc(like.Features.Fold, func(name string) bool { return renew && name == features.V2 })
 	o.Features = engine.Features(features.Spec(like.Features).Override(features.Spec(o.Features)))
-	if o.Bits = cmp.Or(o.Bits, like.Bits); c.SetField == "" {
+	if o.Bits = cmp.Or(o.Bits, like.Bits); !features.IsGiven(o.Features.Unit) {
 		o.Shingle = cmp.Or(o.Shingle, like.Shingle)
 	}
 	o.NoSketch = o.NoSketch || like.NoSketch && o.Sketch == 0

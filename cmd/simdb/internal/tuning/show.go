@@ -169,5 +169,6 @@ func (c *Command) sameFlags() string {
 		flag("min-words", strconv.Itoa(int(c.MinWords)))
 	}
 	flag("set-field", c.SetField)
+	flag("features-field", c.FeaturesField)
 	return b.String()
 }

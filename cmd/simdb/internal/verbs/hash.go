@@ -233,7 +233,7 @@ func missingFeatures(r features.Result, p features.Params) string {
 	switch {
 	case r.Short:
 		return fmt.Sprintf("fewer than %d words", p.Features.MinWords)
-	case p.Features.Unit == "set":
+	case features.IsGiven(p.Features.Unit):
 		return "no members"
 	case r.Words > 0:
 		return "no shingle with a required word"
