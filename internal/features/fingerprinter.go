@@ -20,6 +20,27 @@ type Params struct {
 	Sketch   int    // hashes per sketch; 0 makes no sketch
 	Seed     uint64 // seed of the hash function
 	Features Spec   // defines the features; it must be canonical
+
+	Weights *Weights // multiply those of fields; nil: all are 1
+}
+
+// Real reports whether weights may be other than whole numbers. Then sets of features have the
+// layout of Weighted, and sketches are samples that do not represent whole sets, however short.
+func (p Params) Real() bool { return p.Weights != nil || p.Features.Real() }
+
+// density returns how many copies of a feature of weight 1 are in the set that a sketch is made of.
+func (p Params) density() float64 {
+	if p.Real() {
+		return 16
+	}
+	return 1
+}
+
+// newWalker returns a Walker of features with their weights.
+func (p Params) newWalker() *Walker {
+	w := NewWalker(p.Features, p.Shingle, p.Seed)
+	w.to.table = p.Weights
+	return w
 }
 
 // Validate returns an error if p is invalid for a Fingerprinter.
@@ -74,8 +95,8 @@ type Fingerprinter struct {
 // NewFingerprinter returns a Fingerprinter with these parameters, which must be valid.
 func NewFingerprinter(p Params) *Fingerprinter {
 	words := max(p.Words, 1)
-	s := &Fingerprinter{walker: NewWalker(p.Features, p.Shingle, p.Seed), votes: simhash.NewAccumulator(words)}
-	s.words, s.density = make([]base.Fingerprint, words), p.Features.density()
+	s := &Fingerprinter{walker: p.newWalker(), votes: simhash.NewAccumulator(words)}
+	s.words, s.density = make([]base.Fingerprint, words), p.density()
 	s.walk = s.walker.Shingler()
 	if p.Sketch > 0 {
 		s.bottom = minhash.NewBottom(p.Sketch)

@@ -58,7 +58,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // weight 1. Otherwise it returns nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if s.Fields != nil || s.Unit == Set || s.Code != "" || w.normal.active() || s.MinWords > 0 {
+	if w.to.table != nil || s.Fields != nil || s.Unit == Set || s.Code != "" || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -68,16 +68,29 @@ func (w *Walker) Shingler() *token.Shingler {
 type weighted struct {
 	sink   Sink
 	weight float64
+	table  *Weights // nil: all are 1
+	one    [1]uint64
 }
 
 // Shingles passes hashes on.
-func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight) }
+func (s *weighted) Shingles(hashes []uint64) {
+	if s.table == nil {
+		s.sink.Features(hashes, s.weight)
+		return
+	}
+	for _, h := range hashes {
+		if w := s.table.Of(h); w > 0 {
+			s.one[0] = h
+			s.sink.Features(s.one[:], s.weight*w)
+		}
+	}
+}
 
 // Walk passes the features of text to sink. enough is false if the text has fewer than MinWords
 // words, or documents have codes: then the text has no features, and the caller must discard those
 // passed to sink.
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
-	w.to = weighted{sink: sink, weight: 1}
+	w.to.sink, w.to.weight = sink, 1
 	switch {
 	case w.spec.Code != "":
 		return token.Stats{Bytes: int64(len(text))}, false

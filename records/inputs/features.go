@@ -16,6 +16,10 @@ type Compared struct {
 	Shingle  int // words or characters in a shingle; 0 is 3
 	Bits     int // in a fingerprint; 0 is 64, or the width in the inputs
 	Features engine.Features
+
+	// Weights multiply the weights of features: IDF for weights by how few of all documents have the
+	// feature, or a file of weights, as Weigh reads them. "" means no other weights.
+	Weights string
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and the features
@@ -38,7 +42,7 @@ func (c Compared) Given() (names []string) {
 		given bool
 	}{
 		{"Shingle", c.Shingle != 0 || f.Unit != "" && f.Unit != "set"}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
-		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Fold", f.Fold != nil}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""},
+		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Fold", f.Fold != nil}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != ""}, {"Weights", c.Weights != ""},
 	} {
 		if option.given {
 			names = append(names, option.name)
