@@ -62,7 +62,7 @@ func TestSpecText(t *testing.T) {
 
 func TestSpecRefuses(t *testing.T) {
 	for _, s := range []Spec{
-		{Unit: "lines"}, {Code: "a\nb"}, {Code: strings.Repeat("x", MaxCode+1)}, {Fold: []string{"nfd"}}, {Fold: []string{V2, "arabic"}}, {Fold: []string{V2, "case"}}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
+		{Unit: "lines"}, {Code: "a\nb"}, {Code: strings.Repeat("x", MaxName+1)}, {Fold: []string{"nfd"}}, {Fold: []string{V2, "arabic"}}, {Fold: []string{V2, "case"}}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
 		{Unit: Chars, RequireWords: []string{"a"}}, {Unit: Set, Symbols: true}, {Unit: Set, Mask: []string{"numbers"}},
 		{Mask: []string{""}}, {Mask: []string{"("}}, {Mask: []string{"a\nb"}}, {Mask: []string{"\xff"}}, {Mask: slices.Collect(manyMasks)}, {Unit: Chars, SetField: "a"}, {Unit: Set, Fields: []Field{{"a", 1}}},
 		{Unit: Set, Fold: []string{"nfc"}}, {Fields: []Field{{"a", 0}}}, {Fields: []Field{{"a", MaxWeight + 1}}},

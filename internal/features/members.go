@@ -34,11 +34,11 @@ func Members(text []byte, f func(member []byte)) {
 	}
 }
 
-// Weights calls f for each feature in text, with its weight, in order and with repetitions. If text
+// Pairs calls f for each feature in text, with its weight, in order and with repetitions. If text
 // is a JSON object, its keys are the features, and its values are their weights; a feature of weight
 // 0, or null, is not in the text. In any other text the features are its Members, with weight 1. It
 // returns an error that names the feature if a weight is not one. f must not retain the slice.
-func Weights(text []byte, f func(feature []byte, weight float64)) error {
+func Pairs(text []byte, f func(feature []byte, weight float64)) error {
 	s := bytes.TrimSpace(text)
 	switch {
 	case len(s) == 0 || s[0] != '{':

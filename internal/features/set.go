@@ -13,7 +13,7 @@ import (
 // time.
 type SetHasher struct {
 	walk        *Walker
-	real        bool // Spec.Real
+	real        bool // Params.Real
 	hashes, tmp []uint64
 	weights     []float64     // Real: of hashes
 	pairs, swap ordered.Pairs // Real: to sort them
@@ -23,11 +23,14 @@ type SetHasher struct {
 
 // NewSetHasher returns a SetHasher for features of k units.
 func NewSetHasher(s Spec, k int, seed uint64) *SetHasher {
-	return &SetHasher{walk: NewWalker(s, k, seed), real: s.Real()}
+	return Params{Features: s, Shingle: k, Seed: seed}.NewSetHasher()
 }
 
+// NewSetHasher returns a SetHasher for features with these parameters.
+func (p Params) NewSetHasher() *SetHasher { return &SetHasher{walk: p.newWalker(), real: p.Real()} }
+
 // Features adds features of the current text: for each, as many copies as its weight, or with
-// Spec.Real the feature and its weight.
+// Params.Real the feature and its weight.
 func (h *SetHasher) Features(hashes []uint64, weight float64) {
 	if !h.real {
 		h.hashes = appendCopies(h.hashes, hashes, weight)
@@ -111,7 +114,7 @@ func (h *SetHasher) Jaccard(a, b Hashes) float64 {
 }
 
 // Hashes is the set of features of a text as ascending hashes, with as many copies of each as its
-// weight; with Spec.Real, it has the layout of Weighted. Where texts decide, these sets are compared.
+// weight; with Params.Real, it has the layout of Weighted. Where texts decide, these sets are compared.
 type Hashes []uint64
 
 // jaccardAtLeast is SetHasher.JaccardAtLeast for sets of copies: |a n b| / |a u b|.

@@ -177,18 +177,9 @@ func CheckWeight(w float64) error {
 	return fmt.Errorf("weight %v: want a number above 0, up to %d; only the ratios of weights matter", w, MaxWeight)
 }
 
-// Real reports whether weights may be other than whole numbers. Then sets of features have the
-// layout of Weighted, and sketches are samples that do not represent whole sets, however short.
+// Real reports whether weights may be other than whole numbers; see Params.Real.
 func (s Spec) Real() bool {
 	return s.Unit == Given || s.Unit == Own || slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Weight != math.Trunc(f.Weight) })
-}
-
-// density returns how many copies of a feature of weight 1 the sample has that a sketch is made of.
-func (s Spec) density() float64 {
-	if s.Real() {
-		return 16
-	}
-	return 1
 }
 
 // Override returns s with the nonzero parts of t in place of its own.

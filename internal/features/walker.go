@@ -59,7 +59,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // weight 1. Otherwise it returns nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if s.Fields != nil || IsGiven(s.Unit) || s.Unit == Own || w.normal.active() || s.MinWords > 0 {
+	if w.to.table != nil || s.Fields != nil || IsGiven(s.Unit) || s.Unit == Own || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -69,15 +69,28 @@ func (w *Walker) Shingler() *token.Shingler {
 type weighted struct {
 	sink   Sink
 	weight float64
+	table  *Weights // nil: all are 1
+	one    [1]uint64
 }
 
 // Shingles passes hashes on.
-func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight) }
+func (s *weighted) Shingles(hashes []uint64) {
+	if s.table == nil {
+		s.sink.Features(hashes, s.weight)
+		return
+	}
+	for _, h := range hashes {
+		if w := s.table.Of(h); w > 0 {
+			s.one[0] = h
+			s.sink.Features(s.one[:], s.weight*w)
+		}
+	}
+}
 
 // Walk passes the features of text to sink. enough is false if the text has fewer than MinWords
 // words: then it has no features, and the caller must discard those passed to sink.
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
-	w.to = weighted{sink: sink, weight: 1}
+	w.to.sink, w.to.weight = sink, 1
 	if IsGiven(w.spec.Unit) || w.spec.Unit == Own {
 		w.takeGiven(text)
 		st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.given))}
@@ -113,7 +126,7 @@ func (w *Walker) takeGiven(text []byte) {
 	case Set:
 		Members(text, func(member []byte) { add(member, 1) })
 	case Given:
-		Weights(text, add) // an error was reported when the text was read
+		Pairs(text, add) // an error was reported when the text was read
 	default:
 		for feature, weight := range w.spec.Compute(string(text)) {
 			add([]byte(feature), weight)

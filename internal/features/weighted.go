@@ -15,6 +15,16 @@ func (a Weighted) Hashes() []uint64 { return a[:len(a)/2] }
 // Weight returns the weight of feature i.
 func (a Weighted) Weight(i int) float64 { return math.Float64frombits(a[len(a)/2+i]) }
 
+// Len, Less and Swap sort the features by their hashes: Weighted is a sort.Interface.
+func (a Weighted) Len() int           { return len(a) / 2 }
+func (a Weighted) Less(i, k int) bool { return a[i] < a[k] }
+
+// Swap swaps two features with their weights.
+func (a Weighted) Swap(i, k int) {
+	n := len(a) / 2
+	a[i], a[k], a[n+i], a[n+k] = a[k], a[i], a[n+k], a[n+i]
+}
+
 // Total returns the sum of the weights.
 func (a Weighted) Total() float64 {
 	var s sum

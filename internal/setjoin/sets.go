@@ -77,6 +77,9 @@ func NewSets(o SetsOptions) *Sets {
 	return s
 }
 
+// Weigh makes empty Sets of Kind Jaccard those of Kind Weighted.
+func (s *Sets) Weigh() { s.o.Measure.Kind = Weighted }
+
 // Len returns the number of sets.
 func (s *Sets) Len() int { return len(s.ends) }
 

@@ -17,6 +17,10 @@ type Compared struct {
 	Shingle  int // words or characters in a shingle; 0 is 3
 	Bits     int // in a fingerprint; 0 is 64, or the width in the inputs
 	Features engine.Features
+
+	// Weights multiply the weights of features: IDF for weights by how few of all documents have the
+	// feature, or a file of weights, as Weigh reads them. "" means no other weights.
+	Weights string
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and the features
@@ -40,7 +44,7 @@ func (c Compared) Given() (names []string) {
 	}{
 		{"Shingle", c.Shingle != 0 || f.Unit == features.Words || f.Unit == features.Chars}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
 		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Fold", f.Fold != nil}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != "" && f.Unit != features.Given},
-		{"FeaturesField", f.Unit == features.Given}, {"Compute", f.Function != ""},
+		{"Weights", c.Weights != ""}, {"FeaturesField", f.Unit == features.Given}, {"Compute", f.Function != ""},
 	} {
 		if option.given {
 			names = append(names, option.name)

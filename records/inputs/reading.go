@@ -102,7 +102,7 @@ func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r R
 			rec.Doc.Text = visible(rec.Doc.Text, r.Options.PageFields)
 		}
 		if r.Options.Weighted {
-			if err := features.Weights([]byte(rec.Doc.Text), func([]byte, float64) {}); err != nil {
+			if err := features.Pairs([]byte(rec.Doc.Text), func([]byte, float64) {}); err != nil {
 				rec.Flaw, rec.Doc.Text = err.Error(), ""
 			}
 		}

@@ -118,7 +118,11 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 	if s.prints == nil {
 		s.prints = [][]base.Fingerprint{nil}
 	}
-	s.few = setjoin.NewFew(sets, o.Least, setjoin.FewJaccard)
+	role := setjoin.FewJaccard
+	if params.Real() {
+		role = setjoin.FewWeighted
+	}
+	s.few = setjoin.NewFew(sets, o.Least, role)
 	if work := s.work(drawn, sets); work > searchWork {
 		drawn = drawn[:min(len(drawn), max(searchLeast, int(float64(len(drawn))*searchWork/work)))]
 		n := 1 + slices.Max(drawn)
@@ -128,7 +132,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		for w := range s.prints {
 			s.prints[w] = s.prints[w][:rows]
 		}
-		s.few = setjoin.NewFew(sets[:n], o.Least, setjoin.FewJaccard)
+		s.few = setjoin.NewFew(sets[:n], o.Least, role)
 	}
 	for _, n := range drawn {
 		s.nodes[n].Count++

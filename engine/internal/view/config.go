@@ -123,7 +123,7 @@ func (c *Config) CheckText(text string) error {
 	if c.Texts.spec.Unit != features.Given {
 		return nil
 	}
-	if err := features.Weights([]byte(text), func([]byte, float64) {}); err != nil {
+	if err := features.Pairs([]byte(text), func([]byte, float64) {}); err != nil {
 		return fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	return nil

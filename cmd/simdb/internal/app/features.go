@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -20,7 +21,7 @@ import (
 // an existing database, the given flags must equal its parameters.
 type FeatureFlags struct {
 	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"What to compare: words:N (runs of N words), chars:N (runs of N characters, for short texts) or tokens (single words); N alone means words:N (default: words:3)."`
-	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1; runs do not cross fields."`
+	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight, such as title:3,body:0.5; runs do not cross fields."`
 	Symbols         bool           `group:"features" help:"Also compare symbols: each run of symbols is a word, so x == y differs from x != y. For programs and formulas."`
 	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Leave out the words in FILE; # begins a comment."`
 	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Compare only runs that contain one of the words in FILE, such as words found in prose but not in menus; # begins a comment."`
@@ -31,6 +32,7 @@ type FeatureFlags struct {
 	StripDiacritics bool           `group:"features" hidden:"" help:"The same as --fold letters."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or the length of the first fingerprints in the files)."`
+	Weights         string         `group:"features" file:"in" placeholder:"idf|FILE" help:"Multiply the weights of features: idf, by how few documents have them, or FILE, with lines of a feature, a tab and its weight (0 leaves it out; others have 1). Only for files."`
 	SetField        string         `group:"features" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
 	FeaturesField   string         `group:"features" placeholder:"NAME" help:"Compare the features in this field, with their weights: an object such as {\"red\":2.5,\"blue\":1}, or an array, whose strings have weight 1."`
 }
@@ -112,7 +114,7 @@ func (f FeatureFlags) CheckImages(of FileFlags) error {
 
 // Given returns the names of the flags that are given.
 func (f FeatureFlags) Given() (names []string) {
-	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said()}
+	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said(), Weights: f.Weights}
 	if f.StopWords != "" {
 		c.Features.StopWords = []string{} // not nil: the stop words are in a file
 	}
@@ -203,13 +205,13 @@ func withoutComments(list []byte) string {
 func (f FeatureFlags) Options(o *engine.Options) error {
 	c, err := f.Compared()
 	o.Shingle, o.Bits, o.Features = c.Shingle, c.Bits, c.Features
-	return err
+	return cmp.Or(err, c.NotStored())
 }
 
 // Compared returns the features that the flags require a database to have.
 func (f FeatureFlags) Compared() (inputs.Compared, error) {
 	said, err := f.Features()
-	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said}, err
+	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said, Weights: f.Weights}, err
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and their
