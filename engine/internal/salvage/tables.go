@@ -155,7 +155,7 @@ func (r *recovery) copyDocuments(t *table.Salvaged, meta catalog.Table, dead *ro
 
 // folder returns the folder of the new database as a folder of tables.
 func (r *recovery) folder() *tables.Folder {
-	c := &view.Config{Dir: r.to.Folder, UUID: r.state.UUID}
+	c := &view.Config{Dir: r.to.Folder, UUID: r.state.UUID, Params: table.Params{Program: &r.o.Features}}
 	c.SetParams(r.params)
 	return &tables.Folder{Config: c, Number: func() uint64 { r.state.NextFile++; return r.state.NextFile - 1 }}
 }
