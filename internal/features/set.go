@@ -113,6 +113,21 @@ func (h *SetHasher) Jaccard(a, b Hashes) float64 {
 	return score
 }
 
+// Contained returns the share of the weights of a that b has too, and the other way round; 0 for an
+// empty set.
+func (h *SetHasher) Contained(a, b Hashes) (aInB, bInA float64) {
+	common, sizeA, sizeB := 0.0, float64(len(a)), float64(len(b))
+	if h.real {
+		common, sizeA, sizeB = Weighted(a).common(Weighted(b)), Weighted(a).Total(), Weighted(b).Total()
+	} else {
+		common = float64(ordered.Common(a, b, 0))
+	}
+	if common == 0 {
+		return 0, 0
+	}
+	return common / sizeA, common / sizeB
+}
+
 // Hashes is the set of features of a text as ascending hashes, with as many copies of each as its
 // weight; with Params.Real, it has the layout of Weighted. Where texts decide, these sets are compared.
 type Hashes []uint64

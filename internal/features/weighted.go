@@ -57,6 +57,15 @@ func (a Weighted) JaccardAtLeast(b Weighted, t float64) (score float64, ok bool)
 	return score, true
 }
 
+// common returns the sum of the smaller weights.
+func (a Weighted) common(b Weighted) float64 {
+	var least sum
+	for x, y := range a.weights(b) {
+		least.add(min(x, y))
+	}
+	return least.total()
+}
+
 // weights yields the weights of each feature of two sets, 0 where it is not in one.
 func (a Weighted) weights(b Weighted) iter.Seq2[float64, float64] {
 	return func(yield func(float64, float64) bool) {

@@ -303,7 +303,7 @@ func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *mem
 		other := x.sets.LastSet(text)
 		similar, ok := x.sets.JaccardAtLeast(mine, other, x.by.T)
 		if !ok {
-			if x.vain++; x.vain > crowdedVain && x.notes.Note(number, other) {
+			if x.vain++; x.vain > crowdedVain && !x.v.Texts.Spec().Real() && x.notes.Note(number, other) {
 				x.learn(f)
 			}
 			return false, nil

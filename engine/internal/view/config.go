@@ -99,6 +99,9 @@ func (c *Config) CheckCriterion(by Criterion) error {
 	if err := CheckThreshold(by.T); err != nil {
 		return err
 	}
+	if by.Text.Contained() && c.Texts.Spec().Real() {
+		return fmt.Errorf("documents contain others by features without weights, and fields of the database have fractions as weights: %w", files.ErrParams)
+	}
 	if by.Verified || by.Text != NoTextMeasure {
 		return c.NeedTexts()
 	}
