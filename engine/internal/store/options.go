@@ -149,9 +149,6 @@ func (o Options) params() (table.Params, error) {
 	if err != nil {
 		return table.Params{}, fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
-	if o.Sets && spec.Real() {
-		return table.Params{}, fmt.Errorf("an index of containment has features without weights, and fields have fractions as weights: %w", files.ErrInvalid)
-	}
 	p := table.Params{
 		Tokenizer: uint32(spec.Version()), Hash: token.HashVersion, Shingle: shingleOf(o.Shingle, spec), Features: spec.String(),
 		Layout: table.LayoutBySize, StoreText: !o.NoText, Sets: o.Sets, Index: o.Index,

@@ -59,7 +59,6 @@ func (f *Folder) MaxDocs() int64 {
 func (f *Folder) checkParams(r *table.Reader) error {
 	p := r.Params()
 	if p.Compatible(f.Params) {
-		r.SetProgram(f.Params.Program)
 		return nil
 	}
 	p.Layout = f.Params.Layout

@@ -100,7 +100,7 @@ func (c *Config) CheckCriterion(by Criterion) error {
 		return err
 	}
 	if by.Text.Contained() && c.Texts.Spec().Real() {
-		return fmt.Errorf("documents contain others by features without weights, and fields of the database have fractions as weights: %w", files.ErrParams)
+		return fmt.Errorf("documents contain others by features without weights, and those of the database have weights: %w", files.ErrParams)
 	}
 	if by.Verified || by.Text != NoTextMeasure {
 		return c.NeedTexts()

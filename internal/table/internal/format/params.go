@@ -63,8 +63,10 @@ func (p Params) Validate() error {
 	case p.Index != "" && !p.StoreText:
 		return errors.New("an index of fields without stored fields")
 	}
-	if _, err := p.Spec(); err != nil {
+	if s, err := p.Spec(); err != nil {
 		return fmt.Errorf("parameters of features: %w", err)
+	} else if p.Sets && s.Real() {
+		return errors.New("an index of containment of features with weights, which it does not have")
 	}
 	if index, err := jsonfield.Canonical(p.Index); err != nil || index != p.Index {
 		return fmt.Errorf("indexed fields: %w", cmp.Or(err, fmt.Errorf("%q is not in canonical form", p.Index)))
