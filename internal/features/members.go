@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/internal/jsonfield"
@@ -48,20 +47,11 @@ func Pairs(text []byte, f func(feature []byte, weight float64)) error {
 		return errors.New("the features are neither a JSON object nor a list")
 	}
 	for quoted, value := range jsonfield.Members(s) {
-		weight, err := 0.0, error(nil)
-		if value[0] == '-' || value[0] >= '0' && value[0] <= '9' {
-			weight, _ = strconv.ParseFloat(string(value), 64) // infinite if it is out of range
-		} else if string(value) != "null" {
-			err = fmt.Errorf("weight %s, which is not a number", value)
+		feature, weight := jsontext.Unquote(quoted), 0.0
+		if json.Unmarshal(value, &weight) != nil || weight < 0 || weight > MaxWeight {
+			return fmt.Errorf("the feature %q has weight %s: want a number from 0 to %d; only the ratios of weights matter", feature, value, MaxWeight)
 		}
-		feature := jsontext.Unquote(quoted)
-		if weight != 0 {
-			err = CheckWeight(weight)
-		}
-		if err != nil {
-			return fmt.Errorf("the feature %q has %w", feature, err)
-		}
-		if weight != 0 {
+		if weight > 0 {
 			f([]byte(feature), weight)
 		}
 	}

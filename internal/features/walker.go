@@ -24,9 +24,9 @@ type Walker struct {
 	walk    *token.Shingler
 	hash    token.Hasher
 	normal  normalizer
-	parts   [][]byte // buffer for the texts of fields
-	given   []given  // buffer for given features
-	members []uint64 // buffer for their hashes
+	parts   [][]byte           // buffer for the texts of fields
+	given   map[uint64]float64 // weights of given features
+	members []uint64           // buffer for their hashes
 	to      weighted
 }
 
@@ -44,7 +44,7 @@ func (s Spec) Words(text string) []string {
 // NewWalker returns a Walker for shingles of k words or characters with the hash function of a
 // seed. The spec must be canonical.
 func NewWalker(s Spec, k int, seed uint64) *Walker {
-	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s), fields: s.Fields}
+	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s), fields: s.Fields, given: map[uint64]float64{}}
 	if w.fields == nil {
 		w.fields = []Field{{Weight: 1}}
 	}
@@ -92,10 +92,7 @@ func (s *weighted) Shingles(hashes []uint64) {
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 	w.to.sink, w.to.weight = sink, 1
 	if IsGiven(w.spec.Unit) || w.spec.Unit == Own {
-		w.takeGiven(text)
-		st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.given))}
-		w.passGiven()
-		return st, st.Words >= int64(w.spec.MinWords)
+		return w.walkGiven(text)
 	}
 	w.parts = w.parts[:0]
 	for more := true; more; {
@@ -108,18 +105,18 @@ func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 	return w.walkFields()
 }
 
-// given is a feature that was not cut from a text.
-type given struct {
-	hash   uint64
-	weight float64
-}
-
-// takeGiven sets w.given to the features of text.
-func (w *Walker) takeGiven(text []byte) {
-	w.given = w.given[:0]
+// walkGiven is Walk for features that are not cut from text. If a feature was given several times,
+// its weight is the sum; a member of a set has weight 1.
+func (w *Walker) walkGiven(text []byte) (st token.Stats, enough bool) {
+	clear(w.given)
+	w.members = w.members[:0]
 	add := func(feature []byte, weight float64) {
 		if weight > 0 && len(feature) > 0 {
-			w.given = append(w.given, given{w.hash.Feature(feature), weight})
+			h := w.hash.Feature(feature)
+			w.members = append(w.members, h)
+			if w.spec.Unit != Set {
+				w.given[h] += weight
+			}
 		}
 	}
 	switch w.spec.Unit {
@@ -132,35 +129,15 @@ func (w *Walker) takeGiven(text []byte) {
 			add([]byte(feature), weight)
 		}
 	}
-}
-
-// passGiven passes w.given on by decreasing weight, which is the sum of the weights with which a
-// feature was given; a member of a set has weight 1.
-func (w *Walker) passGiven() {
-	all := w.given
-	if w.spec.Unit != Set {
-		slices.SortStableFunc(all, func(a, b given) int { return cmp.Compare(a.hash, b.hash) })
-		n := 0
-		for i, g := range all {
-			if i > 0 && g.hash == all[n-1].hash {
-				all[n-1].weight += g.weight
-				continue
-			}
-			all[n] = g
-			n++
-		}
-		all = all[:n]
-		slices.SortFunc(all, func(a, b given) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.hash, b.hash)) })
+	st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.members))}
+	if w.spec.Unit == Set {
+		w.to.Shingles(w.members)
 	}
-	w.members = w.members[:0]
-	for i, g := range all {
-		w.members = append(w.members, g.hash)
-		if i+1 == len(all) || all[i+1].weight != g.weight {
-			w.to.weight = min(g.weight, MaxWeight)
-			w.to.Shingles(w.members)
-			w.members = w.members[:0]
-		}
+	for h, weight := range w.given {
+		w.members, w.to.weight = append(w.members[:0], h), min(weight, MaxWeight)
+		w.to.Shingles(w.members)
 	}
+	return st, st.Words >= int64(w.spec.MinWords)
 }
 
 // walkFields walks over the texts of fields, by decreasing weight.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -67,8 +66,8 @@ func pageText(page []byte, contentType string, opt records.Options) (text string
 	return text, bad, guessed
 }
 
-// Elements whose content is not shown, elements that are lines of their own, headings, and elements
-// that are separated from adjacent text.
+// Elements whose content is not shown, elements that are lines of their own, and elements that are
+// separated from adjacent text.
 var (
 	hiddenElements = map[atom.Atom]bool{
 		atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Noframes: true, atom.Noembed: true,
@@ -78,8 +77,7 @@ var (
 		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Legend, atom.Li,
 		atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Pre, atom.Search, atom.Section, atom.Select,
 		atom.Summary, atom.Table, atom.Tbody, atom.Textarea, atom.Tfoot, atom.Thead, atom.Title, atom.Tr, atom.Ul)
-	headingElements = setOf(atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6)
-	cellElements    = setOf(atom.Td, atom.Th, atom.Img, atom.Button, atom.Input)
+	cellElements = setOf(atom.Td, atom.Th, atom.Img, atom.Button, atom.Input)
 )
 
 func setOf(all ...atom.Atom) map[atom.Atom]bool {
@@ -98,19 +96,20 @@ const maxToken = 16 << 20
 // says.
 func HasPages(f records.Format) bool { return f == WARC || f == Mbox || f == Files }
 
-// Parts of a page that fields name. The body is everything that no other field has.
-const (
-	titlePart    = "title"
-	headingsPart = "headings" // h1 to h6
-	bodyPart     = "body"
-)
+// bodyPart is the part of a page that has everything that no other field has.
+const bodyPart = "body"
 
-// CheckFields returns an error if fields are not parts of a page, or if pages are compared as the
-// option says that have none.
+// partElements are the elements whose text is in other parts.
+var partElements = map[atom.Atom]string{
+	atom.Title: "title", atom.H1: "headings", atom.H2: "headings", atom.H3: "headings", atom.H4: "headings", atom.H5: "headings", atom.H6: "headings",
+}
+
+// CheckFields returns an error if fields are not parts of a page, or if pages are compared as an
+// Options.HTML says with which they have none.
 func CheckFields(fields []string, html string) error {
 	for _, name := range fields {
-		if name != titlePart && name != headingsPart && name != bodyPart {
-			return fmt.Errorf("%s: a page has the fields %s, %s and %s, not %q", option.Name("Fields"), titlePart, headingsPart, bodyPart, name)
+		if name != bodyPart && name != "title" && name != "headings" {
+			return fmt.Errorf("%s: a page has the fields title, headings and body, not %q", option.Name("Fields"), name)
 		}
 	}
 	if fields != nil && html == "raw" {
@@ -119,26 +118,37 @@ func CheckFields(fields []string, html string) error {
 	return nil
 }
 
-// asBody returns the text of a document that is not a page and has these fields, or no fields.
-func asBody(text string, fields []string) string {
+// inFields returns the text of a document with these fields, or that of the body if fields is nil.
+func inFields(fields []string, of func(part string) string) string {
 	if fields == nil {
-		return text
+		return of(bodyPart)
 	}
 	texts := make([]string, len(fields))
-	if i := slices.Index(fields, bodyPart); i >= 0 {
-		texts[i] = text
+	for i, part := range fields {
+		texts[i] = of(part)
 	}
 	return engine.JoinFields(texts...)
 }
 
-// PageText returns the text of a page, or of HTML within one: its visible text or, if fields is not
-// nil, the visible text of each field, joined by engine.JoinFields. White space becomes a single
-// blank, and block elements end lines. It reads the page once, sequentially, so neither deep
-// nesting nor errors in the markup matter.
+// asBody returns inFields for a document that is not a page.
+func asBody(text string, fields []string) string {
+	return inFields(fields, func(part string) string { return map[string]string{bodyPart: text}[part] })
+}
+
+// PageText returns the visible text of a page, or of HTML within one; or, if fields is not nil, that
+// of its parts, joined by engine.JoinFields. White space becomes a single blank, and block elements
+// end lines. It reads the page once, sequentially, so neither deep nesting nor errors in the markup
+// matter.
 func PageText(page []byte, fields []string) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
-	w := newPartWriter(len(page), fields)
+	now := &pageWriter{out: make([]byte, 0, len(page)/4)}
+	parts := map[string]*pageWriter{"title": now, "headings": now, bodyPart: now}
+	for _, part := range fields {
+		if part != bodyPart {
+			parts[part] = &pageWriter{}
+		}
+	}
 	var within atom.Atom // the current hidden element
 	depth := 0           // number of open elements of that kind
 	drawn := 0           // number of open svg and math elements
@@ -149,10 +159,10 @@ func PageText(page []byte, fields []string) string {
 			if z.Err() != io.EOF {
 				return asBody(string(page), fields) // including the markup
 			}
-			return w.joined()
+			return inFields(fields, func(part string) string { return string(parts[part].out) })
 		case html.TextToken:
 			if depth == 0 {
-				w.now.text(z.Text())
+				now.text(z.Text())
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			name, _ := z.TagName()
@@ -173,62 +183,19 @@ func PageText(page []byte, fields []string) string {
 				}
 			case depth > 0:
 			case lineElements[tag]:
-				w.line(tag, kind == html.EndTagToken, drawn > 0)
+				now.end('\n')
+				if part := partElements[tag]; part != "" && drawn == 0 { // the title of a drawing is not that of the page
+					if kind == html.EndTagToken {
+						part = bodyPart
+					}
+					now = parts[part]
+					now.end('\n')
+				}
 			case cellElements[tag]:
-				w.now.end(' ')
+				now.end(' ')
 			}
 		}
 	}
-}
-
-// partWriter writes the parts of a page, each to the writer of its field.
-type partWriter struct {
-	fields                     []pageWriter
-	title, headings, body, now *pageWriter
-}
-
-func newPartWriter(size int, fields []string) *partWriter {
-	w := &partWriter{fields: make([]pageWriter, max(len(fields), 1))}
-	of := func(part string, otherwise *pageWriter) *pageWriter {
-		if i := slices.Index(fields, part); i >= 0 {
-			return &w.fields[i]
-		}
-		return otherwise
-	}
-	w.body = of(bodyPart, new(pageWriter)) // not compared
-	if fields == nil {
-		w.body = &w.fields[0]
-	}
-	w.body.out = make([]byte, 0, size/4)
-	w.title, w.headings, w.now = of(titlePart, w.body), of(headingsPart, w.body), w.body
-	return w
-}
-
-// line ends the line where an element that is a line of its own begins or ends. A heading ends where
-// another one begins or ends, as in browsers.
-func (w *partWriter) line(tag atom.Atom, ends, drawn bool) {
-	w.now.end('\n')
-	switch {
-	case drawn: // the title of a drawing is not that of the page
-	case tag == atom.Title && !ends:
-		w.now = w.title
-	case tag == atom.Title, headingElements[tag] && ends:
-		w.now = w.body
-	case headingElements[tag]:
-		w.now = w.headings
-	}
-	w.now.end('\n')
-}
-
-func (w *partWriter) joined() string {
-	texts := make([]string, len(w.fields))
-	for i := range w.fields {
-		texts[i] = string(w.fields[i].out)
-	}
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	return engine.JoinFields(texts...)
 }
 
 // pageWriter writes a text without leading and trailing white space, and with single white space

@@ -33,8 +33,8 @@ type FeatureFlags struct {
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or the length of the first fingerprints in the files)."`
 	Weights         string         `group:"features" file:"in" placeholder:"idf|FILE" help:"Multiply the weights of features: idf, by how few documents have them, or FILE, with lines of a feature, a tab and its weight (0 leaves it out; others have 1). Only for files."`
-	SetField        string         `group:"features" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
-	FeaturesField   string         `group:"features" placeholder:"NAME" help:"Compare the features in this field, with their weights: an object such as {\"red\":2.5,\"blue\":1}, or an array, whose strings have weight 1."`
+	SetField        string         `group:"features" xor:"given" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
+	FeaturesField   string         `group:"features" xor:"given" placeholder:"NAME" help:"Compare the features in this field, with their weights: an object such as {\"red\":2.5,\"blue\":1}, or an array, whose strings have weight 1."`
 }
 
 // Shingle is the unit of features: runs of a number of words or characters. The zero Shingle means
@@ -154,16 +154,11 @@ func (f FeatureFlags) said() engine.Features {
 // It reads the files of words.
 func (f FeatureFlags) Features() (engine.Features, error) {
 	said := f.said()
-	for name, field := range map[string]string{"SetField": f.SetField, "FeaturesField": f.FeaturesField} {
-		if field != "" && f.Shingle.Unit != "" {
-			return said, fmt.Errorf("%s: what is given is compared unchanged, so %s does not apply", option.Name(name), option.Name("Shingle"))
+	if f.SetField != "" || f.FeaturesField != "" {
+		if f.Shingle.Unit != "" {
+			return said, fmt.Errorf("%s does not apply: given features, such as the members of a set, are compared unchanged", option.Name("Shingle"))
 		}
-	}
-	switch {
-	case f.SetField != "" && f.FeaturesField != "":
-		return said, fmt.Errorf("%s and %s contradict each other", option.Name("SetField"), option.Name("FeaturesField"))
-	case f.SetField != "":
-		said.Unit = features.Set
+		said.Unit = cmp.Or(said.Unit, features.Set)
 	}
 	for _, m := range f.Mask {
 		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {
