@@ -35,7 +35,7 @@ func TestVerifiedJoins(t *testing.T) {
 	}
 	overestimated := 0
 	for _, threshold := range []float64{0.3, 0.6, 0.8} {
-		by := Jaccard(threshold).Verified()
+		by := Jaccard(threshold)
 		want := 0
 		for a, text := range m.texts {
 			for b := range m.verified(db, text, threshold, a) {
@@ -56,7 +56,7 @@ func TestVerifiedJoins(t *testing.T) {
 		if missed := want - len(found); missed < 0 || missed > 1+want/200 {
 			t.Errorf("%v: %d of %d pairs missed", by, missed, want)
 		}
-		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold), nil)) {
+		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold).Estimated(), nil)) {
 			if !found[[2]string{p.A, p.B}] {
 				overestimated++
 			}
@@ -93,7 +93,7 @@ func TestPutNovelVerified(t *testing.T) {
 		for _, s := range want {
 			best = max(best, s)
 		}
-		x, ok, err := db.PutNovel(t.Context(), Doc{ID: id, Text: text}, Jaccard(0.5).Verified())
+		x, ok, err := db.PutNovel(t.Context(), Doc{ID: id, Text: text}, Jaccard(0.5))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestPutNovelVerified(t *testing.T) {
 func TestVerifiedNeedsTexts(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoText: true})
-	by := Jaccard(0.5).Verified()
+	by := Jaccard(0.5)
 	if _, _, err := db.PutNovel(ctx, Doc{ID: "a", Text: "some words to store"}, by); !errors.Is(err, ErrParams) {
 		t.Errorf("PutNovel: %v", err)
 	}
@@ -128,7 +128,7 @@ func TestVerifiedNeedsTexts(t *testing.T) {
 			t.Errorf("Clusters: %v", err)
 		}
 	}
-	if s := by.String(); s != "JACCARD 0.5 VERIFY" || !by.IsVerified() || Near(3).Verified() != Near(3) {
+	if s := by.String(); s != "JACCARD 0.5" || by.IsEstimated() || by.Estimated().String() != "JACCARD 0.5 ESTIMATE" || Near(3) != Near(3) {
 		t.Errorf("%s, %v", s, by)
 	}
 }

@@ -139,7 +139,7 @@ type Novelty struct {
 func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
 	ctx = o.counting(ctx)
 	db := w.r.db.s
-	err := db.CheckCriterion(by.inner())
+	err := db.CheckCriterion(by.in(&db.Config))
 	if o != nil && o.Renew && err == nil && db.Params.Sketch > 0 {
 		err = db.NeedTexts() // the new version of a document needs its sketch
 	}
@@ -164,7 +164,7 @@ func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *Sear
 		if fps := docs[i].Fingerprints; len(fps) > 1 {
 			more = wordsOf(fps[1:])
 		}
-		a, err := search.Admit(ctx, v, d, more, by.by, novelMatches)
+		a, err := search.Admit(ctx, v, d, more, by.in(v.Config), novelMatches)
 		done[i] = Novelty{Match: Match(a.Match), Stored: a.New, Replaced: a.New && a.Replaces, Expired: a.Expired}
 		return a.Old, !a.New, err
 	})

@@ -2,12 +2,14 @@ package features
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Weights are weights of features by their hashes. A Weights may be used by many goroutines.
@@ -38,11 +40,11 @@ func IDF(n, df int64) float64 { return math.Log(float64(n+1)/float64(df+1)) + 1 
 // has only this feature: its words with spaces between them, the characters, or a member of a set.
 // Other features have weight 1.
 func ReadWeights(r io.Reader, p Params) (*Weights, error) {
-	p.Features.MinWords, p.Features.Fields = 0, nil
+	p.Features.MinWords, p.Features.Fields, p.Weights = 0, nil, nil
 	of, hasher, lines := map[uint64]float64{}, p.NewSetHasher(), bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := lines.ReadString('\n')
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.Trim(line, "\r\n"); line != "" {
 			if err := p.readWeight(of, hasher, line); err != nil {
 				return nil, fmt.Errorf("line %d: %w", n, err)
 			}
@@ -62,7 +64,7 @@ func (p Params) readWeight(of map[uint64]float64, hasher *SetHasher, line string
 		Feature string
 		Weight  *float64
 	}
-	if feature, weight, ok := strings.Cut(line, "\t"); ok {
+	if feature, weight, ok := strings.Cut(line, "\t"); ok && line[0] != '{' {
 		w, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
 		if entry.Feature, entry.Weight = feature, &w; err != nil {
 			return fmt.Errorf("%q is not a number", weight)
@@ -80,33 +82,22 @@ func (p Params) readWeight(of map[uint64]float64, hasher *SetHasher, line string
 		text = SetText(text)
 	}
 	set := hasher.Brief([]byte(text))
-	if units := p.units(entry.Feature); len(set) != 1 || units != p.Shingle {
-		return fmt.Errorf("%q has %d %s: a feature has %d", entry.Feature, units, p.unitName(), p.Shingle)
+	if p.Real() {
+		set = set[:len(set)/2]
+	}
+	units := p.Shingle
+	switch p.Features.Unit {
+	case "":
+		units = len(p.Features.Words(entry.Feature))
+	case Chars:
+		units = utf8.RuneCountInString(entry.Feature)
+	}
+	if len(set) != 1 || units != p.Shingle {
+		return fmt.Errorf("%q is not a run of %d %s", entry.Feature, p.Shingle, cmp.Or(p.Features.Unit, Words))
 	}
 	if _, ok := of[set[0]]; ok {
 		return fmt.Errorf("%q is an earlier feature", entry.Feature)
 	}
 	of[set[0]] = *entry.Weight
 	return nil
-}
-
-// units returns the number of words, characters or members of a feature.
-func (p Params) units(feature string) int {
-	switch p.Features.Unit {
-	case Set:
-		return 1
-	case Chars:
-		return len([]rune(feature))
-	}
-	return len(p.Features.Words(feature))
-}
-
-func (p Params) unitName() string {
-	switch p.Features.Unit {
-	case Set:
-		return "members"
-	case Chars:
-		return "characters"
-	}
-	return "words"
 }

@@ -75,3 +75,21 @@ func ScoresBy(ctx context.Context, partner []uint32, judge func() Judge) ([]floa
 	wg.Wait()
 	return scores, errors.Join(errs...)
 }
+
+// common returns the similarity of an item with a set, and false if it is too low, or lower than
+// the item's best.
+func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
+	if j.t.Kind == Weighted {
+		return features.Weighted(it.hashes).JaccardAtLeast(hashes, j.least(it).t)
+	}
+	x, y := len(it.hashes), len(hashes)
+	need := j.t.need(x, y)
+	if it.matches == nil && it.best.set != none {
+		need = max(need, j.t.higher(it.best.score).about(x, y))
+	}
+	n := ordered.Common(it.hashes, hashes, need)
+	if n < 0 {
+		return 0, false
+	}
+	return j.t.score(x, y, n), true
+}

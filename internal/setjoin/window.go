@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -435,24 +433,6 @@ func (j *join) compare(judge Judge, it *item, in *index, entry, set uint32, hash
 		it.best = m
 	}
 	return m.score == 1 && !j.all, nil
-}
-
-// common returns the similarity of an item with a set, and false if it is too low, or lower than
-// the item's best.
-func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
-	if j.t.Kind == Weighted {
-		return features.Weighted(it.hashes).JaccardAtLeast(hashes, j.least(it).t)
-	}
-	x, y := len(it.hashes), len(hashes)
-	need := j.t.need(x, y)
-	if it.matches == nil && it.best.set != none {
-		need = max(need, j.t.higher(it.best.score).about(x, y))
-	}
-	n := ordered.Common(it.hashes, hashes, need)
-	if n < 0 {
-		return 0, false
-	}
-	return j.t.score(x, y, n), true
 }
 
 // least returns the threshold that matches of an item have to reach from now on.
