@@ -404,7 +404,7 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
-	case f.Code != "":
+	case f.Code != "" || l.create.Features.Code != "":
 		return "without a fingerprint, which NEAR does not find"
 	case f.Unit == features.Set && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
