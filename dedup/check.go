@@ -15,7 +15,7 @@ import (
 )
 
 // texts are the options, besides Fold, that select what part of a text is compared.
-var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField", "Weights"}
+var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField", "FeaturesField", "Compute", "Weights"}
 
 // workers stands for a job that many workers share; it is not an option.
 const workers = "Workers"
@@ -40,18 +40,18 @@ var composition = []struct {
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
 	{option: "AgainstTextField", needs: []string{"Against"}},
 	{option: "AgainstIDField", needs: []string{"Against"}},
-	{option: "AgainstTextField", excludes: []string{"Fields", "SetField"}, why: "it names the fields of all documents"},
+	{option: "AgainstTextField", excludes: []string{"Fields", "SetField", "FeaturesField"}, why: "it names the fields of all documents"},
 	{option: "All", needs: []string{"Columns"}, why: "everything is copied, and columns mark what would be dropped"},
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
 		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
-		"Shingle", "Bits", "RequireWords", "Fields", "SetField", "Weights",
+		"Shingle", "Bits", "RequireWords", "Fields", "SetField", "FeaturesField", "Compute", "Weights",
 	}, why: "it compares parts of texts, which are equal or not"},
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written"},
 	{option: workers, excludes: []string{
 		"Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
-		"Clusters", "Columns", "DryRun", "Rejects", "Weights",
+		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights",
 	}, why: "many workers compare documents of files by Jaccard or Near, keep the first, and write the audit into the folder of the output"},
 }
 
