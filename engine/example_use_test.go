@@ -425,7 +425,7 @@ func ExampleDB_Search() {
 	fmt.Println(db.Count(ctx, engine.Range{}))
 	// Output:
 	// NEAR 20 fox
-	// JACCARD 0.5 VERIFY fox
+	// JACCARD 0.5 fox
 	// COSINE 0.5 fox
 	// CONTAINS 0.5 fox
 	// 2 <nil>

@@ -2,9 +2,10 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -110,23 +111,31 @@ func TestPutNovelVerified(t *testing.T) {
 	}
 }
 
-// TestVerifiedNeedsTexts checks that a database without texts refuses verified criteria.
-func TestVerifiedNeedsTexts(t *testing.T) {
+// TestJaccardWithoutTexts checks that sketches decide in a database without texts, whether they are
+// asked for or not.
+func TestJaccardWithoutTexts(t *testing.T) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{NoText: true})
+	db, _ := create4test(t, &Options{NoText: true, Sketch: 16})
 	by := Jaccard(0.5)
-	if _, _, err := db.PutNovel(ctx, Doc{ID: "a", Text: "some words to store"}, by); !errors.Is(err, ErrParams) {
-		t.Errorf("PutNovel: %v", err)
-	}
-	for _, err := range db.Pairs(ctx, by, nil) {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("Pairs: %v", err)
+	r := rand.New(rand.NewPCG(5, 5))
+	words := strings.Fields(randomText(r) + " " + randomText(r))
+	for i := range 30 {
+		words[r.IntN(len(words))] = fmt.Sprint("new", i)
+		if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, err := range db.Clusters(ctx, by, nil) {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("Clusters: %v", err)
-		}
+	pairs := collect(t, db.Pairs(ctx, by, nil))
+	if len(pairs) == 0 || pairs[0].Exact || !slices.Equal(pairs, collect(t, db.Pairs(ctx, by.Estimated(), nil))) {
+		t.Errorf("%+v", pairs)
+	}
+	doc := Doc{ID: "d7"}
+	if found := collect(t, db.Search(ctx, doc, by, nil)); len(found) == 0 || !slices.Equal(found, collect(t, db.Search(ctx, doc, by.Estimated(), nil))) {
+		t.Errorf("%+v", found)
+	}
+	m, stored, err := db.PutNovel(ctx, Doc{ID: "x", Text: strings.Join(words, " ")}, by)
+	if err != nil || stored || m.Exact || m.Score < 0.5 {
+		t.Errorf("%+v, %t, %v", m, stored, err)
 	}
 	if s := by.String(); s != "JACCARD 0.5" || by.IsEstimated() || by.Estimated().String() != "JACCARD 0.5 ESTIMATE" || Near(3) != Near(3) {
 		t.Errorf("%s, %v", s, by)

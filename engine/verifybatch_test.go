@@ -299,10 +299,6 @@ func TestAnyMatches(t *testing.T) {
 			}
 		}
 	}
-	db, _ := create4test(t, &Options{NoText: true})
-	if _, err := anyOf(ctx, db, nil, Jaccard(0.8)); !errors.Is(err, ErrParams) {
-		t.Errorf("without texts: %v", err)
-	}
 }
 
 // checkBest compares the best matches of a batch with the results of single calls.
