@@ -15,7 +15,7 @@ import (
 )
 
 // texts are the options, besides Fold, that select what part of a text is compared.
-var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField"}
+var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField", "FeaturesField", "Compute", "Weights"}
 
 // workers stands for a job that many workers share; it is not an option.
 const workers = "Workers"
@@ -33,24 +33,25 @@ var composition = []struct {
 	{option: "Images", excludes: []string{"Jaccard", "Levenshtein", "Cosine", "Verify"}, why: "pictures have hashes, not texts"},
 	{option: "Images", excludes: append([]string{"Fold"}, texts...), why: "picture hashes are compared"},
 	{option: "Levenshtein", excludes: texts, why: "it compares whole texts"},
+	{option: "Within", excludes: []string{"Weights"}, why: "it compares features without weights"},
 	{option: "Cosine", excludes: texts, why: "it compares whole texts"},
 	{option: "MinCount", needs: []string{"Level"}},
 	{option: "OnlyAgainst", needs: []string{"Against"}},
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
 	{option: "AgainstTextField", needs: []string{"Against"}},
 	{option: "AgainstIDField", needs: []string{"Against"}},
-	{option: "AgainstTextField", excludes: []string{"Fields", "SetField"}, why: "it names the fields of all documents"},
+	{option: "AgainstTextField", excludes: []string{"Fields", "SetField", "FeaturesField"}, why: "it names the fields of all documents"},
 	{option: "All", needs: []string{"Columns"}, why: "everything is copied, and columns mark what would be dropped"},
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
 		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
-		"Shingle", "Bits", "RequireWords", "Fields", "SetField",
+		"Shingle", "Bits", "RequireWords", "Fields", "SetField", "FeaturesField", "Compute", "Weights",
 	}, why: "it compares parts of texts, which are equal or not"},
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written"},
 	{option: workers, excludes: []string{
 		"Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
-		"Clusters", "Columns", "DryRun", "Rejects",
+		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights",
 	}, why: "many workers compare documents of files by Jaccard or Near, keep the first, and write the audit into the folder of the output"},
 }
 

@@ -2,9 +2,11 @@ package dedup_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -73,6 +75,67 @@ func TestTextFeatures(t *testing.T) {
 	} {
 		if n, err := dedup.Texts(texts, &test.o).CountPairs(t.Context(), test.by); err != nil || n != int64(test.pairs) {
 			t.Errorf("%+v by %v: %d pairs, not %d (%v)", test.o, test.by, n, test.pairs, err)
+		}
+	}
+}
+
+// TestGiven compares texts that are features with weights, and texts whose features a function yields,
+// with brute force.
+func TestGiven(t *testing.T) {
+	r := rand.New(rand.NewPCG(32, 87))
+	var texts []string
+	var sets []map[string]float64
+	for i := range 400 {
+		set := map[string]float64{}
+		if i%2 == 1 {
+			set = maps.Clone(sets[i-1])
+		}
+		for range 1 + r.IntN(12) {
+			set[fmt.Sprintf("f%d", r.IntN(30))] = []float64{1, 0.001, 3, 700, 10 * r.Float64(), 10 * r.Float64()}[r.IntN(6)]
+		}
+		if i%7 == 0 { // a list: what occurs twice has weight 2
+			set = map[string]float64{"a": 2, fmt.Sprintf("f%d", r.IntN(30)): 1}
+			text := `["a"`
+			for f := range set {
+				text += fmt.Sprintf(",%q", f)
+			}
+			texts, sets = append(texts, text+"]"), append(sets, set)
+			continue
+		}
+		text, err := json.Marshal(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts, sets = append(texts, string(text)), append(sets, set)
+	}
+	compute := func(text string) iter.Seq2[string, float64] { return maps.All(sets[slices.Index(texts, text)]) }
+	for _, f := range []engine.Features{{Unit: "features"}, {Function: "test", Compute: compute}} {
+		c := dedup.Texts(slices.Values(texts), &dedup.Options{Features: f, TempDir: t.TempDir()})
+		for _, threshold := range []float64{0.3001, 0.7001, 1} {
+			got := map[[2]int]float64{}
+			for _, p := range collect(t, c.Pairs(t.Context(), engine.Jaccard(threshold))) {
+				got[[2]int{p.A, p.B}] = p.Score
+			}
+			n := 0
+			for a := range sets {
+				for b := range a {
+					least, most, both := 0.0, 0.0, maps.Clone(sets[a])
+					maps.Copy(both, sets[b])
+					for f := range both {
+						least, most = least+min(sets[a][f], sets[b][f]), most+max(sets[a][f], sets[b][f])
+					}
+					score, found := got[[2]int{b, a}]
+					if want := least / most; found != (want >= threshold-1e-12) || found && math.Abs(score-want) > 1e-12 {
+						t.Fatalf("%s and %s at %v: %v, %v, want %v", texts[b], texts[a], threshold, score, found, want)
+					}
+					if found {
+						n++
+					}
+				}
+			}
+			if n != len(got) || n < 3 {
+				t.Errorf("%d pairs of %d at %v", n, len(got), threshold)
+			}
 		}
 	}
 }

@@ -81,6 +81,9 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	}
 	database := ""
 	if src.Stored != nil {
+		if err := j.Compared.NotStored(); err != nil {
+			return nil, err
+		}
 		database = src.Stored.Path
 		if err := env.CheckTexts(ctx, src.DB(), !l.by.Sets); err != nil {
 			return nil, err
@@ -111,7 +114,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	if l.grouper != nil {
 		l.files.Groups = &collection.Groups{Across: l.grouper.Across}
 	}
-	read := l.readFiles
+	read := func(ctx context.Context) error { return l.readFiles(ctx, dir) }
 	if src.Stored != nil {
 		read = l.readStored
 	}
@@ -137,7 +140,7 @@ func (l *Documents) Close(err error) error {
 }
 
 // readFiles reads the documents of files.
-func (l *Documents) readFiles(ctx context.Context) error {
+func (l *Documents) readFiles(ctx context.Context, dir string) error {
 	params, features, err := paramsOf(l.job.Compared)
 	if err != nil {
 		return err
@@ -146,6 +149,17 @@ func (l *Documents) readFiles(ctx context.Context) error {
 	opt := l.job.Read
 	opt.MakeID, opt.Bits = true, l.job.Compared.Bits
 	if err := inputs.ReadFeatures(&opt, features); err != nil {
+		return err
+	}
+	err = l.job.Compared.Weigh(&l.params, l.job.Memory, dir, func(count func(*engine.Doc) error) error {
+		if err := l.env.Reread(ctx, l.sources, dir); err != nil {
+			return err
+		}
+		return l.env.EachInput(ctx, l.sources, inputs.Reading{
+			Stage: "count features", Options: opt, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, Damaged: func(error) {},
+		})
+	})
+	if err != nil {
 		return err
 	}
 	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)

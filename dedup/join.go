@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/pipeline"
@@ -126,6 +127,9 @@ func (j *Join) open(ctx context.Context) (err error) {
 		return err
 	}
 	if o.Stored == nil {
+		if err := corpus.NoWeights(o.Params.Real()); err != nil {
+			return err
+		}
 		f := &lookupFiles{ctx: ctx, lookup: &j.l, o: o, groups: j.groups}
 		j.to = f
 		return f.hold()

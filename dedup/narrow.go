@@ -55,7 +55,7 @@ func (d *job) narrow() error {
 // whole.
 func (d *job) narrowTo(s *source) error {
 	by := d.textCriterion()
-	if d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard {
+	if d.Tree != nil || d.c.Decisions != "" || !by.Sets || by.Measure.Kind != setjoin.Jaccard || d.params.Real() {
 		return errWhole
 	}
 	all, err := s.Stored.Count(d.ctx, engine.Range{Since: time.Time{}})

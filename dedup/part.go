@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
@@ -77,6 +78,9 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 	}
 	if _, _, d.formats, err = inputs.ProbeAll(len(d.Files), false, d.begins); err != nil {
 		return nil, err
+	}
+	if d.params.Real() {
+		return nil, invalid("many workers compare features of whole weights: leave out fractions in %s", option.Name("Fields"))
 	}
 	d.rejects = env.NewRejects(ctx, c.Rejects, c.Output)
 	return &Part{d}, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -123,7 +124,12 @@ func (d *job) work(dir string) error {
 
 // decide reads all documents and decides which ones stay.
 func (d *job) decide(dir string) error {
-	if err := d.narrow(); err != nil {
+	if d.c.Compared.Weights == "" {
+		if err := d.narrow(); err != nil {
+			return err
+		}
+	}
+	if err := d.weigh(dir); err != nil {
 		return err
 	}
 	c := d.newCorpus(dir)
@@ -139,6 +145,22 @@ func (d *job) decide(dir string) error {
 		d.decided.known = uint32(d.known)
 	}
 	return d.join(c)
+}
+
+// weigh sets the weights of features. Those that depend on the documents need a pass of their own,
+// which also reads the documents of Against.
+func (d *job) weigh(dir string) error {
+	err := d.c.Compared.Weigh(&d.params, d.c.memory(), dir, func(count func(*engine.Doc) error) error {
+		for i := range d.against {
+			err := d.against[i].each(d, records.NeedText, func(rec *records.Record) error { return count(&rec.Doc) }, ignored)
+			if err != nil {
+				return err
+			}
+		}
+		return d.each(readStage, nil, func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, ignored)
+	})
+	d.failed = nil // the next pass finds damage again
+	return err
 }
 
 // extract is the first pass: it computes the features to compare.

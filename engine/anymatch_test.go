@@ -193,7 +193,7 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 			if !estimate.MayReach(by.by.T) {
 				return 0, false
 			}
-			score = sets[keeper].Jaccard(sets[id])
+			score = db.s.Texts.Sets().Jaccard(sets[keeper], sets[id])
 		}
 		return score, score >= by.by.T
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
@@ -109,15 +110,13 @@ func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (
 	if c.Verified = conf.Params.StoreText; c.Verified {
 		sets := conf.Texts.Sets()
 		x, y := sets.Set(a.Text), sets.Set(b.Text)
+		c.Jaccard = sets.Jaccard(x, y)
+		c.AInB, c.BInA = sets.Contained(x, y)
+		if conf.Texts.Spec().Real() {
+			x, y = features.Weighted(x).Hashes(), features.Weighted(y).Hashes()
+		}
 		c.Shared, c.ShinglesA, c.ShinglesB = ordered.Common(x, y, 0), len(x), len(y)
-		c.Jaccard = x.Jaccard(y)
 		c.Score = Match{ID: string(b.ID), Score: c.Jaccard, Exact: true}
-		if len(x) > 0 {
-			c.AInB = float64(c.Shared) / float64(len(x))
-		}
-		if len(y) > 0 {
-			c.BInA = float64(c.Shared) / float64(len(y))
-		}
 	}
 	return c
 }

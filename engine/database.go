@@ -245,11 +245,12 @@ func (db *DB) Metrics() Metrics {
 }
 
 // Hash computes the fingerprint and the MinHash sketch that Put stores for text. Both are nil if
-// text has no words; the sketch is also nil if the database stores none.
+// text has no words; the fingerprint is also nil in a database with Features.Code, and the sketch if
+// the database stores none.
 func (db *DB) Hash(text string) (Fingerprint, minhash.Sketch) {
 	var s view.Sums
 	if db.s.Texts.Sum(&s, text); !s.Words {
-		return nil, nil
+		return nil, s.Sketch
 	}
 	return append(Fingerprint{s.Fingerprint}, s.Rest...), s.Sketch
 }

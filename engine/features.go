@@ -1,13 +1,15 @@
 package engine
 
 import (
+	"iter"
+
 	"github.com/simdb/simdb/internal/features"
 )
 
 // Field is a document field whose text is compared, with the weight of its features. Its fields are
 //
 //	Name   string
-//	Weight int // 1 to 32
+//	Weight float64 // positive, up to 1024
 type Field = features.Field
 
 // Features say which parts of a document are compared. They define the set of elements from which
@@ -15,8 +17,8 @@ type Field = features.Field
 // fixed when a database is created. The zero Features are all shingles of words of the text.
 type Features struct {
 	// Unit is the kind of a feature: "words" (Options.Shingle consecutive words; the same as ""),
-	// "chars" (Options.Shingle consecutive characters), or "set" (the members of the set that a
-	// document is).
+	// "chars" (Options.Shingle consecutive characters), "set" (the members of the set that a
+	// document is), "features" (given features with weights), or "function" (see Function).
 	//
 	// Characters are the letters, marks and numbers of the text in lower case, with one space for
 	// each run of other characters between two of them. N-grams of characters suit short texts and
@@ -26,6 +28,11 @@ type Features struct {
 	// In a database of sets the text of a document is its set, as a JSON array of strings; elements
 	// that are not strings are used as written. A text that is not an array has members separated
 	// by white space. Empty members do not count.
+	//
+	// With "features", the text of a document is a JSON object: its keys are the features, its
+	// values the weights, positive numbers up to 1024 (a feature of weight 0, or null, is not in the
+	// document; other values are ErrInvalid). Or it is a set as above, whose members have weight 1. A
+	// feature that is given several times has the sum of its weights, and at most 1024.
 	Unit string `json:"unit,omitempty"`
 
 	// Symbols makes each run of characters that are not letters, marks, numbers or white space a
@@ -41,8 +48,8 @@ type Features struct {
 	// weights.
 	Fields []Field `json:"fields,omitempty"`
 
-	// SetField is the field of input documents that holds the members of a set; "" means "set". It
-	// needs Unit "set".
+	// SetField is the field of input documents that holds the members of a set, or the features; ""
+	// means "set" or "features". It needs Unit "set" or "features".
 	SetField string `json:"set_field,omitempty"`
 
 	// StopWords are left out: each counts as white space, so that "Taylor and Francis" has the
@@ -75,12 +82,21 @@ type Features struct {
 	MinWords int `json:"min_words,omitempty"`
 
 	// Code names the kind of the fingerprints if they are not computed from texts: a hash of
-	// pictures, such as "pdq"; at most 64 bytes. Texts then have no features. The name prevents
-	// fingerprints of different kinds, which cannot be compared, from being mixed.
+	// pictures, such as "pdq"; at most 64 bytes. Then Near compares only fingerprints that documents
+	// are given, such as those of the pictures in them, and all other criteria compare the texts. The
+	// name prevents fingerprints of different kinds, which cannot be compared, from being mixed.
 	Code string `json:"code,omitempty"`
 
 	// Several lets a document have several fingerprints: see Doc.Fingerprints.
 	Several bool `json:"several,omitempty"`
+
+	// Function, if not "", names the features that Compute yields for a text; Unit is "function". A
+	// feature is any string, and its weight counts as above; one that is not positive counts as 0.
+	// Compute must yield the same for the same text, and any number of goroutines call it. A database
+	// has the name: it opens only with the same name and with Compute (ErrParams). The name has at
+	// most 64 bytes; a function that yields something else needs another name.
+	Function string                                       `json:"function,omitempty"`
+	Compute  func(text string) iter.Seq2[string, float64] `json:"-"`
 }
 
 // JoinFields returns the text of a document whose fields have these texts, in the order of

@@ -80,6 +80,12 @@ func featureCases() map[string]featureCase {
 				t, body := title(text)
 				return add(add(map[string]int{}, words(body), 2, 1, every), words(t), 2, 4, every)
 			}},
+		"fractions": {Options{Shingle: 2, Features: Features{Fields: []Field{{Name: "body", Weight: 0.25}, {Name: "title", Weight: 1.75}}}},
+			func(text string) string { t, body := title(text); return JoinFields(body, t) },
+			func(text string) map[string]int {
+				t, body := title(text)
+				return add(add(map[string]int{}, words(body), 2, 1, every), words(t), 2, 7, every)
+			}},
 	}
 }
 

@@ -59,7 +59,7 @@ func (m *textModel) verified(db *DB, text string, t float64, except string) map[
 	mine := sets.Set([]byte(text))
 	found := map[string]float64{}
 	for id, other := range m.texts {
-		if j := mine.Jaccard(sets.Set([]byte(other))); id != except && j >= t {
+		if j := sets.Jaccard(mine, sets.Brief([]byte(other))); id != except && j >= t {
 			found[id] = j
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/salvage"
 	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -20,6 +21,8 @@ type RecoverOptions struct {
 	// Drop lets Repair drop documents that cannot be read. Recover, which keeps the damaged
 	// database, always leaves them out.
 	Drop bool
+	// Features has Function and Compute if the database has features of a function.
+	Features Features
 	// Progress, if not nil, is called from the goroutine of Recover.
 	Progress func(Progress)
 
@@ -67,7 +70,7 @@ type RecoverLoss struct {
 func Recover(ctx context.Context, dir, newDir string, o *RecoverOptions) (RecoverReport, error) {
 	o = cmp.Or(o, &RecoverOptions{})
 	r, err := salvage.Run(ctx, dir, newDir, salvage.Options{
-		FS: o.fs, Now: o.now, Partial: o.Partial, Progress: progressTo(o.Progress),
+		FS: o.fs, Now: o.now, Partial: o.Partial, Features: features.Spec(o.Features), Progress: progressTo(o.Progress),
 	})
 	report := RecoverReport{
 		Documents: r.Documents, Tables: r.Tables, CatalogRead: r.CatalogRead, Lost: r.Lost, Partial: r.Partial,

@@ -82,6 +82,9 @@ func (r *Reader) Jaccard(ctx context.Context, doc Doc, t float64) iter.Seq2[Matc
 
 func (s *Snapshot) search(ctx context.Context, doc Doc, by Criterion, o SearchOptions) iter.Seq2[Match, error] {
 	o.Limit = min(max(o.Limit, 0), math.MaxInt-1)
+	if err := s.v.CheckText(doc.Text); err != nil {
+		return func(yield func(Match, error) bool) { yield(Match{}, err) }
+	}
 	if by.by.Near() {
 		return s.searchNear(ctx, doc, by, o)
 	}

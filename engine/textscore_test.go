@@ -31,7 +31,8 @@ func TestVerifiedJoins(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(21, 22)))
 	ctx := t.Context()
 	similar := func(a, b string) float64 {
-		return db.s.Texts.Sets().Set([]byte(m.texts[a])).Jaccard(db.s.Texts.Sets().Set([]byte(m.texts[b])))
+		sets := db.s.Texts.Sets()
+		return sets.Jaccard(sets.Set([]byte(m.texts[a])), sets.Set([]byte(m.texts[b])))
 	}
 	overestimated := 0
 	for _, threshold := range []float64{0.3, 0.6, 0.8} {

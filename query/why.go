@@ -58,7 +58,7 @@ func (x *run) why(s *syntax.Why) error {
 // radius, a search of such a table finds either document from the other.
 func whyFingerprints(c *engine.PairComparison) []Row {
 	if c.FingerprintA == nil {
-		return []Row{{"distance", "none: a text without words has no fingerprint"}}
+		return []Row{{"distance", "none: not both have a fingerprint; a text without words has none"}}
 	}
 	wa, wb := c.FingerprintA, c.FingerprintB
 	var differ []string

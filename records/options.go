@@ -21,8 +21,10 @@ type Options struct {
 	// record may lack some fields.
 	Fields []string
 	// SetField, if not "", replaces TextField: each document is a set, and this field has its
-	// members, as an array or a string.
+	// members, as an array or a string. With Weighted it may also have an object, whose keys are
+	// features, and whose values are their weights.
 	SetField string
+	Weighted bool
 
 	// Records, if not "", is the path of a JSON list or object whose elements or members are the
 	// records; "." is the whole value.
@@ -51,8 +53,12 @@ type Options struct {
 
 	Orientations bool // a picture gets the hashes of all eight orientations
 
-	HTML string // of pages the visible text, with "raw" the markup; with "text" the texts of other records are HTML, too
-	Cut  bool   // records are to be copied with only a part of their text: see Cutter
+	// HTML says what the text of a page is: the visible text or, with "raw", the markup. With "text",
+	// the texts of other records are HTML, too. Fields of a page are "title", "headings" (h1 to h6)
+	// and "body", which is everything that no other field has.
+	HTML       string
+	PageFields []string // Fields of pages that TextField has; with HTML "text" and without Fields
+	Cut        bool     // records are to be copied with only a part of their text: see Cutter
 
 	Context context.Context // its end interrupts reads of pipes and terminals; may be nil
 
@@ -117,6 +123,8 @@ func (o Options) TextOption() string {
 	switch {
 	case o.Fields != nil:
 		return "Fields"
+	case o.SetField != "" && o.Weighted:
+		return "FeaturesField"
 	case o.SetField != "":
 		return "SetField"
 	}

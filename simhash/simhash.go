@@ -14,9 +14,13 @@ const MaxWords = 64
 // Accumulator counts the votes of a set of feature hashes that arrive in parts.
 type Accumulator struct {
 	n      uint64
-	counts []uint32 // votes for each bit
-	once   []uint32 // buffer for counts before they are multiplied by a weight; nil until needed
+	counts []uint32 // votes of weight 1 for each bit
+	heavy  uint64   // sum of all other weights
+	sums   []uint64 // votes with these weights for each bit; nil until needed
 }
+
+// voteUnit is the number of units of a vote of weight 1 in Accumulator.sums.
+const voteUnit = 1 << 24
 
 // NewAccumulator returns an Accumulator without features, for fingerprints of 1 to MaxWords words.
 func NewAccumulator(words int) *Accumulator {
@@ -26,8 +30,9 @@ func NewAccumulator(words int) *Accumulator {
 
 // Reset discards all features.
 func (a *Accumulator) Reset() {
-	a.n = 0
+	a.n, a.heavy = 0, 0
 	clear(a.counts)
+	clear(a.sums)
 }
 
 // Add lets hashes vote. They must not have voted before. In all, there must be fewer than 2^32
@@ -37,32 +42,45 @@ func (a *Accumulator) Add(hashes []uint64) {
 	kernel.CountWide(a.counts, hashes)
 }
 
-// AddWeighted lets each hash vote weight times; weight must be positive. The hashes must not have
-// voted before. In all, there must be fewer than 2^32 votes.
-func (a *Accumulator) AddWeighted(hashes []uint64, weight int) {
+// AddWeighted lets each hash vote with a weight, which must be positive and is rounded to a multiple
+// of 2^-24, so that the result does not depend on the order. The hashes must not have voted before.
+// The sum of all weights must be below 2^38.
+func (a *Accumulator) AddWeighted(hashes []uint64, weight float64) {
 	if weight == 1 {
 		a.Add(hashes)
 		return
 	}
-	if a.once == nil {
-		a.once = make([]uint32, len(a.counts))
+	if a.sums == nil {
+		a.sums = make([]uint64, len(a.counts))
 	}
-	clear(a.once)
-	kernel.CountWide(a.once, hashes)
-	for i, c := range a.once {
-		a.counts[i] += c * uint32(weight)
+	w := uint64(math.Round(weight * voteUnit))
+	for _, h := range hashes {
+		for j := 0; j < len(a.sums); j += 64 {
+			row, sums := kernel.RowWord(h, j/64), (*[64]uint64)(a.sums[j:])
+			for p := range sums {
+				sums[p] += w & -(row >> p & 1)
+			}
+		}
 	}
-	a.n += uint64(len(hashes)) * uint64(weight)
+	a.heavy += uint64(len(hashes)) * w
 }
 
-// Len returns the number of votes, which counts each hash by its weight.
-func (a *Accumulator) Len() int { return int(a.n) }
+// Len returns the sum of the weights of all votes, rounded up.
+func (a *Accumulator) Len() int { return int(a.n + (a.heavy+voteUnit-1)/voteUnit) }
 
 // Sum stores the fingerprint of the features so far in dst, which must have the Accumulator's
 // number of words. If all weights are 1, it is the result of the function Sum, else of SumWeighted.
 func (a *Accumulator) Sum(dst []uint64) {
 	for j := range dst {
-		dst[j] = majority((*[64]uint32)(a.counts[64*j:]), a.n)
+		counts := (*[64]uint32)(a.counts[64*j:])
+		if a.heavy == 0 {
+			dst[j] = majority(counts, a.n)
+			continue
+		}
+		dst[j] = 0
+		for i, c := range counts {
+			dst[j] |= (a.n*voteUnit + a.heavy - 2*(uint64(c)*voteUnit+a.sums[64*j+i]) - uint64(i&1)) >> 63 << i
+		}
 	}
 }
 

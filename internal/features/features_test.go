@@ -62,7 +62,7 @@ func TestSpecText(t *testing.T) {
 
 func TestSpecRefuses(t *testing.T) {
 	for _, s := range []Spec{
-		{Unit: "lines"}, {Code: "a\nb"}, {Code: strings.Repeat("x", MaxCode+1)}, {Fold: []string{"nfd"}}, {Fold: []string{V2, "arabic"}}, {Fold: []string{V2, "case"}}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
+		{Unit: "lines"}, {Code: "a\nb"}, {Code: strings.Repeat("x", MaxName+1)}, {Fold: []string{"nfd"}}, {Fold: []string{V2, "arabic"}}, {Fold: []string{V2, "case"}}, {MinWords: -1}, {StopWords: []string{}}, {RequireWords: []string{" \n"}},
 		{Unit: Chars, RequireWords: []string{"a"}}, {Unit: Set, Symbols: true}, {Unit: Set, Mask: []string{"numbers"}},
 		{Mask: []string{""}}, {Mask: []string{"("}}, {Mask: []string{"a\nb"}}, {Mask: []string{"\xff"}}, {Mask: slices.Collect(manyMasks)}, {Unit: Chars, SetField: "a"}, {Unit: Set, Fields: []Field{{"a", 1}}},
 		{Unit: Set, Fold: []string{"nfc"}}, {Fields: []Field{{"a", 0}}}, {Fields: []Field{{"a", MaxWeight + 1}}},
@@ -114,19 +114,11 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// Texts have no features if documents have codes.
-func TestCode(t *testing.T) {
-	w := NewWalker(Spec{Code: "pdq"}, 1, 0)
-	if _, enough := w.Walk([]byte("a text"), all{}); enough || w.Shingler() != nil {
-		t.Error("a text has features")
-	}
-}
-
 // all is a Sink that collects the set of copies of all features.
 type all map[uint64]bool
 
-func (a all) Features(hashes []uint64, weight int) {
-	for _, h := range AppendReplicas(nil, hashes, weight) {
+func (a all) Features(hashes []uint64, weight float64) {
+	for _, h := range appendCopies(nil, hashes, weight) {
 		a[h] = true
 	}
 }
@@ -166,7 +158,7 @@ func naive(s Spec, k int, text string) map[string]bool {
 			for at := 0; at == 0 && len(units) > 0 || at+k <= len(units); at++ {
 				shingle := units[at:min(at+k, len(units))]
 				if s.RequireWords == nil || slices.ContainsFunc(shingle, func(w string) bool { return slices.Contains(s.RequireWords, w) }) {
-					add(strings.Join(shingle, "|"), fields[i].Weight)
+					add(strings.Join(shingle, "|"), int(fields[i].Weight))
 				}
 			}
 		}

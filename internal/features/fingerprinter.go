@@ -20,6 +20,19 @@ type Params struct {
 	Sketch   int    // hashes per sketch; 0 makes no sketch
 	Seed     uint64 // seed of the hash function
 	Features Spec   // defines the features; it must be canonical
+
+	Weights *Weights // multiply those of fields; nil: all are 1
+}
+
+// Real reports whether weights may be other than whole numbers. Then sets of features have the
+// layout of Weighted, and sketches are samples that do not represent whole sets, however short.
+func (p Params) Real() bool { return p.Weights != nil || p.Features.Real() }
+
+// newWalker returns a Walker of features with their weights.
+func (p Params) newWalker() *Walker {
+	w := NewWalker(p.Features, p.Shingle, p.Seed)
+	w.to.table = p.Weights
+	return w
 }
 
 // Validate returns an error if p is invalid for a Fingerprinter.
@@ -65,6 +78,7 @@ type Fingerprinter struct {
 	set    token.HashSet
 	fresh  []uint64 // buffer for the new shingles of a segment
 	copies []uint64 // buffer for the copies of weighted features
+	sample *sampler // Params.Real: makes the sketch
 	votes  *simhash.Accumulator
 	words  []base.Fingerprint // buffer for a fingerprint
 	bottom *minhash.Bottom    // nil: no sketch
@@ -73,11 +87,14 @@ type Fingerprinter struct {
 // NewFingerprinter returns a Fingerprinter with these parameters, which must be valid.
 func NewFingerprinter(p Params) *Fingerprinter {
 	words := max(p.Words, 1)
-	s := &Fingerprinter{walker: NewWalker(p.Features, p.Shingle, p.Seed), votes: simhash.NewAccumulator(words)}
+	s := &Fingerprinter{walker: p.newWalker(), votes: simhash.NewAccumulator(words)}
 	s.words = make([]base.Fingerprint, words)
 	s.walk = s.walker.Shingler()
 	if p.Sketch > 0 {
 		s.bottom = minhash.NewBottom(p.Sketch)
+	}
+	if p.Real() && s.bottom != nil {
+		s.sample = &sampler{size: p.Sketch}
 	}
 	return s
 }
@@ -150,6 +167,9 @@ func (s *Fingerprinter) reset(words int) {
 	if s.bottom != nil {
 		s.bottom.Reset(int64(words))
 	}
+	if s.sample != nil {
+		s.sample.reset()
+	}
 }
 
 func (s *Fingerprinter) result(st token.Stats) Result {
@@ -178,6 +198,12 @@ func (s *Fingerprinter) document(text []byte) Result {
 	if s.bottom == nil {
 		return r
 	}
+	if s.sample != nil {
+		if !r.Empty {
+			r.Sketch = s.sample.sketch(s.bottom)
+		}
+		return r
+	}
 	sketch, ok := s.bottom.Sketch()
 	if !ok {
 		s.bottom.Reset(0)
@@ -190,9 +216,13 @@ func (s *Fingerprinter) document(text []byte) Result {
 
 // Features adds the features of a piece of text. It implements Sink for the Fingerprinter's own
 // walker. Features arrive by decreasing weight, so a new feature has its largest weight.
-func (s *Fingerprinter) Features(hashes []uint64, weight int) {
+func (s *Fingerprinter) Features(hashes []uint64, weight float64) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
 	s.votes.AddWeighted(s.fresh, weight)
+	if s.sample != nil {
+		s.sample.add(s.fresh, weight)
+		return
+	}
 	(*sketchOnly)(s).Features(hashes, weight)
 }
 
@@ -200,12 +230,12 @@ func (s *Fingerprinter) Features(hashes []uint64, weight int) {
 type sketchOnly Fingerprinter
 
 // Features adds the features of a piece of text.
-func (s *sketchOnly) Features(hashes []uint64, weight int) {
+func (s *sketchOnly) Features(hashes []uint64, weight float64) {
 	if s.bottom == nil {
 		return
 	}
-	if weight > 1 {
-		s.copies = AppendReplicas(s.copies[:0], hashes, weight)
+	if weight != 1 {
+		s.copies = appendCopies(s.copies[:0], hashes, weight)
 		hashes = s.copies
 	}
 	s.bottom.Shingles(hashes)

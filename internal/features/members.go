@@ -3,9 +3,12 @@ package features
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/jsontext"
 )
 
 // Members calls f for each member of the set in text, in order and with repetitions. If text is a
@@ -28,6 +31,31 @@ func Members(text []byte, f func(member []byte)) {
 	for m := range bytes.FieldsSeq(s) {
 		f(m)
 	}
+}
+
+// Pairs calls f for each feature in text, with its weight, in order and with repetitions. If text
+// is a JSON object, its keys are the features, and its values are their weights; a feature of weight
+// 0, or null, is not in the text. In any other text the features are its Members, with weight 1. It
+// returns an error that names the feature if a weight is not one. f must not retain the slice.
+func Pairs(text []byte, f func(feature []byte, weight float64)) error {
+	s := bytes.TrimSpace(text)
+	switch {
+	case len(s) == 0 || s[0] != '{':
+		Members(s, func(member []byte) { f(member, 1) })
+		return nil
+	case !jsontext.Valid(s):
+		return errors.New("the features are neither a JSON object nor a list")
+	}
+	for quoted, value := range jsonfield.Members(s) {
+		feature, weight := jsontext.Unquote(quoted), 0.0
+		if json.Unmarshal(value, &weight) != nil || weight < 0 || weight > MaxWeight {
+			return fmt.Errorf("the feature %q has weight %s: want a number from 0 to %d; only the ratios of weights matter", feature, value, MaxWeight)
+		}
+		if weight > 0 {
+			f([]byte(feature), weight)
+		}
+	}
+	return nil
 }
 
 // SetText returns the text of a document with these set members.

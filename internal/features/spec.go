@@ -13,7 +13,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,28 +30,33 @@ type Unit = string
 
 // Units of features.
 const (
-	Words Unit = "words" // K consecutive words; the same as ""
-	Chars Unit = "chars" // K consecutive characters
-	Set   Unit = "set"   // the members of a given set
+	Words Unit = "words"    // K consecutive words; the same as ""
+	Chars Unit = "chars"    // K consecutive characters
+	Set   Unit = "set"      // the members of a given set
+	Given Unit = "features" // given features, with weights
+	Own   Unit = "function" // those that a function of the program yields
 )
+
+// IsGiven reports whether the text of a document is its features, not what they are computed from.
+func IsGiven(u Unit) bool { return u == Set || u == Given }
+
+// Func yields the features of a text, with their weights. See engine.Features.
+type Func = func(text string) iter.Seq2[string, float64]
 
 // Limits of a Spec.
 const (
 	MaxFields   = 16      // fields
-	MaxWeight   = 32      // of a field
+	MaxWeight   = 1024    // of a feature
 	MaxMinWords = 1 << 20 // Spec.MinWords
 	MaxMasks    = 32      // Spec.Mask
-	MaxCode     = 64      // bytes of Spec.Code
+	MaxName     = 64      // bytes of Spec.Code and Spec.Function
 	MaxEncoded  = 1<<16 - 1
 )
 
-// defaultSet is the default name of the field with the members of a set.
-const defaultSet = "set"
-
 // Field is a field of documents whose text has features.
 type Field struct {
-	Name   string `json:"name"`
-	Weight int    `json:"weight"` // 1 to MaxWeight
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight"` // positive, up to MaxWeight
 }
 
 // Spec defines the features of a document. Only fingerprints and sketches with equal specs can be
@@ -66,6 +73,8 @@ type Spec struct {
 	MinWords     int
 	Code         string
 	Several      bool
+	Function     string
+	Compute      Func
 }
 
 // Canonical returns the canonical form of all specs with the same meaning as s, or an error if s is
@@ -85,8 +94,11 @@ func (s Spec) Canonical() (Spec, error) {
 	if s.SetField != "" && s.Unit == "" {
 		s.Unit = Set
 	}
-	if s.Unit == Set && s.SetField == "" {
-		s.SetField = defaultSet
+	if IsGiven(s.Unit) && s.SetField == "" {
+		s.SetField = s.Unit
+	}
+	if s.Function != "" && s.Unit == "" {
+		s.Unit = Own
 	}
 	for what, list := range map[string]*[]string{"stop": &s.StopWords, "required": &s.RequireWords} {
 		if *list == nil {
@@ -115,20 +127,24 @@ func (s Spec) Canonical() (Spec, error) {
 // validate returns the first error in s.
 func (s Spec) validate() error {
 	switch {
-	case s.Unit != "" && s.Unit != Chars && s.Unit != Set:
-		return fmt.Errorf("unknown unit of features %q: use words, chars or set", s.Unit)
+	case s.Unit != "" && s.Unit != Chars && !IsGiven(s.Unit) && s.Unit != Own:
+		return fmt.Errorf("unknown unit of features %q: use words, chars, set or features", s.Unit)
+	case (s.Unit == Own) != (s.Function != "") || s.Compute != nil && s.Function == "":
+		return errors.New("features of a function need its name, and no other unit")
 	case s.MinWords < 0 || s.MinWords > MaxMinWords:
 		return fmt.Errorf("at least %d words: want 0 to %d", s.MinWords, MaxMinWords)
 	case s.RequireWords != nil && s.Unit != "":
 		return errors.New("required words need shingles of words")
-	case s.SetField != "" && s.Unit != Set:
+	case s.SetField != "" && !IsGiven(s.Unit):
 		return errors.New("the members of a set are its features, so there are no shingles")
-	case s.Unit == Set && (s.Fields != nil || s.folds()&^foldV2 != 0 || s.Symbols || s.Mask != nil || s.StopWords != nil):
-		return errors.New("the members of a set are compared unchanged: fields, foldings, symbols, masks and stop words do not apply")
+	case (IsGiven(s.Unit) || s.Unit == Own) && (s.Fields != nil || s.folds()&^foldV2 != 0 || s.Symbols || s.Mask != nil || s.StopWords != nil):
+		return errors.New("features that are given, such as the members of a set, are compared unchanged: fields, foldings, symbols, masks and stop words do not apply")
 	case strings.ContainsAny(s.SetField, "\n") || !utf8.ValidString(s.SetField):
 		return fmt.Errorf("%q cannot be the name of a field", s.SetField)
-	case len(s.Code) > MaxCode || strings.ContainsAny(s.Code, "\n") || !utf8.ValidString(s.Code):
-		return fmt.Errorf("%q cannot be the name of a code: want one line of at most %d bytes", s.Code, MaxCode)
+	case !isName(s.Code):
+		return fmt.Errorf("%q cannot be the name of a code: want one line of at most %d bytes", s.Code, MaxName)
+	case !isName(s.Function):
+		return fmt.Errorf("%q cannot be the name of a function: want one line of at most %d bytes", s.Function, MaxName)
 	case len(s.Fields) > MaxFields:
 		return fmt.Errorf("%d fields; the limit is %d", len(s.Fields), MaxFields)
 	}
@@ -139,14 +155,31 @@ func (s Spec) validate() error {
 		if f.Name == "" || strings.ContainsAny(f.Name, "\n") || !utf8.ValidString(f.Name) {
 			return fmt.Errorf("%q cannot be the name of a field", f.Name)
 		}
-		if f.Weight < 1 || f.Weight > MaxWeight {
-			return fmt.Errorf("field %q has weight %d: want 1 to %d", f.Name, f.Weight, MaxWeight)
+		if err := CheckWeight(f.Weight); err != nil {
+			return fmt.Errorf("field %q has %w", f.Name, err)
 		}
 		if slices.ContainsFunc(s.Fields[:i], func(g Field) bool { return g.Name == f.Name }) {
 			return fmt.Errorf("field %q is named twice", f.Name)
 		}
 	}
 	return nil
+}
+
+func isName(s string) bool {
+	return len(s) <= MaxName && !strings.Contains(s, "\n") && utf8.ValidString(s)
+}
+
+// CheckWeight returns an error if a feature cannot have this weight.
+func CheckWeight(w float64) error {
+	if w > 0 && w <= MaxWeight {
+		return nil
+	}
+	return fmt.Errorf("weight %v: want a number above 0, up to %d; only the ratios of weights matter", w, MaxWeight)
+}
+
+// Real reports whether weights may be other than whole numbers; see Params.Real.
+func (s Spec) Real() bool {
+	return s.Unit == Given || s.Unit == Own || slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Weight != math.Trunc(f.Weight) })
 }
 
 // Override returns s with the nonzero parts of t in place of its own.
@@ -158,6 +191,10 @@ func (s Spec) Override(t Spec) Spec {
 	s.SetField = cmp.Or(t.SetField, s.SetField)
 	s.MinWords = cmp.Or(t.MinWords, s.MinWords)
 	s.Code = cmp.Or(t.Code, s.Code)
+	s.Function = cmp.Or(t.Function, s.Function)
+	if t.Compute != nil {
+		s.Compute = t.Compute
+	}
 	s.Symbols = s.Symbols || t.Symbols
 	s.Several = s.Several || t.Several
 	if t.Fields != nil {
@@ -185,7 +222,7 @@ func (s Spec) Override(t Spec) Spec {
 // part, in this order:
 //
 //	unit UNIT   symbols       field WEIGHT NAME   set-field NAME   fold NAME
-//	mask MASK   min-words N   left-out WORD       required WORD    code NAME   several
+//	mask MASK   min-words N   left-out WORD       required WORD    code NAME   several   function NAME
 //
 // In place of "fold", version 2 has "normalize nfc", "normalize nfkc" and "strip-diacritics".
 func (s Spec) String() string {
@@ -234,6 +271,9 @@ func (s Spec) String() string {
 	if s.Several {
 		line("several")
 	}
+	if s.Function != "" {
+		line("function", s.Function)
+	}
 	return b.String()
 }
 
@@ -279,13 +319,13 @@ func Parse(text string, version int) (s Spec, err error) {
 func (s *Spec) parseLine(key, value string) (err error) {
 	switch key {
 	case "unit":
-		if s.Unit = Unit(value); s.Unit != Chars && s.Unit != Set {
+		if s.Unit = Unit(value); s.Unit != Chars && !IsGiven(s.Unit) && s.Unit != Own {
 			return fmt.Errorf("unit %q: %w", value, ErrUnknown)
 		}
 	case "field":
 		weight, name, _ := strings.Cut(value, " ")
 		f := Field{Name: name}
-		f.Weight, err = strconv.Atoi(weight)
+		f.Weight, err = strconv.ParseFloat(weight, 64)
 		s.Fields = append(s.Fields, f)
 	case "set-field":
 		s.SetField = value
@@ -314,6 +354,8 @@ func (s *Spec) parseLine(key, value string) (err error) {
 		s.Code = value
 	case "several":
 		s.Several = true
+	case "function":
+		s.Function = value
 	default:
 		return fmt.Errorf("%q: %w", key, ErrUnknown)
 	}
@@ -327,8 +369,13 @@ func (s Spec) Describe() string {
 	if s.Unit == Chars {
 		parts = append(parts, string(s.Unit))
 	}
-	if s.Unit == Set {
+	switch s.Unit {
+	case Set:
 		parts = append(parts, "members of the set "+s.SetField)
+	case Given:
+		parts = append(parts, "weighted features of the field "+s.SetField)
+	case Own:
+		parts = append(parts, "features of the function "+s.Function)
 	}
 	if s.Symbols {
 		parts = append(parts, "symbols")
@@ -364,7 +411,7 @@ func (s Spec) Describe() string {
 func (s Spec) WeightedFields() string {
 	var fields []string
 	for _, f := range s.Fields {
-		fields = append(fields, fmt.Sprintf("%s:%d", f.Name, f.Weight))
+		fields = append(fields, fmt.Sprintf("%s:%v", f.Name, f.Weight))
 	}
 	return strings.Join(fields, ",")
 }

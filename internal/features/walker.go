@@ -8,10 +8,11 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// Sink receives the features of a document, with repetitions, in pieces of any length. If a feature
-// has several weights, the largest one comes first. A Sink must not retain the slice.
+// Sink receives the features of a document, with repetitions, in pieces of any length, with their
+// weight, which is positive and finite. If a feature has several weights, the largest one comes
+// first, and counts. A Sink must not retain the slice.
 type Sink interface {
-	Features(hashes []uint64, weight int)
+	Features(hashes []uint64, weight float64)
 }
 
 // Walker passes the features of documents to a Sink. It is meant to be reused, by one goroutine at
@@ -23,8 +24,9 @@ type Walker struct {
 	walk    *token.Shingler
 	hash    token.Hasher
 	normal  normalizer
-	parts   [][]byte // buffer for the texts of fields
-	members []uint64 // buffer for the hashes of a set
+	parts   [][]byte           // buffer for the texts of fields
+	given   map[uint64]float64 // weights of given features
+	members []uint64           // buffer for their hashes
 	to      weighted
 }
 
@@ -42,7 +44,7 @@ func (s Spec) Words(text string) []string {
 // NewWalker returns a Walker for shingles of k words or characters with the hash function of a
 // seed. The spec must be canonical.
 func NewWalker(s Spec, k int, seed uint64) *Walker {
-	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s), fields: s.Fields}
+	w := &Walker{spec: s, walk: token.New(s.Config(k, seed)), hash: token.NewHasher(seed), normal: newNormalizer(s), fields: s.Fields, given: map[uint64]float64{}}
 	if w.fields == nil {
 		w.fields = []Field{{Weight: 1}}
 	}
@@ -57,7 +59,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // weight 1. Otherwise it returns nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if s.Fields != nil || s.Unit == Set || s.Code != "" || w.normal.active() || s.MinWords > 0 {
+	if w.to.table != nil || s.Fields != nil || IsGiven(s.Unit) || s.Unit == Own || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -66,28 +68,31 @@ func (w *Walker) Shingler() *token.Shingler {
 // weighted is a token.Sink that passes hashes on with a weight.
 type weighted struct {
 	sink   Sink
-	weight int
+	weight float64
+	table  *Weights // nil: all are 1
+	one    [1]uint64
 }
 
 // Shingles passes hashes on.
-func (s *weighted) Shingles(hashes []uint64) { s.sink.Features(hashes, s.weight) }
+func (s *weighted) Shingles(hashes []uint64) {
+	if s.table == nil {
+		s.sink.Features(hashes, s.weight)
+		return
+	}
+	for _, h := range hashes {
+		if w := s.table.Of(h); w > 0 {
+			s.one[0] = h
+			s.sink.Features(s.one[:], s.weight*w)
+		}
+	}
+}
 
 // Walk passes the features of text to sink. enough is false if the text has fewer than MinWords
-// words, or documents have codes: then the text has no features, and the caller must discard those
-// passed to sink.
+// words: then it has no features, and the caller must discard those passed to sink.
 func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
-	w.to = weighted{sink: sink, weight: 1}
-	switch {
-	case w.spec.Code != "":
-		return token.Stats{Bytes: int64(len(text))}, false
-	case w.spec.Unit == Set:
-		w.members = w.members[:0]
-		Members(text, func(member []byte) { w.members = append(w.members, w.hash.Feature(member)) })
-		st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.members))}
-		if len(w.members) > 0 {
-			w.to.Shingles(w.members)
-		}
-		return st, st.Words >= int64(w.spec.MinWords)
+	w.to.sink, w.to.weight = sink, 1
+	if IsGiven(w.spec.Unit) || w.spec.Unit == Own {
+		return w.walkGiven(text)
 	}
 	w.parts = w.parts[:0]
 	for more := true; more; {
@@ -98,6 +103,41 @@ func (w *Walker) Walk(text []byte, sink Sink) (st token.Stats, enough bool) {
 		w.parts = append(w.parts, part)
 	}
 	return w.walkFields()
+}
+
+// walkGiven is Walk for features that are not cut from text. If a feature was given several times,
+// its weight is the sum; a member of a set has weight 1.
+func (w *Walker) walkGiven(text []byte) (st token.Stats, enough bool) {
+	clear(w.given)
+	w.members = w.members[:0]
+	add := func(feature []byte, weight float64) {
+		if weight > 0 && len(feature) > 0 {
+			h := w.hash.Feature(feature)
+			w.members = append(w.members, h)
+			if w.spec.Unit != Set {
+				w.given[h] += weight
+			}
+		}
+	}
+	switch w.spec.Unit {
+	case Set:
+		Members(text, func(member []byte) { add(member, 1) })
+	case Given:
+		Pairs(text, add) // an error was reported when the text was read
+	default:
+		for feature, weight := range w.spec.Compute(string(text)) {
+			add([]byte(feature), weight)
+		}
+	}
+	st = token.Stats{Bytes: int64(len(text)), Words: int64(len(w.members))}
+	if w.spec.Unit == Set {
+		w.to.Shingles(w.members)
+	}
+	for h, weight := range w.given {
+		w.members, w.to.weight = append(w.members[:0], h), min(weight, MaxWeight)
+		w.to.Shingles(w.members)
+	}
+	return st, st.Words >= int64(w.spec.MinWords)
 }
 
 // walkFields walks over the texts of fields, by decreasing weight.
@@ -123,28 +163,4 @@ func (w *Walker) words(text []byte, st token.Stats) int64 {
 		return st.Words
 	}
 	return int64(w.normal.rules.Count(text, w.spec.MinWords))
-}
-
-// Replica returns copy i of a feature. A feature of weight w is represented by w different
-// elements, 0 to w-1, so that the Jaccard similarity of the sets of copies is the weighted one.
-// Copy 0 is the feature itself.
-func Replica(hash uint64, i int) uint64 {
-	if i == 0 {
-		return hash
-	}
-	return token.Mix(hash + uint64(i)*golden)
-}
-
-// golden is the increment of SplitMix64.
-const golden = 0x9e3779b97f4a7c15
-
-// AppendReplicas appends all copies of features with a weight.
-func AppendReplicas(dst, hashes []uint64, weight int) []uint64 {
-	dst = append(dst, hashes...)
-	for i := 1; i < weight; i++ {
-		for _, h := range hashes {
-			dst = append(dst, Replica(h, i))
-		}
-	}
-	return dst
 }

@@ -18,7 +18,7 @@ type voters struct {
 	seen    map[uint64]bool
 }
 
-func (w *voters) Features(hashes []uint64, weight int) {
+func (w *voters) Features(hashes []uint64, weight float64) {
 	for _, h := range hashes {
 		if !w.seen[h] {
 			w.seen[h] = true

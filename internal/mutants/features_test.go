@@ -5,8 +5,18 @@ package mutants
 var featureMutants = []mutant{
 	{
 		name: "features/tables of others are taken", in: "internal/table", decl: "Params.Compatible",
-		edit:  swap(`q.Layout = p.Layout`, `q.Layout, q.Features = p.Layout, p.Features`),
+		edit:  swap(`q.Layout, q.Program = p.Layout, p.Program`, `q.Layout, q.Program, q.Features = p.Layout, p.Program, p.Features`),
 		tests: "internal/table", run: "^TestFeatureParams$",
+	},
+	{
+		name: "features/a text votes where documents have codes", in: "engine", decl: "Hasher.Sum",
+		edit:  swap(`h.spec.Code == ""`, `true`),
+		tests: "query", run: "^TestWordsAndCodes$",
+	},
+	{
+		name: "features/opened without the function", in: "engine", decl: "Store.recover",
+		edit:  swap(`db.Params.NeedCompute()`, `error(nil)`),
+		tests: "engine", run: "^TestFunction$",
 	},
 	{
 		name: "features/not in the record of the database", in: "internal/table", decl: "Params.AppendDatabase",

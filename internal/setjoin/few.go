@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -24,7 +25,7 @@ type Few struct {
 	filter []uint64 // a filter with a bit for each element of the table, by its last bits
 	slots  []fewSlot
 	lists  []uint32   // the sets of each element, ascending, grouped by element
-	sets   [][]uint64 // for FewContained
+	sets   [][]uint64 // for FewContained and FewWeighted
 }
 
 // A FewRole says which sets of a Few match another set.
@@ -35,6 +36,7 @@ const (
 	FewJaccard    FewRole = iota // sets with a certain Jaccard similarity to it
 	FewContained                 // sets with a certain share of their elements in it
 	FewContaining                // sets that contain a certain share of its elements
+	FewWeighted                  // sets with a certain weighted Jaccard similarity to it; all have the layout of features.Weighted
 )
 
 // A fewSlot is an element in the table of a Few; each run of used slots ends with a free slot.
@@ -54,7 +56,7 @@ func FewBytes(t float64, role FewRole) int64 {
 }
 
 // NewFew returns a Few that finds matches with a share of at least t. Elements must be strictly
-// ascending. With FewContained it retains the sets.
+// ascending, except with FewWeighted. With FewContained and FewWeighted it retains the sets.
 func NewFew(sets [][]uint64, t float64, role FewRole) *Few {
 	f := &Few{t: t, role: role, sizes: make([]uint32, len(sets))}
 	for n, set := range sets {
@@ -87,6 +89,12 @@ func (f *Few) entries(sets [][]uint64) (all ordered.Pairs) {
 	elements := 0
 	for _, set := range sets {
 		elements += len(set)
+	}
+	if f.role == FewWeighted {
+		f.sets, sets = sets, slices.Clone(sets)
+		for n, set := range sets {
+			sets[n] = features.Weighted(set).Hashes()
+		}
 	}
 	if f.role != FewContained {
 		all = ordered.Pairs{Keys: make([]uint64, 0, elements), Vals: make([]uint32, 0, elements)}
@@ -149,12 +157,13 @@ type FewMatch struct {
 
 // A FewFinder finds the sets of a Few that match other sets. It is not safe for concurrent use.
 type FewFinder struct {
-	Wanted []uint8 // by set: the number of matches still wanted; nil means all
-	few    *Few
-	passed []uint64 // elements of the current set that pass the filter
-	found  []fewSlot
-	common []uint32 // by set of the Few: elements in common with the current set
-	shared []uint32 // sets whose common is not 0
+	Wanted   []uint8 // by set: the number of matches still wanted; nil means all
+	few      *Few
+	weighted []weightedSlot // FewWeighted
+	passed   []uint64       // elements of the current set that pass the filter
+	found    []fewSlot
+	common   []uint32 // by set of the Few: elements in common with the current set
+	shared   []uint32 // sets whose common is not 0
 }
 
 // Finder returns a FewFinder.
@@ -164,6 +173,9 @@ func (f *Few) Finder() *FewFinder { return &FewFinder{few: f, common: make([]uin
 // ascending; an empty set matches nothing.
 func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	f := x.few
+	if f.role == FewWeighted {
+		return x.appendWeighted(dst, set)
+	}
 	x.found, x.passed = x.found[:0], slices.Grow(x.passed[:0], len(set))[:len(set)]
 	n, mask := 0, uint64(len(f.filter)-1)
 	for _, e := range set { // no branch depends on e, so reads from memory overlap
@@ -210,6 +222,46 @@ func (x *FewFinder) Append(dst []FewMatch, set []uint64) []FewMatch {
 	}
 	x.forget()
 	return dst
+}
+
+// appendWeighted is Append for FewWeighted. Only sets that share an element can match, other than the
+// most common ones, whose weights together are below t of the whole.
+func (x *FewFinder) appendWeighted(dst []FewMatch, set features.Weighted) []FewMatch {
+	f, left := x.few, 0.0
+	x.weighted, x.found, x.shared = x.weighted[:0], x.found[:0], x.shared[:0]
+	for i, e := range set.Hashes() {
+		if s := f.slot(e); s.n > 0 {
+			x.weighted = append(x.weighted, weightedSlot{*s, set.Weight(i)})
+			left += set.Weight(i)
+		}
+	}
+	slices.SortFunc(x.weighted, func(a, b weightedSlot) int { return cmp.Compare(a.n, b.n) })
+	for least := f.t * (1 - rounding) * set.Total(); len(x.found) < len(x.weighted) && left >= least; {
+		s := x.weighted[len(x.found)]
+		x.found, left = append(x.found, s.fewSlot), left-s.weight
+		for _, other := range f.lists[s.from : s.from+s.n] {
+			if x.common[other]++; x.common[other] == 1 {
+				x.shared = append(x.shared, other)
+			}
+		}
+	}
+	slices.Sort(x.shared)
+	for _, other := range x.shared {
+		if x.Wanted != nil && x.Wanted[other] == 0 {
+			continue
+		}
+		if s, ok := set.JaccardAtLeast(f.sets[other], f.t); ok {
+			dst = append(dst, FewMatch{int(other), s})
+		}
+	}
+	x.forget()
+	return dst
+}
+
+// A weightedSlot is an element of the current set with its weight.
+type weightedSlot struct {
+	fewSlot
+	weight float64
 }
 
 // score returns the similarity of the current set with a candidate. If it is below the threshold,

@@ -18,10 +18,13 @@ func TestFew(t *testing.T) {
 			for _, set := range sets {
 				slices.Sort(set)
 			}
+			role := FewRole(r.IntN(4))
+			if role == FewWeighted {
+				sets = withWeights(r, sets)
+			}
 			few := sets[:r.IntN(60)]
-			role := FewRole(r.IntN(3))
 			like := map[FewRole]func(set, other []uint64) float64{
-				FewJaccard: jaccard, FewContaining: share,
+				FewJaccard: jaccard, FewContaining: share, FewWeighted: weightedJaccard,
 				FewContained: func(set, other []uint64) float64 { return share(other, set) },
 			}[role]
 			x := NewFew(few, threshold, role).Finder()

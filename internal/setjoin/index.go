@@ -24,7 +24,7 @@ type index struct {
 
 	packed  *packed   // postings of older entries; nil while there are few
 	bitmaps []bitmap  // by entry, not for Edits
-	lengths []float64 // Cosine: by entry
+	lengths []float64 // Cosine, Weighted: by entry
 	crowds  *crowds   // Jaccard, Sketches
 
 	others map[uint64]*sharers     // Cosine: by node, see nodeOf
@@ -117,7 +117,7 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	}
 	for i := range p.keys {
 		tag, rest := p.node(i)
-		if p.rests != nil {
+		if p.rests != nil && p.whole { // Cosine
 			rest |= 1<<(32-shareBits) - 1 // rounded as in postings
 			others, ok := x.others[nodeOf(tag, rest)]
 			if !ok {
@@ -257,13 +257,15 @@ func (x *index) found(dst []uint32, entry, tag, rest uint32, p *prefix, t thresh
 
 // enough reports whether sets of sizes x and y that share a key with these rests can match. They
 // share no earlier element, or they would have met before, so the smaller rest bounds the
-// overlap. For Cosine see wordPrefix; for Edits see finder.pieces.
+// overlap. For weights see weightPrefix; for Edits see finder.pieces.
 func (t threshold) enough(x, y int, rest, restY uint32) bool {
 	switch t.Kind {
 	case Edits:
 		return true
 	case Cosine:
 		return float64(restY) >= cosineCut(t.t)/float64(rest)*restOne*restOne
+	case Weighted:
+		return mayBeWeighted(rest, restY, t.t)
 	}
 	return int(min(rest, restY)) >= t.about(x, y)
 }

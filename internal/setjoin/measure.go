@@ -20,6 +20,7 @@ const (
 	Sketches              // minhash.Jaccard: a set has the hashes of a sketch, made by AppendSketch
 	Contained             // common elements as a share of the later set, which is the smaller one,
 	// as sets are processed by decreasing size
+	Weighted // features.Weighted.JaccardAtLeast: a set has this layout
 )
 
 // A Measure is the kind of sets.
@@ -36,7 +37,13 @@ func (k Kind) comparesSets() bool { return k == Jaccard || k == Sketches || k ==
 func (k Kind) OfTexts() bool { return k == Edits || k == Cosine }
 
 // needsElements reports whether comparing an item requires the elements of the other set.
-func (k Kind) needsElements() bool { return k == Jaccard || k == Cosine || k == Contained }
+func (k Kind) needsElements() bool { return k.comparesElements() || k == Cosine }
+
+// comparesElements reports whether elements suffice to compare two sets; if not, a Judge does.
+func (k Kind) comparesElements() bool { return k == Jaccard || k == Contained || k == Weighted }
+
+// shares reports whether the rests of a prefix are shares of the sum of all weights.
+func (k Kind) shares() bool { return k == Cosine || k == Weighted }
 
 // Comparer returns a function that compares two sets: it returns their Jaccard similarity, and
 // false if that is less than t.
@@ -90,14 +97,17 @@ const slack = 0.01
 // cosineCut returns the least product of two shares of squared lengths for a match.
 func cosineCut(t float64) float64 { return t*t - slack }
 
-// restOne represents the whole squared length in prefix.rests.
+// restOne represents the whole sum of weights in prefix.rests.
 const restOne = math.MaxUint32
 
-// A weighted is a key with its square.
+// A weighted is a key with its weight: a square for Cosine.
 type weighted struct {
 	key    uint64
-	square float64
+	weight float64
 }
+
+// rounding is a share of a sum of weights that is more than any error of it.
+const rounding = 1e-9
 
 // mayBeCosine reports whether the texts of two sets may match, given the product of their squared
 // lengths. It is true for all matches.
@@ -130,6 +140,17 @@ func mayBeCosine(a, b []uint64, lengths, t float64) bool {
 // texts, given the squared lengths of their vectors: each such word adds at least 1 to the
 // squared distance.
 func mostWords(x, y, t float64) int { return int((x+y)*(1+slack) - 2*t*math.Sqrt(x*y) + slack) }
+
+// mayBeWeighted reports whether sets may match that share a key with these rests, and no earlier one.
+// Let x and y be their sums of weights, and r and q the shares of the rests. The sum of the smaller
+// weights is at most r x and q y, and at least t/(1+t) (x + y) if the sets match. For some ratio of x
+// and y, both hold.
+func mayBeWeighted(rest, restY uint32, t float64) bool {
+	const up = 2 // rests are rounded down
+	r := (float64(rest)+up)/restOne*(1+t)/t - 1
+	q := (float64(restY)+up)/restOne*(1+t)/t - 1
+	return r > 0 && q > 0 && r*q >= 1-rounding
+}
 
 // length returns the squared length of a text's vector.
 func length(set []uint64) (sum float64) {

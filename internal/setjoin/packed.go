@@ -95,7 +95,7 @@ func (x *index) marked(tag uint32) int {
 // before returns the part of a set that comes before an element with that rest, in 256ths,
 // rounded down.
 func (t threshold) before(size, rest uint32) uint32 {
-	if t.Kind == Cosine {
+	if t.Kind.shares() {
 		return ^rest >> (32 - shareBits)
 	}
 	return uint32(uint64(size-rest) << shareBits / uint64(size))
@@ -103,7 +103,7 @@ func (t threshold) before(size, rest uint32) uint32 {
 
 // restAfter inverts before; the result may be slightly larger than the original rest.
 func (t threshold) restAfter(size, before uint32) uint32 {
-	if t.Kind == Cosine {
+	if t.Kind.shares() {
 		return ^(before << (32 - shareBits))
 	}
 	return size - uint32((uint64(before)*uint64(size)+1<<shareBits-1)>>shareBits)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/textsim"
 )
@@ -109,6 +110,8 @@ func (t threshold) postings(s *Sets) int64 {
 	switch {
 	case t.Kind == Cosine || t.Kind == Contained:
 		return int64(s.n)
+	case t.Kind == Weighted: // half the numbers are weights
+		return int64(s.n) / 2
 	case t.byLength():
 		return int64(s.Len())
 	}
@@ -121,7 +124,7 @@ type prefix struct {
 	alone int      // elements that are in no other set and come before the keys: keys[i] is at position alone+i
 	size  int      // of the set
 	short int      // positions below this are in the first part
-	rests []uint32 // Cosine: by key, the squared length from it on, as a share of restOne
+	rests []uint32 // Cosine, Weighted: by key, the weight from it on, as a share of restOne
 	whole bool     // there is no second part
 
 	pieces int      // Edits: pieces for the index, including those that no other text has
@@ -131,8 +134,8 @@ type prefix struct {
 	signed    bool
 
 	bitmap    bitmap
-	hasBitmap bool    // not for Edits
-	length    float64 // Cosine: squared length of the vector
+	hasBitmap bool    // not for Edits and Weighted
+	length    float64 // Cosine, Weighted: sum of the weights
 
 	few       bool                   // Cosine: only a few entries of each node that has many are wanted
 	connected func(part uint32) bool // Cosine: whether the set is connected with this part; nil if irrelevant
@@ -148,7 +151,7 @@ type prefix struct {
 // up.
 func (p *prefix) unique() bool { return len(p.keys) == 0 && p.pieces == 0 }
 
-// rest returns the number of elements from key i on; for Cosine, the rest of key i.
+// rest returns the number of elements from key i on; or the share in rests.
 func (p *prefix) rest(i int) uint32 {
 	if p.rests != nil {
 		return p.rests[i]
@@ -185,8 +188,8 @@ type prefixer struct {
 // of appends the keys of a set's prefix to dst.
 func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	switch p.t.Kind {
-	case Cosine:
-		return p.wordPrefix(set, dst)
+	case Cosine, Weighted:
+		return p.weightPrefix(set, dst)
 	case Edits:
 		return p.textPrefix(set, dst)
 	}
@@ -218,33 +221,46 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	return f, dst
 }
 
-// wordPrefix implements prefixer.of for Cosine. Let k be the first common key of two matching texts.
-// Their common words are from k on, so the product of their rests at k is at least t² times the
-// product of their squared lengths; and no rest exceeds the whole.
-func (p *prefixer) wordPrefix(set, dst []uint64) (prefix, []uint64) {
-	f := prefix{size: len(set), whole: true, rests: []uint32{}}
-	p.keys, _ = p.counts.appendShared(p.keys[:0], set, len(set)+1)
-	p.words = p.words[:0]
-	left := 0.0
-	for _, e := range p.keys {
-		square := squareOf(e)
-		p.words = append(p.words, weighted{square: square})
-		left += square
+// weightPrefix implements prefixer.of for sets with weights. Let k be the first common key of two
+// matching sets. Their common keys are from k on. For Cosine, the product of their rests at k is
+// therefore at least t² times the product of their squared lengths, and no rest exceeds the whole.
+// For Weighted see mayBeWeighted; the first part of the prefix meets sets of no smaller sum.
+func (p *prefixer) weightPrefix(set, dst []uint64) (prefix, []uint64) {
+	f := prefix{size: len(set), whole: p.t.Kind == Cosine, rests: []uint32{}}
+	p.keys, p.words = p.keys[:0], p.words[:0]
+	left, cut, first := 0.0, p.t.t*(1-rounding), 2*p.t.t/(1+p.t.t)*(1-rounding)
+	if p.t.Kind == Cosine {
+		cut = cosineCut(p.t.t)
+		f.length, f.bitmap, f.hasBitmap = length(set), bitmapOf(set, weightBits), true
+		p.keys, _ = p.counts.appendShared(p.keys, set, len(set)+1)
+		for _, e := range p.keys {
+			p.words = append(p.words, weighted{weight: squareOf(e)})
+		}
+	} else {
+		f.length = features.Weighted(set).Total()
+		for i, e := range features.Weighted(set).Hashes() {
+			if p.counts.shared(e) {
+				p.keys, p.words = append(p.keys, e), append(p.words, weighted{weight: features.Weighted(set).Weight(i)})
+			}
+		}
 	}
 	p.counts.rank(p.keys)
 	for i, key := range p.keys {
 		p.words[i].key = key
+		left += p.words[i].weight
 	}
 	slices.SortFunc(p.words, func(a, b weighted) int { return cmp.Compare(a.key, b.key) })
-	from, all, cut := len(dst), length(set), cosineCut(p.t.t)
-	f.length, f.bitmap, f.hasBitmap = all, bitmapOf(set, weightBits), true
+	from := len(dst)
 	for _, w := range p.words {
-		if left < cut*all {
+		if left < cut*f.length {
 			break
 		}
+		if left >= first*f.length {
+			f.short++
+		}
 		dst = append(dst, w.key)
-		f.rests = append(f.rests, uint32(min(left/all*restOne, restOne)))
-		left -= w.square
+		f.rests = append(f.rests, uint32(min(left/f.length*restOne, restOne)))
+		left -= w.weight
 	}
 	f.keys = dst[from:len(dst):len(dst)]
 	f.look = len(f.keys)

@@ -3,10 +3,12 @@ package setjoin
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
@@ -27,6 +29,10 @@ type byElements struct {
 func (j *byElements) Compare(a, b int) (similarity float64, ok bool, err error) {
 	if j.a, err = j.mine.Append(j.a[:0], a); err == nil {
 		j.b, err = j.others.Append(j.b[:0], b)
+	}
+	if err == nil && j.t.Kind == Weighted {
+		similarity, ok = features.Weighted(j.a).JaccardAtLeast(j.b, math.SmallestNonzeroFloat64)
+		return similarity, ok, nil
 	}
 	n := ordered.Common(j.a, j.b, 0)
 	if err != nil || n == 0 {
@@ -68,4 +74,22 @@ func ScoresBy(ctx context.Context, partner []uint32, judge func() Judge) ([]floa
 	}
 	wg.Wait()
 	return scores, errors.Join(errs...)
+}
+
+// common returns the similarity of an item with a set, and false if it is too low, or lower than
+// the item's best.
+func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
+	if j.t.Kind == Weighted {
+		return features.Weighted(it.hashes).JaccardAtLeast(hashes, j.least(it).t)
+	}
+	x, y := len(it.hashes), len(hashes)
+	need := j.t.need(x, y)
+	if it.matches == nil && it.best.set != none {
+		need = max(need, j.t.higher(it.best.score).about(x, y))
+	}
+	n := ordered.Common(it.hashes, hashes, need)
+	if n < 0 {
+		return 0, false
+	}
+	return j.t.score(x, y, n), true
 }

@@ -64,6 +64,48 @@ func share(a, b []uint64) float64 {
 	return float64(n) / float64(len(a))
 }
 
+// weightedJaccard is the oracle of Weighted, exact for weights with few binary digits.
+func weightedJaccard(a, b []uint64) float64 {
+	weight := func(set []uint64, h uint64) float64 {
+		if i := slices.Index(set[:len(set)/2], h); i >= 0 {
+			return math.Float64frombits(set[len(set)/2+i])
+		}
+		return 0
+	}
+	least, most := 0.0, 0.0
+	for _, h := range a[:len(a)/2] {
+		least, most = least+min(weight(a, h), weight(b, h)), most+max(weight(a, h), weight(b, h))
+	}
+	for _, h := range b[:len(b)/2] {
+		if weight(a, h) == 0 {
+			most += weight(b, h)
+		}
+	}
+	if least == 0 {
+		return 0
+	}
+	return least / most
+}
+
+// withWeights returns the sets in the layout of Weighted. Elements have weights of their own, with
+// few binary digits; some of them differ in some sets.
+func withWeights(r *rand.Rand, sets [][]uint64) (all [][]uint64) {
+	salt, spread, own := r.Uint64(), 1+r.IntN(100), 1+r.IntN(20)
+	for _, set := range sets {
+		n := len(set)
+		set = slices.Clone(set)
+		for i := range n {
+			w := float64(1+(set[i]^salt)*0x9e3779b97f4a7c15>>40%uint64(spread)) / 8
+			if r.IntN(own) == 0 {
+				w = float64(1+r.IntN(spread)) / 8
+			}
+			set = append(set, math.Float64bits(w))
+		}
+		all = append(all, set)
+	}
+	return all
+}
+
 // corpus makes sets that resemble each other in several ways.
 func corpus(r *rand.Rand, n int) [][]uint64 {
 	draw := func(space, skew int) uint64 {
@@ -176,8 +218,12 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(run), 1))
 		sets := corpus(r, 1+r.IntN(200))
 		so, like := SetsOptions{Counters: int64(1 << r.IntN(18))}, jaccard
-		if r.IntN(3) == 0 {
+		switch r.IntN(4) {
+		case 0:
 			so.Measure.Kind, like = Contained, share
+		case 1:
+			so.Measure.Kind, like = Weighted, weightedJaccard
+			sets = withWeights(r, sets)
 		}
 		if r.IntN(2) == 0 {
 			so.Memory, so.Create = 1, func() (File, error) { return &memFile{}, nil }
@@ -659,8 +705,17 @@ func TestThresholds(t *testing.T) {
 
 func TestScores(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	sets := corpus(r, 300)
-	s := add(t, sets, SetsOptions{Memory: 1, NoJoin: true, Create: func() (File, error) { return &memFile{}, nil }})
+	for _, kind := range []Kind{Jaccard, Weighted} {
+		testScores(t, r, kind)
+	}
+}
+
+func testScores(t *testing.T, r *rand.Rand, kind Kind) {
+	sets, like := corpus(r, 300), jaccard
+	if kind == Weighted {
+		sets, like = withWeights(r, sets), weightedJaccard
+	}
+	s := add(t, sets, SetsOptions{Measure: Measure{Kind: kind}, Memory: 1, NoJoin: true, Create: func() (File, error) { return &memFile{}, nil }})
 	if _, err := s.Stars(context.Background(), 0.5, Options{}); err == nil {
 		t.Error("sets whose elements were not counted are joined")
 	}
@@ -673,7 +728,7 @@ func TestScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range partner {
-		want := jaccard(sets[i], sets[p])
+		want := like(sets[i], sets[p])
 		if int(p) == i {
 			want = 1
 		}

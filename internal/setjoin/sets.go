@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/simdb/simdb/internal/features"
 )
 
 // File stores sets that do not fit into memory. It is written sequentially, and then read at any
@@ -75,6 +77,9 @@ func NewSets(o SetsOptions) *Sets {
 	return s
 }
 
+// Weigh makes empty Sets of Kind Jaccard those of Kind Weighted.
+func (s *Sets) Weigh() { s.o.Measure.Kind = Weighted }
+
 // Len returns the number of sets.
 func (s *Sets) Len() int { return len(s.ends) }
 
@@ -84,8 +89,8 @@ func (s *Sets) Bytes() int64 { return int64(s.n) * 8 }
 // Spilled returns the part of Bytes that is in the file.
 func (s *Sets) Spilled() int64 { return int64(s.inFile) * 8 }
 
-// Add adds a copy of a set: its elements, strictly ascending, or for Edits in their order. An
-// empty set matches nothing.
+// Add adds a copy of a set: its elements, strictly ascending, for Edits in their order, or for
+// Weighted in its layout. An empty set matches nothing.
 func (s *Sets) Add(set []uint64) error {
 	if int64(len(s.ends)) >= MaxSets || len(set) > MaxElements {
 		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)
@@ -96,10 +101,14 @@ func (s *Sets) Add(set []uint64) error {
 	if len(s.ends)%groupSets == 0 {
 		s.starts = append(s.starts, s.n)
 	}
-	if s.o.Again != nil {
-		if s.counts != nil {
-			s.counts.add(set)
+	if s.counts != nil && s.countsAtOnce() {
+		hashes := set
+		if s.o.Measure.Kind == Weighted {
+			hashes = features.Weighted(set).Hashes()
 		}
+		s.counts.add(hashes)
+	}
+	if s.o.Again != nil {
 		s.n += uint64(len(set))
 		set = nil
 	}
@@ -122,9 +131,13 @@ func (s *Sets) Add(set []uint64) error {
 	return nil
 }
 
+// countsAtOnce reports whether the elements of a set are counted when it is added: chunks do not
+// hold them, or hold weights, too.
+func (s *Sets) countsAtOnce() bool { return s.o.Again != nil || s.o.Measure.Kind == Weighted }
+
 // count counts the elements of the last chunk.
 func (s *Sets) count() {
-	if n := len(s.chunks); n > 0 && s.counts != nil {
+	if n := len(s.chunks); n > 0 && s.counts != nil && !s.countsAtOnce() {
 		s.counts.addLater(s.chunks[n-1])
 	}
 }
@@ -133,9 +146,7 @@ func (s *Sets) endCounting() {
 	if s.counts.two != nil {
 		return
 	}
-	if s.o.Again == nil {
-		s.count()
-	}
+	s.count()
 	s.counts.end()
 }
 

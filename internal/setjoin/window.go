@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -131,7 +130,7 @@ func newJoin(ctx context.Context, s *Sets, t float64, o Options) (*join, error) 
 	s.endCounting()
 	m := s.o.Measure
 	switch {
-	case m.Kind == Jaccard || m.Kind == Contained:
+	case m.Kind.comparesElements():
 		o.Judge = func() Judge { return nil }
 	case o.Judge == nil:
 		return nil, errors.New("setjoin: no function compares the sets")
@@ -403,6 +402,9 @@ func (j *join) apart(it *item, in *index, entry uint32) bool {
 		return false
 	case Cosine:
 		return it.prefix.bitmap.differ(&in.bitmaps[entry]) > mostWords(it.prefix.length, in.lengths[entry], j.least(it).t)
+	case Weighted:
+		x, y := it.prefix.length, in.lengths[entry]
+		return min(x, y) < j.least(it).t*(1-rounding)*max(x, y)
 	}
 	x, y := it.prefix.size, int(in.sizes[entry])
 	return it.prefix.bitmap.differ(&in.bitmaps[entry]) > x+y-2*j.least(it).about(x, y)
@@ -431,21 +433,6 @@ func (j *join) compare(judge Judge, it *item, in *index, entry, set uint32, hash
 		it.best = m
 	}
 	return m.score == 1 && !j.all, nil
-}
-
-// common returns the similarity of an item with a set, and false if it is too low, or lower than
-// the item's best.
-func (j *join) common(it *item, hashes []uint64) (similarity float64, ok bool) {
-	x, y := len(it.hashes), len(hashes)
-	need := j.t.need(x, y)
-	if it.matches == nil && it.best.set != none {
-		need = max(need, j.t.higher(it.best.score).about(x, y))
-	}
-	n := ordered.Common(it.hashes, hashes, need)
-	if n < 0 {
-		return 0, false
-	}
-	return j.t.score(x, y, n), true
 }
 
 // least returns the threshold that matches of an item have to reach from now on.

@@ -145,7 +145,7 @@ func (s *source) findText() error {
 
 // readable reports whether the values of a column can be a text, or the set of a document.
 func (s *source) readable(t *dataType) bool {
-	return t.isText() || t.isInteger() || t.kind == null || s.opt.SetField != "" && t.isList()
+	return t.isText() || t.isInteger() || t.kind == null || s.opt.SetField != "" && t.isList() || s.opt.Weighted && (t.kind == structure || t.kind == mapping)
 }
 
 func (s *source) findID() error {

@@ -122,7 +122,9 @@ func (m *message) part(h textproto.MIMEHeader, body []byte, depth int) (texts []
 	}
 	text, bad, guessed := "", false, false
 	if isPageType(kind) {
-		text, bad, guessed = pageText(body, h.Get("Content-Type"), m.opt)
+		opt := m.opt
+		opt.Fields = nil // the parts of a mail are its body
+		text, bad, guessed = pageText(body, h.Get("Content-Type"), opt)
 	} else {
 		text, bad, guessed = records.Decode(body, params["charset"], m.opt.Encoding)
 	}

@@ -2,12 +2,15 @@ package files
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"regexp"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
 
@@ -58,7 +61,7 @@ func pageText(page []byte, contentType string, opt records.Options) (text string
 	}
 	text, bad, guessed = records.Decode(page, name, opt.Encoding)
 	if opt.HTML != "raw" {
-		text = VisibleText([]byte(text))
+		return PageText([]byte(text), opt.Fields), bad, guessed
 	}
 	return text, bad, guessed
 }
@@ -93,13 +96,59 @@ const maxToken = 16 << 20
 // says.
 func HasPages(f records.Format) bool { return f == WARC || f == Mbox || f == Files }
 
-// VisibleText returns the text of a page, or of HTML within one. White space becomes a single blank, and block elements
+// bodyPart is the part of a page that has everything that no other field has.
+const bodyPart = "body"
+
+// partElements are the elements whose text is in other parts.
+var partElements = map[atom.Atom]string{
+	atom.Title: "title", atom.H1: "headings", atom.H2: "headings", atom.H3: "headings", atom.H4: "headings", atom.H5: "headings", atom.H6: "headings",
+}
+
+// CheckFields returns an error if fields are not parts of a page, or if pages are compared as an
+// Options.HTML says with which they have none.
+func CheckFields(fields []string, html string) error {
+	for _, name := range fields {
+		if name != bodyPart && name != "title" && name != "headings" {
+			return fmt.Errorf("%s: a page has the fields title, headings and body, not %q", option.Name("Fields"), name)
+		}
+	}
+	if fields != nil && html == "raw" {
+		return fmt.Errorf("%s compares the markup of pages, so %s does not apply", option.Set("HTML", html), option.Name("Fields"))
+	}
+	return nil
+}
+
+// inFields returns the text of a document with these fields, or that of the body if fields is nil.
+func inFields(fields []string, of func(part string) string) string {
+	if fields == nil {
+		return of(bodyPart)
+	}
+	texts := make([]string, len(fields))
+	for i, part := range fields {
+		texts[i] = of(part)
+	}
+	return engine.JoinFields(texts...)
+}
+
+// asBody returns inFields for a document that is not a page.
+func asBody(text string, fields []string) string {
+	return inFields(fields, func(part string) string { return map[string]string{bodyPart: text}[part] })
+}
+
+// PageText returns the visible text of a page, or of HTML within one; or, if fields is not nil, that
+// of its parts, joined by engine.JoinFields. White space becomes a single blank, and block elements
 // end lines. It reads the page once, sequentially, so neither deep nesting nor errors in the markup
 // matter.
-func VisibleText(page []byte) string {
+func PageText(page []byte, fields []string) string {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxToken)
-	w := pageWriter{out: make([]byte, 0, len(page)/4)}
+	now := &pageWriter{out: make([]byte, 0, len(page)/4)}
+	parts := map[string]*pageWriter{"title": now, "headings": now, bodyPart: now}
+	for _, part := range fields {
+		if part != bodyPart {
+			parts[part] = &pageWriter{}
+		}
+	}
 	var within atom.Atom // the current hidden element
 	depth := 0           // number of open elements of that kind
 	drawn := 0           // number of open svg and math elements
@@ -108,12 +157,12 @@ func VisibleText(page []byte) string {
 		switch kind {
 		case html.ErrorToken:
 			if z.Err() != io.EOF {
-				return string(page) // including the markup
+				return asBody(string(page), fields) // including the markup
 			}
-			return string(w.out)
+			return inFields(fields, func(part string) string { return string(parts[part].out) })
 		case html.TextToken:
 			if depth == 0 {
-				w.text(z.Text())
+				now.text(z.Text())
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			name, _ := z.TagName()
@@ -134,9 +183,16 @@ func VisibleText(page []byte) string {
 				}
 			case depth > 0:
 			case lineElements[tag]:
-				w.end('\n')
+				now.end('\n')
+				if part := partElements[tag]; part != "" && drawn == 0 { // the title of a drawing is not that of the page
+					if kind == html.EndTagToken {
+						part = bodyPart
+					}
+					now = parts[part]
+					now.end('\n')
+				}
 			case cellElements[tag]:
-				w.end(' ')
+				now.end(' ')
 			}
 		}
 	}

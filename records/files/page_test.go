@@ -36,15 +36,38 @@ func TestPageText(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat("<div><b><template></template>", 20_000)
-	if got := VisibleText([]byte(deep + "deep")); got != "deep" {
+	if got := PageText([]byte(deep+"deep"), nil); got != "deep" {
 		t.Errorf("%.100q", got)
 	}
 	huge := "<p>text<a x=" + strings.Repeat("a", maxToken) + ">"
-	if got := VisibleText([]byte(huge)); got != huge {
+	if got := PageText([]byte(huge), nil); got != huge {
 		t.Errorf("%.100q", got)
 	}
 	if got, _, _ := pageText([]byte("<p>caf\xe9"), "text/html; charset=latin1", records.Options{HTML: "raw"}); got != "<p>café" {
 		t.Errorf("%q", got)
+	}
+}
+
+// The fields of a page divide its visible text: what no other field has is the body.
+func TestPageFields(t *testing.T) {
+	for _, c := range []struct {
+		page   string
+		fields []string
+		want   string
+	}{
+		{"<title>a &amp; b</title><h1>c <b>d</b> e</h1>f<h6>g</h6>h", []string{"title", "headings", "body"}, "a & b\x1fc d e\ng\x1ff\nh"},
+		{"<title>a</title><h1>c</h1>f", []string{"body", "title"}, "c\nf\x1fa"},
+		{"<title>a</title><h1>c</h1>f", []string{"headings", "title"}, "c\x1fa"},
+		{"<title>a</title><h1>c</h1>f", []string{"headings", "body"}, "c\x1fa\nf"},
+		{"<title>a</title><h1>c</h1>f", []string{"body"}, "a\nc\nf"},
+		{"x<h1>c<h2>d</h2>e<svg><title>f</title><h1>g</h1></svg><script>h</script>", []string{"title", "headings", "body"}, "\x1fc\nd\x1fx\ne\nf\ng"},
+		{"<h1>c<script><h1></script><template></h1></template>d</h1>&#31;e", []string{"headings", "body"}, "cd\x1f e"},
+		{"<p>text<a x=" + strings.Repeat("a", maxToken) + ">", []string{"title", "body"}, "\x1f<p>text<a x=" + strings.Repeat("a", maxToken) + ">"},
+		{"", []string{"title", "body"}, "\x1f"},
+	} {
+		if got, _, _ := pageText([]byte(c.page), "", records.Options{Fields: c.fields}); got != c.want {
+			t.Errorf("%.100q: %.100q, want %.100q", c.page, got, c.want)
+		}
 	}
 }
 

@@ -61,6 +61,9 @@ func (t *Tree) Open(opt records.Options) (records.Source, error) {
 		}
 		return nil, fmt.Errorf("with %s, so %s does not apply", what, named)
 	}
+	if err := CheckFields(opt.Fields, opt.HTML); err != nil {
+		return nil, err
+	}
 	if t.images != nil {
 		if bits := t.images.Bits(); opt.Bits != 0 && opt.Bits != bits {
 			return nil, fmt.Errorf("%s: these picture hashes have %d bits, but those to compare them with have %d", t.name, bits, opt.Bits)
@@ -80,7 +83,7 @@ func fieldOption(opt records.Options) string {
 		field string
 	}{
 		{opt.IDField != "", "IDField"}, {opt.IDFrom != "", "IDFrom"}, {opt.TextField != "", "TextField"},
-		{opt.FingerprintField != "", "FingerprintField"}, {opt.Fields != nil, "Fields"}, {opt.Delimiter != 0, "Delimiter"},
+		{opt.FingerprintField != "", "FingerprintField"}, {opt.SetField != "", "SetField"}, {opt.Delimiter != 0, "Delimiter"},
 		{opt.NoHeader, "NoHeader"}, {opt.Comment != 0, "Comment"}, {opt.RecordStart != "", "RecordStart"}, {opt.Fingerprints != base.Auto, "Fingerprints"},
 	} {
 		if o.set {
@@ -223,6 +226,9 @@ func open(in *records.Stream, opt records.Options) (records.Source, error) {
 	if named := fieldOption(opt); named != "" && opt.Format == records.Auto {
 		return nil, fmt.Errorf("it is a page or a mail, one document, so %s does not apply; %s", named, records.AsText())
 	}
+	if err := CheckFields(opt.Fields, opt.HTML); err != nil {
+		return nil, err
+	}
 	if d.page || d.mail {
 		return d, in.Decode(records.UTF8) // only for a byte order mark; pages and mails declare their charset themselves
 	}
@@ -279,9 +285,9 @@ func (d *document) record() (*records.Record, error) {
 		}
 	case d.mail:
 		m := readMessage(bytes.TrimLeft(text, "\r\n"), d.opt)
-		rec.Doc.Text, rec.BadUTF8, rec.Doc.Fields, guessed = m.Text, m.Bad, m.Fields(""), m.Guessed
+		rec.Doc.Text, rec.BadUTF8, rec.Doc.Fields, guessed = asBody(m.Text, d.opt.Fields), m.Bad, m.Fields(""), m.Guessed
 	default:
-		rec.Doc.Text = records.ValidText(string(text))
+		rec.Doc.Text = asBody(records.ValidText(string(text)), d.opt.Fields)
 	}
 	d.opt.Tally.Note(name, nil, guessed)
 	return rec, nil

@@ -60,9 +60,12 @@ type warcFile struct {
 }
 
 func openWARC(in *records.Stream, opt records.Options) (records.Source, error) {
-	if opt.TextField != "" || opt.FingerprintField != "" || opt.Fields != nil {
+	if opt.TextField != "" || opt.FingerprintField != "" || opt.SetField != "" {
 		return nil, fmt.Errorf("the text of a WARC record is its block, so %s, %s and %s do not apply",
-			option.Name("TextField"), option.Name("Fields"), option.Name("FingerprintField"))
+			option.Name("TextField"), option.Name("SetField"), option.Name("FingerprintField"))
+	}
+	if err := CheckFields(opt.Fields, opt.HTML); err != nil {
+		return nil, err
 	}
 	return &warcFile{container: newContainer(in, opt, WARC, defaultURI, maxHeader)}, nil
 }

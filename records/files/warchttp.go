@@ -170,5 +170,6 @@ func (b *warcBlock) text(body []byte, opt records.Options) (text string, bad, gu
 		return pageText(body, b.contentType, opt)
 	}
 	_, params := mediaType(b.contentType)
-	return records.Decode(body, params["charset"], opt.Encoding)
+	text, bad, guessed = records.Decode(body, params["charset"], opt.Encoding)
+	return asBody(text, opt.Fields), bad, guessed
 }

@@ -39,6 +39,9 @@ type Access struct {
 // OpenDB opens a database. It must exist unless Access.Create is set. A pattern names a set of
 // tables and databases, which is read-only.
 func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
+	if err := how.Compared.NotStored(); err != nil {
+		return nil, err
+	}
 	if how.OrFile && !Exists(path) {
 		return nil, fmt.Errorf("%s: no such file or database", path)
 	}

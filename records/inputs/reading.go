@@ -99,7 +99,12 @@ func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r R
 	err := records.Each(ctx, in, func(rec *records.Record) error {
 		tell()
 		if html && rec.Doc.Text != "" {
-			rec.Doc.Text = visible(rec.Doc.Text)
+			rec.Doc.Text = visible(rec.Doc.Text, r.Options.PageFields)
+		}
+		if r.Options.Weighted {
+			if err := features.Pairs([]byte(rec.Doc.Text), func([]byte, float64) {}); err != nil {
+				rec.Flaw, rec.Doc.Text = err.Error(), ""
+			}
 		}
 		if err := r.Record(in, rec); err != nil {
 			return err
@@ -131,12 +136,16 @@ func (e *Env) ReadSource(ctx context.Context, s *Sources, in records.Source, r R
 	return err
 }
 
-// visible returns the visible text of HTML, of each field if there are several.
-func visible(text string) string {
+// visible returns the visible text of HTML, of each field if there are several. pageFields are those
+// of the page that text is; nil if text is none or has none.
+func visible(text string, pageFields []string) string {
+	if pageFields != nil {
+		return files.PageText([]byte(text), pageFields)
+	}
 	const separator = string(rune(features.Separator))
 	parts := strings.Split(text, separator)
 	for i, part := range parts {
-		parts[i] = files.VisibleText([]byte(part))
+		parts[i] = files.PageText([]byte(part), nil)
 	}
 	return strings.Join(parts, separator)
 }

@@ -25,6 +25,7 @@ type object struct {
 	texts    []jsonfield.Path // joined to the text
 	weighted bool             // joined as engine.JoinFields does
 	set      bool             // the document is a set
+	pairs    bool             // of features with weights
 	members  bool             // the records are members of an object, whose names are the IDs
 	makeID   bool
 	option   string // selects the fields of the text; like idOption as messages name it
@@ -39,7 +40,7 @@ func newObject(opt records.Options, members bool) *object {
 	o := &object{
 		id:       jsonfield.Parse(orDefault(opt.IDField, "id")),
 		fp:       jsonfield.Parse(orDefault(opt.FingerprintField, "fingerprint")),
-		weighted: opt.Fields != nil, set: opt.SetField != "",
+		weighted: opt.Fields != nil, set: opt.SetField != "", pairs: opt.Weighted,
 		option: opt.TextOption(), idOption: opt.Call("IDField"),
 		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, prints: prints{notation: opt.Fingerprints},
 	}
@@ -284,7 +285,7 @@ func hasSet(s []byte) bool {
 // setText joins the texts of a document as lines, or as fields of JoinFields.
 func (o *object) setText(rec *record, texts []found) {
 	d := &rec.Doc
-	if v := texts[0].value; o.set && v != nil && (v[0] == '[' || v[0] == '{' && !texts[0].path.Arrived()) {
+	if v := texts[0].value; o.set && v != nil && (v[0] == '[' || v[0] == '{' && (o.pairs || !texts[0].path.Arrived())) {
 		if !texts[0].path.Arrived() {
 			v = texts[0].path.All(v)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/lines"
@@ -29,7 +30,8 @@ type Form struct {
 	FingerprintField  string   // the name of a single fingerprint
 	FingerprintsField string   // the name of a list of fingerprints
 
-	set bool // the text is a set
+	set   bool // the text is a set
+	pairs bool // or an object of features with weights
 }
 
 // NewForm returns the form for the documents of a database, with the names that the options give
@@ -45,8 +47,8 @@ func NewForm(p engine.Options, o records.Options) (*Form, error) {
 			f.Texts = append(f.Texts, field.Name)
 		}
 	}
-	if f.set = p.Features.Unit == "set"; f.set {
-		f.Texts = []string{p.Features.SetField}
+	if f.set = features.IsGiven(p.Features.Unit); f.set {
+		f.Texts, f.pairs = []string{p.Features.SetField}, p.Features.Unit == features.Given
 	}
 	if o.TextField != "" && f.Texts[0] != o.TextField {
 		return nil, fmt.Errorf("%s names a field, but the documents are compared by %s", option.Name("TextField"), p.Features.Describe())
@@ -143,7 +145,7 @@ func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
 			break
 		}
 		b = append(b, ',')
-		if key(f.Texts[i]); f.set && isLine(text) {
+		if key(f.Texts[i]); f.set && f.isLine(text) {
 			b = append(b, text...)
 		} else {
 			b = records.AppendString(b, text)
@@ -182,9 +184,9 @@ func (f *Form) Append(b []byte, d *engine.Doc) ([]byte, error) {
 	return b, nil
 }
 
-// isLine reports whether the text of a set is JSON on one line.
-func isLine(text string) bool {
-	return strings.HasPrefix(text, "[") && !strings.ContainsAny(text, "\r\n") && json.Valid([]byte(text))
+// isLine reports whether the text of a set or of features is JSON on one line.
+func (f *Form) isLine(text string) bool {
+	return (strings.HasPrefix(text, "[") || f.pairs && strings.HasPrefix(text, "{")) && !strings.ContainsAny(text, "\r\n") && json.Valid([]byte(text))
 }
 
 // appendFields appends the fields of a document as members, each preceded by a comma.

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sort"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -17,13 +19,14 @@ import (
 // hasher computes the features of documents with the parameters of the run; all sets and
 // fingerprints of files come from it. It is not safe for concurrent use.
 type hasher struct {
+	coded    bool // texts have no fingerprints: features.Spec.Code
 	sets     *features.SetHasher
 	prints   *features.Fingerprinter
 	elements setjoin.Elements
 }
 
 func newHasher(p features.Params) *hasher {
-	return &hasher{sets: features.NewSetHasher(p.Features, p.Shingle, p.Seed), prints: features.NewFingerprinter(p), elements: setjoin.Elements{Of: p.Features}}
+	return &hasher{coded: p.Features.Code != "", sets: p.NewSetHasher(), prints: features.NewFingerprinter(p), elements: setjoin.Elements{Of: p.Features}}
 }
 
 // appendPrint appends the words of a document's fingerprint to dst. It appends nothing if the
@@ -31,6 +34,9 @@ func newHasher(p features.Params) *hasher {
 func (f *hasher) appendPrint(dst []base.Fingerprint, d *engine.Doc) []base.Fingerprint {
 	if d.Fingerprints != nil {
 		return append(dst, d.Fingerprints[0]...)
+	}
+	if f.coded {
+		return dst
 	}
 	if r := f.prints.Text(d.Text); !r.Empty {
 		dst = append(append(dst, r.Fingerprint), r.Rest...)
@@ -65,16 +71,33 @@ type Extractor struct {
 	batches pipeline.Batcher[featured]
 	few     Brevity
 	folded  features.Folds // foldings that have changed a text
+	err     error          // documents cannot be added
 }
 
 // NewExtractor returns an Extractor that adds documents to a corpus. Stop ends its goroutines.
 func NewExtractor(ctx context.Context, params features.Params, to *Corpus) *Extractor {
 	to.of = params.Features
 	prints := to.Fingerprints != nil // store may widen to.Fingerprints meanwhile
-	return newExtractor(ctx, func() func(*featured) {
+	x := newExtractor(ctx, func() func(*featured) {
 		f := newHasher(params)
 		return func(b *featured) { f.extract(b, to, prints) }
 	}, to.store)
+	if to.Sets != nil && to.texts == nil && params.Real() {
+		if x.err = NoWeights(to.measure.Kind == setjoin.Contained); x.err == nil {
+			to.measure.Kind = setjoin.Weighted
+			to.Sets.Weigh()
+		}
+	}
+	return x
+}
+
+// NoWeights returns an error if a job by this criterion compares features without weights.
+func NoWeights(contained bool) error {
+	if !contained {
+		return nil
+	}
+	return fmt.Errorf("documents contain others by features without weights: leave out %s, and fractions in %s",
+		option.Name("Weights"), option.Name("Fields"))
 }
 
 // newExtractor returns an Extractor: each worker goroutine calls worker for its own function, and
@@ -106,6 +129,9 @@ func (x *Extractor) Stop() { x.batches.Stop() }
 // within a group, the sets of different groups get different elements, so that a crowd of
 // documents that may not match is never compared.
 func (x *Extractor) Add(d *engine.Doc, groups *collection.Groups) error {
+	if x.err != nil {
+		return x.err
+	}
 	b := x.batches.Next()
 	x.few.Add(d.Text)
 	b.salts = append(b.salts, groups.Salt())
@@ -145,7 +171,7 @@ func (f *hasher) extract(b *featured, to *Corpus, prints bool) {
 			before := len(b.hashes)
 			if to.texts == nil {
 				b.hashes = f.sets.Append(b.hashes, d.Text)
-				salted(b.hashes[before:], b.salts[i])
+				salted(b.hashes[before:], b.salts[i], to.measure.Kind == setjoin.Weighted)
 			} else {
 				b.hashes = f.elements.Append(b.hashes, d.Text, to.measure)
 			}
@@ -175,12 +201,20 @@ func further(d *engine.Doc) []uint64 {
 }
 
 // salted combines the elements of a set with a salt, unless it is 0.
-func salted(set []uint64, salt uint64) {
+func salted(set []uint64, salt uint64, weighted bool) {
 	if salt == 0 {
 		return
 	}
-	for i := range set {
-		set[i] ^= salt
+	hashes := set
+	if weighted {
+		hashes = features.Weighted(set).Hashes()
+	}
+	for i := range hashes {
+		hashes[i] ^= salt
+	}
+	if weighted {
+		sort.Sort(features.Weighted(set))
+		return
 	}
 	slices.Sort(set)
 }

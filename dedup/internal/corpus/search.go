@@ -118,7 +118,7 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 	if s.prints == nil {
 		s.prints = [][]base.Fingerprint{nil}
 	}
-	s.few = setjoin.NewFew(sets, o.Least, setjoin.FewJaccard)
+	s.few = setjoin.NewFew(sets, o.Least, roleOf(params))
 	if work := s.work(drawn, sets); work > searchWork {
 		drawn = drawn[:min(len(drawn), max(searchLeast, int(float64(len(drawn))*searchWork/work)))]
 		n := 1 + slices.Max(drawn)
@@ -128,12 +128,19 @@ func NewSearch(params features.Params, docs []engine.Doc, o SearchOptions) *Sear
 		for w := range s.prints {
 			s.prints[w] = s.prints[w][:rows]
 		}
-		s.few = setjoin.NewFew(sets[:n], o.Least, setjoin.FewJaccard)
+		s.few = setjoin.NewFew(sets[:n], o.Least, roleOf(params))
 	}
 	for _, n := range drawn {
 		s.nodes[n].Count++
 	}
 	return s
+}
+
+func roleOf(params features.Params) setjoin.FewRole {
+	if params.Real() {
+		return setjoin.FewWeighted
+	}
+	return setjoin.FewJaccard
 }
 
 // work estimates how long the search takes for all documents, in nanoseconds, from a sample of

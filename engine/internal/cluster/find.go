@@ -32,6 +32,8 @@ func (f *setFind) measure() (m setjoin.Measure, elements int64) {
 		m = setjoin.Measure{Kind: setjoin.Cosine}
 	case f.j.by.Text.Contained():
 		m = setjoin.Measure{Kind: setjoin.Contained}
+	case f.j.v.Texts.Spec().Real():
+		m = setjoin.Measure{Kind: setjoin.Weighted}
 	}
 	for _, i := range f.items {
 		elements += int64(f.j.text.elements[f.j.text.of[i]])

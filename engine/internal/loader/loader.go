@@ -131,7 +131,7 @@ func (l *Loader) Add(d *view.Doc) error {
 	if l.err != nil {
 		return l.err
 	}
-	if err := cmp.Or(view.CheckDoc(d), l.db.SettleFingerprints(d)); err != nil {
+	if err := cmp.Or(view.CheckDoc(d), l.db.CheckText(d.Text), l.db.SettleFingerprints(d)); err != nil {
 		return err
 	}
 	// A new chunk is started before d is added, so that a following Mark belongs to d's table.

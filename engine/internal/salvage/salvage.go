@@ -32,6 +32,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
 )
@@ -41,6 +42,7 @@ type Options struct {
 	FS       vfs.FS           // nil means the disk
 	Now      func() time.Time // nil means time.Now
 	Partial  bool
+	Features features.Spec // the function of the database
 	Progress func(view.Progress)
 }
 
@@ -110,7 +112,7 @@ func Run(ctx context.Context, from, to string, o Options) (Report, error) {
 	if err := r.readCatalog(); err != nil {
 		return Report{}, err
 	}
-	db, err := store.Assemble(to, store.Options{FS: o.FS, Now: o.Now, NoAutoCompaction: true}, r.fill)
+	db, err := store.Assemble(to, store.Options{FS: o.FS, Now: o.Now, NoAutoCompaction: true, Features: o.Features}, r.fill)
 	if err != nil {
 		return Report{}, err
 	}

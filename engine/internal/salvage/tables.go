@@ -89,6 +89,10 @@ func (r *recovery) copyTable(meta catalog.Table, dead *roaring.Bitmap) error {
 			r.params.Layout = table.LayoutBySize
 		}
 	}
+	r.params.Program = &r.o.Features
+	if err := r.params.NeedCompute(); err != nil {
+		return fmt.Errorf("%w: %w", err, files.ErrParams)
+	}
 	if !p.Compatible(r.params) || r.known && whole && (info.Checksum != meta.Digest || info.Size != meta.Size) {
 		r.lose(base.Corruptf(name, "footer", -1, "not the table that belongs here"), living)
 		return nil

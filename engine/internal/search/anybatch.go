@@ -191,7 +191,7 @@ func (b *anyBatch) compareDoc(sets *features.SetHasher, text []byte, pairs []tex
 			p.score = similarity(q.set, "", sets, text, b.by.T)
 		default:
 			other := sets.LastSet(text)
-			p.score, _ = sets.Brief(q.doc.Text).JaccardAtLeast(other, b.by.T)
+			p.score, _ = sets.JaccardAtLeast(sets.Brief(q.doc.Text), other, b.by.T)
 		}
 		if p.score >= b.by.T {
 			q.known.Store(true)

@@ -302,9 +302,9 @@ func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *mem
 			return false, err
 		}
 		other := x.sets.LastSet(text)
-		similar, ok := mine.JaccardAtLeast(other, x.by.T)
+		similar, ok := x.sets.JaccardAtLeast(mine, other, x.by.T)
 		if !ok {
-			if x.vain++; x.vain > crowdedVain && x.notes.Note(number, other) {
+			if x.vain++; x.vain > crowdedVain && !x.v.Texts.Spec().Real() && x.notes.Note(number, other) {
 				x.learn(f)
 			}
 			return false, nil

@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -24,8 +25,12 @@ const (
 	crowdShare = 256
 )
 
-// crowdFrom returns the largest number of candidates that is not a crowd.
+// crowdFrom returns the largest number of candidates that is not a crowd. Sets with weights are
+// always compared one by one.
 func crowdFrom(v *view.View) int {
+	if v.Texts.Spec().Real() {
+		return math.MaxInt
+	}
 	return max(crowdLeast, v.Version.NumDocs()/crowdShare)
 }
 

@@ -327,7 +327,7 @@ func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
 		if err != nil {
 			return err
 		}
-		if score, ok := mine.JaccardAtLeast(sets.LastSet(other), t); ok {
+		if score, ok := sets.JaccardAtLeast(mine, sets.LastSet(other), t); ok {
 			h.Score = minhash.Score{Score: score, Exact: true}
 			verified = append(verified, h)
 		}

@@ -78,7 +78,7 @@ func (x *Scorer) Match(ctx context.Context, id string) (m view.Match, ok bool, e
 			if err != nil {
 				return err
 			}
-			score = minhash.Score{Score: x.text.Jaccard(x.sets.Set(text)), Exact: true}
+			score = minhash.Score{Score: x.sets.Jaccard(x.text, x.sets.Brief(text)), Exact: true}
 			similar = score.Score >= x.by.T
 		}
 		m, ok = scored(id, score), similar

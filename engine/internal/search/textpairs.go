@@ -163,7 +163,7 @@ func similarity(mine features.Hashes, query string, sets *features.SetHasher, te
 	if len(mine) > 0 && string(text) == query {
 		return 1
 	}
-	score, _ := mine.JaccardAtLeast(sets.LastSet(text), t)
+	score, _ := sets.JaccardAtLeast(mine, sets.LastSet(text), t)
 	return score
 }
 

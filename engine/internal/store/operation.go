@@ -97,7 +97,7 @@ func keep[S string | json.RawMessage](buf *[]byte, s S) []byte {
 
 // settle checks that a document can be stored, and sets its fingerprints and its time.
 func (db *Store) settle(d *view.Doc) error {
-	if err := cmp.Or(view.CheckDoc(d), db.SettleFingerprints(d)); err != nil {
+	if err := cmp.Or(view.CheckDoc(d), db.CheckText(d.Text), db.SettleFingerprints(d)); err != nil {
 		return err
 	}
 	if d.Time.IsZero() {

@@ -185,7 +185,7 @@ func wordsOf(bits int) (uint32, error) {
 // shingleOf returns the length of shingles if the options say k.
 func shingleOf(k int, s features.Spec) uint32 {
 	switch s.Unit {
-	case features.Set:
+	case features.Set, features.Given, features.Own:
 		return 1
 	case features.Chars:
 		return uint32(cmp.Or(k, defaultGram))
@@ -199,6 +199,9 @@ func (o Options) checkFeatures(want *table.Params) error {
 	if err != nil {
 		return err
 	}
+	if err := want.NeedCompute(); err != nil {
+		return fmt.Errorf("a database with %w: %w", err, files.ErrParams)
+	}
 	if _, err := o.Features.Canonical(); err != nil {
 		return fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
@@ -209,7 +212,7 @@ func (o Options) checkFeatures(want *table.Params) error {
 	if want.Features = spec.String(); spec.Version() != have.Version() {
 		want.Tokenizer = uint32(spec.Version())
 	}
-	if o.Shingle != 0 && spec.Unit != features.Set {
+	if o.Shingle != 0 && shingleOf(2, spec) != 1 {
 		want.Shingle = uint32(o.Shingle)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/backup"
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -94,7 +95,8 @@ func OpenSet(paths []string, o Options) (*Store, error) {
 	db.install(nil)
 	db.mu.Unlock()
 	for i, path := range paths {
-		from, err := Open(path, Options{ReadOnly: true, MustExist: true, Memory: o.Memory, Cache: -1, SetCache: db.Tables.Cache, Logger: o.Logger, FS: o.FS, Now: o.Now})
+		from, err := Open(path, Options{ReadOnly: true, MustExist: true, Memory: o.Memory, Cache: -1, SetCache: db.Tables.Cache, Logger: o.Logger, FS: o.FS, Now: o.Now,
+			Features: features.Spec{Function: o.Features.Function, Compute: o.Features.Compute}})
 		if err == nil {
 			if i == 0 {
 				db.SetParams(from.setParams())

@@ -51,6 +51,9 @@ func (db *Store) recover(s *catalog.State, open map[uint64]*view.Table) (err err
 		return base.Corruptf(files.Catalog, "params", -1, "%w", err)
 	}
 	db.SetParams(params)
+	if err := db.Params.NeedCompute(); err != nil {
+		return fmt.Errorf("%s has %w: %w", db.Path, err, files.ErrParams)
+	}
 	db.active = view.NewMemtable(params)
 	if err := db.readTimes(s.Options); err != nil {
 		return base.Corruptf(files.Catalog, "options", -1, "%w", err)

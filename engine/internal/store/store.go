@@ -107,6 +107,7 @@ func newDB(path string, o Options) *Store {
 		logFirst: noLog,
 		history:  &catalog.History{Gone: view.Latest}, // of a store without a catalog
 	}
+	db.Params.Program = &db.opts.Features
 	db.Tables = tables.Folder{
 		Config: &db.Config, Log: o.Logger, ReadOnly: o.ReadOnly, Number: db.allocFile, ChooseLayout: o.ChooseLayout, MaxTableDocs: o.MaxTableDocs,
 		Cache: o.SetCache,

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/table"
 )
@@ -37,8 +39,10 @@ func (c *Config) TTL() time.Duration { return time.Duration(c.ttl.Load()) }
 // SetTTL changes the time to live; 0 or less means that documents do not expire by age.
 func (c *Config) SetTTL(ttl time.Duration) { c.ttl.Store(int64(max(ttl, 0))) }
 
-// SetParams sets the parameters and all fields derived from them.
+// SetParams sets the parameters and all fields derived from them. A function that the program gave
+// stays.
 func (c *Config) SetParams(p table.Params) {
+	p.Program = cmp.Or(p.Program, c.Params.Program)
 	c.Params, c.Texts, c.words = p, NewHasher(p), p.NumWords()
 	c.Several = c.Texts.Several()
 }
@@ -95,8 +99,22 @@ func (c *Config) CheckCriterion(by Criterion) error {
 	if err := CheckThreshold(by.T); err != nil {
 		return err
 	}
+	if by.Text.Contained() && c.Texts.Spec().Real() {
+		return fmt.Errorf("documents contain others by features without weights, and those of the database have weights: %w", files.ErrParams)
+	}
 	if by.Verified || by.Text != NoTextMeasure {
 		return c.NeedTexts()
+	}
+	return nil
+}
+
+// CheckText returns ErrInvalid if a text is to hold features with weights, and does not.
+func (c *Config) CheckText(text string) error {
+	if c.Texts.spec.Unit != features.Given {
+		return nil
+	}
+	if err := features.Pairs([]byte(text), func([]byte, float64) {}); err != nil {
+		return fmt.Errorf("%w: %w", err, files.ErrInvalid)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func NewHasher(p table.Params) *Hasher {
 
 // Sums are the fingerprint and the sketch of a text. Its slices are reused for the next text.
 type Sums struct {
-	Words       bool             // the text has words; otherwise the other fields are empty
+	Words       bool             // the text has a fingerprint; otherwise Fingerprint and Rest are empty
 	Fingerprint base.Fingerprint // first word of the fingerprint
 	Rest        []base.Fingerprint
 	Sketch      minhash.Sketch // empty in a database without sketches
@@ -46,7 +46,9 @@ func (h *Hasher) Sum(s *Sums, text string) {
 	}
 	st := h.states.Get().(*features.Fingerprinter)
 	if r := st.Text(text); !r.Empty {
-		*s = Sums{true, r.Fingerprint, append(s.Rest, r.Rest...), append(s.Sketch, r.Sketch...)}
+		if s.Sketch = append(s.Sketch, r.Sketch...); h.spec.Code == "" {
+			s.Words, s.Fingerprint, s.Rest = true, r.Fingerprint, append(s.Rest, r.Rest...)
+		}
 	}
 	h.states.Put(st)
 }
@@ -66,7 +68,7 @@ func (h *Hasher) Spec() features.Spec { return h.spec }
 func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok bool) {
 	number = words - int(h.params.Shingle) + 1
 	s := h.spec
-	if s.Unit != "" || s.Code != "" || s.RequireWords != nil || s.MinWords > words || number < 1 {
+	if s.Unit != "" || s.RequireWords != nil || s.MinWords > words || number < 1 {
 		return nil, 0, false
 	}
 	features.NewWalker(s, int(h.params.Shingle), h.params.Seed).Walk(text, &hashes)
@@ -77,7 +79,7 @@ func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok
 type inOrder []uint64
 
 // Features appends features.
-func (a *inOrder) Features(hashes []uint64, _ int) { *a = append(*a, hashes...) }
+func (a *inOrder) Features(hashes []uint64, _ float64) { *a = append(*a, hashes...) }
 
 // Fill computes the sketch of text, and the fingerprint if d has none yet.
 func (h *Hasher) Fill(d *table.Document, text string) {

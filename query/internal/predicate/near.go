@@ -27,7 +27,9 @@ func bindNear(x *Scope, e *syntax.Call) (Predicate, error) {
 	p.k, p.by = k, engine.Near(k)
 	err = p.target.fingerprint(x, e.Args[0])
 	if p.target.doc.ID = p.target.self; p.target.doc.Fingerprints == nil {
-		p.nothing = matchesNothing
+		if p.nothing = matchesNothing; p.target.text != nil && x.DB.Options().Features.Code != "" {
+			x.ifEmpty = append(x.ifEmpty, "in this database texts have no fingerprints: write NEAR(0x..., k), or compare texts by JACCARD")
+		}
 	} else if text := p.target.text; text != nil && len(strings.Fields(*text)) <= fewWords && !x.DB.Options().NoText {
 		x.ifEmpty = append(x.ifEmpty, "NEAR compares whole texts, and seldom finds one of so few words: write JACCARD(TEXT '...', 0.5), CONTAINS(TEXT '...', 0.8) or TEXT LIKE '%words%'")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/jsonfield"
 )
 
@@ -12,7 +13,8 @@ import (
 // database compares from the fields to the text, as a load does.
 func TakeText(f engine.Features, doc *engine.Doc) error {
 	names := []string{f.SetField}
-	if f.Unit != "set" {
+	given := features.IsGiven(f.Unit)
+	if !given {
 		names = nil
 		for _, field := range f.Fields {
 			names = append(names, field.Name)
@@ -28,7 +30,7 @@ func TakeText(f engine.Features, doc *engine.Doc) error {
 	texts, found := make([]string, len(names)), false
 	for i, name := range names {
 		value, ok := fields[name]
-		if path := jsonfield.Parse(name); !ok && f.Unit == "set" { // an object with the field stays whole
+		if path := jsonfield.Parse(name); !ok && given { // an object with the field stays whole
 			if value = path.Of(doc.Fields); value == nil {
 				value = path.All(doc.Fields)
 			}
@@ -41,11 +43,11 @@ func TakeText(f engine.Features, doc *engine.Doc) error {
 		}
 		found = true
 		delete(fields, name)
-		if f.Unit == "set" && value[0] == '[' {
+		if given && (value[0] == '[' || value[0] == '{' && f.Unit == features.Given) {
 			texts[i] = string(value)
 		} else if err := json.Unmarshal(value, &texts[i]); err != nil {
 			what := "a string"
-			if f.Unit == "set" {
+			if given {
 				what = "an array or a string"
 			}
 			return fmt.Errorf("the field %q should be %s: %w", name, what, engine.ErrInvalid)
@@ -55,7 +57,7 @@ func TakeText(f engine.Features, doc *engine.Doc) error {
 		return nil
 	}
 	doc.Text, doc.Fields = texts[0], nil
-	if f.Unit != "set" {
+	if !given {
 		doc.Text = engine.JoinFields(texts...)
 	}
 	if len(fields) == 0 {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -20,7 +21,7 @@ import (
 // an existing database, the given flags must equal its parameters.
 type FeatureFlags struct {
 	Shingle         Shingle        `group:"features" placeholder:"UNIT:N" help:"What to compare: words:N (runs of N words), chars:N (runs of N characters, for short texts) or tokens (single words); N alone means words:N (default: words:3)."`
-	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight from 1 to 32, such as title:3,body:1; runs do not cross fields."`
+	Field           weightedFields `group:"features" placeholder:"NAME:W,..." help:"Compare these fields, each with its own weight, such as title:3,body:0.5; runs do not cross fields."`
 	Symbols         bool           `group:"features" help:"Also compare symbols: each run of symbols is a word, so x == y differs from x != y. For programs and formulas."`
 	StopWords       string         `group:"features" file:"in" placeholder:"FILE" help:"Leave out the words in FILE; # begins a comment."`
 	RequireWord     string         `group:"features" file:"in" placeholder:"FILE" help:"Compare only runs that contain one of the words in FILE, such as words found in prose but not in menus; # begins a comment."`
@@ -31,7 +32,9 @@ type FeatureFlags struct {
 	StripDiacritics bool           `group:"features" hidden:"" help:"The same as --fold letters."`
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or the length of the first fingerprints in the files)."`
-	SetField        string         `group:"features" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
+	Weights         string         `group:"features" file:"in" placeholder:"idf|FILE" help:"Multiply the weights of features: idf, by how few documents have them, or FILE, with lines of a feature, a tab and its weight (0 leaves it out; others have 1). Only for files."`
+	SetField        string         `group:"features" xor:"given" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
+	FeaturesField   string         `group:"features" xor:"given" placeholder:"NAME" help:"Compare the features in this field, with their weights: an object such as {\"red\":2.5,\"blue\":1}, or an array, whose strings have weight 1."`
 }
 
 // Shingle is the unit of features: runs of a number of words or characters. The zero Shingle means
@@ -89,9 +92,9 @@ func (f *weightedFields) UnmarshalText(text []byte) error {
 	for part := range strings.SplitSeq(string(text), ",") {
 		field := engine.Field{Name: part, Weight: 1}
 		if i := strings.LastIndexByte(part, ':'); i >= 0 {
-			w, err := strconv.Atoi(part[i+1:])
+			w, err := strconv.ParseFloat(part[i+1:], 64)
 			if err != nil {
-				return fmt.Errorf("%q: the weight of a field is a whole number, from 1 to %d, as in title:3", part, features.MaxWeight)
+				return fmt.Errorf("%q: the weight of a field is a number, as in title:2.5", part)
 			}
 			field = engine.Field{Name: part[:i], Weight: w}
 		}
@@ -111,7 +114,7 @@ func (f FeatureFlags) CheckImages(of FileFlags) error {
 
 // Given returns the names of the flags that are given.
 func (f FeatureFlags) Given() (names []string) {
-	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said()}
+	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said(), Weights: f.Weights}
 	if f.StopWords != "" {
 		c.Features.StopWords = []string{} // not nil: the stop words are in a file
 	}
@@ -138,21 +141,24 @@ func (f FeatureFlags) Folded() []string {
 
 // said returns the features that the flags set, without the words in files.
 func (f FeatureFlags) said() engine.Features {
-	return engine.Features{
+	said := engine.Features{
 		Unit: f.Shingle.Unit, Symbols: f.Symbols, Fields: f.Field, SetField: f.SetField, Fold: f.Folded(), Mask: f.Mask, MinWords: int(f.MinWords),
 	}
+	if f.FeaturesField != "" {
+		said.Unit, said.SetField = features.Given, f.FeaturesField
+	}
+	return said
 }
 
 // Features returns the features that the flags set, in the form that a new database would record.
 // It reads the files of words.
 func (f FeatureFlags) Features() (engine.Features, error) {
 	said := f.said()
-	if f.SetField != "" {
+	if f.SetField != "" || f.FeaturesField != "" {
 		if f.Shingle.Unit != "" {
-			return said, fmt.Errorf("%s: the members of a set are compared unchanged, so %s does not apply",
-				option.Name("SetField"), option.Name("Shingle"))
+			return said, fmt.Errorf("%s does not apply: given features, such as the members of a set, are compared unchanged", option.Name("Shingle"))
 		}
-		said.Unit = "set"
+		said.Unit = cmp.Or(said.Unit, features.Set)
 	}
 	for _, m := range f.Mask {
 		if named, ok := spelling.Closest(m, []string{"numbers", "dates"}); ok && m != named {
@@ -194,13 +200,13 @@ func withoutComments(list []byte) string {
 func (f FeatureFlags) Options(o *engine.Options) error {
 	c, err := f.Compared()
 	o.Shingle, o.Bits, o.Features = c.Shingle, c.Bits, c.Features
-	return err
+	return cmp.Or(err, c.NotStored())
 }
 
 // Compared returns the features that the flags require a database to have.
 func (f FeatureFlags) Compared() (inputs.Compared, error) {
 	said, err := f.Features()
-	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said}, err
+	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said, Weights: f.Weights}, err
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and their

@@ -24,6 +24,7 @@ type CreateFlags struct {
 	NoText     bool        `group:"created" help:"Store only fingerprints, not the texts."`
 	app.FeatureFlags
 	Several     bool          `group:"created" help:"Documents may have several fingerprints; the nearest counts (default: on if documents of the first file have a list of fingerprints, or with --orientations 8)."`
+	Code        string        `group:"created" placeholder:"NAME" help:"NEAR compares only fingerprints that documents are given, of the kind NAME, such as the hashes of their pictures, and never those of texts; JACCARD and the like compare the texts."`
 	NoSketch    bool          `group:"created" help:"Store no MinHash sketches; JACCARD is then not possible."`
 	Containment *bool         `group:"created" help:"Build an index for CONTAINS, WITHIN and PASSAGES, which otherwise read all texts; it adds about 40 % of the size of the texts."`
 	Index       *string       `group:"created" placeholder:"FIELD,..." help:"Index these fields, such as lang,meta.url, so that conditions on them (=, <, IN, BETWEEN, LIKE 'a%') need not read all documents."`
@@ -72,7 +73,7 @@ func (c *CreateFlags) Options() (*engine.Options, error) {
 		o.Layout = string(c.Layout.String())
 	}
 	err := c.FeatureFlags.Options(o)
-	o.Features.Several = c.Several
+	o.Features.Several, o.Features.Code = c.Several, c.Code
 	return o, err
 }
 
@@ -93,7 +94,7 @@ func (c *CreateFlags) optionsLike(db *engine.DB, renew bool) (*engine.Options, e
 	o.Layout = cmp.Or(o.Layout, like.Layout)
 	like.Features.Fold = slices.DeleteFunc(like.Features.Fold, func(name string) bool { return renew && name == features.V2 })
 	o.Features = engine.Features(features.Spec(like.Features).Override(features.Spec(o.Features)))
-	if o.Bits = cmp.Or(o.Bits, like.Bits); c.SetField == "" {
+	if o.Bits = cmp.Or(o.Bits, like.Bits); !features.IsGiven(o.Features.Unit) {
 		o.Shingle = cmp.Or(o.Shingle, like.Shingle)
 	}
 	o.NoSketch = o.NoSketch || like.NoSketch && o.Sketch == 0

@@ -16,6 +16,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -403,10 +404,14 @@ func reason(err error) string {
 func (l *load) emptiness() string {
 	f := l.features
 	switch {
-	case f.Unit == "set" && f.MinWords > 1:
+	case f.Code != "" || l.create.Features.Code != "":
+		return "without a fingerprint, which NEAR does not find"
+	case f.Unit == features.Set && f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d members, which match nothing", f.MinWords)
-	case f.Unit == "set":
+	case f.Unit == features.Set:
 		return "without members, which match nothing"
+	case f.Unit == features.Given:
+		return "with too few features, which match nothing"
 	case f.MinWords > 1:
 		return fmt.Sprintf("with fewer than %d words, which match nothing", f.MinWords)
 	case f.RequireWords != nil:

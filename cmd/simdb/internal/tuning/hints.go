@@ -11,7 +11,7 @@ import (
 
 // hints suggests flags that suit the documents of the sample.
 func hints(params features.Params, r *tune.Report) (said []string) {
-	if !r.Scored || params.Features.Unit == features.Set {
+	if !r.Scored || features.IsGiven(params.Features.Unit) {
 		return nil
 	}
 	short, n := r.Brevity(engine.Features(params.Features))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup/tune"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -115,5 +116,17 @@ func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options) (
 	if err != nil {
 		return params, err
 	}
-	return params, a.Env().Reread(a.Context(), s, dir)
+	if err := a.Env().Reread(a.Context(), s, dir); err != nil {
+		return params, err
+	}
+	compared, err := c.Compared()
+	if err != nil {
+		return params, err
+	}
+	err = compared.Weigh(&params, int64(c.Memory), dir, func(count func(*engine.Doc) error) error {
+		return a.Env().EachInput(a.Context(), s, inputs.Reading{
+			Stage: "count features", Options: *opt, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) },
+		})
+	})
+	return params, err
 }

@@ -152,7 +152,7 @@ func (c *Command) sameFlags() string {
 	}
 	var fields []string
 	for _, f := range c.Field {
-		fields = append(fields, fmt.Sprintf("%s:%d", f.Name, f.Weight))
+		fields = append(fields, fmt.Sprintf("%s:%v", f.Name, f.Weight))
 	}
 	flag("field", strings.Join(fields, ","))
 	set("symbols", c.Symbols)
@@ -169,5 +169,6 @@ func (c *Command) sameFlags() string {
 		flag("min-words", strconv.Itoa(int(c.MinWords)))
 	}
 	flag("set-field", c.SetField)
+	flag("features-field", c.FeaturesField)
 	return b.String()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
@@ -43,9 +44,10 @@ type hashing struct {
 	params  features.Params
 	state   *features.Fingerprinter
 	row     func(...any) error
-	none    bool                 // a text has no fingerprint
-	names   []string             // names of texts or pictures, for --compare
-	prints  [][]base.Fingerprint // their fingerprints
+	count   func(*engine.Doc) error // receives texts instead, for weights; or nil
+	none    bool                    // a text has no fingerprint
+	names   []string                // names of texts or pictures, for --compare
+	prints  [][]base.Fingerprint    // their fingerprints
 	rejects *inputs.Rejects
 }
 
@@ -63,7 +65,7 @@ func (c *Hash) Run(a *app.App) error {
 		if h.params, of, err = c.FeatureFlags.Params(int(c.Sketch)); err == nil {
 			err = inputs.ReadFeatures(&opt, of)
 		}
-		h.state, record = features.NewFingerprinter(h.params), h.record
+		record = h.record
 	}
 	if err != nil {
 		return err
@@ -79,10 +81,15 @@ func (c *Hash) Run(a *app.App) error {
 	h.rejects = a.NewRejects(c.RejectFlags, c.Output)
 	_, err = a.RowsTo(c.RowFlags, columns, func(w *output.Writer) error {
 		h.row = w.Row
-		r := inputs.Reading{Stage: "hash", Options: opt, Rejects: h.rejects, Record: record}
-		if src.Tree == nil && !many {
-			err = h.wholeFiles(src, r)
-		} else if err = a.Env().EachInput(a.Context(), src, r); err == nil {
+		r := inputs.Reading{Stage: "hash", Options: opt, Record: record}
+		whole := src.Tree == nil && !many
+		if c.Images == nil {
+			err = h.weigh(src, r, whole)
+		}
+		if r.Rejects = h.rejects; err == nil {
+			err = h.each(src, r, whole)
+		}
+		if err == nil && !whole {
 			a.Env().TellSkipped(src, h.rejects)
 			h.rejects.TellUTF8()
 		}
@@ -95,6 +102,35 @@ func (c *Hash) Run(a *app.App) error {
 		err = app.Status(app.ExitNo)
 	}
 	return h.rejects.Close(err)
+}
+
+// each reads the texts.
+func (h *hashing) each(src *inputs.Sources, r inputs.Reading, whole bool) error {
+	if whole {
+		return h.wholeFiles(src, r)
+	}
+	return h.a.Env().EachInput(h.a.Context(), src, r)
+}
+
+// weigh prepares the hashing of texts, with weights of their features.
+func (h *hashing) weigh(src *inputs.Sources, r inputs.Reading, whole bool) error {
+	compared, err := h.Compared()
+	if err != nil {
+		return err
+	}
+	if compared.Weights == inputs.IDF && slices.Contains(src.Names, "-") {
+		return fmt.Errorf("%s reads the texts twice: write standard input to a file", option.Set("Weights", inputs.IDF))
+	}
+	dir, err := h.a.TempDirIn("")
+	if err != nil {
+		return err
+	}
+	err = compared.Weigh(&h.params, app.DefaultMemory(), dir, func(count func(*engine.Doc) error) error {
+		h.count = count
+		return h.each(src, r, whole)
+	})
+	h.count, h.state = nil, features.NewFingerprinter(h.params)
+	return err
 }
 
 // sayHow reports whether options say how documents are written.
@@ -187,6 +223,9 @@ func (h *hashing) record(_ records.Source, rec *records.Record) error {
 }
 
 func (h *hashing) text(name, text string) error {
+	if h.count != nil {
+		return h.count(&engine.Doc{Text: text})
+	}
 	r := h.state.Text(text)
 	if r.InvalidUTF8 > 0 {
 		h.a.Say("%s: %d bytes are not UTF-8 and are not compared", name, r.InvalidUTF8)
@@ -233,7 +272,7 @@ func missingFeatures(r features.Result, p features.Params) string {
 	switch {
 	case r.Short:
 		return fmt.Sprintf("fewer than %d words", p.Features.MinWords)
-	case p.Features.Unit == "set":
+	case features.IsGiven(p.Features.Unit):
 		return "no members"
 	case r.Words > 0:
 		return "no shingle with a required word"

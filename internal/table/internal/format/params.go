@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/table/internal/fieldidx"
 	"github.com/simdb/simdb/internal/table/internal/hamming"
 	"github.com/simdb/simdb/internal/table/internal/sketchidx"
@@ -34,6 +35,8 @@ type Params struct {
 	Features   string         // a features.Spec.String; "" for shingles of words
 	Sets       bool           // whether the features of texts are indexed, for searches by containment
 	Index      string         // the indexed fields, in the form of jsonfield.Canonical
+
+	Program *features.Spec // has the function that Features names, if the program gave it; not stored
 }
 
 // Limits of the parameters.
@@ -60,8 +63,10 @@ func (p Params) Validate() error {
 	case p.Index != "" && !p.StoreText:
 		return errors.New("an index of fields without stored fields")
 	}
-	if _, err := p.Spec(); err != nil {
+	if s, err := p.Spec(); err != nil {
 		return fmt.Errorf("parameters of features: %w", err)
+	} else if p.Sets && s.Real() {
+		return errors.New("an index of containment of features with weights, which it does not have")
 	}
 	if index, err := jsonfield.Canonical(p.Index); err != nil || index != p.Index {
 		return fmt.Errorf("indexed fields: %w", cmp.Or(err, fmt.Errorf("%q is not in canonical form", p.Index)))
@@ -82,9 +87,9 @@ func (p Params) NumIndexed() int { return len(p.Indexed()) }
 func (p Params) NumWords() int { return max(1, int(p.Words)) }
 
 // Compatible reports whether tables with p and q can be searched and merged together: whether they
-// differ at most in the layout.
+// differ at most in the layout, and in whether the program gave the function.
 func (p Params) Compatible(q Params) bool {
-	q.Layout = p.Layout
+	q.Layout, q.Program = p.Layout, p.Program
 	return p == q
 }
 
@@ -303,6 +308,7 @@ func (p *Params) decode(b []byte) error {
 		Features:   spec,
 		Index:      index,
 		Sets:       b[34]&setsFlag != 0,
+		Program:    p.Program,
 	}
 	if _, err := p.Spec(); errors.Is(err, features.ErrUnknown) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
@@ -315,7 +321,22 @@ func (p *Params) decode(b []byte) error {
 }
 
 // Spec parses the features.
-func (p Params) Spec() (features.Spec, error) { return features.Parse(p.Features, int(p.Tokenizer)) }
+func (p Params) Spec() (features.Spec, error) {
+	s, err := features.Parse(p.Features, int(p.Tokenizer))
+	if p.Program != nil && p.Program.Function == s.Function {
+		s.Compute = p.Program.Compute
+	}
+	return s, err
+}
+
+// NeedCompute returns an error if features are those of a function that the program has not given.
+func (p Params) NeedCompute() error {
+	s, err := p.Spec()
+	if err != nil || s.Function == "" || s.Compute != nil {
+		return err
+	}
+	return fmt.Errorf("features of the function %s, which the program that opens it must give in %s", s.Function, option.Name("Compute"))
+}
 
 // Sketches returns the parameters that affect sketches.
 func (p Params) Sketches() sketchidx.Params {

@@ -1,0 +1,47 @@
+package setjoin
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestFrequencies compares counts with those of a map, in memory and with a file.
+func TestFrequencies(t *testing.T) {
+	for _, memory := range []int64{1 << 30, 1 << 10, 0} {
+		r := rand.New(rand.NewPCG(7, 8))
+		files := 0
+		f := NewFrequencies(memory, func() (File, error) {
+			files++
+			return &memFile{}, nil
+		})
+		want := map[uint64]int64{}
+		for range 300 {
+			set := map[uint64]bool{}
+			for range r.IntN(60) {
+				set[uint64(r.IntN(500))*0x9e3779b97f4a7c15] = true
+			}
+			var elements []uint64
+			for e := range set {
+				elements, want[e] = append(elements, e), want[e]+1
+			}
+			if err := f.Add(elements); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last, n := uint64(0), 0
+		err := f.Each(func(e uint64, sets int64) error {
+			if want[e] != sets || n > 0 && e <= last {
+				t.Fatalf("memory %d: %x is in %d sets, want %d; before it %x", memory, e, sets, want[e], last)
+			}
+			last, n = e, n+1
+			return nil
+		})
+		if err != nil || n != len(want) || (files == 1) != (memory < 1<<30) {
+			t.Errorf("memory %d: %d elements, want %d; %d files; %v", memory, n, len(want), files, err)
+		}
+	}
+	f := NewFrequencies(0, func() (File, error) { return &memFile{max: 4}, nil })
+	if err := f.Add([]uint64{1}); err != errFull {
+		t.Errorf("a full file: %v", err)
+	}
+}
