@@ -31,10 +31,12 @@ func (p Place) Doc() uint32 { return uint32(p >> 32) }
 // Unit returns the number of the unit within its document.
 func (p Place) Unit() uint32 { return uint32(p) }
 
-// Repeat is a run of N repeated units: those from At on equal those from First on.
+// Repeat is a run of N repeated units: those from At on equal those from First on. If Share is not
+// 0, it is one unit, and Share is how much of it has been seen, in many places.
 type Repeat struct {
 	At, First Place
 	N         uint32
+	Share     float64
 }
 
 // found is a unit to compare.
@@ -248,7 +250,7 @@ func (r *Repeats) findPart(p int) error {
 			last.N++
 			return nil
 		}
-		next := Repeat{u.at, o.first, 1}
+		next := Repeat{At: u.at, First: o.first, N: 1}
 		next, last = last, next
 		return r.put(out, next)
 	})
@@ -359,7 +361,7 @@ func (h *head) advance() error {
 		return nil
 	}
 	h.next = Repeat{
-		Place(binary.LittleEndian.Uint64(b[:])), Place(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint32(b[16:]),
+		At: Place(binary.LittleEndian.Uint64(b[:])), First: Place(binary.LittleEndian.Uint64(b[8:])), N: binary.LittleEndian.Uint32(b[16:]),
 	}
 	return err
 }
