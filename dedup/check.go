@@ -129,7 +129,7 @@ func (c *Job) check(shared bool) error {
 		given = append(given, workers)
 	}
 	for _, rule := range composition {
-		if !slices.Contains(given, rule.option) || slices.Contains(given, rule.unless) {
+		if !slices.Contains(given, rule.option) || rule.unless != "" && slices.Contains(given, rule.unless) {
 			continue
 		}
 		missing := rule.needs != nil
