@@ -2,7 +2,6 @@ package units
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -14,11 +13,9 @@ import (
 	"os"
 	"runtime"
 	"sync/atomic"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
 )
 
@@ -180,33 +177,22 @@ func (s *Seen) record(gram, code uint64) {
 	s.records.add(int(gram>>56), b[:n+7])
 }
 
-// each calls f for the records of a part in order.
-func (s *Seen) each(p int, f func(gram uint64, code uint64, suspect uint32) error) error {
-	in, number := s.records.reader(p), uint32(0)
+// eachRecord calls f for the records of a part in order.
+func eachRecord(part int, data []byte, f func(gram, code uint64, suspect uint32)) {
+	number := uint32(0)
 	var b [8]byte
-	for s.records.bytes(p) > 0 {
-		code, err := binary.ReadUvarint(in)
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			_, err = io.ReadFull(in, b[:7])
-		}
-		if err != nil {
-			return err
-		}
-		if code != sure {
+	for len(data) > 0 {
+		code, n := binary.Uvarint(data)
+		copy(b[:7], data[n:])
+		if data = data[n+7:]; code != sure {
 			number += uint32(code - 1)
 		}
-		if err := f(uint64(p)<<56|binary.LittleEndian.Uint64(b[:]), code, number); err != nil {
-			return err
-		}
+		f(uint64(part)<<56|binary.LittleEndian.Uint64(b[:]), code, number)
 	}
-	return nil
 }
 
 // stateBytes is the memory for each record of a part while it is processed.
-const stateBytes = 40
+const stateBytes = 48
 
 // Find decides all suspects.
 func (s *Seen) Find(ctx context.Context) error {
@@ -216,7 +202,7 @@ func (s *Seen) Find(ctx context.Context) error {
 	s.wanted, s.recent = nil, nil
 	if s.records.file != nil {
 		s.links.most = s.memory / 4 / parts
-		if err := s.links.open(); err != nil {
+		if err := errors.Join(s.records.settle(), s.links.open()); err != nil {
 			return err
 		}
 	}
@@ -240,64 +226,55 @@ func (s *Seen) Find(ctx context.Context) error {
 	return s.decide(ctx)
 }
 
-// Bits of the state of an n-gram. The others are the number of the last suspect that has it, plus
-// one.
-const (
-	stateSure  = 1 << 63 // a sure unit has it
-	stateChain = 1 << 62 // several suspects have it before the first sure unit
-)
+// stateSure is the state of an n-gram that a sure unit has. Other states are the number of the last
+// suspect that has it, plus one.
+const stateSure = 1 << 63
 
 // findPart counts the positions of suspects whose n-grams earlier sure units have, and writes the
 // links of the chains of a part.
 func (s *Seen) findPart(p int) error {
-	states, chained := map[uint64]uint64{}, false
-	err := s.each(p, func(gram, code uint64, number uint32) error {
-		state := states[gram]
-		switch before := state &^ stateChain; {
-		case code == sure:
-			state |= stateSure
-		case state&stateSure != 0:
-			atomic.AddUint32(&s.suspects[number].seen, 1)
-			return nil
-		case before != 0 && before != uint64(number)+1 && !s.only:
-			state |= stateChain
-			chained = true
-			fallthrough
-		default:
-			state = state&stateChain | uint64(number) + 1
-		}
-		states[gram] = state
-		return nil
-	})
-	if err != nil || !chained {
+	data := make([]byte, s.records.bytes(p))
+	if _, err := io.ReadFull(s.records.reader(p), data); err != nil || len(data) == 0 {
 		return err
 	}
-	for gram, state := range states {
-		if state&stateChain == 0 {
-			delete(states, gram)
-		} else {
-			states[gram] = 0 // from here on: the number of its chain, plus one
+	states := map[uint64]uint64{}
+	chains := map[uint64]uint64{} // n-grams that several suspects have before the first sure unit
+	eachRecord(p, data, func(gram, code uint64, number uint32) {
+		switch state := states[gram]; {
+		case code == sure:
+			states[gram] = stateSure
+		case state == stateSure:
+			atomic.AddUint32(&s.suspects[number].seen, 1)
+		case state != uint64(number)+1:
+			if states[gram] = uint64(number) + 1; state != 0 && !s.only {
+				chains[gram] = 0
+			}
 		}
+	})
+	if len(chains) == 0 {
+		return nil
 	}
 	last := uint32(0)
-	return s.each(p, func(gram, code uint64, number uint32) error {
-		chain, ok := states[gram]
+	var err error
+	eachRecord(p, data, func(gram, code uint64, number uint32) {
+		chain, ok := chains[gram] // its number, plus one
 		switch {
 		case !ok:
-			return nil
+			return
 		case code == sure:
-			delete(states, gram)
-			return nil
+			delete(chains, gram)
+			return
 		case chain == 0:
 			s.chains[p]++
 			chain = uint64(s.chains[p])
-			states[gram] = chain
+			chains[gram] = chain
 		}
 		b := binary.AppendUvarint(make([]byte, 0, 2*binary.MaxVarintLen32), uint64(number-last))
 		s.links.add(p, binary.AppendUvarint(b, chain-1))
 		last = number
-		return s.links.trimPart(p)
+		err = cmp.Or(err, s.links.trimPart(p))
 	})
+	return err
 }
 
 // A link is an n-gram of a suspect that is in a chain.
@@ -401,139 +378,4 @@ func (f filter) add(grams []uint64) {
 		at := slot(g, 64*len(f))
 		f[at/64] |= 1 << (at % 64)
 	}
-}
-
-// A spool holds bytes for each part, in memory or in a temporary file.
-type spool struct {
-	create func() (*os.File, error)
-	most   int64 // bytes in memory: of all parts, or with trimPart of each
-	held   [parts][]byte
-	n      int64
-	in     [parts][]section
-	file   *os.File // nil until it is needed
-	size   atomic.Int64
-}
-
-func (s *spool) add(p int, b []byte) { s.held[p] = append(s.held[p], b...) }
-
-// open creates the file.
-func (s *spool) open() (err error) {
-	if s.file == nil {
-		s.file, err = s.create()
-	}
-	return err
-}
-
-// trim moves all bytes to the file if there are too many.
-func (s *spool) trim() error {
-	n := int64(0)
-	for p := range parts {
-		n += int64(len(s.held[p]))
-	}
-	if n < s.most {
-		return nil
-	}
-	if err := s.open(); err != nil {
-		return err
-	}
-	for p := range parts {
-		if err := s.flush(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// trimPart moves the bytes of a part to the file if there are too many. Several goroutines may call
-// it for different parts, if the file is open.
-func (s *spool) trimPart(p int) error {
-	if int64(len(s.held[p])) < s.most {
-		return nil
-	}
-	return s.flush(p)
-}
-
-func (s *spool) flush(p int) error {
-	b := s.held[p]
-	if len(b) == 0 {
-		return nil
-	}
-	to := section{s.size.Add(int64(len(b))) - int64(len(b)), int64(len(b))}
-	s.in[p], s.held[p] = append(s.in[p], to), b[:0]
-	_, err := s.file.WriteAt(b, to.at)
-	return err
-}
-
-// bytes returns the size of a part.
-func (s *spool) bytes(p int) (n int64) {
-	for _, in := range s.in[p] {
-		n += in.size
-	}
-	return n + int64(len(s.held[p]))
-}
-
-// reader reads a part from its beginning.
-func (s *spool) reader(p int) *bufio.Reader {
-	var all []io.Reader
-	for _, in := range s.in[p] {
-		all = append(all, io.NewSectionReader(s.file, in.at, in.size))
-	}
-	return bufio.NewReaderSize(io.MultiReader(append(all, bytes.NewReader(s.held[p]))...), int(min(16<<10, s.bytes(p))))
-}
-
-func (s *spool) close() error {
-	if s.file == nil {
-		return nil
-	}
-	return s.file.Close()
-}
-
-// A piece is a unit with its n-grams in a batch.
-type piece struct {
-	at    Place
-	end   int  // of its n-grams
-	short bool // it has too few words to be removed
-}
-
-// gramWalker finds the n-grams of the units of texts. It is not safe for concurrent use.
-type gramWalker struct {
-	walk  *features.Walker
-	level Level
-	spans []Span
-	to    *batch
-}
-
-func newGramWalker(o Options) *gramWalker {
-	if o.Level != Document {
-		o.Spec.MinWords = o.MinWords
-	}
-	return &gramWalker{walk: features.NewWalker(o.Spec, o.Shingle, o.Seed), level: o.Level}
-}
-
-// Features implements features.Sink. Weights do not matter.
-func (w *gramWalker) Features(hashes []uint64, _ int) { w.to.grams = append(w.to.grams, hashes...) }
-
-// extract finds the n-grams of a batch, in the order of the text. A document with too few words has
-// no features, and so no n-grams; a short unit of another level has some, because it stays.
-func (w *gramWalker) extract(b *batch) {
-	w.to = b
-	for i, text := range b.texts {
-		if w.spans = append(w.spans[:0], Span{0, len(text)}); w.level != Document {
-			w.spans = Split(w.spans[:0], text, w.level)
-		}
-		for n, s := range w.spans {
-			before := len(b.grams)
-			unit := text[s.From:s.To]
-			_, enough := w.walk.Walk(unsafe.Slice(unsafe.StringData(unit), len(unit)), w) // the bytes are only read
-			b.count.Units++
-			if !enough {
-				b.count.Short++
-				if w.level == Document {
-					b.grams = b.grams[:before]
-				}
-			}
-			b.pieces = append(b.pieces, piece{At(b.first+uint32(i), uint32(n)), len(b.grams), !enough})
-		}
-	}
-	clear(b.texts)
 }
