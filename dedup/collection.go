@@ -54,7 +54,7 @@ type Options struct {
 //	Sets                                  yes
 //	Texts                           yes   yes                        yes
 //
-// All results are exact: Jaccard(t) equals Jaccard(t).Verified(). Contains(t) equals Within(t):
+// All results are exact: Jaccard(t) does not depend on Estimated. Contains(t) equals Within(t):
 // the larger item has at least the share t of the smaller item's elements. An item without
 // anything to compare, such as an empty set, matches nothing.
 type Collection struct {

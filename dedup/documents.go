@@ -23,7 +23,7 @@ import (
 
 // A Listing is a job that lists pairs or clusters of the documents of files, or of a database.
 type Listing struct {
-	By         engine.Criterion // exact for files and samples, even without Verified
+	By         engine.Criterion // exact for files and samples, even if Estimated
 	Components bool
 	Unordered  bool // yields pairs as they are found, without holding them in memory
 

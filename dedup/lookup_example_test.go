@@ -53,7 +53,7 @@ func ExampleNewJoin() {
 	ctx := context.Background()
 	db, src := stored(dir)
 	defer db.Close(&err)
-	join, err := dedup.NewJoin(ctx, &inputs.Env{}, src, dedup.JoinOptions{By: engine.Jaccard(0.6).Verified(), Memory: 64 << 20, Stored: db})
+	join, err := dedup.NewJoin(ctx, &inputs.Env{}, src, dedup.JoinOptions{By: engine.Jaccard(0.6), Memory: 64 << 20, Stored: db})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func ExampleNewMatch() {
 	defer db.Close(&err)
 	fresh := &out{}
 	match, err := dedup.NewMatch(ctx, &inputs.Env{}, src, db.DB, dedup.MatchOptions{
-		By: engine.Jaccard(0.6).Verified(), Memory: 64 << 20, Read: records.Options{MakeID: true},
+		By: engine.Jaccard(0.6), Memory: 64 << 20, Read: records.Options{MakeID: true},
 		Open: func(outfile.Kind) (dedup.MatchOutput, error) { return fresh, nil },
 	})
 	if err == nil {

@@ -105,9 +105,9 @@ func TestSentAgain(t *testing.T) {
 		o  Options
 		by []Criterion
 	}{
-		{Options{}, []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified(), Levenshtein(0.9), Cosine(0.9), Contains(0.9), Within(0.9)}},
+		{Options{}, []Criterion{Near(3), Jaccard(0.8).Estimated(), Jaccard(0.8), Levenshtein(0.9), Cosine(0.9), Contains(0.9), Within(0.9)}},
 		{Options{Bits: 256}, []Criterion{Near(12)}}, {Options{Containment: true}, []Criterion{Contains(0.9)}},
-		{Options{NoText: true}, []Criterion{Near(3), Jaccard(0.8)}}, {Options{Features: Features{Several: true}}, []Criterion{Near(3)}},
+		{Options{NoText: true}, []Criterion{Near(3), Jaccard(0.8).Estimated()}}, {Options{Features: Features{Several: true}}, []Criterion{Near(3)}},
 	} {
 		for _, by := range c.by {
 			db, _ := create4test(t, &c.o)
@@ -277,7 +277,7 @@ func TestAddNovelFamilies(t *testing.T) {
 					}
 					docs[i] = Doc{ID: fmt.Sprint("d", from+i), Text: strings.Join(family(r, words), " ")}
 				}
-				done, err := db.AddNovel(t.Context(), docs, Jaccard(threshold).Verified(), &SearchOptions{Stats: &stats})
+				done, err := db.AddNovel(t.Context(), docs, Jaccard(threshold), &SearchOptions{Stats: &stats})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -26,10 +26,8 @@ func allMatches(t *testing.T, s *Snapshot, doc Doc, by Criterion) map[string]Mat
 	switch {
 	case !by.by.Jaccard && ok:
 		ms = collect(t, s.Search(t.Context(), ofPrint(fp), Near(by.by.K), nil))
-	case by.by.Verified && doc.Text != "":
-		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T).Verified(), nil))
 	case by.by.Jaccard && doc.Text != "":
-		ms = collect(t, s.Search(t.Context(), query, Jaccard(by.by.T), nil))
+		ms = collect(t, s.Search(t.Context(), query, by, nil))
 	}
 	all := map[string]Match{}
 	for _, m := range ms {
@@ -63,7 +61,7 @@ func TestAnyMatch(t *testing.T) {
 		}
 		return randomText(r)
 	}
-	criteria := []Criterion{Near(0), Near(3), Near(20), Near(64), Jaccard(0.2), Jaccard(0.8), Jaccard(1), Jaccard(0.3).Verified(), Jaccard(0.9).Verified()}
+	criteria := []Criterion{Near(0), Near(3), Near(20), Near(64), Jaccard(0.2).Estimated(), Jaccard(0.8).Estimated(), Jaccard(1).Estimated(), Jaccard(0.3), Jaccard(0.9)}
 	yes, no := 0, 0
 	check := func(stage string) {
 		t.Helper()
@@ -125,7 +123,7 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, by := range []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified()} {
+	for _, by := range []Criterion{Near(3), Jaccard(0.8).Estimated(), Jaccard(0.8)} {
 		for _, id := range []string{"new", "other"} {
 			if m, found, err := anyMatch(ctx, db, Doc{ID: id, Text: text}, by); err != nil || found != (id == "other") {
 				t.Errorf("%v of %s: %+v, %v, %v", by, id, m, found, err)
@@ -191,7 +189,7 @@ func slowStarsOf(db *DB, ids []string, m *textModel, by Criterion) map[string]Ma
 			return 0, false
 		}
 		estimate := minhash.Jaccard(a, b, n)
-		if score = estimate.Score; by.by.Verified {
+		if score = estimate.Score; !by.estimated {
 			if score < db.s.Lowered(by.by.T) || estimate.Exact && score < by.by.T {
 				return 0, false
 			}
@@ -236,7 +234,7 @@ func TestClustersOfCrowds(t *testing.T) {
 		}
 		runtime.GOMAXPROCS(1 + round%4)
 		for _, at := range []float64{0.3, 0.6, 0.8, 0.95, 1} {
-			for _, by := range []Criterion{Jaccard(at), Jaccard(at).Verified()} {
+			for _, by := range []Criterion{Jaccard(at).Estimated(), Jaccard(at)} {
 				want := slowStarsOf(db, ids, m, by)
 				keeper, members := "", 0
 				for _, x := range collect(t, db.Clusters(t.Context(), by, nil)) {

@@ -47,10 +47,10 @@ func TestCancelRows(t *testing.T) {
 	cancelAtFirst(t, "near batch", func(ctx ctxt) iter.Seq2[Match, error] {
 		return s.SearchBatch(ctx, ofPrints([]uint64{fp}), Near(3), nil)
 	})
-	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5), nil) })
-	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5).Verified(), nil) })
+	cancelAtFirst(t, "jaccard", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5).Estimated(), nil) })
+	cancelAtFirst(t, "verified", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, doc, Jaccard(0.5), nil) })
 	cancelAtFirst(t, "entries", func(ctx ctxt) iter.Seq2[entry, error] { return entriesIn(ctx, s, Range{}) })
-	for _, by := range []Criterion{Near(3), Jaccard(0.5), Jaccard(0.5).Verified()} {
+	for _, by := range []Criterion{Near(3), Jaccard(0.5).Estimated(), Jaccard(0.5)} {
 		for _, n := range []int{5000, search.MostFirst + 1} {
 			cancelAtFirst(t, fmt.Sprint("first pairs ", by, n), func(ctx ctxt) iter.Seq2[Pair, error] { return s.Pairs(ctx, by, &SearchOptions{Limit: n}) })
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -18,7 +19,7 @@ const walkSearches = 1 << 10
 func (s *Snapshot) clusterOf(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		w := &walk{s: s, ctx: ctx, by: by, groups: map[string]*walked{}}
-		members, found, err := []Member(nil), false, s.v.CheckCriterion(by.inner())
+		members, found, err := []Member(nil), false, s.v.CheckCriterion(by.in(s.v.Config))
 		if err == nil {
 			_, err = s.lookup(ctx, o.Of)
 		}
@@ -93,8 +94,7 @@ func (g *walked) before(h *walked) int {
 // cluster returns the cluster of a document. ok is false if the caller must form all clusters.
 func (w *walk) cluster(id string, o *ClusterOptions) (members []Member, ok bool, err error) {
 	v := &w.s.v
-	estimated := w.by.by.Jaccard && !w.by.by.Verified
-	if o.Before != nil || o.Components || v.Several || len(v.Allowed.All()) > 0 || !w.by.by.Near() && !estimated {
+	if o.Before != nil || o.Components || v.Several || len(v.Allowed.All()) > 0 || w.by.by.Text != view.NoTextMeasure {
 		return nil, false, nil
 	}
 	g, err := w.group(id)
@@ -278,6 +278,15 @@ func (w *walk) compare(g, keeper *walked) (m Match, err error) {
 		for _, n := range keeper.near {
 			if n.walked == g {
 				m.Distance = n.Distance
+			}
+		}
+		return m, nil
+	}
+	if w.by.in(w.s.v.Config).Verified {
+		m.Score, m.Exact = 1, true
+		for _, n := range keeper.near {
+			if n.walked == g {
+				m = n.Match
 			}
 		}
 		return m, nil

@@ -40,7 +40,7 @@ func TestClusterOf(t *testing.T) {
 		}
 		snap := must(db.Snapshot())(t)
 		defer snap.Close()
-		for _, by := range []Criterion{Near(0), Near(6), Near(14), Jaccard(0.4), Jaccard(0.65), Jaccard(0.9)} {
+		for _, by := range []Criterion{Near(0), Near(6), Near(14), Jaccard(0.4).Estimated(), Jaccard(0.65).Estimated(), Jaccard(0.9).Estimated(), Jaccard(0.4), Jaccard(0.65), Jaccard(0.9)} {
 			of := map[string][]Member{}
 			var cluster []Member
 			flush := func() {
@@ -68,7 +68,7 @@ func TestClusterOf(t *testing.T) {
 				}
 			}
 		}
-		if len(collect(t, snap.Clusters(ctx, Jaccard(0.4), &ClusterOptions{Of: "d3", Components: true}))) == 0 {
+		if len(collect(t, snap.Clusters(ctx, Jaccard(0.4).Estimated(), &ClusterOptions{Of: "d3", Components: true}))) == 0 {
 			t.Error("no component")
 		}
 	}

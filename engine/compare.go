@@ -111,6 +111,7 @@ func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (
 		x, y := sets.Set(a.Text), sets.Set(b.Text)
 		c.Shared, c.ShinglesA, c.ShinglesB = ordered.Common(x, y, 0), len(x), len(y)
 		c.Jaccard = x.Jaccard(y)
+		c.Score = Match{ID: string(b.ID), Score: c.Jaccard, Exact: true}
 		if len(x) > 0 {
 			c.AInB = float64(c.Shared) / float64(len(x))
 		}
@@ -127,7 +128,7 @@ func compareDocs(conf *view.Config, layout table.Layout, a, b *table.Document) (
 // open. The error of Matcher is ErrInvalid if the criterion is Near; others are those of Search.
 func (s *Snapshot) Matcher(ctx context.Context, doc Doc, by Criterion) (func(ctx context.Context, id string) (Match, bool, error), error) {
 	s.searches()
-	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.inner())
+	x, err := search.NewScorer(ctx, &s.v, doc.sample(), by.in(s.v.Config))
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 func TestScorer(t *testing.T) {
 	db, m := longTexts(t, rand.New(rand.NewPCG(31, 32)))
 	s := snapshot4test(t, db)
-	for _, by := range []Criterion{Jaccard(0.3), Jaccard(0.7), Jaccard(0.3).Verified(), Jaccard(0.7).Verified()} {
+	for _, by := range []Criterion{Jaccard(0.3).Estimated(), Jaccard(0.7).Estimated(), Jaccard(0.3), Jaccard(0.7)} {
 		for _, query := range []Doc{{ID: "t001"}, {ID: "t002"}, {Text: m.texts["t003"]}, {ID: "x", Text: m.texts["t004"] + " and more"}, {Text: " "}} {
 			x, err := s.Matcher(t.Context(), query, by)
 			if err != nil {
@@ -34,7 +34,7 @@ func TestScorer(t *testing.T) {
 	if _, err := s.Matcher(t.Context(), Doc{ID: "t001"}, Near(3)); !errors.Is(err, ErrInvalid) {
 		t.Errorf("by distance: %v", err)
 	}
-	if _, err := s.Matcher(t.Context(), Doc{ID: "nobody"}, Jaccard(0.5)); !errors.Is(err, ErrNotFound) {
+	if _, err := s.Matcher(t.Context(), Doc{ID: "nobody"}, Jaccard(0.5).Estimated()); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a query that is not there: %v", err)
 	}
 }

@@ -98,20 +98,20 @@ func TestCrowds(t *testing.T) {
 		const share = 0.72
 		var want []Match
 		for i := range docs {
-			for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified(), nil) {
+			for m, err := range db.Search(ctx, docs[i], Jaccard(share), nil) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				want = append(want, ofQuery(i, m))
 			}
 		}
-		got, err := untilError(searchBatch(ctx, db, docs, Jaccard(share).Verified()))
+		got, err := untilError(searchBatch(ctx, db, docs, Jaccard(share)))
 		if err != nil || len(want) < 15_000 {
 			t.Fatal(len(want), err)
 		}
 		equal(t, fmt.Sprint(memory, " bytes"), got, want)
 		for _, share := range []float64{0.72, 0.97} {
-			by := Jaccard(share).Verified()
+			by := Jaccard(share)
 			checkBest(t, db, any, by)
 			known, err := anyOf(ctx, db, any, by)
 			if err != nil {
@@ -130,11 +130,11 @@ func TestCrowds(t *testing.T) {
 func TestTooCrowded(t *testing.T) {
 	db, line := crowdDB(t, rand.New(rand.NewPCG(42, 1)), 150<<10)
 	docs := []Doc{{Text: rareText}, {Text: line(0)}, {Text: rareText}}
-	got, err := untilError(searchBatch(t.Context(), db, docs, Jaccard(0.5).Verified()))
+	got, err := untilError(searchBatch(t.Context(), db, docs, Jaccard(0.5)))
 	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "document 1 ") || len(got) < 10 || got[len(got)-1].Query != 0 {
 		t.Errorf("%d rows, %v", len(got), err)
 	}
-	got, err = untilError(searchBatch(t.Context(), db, append(docs[:1], docs[2]), Jaccard(0.5).Verified()))
+	got, err = untilError(searchBatch(t.Context(), db, append(docs[:1], docs[2]), Jaccard(0.5)))
 	if err != nil || len(got) < 20 || got[len(got)-1].Query != 1 {
 		t.Errorf("%d rows without it, %v", len(got), err)
 	}

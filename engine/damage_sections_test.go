@@ -203,7 +203,7 @@ func checkSections(t *testing.T, what string, db *DB, have map[string]string) {
 		t.Fatalf("%s: %d are counted, %d listed, %d there: %v", what, n, len(seen), len(have), err)
 	}
 	for i := 0; i < 2000; i += 301 {
-		for m, err := range db.Search(ctx, sectionsDoc(fmt.Sprint("id-", i), 2), Jaccard(0.9), nil) {
+		for m, err := range db.Search(ctx, sectionsDoc(fmt.Sprint("id-", i), 2), Jaccard(0.9).Estimated(), nil) {
 			if err != nil && !isDamage(err) || err == nil && have[m.ID] == "" {
 				t.Fatalf("%s: %s is found: %v", what, m.ID, err)
 			}

@@ -6,7 +6,7 @@
 // moment, and a [Tx] is a transaction. A [Reader] has what all three can do: look up, search and
 // list; a [Writer] has the methods of DB and Tx that store and delete. A [Doc] is a document to
 // store, a query, or a document that was read. A [Criterion] says when two documents match: Near,
-// Jaccard (from sketches or, if Verified, from the texts), Levenshtein, Cosine, Contains or Within. A
+// Jaccard (from the texts or, if Estimated, from sketches), Levenshtein, Cosine, Contains or Within. A
 // [Match] names a document that does. A [Batch] collects writes that succeed or fail together, and a
 // [Loader] adds many documents. All other types are options, results and reports of these.
 //

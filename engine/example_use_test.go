@@ -244,7 +244,7 @@ func ExampleFeatures() {
 	ctx := context.Background()
 	check(db.Put(ctx, engine.Doc{ID: "a", Text: "Great phone case"}))
 	check(db.Put(ctx, engine.Doc{ID: "b", Text: "\uff27reat phone cases!"})) // it begins with a full-width G
-	for m, err := range db.Search(ctx, engine.Doc{ID: "a"}, engine.Jaccard(0.8).Verified(), nil) {
+	for m, err := range db.Search(ctx, engine.Doc{ID: "a"}, engine.Jaccard(0.8), nil) {
 		check(err)
 		fmt.Printf("%s %.2f\n", m.ID, m.Score)
 	}
@@ -265,7 +265,7 @@ func ExampleJoinFields() {
 	ctx := context.Background()
 	check(db.Put(ctx, engine.Doc{ID: "a", Text: engine.JoinFields("one two", "the cat sat")}))
 	check(db.Put(ctx, engine.Doc{ID: "b", Text: engine.JoinFields("one two", "the dog sat")}))
-	for m, err := range db.Search(ctx, engine.Doc{ID: "a"}, engine.Jaccard(0.7).Verified(), nil) {
+	for m, err := range db.Search(ctx, engine.Doc{ID: "a"}, engine.Jaccard(0.7), nil) {
 		check(err)
 		fmt.Printf("%s %.2f\n", m.ID, m.Score)
 	}
@@ -372,7 +372,7 @@ func ExampleDB_Pairs() {
 	defer remove()
 	ctx := context.Background()
 	check(db.Put(ctx, engine.Doc{ID: "fox 2", Text: foxCopy}))
-	for p, err := range db.Pairs(ctx, engine.Jaccard(0.5).Verified(), &engine.SearchOptions{Limit: 10}) {
+	for p, err := range db.Pairs(ctx, engine.Jaccard(0.5), &engine.SearchOptions{Limit: 10}) {
 		check(err)
 		fmt.Printf("%s, %s: %.2f\n", p.A, p.B, p.Score)
 	}
@@ -386,7 +386,7 @@ func ExampleDB_Clusters() {
 	defer remove()
 	ctx := context.Background()
 	check(db.Put(ctx, engine.Doc{ID: "fox 2", Text: foxCopy}))
-	for m, err := range db.Clusters(ctx, engine.Jaccard(0.5).Verified(), nil) {
+	for m, err := range db.Clusters(ctx, engine.Jaccard(0.5), nil) {
 		check(err)
 		fmt.Println(m.Cluster, m.ID, m.Keep)
 	}
@@ -416,7 +416,7 @@ func ExampleDB_Search() {
 	db, _, remove := texts()
 	defer remove()
 	ctx := context.Background()
-	for _, by := range []engine.Criterion{engine.Near(20), engine.Jaccard(0.5).Verified(), engine.Cosine(0.5), engine.Contains(0.5)} {
+	for _, by := range []engine.Criterion{engine.Near(20), engine.Jaccard(0.5), engine.Cosine(0.5), engine.Contains(0.5)} {
 		for m, err := range db.Search(ctx, engine.Doc{Text: foxCopy}, by, &engine.SearchOptions{Limit: 1}) {
 			check(err)
 			fmt.Println(by, m.ID)
@@ -425,7 +425,7 @@ func ExampleDB_Search() {
 	fmt.Println(db.Count(ctx, engine.Range{}))
 	// Output:
 	// NEAR 20 fox
-	// JACCARD 0.5 VERIFY fox
+	// JACCARD 0.5 fox
 	// COSINE 0.5 fox
 	// CONTAINS 0.5 fox
 	// 2 <nil>

@@ -121,7 +121,7 @@ func anyMatch[S asked](ctx context.Context, x S, doc Doc, by Criterion) (m Match
 			return struct{}{}, err
 		}
 		d := document(0)
-		got, is, err := search.AnyMatch(ctx, &s.v, &d, nil, by.inner(), 1)
+		got, is, err := search.AnyMatch(ctx, &s.v, &d, nil, by.in(s.v.Config), 1)
 		m, found = Match(got), is
 		return struct{}{}, err
 	})

@@ -71,18 +71,18 @@ func TestPutNovelJaccard(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, nil)
 	text := "the quick brown fox jumps over the lazy dog and runs away from the hunters in the dark wood at night"
-	if _, stored, err := db.PutNovel(ctx, Doc{ID: "a", Text: text}, Jaccard(0.8)); err != nil || !stored {
+	if _, stored, err := db.PutNovel(ctx, Doc{ID: "a", Text: text}, Jaccard(0.8).Estimated()); err != nil || !stored {
 		t.Fatal(stored, err)
 	}
-	m, stored, err := db.PutNovel(ctx, Doc{ID: "b", Text: text + " again"}, Jaccard(0.8))
+	m, stored, err := db.PutNovel(ctx, Doc{ID: "b", Text: text + " again"}, Jaccard(0.8).Estimated())
 	if err != nil || stored || m.ID != "a" || m.Score < 0.8 || !m.Exact {
 		t.Fatal(m, stored, err)
 	}
-	if _, stored, err := db.PutNovel(ctx, Doc{ID: "c", Text: "something else entirely is written here"}, Jaccard(0.8)); err != nil || !stored {
+	if _, stored, err := db.PutNovel(ctx, Doc{ID: "c", Text: "something else entirely is written here"}, Jaccard(0.8).Estimated()); err != nil || !stored {
 		t.Fatal(stored, err)
 	}
 	plain, _ := create4test(t, &Options{NoSketch: true})
-	if _, _, err := plain.PutNovel(ctx, Doc{ID: "a", Text: text}, Jaccard(0.8)); !errors.Is(err, ErrNoSketches) {
+	if _, _, err := plain.PutNovel(ctx, Doc{ID: "a", Text: text}, Jaccard(0.8).Estimated()); !errors.Is(err, ErrNoSketches) {
 		t.Fatalf("without sketches: %v", err)
 	}
 	for _, err := range plain.Jaccard(ctx, Doc{Text: text}, 0.8) {

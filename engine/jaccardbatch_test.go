@@ -47,12 +47,12 @@ func TestJaccardBatch(t *testing.T) {
 				for _, match := range m.near(sketch, 64, share, d.ID) {
 					want = append(want, ofQuery(i, match))
 				}
-				for _, match := range collect(t, db.Search(ctx, d, Jaccard(share).Verified(), nil)) {
+				for _, match := range collect(t, db.Search(ctx, d, Jaccard(share), nil)) {
 					verified = append(verified, ofQuery(i, match))
 				}
 			}
-			equal(t, fmt.Sprintf("%d at %g", n, share), collect(t, searchBatch(ctx, db, docs, Jaccard(share))), want)
-			equal(t, fmt.Sprintf("%d at %g, verified", n, share), collect(t, searchBatch(ctx, db, docs, Jaccard(share).Verified())), verified)
+			equal(t, fmt.Sprintf("%d at %g", n, share), collect(t, searchBatch(ctx, db, docs, Jaccard(share).Estimated())), want)
+			equal(t, fmt.Sprintf("%d at %g, verified", n, share), collect(t, searchBatch(ctx, db, docs, Jaccard(share))), verified)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestJaccardBatchEnds(t *testing.T) {
 		docs[i] = Doc{Text: "the same words in each of them"}
 	}
 	n := 0
-	for m, err := range searchBatch(ctx, db, docs, Jaccard(0.9)) {
+	for m, err := range searchBatch(ctx, db, docs, Jaccard(0.9).Estimated()) {
 		if err != nil || m.Query != n/300 {
 			t.Fatal(m, err)
 		}
@@ -85,7 +85,7 @@ func TestJaccardBatchEnds(t *testing.T) {
 	docs[gone] = Doc{ID: "none"}
 	n = 0
 	var last error
-	for _, err := range searchBatch(ctx, db, docs, Jaccard(0.9)) {
+	for _, err := range searchBatch(ctx, db, docs, Jaccard(0.9).Estimated()) {
 		if last = err; err == nil {
 			n++
 		}
@@ -94,7 +94,7 @@ func TestJaccardBatchEnds(t *testing.T) {
 		t.Errorf("%d matches before %v, want %d", n, last, 300*gone)
 	}
 	n, last = 0, nil
-	for _, err := range searchBatch(ctx, db, docs, Jaccard(0.9)) {
+	for _, err := range searchBatch(ctx, db, docs, Jaccard(0.9).Estimated()) {
 		if last = err; n == 1000 {
 			cancel()
 		}
@@ -103,7 +103,7 @@ func TestJaccardBatchEnds(t *testing.T) {
 	if !errors.Is(last, context.Canceled) || n > 1002 {
 		t.Errorf("%d matches, then %v", n, last)
 	}
-	if _, ok := first(searchBatch(t.Context(), db, docs[:1], Jaccard(1.5))); !errors.Is(ok, ErrInvalid) {
+	if _, ok := first(searchBatch(t.Context(), db, docs[:1], Jaccard(1.5).Estimated())); !errors.Is(ok, ErrInvalid) {
 		t.Errorf("a share of 1.5: %v", ok)
 	}
 }

@@ -41,9 +41,9 @@ func (s *Snapshot) pairs(ctx context.Context, by Criterion, o SearchOptions) ite
 		var found func(yield func(a, b string, m view.Match) bool)
 		var err error
 		if o.Limit > 0 {
-			found, err = cluster.FirstPairs(ctx, &s.v, by.inner(), o.Limit, progress)
+			found, err = cluster.FirstPairs(ctx, &s.v, by.in(s.v.Config), o.Limit, progress)
 		} else {
-			found, err = cluster.Pairs(ctx, &s.v, by.inner(), progress)
+			found, err = cluster.Pairs(ctx, &s.v, by.in(s.v.Config), progress)
 		}
 		if err != nil {
 			yield(Pair{}, err)
@@ -57,7 +57,7 @@ func (s *Snapshot) pairs(ctx context.Context, by Criterion, o SearchOptions) ite
 // fingerprints, or by Jaccard with equal sets, are counted as a group, and no IDs are read.
 func (r *Reader) CountPairs(ctx context.Context, by Criterion, o *SearchOptions) (int64, error) {
 	return read(r, func(s *Snapshot) (int64, error) {
-		return cluster.CountPairs(ctx, &s.v, by.inner(), progressTo(cmp.Or(o, &SearchOptions{}).Progress))
+		return cluster.CountPairs(ctx, &s.v, by.in(s.v.Config), progressTo(cmp.Or(o, &SearchOptions{}).Progress))
 	})
 }
 
@@ -65,7 +65,7 @@ func (r *Reader) CountPairs(ctx context.Context, by Criterion, o *SearchOptions)
 func (s *Snapshot) pairsUnordered(ctx context.Context, by Criterion, progress func(view.Progress)) iter.Seq2[Pair, error] {
 	return view.UntilDone(ctx, func(yield func(Pair, error) bool) {
 		more := true
-		err := cluster.EachPair(ctx, &s.v, by.inner(), progress, func(a, b string, m view.Match) bool {
+		err := cluster.EachPair(ctx, &s.v, by.in(s.v.Config), progress, func(a, b string, m view.Match) bool {
 			more = yield(Pair{A: a, B: b, Match: Match(m)}, nil)
 			return more
 		})
@@ -104,7 +104,7 @@ func (r *Reader) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) 
 
 func (s *Snapshot) clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	return view.UntilDone(ctx, func(yield func(Member, error) bool) {
-		err := cluster.EachMember(ctx, &s.v, by.inner(), o.internal(), func(number int, keep bool, m view.Match) bool {
+		err := cluster.EachMember(ctx, &s.v, by.in(s.v.Config), o.internal(), func(number int, keep bool, m view.Match) bool {
 			return yield(Member{number, keep, Match(m)}, nil)
 		})
 		if err != nil {
@@ -125,7 +125,7 @@ func (r *Reader) CountClusters(ctx context.Context, by Criterion, o *ClusterOpti
 		}
 		return 0, nil
 	}
-	return read(r, func(s *Snapshot) (int64, error) { return cluster.Count(ctx, &s.v, by.inner(), o.internal()) })
+	return read(r, func(s *Snapshot) (int64, error) { return cluster.Count(ctx, &s.v, by.in(s.v.Config), o.internal()) })
 }
 
 // internal converts the options for package cluster.

@@ -185,7 +185,7 @@ func TestMemtableSketches(t *testing.T) {
 			}
 		}
 		n := len(want)
-		for m, err := range f.Search(ctx, Doc{Text: of}, Jaccard(by), nil) {
+		for m, err := range f.Search(ctx, Doc{Text: of}, Jaccard(by).Estimated(), nil) {
 			if err != nil {
 				return err
 			}
@@ -246,11 +246,11 @@ func TestMemtableSketches(t *testing.T) {
 	close(snapshots)
 	wg.Wait()
 	s := snapshot4test(t, db)
-	plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.8))
+	plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.8).Estimated())
 	if err != nil || len(plan) != 1 || plan[0].Method != "postings" || plan[0].Candidates > 1000 {
 		t.Errorf("plan: %+v, %v", plan, err)
 	}
-	if plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.5)); err != nil || plan[0].Method != "scan" {
+	if plan, err := s.Plan(ctx, Doc{Text: text(r, 40)}, Jaccard(0.5).Estimated()); err != nil || plan[0].Method != "scan" {
 		t.Errorf("plan below the floor: %+v, %v", plan, err)
 	}
 }

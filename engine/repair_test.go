@@ -138,7 +138,7 @@ func repaired(t *testing.T, what string, db *DB, have map[string]string) {
 		if have[id] == "" {
 			continue
 		}
-		for m, err := range db.Search(t.Context(), Doc{Text: have[id]}, Jaccard(0.99), nil) {
+		for m, err := range db.Search(t.Context(), Doc{Text: have[id]}, Jaccard(0.99).Estimated(), nil) {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}

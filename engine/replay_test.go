@@ -102,6 +102,9 @@ func forgetReplaced(t *testing.T, path string) {
 			}
 			return err
 		}))(t)
+		if res.Header == (wal.Header{}) {
+			continue // the next log, whose header was not written yet
+		}
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}

@@ -63,10 +63,9 @@ func (o *SearchOptions) counting(ctx context.Context) context.Context {
 // empty, the query is the stored document doc.ID, which must exist (ErrNotFound). The document
 // stored as doc.ID does not match itself.
 //
-// By Jaccard, scores are estimated from the sketches (minhash.Jaccard), and every score that
-// reaches the threshold is found. By Jaccard(t).Verified they are computed from the texts: no
-// document whose text is less similar is yielded, and every score is exact. Candidates are
-// documents whose estimate is at most 3.3 standard errors below t.
+// By Jaccard the texts decide, and scores are exact: sketches find the candidates, and their texts
+// are compared. By Jaccard(t).Estimated, and if no texts are stored, scores are estimated from the
+// sketches (minhash.Jaccard), and every score that reaches the threshold is found.
 //
 // By Levenshtein and Cosine the result is complete, and scores are exact. Search compares
 // signatures of the texts, 48 bytes each, and then the texts that these do not rule out. Among
@@ -131,7 +130,7 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most
 		if by.by.Jaccard {
 			err = s.findFirst(ctx, sc, doc, by, most)
 		} else {
-			err = sc.FindSimilar(ctx, &s.v, doc.sample(), by.inner())
+			err = sc.FindSimilar(ctx, &s.v, doc.sample(), by.in(s.v.Config))
 		}
 		if err != nil {
 			yield(Match{}, err)
@@ -145,7 +144,7 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most
 // that many, which are then the best. If the index of the tables does not support the threshold, it
 // first searches with higher thresholds, for which a scan compares fewer sketches.
 func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by Criterion, most int) error {
-	higher, least := by.by, s.v.Params.MinJaccard
+	higher, least := by.in(s.v.Config), s.v.Params.MinJaccard
 	for t := 0.9; most > 0 && by.by.T < least && t > max(by.by.T, 1/float64(s.v.Params.Sketch)); {
 		higher.T = t
 		if err := sc.Find(ctx, &s.v, doc.sample(), higher); err != nil || len(sc.Hits) >= most {
@@ -155,7 +154,7 @@ func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by
 			t = least
 		}
 	}
-	return sc.Find(ctx, &s.v, doc.sample(), by.inner())
+	return sc.Find(ctx, &s.v, doc.sample(), by.in(s.v.Config))
 }
 
 func jaccardMatch(h *search.JaccardHit) Match { return Match(h.Match()) }
@@ -194,7 +193,7 @@ func (s *Snapshot) several(docs []Doc, by Criterion) bool {
 // print returns the words of the fingerprint that a search by Near looks for, in buf. It returns
 // nil for a text without words, which has no fingerprint.
 func (s *Snapshot) print(ctx context.Context, buf []uint64, doc *Doc, by Criterion) (words []uint64, err error) {
-	if err := s.v.CheckCriterion(by.inner()); err != nil {
+	if err := s.v.CheckCriterion(by.in(s.v.Config)); err != nil {
 		return nil, err
 	}
 	switch {
@@ -224,11 +223,11 @@ func (s *Snapshot) countMatches(ctx context.Context, doc Doc, by Criterion) (n i
 	case by.by.Near():
 		return s.countNear(ctx, &doc, by)
 	case !by.by.Jaccard:
-		return search.CountSimilar(ctx, &s.v, doc.sample(), by.inner())
+		return search.CountSimilar(ctx, &s.v, doc.sample(), by.in(s.v.Config))
 	}
 	sc := scoredScratches.Get().(*scoredScratch)
 	defer sc.release()
-	if err := sc.Find(ctx, &s.v, doc.sample(), by.inner()); err != nil {
+	if err := sc.Find(ctx, &s.v, doc.sample(), by.in(s.v.Config)); err != nil {
 		return 0, err
 	}
 	return int64(len(sc.Hits)), nil
@@ -295,7 +294,7 @@ func (s *Snapshot) plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 	var err error
 	switch {
 	case by.by.Jaccard:
-		parts, err = search.PlanJaccard(ctx, &s.v, doc.sample(), by.inner())
+		parts, err = search.PlanJaccard(ctx, &s.v, doc.sample(), by.in(s.v.Config))
 	case by.by.Near():
 		fp, failed := s.print(ctx, nil, &doc, by)
 		if failed != nil || fp == nil {
@@ -303,7 +302,7 @@ func (s *Snapshot) plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan,
 		}
 		parts, err = search.PlanNear(ctx, &s.v, fp, by.by.K)
 	default:
-		parts, err = search.PlanSimilar(ctx, &s.v, doc.sample(), by.inner())
+		parts, err = search.PlanSimilar(ctx, &s.v, doc.sample(), by.in(s.v.Config))
 	}
 	return partPlans(parts), err
 }
@@ -326,7 +325,7 @@ func partPlans(parts []search.PartPlan) (plans []PartPlan) {
 //
 // Each search ends with its first matches, so large numbers of matches do not slow it down, and Any
 // uses all processors. By Near, documents without IDs share one walk through each table, as in
-// SearchBatch, if Unordered. By verified Jaccard the stored texts that are needed are read in
+// SearchBatch, if Unordered. By Jaccard the stored texts that are needed are read in
 // storage order. Any holds in memory a copy of the texts of up to 32,768 of docs, their sketches,
 // their sets of shingles, and up to an eighth of Options.Memory. docs must not change meanwhile.
 func (r *Reader) Any(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) (known []bool, best []Match, err error) {
@@ -375,7 +374,7 @@ func (s *Snapshot) any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 	if named != nil {
 		found = make([]view.Match, len(docs))
 	}
-	known, err := search.AnyMatches(ctx, &s.v, len(docs), document, by.inner(), novelMatches, found)
+	known, err := search.AnyMatches(ctx, &s.v, len(docs), document, by.in(s.v.Config), novelMatches, found)
 	for i, m := range found {
 		named[i] = Match(m)
 	}
@@ -384,14 +383,14 @@ func (s *Snapshot) any(ctx context.Context, docs []Doc, by Criterion, named []Ma
 
 // anyContained is Any by Contains and Within.
 func (s *Snapshot) anyContained(ctx context.Context, docs []Doc, by Criterion, named []Match) ([]bool, error) {
-	if err := s.v.CheckCriterion(by.inner()); err != nil {
+	if err := s.v.CheckCriterion(by.in(s.v.Config)); err != nil {
 		return nil, err
 	}
 	most := 1
 	if named != nil {
 		most = novelMatches
 	}
-	first, err := contain.First(ctx, &s.v, len(docs), sampleOf(docs), by.inner(), most, func(i int, id string) bool {
+	first, err := contain.First(ctx, &s.v, len(docs), sampleOf(docs), by.in(s.v.Config), most, func(i int, id string) bool {
 		return id == docs[i].ID || s.v.Allowed.Has(id, docs[i].ID)
 	})
 	known := make([]bool, len(docs))
@@ -414,7 +413,7 @@ func (s *Snapshot) anyOf(ctx context.Context, docs []Doc, by Criterion, named []
 		if err != nil {
 			return nil, err
 		}
-		m, found, err := search.AnyMatch(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.inner(), novelMatches)
+		m, found, err := search.AnyMatch(ctx, &s.v, &table.Document{ID: []byte(docs[i].ID)}, fps, by.in(s.v.Config), novelMatches)
 		if err != nil {
 			return nil, err
 		}
@@ -451,7 +450,7 @@ func (d *Doc) stored(by Criterion) bool {
 
 // allToMatch returns a function that returns the query for docs[i].
 func (s *Snapshot) allToMatch(ctx context.Context, docs []Doc, by Criterion) (func(i int) table.Document, error) {
-	if err := s.v.CheckCriterion(by.inner()); err != nil {
+	if err := s.v.CheckCriterion(by.in(s.v.Config)); err != nil {
 		return nil, err
 	}
 	stored := map[int]table.Document{}

@@ -30,7 +30,7 @@ import (
 // processor; several goroutines can search parts of it.
 //
 // By other criteria SearchBatch uses all processors and searches for several documents at a time,
-// so that memory holds the matches of a few documents. By verified Jaccard it gathers the
+// so that memory holds the matches of a few documents. By Jaccard it gathers the
 // candidates of as many documents as fit into a quarter of Options.Memory, with the shingles of
 // their texts, and reads each stored text that these need once, in storage order. Some documents
 // resemble very many stored ones, such as copies of one text or pages of one template. Up to 64
@@ -71,7 +71,7 @@ func (s *Snapshot) searchBatch(ctx context.Context, docs []Doc, by Criterion) it
 	switch {
 	case by.by.Near():
 		return s.nearBatch(ctx, docs, by, search.ChunkQueries, search.BatchMatches(&s.v))
-	case by.by.Verified && len(docs) > 1:
+	case len(docs) > 1 && by.in(s.v.Config).Verified:
 		return s.verifiedBatch(ctx, docs, by)
 	case s.together(docs, by):
 		return s.containedBatch(ctx, docs, by)
@@ -163,7 +163,7 @@ func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion, em
 	for ; len(fps) == 1 && n < len(docs) && len(docs[n].Fingerprints) == 1 && len(docs[n].Fingerprints[0]) == 1; n++ {
 		fps[0] = append(fps[0], docs[n].Fingerprints[0][0])
 	}
-	if err := s.v.CheckCriterion(by.inner()); err != nil {
+	if err := s.v.CheckCriterion(by.in(s.v.Config)); err != nil {
 		return nil, nil, err
 	}
 	for i := n; i < len(docs); i++ {
@@ -192,10 +192,10 @@ func (s *Snapshot) batchPrints(ctx context.Context, docs []Doc, by Criterion, em
 	return fps, at, nil
 }
 
-// verifiedBatch is SearchBatch by verified Jaccard.
+// verifiedBatch is SearchBatch by Jaccard, if texts decide.
 func (s *Snapshot) verifiedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[Match, error] {
 	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
-		err := search.EachVerified(ctx, &s.v, len(docs), sampleOf(docs), by.inner(), func(query int, matches []view.Match) bool {
+		err := search.EachVerified(ctx, &s.v, len(docs), sampleOf(docs), by.in(s.v.Config), func(query int, matches []view.Match) bool {
 			for _, m := range matches {
 				if !yield(batchMatch(query, m), nil) {
 					return false
@@ -222,9 +222,9 @@ func (s *Snapshot) together(docs []Doc, by Criterion) bool {
 // containedBatch is SearchBatch by Contains and Within.
 func (s *Snapshot) containedBatch(ctx context.Context, docs []Doc, by Criterion) iter.Seq2[Match, error] {
 	return view.UntilDone(ctx, func(yield func(Match, error) bool) {
-		err := s.v.CheckCriterion(by.inner())
+		err := s.v.CheckCriterion(by.in(s.v.Config))
 		if err == nil {
-			err = contain.Each(ctx, &s.v, len(docs), sampleOf(docs), by.inner(), func(i int, id string) bool { return id == docs[i].ID },
+			err = contain.Each(ctx, &s.v, len(docs), sampleOf(docs), by.in(s.v.Config), func(i int, id string) bool { return id == docs[i].ID },
 				func(m contain.Match) bool { return yield(batchMatch(m.Sample, m.Match), nil) })
 		}
 		if err != nil {

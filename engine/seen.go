@@ -13,7 +13,7 @@ const seenBytes = 16
 
 // seenTogether is Any with SearchOptions.Together.
 func (s *Snapshot) seenTogether(ctx context.Context, docs []Doc, by Criterion, best []Match, unseen func(i int, runs []Passage)) ([]bool, error) {
-	of := by.inner()
+	of := by.in(s.v.Config)
 	of.Together = true
 	if err := s.v.CheckCriterion(of); err != nil {
 		return nil, err

@@ -183,7 +183,7 @@ func TestSimilarErrors(t *testing.T) {
 		want error
 	}{
 		{Doc{Text: "a"}, Levenshtein(0), ErrInvalid}, {Doc{Text: "a"}, Cosine(1.5), ErrInvalid},
-		{Doc{Text: "a"}, Near(65), ErrInvalid}, {Doc{Text: "a"}, Jaccard(0), ErrInvalid},
+		{Doc{Text: "a"}, Near(65), ErrInvalid}, {Doc{Text: "a"}, Jaccard(0).Estimated(), ErrInvalid},
 		{Doc{ID: "none"}, Cosine(1), ErrNotFound}, {Doc{}, Near(3), ErrNotFound},
 	} {
 		if err := first(full, c.of, c.by); !errors.Is(err, c.want) {
@@ -198,7 +198,7 @@ func TestSimilarErrors(t *testing.T) {
 		}
 	}
 	for _, by := range []Criterion{Levenshtein(0.9), Cosine(0.9)} {
-		if by.K() != 0 || by.T() != 0.9 || by.Verified() != by || by.IsVerified() {
+		if by.K() != 0 || by.T() != 0.9 || by != by || by.IsEstimated() {
 			t.Errorf("%v: %d, %g", by, by.K(), by.T())
 		}
 	}
@@ -220,7 +220,7 @@ func TestEmptyQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, by := range []Criterion{Near(3), Jaccard(0.8), Jaccard(0.8).Verified(), Levenshtein(0.9), Cosine(0.9)} {
+		for _, by := range []Criterion{Near(3), Jaccard(0.8).Estimated(), Jaccard(0.8), Levenshtein(0.9), Cosine(0.9)} {
 			checkEmptyQuery(t, s, by)
 			known, err := anyOf(ctx, db, []Doc{{ID: "a"}, {ID: "c"}, {}}, by)
 			if err != nil || !slices.Equal(known, []bool{true, false, false}) {

@@ -2,9 +2,10 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -34,7 +35,7 @@ func TestVerifiedJoins(t *testing.T) {
 	}
 	overestimated := 0
 	for _, threshold := range []float64{0.3, 0.6, 0.8} {
-		by := Jaccard(threshold).Verified()
+		by := Jaccard(threshold)
 		want := 0
 		for a, text := range m.texts {
 			for b := range m.verified(db, text, threshold, a) {
@@ -55,7 +56,7 @@ func TestVerifiedJoins(t *testing.T) {
 		if missed := want - len(found); missed < 0 || missed > 1+want/200 {
 			t.Errorf("%v: %d of %d pairs missed", by, missed, want)
 		}
-		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold), nil)) {
+		for _, p := range collect(t, db.Pairs(ctx, Jaccard(threshold).Estimated(), nil)) {
 			if !found[[2]string{p.A, p.B}] {
 				overestimated++
 			}
@@ -92,7 +93,7 @@ func TestPutNovelVerified(t *testing.T) {
 		for _, s := range want {
 			best = max(best, s)
 		}
-		x, ok, err := db.PutNovel(t.Context(), Doc{ID: id, Text: text}, Jaccard(0.5).Verified())
+		x, ok, err := db.PutNovel(t.Context(), Doc{ID: id, Text: text}, Jaccard(0.5))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,25 +110,33 @@ func TestPutNovelVerified(t *testing.T) {
 	}
 }
 
-// TestVerifiedNeedsTexts checks that a database without texts refuses verified criteria.
-func TestVerifiedNeedsTexts(t *testing.T) {
+// TestJaccardWithoutTexts checks that sketches decide in a database without texts, whether they are
+// asked for or not.
+func TestJaccardWithoutTexts(t *testing.T) {
 	ctx := context.Background()
-	db, _ := create4test(t, &Options{NoText: true})
-	by := Jaccard(0.5).Verified()
-	if _, _, err := db.PutNovel(ctx, Doc{ID: "a", Text: "some words to store"}, by); !errors.Is(err, ErrParams) {
-		t.Errorf("PutNovel: %v", err)
-	}
-	for _, err := range db.Pairs(ctx, by, nil) {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("Pairs: %v", err)
+	db, _ := create4test(t, &Options{NoText: true, Sketch: 16})
+	by := Jaccard(0.5)
+	r := rand.New(rand.NewPCG(5, 5))
+	words := strings.Fields(randomText(r) + " " + randomText(r))
+	for i := range 30 {
+		words[r.IntN(len(words))] = fmt.Sprint("new", i)
+		if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, err := range db.Clusters(ctx, by, nil) {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("Clusters: %v", err)
-		}
+	pairs := collect(t, db.Pairs(ctx, by, nil))
+	if len(pairs) == 0 || pairs[0].Exact || !slices.Equal(pairs, collect(t, db.Pairs(ctx, by.Estimated(), nil))) {
+		t.Errorf("%+v", pairs)
 	}
-	if s := by.String(); s != "JACCARD 0.5 VERIFY" || !by.IsVerified() || Near(3).Verified() != Near(3) {
+	doc := Doc{ID: "d7"}
+	if found := collect(t, db.Search(ctx, doc, by, nil)); len(found) == 0 || !slices.Equal(found, collect(t, db.Search(ctx, doc, by.Estimated(), nil))) {
+		t.Errorf("%+v", found)
+	}
+	m, stored, err := db.PutNovel(ctx, Doc{ID: "x", Text: strings.Join(words, " ")}, by)
+	if err != nil || stored || m.Exact || m.Score < 0.5 {
+		t.Errorf("%+v, %t, %v", m, stored, err)
+	}
+	if s := by.String(); s != "JACCARD 0.5" || by.IsEstimated() || by.Estimated().String() != "JACCARD 0.5 ESTIMATE" || Near(3) != Near(3) {
 		t.Errorf("%s, %v", s, by)
 	}
 }

@@ -96,9 +96,9 @@ type Match struct {
 	Query    int     `json:"-"` // by SearchBatch: the position of the query in the batch
 	ID       string  `json:"id,omitempty"`
 	Distance int     `json:"distance"`        // Hamming distance in bits, for Near
-	Score    float64 `json:"score,omitempty"` // Jaccard estimate, or similarity by another criterion, in [0,1]
+	Score    float64 `json:"score,omitempty"` // Jaccard similarity, or that of another criterion, in [0,1]
 	Error    float64 `json:"error,omitempty"` // standard error of Score
-	Exact    bool    `json:"exact,omitempty"` // Score is exact: neither sketch was full, or the texts were compared
+	Exact    bool    `json:"exact,omitempty"` // Score is exact: the texts were compared, or neither sketch was full
 }
 
 // Pair is two documents that match each other; A < B bytewise.
@@ -119,17 +119,19 @@ type Member struct {
 // Cosine(t), Contains(t) or Within(t). The zero Criterion is not a criterion: everything that needs
 // one returns ErrInvalid.
 type Criterion struct {
-	by   view.Criterion
-	kind string
+	by        view.Criterion
+	kind      string
+	estimated bool // by Jaccard: sketches decide
 }
 
 // Kind returns the measure of the criterion: "near", "jaccard", "levenshtein", "cosine", "contains"
 // or "within". It is "" for the zero Criterion.
 func (c Criterion) Kind() string { return c.kind }
 
-// inner returns the criterion as the packages below represent it.
-func (c Criterion) inner() view.Criterion {
+// in returns the criterion for a database, as the packages below represent it.
+func (c Criterion) in(conf *view.Config) view.Criterion {
 	c.by.None = c.kind == ""
+	c.by.Verified = c.by.Jaccard && !c.estimated && conf.Params.StoreText
 	return c.by
 }
 
@@ -140,18 +142,21 @@ func (c Criterion) K() int { return c.by.K }
 func (c Criterion) T() float64 { return c.by.T }
 
 // Near is the criterion "fingerprints differ in at most k bits", k from 0 to as many as they have.
-func Near(k int) Criterion { return Criterion{view.Criterion{K: k}, "near"} }
+func Near(k int) Criterion { return Criterion{by: view.Criterion{K: k}, kind: "near"} }
 
 // Jaccard is the criterion "the two documents share at least the fraction t of all their shingles",
-// 0 < t <= 1, as estimated from sketches.
-func Jaccard(t float64) Criterion { return Criterion{view.Criterion{Jaccard: true, T: t}, "jaccard"} }
+// 0 < t <= 1. The texts decide, and scores are exact; in a database that stores no texts, they are
+// estimated from sketches.
+func Jaccard(t float64) Criterion {
+	return Criterion{by: view.Criterion{Jaccard: true, T: t}, kind: "jaccard"}
+}
 
 // Levenshtein is the criterion "the texts have a similarity of t or more", 0 < t <= 1. The
 // similarity is 1 - d/n, where d is the smallest number of runes to insert, delete or replace to
 // turn one text into the other, and n is the number of runes of the longer text. It is meant for
 // short texts. The database must store texts.
 func Levenshtein(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Levenshtein, T: t}, "levenshtein"}
+	return Criterion{by: view.Criterion{Text: view.Levenshtein, T: t}, kind: "levenshtein"}
 }
 
 // Cosine is the criterion "the cosine of the word counts of the two texts is t or more", 0 < t <=
@@ -159,7 +164,7 @@ func Levenshtein(t float64) Criterion {
 // the masks and normal form of the database have no effect. The order of words does not matter. The
 // database must store texts.
 func Cosine(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Cosine, T: t}, "cosine"}
+	return Criterion{by: view.Criterion{Text: view.Cosine, T: t}, kind: "cosine"}
 }
 
 // Contains is the criterion "the document contains at least the fraction t of the shingles of the
@@ -167,29 +172,28 @@ func Cosine(t float64) Criterion {
 // quotations. In pairs and clusters the larger document contains the smaller one. The database must
 // store texts.
 func Contains(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Contains, T: t}, "contains"}
+	return Criterion{by: view.Criterion{Text: view.Contains, T: t}, kind: "contains"}
 }
 
 // Within is the criterion "the query contains at least the fraction t of the shingles of the
 // document", 0 < t <= 1: the other direction of Contains.
 func Within(t float64) Criterion {
-	return Criterion{view.Criterion{Text: view.Within, T: t}, "within"}
+	return Criterion{by: view.Criterion{Text: view.Within, T: t}, kind: "within"}
 }
 
-// Verified returns the criterion decided on the texts themselves: with Jaccard(t) there is no match
-// whose real similarity is below t, and scores are exact. Candidates are pairs whose estimate is at
-// most 3.3 standard errors below t. The database must store texts. Other criteria are exact, and
-// are returned unchanged.
-func (c Criterion) Verified() Criterion {
-	c.by.Verified = c.by.Jaccard
+// Estimated returns the criterion decided on sketches, even if texts are stored: Jaccard(t) then
+// finds the documents whose estimate reaches t, faster and without reading texts. Some have a
+// similarity below t, and others above t are missing. Other criteria are returned unchanged.
+func (c Criterion) Estimated() Criterion {
+	c.estimated = c.by.Jaccard
 	return c
 }
 
-// IsVerified reports whether the criterion is a Jaccard criterion that is decided on the texts.
-func (c Criterion) IsVerified() bool { return c.by.Verified }
+// IsEstimated reports whether the criterion is the result of Estimated, by Jaccard.
+func (c Criterion) IsEstimated() bool { return c.estimated }
 
 // String writes the criterion as the query language does: "NEAR 3", "JACCARD 0.8", "JACCARD 0.8
-// VERIFY", "LEVENSHTEIN 0.9", "COSINE 0.9".
+// ESTIMATE", "LEVENSHTEIN 0.9", "COSINE 0.9".
 func (c Criterion) String() string {
 	if c.kind == "" {
 		return "none"
@@ -204,8 +208,8 @@ func (c Criterion) String() string {
 	case view.Cosine:
 		return fmt.Sprintf("COSINE %g", c.by.T)
 	}
-	if c.by.Verified {
-		return fmt.Sprintf("JACCARD %g VERIFY", c.by.T)
+	if c.estimated {
+		return fmt.Sprintf("JACCARD %g ESTIMATE", c.by.T)
 	}
 	if c.by.Jaccard {
 		return fmt.Sprintf("JACCARD %g", c.by.T)
@@ -227,7 +231,7 @@ func (c *Criterion) UnmarshalText(text []byte) error {
 		return nil
 	}
 	kind, number, _ := strings.Cut(string(text), " ")
-	number, verified := strings.CutSuffix(number, " VERIFY")
+	number, estimated := strings.CutSuffix(number, " ESTIMATE")
 	t, err := strconv.ParseFloat(number, 64)
 	criterion, known := map[string]func(t float64) Criterion{
 		"NEAR": func(k float64) Criterion { return Near(int(k)) }, "JACCARD": Jaccard, "LEVENSHTEIN": Levenshtein,
@@ -236,8 +240,8 @@ func (c *Criterion) UnmarshalText(text []byte) error {
 	if err != nil || !known {
 		return fmt.Errorf("%q is not a criterion: %w", text, ErrInvalid)
 	}
-	if *c = criterion(t); verified {
-		*c = c.Verified()
+	if *c = criterion(t); estimated {
+		*c = c.Estimated()
 	}
 	return nil
 }
@@ -263,7 +267,7 @@ type ClusterOptions struct {
 	// documents, or all if Before is nil, the one written first is preferred.
 	Before func(a, b Doc) bool
 	// Of, if not "", is the ID of a document: Clusters yields only the cluster of this document, as
-	// cluster 1, or nothing if it is in no cluster. By Near and by estimated Jaccard Clusters then
+	// cluster 1, or nothing if it is in no cluster. By Near and Jaccard Clusters then
 	// searches for the documents of the cluster and for those that decide which of them are keepers:
 	// whether a document is a keeper depends on the earlier documents that it matches. If there are
 	// very many, and also with other criteria, with Before, and if SetAllowed has recorded pairs, it

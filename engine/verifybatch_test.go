@@ -106,13 +106,13 @@ func TestVerifiedBatches(t *testing.T) {
 			var want []Match
 			var wantErr error
 			for i := 0; i < len(docs) && wantErr == nil; i++ {
-				for m, err := range db.Search(ctx, docs[i], Jaccard(share).Verified(), nil) {
+				for m, err := range db.Search(ctx, docs[i], Jaccard(share), nil) {
 					if wantErr = err; err == nil {
 						want = append(want, ofQuery(i, m))
 					}
 				}
 			}
-			got, err := untilError(searchBatch(ctx, db, docs, Jaccard(share).Verified()))
+			got, err := untilError(searchBatch(ctx, db, docs, Jaccard(share)))
 			equal(t, fmt.Sprintf("%d bytes, %g", memory, share), got, want)
 			if (err == nil) != (wantErr == nil) || wantErr != nil && !errors.Is(err, ErrTooLarge) {
 				t.Fatalf("%d bytes, %g: %v, want %v", memory, share, err, wantErr)
@@ -139,7 +139,7 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	all, err := untilError(searchBatch(ctx, db, docs, Jaccard(0.5).Verified()))
+	all, err := untilError(searchBatch(ctx, db, docs, Jaccard(0.5)))
 	if err != nil || len(all) < 1000 {
 		t.Fatal(len(all), err)
 	}
@@ -150,12 +150,12 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	}
 	missing := append([]Doc{}, docs...)
 	missing[gone] = Doc{ID: "none"}
-	got, err := untilError(searchBatch(ctx, db, missing, Jaccard(0.5).Verified()))
+	got, err := untilError(searchBatch(ctx, db, missing, Jaccard(0.5)))
 	if equal(t, "before one that is missing", got, all[:before]); !errors.Is(err, ErrNotFound) {
 		t.Errorf("%v for one that is missing", err)
 	}
 	n := 0
-	for m, err := range searchBatch(ctx, db, docs, Jaccard(0.5).Verified()) {
+	for m, err := range searchBatch(ctx, db, docs, Jaccard(0.5)) {
 		if err != nil || m != all[n] {
 			t.Fatal(m, err)
 		}
@@ -164,7 +164,7 @@ func TestVerifiedBatchEnds(t *testing.T) {
 		}
 	}
 	n = 0
-	for _, err = range searchBatch(ctx, db, docs, Jaccard(0.5).Verified()) {
+	for _, err = range searchBatch(ctx, db, docs, Jaccard(0.5)) {
 		if n++; n == 100 {
 			cancel()
 		}
@@ -172,7 +172,7 @@ func TestVerifiedBatchEnds(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || n != 101 {
 		t.Errorf("%d matches, then %v", n, err)
 	}
-	if _, err := first(searchBatch(t.Context(), db, docs, Jaccard(1.5).Verified())); !errors.Is(err, ErrInvalid) {
+	if _, err := first(searchBatch(t.Context(), db, docs, Jaccard(1.5))); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a share of 1.5: %v", err)
 	}
 }
@@ -224,13 +224,13 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 		var want []Match
 		var wantErr error
 		for i := 0; i < len(docs) && wantErr == nil; i++ {
-			for m, err := range db.Search(t.Context(), docs[i], Jaccard(0.8).Verified(), nil) {
+			for m, err := range db.Search(t.Context(), docs[i], Jaccard(0.8), nil) {
 				if wantErr = err; err == nil {
 					want = append(want, ofQuery(i, m))
 				}
 			}
 		}
-		got, err := untilError(searchBatch(t.Context(), db, docs, Jaccard(0.8).Verified()))
+		got, err := untilError(searchBatch(t.Context(), db, docs, Jaccard(0.8)))
 		equal(t, fmt.Sprintf("damaged at %d %%", share), got, want)
 		if errors.Is(err, ErrCorruption) != (wantErr != nil) {
 			t.Errorf("damaged at %d %%: %v, one by one %v", share, err, wantErr)
@@ -272,7 +272,7 @@ func TestAnyMatches(t *testing.T) {
 		}
 		docs[7] = Doc{}
 		yes, no := 0, 0
-		for _, by := range []Criterion{Near(3), Jaccard(0.6), Jaccard(0.3).Verified(), Jaccard(0.7).Verified(), Jaccard(0.9).Verified()} {
+		for _, by := range []Criterion{Near(3), Jaccard(0.6).Estimated(), Jaccard(0.3), Jaccard(0.7), Jaccard(0.9)} {
 			got, err := anyOf(ctx, db, docs, by)
 			if err != nil || len(got) != len(docs) {
 				t.Fatal(len(got), err)
@@ -294,14 +294,10 @@ func TestAnyMatches(t *testing.T) {
 			t.Errorf("%d matches, %d without", yes, no)
 		}
 		for _, n := range []int{0, 1} {
-			if got, err := anyOf(ctx, db, docs[:n], Jaccard(0.8).Verified()); len(got) != n || err != nil {
+			if got, err := anyOf(ctx, db, docs[:n], Jaccard(0.8)); len(got) != n || err != nil {
 				t.Errorf("%d of %d documents, %v", len(got), n, err)
 			}
 		}
-	}
-	db, _ := create4test(t, &Options{NoText: true})
-	if _, err := anyOf(ctx, db, nil, Jaccard(0.8).Verified()); !errors.Is(err, ErrParams) {
-		t.Errorf("without texts: %v", err)
 	}
 }
 
@@ -351,7 +347,7 @@ func TestAnyMatchesAmongMany(t *testing.T) {
 	if err := db.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	docs, by := []Doc{{Text: words("", 100)}, {Text: words("", 100) + "end"}}, Jaccard(0.7).Verified()
+	docs, by := []Doc{{Text: words("", 100)}, {Text: words("", 100) + "end"}}, Jaccard(0.7)
 	for _, want := range []bool{false, true} {
 		got, err := anyOf(ctx, db, docs, by)
 		if err != nil || got[0] != want || got[1] != want {

@@ -139,7 +139,7 @@ type Novelty struct {
 func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
 	ctx = o.counting(ctx)
 	db := w.r.db.s
-	of := by.inner()
+	of := by.in(&db.Config)
 	of.Together = o != nil && o.Together
 	err := db.CheckCriterion(of)
 	if of.Together && o.Renew {

@@ -31,9 +31,9 @@ type predicate struct {
 // A statement chooses a statement, with the values of its parameters in the order of its text.
 type statement struct {
 	*choices
-	m      *model
-	args   []any
-	verify bool // the statement has VERIFY
+	m     *model
+	args  []any
+	exact bool // the statement has no ESTIMATE
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -77,14 +77,11 @@ func (s *statement) target(fingerprint bool) (string, doc) {
 // measure makes the predicate of a criterion.
 func (s *statement) measure() predicate {
 	by := s.m.criterion(s.choices)
-	if by.by.IsVerified() {
-		by = s.m.jaccard(by.by.T(), false)
-	}
 	target, q := s.target(by.near())
 	p := predicate{drives: true, jaccard: by.by.Kind() == "jaccard"}
 	matches := perDoc(func(d *doc) (float64, bool) {
-		if p.jaccard && s.verify {
-			by = s.m.jaccard(by.by.T(), true)
+		if p.jaccard {
+			by = s.m.jaccard(by.by.T(), s.exact)
 		}
 		score, ok := by.score(&q, d)
 		return score, ok && d.id != q.id
@@ -127,7 +124,7 @@ func (s *statement) nearest() predicate {
 	target, q := s.target(!similar)
 	n := pick(s.choices, 1, 3, 10, 1000)
 	first := sync.OnceValue(func() map[string]float64 {
-		if similar && s.verify {
+		if similar && s.exact {
 			by = s.m.jaccard(1e-9, true)
 		}
 		of, all := map[string]float64{}, s.m.matches(&q, by)

@@ -116,7 +116,7 @@ func (by criterion) near() bool { return by.by.Kind() == "near" }
 
 // texts reports whether the criterion compares stored texts, which the database may lack.
 func (by criterion) texts() bool {
-	return !by.near() && (by.by.Kind() != "jaccard" || by.by.IsVerified())
+	return !by.near() && by.by.Kind() != "jaccard"
 }
 
 var thresholds = []float64{0.1, 0.3, 0.5, 0.65, 0.8, 0.9, 1}
@@ -131,7 +131,7 @@ func (m *model) criterion(c *choices) criterion {
 	if !m.o.NoText {
 		kinds = append(kinds, func() criterion { return m.within(engine.Contains(t)) }, func() criterion { return m.within(engine.Within(t)) },
 			func() criterion { return m.ofTexts(engine.Cosine(t), cosine) }, func() criterion { return m.ofTexts(engine.Levenshtein(t), levenshtein) })
-		if !m.o.NoSketch && m.o.Sketch > 4 { // estimates choose the candidates; they are exact only for short texts
+		if !m.o.NoSketch && m.o.Sketch > 4 { // sketches choose the candidates, and these miss some
 			kinds = append(kinds, func() criterion { return m.jaccard(t, true) })
 		}
 	}
@@ -165,17 +165,18 @@ func (m *model) near(k int) criterion {
 	}}
 }
 
-func (m *model) jaccard(t float64, verified bool) criterion {
+// jaccard returns Jaccard(t), decided by texts if exact is set, otherwise by sketches.
+func (m *model) jaccard(t float64, exact bool) criterion {
 	by := criterion{by: engine.Jaccard(t), score: func(q, d *doc) (float64, bool) {
 		a, b := m.shingles(q), m.shingles(d)
 		score := jaccard(a, b)
-		if !verified && max(len(a), len(b)) >= m.o.Sketch {
+		if !exact && max(len(a), len(b)) >= m.o.Sketch {
 			score = estimate(q.text, d.text, m.o.Shingle, m.o.Sketch)
 		}
 		return score, score >= t && len(a) > 0
 	}}
-	if verified {
-		by.by = by.by.Verified()
+	if !exact && !m.o.NoText {
+		by.by = by.by.Estimated()
 	}
 	return by
 }

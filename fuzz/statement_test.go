@@ -155,7 +155,7 @@ func (w *world) step() {
 func (w *world) compare() {
 	w.t.Helper()
 	s := &statement{choices: w.c, m: w.m}
-	s.verify = !w.m.o.NoText && !w.m.o.NoSketch && w.m.o.Sketch > 4 && w.c.once(3)
+	s.exact = !w.m.o.NoText && !w.m.o.NoSketch && w.m.o.Sketch > 4 && w.c.once(3)
 	var positive []predicate
 	p := s.expression(w.c.n(4), false, &positive)
 	var names []string // of the columns
@@ -169,8 +169,8 @@ func (w *world) compare() {
 	}
 	slices.Sort(names)
 	tail, keys, limit, offset := w.clauses(names)
-	if s.verify = s.verify && strings.Contains(p.text, "JACCARD"); s.verify {
-		tail += " VERIFY"
+	if jaccard := strings.Contains(p.text, "JACCARD"); jaccard && !s.exact {
+		tail += " ESTIMATE"
 	}
 	text := p.text + tail
 	parse(w.t, text)

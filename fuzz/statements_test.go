@@ -17,8 +17,8 @@ import (
 func (w *world) joins() {
 	w.t.Helper()
 	by := w.m.criterion(w.c)
-	how, verified := strings.CutSuffix(by.by.String(), " VERIFY")
-	verify := map[bool]string{true: " VERIFY"}[verified]
+	how, estimated := strings.CutSuffix(by.by.String(), " ESTIMATE")
+	estimate := map[bool]string{true: " ESTIMATE"}[estimated]
 	measure := "score"
 	if by.near() {
 		measure = "distance"
@@ -59,7 +59,7 @@ func (w *world) joins() {
 			return
 		}
 		id := pick(w.c, r.names...)
-		rows := w.read("CLUSTER OF ? "+how+verify, id)
+		rows := w.read("CLUSTER OF ? "+how+estimate, id)
 		var got []string
 		for _, r := range rows {
 			got = append(got, shown([]string{"cluster", "id", "keep", measure}, r[:4]))
@@ -67,7 +67,7 @@ func (w *world) joins() {
 		same(w.t, got, shownMembers(clusterWith(r.clusters(r.stars()), id), measure), "CLUSTER OF %q %s", id, how)
 		return
 	}
-	text += verify + window1
+	text += estimate + window1
 	rows, err := w.run(text)
 	check(w.t, err)
 	var got []string

@@ -109,8 +109,8 @@ func (x *run) bindSelect(s *syntax.Select) (*selection, error) {
 			sel.passages = sel.passages || l.Measure() == predicate.Places
 		}
 	}
-	if c.verify != nil {
-		if err := x.verify(sel, c.verify); err != nil {
+	if c.estimate != nil {
+		if err := sel.estimate(c.estimate); err != nil {
 			return nil, err
 		}
 	}
@@ -260,20 +260,17 @@ func undrivable(n node) *leaf {
 	return n.(*leaf)
 }
 
-// verify makes each JACCARD of a selection recompute its scores from the texts.
-func (x *run) verify(sel *selection, word *syntax.Token) error {
-	verified := false
+// estimate makes each JACCARD of a selection compare sketches.
+func (sel *selection) estimate(word *syntax.Token) error {
+	estimated := false
 	for _, l := range sel.predicates {
-		if p, ok := l.Predicate.(predicate.Verifier); ok {
-			if err := x.NeedTexts(*word); err != nil {
-				return err
-			}
-			p.Verify()
-			verified = true
+		if p, ok := l.Predicate.(predicate.Estimator); ok {
+			p.Estimate()
+			estimated = true
 		}
 	}
-	if !verified {
-		return syntax.Errorf(word.Pos.Offset, predicate.VerifyHint, "VERIFY needs JACCARD")
+	if !estimated {
+		return predicate.EstimateError(word)
 	}
 	return nil
 }

@@ -83,14 +83,14 @@ func Near[W What](what W, k int) Query { return predicateOf("NEAR", what, k) }
 func Nearest[W What](what W, n int) Query { return predicateOf("NEAREST", what, n) }
 
 // MostSimilar is NEAREST(what, n) BY JACCARD: the n documents most similar to what, among those
-// that share any shingle or member with it. With Verify, the texts decide.
+// that share any shingle or member with it. With Estimate, the sketches decide.
 func MostSimilar[W What](what W, n int) Query {
 	q := Nearest(what, n)
 	q.where += " BY JACCARD"
 	return q
 }
 
-// Jaccard is JACCARD(what, t). With Verify, the texts decide.
+// Jaccard is JACCARD(what, t). With Estimate, the sketches decide.
 func Jaccard[W What](what W, t float64) Query { return predicateOf("JACCARD", what, t) }
 
 // Levenshtein is LEVENSHTEIN(what, t).
@@ -208,8 +208,8 @@ func (q Query) Limit(n int) Query { return q.clause(" LIMIT ?", n) }
 // Offset makes the query skip the first n rows.
 func (q Query) Offset(n int) Query { return q.clause(" OFFSET ?", n) }
 
-// Verify makes the texts decide Jaccard.
-func (q Query) Verify() Query { return q.clause(" VERIFY") }
+// Estimate makes sketches decide Jaccard.
+func (q Query) Estimate() Query { return q.clause(" ESTIMATE") }
 
 // A Key is a key of OrderBy: one of the constants below, or a field as statements write it, such as
 // "meta.lang".

@@ -20,8 +20,8 @@ type clauses struct {
 	orderAt []int                   // offset of each key in the statement
 	fields  []*predicate.NamedField // the fields in order
 	window
-	verify *syntax.Token
-	show   *syntax.Show
+	estimate *syntax.Token
+	show     *syntax.Show
 }
 
 func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
@@ -42,7 +42,9 @@ func (x *run) bindClauses(list []*syntax.Clause) (c clauses, err error) {
 			c.Offset, err = x.Values.Integer(*e.Offset, "OFFSET", 0, math.MaxInt)
 		case e.Verify != nil:
 			name, at = "VERIFY", e.Verify.Pos.Offset
-			c.verify = e.Verify
+		case e.Estimate != nil:
+			name, at = "ESTIMATE", e.Estimate.Pos.Offset
+			c.estimate = e.Estimate
 		case e.Show != nil:
 			name, at = "SHOW", e.Show.Word.Pos.Offset
 			c.show = e.Show

@@ -14,7 +14,7 @@ import (
 var statementSeeds = []string{
 	"NEAR(0x9f3c5a0011223344, 3)", "NEAR('doc-17', 3);", "NEAR(TEXT 'some words', 3)", "NEAREST('doc-17', 10)",
 	"NEAR('a', 6) AND NOT (NEAREST('a', 9) OR ID LIKE 'mirror/%' ESCAPE '!') SINCE 2d ORDER BY distance DESC, id LIMIT 20 OFFSET 40",
-	"NEAR('a', 10) AND LEVENSHTEIN('a', 0.9)", "ID IN ('a', 'b') AND COSINE(TEXT 'x', 80%)", "JACCARD('a', 0.8) VERIFY",
+	"NEAR('a', 10) AND LEVENSHTEIN('a', 0.9)", "ID IN ('a', 'b') AND COSINE(TEXT 'x', 80%)", "JACCARD('a', 0.8) ESTIMATE", "JACCARD('a', 0.8) VERIFY",
 	"COUNT NEAR('a', 3)", "EXPLAIN ANALYZE NEAR(0, 64)", "WHY 'a' 'b'", "GET 'it''s'", `PUT {"id":"a","text":"b {\" }"} UNLESS NEAR 3`,
 	"DELETE WHERE ID = 'zz'", "PAIRS NEAR 3 LIMIT 2", "CLUSTERS NEAR 3", "COUNT",
 	"-- only a comment", "near(?, $k)", "SINCE '2026-01-02'", "ID != 'a' AND NOT NOT NEAR(1, 1)",

@@ -30,7 +30,7 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 // bindPairs resolves PAIRS criterion. It returns a function that yields the pairs; its options
 // limit their number, where 0 means all.
 func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.SearchOptions) iter.Seq2[engine.Pair, error], *clauses, error) {
-	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
+	c, err := predicate.BindCriterion(x.Scope, s.Criterion, estimateClause(s.Clauses))
 	if err != nil {
 		return c, nil, nil, err
 	}
@@ -142,7 +142,7 @@ func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
 // bindClusters resolves CLUSTERS criterion.
 func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.ClusterOptions, *clauses, error) {
 	o := &engine.ClusterOptions{Progress: x.Report}
-	c, err := predicate.BindCriterion(x.Scope, s.Criterion, verifyClause(s.Clauses))
+	c, err := predicate.BindCriterion(x.Scope, s.Criterion, estimateClause(s.Clauses))
 	if err != nil {
 		return c, o, nil, err
 	}
@@ -216,17 +216,17 @@ func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
 	}, err
 }
 
-// verifyClause returns the VERIFY token among clauses, or nil.
-func verifyClause(list []*syntax.Clause) *syntax.Token {
+// estimateClause returns the ESTIMATE token among clauses, or nil.
+func estimateClause(list []*syntax.Clause) *syntax.Token {
 	for _, e := range list {
-		if e.Verify != nil {
-			return e.Verify
+		if e.Estimate != nil {
+			return e.Estimate
 		}
 	}
 	return nil
 }
 
-// bindWindow resolves LIMIT, OFFSET and SHOW of a statement. VERIFY belongs to the criterion and is
+// bindWindow resolves LIMIT, OFFSET and SHOW of a statement. ESTIMATE belongs to the criterion and is
 // skipped; other clauses are an error.
 func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, error) {
 	for _, e := range list {
@@ -239,7 +239,7 @@ func (x *run) bindWindow(statement string, list []*syntax.Clause) (*clauses, err
 		default:
 			continue
 		}
-		return nil, syntax.Errorf(at, "it accepts LIMIT, OFFSET, VERIFY and SHOW", "%s cannot be used with %s", what, statement)
+		return nil, syntax.Errorf(at, "it accepts LIMIT, OFFSET, ESTIMATE and SHOW", "%s cannot be used with %s", what, statement)
 	}
 	c, err := x.bindClauses(list)
 	return &c, err

@@ -87,15 +87,15 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "PAIRS", expects: syntax.ExpectCriterion, searches: true,
-		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [VERIFY]", Help: "all pairs of documents that match"},
-		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [VERIFY]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare as given; accepts LIMIT, OFFSET and SHOW",
+		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [ESTIMATE]", Help: "all pairs of documents that match"},
+		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [ESTIMATE]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; with `AND a.lang != b.lang`, or `=`, only those whose fields compare as given; accepts LIMIT, OFFSET and SHOW",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.pairs(s.Pairs) },
 	},
 	{
 		word: "CLUSTERS", expects: syntax.ExpectCriterion, searches: true,
 		topic: front.Topic{Syntax: "CLUSTERS JACCARD 0.8", Help: "groups of documents that match, with the one to keep"},
-		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [VERIFY]`, and so on",
+		docs: []docsRow{{"CLUSTERS NEAR k`, `CLUSTERS JACCARD t [ESTIMATE]`, and so on",
 			"lists groups of documents that match, by the criteria of PAIRS; accepts LIMIT, OFFSET and SHOW", "`cluster`, `id`, `keep`, `distance` or `score`, `error`, `exact`"}},
 		run: func(x *run, s *syntax.Statement) error { return x.clusters(s.Clusters) },
 	},

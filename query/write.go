@@ -10,7 +10,7 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// put runs PUT {...} [UNLESS criterion [VERIFY]].
+// put runs PUT {...} [UNLESS criterion [ESTIMATE]].
 func (x *run) put(s *syntax.Put) error {
 	doc, err := x.Values.Document(s.Doc)
 	if err == nil {
@@ -31,7 +31,7 @@ func (x *run) put(s *syntax.Put) error {
 		}
 		return nil
 	}
-	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Verify)
+	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Estimate)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func details(t front.Topic) (lines [][2]string) {
 		lines = append(lines, [2]string{plain.Replace(r.Syntax), plain.Replace(r.Meaning + " (" + r.Last + ")")})
 	}
 	if t.Example != "" {
-		lines = append(lines, [2]string{}, [2]string{"predicate [AND|OR|NOT predicate ...] [clause ...]", "a query; clauses are SINCE, ORDER BY, LIMIT, OFFSET, VERIFY and SHOW"},
+		lines = append(lines, [2]string{}, [2]string{"predicate [AND|OR|NOT predicate ...] [clause ...]", "a query; clauses are SINCE, ORDER BY, LIMIT, OFFSET, ESTIMATE and SHOW"},
 			[2]string{t.Example + " AND lang = 'en' LIMIT 10", "with a condition on a field"},
 			[2]string{"COUNT " + t.Example, "the number of rows"}, [2]string{t.Example + " SHOW *", "rows with fields and text"}, [2]string{"EXPLAIN ANALYZE " + t.Example, "how the rows are found"})
 	}

@@ -44,7 +44,7 @@ var examples = map[string][]example{
 	"shell": {
 		{`simdb corpus.simdb`, "A prompt; .help lists what it understands."},
 		{`simdb corpus.simdb "NEAR('doc-17', 3)"`, "Documents within 3 bits of a stored one."},
-		{`simdb corpus.simdb "JACCARD(TEXT 'some words', 0.5) VERIFY" --format jsonl`, "Documents that share half of a text's shingles."},
+		{`simdb corpus.simdb "JACCARD(TEXT 'some words', 0.5)" --format jsonl`, "Documents that share half of a text's shingles."},
 		{`simdb 'parts/*.sst' "NEAR('doc-17', 3)"`, "Many tables at once."},
 		{`simdb new.simdb --create < statements.txt`, "Run the statements of a file."},
 	},

@@ -69,7 +69,7 @@ func main() {
 	case *workers > 0 && os.Getenv(isWorker) == "":
 		err = supervise(ctx, l, *workers)
 	default:
-		err = run(ctx, l, *path, *ttl, engine.Jaccard(*jaccard).Verified())
+		err = run(ctx, l, *path, *ttl, engine.Jaccard(*jaccard))
 	}
 	if err != nil {
 		slog.Error(err.Error())

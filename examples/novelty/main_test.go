@@ -34,7 +34,7 @@ func listener(t *testing.T) net.Listener {
 func start(t *testing.T, path string) (ask func(method, path string, body string) (int, string), stop func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l, ended := listener(t), make(chan error, 1)
-	go func() { ended <- run(ctx, l, path, 0, engine.Jaccard(0.8).Verified()) }()
+	go func() { ended <- run(ctx, l, path, 0, engine.Jaccard(0.8)) }()
 	base := "http://" + l.Addr().String()
 	ask = func(method, path, body string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))

@@ -279,7 +279,7 @@ def test_database_against_brute_force(tmp_path):
             return {tuple(words[i : i + 3]) for i in range(max(1, len(words) - 2))} if words else set()
 
         sets = [shingles(t) for t in texts]
-        table = db.jaccard(texts[:40], 0.7, verify=True)
+        table = db.jaccard(texts[:40], 0.7)
         want = {(q, rows[i]["id"]) for q in range(40) for i in range(len(rows)) if sets[q] | sets[i] and len(sets[q] & sets[i]) >= 0.7 * len(sets[q] | sets[i])}
         assert set(zip(table["query"], table["id"])) == want
         joined = db.join(rows[:40], jaccard=0.7)

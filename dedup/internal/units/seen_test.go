@@ -141,7 +141,7 @@ func TestSeen(t *testing.T) {
 			known = 0
 		}
 		want := bruteSeen(docs, o, share, known, only)
-		for _, memory := range [][2]int64{{1 << 20, 1 << 30}, {1 << 16, 0}, {3000, 1 << 30}}[:2+i%2] {
+		for _, memory := range [][2]int64{{1 << 20, 1 << 30}, {1 << 16, 0}, {3000, 1 << 30}}[:2+i/2%2] {
 			got, chains := findSeen(t, docs, o, share, memory[0], memory[1], known, only)
 			if !slices.Equal(got, want) {
 				t.Fatalf("case %d: share %v of %d-grams, %s, %d known, only %v, memory %d:\n%v, want\n%v", i, share, o.Shingle, o.Level, known, only, memory[0], got, want)

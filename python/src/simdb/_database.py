@@ -175,12 +175,12 @@ class Database:
         return self._search({"near": k}, one, numbers, width=width)
 
     @overload
-    def jaccard(self, text: str, threshold: float = 0.8, *, verify: bool = False) -> List[Match]: ...
+    def jaccard(self, text: str, threshold: float = 0.8, *, estimate: bool = False) -> List[Match]: ...
 
     @overload
-    def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, verify: bool = False) -> Any: ...
+    def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, estimate: bool = False) -> Any: ...
 
-    def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, verify: bool = False) -> Union[List[Match], Table]:
+    def jaccard(self, text: Any = None, threshold: float = 0.8, *, id: Any = None, estimate: bool = False) -> Union[List[Match], Table]:
         """Finds the documents that share at least the part ``threshold`` of their shingles with a text.
 
         Args:
@@ -188,10 +188,10 @@ class Database:
                 gives a Table with the columns query (0 to n-1), id, score, error and exact.
             threshold: above 0, up to 1.
             id: the id of a stored document, or a sequence of ids, instead of texts.
-            verify: compute similarities from the texts. Otherwise they are estimated from sketches,
-                with the standard error ``error``.
+            estimate: estimate similarities from sketches, with the standard error ``error``. Otherwise
+                they are computed from the texts, if the database stores them.
         """
-        return self._similar({"jaccard": threshold, "verify": verify}, text, id)
+        return self._similar({"jaccard": threshold, "estimate": estimate}, text, id)
 
     @overload
     def similar(self, text: str, **criterion: float) -> List[Match]: ...
@@ -317,7 +317,7 @@ class Database:
         self._call("refresh")
 
 
-_CRITERIA = ("near", "jaccard", "levenshtein", "cosine", "contains", "within", "verify", "estimate")
+_CRITERIA = ("near", "jaccard", "levenshtein", "cosine", "contains", "within", "estimate")
 
 
 def _criterion(options: Dict[str, Any]) -> Dict[str, Any]:

@@ -8,7 +8,7 @@ import (
 	"github.com/simdb/simdb/query/internal/value"
 )
 
-// jaccard is JACCARD(target, t), which compares sketches or, with VERIFY, texts. As a driver it
+// jaccard is JACCARD(target, t), which compares texts or, with ESTIMATE, sketches. As a driver it
 // lists the documents that the engine finds. As a test it compares the first manyScored documents
 // one by one, and then lists all matches once.
 type jaccard struct {
@@ -49,20 +49,22 @@ func (x *Scope) isWordless(t target) bool {
 	return words == nil
 }
 
-func bindJaccardCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
+func bindJaccardCriterion(x *Scope, e *syntax.Criterion, estimate *syntax.Token) (engine.Criterion, error) {
 	if err := x.NeedSketches(e.Word); err != nil {
 		return engine.Criterion{}, err
 	}
 	t, err := x.Values.Share(e.Value)
 	x.noTexts("", "NEAR 3")
-	if verify == nil || err != nil {
+	if estimate == nil {
 		return engine.Jaccard(t), err
 	}
-	return engine.Jaccard(t).Verified(), x.NeedTexts(*verify)
+	return engine.Jaccard(t).Estimated(), err
 }
 
-// VerifyHint explains VERIFY.
-const VerifyHint = "it recomputes the scores of JACCARD on the texts"
+// EstimateError returns the error for ESTIMATE without JACCARD.
+func EstimateError(word *syntax.Token) error {
+	return syntax.Errorf(word.Pos.Offset, "it makes JACCARD compare sketches", "ESTIMATE needs JACCARD")
+}
 
 // sketchTarget resolves an argument of JACCARD: a document's id, whose sketch is stored, or a text.
 func (x *Scope) sketchTarget(a *syntax.Argument) (target, error) {
@@ -110,14 +112,14 @@ func (p *jaccard) computeAll(x *Scope) error {
 
 func (p *jaccard) Explain(x *Scope) []string {
 	lines := p.explain(x, p)
-	if p.nothing == "" && p.by.IsVerified() {
+	if p.nothing == "" && !p.by.IsEstimated() && !x.DB.Options().NoText {
 		lines = append([]string{"compare texts"}, lines...)
 	}
 	return lines
 }
 
-// Verify makes the predicate compare texts.
-func (p *jaccard) Verify() { p.by = p.by.Verified() }
+// Estimate makes the predicate compare sketches.
+func (p *jaccard) Estimate() { p.by = p.by.Estimated() }
 
 func (p *jaccard) TestCost() TestCost { return TestSet }
 func (p *jaccard) Measure() Measure   { return Score }
@@ -126,8 +128,8 @@ func (p *jaccard) Order() Order       { return ByScore }
 // String writes the predicate in the query language.
 func (p *jaccard) String() string {
 	s := fmt.Sprintf("JACCARD(%s, %g)", p.target.label(), p.by.T())
-	if p.by.IsVerified() {
-		s += " VERIFY"
+	if p.by.IsEstimated() {
+		s += " ESTIMATE"
 	}
 	return s
 }

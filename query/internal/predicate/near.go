@@ -37,9 +37,9 @@ func bindNear(x *Scope, e *syntax.Call) (Predicate, error) {
 // fewWords is the length of texts whose fingerprints seldom agree unless the texts are equal.
 const fewWords = 30
 
-func bindNearCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
-	if verify != nil {
-		return engine.Criterion{}, syntax.Errorf(verify.Pos.Offset, VerifyHint, "VERIFY needs JACCARD")
+func bindNearCriterion(x *Scope, e *syntax.Criterion, estimate *syntax.Token) (engine.Criterion, error) {
+	if estimate != nil {
+		return engine.Criterion{}, EstimateError(estimate)
 	}
 	k, err := x.Values.Integer(e.Value, "k", 0, x.bits())
 	return engine.Near(k), err

@@ -124,8 +124,8 @@ func (p *nearest) Order() Order            { return ByDistance }
 // String writes the predicate in the query language.
 func (p *nearest) String() string { return fmt.Sprintf("NEAREST(%s, %d)", p.target.label(), p.n) }
 
-// Verify makes the predicate compare texts.
-func (p mostSimilar) Verify()                 { p.by = p.by.Verified() }
+// Estimate makes the predicate compare sketches.
+func (p mostSimilar) Estimate()               { p.by = p.by.Estimated() }
 func (p mostSimilar) Explain(*Scope) []string { return []string{finding(p)} }
 func (p mostSimilar) Measure() Measure        { return Score }
 func (p mostSimilar) Order() Order            { return ByScore }
@@ -133,8 +133,8 @@ func (p mostSimilar) Order() Order            { return ByScore }
 // String writes the predicate in the query language.
 func (p mostSimilar) String() string {
 	s := p.nearest.String() + " BY JACCARD"
-	if p.by.IsVerified() {
-		s += " VERIFY"
+	if p.by.IsEstimated() {
+		s += " ESTIMATE"
 	}
 	return s
 }

@@ -43,8 +43,8 @@ type Counter interface {
 	Count(x *Scope) (int64, error)
 }
 
-// Verifier is a predicate that recomputes its scores from the texts if the query says VERIFY.
-type Verifier interface{ Verify() }
+// Estimator is a predicate that compares sketches if the query says ESTIMATE.
+type Estimator interface{ Estimate() }
 
 // Verdict is the result of a test.
 type Verdict struct {

@@ -117,8 +117,8 @@ func bind(t *testing.T, db *engine.DB, query string, args ...any) (*Scope, Predi
 		p, err = BindSince(x, primary.Since)
 	}
 	for _, c := range parsed.Statement.Select.Clauses {
-		if v, ok := p.(Verifier); ok && c.Verify != nil {
-			v.Verify()
+		if e, ok := p.(Estimator); ok && c.Estimate != nil {
+			e.Estimate()
 		}
 	}
 	return x, p, err
@@ -208,10 +208,10 @@ func TestPredicates(t *testing.T) {
 		{query: "NEAR(TEXT '', 64)", want: id(func(string) bool { return false })},
 		{query: "NEAREST(TEXT '', 2)", want: id(func(string) bool { return false })},
 		{query: "NEAREST(TEXT '', 2) BY JACCARD", want: id(func(string) bool { return false })},
-		{query: "NEAREST(TEXT '', 2) BY JACCARD VERIFY", want: id(func(string) bool { return false })},
+		{query: "NEAREST(TEXT '', 2) BY JACCARD ESTIMATE", want: id(func(string) bool { return false })},
 		{query: "JACCARD('d02', 0.7)", want: jaccard(what.Text, "d02", 0.7)},
 		{query: "JACCARD('d02', 20%)", text: "JACCARD('d02', 0.2)", want: jaccard(what.Text, "d02", 0.2)},
-		{query: "JACCARD('d02', 0.7) VERIFY", want: jaccard(what.Text, "d02", 0.7)},
+		{query: "JACCARD('d02', 0.7) ESTIMATE", want: jaccard(what.Text, "d02", 0.7)},
 		{query: "JACCARD(TEXT '" + other + "', 0.3)", want: jaccard(other, "", 0.3)},
 		{query: "JACCARD(TEXT '...', 0.3)", want: id(func(string) bool { return false })},
 		{query: "LEVENSHTEIN('d02', 0.8)", want: similar(textsim.Levenshtein, 0.8)},
@@ -418,27 +418,27 @@ func TestBindCriterion(t *testing.T) {
 	db, _ := testDB(t, 1, nil)
 	x := scopeOf(t, db)
 	token := func(kind syntax.Kind, s string) syntax.Token { return syntax.Token{Type: kind, Value: s} }
-	verify := token(syntax.Keyword, "VERIFY")
+	estimate := token(syntax.Keyword, "ESTIMATE")
 	for _, c := range []struct {
 		word, value string
-		verify      *syntax.Token
+		estimate    *syntax.Token
 		want        engine.Criterion
 		message     string
 	}{
 		{"NEAR", "3", nil, engine.Near(3), ""},
 		{"JACCARD", "0.5", nil, engine.Jaccard(0.5), ""},
-		{"JACCARD", "0.5", &verify, engine.Jaccard(0.5).Verified(), ""},
-		{"NEAR", "3", &verify, engine.Criterion{}, "VERIFY needs JACCARD, " + VerifyHint},
+		{"JACCARD", "0.5", &estimate, engine.Jaccard(0.5).Estimated(), ""},
+		{"NEAR", "3", &estimate, engine.Criterion{}, "ESTIMATE needs JACCARD, it makes JACCARD compare sketches"},
 		{"NEAR", "65", nil, engine.Criterion{}, "k is 0..64, not 65, such as 3"},
 		{"JACCARD", "0", nil, engine.Criterion{}, "a share is more than 0 and at most 1, not 0, such as 0.8 or 80%"},
 		{"LEVENSHTEIN", "0.5", nil, engine.Levenshtein(0.5), ""},
 		{"COSINE", "0.5", nil, engine.Cosine(0.5), ""},
 		{"COSINE", "0", nil, engine.Criterion{}, "a share is more than 0 and at most 1, not 0, such as 0.8 or 80%"},
-		{"COSINE", "0.5", &verify, engine.Criterion{}, "VERIFY needs JACCARD, " + VerifyHint},
+		{"COSINE", "0.5", &estimate, engine.Criterion{}, "ESTIMATE needs JACCARD, it makes JACCARD compare sketches"},
 		{"NEAREST", "3", nil, engine.Criterion{}, `unexpected "NEAREST", expected ` + syntax.ExpectCriterion},
 	} {
 		e := &syntax.Criterion{Word: token(syntax.Predicate, c.word), Value: token(syntax.Number, c.value)}
-		switch got, err := BindCriterion(x, e, c.verify); {
+		switch got, err := BindCriterion(x, e, c.estimate); {
 		case c.message == "" && (err != nil || got != c.want):
 			t.Errorf("%s %s is %v (%v), want %v", c.word, c.value, got, err, c.want)
 		case c.message != "" && (err == nil || err.Error() != c.message):

@@ -46,9 +46,9 @@ func (m textMeasure) bind(x *Scope, e *syntax.Call) (Predicate, error) {
 }
 
 // criterion resolves the measure after PAIRS, CLUSTERS and UNLESS.
-func (m textMeasure) criterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
-	if verify != nil {
-		return engine.Criterion{}, syntax.Errorf(verify.Pos.Offset, VerifyHint, "VERIFY needs JACCARD")
+func (m textMeasure) criterion(x *Scope, e *syntax.Criterion, estimate *syntax.Token) (engine.Criterion, error) {
+	if estimate != nil {
+		return engine.Criterion{}, EstimateError(estimate)
 	}
 	if err := x.NeedTexts(e.Word); err != nil {
 		return engine.Criterion{}, err

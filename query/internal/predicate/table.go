@@ -24,9 +24,9 @@ type Definition struct {
 	Example   string   // a call with the arguments 'a' and a number
 	Measure   Measure  // what the bound predicate measures
 
-	// Criterion resolves Word and a value after PAIRS, CLUSTERS and UNLESS; if verify is not nil,
-	// the texts decide. It is nil if the predicate cannot stand there.
-	Criterion func(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error)
+	// Criterion resolves Word and a value after PAIRS, CLUSTERS and UNLESS; if estimate is not nil,
+	// sketches decide. It is nil if the predicate cannot stand there.
+	Criterion func(x *Scope, e *syntax.Criterion, estimate *syntax.Token) (engine.Criterion, error)
 }
 
 // DocsRow is a row of a table in docs/query.md.
@@ -50,17 +50,17 @@ var Definitions = []Definition{
 		Help:   "the 10 documents with the nearest fingerprints; the 10 most similar ones",
 		Docs: []DocsRow{
 			{"NEAREST(what, n)", "that is one of the n nearest to *what*; smaller ids win ties", "yes"},
-			{"NEAREST(what, n) BY JACCARD", "that is one of the n most similar to *what* and shares a shingle with it; estimated from sketches, with VERIFY computed from the texts; smaller ids win ties", "yes"},
+			{"NEAREST(what, n) BY JACCARD", "that is one of the n most similar to *what* and shares a shingle with it; computed from the texts, or estimated from sketches with ESTIMATE; smaller ids win ties", "yes"},
 		},
 		Bind: bindNearest, Arguments: []string{"what", "n"}, Example: "NEAREST('a', 10)", Measure: Distance,
 	},
 	{
 		Word:   "JACCARD",
-		Syntax: "JACCARD('a', 0.8) [VERIFY]",
-		Help:   "documents that share 80% of their shingles; VERIFY: computed from the texts",
-		Words:  []string{"VERIFY"},
+		Syntax: "JACCARD('a', 0.8) [ESTIMATE]",
+		Help:   "documents that share 80% of their shingles; ESTIMATE: compare sketches, not texts",
+		Words:  []string{"ESTIMATE", "VERIFY"},
 		Docs: []DocsRow{{"JACCARD(what, t)",
-			"whose set of shingles has a Jaccard similarity of at least t with that of *what*; estimated from sketches, with VERIFY computed from the texts", "yes"}},
+			"whose set of shingles has a Jaccard similarity of at least t with that of *what*; computed from the texts, or estimated from sketches with ESTIMATE or if no texts are stored", "yes"}},
 		Bind: bindJaccard, Arguments: []string{"what", "t"}, Example: "JACCARD('a', 0.8)", Measure: Score,
 		Criterion: bindJaccardCriterion,
 	},
@@ -203,12 +203,12 @@ func BindCall(x *Scope, e *syntax.Call, by *syntax.Token) (Predicate, error) {
 	return nil, syntax.Errorf(by.Pos.Offset, "only NEAREST('a', 10) BY JACCARD is", "%s BY %s is not possible", d.Word, by.Value)
 }
 
-// BindCriterion resolves NEAR k, JACCARD t, LEVENSHTEIN t or COSINE t. If verify is not nil, the
-// texts decide.
-func BindCriterion(x *Scope, e *syntax.Criterion, verify *syntax.Token) (engine.Criterion, error) {
+// BindCriterion resolves NEAR k, JACCARD t, LEVENSHTEIN t or COSINE t. If estimate is not
+// nil, sketches decide.
+func BindCriterion(x *Scope, e *syntax.Criterion, estimate *syntax.Token) (engine.Criterion, error) {
 	d := lookUp(e.Word.Value)
 	if d.Criterion == nil {
 		return engine.Criterion{}, syntax.Errorf(e.Word.Pos.Offset, "expected "+syntax.ExpectCriterion, "unexpected %q", d.Word)
 	}
-	return d.Criterion(x, e, verify)
+	return d.Criterion(x, e, estimate)
 }

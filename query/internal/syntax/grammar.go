@@ -42,12 +42,12 @@ type Count struct {
 	Clauses  []*Clause `parser:"  @@* )?"`
 }
 
-// Put is PUT {...} [UNLESS criterion [VERIFY]].
+// Put is PUT {...} [UNLESS criterion [ESTIMATE]].
 type Put struct {
-	Word   Token      `parser:"@'PUT'"`
-	Doc    Token      `parser:"@( JSON | Param | Named )"`
-	Unless *Criterion `parser:"( 'UNLESS' @@"`
-	Verify *Token     `parser:"  @'VERIFY'? )?"`
+	Word     Token      `parser:"@'PUT'"`
+	Doc      Token      `parser:"@( JSON | Param | Named )"`
+	Unless   *Criterion `parser:"( 'UNLESS' @@"`
+	Estimate *Token     `parser:"  ( @'ESTIMATE' | 'VERIFY' )? )?"`
 }
 
 // Get is GET 'a' [SHOW columns].
@@ -64,7 +64,7 @@ type Delete struct {
 	ID    *Token  `parser:"| @( String | Param | Named ) )"`
 }
 
-// Pairs is PAIRS criterion [AND a.lang != b.lang] [LIMIT n] [OFFSET n] [VERIFY].
+// Pairs is PAIRS criterion [AND a.lang != b.lang] [LIMIT n] [OFFSET n] [ESTIMATE].
 type Pairs struct {
 	Word      Token      `parser:"@'PAIRS'"`
 	Criterion *Criterion `parser:"@@"`
@@ -79,7 +79,7 @@ type Across struct {
 	B  Token `parser:"@( Ident | String | Number )"`
 }
 
-// Clusters is CLUSTERS criterion [VERIFY] [LIMIT n] [OFFSET n] [SHOW columns].
+// Clusters is CLUSTERS criterion [ESTIMATE] [LIMIT n] [OFFSET n] [SHOW columns].
 type Clusters struct {
 	Word      Token      `parser:"@'CLUSTERS'"`
 	Criterion *Criterion `parser:"@@"`
@@ -112,7 +112,7 @@ type Seen struct {
 	What *Argument `parser:"@@ ')'"`
 }
 
-// Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, VERIFY, SHOW in any
+// Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, ESTIMATE, SHOW in any
 // order. Clauses without an expression apply to all documents.
 type Select struct {
 	Expr    *Or       `parser:"( @@"`
@@ -190,15 +190,17 @@ type Argument struct {
 	Value Token       `parser:"@( String | Hex | Number | Percent | Duration | Param | Named ) )"`
 }
 
-// Clause is a clause of a Select, GET, PAIRS or CLUSTERS. Exactly one field is set.
+// Clause is a clause of a Select, GET, PAIRS or CLUSTERS. Exactly one field is set. VERIFY, which
+// once made texts decide, has no effect.
 type Clause struct {
-	Pos    lexer.Position
-	Limit  *Token       `parser:"  'LIMIT' @( Number | Param | Named )"`
-	Since  *Since       `parser:"| @@"`
-	Order  []*OrderTerm `parser:"| 'ORDER' 'BY' @@ ( ',' @@ )*"`
-	Offset *Token       `parser:"| 'OFFSET' @( Number | Param | Named )"`
-	Verify *Token       `parser:"| @'VERIFY'"`
-	Show   *Show        `parser:"| @@"`
+	Pos      lexer.Position
+	Limit    *Token       `parser:"  'LIMIT' @( Number | Param | Named )"`
+	Since    *Since       `parser:"| @@"`
+	Order    []*OrderTerm `parser:"| 'ORDER' 'BY' @@ ( ',' @@ )*"`
+	Offset   *Token       `parser:"| 'OFFSET' @( Number | Param | Named )"`
+	Estimate *Token       `parser:"| @'ESTIMATE'"`
+	Verify   *Token       `parser:"| @'VERIFY'"`
+	Show     *Show        `parser:"| @@"`
 }
 
 // Show is SHOW id, url, text: the columns of the rows.

@@ -78,18 +78,9 @@ var CriterionUsage = strings.NewReplacer(
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 
-// VerifyFlags are for commands that list matches. These verify by default if the texts are stored.
-type VerifyFlags struct {
-	Verify   bool `group:"criterion" xor:"verify" help:"With --jaccard: fail if there are no texts to compute similarities from."`
-	Estimate bool `group:"criterion" xor:"verify" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
-}
-
-// Verified reports whether the texts decide; texts says whether the database stores them.
-func (f VerifyFlags) Verified(texts bool) bool { return f.Verify || texts && !f.Estimate }
-
-// NoVerifyFlag is for commands that drop documents. These verify by default.
-type NoVerifyFlag struct {
-	NoVerify bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts."`
+// EstimateFlag is for searches in a database.
+type EstimateFlag struct {
+	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
 }
 
 // Distance is a number of bits, up to the length of the longest fingerprint.
@@ -130,12 +121,12 @@ func (f SimilarityFlags) Measures() dedup.Measures {
 	}
 }
 
-// Criterion returns the criterion of the flags. If verify is set, Jaccard similarities are computed
-// from the texts.
-func (f SimilarityFlags) Criterion(verify bool) engine.Criterion {
+// Criterion returns the criterion of the flags. If estimated is set, Jaccard similarities are
+// estimated from sketches.
+func (f SimilarityFlags) Criterion(estimated bool) engine.Criterion {
 	by := f.Measures().Criterion()
-	if verify {
-		by = by.Verified()
+	if estimated {
+		by = by.Estimated()
 	}
 	return by
 }
@@ -170,7 +161,7 @@ func Meaning(by engine.Criterion) string {
 		return fmt.Sprintf("one contains at least %s of the shingles of the other", t.Percent())
 	}
 	m := fmt.Sprintf("they share at least %s of their shingles", t.Percent())
-	if !by.IsVerified() {
+	if by.IsEstimated() {
 		m += ", as estimated"
 	}
 	return m

@@ -96,18 +96,16 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 // criterion says when documents match. Exactly one measure is set.
 type criterion struct {
 	dedup.Measures
-	Verify   bool `json:"verify"`   // for Jaccard: the texts decide
 	Estimate bool `json:"estimate"` // for Jaccard: the sketches decide
 }
 
-// of returns the criterion for a database. For Jaccard without Verify and Estimate, the texts
-// decide if byText is set and the database stores them.
-func (c *criterion) of(db *engine.DB, byText bool) (by engine.Criterion, err error) {
+// engines returns the criterion.
+func (c *criterion) engines() (by engine.Criterion, err error) {
 	if by = c.Criterion(); by.Kind() == "" || !reflect.DeepEqual(dedup.MeasuresOf(by), c.Measures) {
 		return by, errors.New("one criterion is needed: near, jaccard, levenshtein, cosine, contains or within")
 	}
-	if c.Verify || byText && !db.Options().NoText && !c.Estimate {
-		by = by.Verified()
+	if c.Estimate {
+		by = by.Estimated()
 	}
 	return by, nil
 }
@@ -151,7 +149,7 @@ func (f *found) add(m *engine.Match, values ...any) error {
 
 // search finds the matches of fingerprints, texts or stored documents.
 func search(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	by, err := r.By.of(db, false)
+	by, err := r.By.engines()
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +228,7 @@ func (r *Request) inLots(ctx context.Context, opt records.Options, take func(*re
 
 // join finds the matches of each document of a table.
 func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	by, err := r.By.of(db, true)
+	by, err := r.By.engines()
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +261,7 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 
 // putNovel stores the documents of a table that match no stored document.
 func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	by, err := r.By.of(db, true)
+	by, err := r.By.engines()
 	if err != nil {
 		return nil, err
 	}

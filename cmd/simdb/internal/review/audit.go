@@ -28,9 +28,9 @@ type auditHead struct {
 	Version    string `json:"simdb"`
 	Parameters struct {
 		dedup.Measures
-		NoVerify bool   `json:"no_verify"` // from match
-		Level    string `json:"level"`     // from dedup --level
-		Reading  string `json:"reading"`   // flags about how texts are read
+		Estimate bool   `json:"estimate"` // from match
+		Level    string `json:"level"`    // from dedup --level
+		Reading  string `json:"reading"`  // flags about how texts are read
 		Text     string `json:"against_text_field"`
 		ID       string `json:"against_id_field"`
 		Database string `json:"database"` // from match: the database with the keepers
@@ -56,8 +56,8 @@ func (j *job) audit() error {
 	}
 	p := head.Parameters
 	if by := p.Criterion(); by.Kind() != "" {
-		if !p.NoVerify {
-			by = by.Verified()
+		if p.Estimate {
+			by = by.Estimated()
 		}
 		j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
 	}

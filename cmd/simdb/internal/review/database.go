@@ -24,8 +24,8 @@ func (j *job) database() (err error) {
 	if by.Kind() == "" {
 		by = dedup.DefaultOf(s.DB, nil)
 	}
-	if texts && !j.c.Estimate {
-		by = by.Verified()
+	if !texts || j.c.Estimate {
+		by = by.Estimated()
 	}
 	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Kind() == "near"); err != nil {
 		return err

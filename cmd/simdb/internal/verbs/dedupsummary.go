@@ -73,7 +73,7 @@ func (d *dedupSummary) tell(start time.Time) {
 
 // meaning says in words what makes two documents near-duplicates.
 func (d *dedupSummary) meaning() string {
-	by := d.r.By.Verified()
+	by := d.r.By
 	m := app.Meaning(by)
 	switch by.Kind() {
 	case "within":

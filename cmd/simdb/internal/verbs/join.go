@@ -139,7 +139,7 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	o.Stored.Path = c.DB
 	c.Settle(a, o.Stored.DB, c.Images)
 	params := o.Stored.DB.Options()
-	o.By, o.Read.Bits = c.Criterion(!c.Estimate && !params.NoText), params.Bits
+	o.By, o.Read.Bits = c.Criterion(c.Estimate), params.Bits
 	if c.IDs {
 		return nil
 	}

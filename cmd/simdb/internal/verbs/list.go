@@ -15,7 +15,7 @@ import (
 // ListFlags are the flags of commands that list near-duplicates in a database or in files.
 type ListFlags struct {
 	app.SimilarityFlags
-	app.VerifyFlags
+	app.EstimateFlag
 	app.GroupFlags
 	app.MemoryFlag
 	app.RowFlags
@@ -67,7 +67,7 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	if f.Estimate && !whole {
 		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
 	}
-	job.By = f.Criterion(src.Stored != nil && f.Verified(!src.DB().Options().NoText))
+	job.By = f.Criterion(f.Estimate)
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir
 	job.Read, job.Rejects, job.Output = f.RowInputFlags.Options(), f.RejectFlags.Options(), f.Output

@@ -25,7 +25,7 @@ type Match struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	Seen *app.Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A line is known if at least the share T of its shingles, at each of their positions, is in stored documents, however few each of them has."`
-	app.NoVerifyFlag
+	app.EstimateFlag
 	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text is compared with all others and, if it is new, replaces the stored one. The database is created if there is none."`
 	Renew   bool        `help:"With --add: a stored document that a line resembles gets the time of that line, so that it expires --ttl after it was last seen."`
 	Invert  bool        `help:"Copy the lines that are known instead of the new ones."`
@@ -171,7 +171,7 @@ func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 // compare sets the options so that lines are read and compared like the documents of the database,
 // or returns an error if they cannot be.
 func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup.MatchOptions) (err error) {
-	o.By, o.Read.Bits = c.Criterion(!c.NoVerify), db.Options().Bits
+	o.By, o.Read.Bits = c.Criterion(c.Estimate), db.Options().Bits
 	if c.Seen != nil {
 		o.By, o.Seen = engine.Contains(float64(*c.Seen)), true
 	}
@@ -181,8 +181,8 @@ func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup
 	if !c.Add {
 		err = a.Env().CheckTexts(a.Context(), db, c.Near != nil)
 	}
-	if c.Jaccard != nil && !c.NoVerify && db.Options().NoText {
-		err = cmp.Or(err, fmt.Errorf("%s stores no texts to verify with: --no-verify uses estimates", c.DB))
+	if c.Jaccard != nil && !c.Estimate && db.Options().NoText {
+		err = cmp.Or(err, fmt.Errorf("%s stores no texts to compare: --estimate compares sketches", c.DB))
 	}
 	err = cmp.Or(err, a.Env().CheckTexts(a.Context(), src.DB(), c.Near != nil))
 	if err == nil && c.Explain && outfile.IsFolderName(c.Output) {
@@ -275,7 +275,7 @@ func (c *Match) measures() dedup.Measures {
 // matchParameters are the flags that decide which lines are known.
 type matchParameters struct {
 	dedup.Measures
-	NoVerify  bool   `json:"no_verify,omitempty"`
+	Estimate  bool   `json:"estimate,omitempty"`
 	Database  string `json:"database"`
 	Documents int64  `json:"documents"` // in the database at the start
 	Add       bool   `json:"add,omitempty"`
@@ -312,7 +312,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	}
 	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
 	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
-		Measures: c.measures(), NoVerify: c.NoVerify, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
+		Measures: c.measures(), Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)
