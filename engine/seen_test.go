@@ -19,12 +19,11 @@ type seenText struct {
 	grams []string
 	at    []int // index in words
 	field []int
-	n     int
 }
 
 // seenTextOf cuts a text into fields and words.
-func seenTextOf(text string, n int) (s seenText) {
-	s.n = n
+func seenTextOf(text string, o *Options) (s seenText) {
+	n := o.Shingle
 	for field, part := range strings.Split(text, "\x1f") {
 		words := features.Spec{}.Words(part)
 		from := len(s.words)
@@ -33,6 +32,9 @@ func seenTextOf(text string, n int) (s seenText) {
 			s.grams = append(s.grams, strings.Join(words[i:min(i+n, len(words))], " "))
 			s.at, s.field = append(s.at, from+i), append(s.field, field)
 		}
+	}
+	if len(s.words) < o.Features.MinWords {
+		s.grams = nil
 	}
 	return s
 }
@@ -65,7 +67,7 @@ func (s seenText) against(shown map[string]bool) (share float64, runs []string) 
 // deleted documents.
 func TestSeenTogether(t *testing.T) {
 	for i, o := range []Options{
-		{Shingle: 3}, {Shingle: 5, Containment: true}, {Shingle: 1, Containment: true}, {Shingle: 7}, {Shingle: 2, Containment: true, Features: Features{Fields: []Field{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}}},
+		{Shingle: 3}, {Shingle: 5, Containment: true}, {Shingle: 1, Containment: true}, {Shingle: 7, Features: Features{MinWords: 9}}, {Shingle: 2, Containment: true, Features: Features{Fields: []Field{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}}},
 	} {
 		o.NoSync, o.DisableAutoCompaction = true, true
 		seenTogether(t, uint64(i), &o)
@@ -101,7 +103,7 @@ func seenTogether(t *testing.T, seed uint64, o *Options) {
 		shown := map[string]bool{}
 		for id, text := range stored {
 			if id != except {
-				for _, g := range seenTextOf(text, o.Shingle).grams {
+				for _, g := range seenTextOf(text, o).grams {
 					shown[g] = true
 				}
 			}
@@ -120,6 +122,7 @@ func seenTogether(t *testing.T, seed uint64, o *Options) {
 				break
 			}
 		}
+		docs = append(docs, Doc{}) // it is not compared together with the stored one before it
 		shown := shownBut("")
 		var runs [][]Passage
 		search := &SearchOptions{Together: true, Unseen: func(i int, some []Passage) {
@@ -149,7 +152,7 @@ func seenTogether(t *testing.T, seed uint64, o *Options) {
 				if d.ID != "" {
 					text, shown = stored[d.ID], shownBut(d.ID)
 				}
-				of := seenTextOf(text, o.Shingle)
+				of := seenTextOf(text, o)
 				share, want := of.against(shown)
 				if best[i] != (Match{Score: share, Exact: true}) || known[i] != (share >= 0.5) {
 					t.Fatalf("%s: %q: %+v, %v, want %v", where, text, best[i], known[i], share)
@@ -222,7 +225,7 @@ func TestAddSeen(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, d := range docs {
-				of := seenTextOf(d.Text, 2)
+				of := seenTextOf(d.Text, &Options{Shingle: 2})
 				share, _ := of.against(shown)
 				want := Novelty{Stored: true}
 				if share >= 0.6 {
@@ -269,5 +272,32 @@ func TestAddSeen(t *testing.T) {
 	db, _ := create4test(t, &Options{NoSync: true, NoText: true})
 	if _, _, err := db.Any(ctx, []Doc{{Text: "a"}}, Contains(1), &SearchOptions{Together: true}); !errors.Is(err, ErrParams) {
 		t.Errorf("without texts: %v", err)
+	}
+}
+
+// TestSeenInCrowd has a text in very many documents of a table, most of which are deleted.
+func TestSeenInCrowd(t *testing.T) {
+	ctx := t.Context()
+	const many = 200
+	for _, left := range []int{0, many / 2, many - 1} {
+		db, _ := create4test(t, &Options{NoSync: true, Containment: true, DisableAutoCompaction: true})
+		for i := range many {
+			if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: "one two three four"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for i := range many {
+			if i != left {
+				if err := db.Delete(ctx, fmt.Sprint(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, best, err := db.Any(ctx, []Doc{{Text: "zero one two three"}}, Contains(1), &SearchOptions{Together: true}); err != nil || best[0].Score != 0.5 {
+			t.Errorf("document %d: %v, %v", left, best, err)
+		}
 	}
 }

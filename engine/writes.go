@@ -143,7 +143,7 @@ func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *Sear
 	of.Together = o != nil && o.Together
 	err := db.CheckCriterion(of)
 	if of.Together && o.Renew {
-		err = cmp.Or(err, fmt.Errorf("Renew with Together: no single document was seen: %w", ErrInvalid))
+		err = cmp.Or(err, fmt.Errorf("a renewal with Together: no single document was seen: %w", ErrInvalid))
 	}
 	if o != nil && o.Renew && err == nil && db.Params.Sketch > 0 {
 		err = db.NeedTexts() // the new version of a document needs its sketch
