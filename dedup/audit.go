@@ -140,7 +140,7 @@ func (d *job) tellAudit() error {
 		return nil
 	}
 	a, err := newAudit(d)
-	if err == nil {
+	if err == nil && d.out.clusters > 0 {
 		err = cmp.Or(d.placeKnown(a), d.placeKeepers(a))
 	}
 	if err != nil {
@@ -156,12 +156,20 @@ func (d *job) tellAudit() error {
 	}, ignored)
 }
 
-// member records a document that belongs to a cluster.
+// member records a document that belongs to a cluster, or is dropped without one.
 func (a *audit) member(n int64, rec *records.Record) error {
 	if !a.places {
 		return nil
 	}
 	keeper := a.out.keeper[n]
+	if keeper == nobody {
+		if a.e == nil {
+			return nil
+		}
+		row := RowOf(rec, "seen")
+		row.Score, row.Exact = &a.out.score[n], new(true)
+		return a.e.Encode(&row)
+	}
 	cluster := a.out.cluster[keeper]
 	if int64(keeper) == n {
 		a.keepers[cluster-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
@@ -234,6 +242,9 @@ func (d *job) placeKeepers(a *audit) error {
 func (a *audit) values(c Columns, n int64) []any {
 	values := make([]any, len(c))
 	keeper := a.out.keeper[n]
+	if keeper == nobody {
+		return []any{a.out.score[n]} // the only column
+	}
 	cluster := a.out.cluster[keeper]
 	if cluster == 0 {
 		return values

@@ -27,6 +27,7 @@ var composition = []struct {
 	excludes []string
 	needs    []string
 	why      string
+	unless   string // an option with which the rule does not apply
 }{
 	{option: "Verify", needs: []string{"Near"}, why: "the other criteria always compare texts"},
 	{option: "Within", excludes: []string{"Across", "WithinField", "Decisions", "Verify", "Images"}, why: "the largest document of a cluster is kept"},
@@ -35,6 +36,9 @@ var composition = []struct {
 	{option: "Levenshtein", excludes: texts, why: "it compares whole texts"},
 	{option: "Within", excludes: []string{"Weights"}, why: "it compares features without weights"},
 	{option: "Cosine", excludes: texts, why: "it compares whole texts"},
+	{option: "Seen", excludes: []string{"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify"}, why: "a text is compared with all others together"},
+	{option: "Seen", excludes: []string{"Across", "WithinField", "Keep", "Clusters", "Decisions", "MinCount"}, why: "texts form no groups; they stay or not in the order of the input"},
+	{option: "Seen", excludes: []string{"Images", "Bits", "SetField", "FeaturesField", "Compute", "Weights"}, why: "the shingles of texts are compared"},
 	{option: "MinCount", needs: []string{"Level"}},
 	{option: "OnlyAgainst", needs: []string{"Against"}},
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
@@ -45,12 +49,13 @@ var composition = []struct {
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
 		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
-		"Shingle", "Bits", "RequireWords", "Fields", "SetField", "FeaturesField", "Compute", "Weights",
+		"Bits", "RequireWords", "Fields", "SetField", "FeaturesField", "Compute", "Weights",
 	}, why: "it compares parts of texts, which are equal or not"},
+	{option: "Level", excludes: []string{"Shingle"}, why: "it compares parts of texts, which are equal or not", unless: "Seen"},
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written"},
 	{option: workers, excludes: []string{
-		"Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
+		"Seen", "Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights",
 	}, why: "many workers compare documents of files by Jaccard or Near, keep the first, and write the audit into the folder of the output"},
 }
@@ -125,7 +130,7 @@ func (c *Job) check(shared bool) error {
 		given = append(given, workers)
 	}
 	for _, rule := range composition {
-		if !slices.Contains(given, rule.option) {
+		if !slices.Contains(given, rule.option) || rule.unless != "" && slices.Contains(given, rule.unless) {
 			continue
 		}
 		missing := rule.needs != nil
@@ -165,9 +170,18 @@ func (c *Job) checkValues() error {
 			return err
 		}
 	}
+	if c.Seen != 0 {
+		if err := share("Seen", c.Seen); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !slices.Contains([]Level{units.Document, units.Line, units.Paragraph, units.Passage}, c.level()):
 		return invalid("%s: unknown level", option.Set("Level", string(c.Level)))
+	case c.Seen != 0 && c.level() == units.Passage:
+		return invalid("%s cannot be used with %s: a passage is seen or not", option.Set("Level", string(c.Level)), option.Name("Seen"))
+	case c.Seen != 0 && c.Columns != nil && !slices.Equal(c.Columns, Columns{"score"}):
+		return invalid("%s: with %s there is only score, for the documents that would be dropped", option.Set("Columns", c.Columns), option.Name("Seen"))
 	case c.level() != units.Document && (c.minCount() < 2 || c.minCount() > math.MaxInt32):
 		return invalid("%s: use at least 2, because the first occurrence stays", option.Set("MinCount", c.MinCount))
 	case c.Decisions == "-":
@@ -189,7 +203,7 @@ func (c *Job) given() []string {
 		name  string
 		given bool
 	}{
-		{"Verify", c.Verify != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First})},
+		{"Verify", c.Verify != 0}, {"Seen", c.Seen != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First})},
 		{"Against", len(c.Against) > 0}, {"OnlyAgainst", c.OnlyAgainst}, {"AgainstTextField", c.AgainstTextField != ""},
 		{"AgainstIDField", c.AgainstIDField != ""}, {"Level", c.level() != units.Document}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
 		{"Audit", c.Audit != ""}, {"NoAudit", c.NoAudit}, {"Clusters", c.Clusters != ""}, {"Columns", c.Columns != nil}, {"All", c.All},

@@ -134,7 +134,7 @@ func (d *job) joinPrints(c *corpus.Corpus, order []uint32) (err error) {
 
 // outcome holds the result for each document, indexed by ordinal.
 type outcome struct {
-	keeper   []uint32  // a kept document is its own keeper
+	keeper   []uint32  // a kept document is its own keeper; nobody for a document that was seen in many
 	score    []float64 // similarity with the keeper; nil where texts were not compared
 	distance []uint16  // to the keeper; nil for Jaccard
 	cluster  []uint32  // indexed by keeper: the cluster's number, from 1; 0 if it has no other members

@@ -93,7 +93,7 @@ func (d *job) need(stage string, i int) records.Need {
 		return records.NeedAll
 	case d.Stored != nil: // reading only ids uses another order
 		return records.NeedText
-	case d.c.level() == units.Document && stage != readStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
+	case d.c.level() == units.Document && stage != readStage && stage != compareStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
 		return records.NeedID
 	case d.keep.needFields() || d.c.grouped():
 		return records.NeedAll
@@ -101,8 +101,8 @@ func (d *job) need(stage string, i int) records.Need {
 	return records.NeedText
 }
 
-// The stages of the first pass, and of the pass that copies.
-const readStage, writeStage = "read", "write"
+// The stages of the first pass, of another one over the texts, and of the pass that copies.
+const readStage, compareStage, writeStage = "read", "compare", "write"
 
 // readAll calls add for every document of the first pass, before d.read counts it.
 func (d *job) readAll(add func(rec *records.Record) error) error {

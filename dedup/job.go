@@ -29,6 +29,12 @@ type Job struct {
 	// no such condition.
 	Verify float64
 
+	// Seen, if not 0, replaces By: a document, or a unit of Level, is dropped if at least this share
+	// of its n-grams (shingles, at each of their positions) is in texts before it that stay, or in
+	// Against. What is dropped shows nothing, so all n-grams remain. The outcome is that of one text
+	// at a time, in the order of the input. A text of fewer words than a shingle has one n-gram.
+	Seen float64 `json:",omitempty"`
+
 	// With Across, documents match only if they differ in this field, or come from different
 	// files or folders if it is "file" or "folder". With WithinField, they match only if they are
 	// equal in this field.
@@ -97,6 +103,7 @@ type Measures struct {
 	Cosine      *float64 `json:"cosine,omitempty"`
 	Contains    *float64 `json:"contains,omitempty"`
 	Within      *float64 `json:"within,omitempty"`
+	Seen        *float64 `json:"seen,omitempty"` // not a Criterion: of dedup and match
 }
 
 // shares returns the measures that have a threshold, with their criteria.
@@ -143,7 +150,9 @@ type criteria struct {
 
 func (c *Job) criteria() criteria {
 	x := criteria{Measures: MeasuresOf(c.By)}
-	if c.By.Kind() == "" && c.level() == units.Document {
+	if c.Seen != 0 {
+		x.Seen = &c.Seen
+	} else if c.By.Kind() == "" && c.level() == units.Document {
 		x.Measures, x.byDefault = MeasuresOf(DefaultOf(nil, c.Where.Images)), c.Where.Images == nil
 	}
 	if c.Verify != 0 {

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 // second pass does), and the last pass copies documents without them.
 type level struct {
 	*job
-	found  *units.Repeats
+	found  finder
 	places *places // nil if no audit is written
 	audit  *audit
 	spans  []units.Span // of the current text
@@ -41,13 +42,22 @@ type level struct {
 	emptied int64 // documents that have lost all their units
 }
 
+// A finder finds the units to remove: units.Repeats or units.Seen.
+type finder interface {
+	Know(docs int64, only bool)
+	Find(ctx context.Context) error
+	All() iter.Seq2[units.Repeat, error]
+	Close() error
+}
+
 // workLevel reads the inputs, finds repeated units, and writes the outputs.
 func (d *job) workLevel(dir string) (err error) {
 	memory := d.c.memory()
 	if d.c.level() == units.Passage {
 		memory /= 2 // anchors use a quarter
 	}
-	l := &level{job: d, found: units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.minCount())}
+	repeats := units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.minCount())
+	l := &level{job: d, found: repeats}
 	defer l.tell()
 	defer func() { err = errors.Join(err, l.found.Close(), l.places.close()) }()
 	if d.auditTo != nil {
@@ -57,16 +67,21 @@ func (d *job) workLevel(dir string) (err error) {
 	}
 	l.options = units.Options{Level: d.c.level(), MinWords: d.c.MinWords(), Spec: features.Spec(d.features)}
 	l.split = l.options.Splitter()
-	to := l.found
-	if d.c.level() == units.Passage {
+	to, again := repeats, func() bool { return false }
+	switch {
+	case d.c.Seen != 0:
+		s := d.newSeen(dir)
+		l.found, again = s, s.Again
+		l.options.Seen, l.options.Shingle, l.options.Seed = s, d.params.Shingle, d.params.Seed
+	case d.c.level() == units.Passage:
 		l.options.Anchors = units.NewAnchors(memory / 2)
-		to = nil
+		to, again = nil, func() bool { return true }
 	}
 	if err := l.read(to); err != nil {
 		return err
 	}
-	if to == nil {
-		if err := l.readAgain(); err != nil {
+	if again() {
+		if err := l.readAgain(repeats); err != nil {
 			return err
 		}
 		l.options.Anchors = nil // Find needs their memory
@@ -122,15 +137,15 @@ func (l *level) read(to *units.Repeats) error {
 	return err
 }
 
-// readAgain reads all texts once more, for the windows of passages.
-func (l *level) readAgain() error {
-	x := units.NewExtractor(l.ctx, l.options, l.found)
+// readAgain reads all texts once more, for the windows of passages, or for n-grams.
+func (l *level) readAgain(to *units.Repeats) error {
+	x := units.NewExtractor(l.ctx, l.options, to)
 	defer x.Stop()
 	add := func(rec *records.Record) error { return x.Add(rec.Doc.Text) }
 	if err := l.eachKnown(add, ignored); err != nil {
 		return err
 	}
-	if err := l.each("compare", nil, func(_ records.Source, rec *records.Record) error { return add(rec) }, ignored); err != nil {
+	if err := l.each(compareStage, nil, func(_ records.Source, rec *records.Record) error { return add(rec) }, ignored); err != nil {
 		return err
 	}
 	return x.Finish()
@@ -192,7 +207,7 @@ func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repe
 			return nil, inputs.ErrChanged
 		}
 		n := int64(r.To - r.From)
-		if l.removed += n; int64(r.First.Doc()) < l.known {
+		if l.removed += n; r.Share == 0 && int64(r.First.Doc()) < l.known {
 			l.stood += n
 		}
 		if err := l.auditUnit(rec, r); err != nil {
@@ -244,6 +259,8 @@ func (l *level) tell() {
 // levelParameters are the flags that decide which units stay.
 type levelParameters struct {
 	Level    units.Level `json:"level"`
+	Seen     float64     `json:"seen,omitempty"`
+	Shingle  string      `json:"shingle,omitempty"`
 	MinWords int         `json:"min_words"`
 	MinCount int         `json:"min_count"`
 	Against  []string    `json:"against,omitempty"`
@@ -273,8 +290,12 @@ func (l *level) newLevelAudit() (*audit, error) {
 		return nil, err
 	}
 	a.e = AuditEncoder(l.auditTo)
+	shingle := ""
+	if l.c.Seen != 0 {
+		shingle = l.parameters().Shingle
+	}
 	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: levelParameters{
-		Level: l.c.level(), MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Only: l.c.OnlyAgainst, Features: l.features.Describe(),
+		Level: l.c.level(), Seen: l.c.Seen, Shingle: shingle, MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Only: l.c.OnlyAgainst, Features: l.features.Describe(),
 	}, Against: l.auditKnown(), Inputs: inputs})
 }
 
@@ -282,15 +303,20 @@ func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 	if l.audit.e == nil {
 		return nil
 	}
+	span := units.Span{From: l.spans[r.From].From, To: l.spans[r.To-1].To}
+	row := unitRow{
+		AuditRow: RowOf(rec, string(l.c.level())), Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From,
+	}
+	row.Exact = new(true)
+	if r.Share > 0 {
+		row.Rule, row.Score = "seen", &r.Share
+		return l.audit.e.Encode(&row)
+	}
 	first, err := l.places.get(r.First.Doc())
 	if err != nil {
 		return err
 	}
-	span := units.Span{From: l.spans[r.From].From, To: l.spans[r.To-1].To}
-	row := unitRow{
-		AuditRow: RowOf(rec, string(l.c.level())), Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From, KeeperUnit: new(r.First.Unit() + 1),
-	}
-	row.Exact = new(true)
+	row.KeeperUnit = new(r.First.Unit() + 1)
 	row.keeps(first)
 	if l.c.level() == units.Passage {
 		row.Words = r.To - r.From

@@ -18,6 +18,7 @@ import (
 // MatchOptions are the options of a Match.
 type MatchOptions struct {
 	By     engine.Criterion
+	Seen   bool  // By is Contains, and all documents together contain the text: engine.SearchOptions.Together
 	Add    bool  // store the new documents, so that later documents are also compared with them
 	Renew  bool  // with Add: engine.SearchOptions.Renew
 	Named  bool  // pass Known the stored document that a document resembles most
@@ -101,6 +102,9 @@ func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *eng
 	}
 	m.l.most = m.l.bytes / matchEach
 	err := m.readAllowed()
+	if o.Seen {
+		m.allowed = nil // no pairs match
+	}
 	if err == nil {
 		err = m.prepare(ctx)
 	}
@@ -169,6 +173,7 @@ func (m *Match) records(ctx context.Context, in records.Source) error {
 	work := &m.work
 	*work = engine.QueryStats{}
 	_, _, contained := containment(m.o.By)
+	contained = contained && !m.o.Seen
 	begun, before := time.Now(), m.Read
 	for b, err := range m.l.lots(ctx, in) {
 		if err == nil {
@@ -263,7 +268,7 @@ func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty
 // add stores the new documents of a lot as one group, and returns the result for each item. After
 // an error it returns only the results before the document that failed.
 func (m *Match) add(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
-	added, err := m.db.AddNovel(ctx, b.docs, m.o.By, &engine.SearchOptions{Stats: &m.work, Renew: m.o.Renew})
+	added, err := m.db.AddNovel(ctx, b.docs, m.o.By, &engine.SearchOptions{Stats: &m.work, Renew: m.o.Renew, Together: m.o.Seen})
 	done := make([]engine.Novelty, len(b.items))
 	for i, n := range added {
 		done[b.at[i]] = n
@@ -311,7 +316,7 @@ func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, err
 
 // find looks documents up together, and stores each result in done at the document's place.
 func (m *Match) find(ctx context.Context, s *engine.Snapshot, docs []engine.Doc, at []int, done []engine.Novelty) error {
-	known, best, err := s.Any(ctx, docs, m.o.By, &engine.SearchOptions{Unordered: !m.o.Named || m.near, Stats: &m.work})
+	known, best, err := s.Any(ctx, docs, m.o.By, &engine.SearchOptions{Unordered: !m.o.Named || m.near, Stats: &m.work, Together: m.o.Seen})
 	if err != nil {
 		return err
 	}

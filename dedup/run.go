@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
@@ -101,9 +102,13 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 }
 
 // work reads the documents, forms clusters, and writes the outputs.
-func (d *job) work(dir string) error {
+func (d *job) work(dir string) (err error) {
 	d.digests = d.newDigests()
-	defer d.digests.stop()
+	defer func() {
+		if d.digests.stop(); errors.Is(err, units.ErrChanged) {
+			err = inputs.ErrChanged
+		}
+	}()
 	if d.c.level() != units.Document {
 		return d.workLevel(dir)
 	}
@@ -124,6 +129,9 @@ func (d *job) work(dir string) error {
 
 // decide reads all documents and decides which ones stay.
 func (d *job) decide(dir string) error {
+	if d.c.Seen != 0 {
+		return d.decideSeen(dir)
+	}
 	if d.c.Compared.Weights == "" {
 		if err := d.narrow(); err != nil {
 			return err

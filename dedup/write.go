@@ -44,7 +44,7 @@ func (d *job) openOutputs() (err error) {
 func (d *job) write() error {
 	audit, err := newAudit(d)
 	d.watchEqual()
-	if err == nil && audit.places {
+	if err == nil && audit.places && d.out.clusters > 0 {
 		if err = d.placeKnown(audit); err == nil {
 			err = d.placeKeepers(audit)
 		}

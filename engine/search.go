@@ -34,6 +34,17 @@ type SearchOptions struct {
 	// may share it; it must not be read while one runs. Pairs does not count its work.
 	Stats    *QueryStats
 	Progress func(Progress) // called now and then by Pairs and CountPairs; may be nil
+	// Together makes Any and AddNovel by Contains(t) compare a document with all others together: it
+	// matches if at least the fraction t of its shingles, at each of their positions, is in other
+	// documents, however few each of them has. The Match has no ID, and its Score is that fraction;
+	// Any returns it for all documents. It needs the time of reading all texts, or, with
+	// Options.Containment, of those that the index does not rule out.
+	Together bool
+	// Unseen, with Together, is called by Any for each document in order with the runs of its words
+	// that no other document has. QueryAt and QueryEnd are offsets in Doc.Text; At is the number of
+	// the first word, from 0, and End that of the last one, plus one. Each shingle that no document
+	// has is in a run. There are none if shingles are not those of consecutive words.
+	Unseen func(i int, runs []Passage)
 	// Renew counts Options.TTL from the last sighting: AddNovel gives the document that matches
 	// another one the time of that one, if it is later, as a new version of the document.
 	Renew bool
@@ -325,7 +336,12 @@ func (r *Reader) Any(ctx context.Context, docs []Doc, by Criterion, o *SearchOpt
 		best = make([]Match, len(docs))
 	}
 	ctx = o.counting(ctx)
-	known, err = read(r, func(s *Snapshot) ([]bool, error) { return s.any(ctx, docs, by, best) })
+	known, err = read(r, func(s *Snapshot) ([]bool, error) {
+		if o != nil && o.Together {
+			return s.seenTogether(ctx, docs, by, best, o.Unseen)
+		}
+		return s.any(ctx, docs, by, best)
+	})
 	return known, best, err
 }
 

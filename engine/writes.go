@@ -133,20 +133,25 @@ type Novelty struct {
 // the same call count. Each check and its write are one step. All writes are synced together at the
 // end, which is several times faster than a PutNovel for each. It returns the result for each
 // document; after an error, the results for the documents before the failed one, which are safe. A
-// crash leaves a prefix of the stored documents. Of the options, Stats and Renew have an effect; Renew
+// crash leaves a prefix of the stored documents. Of the options, Stats, Together and Renew have an effect; Renew
 // is ErrParams in a database with sketches but without texts, and its writes follow the others.
 // Errors are as for PutNovel except ErrExpired.
 func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) ([]Novelty, error) {
 	ctx = o.counting(ctx)
 	db := w.r.db.s
-	err := db.CheckCriterion(by.in(&db.Config))
+	of := by.in(&db.Config)
+	of.Together = o != nil && o.Together
+	err := db.CheckCriterion(of)
+	if of.Together && o.Renew {
+		err = cmp.Or(err, fmt.Errorf("a renewal with Together: no single document was seen: %w", ErrInvalid))
+	}
 	if o != nil && o.Renew && err == nil && db.Params.Sketch > 0 {
 		err = db.NeedTexts() // the new version of a document needs its sketch
 	}
 	if err != nil {
 		return nil, err
 	}
-	if of := by.by.Text; of != view.NoTextMeasure && !of.Contained() {
+	if of.Text != view.NoTextMeasure && !of.Text.Contained() {
 		// Signatures of texts are made in advance: the search, which blocks other writers, makes only
 		// those of a table that is written meanwhile.
 		_, err := read(w.r, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
@@ -164,7 +169,7 @@ func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *Sear
 		if fps := docs[i].Fingerprints; len(fps) > 1 {
 			more = wordsOf(fps[1:])
 		}
-		a, err := search.Admit(ctx, v, d, more, by.in(v.Config), novelMatches)
+		a, err := search.Admit(ctx, v, d, more, of, novelMatches)
 		done[i] = Novelty{Match: Match(a.Match), Stored: a.New, Replaced: a.New && a.Replaces, Expired: a.Expired}
 		return a.Old, !a.New, err
 	})

@@ -113,6 +113,12 @@ var statementDefs = []statementDef{
 		run:   func(x *run, s *syntax.Statement) error { return x.why(s.Why) },
 	},
 	{
+		word: "SEEN", expects: "a document id or TEXT '...' in parentheses",
+		topic: front.Topic{Syntax: "SEEN('a')  SEEN(TEXT '...')", Help: "how much of a text the documents have, and what none has"},
+		docs:  []docsRow{{"SEEN(what)", "shows which share of the shingles of *what* is in any document, and each run of words that is in none: see below", "`share`, `word`, `words`, `text`"}},
+		run:   func(x *run, s *syntax.Statement) error { return x.seen(s.Seen) },
+	},
+	{
 		word: "EXPLAIN", expects: "a statement such as NEAR('a', 3)",
 		topic: front.Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and its cost"},
 		docs: []docsRow{

@@ -14,6 +14,10 @@ type Options struct {
 	MinWords int           // a unit with fewer words is not compared
 	Spec     features.Spec // canonical: defines words
 	Anchors  *Anchors      // for passages
+
+	Seen    *Seen // not nil: receives the n-grams of units, instead of a Repeats
+	Shingle int   // words in an n-gram
+	Seed    uint64
 }
 
 // Counts are the numbers of units that an Extractor has processed.
@@ -32,12 +36,13 @@ type Extractor struct {
 
 // batch is a group of documents in the pipeline.
 type batch struct {
-	first uint32 // number of the first document
-	texts []string
-	bytes int
-	found []found
-	grams []uint64 // anchors
-	count Counts
+	first  uint32 // number of the first document
+	texts  []string
+	bytes  int
+	found  []found
+	grams  []uint64 // anchors, or n-grams
+	pieces []piece  // the units that n-grams are of
+	count  Counts
 }
 
 // A batch is full once it has batchDocs documents, or batchBytes of text.
@@ -47,10 +52,18 @@ const (
 )
 
 // NewExtractor returns an Extractor. Stop ends its goroutines. If to is nil, it adds the anchors
-// of passages to o.Anchors; this pass must precede the one that adds passages to a Repeats.
+// of passages to o.Anchors; this pass must precede the one that adds passages to a Repeats. With
+// o.Seen, to has no effect.
 func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x := &Extractor{}
 	worker := func() func(*batch) error {
+		if o.Seen != nil {
+			w := newGramWalker(o)
+			return func(b *batch) error {
+				w.extract(b)
+				return nil
+			}
+		}
 		if o.Level == Passage {
 			p := newPassages(o, to != nil)
 			return func(b *batch) error {
@@ -67,8 +80,11 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 			return nil
 		}
 	}
-	large := newPassages(o, to != nil)
-	large.to = to
+	var large *passages
+	if o.Level == Passage {
+		large = newPassages(o, to != nil)
+		large.to = to
+	}
 	x.batches.Line = pipeline.New(runtime.GOMAXPROCS(0), worker, func(b *batch) error {
 		if o.Level == Passage && b.bytes > maxAhead {
 			if err := large.extract(b); err != nil {
@@ -77,12 +93,19 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 		}
 		x.Counts.Units += b.count.Units
 		x.Counts.Short += b.count.Short
-		if to == nil {
+		var err error
+		switch {
+		case o.Seen != nil:
+			err = o.Seen.add(b)
+		case to == nil:
 			o.Anchors.add(b.grams)
-		} else if err := to.add(b.found); err != nil {
+		default:
+			err = to.add(b.found)
+		}
+		if err != nil {
 			return err
 		}
-		b.texts, b.found, b.grams, b.count, b.bytes = b.texts[:0], b.found[:0], b.grams[:0], Counts{}, 0
+		b.texts, b.found, b.grams, b.pieces, b.count, b.bytes = b.texts[:0], b.found[:0], b.grams[:0], b.pieces[:0], Counts{}, 0
 		x.batches.Reuse(b)
 		return context.Cause(ctx)
 	})

@@ -187,12 +187,12 @@ func (o Options) Remove(dst []Removed, r Repeat) []Removed {
 	at := r.At.Unit()
 	if o.Level != Passage {
 		for i := range r.N {
-			dst = append(dst, Removed{at + i, at + i + 1, r.First + Place(i)})
+			dst = append(dst, Removed{at + i, at + i + 1, r.First + Place(i), r.Share})
 		}
 		return dst
 	}
 	n := uint32(max(o.MinWords, 1))
-	next := Removed{at, at + r.N - 1 + n, r.First}
+	next := Removed{From: at, To: at + r.N - 1 + n, First: r.First}
 	if r.First.Doc() == r.At.Doc() && r.First.Unit()+n > at {
 		next.From = r.First.Unit() + n
 		next.First += Place(next.From - at)

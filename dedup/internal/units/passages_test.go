@@ -144,7 +144,7 @@ func removedByModel(windows []Repeat, n, words int) (all []Removed) {
 		case i > 0 && gone[i-1]:
 			all[len(all)-1].To++
 		default:
-			all = append(all, Removed{uint32(i), uint32(i) + 1, first[i]})
+			all = append(all, Removed{From: uint32(i), To: uint32(i) + 1, First: first[i]})
 		}
 	}
 	return all
@@ -161,7 +161,7 @@ func TestPassageWithinItself(t *testing.T) {
 			removed = o.Remove(removed, rep)
 		}
 		from := uint32(max(5, period))
-		if want := []Removed{{from, uint32(20 * period), At(0, from-uint32(period))}}; !slices.Equal(removed, want) {
+		if want := []Removed{{From: from, To: uint32(20 * period), First: At(0, from-uint32(period))}}; !slices.Equal(removed, want) {
 			t.Errorf("period %d: %v, want %v", period, removed, want)
 		}
 	}

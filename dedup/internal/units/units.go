@@ -5,6 +5,7 @@
 //	hash.go      hashes of units
 //	passages.go  runs of words, few of which are units to compare
 //	repeats.go   finds repeated units, in bounded memory
+//	seen.go      finds units whose n-grams have been seen, in bounded memory
 //	extract.go   the units of many documents, on all processors
 //
 // Units are compared by a hash of 128 bits. With n units, the probability that two different ones
@@ -67,10 +68,11 @@ func Split(dst []Span, text string, level Level) []Span {
 }
 
 // Removed is a range of removed units of a text: numbers From to To-1. First is an earlier place
-// of the first one.
+// of the first one. Share is that of a Repeat.
 type Removed struct {
 	From, To uint32
 	First    Place
+	Share    float64
 }
 
 // A Words appends the words of a text to dst.

@@ -194,7 +194,7 @@ func model(all []unit, least, known int, only bool) (want []Repeat) {
 	for _, u := range all {
 		f := first[u.key]
 		if u.key != "" && f != u.at && int(u.at.Doc()) >= known && (count[u.key] >= least && !only || int(f.Doc()) < known) {
-			want = append(want, Repeat{u.at, f, 1})
+			want = append(want, Repeat{At: u.at, First: f, N: 1})
 		}
 	}
 	return want
@@ -240,7 +240,7 @@ func repeats(t *testing.T, docs []string, o Options, memory int64, least, known 
 func single(all []Repeat) (each []Repeat) {
 	for _, r := range all {
 		for i := range r.N {
-			each = append(each, Repeat{r.At + Place(i), r.First + Place(i), 1})
+			each = append(each, Repeat{At: r.At + Place(i), First: r.First + Place(i), N: 1})
 		}
 	}
 	return each

@@ -101,6 +101,8 @@ func (x *existence) match() (m view.Match, found bool, err error) {
 	d, by, ctx := x.of, x.by, x.ctx
 	err = x.v.Safely(ctx, func() (err error) {
 		switch {
+		case by.Together:
+			err = x.together()
 		case by.Text != view.NoTextMeasure:
 			err = x.similar()
 		case by.Jaccard && len(d.Sketch) > 0:
@@ -165,6 +167,20 @@ func (x *existence) take(m view.Match) (enough bool) {
 	}
 	x.found++
 	return x.found >= x.most
+}
+
+// together compares the text with all others together. Its match is no single document, and has the
+// share that was found.
+func (x *existence) together() error {
+	s := NewSeen(x.v)
+	if s.Add(x.of.Text) == 0 {
+		return nil
+	}
+	err := s.Find(x.ctx, x.except)
+	if x.best = (view.Match{Score: s.Share(x.of.Text), Exact: true}); x.best.Score >= x.by.T {
+		x.found = 1
+	}
+	return err
 }
 
 // similar searches for similar texts.

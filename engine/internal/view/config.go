@@ -96,6 +96,9 @@ func (c *Config) CheckCriterion(by Criterion) error {
 			return err
 		}
 	}
+	if by.Together && by.Text != Contains {
+		return fmt.Errorf("documents are compared together only by Contains: %w", files.ErrInvalid)
+	}
 	if err := CheckThreshold(by.T); err != nil {
 		return err
 	}

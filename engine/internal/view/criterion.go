@@ -16,6 +16,7 @@ type Criterion struct {
 	Text              TextMeasure
 	K                 int
 	T                 float64
+	Together          bool // for Contains: all documents together contain the shingles, at their positions
 }
 
 // A TextMeasure says how to compare texts, if only they decide.

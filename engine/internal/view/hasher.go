@@ -71,8 +71,13 @@ func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok
 	if s.Unit != "" || s.RequireWords != nil || s.MinWords > words || number < 1 {
 		return nil, 0, false
 	}
-	features.NewWalker(s, int(h.params.Shingle), h.params.Seed).Walk(text, &hashes)
+	h.Walker().Walk(text, &hashes)
 	return hashes, number, true
+}
+
+// Walker returns a walker over the features of texts.
+func (h *Hasher) Walker() *features.Walker {
+	return features.NewWalker(h.spec, int(h.params.Shingle), h.params.Seed)
 }
 
 // inOrder collects features in text order.

@@ -138,6 +138,15 @@ func (x *Scope) textTarget(name string, a *syntax.Argument) (target, error) {
 	return target{}, e
 }
 
+// TextOf returns the document that an argument of a statement names, with its text.
+func (x *Scope) TextOf(word syntax.Token, a *syntax.Argument) (engine.Doc, error) {
+	if err := x.NeedTexts(word); err != nil {
+		return engine.Doc{}, err
+	}
+	t, err := x.textTarget(word.Value, a)
+	return t.doc, err
+}
+
 // LookupError returns the error for a failed lookup of an id at an offset of the statement.
 func (x *Scope) LookupError(offset int, id string, err error) error {
 	if !errors.Is(err, engine.ErrNotFound) {

@@ -16,6 +16,7 @@ type Statement struct {
 	Clusters *Clusters `parser:"| @@"`
 	Cluster  *Cluster  `parser:"| @@"`
 	Why      *Why      `parser:"| @@"`
+	Seen     *Seen     `parser:"| @@"`
 	End      *Token    `parser:"| @( 'BEGIN' | 'COMMIT' | 'ROLLBACK' )"`
 	Select   *Select   `parser:"| @@ ) ';'*"`
 }
@@ -103,6 +104,12 @@ type Criterion struct {
 type Why struct {
 	A Token `parser:"'WHY' @( String | Param | Named )"`
 	B Token `parser:"','? @( String | Param | Named )"`
+}
+
+// Seen is SEEN('a'), or SEEN(TEXT '...').
+type Seen struct {
+	Word Token     `parser:"@'SEEN' '('"`
+	What *Argument `parser:"@@ ')'"`
 }
 
 // Select is an expression and its clauses: SINCE, ORDER BY, LIMIT, OFFSET, ESTIMATE, SHOW in any

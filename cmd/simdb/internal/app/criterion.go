@@ -58,6 +58,7 @@ type FilesCriterionFlags struct {
 	Levenshtein *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
 	Cosine      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
 	Within      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if another document, which is kept, contains at least the share T of its shingles: quotations, excerpts and earlier versions. Among the inputs the larger document is kept; --keep decides between equally large ones. Documents of --against may have any size."`
+	Seen        *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document, or with --level a paragraph or line, if at least the share T of its shingles, at each of their positions, is in texts before it that stay, or in --against: text with small changes, and text assembled from several others. Nothing that only dropped texts had is lost."`
 	Verify      *Share    `group:"criterion" placeholder:"T" help:"With --near: two documents are near-duplicates only if their Jaccard similarity is also at least T."`
 }
 
@@ -65,7 +66,7 @@ type FilesCriterionFlags struct {
 func (f FilesCriterionFlags) Measures() dedup.Measures {
 	return dedup.Measures{
 		Near: (*int)(f.Near), Verify: (*float64)(f.Verify), Jaccard: (*float64)(f.Jaccard),
-		Levenshtein: (*float64)(f.Levenshtein), Cosine: (*float64)(f.Cosine), Within: (*float64)(f.Within),
+		Levenshtein: (*float64)(f.Levenshtein), Cosine: (*float64)(f.Cosine), Within: (*float64)(f.Within), Seen: (*float64)(f.Seen),
 	}
 }
 
@@ -73,6 +74,7 @@ func (f FilesCriterionFlags) Measures() dedup.Measures {
 // flag of prune must be given.
 var CriterionUsage = strings.NewReplacer(
 	"--older=AGE --expired=FIELD --ttl=AGE", "--older=AGE|--expired=FIELD|--ttl=AGE",
+	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T --seen=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 

@@ -41,6 +41,9 @@ func (r *Request) job() (*dedup.Job, error) {
 	if j.By = by.Measures().Criterion(); by.Verify != nil {
 		j.Verify = float64(*by.Verify)
 	}
+	if by.Seen != nil {
+		j.Seen = float64(*by.Seen)
+	}
 	j.Read = read.Options(records.Auto)
 	return j, err
 }

@@ -80,6 +80,9 @@ func (c *Dedup) job(format records.Format) (*dedup.Job, error) {
 	if c.Verify != nil {
 		j.Verify = float64(*c.Verify)
 	}
+	if c.Seen != nil {
+		j.Seen = float64(*c.Seen)
+	}
 	return j, err
 }
 

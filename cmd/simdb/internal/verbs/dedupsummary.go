@@ -49,7 +49,9 @@ func (d *dedupSummary) tell(start time.Time) {
 		return
 	}
 	dropped := r.Dropped
-	row("clusters", r.Clusters, "", "groups of near-duplicates: "+d.meaning()+d.c.GroupFlags.Meaning())
+	if d.c.Seen == nil {
+		row("clusters", r.Clusters, "", "groups of near-duplicates: "+d.meaning()+d.c.GroupFlags.Meaning())
+	}
 	row("dropped", dropped, share(dropped), d.auditNote())
 	if r.Unlike != nil && dropped > 0 {
 		row("unlike", *r.Unlike, percent(*r.Unlike, dropped),
@@ -115,24 +117,28 @@ func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	if d.c.MinCount > 2 {
 		first = fmt.Sprintf("that occur %d times or more, except the first", d.c.MinCount)
 	}
-	if d.c.Level != dedup.Passage {
+	name, place := "repeated", "; the place of each, and of its first occurrence, "
+	if d.c.Seen != nil {
+		first = fmt.Sprintf("%s with at least %s of their shingles in texts that stay before them", what, d.c.Seen.Percent())
+		name, place = "seen", "; the place and the share of each "
+	} else if d.c.Level != dedup.Passage {
 		first = what + " " + first
 	} else {
 		first = fmt.Sprintf("words, in %s %s", quantity.Count(l.Pieces, unit), first)
 		what, short, between = "words", "are in texts of fewer than %s, which stay", "the text between them"
 	}
-	if len(d.c.Against) > 0 {
+	if len(d.c.Against) > 0 && d.c.Seen == nil {
 		first += fmt.Sprintf("; %s of these %s occur in --against", quantity.Number(l.Known), what)
 	}
 	if path := d.j.AuditPath(); path != "" {
-		first += "; the place of each, and of its first occurrence, " + areAt(path)
+		first += place + areAt(path)
 	}
 	note := what
 	if l.Short > 0 {
 		note += fmt.Sprintf("; %s "+short, quantity.Number(l.Short), quantity.Count(int64(d.j.MinWords()), "word"))
 	}
 	d.row(what, l.Units, "", note)
-	d.row("repeated", l.Removed, percent(l.Removed, l.Units), first)
+	d.row(name, l.Removed, percent(l.Removed, l.Units), first)
 	d.row("bytes", l.Removes, percent(l.Removes, l.Bytes), fmt.Sprintf("of %s of text are removed, with %s", quantity.Count(l.Bytes, "byte"), between))
 	d.row("changed", l.Changed, percent(l.Changed, d.r.Read), "documents lost a part of their text")
 	d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents had no other text, and are dropped")
@@ -182,6 +188,13 @@ func (d *dedupSummary) auditNote() string {
 	if d.r.By.Kind() != "near" {
 		measure = "score"
 	}
+	if d.c.Seen != nil {
+		note := fmt.Sprintf("have at least %s of their shingles in texts that stay before them", d.c.Seen.Percent())
+		if path := d.j.AuditPath(); path != "" {
+			note += "; the shares " + areAt(path)
+		}
+		return note
+	}
 	if d.c.DryRun {
 		return "near-duplicates"
 	}
@@ -194,6 +207,9 @@ func (d *dedupSummary) auditNote() string {
 func (d *dedupSummary) keptNote() string {
 	if slices.Contains(d.j.Rules(), dedup.None) {
 		return "all documents in no group, and none of any group, " + d.whereKept()
+	}
+	if d.c.Seen != nil {
+		return "documents " + d.whereKept()
 	}
 	if d.c.OnlyAgainst {
 		return "documents that resemble none of --against " + d.whereKept()

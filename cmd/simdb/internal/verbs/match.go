@@ -24,6 +24,7 @@ type Match struct {
 	DB    string   `arg:"" file:"db" help:"The database."`
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
+	Seen *app.Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A line is known if at least the share T of its shingles, at each of their positions, is in stored documents, however few each of them has."`
 	app.EstimateFlag
 	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text is compared with all others and, if it is new, replaces the stored one. The database is created if there is none."`
 	Renew   bool        `help:"With --add: a stored document that a line resembles gets the time of that line, so that it expires --ttl after it was last seen."`
@@ -69,6 +70,9 @@ func (f *matchFormat) UnmarshalText(text []byte) error {
 func (c *Match) Validate() error {
 	if c.TimeField+c.ExpiresField != "" && !c.Add {
 		return errors.New("--time-field and --expires-field are for documents that are stored: they need --add")
+	}
+	if c.Renew && c.Seen != nil {
+		return errors.New("--renew changes the document that a line resembles, but with --seen there is no single one")
 	}
 	if c.Renew && !c.Add {
 		return errors.New("--renew changes stored documents: it needs --add")
@@ -168,6 +172,9 @@ func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 // or returns an error if they cannot be.
 func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup.MatchOptions) (err error) {
 	o.By, o.Read.Bits = c.Criterion(c.Estimate), db.Options().Bits
+	if c.Seen != nil {
+		o.By, o.Seen = engine.Contains(float64(*c.Seen)), true
+	}
 	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Options().Features), src.Stored.ReadsAs(db.Options().Features, c.DB)); err != nil {
 		return err
 	}
@@ -196,9 +203,17 @@ func (c *Match) prepare(rec *records.Record) (reason string) {
 func (c *Match) known(rec *records.Record, n engine.Novelty) error {
 	err := c.audit.old(c, rec, n)
 	if err == nil && c.rows != nil && !n.Expired {
-		err = c.rows.Row(c.Values(n.Match, rec.Doc.ID, n.Match.ID)...)
+		err = c.rows.Row(c.Values(n.Match, rec.Doc.ID, seenAs(n.Match))...)
 	}
 	return err
+}
+
+// seenAs returns the ID of the document that a line resembles, nil if it was seen in many.
+func seenAs(m engine.Match) any {
+	if m.ID == "" {
+		return nil
+	}
+	return m.ID
 }
 
 func (c *Match) flush() error {
@@ -215,7 +230,7 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 		return nil, err
 	}
 	what, _ := engine.Identifier()(c.DB)
-	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory), Cache: int64(c.Cache)}
+	how := inputs.Access{Write: c.Add, Create: c.Add && what == "", Contain: c.Contains != nil || c.Within != nil || c.Seen != nil, Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: int64(c.Memory), Cache: int64(c.Cache)}
 	if how.Create && !inputs.Exists(c.DB) { // otherwise another process is about to create it
 		if err := app.Prepare(c.DB); err != nil {
 			return nil, err
@@ -248,6 +263,13 @@ func (c *Match) summary(t *dedup.Match, err error) string {
 		}
 	}
 	return text
+}
+
+// measures returns the measures that the flags set.
+func (c *Match) measures() dedup.Measures {
+	m := c.Measures()
+	m.Seen = (*float64)(c.Seen)
+	return m
 }
 
 // matchParameters are the flags that decide which lines are known.
@@ -290,7 +312,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	}
 	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
 	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
-		Measures: c.Measures(), Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
+		Measures: c.measures(), Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)
@@ -321,7 +343,9 @@ func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error 
 		return nil
 	}
 	m, row := n.Match, dedup.RowOf(rec, "match")
-	row.Keeper = &m.ID
+	if row.Keeper = &m.ID; m.ID == "" {
+		row.Keeper, row.Rule = nil, "seen"
+	}
 	switch {
 	case n.Expired:
 		row.Keeper, row.Rule = nil, "expired"
