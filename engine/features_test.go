@@ -270,7 +270,7 @@ func checkElsewhere(t *testing.T, db *DB) {
 func TestFeatureOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Features: Features{Unit: "lines"}}, {Features: Features{Unit: "set", Fold: []string{"nfc"}}},
-		{Features: Features{StopWords: []string{""}}}, {Features: Features{Fields: []Field{{Name: "a", Weight: 99}}}},
+		{Features: Features{StopWords: []string{""}}}, {Features: Features{Fields: []Field{{Name: "a", Weight: -1}}}},
 	} {
 		if db, err := Create(filepath.Join(t.TempDir(), "x"), &o); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v, %v", o.Features, db, err)

@@ -157,7 +157,7 @@ func TestMemtableIndex(t *testing.T) {
 // TestMemtableSketches is TestMemtableIndex for sketches.
 func TestMemtableSketches(t *testing.T) {
 	const size = 32
-	db, _ := create4test(t, &Options{NoText: true, Sketch: size, NoSync: true})
+	db, _ := create4test(t, &Options{NoText: true, Sketch: size, MinJaccard: 0.65, NoSync: true})
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(10, 10))
 	text := func(r *rand.Rand, i int) string { // families of 20 that differ in some words

@@ -22,8 +22,8 @@ type Options struct {
 	Shingle    int      `json:"shingle"`             // words or characters per shingle; 0 means 3 words, or 5 characters
 	Features   Features `json:"features"`            // the features to compare; zero parts are not set
 	Bits       int      `json:"bits"`                // bits of a fingerprint: 64 (same as 0), 128, 192, ... to 1024
-	Sketch     int      `json:"sketch"`              // entries of a MinHash sketch; 0 means 32
-	MinJaccard float64  `json:"min_jaccard"`         // lowest score of two sketches that the index of JACCARD finds; 0 means any
+	Sketch     int      `json:"sketch"`              // entries of a MinHash sketch; 0 means 32, or 128 with NoText
+	MinJaccard float64  `json:"min_jaccard"`         // lowest score of two sketches that the index of JACCARD finds; 0 means any, or 0.65 with NoText
 	NoText     bool     `json:"no_text,omitempty"`   // do not store texts and fields
 	NoSketch   bool     `json:"no_sketch,omitempty"` // do not store sketches: no JACCARD
 	// Layout says how fingerprints are indexed: in permuted tables, each sorted by a different

@@ -1,11 +1,11 @@
 // Package minhash makes and compares bottom-N MinHash sketches: small samples of the shingle sets
 // of texts. They give an estimate of the Jaccard similarity of the texts, with a standard error of
-// about 0.07 for the usual 32 hashes, and 0.035 for 128.
+// about 0.035 for the usual 128 hashes, and 0.07 for 32.
 //
 //	h, err := minhash.New(minhash.Options{})
 //	a := h.Text("It was the best of times, it was the worst of times").Clone()
 //	b := h.Text("It was the best of times, it was the age of wisdom")
-//	score := minhash.Jaccard(a, b, 32) // score.Score, score.Error, score.Exact
+//	score := minhash.Jaccard(a, b, 128) // score.Score, score.Error, score.Exact
 //
 // Every shingle has a hash, and the sketch of a text consists of its N smallest hashes. This is a
 // random sample of the shingles, but it selects the same shingles in every text that has them. Two

@@ -11,7 +11,7 @@ import (
 // Options define the shingles of a text and the number of hashes in a sketch. Sketches are
 // comparable only if they were made with equal Options.
 type Options struct {
-	// Size is N, the number of hashes of a full sketch. Zero means 32.
+	// Size is N, the number of hashes of a full sketch. Zero means 128.
 	Size int
 	// Shingle is the number of words of a shingle, or of characters of an n-gram. Zero means 3.
 	Shingle int
@@ -36,7 +36,7 @@ type Hasher struct {
 
 // New returns a Hasher, or an error if the options are invalid.
 func New(o Options) (*Hasher, error) {
-	o.Size = cmp.Or(o.Size, 32)
+	o.Size = cmp.Or(o.Size, 128)
 	if o.Shingle == 0 {
 		o.Shingle = 3
 	}

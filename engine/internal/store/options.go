@@ -105,6 +105,8 @@ const (
 	defaultGram      = 5 // characters
 	defaultSketch    = 32
 
+	soleSketch, soleMinJaccard = 128, 0.65 // without texts, sketches decide: a standard error of 0.03 instead of 0.07
+
 	cacheShare, resultsShare = 64, 4
 	leastCache, mostCache    = 8 << 20, 256 << 20
 )
@@ -157,6 +159,9 @@ func (o Options) params() (table.Params, error) {
 	}
 	if !o.NoSketch {
 		p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, defaultSketch)), o.MinJaccard
+		if o.NoText {
+			p.Sketch, p.MinJaccard = uint32(cmp.Or(o.Sketch, soleSketch)), cmp.Or(o.MinJaccard, soleMinJaccard)
+		}
 	}
 	if o.Layout != "" {
 		l, err := parseLayout(o.Layout)

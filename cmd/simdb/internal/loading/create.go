@@ -19,8 +19,8 @@ import (
 type CreateFlags struct {
 	Tables     app.Tables  `group:"created" placeholder:"N" help:"Permuted tables in each table file: more need more space, and speed up small files (default: by the size of the file)."`
 	Layout     *app.Layout `group:"created" placeholder:"M:C" help:"The same in detail: M blocks per fingerprint, and C blocks that lead each table, such as 4:1 or 6:3."`
-	Sketch     app.Hashes  `group:"created" placeholder:"N" help:"Entries of a MinHash sketch (default: 32)."`
-	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest score of sketches that the index of JACCARD finds (default: any)."`
+	Sketch     app.Hashes  `group:"created" placeholder:"N" help:"Entries of a MinHash sketch (default: 32, or 128 with --no-text)."`
+	MinJaccard app.Share   `group:"created" placeholder:"T" help:"The lowest score of sketches that the index of JACCARD finds (default: any, or 0.65 with --no-text)."`
 	NoText     bool        `group:"created" help:"Store only fingerprints, not the texts."`
 	app.FeatureFlags
 	Several     bool          `group:"created" help:"Documents may have several fingerprints; the nearest counts (default: on if documents of the first file have a list of fingerprints, or with --orientations 8)."`

@@ -26,7 +26,7 @@ type Hash struct {
 	Files []string `arg:"" file:"in" name:"file" help:"Files with one text each, or with many documents if flags describe them; with --files or --images also folders and patterns; - is standard input."`
 	app.RowInputFlags
 	app.RejectFlags
-	Sketch  app.HashesOrNone `default:"32" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 32)."`
+	Sketch  app.HashesOrNone `default:"128" placeholder:"N" help:"Hashes of the MinHash sketch, 0 for none (default: 128)."`
 	Compare bool             `help:"Compare two texts instead: a row with the distance of their fingerprints, the share of equal bits, and the estimated cosine of their sets of shingles with its standard error, which more --bits reduce. With --images, compare two pictures, without a cosine."`
 	app.FeatureFlags
 	app.RowFlags
