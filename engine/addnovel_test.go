@@ -164,20 +164,20 @@ func TestSentAgain(t *testing.T) {
 // TestNovelExpired submits expired documents: they are neither new nor stored.
 func TestNovelExpired(t *testing.T) {
 	ctx := t.Context()
-	now := time.Now()
-	db, _ := create4test(t, &Options{TTL: 48 * time.Hour, now: func() time.Time { return now }})
-	old := Doc{ID: "old", Text: "some old text", Time: now.Add(-72 * time.Hour)}
+	now, pass := passing(time.Now())
+	db, _ := create4test(t, &Options{TTL: 48 * time.Hour, now: now})
+	old := Doc{ID: "old", Text: "some old text", Time: now().Add(-72 * time.Hour)}
 	for range 2 {
 		if _, stored, err := db.PutNovel(ctx, old, Near(3)); stored || !errors.Is(err, ErrExpired) {
 			t.Errorf("stored %v, %v", stored, err)
 		}
 	}
-	fresh := Doc{ID: "new", Text: "some new text that is longer", Time: now.Add(-47 * time.Hour)}
+	fresh := Doc{ID: "new", Text: "some new text that is longer", Time: now().Add(-47 * time.Hour)}
 	done := must(db.AddNovel(ctx, []Doc{old, fresh, fresh}, Near(3), nil))(t)
 	if want := []Novelty{{Expired: true}, {Stored: true}, {Match: Match{ID: "new"}}}; !slices.Equal(done, want) {
 		t.Errorf("%+v", done)
 	}
-	if now = now.Add(2 * time.Hour); must(db.AddNovel(ctx, []Doc{{ID: "new", Text: fresh.Text}}, Near(3), nil))(t)[0] != (Novelty{Stored: true}) {
+	if pass(2 * time.Hour); must(db.AddNovel(ctx, []Doc{{ID: "new", Text: fresh.Text}}, Near(3), nil))(t)[0] != (Novelty{Stored: true}) {
 		t.Error("a document whose last version has expired is not new")
 	}
 	if err := db.Put(ctx, old); err != nil {

@@ -20,6 +20,12 @@ func (c *clocks) options(ttl time.Duration) *Options {
 	}
 }
 
+// passing returns a clock, which background work may read at any time, and what moves it.
+func passing(start time.Time) (now func() time.Time, pass func(time.Duration)) {
+	c := new(atomic.Int64)
+	return func() time.Time { return start.Add(time.Duration(c.Load())) }, func(d time.Duration) { c.Add(int64(d)) }
+}
+
 // jump moves the wall clock alone, pass both.
 func (c *clocks) jump(d time.Duration) { c.wall.Add(int64(d)) }
 func (c *clocks) pass(d time.Duration) { c.jump(d); c.elapsed.Add(int64(d)) }

@@ -17,9 +17,9 @@ import (
 func contentDB(t *testing.T) (*DB, map[string]Doc) {
 	t.Helper()
 	start := time.Unix(1_000_000, 0)
-	now := start
+	now, pass := passing(start)
 	db, _ := create4test(t, &Options{
-		Index: []string{"n"}, NoSketch: true, NoSync: true, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
+		Index: []string{"n"}, NoSketch: true, NoSync: true, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: now,
 	})
 	r := rand.New(rand.NewPCG(9, 6))
 	want := map[string]Doc{}
@@ -47,9 +47,9 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 	if err := db.Apply(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(1010 * time.Hour)
+	pass(1010 * time.Hour)
 	for id, d := range want {
-		if d.Time.Before(now.Add(-1000 * time.Hour)) {
+		if d.Time.Before(now().Add(-1000 * time.Hour)) {
 			delete(want, id)
 		}
 	}

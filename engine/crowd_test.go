@@ -19,9 +19,10 @@ const rareText = "a text that few documents have, but they are more than one"
 // with the given number of changed words.
 func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits int) string) {
 	t.Helper()
-	ctx, now := t.Context(), time.Now()
+	ctx := t.Context()
+	now, pass := passing(time.Now())
 	db, _ = create4test(t, &Options{
-		Memory: memory, Sketch: 16, NoSync: true, DisableAutoCompaction: true, TTL: time.Hour, now: func() time.Time { return now },
+		Memory: memory, Sketch: 16, NoSync: true, DisableAutoCompaction: true, TTL: time.Hour, now: now,
 	})
 	const words, crowd = 24, 1100
 	base := make([]string, words)
@@ -52,7 +53,7 @@ func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits 
 				t.Fatal(err)
 			}
 			b = Batch{}
-			now = now.Add(7 * time.Minute)
+			pass(7 * time.Minute)
 		}
 		if err := db.Delete(ctx, fmt.Sprintf("c%d-7", round)); err != nil {
 			t.Fatal(err)

@@ -20,9 +20,9 @@ func TestEntriesWhere(t *testing.T) {
 	exhaustive.Sequential(t)
 	ctx := t.Context()
 	start := time.Unix(1_000_000, 0)
-	now := start
+	now, pass := passing(start)
 	db, _ := create4test(t, &Options{
-		NoSketch: true, NoText: true, NoSync: true, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: func() time.Time { return now },
+		NoSketch: true, NoText: true, NoSync: true, DisableAutoCompaction: true, TTL: 1000 * time.Hour, now: now,
 	})
 	r := rand.New(rand.NewPCG(5, 6))
 	id := func() string { return fmt.Sprintf("%c/%d", "aabx"[r.IntN(4)], r.IntN(40_000)) }
@@ -53,11 +53,11 @@ func TestEntriesWhere(t *testing.T) {
 	if err := db.Apply(ctx, &b); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(990 * time.Hour)
+	pass(990 * time.Hour)
 	var ids []string
 	times := []int64{0, start.Unix() - 500}
 	for id, s := range want {
-		if s < now.Add(-1000*time.Hour).Unix() {
+		if s < now().Add(-1000*time.Hour).Unix() {
 			delete(want, id)
 			continue
 		}
