@@ -83,6 +83,5 @@ func (c Compared) NotStored() error {
 	if c.Weights == "" {
 		return nil
 	}
-	return fmt.Errorf("%s: a database stores no table of weights; files can be compared with one, and documents can give their features with weights: %s",
-		option.Set("Weights", c.Weights), option.Name("FeaturesField"))
+	return fmt.Errorf("%s: a database stores no table of weights, which files of documents can be compared with", option.Set("Weights", c.Weights))
 }

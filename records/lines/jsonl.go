@@ -211,7 +211,7 @@ func (o *object) fill(rec *record, s, id []byte, texts []found, fp, list []byte)
 	switch {
 	case fp != nil || list != nil || o.idsOnly || slices.ContainsFunc(texts, func(f found) bool { return f.value != nil }):
 	case !o.set && hasSet(s):
-		rec.Flaw = "a set, not a text: " + option.Set("SetField", "set") + " compares its members, and " + option.Name("FeaturesField") + " features with weights"
+		rec.Flaw = "a set, not a text: " + option.Set("SetField", "set") + " compares its members"
 	default:
 		var names []string
 		for _, path := range o.texts {
