@@ -144,13 +144,10 @@ func (s *Snapshot) searchScored(ctx context.Context, doc Doc, by Criterion, most
 }
 
 // findFirst sets sc.Hits to the matches by Jaccard. If most is not 0, it may stop when it has found
-// that many, which are then the best. If the threshold is so low that very many texts would be
-// compared, or that the index of the tables does not support it, it first searches with higher ones.
+// that many, which are then the best. If the index of the tables does not support the threshold, it
+// first searches with higher thresholds, for which a scan compares fewer sketches.
 func (s *Snapshot) findFirst(ctx context.Context, sc *scoredScratch, doc Doc, by Criterion, most int) error {
 	higher, least := by.in(s.v.Config), s.v.Params.MinJaccard
-	if higher.Verified {
-		least = max(least, 0.9/4)
-	}
 	for t := 0.9; most > 0 && by.by.T < least && t > max(by.by.T, 1/float64(s.v.Params.Sketch)); {
 		higher.T = t
 		if err := sc.Find(ctx, &s.v, doc.sample(), higher); err != nil || len(sc.Hits) >= most {
