@@ -9,7 +9,7 @@ import (
 // Field is a document field whose text is compared, with the weight of its features. Its fields are
 //
 //	Name   string
-//	Weight float64 // positive, up to 1024
+//	Weight float64 // 0.000001 to 1024
 type Field = features.Field
 
 // Features say which parts of a document are compared. They define the set of elements from which
@@ -30,7 +30,7 @@ type Features struct {
 	// by white space. Empty members do not count.
 	//
 	// With "features", the text of a document is a JSON object: its keys are the features, its
-	// values the weights, positive numbers up to 1024 (a feature of weight 0, or null, is not in the
+	// values the weights, 0.000001 to 1024 (a feature of weight 0, or null, is not in the
 	// document; other values are ErrInvalid). Or it is a set as above, whose members have weight 1. A
 	// feature that is given several times has the sum of its weights, and at most 1024.
 	Unit string `json:"unit,omitempty"`
@@ -91,7 +91,7 @@ type Features struct {
 	Several bool `json:"several,omitempty"`
 
 	// Function, if not "", names the features that Compute yields for a text; Unit is "function". A
-	// feature is any string, and its weight counts as above; one that is not positive counts as 0.
+	// feature is any string, and its weight counts as above; one below 0.000001 counts as 0.
 	// Compute must yield the same for the same text, and any number of goroutines call it. A database
 	// has the name: it opens only with the same name and with Compute (ErrParams). The name has at
 	// most 64 bytes; a function that yields something else needs another name.

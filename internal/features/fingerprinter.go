@@ -200,7 +200,7 @@ func (s *Fingerprinter) document(text []byte) Result {
 	}
 	if s.sample != nil {
 		if !r.Empty {
-			r.Sketch = s.sample.sketch(s.bottom)
+			r.Sketch = s.sample.sketch()
 		}
 		return r
 	}

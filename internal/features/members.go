@@ -48,8 +48,8 @@ func Pairs(text []byte, f func(feature []byte, weight float64)) error {
 	}
 	for quoted, value := range jsonfield.Members(s) {
 		feature, weight := jsontext.Unquote(quoted), 0.0
-		if json.Unmarshal(value, &weight) != nil || weight < 0 || weight > MaxWeight {
-			return fmt.Errorf("the feature %q has weight %s: want a number from 0 to %d; only the ratios of weights matter", feature, value, MaxWeight)
+		if json.Unmarshal(value, &weight) != nil || weight != 0 && CheckWeight(weight) != nil {
+			return fmt.Errorf("the feature %q has weight %s: want 0, or a number from 0.000001 to %d; only the ratios of weights matter", feature, value, MaxWeight)
 		}
 		if weight > 0 {
 			f([]byte(feature), weight)

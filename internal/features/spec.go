@@ -45,8 +45,9 @@ type Func = func(text string) iter.Seq2[string, float64]
 
 // Limits of a Spec.
 const (
-	MaxFields   = 16      // fields
-	MaxWeight   = 1024    // of a feature
+	MaxFields   = 16   // fields
+	MinWeight   = 1e-6 // of a feature
+	MaxWeight   = 1024
 	MaxMinWords = 1 << 20 // Spec.MinWords
 	MaxMasks    = 32      // Spec.Mask
 	MaxName     = 64      // bytes of Spec.Code and Spec.Function
@@ -56,7 +57,7 @@ const (
 // Field is a field of documents whose text has features.
 type Field struct {
 	Name   string  `json:"name"`
-	Weight float64 `json:"weight"` // positive, up to MaxWeight
+	Weight float64 `json:"weight"` // MinWeight to MaxWeight
 }
 
 // Spec defines the features of a document. Only fingerprints and sketches with equal specs can be
@@ -171,10 +172,10 @@ func isName(s string) bool {
 
 // CheckWeight returns an error if a feature cannot have this weight.
 func CheckWeight(w float64) error {
-	if w > 0 && w <= MaxWeight {
+	if w >= MinWeight && w <= MaxWeight {
 		return nil
 	}
-	return fmt.Errorf("weight %v: want a number above 0, up to %d; only the ratios of weights matter", w, MaxWeight)
+	return fmt.Errorf("weight %v: want a number from 0.000001 to %d; only the ratios of weights matter", w, MaxWeight)
 }
 
 // Real reports whether weights may be other than whole numbers; see Params.Real.

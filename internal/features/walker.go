@@ -111,7 +111,7 @@ func (w *Walker) walkGiven(text []byte) (st token.Stats, enough bool) {
 	clear(w.given)
 	w.members = w.members[:0]
 	add := func(feature []byte, weight float64) {
-		if weight > 0 && len(feature) > 0 {
+		if weight >= MinWeight && len(feature) > 0 {
 			h := w.hash.Feature(feature)
 			w.members = append(w.members, h)
 			if w.spec.Unit != Set {

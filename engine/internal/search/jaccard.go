@@ -174,9 +174,6 @@ func newTarget(v *view.View, sketch minhash.Sketch, by view.Criterion) target {
 	n := int(v.Params.Sketch)
 	x.real = by.T
 	x.collided = max(by.T-(1-by.T)/float64(max(len(sketch), 1)), 0.5/float64(n))
-	if v.Texts.Spec().Real() { // sketches are samples, however short
-		x.collided = 0.5 / float64(n)
-	}
 	if x.t = x.collided; float64(len(sketch)+1) >= by.T*float64(n) {
 		x.t = min(x.t, minhash.LeastScore(n, by.T))
 	}
