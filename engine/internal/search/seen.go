@@ -20,15 +20,9 @@ type Seen struct {
 	v    *view.View
 	walk *features.Walker
 	left map[uint64]bool // the shingles that no document read so far has
-	all  inOrder         // of the text
+	all  view.Ordered    // of the text
 	read Counts
 }
-
-// inOrder collects the features of a text in its order.
-type inOrder []uint64
-
-// Features appends features. Weights do not matter.
-func (a *inOrder) Features(hashes []uint64, _ float64) { *a = append(*a, hashes...) }
 
 // NewSeen returns a Seen without texts.
 func NewSeen(v *view.View) *Seen { return &Seen{v: v, walk: v.Texts.Walker(), left: map[uint64]bool{}} }
@@ -97,31 +91,43 @@ const firstDocs = 64
 
 // indexed looks for the shingles left in n documents, of which find returns those that may have a
 // shingle, and take reads one. ok is false if not all are known thereafter and reading all documents
-// is faster.
+// is faster. If very many documents may have a shingle, some are tried at once: pages of a template
+// share many shingles, and one text shows all of them, whose long lists then need not be read.
 func (x *Seen) indexed(ctx context.Context, n int, find func(dst []uint32, hash uint64) (docs []uint32, ok bool, err error), take func(doc uint32) error) (ok bool, err error) {
 	read := n*signCost/textCost + fewTexts // documents
+	try := func(doc uint32) (bool, error) {
+		read--
+		return read >= 0, cmp.Or(ctx.Err(), take(doc))
+	}
 	for most := firstDocs; len(x.left) > 0 && most > 0; {
 		all, next := []seenEntry(nil), 0
 		var docs []uint32
 		for _, hash := range slices.Sorted(maps.Keys(x.left)) {
+			if !x.left[hash] {
+				continue
+			}
 			if docs, ok, err = find(docs[:0], hash); err != nil || !ok || len(all)+len(docs) > x.v.Most(table.SetDocBytes) {
 				return false, err
 			}
-			if len(docs) > most {
-				docs, next = docs[:most], n
+			many := len(docs) > most
+			for _, doc := range docs[:min(most, len(docs))] {
+				if !many {
+					all = append(all, seenEntry{doc, hash})
+				} else if !x.left[hash] {
+					break
+				} else if ok, err := try(doc); !ok || err != nil {
+					return false, err
+				}
 			}
-			for _, doc := range docs {
-				all = append(all, seenEntry{doc, hash})
+			if many && x.left[hash] {
+				next = n
 			}
 		}
 		for _, mine := range byDocument(all) {
 			if !slices.ContainsFunc(mine, func(e seenEntry) bool { return x.left[e.hash] }) {
 				continue
 			}
-			if read--; read < 0 {
-				return false, nil
-			}
-			if err := cmp.Or(ctx.Err(), take(mine[0].doc)); err != nil {
+			if ok, err := try(mine[0].doc); !ok || err != nil {
 				return false, err
 			}
 		}

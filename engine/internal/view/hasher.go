@@ -65,7 +65,7 @@ func (h *Hasher) Spec() features.Spec { return h.spec }
 // InOrder returns the features of a text in text order, and the number of consecutive features in a
 // run of the given number of words: a text that contains the run has these features, too. ok is
 // false if the features of the database do not have this property.
-func (h *Hasher) InOrder(text []byte, words int) (hashes inOrder, number int, ok bool) {
+func (h *Hasher) InOrder(text []byte, words int) (hashes Ordered, number int, ok bool) {
 	number = words - int(h.params.Shingle) + 1
 	s := h.spec
 	if s.Unit != "" || s.RequireWords != nil || s.MinWords > words || number < 1 {
@@ -80,11 +80,12 @@ func (h *Hasher) Walker() *features.Walker {
 	return features.NewWalker(h.spec, int(h.params.Shingle), h.params.Seed)
 }
 
-// inOrder collects features in text order.
-type inOrder []uint64
+// Ordered collects features in text order, with repetitions: it is a features.Sink. Weights do not
+// matter.
+type Ordered []uint64
 
 // Features appends features.
-func (a *inOrder) Features(hashes []uint64, _ float64) { *a = append(*a, hashes...) }
+func (a *Ordered) Features(hashes []uint64, _ float64) { *a = append(*a, hashes...) }
 
 // Fill computes the sketch of text, and the fingerprint if d has none yet.
 func (h *Hasher) Fill(d *table.Document, text string) {
