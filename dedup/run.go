@@ -97,7 +97,9 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	d.opt = c.Read
 	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
 	var err error
-	d.params, d.features, err = paramsOf(c.Compared)
+	if d.params, d.features, err = paramsOf(c.Compared); err == nil {
+		d.rule, err = c.agreement()
+	}
 	return d, err
 }
 
@@ -131,6 +133,9 @@ func (d *job) work(dir string) (err error) {
 func (d *job) decide(dir string) error {
 	if d.c.Seen != 0 {
 		return d.decideSeen(dir)
+	}
+	if d.rule != nil {
+		return d.decideRule(dir)
 	}
 	if d.c.Compared.Weights == "" {
 		if err := d.narrow(); err != nil {

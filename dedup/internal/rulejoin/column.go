@@ -39,6 +39,14 @@ func (c *Corpus) field(path string) *field {
 	return f
 }
 
+// Text says which fields make up the texts of the documents that are added next.
+func (c *Corpus) Text(fields []string) {
+	c.o.TextFields = fields
+	for _, f := range c.fields {
+		f.isText = len(fields) == 1 && fields[0] == f.name
+	}
+}
+
 // text returns the text of a document in the field; that of a list is its texts as lines.
 func (f *field) text(rec *records.Record) string {
 	if f.isText {

@@ -123,8 +123,8 @@ func (c *Corpus) similar(ctx context.Context, d *Driver, o JoinOptions, t *teste
 // slice.
 const edgeBytes = 40
 
-// tooMany is the error for edges that do not fit into memory.
-func tooMany() error {
+// TooMany is the error for edges that do not fit into memory.
+func TooMany() error {
 	return fmt.Errorf("the rule matches more pairs than fit into the memory of the run: give more (%s), or a stricter rule: %w", option.Name("Memory"), engine.ErrTooLarge)
 }
 
@@ -138,7 +138,7 @@ func (c *Corpus) all(ctx context.Context, o JoinOptions) (found []edge, err erro
 		return left >= 0
 	})
 	if err == nil && left < 0 {
-		err = tooMany()
+		err = TooMany()
 	}
 	return found, err
 }
@@ -186,5 +186,43 @@ func (c *Corpus) Pairs(ctx context.Context, o JoinOptions, emit func(a, b uint32
 			}
 		}
 		return ctx.Err() == nil
+	})
+}
+
+// Across calls emit for all matching pairs of a document below known, a, and another one, b, until
+// it returns false.
+func (c *Corpus) Across(ctx context.Context, known uint32, o JoinOptions, emit func(a, b uint32, score float64) bool) error {
+	sides := make([]uint8, c.n) // bit 0: has documents below known; bit 1: others
+	for doc, class := range c.of {
+		if uint32(doc) < known {
+			sides[class] |= 1
+		} else {
+			sides[class] |= 2
+		}
+	}
+	product := func(x, y uint32, score float64) bool {
+		for _, a := range c.class(x) {
+			for _, b := range c.class(y) {
+				if a < known && b >= known && !emit(a, b, score) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	self, err := c.selfScores(ctx)
+	if err != nil {
+		return err
+	}
+	for n, score := range self {
+		if score >= 0 && sides[n] == 3 && !product(uint32(n), uint32(n), score) {
+			return nil
+		}
+	}
+	o.May = func(a, b uint32) bool {
+		return sides[a]&1 != 0 && sides[b]&2 != 0 || sides[a]&2 != 0 && sides[b]&1 != 0
+	}
+	return c.edges(ctx, o, func(e edge) bool {
+		return product(e.a, e.b, e.score) && product(e.b, e.a, e.score) && ctx.Err() == nil
 	})
 }

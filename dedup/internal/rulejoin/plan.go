@@ -24,7 +24,7 @@ type Driver struct {
 	text string
 }
 
-// String describes a driver, such as "a.born = b.born (13,544 pairs)".
+// String describes a driver, such as "13,544 pairs are compared, those with a.born = b.born".
 func (d *Driver) String() string { return d.text }
 
 // sampled is the number of classes whose candidates are counted for an estimate.
@@ -88,7 +88,11 @@ func (c *Corpus) describe(d *Driver) string {
 	if d.Join >= 0 {
 		about = "about "
 	}
-	return fmt.Sprintf("%s (%s%s)", strings.Join(parts, " AND "), about, quantity.Count(d.Pairs, "pair"))
+	are := "pairs are"
+	if d.Pairs == 1 {
+		are = "pair is"
+	}
+	return fmt.Sprintf("%s%s %s compared, those with %s", about, quantity.Number(d.Pairs), are, strings.Join(parts, " AND "))
 }
 
 // groups numbers the classes so that those that are equal in all columns have the same number; a

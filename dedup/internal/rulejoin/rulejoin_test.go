@@ -76,9 +76,9 @@ func randomDocs(rng *rand.Rand, n int) (docs []doc) {
 	return docs
 }
 
-// A model is an expression: it returns the score of two documents, or -1 if it does not hold for
-// them, and whether its negation does.
-type model func(a, b *doc) (score float64, denied bool)
+// A model is an expression: it returns the score of two documents, and that of its negation; -1 for
+// what does not hold.
+type model func(a, b *doc) (score, not float64)
 
 var params = features.Params{Shingle: 2}
 
@@ -124,26 +124,26 @@ func randomAtom(rng *rand.Rand) (string, model) {
 		return fmt.Sprintf("COSINE%s >= %v", in(field), t), similar(field, t, cosine)
 	case 3:
 		k, prints := rng.IntN(20), features.NewFingerprinter(params)
-		return fmt.Sprintf("NEAR%s <= %d", in(field), k), func(a, b *doc) (float64, bool) {
+		return fmt.Sprintf("NEAR%s <= %d", in(field), k), func(a, b *doc) (float64, float64) {
 			x, y := prints.Text(a.field(field)), prints.Text(b.field(field))
 			if x.Empty || y.Empty {
-				return -1, false
+				return -1, -1
 			}
 			d := bits.OnesCount64(x.Fingerprint ^ y.Fingerprint)
 			if d > k {
-				return -1, true
+				return -1, 1
 			}
-			return 1 - float64(d)/64, false
+			return 1 - float64(d)/64, -1
 		}
 	case 4:
-		return "a.year = b.year", func(a, b *doc) (float64, bool) {
+		return "a.year = b.year", func(a, b *doc) (float64, float64) {
 			if a.year == "" || b.year == "" {
-				return -1, false
+				return -1, -1
 			}
 			return equal(a.year[:1] == b.year[:1])
 		}
 	case 5:
-		return "a.year IS NOT DISTINCT FROM b.year", func(a, b *doc) (float64, bool) {
+		return "a.year IS NOT DISTINCT FROM b.year", func(a, b *doc) (float64, float64) {
 			return equal(strings.TrimSuffix(a.year, ".0") == strings.TrimSuffix(b.year, ".0"))
 		}
 	case 6:
@@ -151,35 +151,35 @@ func randomAtom(rng *rand.Rand) (string, model) {
 		if rng.IntN(2) == 0 {
 			call, re = "MATCHES(%s, '[dg][a-z]+')", regexp.MustCompile(`[dg][a-z]+`)
 		}
-		return fmt.Sprintf(call, of("a")) + " = " + fmt.Sprintf(call, of("b")), func(a, b *doc) (float64, bool) {
+		return fmt.Sprintf(call, of("a")) + " = " + fmt.Sprintf(call, of("b")), func(a, b *doc) (float64, float64) {
 			return equal(reflect.DeepEqual(set(re, a.field(field)), set(re, b.field(field))))
 		}
 	case 7:
-		return "FOLDER(a) = FOLDER(b)", func(a, b *doc) (float64, bool) { return equal(a.file[0] == b.file[0]) }
+		return "FOLDER(a) = FOLDER(b)", func(a, b *doc) (float64, float64) { return equal(a.file[0] == b.file[0]) }
 	}
 	re := regexp.MustCompile(`\b(draft|final)\b`)
-	return strings.Replace("NOT DIFFERS(, 'draft', 'FINAL')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *doc) (float64, bool) {
+	return strings.Replace("NOT DIFFERS(, 'draft', 'FINAL')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *doc) (float64, float64) {
 		return equal(reflect.DeepEqual(set(re, a.field(field)), set(re, b.field(field))))
 	}
 }
 
-func equal(ok bool) (float64, bool) {
+func equal(ok bool) (score, not float64) {
 	if ok {
-		return 1, false
+		return 1, -1
 	}
-	return -1, true
+	return -1, 1
 }
 
 func similar(field string, t float64, of func(x, y string) (float64, bool)) model {
-	return func(a, b *doc) (float64, bool) {
+	return func(a, b *doc) (float64, float64) {
 		s, ok := of(a.field(field), b.field(field))
 		switch {
 		case !ok:
-			return -1, false
+			return -1, -1
 		case s < t-1e-12:
-			return -1, true
+			return -1, 1
 		}
-		return s, false
+		return s, -1
 	}
 }
 
@@ -237,24 +237,21 @@ func randomRule(rng *rand.Rand, depth int) (string, model) {
 	y, g := randomRule(rng, depth-1)
 	switch rng.IntN(4) {
 	case 0:
-		return "NOT (" + x + ")", func(a, b *doc) (float64, bool) {
-			s, denied := f(a, b)
-			if denied {
-				return 1, false
-			}
-			return -1, s >= 0
+		return "NOT (" + x + ")", func(a, b *doc) (float64, float64) {
+			score, not := f(a, b)
+			return not, score
 		}
 	case 1:
-		return "(" + x + " OR " + y + ")", func(a, b *doc) (float64, bool) {
-			s, denied := f(a, b)
-			t, too := g(a, b)
-			return max(s, t), denied && too
+		return "(" + x + " OR " + y + ")", func(a, b *doc) (float64, float64) {
+			s, notS := f(a, b)
+			t, notT := g(a, b)
+			return max(s, t), min(notS, notT)
 		}
 	}
-	return "(" + x + ") AND (" + y + ")", func(a, b *doc) (float64, bool) {
-		s, denied := f(a, b)
-		t, too := g(a, b)
-		return min(s, t), denied || too
+	return "(" + x + ") AND (" + y + ")", func(a, b *doc) (float64, float64) {
+		s, notS := f(a, b)
+		t, notT := g(a, b)
+		return min(s, t), max(notS, notT)
 	}
 }
 
