@@ -194,7 +194,7 @@ func (c *Job) checkValues() error {
 	case c.Across != "" && c.WithinField != "":
 		return invalid("%s and %s contradict each other", option.Name("Across"), option.Name("WithinField"))
 	}
-	if _, err := c.agreement(); err != nil {
+	if _, err := c.agreement().whole(); err != nil {
 		return err
 	}
 	return c.Keep.check()

@@ -41,7 +41,7 @@ func (d *job) readDecisions() error {
 // groupBy limits joins to documents of different groups (Across) or of one group (WithinField).
 func (d *job) groupBy() error {
 	if d.rule != nil {
-		return nil
+		return refuseFiles(d.rule, d.Sources)
 	}
 	stored := ""
 	if d.Stored != nil {

@@ -81,8 +81,11 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		return nil, err
 	}
 	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
-	rule, err := agreement{j.By, j.Rule, j.Agree, j.Across, j.WithinField}.whole()
+	x := &agreement{j.By, j.Rule, j.Agree, j.Across, j.WithinField}
+	rule, err := x.settle()
 	if rule == nil && err == nil {
+		j.By, j.Across, j.WithinField = x.by, x.across, x.withinField
+		l.job = j
 		l.by, err = corpus.CriterionOf(j.By)
 	}
 	if err = cmp.Or(err, j.checkRule(rule)); err != nil {
@@ -142,6 +145,10 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	}
 	return l, nil
 }
+
+// Whole reports whether the documents are a whole database, which compares them itself: they are not
+// read, and the counts are 0.
+func (l *Documents) Whole() bool { return l.stored }
 
 // Close frees the documents. err is the error that ended the listing, or nil; Close returns err,
 // or inputs.ErrRejected if some input was not a record.

@@ -135,7 +135,7 @@ func (j *Join) open(ctx context.Context) (err error) {
 	case of != nil:
 		path = of.Path
 	}
-	rule, err := agreement{o.By, o.Rule, o.Agree, o.Across, o.WithinField}.whole()
+	rule, err := (&agreement{o.By, o.Rule, o.Agree, o.Across, o.WithinField}).whole()
 	if err != nil {
 		return err
 	}

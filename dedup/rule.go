@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/rulejoin"
@@ -70,7 +71,7 @@ type agreement struct {
 
 // whole returns the rule with its short forms; nil if a criterion alone decides, which joins know
 // with Across and WithinField.
-func (x agreement) whole() (r *pairrule.Rule, err error) {
+func (x *agreement) whole() (r *pairrule.Rule, err error) {
 	switch {
 	case x.rule == nil && x.agree == nil:
 		return nil, nil
@@ -113,6 +114,60 @@ func (x agreement) whole() (r *pairrule.Rule, err error) {
 	return r, err
 }
 
+// settle returns the rule with its short forms. If it is one similarity of the texts, with at most one of
+// Across and WithinField, it returns nil, and a criterion decides: the joins by one need no memory
+// for pairs, and use the indexes of a database.
+func (x *agreement) settle() (*pairrule.Rule, error) {
+	r, err := x.whole()
+	if err != nil || r == nil || len(r.Branches) != 1 || len(r.Branches[0]) > 2 {
+		return r, err
+	}
+	by, across, within := engine.Criterion{}, "", ""
+	for _, l := range r.Branches[0] {
+		a := &r.Atoms[l.Atom]
+		of, similar := similarities[a.Kind]
+		switch {
+		case similar && !l.Not && a.Fields == nil && a.Unit == "" && by.Kind() == "":
+			by = of(a.T)
+		case a.Kind != pairrule.Equal || across+within != "":
+			return r, nil
+		case a.Of == pairrule.File && l.Not:
+			across = "file"
+		case a.Of == pairrule.Folder && l.Not:
+			across = "folder"
+		case a.Of != pairrule.Value || !a.Distinct || a.Fields[0] == "file" || a.Fields[0] == "folder":
+			return r, nil
+		case l.Not:
+			across = a.Fields[0]
+		default:
+			within = a.Fields[0]
+		}
+	}
+	if by.Kind() == "" {
+		return r, nil
+	}
+	*x = agreement{by: by, across: across, withinField: within}
+	return nil, nil
+}
+
+// similarities are the kinds of atoms that are criteria with the same scores.
+var similarities = map[pairrule.Kind]func(t float64) engine.Criterion{
+	pairrule.Jaccard: engine.Jaccard, pairrule.Cosine: engine.Cosine, pairrule.Levenshtein: engine.Levenshtein,
+}
+
+// refuseFiles returns an error if a rule, which may be nil, compares the files of documents, and some are in a
+// database.
+func refuseFiles(rule *pairrule.Rule, of ...*inputs.Sources) error {
+	for _, s := range of {
+		for i := 0; rule != nil && s != nil && s.Stored != nil && i < len(rule.Atoms); i++ {
+			if a := &rule.Atoms[i]; a.Kind == pairrule.Equal && (a.Of == pairrule.File || a.Of == pairrule.Folder) {
+				return fmt.Errorf("%s: %s is a database and does not record the files of documents", a, s.Stored.Path)
+			}
+		}
+	}
+	return nil
+}
+
 // ruleOptions returns the options of the documents that a rule compares.
 func ruleOptions(p features.Params, read records.Options, memory, input int64, dir string) rulejoin.Options {
 	return rulejoin.Options{Params: p, TextFields: read.TextFields(), Memory: memory, InputBytes: input, Dir: dir}
@@ -142,13 +197,26 @@ func checkRule(c *inputs.Compared) error {
 	return nil
 }
 
-// agreement returns the rule of a Job with its short forms, or nil.
-func (c *Job) agreement() (*pairrule.Rule, error) {
+// agreement returns the rule of a Job with its short forms.
+func (c *Job) agreement() *agreement {
 	by := c.By
 	if by.Kind() == "" {
 		by = DefaultOf(nil, c.Where.Images)
 	}
-	return agreement{by, c.Rule, c.Agree, c.Across, c.WithinField}.whole()
+	return &agreement{by, c.Rule, c.Agree, c.Across, c.WithinField}
+}
+
+// settled returns the job with the criterion that decides, or its rule.
+func (c *Job) settled() (*Job, *pairrule.Rule, error) {
+	if c.Rule == nil && c.Agree == nil {
+		return c, nil, nil
+	}
+	x, own := c.agreement(), *c
+	rule, err := x.settle()
+	if rule == nil && err == nil {
+		own.Rule, own.Agree, own.By, own.Across, own.WithinField = nil, nil, x.by, x.across, x.withinField
+	}
+	return &own, rule, err
 }
 
 // decideRule decides by the rule which documents stay.
@@ -201,6 +269,10 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 		return err
 	}
 	l.remove = remove
+	if err := refuseFiles(rule, l.sources); err != nil {
+		remove()
+		return err
+	}
 	l.files = corpus.NewListing(corpus.Options{Memory: l.job.Memory, Dir: dir})
 	read, p := func(ctx context.Context) error { return l.readFiles(ctx, dir) }, features.Params{}
 	if l.sources.Stored == nil {

@@ -267,7 +267,7 @@ func TestRuleErrors(t *testing.T) {
 	}
 	for want, job := range map[string]Job{
 		`Rule: no document has a field "language" (the fields are "lang")`: {Rule: pairRule(t, "JACCARD >= 0.5 AND a.language = b.language")},
-		"Memory": {Rule: r, Memory: 1},
+		"Memory": {Rule: pairRule(t, "JACCARD(chars:5) >= 0.1"), Memory: 1},
 	} {
 		if _, err := job.Run(t.Context(), Files(path)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", job.Rule, err)

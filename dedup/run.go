@@ -89,17 +89,18 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	d := &job{ctx: ctx, env: env, c: c, criteria: c.criteria()}
+	c, rule, err := c.settled()
+	if err != nil {
+		return nil, err
+	}
+	d := &job{ctx: ctx, env: env, c: c, criteria: c.criteria(), rule: rule}
 	d.keep = newRankings(c.Rules())
 	if err := d.readDecisions(); err != nil {
 		return nil, err
 	}
 	d.opt = c.Read
 	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
-	var err error
-	if d.params, d.features, err = paramsOf(c.Compared); err == nil {
-		d.rule, err = c.agreement()
-	}
+	d.params, d.features, err = paramsOf(c.Compared)
 	return d, err
 }
 

@@ -78,7 +78,7 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 		return err
 	}
 	err = write(found)
-	if m.Stop(); !whole && (err == nil || errors.Is(err, app.Status(app.ExitNo))) {
+	if m.Stop(); !found.Whole() && (err == nil || errors.Is(err, app.Status(app.ExitNo))) {
 		f.say(a, src, found, start)
 	}
 	return found.Close(err)
