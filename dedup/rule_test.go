@@ -274,3 +274,23 @@ func TestRuleErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestRuleDecisions checks that pairs of equal documents can be kept apart.
+func TestRuleDecisions(t *testing.T) {
+	dir := t.TempDir()
+	path, decisions := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "decisions.jsonl")
+	lines := `{"id":"a","text":"one two three"}
+{"id":"b","text":"one two three"}
+{"id":"c","text":"one two three"}
+`
+	apart := `{"decision":"allow","a":"a","b":"b"}
+{"decision":"allow","a":"a","b":"c"}
+`
+	if err := errors.Join(os.WriteFile(path, []byte(lines), 0o600), os.WriteFile(decisions, []byte(apart), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	job := Job{Rule: pairRule(t, "JACCARD(words:2) >= 0.5"), Decisions: decisions}
+	if got := fmt.Sprint(outcomeOf(t, job, []string{path})); got != "map[c:b 1.000000000 kept:2 1]" {
+		t.Error(got)
+	}
+}
