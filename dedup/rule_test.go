@@ -40,16 +40,17 @@ func ruleDocs(rng *rand.Rand, id string, n int) string {
 	return b.String()
 }
 
-// equalRules are jobs by a criterion, and rules with the same meaning.
+// equalRules are jobs by a criterion, and rules with the same meaning, which name a unit or a field so that the
+// criterion does not decide.
 var equalRules = []struct {
 	job  Job
 	rule string
 }{
-	{Job{By: engine.Jaccard(0.5)}, "JACCARD >= 0.5"},
-	{Job{By: engine.Jaccard(0.4), Across: "lang"}, "JACCARD >= 0.4 AND a.lang IS DISTINCT FROM b.lang"},
+	{Job{By: engine.Jaccard(0.5)}, "JACCARD(words:3) >= 0.5"},
+	{Job{By: engine.Jaccard(0.4), Across: "lang"}, "JACCARD(text) >= 0.4 AND a.lang IS DISTINCT FROM b.lang"},
 	{Job{By: engine.Jaccard(0.4), WithinField: "lang"}, "JACCARD(words:3) >= 0.4 AND a.lang IS NOT DISTINCT FROM b.lang"},
 	{Job{By: engine.Jaccard(0.4), Across: "folder"}, "JACCARD(words:3, text) >= 0.4 AND FOLDER(a) != FOLDER(b)"},
-	{Job{By: engine.Levenshtein(0.8), Across: "file"}, "LEVENSHTEIN >= 0.8 AND FILE(a) != FILE(b)"},
+	{Job{By: engine.Levenshtein(0.8), Across: "file"}, "LEVENSHTEIN(text) >= 0.8 AND FILE(a) != FILE(b)"},
 	{Job{By: engine.Cosine(0.7), WithinField: "lang"}, "COSINE(text) >= 0.7 AND a.lang IS NOT DISTINCT FROM b.lang"},
 	{Job{By: engine.Near(20), Across: "lang"}, "NEAR <= 20 AND a.lang IS DISTINCT FROM b.lang"},
 }
@@ -292,5 +293,29 @@ func TestRuleDecisions(t *testing.T) {
 	job := Job{Rule: pairRule(t, "JACCARD(words:2) >= 0.5"), Decisions: decisions}
 	if got := fmt.Sprint(outcomeOf(t, job, []string{path})); got != "map[c:b 1.000000000 kept:2 1]" {
 		t.Error(got)
+	}
+}
+
+// TestSettle checks which rules a criterion decides.
+func TestSettle(t *testing.T) {
+	for text, want := range map[string]string{
+		"JACCARD >= 0.5": "JACCARD 0.5  ", "a.lang IS DISTINCT FROM b.lang AND COSINE >= 0.5": "COSINE 0.5 lang ",
+		"LEVENSHTEIN >= 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "LEVENSHTEIN 0.5  lang", "JACCARD >= 0.5 AND FOLDER(a) != FOLDER(b)": "JACCARD 0.5 folder ",
+		"NEAR <= 3": "", "JACCARD(chars:5) >= 0.5": "", "JACCARD(text) >= 0.5": "", "JACCARD >= 0.5 AND a.lang = b.lang": "", "JACCARD >= 0.5 OR COSINE >= 0.5": "",
+		"JACCARD < 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "", "JACCARD >= 0.5 AND COSINE < 0.5": "", "JACCARD >= 0.5 AND FILE(a) = FILE(b)": "",
+		"JACCARD >= 0.5 AND a.x IS DISTINCT FROM b.x AND a.y IS DISTINCT FROM b.y": "", "JACCARD >= 0.5 AND a.file IS DISTINCT FROM b.file": "",
+	} {
+		x := &agreement{rule: pairRule(t, text)}
+		rule, err := x.settle()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if rule == nil {
+			got = fmt.Sprint(x.by, " ", x.across, " ", x.withinField)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }
