@@ -114,9 +114,9 @@ func (x *agreement) whole() (r *pairrule.Rule, err error) {
 	return r, err
 }
 
-// settle returns the rule with its short forms. If it is one similarity of the texts, with at most one of
-// Across and WithinField, it returns nil, and a criterion decides: the joins by one need no memory
-// for pairs, and use the indexes of a database.
+// settle returns the rule with its short forms. If it is one similarity of the texts, with at most
+// one of Across and WithinField, it returns nil, and a criterion decides: the joins by one need no
+// memory for pairs, and use the indexes of a database.
 func (x *agreement) settle() (*pairrule.Rule, error) {
 	r, err := x.whole()
 	if err != nil || r == nil || len(r.Branches) != 1 || len(r.Branches[0]) > 2 {
@@ -155,8 +155,8 @@ var similarities = map[pairrule.Kind]func(t float64) engine.Criterion{
 	pairrule.Jaccard: engine.Jaccard, pairrule.Cosine: engine.Cosine, pairrule.Levenshtein: engine.Levenshtein,
 }
 
-// refuseFiles returns an error if a rule, which may be nil, compares the files of documents, and some are in a
-// database.
+// refuseFiles returns an error if a rule, which may be nil, compares the files of documents, and
+// some are in a database.
 func refuseFiles(rule *pairrule.Rule, of ...*inputs.Sources) error {
 	for _, s := range of {
 		for i := 0; rule != nil && s != nil && s.Stored != nil && i < len(rule.Atoms); i++ {

@@ -13,15 +13,16 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 )
 
-// recordRule finds the copies among the records of writeRecords: of 100,000, 97 % of the pairs, of which 99 % are true.
+// recordRule finds the copies among the records of writeRecords: of 100,000, 97 % of the pairs, of
+// which 99 % are true.
 const recordRule = `a.ssn = b.ssn AND JACCARD(chars:3) >= 0.2
 OR JACCARD(chars:3) >= 0.45 AND (a.born = b.born OR a.surname = b.surname AND a.postcode = b.postcode)`
 
 // recordFields are the fields of a generated record.
 var recordFields = []string{"given", "surname", "number", "street", "suburb", "postcode", "state", "born", "ssn"}
 
-// writeRecords writes n records of persons, like those of the generator of FEBRL: a quarter are copies with one to
-// four changes. The field "person" names the person.
+// writeRecords writes n records of persons, like those of the generator of FEBRL: a quarter are
+// copies with one to four changes. The field "person" names the person.
 func writeRecords(path string, n int, rng *rand.Rand) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -81,7 +82,8 @@ func changed(rng *rand.Rand, value string) string {
 	return value[:at] + string("abcdefgh0123456789"[rng.IntN(18)]) + value[at+rng.IntN(2):]
 }
 
-// BenchmarkRuleRecords removes the copies from generated records: 100,000, or 1,000,000 with SIMDB_ALL=1.
+// BenchmarkRuleRecords removes the copies from generated records: 100,000, or 1,000,000 with
+// SIMDB_ALL=1.
 func BenchmarkRuleRecords(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "records.jsonl")
 	n := exhaustive.Size(100_000, 1_000_000)

@@ -40,8 +40,8 @@ func ruleDocs(rng *rand.Rand, id string, n int) string {
 	return b.String()
 }
 
-// equalRules are jobs by a criterion, and rules with the same meaning, which name a unit or a field so that the
-// criterion does not decide.
+// equalRules are jobs by a criterion, and rules with the same meaning, which name a unit or a field
+// so that the criterion does not decide.
 var equalRules = []struct {
 	job  Job
 	rule string

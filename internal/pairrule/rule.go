@@ -305,8 +305,8 @@ func merged(b, c []Literal) (both []Literal, ok bool) {
 	return both, true
 }
 
-// appendBranch appends a branch, unless another one holds wherever it does. It drops those that hold only where
-// the branch does.
+// appendBranch appends a branch, unless another one holds wherever it does. It drops those that
+// hold only where the branch does.
 func appendBranch(all [][]Literal, b []Literal) [][]Literal {
 	left := all[:0:0]
 	for _, c := range all {
