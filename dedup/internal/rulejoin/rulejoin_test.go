@@ -375,7 +375,7 @@ func clusters(t *testing.T, rng *rand.Rand, text string, c *Corpus, pairs map[pa
 
 // build returns the corpus of documents, nil if none has a field that the rule names.
 func build(t *testing.T, rule *pairrule.Rule, docs []doc, apart bool) *Corpus {
-	c, err := New(context.Background(), rule, Options{Params: params, TextFields: []string{"text"}, Memory: 64 << 20, InputBytes: 1 << 20, Dir: t.TempDir(), Apart: apart})
+	c, err := New(context.Background(), rule, Options{Params: params, TextFields: []string{"text"}, Memory: []int64{1, 64 << 20}[len(docs)%2], InputBytes: 1 << 20, Dir: t.TempDir(), Apart: apart})
 	if err != nil {
 		t.Fatal(err)
 	}
