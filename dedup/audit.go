@@ -78,6 +78,9 @@ type audit struct {
 	out     *outcome
 	known   int64    // documents of Against
 	keepers []*Place // by cluster; nil until the keeper has been read
+	texts   *keeperTexts
+	lacks   *string // of the last document
+	adds    *string
 	decided *decided
 	gone    func(n int64) bool
 }
@@ -99,6 +102,7 @@ func newAudit(d *job) (*audit, error) {
 	}
 	if a.places = d.auditTo != nil || a.e != nil || d.c.Columns != nil; a.places {
 		a.keepers = make([]*Place, d.out.clusters)
+		a.texts = newKeeperTexts(d)
 	}
 	if d.auditTo == nil {
 		return a, nil
@@ -135,11 +139,12 @@ func (d *job) parameters() auditParameters {
 }
 
 // tellAudit passes the audit of a dry run to Audited.
-func (d *job) tellAudit() error {
+func (d *job) tellAudit() (err error) {
 	if d.c.Audited == nil {
 		return nil
 	}
 	a, err := newAudit(d)
+	defer func() { err = cmp.Or(err, a.texts.close()) }()
 	if err == nil && d.out.clusters > 0 {
 		err = cmp.Or(d.placeKnown(a), d.placeKeepers(a))
 	}
@@ -173,6 +178,9 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	cluster := a.out.cluster[keeper]
 	if int64(keeper) == n {
 		a.keepers[cluster-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
+		if err := a.texts.add(cluster, rec.Doc.Text); err != nil {
+			return err
+		}
 		if a.e == nil || !a.gone(n) {
 			return nil
 		}
@@ -184,10 +192,12 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	if at == nil {
 		return inputs.ErrChanged
 	}
-	if a.e == nil {
-		return nil
+	var err error
+	if a.lacks, a.adds, err = a.texts.differ(cluster, rec.Doc.Text); err != nil || a.e == nil {
+		return err
 	}
 	row := RowOf(rec, "against")
+	row.Lacks, row.Adds = a.lacks, a.adds
 	row.Cluster = new(a.out.name(cluster))
 	row.keeps(at)
 	if a.decided.is(keeper, DecisionKeep) || a.decided.is(uint32(n), DecisionDrop) {
@@ -220,6 +230,9 @@ func (d *job) place(a *audit, n *int64, end int64, rec *records.Record) error {
 	}
 	if c := d.out.cluster[*n]; c > 0 {
 		a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
+		if err := a.texts.add(c, rec.Doc.Text); err != nil {
+			return err
+		}
 	}
 	*n++
 	return nil
@@ -262,6 +275,10 @@ func (a *audit) values(c Columns, n int64) []any {
 			values[i] = int64(a.out.distance[n])
 		case name == "score" && a.out.score != nil:
 			values[i] = a.out.score[n]
+		case name == "lacks" && a.lacks != nil:
+			values[i] = *a.lacks
+		case name == "adds" && a.adds != nil:
+			values[i] = *a.adds
 		}
 	}
 	return values

@@ -184,6 +184,8 @@ func (c *Job) checkValues() error {
 		return invalid("%s: with %s there is only score, for the documents that would be dropped", option.Set("Columns", c.Columns), option.Name("Seen"))
 	case c.level() != units.Document && (c.minCount() < 2 || c.minCount() > math.MaxInt32):
 		return invalid("%s: use at least 2, because the first occurrence stays", option.Set("MinCount", c.MinCount))
+	case c.Where.Images != nil && c.Columns.ofWords():
+		return invalid("%s: pictures have no words", option.Set("Columns", c.Columns))
 	case c.Decisions == "-":
 		return invalid("%s is read from a file, not from standard input", option.Name("Decisions"))
 	case c.Across != "" && c.WithinField != "":

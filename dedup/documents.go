@@ -33,6 +33,8 @@ type Listing struct {
 	// WithinField is a field: two documents match only if they are equal in it.
 	Across, WithinField string
 
+	Words bool // Documents.Words tells in which words documents differ: files' texts are stored for it
+
 	Sample int64  // compare only this many documents, drawn at random; 0: all
 	Seed   uint64 // of the draw: another seed draws other documents
 
@@ -63,9 +65,14 @@ type Documents struct {
 	params  features.Params
 	remove  func() // removes the temporary folder
 	grouper *grouping.Grouper
-	sample  *listSample // nil for all
-	allowed bool        // the database has allowed pairs
-	damaged []error     // files that could not be read to the end
+	sample  *listSample       // nil for all
+	allowed bool              // the database has allowed pairs
+	damaged []error           // files that could not be read to the end
+	texts   *corpus.TextStore // by number of a document; nil if not asked for
+	last    [2]struct {       // the documents of the last row; of a cluster, the one to keep and a member
+		n  uint32
+		id string
+	}
 }
 
 // Open reads the documents, except for a whole database without Across, WithinField and Sample,
@@ -111,6 +118,9 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	l.files = corpus.NewListing(corpus.Options{
 		Sets: l.by.Sets, Measure: l.by.Measure, Fingerprints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
 	})
+	if j.Words {
+		l.texts = corpus.NewTextStore(j.Memory, dir)
+	}
 	if l.grouper != nil {
 		l.files.Groups = &collection.Groups{Across: l.grouper.Across}
 	}
@@ -134,7 +144,7 @@ func (l *Documents) Close(err error) error {
 	if l.stored {
 		return err
 	}
-	l.files.Close()
+	err = cmp.Or(err, l.files.Close(), l.texts.Close())
 	l.remove()
 	return l.Rejects.Close(err)
 }
@@ -208,6 +218,11 @@ func (l *Documents) readFiles(ctx context.Context, dir string) error {
 func (l *Documents) add(x *corpus.Extractor, d *engine.Doc) error {
 	if err := l.files.AddID(d.ID); err != nil {
 		return err
+	}
+	if l.texts != nil {
+		if _, err := l.texts.Add(d.Text); err != nil {
+			return err
+		}
 	}
 	if l.by.Sets && d.Text == "" && d.Fingerprints != nil {
 		l.Bare++
@@ -319,10 +334,19 @@ func (l *Documents) CountPairs(ctx context.Context) (n int64, err error) {
 // Pairs yields all pairs, as engine.Reader.Pairs does.
 func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 	if l.stored {
-		return l.sources.Stored.Pairs(ctx, l.job.By, &engine.SearchOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
+		pairs := l.sources.Stored.Pairs(ctx, l.job.By, &engine.SearchOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
+		return func(yield func(engine.Pair, error) bool) {
+			for p, err := range pairs {
+				l.last[0].id, l.last[1].id = p.A, p.B
+				if !yield(p, err) {
+					return
+				}
+			}
+		}
 	}
 	return func(yield func(engine.Pair, error) bool) {
 		for p, err := range l.files.Pairs(ctx, l.by, l.job.Unordered, l.options()) {
+			l.last[0].n, l.last[1].n = p.A, p.B
 			a, e := l.files.ID(p.A)
 			b, f := l.files.ID(p.B)
 			if err = cmp.Or(err, e, f); !yield(engine.Pair{A: a, B: b, Match: l.by.Of(b, p.Match)}, err) || err != nil {
@@ -356,7 +380,17 @@ func (l *Documents) CountClusters(ctx context.Context) (n int64, err error) {
 // Clusters yields the members of all clusters, as engine.Reader.Clusters does.
 func (l *Documents) Clusters(ctx context.Context) iter.Seq2[engine.Member, error] {
 	if l.stored {
-		return l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Components: l.job.Components, Progress: l.env.Report})
+		members := l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Components: l.job.Components, Progress: l.env.Report})
+		return func(yield func(engine.Member, error) bool) {
+			for m, err := range members {
+				if l.last[1].id = m.ID; m.Keep {
+					l.last[0].id = m.ID
+				}
+				if !yield(m, err) {
+					return
+				}
+			}
+		}
 	}
 	return func(yield func(engine.Member, error) bool) {
 		found, err := l.clusters(ctx)
@@ -365,6 +399,9 @@ func (l *Documents) Clusters(ctx context.Context) iter.Seq2[engine.Member, error
 			return
 		}
 		for m, err := range found.All(ctx) {
+			if l.last[1].n = m.N; m.Keep {
+				l.last[0].n = m.N
+			}
 			id, e := l.files.ID(m.N)
 			if err = cmp.Or(err, e); !yield(engine.Member{Cluster: m.Cluster, Keep: m.Keep, Match: l.by.Of(id, m.Match)}, err) || err != nil {
 				return

@@ -68,7 +68,7 @@ type Job struct {
 	Rejects   inputs.RejectOptions
 	ReadingAs string // how inputs are read, for the head of the audit
 
-	Figures bool   // the Report measures how similar the texts are that Near drops, and counts differences that equal sets hide
+	Figures bool   // the Report measures how similar the texts are that Near drops, counts differences that equal sets hide, and differences in words that recur
 	Memory  int64  // bytes for the run; 0 is 256 MiB. Anything beyond goes to temporary files
 	TempDir string // the folder of temporary files; "" is the system's
 

@@ -27,6 +27,9 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 		return nil, err
 	}
 	defer func() { unmake(err) }()
+	if c.Columns.ofWords() && !c.All && c.AuditPath() == "" && c.Audited == nil {
+		return nil, invalid("%s: words that differ are in the audit (%s), and in copies with %s", option.Set("Columns", c.Columns), option.Name("Audit"), option.Name("All"))
+	}
 	if err := d.claimAudit(); err != nil {
 		return nil, err
 	}
@@ -103,6 +106,7 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 
 // work reads the documents, forms clusters, and writes the outputs.
 func (d *job) work(dir string) (err error) {
+	d.dir = dir
 	d.digests = d.newDigests()
 	defer func() {
 		if d.digests.stop(); errors.Is(err, units.ErrChanged) {
@@ -152,7 +156,12 @@ func (d *job) decide(dir string) error {
 	if d.decided != nil {
 		d.decided.known = uint32(d.known)
 	}
-	return d.join(c)
+	err := d.join(c)
+	if err == nil && d.differ != nil {
+		d.differs = d.differ.count(d.params.Features, &d.out)
+	}
+	d.differ = nil
+	return err
 }
 
 // weigh sets the weights of features. Those that depend on the documents need a pass of their own,
@@ -175,13 +184,18 @@ func (d *job) weigh(dir string) error {
 func (d *job) extract(c *corpus.Corpus) error {
 	x := corpus.NewExtractor(d.ctx, d.params, c)
 	defer x.Stop()
-	if err := d.readKnown(func(rec *records.Record) error { return x.Add(&rec.Doc, d.groups()) }); err != nil {
+	d.watchDifferences()
+	if err := d.readKnown(func(rec *records.Record) error {
+		d.differ.add(rec.Doc.Text)
+		return x.Add(&rec.Doc, d.groups())
+	}); err != nil {
 		return err
 	}
 	err := d.readAll(func(rec *records.Record) error {
 		if d.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprints != nil {
 			d.bare++
 		}
+		d.differ.add(rec.Doc.Text)
 		return x.Add(&rec.Doc, d.groups())
 	})
 	if err != nil {

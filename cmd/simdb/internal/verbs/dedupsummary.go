@@ -65,9 +65,33 @@ func (d *dedupSummary) tell(start time.Time) {
 			row("order", n[1], percent(n[1], dropped), "dropped documents have the keeper's shingles in another order or number: longer shingles (--shingle) distinguish more documents")
 		}
 	}
+	d.differences(r.Differences)
 	row("kept", r.Kept, share(r.Kept), d.keptNote())
 	if r.Advice != "" && d.c.Summary != "json" {
 		d.a.Say("%s", r.Advice)
+	}
+}
+
+// differences prints the differences in words that recur among dropped documents.
+func (d *dedupSummary) differences(of *dedup.Differences) {
+	const few, shown = 50, 3 // a share of one in few, or less, tells nothing about the documents
+	if of == nil || of.Recurring*few <= of.Looked {
+		return
+	}
+	if d.c.Summary == "json" {
+		d.figures = append(d.figures, app.Figure{Name: "recurring", Value: of.Recurring}, app.Figure{Name: "differences", Value: of.Most})
+		return
+	}
+	looked := "dropped documents"
+	if of.Looked < d.r.Dropped {
+		looked = fmt.Sprintf("of %s dropped documents whose words were compared", quantity.Number(of.Looked))
+	}
+	if of.AtLeast {
+		looked = "or more " + looked
+	}
+	d.row("recurring", of.Recurring, percent(of.Recurring, of.Looked), looked+" differ from their keeper in the same words as at least two others, as in a catalogue, where each may be another thing; the most frequent differences:")
+	for _, m := range of.Most[:min(len(of.Most), shown)] {
+		d.row("", m.Count, percent(m.Count, of.Looked), app.Difference(m.Lacks, m.Adds))
 	}
 }
 
