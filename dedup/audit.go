@@ -31,7 +31,12 @@ type auditParameters struct {
 
 	Shingle  string `json:"shingle,omitempty"` // empty if whole texts are compared
 	Features string `json:"features,omitempty"`
-	Reading  string `json:"reading,omitempty"`
+
+	Weights      string  `json:"weights,omitempty"`
+	Ignore       string  `json:"ignore,omitempty"`
+	IgnoreCommon float64 `json:"ignore_common,omitempty"`
+
+	Reading string `json:"reading,omitempty"`
 }
 
 // auditStarts are the first bytes of audits of this version and of earlier ones.
@@ -130,7 +135,8 @@ func (d *job) parameters() auditParameters {
 		Keep: d.keep.rules.String(), Against: d.c.Against,
 		OnlyAgainst: d.c.OnlyAgainst, AgainstText: d.c.AgainstTextField, AgainstID: d.c.AgainstIDField,
 		Features: d.features.Describe(),
-		Reading:  d.c.ReadingAs,
+		Weights:  d.c.Compared.Weights, Ignore: d.c.Compared.Ignore, IgnoreCommon: d.c.Compared.IgnoreCommon,
+		Reading: d.c.ReadingAs,
 	}
 	if d.c.Where.Images == nil && !d.ofTexts() {
 		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, "words"), d.params.Shingle)

@@ -161,15 +161,16 @@ func (l *Documents) readFiles(ctx context.Context, dir string) error {
 	if err := inputs.ReadFeatures(&opt, features); err != nil {
 		return err
 	}
-	err = l.job.Compared.Weigh(&l.params, l.job.Memory, dir, func(count func(*engine.Doc) error) error {
+	w := inputs.Weighing{Inputs: l.sources, Read: opt, Memory: l.job.Memory, Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
 		if err := l.env.Reread(ctx, l.sources, dir); err != nil {
 			return err
 		}
 		return l.env.EachInput(ctx, l.sources, inputs.Reading{
 			Stage: "count features", Options: opt, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, Damaged: func(error) {},
 		})
-	})
-	if err != nil {
+	}
+	if err := l.env.Weigh(ctx, l.job.Compared, &l.params, w); err != nil {
 		return err
 	}
 	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)

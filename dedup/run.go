@@ -98,7 +98,7 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 		return nil, err
 	}
 	d.opt = c.Read
-	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
+	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document && !c.Drop, c.Compared.Bits
 	var err error
 	d.params, d.features, err = paramsOf(c.Compared)
 	return d, err
@@ -136,7 +136,7 @@ func (d *job) decide(dir string) error {
 	if d.c.Seen != 0 {
 		return d.decideSeen(dir)
 	}
-	if d.c.Compared.Weights == "" {
+	if d.c.Compared.NotStored() == nil {
 		if err := d.narrow(); err != nil {
 			return err
 		}
@@ -164,10 +164,11 @@ func (d *job) decide(dir string) error {
 	return err
 }
 
-// weigh sets the weights of features. Those that depend on the documents need a pass of their own,
+// weigh sets which features are not compared, and the weights of the others. Those that depend on the documents need a pass of their own,
 // which also reads the documents of Against.
 func (d *job) weigh(dir string) error {
-	err := d.c.Compared.Weigh(&d.params, d.c.memory(), dir, func(count func(*engine.Doc) error) error {
+	w := inputs.Weighing{Inputs: d.Sources, Read: d.opt, Memory: d.c.memory(), Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
 		for i := range d.against {
 			err := d.against[i].each(d, records.NeedText, func(rec *records.Record) error { return count(&rec.Doc) }, ignored)
 			if err != nil {
@@ -175,7 +176,8 @@ func (d *job) weigh(dir string) error {
 			}
 		}
 		return d.each(readStage, nil, func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, ignored)
-	})
+	}
+	err := d.env.Weigh(d.ctx, d.c.Compared, &d.params, w)
 	d.failed = nil // the next pass finds damage again
 	return err
 }

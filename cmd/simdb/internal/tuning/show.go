@@ -168,6 +168,11 @@ func (c *Command) sameFlags() string {
 	if c.MinWords > 0 {
 		flag("min-words", strconv.Itoa(int(c.MinWords)))
 	}
+	flag("weights", c.Weights)
+	flag("ignore", c.Ignore)
+	if c.IgnoreCommon > 0 {
+		flag("ignore-common", strings.ReplaceAll(c.IgnoreCommon.Percent(), " ", ""))
+	}
 	flag("set-field", c.SetField)
 	flag("features-field", c.FeaturesField)
 	return b.String()

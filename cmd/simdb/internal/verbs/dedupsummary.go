@@ -131,6 +131,9 @@ func (d *dedupSummary) emptyNote() string {
 	if d.c.Levenshtein != nil {
 		return "have no text; they match nothing and are kept"
 	}
+	if d.c.Ignore != "" || d.c.IgnoreCommon != 0 {
+		return "have no words, or only ignored ones; they match nothing and are kept"
+	}
 	return "have no words; they match nothing and are kept"
 }
 
@@ -140,6 +143,9 @@ func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	first, short, between := "that occurred before", "have fewer than %s and stay", "their line ends"
 	if d.c.MinCount > 2 {
 		first = fmt.Sprintf("that occur %d times or more, except the first", d.c.MinCount)
+	}
+	if slices.Contains(d.j.Keep, dedup.None) {
+		first = fmt.Sprintf("that occur %d times or more", max(d.c.MinCount, 2))
 	}
 	name, place := "repeated", "; the place of each, and of its first occurrence, "
 	if d.c.Seen != nil {
@@ -163,6 +169,11 @@ func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	}
 	d.row(what, l.Units, "", note)
 	d.row(name, l.Removed, percent(l.Removed, l.Units), first)
+	if d.c.Drop {
+		d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents have such a "+unit+", and are dropped")
+		d.row("kept", d.r.Kept, percent(d.r.Kept, d.r.Read), "documents "+d.whereKept())
+		return
+	}
 	d.row("bytes", l.Removes, percent(l.Removes, l.Bytes), fmt.Sprintf("of %s of text are removed, with %s", quantity.Count(l.Bytes, "byte"), between))
 	d.row("changed", l.Changed, percent(l.Changed, d.r.Read), "documents lost a part of their text")
 	d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents had no other text, and are dropped")
