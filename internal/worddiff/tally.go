@@ -17,18 +17,29 @@ const (
 	maxMiddle = 512 // bytes of a text from the first to the last difference
 	maxWords  = 12  // words that differ
 	maxKinds  = 1 << 16
+
+	batchBytes = 8 << 10
+	mark       = "\nendoftextqxzjk\n" // a word that texts hardly have; if one does, the batch is slow
 )
+
+// place is a part of Tally.batch or raw.
+type place struct{ from, to int }
 
 // A Tally counts the differences of pairs of texts. Only one goroutine may use it.
 type Tally struct {
-	// Alike is the number of pairs without a difference in words, and Long the number of those that
+	// Pairs is the number of pairs; after a call of Recurring, Alike is the number of pairs without a difference in words, and Long the number of those that
 	// differ in more than 12 words, or in words more than 512 bytes apart.
 	Pairs, Alike, Long int64
 
 	of    features.Spec
 	ready func([]byte) []byte // prepares a text for split; nil if texts need no preparation
 	split *token.Shingler
-	words [2]hashes
+	mark  uint64 // the hash of the word that follows each text of the batch
+
+	pending    [][2]place // pairs of the batch
+	batch, raw []byte     // prepared texts with marks; texts as they are, if they need preparation
+	words      hashes
+
 	kinds []kind           // by first occurrence
 	at    map[uint64]int32 // indexes of kinds
 	floor int64            // differences with at most this many occurrences may have been forgotten
@@ -56,10 +67,13 @@ func (h *hashes) Shingles(words []uint64) { *h = append(*h, words...) }
 
 // NewTally returns a Tally of texts whose words are those of a canonical spec.
 func NewTally(of features.Spec) *Tally {
-	return &Tally{
+	t := &Tally{
 		of: of, ready: of.Normalizer(), at: map[uint64]int32{},
 		split: token.New(token.Config{Shingle: 1, Symbols: of.Symbols, Version: of.Version()}),
 	}
+	t.split.Text(mark, &t.words)
+	t.mark = t.words[0]
+	return t
 }
 
 // Add counts the difference between two texts.
@@ -69,16 +83,8 @@ func (t *Tally) Add(a, b string) {
 		t.Long++
 		return
 	}
-	t.hash(0, a)
-	t.hash(1, b)
-	runs, ok := Runs(t.words[0], t.words[1], maxWords)
-	switch {
-	case !ok:
-		t.Long++
-	case len(runs) == 0:
-		t.Alike++
-	default:
-		t.count(keyOf(t.words, runs), a, b)
+	if t.pending = append(t.pending, [2]place{t.add(a), t.add(b)}); len(t.batch) >= batchBytes {
+		t.flush()
 	}
 }
 
@@ -109,27 +115,85 @@ func middles(a, b string) (string, string) {
 	return a[:len(a)-n], b[:len(b)-n]
 }
 
-// hash sets the hashes of the words of one text.
-func (t *Tally) hash(i int, text string) {
-	t.words[i] = t.words[i][:0]
-	b := unsafe.Slice(unsafe.StringData(text), len(text)) // the bytes are only read
-	if t.ready != nil {
-		b = t.ready(b)
+// add appends a text to the batch, and returns its place in raw.
+func (t *Tally) add(text string) (p place) {
+	if t.ready == nil {
+		p.from = len(t.batch)
+		t.batch = append(t.batch, text...)
+		p.to = len(t.batch)
+	} else {
+		p.from = len(t.raw)
+		t.raw = append(t.raw, text...)
+		p.to = len(t.raw)
+		t.batch = append(t.batch, t.ready(t.raw[p.from:])...)
 	}
-	t.split.Bytes(b, &t.words[i])
+	t.batch = append(t.batch, mark...)
+	return p
+}
+
+// text returns a text of the batch; it is valid until the next call of Add.
+func (t *Tally) text(p place) string {
+	raw := t.raw
+	if t.ready == nil {
+		raw = t.batch
+	}
+	if p.from == p.to {
+		return ""
+	}
+	return unsafe.String(&raw[p.from], p.to-p.from)
+}
+
+// flush counts the differences of the batch. A call of the tokenizer for each text would cost more
+// than the words of most texts.
+func (t *Tally) flush() {
+	t.words = t.words[:0]
+	t.split.Bytes(t.batch, &t.words)
+	marks := 0
+	for _, w := range t.words {
+		if w == t.mark {
+			marks++
+		}
+	}
+	rest := t.words
+	next := func(p place) (words hashes) {
+		if marks == 2*len(t.pending) {
+			n := slices.Index(rest, t.mark)
+			words, rest = rest[:n], rest[n+1:]
+			return words
+		}
+		b := []byte(t.text(p)) // a text has the word that marks ends
+		if t.ready != nil {
+			b = t.ready(b)
+		}
+		t.split.Bytes(b, &words)
+		return words
+	}
+	for _, p := range t.pending {
+		a, b := next(p[0]), next(p[1])
+		runs, ok := Runs(a, b, maxWords)
+		switch {
+		case !ok:
+			t.Long++
+		case len(runs) == 0:
+			t.Alike++
+		default:
+			t.count(keyOf(a, b, runs), t.text(p[0]), t.text(p[1]))
+		}
+	}
+	t.pending, t.batch, t.raw = t.pending[:0], t.batch[:0], t.raw[:0]
 }
 
 // keyOf returns a hash of the words that differ.
-func keyOf(words [2]hashes, runs []Run) uint64 {
+func keyOf(a, b hashes, runs []Run) uint64 {
 	key := uint64(0)
 	for _, r := range runs {
-		for _, w := range words[0][r.A0:r.A1] {
+		for _, w := range a[r.A0:r.A1] {
 			key = token.Mix(key*3 + w)
 		}
 	}
 	key = token.Mix(^key)
 	for _, r := range runs {
-		for _, w := range words[1][r.B0:r.B1] {
+		for _, w := range b[r.B0:r.B1] {
 			key = token.Mix(key*3 + w)
 		}
 	}
@@ -166,6 +230,7 @@ func (t *Tally) forget() {
 // most most of them, and the number of pairs with any of these differences. exact is false if there
 // were so many differences that rare ones were forgotten: then each count is a lower bound.
 func (t *Tally) Recurring(least int64, most int) (all []Recurring, pairs int64, exact bool) {
+	t.flush()
 	var often []kind
 	for _, k := range t.kinds {
 		if k.n >= least {
