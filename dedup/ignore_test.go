@@ -237,3 +237,33 @@ func TestIgnoreRefuses(t *testing.T) {
 		t.Error("a database ignores features")
 	}
 }
+
+// TestIgnoreAgainst compares a document with those of a database, most of whose shingles are ignored,
+// so that a search by its sketches, which have all shingles, would not find it. Fingerprints ignore
+// them, too.
+func TestIgnoreAgainst(t *testing.T) {
+	dir := t.TempDir()
+	head := "this work was done for the course on programming by"
+	texts := []string{head + " anna: sort all numbers by size and print them twice"}
+	for i := range 40 {
+		texts = append(texts, fmt.Sprintf("%d other documents %d of no %d interest %d", i, i, i, i))
+	}
+	template := filepath.Join(dir, "template.txt")
+	err := errors.Join(os.WriteFile(template, []byte(head), 0o600), storeTexts(filepath.Join(dir, "known.simdb"), texts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := writePages(t, []page{{"a", "sort all numbers by size and print them twice", ""}})
+	for _, by := range []engine.Criterion{engine.Jaccard(0.7), engine.Near(16)} {
+		for ignore, want := range map[string]int64{template: 1, "": 0} {
+			job := Job{By: by, Compared: inputs.Compared{Ignore: ignore}, Against: []string{filepath.Join(dir, "known.simdb")}, DryRun: true}
+			result, err := job.Run(t.Context(), Files(path))
+			if err != nil || result.Report.Dropped != want {
+				t.Fatalf("%v, ignore %q: %v, %+v", by, ignore, err, result)
+			}
+			if err := result.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
