@@ -93,7 +93,7 @@ func (d *job) access() inputs.Access {
 	how := inputs.Access{Near: d.Near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
 	if d.c.level() == units.Document { // units are compared only by the options
 		how.Compared = d.c.Compared
-		how.Compared.Weights = "" // not of the database, whose texts are compared
+		how.Compared.Weights, how.Compared.Ignore, how.Compared.IgnoreCommon = "", "", 0 // not of the database, whose texts are compared
 	}
 	return how
 }
@@ -102,15 +102,20 @@ func (d *job) access() inputs.Access {
 // none.
 func (d *job) takeStored(s *source, first string) error {
 	d.settle(s.Stored.DB)
-	switch texts := !s.Stored.DB.Options().NoText; {
+	texts := !s.Stored.DB.Options().NoText
+	switch {
 	case !texts && d.c.level() != units.Document:
 		return fmt.Errorf("%s: it stores no texts to compare", s.path)
 	case !texts && (d.textCriterion().Sets || d.c.Seen != 0 || d.rule != nil):
 		return fmt.Errorf("%s: it stores no texts to compare: %s K compares fingerprints", s.path, option.Name("Near"))
 	}
-	s.Stored.NoFingerprints = d.Near == nil
-	if d.c.level() != units.Document {
+	whole := d.c.Compared.NotStored() // its fingerprints are of all features, without weights
+	s.Stored.NoFingerprints = d.Near == nil || whole != nil
+	switch {
+	case d.c.level() != units.Document:
 		return nil
+	case whole != nil && !texts:
+		return fmt.Errorf("%s: it stores no texts to compare: %w", s.path, whole)
 	}
 	d.readAllowed(s)
 	return d.agree(s, first)

@@ -33,7 +33,12 @@ type auditParameters struct {
 
 	Shingle  string `json:"shingle,omitempty"` // empty if whole texts are compared
 	Features string `json:"features,omitempty"`
-	Reading  string `json:"reading,omitempty"`
+
+	Weights      string  `json:"weights,omitempty"`
+	Ignore       string  `json:"ignore,omitempty"`
+	IgnoreCommon float64 `json:"ignore_common,omitempty"`
+
+	Reading string `json:"reading,omitempty"`
 }
 
 // auditStarts are the first bytes of audits of this version and of earlier ones.
@@ -80,6 +85,9 @@ type audit struct {
 	out     *outcome
 	known   int64    // documents of Against
 	keepers []*Place // by cluster; nil until the keeper has been read
+	texts   *keeperTexts
+	lacks   *string // of the last document
+	adds    *string
 	decided *decided
 	gone    func(n int64) bool
 }
@@ -101,6 +109,7 @@ func newAudit(d *job) (*audit, error) {
 	}
 	if a.places = d.auditTo != nil || a.e != nil || d.c.Columns != nil; a.places {
 		a.keepers = make([]*Place, d.out.clusters)
+		a.texts = newKeeperTexts(d)
 	}
 	if d.auditTo == nil {
 		return a, nil
@@ -128,7 +137,8 @@ func (d *job) parameters() auditParameters {
 		Keep: d.keep.rules.String(), Against: d.c.Against,
 		OnlyAgainst: d.c.OnlyAgainst, AgainstText: d.c.AgainstTextField, AgainstID: d.c.AgainstIDField,
 		Features: d.features.Describe(),
-		Reading:  d.c.ReadingAs,
+		Weights:  d.c.Compared.Weights, Ignore: d.c.Compared.Ignore, IgnoreCommon: d.c.Compared.IgnoreCommon,
+		Reading: d.c.ReadingAs,
 	}
 	if d.c.Where.Images == nil && !d.ofTexts() {
 		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, "words"), d.params.Shingle)
@@ -137,11 +147,12 @@ func (d *job) parameters() auditParameters {
 }
 
 // tellAudit passes the audit of a dry run to Audited.
-func (d *job) tellAudit() error {
+func (d *job) tellAudit() (err error) {
 	if d.c.Audited == nil {
 		return nil
 	}
 	a, err := newAudit(d)
+	defer func() { err = cmp.Or(err, a.texts.close()) }()
 	if err == nil && d.out.clusters > 0 {
 		err = cmp.Or(d.placeKnown(a), d.placeKeepers(a))
 	}
@@ -175,6 +186,9 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	cluster := a.out.cluster[keeper]
 	if int64(keeper) == n {
 		a.keepers[cluster-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
+		if err := a.texts.add(cluster, rec.Doc.Text); err != nil {
+			return err
+		}
 		if a.e == nil || !a.gone(n) {
 			return nil
 		}
@@ -186,10 +200,12 @@ func (a *audit) member(n int64, rec *records.Record) error {
 	if at == nil {
 		return inputs.ErrChanged
 	}
-	if a.e == nil {
-		return nil
+	var err error
+	if a.lacks, a.adds, err = a.texts.differ(cluster, rec.Doc.Text); err != nil || a.e == nil {
+		return err
 	}
 	row := RowOf(rec, "against")
+	row.Lacks, row.Adds = a.lacks, a.adds
 	row.Cluster = new(a.out.name(cluster))
 	row.keeps(at)
 	if a.decided.is(keeper, DecisionKeep) || a.decided.is(uint32(n), DecisionDrop) {
@@ -222,6 +238,9 @@ func (d *job) place(a *audit, n *int64, end int64, rec *records.Record) error {
 	}
 	if c := d.out.cluster[*n]; c > 0 {
 		a.keepers[c-1] = &Place{rec.Doc.ID, rec.File, rec.Pos}
+		if err := a.texts.add(c, rec.Doc.Text); err != nil {
+			return err
+		}
 	}
 	*n++
 	return nil
@@ -264,6 +283,10 @@ func (a *audit) values(c Columns, n int64) []any {
 			values[i] = int64(a.out.distance[n])
 		case name == "score" && a.out.score != nil:
 			values[i] = a.out.score[n]
+		case name == "lacks" && a.lacks != nil:
+			values[i] = *a.lacks
+		case name == "adds" && a.adds != nil:
+			values[i] = *a.adds
 		}
 	}
 	return values

@@ -15,7 +15,7 @@ import (
 )
 
 // texts are the options, besides Fold, that select what part of a text is compared.
-var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField", "FeaturesField", "Compute", "Weights"}
+var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon"}
 
 // workers stands for a job that many workers share; it is not an option.
 const workers = "Workers"
@@ -38,12 +38,12 @@ var composition = []struct {
 	{option: "Cosine", excludes: texts, why: "it compares whole texts"},
 	{option: "Seen", excludes: []string{"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify"}, why: "a text is compared with all others together"},
 	{option: "Seen", excludes: []string{"Across", "WithinField", "Keep", "Clusters", "Decisions", "MinCount"}, why: "texts form no groups; they stay or not in the order of the input"},
-	{option: "Seen", excludes: []string{"Images", "Bits", "SetField", "FeaturesField", "Compute", "Weights"}, why: "the shingles of texts are compared"},
+	{option: "Seen", excludes: []string{"Images", "Bits", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon"}, why: "the shingles of texts are compared"},
 	{option: "Rule", excludes: []string{"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Seen"}, why: "it says which documents match"},
-	{option: "Rule", excludes: []string{"Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits"}, why: "it names what it compares"},
+	{option: "Rule", excludes: []string{"Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon", "Bits"}, why: "it names what it compares"},
 	{option: "Rule", excludes: []string{"AgainstTextField"}, why: "it names the fields of all documents"},
 	{option: "Rule", excludes: []string{"Level", "Images"}, why: "it compares texts and fields of documents"},
-	{option: "Agree", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits"}, why: "it belongs to the rule of one similarity"},
+	{option: "Agree", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon", "Bits"}, why: "it belongs to the rule of one similarity"},
 	{option: "MinCount", needs: []string{"Level"}},
 	{option: "OnlyAgainst", needs: []string{"Against"}},
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
@@ -54,14 +54,16 @@ var composition = []struct {
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
 		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
-		"Bits", "RequireWords", "Fields", "SetField", "FeaturesField", "Compute", "Weights",
+		"Bits", "RequireWords", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon",
 	}, why: "it compares parts of texts, which are equal or not"},
 	{option: "Level", excludes: []string{"Shingle"}, why: "it compares parts of texts, which are equal or not", unless: "Seen"},
-	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
-	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written"},
+	{option: "Level", excludes: []string{"Images"}, why: "pictures have no text"},
+	{option: "Level", excludes: []string{"Files"}, why: "the output is a list of paths, without texts to cut", unless: "Drop"},
+	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written", unless: "Drop"},
+	{option: "Drop", needs: []string{"Level"}, why: "it drops documents with a repeated part"},
 	{option: workers, excludes: []string{
 		"Seen", "Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
-		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights",
+		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights", "Ignore", "IgnoreCommon",
 	}, why: "many workers compare documents of files by Jaccard or Near, keep the first, and write the audit into the folder of the output"},
 }
 
@@ -189,6 +191,12 @@ func (c *Job) checkValues() error {
 		return invalid("%s: with %s there is only score, for the documents that would be dropped", option.Set("Columns", c.Columns), option.Name("Seen"))
 	case c.level() != units.Document && (c.minCount() < 2 || c.minCount() > math.MaxInt32):
 		return invalid("%s: use at least 2, because the first occurrence stays", option.Set("MinCount", c.MinCount))
+	case c.Where.Images != nil && c.Columns.ofWords():
+		return invalid("%s: pictures have no words", option.Set("Columns", c.Columns))
+	case c.keepsNoUnit() && c.Seen != 0:
+		return &OptionError{Option: "Seen", Other: "Keep", Why: "texts stay or not in the order of the input"}
+	case c.keepsNoUnit() && c.OnlyAgainst:
+		return &OptionError{Option: "OnlyAgainst", Other: "Keep", Why: "what only the inputs have stays"}
 	case c.Decisions == "-":
 		return invalid("%s is read from a file, not from standard input", option.Name("Decisions"))
 	case c.Across != "" && c.WithinField != "":
@@ -198,6 +206,11 @@ func (c *Job) checkValues() error {
 		return err
 	}
 	return c.Keep.check()
+}
+
+// keepsNoUnit reports whether all occurrences of a repeated unit are removed.
+func (c *Job) keepsNoUnit() bool {
+	return c.level() != units.Document && slices.Equal(c.Keep, Keep{None})
 }
 
 // given returns the names of the options that are set.
@@ -211,9 +224,9 @@ func (c *Job) given() []string {
 		name  string
 		given bool
 	}{
-		{"Rule", c.Rule != nil}, {"Agree", c.Agree != nil}, {"Verify", c.Verify != 0}, {"Seen", c.Seen != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First})},
+		{"Rule", c.Rule != nil}, {"Agree", c.Agree != nil}, {"Verify", c.Verify != 0}, {"Seen", c.Seen != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First}) && !c.keepsNoUnit()},
 		{"Against", len(c.Against) > 0}, {"OnlyAgainst", c.OnlyAgainst}, {"AgainstTextField", c.AgainstTextField != ""},
-		{"AgainstIDField", c.AgainstIDField != ""}, {"Level", c.level() != units.Document}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
+		{"AgainstIDField", c.AgainstIDField != ""}, {"Level", c.level() != units.Document}, {"Drop", c.Drop}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
 		{"Audit", c.Audit != ""}, {"NoAudit", c.NoAudit}, {"Clusters", c.Clusters != ""}, {"Columns", c.Columns != nil}, {"All", c.All},
 		{"HTML", c.Read.HTML == "text"}, {"DryRun", c.DryRun}, {"Rejects", c.Rejects.File != ""}, {"Files", c.Where.Files}, {"Images", c.Where.Images != nil},
 	} {

@@ -37,6 +37,8 @@ type Listing struct {
 	// WithinField is a field: two documents match only if they are equal in it.
 	Across, WithinField string
 
+	Words bool // Documents.Words tells in which words documents differ: files' texts are stored for it
+
 	Sample int64  // compare only this many documents, drawn at random; 0: all
 	Seed   uint64 // of the draw: another seed draws other documents
 
@@ -67,10 +69,15 @@ type Documents struct {
 	params  features.Params
 	remove  func() // removes the temporary folder
 	grouper *grouping.Grouper
-	rule    *rulejoin.Corpus // of a rule; files has only the ids
-	sample  *listSample      // nil for all
-	allowed bool             // the database has allowed pairs
-	damaged []error          // files that could not be read to the end
+	rule    *rulejoin.Corpus  // of a rule; files has only the ids
+	sample  *listSample       // nil for all
+	allowed bool              // the database has allowed pairs
+	damaged []error           // files that could not be read to the end
+	texts   *corpus.TextStore // by number of a document; nil if not asked for
+	last    [2]struct {       // the documents of the last row; of a cluster, the one to keep and a member
+		n  uint32
+		id string
+	}
 }
 
 // Open reads the documents, except for a whole database without Across, WithinField and Sample,
@@ -129,6 +136,9 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	l.files = corpus.NewListing(corpus.Options{
 		Sets: l.by.Sets, Measure: l.by.Measure, Fingerprints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
 	})
+	if j.Words {
+		l.texts = corpus.NewTextStore(j.Memory, dir)
+	}
 	if l.grouper != nil {
 		l.files.Groups = &collection.Groups{Across: l.grouper.Across}
 	}
@@ -156,7 +166,7 @@ func (l *Documents) Close(err error) error {
 	if l.stored {
 		return err
 	}
-	l.files.Close()
+	err = cmp.Or(err, l.files.Close(), l.texts.Close())
 	if l.rule != nil {
 		err = errors.Join(err, l.rule.Close())
 	}
@@ -176,15 +186,16 @@ func (l *Documents) readFiles(ctx context.Context, dir string) error {
 	if err := inputs.ReadFeatures(&opt, features); err != nil {
 		return err
 	}
-	err = l.job.Compared.Weigh(&l.params, l.job.Memory, dir, func(count func(*engine.Doc) error) error {
+	w := inputs.Weighing{Inputs: l.sources, Read: opt, Memory: l.job.Memory, Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
 		if err := l.env.Reread(ctx, l.sources, dir); err != nil {
 			return err
 		}
 		return l.env.EachInput(ctx, l.sources, inputs.Reading{
 			Stage: "count features", Options: opt, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, Damaged: func(error) {},
 		})
-	})
-	if err != nil {
+	}
+	if err := l.env.Weigh(ctx, l.job.Compared, &l.params, w); err != nil {
 		return err
 	}
 	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)
@@ -236,10 +247,21 @@ func (l *Documents) add(x *corpus.Extractor, d *engine.Doc) error {
 	if err := l.files.AddID(d.ID); err != nil {
 		return err
 	}
+	if err := l.addText(d); err != nil {
+		return err
+	}
 	if l.by.Sets && d.Text == "" && d.Fingerprints != nil {
 		l.Bare++
 	}
 	return x.Add(d, l.files.Groups)
+}
+
+// addText stores the text of a document if it is wanted for Words.
+func (l *Documents) addText(d *engine.Doc) (err error) {
+	if l.texts != nil {
+		_, err = l.texts.Add(d.Text)
+	}
+	return err
 }
 
 // record adds a document of a file, or of a database.
@@ -249,7 +271,7 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 	}
 	if l.rule != nil {
 		l.files.N++
-		return cmp.Or(l.files.AddID(rec.Doc.ID), l.rule.Add(rec))
+		return cmp.Or(l.files.AddID(rec.Doc.ID), l.addText(&rec.Doc), l.rule.Add(rec))
 	}
 	if l.grouper != nil {
 		l.files.Groups.Of = append(l.files.Groups.Of, l.grouper.Of(rec))
@@ -357,7 +379,15 @@ func (l *Documents) CountPairs(ctx context.Context) (n int64, err error) {
 // Pairs yields all pairs, as engine.Reader.Pairs does.
 func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 	if l.stored {
-		return l.sources.Stored.Pairs(ctx, l.job.By, &engine.SearchOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
+		pairs := l.sources.Stored.Pairs(ctx, l.job.By, &engine.SearchOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
+		return func(yield func(engine.Pair, error) bool) {
+			for p, err := range pairs {
+				l.last[0].id, l.last[1].id = p.A, p.B
+				if !yield(p, err) {
+					return
+				}
+			}
+		}
 	}
 	return func(yield func(engine.Pair, error) bool) {
 		pairs := l.files.Pairs(ctx, l.by, l.job.Unordered, l.options())
@@ -367,6 +397,7 @@ func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 			})
 		}
 		for p, err := range pairs {
+			l.last[0].n, l.last[1].n = p.A, p.B
 			a, e := l.files.ID(p.A)
 			b, f := l.files.ID(p.B)
 			if err = cmp.Or(err, e, f); !yield(engine.Pair{A: a, B: b, Match: l.by.Of(b, p.Match)}, err) || err != nil {
@@ -413,7 +444,17 @@ func (l *Documents) CountClusters(ctx context.Context) (n int64, err error) {
 // Clusters yields the members of all clusters, as engine.Reader.Clusters does.
 func (l *Documents) Clusters(ctx context.Context) iter.Seq2[engine.Member, error] {
 	if l.stored {
-		return l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Components: l.job.Components, Progress: l.env.Report})
+		members := l.sources.Stored.Clusters(ctx, l.job.By, &engine.ClusterOptions{Components: l.job.Components, Progress: l.env.Report})
+		return func(yield func(engine.Member, error) bool) {
+			for m, err := range members {
+				if l.last[1].id = m.ID; m.Keep {
+					l.last[0].id = m.ID
+				}
+				if !yield(m, err) {
+					return
+				}
+			}
+		}
 	}
 	return func(yield func(engine.Member, error) bool) {
 		found, err := l.clusters(ctx)
@@ -422,6 +463,9 @@ func (l *Documents) Clusters(ctx context.Context) iter.Seq2[engine.Member, error
 			return
 		}
 		for m, err := range found.All(ctx) {
+			if l.last[1].n = m.N; m.Keep {
+				l.last[0].n = m.N
+			}
 			id, e := l.files.ID(m.N)
 			if err = cmp.Or(err, e); !yield(engine.Member{Cluster: m.Cluster, Keep: m.Keep, Match: l.by.Of(id, m.Match)}, err) || err != nil {
 				return

@@ -38,8 +38,8 @@ func (d *job) probe() error {
 // begins reads the beginning of a file and describes it.
 func (d *job) begins(i int) (info records.Info, err error) {
 	return d.env.Probe(d.ctx, d.Sources, i, inputs.Reading{Options: d.opt}, func(in records.Source) error {
-		if d.c.Columns != nil && !in.Info().Empty {
-			if err := records.CanExtend(in, d.c.Columns.OfInput()); err != nil {
+		if columns := d.c.copied(); len(columns) > 0 && !in.Info().Empty {
+			if err := records.CanExtend(in, columns.OfInput()); err != nil {
 				return fmt.Errorf("%s: %w", option.Name("Columns"), err)
 			}
 		}
@@ -93,7 +93,7 @@ func (d *job) need(stage string, i int) records.Need {
 		return records.NeedAll
 	case d.Stored != nil: // reading only ids uses another order
 		return records.NeedText
-	case d.c.level() == units.Document && stage != readStage && stage != compareStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil:
+	case d.c.level() == units.Document && stage != readStage && stage != compareStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil && !d.c.Columns.ofWords():
 		return records.NeedID
 	case d.keep.needFields() || d.c.grouped():
 		return records.NeedAll

@@ -50,7 +50,7 @@ type Job struct {
 	Read     records.Options // how to read files
 	Where    inputs.Options  // what the arguments name
 
-	Keep    Keep     `json:",omitempty"` // which document of a cluster stays; nil means the first
+	Keep    Keep     `json:",omitempty"` // which document of a cluster stays; nil means the first; with Level, None removes the first occurrence of a unit, too
 	Against []string // files and databases: documents that resemble one of theirs are dropped, too
 
 	// OnlyAgainst restricts the job to these: documents, or units of Level, that repeat others of
@@ -59,7 +59,11 @@ type Job struct {
 	OnlyAgainst                      bool
 	AgainstTextField, AgainstIDField string
 
-	Level     Level  // what to remove; "" is Document
+	Level Level // what to remove; "" is Document
+	// Drop, with Level, drops each document with a unit that would be removed, instead of removing the
+	// unit. Units of dropped documents count as having occurred before.
+	Drop bool `json:",omitempty"`
+
 	MinCount  int    // with Level: remove units that occur at least this often, except for the first occurrence; 0 is 2
 	Decisions string // a file of decisions, as the page of a review writes it; "" for none
 
@@ -74,7 +78,7 @@ type Job struct {
 	Rejects   inputs.RejectOptions
 	ReadingAs string // how inputs are read, for the head of the audit
 
-	Figures bool   // the Report measures how similar the texts are that Near drops, and counts differences that equal sets hide
+	Figures bool   // the Report measures how similar the texts are that Near drops, counts differences that equal sets hide, and differences in words that recur
 	Memory  int64  // bytes for the run; 0 is 256 MiB. Anything beyond goes to temporary files
 	TempDir string // the folder of temporary files; "" is the system's
 

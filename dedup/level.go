@@ -28,6 +28,7 @@ type level struct {
 	audit  *audit
 	spans  []units.Span // of the current text
 	gone   []units.Removed
+	doc    uint32 // of the current text
 
 	options units.Options
 	split   func(dst []units.Span, text string) []units.Span
@@ -57,6 +58,9 @@ func (d *job) workLevel(dir string) (err error) {
 		memory /= 2 // anchors use a quarter
 	}
 	repeats := units.NewRepeats(memory, func() (*os.File, error) { return vfs.Temp(dir, "spill-*") }, d.c.minCount())
+	if d.c.keepsNoUnit() {
+		repeats.RemoveAll()
+	}
 	l := &level{job: d, found: repeats}
 	defer l.tell()
 	defer func() { err = errors.Join(err, l.found.Close(), l.places.close()) }()
@@ -65,7 +69,7 @@ func (d *job) workLevel(dir string) (err error) {
 			return err
 		}
 	}
-	l.options = units.Options{Level: d.c.level(), MinWords: d.c.MinWords(), Spec: features.Spec(d.features)}
+	l.options = units.Options{Level: d.c.level(), MinWords: d.c.MinWords(), Spec: features.Spec(d.features), All: d.c.keepsNoUnit()}
 	l.split = l.options.Splitter()
 	to, again := repeats, func() bool { return false }
 	switch {
@@ -107,11 +111,11 @@ func (l *level) read(to *units.Repeats) error {
 	}
 	x.Counts = units.Counts{} // count only the inputs
 	l.found.Know(l.known, l.c.OnlyAgainst)
-	err = l.each(readStage, func(_ int, in records.Source) error { return records.CanCut(in) }, func(in records.Source, rec *records.Record) error {
+	err = l.each(readStage, func(_ int, in records.Source) error { return l.canCut(in) }, func(in records.Source, rec *records.Record) error {
 		if l.known+l.job.read >= math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
-		if err := records.CanCut(in); err != nil { // a record may show that its format cannot
+		if err := l.canCut(in); err != nil { // a record may show that its format cannot
 			return fmt.Errorf("%s:%d: %w", rec.File, rec.Pos, err)
 		}
 		l.rejects.Note(in, rec)
@@ -135,6 +139,14 @@ func (l *level) read(to *units.Repeats) error {
 	}
 	l.counts = x.Counts
 	return err
+}
+
+// canCut returns an error if texts of an input are to be cut but cannot be.
+func (l *level) canCut(in records.Source) error {
+	if l.c.Drop {
+		return nil
+	}
+	return records.CanCut(in)
 }
 
 // readAgain reads all texts once more, for the windows of passages, or for n-grams.
@@ -198,6 +210,7 @@ func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repe
 		return rec.Raw, nil
 	}
 	text := rec.Doc.Text
+	l.doc = repeats[0].At.Doc()
 	l.spans, l.gone = l.split(l.spans[:0], text), l.gone[:0]
 	for _, r := range repeats {
 		l.gone = l.options.Remove(l.gone, r)
@@ -219,7 +232,10 @@ func (l *level) cut(in records.Source, rec *records.Record, repeats []units.Repe
 	if l.c.level() != units.Passage {
 		words = nil
 	}
-	keep := units.Keep(text, l.spans, l.gone, words)
+	var keep []units.Span
+	if !l.c.Drop {
+		keep = units.Keep(text, l.spans, l.gone, words)
+	}
 	l.removes += int64(len(text))
 	spans := make([]records.Span, len(keep))
 	for i, k := range keep {
@@ -248,7 +264,7 @@ type Leveled struct {
 	Bytes   int64 // bytes of text
 	Removes int64 // bytes removed, including line ends
 	Changed int64 // documents that have lost a part of their text
-	Emptied int64 // documents that have lost all their text
+	Emptied int64 // documents that have lost all their text, or with Drop a part of it, and are dropped
 }
 
 // tell puts the result into the report.
@@ -263,6 +279,8 @@ type levelParameters struct {
 	Shingle  string      `json:"shingle,omitempty"`
 	MinWords int         `json:"min_words"`
 	MinCount int         `json:"min_count"`
+	Keep     string      `json:"keep,omitempty"`
+	Drop     bool        `json:"drop,omitempty"`
 	Against  []string    `json:"against,omitempty"`
 	Only     bool        `json:"only_against,omitempty"`
 	Features string      `json:"features,omitempty"`
@@ -294,8 +312,13 @@ func (l *level) newLevelAudit() (*audit, error) {
 	if l.c.Seen != 0 {
 		shingle = l.parameters().Shingle
 	}
+	keep := ""
+	if l.c.keepsNoUnit() {
+		keep = None.Name
+	}
 	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: levelParameters{
 		Level: l.c.level(), Seen: l.c.Seen, Shingle: shingle, MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Only: l.c.OnlyAgainst, Features: l.features.Describe(),
+		Keep: keep, Drop: l.c.Drop,
 	}, Against: l.auditKnown(), Inputs: inputs})
 }
 
@@ -308,6 +331,12 @@ func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 		AuditRow: RowOf(rec, string(l.c.level())), Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From,
 	}
 	row.Exact = new(true)
+	if l.c.keepsNoUnit() {
+		row.Rule = None.Name
+	}
+	if r.First == units.At(l.doc, r.From) {
+		return l.audit.e.Encode(&row)
+	}
 	if r.Share > 0 {
 		row.Rule, row.Score = "seen", &r.Share
 		return l.audit.e.Encode(&row)
@@ -332,7 +361,11 @@ func (l *level) auditEmptied(rec *records.Record) error {
 	if l.audit.e == nil {
 		return nil
 	}
-	return l.audit.e.Encode(&unitRow{AuditRow: RowOf(rec, "empty")})
+	rule := "empty"
+	if l.c.Drop {
+		rule = "drop"
+	}
+	return l.audit.e.Encode(&unitRow{AuditRow: RowOf(rec, rule)})
 }
 
 // places stores where each document stands, in two temporary files: rows, and an index of their

@@ -22,6 +22,8 @@ type Report struct {
 	Equal   *[2]int64 // documents dropped with score 1 that differ in symbols, and in the order or number of words; nil without Job.Figures
 	Leveled *Leveled  // nil without Level
 
+	Differences *Differences // between dropped documents and their keepers; nil without Job.Figures, or if no words were compared
+
 	By       engine.Criterion // the criterion used
 	Features engine.Features  // the features compared
 	Run      int              // for Levenshtein: length in characters of a run that all similar texts share; 0 or 1 means none
@@ -39,7 +41,7 @@ func (d *job) report() *Report {
 	r := &Report{
 		Read: d.read, Empty: d.empty, Bare: d.bare, BadUTF8: d.rejects.BadUTF8, Rejected: d.rejects.N,
 		Clusters: d.out.clusters, Dropped: d.read - d.kept, Kept: d.kept,
-		Leveled: d.leveled, Features: d.features, Advice: d.short, By: cmp.Or(d.c.By, d.Criterion()),
+		Leveled: d.leveled, Features: d.features, Advice: d.short, By: cmp.Or(d.c.By, d.Criterion()), Differences: d.differs,
 	}
 	if d.Levenshtein != nil {
 		r.Run = d.textCriterion().Measure.Q

@@ -28,6 +28,8 @@ type AuditRow struct {
 	Score      *float64          `json:"score"`           // with the keeper, where texts are available
 	Error      *float64          `json:"error,omitempty"` // of an estimated score
 	Exact      *bool             `json:"exact"`           // whether score is exact
+	Lacks      *string           `json:"lacks,omitempty"` // words that only the keeper has, if Job.Columns asks for them; up to 200 characters
+	Adds       *string           `json:"adds,omitempty"`  // words that only the document has, likewise
 	Rule       string            `json:"rule"`
 	Cluster    *uint32           `json:"cluster"`
 	Reason     string            `json:"reason,omitempty"` // for a rejected line
@@ -100,10 +102,11 @@ func Digest(ctx context.Context, path string) (AuditInput, error) {
 	}
 }
 
-// Columns are names of audit values that are added to copies as columns.
+// Columns are names of audit values that are added to copies as columns. lacks and adds are added to
+// the audit, and to copies only with Job.All, since documents that stay have none.
 type Columns []string
 
-var columnNames = []string{"cluster", "size", "keeper", "distance", "score"}
+var columnNames = []string{"cluster", "size", "keeper", "distance", "score", "lacks", "adds"}
 
 // UnmarshalText parses names separated by commas.
 func (c *Columns) UnmarshalText(text []byte) error {
@@ -126,12 +129,23 @@ func (c Columns) String() string { return strings.Join(c, ",") }
 // has reports whether name is among the columns.
 func (c Columns) has(name string) bool { return slices.Contains(c, name) }
 
+// ofWords reports whether words that differ are among the columns.
+func (c Columns) ofWords() bool { return c.has("lacks") || c.has("adds") }
+
+// copied returns the columns that are added to copies.
+func (c *Job) copied() Columns {
+	if c.All {
+		return c.Columns
+	}
+	return slices.DeleteFunc(slices.Clone(c.Columns), func(name string) bool { return name == "lacks" || name == "adds" })
+}
+
 // OfInput returns the columns with their types, as formats need them for copies.
 func (c Columns) OfInput() (all []records.Column) {
 	for _, name := range c {
 		kind := records.WholeColumn
 		switch name {
-		case "keeper":
+		case "keeper", "lacks", "adds":
 			kind = records.TextColumn
 		case "score":
 			kind = records.RealColumn

@@ -27,6 +27,9 @@ func (c *Job) Write(ctx context.Context, env *inputs.Env, args []string) (r *Rep
 		return nil, err
 	}
 	defer func() { unmake(err) }()
+	if c.Columns.ofWords() && !c.All && c.AuditPath() == "" && c.Audited == nil {
+		return nil, invalid("%s: words that differ are in the audit (%s), and in copies with %s", option.Set("Columns", c.Columns), option.Name("Audit"), option.Name("All"))
+	}
 	if err := d.claimAudit(); err != nil {
 		return nil, err
 	}
@@ -99,13 +102,14 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 		return nil, err
 	}
 	d.opt = c.Read
-	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
+	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document && !c.Drop, c.Compared.Bits
 	d.params, d.features, err = paramsOf(c.Compared)
 	return d, err
 }
 
 // work reads the documents, forms clusters, and writes the outputs.
 func (d *job) work(dir string) (err error) {
+	d.dir = dir
 	d.digests = d.newDigests()
 	defer func() {
 		if d.digests.stop(); errors.Is(err, units.ErrChanged) {
@@ -138,7 +142,7 @@ func (d *job) decide(dir string) error {
 	if d.rule != nil {
 		return d.decideRule(dir)
 	}
-	if d.c.Compared.Weights == "" {
+	if d.c.Compared.NotStored() == nil {
 		if err := d.narrow(); err != nil {
 			return err
 		}
@@ -158,13 +162,19 @@ func (d *job) decide(dir string) error {
 	if d.decided != nil {
 		d.decided.known = uint32(d.known)
 	}
-	return d.join(c)
+	err := d.join(c)
+	if err == nil && d.differ != nil {
+		d.differs = d.differ.count(d.params.Features, &d.out)
+	}
+	d.differ = nil
+	return err
 }
 
-// weigh sets the weights of features. Those that depend on the documents need a pass of their own,
+// weigh sets which features are not compared, and the weights of the others. Those that depend on the documents need a pass of their own,
 // which also reads the documents of Against.
 func (d *job) weigh(dir string) error {
-	err := d.c.Compared.Weigh(&d.params, d.c.memory(), dir, func(count func(*engine.Doc) error) error {
+	w := inputs.Weighing{Inputs: d.Sources, Read: d.opt, Memory: d.c.memory(), Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
 		for i := range d.against {
 			err := d.against[i].each(d, records.NeedText, func(rec *records.Record) error { return count(&rec.Doc) }, ignored)
 			if err != nil {
@@ -172,7 +182,8 @@ func (d *job) weigh(dir string) error {
 			}
 		}
 		return d.each(readStage, nil, func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, ignored)
-	})
+	}
+	err := d.env.Weigh(d.ctx, d.c.Compared, &d.params, w)
 	d.failed = nil // the next pass finds damage again
 	return err
 }
@@ -181,13 +192,18 @@ func (d *job) weigh(dir string) error {
 func (d *job) extract(c *corpus.Corpus) error {
 	x := corpus.NewExtractor(d.ctx, d.params, c)
 	defer x.Stop()
-	if err := d.readKnown(func(rec *records.Record) error { return x.Add(&rec.Doc, d.groups()) }); err != nil {
+	d.watchDifferences()
+	if err := d.readKnown(func(rec *records.Record) error {
+		d.differ.add(rec.Doc.Text)
+		return x.Add(&rec.Doc, d.groups())
+	}); err != nil {
 		return err
 	}
 	err := d.readAll(func(rec *records.Record) error {
 		if d.Near == nil && rec.Doc.Text == "" && rec.Doc.Fingerprints != nil {
 			d.bare++
 		}
+		d.differ.add(rec.Doc.Text)
 		return x.Add(&rec.Doc, d.groups())
 	})
 	if err != nil {

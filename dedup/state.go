@@ -28,6 +28,7 @@ type job struct {
 	env        *inputs.Env
 	c          *Job
 	args       []string // name the inputs
+	dir        string   // of temporary files
 	opt        records.Options
 	formats    []records.Format
 	first      int          // an input that is not empty: a single output has its format
@@ -58,6 +59,8 @@ type job struct {
 	leveled  *Leveled // result of Level
 	short    string   // advice about short texts
 	equal    *equal   // nil if it has no documents to look at
+	differ   *differing
+	differs  *Differences // nil unless texts were stored for it
 }
 
 // A Place is the position of a document. An ID is not enough, because other files may repeat it.

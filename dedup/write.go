@@ -41,8 +41,9 @@ func (d *job) openOutputs() (err error) {
 
 // write is the second pass: it copies the documents that stay, and writes the audit. It publishes
 // all outputs or none.
-func (d *job) write() error {
+func (d *job) write() (err error) {
 	audit, err := newAudit(d)
+	defer func() { err = cmp.Or(err, audit.texts.close()) }()
 	d.watchEqual()
 	if err == nil && audit.places && d.out.clusters > 0 {
 		if err = d.placeKnown(audit); err == nil {
@@ -98,7 +99,7 @@ func (d *job) copy(audit *audit) (n int64, err error) {
 		if kept {
 			d.kept++
 		}
-		return out.to.Copy(in, rec.Raw, audit.values(d.c.Columns, me)...)
+		return out.to.Copy(in, rec.Raw, audit.values(d.c.copied(), me)...)
 	}, audit.issue)
 	return n, err
 }
@@ -130,7 +131,7 @@ func (c *copies) begin(i int, _ records.Source) (err error) {
 	if c.like, err = c.Open(i, c.opt); err != nil {
 		return err
 	}
-	o := records.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.Columns.OfInput()}
+	o := records.CopyOptions{Like: c.like, Null: c.c.Null, Columns: c.c.copied().OfInput()}
 	if c.to, err = c.formats[i].NewCopier(c.writer(), o); err != nil {
 		c.like.Close()
 	}

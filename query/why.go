@@ -12,9 +12,9 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/textsim"
+	"github.com/simdb/simdb/internal/worddiff"
 	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/value"
 	"github.com/simdb/simdb/simhash"
 )
 
@@ -163,9 +163,12 @@ func (x *run) whyTexts(a, b string) []Row {
 	}
 	const diffed = 1 << 20 // longest text, in bytes, whose words are compared
 	if len(a) <= diffed && len(b) <= diffed {
-		for _, d := range value.Differences(of.Words(a), of.Words(b)) {
+		wordsA, wordsB := of.Words(a), of.Words(b)
+		for _, d := range worddiff.Differences(wordsA, wordsB) {
 			rows = append(rows, Row{d.Name, d.Text})
 		}
+		lacks, adds := worddiff.Words(wordsA, wordsB)
+		rows = append(rows, Row{"lacks", lacks}, Row{"adds", adds})
 	}
 	return rows
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/worddiff"
 )
 
 // MaxDistance is the greatest distance of 64-bit fingerprints that is examined, and MinScore the
@@ -63,6 +64,7 @@ type Report struct {
 	both    [MaxDistance + 1][bins]int // pairs at exactly that distance, in that bin
 	unlike  [MaxDistance + 1]int       // pairs at that distance below MinScore
 	far     [bins]int                  // pairs in that bin beyond MaxDistance
+	words   *worddiff.Tally            // of pairs from the default threshold of dedup up; nil if texts have no words
 }
 
 // sampled is a node of the sample (documents with equal features), with the number of matches of
@@ -142,6 +144,13 @@ func (r *Report) Found(n int, m Match) {
 	if m.ID == s.id || m.Text != "" && m.Text == s.text {
 		return // equal texts are not useful as an example
 	}
+	if scored && bin >= usual && r.words != nil && s.text != "" && m.Text != "" {
+		if x, y := s.text, m.Text; len(x) < len(y) || len(x) == len(y) && x < y { // the same order for the same difference
+			r.words.Add(x, y)
+		} else {
+			r.words.Add(y, x)
+		}
+	}
 	p := Pair{A: s.id, B: m.ID, Score: m.Score, Distance: m.Distance, TextA: s.text, TextB: m.Text}
 	if p.A > p.B {
 		p.A, p.B, p.TextA, p.TextB = p.B, p.A, p.TextB, p.TextA
@@ -172,6 +181,27 @@ func sameSymbols(a, b string) bool {
 
 // ordinary holds the punctuation of running text.
 const ordinary = ".,;:!?'\"()-–—‘’“”…"
+
+// A Difference is the words in which pairs of similar documents differ: the shorter document has
+// Lacks where the other one has Adds. Share is the share of the pairs.
+type Difference struct {
+	Lacks, Adds string
+	Share       float64
+}
+
+// Differences returns the differences in words that three or more pairs have, of those with a score
+// from the default threshold of dedup up: the most frequent ones, and the share of pairs with any.
+func (r *Report) Differences(most int) (all []Difference, share float64) {
+	if r.words == nil || r.words.Pairs == 0 {
+		return nil, 0
+	}
+	recurring, pairs, _ := r.words.Recurring(3, most)
+	n := float64(r.words.Pairs)
+	for _, d := range recurring {
+		all = append(all, Difference{d.Lacks, d.Adds, float64(d.Count) / n})
+	}
+	return all, float64(pairs) / n
+}
 
 // Symbols returns how many documents of the sample have a match with the same words but other
 // symbols, such as operators.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/worddiff"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -34,6 +36,9 @@ func Compare(ctx context.Context, of Documents, drawn []engine.Doc, n, memory in
 		if words {
 			report.Documents++
 		}
+	}
+	if unit := of.Params.Features.Unit; report.Scored && !features.IsGiven(unit) && unit != features.Own {
+		report.words = worddiff.NewTally(of.Params.Features)
 	}
 	found := func(m corpus.Found) error {
 		report.Found(m.Place, Match{ID: m.Doc.ID, Text: m.Doc.Text, Distance: m.Distance, Score: m.Score})

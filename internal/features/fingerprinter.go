@@ -24,6 +24,8 @@ type Params struct {
 	Features Spec   // defines the features; it must be canonical
 
 	Weights *Weights // multiply those of fields; nil: all are 1
+
+	Ignored *token.HashSet // features that no document has; nil: none. It may be used by many goroutines, so it must not change
 }
 
 // Real reports whether weights may be other than whole numbers. Then sets of features have the
@@ -33,7 +35,7 @@ func (p Params) Real() bool { return p.Weights != nil || p.Features.Real() }
 // newWalker returns a Walker of features with their weights.
 func (p Params) newWalker() *Walker {
 	w := NewWalker(p.Features, p.Shingle, p.Seed)
-	w.to.table = p.Weights
+	w.to.table, w.to.ignored = p.Weights, p.Ignored
 	return w
 }
 

@@ -59,7 +59,7 @@ func NewWalker(s Spec, k int, seed uint64) *Walker {
 // weight 1. Otherwise it returns nil.
 func (w *Walker) Shingler() *token.Shingler {
 	s := w.spec
-	if w.to.table != nil || s.Fields != nil || IsGiven(s.Unit) || s.Unit == Own || w.normal.active() || s.MinWords > 0 {
+	if w.to.table != nil || w.to.ignored != nil || s.Fields != nil || IsGiven(s.Unit) || s.Unit == Own || w.normal.active() || s.MinWords > 0 {
 		return nil
 	}
 	return w.walk
@@ -71,10 +71,22 @@ type weighted struct {
 	weight float64
 	table  *Weights // nil: all are 1
 	one    [1]uint64
+
+	ignored *token.HashSet // nil: none
+	others  []uint64       // buffer for features that are not ignored
 }
 
 // Shingles passes hashes on.
 func (s *weighted) Shingles(hashes []uint64) {
+	if s.ignored != nil {
+		s.others = s.others[:0]
+		for _, h := range hashes {
+			if !s.ignored.Has(h) {
+				s.others = append(s.others, h)
+			}
+		}
+		hashes = s.others
+	}
 	if s.table == nil {
 		s.sink.Features(hashes, s.weight)
 		return

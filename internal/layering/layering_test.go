@@ -62,7 +62,7 @@ func TestLayers(t *testing.T) {
 	// distances of fingerprints, naming options in messages, and suggesting words.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/features", module + "internal/ordered",
-		module + "internal/quantity", module + "internal/front", module + "internal/jsonfield", module + "internal/textsim", module + "internal/option", module + "internal/spelling",
+		module + "internal/quantity", module + "internal/front", module + "internal/jsonfield", module + "internal/textsim", module + "internal/worddiff", module + "internal/option", module + "internal/spelling",
 		module + "simhash",
 	}
 	for line := range strings.Lines(string(out)) {

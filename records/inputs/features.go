@@ -21,6 +21,13 @@ type Compared struct {
 	// Weights multiply the weights of features: IDF for weights by how few of all documents have the
 	// feature, or a file of weights, as Weigh reads them. "" means no other weights.
 	Weights string
+
+	// Ignore names a file, folder or database: the features of its documents are not compared, such
+	// as those of a template or of a licence. IgnoreCommon is a share of all documents: features of
+	// more documents than that, and of more than two, are not compared; 0 means that all are. Both
+	// apply only to comparisons: documents are written as they are.
+	Ignore       string
+	IgnoreCommon float64
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and the features
@@ -44,7 +51,7 @@ func (c Compared) Given() (names []string) {
 	}{
 		{"Shingle", c.Shingle != 0 || f.Unit == features.Words || f.Unit == features.Chars}, {"Symbols", f.Symbols}, {"Fields", f.Fields != nil}, {"StopWords", f.StopWords != nil},
 		{"RequireWords", f.RequireWords != nil}, {"Mask", f.Mask != nil}, {"Fold", f.Fold != nil}, {"MinWords", f.MinWords != 0}, {"Bits", c.Bits != 0}, {"SetField", f.SetField != "" && f.Unit != features.Given},
-		{"Weights", c.Weights != ""}, {"FeaturesField", f.Unit == features.Given}, {"Compute", f.Function != ""},
+		{"Weights", c.Weights != ""}, {"Ignore", c.Ignore != ""}, {"IgnoreCommon", c.IgnoreCommon != 0}, {"FeaturesField", f.Unit == features.Given}, {"Compute", f.Function != ""},
 	} {
 		if option.given {
 			names = append(names, option.name)

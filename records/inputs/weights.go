@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,16 +19,36 @@ import (
 // IDF stands for weights by how few documents have a feature, as the value of Compared.Weights.
 const IDF = "idf"
 
-// Weigh sets the weights of features in p that c asks for, if any. For IDF it counts in how many
-// documents each feature is; each must pass all documents to count. Counting uses about half of the
-// memory, and a file in dir for more. The weights of all features that more than one document has must
-// fit into a quarter of it, or the error is engine.ErrTooLarge.
-func (c Compared) Weigh(p *records.FeatureParams, memory int64, dir string, each func(count func(d *engine.Doc) error) error) (err error) {
+// A Weighing is what Env.Weigh needs to know about a job.
+type Weighing struct {
+	Inputs *Sources        // decide how Compared.Ignore is read: with Tree, each of its files is a document
+	Read   records.Options // of Compared.Ignore
+	Memory int64           // of the job, in bytes. Counting uses about half of it
+	Dir    string          // for a file if counts need more memory
+
+	// Each passes all documents to count. It is called up to twice.
+	Each func(count func(d *engine.Doc) error) error
+}
+
+// Weigh sets what features p leaves out, and their weights, as c asks for. If the features of more
+// than one document, whose weights it needs, do not fit into a quarter of the memory, the error is
+// engine.ErrTooLarge.
+func (e *Env) Weigh(ctx context.Context, c Compared, p *records.FeatureParams, w Weighing) (err error) {
+	if c.Ignore != "" {
+		if err := e.ignore(ctx, c, p, w); err != nil {
+			return fmt.Errorf("%s: %w", option.Set("Ignore", c.Ignore), err)
+		}
+	}
+	if c.IgnoreCommon != 0 {
+		if err := e.ignoreCommon(c, p, w); err != nil {
+			return err
+		}
+	}
 	switch c.Weights {
 	case "":
 		return nil
 	case IDF:
-		p.Weights, err = frequencies(*p, memory, dir, each)
+		p.Weights, err = frequencies(*p, w)
 		return err
 	}
 	file, err := os.Open(c.Weights)
@@ -41,37 +62,52 @@ func (c Compared) Weigh(p *records.FeatureParams, memory int64, dir string, each
 	return err
 }
 
-// frequencies returns weights by the number of documents that have a feature.
-func frequencies(p records.FeatureParams, memory int64, dir string, each func(count func(d *engine.Doc) error) error) (_ *features.Weights, err error) {
-	const weightBytes = 48 // in a map
+// unweighted returns a function that returns the features of a text without their weights.
+func unweighted(p records.FeatureParams) func(text string) features.Hashes {
 	p.Features.Fields = slices.Clone(p.Features.Fields)
 	for i := range p.Features.Fields {
 		p.Features.Fields[i].Weight = 1
 	}
-	hasher, n := p.NewSetHasher(), int64(0)
-	counts := setjoin.NewFrequencies(memory/4, func() (setjoin.File, error) { return vfs.Temp(dir, "features-*") })
-	defer func() { err = errors.Join(err, counts.Close()) }()
-	err = each(func(d *engine.Doc) error {
-		set := hasher.Brief([]byte(d.Text))
+	hasher := p.NewSetHasher()
+	return func(text string) features.Hashes {
+		set := hasher.Brief([]byte(text))
 		if p.Real() {
 			set = features.Hashes(features.Weighted(set).Hashes())
 		}
-		if len(set) > 0 {
+		return set
+	}
+}
+
+// count calls f with the number of documents that have each feature, and n, the number of documents
+// that have any.
+func count(p records.FeatureParams, w Weighing, f func(n int64, feature uint64, documents int64) error) (n int64, err error) {
+	set := unweighted(p)
+	counts := setjoin.NewFrequencies(w.Memory/4, func() (setjoin.File, error) { return vfs.Temp(w.Dir, "features-*") })
+	defer func() { err = errors.Join(err, counts.Close()) }()
+	err = w.Each(func(d *engine.Doc) error {
+		all := set(d.Text)
+		if len(all) > 0 {
 			n++
 		}
-		return counts.Add(set)
+		return counts.Add(all)
 	})
 	if err != nil {
-		return nil, err
+		return n, err
 	}
+	return n, counts.Each(func(feature uint64, documents int64) error { return f(n, feature, documents) })
+}
+
+// frequencies returns weights by the number of documents that have a feature.
+func frequencies(p records.FeatureParams, w Weighing) (*features.Weights, error) {
+	const weightBytes = 48 // in a map
 	of := map[uint64]float64{}
-	err = counts.Each(func(feature uint64, documents int64) error {
+	n, err := count(p, w, func(n int64, feature uint64, documents int64) error {
 		if documents > 1 {
 			of[feature] = features.IDF(n, documents)
 		}
-		if int64(len(of)) > memory/4/weightBytes {
+		if int64(len(of)) > w.Memory/4/weightBytes {
 			return fmt.Errorf("more weights of features than fit into %s: %w; a higher %s helps, or a file of weights",
-				quantity.Bytes(memory/4), engine.ErrTooLarge, option.Name("Memory"))
+				quantity.Bytes(w.Memory/4), engine.ErrTooLarge, option.Name("Memory"))
 		}
 		return nil
 	})
@@ -80,8 +116,11 @@ func frequencies(p records.FeatureParams, memory int64, dir string, each func(co
 
 // NotStored returns an error if c needs what a database does not have.
 func (c Compared) NotStored() error {
-	if c.Weights == "" {
-		return nil
+	switch {
+	case c.Weights != "":
+		return fmt.Errorf("%s: a database stores no table of weights, which files of documents can be compared with", option.Set("Weights", c.Weights))
+	case c.Ignore != "" || c.IgnoreCommon != 0:
+		return fmt.Errorf("a database compares all features: %s and %s are for documents of files", option.Name("Ignore"), option.Name("IgnoreCommon"))
 	}
-	return fmt.Errorf("%s: a database stores no table of weights, which files of documents can be compared with", option.Set("Weights", c.Weights))
+	return nil
 }

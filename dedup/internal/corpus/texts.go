@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/simdb/simdb/internal/setjoin"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // texts stores the texts of documents, by number, where they are compared themselves. Texts that
@@ -81,4 +82,35 @@ func (x *texts) close() error {
 		return nil
 	}
 	return x.file.Close()
+}
+
+// A TextStore stores texts by number, from 0: in memory, or in a file if they are many.
+type TextStore struct {
+	texts   texts
+	scratch []byte
+}
+
+// NewTextStore returns an empty TextStore that uses an eighth of the memory of a run, and a file in dir.
+func NewTextStore(memory int64, dir string) *TextStore {
+	return &TextStore{texts: texts{memory: memory / 8, create: func() (setjoin.File, error) { return vfs.Temp(dir, "texts-*") }}}
+}
+
+// Add adds a text, and returns its number.
+func (s *TextStore) Add(text string) (n uint32, err error) {
+	n = uint32(len(s.texts.starts))
+	return n, s.texts.add(text)
+}
+
+// Text returns a text.
+func (s *TextStore) Text(n uint32) (string, error) {
+	text, err := s.texts.text(&s.scratch, int(n))
+	return string(text), err
+}
+
+// Close frees the file. A nil TextStore has none.
+func (s *TextStore) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.texts.close()
 }

@@ -14,6 +14,7 @@ type Options struct {
 	MinWords int           // a unit with fewer words is not compared
 	Spec     features.Spec // canonical: defines words
 	Anchors  *Anchors      // for passages
+	All      bool          // all occurrences are removed, the first one, too
 
 	Seen    *Seen // not nil: receives the n-grams of units, instead of a Repeats
 	Shingle int   // words in an n-gram

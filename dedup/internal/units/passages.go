@@ -181,7 +181,7 @@ func (o Options) Splitter() func(dst []Span, text string) []Span {
 // Remove appends the removals for a repeat to dst. It must be called for the repeats of a text in
 // order. Lines and paragraphs are removed one by one. A word is removed if it is in a window that
 // has occurred before; if the text repeats itself, like one word again and again, the words of the
-// first window stay. Removed words without any staying word between them form one passage, whose
+// first window stay, unless All is set. Removed words without any staying word between them form one passage, whose
 // First is the First of its first word.
 func (o Options) Remove(dst []Removed, r Repeat) []Removed {
 	at := r.At.Unit()
@@ -193,7 +193,7 @@ func (o Options) Remove(dst []Removed, r Repeat) []Removed {
 	}
 	n := uint32(max(o.MinWords, 1))
 	next := Removed{From: at, To: at + r.N - 1 + n, First: r.First}
-	if r.First.Doc() == r.At.Doc() && r.First.Unit()+n > at {
+	if r.First.Doc() == r.At.Doc() && r.First.Unit()+n > at && !o.All {
 		next.From = r.First.Unit() + n
 		next.First += Place(next.From - at)
 	}

@@ -59,6 +59,7 @@ type Repeats struct {
 	least uint32 // occurrences that make a unit repeated
 	known uint32 // documents before this one are from --against
 	only  bool   // only units of known documents are repeated
+	all   bool   // first occurrences are repeats, too
 
 	units *spool
 	last  [parts]run
@@ -82,6 +83,9 @@ func NewRepeats(memory int64, create func() (*os.File, error), least int) *Repea
 // unit that occurs in a known document is repeated in all others, however rare it is; with only,
 // no others are.
 func (r *Repeats) Know(docs int64, only bool) { r.known, r.only = uint32(docs), only }
+
+// RemoveAll makes the first occurrence of a repeated unit a repeat, too, of itself.
+func (r *Repeats) RemoveAll() { r.all = true }
 
 // Close frees the temporary files.
 func (r *Repeats) Close() error { return errors.Join(r.units.close(), r.out.close()) }
@@ -155,10 +159,10 @@ type occurrences struct {
 }
 
 // findPart finds the repeats of a part. It reads the units twice if two occurrences may not
-// suffice.
+// suffice, or if the first one is a repeat, too.
 func (r *Repeats) findPart(p int) error {
 	seen := map[xxh3.Uint128]occurrences{}
-	if r.least > 2 {
+	if r.least > 2 || r.all {
 		err := r.each(p, func(u found) error {
 			o, ok := seen[u.hash]
 			if !ok {
@@ -198,7 +202,7 @@ func (r *Repeats) findPart(p int) error {
 
 // repeated reports whether the unit at a place is a repeat; o are its occurrences if ok is set.
 func (r *Repeats) repeated(o occurrences, ok bool, at Place) bool {
-	return ok && o.first != at && at.Doc() >= r.known && (o.n >= r.least || o.first.Doc() < r.known)
+	return ok && (r.all || o.first != at) && at.Doc() >= r.known && (o.n >= r.least || o.first.Doc() < r.known)
 }
 
 // heldRepeats is the number of a part's repeats in memory if repeats go to a file.

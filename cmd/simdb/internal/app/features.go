@@ -33,6 +33,8 @@ type FeatureFlags struct {
 	MinWords        minWords       `group:"features" placeholder:"N" help:"A text with fewer than N words matches nothing (default: 1)."`
 	Bits            BitLength      `group:"features" placeholder:"BITS" help:"Length of fingerprints, a multiple of 64 up to 1024 (default: 64, or the length of the first fingerprints in the files)."`
 	Weights         string         `group:"features" file:"in" placeholder:"idf|FILE" help:"Multiply the weights of features: idf, by how few documents have them, or FILE, with lines of a feature, a tab and its weight (0 leaves it out; others have 1). Only for files."`
+	Ignore          string         `group:"features" file:"in" placeholder:"FILE|DB" help:"Do not compare the shingles of the documents in FILE, a folder, or a database: a template, base code, the head of a licence. Plain text is one document. What is written stays whole. Only for files."`
+	IgnoreCommon    Share          `group:"features" placeholder:"S" help:"Do not compare shingles of more than the share S of the documents, such as 1%, and more than two documents: what pages of a site have in common. What is written stays whole. Only for files."`
 	SetField        string         `group:"features" xor:"given" placeholder:"NAME" help:"Compare documents as sets: the strings in the array in this field, unchanged."`
 	FeaturesField   string         `group:"features" xor:"given" placeholder:"NAME" help:"Compare the features in this field, with their weights: an object such as {\"red\":2.5,\"blue\":1}, or an array, whose strings have weight 1."`
 }
@@ -114,7 +116,7 @@ func (f FeatureFlags) CheckImages(of FileFlags) error {
 
 // Given returns the names of the flags that are given.
 func (f FeatureFlags) Given() (names []string) {
-	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said(), Weights: f.Weights}
+	c := inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: f.said(), Weights: f.Weights, Ignore: f.Ignore, IgnoreCommon: float64(f.IgnoreCommon)}
 	if f.StopWords != "" {
 		c.Features.StopWords = []string{} // not nil: the stop words are in a file
 	}
@@ -206,7 +208,7 @@ func (f FeatureFlags) Options(o *engine.Options) error {
 // Compared returns the features that the flags require a database to have.
 func (f FeatureFlags) Compared() (inputs.Compared, error) {
 	said, err := f.Features()
-	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said, Weights: f.Weights}, err
+	return inputs.Compared{Shingle: f.Shingle.N, Bits: int(f.Bits), Features: said, Weights: f.Weights, Ignore: f.Ignore, IgnoreCommon: float64(f.IgnoreCommon)}, err
 }
 
 // Params returns the parameters of fingerprints and sketches without a database, and their

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -232,10 +233,10 @@ type SummaryFlag struct {
 	Summary string `group:"run" enum:"text,json" default:"text" placeholder:"HOW" help:"Format of the final counts on standard error: text, or json (one object on a line) (default: text)."`
 }
 
-// A Figure is a number in a summary.
+// A Figure is a number in a summary, or a list that is encoded as JSON.
 type Figure struct {
 	Name  string
-	Value int64
+	Value any
 }
 
 // Tell reports whether the flag is set to JSON. If so, Tell has written the figures and the seconds
@@ -246,7 +247,8 @@ func (f SummaryFlag) Tell(a *App, start time.Time, figures ...Figure) bool {
 	}
 	b := []byte{'{'}
 	for _, g := range figures {
-		b = fmt.Appendf(b, "%q:%d,", g.Name, g.Value)
+		value, _ := json.Marshal(g.Value) // numbers and texts cannot fail
+		b = fmt.Appendf(b, "%q:%s,", g.Name, value)
 	}
 	fmt.Fprintf(a.Err, "%s\"seconds\":%.3f}\n", b, time.Since(start).Seconds())
 	return true

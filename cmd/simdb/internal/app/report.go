@@ -98,3 +98,20 @@ func hintFor(err error) string {
 	}
 	return ""
 }
+
+// Difference says in which words a document differs from another one: "have one more word: sequela".
+func Difference(lacks, adds string) string {
+	words := func(one, several, text string) string {
+		if strings.Contains(text, " ") {
+			one = several
+		}
+		return one + ": " + text
+	}
+	switch {
+	case lacks == "":
+		return "have " + words("one more word", "more words", adds)
+	case adds == "":
+		return "lack " + words("one word", "words", lacks)
+	}
+	return fmt.Sprintf("have %s instead of %s", adds, lacks)
+}

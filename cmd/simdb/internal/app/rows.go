@@ -84,14 +84,14 @@ func (a *App) Rows(f RowFlags, columns []string, rows iter.Seq2[query.Row, error
 }
 
 // RowsOf yields the rows that the function row makes from the values of seq.
-func RowsOf[T any](seq iter.Seq2[T, error], row func(T) query.Row) iter.Seq2[query.Row, error] {
+func RowsOf[T any](seq iter.Seq2[T, error], row func(T) (query.Row, error)) iter.Seq2[query.Row, error] {
 	return func(yield func(query.Row, error) bool) {
 		for v, err := range seq {
-			if err != nil {
-				yield(nil, err)
-				return
+			var values query.Row
+			if err == nil {
+				values, err = row(v)
 			}
-			if !yield(row(v), nil) {
+			if !yield(values, err) || err != nil {
 				return
 			}
 		}

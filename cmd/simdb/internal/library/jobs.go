@@ -30,7 +30,7 @@ func (r *Request) job() (*dedup.Job, error) {
 	k := keywords{
 		"rule": &rule, "agree": &j.Agree, "across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
 		"only_against": &j.OnlyAgainst, "against_text": &j.AgainstTextField, "against_id": &j.AgainstIDField, "level": &j.Level,
-		"min_count": &j.MinCount, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
+		"min_count": &j.MinCount, "drop": &j.Drop, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
 	}
 	err := k.fields(&by, &read.ReadFlags, &of).set(r.Keywords)
 	if err == nil {

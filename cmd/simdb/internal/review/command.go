@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 )
@@ -59,7 +60,8 @@ type job struct {
 	pick  picker
 	page  Page
 	tally tally
-	room  int64 // bytes that remain for texts on the page
+	words features.Spec // how a database splits texts into words
+	room  int64         // bytes that remain for texts on the page
 
 	keepers map[string]uint32 // for an audit without cluster numbers: numbers by keeper
 }

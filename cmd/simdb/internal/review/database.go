@@ -30,6 +30,11 @@ func (j *job) database() (err error) {
 	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Kind() == "near"); err != nil {
 		return err
 	}
+	params, err := s.Params()
+	if err != nil {
+		return err
+	}
+	j.words = params.Features
 	j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
 	if err := j.pickStars(s, by); err != nil {
 		return err

@@ -43,6 +43,8 @@ type Doc struct {
 	Score    *float64 `json:"score,omitempty"`
 	Distance *int     `json:"distance,omitempty"`
 	Exact    *bool    `json:"exact,omitempty"`
+	Lacks    string   `json:"lacks,omitempty"` // words that the keeper has
+	Adds     string   `json:"adds,omitempty"`  // words that the keeper does not have
 	Rule     string   `json:"rule,omitempty"`
 
 	at      place  // from an audit

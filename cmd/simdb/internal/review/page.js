@@ -20,6 +20,8 @@ const measure = (doc) => [
   doc.distance === undefined ? "" : `distance ${doc.distance}`,
 ].filter(Boolean).join(", ");
 
+const differing = (doc) => [doc.lacks && `lacks ${doc.lacks}`, doc.adds && `adds ${doc.adds}`].filter(Boolean).join(" · ");
+
 // Decisions are kept in this browser under a key of the content.
 
 const storeKey = "simdb-review-" + data.key;
@@ -90,6 +92,7 @@ function side(title, doc, other, runs, own) {
   const name = make("h3", title + " ");
   name.append(make("bdi", doc.id));
   box.append(name, make("p", [measure(doc), doc.rule && "rule " + doc.rule, doc.place].filter(Boolean).join(" · "), { className: "meta", dir: "auto" }));
+  if (differing(doc)) box.append(make("p", differing(doc), { className: "words", dir: "auto" }));
   const look = make("div", undefined, { className: "look" });
   if (doc.picture) look.append(make("img", undefined, { loading: "lazy", src: doc.picture, alt: doc.id }));
   if (doc.bits) look.append(grid(doc, other));
@@ -115,7 +118,7 @@ function show(n, quiet) {
   if (!p) return;
   c.members.forEach((doc, i) => {
     const b = make("button", undefined, { type: "button" });
-    b.append(make("bdi", doc.id), make("span", [measure(doc), words[pairs[c.first + i].decision]].filter(Boolean).join(" · ")));
+    b.append(make("bdi", doc.id), make("span", [measure(doc), differing(doc), words[pairs[c.first + i].decision]].filter(Boolean).join(" · ")));
     if (c.first + i === n) b.setAttribute("aria-current", "true");
     b.addEventListener("click", () => show(c.first + i));
     const li = make("li");

@@ -7,6 +7,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/worddiff"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -32,6 +33,7 @@ func (c *Command) Run(a *app.App) error {
 		a.Say("%s: no near-duplicates; no page was written", c.Data)
 		return app.Status(app.ExitNo)
 	}
+	j.compareWords()
 	j.page.Overview = j.tally.plots(j.page.Clusters)
 	w, err := a.Create("-o", c.Output, outfile.HTML)
 	if err != nil {
@@ -50,4 +52,20 @@ func (c *Command) Run(a *app.App) error {
 	}
 	a.Say("%s: the page has %s of %s; %s", c.Output, quantity.Count(int64(len(j.page.Clusters)), "cluster"), c.Data, app.Seconds(start))
 	return nil
+}
+
+// compareWords sets the words in which the members of clusters differ from their keepers, as far as
+// the page has their texts.
+func (j *job) compareWords() {
+	for _, c := range j.page.Clusters {
+		if c.Keeper.Text == nil {
+			continue
+		}
+		keeper := j.words.Words(*c.Keeper.Text)
+		for i := range c.Members {
+			if m := &c.Members[i]; m.Text != nil {
+				m.Lacks, m.Adds = worddiff.Words(keeper, j.words.Words(*m.Text))
+			}
+		}
+	}
 }

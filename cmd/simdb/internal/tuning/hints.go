@@ -3,6 +3,7 @@ package tuning
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/engine"
@@ -25,7 +26,30 @@ func hints(params features.Params, r *tune.Report) (said []string) {
 	if symbols := int(r.Symbols()); symbols >= 2 && percent(symbols) >= 0.2 {
 		said = append(said, fmt.Sprintf("%.1f %% of the sampled documents have the same words as another but other symbols, such as operators: --symbols compares these too", percent(symbols)))
 	}
+	if hint := differences(r); hint != "" {
+		said = append(said, hint)
+	}
 	return said
+}
+
+// differences names the differences in words that recur, if there are many.
+func differences(r *tune.Report) string {
+	all, share := r.Differences(3)
+	if share < 0.02 {
+		return ""
+	}
+	var most []string
+	for _, d := range all {
+		words := d.Lacks + " / " + d.Adds
+		if d.Lacks == "" {
+			words = "+ " + d.Adds
+		} else if d.Adds == "" {
+			words = "- " + d.Lacks
+		}
+		most = append(most, fmt.Sprintf("%s (%.0f %%)", words, 100*d.Share))
+	}
+	return fmt.Sprintf("%.0f %% of the pairs with a similarity of 0.8 or more differ in the same words as two other pairs, as in a catalogue, where each document may be another thing; most often: %s",
+		100*share, strings.Join(most, ", "))
 }
 
 // numbered returns how many documents have no match at the proposed threshold, although another

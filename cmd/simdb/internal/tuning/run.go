@@ -123,10 +123,11 @@ func (c *Command) prepare(a *app.App, s *inputs.Sources, opt *records.Options) (
 	if err != nil {
 		return params, err
 	}
-	err = compared.Weigh(&params, int64(c.Memory), dir, func(count func(*engine.Doc) error) error {
+	w := inputs.Weighing{Inputs: s, Read: *opt, Memory: int64(c.Memory), Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
 		return a.Env().EachInput(a.Context(), s, inputs.Reading{
 			Stage: "count features", Options: *opt, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) },
 		})
-	})
-	return params, err
+	}
+	return params, a.Env().Weigh(a.Context(), compared, &params, w)
 }

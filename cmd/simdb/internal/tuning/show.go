@@ -104,71 +104,88 @@ func (c *Command) command(threshold string) string {
 	return "simdb " + verb + " " + app.ShellWord(c.Data) + " " + threshold + c.sameFlags() + out
 }
 
+// flagWriter writes flags as they are given to a command.
+type flagWriter struct{ strings.Builder }
+
+// flag writes a flag with a value, unless that is "".
+func (b *flagWriter) flag(name, value string) {
+	if value != "" {
+		fmt.Fprintf(b, " --%s %s", name, app.ShellWord(value))
+	}
+}
+
+// set writes a flag without a value.
+func (b *flagWriter) set(name string, on bool) {
+	if on {
+		b.WriteString(" --" + name)
+	}
+}
+
 // sameFlags returns the flags that say how the data is read and compared.
 func (c *Command) sameFlags() string {
-	var b strings.Builder
-	flag := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, " --%s %s", name, app.ShellWord(value))
-		}
-	}
-	set := func(name string, on bool) {
-		if on {
-			b.WriteString(" --" + name)
-		}
-	}
-	set("files", c.WholeFiles)
-	flag("images", c.ImagesName())
+	b := &flagWriter{}
+	b.set("files", c.WholeFiles)
+	b.flag("images", c.ImagesName())
 	if c.Images != nil && c.Orientations != "1" {
-		flag("orientations", c.Orientations)
+		b.flag("orientations", c.Orientations)
 	}
 	for _, e := range c.Exclude {
-		flag("exclude", e)
+		b.flag("exclude", e)
 	}
-	set("hidden", c.Hidden)
+	b.set("hidden", c.Hidden)
 	if c.InputFormat != records.Auto {
-		flag("input-format", string(c.InputFormat))
+		b.flag("input-format", string(c.InputFormat))
 	}
-	flag("id-field", c.IDField)
-	flag("id-from", string(c.IDFrom))
-	flag("text-field", c.TextField)
-	flag("fingerprint-field", c.FingerprintField)
-	flag("record-start", c.RecordStart)
-	set("no-header", c.NoHeader)
+	b.flag("id-field", c.IDField)
+	b.flag("id-from", string(c.IDFrom))
+	b.flag("text-field", c.TextField)
+	b.flag("fingerprint-field", c.FingerprintField)
+	b.flag("record-start", c.RecordStart)
+	b.set("no-header", c.NoHeader)
 	if c.Delimiter != 0 {
-		flag("delimiter", string(rune(c.Delimiter)))
+		b.flag("delimiter", string(rune(c.Delimiter)))
 	}
 	if c.Comment != 0 {
-		flag("comment", string(rune(c.Comment)))
+		b.flag("comment", string(rune(c.Comment)))
 	}
 	if c.Encoding != records.UTF8 {
-		flag("encoding", string(c.Encoding))
+		b.flag("encoding", string(c.Encoding))
 	}
 	if c.Fingerprints != base.Auto {
-		flag("fingerprints", fmt.Sprint(c.Fingerprints))
+		b.flag("fingerprints", fmt.Sprint(c.Fingerprints))
 	}
+	c.featureFlags(b)
+	return b.String()
+}
+
+// featureFlags writes the flags that say what is compared.
+func (c *Command) featureFlags(b *flagWriter) {
 	if c.Shingle.N > 0 {
-		flag("shingle", string(c.Shingle.Unit)+":"+strconv.Itoa(c.Shingle.N))
+		b.flag("shingle", string(c.Shingle.Unit)+":"+strconv.Itoa(c.Shingle.N))
 	}
 	var fields []string
 	for _, f := range c.Field {
 		fields = append(fields, fmt.Sprintf("%s:%v", f.Name, f.Weight))
 	}
-	flag("field", strings.Join(fields, ","))
-	set("symbols", c.Symbols)
-	flag("stop-words", c.StopWords)
-	flag("require-word", c.RequireWord)
+	b.flag("field", strings.Join(fields, ","))
+	b.set("symbols", c.Symbols)
+	b.flag("stop-words", c.StopWords)
+	b.flag("require-word", c.RequireWord)
 	for _, m := range c.Mask {
-		flag("mask", m)
+		b.flag("mask", m)
 	}
-	flag("fold", strings.Join(c.FeatureFlags.Folded(), ","))
+	b.flag("fold", strings.Join(c.FeatureFlags.Folded(), ","))
 	if c.Bits > 0 {
-		flag("bits", strconv.Itoa(int(c.Bits)))
+		b.flag("bits", strconv.Itoa(int(c.Bits)))
 	}
 	if c.MinWords > 0 {
-		flag("min-words", strconv.Itoa(int(c.MinWords)))
+		b.flag("min-words", strconv.Itoa(int(c.MinWords)))
 	}
-	flag("set-field", c.SetField)
-	flag("features-field", c.FeaturesField)
-	return b.String()
+	b.flag("weights", c.Weights)
+	b.flag("ignore", c.Ignore)
+	if c.IgnoreCommon > 0 {
+		b.flag("ignore-common", strings.ReplaceAll(c.IgnoreCommon.Percent(), " ", ""))
+	}
+	b.flag("set-field", c.SetField)
+	b.flag("features-field", c.FeaturesField)
 }

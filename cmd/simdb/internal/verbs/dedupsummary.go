@@ -65,9 +65,33 @@ func (d *dedupSummary) tell(start time.Time) {
 			row("order", n[1], percent(n[1], dropped), "dropped documents have the keeper's shingles in another order or number: longer shingles (--shingle) distinguish more documents")
 		}
 	}
+	d.differences(r.Differences)
 	row("kept", r.Kept, share(r.Kept), d.keptNote())
 	if r.Advice != "" && d.c.Summary != "json" {
 		d.a.Say("%s", r.Advice)
+	}
+}
+
+// differences prints the differences in words that recur among dropped documents.
+func (d *dedupSummary) differences(of *dedup.Differences) {
+	const few, shown = 50, 3 // a share of one in few, or less, tells nothing about the documents
+	if of == nil || of.Recurring*few <= of.Looked {
+		return
+	}
+	if d.c.Summary == "json" {
+		d.figures = append(d.figures, app.Figure{Name: "recurring", Value: of.Recurring}, app.Figure{Name: "differences", Value: of.Most})
+		return
+	}
+	looked := "dropped documents"
+	if of.Looked < d.r.Dropped {
+		looked = fmt.Sprintf("of %s dropped documents whose words were compared", quantity.Number(of.Looked))
+	}
+	if of.AtLeast {
+		looked = "or more " + looked
+	}
+	d.row("recurring", of.Recurring, percent(of.Recurring, of.Looked), looked+" differ from their keeper in the same words as at least two others, as in a catalogue, where each may be another thing; the most frequent differences:")
+	for _, m := range of.Most[:min(len(of.Most), shown)] {
+		d.row("", m.Count, percent(m.Count, of.Looked), app.Difference(m.Lacks, m.Adds))
 	}
 }
 
@@ -110,6 +134,9 @@ func (d *dedupSummary) emptyNote() string {
 	if d.c.Levenshtein != nil {
 		return "have no text; they match nothing and are kept"
 	}
+	if d.c.Ignore != "" || d.c.IgnoreCommon != 0 {
+		return "have no words, or only ignored ones; they match nothing and are kept"
+	}
 	return "have no words; they match nothing and are kept"
 }
 
@@ -119,6 +146,9 @@ func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	first, short, between := "that occurred before", "have fewer than %s and stay", "their line ends"
 	if d.c.MinCount > 2 {
 		first = fmt.Sprintf("that occur %d times or more, except the first", d.c.MinCount)
+	}
+	if slices.Contains(d.j.Keep, dedup.None) {
+		first = fmt.Sprintf("that occur %d times or more", max(d.c.MinCount, 2))
 	}
 	name, place := "repeated", "; the place of each, and of its first occurrence, "
 	if d.c.Seen != nil {
@@ -142,6 +172,11 @@ func (d *dedupSummary) leveled(l *dedup.Leveled) {
 	}
 	d.row(what, l.Units, "", note)
 	d.row(name, l.Removed, percent(l.Removed, l.Units), first)
+	if d.c.Drop {
+		d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents have such a "+unit+", and are dropped")
+		d.row("kept", d.r.Kept, percent(d.r.Kept, d.r.Read), "documents "+d.whereKept())
+		return
+	}
 	d.row("bytes", l.Removes, percent(l.Removes, l.Bytes), fmt.Sprintf("of %s of text are removed, with %s", quantity.Count(l.Bytes, "byte"), between))
 	d.row("changed", l.Changed, percent(l.Changed, d.r.Read), "documents lost a part of their text")
 	d.row("dropped", l.Emptied, percent(l.Emptied, d.r.Read), "documents had no other text, and are dropped")

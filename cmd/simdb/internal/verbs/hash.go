@@ -118,17 +118,19 @@ func (h *hashing) weigh(src *inputs.Sources, r inputs.Reading, whole bool) error
 	if err != nil {
 		return err
 	}
-	if compared.Weights == inputs.IDF && slices.Contains(src.Names, "-") {
-		return fmt.Errorf("%s reads the texts twice: write standard input to a file", option.Set("Weights", inputs.IDF))
+	if (compared.Weights == inputs.IDF || compared.IgnoreCommon != 0) && slices.Contains(src.Names, "-") {
+		return fmt.Errorf("%s and %s read the texts twice: write standard input to a file", option.Set("Weights", inputs.IDF), option.Name("IgnoreCommon"))
 	}
 	dir, err := h.a.TempDirIn("")
 	if err != nil {
 		return err
 	}
-	err = compared.Weigh(&h.params, app.DefaultMemory(), dir, func(count func(*engine.Doc) error) error {
+	w := inputs.Weighing{Inputs: src, Read: r.Options, Memory: app.DefaultMemory(), Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
 		h.count = count
 		return h.each(src, r, whole)
-	})
+	}
+	err = h.a.Env().Weigh(h.a.Context(), compared, &h.params, w)
 	h.count, h.state = nil, features.NewFingerprinter(h.params)
 	return err
 }
@@ -274,6 +276,8 @@ func missingFeatures(r features.Result, p features.Params) string {
 		return fmt.Sprintf("fewer than %d words", p.Features.MinWords)
 	case features.IsGiven(p.Features.Unit):
 		return "no members"
+	case r.Words > 0 && p.Ignored != nil && p.Features.RequireWords == nil:
+		return "no features but ignored ones"
 	case r.Words > 0:
 		return "no shingle with a required word"
 	}

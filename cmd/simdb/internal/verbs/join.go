@@ -192,13 +192,14 @@ func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 		return errors.New("standard input (-) can be read only once")
 	}
 	params, said, err := c.Params(0)
-	if err == nil {
+	compared, failed := c.Compared()
+	if err = cmp.Or(err, failed); err == nil {
 		err = cmp.Or(inputs.ReadFeatures(&o.Read, said), inputs.ReadFeatures(&o.Of, said))
 	}
 	if err != nil {
 		return err
 	}
-	o.By, o.Params = c.Criterion(false), params
+	o.By = c.Criterion(false)
 	o.Read.IDsOnly = false // ids name stored documents
 	if o.Files, err = a.NewSources([]string{c.DB}, c.InputFlags); err != nil {
 		return err
@@ -207,5 +208,16 @@ func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.Env().Reread(a.Context(), o.Files, dir)
+	if err := a.Env().Reread(a.Context(), o.Files, dir); err != nil {
+		return err
+	}
+	w := inputs.Weighing{Inputs: o.Files, Read: o.Of, Memory: o.Memory, Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
+		return a.Env().EachInput(a.Context(), o.Files, inputs.Reading{
+			Stage: "count features", Options: o.Of, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) },
+		})
+	}
+	err = a.Env().Weigh(a.Context(), compared, &params, w)
+	o.Params = params
+	return err
 }

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -21,11 +24,50 @@ type ListFlags struct {
 	app.RowFlags
 	Sample  app.Quantity `placeholder:"N" help:"List near-duplicates among N documents drawn at random."`
 	Seed    uint64       `default:"1" placeholder:"SEED" help:"Seed of --sample (default: 1)."`
+	Columns wordColumns  `placeholder:"NAME,..." help:"Add columns: lacks (words of a, or of the document to keep, that the other document lacks) and adds (words that only the other one has), by a shortest alignment, each up to 200 characters; … marks words between."`
 	Threads int          `placeholder:"N" help:"Processors to use; the rows do not depend on it (default: all)."`
 	app.RowInputFlags
 	app.RejectFlags
 	app.FeatureFlags
 	TempDir string `placeholder:"FOLDER" help:"Folder for temporary files (default: the system's)."`
+}
+
+// wordColumns are names of columns of words that differ.
+type wordColumns []string
+
+// UnmarshalText parses names separated by commas.
+func (c *wordColumns) UnmarshalText(text []byte) error {
+	var of dedup.Columns
+	if err := of.UnmarshalText(text); err != nil || slices.ContainsFunc(of, func(name string) bool { return name != "lacks" && name != "adds" }) {
+		return fmt.Errorf("%q: the columns to add are lacks and adds", text)
+	}
+	*c = wordColumns(of)
+	return nil
+}
+
+// columns returns the columns of rows that begin with some columns.
+func (f *ListFlags) columns(first ...string) []string {
+	return append(f.SimilarityFlags.Columns(first...), f.Columns...)
+}
+
+// values returns the values of columns for the row that of has yielded last.
+func (f *ListFlags) values(a *app.App, of *dedup.Documents, m engine.Match, first ...any) (query.Row, error) {
+	row := f.Values(m, first...)
+	if f.Columns == nil {
+		return row, nil
+	}
+	lacks, adds, ok, err := of.Words(a.Context())
+	for _, name := range f.Columns {
+		switch {
+		case !ok:
+			row = append(row, nil)
+		case name == "lacks":
+			row = append(row, lacks)
+		default:
+			row = append(row, adds)
+		}
+	}
+	return row, err
 }
 
 // Validate checks the flags.
@@ -70,6 +112,7 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	job.By = f.Criterion(f.Estimate)
 	job.Rule, job.Agree = f.Pair(), f.Agree
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
+	job.Words = f.Columns != nil
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir
 	job.Read, job.Rejects, job.Output = f.RowInputFlags.Options(), f.RejectFlags.Options(), f.Output
 	start := time.Now()

@@ -26,8 +26,8 @@ func (c *Pairs) Run(a *app.App) error {
 			n, err := of.CountPairs(a.Context())
 			return app.FoundOr(a.Count(c.RowFlags, n, err))
 		}
-		rows := app.RowsOf(of.Pairs(a.Context()), func(p engine.Pair) query.Row { return c.Values(p.Match, p.A, p.B) })
-		return app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("a", "b"), rows))
+		rows := app.RowsOf(of.Pairs(a.Context()), func(p engine.Pair) (query.Row, error) { return c.values(a, of, p.Match, p.A, p.B) })
+		return app.FoundOr(a.Rows(c.RowFlags, c.columns("a", "b"), rows))
 	})
 }
 
@@ -47,7 +47,7 @@ func (c *Clusters) Run(a *app.App) error {
 			n, err := of.CountClusters(a.Context())
 			return app.FoundOr(a.Count(c.RowFlags, n, err))
 		}
-		rows := app.RowsOf(of.Clusters(a.Context()), func(m engine.Member) query.Row { return c.Values(m.Match, m.Cluster, m.ID, m.Keep) })
-		return app.FoundOr(a.Rows(c.RowFlags, c.SimilarityFlags.Columns("cluster", "id", "keep"), rows))
+		rows := app.RowsOf(of.Clusters(a.Context()), func(m engine.Member) (query.Row, error) { return c.values(a, of, m.Match, m.Cluster, m.ID, m.Keep) })
+		return app.FoundOr(a.Rows(c.RowFlags, c.columns("cluster", "id", "keep"), rows))
 	})
 }

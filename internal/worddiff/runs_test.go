@@ -1,4 +1,4 @@
-package value
+package worddiff
 
 import (
 	"math/rand/v2"
@@ -9,9 +9,9 @@ import (
 	"github.com/simdb/simdb/internal/token"
 )
 
-// TestDiffWords applies the runs to one text, which must give the other, and checks that they are
+// TestRuns applies the runs to one text, which must give the other, and checks that they are
 // as short as possible.
-func TestDiffWords(t *testing.T) {
+func TestRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		a, b := make([]string, r.IntN(12)), make([]string, r.IntN(12))
@@ -20,19 +20,19 @@ func TestDiffWords(t *testing.T) {
 				words[i] = string(rune('a' + r.IntN(4)))
 			}
 		}
-		runs, ok := diffWords(a, b)
+		runs, ok := Runs(a, b, MaxEdits)
 		if !ok {
 			t.Fatal(a, b)
 		}
 		var made []string
 		at, edits := 0, 0
 		for i, e := range runs {
-			if e.a0 < at || e.a1 < e.a0 || e.b1 < e.b0 || i > 0 && e.a0 == at && e.b0 == runs[i-1].b1 {
+			if e.A0 < at || e.A1 < e.A0 || e.B1 < e.B0 || i > 0 && e.A0 == at && e.B0 == runs[i-1].B1 {
 				t.Fatalf("%v to %v: runs %v", a, b, runs)
 			}
-			made = append(append(made, a[at:e.a0]...), b[e.b0:e.b1]...)
-			at = e.a1
-			edits += e.a1 - e.a0 + e.b1 - e.b0
+			made = append(append(made, a[at:e.A0]...), b[e.B0:e.B1]...)
+			at = e.A1
+			edits += e.A1 - e.A0 + e.B1 - e.B0
 		}
 		if made = append(made, a[at:]...); !slices.Equal(made, b) {
 			t.Fatalf("%v to %v: runs %v make %v", a, b, runs, made)
@@ -85,8 +85,8 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("%q and %q: %q, want %q", tc.a, tc.b, got, tc.want)
 		}
 	}
-	long := strings.Repeat("a b ", maxEdits)
-	if rows := Differences(wordsOf(long), wordsOf(strings.Repeat("c ", maxEdits))); len(rows) != 1 || !strings.HasPrefix(rows[0].Text, "not shown") {
+	long := strings.Repeat("a b ", MaxEdits)
+	if rows := Differences(wordsOf(long), wordsOf(strings.Repeat("c ", MaxEdits))); len(rows) != 1 || !strings.HasPrefix(rows[0].Text, "not shown") {
 		t.Errorf("of texts without common words: %v", rows)
 	}
 }

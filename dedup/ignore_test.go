@@ -1,0 +1,269 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// shinglesOf returns the shingles of 3 words of a text.
+func shinglesOf(text string) map[string]bool {
+	words, set := features.Spec{}.Words(text), map[string]bool{}
+	for at := 0; len(words) > 0 && (at == 0 || at+3 <= len(words)); at++ {
+		set[strings.Join(words[at:min(at+3, len(words))], " ")] = true
+	}
+	return set
+}
+
+// ignoreOracle returns the similarity of pages without the shingles of texts, and without those of
+// more than a share of the pages.
+func ignoreOracle(pages []page, ignored []string, common float64) func(a, b int) float64 {
+	left, df, n, sets := map[string]bool{}, map[string]int{}, 0, make([]map[string]bool, len(pages))
+	for _, text := range ignored {
+		for s := range shinglesOf(text) {
+			left[s] = true
+		}
+	}
+	for i, p := range pages {
+		sets[i] = shinglesOf(p.Text)
+		for s := range sets[i] {
+			if left[s] {
+				delete(sets[i], s)
+			}
+		}
+		for s := range sets[i] {
+			df[s]++
+		}
+		if len(sets[i]) > 0 {
+			n++
+		}
+	}
+	for s, documents := range df {
+		if common > 0 && documents > 2 && float64(documents) > common*float64(n) {
+			for _, set := range sets {
+				delete(set, s)
+			}
+		}
+	}
+	return func(a, b int) float64 {
+		both := 0
+		for s := range sets[a] {
+			if sets[b][s] {
+				both++
+			}
+		}
+		if both == 0 {
+			return 0
+		}
+		return float64(both) / float64(len(sets[a])+len(sets[b])-both)
+	}
+}
+
+// sitePages returns pages of sites with menus, between which articles are, some of them copies.
+func sitePages(r *rand.Rand, n int) (pages []page, menus []string) {
+	words := func(of string, n, different int) string {
+		var b strings.Builder
+		for range n {
+			fmt.Fprintf(&b, "%s%d ", of, r.IntN(different))
+		}
+		return b.String()
+	}
+	for i := range 4 {
+		menus = append(menus, words(fmt.Sprint("menu", i, "x"), 5+i*20, 4000))
+	}
+	for i := range n {
+		article := words("w", 4+r.IntN(40), 5000)
+		if i > 0 && r.IntN(3) == 0 {
+			article = pages[r.IntN(i)].Text + words("w", r.IntN(9), 5000)
+		} else {
+			article = menus[r.IntN(len(menus))] + article
+		}
+		pages = append(pages, page{fmt.Sprintf("p%03d", i), article, ""})
+	}
+	return append(pages, page{"menu", menus[3], ""}, page{"again", menus[3], ""}), menus
+}
+
+// TestIgnore compares pairs, and what stays, with brute force without the ignored shingles.
+func TestIgnore(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	pages, menus := sitePages(r, 150)
+	path, at := writePages(t, pages), map[string]int{}
+	for i, p := range pages {
+		at[p.ID] = i
+	}
+	dir := t.TempDir()
+	plain, lines := filepath.Join(dir, "menus.txt"), filepath.Join(dir, "menus.jsonl")
+	var records strings.Builder
+	for i, m := range menus[2:] {
+		fmt.Fprintf(&records, "{\"id\":\"%d\",\"text\":%q}\n", i, m)
+	}
+	across := strings.ReplaceAll(menus[2]+menus[3], " menu2x", "\nmenu2x") // shingles across lines are ignored, too
+	for name, text := range map[string]string{plain: across, lines: records.String()} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := storeTexts(filepath.Join(dir, "menus.simdb"), menus); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		of     inputs.Compared
+		texts  []string
+		fields bool
+	}{
+		{of: inputs.Compared{}},
+		{of: inputs.Compared{Ignore: plain}, texts: []string{across}},
+		{of: inputs.Compared{Ignore: lines}, texts: menus[2:]},
+		{of: inputs.Compared{Ignore: filepath.Join(dir, "menus.simdb")}, texts: menus},
+		{of: inputs.Compared{IgnoreCommon: 0.1}},
+		{of: inputs.Compared{IgnoreCommon: 0.001}},
+		{of: inputs.Compared{Ignore: lines, IgnoreCommon: 0.05}, texts: menus[2:]},
+		{of: inputs.Compared{Ignore: lines, IgnoreCommon: 0.05}, texts: menus[2:], fields: true},
+	} {
+		if tc.fields { // weights do not change which features are common; a single field has no other effect
+			tc.of.Features.Fields = []engine.Field{{Name: "text", Weight: 2.5}}
+		}
+		like := ignoreOracle(pages, tc.texts, tc.of.IgnoreCommon)
+		const threshold = 0.5
+		job := Job{By: engine.Jaccard(threshold), Compared: tc.of, Memory: 4 << 20}
+		result, err := job.Run(t.Context(), Files(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []int
+		for i := range pages {
+			best := 0.0
+			for _, k := range kept {
+				best = max(best, like(i, k))
+			}
+			if best < threshold {
+				kept = append(kept, i)
+			}
+		}
+		n := 0
+		for got := range result.Kept() {
+			if n >= len(kept) || kept[n] != got {
+				t.Fatalf("%+v: document %d stays, want %v", tc.of, got, kept)
+			}
+			n++
+		}
+		if n != len(kept) || n == len(pages) && tc.of.IgnoreCommon != 0.001 {
+			t.Errorf("%+v: %d documents stay, want %d", tc.of, n, len(kept))
+		}
+		if err := result.Close(); err != nil {
+			t.Error(err)
+		}
+		comparePairs(t, path, tc.of, threshold, len(pages), at, like)
+	}
+}
+
+// comparePairs compares the pairs of a file with a similarity.
+func comparePairs(t *testing.T, path string, of inputs.Compared, threshold float64, pages int, at map[string]int, like func(a, b int) float64) {
+	env := &inputs.Env{}
+	src, err := env.NewCollection(t.Context(), []string{path}, inputs.Options{}, inputs.Access{OrFile: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := Listing{By: engine.Jaccard(threshold), Compared: of}.Open(t.Context(), env, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for p, err := range found.Pairs(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := like(at[p.A], at[p.B]); math.Abs(s-p.Score) > 1e-9 {
+			t.Errorf("%+v: %s and %s: %v, want %v", of, p.A, p.B, p.Score, s)
+		}
+		n++
+	}
+	want := 0
+	for a := range pages {
+		for b := range a {
+			if like(a, b) >= threshold {
+				want++
+			}
+		}
+	}
+	if n != want {
+		t.Errorf("%+v: %d pairs, want %d", of, n, want)
+	}
+	if err := found.Close(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// storeTexts writes a database of texts.
+func storeTexts(path string, texts []string) error {
+	db, err := engine.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	for i, text := range texts {
+		err = errors.Join(err, db.Put(context.Background(), engine.Doc{ID: fmt.Sprint(i), Text: text}))
+	}
+	return errors.Join(err, db.Close())
+}
+
+// TestIgnoreRefuses checks what cannot be ignored, and by what.
+func TestIgnoreRefuses(t *testing.T) {
+	path := writePages(t, []page{{"a", "one two three four", ""}, {"b", "one two three five", ""}})
+	empty := filepath.Join(t.TempDir(), "empty.txt")
+	if err := os.WriteFile(empty, []byte(" \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ignore := inputs.Compared{Ignore: path}
+	for i, job := range []Job{
+		{By: engine.Levenshtein(0.5), Compared: ignore}, {By: engine.Cosine(0.5), Compared: inputs.Compared{IgnoreCommon: 0.5}}, {Level: Line, Compared: ignore}, {Seen: 0.8, Compared: ignore},
+		{Compared: inputs.Compared{Ignore: empty}}, {Compared: inputs.Compared{Ignore: empty + "x"}}, {Compared: inputs.Compared{Ignore: "-"}},
+		{Compared: inputs.Compared{IgnoreCommon: 1}}, {Compared: inputs.Compared{IgnoreCommon: -0.1}},
+	} {
+		if _, err := job.Run(t.Context(), Files(path)); err == nil {
+			t.Errorf("job %d: no error", i)
+		}
+	}
+	if err := ignore.NotStored(); err == nil {
+		t.Error("a database ignores features")
+	}
+}
+
+// TestIgnoreAgainst compares a document with those of a database, most of whose shingles are ignored,
+// so that a search by its sketches, which have all shingles, would not find it. Fingerprints ignore
+// them, too.
+func TestIgnoreAgainst(t *testing.T) {
+	dir := t.TempDir()
+	head := "this work was done for the course on programming by"
+	texts := []string{head + " anna: sort all numbers by size and print them twice"}
+	for i := range 40 {
+		texts = append(texts, fmt.Sprintf("%d other documents %d of no %d interest %d", i, i, i, i))
+	}
+	template := filepath.Join(dir, "template.txt")
+	err := errors.Join(os.WriteFile(template, []byte(head), 0o600), storeTexts(filepath.Join(dir, "known.simdb"), texts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := writePages(t, []page{{"a", "sort all numbers by size and print them twice", ""}})
+	for _, by := range []engine.Criterion{engine.Jaccard(0.7), engine.Near(16)} {
+		for ignore, want := range map[string]int64{template: 1, "": 0} {
+			job := Job{By: by, Compared: inputs.Compared{Ignore: ignore}, Against: []string{filepath.Join(dir, "known.simdb")}, DryRun: true}
+			result, err := job.Run(t.Context(), Files(path))
+			if err != nil || result.Report.Dropped != want {
+				t.Fatalf("%v, ignore %q: %v, %+v", by, ignore, err, result)
+			}
+			if err := result.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
