@@ -59,7 +59,7 @@ func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int
 	dst = slices.Grow(dst, 8*groups)
 	out := &dst[:n+1][n]
 	var found int
-	if active == AVX512 {
+	if at.scanPacked == AVX512 {
 		found = scanPackedAVX512(out, &packed[0], &lanes512[w][0], w, groups, first, q, uint64(k))
 	} else {
 		found = scanPackedAVX2(out, &packed[0], &lanes2[w], w, groups, first, q, uint64(k))
@@ -97,7 +97,7 @@ func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 		n := len(dst)
 		dst = slices.Grow(dst, 8*groups)
 		out := &dst[:n+1][n]
-		if active == AVX512 {
+		if at.scanFlat == AVX512 {
 			n += scanFlatAVX512(out, &keys[first], groups, first, q, uint64(k))
 		} else {
 			n += scanFlatAVX2(out, &keys[first], groups, first, q, uint64(k))
@@ -150,7 +150,7 @@ func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 	out := &dst[:n+1][n]
 	coarse := (len(keys) + coarseKeys - tileKeys - 1) &^ (coarseKeys - 1)
 	switch {
-	case active == AVX2:
+	case at.scanMany == AVX2:
 		return scanManyAVX2(dst, queries, keys, k)
 	case k > coarseFourMost || (len(queries)+tileQueries-1)/tileQueries*len(keys) < coarseLeast || coarse == 0:
 		n += scanManyAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k))
@@ -224,27 +224,19 @@ func ascendingAsm(keys []uint64) bool {
 
 func crc32cAsm(sum uint32, p []byte) uint32 { return ^crcAVX512(&p[0], len(p), ^sum) }
 
-// count adds the positional counts of the words of x.
-func (l Level) count(counts *[64]uint32, x []uint64) {
-	switch l {
-	case AVX512:
+func countAsm(counts *[64]uint32, x []uint64) {
+	if at.count == AVX512 {
 		countAVX512(counts, unsafe.SliceData(x), len(x))
-	case AVX2:
+	} else {
 		count256(counts, x)
-	default:
-		countGeneric(counts, x)
 	}
 }
 
-// countMixed adds the positional counts of mix(h+add) for every h in x.
-func (l Level) countMixed(counts *[64]uint32, x []uint64, add uint64) {
-	switch l {
-	case AVX512:
+func countMixedAsm(counts *[64]uint32, x []uint64, add uint64) {
+	if at.countMixed == AVX512 {
 		countMixedAVX512(counts, unsafe.SliceData(x), len(x), add)
-	case AVX2:
+	} else {
 		countMixed256(counts, x, add)
-	default:
-		countMixedGeneric(counts, x, add)
 	}
 }
 
@@ -285,59 +277,42 @@ func countMixed256(counts *[64]uint32, x []uint64, add uint64) {
 	countMixedAVX2(counts, unsafe.SliceData(x), len(x)/blockAVX2, last, add)
 }
 
-// masks is Masks after its argument checks.
-func (l Level) masks(dst []uint64, text []byte) int {
-	switch l {
-	case AVX512:
+func masksAsm(dst []uint64, text []byte) int {
+	if at.masks == AVX512 {
 		return masksAVX512(unsafe.SliceData(dst), unsafe.SliceData(text), len(dst))
-	case AVX2:
-		return masksAVX2(unsafe.SliceData(dst), unsafe.SliceData(text), len(dst))
 	}
-	return masksGo(dst, text)
+	return masksAVX2(unsafe.SliceData(dst), unsafe.SliceData(text), len(dst))
 }
 
-// edges is Edges after its argument checks.
-func (l Level) edges(dst []uint16, masks []uint64) int {
-	if l == AVX512 {
-		return edgesAVX512(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
-	}
-	return edgesGo(dst, masks)
+func edgesAsm(dst []uint16, masks []uint64) int {
+	return edgesAVX512(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
 }
 
-// hashWords is HashWords with AVX-512 for full groups.
-func (l Level) hashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
+// hashWordsAsm hashes full groups, at least one.
+func hashWordsAsm(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 	return hashWordsAVX512(&dst[0], &text[0], &edges[0], len(dst)/WordGroup, k0, k1)
 }
 
-// shingles computes the first shingles with a kernel, and returns their number, which may be less
-// than all.
-func (l Level) shingles(dst, words []uint64, size int, p Poly) int {
-	if l != AVX512 || len(dst) < 8 {
-		return 0
-	}
+// shinglesAsm computes the first shingles, of at least eight, and returns their number, which may be
+// less than all.
+func shinglesAsm(dst, words []uint64, size int, p Poly) int {
 	shinglesAVX512(&dst[0], &words[0], len(dst)/8, size, p.Base, p.Mul)
 	return len(dst) &^ 7
 }
 
-// below processes the first hashes with a kernel. It returns the number of hashes that passed, and
-// the number processed.
-func (l Level) below(dst []uint32, hashes []uint64, limit uint64) (n, done int) {
-	if l != AVX512 || len(hashes) < 8 {
-		return 0, 0
-	}
+// belowAsm processes the first hashes, of at least eight. It returns the number of hashes that
+// passed, and the number processed.
+func belowAsm(dst []uint32, hashes []uint64, limit uint64) (n, done int) {
 	return belowAVX512(&dst[0], &hashes[0], len(hashes)/8, limit), len(hashes) &^ 7
 }
 
-// common is commonGo or a kernel for lists that are not empty.
-func (l Level) common(a, b []uint32, need int) int {
-	switch l {
-	case AVX512:
+// commonAsm is commonGo.
+func commonAsm(a, b []uint32, need int) int {
+	if at.common == AVX512 {
 		return commonAVX512(&a[0], len(a), &b[0], len(b), need)
-	case AVX2:
-		n, i, j := commonAVX2(&a[0], len(a), &b[0], len(b), need)
-		return n + merge(a[i:], b[j:])
 	}
-	return commonGo(a, b, need)
+	n, i, j := commonAVX2(&a[0], len(a), &b[0], len(b), need)
+	return n + merge(a[i:], b[j:])
 }
 
 // The AVX-512 filter processes whole groups of bitmaps. It returns the indexes of bitmaps that pass
@@ -347,11 +322,8 @@ const (
 	filterChunk = 512
 )
 
-// filter is FilterBitmaps for max >= 0.
-func (l Level) filter(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) []uint32 {
-	if l != AVX512 {
-		return filterGo(dst, q, bitmaps, max, 0)
-	}
+// filterAsm is FilterBitmaps for max >= 0.
+func filterAsm(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) []uint32 {
 	var buf [filterChunk]uint32
 	first := 0
 	for len(bitmaps)-first >= filterGroup {
@@ -363,10 +335,10 @@ func (l Level) filter(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) 
 	return filterGo(dst, q, bitmaps[first:], max, first)
 }
 
-// eight computes the next eight columns of a band. It returns false if it cannot.
-func (l Level) eight(b *band, columns []rune) bool {
+// eight computes the next eight columns of a band. It returns false if the band is too small.
+func (b *band) eight(columns []rune) bool {
 	blocks := b.last + 1 - b.first
-	if l != AVX512 || blocks < leastTogether {
+	if blocks < leastTogether {
 		return false
 	}
 	var equal [together]*uint64

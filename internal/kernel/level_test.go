@@ -40,16 +40,16 @@ func TestAvailable(t *testing.T) {
 	if levels[len(levels)-1] != Go || !slices.Contains(levels, Active()) {
 		t.Errorf("Available() = %v, Active() = %v", levels, Active())
 	}
-	if !slices.IsSortedFunc(levels, func(a, b Level) int { return int(b - a) }) {
+	if !slices.IsSortedFunc(levels, func(a, b Level) int { return int(b) - int(a) }) {
 		t.Errorf("Available() = %v, not the highest first", levels)
 	}
 }
 
 // eachLevel calls f at every level of this machine.
 func eachLevel(f func(l Level)) {
-	defer func(l Level) { active = l }(active)
+	defer use(active)
 	for _, l := range Available() {
-		active = l
+		use(l)
 		f(l)
 	}
 }
