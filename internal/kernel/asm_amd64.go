@@ -55,6 +55,11 @@ func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, 
 //go:noescape
 func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
 
+// decodeAVX2 is decodeAVX512.
+//
+//go:noescape
+func decodeAVX2(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[160]byte, width int, groups int, base uint64)
+
 // scanPackedAVX2 is scanPackedAVX512, but it writes no words after the result.
 //
 //go:noescape
@@ -99,6 +104,11 @@ func prefetchSpans(spans *byte, n int)
 //
 //go:noescape
 func scanSpansAVX512(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)
+
+// scanSpansAVX2 is scanSpansAVX512.
+//
+//go:noescape
+func scanSpansAVX2(dst *uint64, spans *byte, n int, lanes *[65][160]byte) (count int)
 
 // ascendAVX512 reports whether each of 8*groups+1 keys is at least its predecessor; groups must be
 // at least one.
@@ -147,10 +157,20 @@ func masksAVX2(dst *uint64, text *byte, blocks int) int
 //go:noescape
 func edgesAVX512(dst *uint16, masks *uint64, n int) int
 
+// edgesAVX2 is Edges for n masks, with BMI1 and POPCNT.
+//
+//go:noescape
+func edgesAVX2(dst *uint16, masks *uint64, n int) int
+
 // hashWordsAVX512 is HashWords for a number of groups, with AVX-512 F, DQ and VL.
 //
 //go:noescape
 func hashWordsAVX512(dst *uint64, text *byte, edges *uint16, groups int, k0 uint64, k1 uint64) int
+
+// hashWordsAVX2 is HashWords for a number of groups, with BMI2.
+//
+//go:noescape
+func hashWordsAVX2(dst *uint64, text *byte, edges *uint16, groups int, k0 uint64, k1 uint64) int
 
 // shinglesAVX512 computes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be
 // positive.

@@ -200,7 +200,11 @@ func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
 	groups := (hi + 7) >> 3
 	_ = packed[(groups-1)*w+63] // the last byte to be read
-	decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w][0], w, groups, base, Mask(w))
+	if at.decode == AVX512 {
+		decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w][0], w, groups, base, Mask(w))
+	} else {
+		decodeAVX2(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes2[w], w, groups, base)
+	}
 }
 
 func scanSpansAsm(dst []uint64, spans []Span) []uint64 {
@@ -210,7 +214,11 @@ func scanSpansAsm(dst []uint64, spans []Span) []uint64 {
 	}
 	n := len(dst)
 	dst = slices.Grow(dst, all)
-	return dst[:n+scanSpansAVX512(&dst[:n+1][n], (*byte)(unsafe.Pointer(&spans[0])), len(spans), &lanes512)]
+	first, out := (*byte)(unsafe.Pointer(&spans[0])), &dst[:n+1][n]
+	if at.scanSpans == AVX512 {
+		return dst[:n+scanSpansAVX512(out, first, len(spans), &lanes512)]
+	}
+	return dst[:n+scanSpansAVX2(out, first, len(spans), &lanes2)]
 }
 
 func prefetchSpansAsm(spans []Span) { prefetchSpans((*byte)(unsafe.Pointer(&spans[0])), len(spans)) }
@@ -285,11 +293,17 @@ func masksAsm(dst []uint64, text []byte) int {
 }
 
 func edgesAsm(dst []uint16, masks []uint64) int {
+	if at.edges == AVX2 {
+		return edgesAVX2(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
+	}
 	return edgesAVX512(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
 }
 
 // hashWordsAsm hashes full groups, at least one.
 func hashWordsAsm(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
+	if at.hashWords == AVX2 {
+		return hashWordsAVX2(&dst[0], &text[0], &edges[0], len(dst)/WordGroup, k0, k1)
+	}
 	return hashWordsAVX512(&dst[0], &text[0], &edges[0], len(dst)/WordGroup, k0, k1)
 }
 

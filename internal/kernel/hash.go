@@ -15,7 +15,8 @@ const (
 // and digits. The bytes are lower-cased and padded with zeros to two little-endian integers a and
 // b; the hash is the XOR of the halves of the 128-bit product (a^k0)(b^k1). HashWords processes
 // groups of WordGroup words. It stops before the first group that is incomplete or has a word
-// longer than WordMax, and returns the number of words hashed. Without a kernel, it returns 0.
+// longer than WordMax, and returns the number of words hashed; elements of dst after these may be
+// overwritten. Without a kernel, it returns 0.
 //
 // edges must be ascending, and text must continue for WordMax bytes after the last edge.
 func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {

@@ -56,16 +56,13 @@ func TestHashWords(t *testing.T) {
 			if !HasHashWords() {
 				want = 0
 			}
-			dst := make([]uint64, len(words))
+			dst := slices.Clip(make([]uint64, len(words)))
 			if n := HashWords(dst, text, edges, k0, k1); n != want {
 				t.Fatalf("%d words hashed of %q, want %d", n, words, want)
 			}
 			for i, h := range dst {
 				if i < want && h != plainHash(words[i], k0, k1) {
 					t.Fatalf("hash of %q: %#x, want %#x", words[i], h, plainHash(words[i], k0, k1))
-				}
-				if i >= want && h != 0 {
-					t.Fatalf("element %d of %d was written", i, want)
 				}
 			}
 		}
