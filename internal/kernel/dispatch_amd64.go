@@ -31,51 +31,27 @@ func makeLanes512() (all [65][8][128]byte) {
 	return all
 }
 
-// lanes2 is the equivalent for AVX2, whose shuffles are limited to 16 bytes. These contain a pair
-// of values, loaded from the first byte of the pair. It has the indexes of four pairs (VPSHUFB),
-// the shifts of eight lanes, and the first bytes of the pairs.
-var lanes2 = makeLanes2()
-
-func makeLanes2() (all [65][160]byte) {
-	for w := range all {
-		for lane := range 8 {
-			pairByte := (lane &^ 1) * w >> 3
-			for i := range 8 {
-				all[w][8*lane+i] = byte(lane*w>>3 - pairByte + i)
-			}
-			all[w][64+8*lane] = byte(lane * w & 7)
-			all[w][128+8*(lane>>1)] = byte(pairByte)
-		}
+func scanPackedGroups(dst *uint32, packed *byte, w, groups, first int, q uint64, k int) int {
+	if at.scanPacked == AVX512 {
+		return scanPackedAVX512(dst, packed, &lanes512[w][0], w, groups, first, q, uint64(k))
 	}
-	return all
+	return scanPackedAVX2(dst, packed, &lanes2[w], w, groups, first, q, uint64(k))
 }
 
-// scanPackedAsm scans the whole groups that overlap [from, to) and removes positions outside.
-func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
-	first, groups := from&^7, (to+7)>>3-from>>3
-	packed = packed[first>>3*w:]
-	_ = packed[(groups-1)*w+63] // the last byte to be read
-	n := len(dst)
-	dst = slices.Grow(dst, 8*groups)
-	out := &dst[:n+1][n]
-	var found int
-	if at.scanPacked == AVX512 {
-		found = scanPackedAVX512(out, &packed[0], &lanes512[w][0], w, groups, first, q, uint64(k))
-	} else {
-		found = scanPackedAVX2(out, &packed[0], &lanes2[w], w, groups, first, q, uint64(k))
+func scanFlatGroups(dst *uint32, keys *uint64, groups, first int, q uint64, k int) int {
+	if at.scanFlat == AVX512 {
+		return scanFlatAVX512(dst, keys, groups, first, q, uint64(k))
 	}
-	dst = dst[:n+found]
-	for len(dst) > n && dst[len(dst)-1] >= uint32(to) {
-		dst = dst[:len(dst)-1]
-	}
-	before := n
-	for before < len(dst) && dst[before] < uint32(from) {
-		before++
-	}
-	if before > n {
-		dst = append(dst[:n], dst[before:]...)
-	}
-	return dst
+	return scanFlatAVX2(dst, keys, groups, first, q, uint64(k))
+}
+
+// tileRow compares whole tiles of keys with the first rows of four queries.
+func tileRow(dst *uint64, row *[tileQueries]uint64, rows, query int, keys *uint64, tiles, k int) int {
+	return scanTilesAVX2(dst, row, rows, query, keys, tiles, uint64(k))
+}
+
+func prefetch2Asm(p, q []byte) {
+	prefetchTwo(unsafe.SliceData(p), (len(p)+63)>>6, unsafe.SliceData(q), (len(q)+63)>>6)
 }
 
 // scanBlockAsm may leave positions outside [lo, hi) in near, but only in the groups that overlap
@@ -85,46 +61,6 @@ func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q
 	dst = slices.Grow(dst[:0], BlockKeys)
 	lo, hi, found := scanBlockAVX512(&dst[:1][0], &block[0], &lanes512[w][0], high, w, n, from, to, q, uint64(k))
 	return dst[:found], lo, hi
-}
-
-// flatChunk is the largest number of positions that scanFlatAsm allocates space for at a time.
-const flatChunk = 4096
-
-func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
-	first := 0
-	for ; len(keys)-first >= 8; first += flatChunk {
-		groups := min(len(keys)-first, flatChunk) >> 3
-		n := len(dst)
-		dst = slices.Grow(dst, 8*groups)
-		out := &dst[:n+1][n]
-		if at.scanFlat == AVX512 {
-			n += scanFlatAVX512(out, &keys[first], groups, first, q, uint64(k))
-		} else {
-			n += scanFlatAVX2(out, &keys[first], groups, first, q, uint64(k))
-		}
-		dst = dst[:n]
-	}
-	rest := len(keys) &^ 7
-	return scanFlatGo(dst, keys[rest:], rest, q, k)
-}
-
-// manyPairs is the largest number of pairs that scanManyAsm allocates space for at a time, unless
-// one row of tiles has more.
-const manyPairs = 1 << 15
-
-func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
-	if len(queries)*len(keys) <= manyPairs {
-		return scanManyOnce(dst, queries, keys, k)
-	}
-	rows := max(manyPairs/len(keys)&^(tileQueries-1), tileQueries)
-	for first := 0; first < len(queries); first += rows {
-		n := len(dst)
-		dst = scanManyOnce(dst, queries[first:min(first+rows, len(queries))], keys, k)
-		for i := n; first > 0 && i < len(dst); i++ {
-			dst[i] += uint64(first) << 32
-		}
-	}
-	return dst
 }
 
 // Conditions for coarse comparisons (see asm/many.go).
@@ -151,7 +87,7 @@ func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 	coarse := (len(keys) + coarseKeys - tileKeys - 1) &^ (coarseKeys - 1)
 	switch {
 	case at.scanMany == AVX2:
-		return scanManyAVX2(dst, queries, keys, k)
+		return scanManyRows(dst, queries, keys, k)
 	case k > coarseFourMost || (len(queries)+tileQueries-1)/tileQueries*len(keys) < coarseLeast || coarse == 0:
 		n += scanManyAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k))
 	case k > coarseTwoMost:
@@ -160,32 +96,6 @@ func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 		n += coarseTwoAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k), coarse)
 	}
 	return dst[:n]
-}
-
-// scanManyAVX2 requires space for all pairs after dst.
-func scanManyAVX2(dst, queries, keys []uint64, k int) []uint64 {
-	whole := len(keys) &^ (tileKeys - 1)
-	for first := 0; first < len(queries); first += tileQueries {
-		var row [tileQueries]uint64
-		rows := copy(row[:], queries[first:])
-		if whole > 0 {
-			n := len(dst)
-			n += scanTilesAVX2(&dst[:n+1][n], &row, rows, first, &keys[0], whole/tileKeys, uint64(k))
-			dst = dst[:n]
-		}
-		dst = scanTileGo(dst, row[:rows], first, keys[whole:], whole, k)
-	}
-	return dst
-}
-
-func prefetchAsm(p []byte) { prefetchLines(&p[0], (len(p)+63)>>6) }
-
-func prefetchAtAsm(p unsafe.Pointer, n uintptr) {
-	prefetchLines((*byte)(p), int(uintptr(p)&63+n+63)>>6)
-}
-
-func prefetch2Asm(p, q []byte) {
-	prefetchTwo(unsafe.SliceData(p), (len(p)+63)>>6, unsafe.SliceData(q), (len(q)+63)>>6)
 }
 
 func prefetchEachAsm(base, items unsafe.Pointer, n, stride int, shift, scale uint) {

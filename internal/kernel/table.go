@@ -23,13 +23,13 @@ type kernel struct {
 // before it; AVX2 must be 1.6 times as fast as Go. Prefetches only cost time there: what they save is
 // seen in searches.
 var table = []kernel{
-	{"Prefetch", &at.prefetch, []Level{AVX2}},
-	{"PrefetchEach", &at.prefetchEach, []Level{AVX2}},
-	{"ScanPacked", &at.scanPacked, []Level{AVX2, AVX512}},
-	{"ScanFlat", &at.scanFlat, []Level{AVX2, AVX512}},
+	{"Prefetch", &at.prefetch, []Level{AVX2, NEON}},
+	{"PrefetchEach", &at.prefetchEach, []Level{AVX2, NEON}},
+	{"ScanPacked", &at.scanPacked, []Level{AVX2, AVX512, NEON}},
+	{"ScanFlat", &at.scanFlat, []Level{AVX2, AVX512, NEON}},
 	{"ScanBlock", &at.scanBlock, []Level{AVX512}},
 	{"ScanSpans", &at.scanSpans, []Level{AVX2, AVX512}},
-	{"ScanMany", &at.scanMany, []Level{AVX2, AVX512}},
+	{"ScanMany", &at.scanMany, []Level{AVX2, AVX512, NEON}},
 	{"RankZeros", &at.rankZeros, []Level{AVX512}},
 	{"Select", &at.selectBit, []Level{AVX512}},
 	{"Decode", &at.decode, []Level{AVX2, AVX512}},
@@ -37,13 +37,13 @@ var table = []kernel{
 	{"CRC32C", &at.crc32c, []Level{AVX512}},
 	{"Count64", &at.count, []Level{AVX2, AVX512}},
 	{"CountWide", &at.countMixed, []Level{AVX2, AVX512}},
-	{"Masks", &at.masks, []Level{AVX2, AVX512}},
+	{"Masks", &at.masks, []Level{AVX2, AVX512, NEON}},
 	{"Edges", &at.edges, []Level{AVX2, AVX512}},
 	{"HashWords", &at.hashWords, []Level{AVX2, AVX512}},
 	{"Shingles", &at.shingles, []Level{AVX512}},
 	{"Below", &at.below, []Level{AVX512}},
 	{"Common", &at.common, []Level{AVX2, AVX512}},
-	{"FilterBitmaps", &at.filter, []Level{AVX512}},
+	{"FilterBitmaps", &at.filter, []Level{AVX512, NEON}},
 	{"Within", &at.eight, []Level{AVX512}}, // eight columns of a Pattern
 }
 
