@@ -203,6 +203,11 @@ func commonAVX2(a *uint32, na int, b *uint32, nb int, need int) (n int, i int, j
 //go:noescape
 func filterAVX512(dst *[512]uint32, q *[4]uint64, bitmaps *[4]uint64, groups int, first uint32, max uint32) int
 
+// filterAVX2 is filterGo for n bitmaps, n >= 1, with BMI1 and POPCNT. It overwrites n elements of dst.
+//
+//go:noescape
+func filterAVX2(dst *uint32, q *[4]uint64, bitmaps *[4]uint64, n int, first int, max int) (count int)
+
 // eightAVX512 advances blocks by eight columns; equal has their rows. It reads and writes words of
 // padding around pv and mv, and reads some around the rows: see padding. It requires AVX-512 F and
 // VBMI2.

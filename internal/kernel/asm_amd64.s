@@ -5665,6 +5665,48 @@ DATA sequence<>+56(SB)/4, $0x0000000e
 DATA sequence<>+60(SB)/4, $0x0000000f
 GLOBL sequence<>(SB), RODATA|NOPTR, $64
 
+// func filterAVX2(dst *uint32, q *[4]uint64, bitmaps *[4]uint64, n int, first int, max int) (count int)
+// Requires: BMI, POPCNT
+TEXT ·filterAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ bitmaps+16(FP), CX
+	MOVQ q+8(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ first+32(FP), SI
+	MOVQ max+40(FP), DI
+	INCQ DI
+	MOVQ (DX), R8
+	MOVQ 8(DX), R9
+	MOVQ 16(DX), R10
+	MOVQ 24(DX), DX
+	XORQ R11, R11
+
+bitmap:
+	MOVQ    (CX), R12
+	ANDNQ   R8, R12, R12
+	POPCNTQ R12, R12
+	MOVQ    8(CX), R13
+	ANDNQ   R9, R13, R13
+	POPCNTQ R13, R13
+	MOVQ    16(CX), R14
+	ANDNQ   R10, R14, R14
+	POPCNTQ R14, R14
+	MOVQ    24(CX), R15
+	ANDNQ   DX, R15, R15
+	POPCNTQ R15, R15
+	ADDQ    R13, R12
+	ADDQ    R15, R14
+	ADDQ    R14, R12
+	MOVL    SI, (AX)(R11*4)
+	CMPQ    R12, DI
+	ADCQ    $0x00, R11
+	INCQ    SI
+	ADDQ    $0x20, CX
+	DECQ    BX
+	JNZ     bitmap
+	MOVQ    R11, count+48(FP)
+	RET
+
 // func eightAVX512(pv *uint64, mv *uint64, equal *[8]*uint64, blocks int)
 // Requires: AVX, AVX512F, AVX512VBMI2
 TEXT ·eightAVX512(SB), NOSPLIT, $0-32

@@ -248,6 +248,11 @@ const (
 
 // filterAsm is FilterBitmaps for max >= 0.
 func filterAsm(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) []uint32 {
+	if at.filter == AVX2 && len(bitmaps) > 0 {
+		n := len(dst)
+		dst = slices.Grow(dst, len(bitmaps))
+		return dst[:n+filterAVX2(&dst[:n+1][n], q, &bitmaps[0], len(bitmaps), 0, max)]
+	}
 	var buf [filterChunk]uint32
 	first := 0
 	for len(bitmaps)-first >= filterGroup {

@@ -43,7 +43,7 @@ var table = []kernel{
 	{"Shingles", &at.shingles, []Level{AVX512}},
 	{"Below", &at.below, []Level{AVX512}},
 	{"Common", &at.common, []Level{AVX2, AVX512}},
-	{"FilterBitmaps", &at.filter, []Level{AVX512, NEON}},
+	{"FilterBitmaps", &at.filter, []Level{AVX2, AVX512, NEON}},
 	{"Within", &at.eight, []Level{AVX512}}, // eight columns of a Pattern
 }
 

@@ -198,7 +198,7 @@ var trials = map[string]trial{
 		a, b := exact(ascending(r, n, limit)), exact(ascending(r, n-r.IntN(1+n/4), limit))
 		return input{func() { common = Common(a, b, need) }, func() []uint64 { return []uint64{uint64(common)} }}
 	}},
-	"FilterBitmaps": {2000, func(r *rand.Rand, n int) input {
+	"FilterBitmaps": {256, func(r *rand.Rand, n int) input {
 		q, bitmaps, most := randomBitmap(r, 32), make([][4]uint64, n), 18+r.IntN(8)
 		for i := range bitmaps {
 			bitmaps[i] = randomBitmap(r, 32)

@@ -54,6 +54,7 @@ func main() {
 	commonAVX512()
 	commonAVX2()
 	filterAVX512()
+	filter2()
 	eightAVX512()
 	Generate()
 }
