@@ -37,12 +37,6 @@ func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, h
 //go:noescape
 func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
-// scanBlockAVX512 is rankZeros for the high words at the start of a block, and scanPackedAVX512 for
-// the following groups of packed values that overlap [lo, hi).
-//
-//go:noescape
-func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int, n int, from uint64, to uint64, q uint64, k uint64) (lo int, hi int, count int)
-
 // scanFlatAVX512 writes to dst the positions, counted from first, of groups*8 keys that differ from
 // q in at most k bits. It returns their number. It writes up to seven words more than it returns.
 //

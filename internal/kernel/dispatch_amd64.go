@@ -54,15 +54,6 @@ func prefetch2Asm(p, q []byte) {
 	prefetchTwo(unsafe.SliceData(p), (len(p)+63)>>6, unsafe.SliceData(q), (len(q)+63)>>6)
 }
 
-// scanBlockAsm may leave positions outside [lo, hi) in near, but only in the groups that overlap
-// it.
-func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	_ = block[8*high+(n-1)>>3*w+63] // the last byte to be read
-	dst = slices.Grow(dst[:0], BlockKeys)
-	lo, hi, found := scanBlockAVX512(&dst[:1][0], &block[0], &lanes512[w][0], high, w, n, from, to, q, uint64(k))
-	return dst[:found], lo, hi
-}
-
 // Conditions for coarse comparisons (see asm/many.go).
 const (
 	// coarseTwoMost and coarseFourMost are the largest k for two and for four words. With two

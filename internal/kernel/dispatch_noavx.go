@@ -4,9 +4,6 @@ package kernel
 
 // Kernels that only amd64 has. They are not called, because no level of this machine has them.
 
-func scanBlockAsm([]uint32, []byte, int, int, int, uint64, uint64, uint64, int) (near []uint32, lo, hi int) {
-	panic(noCode)
-}
 func scanSpansAsm([]uint64, []Span) []uint64                      { panic(noCode) }
 func selectBit(uint64, int) int                                   { panic(noCode) }
 func rankZerosAsm([]byte, uint64, uint64, int) (lo, hi int)       { panic(noCode) }

@@ -71,14 +71,11 @@ func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 
 // ScanBlock searches an Elias-Fano block of n keys, n <= BlockKeys. The block has high unary words,
 // then packed values of width w, followed by Slack readable bytes. lo and hi are the results of
-// RankZeros for the unary words. near reuses dst and has, in ascending order, the positions of
-// values that differ from the w lowest bits of q in at most k bits. It may have a few positions
-// outside [lo, hi), which the caller must skip. from must be at most to.
+// RankZeros for the unary words. near reuses dst and has, in ascending order, the positions in [lo,
+// hi) of values that differ from the w lowest bits of q in at most k bits. from must be at most to.
 func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	if at.scanBlock != Go && high > 0 && to > 0 && k >= 0 {
-		return scanBlockAsm(dst, block, high, w, n, from, to, q, k)
-	}
-	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
+	lo, hi = RankZeros(block[:8*high], from, to, n)
+	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
 }
 
 // Select returns the position of 1-bit number i of w, counted from 0. w must have more than i
@@ -88,11 +85,6 @@ func Select(w uint64, i int) int {
 		return selectBit(w, i)
 	}
 	return selectGo(w, i)
-}
-
-func scanBlockGo(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	lo, hi = RankZeros(block[:8*high], from, to, n)
-	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
 }
 
 // ScanMany appends to dst, as i<<32 | j, every pair of a query i and a key j that differ in at most

@@ -6,7 +6,7 @@ import "os"
 // and for which the kernel has code of its own. Pure Go is code for every level.
 var at struct {
 	prefetch, prefetchEach                                              Level
-	scanPacked, scanFlat, scanBlock, scanSpans, scanMany                Level
+	scanPacked, scanFlat, scanSpans, scanMany                           Level
 	rankZeros, selectBit, decode, ascending, crc32c                     Level
 	count, countMixed, masks, edges, hashWords, shingles, below, common Level
 	filter, eight                                                       Level
@@ -27,7 +27,6 @@ var table = []kernel{
 	{"PrefetchEach", &at.prefetchEach, []Level{AVX2, NEON}},
 	{"ScanPacked", &at.scanPacked, []Level{AVX2, AVX512, NEON}},
 	{"ScanFlat", &at.scanFlat, []Level{AVX2, AVX512, NEON}},
-	{"ScanBlock", &at.scanBlock, []Level{AVX512}},
 	{"ScanSpans", &at.scanSpans, []Level{AVX2, AVX512}},
 	{"ScanMany", &at.scanMany, []Level{AVX2, AVX512, NEON}},
 	{"RankZeros", &at.rankZeros, []Level{AVX512}},

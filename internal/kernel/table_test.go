@@ -72,17 +72,6 @@ var trials = map[string]trial{
 		var near []uint32
 		return input{func() { near = ScanFlat(near[:0], keys, q, k) }, func() []uint64 { return numbers(near) }}
 	}},
-	"ScanBlock": {512, func(r *rand.Rand, n int) input {
-		w, q, k, from := someWidth(r), r.Uint64(), r.IntN(4), r.Uint64N(uint64(n))
-		unary, packed := block(r, n, w, q)
-		all, to := append(unary, packed...), from+r.Uint64N(uint64(n))
-		var near []uint32
-		var lo, hi int
-		return input{func() { near, lo, hi = ScanBlock(near, all, len(unary)/8, w, n, from, to, q, k) }, func() []uint64 {
-			inside := slices.DeleteFunc(numbers(near), func(i uint64) bool { return i < uint64(lo) || i >= uint64(hi) })
-			return append(inside, uint64(lo), uint64(hi))
-		}}
-	}},
 	"ScanSpans": {4, func(r *rand.Rand, n int) input {
 		spans := make([]Span, 1+n%9)
 		for i := range spans {

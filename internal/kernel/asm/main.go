@@ -20,7 +20,6 @@ func main() {
 	rankZeros()
 	lanes := laneNumbers()
 	scanPacked512(lanes)
-	scanBlock512(lanes)
 	scanFlat512(lanes)
 	eight := laneIndex()
 	decode512(eight)
