@@ -37,12 +37,6 @@ func rankZeros(unary *byte, words int, from uint64, to uint64, n int) (lo int, h
 //go:noescape
 func scanPackedAVX512(dst *uint32, packed *byte, l *[128]byte, width int, groups int, first int, q uint64, k uint64) (count int)
 
-// scanBlockAVX512 is rankZeros for the high words at the start of a block, and scanPackedAVX512 for
-// the following groups of packed values that overlap [lo, hi).
-//
-//go:noescape
-func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int, n int, from uint64, to uint64, q uint64, k uint64) (lo int, hi int, count int)
-
 // scanFlatAVX512 writes to dst the positions, counted from first, of groups*8 keys that differ from
 // q in at most k bits. It returns their number. It writes up to seven words more than it returns.
 //
@@ -54,6 +48,11 @@ func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, 
 //
 //go:noescape
 func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
+
+// decodeAVX2 is decodeAVX512.
+//
+//go:noescape
+func decodeAVX2(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[160]byte, width int, groups int, base uint64)
 
 // scanPackedAVX2 is scanPackedAVX512, but it writes no words after the result.
 //
@@ -99,6 +98,11 @@ func prefetchSpans(spans *byte, n int)
 //
 //go:noescape
 func scanSpansAVX512(dst *uint64, spans *byte, n int, lanes *[65][8][128]byte) (count int)
+
+// scanSpansAVX2 is scanSpansAVX512.
+//
+//go:noescape
+func scanSpansAVX2(dst *uint64, spans *byte, n int, lanes *[65][160]byte) (count int)
 
 // ascendAVX512 reports whether each of 8*groups+1 keys is at least its predecessor; groups must be
 // at least one.
@@ -147,10 +151,20 @@ func masksAVX2(dst *uint64, text *byte, blocks int) int
 //go:noescape
 func edgesAVX512(dst *uint16, masks *uint64, n int) int
 
+// edgesAVX2 is Edges for n masks, with BMI1 and POPCNT.
+//
+//go:noescape
+func edgesAVX2(dst *uint16, masks *uint64, n int) int
+
 // hashWordsAVX512 is HashWords for a number of groups, with AVX-512 F, DQ and VL.
 //
 //go:noescape
 func hashWordsAVX512(dst *uint64, text *byte, edges *uint16, groups int, k0 uint64, k1 uint64) int
+
+// hashWordsAVX2 is HashWords for a number of groups, with BMI2.
+//
+//go:noescape
+func hashWordsAVX2(dst *uint64, text *byte, edges *uint16, groups int, k0 uint64, k1 uint64) int
 
 // shinglesAVX512 computes 8*groups shingles of k words, with AVX-512 F and DQ. groups must be
 // positive.
@@ -182,6 +196,11 @@ func commonAVX2(a *uint32, na int, b *uint32, nb int, need int) (n int, i int, j
 //
 //go:noescape
 func filterAVX512(dst *[512]uint32, q *[4]uint64, bitmaps *[4]uint64, groups int, first uint32, max uint32) int
+
+// filterAVX2 is filterGo for n bitmaps, n >= 1, with BMI1 and POPCNT. It overwrites n elements of dst.
+//
+//go:noescape
+func filterAVX2(dst *uint32, q *[4]uint64, bitmaps *[4]uint64, n int, first int, max int) (count int)
 
 // eightAVX512 advances blocks by eight columns; equal has their rows. It reads and writes words of
 // padding around pv and mv, and reads some around the rows: see padding. It requires AVX-512 F and

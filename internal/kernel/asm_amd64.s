@@ -275,203 +275,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func scanBlockAVX512(dst *uint32, block *byte, l *[128]byte, high int, width int, n int, from uint64, to uint64, q uint64, k uint64) (lo int, hi int, count int)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VBMI, AVX512VL, AVX512VPOPCNTDQ, BMI, BMI2, POPCNT
-TEXT ·scanBlockAVX512(SB), NOSPLIT, $0-104
-	MOVQ  block+8(FP), AX
-	MOVQ  high+24(FP), CX
-	LEAQ  (AX)(CX*8), CX
-	MOVQ  from+48(FP), DX
-	MOVQ  to+56(FP), BX
-	MOVQ  n+40(FP), SI
-	XORQ  DI, DI
-	XORQ  R11, R11
-	MOVQ  $0x00000001, R10
-	TESTQ DX, DX
-	JZ    to
-
-from:
-	MOVQ    (AX), R8
-	NOTQ    R8
-	POPCNTQ R8, R9
-	ADDQ    R11, R9
-	CMPQ    R9, DX
-	JCC     fromHere
-	MOVQ    R9, R11
-	ADDQ    $0x40, DI
-	ADDQ    $0x08, AX
-	CMPQ    AX, CX
-	JB      from
-	JMP     fromNone
-
-fromHere:
-	DECQ   DX
-	MOVQ   DX, R9
-	SUBQ   R11, R9
-	SHLXQ  R9, R10, R9
-	PDEPQ  R8, R9, R9
-	TZCNTQ R9, R9
-	ADDQ   DI, R9
-	SUBQ   DX, R9
-	MOVQ   R9, DX
-
-to:
-	MOVQ    (AX), R8
-	NOTQ    R8
-	POPCNTQ R8, R9
-	ADDQ    R11, R9
-	CMPQ    R9, BX
-	JCC     toHere
-	MOVQ    R9, R11
-	ADDQ    $0x40, DI
-	ADDQ    $0x08, AX
-	CMPQ    AX, CX
-	JB      to
-	JMP     toNone
-
-toHere:
-	DECQ   BX
-	MOVQ   BX, AX
-	SUBQ   R11, AX
-	SHLXQ  AX, R10, AX
-	PDEPQ  R8, AX, AX
-	TZCNTQ AX, AX
-	ADDQ   DI, AX
-	SUBQ   BX, AX
-	MOVQ   AX, BX
-	JMP    ranked
-
-fromNone:
-	MOVQ SI, DX
-
-toNone:
-	MOVQ SI, BX
-
-ranked:
-	MOVQ         DX, lo+80(FP)
-	MOVQ         BX, hi+88(FP)
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+64(FP), SI
-	MOVQ         k+72(FP), DI
-	VPBROADCASTQ SI, Z0
-	VPBROADCASTQ DI, Z1
-	VMOVDQU      lanes<>+0(SB), Y2
-	XORQ         SI, SI
-	CMPQ         DX, BX
-	JGE          done
-	MOVQ         l+16(FP), DI
-	MOVQ         width+32(FP), R8
-	MOVQ         $-1, R9
-	BZHIQ        R8, R9, R9
-	VPBROADCASTQ R9, Z3
-	VMOVDQU64    (DI), Z4
-	VMOVDQU64    64(DI), Z5
-	LEAQ         (R8)(R8*2), DI
-	SHRQ         $0x03, DX
-	LEAQ         7(BX), BX
-	SHRQ         $0x03, BX
-	SUBQ         DX, BX
-	MOVQ         DX, R9
-	SHLQ         $0x03, R9
-	IMULQ        R8, DX
-	ADDQ         DX, CX
-
-four:
-	CMPQ          BX, $0x04
-	JLT           single
-	VPERMB        (CX), Z4, Z6
-	VPSRLVQ       Z5, Z6, Z6
-	VPTERNLOGQ    $0x28, Z3, Z0, Z6
-	VPOPCNTQ      Z6, Z6
-	VPCMPUQ       $0x02, Z1, Z6, K1
-	VPERMB        (CX)(R8*1), Z4, Z6
-	VPSRLVQ       Z5, Z6, Z6
-	VPTERNLOGQ    $0x28, Z3, Z0, Z6
-	VPOPCNTQ      Z6, Z6
-	VPCMPUQ       $0x02, Z1, Z6, K2
-	VPERMB        (CX)(R8*2), Z4, Z6
-	VPSRLVQ       Z5, Z6, Z6
-	VPTERNLOGQ    $0x28, Z3, Z0, Z6
-	VPOPCNTQ      Z6, Z6
-	VPCMPUQ       $0x02, Z1, Z6, K3
-	VPERMB        (CX)(DI*1), Z4, Z6
-	VPSRLVQ       Z5, Z6, Z6
-	VPTERNLOGQ    $0x28, Z3, Z0, Z6
-	VPOPCNTQ      Z6, Z6
-	VPCMPUQ       $0x02, Z1, Z6, K4
-	KORW          K1, K2, K5
-	KORW          K3, K4, K6
-	KORTESTW      K5, K6
-	JZ            next
-	LEAL          (R9), DX
-	VPBROADCASTD  DX, Y6
-	VPADDD        Y2, Y6, Y6
-	VPCOMPRESSD.Z Y6, K1, Y6
-	VMOVDQU       Y6, (AX)(SI*4)
-	KMOVB         K1, DX
-	POPCNTL       DX, DX
-	ADDQ          DX, SI
-	LEAL          8(R9), DX
-	VPBROADCASTD  DX, Y6
-	VPADDD        Y2, Y6, Y6
-	VPCOMPRESSD.Z Y6, K2, Y6
-	VMOVDQU       Y6, (AX)(SI*4)
-	KMOVB         K2, DX
-	POPCNTL       DX, DX
-	ADDQ          DX, SI
-	LEAL          16(R9), DX
-	VPBROADCASTD  DX, Y6
-	VPADDD        Y2, Y6, Y6
-	VPCOMPRESSD.Z Y6, K3, Y6
-	VMOVDQU       Y6, (AX)(SI*4)
-	KMOVB         K3, DX
-	POPCNTL       DX, DX
-	ADDQ          DX, SI
-	LEAL          24(R9), DX
-	VPBROADCASTD  DX, Y6
-	VPADDD        Y2, Y6, Y6
-	VPCOMPRESSD.Z Y6, K4, Y6
-	VMOVDQU       Y6, (AX)(SI*4)
-	KMOVB         K4, DX
-	POPCNTL       DX, DX
-	ADDQ          DX, SI
-
-next:
-	LEAQ (CX)(R8*4), CX
-	ADDQ $0x20, R9
-	SUBQ $0x04, BX
-	JMP  four
-
-single:
-	TESTQ         BX, BX
-	JLE           done
-	VPERMB        (CX), Z4, Z6
-	VPSRLVQ       Z5, Z6, Z6
-	VPTERNLOGQ    $0x28, Z3, Z0, Z6
-	VPOPCNTQ      Z6, Z6
-	VPCMPUQ       $0x02, Z1, Z6, K1
-	KORTESTW      K1, K1
-	JZ            last
-	LEAL          (R9), DX
-	VPBROADCASTD  DX, Y6
-	VPADDD        Y2, Y6, Y6
-	VPCOMPRESSD.Z Y6, K1, Y6
-	VMOVDQU       Y6, (AX)(SI*4)
-	KMOVB         K1, DX
-	POPCNTL       DX, DX
-	ADDQ          DX, SI
-
-last:
-	LEAQ (CX)(R8*1), CX
-	ADDQ $0x08, R9
-	DECQ BX
-	JMP  single
-
-done:
-	MOVQ SI, count+96(FP)
-	VZEROUPPER
-	RET
-
 // func scanFlatAVX512(dst *uint32, keys *uint64, groups int, first int, q uint64, k uint64) (count int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, AVX512VPOPCNTDQ, POPCNT
 TEXT ·scanFlatAVX512(SB), NOSPLIT, $0-56
@@ -572,6 +375,16 @@ done:
 	VZEROUPPER
 	RET
 
+DATA eight<>+0(SB)/8, $0x0000000000000000
+DATA eight<>+8(SB)/8, $0x0000000000000001
+DATA eight<>+16(SB)/8, $0x0000000000000002
+DATA eight<>+24(SB)/8, $0x0000000000000003
+DATA eight<>+32(SB)/8, $0x0000000000000004
+DATA eight<>+40(SB)/8, $0x0000000000000005
+DATA eight<>+48(SB)/8, $0x0000000000000006
+DATA eight<>+56(SB)/8, $0x0000000000000007
+GLOBL eight<>(SB), RODATA|NOPTR, $64
+
 DATA numbers<>+0(SB)/1, $0x00
 DATA numbers<>+1(SB)/1, $0x01
 DATA numbers<>+2(SB)/1, $0x02
@@ -637,16 +450,6 @@ DATA numbers<>+61(SB)/1, $0x3d
 DATA numbers<>+62(SB)/1, $0x3e
 DATA numbers<>+63(SB)/1, $0x3f
 GLOBL numbers<>(SB), RODATA|NOPTR, $64
-
-DATA eight<>+0(SB)/8, $0x0000000000000000
-DATA eight<>+8(SB)/8, $0x0000000000000001
-DATA eight<>+16(SB)/8, $0x0000000000000002
-DATA eight<>+24(SB)/8, $0x0000000000000003
-DATA eight<>+32(SB)/8, $0x0000000000000004
-DATA eight<>+40(SB)/8, $0x0000000000000005
-DATA eight<>+48(SB)/8, $0x0000000000000006
-DATA eight<>+56(SB)/8, $0x0000000000000007
-GLOBL eight<>(SB), RODATA|NOPTR, $64
 
 // func decodeAVX512(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width int, groups int, base uint64, mask uint64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, POPCNT
@@ -714,6 +517,107 @@ group:
 	VZEROUPPER
 	RET
 
+// func decodeAVX2(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[160]byte, width int, groups int, base uint64)
+// Requires: AVX, AVX2, BMI, POPCNT
+TEXT ·decodeAVX2(SB), NOSPLIT, $0-72
+	MOVQ ones+8(FP), AX
+	MOVQ unary+16(FP), CX
+	MOVQ words+24(FP), DX
+	LEAQ 1024(AX), BX
+	XORQ SI, SI
+
+word:
+	MOVQ    (CX), DI
+	POPCNTQ DI, R8
+	LEAQ    (AX)(R8*2), R8
+
+one:
+	CMPQ   AX, R8
+	JCC    oneEnd
+	TZCNTQ DI, R9
+	BLSRQ  DI, DI
+	ADDQ   SI, R9
+	MOVW   R9, (AX)
+	TZCNTQ DI, R9
+	BLSRQ  DI, DI
+	ADDQ   SI, R9
+	MOVW   R9, 2(AX)
+	TZCNTQ DI, R9
+	BLSRQ  DI, DI
+	ADDQ   SI, R9
+	MOVW   R9, 4(AX)
+	TZCNTQ DI, R9
+	BLSRQ  DI, DI
+	ADDQ   SI, R9
+	MOVW   R9, 6(AX)
+	ADDQ   $0x08, AX
+	JMP    one
+
+oneEnd:
+	MOVQ R8, AX
+	CMPQ AX, BX
+	JA   keys
+	ADDQ $0x40, SI
+	ADDQ $0x08, CX
+	DECQ DX
+	JNZ  word
+
+keys:
+	MOVQ         ones+8(FP), AX
+	MOVQ         dst+0(FP), CX
+	MOVQ         packed+32(FP), DX
+	MOVQ         l+40(FP), BX
+	MOVQ         width+48(FP), SI
+	MOVQ         groups+56(FP), DI
+	VPBROADCASTQ base+64(FP), Y1
+	MOVQ         $0x00000040, R8
+	SUBQ         SI, R8
+	VMOVQ        R8, X2
+	VPCMPEQQ     Y0, Y0, Y0
+	VPSRLQ       X2, Y0, Y0
+	VMOVQ        SI, X3
+	MOVQ         $0x00000008, R8
+	VMOVQ        R8, X2
+	VPBROADCASTQ X2, Y2
+	VMOVDQU      eight<>+0(SB), Y4
+	VMOVDQU      eight<>+32(SB), Y5
+
+group:
+	VMOVDQU     (DX), X7
+	MOVQ        136(BX), R8
+	VINSERTI128 $0x01, (DX)(R8*1), Y7, Y7
+	VPSHUFB     (BX), Y7, Y7
+	VPSRLVQ     64(BX), Y7, Y7
+	VPAND       Y0, Y7, Y7
+	VPMOVZXWQ   (AX), Y6
+	VPSUBQ      Y4, Y6, Y6
+	VPSLLQ      X3, Y6, Y6
+	VPADDQ      Y1, Y6, Y6
+	VPADDQ      Y7, Y6, Y6
+	VMOVDQU     Y6, (CX)
+	VPADDQ      Y2, Y4, Y4
+	MOVQ        144(BX), R8
+	VMOVDQU     (DX)(R8*1), X8
+	MOVQ        152(BX), R8
+	VINSERTI128 $0x01, (DX)(R8*1), Y8, Y8
+	VPSHUFB     32(BX), Y8, Y8
+	VPSRLVQ     96(BX), Y8, Y8
+	VPAND       Y0, Y8, Y8
+	VPMOVZXWQ   8(AX), Y6
+	VPSUBQ      Y5, Y6, Y6
+	VPSLLQ      X3, Y6, Y6
+	VPADDQ      Y1, Y6, Y6
+	VPADDQ      Y8, Y6, Y6
+	VMOVDQU     Y6, 32(CX)
+	VPADDQ      Y2, Y5, Y5
+	ADDQ        $0x10, AX
+	ADDQ        $0x40, CX
+	ADDQ        SI, DX
+	DECQ        DI
+	JNZ         group
+	VZEROUPPER
+	RET
+
 DATA nibbles<>+0(SB)/1, $0x00
 DATA nibbles<>+1(SB)/1, $0x01
 DATA nibbles<>+2(SB)/1, $0x01
@@ -769,10 +673,10 @@ TEXT ·scanPackedAVX2(SB), NOSPLIT, $0-72
 	MOVQ         groups+32(FP), R8
 	MOVQ         $0x00000040, R9
 	SUBQ         DI, R9
-	VMOVQ        R9, X5
-	VPCMPEQQ     Y6, Y6, Y6
-	VPSRLQ       X5, Y6, Y6
-	VMOVDQU      (SI), Y5
+	VMOVQ        R9, X6
+	VPCMPEQQ     Y5, Y5, Y5
+	VPSRLQ       X6, Y5, Y5
+	VMOVDQU      (SI), Y6
 	VMOVDQU      64(SI), Y7
 	VMOVDQU      32(SI), Y8
 	VMOVDQU      96(SI), Y9
@@ -785,14 +689,14 @@ group:
 	JLE         done
 	VMOVDQU     (BX), X10
 	VINSERTI128 $0x01, (BX)(R9*1), Y10, Y10
-	VPSHUFB     Y5, Y10, Y10
+	VPSHUFB     Y6, Y10, Y10
 	VPSRLVQ     Y7, Y10, Y10
 	VMOVDQU     (BX)(R11*1), X11
 	VINSERTI128 $0x01, (BX)(SI*1), Y11, Y11
 	VPSHUFB     Y8, Y11, Y11
 	VPSRLVQ     Y9, Y11, Y11
 	VPXOR       Y0, Y10, Y10
-	VPAND       Y6, Y10, Y10
+	VPAND       Y5, Y10, Y10
 	VPSRLW      $0x04, Y10, Y12
 	VPAND       Y3, Y10, Y10
 	VPAND       Y3, Y12, Y12
@@ -803,7 +707,7 @@ group:
 	VPCMPGTQ    Y1, Y10, Y10
 	VMOVMSKPD   Y10, R12
 	VPXOR       Y0, Y11, Y11
-	VPAND       Y6, Y11, Y11
+	VPAND       Y5, Y11, Y11
 	VPSRLW      $0x04, Y11, Y12
 	VPAND       Y3, Y11, Y11
 	VPAND       Y3, Y12, Y12
@@ -2395,6 +2299,114 @@ whole3:
 
 whole3None:
 	JMP more
+
+// func scanSpansAVX2(dst *uint64, spans *byte, n int, lanes *[65][160]byte) (count int)
+// Requires: AVX, AVX2, BMI
+TEXT ·scanSpansAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    n+16(FP), CX
+	MOVQ    lanes+24(FP), DX
+	MOVQ    spans+8(FP), BX
+	XORQ    SI, SI
+	VMOVDQU nibbles<>+0(SB), Y3
+	VMOVDQU nibbles<>+32(SB), Y4
+	VPXOR   Y5, Y5, Y5
+
+span:
+	MOVQ         (BX), R8
+	MOVWQZX      16(BX), DI
+	MOVWQZX      18(BX), R9
+	MOVBQZX      20(BX), R10
+	LEAQ         (R10)(R10*4), R11
+	SHLQ         $0x05, R11
+	ADDQ         DX, R11
+	MOVQ         $0x00000040, R12
+	SUBQ         R10, R12
+	VMOVQ        R12, X0
+	VPCMPEQQ     Y1, Y1, Y1
+	VPSRLQ       X0, Y1, Y1
+	VPBROADCASTQ 8(BX), Y0
+	MOVBQZX      21(BX), R12
+	VMOVQ        R12, X2
+	VPBROADCASTQ X2, Y2
+	SHRQ         $0x03, DI
+	MOVQ         DI, R12
+	IMULQ        R10, R12
+	ADDQ         R12, R8
+	SHLQ         $0x03, DI
+
+group:
+	VMOVDQU     (R8), X6
+	MOVQ        136(R11), R12
+	VINSERTI128 $0x01, (R8)(R12*1), Y6, Y6
+	VPSHUFB     (R11), Y6, Y6
+	VPSRLVQ     64(R11), Y6, Y6
+	MOVQ        144(R11), R12
+	VMOVDQU     (R8)(R12*1), X7
+	MOVQ        152(R11), R12
+	VINSERTI128 $0x01, (R8)(R12*1), Y7, Y7
+	VPSHUFB     32(R11), Y7, Y7
+	VPSRLVQ     96(R11), Y7, Y7
+	VPXOR       Y0, Y6, Y6
+	VPAND       Y1, Y6, Y6
+	VPSRLW      $0x04, Y6, Y8
+	VPAND       Y4, Y6, Y6
+	VPAND       Y4, Y8, Y8
+	VPSHUFB     Y6, Y3, Y6
+	VPSHUFB     Y8, Y3, Y8
+	VPADDB      Y8, Y6, Y6
+	VPSADBW     Y5, Y6, Y6
+	VPCMPGTQ    Y2, Y6, Y6
+	VMOVMSKPD   Y6, R12
+	VPXOR       Y0, Y7, Y7
+	VPAND       Y1, Y7, Y7
+	VPSRLW      $0x04, Y7, Y8
+	VPAND       Y4, Y7, Y7
+	VPAND       Y4, Y8, Y8
+	VPSHUFB     Y7, Y3, Y7
+	VPSHUFB     Y8, Y3, Y8
+	VPADDB      Y8, Y7, Y7
+	VPSADBW     Y5, Y7, Y7
+	VPCMPGTQ    Y2, Y7, Y7
+	VMOVMSKPD   Y7, R13
+	SHLL        $0x04, R13
+	ORL         R13, R12
+	XORL        $0xff, R12
+	JZ          next
+
+near:
+	TZCNTL  R12, R13
+	ADDQ    DI, R13
+	CMPQ    R13, R9
+	JCC     end
+	MOVWQZX 16(BX), R14
+	CMPQ    R13, R14
+	JCS     before
+	ADDQ    SI, R13
+	MOVQ    R13, (AX)
+	ADDQ    $0x08, AX
+
+before:
+	BLSRL R12, R12
+	JNZ   near
+
+next:
+	ADDQ R10, R8
+	ADDQ $0x08, DI
+	CMPQ DI, R9
+	JCS  group
+
+end:
+	ADDQ $0x20, BX
+	MOVQ $0x0000000100000000, DI
+	ADDQ DI, SI
+	DECQ CX
+	JNZ  span
+	SUBQ dst+0(FP), AX
+	SHRQ $0x03, AX
+	MOVQ AX, count+32(FP)
+	VZEROUPPER
+	RET
 
 // func ascendAVX512(keys *uint64, groups int) bool
 // Requires: AVX, AVX512DQ, AVX512F
@@ -4854,6 +4866,60 @@ DATA byteNumbers<>+62(SB)/1, $0x3e
 DATA byteNumbers<>+63(SB)/1, $0x3f
 GLOBL byteNumbers<>(SB), RODATA|NOPTR, $64
 
+// func edgesAVX2(dst *uint16, masks *uint64, n int) int
+// Requires: BMI, POPCNT
+TEXT ·edgesAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ masks+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	XORQ SI, SI
+
+mask:
+	SUBQ    $0x01, DX
+	JLT     done
+	MOVQ    (CX), DI
+	ADDQ    $0x08, CX
+	LEAQ    (BX)(DI*2), R8
+	XORQ    DI, R8
+	MOVQ    DI, BX
+	SHRQ    $0x3f, BX
+	POPCNTQ R8, DI
+	LEAQ    (AX)(DI*2), DI
+
+edge:
+	CMPQ   AX, DI
+	JCC    edgeEnd
+	TZCNTQ R8, R9
+	BLSRQ  R8, R8
+	ADDQ   SI, R9
+	MOVW   R9, (AX)
+	TZCNTQ R8, R9
+	BLSRQ  R8, R8
+	ADDQ   SI, R9
+	MOVW   R9, 2(AX)
+	TZCNTQ R8, R9
+	BLSRQ  R8, R8
+	ADDQ   SI, R9
+	MOVW   R9, 4(AX)
+	TZCNTQ R8, R9
+	BLSRQ  R8, R8
+	ADDQ   SI, R9
+	MOVW   R9, 6(AX)
+	ADDQ   $0x08, AX
+	JMP    edge
+
+edgeEnd:
+	MOVQ DI, AX
+	ADDQ $0x40, SI
+	JMP  mask
+
+done:
+	SUBQ dst+0(FP), AX
+	SHRQ $0x01, AX
+	MOVQ AX, ret+24(FP)
+	RET
+
 // func hashWordsAVX512(dst *uint64, text *byte, edges *uint16, groups int, k0 uint64, k1 uint64) int
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
 TEXT ·hashWordsAVX512(SB), NOSPLIT, $0-56
@@ -4947,6 +5013,57 @@ done:
 	SHLQ $0x03, SI
 	MOVQ SI, ret+48(FP)
 	VZEROUPPER
+	RET
+
+// func hashWordsAVX2(dst *uint64, text *byte, edges *uint16, groups int, k0 uint64, k1 uint64) int
+// Requires: BMI2, CMOV
+TEXT ·hashWordsAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ text+8(FP), CX
+	MOVQ edges+16(FP), BX
+	MOVQ groups+24(FP), SI
+	MOVQ k0+32(FP), DI
+	MOVQ k1+40(FP), R8
+	MOVQ $0x2020202020202020, R9
+	XORQ R10, R10
+
+group:
+	MOVQ $0x00000008, R11
+
+word:
+	MOVWQZX (BX), R12
+	MOVWQZX 2(BX), R13
+	ADDQ    CX, R12
+	ADDQ    CX, R13
+	SUBQ    R12, R13
+	CMPQ    R13, $0x10
+	JHI     done
+	SHLQ    $0x03, R13
+	MOVQ    (R12), DX
+	MOVQ    8(R12), R12
+	ORQ     R9, DX
+	ORQ     R9, R12
+	BZHIQ   R13, DX, DX
+	SUBQ    $0x40, R13
+	CMOVQMI R10, R13
+	BZHIQ   R13, R12, R12
+	XORQ    DI, DX
+	XORQ    R8, R12
+	MULXQ   R12, DX, R12
+	XORQ    R12, DX
+	MOVQ    DX, (AX)
+	ADDQ    $0x08, AX
+	ADDQ    $0x04, BX
+	DECQ    R11
+	JNZ     word
+	DECQ    SI
+	JNZ     group
+
+done:
+	SUBQ dst+0(FP), AX
+	SHRQ $0x03, AX
+	ANDQ $-8, AX
+	MOVQ AX, ret+48(FP)
 	RET
 
 // func shinglesAVX512(dst *uint64, words *uint64, groups int, k int, base uint64, mul uint64)
@@ -5350,6 +5467,48 @@ DATA sequence<>+52(SB)/4, $0x0000000d
 DATA sequence<>+56(SB)/4, $0x0000000e
 DATA sequence<>+60(SB)/4, $0x0000000f
 GLOBL sequence<>(SB), RODATA|NOPTR, $64
+
+// func filterAVX2(dst *uint32, q *[4]uint64, bitmaps *[4]uint64, n int, first int, max int) (count int)
+// Requires: BMI, POPCNT
+TEXT ·filterAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ bitmaps+16(FP), CX
+	MOVQ q+8(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ first+32(FP), SI
+	MOVQ max+40(FP), DI
+	INCQ DI
+	MOVQ (DX), R8
+	MOVQ 8(DX), R9
+	MOVQ 16(DX), R10
+	MOVQ 24(DX), DX
+	XORQ R11, R11
+
+bitmap:
+	MOVQ    (CX), R12
+	ANDNQ   R8, R12, R12
+	POPCNTQ R12, R12
+	MOVQ    8(CX), R13
+	ANDNQ   R9, R13, R13
+	POPCNTQ R13, R13
+	MOVQ    16(CX), R14
+	ANDNQ   R10, R14, R14
+	POPCNTQ R14, R14
+	MOVQ    24(CX), R15
+	ANDNQ   DX, R15, R15
+	POPCNTQ R15, R15
+	ADDQ    R13, R12
+	ADDQ    R15, R14
+	ADDQ    R14, R12
+	MOVL    SI, (AX)(R11*4)
+	CMPQ    R12, DI
+	ADCQ    $0x00, R11
+	INCQ    SI
+	ADDQ    $0x20, CX
+	DECQ    BX
+	JNZ     bitmap
+	MOVQ    R11, count+48(FP)
+	RET
 
 // func eightAVX512(pv *uint64, mv *uint64, equal *[8]*uint64, blocks int)
 // Requires: AVX, AVX512F, AVX512VBMI2

@@ -9,8 +9,12 @@ func Common(a, b []uint32, need int) int {
 		return -1
 	}
 	n := 0
-	if len(a) > 0 && len(b) > 0 {
-		n = active.common(a, b, need)
+	switch {
+	case len(a) == 0 || len(b) == 0:
+	case at.common == Go:
+		n = commonGo(a, b, need)
+	default:
+		n = commonAsm(a, b, need)
 	}
 	if n < need {
 		return -1
@@ -26,5 +30,8 @@ func FilterBitmaps[B ~[4]uint64](dst []uint32, q *B, bitmaps []B, max int) []uin
 	}
 	// The underlying type of B is 256 bits.
 	all := unsafe.Slice((*[4]uint64)(unsafe.Pointer(unsafe.SliceData(bitmaps))), len(bitmaps))
-	return active.filter(dst, (*[4]uint64)(unsafe.Pointer(q)), all, min(max, 256))
+	if at.filter == Go {
+		return filterGo(dst, (*[4]uint64)(unsafe.Pointer(q)), all, min(max, 256), 0)
+	}
+	return filterAsm(dst, (*[4]uint64)(unsafe.Pointer(q)), all, min(max, 256))
 }

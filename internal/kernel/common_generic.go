@@ -1,6 +1,9 @@
 package kernel
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // commonGo is Common in pure Go, for lists that are not empty. If there are fewer than need common
 // elements, it returns any number less than need. The elements from i to p and from j to q have not
@@ -48,15 +51,17 @@ func merge(a, b []uint32) (n int) {
 	return n
 }
 
-// filterGo is FilterBitmaps in pure Go; first is the index of the first bitmap.
+// filterGo is FilterBitmaps in pure Go; first is the index of the first bitmap. It does not branch on
+// the bitmaps.
 func filterGo(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max, first int) []uint32 {
+	n := len(dst)
+	dst = slices.Grow(dst, len(bitmaps))[:n+len(bitmaps)]
+	q0, q1, q2, q3 := q[0], q[1], q[2], q[3]
 	for i := range bitmaps {
 		b := &bitmaps[i]
-		n := bits.OnesCount64(q[0]&^b[0]) + bits.OnesCount64(q[1]&^b[1]) +
-			bits.OnesCount64(q[2]&^b[2]) + bits.OnesCount64(q[3]&^b[3])
-		if n <= max {
-			dst = append(dst, uint32(first+i))
-		}
+		lack := bits.OnesCount64(q0&^b[0]) + bits.OnesCount64(q1&^b[1]) + bits.OnesCount64(q2&^b[2]) + bits.OnesCount64(q3&^b[3])
+		dst[n] = uint32(first + i)
+		n += int(uint64(lack-max-1) >> 63)
 	}
-	return dst
+	return dst[:n]
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -81,27 +80,6 @@ func TestCountRandom(t *testing.T) {
 	}
 }
 
-// TestCountKernelsAgree compares the kernels on two million pairs of windows of two long lists.
-func TestCountKernelsAgree(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	a, b := ascending(r, 30_000, 60_000), ascending(r, 30_000, 60_000)
-	for range 2_000_000 / 2 {
-		i := r.IntN(len(a) - 100)
-		j, _ := slices.BinarySearch(b, a[i])
-		j = min(j, len(b)-100)
-		x, y := a[i:][:r.IntN(60)], b[j:][:r.IntN(60)]
-		need := r.IntN(40)
-		want := math.MinInt
-		eachLevel(func(l Level) {
-			got := Common(x, y, need)
-			if want != math.MinInt && got != want {
-				t.Fatalf("%v: Common(%v, %v, %d) = %d, another kernel says %d", l, x, y, need, got, want)
-			}
-			want = got
-		})
-	}
-}
-
 func randomBitmap(r *rand.Rand, n int) (b [4]uint64) {
 	for range n {
 		i := r.IntN(256)
@@ -176,55 +154,4 @@ func FuzzCommon(f *testing.F) {
 		}
 		checkCommon(t, lists[0], lists[1], need)
 	})
-}
-
-func BenchmarkCommon(b *testing.B) {
-	r := rand.New(rand.NewPCG(5, 5))
-	for _, size := range []int{128, 256} {
-		for _, share := range []float64{0, 0.5, 0.9} {
-			const pairs = 64
-			var x, y [pairs][]uint32
-			for p := range x {
-				all := ascending(r, 2*size+20, math.MaxUint32)
-				for _, v := range all {
-					both := r.Float64() < share
-					if first := r.IntN(2) == 0; (both || first) && len(x[p]) < size {
-						x[p] = append(x[p], v)
-					}
-					if last := len(x[p]) == 0 || x[p][len(x[p])-1] != v; (both || last) && len(y[p]) < size {
-						y[p] = append(y[p], v)
-					}
-				}
-			}
-			eachLevel(func(l Level) {
-				b.Run(fmt.Sprintf("%dx%d/common=%v/%v", size, size, share, l), func(b *testing.B) {
-					i := 0
-					for b.Loop() {
-						Common(x[i%pairs], y[i%pairs], 0)
-						i++
-					}
-				})
-			})
-		}
-	}
-}
-
-func BenchmarkFilterBitmaps(b *testing.B) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for _, n := range []int{2_000, 100_000} {
-		bitmaps := make([][4]uint64, n)
-		for i := range bitmaps {
-			bitmaps[i] = randomBitmap(r, 32)
-		}
-		q := randomBitmap(r, 32)
-		eachLevel(func(l Level) {
-			b.Run(fmt.Sprintf("n=%d/%v", n, l), func(b *testing.B) {
-				dst := make([]uint32, 0, n)
-				for b.Loop() {
-					dst = FilterBitmaps(dst[:0], &q, bitmaps, 22)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/bitmap")
-			})
-		})
-	}
 }

@@ -17,7 +17,25 @@ func RowWord(h uint64, j int) uint64 {
 
 // Count64 adds to counts[p] the number of hashes that have bit p set. Counts wrap around at 2^32.
 func Count64(counts *[64]uint32, hashes []uint64) {
-	active.count(counts, hashes)
+	count(counts, hashes)
+}
+
+// count is Count64.
+func count(counts *[64]uint32, x []uint64) {
+	if at.count == Go {
+		countGeneric(counts, x)
+	} else {
+		countAsm(counts, x)
+	}
+}
+
+// countMixed adds the positional counts of mix(h+add) for every h in x.
+func countMixed(counts *[64]uint32, x []uint64, add uint64) {
+	if at.countMixed == Go {
+		countMixedGeneric(counts, x, add)
+	} else {
+		countMixedAsm(counts, x, add)
+	}
 }
 
 // CountWide adds positional counts of rows of len(counts)/64 words: it adds to counts[64*j+p] the
@@ -30,9 +48,9 @@ func CountWide(counts []uint32, hashes []uint64) {
 	for j := range len(counts) / 64 {
 		c := (*[64]uint32)(counts[64*j:])
 		if j == 0 {
-			active.count(c, hashes)
+			count(c, hashes)
 		} else {
-			active.countMixed(c, hashes, uint64(j)*golden)
+			countMixed(c, hashes, uint64(j)*golden)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -117,37 +116,6 @@ func TestLong(t *testing.T) {
 	})
 }
 
-// TestKernelsAgree compares all kernels on half a million mostly short slices, with 17 million
-// words in total.
-func TestKernelsAgree(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 4))
-	pool := make([]uint64, 1<<17)
-	for i := range pool {
-		pool[i] = r.Uint64()
-	}
-	ks := Available()
-	for i := range 500_000 {
-		limit := 72
-		if i%1000 == 0 {
-			limit = 1 << r.IntN(16)
-		}
-		n := r.IntN(limit)
-		off := r.IntN(len(pool) - n)
-		x, add := pool[off:][:n], r.Uint64()
-		var first [2][64]uint32
-		for i, k := range ks {
-			var got [2][64]uint32
-			k.count(&got[0], x)
-			k.countMixed(&got[1], x, add)
-			if i == 0 {
-				first = got
-			} else if got != first {
-				t.Fatalf("%s differs from %s at n=%d", k, ks[0], n)
-			}
-		}
-	}
-}
-
 // TestWord pins the output of RowWord, on which stored wide fingerprints depend. The values for h =
 // 0 are the published first outputs of SplitMix64 seeded with 0.
 func TestWord(t *testing.T) {
@@ -207,43 +175,13 @@ func FuzzCount(f *testing.F) {
 		plainCount(want, x)
 		for _, k := range Available() {
 			saved := active
-			active = k
+			use(k)
 			got := make([]uint32, len(want))
 			CountWide(got, x)
-			active = saved
+			use(saved)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: got %v, want %v", k, got, want)
 			}
 		}
 	})
-}
-
-// BenchmarkCount measures all kernels and the simple loop, which computes each row word once and
-// adds its 64 bits.
-func BenchmarkCount(b *testing.B) {
-	saved := active
-	defer func() { active = saved }()
-	x := make([]uint64, 10000)
-	r := rand.New(rand.NewPCG(6, 6))
-	for i := range x {
-		x[i] = r.Uint64()
-	}
-	for _, size := range []int{64, 1024} {
-		counts := make([]uint32, size)
-		for _, n := range []int{100, 10000} {
-			run := func(name string, count func([]uint32, []uint64)) {
-				b.Run(fmt.Sprintf("bits=%d/n=%d/%s", size, n, name), func(b *testing.B) {
-					for b.Loop() {
-						count(counts, x[:n])
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
-				})
-			}
-			for _, k := range Available() {
-				active = k
-				run(k.String(), CountWide)
-			}
-			run("plain", plainCount)
-		}
-	}
 }

@@ -31,100 +31,27 @@ func makeLanes512() (all [65][8][128]byte) {
 	return all
 }
 
-// lanes2 is the equivalent for AVX2, whose shuffles are limited to 16 bytes. These contain a pair
-// of values, loaded from the first byte of the pair. It has the indexes of four pairs (VPSHUFB),
-// the shifts of eight lanes, and the first bytes of the pairs.
-var lanes2 = makeLanes2()
-
-func makeLanes2() (all [65][160]byte) {
-	for w := range all {
-		for lane := range 8 {
-			pairByte := (lane &^ 1) * w >> 3
-			for i := range 8 {
-				all[w][8*lane+i] = byte(lane*w>>3 - pairByte + i)
-			}
-			all[w][64+8*lane] = byte(lane * w & 7)
-			all[w][128+8*(lane>>1)] = byte(pairByte)
-		}
+func scanPackedGroups(dst *uint32, packed *byte, w, groups, first int, q uint64, k int) int {
+	if at.scanPacked == AVX512 {
+		return scanPackedAVX512(dst, packed, &lanes512[w][0], w, groups, first, q, uint64(k))
 	}
-	return all
+	return scanPackedAVX2(dst, packed, &lanes2[w], w, groups, first, q, uint64(k))
 }
 
-// scanPackedAsm scans the whole groups that overlap [from, to) and removes positions outside.
-func scanPackedAsm(dst []uint32, packed []byte, w, from, to int, q uint64, k int) []uint32 {
-	first, groups := from&^7, (to+7)>>3-from>>3
-	packed = packed[first>>3*w:]
-	_ = packed[(groups-1)*w+63] // the last byte to be read
-	n := len(dst)
-	dst = slices.Grow(dst, 8*groups)
-	out := &dst[:n+1][n]
-	var found int
-	if active == AVX512 {
-		found = scanPackedAVX512(out, &packed[0], &lanes512[w][0], w, groups, first, q, uint64(k))
-	} else {
-		found = scanPackedAVX2(out, &packed[0], &lanes2[w], w, groups, first, q, uint64(k))
+func scanFlatGroups(dst *uint32, keys *uint64, groups, first int, q uint64, k int) int {
+	if at.scanFlat == AVX512 {
+		return scanFlatAVX512(dst, keys, groups, first, q, uint64(k))
 	}
-	dst = dst[:n+found]
-	for len(dst) > n && dst[len(dst)-1] >= uint32(to) {
-		dst = dst[:len(dst)-1]
-	}
-	before := n
-	for before < len(dst) && dst[before] < uint32(from) {
-		before++
-	}
-	if before > n {
-		dst = append(dst[:n], dst[before:]...)
-	}
-	return dst
+	return scanFlatAVX2(dst, keys, groups, first, q, uint64(k))
 }
 
-// scanBlockAsm may leave positions outside [lo, hi) in near, but only in the groups that overlap
-// it.
-func scanBlockAsm(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	_ = block[8*high+(n-1)>>3*w+63] // the last byte to be read
-	dst = slices.Grow(dst[:0], BlockKeys)
-	lo, hi, found := scanBlockAVX512(&dst[:1][0], &block[0], &lanes512[w][0], high, w, n, from, to, q, uint64(k))
-	return dst[:found], lo, hi
+// tileRow compares whole tiles of keys with the first rows of four queries.
+func tileRow(dst *uint64, row *[tileQueries]uint64, rows, query int, keys *uint64, tiles, k int) int {
+	return scanTilesAVX2(dst, row, rows, query, keys, tiles, uint64(k))
 }
 
-// flatChunk is the largest number of positions that scanFlatAsm allocates space for at a time.
-const flatChunk = 4096
-
-func scanFlatAsm(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
-	first := 0
-	for ; len(keys)-first >= 8; first += flatChunk {
-		groups := min(len(keys)-first, flatChunk) >> 3
-		n := len(dst)
-		dst = slices.Grow(dst, 8*groups)
-		out := &dst[:n+1][n]
-		if active == AVX512 {
-			n += scanFlatAVX512(out, &keys[first], groups, first, q, uint64(k))
-		} else {
-			n += scanFlatAVX2(out, &keys[first], groups, first, q, uint64(k))
-		}
-		dst = dst[:n]
-	}
-	rest := len(keys) &^ 7
-	return scanFlatGo(dst, keys[rest:], rest, q, k)
-}
-
-// manyPairs is the largest number of pairs that scanManyAsm allocates space for at a time, unless
-// one row of tiles has more.
-const manyPairs = 1 << 15
-
-func scanManyAsm(dst, queries, keys []uint64, k int) []uint64 {
-	if len(queries)*len(keys) <= manyPairs {
-		return scanManyOnce(dst, queries, keys, k)
-	}
-	rows := max(manyPairs/len(keys)&^(tileQueries-1), tileQueries)
-	for first := 0; first < len(queries); first += rows {
-		n := len(dst)
-		dst = scanManyOnce(dst, queries[first:min(first+rows, len(queries))], keys, k)
-		for i := n; first > 0 && i < len(dst); i++ {
-			dst[i] += uint64(first) << 32
-		}
-	}
-	return dst
+func prefetch2Asm(p, q []byte) {
+	prefetchTwo(unsafe.SliceData(p), (len(p)+63)>>6, unsafe.SliceData(q), (len(q)+63)>>6)
 }
 
 // Conditions for coarse comparisons (see asm/many.go).
@@ -150,8 +77,8 @@ func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 	out := &dst[:n+1][n]
 	coarse := (len(keys) + coarseKeys - tileKeys - 1) &^ (coarseKeys - 1)
 	switch {
-	case active == AVX2:
-		return scanManyAVX2(dst, queries, keys, k)
+	case at.scanMany == AVX2:
+		return scanManyRows(dst, queries, keys, k)
 	case k > coarseFourMost || (len(queries)+tileQueries-1)/tileQueries*len(keys) < coarseLeast || coarse == 0:
 		n += scanManyAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k))
 	case k > coarseTwoMost:
@@ -160,32 +87,6 @@ func scanManyOnce(dst, queries, keys []uint64, k int) []uint64 {
 		n += coarseTwoAVX512(out, &queries[0], len(queries), &keys[0], len(keys), uint64(k), coarse)
 	}
 	return dst[:n]
-}
-
-// scanManyAVX2 requires space for all pairs after dst.
-func scanManyAVX2(dst, queries, keys []uint64, k int) []uint64 {
-	whole := len(keys) &^ (tileKeys - 1)
-	for first := 0; first < len(queries); first += tileQueries {
-		var row [tileQueries]uint64
-		rows := copy(row[:], queries[first:])
-		if whole > 0 {
-			n := len(dst)
-			n += scanTilesAVX2(&dst[:n+1][n], &row, rows, first, &keys[0], whole/tileKeys, uint64(k))
-			dst = dst[:n]
-		}
-		dst = scanTileGo(dst, row[:rows], first, keys[whole:], whole, k)
-	}
-	return dst
-}
-
-func prefetchAsm(p []byte) { prefetchLines(&p[0], (len(p)+63)>>6) }
-
-func prefetchAtAsm(p unsafe.Pointer, n uintptr) {
-	prefetchLines((*byte)(p), int(uintptr(p)&63+n+63)>>6)
-}
-
-func prefetch2Asm(p, q []byte) {
-	prefetchTwo(unsafe.SliceData(p), (len(p)+63)>>6, unsafe.SliceData(q), (len(q)+63)>>6)
 }
 
 func prefetchEachAsm(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
@@ -200,7 +101,11 @@ func rankZerosAsm(unary []byte, from, to uint64, n int) (lo, hi int) {
 func (k *Keys) decodeAsm(unary, packed []byte, w, hi int, base uint64) {
 	groups := (hi + 7) >> 3
 	_ = packed[(groups-1)*w+63] // the last byte to be read
-	decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w][0], w, groups, base, Mask(w))
+	if at.decode == AVX512 {
+		decodeAVX512(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes512[w][0], w, groups, base, Mask(w))
+	} else {
+		decodeAVX2(&k.keys, &k.ones, &unary[0], len(unary)>>3, &packed[0], &lanes2[w], w, groups, base)
+	}
 }
 
 func scanSpansAsm(dst []uint64, spans []Span) []uint64 {
@@ -210,7 +115,11 @@ func scanSpansAsm(dst []uint64, spans []Span) []uint64 {
 	}
 	n := len(dst)
 	dst = slices.Grow(dst, all)
-	return dst[:n+scanSpansAVX512(&dst[:n+1][n], (*byte)(unsafe.Pointer(&spans[0])), len(spans), &lanes512)]
+	first, out := (*byte)(unsafe.Pointer(&spans[0])), &dst[:n+1][n]
+	if at.scanSpans == AVX512 {
+		return dst[:n+scanSpansAVX512(out, first, len(spans), &lanes512)]
+	}
+	return dst[:n+scanSpansAVX2(out, first, len(spans), &lanes2)]
 }
 
 func prefetchSpansAsm(spans []Span) { prefetchSpans((*byte)(unsafe.Pointer(&spans[0])), len(spans)) }
@@ -224,27 +133,19 @@ func ascendingAsm(keys []uint64) bool {
 
 func crc32cAsm(sum uint32, p []byte) uint32 { return ^crcAVX512(&p[0], len(p), ^sum) }
 
-// count adds the positional counts of the words of x.
-func (l Level) count(counts *[64]uint32, x []uint64) {
-	switch l {
-	case AVX512:
+func countAsm(counts *[64]uint32, x []uint64) {
+	if at.count == AVX512 {
 		countAVX512(counts, unsafe.SliceData(x), len(x))
-	case AVX2:
+	} else {
 		count256(counts, x)
-	default:
-		countGeneric(counts, x)
 	}
 }
 
-// countMixed adds the positional counts of mix(h+add) for every h in x.
-func (l Level) countMixed(counts *[64]uint32, x []uint64, add uint64) {
-	switch l {
-	case AVX512:
+func countMixedAsm(counts *[64]uint32, x []uint64, add uint64) {
+	if at.countMixed == AVX512 {
 		countMixedAVX512(counts, unsafe.SliceData(x), len(x), add)
-	case AVX2:
+	} else {
 		countMixed256(counts, x, add)
-	default:
-		countMixedGeneric(counts, x, add)
 	}
 }
 
@@ -285,59 +186,48 @@ func countMixed256(counts *[64]uint32, x []uint64, add uint64) {
 	countMixedAVX2(counts, unsafe.SliceData(x), len(x)/blockAVX2, last, add)
 }
 
-// masks is Masks after its argument checks.
-func (l Level) masks(dst []uint64, text []byte) int {
-	switch l {
-	case AVX512:
+func masksAsm(dst []uint64, text []byte) int {
+	if at.masks == AVX512 {
 		return masksAVX512(unsafe.SliceData(dst), unsafe.SliceData(text), len(dst))
-	case AVX2:
-		return masksAVX2(unsafe.SliceData(dst), unsafe.SliceData(text), len(dst))
 	}
-	return masksGo(dst, text)
+	return masksAVX2(unsafe.SliceData(dst), unsafe.SliceData(text), len(dst))
 }
 
-// edges is Edges after its argument checks.
-func (l Level) edges(dst []uint16, masks []uint64) int {
-	if l == AVX512 {
-		return edgesAVX512(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
+func edgesAsm(dst []uint16, masks []uint64) int {
+	if at.edges == AVX2 {
+		return edgesAVX2(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
 	}
-	return edgesGo(dst, masks)
+	return edgesAVX512(unsafe.SliceData(dst), unsafe.SliceData(masks), len(masks))
 }
 
-// hashWords is HashWords with AVX-512 for full groups.
-func (l Level) hashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
+// hashWordsAsm hashes full groups, at least one.
+func hashWordsAsm(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
+	if at.hashWords == AVX2 {
+		return hashWordsAVX2(&dst[0], &text[0], &edges[0], len(dst)/WordGroup, k0, k1)
+	}
 	return hashWordsAVX512(&dst[0], &text[0], &edges[0], len(dst)/WordGroup, k0, k1)
 }
 
-// shingles computes the first shingles with a kernel, and returns their number, which may be less
-// than all.
-func (l Level) shingles(dst, words []uint64, size int, p Poly) int {
-	if l != AVX512 || len(dst) < 8 {
-		return 0
-	}
+// shinglesAsm computes the first shingles, of at least eight, and returns their number, which may be
+// less than all.
+func shinglesAsm(dst, words []uint64, size int, p Poly) int {
 	shinglesAVX512(&dst[0], &words[0], len(dst)/8, size, p.Base, p.Mul)
 	return len(dst) &^ 7
 }
 
-// below processes the first hashes with a kernel. It returns the number of hashes that passed, and
-// the number processed.
-func (l Level) below(dst []uint32, hashes []uint64, limit uint64) (n, done int) {
-	if l != AVX512 || len(hashes) < 8 {
-		return 0, 0
-	}
+// belowAsm processes the first hashes, of at least eight. It returns the number of hashes that
+// passed, and the number processed.
+func belowAsm(dst []uint32, hashes []uint64, limit uint64) (n, done int) {
 	return belowAVX512(&dst[0], &hashes[0], len(hashes)/8, limit), len(hashes) &^ 7
 }
 
-// common is commonGo or a kernel for lists that are not empty.
-func (l Level) common(a, b []uint32, need int) int {
-	switch l {
-	case AVX512:
+// commonAsm is commonGo.
+func commonAsm(a, b []uint32, need int) int {
+	if at.common == AVX512 {
 		return commonAVX512(&a[0], len(a), &b[0], len(b), need)
-	case AVX2:
-		n, i, j := commonAVX2(&a[0], len(a), &b[0], len(b), need)
-		return n + merge(a[i:], b[j:])
 	}
-	return commonGo(a, b, need)
+	n, i, j := commonAVX2(&a[0], len(a), &b[0], len(b), need)
+	return n + merge(a[i:], b[j:])
 }
 
 // The AVX-512 filter processes whole groups of bitmaps. It returns the indexes of bitmaps that pass
@@ -347,10 +237,12 @@ const (
 	filterChunk = 512
 )
 
-// filter is FilterBitmaps for max >= 0.
-func (l Level) filter(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) []uint32 {
-	if l != AVX512 {
-		return filterGo(dst, q, bitmaps, max, 0)
+// filterAsm is FilterBitmaps for max >= 0.
+func filterAsm(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) []uint32 {
+	if at.filter == AVX2 && len(bitmaps) > 0 {
+		n := len(dst)
+		dst = slices.Grow(dst, len(bitmaps))
+		return dst[:n+filterAVX2(&dst[:n+1][n], q, &bitmaps[0], len(bitmaps), 0, max)]
 	}
 	var buf [filterChunk]uint32
 	first := 0
@@ -363,10 +255,10 @@ func (l Level) filter(dst []uint32, q *[4]uint64, bitmaps [][4]uint64, max int) 
 	return filterGo(dst, q, bitmaps[first:], max, first)
 }
 
-// eight computes the next eight columns of a band. It returns false if it cannot.
-func (l Level) eight(b *band, columns []rune) bool {
+// eight computes the next eight columns of a band. It returns false if the band is too small.
+func (b *band) eight(columns []rune) bool {
 	blocks := b.last + 1 - b.first
-	if l != AVX512 || blocks < leastTogether {
+	if blocks < leastTogether {
 		return false
 	}
 	var equal [together]*uint64

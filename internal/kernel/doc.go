@@ -1,7 +1,7 @@
-// Package kernel has the inner loops of simdb, each in pure Go and, where that is faster, in AVX2
-// and AVX-512. The level of instructions is chosen once, when the process starts (level.go). All
-// code that depends on the level is in one file (dispatch_amd64.go), and a generator writes the
-// assembly (asm). All levels give the same results, in the same order.
+// Package kernel has the inner loops of simdb, each in pure Go and, where that is faster, in AVX2,
+// AVX-512 or NEON. The level of instructions is chosen once, when the process starts (table.go, which
+// lists all kernels). A generator writes the assembly of amd64 (asm); that of arm64 is written by hand.
+// All levels give the same results, in the same order.
 //
 // # Distances
 //
@@ -52,7 +52,7 @@
 //	    bytes with the ends of the ranges, pure Go adds to eight bytes at a time what carries into
 //	    their high bits.
 //	  - Edges: AVX-512 turns the edges of a mask into offsets with one compression of the numbers
-//	    0 to 63 (VPCOMPRESSB).
+//	    0 to 63 (VPCOMPRESSB); AVX2 stores four offsets at a time (TZCNTQ).
 //	  - HashWords: AVX-512 loads eight words into two vectors of their low and high halves, cuts
 //	    them to their lengths by variable shifts, and multiplies to 128 bits by four 32-bit
 //	    products.

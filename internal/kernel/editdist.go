@@ -121,7 +121,7 @@ func (p *Pattern) within(ctx context.Context, text []rune, most int) (distance, 
 			return 0, from, false
 		}
 		part := text[from:min(from+strip, len(text))]
-		for len(part) >= together && active.eight(&b, part) {
+		for at.eight != Go && len(part) >= together && b.eight(part) {
 			part = part[together:]
 		}
 		for len(part) >= 2 {

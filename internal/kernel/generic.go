@@ -59,22 +59,30 @@ func rankZerosGo(unary []byte, from, to uint64, n int) (lo, hi int) {
 }
 
 // selectGo finds the byte from the number of 1-bits in the previous bytes, summed in parallel
-// (Vigna, Broadword Implementation of Rank/Select Queries, WEA 2008).
+// (Vigna, Broadword Implementation of Rank/Select Queries, WEA 2008), and the bit in a table.
 func selectGo(w uint64, i int) int {
-	const ones = 0x0101010101010101
 	s := w - w>>1&0x5555555555555555
 	s = s&0x3333333333333333 + s>>2&0x3333333333333333
 	s = (s + s>>4) & 0x0f0f0f0f0f0f0f0f * ones // byte j: number of ones in bytes 0..j
 	// Bytes whose sum is <= i are before the wanted byte. In these, bit 7 stays set.
-	reached := (uint64(i)*ones | ones<<7) - s
-	at := bits.OnesCount64(reached&(ones<<7)) << 3
-	i -= int(s << 8 >> uint(at) & 0xff)
-	b := w >> uint(at) & 0xff
-	for ; i > 0; i-- {
-		b &= b - 1
-	}
-	return at + bits.TrailingZeros64(b)
+	reached := (uint64(i)*ones | highs) - s
+	at := bits.OnesCount64(reached&highs) << 3 & 63
+	return at + int(selectByte[(uint64(i)-s<<8>>at)&7][byte(w>>at)])
 }
+
+// selectByte has the position of 1-bit number i of a byte at [i][byte].
+var selectByte = func() (all [8][256]uint8) {
+	for b := range 256 {
+		i := 0
+		for at := range 8 {
+			if b>>at&1 == 1 {
+				all[i][b] = uint8(at)
+				i++
+			}
+		}
+	}
+	return all
+}()
 
 func scanManyGo(dst, queries, keys []uint64, k int) []uint64 {
 	for q := 0; q < len(queries); q += tileQueries {

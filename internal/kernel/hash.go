@@ -15,21 +15,22 @@ const (
 // and digits. The bytes are lower-cased and padded with zeros to two little-endian integers a and
 // b; the hash is the XOR of the halves of the 128-bit product (a^k0)(b^k1). HashWords processes
 // groups of WordGroup words. It stops before the first group that is incomplete or has a word
-// longer than WordMax, and returns the number of words hashed. Without a kernel, it returns 0.
+// longer than WordMax, and returns the number of words hashed; elements of dst after these may be
+// overwritten. Without a kernel, it returns 0.
 //
 // edges must be ascending, and text must continue for WordMax bytes after the last edge.
 func HashWords(dst []uint64, text []byte, edges []uint16, k0, k1 uint64) int {
 	groups := len(dst) / WordGroup
-	if groups == 0 || !HasHashWords() {
+	if groups == 0 || at.hashWords == Go {
 		return 0
 	}
 	edges = edges[:2*WordGroup*groups]
 	_ = text[:int(edges[len(edges)-1])+WordMax]
-	return active.hashWords(dst[:groups*WordGroup], text, edges, k0, k1)
+	return hashWordsAsm(dst[:groups*WordGroup], text, edges, k0, k1)
 }
 
 // HasHashWords reports whether HashWords has a kernel.
-func HasHashWords() bool { return active == AVX512 }
+func HasHashWords() bool { return at.hashWords != Go }
 
 // Poly defines how the hashes of words are combined into the hash of a shingle. The polynomial w[0]
 // Base^(k-1) + ... + w[k-1] modulo 2^64 is finalised by s -> (s ^ s>>32) * Mul -> s ^ s>>29.
@@ -59,8 +60,8 @@ func (p Poly) Shingles(dst, words []uint64, k int) int {
 	}
 	dst = dst[:n]
 	done := 0
-	if k <= maxHorner {
-		done = active.shingles(dst, words, k, p)
+	if at.shingles != Go && k <= maxHorner && n >= 8 {
+		done = shinglesAsm(dst, words, k, p)
 	}
 	p.shinglesGo(dst[done:], words[done:], k)
 	return n
@@ -105,7 +106,10 @@ func (p Poly) roll(dst, words []uint64, k int) {
 // shorter.
 func Below(dst []uint32, hashes []uint64, limit uint64) int {
 	dst = dst[:len(hashes)]
-	n, done := active.below(dst, hashes, limit)
+	n, done := 0, 0
+	if at.below != Go && len(hashes) >= 8 {
+		n, done = belowAsm(dst, hashes, limit)
+	}
 	return n + belowGo(dst[n:], hashes[done:], limit)
 }
 

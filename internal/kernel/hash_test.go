@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -54,19 +53,16 @@ func TestHashWords(t *testing.T) {
 					want = min(want, i/WordGroup*WordGroup)
 				}
 			}
-			if active != AVX512 {
+			if !HasHashWords() {
 				want = 0
 			}
-			dst := make([]uint64, len(words))
+			dst := slices.Clip(make([]uint64, len(words)))
 			if n := HashWords(dst, text, edges, k0, k1); n != want {
 				t.Fatalf("%d words hashed of %q, want %d", n, words, want)
 			}
 			for i, h := range dst {
 				if i < want && h != plainHash(words[i], k0, k1) {
 					t.Fatalf("hash of %q: %#x, want %#x", words[i], h, plainHash(words[i], k0, k1))
-				}
-				if i >= want && h != 0 {
-					t.Fatalf("element %d of %d was written", i, want)
 				}
 			}
 		}
@@ -180,29 +176,5 @@ func TestHashesPanic(t *testing.T) {
 			}()
 			f()
 		})
-	}
-}
-
-func BenchmarkHash(b *testing.B) {
-	saved := active
-	defer func() { active = saved }()
-	r := rand.New(rand.NewPCG(5, 5))
-	_, edges, text := randomText(r, 400, 8)
-	words, hashes := make([]uint64, 400), make([]uint64, 400)
-	small := make([]uint32, 400)
-	p := Poly{Base: 0xbea225f9eb34556d, Mul: 0xd6e8feb86659fd93}
-	for _, l := range Available() {
-		active = l
-		run := func(name string, f func()) {
-			b.Run(fmt.Sprintf("%s/%v", name, l), func(b *testing.B) {
-				for b.Loop() {
-					f()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/400, "ns/word")
-			})
-		}
-		run("words", func() { HashWords(words, text, edges, 1, 2) })
-		run("shingles", func() { p.Shingles(hashes, words, 3) })
-		run("below", func() { Below(small, hashes, 1<<30) })
 	}
 }

@@ -12,7 +12,7 @@ func ScanPacked(dst []uint32, packed []byte, w, from, to int, q uint64, k int) [
 	if from >= to || k < 0 {
 		return dst
 	}
-	if active == Go {
+	if at.scanPacked == Go {
 		return scanPackedGo(dst, packed, w, from, to, q, k)
 	}
 	return scanPackedAsm(dst, packed, w, from, to, q, k)
@@ -24,7 +24,7 @@ func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 	if k < 0 {
 		return dst
 	}
-	if active == Go {
+	if at.scanFlat == Go {
 		return scanFlatGo(dst, keys, 0, q, k)
 	}
 	return scanFlatAsm(dst, keys, q, k)
@@ -32,21 +32,21 @@ func ScanFlat(dst []uint32, keys []uint64, q uint64, k int) []uint32 {
 
 // Prefetch prefetches the cache lines of p. It never waits for them.
 func Prefetch(p []byte) {
-	if active != Go && len(p) > 0 {
+	if at.prefetch != Go && len(p) > 0 {
 		prefetchAsm(p)
 	}
 }
 
 // PrefetchAt prefetches n bytes at p; n must be at least 1. p may be any address.
 func PrefetchAt(p unsafe.Pointer, n uintptr) {
-	if active != Go {
+	if at.prefetch != Go {
 		prefetchAtAsm(p, n)
 	}
 }
 
 // Prefetch2 prefetches the cache lines of p and of q.
 func Prefetch2(p, q []byte) {
-	if active != Go && len(p) > 0 && len(q) > 0 {
+	if at.prefetch != Go && len(p) > 0 && len(q) > 0 {
 		prefetch2Asm(p, q)
 	}
 }
@@ -54,15 +54,8 @@ func Prefetch2(p, q []byte) {
 // PrefetchEach prefetches one cache line for each of n items that are stride bytes apart: the cache
 // line of the byte at base + v>>shift<<scale, where v is the 32-bit number at the item's start.
 func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) {
-	switch {
-	case n == 0 || active == Go:
-	case active == AVX512:
+	if at.prefetchEach != Go && n > 0 {
 		prefetchEachAsm(base, items, n, stride, shift, scale)
-	default:
-		for i := range n {
-			v := *(*uint32)(unsafe.Add(items, i*stride))
-			prefetchAtAsm(unsafe.Add(base, uint64(v)>>shift<<scale), 1)
-		}
 	}
 }
 
@@ -70,7 +63,7 @@ func PrefetchEach(base, items unsafe.Pointer, n, stride int, shift, scale uint) 
 // bit string unary, which has n 1-bits in 64-bit words. Zeros are counted from 1: there is no 1-bit
 // before zero number 0, and all n are before a zero that does not exist. from must be at most to.
 func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
-	if active == AVX512 && len(unary) > 0 && to > 0 {
+	if at.rankZeros != Go && len(unary) > 0 && to > 0 {
 		return rankZerosAsm(unary, from, to, n)
 	}
 	return rankZerosGo(unary, from, to, n)
@@ -78,28 +71,20 @@ func RankZeros(unary []byte, from, to uint64, n int) (lo, hi int) {
 
 // ScanBlock searches an Elias-Fano block of n keys, n <= BlockKeys. The block has high unary words,
 // then packed values of width w, followed by Slack readable bytes. lo and hi are the results of
-// RankZeros for the unary words. near reuses dst and has, in ascending order, the positions of
-// values that differ from the w lowest bits of q in at most k bits. It may have a few positions
-// outside [lo, hi), which the caller must skip. from must be at most to.
+// RankZeros for the unary words. near reuses dst and has, in ascending order, the positions in [lo,
+// hi) of values that differ from the w lowest bits of q in at most k bits. from must be at most to.
 func ScanBlock(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	if active == AVX512 && high > 0 && to > 0 && k >= 0 {
-		return scanBlockAsm(dst, block, high, w, n, from, to, q, k)
-	}
-	return scanBlockGo(dst, block, high, w, n, from, to, q, k)
+	lo, hi = RankZeros(block[:8*high], from, to, n)
+	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
 }
 
 // Select returns the position of 1-bit number i of w, counted from 0. w must have more than i
 // 1-bits.
 func Select(w uint64, i int) int {
-	if active == AVX512 {
+	if at.selectBit != Go {
 		return selectBit(w, i)
 	}
 	return selectGo(w, i)
-}
-
-func scanBlockGo(dst []uint32, block []byte, high, w, n int, from, to uint64, q uint64, k int) (near []uint32, lo, hi int) {
-	lo, hi = RankZeros(block[:8*high], from, to, n)
-	return ScanPacked(dst[:0], block[8*high:], w, lo, hi, q, k), lo, hi
 }
 
 // ScanMany appends to dst, as i<<32 | j, every pair of a query i and a key j that differ in at most
@@ -111,7 +96,7 @@ func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
 	if len(queries) == 0 || len(keys) == 0 || k < 0 {
 		return dst
 	}
-	if active == Go {
+	if at.scanMany == Go {
 		return scanManyGo(dst, queries, keys, k)
 	}
 	return scanManyAsm(dst, queries, keys, k)
@@ -121,7 +106,7 @@ func ScanMany(dst, queries, keys []uint64, k int) []uint64 {
 // number of the span<<32 | position. Each span is scanned as in ScanPacked, but with less overhead,
 // which matters for spans of a few values.
 func ScanSpans(dst []uint64, spans []Span) []uint64 {
-	if active == AVX512 && len(spans) > 0 {
+	if at.scanSpans != Go && len(spans) > 0 {
 		return scanSpansAsm(dst, spans)
 	}
 	return scanSpansEach(dst, spans)
@@ -141,21 +126,21 @@ func scanSpansEach(dst []uint64, spans []Span) []uint64 {
 
 // PrefetchSpans prefetches the cache lines of the values of all spans.
 func PrefetchSpans(spans []Span) {
-	if active != Go && len(spans) > 0 {
+	if at.prefetch != Go && len(spans) > 0 {
 		prefetchSpansAsm(spans)
 	}
 }
 
 // Decode returns the keys [lo, hi) of an Elias-Fano block, hi <= BlockKeys. They are valid until
 // the next call. Key i is base + p<<w + low, where 1-bit number i of the unary part is at bit p+i,
-// and low is packed value i of width w. The unary part, which consists of 64-bit words, must have
+// and low is packed value i of width w; the w lowest bits of base are 0. The unary part, which consists of 64-bit words, must have
 // at least hi 1-bits; further keys are undefined. packed must have Slack readable bytes after value
 // hi-1.
 func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64 {
 	if lo >= hi {
 		return nil
 	}
-	if active == AVX512 && len(unary) > 0 {
+	if at.decode != Go && len(unary) > 0 {
 		k.decodeAsm(unary, packed, w, hi, base)
 	} else {
 		k.decodeGo(unary, packed, w, lo, hi, base)
@@ -165,7 +150,7 @@ func (k *Keys) Decode(unary, packed []byte, w, lo, hi int, base uint64) []uint64
 
 // Ascending reports whether no key is less than its predecessor.
 func Ascending(keys []uint64) bool {
-	if active == AVX512 && len(keys) > 8 {
+	if at.ascending != Go && len(keys) > 8 {
 		return ascendingAsm(keys)
 	}
 	return ascendingGo(keys)
@@ -179,7 +164,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // CRC32C returns the Castagnoli checksum of some bytes followed by p. sum is the checksum of the
 // former, or 0 if there are none.
 func CRC32C(sum uint32, p []byte) uint32 {
-	if active == AVX512 && len(p) >= crcLeast {
+	if at.crc32c != Go && len(p) >= crcLeast {
 		return crc32cAsm(sum, p)
 	}
 	return crc32.Update(sum, castagnoli, p)

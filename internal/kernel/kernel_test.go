@@ -3,7 +3,6 @@ package kernel
 import (
 	"bytes"
 	"flag"
-	"fmt"
 	"hash/crc32"
 	"math/bits"
 	"math/rand/v2"
@@ -362,35 +361,6 @@ func TestScanManyMovesStack(t *testing.T) {
 	})
 }
 
-func BenchmarkScanMany(b *testing.B) {
-	for _, size := range []struct{ n, m, k, hits int }{
-		{15, 100, 3, 0}, {15, 100, 3, 1}, {15, 100, 6, 0}, {15, 100, 10, 0}, {15, 20, 3, 0}, {2, 126, 3, 0}, {2, 126, 3, 1}, {2, 126, 6, 0}, {64, 512, 3, 0}, {64, 512, 6, 0},
-	} {
-		b.Run(fmt.Sprintf("%dx%d/k=%d/hits=%d/%s", size.n, size.m, size.k, size.hits, Name()), func(b *testing.B) {
-			// So many calls that branches cannot be learned; with 20 common bits, as in a join.
-			const calls = 256
-			r := rand.New(rand.NewPCG(14, 14))
-			var queries, keys [calls][]uint64
-			for c := range calls {
-				queries[c], keys[c] = make([]uint64, size.n), make([]uint64, size.m)
-				for _, all := range [][]uint64{queries[c], keys[c]} {
-					for i := range all {
-						all[i] = r.Uint64() >> 20
-					}
-				}
-				for range size.hits {
-					keys[c][r.IntN(size.m)] = queries[c][r.IntN(size.n)] ^ 1<<r.IntN(64)
-				}
-			}
-			var dst []uint64
-			for c := 0; b.Loop(); c = (c + 1) % calls {
-				dst = ScanMany(dst[:0], queries[c], keys[c], size.k)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size.n*size.m), "ns/pair")
-		})
-	}
-}
-
 func TestRankZeros(t *testing.T) { withLevels(t, testRankZeros) }
 
 func testRankZeros(t *testing.T) {
@@ -470,22 +440,6 @@ func testDecode(t *testing.T) {
 	k.Decode(nil, packed, 40, 0, BlockKeys, 0)
 }
 
-func BenchmarkDecode(b *testing.B) {
-	r := rand.New(rand.NewPCG(9, 9))
-	lows := make([]uint64, BlockKeys)
-	unary := make([]byte, 22*8)
-	for i := range lows {
-		lows[i] = r.Uint64()
-		unary[(i*21/8)>>3] |= 1 << (i * 21 / 8 & 7)
-	}
-	packed := pack(lows, 40)
-	var k Keys
-	for b.Loop() {
-		k.Decode(unary, packed, 40, 0, BlockKeys, 0)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/BlockKeys, "ns/key")
-}
-
 func TestScanBlock(t *testing.T) { withLevels(t, testScanBlock) }
 
 // testScanBlock compares ScanBlock with RankZeros and ScanPacked.
@@ -513,9 +467,8 @@ func testScanBlock(t *testing.T) {
 			if lo != wantLo || hi != wantHi {
 				t.Fatalf("width %d: zeros %d, %d: [%d, %d), want [%d, %d)", w, from, to, lo, hi, wantLo, wantHi)
 			}
-			got := slices.DeleteFunc(dst, func(i uint32) bool { return int(i) < lo || int(i) >= hi })
-			if len(dst)-len(got) > 14 || !slices.Equal(got, want) {
-				t.Fatalf("width %d, k %d: %d positions, want %d", w, k, len(got), len(want))
+			if !slices.Equal(dst, want) {
+				t.Fatalf("width %d, k %d: %d positions, want %d", w, k, len(dst), len(want))
 			}
 		}
 	}
@@ -530,60 +483,6 @@ func TestSelect(t *testing.T) {
 				t.Fatalf("Select(%x, %d) = %d, in Go %d", w, i, got, pure)
 			}
 		}
-	}
-}
-
-func BenchmarkScanPacked(b *testing.B) {
-	r := rand.New(rand.NewPCG(4, 4))
-	for _, w := range []int{8, 25, 40, 57} {
-		for _, n := range []int{168, 512} {
-			b.Run(fmt.Sprintf("w=%d/n=%d/%s", w, n, Name()), func(b *testing.B) {
-				values := make([]uint64, 512)
-				for i := range values {
-					values[i] = r.Uint64()
-				}
-				packed := pack(values, w)
-				var dst []uint32
-				for b.Loop() {
-					dst = ScanPacked(dst[:0], packed, w, 0, n, 12345, w/16)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/key")
-			})
-		}
-	}
-}
-
-func BenchmarkScanFlat(b *testing.B) {
-	keys := make([]uint64, 4096)
-	r := rand.New(rand.NewPCG(5, 5))
-	for i := range keys {
-		keys[i] = r.Uint64()
-	}
-	var dst []uint32
-	for b.Loop() {
-		dst = ScanFlat(dst[:0], keys, 1, 3)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(keys)), "ns/key")
-}
-
-func BenchmarkRankZeros(b *testing.B) {
-	r := rand.New(rand.NewPCG(11, 11))
-	const blocks = 256
-	unary := make([][]byte, blocks)
-	from := make([]uint64, blocks)
-	for j := range unary {
-		unary[j] = make([]byte, 22*8)
-		for i := range BlockKeys {
-			at := i*21/8 + r.IntN(2)
-			unary[j][at>>3] |= 1 << (at & 7)
-		}
-		from[j] = r.Uint64N(500)
-	}
-	n := 0
-	for b.Loop() {
-		j := n % blocks
-		RankZeros(unary[j], from[j], from[j]+300, BlockKeys)
-		n++
 	}
 }
 

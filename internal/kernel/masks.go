@@ -17,7 +17,10 @@ const maxMasks = 1 << 16 / TextBlock
 // bytes.
 func Masks(dst []uint64, text []byte) int {
 	_ = text[:TextBlock*len(dst)]
-	return active.masks(dst, text)
+	if at.masks == Go {
+		return masksGo(dst, text)
+	}
+	return masksAsm(dst, text)
 }
 
 // Edges stores in dst, in ascending order, the offsets of all bits of masks that differ from the
@@ -30,7 +33,10 @@ func Edges(dst []uint16, masks []uint64) int {
 		panic("kernel: offsets do not fit 16 bits")
 	}
 	_ = dst[:TextBlock*len(masks)]
-	return active.edges(dst, masks)
+	if at.edges == Go {
+		return edgesGo(dst, masks)
+	}
+	return edgesAsm(dst, masks)
 }
 
 const (

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -130,38 +129,6 @@ func FuzzMasks(f *testing.F) {
 	f.Add([]byte(strings.Repeat("The quick brown fox, 42 times. ", 5)))
 	f.Add([]byte(strings.Repeat("d\u00e9j\u00e0 vu ", 20)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		saved := active
-		defer func() { active = saved }()
-		for _, l := range Available() {
-			active = l
-			checkMasks(t, text)
-		}
+		eachLevel(func(Level) { checkMasks(t, text) })
 	})
-}
-
-func BenchmarkMasks(b *testing.B) {
-	saved := active
-	defer func() { active = saved }()
-	r := rand.New(rand.NewPCG(5, 6))
-	text := make([]byte, 2048)
-	for i := range text {
-		text[i] = "etaoinshrdlu    "[r.IntN(16)]
-	}
-	masks := make([]uint64, len(text)/TextBlock)
-	edges := make([]uint16, len(text))
-	for _, l := range Available() {
-		active = l
-		b.Run(fmt.Sprintf("masks/%v", l), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				Masks(masks, text)
-			}
-		})
-		b.Run(fmt.Sprintf("edges/%v", l), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				Edges(edges, masks)
-			}
-		})
-	}
 }

@@ -35,7 +35,7 @@ func TestTogether(t *testing.T) {
 				columns[i] = alphabet[rng.IntN(len(alphabet))]
 			}
 		}
-		if done := active.eight(&x, columns); done != (active == AVX512 && last-first+1 >= leastTogether) {
+		if done := at.eight != Go && x.eight(columns); done != (at.eight != Go && last-first+1 >= leastTogether) {
 			t.Fatalf("%d blocks at level %v: together %v", last-first+1, active, done)
 		} else if !done {
 			continue

@@ -174,6 +174,11 @@ var durableMutants = []mutant{
 		tests: "internal/kernel", run: "^TestAscending$",
 	},
 	{
+		name: "near/leads of a block that was not read taken for empty", in: "internal/table/internal/keyrun", decl: "Run.LocateLead",
+		edit:  swap(`first != 0 && end != 0 && p.To-p.From <= most`, `p.To-p.From <= most`),
+		tests: "internal/table/internal/hamming", run: "^TestNear(EqualsBruteForce|NoticesDamage)$",
+	},
+	{
 		name: "table/last keys of a block not compared", in: "internal/kernel", decl: "ascendingAsm",
 		edit:  drop(` && ascendAVX512(&keys[len(keys)-9], 1)`),
 		tests: "internal/kernel", run: "^TestAscending$",

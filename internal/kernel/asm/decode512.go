@@ -10,14 +10,10 @@ import (
 // numbers of their ones, by compressing the numbers 0..63 under each word. The second pass makes
 // eight keys at a time from bit numbers and packed values: key i is base + (bit number - i)<<width
 // + low.
-func decode512() {
+func decode512(eight Mem) {
 	numbers := GLOBL("numbers", RODATA|NOPTR)
 	for i := range 64 {
 		DATA(i, U8(i))
-	}
-	eight := GLOBL("eight", RODATA|NOPTR)
-	for i := range 8 {
-		DATA(8*i, U64(i))
 	}
 	TEXT("decodeAVX512", NOSPLIT, "func(dst *[512]uint64, ones *[640]uint16, unary *byte, words int, packed *byte, l *[128]byte, width, groups int, base, mask uint64)")
 	Pragma("noescape")
@@ -27,6 +23,15 @@ func decode512() {
 	joinKeys(eight)
 	VZEROUPPER()
 	RET()
+}
+
+// laneIndex returns the numbers 0 to 7 with eight bytes each.
+func laneIndex() Mem {
+	m := GLOBL("eight", RODATA|NOPTR)
+	for i := range 8 {
+		DATA(8*i, U64(i))
+	}
+	return m
 }
 
 // spreadOnes emits the first pass.

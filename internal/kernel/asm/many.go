@@ -445,11 +445,8 @@ func scanTiles2(nibbles Mem) {
 	XORQ(s.count, s.count)
 	XORQ(s.first, s.first)
 	var c scan2
-	c.limit, c.counts, c.nibble, c.zero = YMM(), YMM(), YMM(), YMM()
-	broadcast("k", c.limit)
-	VMOVDQU(nibbles, c.counts)
-	VMOVDQU(nibbles.Offset(32), c.nibble)
-	VPXOR(c.zero, c.zero, c.zero)
+	c.limit = broadcast("k", YMM())
+	c.constants(nibbles)
 	Label("tile")
 	for i := range tileQueries {
 		name := fmt.Sprint("row", i)
@@ -462,11 +459,7 @@ func scanTiles2(nibbles Mem) {
 		low, high := YMM(), YMM()
 		VMOVDQU(Mem{Base: keys}, low)
 		VMOVDQU(Mem{Base: keys, Disp: 32}, high)
-		near, far := c.compare(low), c.compare(high)
-		SHLL(Imm(4), far)
-		ORL(far, near)
-		XORL(Imm(0xff), near)
-		s.emit(name, i, near)
+		s.emit(name, i, c.compareBoth(low, high))
 	}
 	Label("next")
 	ADDQ(Imm(64), keys)

@@ -33,9 +33,13 @@ func (s *scan2) setUp(nibbles Mem) {
 	Load(Param("dst"), s.dst)
 	Load(Param("first"), s.first)
 	XORQ(s.count, s.count)
-	s.query, s.limit, s.counts, s.nibble, s.zero = YMM(), YMM(), YMM(), YMM(), YMM()
-	broadcast("q", s.query)
-	broadcast("k", s.limit)
+	s.query, s.limit = broadcast("q", YMM()), broadcast("k", YMM())
+	s.constants(nibbles)
+}
+
+// constants loads the registers that do not depend on the query.
+func (s *scan2) constants(nibbles Mem) {
+	s.counts, s.nibble, s.zero = YMM(), YMM(), YMM()
 	VMOVDQU(nibbles, s.counts)
 	VMOVDQU(nibbles.Offset(32), s.nibble)
 	VPXOR(s.zero, s.zero, s.zero)
@@ -62,6 +66,16 @@ func (s *scan2) compare(keys VecVirtual) GPVirtual {
 	return far
 }
 
+// compareBoth returns a register with the lanes of both halves of a group that are near, and sets the
+// flags by whether there are any.
+func (s *scan2) compareBoth(low, high VecVirtual) GPVirtual {
+	near, far := s.compare(low), s.compare(high)
+	SHLL(Imm(4), far)
+	ORL(far, near)
+	XORL(Imm(0xff), near)
+	return near
+}
+
 // groups emits the loop over groups of eight keys. load loads half i (0 or 1) of the current group.
 func (s *scan2) groups(n Register, load func(i int, to VecVirtual), step func()) {
 	Label("group")
@@ -70,10 +84,7 @@ func (s *scan2) groups(n Register, load func(i int, to VecVirtual), step func())
 	low, high := YMM(), YMM()
 	load(0, low)
 	load(1, high)
-	near, far := s.compare(low), s.compare(high)
-	SHLL(Imm(4), far)
-	ORL(far, near)
-	XORL(Imm(0xff), near)
+	near := s.compareBoth(low, high)
 	JZ(LabelRef("next"))
 	Label("near")
 	lane := GP32()
@@ -106,14 +117,8 @@ func scanPacked2(nibbles Mem) {
 	l := Load(Param("l"), GP64())
 	width := Load(Param("width"), GP64())
 	n := Load(Param("groups"), GP64())
-	// The mask is all ones shifted right by 64 - width.
-	drop, less := GP64(), XMM()
-	MOVQ(U32(64), drop)
-	SUBQ(width, drop)
-	VMOVQ(drop, less)
 	s.mask = YMM()
-	VPCMPEQQ(s.mask, s.mask, s.mask)
-	VPSRLQ(less, s.mask, s.mask)
+	lowBits(width, s.mask)
 	var shuffle, move [2]VecVirtual
 	for i := range 2 {
 		shuffle[i], move[i] = YMM(), YMM()

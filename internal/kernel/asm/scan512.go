@@ -156,40 +156,6 @@ func scanPacked512(lanes Mem) {
 	s.finish()
 }
 
-func scanBlock512(lanes Mem) {
-	TEXT("scanBlockAVX512", NOSPLIT,
-		"func(dst *uint32, block *byte, l *[128]byte, high, width, n int, from, to, q, k uint64) (lo, hi, count int)")
-	Pragma("noescape")
-	Doc("scanBlockAVX512 is rankZeros for the high words at the start of a block, and scanPackedAVX512 for",
-		"the following groups of packed values that overlap [lo, hi).")
-	p, end := Load(Param("block"), GP64()), GP64()
-	Load(Param("high"), end)
-	LEAQ(Mem{Base: p, Index: end, Scale: 8}, end)
-	lo, hi, n := Load(Param("from"), GP64()), Load(Param("to"), GP64()), Load(Param("n"), GP64())
-	rank(p, end, lo, hi, n)
-	Store(lo, Return("lo"))
-	Store(hi, Return("hi"))
-	var s scan512
-	s.setUp(lanes)
-	CMPQ(lo, hi)
-	JGE(LabelRef("done"))
-	width, at := s.setUpPacked(end)
-	groups := GP64()
-	SHRQ(Imm(3), lo)
-	LEAQ(Mem{Base: hi, Disp: 7}, groups)
-	SHRQ(Imm(3), groups)
-	SUBQ(lo, groups)
-	s.first = GP64()
-	MOVQ(lo, s.first)
-	SHLQ(Imm(3), s.first)
-	IMULQ(width, lo)
-	ADDQ(lo, end)
-	s.groups(groups, at, func(groups int) {
-		LEAQ(Mem{Base: end, Index: width, Scale: uint8(groups)}, end)
-	})
-	s.finish()
-}
-
 func scanFlat512(lanes Mem) {
 	TEXT("scanFlatAVX512", NOSPLIT, "func(dst *uint32, keys *uint64, groups, first int, q, k uint64) (count int)")
 	Pragma("noescape")

@@ -4,6 +4,9 @@ package hamming
 func (x *Index) execute(s *Searcher, p *searchPlan, dst []Hit) ([]Hit, error) {
 	var err error
 	s.offered = len(dst)
+	if p.allocation != nil && p.short && !x.lookUpAtOnce(s, p) {
+		x.expand(s, p)
+	}
 	switch s.dst = dst; {
 	case p.allocation == nil: // no key can match, or the index is damaged
 		err = x.damage

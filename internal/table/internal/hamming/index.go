@@ -12,7 +12,7 @@ import (
 // documents, which searches prefetch for their hits because callers nearly always read them; nil if
 // nobody does.
 func New(l Layout, runs []*keyrun.Run, ids *blobs.List) *Index {
-	x := &Index{layout: l, ids: ids}
+	x := &Index{layout: l, ids: ids, cached: runs[0].Len() <= cachedKeys}
 	taken := uint64(0)
 	for t, p := range l.perms() {
 		// Only the first tables whose leads do not overlap get radii; in a layout with Lead 1 these

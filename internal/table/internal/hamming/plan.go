@@ -19,9 +19,14 @@ func (x *Index) prepare(q base.Fingerprint, k int, s *Searcher, p *searchPlan) {
 	p.q, p.k, p.scanNs = q, min(k, maxDistance), 0
 	x.permute(s, p)
 	p.allocation, p.first = x.standardPlan(p.k, s), len(s.probes)
-	if p.scan {
-		return
+	if p.short = x.cached && p.flat; !p.scan && !p.short {
+		x.prefetchLeads(s, p)
 	}
+}
+
+// prefetchLeads adds the probes of the plan's leads.
+func (x *Index) prefetchLeads(s *Searcher, p *searchPlan) {
+	p.first = len(s.probes)
 	s.probes = slices.Grow(s.probes, len(x.tables))[:p.first+len(x.tables)]
 	p.end = p.first
 	for t := range x.tables {
@@ -62,7 +67,7 @@ func (x *Index) permute(s *Searcher, p *searchPlan) {
 // prefetches the directory entries of their blocks. Other plans have many ranges, which are looked
 // up together in the third step.
 func (x *Index) resolveLeads(s *Searcher, p *searchPlan) {
-	if p.allocation != nil && p.flat {
+	if p.allocation != nil && p.flat && !p.short {
 		p.flatNs, p.exact = x.findFlat(s.probes[p.first:p.end])
 	}
 }
@@ -93,7 +98,7 @@ func (x *Index) findFlat(probes []keyrun.Probe) (sum float64, exact int) {
 // choose is the third step: it completes a plan and prefetches the data with which its execution
 // starts. It reads directories only.
 func (x *Index) choose(s *Searcher, p *searchPlan) {
-	if p.allocation == nil || p.scan {
+	if p.allocation == nil || p.scan || p.short {
 		return
 	}
 	if p.flat && p.flatNs <= max(p.limit(), p.acceptNs) {
@@ -182,5 +187,8 @@ func (s *Searcher) planOne(x *Index, q base.Fingerprint, k int) *searchPlan {
 	x.prepare(q, k, s, p)
 	x.resolveLeads(s, p)
 	x.choose(s, p)
+	if p.allocation != nil && p.short {
+		x.expand(s, p)
+	}
 	return p
 }

@@ -97,10 +97,8 @@ func (x *Index) resolve(p *pendingHit, s *Searcher) error {
 		}
 		dst := s.dst
 		for _, i := range s.pos { // equal prefixes and equal low bits: equal keys
-			if int(i) >= lo && int(i) < hi {
-				hit.Doc, found = uint32(b<<keyrun.BlockShift+int(i)), true
-				dst = append(dst, hit)
-			}
+			hit.Doc, found = uint32(b<<keyrun.BlockShift+int(i)), true
+			dst = append(dst, hit)
 		}
 		s.dst = dst
 	}

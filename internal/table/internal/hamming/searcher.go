@@ -13,7 +13,11 @@ func (s *Searcher) TakeStats() Stats {
 // Near appends to dst every document of x whose fingerprint differs from q in at most k bits, each
 // once and in no particular order.
 func (s *Searcher) Near(x *Index, q base.Fingerprint, k int, dst []Hit) ([]Hit, error) {
-	p := s.planOne(x, q, k)
+	s.start()
+	p := &s.plans[0]
+	x.prepare(q, k, s, p)
+	x.resolveLeads(s, p)
+	x.choose(s, p)
 	return x.execute(s, p, dst)
 }
 

@@ -84,6 +84,9 @@ const (
 	stepKeys = 256
 )
 
+// A table of up to cachedKeys fingerprints stays in the second or third cache.
+const cachedKeys = 1 << 18
+
 // groupTables is how many searches are planned together: the data prefetched for them must stay in
 // the first caches.
 const groupTables = 16
@@ -110,6 +113,7 @@ type Index struct {
 	disjoint []int       // tables whose leads do not overlap
 	ids      *blobs.List // IDs of the documents, to prefetch them for hits; or nil
 	damage   error       // if not nil, the error of every search
+	cached   bool        // few enough keys for a near cache: prefetching would cost more than it saves
 
 	resolveNs float64 // nanoseconds to find the documents of a hit of a later table
 	leastScan float64 // nanoseconds of a scan that skips all blocks, including its estimate
@@ -204,6 +208,7 @@ type searchPlan struct {
 	k           int
 	keys        [MaxTables]uint64 // q permuted, for each table
 
+	short           bool       // looked up by lookUpAtOnce, when it is executed
 	started         int        // number of probes that are prefetched before execution starts
 	spans, spansEnd int        // their spans: Searcher.begun[spans:spansEnd]
 	begun           spanCounts // counts of these spans

@@ -30,6 +30,23 @@ func (r *Run) LocateAll(probes []Probe, rest uint64, most uint32) (keys int) {
 	return keys
 }
 
+// LocateLead fills in p from the lead index, if it has an entry and the range has at most `most` keys,
+// and reports whether it did.
+func (r *Run) LocateLead(p *Probe, most uint32) bool {
+	l := &r.leads
+	u := p.First >> (uint(l.shift) & 63)
+	if u>>1+1 >= uint64(len(l.words)) {
+		return false // there is no index
+	}
+	w := l.words[u>>1:][:2]
+	two := (uint64(w[0].Load()) | uint64(w[1].Load())<<32) >> (u & 1 * 16)
+	first, end := uint32(two)&0xffff, uint32(two>>16)&0xffff
+	part := uint(l.part) & 63
+	p.From, p.To = l.bases[u>>part]+first, l.bases[(u+1)>>part]+end
+	p.Exact = first != 0 && end != 0 && p.To-p.From <= most
+	return p.Exact
+}
+
 // Locate fills in p from the directory.
 func (r *Run) Locate(p *Probe, rest uint64) {
 	r.LocateFrom(p, rest, r.window(p.First))
