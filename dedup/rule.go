@@ -274,6 +274,9 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 		return err
 	}
 	l.files = corpus.NewListing(corpus.Options{Memory: l.job.Memory, Dir: dir})
+	if l.job.Words {
+		l.texts = corpus.NewTextStore(l.job.Memory, dir)
+	}
 	read, p := func(ctx context.Context) error { return l.readFiles(ctx, dir) }, features.Params{}
 	if l.sources.Stored == nil {
 		p, _, err = paramsOf(l.job.Compared)
