@@ -16,8 +16,8 @@ import (
 type counts struct {
 	few   []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
 	many  []uint32 // further occurrences of elements whose counter in few is full; nil once all sets are counted
-	two   []uint64 // after that: a bit for each counter in few: 2 or more
-	ranks []uint8  // after that: the logarithm of each counter in many
+	lines []line   // after that
+	bits  uint     // the number of lines is 1<<bits
 	skip  int      // trailing bits of elements that are not part of the hash
 	// ahead has no meaning: it stops the compiler from removing reads that load counters into the
 	// cache.
@@ -28,23 +28,43 @@ type counts struct {
 	batch sync.WaitGroup // waits for the goroutine that scatters
 }
 
+// A line has what is known about some elements once all sets are counted. It is a line of the
+// cache, so that an element costs one read from memory.
+type line struct {
+	two   [lineWords]uint64 // a bit for each counter in few: 2 or more
+	ranks [lineRanks]uint8  // the logarithm of each counter in many
+}
+
+const (
+	lineWords = 7
+	lineRanks = 8
+	fewWords  = 2 * lineWords // words of few for each line
+	lineBits  = 9             // bits of an element that select a counter in its line
+	fewBytes  = 8 * fewWords
+)
+
 // newCounts returns counters that use about that many bytes.
 func newCounts(bytes int64) *counts {
-	few := powerBelow(max(bytes, leastCounts))
-	c := &counts{few: make([]uint64, few/8), many: make([]uint32, max(few/8, leastCounts)/4)}
+	n := linesFor(bytes)
+	c := &counts{few: make([]uint64, n*fewWords), many: make([]uint32, n*lineRanks), bits: uint(bits.TrailingZeros64(uint64(n)))}
 	vfs.HugePages(c.few)
 	vfs.HugePages(c.many)
 	return c
 }
 
-// CounterBytes returns how many bytes counters use, given SetsOptions.Counters.
-func CounterBytes(bytes int64) int64 {
-	few := powerBelow(max(bytes, leastCounts))
-	return few + max(few/8, leastCounts)
-}
+// linesFor returns the number of lines for counters of that many bytes.
+func linesFor(bytes int64) int64 { return powerBelow(max(bytes/fewBytes, leastLines)) }
 
-// leastCounts is the least number of bytes of counters.
-const leastCounts = 1 << 12
+// CounterBytes returns how many bytes counters use, given SetsOptions.Counters.
+func CounterBytes(bytes int64) int64 { return linesFor(bytes) * (fewBytes + 4*lineRanks) }
+
+const leastLines = 1 << 5
+
+// places returns the places of an element's counters: a bit of a line, and an index of its ranks.
+func (c *counts) places(h uint64) (line, bit, rank uint64) {
+	h >>= c.skip & 63
+	return h >> lineBits & (1<<(c.bits&63) - 1), h & (1<<lineBits - 1) * lineWords * 64 >> lineBits, h >> ((lineBits + c.bits) & 63) & (lineRanks - 1)
+}
 
 // powerBelow returns the largest power of 2 up to n.
 func powerBelow(n int64) int64 {
@@ -70,26 +90,25 @@ type parts struct {
 	again   [countTogether]uint64
 }
 
-// Counters are divided into parts of partBytes, which fit into a cache, or into mostParts larger
-// ones. With fewer parts than leastParts, elements are counted directly.
+// Counters are divided into parts of partLines, whose few fit into a cache, or into mostParts
+// larger ones. With fewer parts than leastParts, elements are counted directly.
 const (
-	partBytes  = 1 << 18
+	partLines  = 1 << 11
 	leastParts = 1 << 5
 	mostParts  = 1 << 9
 )
 
 // Elements are scattered in the background, laterChunks chunks at a time. The buffers hold
-// perLine elements for each cache line of the counters, which amortizes reading and writing back
-// the counters.
+// perLine elements for each line, which amortizes reading and writing back the counters.
 const (
 	laterChunks = 1 << 5
-	perLine     = 2
+	perLine     = 4
 )
 
 func (c *counts) newParts() *parts {
-	n := min(len(c.few)*8/partBytes, mostParts)
-	p := &parts{bits: uint(bits.TrailingZeros(uint(n))), waiting: make([]uint32, len(c.few)/8*perLine)}
-	p.low = 5 + uint(bits.TrailingZeros(uint(len(c.few)/n)))
+	n := min(1<<c.bits/partLines, mostParts)
+	p := &parts{bits: uint(bits.TrailingZeros(uint(n))), waiting: make([]uint32, perLine<<c.bits)}
+	p.low = lineBits + c.bits - p.bits
 	vfs.HugePages(p.waiting)
 	return p
 }
@@ -97,7 +116,7 @@ func (c *counts) newParts() *parts {
 // addLater counts elements now or later; the caller must not change them any more. Large batches
 // are counted in the background, part by part of the counters.
 func (c *counts) addLater(elements []uint64) {
-	if len(c.few)*8 < leastParts*partBytes {
+	if c.direct() {
 		c.add(elements)
 		return
 	}
@@ -112,6 +131,9 @@ func (c *counts) addLater(elements []uint64) {
 	c.later = nil
 	c.batch.Go(func() { c.scatter(all) })
 }
+
+// direct reports whether elements are counted directly.
+func (c *counts) direct() bool { return 1<<c.bits < leastParts*partLines }
 
 // scatter distributes elements to the buffers of their parts. When the buffer of a part is full,
 // its elements are counted.
@@ -137,9 +159,9 @@ func (c *counts) addPart(part int) {
 	most := len(p.waiting) >> p.bits
 	waiting := p.waiting[part*most:][:p.next[part]]
 	p.next[part] = 0
-	if lines := len(c.few) / 8 >> p.bits; len(waiting) > lines/2 {
-		for i := range lines {
-			c.ahead += c.few[(part*lines+i)*8]
+	if size := len(c.few) >> p.bits; len(waiting) > size/16 {
+		for i := part * size; i < (part+1)*size; i += 8 { // 8 words are a line of the cache
+			c.ahead += c.few[i]
 		}
 	}
 	for len(waiting) > 0 {
@@ -154,25 +176,29 @@ func (c *counts) addPart(part int) {
 }
 
 func (c *counts) add(set []uint64) {
-	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
 	var often [countTogether]uint64
+	var at [countTogether]struct{ word, shift uint64 }
 	for len(set) > 0 {
 		some := set[:min(countTogether, len(set))]
 		set = set[len(some):]
-		for _, h := range some {
-			c.ahead += c.few[h>>(c.skip&63)>>5&words]
+		for i, h := range some {
+			line, bit, _ := c.places(h)
+			a := &at[i%countTogether]
+			a.word, a.shift = line*fewWords+bit>>5, bit&31*2
+			c.ahead += c.few[a.word]
 		}
 		n := 0
-		for _, h := range some {
-			h >>= c.skip & 63
-			w, shift := &c.few[h>>5&words], h&31*2
-			full := *w >> (shift + 1) & 1
-			*w += (full ^ 1) << shift
+		for i, h := range some {
+			a := &at[i%countTogether]
+			w := &c.few[a.word]
+			full := *w >> (a.shift&63 + 1) & 1
+			*w += (full ^ 1) << (a.shift & 63)
 			often[n%countTogether] = h
 			n += int(full)
 		}
 		for _, h := range often[:n] {
-			if m := &c.many[h>>9&slots]; *m < math.MaxUint32 {
+			line, _, rank := c.places(h)
+			if m := &c.many[line*lineRanks+rank]; *m < math.MaxUint32 {
 				*m++
 			}
 		}
@@ -183,7 +209,7 @@ func (c *counts) add(set []uint64) {
 // the logarithms of many matter. This halves the memory, or more, and fits better into the
 // caches.
 func (c *counts) end() {
-	if c.two != nil {
+	if c.lines != nil {
 		return
 	}
 	c.batch.Wait()
@@ -194,18 +220,19 @@ func (c *counts) end() {
 		}
 	}
 	c.later, c.parts = nil, nil
-	if len(c.few)*8 >= leastParts*partBytes {
+	if !c.direct() {
 		debug.FreeOSMemory() // frees counting buffers before more memory is allocated
 	}
-	c.two = make([]uint64, len(c.few)/2)
-	vfs.HugePages(c.two)
-	for i := range c.two {
-		c.two[i] = fullOf(c.few[2*i]) | fullOf(c.few[2*i+1])<<32
-	}
-	c.ranks = make([]uint8, len(c.many))
-	vfs.HugePages(c.ranks)
-	for i, n := range c.many {
-		c.ranks[i] = logarithm(n)
+	c.lines = make([]line, 1<<c.bits)
+	vfs.HugePages(c.lines)
+	for n := range c.lines {
+		l, few, many := &c.lines[n], c.few[n*fewWords:], c.many[n*lineRanks:]
+		for i := range l.two {
+			l.two[i] = fullOf(few[2*i]) | fullOf(few[2*i+1])<<32
+		}
+		for i := range l.ranks {
+			l.ranks[i] = logarithm(many[i])
+		}
 	}
 	c.few, c.many = nil, nil
 }
@@ -233,23 +260,26 @@ func fullOf(w uint64) uint64 {
 const hashBits = 40
 
 // lookTogether is the number of elements that are looked up between two checks of the limit.
-const lookTogether = 16
+const lookTogether = 32
 
 // appendShared appends the elements of a set that may also be in other sets. It stops and returns
 // false once it has found alone elements that are in no other set. It must be called after end.
 func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool) {
-	words := uint64(len(c.two) - 1)
 	dst = slices.Grow(dst, len(set))
 	n := len(dst)
 	dst = dst[:n+len(set)]
 	most := n - alone
+	var two [lookTogether]uint64
 	for len(set) > 0 {
 		some := set[:min(lookTogether, len(set))]
 		set = set[len(some):]
-		for _, h := range some { // without a branch that depends on h
+		for i, h := range some { // these reads overlap: nothing depends on them
+			line, bit, _ := c.places(h)
+			two[i%lookTogether] = c.lines[line].two[bit>>6] >> (bit & 63)
+		}
+		for i, h := range some { // without a branch that depends on h
 			dst[n] = h
-			h >>= c.skip & 63
-			n += int(c.two[h>>6&words] >> (h & 63) & 1)
+			n += int(two[i%lookTogether] & 1)
 		}
 		if most += len(some); n <= most {
 			return dst[:n], false
@@ -260,20 +290,20 @@ func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool
 
 // shared reports whether an element may be in more than one set.
 func (c *counts) shared(h uint64) bool {
-	h >>= c.skip & 63
-	return c.two[h>>6&uint64(len(c.two)-1)]>>(h&63)&1 > 0
+	line, bit, _ := c.places(h)
+	return c.lines[line].two[bit>>6]>>(bit&63)&1 > 0
 }
 
 // rankOf returns the rank of an element, which grows with the number of sets that contain it.
 func (c *counts) rankOf(h uint64) uint64 {
-	return uint64(c.ranks[h>>(c.skip&63)>>9&uint64(len(c.ranks)-1)])
+	line, _, rank := c.places(h)
+	return uint64(c.lines[line].ranks[rank])
 }
 
 // rank replaces elements by their keys.
 func (c *counts) rank(set []uint64) {
-	slots := uint64(len(c.ranks) - 1)
 	for i, h := range set {
-		set[i] = uint64(c.ranks[h>>(c.skip&63)>>9&slots])<<hashBits | h>>(64-hashBits)
+		set[i] = c.rankOf(h)<<hashBits | h>>(64-hashBits)
 	}
 }
 

@@ -195,7 +195,7 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 		c.leads[p.size], cs.of[lead] = lead, c
 	}
 	for i := range p.keys {
-		tag, _ := p.node(i)
+		tag, _ := p.node(x, i)
 		node := uint64(lead)<<32 | uint64(tag)
 		if _, ok := c.nodes[node]; !ok {
 			c.nodes[node] = struct{}{}

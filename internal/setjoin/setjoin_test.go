@@ -419,7 +419,7 @@ func TestPartsOfCrowd(t *testing.T) {
 	j.finder.visited = 0
 	for _, set := range sets[:n/50] {
 		f, _ := p.of(set, nil)
-		if found := j.finder.candidates(&j.index, &f, newThreshold(0.6), false); len(found) > 2*leastCrowd {
+		if found, _ := j.finder.candidates(&j.index, &f, newThreshold(0.6), false); len(found) > 2*leastCrowd {
 			t.Fatalf("%d found", len(found))
 		}
 		for _, c := range j.index.crowds.of {
@@ -478,7 +478,8 @@ func TestCrowds(t *testing.T) {
 		}
 		f, _ := p.of(set, nil)
 		visited += len(j.index.candidates(nil, &f, j.t))
-		compared += len(j.finder.candidates(&j.index, &f, j.t, true))
+		found, _ := j.finder.candidates(&j.index, &f, j.t, true)
+		compared += len(found)
 	}
 	if entries := len(j.index.sets); entries < n/10 || visited > n*entries/4 || compared > n*entries/8 {
 		t.Errorf("%d sets meet %d of %d entries and are compared with %d", n, visited, entries, compared)

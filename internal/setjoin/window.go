@@ -104,6 +104,7 @@ type item struct {
 	hashes  []uint64
 	prefix  prefix
 	best    match   // for star clusters
+	entry   uint32  // the entry of best, if the current search has found it, else 0
 	matches []match // for pairs; nil if they are not collected
 	twin    bool    // Components: it has a twin
 }
@@ -360,19 +361,31 @@ func (j *join) passes(it *item, in *index, compare func(it *item) error) error {
 // probe compares an item with the entries of the index.
 func (w *worker) probe(it *item) (err error) {
 	in := &w.index
-	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it), w.best(it)) {
+	return w.search(&w.finder, it, in, func(entry uint32) (done bool, err error) {
 		set := in.sets[entry]
 		if w.connected(it, set) || w.apart(it, in, entry) {
-			continue
+			return false, nil
 		}
 		var hashes []uint64
 		if w.t.Kind.needsElements() {
 			if hashes, err = w.set(set, int(in.sizes[entry])); err != nil {
-				return err
+				return false, err
 			}
 		}
-		if done, err := w.compare(w.judge, it, in, entry, set, hashes); done || err != nil {
-			return err
+		return w.compare(w.judge, it, in, entry, set, hashes)
+	})
+}
+
+// search calls try for the entries of an index that may match an item, until it returns true.
+func (j *join) search(f *finder, it *item, in *index, try func(entry uint32) (done bool, err error)) error {
+	it.entry, it.prefix.next = 0, 0
+	for more := true; more; {
+		var found []uint32
+		found, more = f.candidates(in, &it.prefix, j.least(it), j.best(it))
+		for _, entry := range found {
+			if done, err := try(entry); done || err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -429,8 +442,8 @@ func (j *join) compare(judge Judge, it *item, in *index, entry, set uint32, hash
 	if it.matches != nil {
 		it.matches = append(it.matches, match{j.part(set), m.score})
 	}
-	if it.best.set == none || m.score > it.best.score {
-		it.best = m
+	if it.best.set == none || m.score > it.best.score || m.score == it.best.score && entry < it.entry {
+		it.best, it.entry = m, entry
 	}
 	return m.score == 1 && !j.all, nil
 }
@@ -451,16 +464,13 @@ func (j *join) best(it *item) bool {
 // pair compares an item with the entries of the window.
 func (j *join) pair(it *item) error {
 	in := &j.within
-	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it), j.best(it)) {
+	return j.search(&j.finder, it, in, func(entry uint32) (done bool, err error) {
 		other := &j.items[in.sets[entry]]
 		if j.connected(it, other.set) || j.apart(it, in, entry) {
-			continue
+			return false, nil
 		}
-		if done, err := j.compare(j.judge, it, in, entry, other.set, other.hashes); done || err != nil {
-			return err
-		}
-	}
-	return nil
+		return j.compare(j.judge, it, in, entry, other.set, other.hashes)
+	})
 }
 
 // part returns the set that represents a match: for Components, the least connected set. The
