@@ -144,11 +144,13 @@ const firstLookups = 8
 func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) (found []uint32, more bool) {
 	f.found = f.found[:0]
 	before := p.visited
-	crowds := x.crowds != nil && len(x.crowds.of) > 0
+	if p.next == 0 {
+		f.crowds = f.crowds[:0]
+	}
 	switch {
 	case t.Kind == Edits:
 		f.texts(x, p, t)
-	case best && !crowds:
+	case best:
 		to, most := min(p.look, max(t.long(p.size)-p.alone, 0)), lookupsAtOnce
 		if p.next == 0 {
 			most = firstLookups
@@ -159,8 +161,10 @@ func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) (found 
 		f.found = x.candidates(f.found, p, t)
 	}
 	f.ascending(x)
-	if crowds {
-		f.expand(x, p, t, best)
+	if x.crowds != nil && len(x.crowds.of) > 0 {
+		if f.takeLeads(x.crowds); !more {
+			f.expand(x, p, t, best)
+		}
 	}
 	f.visited += p.visited - before + len(f.found)
 	return f.found, more
