@@ -6,7 +6,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"unsafe"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -41,6 +43,7 @@ const (
 	fewWords  = 2 * lineWords // words of few for each line
 	lineBits  = 9             // bits of an element that select a counter in its line
 	fewBytes  = 8 * fewWords
+	lineShift = 6 // a line has 1<<lineShift bytes
 )
 
 // newCounts returns counters that use about that many bytes.
@@ -80,14 +83,13 @@ func powerBelow(n int64) int64 {
 const countTogether = 32
 
 // parts buffers elements, grouped by the part of the counters that they belong to, so that
-// loading a part into the cache serves many elements. Buffered elements omit the bits that select
-// the part; the other bits that add uses fit into 32 bits.
+// loading a part into the cache serves many elements. They are buffered as places without the bits
+// that select the part (addPlaces), which fit into 32 bits.
 type parts struct {
 	low     uint     // bits of an element, without skip, below those that select its part
 	bits    uint     // bits in the number of a part
 	waiting []uint32 // divided equally between the parts; next counts the used slots of each
 	next    [mostParts]uint32
-	again   [countTogether]uint64
 }
 
 // Counters are divided into parts of partLines, whose few fit into a cache, or into mostParts
@@ -140,12 +142,13 @@ func (c *counts) direct() bool { return 1<<c.bits < leastParts*partLines }
 func (c *counts) scatter(all [][]uint64) {
 	p := c.parts
 	most := len(p.waiting) >> (p.bits & 63)
+	low, high := p.low&63, (p.low+p.bits)&63
 	for _, elements := range all {
 		for _, h := range elements {
 			h >>= c.skip & 63
-			part := int(h >> (p.low & 63) & (1<<(p.bits&63) - 1) & (mostParts - 1))
+			part := int(h >> low & (1<<(p.bits&63) - 1) & (mostParts - 1))
 			n := int(p.next[part])
-			p.waiting[part*most+n] = uint32(h>>((p.low+p.bits)&63)<<(p.low&63) | h&(1<<(p.low&63)-1))
+			p.waiting[part*most+n] = uint32(h&(1<<low-1) | h>>high&(lineRanks-1)<<low)
 			if p.next[part]++; n+1 == most {
 				c.addPart(part)
 			}
@@ -160,45 +163,55 @@ func (c *counts) addPart(part int) {
 	waiting := p.waiting[part*most:][:p.next[part]]
 	p.next[part] = 0
 	if size := len(c.few) >> p.bits; len(waiting) > size/16 {
-		for i := part * size; i < (part+1)*size; i += 8 { // 8 words are a line of the cache
-			c.ahead += c.few[i]
-		}
+		kernel.Prefetch(bytesOf(c.few[part*size:][:size]))
+		size = len(c.many) >> p.bits
+		kernel.Prefetch(bytesOf(c.many[part*size:][:size]))
 	}
-	for len(waiting) > 0 {
-		n := min(len(waiting), len(p.again))
-		for i, h := range waiting[:n] {
-			p.again[i] = (uint64(h)>>(p.low&63)<<(p.bits&63)|uint64(part))<<(p.low&63) | uint64(h)&(1<<(p.low&63)-1)
-			p.again[i] <<= c.skip & 63
-		}
-		c.add(p.again[:n])
-		waiting = waiting[n:]
-	}
+	addPlaces(c, uint64(part)<<(p.low-lineBits), p.low, waiting)
 }
 
+// add counts elements at once.
 func (c *counts) add(set []uint64) {
-	var often [countTogether]uint64
-	var at [countTogether]struct{ word, shift uint64 }
+	var places [countTogether]uint64
 	for len(set) > 0 {
 		some := set[:min(countTogether, len(set))]
 		set = set[len(some):]
 		for i, h := range some {
-			line, bit, _ := c.places(h)
-			a := &at[i%countTogether]
-			a.word, a.shift = line*fewWords+bit>>5, bit&31*2
-			c.ahead += c.few[a.word]
+			places[i%countTogether] = h >> (c.skip & 63)
 		}
+		addPlaces(c, 0, lineBits+c.bits, places[:len(some)])
+	}
+}
+
+// addPlaces counts elements. A place has low bits for the line, from a given one on, and the
+// counter in it, and above them those of the rank.
+func addPlaces[T uint32 | uint64](c *counts, from uint64, low uint, places []T) {
+	var often [countTogether]uint64
+	var at [countTogether]struct{ word, shift, rank uint64 }
+	for len(places) > 0 {
+		some := places[:min(countTogether, len(places))]
+		places = places[len(some):]
+		ahead := uint64(0)
+		for i, place := range some {
+			h := uint64(place)
+			line := from + h&(1<<(low&63)-1)>>lineBits
+			bit := h & (1<<lineBits - 1) * lineWords * 64 >> lineBits
+			a := &at[i%countTogether]
+			a.word, a.shift, a.rank = line*fewWords+bit>>5, bit&31*2, line*lineRanks+h>>(low&63)&(lineRanks-1)
+			ahead += c.few[a.word]
+		}
+		c.ahead += ahead
 		n := 0
-		for i, h := range some {
+		for i := range some {
 			a := &at[i%countTogether]
 			w := &c.few[a.word]
 			full := *w >> (a.shift&63 + 1) & 1
 			*w += (full ^ 1) << (a.shift & 63)
-			often[n%countTogether] = h
+			often[n%countTogether] = a.rank
 			n += int(full)
 		}
-		for _, h := range often[:n] {
-			line, _, rank := c.places(h)
-			if m := &c.many[line*lineRanks+rank]; *m < math.MaxUint32 {
+		for _, rank := range often[:n] {
+			if m := &c.many[rank]; *m < math.MaxUint32 {
 				*m++
 			}
 		}
@@ -262,6 +275,23 @@ const hashBits = 40
 // lookTogether is the number of elements that are looked up between two checks of the limit.
 const lookTogether = 32
 
+// ahead is the number of elements of a set whose lines are prefetched before it is looked up.
+const ahead = 64
+
+// prefetch prefetches the lines of elements.
+func (c *counts) prefetch(set []uint64) {
+	var lines [lookTogether]uint32
+	for len(set) > 0 {
+		some := set[:min(lookTogether, len(set))]
+		set = set[len(some):]
+		for i, h := range some {
+			line, _, _ := c.places(h)
+			lines[i%lookTogether] = uint32(line)
+		}
+		kernel.PrefetchEach(unsafe.Pointer(&c.lines[0]), unsafe.Pointer(&lines[0]), len(some), 4, 0, lineShift)
+	}
+}
+
 // appendShared appends the elements of a set that may also be in other sets. It stops and returns
 // false once it has found alone elements that are in no other set. It must be called after end.
 func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool) {
@@ -270,9 +300,11 @@ func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool
 	dst = dst[:n+len(set)]
 	most := n - alone
 	var two [lookTogether]uint64
+	c.prefetch(set[min(ahead, len(set)):min(ahead+lookTogether, len(set))])
 	for len(set) > 0 {
 		some := set[:min(lookTogether, len(set))]
 		set = set[len(some):]
+		c.prefetch(set[min(ahead, len(set)):min(ahead+lookTogether, len(set))])
 		for i, h := range some { // these reads overlap: nothing depends on them
 			line, bit, _ := c.places(h)
 			two[i%lookTogether] = c.lines[line].two[bit>>6] >> (bit & 63)

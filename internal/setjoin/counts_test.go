@@ -123,3 +123,22 @@ func TestLogarithm(t *testing.T) {
 		t.Error("the largest number has a lower rank than others")
 	}
 }
+
+// TestAppendLeast compares appendLeast with sorting, for keys of few and of many ranks.
+func TestAppendLeast(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for n := range 300 {
+		keys, ranks := make([]uint64, n), 1+r.IntN(256)
+		for i := range keys {
+			keys[i] = r.Uint64N(1 << hashBits)
+		}
+		slices.Sort(keys)
+		for i := range keys {
+			keys[i] |= uint64(r.IntN(ranks)) << hashBits
+		}
+		want, most := slices.Sorted(slices.Values(keys)), r.IntN(n+1)
+		if got := appendLeast([]uint64{1}, keys, most); got[0] != 1 || !slices.Equal(got[1:], want[:most]) {
+			t.Fatalf("%d of %d keys: %x, want %x", most, n, got[1:], want[:most])
+		}
+	}
+}

@@ -126,6 +126,7 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	if x.crowd(entry, p) {
 		return true
 	}
+	x.prefetch(p, true)
 	for i := range p.keys {
 		tag, rest := p.node(x, i)
 		if p.rests != nil && p.whole { // Cosine

@@ -3,7 +3,9 @@ package setjoin
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -19,7 +21,6 @@ type packed struct {
 	chunks []*postings
 	n      int
 	chain  []uint64 // scratch memory of pack
-	ahead  uint32   // has no meaning: it keeps the compiler from removing reads that load chains into the cache
 }
 
 // postings is a chunk of postings.
@@ -34,6 +35,8 @@ const (
 	bucketPostings = 8 // on average, once there are as many as expected
 	leastBuckets   = 1 << 6
 	mostPostings   = 1 << 31
+	markShift      = 3 // marks of a bucket have 1<<markShift bytes
+	dirShift       = 2 // an element of dir or index.heads has 1<<dirShift bytes
 	shareBits      = 8 // bits for the part of a set before an element
 	mostEntries    = 1 << (32 - shareBits)
 )
@@ -135,7 +138,7 @@ func (x *index) pack() {
 		if h%lookupsAtOnce == lookupsAtOnce-1 { // so that reads of the next chains overlap
 			for _, n := range x.heads[h+1-lookupsAtOnce : h+1] {
 				if n > 0 {
-					p.ahead += x.at(n - 1).tag
+					kernel.PrefetchAt(unsafe.Pointer(x.at(n-1)), 4)
 				}
 			}
 		}
@@ -211,10 +214,36 @@ func (x *index) lookUp(dst []uint32, p *prefix, t threshold, from, to, most int)
 	return x.finish(dst, all[:n], p, t), from
 }
 
+// prefetch prefetches the marks of a set's keys, and their chains if the set is added.
+func (x *index) prefetch(p *prefix, add bool) {
+	var tags [lookupsAtOnce]uint32
+	for keys := p.keys[:p.look]; len(keys) > 0; {
+		n := min(len(keys), len(tags))
+		for i, key := range keys[:n] {
+			tags[i] = mix(tagOf(key))
+		}
+		if x.packed != nil {
+			kernel.PrefetchEach(unsafe.Pointer(&x.packed.marks[0]), unsafe.Pointer(&tags[0]), n, 4, uint(x.packed.shift), markShift)
+		}
+		if add {
+			kernel.PrefetchEach(unsafe.Pointer(&x.heads[0]), unsafe.Pointer(&tags[0]), n, 4, uint(x.shift), dirShift)
+		}
+		keys = keys[n:]
+	}
+}
+
 // begin finds the postings of lookups.
 func (x *index) begin(all []lookup) {
 	p := x.packed
 	var heads [lookupsAtOnce]uint32
+	if p != nil && len(all) > 0 {
+		var tags [lookupsAtOnce]uint32
+		for i := range all {
+			tags[i] = mix(all[i].tag)
+		}
+		kernel.PrefetchEach(unsafe.Pointer(&p.dir[0]), unsafe.Pointer(&tags[0]), len(all), 4, uint(p.shift), dirShift)
+		kernel.PrefetchEach(unsafe.Pointer(&x.heads[0]), unsafe.Pointer(&tags[0]), len(all), 4, uint(x.shift), dirShift)
+	}
 	for i := range all {
 		l := &all[i]
 		heads[i] = *x.head(l.tag)
@@ -223,7 +252,9 @@ func (x *index) begin(all []lookup) {
 		}
 		bucket, _ := p.split(mix(l.tag))
 		if l.first, l.end = p.dir[bucket], p.dir[bucket+1]; l.first < l.end {
-			l.ahead = p.chunks[l.first/chunkPostings].tags[l.first%chunkPostings]
+			at := p.chunks[l.first/chunkPostings]
+			l.ahead = at.tags[l.first%chunkPostings]
+			kernel.PrefetchAt(unsafe.Pointer(&at.entries[l.first%chunkPostings]), 4)
 		}
 	}
 	for i, head := range heads[:len(all)] {

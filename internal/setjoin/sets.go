@@ -173,10 +173,10 @@ func (s *Sets) spillIfFull() (err error) {
 	return nil
 }
 
-// bytesOf returns the memory of elements. The file has the same bytes, as only this process reads
+// bytesOf returns the memory of numbers. The file has the same bytes, as only this process reads
 // it.
-func bytesOf(elements []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(elements))), 8*len(elements))
+func bytesOf[T uint32 | uint64](numbers []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), int(unsafe.Sizeof(numbers[0]))*len(numbers))
 }
 
 // Close closes the file.

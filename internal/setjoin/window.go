@@ -319,29 +319,52 @@ func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err erro
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		for n := range w.items[from:min(from+workerRun, len(w.items))] {
-			it := &w.items[from+n]
-			if fn(w, it); it.decided() {
-				continue
+		// Each step waits for reads from memory, so the next items are prefetched meanwhile.
+		items := w.items[from:min(from+workerRun, len(w.items))]
+		for n := range len(items) + 2 {
+			if n < len(items) {
+				if err := w.read(&items[n], fn); err != nil {
+					return err
+				}
 			}
-			lo := len(w.hashes)
-			if w.hashes, err = w.reader.Append(w.hashes, int(it.set)); err != nil {
-				return err
+			if n > 0 && n <= len(items) && items[n-1].hashes != nil {
+				it := &items[n-1]
+				it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
+				w.index.prefetch(&it.prefix, false)
 			}
-			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
-			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
-			if it.twin, err = w.isTwin(it); err == nil && !it.twin {
-				err = w.passes(it, &w.index, w.probe)
-			}
-			if err != nil {
-				return err
-			}
-			if w.all {
-				w.found.Add(int64(len(it.matches)))
+			if n > 1 && items[n-2].hashes != nil {
+				if err := w.compareItem(&items[n-2]); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// read reads the set of an item, unless it is decided.
+func (w *worker) read(it *item, fn func(w *worker, it *item)) (err error) {
+	if fn(w, it); it.decided() {
+		return nil
+	}
+	lo := len(w.hashes)
+	if w.hashes, err = w.reader.Append(w.hashes, int(it.set)); err != nil {
+		return err
+	}
+	it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
+	w.prefixer.counts.prefetch(it.hashes[:min(ahead, len(it.hashes))])
+	return nil
+}
+
+// compareItem compares an item with the entries of the index.
+func (w *worker) compareItem(it *item) (err error) {
+	if it.twin, err = w.isTwin(it); err == nil && !it.twin {
+		err = w.passes(it, &w.index, w.probe)
+	}
+	if w.all {
+		w.found.Add(int64(len(it.matches)))
+	}
+	return err
 }
 
 // passes compares an item with the entries of an index. If many entries are connected, it
