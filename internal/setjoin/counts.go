@@ -275,8 +275,8 @@ const hashBits = 40
 // lookTogether is the number of elements that are looked up between two checks of the limit.
 const lookTogether = 32
 
-// ahead is the number of elements of a set whose lines are prefetched before it is looked up.
-const ahead = 64
+// firstPrefetched is the number of elements of a set whose lines are prefetched before it is looked up.
+const firstPrefetched = 64
 
 // prefetch prefetches the lines of elements.
 func (c *counts) prefetch(set []uint64) {
@@ -300,11 +300,11 @@ func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool
 	dst = dst[:n+len(set)]
 	most := n - alone
 	var two [lookTogether]uint64
-	c.prefetch(set[min(ahead, len(set)):min(ahead+lookTogether, len(set))])
+	c.prefetch(set[min(firstPrefetched, len(set)):min(firstPrefetched+lookTogether, len(set))])
 	for len(set) > 0 {
 		some := set[:min(lookTogether, len(set))]
 		set = set[len(some):]
-		c.prefetch(set[min(ahead, len(set)):min(ahead+lookTogether, len(set))])
+		c.prefetch(set[min(firstPrefetched, len(set)):min(firstPrefetched+lookTogether, len(set))])
 		for i, h := range some { // these reads overlap: nothing depends on them
 			line, bit, _ := c.places(h)
 			two[i%lookTogether] = c.lines[line].two[bit>>6] >> (bit & 63)

@@ -70,7 +70,7 @@ func (w *worker) read(it *item, fn func(w *worker, it *item)) (err error) {
 		return err
 	}
 	it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
-	w.prefixer.counts.prefetch(it.hashes[:min(ahead, len(it.hashes))])
+	w.prefixer.counts.prefetch(it.hashes[:min(firstPrefetched, len(it.hashes))])
 	return nil
 }
 
