@@ -802,3 +802,43 @@ func TestPostings(t *testing.T) {
 		t.Errorf("%d candidates, %d more than in chains", found, more)
 	}
 }
+
+// TestFirstOfEqual joins a set that is equally similar to two keepers. Its rarest elements find the
+// later one, which is compared first.
+func TestFirstOfEqual(t *testing.T) {
+	const size = 60
+	r := rand.New(rand.NewPCG(3, 4))
+	random := func(n int, and ...uint64) []uint64 {
+		for range n {
+			and = append(and, r.Uint64())
+		}
+		slices.Sort(and)
+		return and
+	}
+	first, last := random(size), random(size)
+	sets := [][]uint64{first, last}
+	for i := 0; i < size; i += 6 { // they make the elements of the first one more frequent
+		sets = append(sets, random(size, first[i:i+6:i+6]...))
+	}
+	var both []uint64
+	for i := 0; i < size; i += 2 {
+		both = append(both, first[i], last[i])
+	}
+	slices.Sort(both)
+	sets = append(sets, both)
+	for _, window := range []int{1, 100} {
+		s := NewSets(SetsOptions{})
+		for _, set := range sets {
+			if err := s.Add(set); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := s.Stars(t.Context(), 0.3, Options{window: window})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(sets) - 1; a.Keeper[1] != 1 || a.Keeper[n] != 0 || a.Score[n] != 1.0/3 {
+			t.Errorf("windows of %d: the keeper is %d, with %v", window, a.Keeper[n], a.Score[n])
+		}
+	}
+}
