@@ -12,12 +12,15 @@ const bitmapBytes = 16
 
 // bitmapOf returns the bitmap of a set; it ignores the skip trailing bits, which hold no hash.
 func bitmapOf(set []uint64, skip int) (b bitmap) {
+	low, all := uint64(0), uint64(0) // in registers
 	for _, h := range set {
 		h = h >> (skip & 63) << (skip & 63)
 		h *= 0x9e3779b97f4a7c15
-		b[h>>63] ^= 1 << (h >> 57 & 63)
+		bit := uint64(1) << (h >> 57 & 63)
+		all ^= bit
+		low ^= bit & (h>>63 - 1)
 	}
-	return b
+	return bitmap{low, low ^ all}
 }
 
 // differ counts the bits that differ between two bitmaps.

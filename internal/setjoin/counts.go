@@ -6,7 +6,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"unsafe"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -16,8 +18,8 @@ import (
 type counts struct {
 	few   []uint64 // counters of 2 bits: 0, 1, 2 or more; nil once all sets are counted
 	many  []uint32 // further occurrences of elements whose counter in few is full; nil once all sets are counted
-	two   []uint64 // after that: a bit for each counter in few: 2 or more
-	ranks []uint8  // after that: the logarithm of each counter in many
+	lines []line   // after that
+	bits  uint     // the number of lines is 1<<bits
 	skip  int      // trailing bits of elements that are not part of the hash
 	// ahead has no meaning: it stops the compiler from removing reads that load counters into the
 	// cache.
@@ -28,23 +30,44 @@ type counts struct {
 	batch sync.WaitGroup // waits for the goroutine that scatters
 }
 
+// A line has what is known about some elements once all sets are counted. It is a line of the
+// cache, so that an element costs one read from memory.
+type line struct {
+	two   [lineWords]uint64 // a bit for each counter in few: 2 or more
+	ranks [lineRanks]uint8  // the logarithm of each counter in many
+}
+
+const (
+	lineWords = 7
+	lineRanks = 8
+	fewWords  = 2 * lineWords // words of few for each line
+	lineBits  = 9             // bits of an element that select a counter in its line
+	fewBytes  = 8 * fewWords
+	lineShift = 6 // a line has 1<<lineShift bytes
+)
+
 // newCounts returns counters that use about that many bytes.
 func newCounts(bytes int64) *counts {
-	few := powerBelow(max(bytes, leastCounts))
-	c := &counts{few: make([]uint64, few/8), many: make([]uint32, max(few/8, leastCounts)/4)}
+	n := linesFor(bytes)
+	c := &counts{few: make([]uint64, n*fewWords), many: make([]uint32, n*lineRanks), bits: uint(bits.TrailingZeros64(uint64(n)))}
 	vfs.HugePages(c.few)
 	vfs.HugePages(c.many)
 	return c
 }
 
-// CounterBytes returns how many bytes counters use, given SetsOptions.Counters.
-func CounterBytes(bytes int64) int64 {
-	few := powerBelow(max(bytes, leastCounts))
-	return few + max(few/8, leastCounts)
-}
+// linesFor returns the number of lines for counters of that many bytes.
+func linesFor(bytes int64) int64 { return powerBelow(max(bytes/fewBytes, leastLines)) }
 
-// leastCounts is the least number of bytes of counters.
-const leastCounts = 1 << 12
+// CounterBytes returns how many bytes counters use, given SetsOptions.Counters.
+func CounterBytes(bytes int64) int64 { return linesFor(bytes) * (fewBytes + 4*lineRanks) }
+
+const leastLines = 1 << 5
+
+// places returns the places of an element's counters: a bit of a line, and an index of its ranks.
+func (c *counts) places(h uint64) (line, bit, rank uint64) {
+	h >>= c.skip & 63
+	return h >> lineBits & (1<<(c.bits&63) - 1), h & (1<<lineBits - 1) * lineWords * 64 >> lineBits, h >> ((lineBits + c.bits) & 63) & (lineRanks - 1)
+}
 
 // powerBelow returns the largest power of 2 up to n.
 func powerBelow(n int64) int64 {
@@ -60,36 +83,34 @@ func powerBelow(n int64) int64 {
 const countTogether = 32
 
 // parts buffers elements, grouped by the part of the counters that they belong to, so that
-// loading a part into the cache serves many elements. Buffered elements omit the bits that select
-// the part; the other bits that add uses fit into 32 bits.
+// loading a part into the cache serves many elements. They are buffered as places without the bits
+// that select the part (addPlaces), which fit into 32 bits.
 type parts struct {
 	low     uint     // bits of an element, without skip, below those that select its part
 	bits    uint     // bits in the number of a part
 	waiting []uint32 // divided equally between the parts; next counts the used slots of each
 	next    [mostParts]uint32
-	again   [countTogether]uint64
 }
 
-// Counters are divided into parts of partBytes, which fit into a cache, or into mostParts larger
-// ones. With fewer parts than leastParts, elements are counted directly.
+// Counters are divided into parts of partLines, whose few fit into a cache, or into mostParts
+// larger ones. With fewer parts than leastParts, elements are counted directly.
 const (
-	partBytes  = 1 << 18
+	partLines  = 1 << 11
 	leastParts = 1 << 5
 	mostParts  = 1 << 9
 )
 
 // Elements are scattered in the background, laterChunks chunks at a time. The buffers hold
-// perLine elements for each cache line of the counters, which amortizes reading and writing back
-// the counters.
+// perLine elements for each line, which amortizes reading and writing back the counters.
 const (
 	laterChunks = 1 << 5
-	perLine     = 2
+	perLine     = 4
 )
 
 func (c *counts) newParts() *parts {
-	n := min(len(c.few)*8/partBytes, mostParts)
-	p := &parts{bits: uint(bits.TrailingZeros(uint(n))), waiting: make([]uint32, len(c.few)/8*perLine)}
-	p.low = 5 + uint(bits.TrailingZeros(uint(len(c.few)/n)))
+	n := min(1<<c.bits/partLines, mostParts)
+	p := &parts{bits: uint(bits.TrailingZeros(uint(n))), waiting: make([]uint32, perLine<<c.bits)}
+	p.low = lineBits + c.bits - p.bits
 	vfs.HugePages(p.waiting)
 	return p
 }
@@ -97,7 +118,7 @@ func (c *counts) newParts() *parts {
 // addLater counts elements now or later; the caller must not change them any more. Large batches
 // are counted in the background, part by part of the counters.
 func (c *counts) addLater(elements []uint64) {
-	if len(c.few)*8 < leastParts*partBytes {
+	if c.direct() {
 		c.add(elements)
 		return
 	}
@@ -113,17 +134,21 @@ func (c *counts) addLater(elements []uint64) {
 	c.batch.Go(func() { c.scatter(all) })
 }
 
+// direct reports whether elements are counted directly.
+func (c *counts) direct() bool { return 1<<c.bits < leastParts*partLines }
+
 // scatter distributes elements to the buffers of their parts. When the buffer of a part is full,
 // its elements are counted.
 func (c *counts) scatter(all [][]uint64) {
 	p := c.parts
 	most := len(p.waiting) >> (p.bits & 63)
+	low, high := p.low&63, (p.low+p.bits)&63
 	for _, elements := range all {
 		for _, h := range elements {
 			h >>= c.skip & 63
-			part := int(h >> (p.low & 63) & (1<<(p.bits&63) - 1) & (mostParts - 1))
+			part := int(h >> low & (1<<(p.bits&63) - 1) & (mostParts - 1))
 			n := int(p.next[part])
-			p.waiting[part*most+n] = uint32(h>>((p.low+p.bits)&63)<<(p.low&63) | h&(1<<(p.low&63)-1))
+			p.waiting[part*most+n] = uint32(h&(1<<low-1) | h>>high&(lineRanks-1)<<low)
 			if p.next[part]++; n+1 == most {
 				c.addPart(part)
 			}
@@ -137,42 +162,56 @@ func (c *counts) addPart(part int) {
 	most := len(p.waiting) >> p.bits
 	waiting := p.waiting[part*most:][:p.next[part]]
 	p.next[part] = 0
-	if lines := len(c.few) / 8 >> p.bits; len(waiting) > lines/2 {
-		for i := range lines {
-			c.ahead += c.few[(part*lines+i)*8]
-		}
+	if size := len(c.few) >> p.bits; len(waiting) > size/16 {
+		kernel.Prefetch(bytesOf(c.few[part*size:][:size]))
+		size = len(c.many) >> p.bits
+		kernel.Prefetch(bytesOf(c.many[part*size:][:size]))
 	}
-	for len(waiting) > 0 {
-		n := min(len(waiting), len(p.again))
-		for i, h := range waiting[:n] {
-			p.again[i] = (uint64(h)>>(p.low&63)<<(p.bits&63)|uint64(part))<<(p.low&63) | uint64(h)&(1<<(p.low&63)-1)
-			p.again[i] <<= c.skip & 63
-		}
-		c.add(p.again[:n])
-		waiting = waiting[n:]
-	}
+	addPlaces(c, uint64(part)<<(p.low-lineBits), p.low, waiting)
 }
 
+// add counts elements at once.
 func (c *counts) add(set []uint64) {
-	words, slots := uint64(len(c.few)-1), uint64(len(c.many)-1)
-	var often [countTogether]uint64
+	var places [countTogether]uint64
 	for len(set) > 0 {
 		some := set[:min(countTogether, len(set))]
 		set = set[len(some):]
-		for _, h := range some {
-			c.ahead += c.few[h>>(c.skip&63)>>5&words]
+		for i, h := range some {
+			places[i%countTogether] = h >> (c.skip & 63)
 		}
+		addPlaces(c, 0, lineBits+c.bits, places[:len(some)])
+	}
+}
+
+// addPlaces counts elements. A place has low bits for the line, from a given one on, and the
+// counter in it, and above them those of the rank.
+func addPlaces[T uint32 | uint64](c *counts, from uint64, low uint, places []T) {
+	var often [countTogether]uint64
+	var at [countTogether]struct{ word, shift, rank uint64 }
+	for len(places) > 0 {
+		some := places[:min(countTogether, len(places))]
+		places = places[len(some):]
+		ahead := uint64(0)
+		for i, place := range some {
+			h := uint64(place)
+			line := from + h&(1<<(low&63)-1)>>lineBits
+			bit := h & (1<<lineBits - 1) * lineWords * 64 >> lineBits
+			a := &at[i%countTogether]
+			a.word, a.shift, a.rank = line*fewWords+bit>>5, bit&31*2, line*lineRanks+h>>(low&63)&(lineRanks-1)
+			ahead += c.few[a.word]
+		}
+		c.ahead += ahead
 		n := 0
-		for _, h := range some {
-			h >>= c.skip & 63
-			w, shift := &c.few[h>>5&words], h&31*2
-			full := *w >> (shift + 1) & 1
-			*w += (full ^ 1) << shift
-			often[n%countTogether] = h
+		for i := range some {
+			a := &at[i%countTogether]
+			w := &c.few[a.word]
+			full := *w >> (a.shift&63 + 1) & 1
+			*w += (full ^ 1) << (a.shift & 63)
+			often[n%countTogether] = a.rank
 			n += int(full)
 		}
-		for _, h := range often[:n] {
-			if m := &c.many[h>>9&slots]; *m < math.MaxUint32 {
+		for _, rank := range often[:n] {
+			if m := &c.many[rank]; *m < math.MaxUint32 {
 				*m++
 			}
 		}
@@ -183,7 +222,7 @@ func (c *counts) add(set []uint64) {
 // the logarithms of many matter. This halves the memory, or more, and fits better into the
 // caches.
 func (c *counts) end() {
-	if c.two != nil {
+	if c.lines != nil {
 		return
 	}
 	c.batch.Wait()
@@ -194,18 +233,19 @@ func (c *counts) end() {
 		}
 	}
 	c.later, c.parts = nil, nil
-	if len(c.few)*8 >= leastParts*partBytes {
+	if !c.direct() {
 		debug.FreeOSMemory() // frees counting buffers before more memory is allocated
 	}
-	c.two = make([]uint64, len(c.few)/2)
-	vfs.HugePages(c.two)
-	for i := range c.two {
-		c.two[i] = fullOf(c.few[2*i]) | fullOf(c.few[2*i+1])<<32
-	}
-	c.ranks = make([]uint8, len(c.many))
-	vfs.HugePages(c.ranks)
-	for i, n := range c.many {
-		c.ranks[i] = logarithm(n)
+	c.lines = make([]line, 1<<c.bits)
+	vfs.HugePages(c.lines)
+	for n := range c.lines {
+		l, few, many := &c.lines[n], c.few[n*fewWords:], c.many[n*lineRanks:]
+		for i := range l.two {
+			l.two[i] = fullOf(few[2*i]) | fullOf(few[2*i+1])<<32
+		}
+		for i := range l.ranks {
+			l.ranks[i] = logarithm(many[i])
+		}
 	}
 	c.few, c.many = nil, nil
 }
@@ -233,23 +273,45 @@ func fullOf(w uint64) uint64 {
 const hashBits = 40
 
 // lookTogether is the number of elements that are looked up between two checks of the limit.
-const lookTogether = 16
+const lookTogether = 32
+
+// firstPrefetched is the number of elements of a set whose lines are prefetched before it is looked up.
+const firstPrefetched = 64
+
+// prefetch prefetches the lines of elements.
+func (c *counts) prefetch(set []uint64) {
+	var lines [lookTogether]uint32
+	for len(set) > 0 {
+		some := set[:min(lookTogether, len(set))]
+		set = set[len(some):]
+		for i, h := range some {
+			line, _, _ := c.places(h)
+			lines[i%lookTogether] = uint32(line)
+		}
+		kernel.PrefetchEach(unsafe.Pointer(&c.lines[0]), unsafe.Pointer(&lines[0]), len(some), 4, 0, lineShift)
+	}
+}
 
 // appendShared appends the elements of a set that may also be in other sets. It stops and returns
 // false once it has found alone elements that are in no other set. It must be called after end.
 func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool) {
-	words := uint64(len(c.two) - 1)
 	dst = slices.Grow(dst, len(set))
 	n := len(dst)
 	dst = dst[:n+len(set)]
 	most := n - alone
+	var two [lookTogether]uint64
+	c.prefetch(set[min(firstPrefetched, len(set)):min(firstPrefetched+lookTogether, len(set))])
 	for len(set) > 0 {
 		some := set[:min(lookTogether, len(set))]
 		set = set[len(some):]
-		for _, h := range some { // without a branch that depends on h
+		c.prefetch(set[min(firstPrefetched, len(set)):min(firstPrefetched+lookTogether, len(set))])
+		for i, h := range some { // these reads overlap: nothing depends on them
+			line, bit, _ := c.places(h)
+			two[i%lookTogether] = c.lines[line].two[bit>>6] >> (bit & 63)
+		}
+		for i, h := range some { // without a branch that depends on h
 			dst[n] = h
-			h >>= c.skip & 63
-			n += int(c.two[h>>6&words] >> (h & 63) & 1)
+			n += int(two[i%lookTogether] & 1)
 		}
 		if most += len(some); n <= most {
 			return dst[:n], false
@@ -260,20 +322,20 @@ func (c *counts) appendShared(dst, set []uint64, alone int) (_ []uint64, ok bool
 
 // shared reports whether an element may be in more than one set.
 func (c *counts) shared(h uint64) bool {
-	h >>= c.skip & 63
-	return c.two[h>>6&uint64(len(c.two)-1)]>>(h&63)&1 > 0
+	line, bit, _ := c.places(h)
+	return c.lines[line].two[bit>>6]>>(bit&63)&1 > 0
 }
 
 // rankOf returns the rank of an element, which grows with the number of sets that contain it.
 func (c *counts) rankOf(h uint64) uint64 {
-	return uint64(c.ranks[h>>(c.skip&63)>>9&uint64(len(c.ranks)-1)])
+	line, _, rank := c.places(h)
+	return uint64(c.lines[line].ranks[rank])
 }
 
 // rank replaces elements by their keys.
 func (c *counts) rank(set []uint64) {
-	slots := uint64(len(c.ranks) - 1)
 	for i, h := range set {
-		set[i] = uint64(c.ranks[h>>(c.skip&63)>>9&slots])<<hashBits | h>>(64-hashBits)
+		set[i] = c.rankOf(h)<<hashBits | h>>(64-hashBits)
 	}
 }
 

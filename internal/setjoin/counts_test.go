@@ -12,9 +12,12 @@ import (
 func TestCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, skip := range []int{0, weightBits} {
-		c := newCounts(leastCounts)
+		c := newCounts(leastLines * fewBytes)
 		c.skip = skip
-		counter := func(h uint64) uint64 { return h >> skip & uint64(32*len(c.few)-1) }
+		counter := func(h uint64) uint64 {
+			line, bit, _ := c.places(h)
+			return line*lineWords*64 + bit
+		}
 		sets, times := make([][]uint64, 300), map[uint64]int{}
 		for i := range sets {
 			for range r.IntN(100) {
@@ -57,7 +60,7 @@ func TestCounts(t *testing.T) {
 // TestCountsLater compares counting in batches with immediate counting.
 func TestCountsLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
-	for _, bytes := range []int64{leastParts * partBytes / 2, leastParts * partBytes, 2 * leastParts * partBytes} {
+	for _, bytes := range []int64{leastParts * partLines * fewBytes / 2, leastParts * partLines * fewBytes, 2 * leastParts * partLines * fewBytes} {
 		for _, skip := range []int{0, weightBits} {
 			at, later := newCounts(bytes), newCounts(bytes)
 			at.skip, later.skip = skip, skip
@@ -73,7 +76,7 @@ func TestCountsLater(t *testing.T) {
 			}
 			at.end()
 			later.end()
-			if !slices.Equal(at.two, later.two) || !slices.Equal(at.ranks, later.ranks) {
+			if !slices.Equal(at.lines, later.lines) {
 				t.Errorf("counters of %d bytes, %d bits skipped: they differ", bytes, skip)
 			}
 		}
@@ -96,7 +99,7 @@ func TestAddAfterJoin(t *testing.T) {
 
 // TestCounterBytes compares CounterBytes with the actual memory.
 func TestCounterBytes(t *testing.T) {
-	for _, bytes := range []int64{0, 1, leastCounts, 1 << 15, 1<<20 - 1, 1 << 20, 5 << 20} {
+	for _, bytes := range []int64{0, 1, leastLines * fewBytes, 1 << 15, 1<<20 - 1, 1 << 20, 5 << 20} {
 		c := newCounts(bytes)
 		if got, want := CounterBytes(bytes), int64(len(c.few)*8+len(c.many)*4); got != want {
 			t.Errorf("%d: %d bytes, want %d", bytes, got, want)
@@ -118,5 +121,24 @@ func TestLogarithm(t *testing.T) {
 	}
 	if logarithm(math.MaxUint32-1) > logarithm(math.MaxUint32) {
 		t.Error("the largest number has a lower rank than others")
+	}
+}
+
+// TestAppendLeast compares appendLeast with sorting, for keys of few and of many ranks.
+func TestAppendLeast(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for n := range 300 {
+		keys, ranks := make([]uint64, n), 1+r.IntN(256)
+		for i := range keys {
+			keys[i] = r.Uint64N(1 << hashBits)
+		}
+		slices.Sort(keys)
+		for i := range keys {
+			keys[i] |= uint64(r.IntN(ranks)) << hashBits
+		}
+		want, most := slices.Sorted(slices.Values(keys)), r.IntN(n+1)
+		if got := appendLeast([]uint64{1}, keys, most); got[0] != 1 || !slices.Equal(got[1:], want[:most]) {
+			t.Fatalf("%d of %d keys: %x, want %x", most, n, got[1:], want[:most])
+		}
 	}
 }

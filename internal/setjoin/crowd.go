@@ -195,7 +195,7 @@ func (x *index) join(c *crowd, entry uint32, p *prefix) bool {
 		c.leads[p.size], cs.of[lead] = lead, c
 	}
 	for i := range p.keys {
-		tag, _ := p.node(i)
+		tag, _ := p.node(x, i)
 		node := uint64(lead)<<32 | uint64(tag)
 		if _, ok := c.nodes[node]; !ok {
 			c.nodes[node] = struct{}{}
@@ -260,22 +260,25 @@ func (c *crowds) onePerPart(members []uint32) []uint32 {
 	return slices.CompactFunc(members, func(a, b uint32) bool { return c.part(a) == c.part(b) })
 }
 
-// expand replaces the leads among the entries found by those members of their crowds that may
-// match; with best, by the best member of each crowd.
-func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
-	var found []*crowd
+// takeLeads moves the crowds of leads from the entries found to f.crowds.
+func (f *finder) takeLeads(cs *crowds) {
 	f.found = slices.DeleteFunc(f.found, func(e uint32) bool {
-		c := x.crowds.of[e]
-		if c != nil && !slices.Contains(found, c) {
-			found = append(found, c)
+		c := cs.of[e]
+		if c != nil && !slices.Contains(f.crowds, c) {
+			f.crowds = append(f.crowds, c)
 		}
 		return c != nil
 	})
-	if len(found) == 0 {
+}
+
+// expand adds those members of f.crowds that may match to the entries found; with best, the best
+// member of each crowd.
+func (f *finder) expand(x *index, p *prefix, t threshold, best bool) {
+	if len(f.crowds) == 0 {
 		return
 	}
 	p.visited += x.crowds.most
-	for _, c := range found {
+	for _, c := range f.crowds {
 		if c.loose != nil {
 			f.parted(x, c.loose, p, t)
 		} else {
@@ -365,6 +368,7 @@ func (f *finder) count(s *crowdSegment) {
 type finder struct {
 	t       threshold // of the join
 	found   []uint32
+	crowds  []*crowd // whose leads the current search has found
 	hits    []uint32 // Edits: by entry, the number of its pieces found
 	reaches []reach  // Edits: by length of texts, from least on
 	least   int

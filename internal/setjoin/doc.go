@@ -35,6 +35,9 @@
 // of processing the sets one by one: it depends neither on the windows nor on the number of
 // goroutines.
 //
+// Only the best keeper of a set is wanted. So the entries that a few keys find are compared first:
+// each match raises the threshold, and a higher one needs fewer keys.
+//
 // # Crowds
 //
 // Very many sets that are variants of one set with a few changes each are compared by these
@@ -54,6 +57,13 @@
 //
 // A few sets in memory can be joined with any number of others that are not stored, also by
 // containment in either direction (few.go).
+//
+// # Reads from memory
+//
+// The tables of large joins exceed the caches, and most of the time of a join would be waiting for
+// reads. What is known about an element, and both parts of a prefix, are in one cache line each;
+// the lines of the next sets are prefetched while a set is compared (worker.go); and the reads of
+// many lookups overlap, as no branch depends on their results (packed.go).
 //
 // # Memory
 //

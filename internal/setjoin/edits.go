@@ -134,22 +134,40 @@ func (t threshold) reachOf(x, y int) reach {
 	return reach{int32(d), int32((d + x - y) >> 1), int32((d - x + y) >> 1)}
 }
 
-// candidates returns the entries that may match a set, in ascending order. With best, it may omit
-// entries that are not the best match. For Edits, t may be higher than the threshold of the join.
-func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) []uint32 {
+// firstLookups is the number of lookups before the first comparison, if only the best match is
+// wanted.
+const firstLookups = 8
+
+// candidates returns the entries that may match a set, ascending. If only the best match is wanted,
+// it may return those that some keys find; then more is true, and the next call continues, maybe
+// with a higher threshold: fewer keys find the sets that match better.
+func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) (found []uint32, more bool) {
 	f.found = f.found[:0]
 	before := p.visited
-	if t.Kind == Edits {
+	if p.next == 0 {
+		f.crowds = f.crowds[:0]
+	}
+	switch {
+	case t.Kind == Edits:
 		f.texts(x, p, t)
-	} else {
+	case best:
+		to, most := min(p.look, max(t.long(p.size)-p.alone, 0)), lookupsAtOnce
+		if p.next == 0 {
+			most = firstLookups
+		}
+		f.found, p.next = x.lookUp(f.found, p, t, p.next, to, most)
+		more = p.next < to
+	default:
 		f.found = x.candidates(f.found, p, t)
 	}
 	f.ascending(x)
 	if x.crowds != nil && len(x.crowds.of) > 0 {
-		f.expand(x, p, t, best)
+		if f.takeLeads(x.crowds); !more {
+			f.expand(x, p, t, best)
+		}
 	}
 	f.visited += p.visited - before + len(f.found)
-	return f.found
+	return f.found, more
 }
 
 // ascending sorts found and removes duplicates. If it has many of all entries, it uses a bitmap.
@@ -244,7 +262,7 @@ func (f *finder) pieces(x *index, p *prefix, all []lookup) {
 	x.begin(all)
 	for i := range all {
 		l := &all[i]
-		f.nodes = x.finish(f.nodes[:0], l, p, f.t)
+		f.nodes = x.finish(f.nodes[:0], all[i:i+1], p, f.t)
 		for i := 0; i < len(f.nodes); i += 2 {
 			entry, size := f.nodes[i], int(x.sizes[f.nodes[i]])
 			n := uint(size - f.least)
@@ -268,7 +286,7 @@ func (f *finder) byLength(x *index, p *prefix, filter *textsim.EditFilter, from,
 	for class := from; class <= to; class++ {
 		one := [1]lookup{{tag: nodeTag(0, class, 0)}}
 		x.begin(one[:])
-		f.nodes = x.finish(f.nodes[:0], &one[0], p, f.t)
+		f.nodes = x.finish(f.nodes[:0], one[:], p, f.t)
 		for i := 0; i < len(f.nodes); i += 2 {
 			entry, size := f.nodes[i], int(x.sizes[f.nodes[i]])
 			if size < filter.Least || size > filter.Most {

@@ -43,17 +43,18 @@ type node struct {
 
 // Nodes are allocated in chunks, so that growing copies nothing.
 const (
-	chunkBits   = 12
-	nodeBytes   = 16
-	leastChains = 1 << 10
+	chunkBits      = 12
+	nodeBytes      = 16
+	leastChainBits = 10
+	leastChains    = 1 << leastChainBits
 )
 
 // reset empties the index and retains its memory.
 func (x *index) reset() {
 	if x.heads == nil {
 		chains := int64(leastChains)
-		if p := x.packed; p != nil { // as many as needed, so that they never grow
-			chains = powerBelow(int64(max(leastChains, min(p.loose, len(p.marks)*bucketPostings))))
+		if p := x.packed; p != nil { // as many as needed, so that they never grow, and a part has its own
+			chains = powerBelow(int64(max(leastChains, len(p.marks), min(p.loose, len(p.marks)*bucketPostings))))
 		}
 		x.makeHeads(int(chains))
 	}
@@ -89,6 +90,16 @@ func (x *index) at(n uint32) *node { return &x.chunks[n>>chunkBits][n&(1<<chunkB
 
 func (x *index) head(tag uint32) *uint32 { return &x.heads[mix(tag)>>(x.shift&31)] }
 
+// second returns the tag of an element in second parts. Both tags have adjacent buckets, and chains
+// that are close, so that looking up both costs little more than one.
+func (x *index) second(tag uint32) uint32 {
+	bit := uint32(1 << (32 - leastChainBits))
+	if x.packed != nil {
+		bit = 1 << (x.packed.shift & 31)
+	}
+	return (mix(tag) ^ bit) * unmix
+}
+
 // add adds a set as an entry, unless no other set can find it. It reports whether the set has
 // become a member of a crowd.
 func (x *index) add(set uint32, p *prefix) (member bool) {
@@ -115,8 +126,9 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	if x.crowd(entry, p) {
 		return true
 	}
+	x.prefetch(p, true)
 	for i := range p.keys {
-		tag, rest := p.node(i)
+		tag, rest := p.node(x, i)
 		if p.rests != nil && p.whole { // Cosine
 			rest |= 1<<(32-shareBits) - 1 // rounded as in postings
 			others, ok := x.others[nodeOf(tag, rest)]
@@ -208,21 +220,6 @@ func (x *index) makeHeads(n int) {
 	x.heads = make([]uint32, n)
 	vfs.HugePages(x.heads)
 	x.shift = 32 - bits.TrailingZeros(uint(n))
-}
-
-// candidates appends to dst the entries that may match a set, possibly with duplicates.
-func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
-	if x.packed != nil {
-		return x.together(dst, p, t)
-	}
-	for i, key := range p.keys[:p.look] {
-		tag, rest := tagOf(key), p.rest(i)
-		dst = x.chain(dst, tag, p, rest, t)
-		if p.first(i) && !p.whole {
-			dst = x.chain(dst, tag+secondPart, p, rest, t)
-		}
-	}
-	return dst
 }
 
 // chain appends the entries of a chain with this tag whose overlap with a set may suffice.

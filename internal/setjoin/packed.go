@@ -3,7 +3,9 @@ package setjoin
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 
+	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -19,7 +21,6 @@ type packed struct {
 	chunks []*postings
 	n      int
 	chain  []uint64 // scratch memory of pack
-	ahead  uint32   // has no meaning: it keeps the compiler from removing reads that load chains into the cache
 }
 
 // postings is a chunk of postings.
@@ -34,6 +35,8 @@ const (
 	bucketPostings = 8 // on average, once there are as many as expected
 	leastBuckets   = 1 << 6
 	mostPostings   = 1 << 31
+	markShift      = 3 // marks of a bucket have 1<<markShift bytes
+	dirShift       = 2 // an element of dir or index.heads has 1<<dirShift bytes
 	shareBits      = 8 // bits for the part of a set before an element
 	mostEntries    = 1 << (32 - shareBits)
 )
@@ -71,6 +74,8 @@ func (p *packed) bytes() int64 {
 // mix spreads the bits of a tag. Tags are hashes, but as elements are chosen for being rare, only
 // their trailing bits are evenly distributed.
 func mix(tag uint32) uint32 { return tag * 0x9e3779b1 }
+
+const unmix = 0x0e8b2f51 // times 0x9e3779b1 is 1
 
 // split returns the bucket of a mixed tag, and the bits that identify the tag within the bucket.
 func (p *packed) split(mixed uint32) (bucket int, tag uint16) {
@@ -133,7 +138,7 @@ func (x *index) pack() {
 		if h%lookupsAtOnce == lookupsAtOnce-1 { // so that reads of the next chains overlap
 			for _, n := range x.heads[h+1-lookupsAtOnce : h+1] {
 				if n > 0 {
-					p.ahead += x.at(n - 1).tag
+					kernel.PrefetchAt(unsafe.Pointer(x.at(n-1)), 4)
 				}
 			}
 		}
@@ -141,7 +146,9 @@ func (x *index) pack() {
 		for n := x.heads[h]; n != 0; n = x.at(n - 1).next {
 			p.chain = append(p.chain, uint64(mix(x.at(n-1).tag))<<32|uint64(n-1))
 		}
-		slices.Sort(p.chain)
+		if len(p.chain) > 1 {
+			slices.Sort(p.chain)
+		}
 		for _, c := range slices.Backward(p.chain) {
 			nd := x.at(uint32(c))
 			in, tag := p.split(uint32(c >> 32))
@@ -180,41 +187,74 @@ type lookup struct {
 // for a read from memory, and the reads of several lookups overlap.
 const lookupsAtOnce = 32
 
-// together is candidates for an index with marks, which rule out most lookups.
-func (x *index) together(dst []uint32, p *prefix, t threshold) []uint32 {
-	var all [lookupsAtOnce]lookup
-	for i := 0; i < p.look; {
-		n := 0
-		for ; i < p.look && n <= len(all)-2; i++ { // no branch depends on marks
-			tag, rest := tagOf(p.keys[i]), p.rest(i)
-			all[n].tag, all[n].rest = tag, rest
-			n += x.marked(tag)
-			if p.first(i) && !p.whole {
-				all[n].tag, all[n].rest = tag+secondPart, rest
-				n += x.marked(tag + secondPart)
-			}
-		}
-		x.begin(all[:n])
-		for i := range all[:n] {
-			dst = x.finish(dst, &all[i], p, t)
-		}
+// candidates appends to dst the entries that may match a set, possibly with duplicates.
+func (x *index) candidates(dst []uint32, p *prefix, t threshold) []uint32 {
+	for next := 0; next < p.look; {
+		dst, next = x.lookUp(dst, p, t, next, p.look, lookupsAtOnce)
 	}
 	return dst
+}
+
+// lookUp is candidates for the keys of a set from one up to another. It stops after that many
+// lookups in memory, and returns the next key.
+func (x *index) lookUp(dst []uint32, p *prefix, t threshold, from, to, most int) (_ []uint32, next int) {
+	var all [lookupsAtOnce]lookup
+	n := 0
+	for ; from < to && n <= min(most, len(all))-2; from++ { // no branch depends on marks
+		tag, rest := tagOf(p.keys[from]), p.rest(from)
+		all[n].tag, all[n].rest = tag, rest
+		n += x.marked(tag)
+		if p.first(from) && !p.whole {
+			tag = x.second(tag)
+			all[n].tag, all[n].rest = tag, rest
+			n += x.marked(tag)
+		}
+	}
+	x.begin(all[:n])
+	return x.finish(dst, all[:n], p, t), from
+}
+
+// prefetch prefetches the marks of a set's keys, and their chains if the set is added.
+func (x *index) prefetch(p *prefix, add bool) {
+	var tags [lookupsAtOnce]uint32
+	for keys := p.keys[:p.look]; len(keys) > 0; {
+		n := min(len(keys), len(tags))
+		for i, key := range keys[:n] {
+			tags[i] = mix(tagOf(key))
+		}
+		if x.packed != nil {
+			kernel.PrefetchEach(unsafe.Pointer(&x.packed.marks[0]), unsafe.Pointer(&tags[0]), n, 4, uint(x.packed.shift), markShift)
+		}
+		if add {
+			kernel.PrefetchEach(unsafe.Pointer(&x.heads[0]), unsafe.Pointer(&tags[0]), n, 4, uint(x.shift), dirShift)
+		}
+		keys = keys[n:]
+	}
 }
 
 // begin finds the postings of lookups.
 func (x *index) begin(all []lookup) {
 	p := x.packed
-	if p == nil {
-		return
-	}
 	var heads [lookupsAtOnce]uint32
+	if p != nil && len(all) > 0 {
+		var tags [lookupsAtOnce]uint32
+		for i := range all {
+			tags[i] = mix(all[i].tag)
+		}
+		kernel.PrefetchEach(unsafe.Pointer(&p.dir[0]), unsafe.Pointer(&tags[0]), len(all), 4, uint(p.shift), dirShift)
+		kernel.PrefetchEach(unsafe.Pointer(&x.heads[0]), unsafe.Pointer(&tags[0]), len(all), 4, uint(x.shift), dirShift)
+	}
 	for i := range all {
 		l := &all[i]
 		heads[i] = *x.head(l.tag)
+		if p == nil {
+			continue
+		}
 		bucket, _ := p.split(mix(l.tag))
 		if l.first, l.end = p.dir[bucket], p.dir[bucket+1]; l.first < l.end {
-			l.ahead = p.chunks[l.first/chunkPostings].tags[l.first%chunkPostings]
+			at := p.chunks[l.first/chunkPostings]
+			l.ahead = at.tags[l.first%chunkPostings]
+			kernel.PrefetchAt(unsafe.Pointer(&at.entries[l.first%chunkPostings]), 4)
 		}
 	}
 	for i, head := range heads[:len(all)] {
@@ -224,27 +264,62 @@ func (x *index) begin(all []lookup) {
 	}
 }
 
-// finish appends the entries that a lookup finds.
-func (x *index) finish(dst []uint32, l *lookup, p *prefix, t threshold) []uint32 {
-	if x.packed == nil {
-		return x.chain(dst, l.tag, p, l.rest, t)
+// finish appends the entries that lookups find.
+func (x *index) finish(dst []uint32, all []lookup, p *prefix, t threshold) []uint32 {
+	if x.packed != nil {
+		dst = x.finishPacked(dst, all, p, t)
 	}
-	_, tag := x.packed.split(mix(l.tag))
-	for first := l.first; first < l.end; {
-		at, i := x.packed.chunks[first/chunkPostings], first%chunkPostings
-		end := min(chunkPostings, i+l.end-first)
-		first += end - i
-		for ; i < end; i++ {
-			if at.tags[i] != tag {
-				continue
+	for i := range all {
+		dst = x.chain(dst, all[i].tag, p, all[i].rest, t)
+	}
+	return dst
+}
+
+// A hit is a posting with the tag of a lookup.
+type hit struct{ posting, lookup uint32 }
+
+// hitsAtOnce is how many hits are collected before the first one's entry is read, so that the reads
+// overlap.
+const hitsAtOnce = 64
+
+// finishPacked appends the entries that lookups find in postings.
+func (x *index) finishPacked(dst []uint32, all []lookup, p *prefix, t threshold) []uint32 {
+	var hits [hitsAtOnce]hit
+	n := 0
+	for i := range all {
+		l := &all[i]
+		_, tag := x.packed.split(mix(l.tag))
+		for l.first < l.end {
+			from := l.first % chunkPostings
+			to := min(from+l.end-l.first, from+uint32(hitsAtOnce-n), chunkPostings)
+			for k, other := range x.packed.chunks[l.first/chunkPostings].tags[from:to] { // no branch depends on tags
+				hits[n%hitsAtOnce] = hit{l.first + uint32(k), uint32(i)}
+				_, same := bits.Sub32(uint32(other^tag), 1, 0)
+				n += int(same)
 			}
-			p.visited++
-			entry, before := at.entries[i]>>shareBits, at.entries[i]&(1<<shareBits-1)
-			y := x.sizes[entry]
-			if rest := t.restAfter(y, before); t.enough(p.size, int(y), l.rest, rest) {
-				dst = x.found(dst, entry, l.tag, rest, p, t)
+			if l.first += to - from; n > hitsAtOnce/2 {
+				dst = x.entries(dst, hits[:n], all, p, t)
+				n = 0
 			}
 		}
 	}
-	return x.chain(dst, l.tag, p, l.rest, t)
+	return x.entries(dst, hits[:n], all, p, t)
+}
+
+// entries appends the entries of hits whose overlap with a set may suffice.
+func (x *index) entries(dst []uint32, hits []hit, all []lookup, p *prefix, t threshold) []uint32 {
+	var entries, sizes [hitsAtOnce]uint32
+	for i, h := range hits {
+		entries[i] = x.packed.chunks[h.posting/chunkPostings].entries[h.posting%chunkPostings]
+		sizes[i] = x.sizes[entries[i]>>shareBits]
+	}
+	p.visited += len(hits)
+	for i, h := range hits {
+		entry, before := entries[i]>>shareBits, entries[i]&(1<<shareBits-1)
+		l, rest := &all[h.lookup], t.restAfter(sizes[i], before)
+		if t.enough(p.size, int(sizes[i]), l.rest, rest) {
+			dst = x.found(dst, entry, l.tag, rest, p, t)
+		}
+	}
+	return dst
 }

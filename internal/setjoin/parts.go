@@ -157,8 +157,6 @@ func (f *finder) look(x *index, p *prefix, t threshold, tag uint32) {
 // looked completes the pending lookups.
 func (f *finder) looked(x *index, p *prefix, t threshold) {
 	x.begin(f.lookups[:f.n])
-	for i := range f.lookups[:f.n] {
-		f.found = x.finish(f.found, &f.lookups[i], p, t)
-	}
+	f.found = x.finish(f.found, f.lookups[:f.n], p, t)
 	f.n = 0
 }

@@ -51,7 +51,7 @@ func TestWithoutCentre(t *testing.T) {
 					t.Fatal(err)
 				}
 				f, _ := p.of(set, nil)
-				found := j.finder.candidates(&j.index, &f, j.t, true)
+				found, _ := j.finder.candidates(&j.index, &f, j.t, true)
 				all[i] += f.visited + len(found)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -121,6 +120,7 @@ func (t threshold) postings(s *Sets) int64 {
 type prefix struct {
 	keys  []uint64 // ascending; for Edits, places of pieces
 	look  int      // keys to look up: with Contained the index has all keys of a set
+	next  int      // the key from which a search continues
 	alone int      // elements that are in no other set and come before the keys: keys[i] is at position alone+i
 	size  int      // of the set
 	short int      // positions below this are in the first part
@@ -159,15 +159,15 @@ func (p *prefix) rest(i int) uint32 {
 	return uint32(p.size - p.alone - i)
 }
 
-// node returns the index's node for key i: its tag, and the rest that candidates are checked by.
-func (p *prefix) node(i int) (tag, rest uint32) {
+// node returns an index's node for key i: its tag, and the rest that candidates are checked by.
+func (p *prefix) node(x *index, i int) (tag, rest uint32) {
 	key := p.keys[i]
 	if p.pieces > 0 {
 		return place(key).tag(), uint32(p.size - place(key).position())
 	}
 	tag = tagOf(key)
 	if !p.first(i) {
-		tag += secondPart
+		tag = x.second(tag)
 	}
 	return tag, p.rest(i)
 }
@@ -212,13 +212,40 @@ func (p *prefixer) of(set, dst []uint64) (prefix, []uint64) {
 	p.counts.rank(p.keys)
 	from := len(dst)
 	most = min(most-f.alone, len(p.keys))
-	ordered.Least(p.keys, most)
-	dst = append(dst, p.keys[:most]...)
+	dst = appendLeast(dst, p.keys, most)
 	f.keys = dst[from:len(dst):len(dst)]
 	f.look = min(max(0, n-f.alone), most)
-	slices.Sort(f.keys)
 	f.bitmap, f.hasBitmap = bitmapOf(set, 0), true
 	return f, dst
+}
+
+// appendLeast appends the n smallest keys in order. The keys of each rank must be ascending, as they
+// are if the elements were.
+func appendLeast(dst, keys []uint64, n int) []uint64 {
+	const few = 24
+	from := len(dst)
+	if len(keys) < few {
+		dst = append(dst, keys...)
+		slices.Sort(dst[from:])
+		return dst[:from+n]
+	}
+	var next [1 << 8]uint32 // by rank: the place of its next key
+	for _, k := range keys {
+		next[uint8(k>>hashBits)]++
+	}
+	sum := uint32(0)
+	for rank, c := range next {
+		next[rank] = sum
+		sum += c
+	}
+	dst = slices.Grow(dst, len(keys))[:from+len(keys)]
+	to := dst[from:]
+	for _, k := range keys {
+		at := &next[uint8(k>>hashBits)]
+		to[*at] = k
+		*at++
+	}
+	return dst[:from+n]
 }
 
 // weightPrefix implements prefixer.of for sets with weights. Let k be the first common key of two
@@ -266,9 +293,6 @@ func (p *prefixer) weightPrefix(set, dst []uint64) (prefix, []uint64) {
 	f.look = len(f.keys)
 	return f, dst
 }
-
-// secondPart is added to the tags of second parts.
-const secondPart = 0x5bd1e995
 
 // byLength reports whether texts are found only by length.
 func (t threshold) byLength() bool { return t.Q == 1 }

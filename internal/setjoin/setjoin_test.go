@@ -419,7 +419,7 @@ func TestPartsOfCrowd(t *testing.T) {
 	j.finder.visited = 0
 	for _, set := range sets[:n/50] {
 		f, _ := p.of(set, nil)
-		if found := j.finder.candidates(&j.index, &f, newThreshold(0.6), false); len(found) > 2*leastCrowd {
+		if found, _ := j.finder.candidates(&j.index, &f, newThreshold(0.6), false); len(found) > 2*leastCrowd {
 			t.Fatalf("%d found", len(found))
 		}
 		for _, c := range j.index.crowds.of {
@@ -478,7 +478,8 @@ func TestCrowds(t *testing.T) {
 		}
 		f, _ := p.of(set, nil)
 		visited += len(j.index.candidates(nil, &f, j.t))
-		compared += len(j.finder.candidates(&j.index, &f, j.t, true))
+		found, _ := j.finder.candidates(&j.index, &f, j.t, true)
+		compared += len(found)
 	}
 	if entries := len(j.index.sets); entries < n/10 || visited > n*entries/4 || compared > n*entries/8 {
 		t.Errorf("%d sets meet %d of %d entries and are compared with %d", n, visited, entries, compared)
@@ -799,5 +800,45 @@ func TestPostings(t *testing.T) {
 	}
 	if found == 0 || more > found/20 {
 		t.Errorf("%d candidates, %d more than in chains", found, more)
+	}
+}
+
+// TestFirstOfEqual joins a set that is equally similar to two keepers. Its rarest elements find the
+// later one, which is compared first.
+func TestFirstOfEqual(t *testing.T) {
+	const size = 60
+	r := rand.New(rand.NewPCG(3, 4))
+	random := func(n int, and ...uint64) []uint64 {
+		for range n {
+			and = append(and, r.Uint64())
+		}
+		slices.Sort(and)
+		return and
+	}
+	first, last := random(size), random(size)
+	sets := [][]uint64{first, last}
+	for i := 0; i < size; i += 6 { // they make the elements of the first one more frequent
+		sets = append(sets, random(size, first[i:i+6:i+6]...))
+	}
+	var both []uint64
+	for i := 0; i < size; i += 2 {
+		both = append(both, first[i], last[i])
+	}
+	slices.Sort(both)
+	sets = append(sets, both)
+	for _, window := range []int{1, 100} {
+		s := NewSets(SetsOptions{})
+		for _, set := range sets {
+			if err := s.Add(set); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := s.Stars(t.Context(), 0.3, Options{window: window})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(sets) - 1; a.Keeper[1] != 1 || a.Keeper[n] != 0 || a.Score[n] != 1.0/3 {
+			t.Errorf("windows of %d: the keeper is %d, with %v", window, a.Keeper[n], a.Score[n])
+		}
 	}
 }

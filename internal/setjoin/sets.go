@@ -95,7 +95,7 @@ func (s *Sets) Add(set []uint64) error {
 	if int64(len(s.ends)) >= MaxSets || len(set) > MaxElements {
 		return fmt.Errorf("setjoin: set %d of %d elements: at most %d sets of %d elements can be joined", len(s.ends), len(set), MaxSets, MaxElements)
 	}
-	if s.counts != nil && s.counts.two != nil {
+	if s.counts != nil && s.counts.lines != nil {
 		return errors.New("setjoin: a set was added after a join")
 	}
 	if len(s.ends)%groupSets == 0 {
@@ -143,7 +143,7 @@ func (s *Sets) count() {
 }
 
 func (s *Sets) endCounting() {
-	if s.counts.two != nil {
+	if s.counts.lines != nil {
 		return
 	}
 	s.count()
@@ -173,10 +173,10 @@ func (s *Sets) spillIfFull() (err error) {
 	return nil
 }
 
-// bytesOf returns the memory of elements. The file has the same bytes, as only this process reads
+// bytesOf returns the memory of numbers. The file has the same bytes, as only this process reads
 // it.
-func bytesOf(elements []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(elements))), 8*len(elements))
+func bytesOf[T uint32 | uint64](numbers []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), int(unsafe.Sizeof(numbers[0]))*len(numbers))
 }
 
 // Close closes the file.

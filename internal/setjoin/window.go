@@ -67,8 +67,9 @@ const (
 	mostWindow  = 1 << 13
 	windowElems = 1 << 19 // elements of the sets in a window, unless it has one set
 	workerRun   = 16      // sets that a worker processes in a run
-	mostFound   = 1 << 20 // matches in a window
-	mostGap     = 1 << 7  // sets that a worker skips, as others process them or they are decided
+
+	mostFound = 1 << 20 // matches in a window
+	mostGap   = 1 << 7  // sets that a worker skips, as others process them or they are decided
 )
 
 // A join is Crowded if it has visited CrowdedEach entries per set and has run for CrowdedAfter.
@@ -104,6 +105,7 @@ type item struct {
 	hashes  []uint64
 	prefix  prefix
 	best    match   // for star clusters
+	entry   uint32  // the entry of best, if the current search has found it, else 0
 	matches []match // for pairs; nil if they are not collected
 	twin    bool    // Components: it has a twin
 }
@@ -283,66 +285,6 @@ func (j *join) report(n, left int) {
 	}
 }
 
-// worker compares sets with those of the index.
-type worker struct {
-	*join
-	reader, keepers *Reader
-	prefixer        prefixer
-	hashes, keys    []uint64
-	finder          finder
-	judge           Judge
-	cache           [cacheSets]cached
-	cachedElems     int
-}
-
-// A worker caches the sets of the index that it has read: the members of a cluster are compared
-// with the same sets.
-const (
-	cacheSets  = 256
-	cacheElems = 1 << 18 // elements of all cached sets
-)
-
-type cached struct {
-	set    uint32
-	hashes []uint64
-}
-
-// run processes items until none are left.
-func (w *worker) run(next *atomic.Int64, fn func(w *worker, it *item)) (err error) {
-	w.hashes, w.keys = w.hashes[:0], w.keys[:0]
-	for w.found.Load() <= int64(w.o.found) {
-		from := int(next.Add(workerRun)) - workerRun
-		if from >= len(w.items) {
-			return nil
-		}
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
-		for n := range w.items[from:min(from+workerRun, len(w.items))] {
-			it := &w.items[from+n]
-			if fn(w, it); it.decided() {
-				continue
-			}
-			lo := len(w.hashes)
-			if w.hashes, err = w.reader.Append(w.hashes, int(it.set)); err != nil {
-				return err
-			}
-			it.hashes = w.hashes[lo:len(w.hashes):len(w.hashes)]
-			it.prefix, w.keys = w.prefixer.of(it.hashes, w.keys)
-			if it.twin, err = w.isTwin(it); err == nil && !it.twin {
-				err = w.passes(it, &w.index, w.probe)
-			}
-			if err != nil {
-				return err
-			}
-			if w.all {
-				w.found.Add(int64(len(it.matches)))
-			}
-		}
-	}
-	return nil
-}
-
 // passes compares an item with the entries of an index. If many entries are connected, it
 // compares a few first: if one of a crowd matches, the rest is skipped.
 func (j *join) passes(it *item, in *index, compare func(it *item) error) error {
@@ -357,42 +299,19 @@ func (j *join) passes(it *item, in *index, compare func(it *item) error) error {
 	return compare(it)
 }
 
-// probe compares an item with the entries of the index.
-func (w *worker) probe(it *item) (err error) {
-	in := &w.index
-	for _, entry := range w.finder.candidates(in, &it.prefix, w.least(it), w.best(it)) {
-		set := in.sets[entry]
-		if w.connected(it, set) || w.apart(it, in, entry) {
-			continue
-		}
-		var hashes []uint64
-		if w.t.Kind.needsElements() {
-			if hashes, err = w.set(set, int(in.sizes[entry])); err != nil {
+// search calls try for the entries of an index that may match an item, until it returns true.
+func (j *join) search(f *finder, it *item, in *index, try func(entry uint32) (done bool, err error)) error {
+	it.entry, it.prefix.next = 0, 0
+	for more := true; more; {
+		var found []uint32
+		found, more = f.candidates(in, &it.prefix, j.least(it), j.best(it))
+		for _, entry := range found {
+			if done, err := try(entry); done || err != nil {
 				return err
 			}
 		}
-		if done, err := w.compare(w.judge, it, in, entry, set, hashes); done || err != nil {
-			return err
-		}
 	}
 	return nil
-}
-
-// set returns the elements of a set of the index.
-func (w *worker) set(set uint32, size int) ([]uint64, error) {
-	c := &w.cache[set%cacheSets]
-	if c.set == set && len(c.hashes) > 0 {
-		return c.hashes, nil
-	}
-	w.cachedElems -= cap(c.hashes)
-	if w.cachedElems+max(size, cap(c.hashes)) > cacheElems {
-		clear(w.cache[:])
-		w.cachedElems = 0
-	}
-	hashes, err := w.keepers.Append(c.hashes[:0], int(set))
-	*c = cached{set, hashes}
-	w.cachedElems += cap(hashes)
-	return hashes, err
 }
 
 // apart reports whether the bitmaps prove that an item and an entry do not match.
@@ -429,8 +348,8 @@ func (j *join) compare(judge Judge, it *item, in *index, entry, set uint32, hash
 	if it.matches != nil {
 		it.matches = append(it.matches, match{j.part(set), m.score})
 	}
-	if it.best.set == none || m.score > it.best.score {
-		it.best = m
+	if it.best.set == none || m.score > it.best.score || m.score == it.best.score && entry < it.entry {
+		it.best, it.entry = m, entry
 	}
 	return m.score == 1 && !j.all, nil
 }
@@ -451,16 +370,13 @@ func (j *join) best(it *item) bool {
 // pair compares an item with the entries of the window.
 func (j *join) pair(it *item) error {
 	in := &j.within
-	for _, entry := range j.finder.candidates(in, &it.prefix, j.least(it), j.best(it)) {
+	return j.search(&j.finder, it, in, func(entry uint32) (done bool, err error) {
 		other := &j.items[in.sets[entry]]
 		if j.connected(it, other.set) || j.apart(it, in, entry) {
-			continue
+			return false, nil
 		}
-		if done, err := j.compare(j.judge, it, in, entry, other.set, other.hashes); done || err != nil {
-			return err
-		}
-	}
-	return nil
+		return j.compare(j.judge, it, in, entry, other.set, other.hashes)
+	})
 }
 
 // part returns the set that represents a match: for Components, the least connected set. The
