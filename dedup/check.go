@@ -55,9 +55,10 @@ var composition = []struct {
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written"},
 	{option: workers, excludes: []string{
-		"Seen", "Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
+		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights",
-	}, why: "many workers compare documents of files by Jaccard or Near, keep the first, and write the audit into the folder of the output"},
+	}, why: "many workers compare documents of files by Jaccard, Near or Seen, keep the first, and write the audit into the folder of the output"},
+	{option: workers, excludes: []string{"Level", "Against"}, why: "they do this only for texts that have been seen", unless: "Seen"},
 }
 
 // An OptionError is the error of options that do not compose.

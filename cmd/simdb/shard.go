@@ -20,7 +20,7 @@ type shardPlan struct {
 	Shards int      `default:"0" placeholder:"N" help:"Number of shards of whole files (default: one for each file)."`
 	Groups int      `default:"0" placeholder:"N" help:"Number of groups in which documents are compared (default: one for every 16,384 documents, but at least 8)."`
 	Work   string   `arg:"" help:"The folder of the job, which is created; all processes must be able to reach it."`
-	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K or --jaccard T."`
+	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K, --jaccard T or --seen T."`
 }
 
 // Run runs the command.

@@ -34,13 +34,10 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 	}
 	defer done()
 	names := j.shardFiles(shard)
-	paths := make([]string, len(names))
-	for i, name := range names {
-		var release func() error
-		if paths[i], release, err = j.files.Fetch(ctx, name); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, release()) }()
+	paths, release, err := j.fetchAll(ctx, names)
+	defer func() { err = errors.Join(err, release()) }()
+	if err != nil {
+		return nil, err
 	}
 	out := filepath.Join(dir, "out")
 	p, err := j.o.Job.NewPart(ctx, &inputs.Env{Places: j.o.Places}, names, paths, out)
@@ -51,6 +48,25 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 		return nil, err
 	}
 	return j.publish(ctx, out)
+}
+
+// fetchAll returns the paths of files up to the first one that fails. The caller must call release.
+func (j *Job) fetchAll(ctx context.Context, names []string) (paths []string, release func() error, err error) {
+	var all []func() error
+	release = func() (err error) {
+		for _, f := range all {
+			err = errors.Join(err, f())
+		}
+		return err
+	}
+	for _, name := range names {
+		path, done, err := j.files.Fetch(ctx, name)
+		if err != nil {
+			return paths, release, err
+		}
+		paths, all = append(paths, path), append(all, done)
+	}
+	return paths, release, nil
 }
 
 // publish publishes the files of a folder as outputs, and returns their names.
@@ -150,7 +166,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 		return err
 	}
 	total, counts := dedup.Tally{}, stages.NewCounts(counterBytes)
-	for shard := range uint64(j.o.Shards) {
+	for shard := range uint64(j.Shards()) {
 		var t dedup.Tally
 		err := j.loadJSON(ctx, shardName("tally", shard), &t)
 		if err == nil {
@@ -167,7 +183,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 		}
 	}
 	switch most := j.o.Job.Rejects.MaxErrors; {
-	case j.plan.By.Sets && total.Textual == 0 && total.Given > 0:
+	case (j.plan.By.Sets || j.seen()) && total.Textual == 0 && total.Given > 0:
 		return inputs.NoTexts()
 	case total.Documents == 0 && total.Rejected > 0:
 		return errors.New("no document could be used")
@@ -178,7 +194,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	if groups == 0 {
 		groups = max(leastGroups, uint64(total.Documents)/groupDocuments)
 	}
-	total.Inputs, total.Flawed, total.Outputs = nil, nil, nil // many steps read the file, so it stays small
+	total.Inputs, total.Against, total.Flawed, total.Outputs = nil, nil, nil, nil // many steps read the file, so it stays small
 	if err := j.storeJSON(ctx, "total", totals{total, groups}); err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 		}
 		keys = append(keys, some...)
 	}
-	for shard := range j.o.Shards {
+	for shard := range j.Shards() {
 		if n == 0 && j.workerOf(uint64(shard), workers) == worker {
 			keys = append(keys, keyed{uint64(shard), AppendMessage(nil, nil)})
 		}
@@ -127,7 +127,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 
 // workerOf returns the worker that owns a key: shards go to workers in turn, other keys by hash.
 func (j *Job) workerOf(key uint64, workers int) int {
-	if key >= uint64(j.o.Shards) {
+	if key >= uint64(j.Shards()) {
 		key = token.Mix(key)
 	}
 	return int(key % uint64(workers))

@@ -124,10 +124,9 @@ func (j *Job) namedMembers(in iter.Seq2[[]byte, error]) ([]named, error) {
 
 // write reads a shard of the inputs for the second time.
 func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	var t dedup.Tally
 	var total totals
 	members, err := j.namedMembers(in)
-	err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t), j.loadJSON(ctx, "total", &total))
+	err = errors.Join(err, j.loadJSON(ctx, "total", &total))
 	if err == nil {
 		err = j.similarities(ctx, shard, total.Tally, members)
 	}
@@ -139,10 +138,18 @@ func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, erro
 		all[i] = m.Member
 		all[i].Doc = uint32(m.Doc)
 	}
-	var written dedup.Tally
+	return j.writePart(ctx, shard, send, func(p *dedup.Part, t dedup.Tally, w *bufio.Writer) (dedup.Tally, error) { return p.Write(t, all, w) })
+}
+
+// writePart writes the outputs of a shard, and its part of the audit.
+func (j *Job) writePart(ctx context.Context, shard uint64, send Send, write func(p *dedup.Part, t dedup.Tally, audit *bufio.Writer) (dedup.Tally, error)) error {
+	var t, written dedup.Tally
+	if err := j.loadJSON(ctx, shardName("tally", shard), &t); err != nil {
+		return err
+	}
 	outputs, err := j.onPart(ctx, shard, func(p *dedup.Part, _ string) error {
 		return j.store(ctx, shardName("audit", shard), func(w *bufio.Writer) (err error) {
-			written, err = p.Write(t, all, w)
+			written, err = write(p, t, w)
 			return err
 		})
 	})
@@ -311,9 +318,12 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 		return err
 	}
 	var done, read dedup.Tally
-	for shard := range uint64(j.o.Shards) {
+	for shard := range uint64(j.Shards()) {
 		var t, w dedup.Tally
-		err := j.loadJSON(ctx, shardName("written", shard), &w)
+		var err error
+		if shard != j.known() {
+			err = j.loadJSON(ctx, shardName("written", shard), &w)
+		}
 		if t = w; j.o.Command != "build" { // build reads its inputs once
 			t = dedup.Tally{}
 			err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t))
@@ -322,7 +332,7 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 			return err
 		}
 	}
-	done.Documents, done.Rejected, done.Inputs = read.Documents, read.Rejected, read.Inputs
+	done.Documents, done.Rejected, done.Inputs, done.Against = read.Documents, read.Rejected, read.Inputs, read.Against
 	if j.o.Command != "build" {
 		done.Outputs = append(done.Outputs, read.Outputs...)
 	}
@@ -338,7 +348,7 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 const auditName = "audit.jsonl"
 
 func (j *Job) audit(ctx context.Context, t dedup.Tally) error {
-	head, err := j.o.Job.AuditHead(t.Inputs)
+	head, err := j.o.Job.AuditHead(t)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ type Options struct {
 	Spec     features.Spec // canonical: defines words
 	Anchors  *Anchors      // for passages
 
-	Seen    *Seen // not nil: receives the n-grams of units, instead of a Repeats
-	Shingle int   // words in an n-gram
+	Seen    *Seen              // not nil: receives the n-grams of units, instead of a Repeats
+	Each    func(u Unit) error // not nil: likewise
+	Shingle int                // words in an n-gram
 	Seed    uint64
 }
 
@@ -57,7 +58,7 @@ const (
 func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x := &Extractor{}
 	worker := func() func(*batch) error {
-		if o.Seen != nil {
+		if o.Seen != nil || o.Each != nil {
 			w := newGramWalker(o)
 			return func(b *batch) error {
 				w.extract(b)
@@ -97,6 +98,8 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 		switch {
 		case o.Seen != nil:
 			err = o.Seen.add(b)
+		case o.Each != nil:
+			err = b.each(o.Each)
 		case to == nil:
 			o.Anchors.add(b.grams)
 		default:
