@@ -15,11 +15,26 @@ import (
 
 // meet assigns the documents of a group to cells, so that all pairs are found.
 func (j *Job) meet(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, postings, err := planned[stages.Posting](ctx, j, in)
+	plan, postings, err := j.postings(ctx, in)
 	if err != nil {
 		return err
 	}
 	return ask(plan.Meet(postings), send)
+}
+
+// postings returns the plan of the stages, and the Postings in all messages.
+func (j *Job) postings(ctx context.Context, in iter.Seq2[[]byte, error]) (plan stages.Plan, all []stages.Posting, err error) {
+	if plan, err = j.planOf(ctx); err != nil {
+		return plan, nil, err
+	}
+	err = eachMessage(in, func(b []byte) (err error) {
+		if cap(all)-len(all) < len(b)/9 { // append would grow by less, and copy more often
+			all = slices.Grow(all, max(len(all), 1<<10))
+		}
+		all, err = stages.AppendPostings(all, b)
+		return err
+	})
+	return plan, all, err
 }
 
 // planned returns the plan of the stages, and all messages of a step.
@@ -47,26 +62,39 @@ func sendAll[T encoding.BinaryAppender](send Send, xs []T, key func(T) uint64) e
 
 // meetFirst is meet for links. Postings for later go to a working file.
 func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, postings, err := planned[stages.Posting](ctx, j, in)
+	if !j.plan.By.Sets {
+		return j.meetPrints(ctx, group, in)
+	}
+	plan, postings, err := j.postings(ctx, in)
 	if err != nil {
 		return err
 	}
-	members, asks, later := plan.MeetFirst(postings)
-	if len(members) > 0 {
-		links, err := plan.Links(ctx, group, members)
-		if err == nil {
-			err = storeAll(ctx, j, shardName("links", group), links)
-		}
-		if err != nil {
-			return err
-		}
+	asks, later := plan.MeetFirst(postings)
+	return errors.Join(j.storeLater(ctx, group, later), ask(asks, send))
+}
+
+func (j *Job) storeLater(ctx context.Context, group uint64, later []stages.Posting) error {
+	if len(later) == 0 {
+		return nil
 	}
-	if len(later) > 0 {
-		if err := storeAll(ctx, j, shardName("later", group), later); err != nil {
-			return err
-		}
+	return storeAll(ctx, j, shardName("later", group), later)
+}
+
+// meetPrints is meetFirst for fingerprints, which are joined at once.
+func (j *Job) meetPrints(ctx context.Context, group uint64, in iter.Seq2[[]byte, error]) error {
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
 	}
-	return ask(asks, send)
+	all := stages.Prints{Words: plan.Words}
+	if err := eachMessage(in, all.Add); err != nil {
+		return err
+	}
+	links, later, err := plan.MeetPrints(ctx, group, &all)
+	if err == nil && len(links) > 0 {
+		err = storeAll(ctx, j, shardName("links", group), links)
+	}
+	return errors.Join(err, j.storeLater(ctx, group, later))
 }
 
 // storeAll writes messages to a working file.

@@ -247,11 +247,18 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 	}
 	to := sender(send)
 	var postings []stages.Posting
+	var groups []uint64
+	tell := func(group uint64, some stages.Prefix) error { return to(group, some) }
 	err = j.eachSet(ctx, shard, func(s stages.Set) error {
 		t.Documents--
-		postings = plan.Route(postings[:0], s)
-		for _, x := range postings {
-			if err := to(plan.Group(x), x); err != nil {
+		if plan.By.Sets || j.o.Command == "pairs" {
+			postings = plan.Route(postings[:0], s)
+			return plan.Pack(postings, tell)
+		}
+		s.Elements = nil
+		groups = plan.PrintGroups(groups, s)
+		for _, group := range groups {
+			if err := to(group, s); err != nil {
 				return err
 			}
 		}

@@ -91,14 +91,44 @@ func (c *cluster) route(sets []Set) []Posting {
 	}
 	var postings []Posting
 	for _, s := range sets {
-		postings = c.plan.Route(postings, s)
+		err := c.plan.Pack(c.plan.Route(nil, s), func(_ uint64, some Prefix) error {
+			b, _ := some.AppendBinary(nil)
+			var err error
+			postings, err = AppendPostings(postings, b)
+			return err
+		})
+		if err != nil {
+			c.t.Fatal(err)
+		}
 	}
 	return postings
 }
 
 // byElement sends postings to their groups.
 func (c *cluster) byElement(postings []Posting) map[uint64][]Posting {
-	return shuffle(c, postings, func(x Posting) []uint64 { return []uint64{c.plan.Group(x)} })
+	return shuffle(c, postings, func(x Posting) []uint64 { return []uint64{c.plan.groupOf(x.Key)} })
+}
+
+// meetPrints sends fingerprints to their groups, which join them.
+func (c *cluster) meetPrints(sets []Set) (found []Link, later []Posting) {
+	for g, some := range shuffle(c, sets, func(s Set) []uint64 { return c.plan.PrintGroups(nil, s) }) {
+		all := Prints{Words: c.plan.Words}
+		for _, s := range some {
+			b, _ := s.AppendBinary(nil)
+			if err := all.Add(b); err != nil {
+				c.t.Fatal(err)
+			}
+			if all.Add(b[:len(b)-1]) == nil || all.Add(append(b, 0)) == nil {
+				c.t.Fatal("a damaged message is read")
+			}
+		}
+		links, l, err := c.plan.MeetPrints(c.t.Context(), g, &all)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		found, later = append(found, links...), append(later, l...)
+	}
+	return found, later
 }
 
 // pairs runs a whole job for pairs.
@@ -141,14 +171,13 @@ func (c *cluster) stars(sets []Set) []Star {
 	var asks, more []Ask
 	var later []Posting
 	var found []Link
-	for _, g := range c.byElement(c.route(sets)) {
-		m, a, l := c.plan.MeetFirst(g)
-		links, err := c.plan.Links(c.t.Context(), 0, m)
-		if err != nil {
-			c.t.Fatal(err)
+	if !c.plan.By.Sets {
+		found, later = c.meetPrints(sets)
+	} else {
+		for _, g := range c.byElement(c.route(sets)) {
+			a, l := c.plan.MeetFirst(g)
+			asks, later = append(asks, a...), append(later, l...)
 		}
-		found = append(found, links...)
-		asks, later = append(asks, a...), append(later, l...)
 	}
 	first := append(c.links(sets, asks), found...)
 	roots := map[uint64]uint64{}
@@ -456,8 +485,13 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	set := Set{Doc: 1 << 60, Elements: []uint64{3, 1 << 40, 1 << 63}}
-	check(Posting{1 << 63, 300, 1000, 4, 7, nil}, &Posting{})
-	check(Posting{1 << 63, 300, 1, 1, 300, []uint64{5, 1 << 63}}, &Posting{})
+	check(Posting{1 << 63, 300, 1000, 4, 7}, &Posting{})
+	prefix, _ := Prefix{{1 << 63, 300, 1000, 4, 300}, {5, 300, 1000, 1000, 300}}.AppendBinary(nil)
+	for n := range prefix[:len(prefix)-1] {
+		if _, err := AppendPostings(nil, prefix[:n]); err == nil && n != 4 && n != 14 {
+			t.Errorf("%d of %d bytes of postings are read", n, len(prefix))
+		}
+	}
 	check(Ask{1 << 63, Asked{17, 1 << 31}}, &Ask{})
 	check(Link{7, 1 << 50}, &Link{})
 	check(Star{9, 8, 0.75}, &Star{})

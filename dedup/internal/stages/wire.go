@@ -69,7 +69,36 @@ func (d *decoder) end() error {
 func (x Posting) AppendBinary(dst []byte) ([]byte, error) {
 	dst = binary.AppendUvarint(binary.LittleEndian.AppendUint64(dst, x.Key), x.Doc)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(x.Size)), uint64(x.Size-x.Rest))
-	return appendWords(binary.AppendUvarint(dst, x.Doc-x.Root), x.Fingerprints), nil
+	return binary.AppendUvarint(dst, x.Doc-x.Root), nil
+}
+
+// A Prefix is some of the Postings of a document without a known component.
+type Prefix []Posting
+
+// AppendBinary appends the message to dst.
+func (x Prefix) AppendBinary(dst []byte) ([]byte, error) {
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, x[0].Doc), uint64(x[0].Size))
+	for _, y := range x {
+		dst = binary.AppendUvarint(binary.LittleEndian.AppendUint64(dst, y.Key), uint64(y.Size-y.Rest))
+	}
+	return dst, nil
+}
+
+// AppendPostings appends the Postings of a Prefix as a message to dst.
+func AppendPostings(dst []Posting, b []byte) ([]Posting, error) {
+	d := decoder{rest: b}
+	doc, size := d.number(), d.number()
+	for len(d.rest) > 0 {
+		key, before := d.fixed(), d.number()
+		if before > size {
+			return dst, errMessage
+		}
+		dst = append(dst, Posting{key, doc, int(size), int(size - before), doc})
+	}
+	if size > math.MaxInt32 {
+		return dst, errMessage
+	}
+	return dst, d.end()
 }
 
 func appendWords(dst []byte, words []uint64) []byte {
@@ -86,7 +115,7 @@ func (x *Posting) UnmarshalBinary(b []byte) error {
 	if size > math.MaxInt32 || before > size {
 		return errMessage
 	}
-	*x = Posting{key, doc, int(size), int(size - before), doc - after, d.words(len(d.rest)/8, nil)}
+	*x = Posting{key, doc, int(size), int(size - before), doc - after}
 	return d.end()
 }
 
