@@ -153,6 +153,8 @@ func sender(send Send) func(key uint64, x encoding.BinaryAppender) error {
 	}
 }
 
+var errMessage = errors.New("damaged message")
+
 // numbers is a message of numbers.
 type numbers []uint64
 
@@ -169,7 +171,7 @@ func (x *numbers) UnmarshalBinary(b []byte) error {
 	for len(b) > 0 {
 		v, n := binary.Uvarint(b)
 		if n <= 0 {
-			return errors.New("damaged message")
+			return errMessage
 		}
 		*x, b = append(*x, v), b[n:]
 	}

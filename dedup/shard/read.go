@@ -3,6 +3,7 @@ package shard
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -92,9 +94,7 @@ func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte,
 			return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) (err error) {
 				var buf []byte
 				place := func(at dedup.Place) (err error) {
-					if buf, err = json.Marshal(at); err != nil {
-						return err
-					}
+					buf = appendPlace(buf[:0], at)
 					return put(places, buf)
 				}
 				t, err = p.Extract(dir, place, func(elements, prints []uint64) error {
@@ -298,14 +298,41 @@ func (j *Job) eachSet(ctx context.Context, shard uint64, f func(s stages.Set) er
 	})
 }
 
+// appendPlace appends a place to dst: its line, then the lengths and the bytes of its ID and its file.
+func appendPlace(dst []byte, at dedup.Place) []byte {
+	dst = binary.AppendUvarint(dst, uint64(at.Line))
+	for _, s := range []string{at.ID, at.File} {
+		dst = append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+	}
+	return dst
+}
+
+// readPlace reads a place at the beginning of b.
+func readPlace(b []byte) (at dedup.Place, rest []byte, err error) {
+	line, size := binary.Uvarint(b)
+	at.Line = records.Position(line)
+	for _, s := range []*string{&at.ID, &at.File} {
+		if size <= 0 {
+			return at, nil, errMessage
+		}
+		b = b[size:]
+		n, k := binary.Uvarint(b)
+		if k <= 0 || n > uint64(len(b)-k) {
+			return at, nil, errMessage
+		}
+		*s, size = string(b[k:k+int(n)]), k+int(n)
+	}
+	return at, b[size:], nil
+}
+
 // eachPlace calls f with the place of each document of a shard.
 func (j *Job) eachPlace(ctx context.Context, shard uint64, f func(doc uint64, at func() (dedup.Place, error)) error) error {
 	return j.read(ctx, shardName("places", shard), func(r reader) error {
 		doc := shard << shardShift
 		for b, err := range stored(r) {
 			if err == nil {
-				err = f(doc, func() (at dedup.Place, err error) {
-					err = json.Unmarshal(b, &at)
+				err = f(doc, func() (dedup.Place, error) {
+					at, _, err := readPlace(b)
 					return at, err
 				})
 			}

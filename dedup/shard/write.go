@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/simdb/simdb/dedup"
@@ -24,30 +25,47 @@ import (
 type named struct {
 	Doc      uint64
 	Member   dedup.PartMember
-	Elements []uint64 `json:"-"`
+	Elements []uint64
 }
 
 // AppendBinary appends the message to dst.
 func (x named) AppendBinary(dst []byte) ([]byte, error) {
-	b, err := json.Marshal(x)
-	dst = append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+	kept := uint64(0)
+	if x.Member.Kept {
+		kept = 1
+	}
+	dst, _ = numbers{x.Doc, uint64(x.Member.Cluster), uint64(x.Member.Size), kept}.AppendBinary(dst)
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x.Member.Score))
+	dst = appendPlace(dst, x.Member.Keeper)
 	for _, e := range x.Elements {
 		dst = binary.LittleEndian.AppendUint64(dst, e)
 	}
-	return dst, err
+	return dst, nil
 }
 
 // UnmarshalBinary reads the message.
 func (x *named) UnmarshalBinary(b []byte) error {
-	n, size := binary.Uvarint(b)
-	if size <= 0 || n > uint64(len(b)-size) {
-		return errors.New("damaged message")
+	var head [4]uint64
+	for i := range head {
+		n, size := binary.Uvarint(b)
+		if size <= 0 {
+			return errMessage
+		}
+		head[i], b = n, b[size:]
 	}
-	b = b[size:]
-	for rest := b[n:]; len(rest) >= 8; rest = rest[8:] {
+	if len(b) < 8 {
+		return errMessage
+	}
+	score := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	keeper, rest, err := readPlace(b[8:])
+	if err != nil || len(rest)%8 != 0 {
+		return errMessage
+	}
+	x.Doc, x.Member = head[0], dedup.PartMember{Cluster: uint32(head[1]), Size: uint32(head[2]), Kept: head[3] == 1, Score: score, Keeper: keeper}
+	for ; len(rest) > 0; rest = rest[8:] {
 		x.Elements = append(x.Elements, binary.LittleEndian.Uint64(rest))
 	}
-	return json.Unmarshal(b[:n], x)
+	return nil
 }
 
 // compares reports whether outputs contain the similarity of texts beside the distance of
