@@ -28,9 +28,6 @@ func (j *Job) postings(ctx context.Context, in iter.Seq2[[]byte, error]) (plan s
 		return plan, nil, err
 	}
 	err = eachMessage(in, func(b []byte) (err error) {
-		if cap(all)-len(all) < len(b)/9 { // append would grow by less, and copy more often
-			all = slices.Grow(all, max(len(all), 1<<10))
-		}
 		all, err = stages.AppendPostings(all, b)
 		return err
 	})
@@ -46,7 +43,13 @@ func planned[T any, P message[T]](ctx context.Context, j *Job, in iter.Seq2[[]by
 }
 
 func ask(asks []stages.Ask, send Send) error {
-	return sendAll(send, asks, func(a stages.Ask) uint64 { return shardOf(a.Doc) })
+	to := stages.NewBatches(send)
+	for _, a := range asks {
+		if err := to.AddAsk(shardOf(a.Doc), a); err != nil {
+			return err
+		}
+	}
+	return to.Flush()
 }
 
 // sendAll sends each message to its key.
@@ -141,8 +144,16 @@ func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, er
 
 // member sends the sets of documents to the groups that request them.
 func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, asks, err := planned[stages.Ask](ctx, j, in)
+	var asks []stages.Ask
+	err := eachMessage(in, func(b []byte) (err error) {
+		asks, err = stages.AppendAsks(asks, b)
+		return err
+	})
 	if err != nil || len(asks) == 0 {
+		return err
+	}
+	plan, err := j.planOf(ctx)
+	if err != nil {
 		return err
 	}
 	slices.SortFunc(asks, func(a, b stages.Ask) int { return cmp.Compare(a.Doc, b.Doc) })

@@ -245,25 +245,29 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 	if err := j.loadJSON(ctx, shardName("tally", shard), &t); err != nil {
 		return err
 	}
-	to := sender(send)
+	to := stages.NewBatches(send)
 	var postings []stages.Posting
 	var groups []uint64
-	tell := func(group uint64, some stages.Prefix) error { return to(group, some) }
 	err = j.eachSet(ctx, shard, func(s stages.Set) error {
 		t.Documents--
 		if plan.By.Sets || j.o.Command == "pairs" {
 			postings = plan.Route(postings[:0], s)
-			return plan.Pack(postings, tell)
+			for _, x := range postings {
+				if err := to.AddPosting(plan.Group(x), x); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
-		s.Elements = nil
 		groups = plan.PrintGroups(groups, s)
 		for _, group := range groups {
-			if err := to(group, s); err != nil {
+			if err := to.AddPrints(group, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	err = errors.Join(err, to.Flush())
 	if err == nil && t.Documents != 0 {
 		err = fmt.Errorf("%s does not have as many documents as the inputs", j.workName(shardName("sets", shard)))
 	}

@@ -61,20 +61,6 @@ type Prints struct {
 	words []uint64
 }
 
-// Add adds the document of a Set as a message, which has no elements.
-func (x *Prints) Add(b []byte) error {
-	d := decoder{rest: b}
-	doc, n := d.number(), d.number()
-	if n == 0 || n%uint64(x.Words) != 0 || d.bad || uint64(len(d.rest)) != 8*n {
-		return errMessage
-	}
-	for range n {
-		x.words = append(x.words, d.fixed())
-	}
-	x.docs, x.ends = append(x.docs, doc), append(x.ends, len(x.words))
-	return nil
-}
-
 func (x *Prints) of(i uint32) []uint64 {
 	from := 0
 	if i > 0 {

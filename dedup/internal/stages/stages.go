@@ -59,21 +59,8 @@ type Posting struct {
 	Root uint64
 }
 
-// Pack calls f with the Postings of a document for each group.
-func (p *Plan) Pack(all []Posting, f func(group uint64, some Prefix) error) error {
-	slices.SortFunc(all, func(a, b Posting) int { return cmp.Compare(p.groupOf(a.Key), p.groupOf(b.Key)) })
-	for len(all) > 0 {
-		group, n := p.groupOf(all[0].Key), 1
-		for n < len(all) && p.groupOf(all[n].Key) == group {
-			n++
-		}
-		if err := f(group, all[:n]); err != nil {
-			return err
-		}
-		all = all[n:]
-	}
-	return nil
-}
+// Group returns the group that receives a Posting.
+func (p *Plan) Group(x Posting) uint64 { return p.groupOf(x.Key) }
 
 func (p *Plan) groupOf(name uint64) uint64 {
 	if name = token.Mix(name); p.Groups > 0 {

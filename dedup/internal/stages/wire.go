@@ -72,35 +72,6 @@ func (x Posting) AppendBinary(dst []byte) ([]byte, error) {
 	return binary.AppendUvarint(dst, x.Doc-x.Root), nil
 }
 
-// A Prefix is some of the Postings of a document without a known component.
-type Prefix []Posting
-
-// AppendBinary appends the message to dst.
-func (x Prefix) AppendBinary(dst []byte) ([]byte, error) {
-	dst = binary.AppendUvarint(binary.AppendUvarint(dst, x[0].Doc), uint64(x[0].Size))
-	for _, y := range x {
-		dst = binary.AppendUvarint(binary.LittleEndian.AppendUint64(dst, y.Key), uint64(y.Size-y.Rest))
-	}
-	return dst, nil
-}
-
-// AppendPostings appends the Postings of a Prefix as a message to dst.
-func AppendPostings(dst []Posting, b []byte) ([]Posting, error) {
-	d := decoder{rest: b}
-	doc, size := d.number(), d.number()
-	for len(d.rest) > 0 {
-		key, before := d.fixed(), d.number()
-		if before > size {
-			return dst, errMessage
-		}
-		dst = append(dst, Posting{key, doc, int(size), int(size - before), doc})
-	}
-	if size > math.MaxInt32 {
-		return dst, errMessage
-	}
-	return dst, d.end()
-}
-
 func appendWords(dst []byte, words []uint64) []byte {
 	for _, word := range words {
 		dst = binary.LittleEndian.AppendUint64(dst, word)
@@ -116,18 +87,6 @@ func (x *Posting) UnmarshalBinary(b []byte) error {
 		return errMessage
 	}
 	*x = Posting{key, doc, int(size), int(size - before), doc - after}
-	return d.end()
-}
-
-// AppendBinary appends the message to dst.
-func (x Ask) AppendBinary(dst []byte) ([]byte, error) {
-	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), x.Group), uint64(x.Cell)), nil
-}
-
-// UnmarshalBinary reads the message.
-func (x *Ask) UnmarshalBinary(b []byte) error {
-	d := decoder{rest: b}
-	*x = Ask{d.number(), Asked{d.number(), d.cell()}}
 	return d.end()
 }
 
