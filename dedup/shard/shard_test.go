@@ -64,6 +64,38 @@ func run(t *testing.T, o Options, workers int) error {
 	return err
 }
 
+// runAll is run with workers that run all steps at the same time.
+func runAll(t *testing.T, o Options, workers int) error {
+	t.Helper()
+	o, err := Plan(t.Context(), o, Local{})
+	if err == nil {
+		err = o.Save()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(o.Work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(atOnce(t.Context(), j, workers)...); err != nil {
+		return err
+	}
+	_, err = j.Finish(t.Context())
+	return err
+}
+
+// atOnce runs all workers, and returns their errors.
+func atOnce(ctx context.Context, j *Job, workers int) []error {
+	failed := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() { failed[w] = j.RunAll(ctx, w, workers) })
+	}
+	all.Wait()
+	return failed
+}
+
 // one runs a job on one machine.
 func one(t *testing.T, o Options, output string) {
 	t.Helper()
@@ -139,7 +171,7 @@ func TestDedup(t *testing.T) {
 	}
 	ways := []func(t *testing.T, o Options) error{
 		func(t *testing.T, o Options) error { return run(t, o, 1) },
-		func(t *testing.T, o Options) error { return run(t, o, 3) },
+		func(t *testing.T, o Options) error { return runAll(t, o, 3) },
 		shuffled,
 	}
 	for i := range exhaustive.Some(t, 3, len(criteria)*len(ways)) {
@@ -244,6 +276,21 @@ func TestRejects(t *testing.T) {
 	}
 	if err := j.Steps()[0].Run(t.Context(), 1, messages(nil), nil); err == nil || !strings.Contains(err.Error(), "MaxErrors: 0") {
 		t.Errorf("MaxErrors: 0: %v", err)
+	}
+	if err := o.Save(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // failures of an earlier run do not count
+		failed := atOnce(t.Context(), j, 3)
+		told := slices.IndexFunc(failed, func(err error) bool { return err != nil && strings.Contains(err.Error(), "MaxErrors: 0") })
+		if told < 0 {
+			t.Fatalf("no worker has found the rejects: %v", failed)
+		}
+		for w, err := range failed {
+			if err == nil || !strings.Contains(err.Error(), "MaxErrors: 0") && !strings.Contains(err.Error(), "has failed") {
+				t.Errorf("worker %d: %v", w, err)
+			}
+		}
 	}
 	if _, err := j.Finish(t.Context()); err == nil {
 		t.Error("a job that has not ended has outputs")

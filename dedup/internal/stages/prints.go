@@ -87,7 +87,7 @@ func near(a, b []uint64, words, k int) bool {
 
 // MeetPrints is MeetFirst and Links for fingerprints.
 func (p *Plan) MeetPrints(ctx context.Context, group uint64, all *Prints) (links []Link, later []Posting, err error) {
-	var keys ordered.Pairs
+	keys := ordered.Pairs{Keys: make([]uint64, 0, 2*len(all.docs)), Vals: make([]uint32, 0, 2*len(all.docs))}
 	for i := range all.docs {
 		for print := range slices.Chunk(all.of(uint32(i)), p.Words) {
 			p.eachKey(print, func(key uint64) {
@@ -131,6 +131,18 @@ func (p *Plan) MeetPrints(ctx context.Context, group uint64, all *Prints) (links
 
 // linkFew compares all pairs of documents.
 func (p *Plan) linkFew(all *Prints, same []uint32, forest *selfjoin.Forest) {
+	if p.Words == 1 && len(all.words) == len(all.docs) { // nearly always
+		var few [mostCompared]uint64
+		for i, a := range same {
+			few[i] = all.words[a]
+			for n, x := range few[:i] {
+				if bits.OnesCount64(x^few[i]) <= p.By.K {
+					forest.Union(a, same[n])
+				}
+			}
+		}
+		return
+	}
 	for i, a := range same {
 		x := all.of(a)
 		for _, b := range same[:i] {
