@@ -200,7 +200,7 @@ func (r *Reader) Jaccard(q minhash.Sketch, t float64) ([]SketchHit, error) {
 	s := searchers.Get().(*searcher)
 	defer searchers.Put(s)
 	var err error
-	s.hits, err = s.jaccard.Jaccard(r.t, q, t, s.hits[:0])
+	s.hits, err = s.jaccard.Jaccard(r.t, table.JaccardQuery{Sketch: q, T: t}, s.hits[:0])
 	if err != nil || len(s.hits) == 0 {
 		return nil, err
 	}

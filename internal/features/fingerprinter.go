@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/minhash"
 	"github.com/simdb/simdb/simhash"
@@ -18,6 +19,7 @@ type Params struct {
 	Shingle  int    // words or characters per shingle, at least 1
 	Words    int    // length of a fingerprint in 64-bit words; 0 means 1
 	Sketch   int    // hashes per sketch; 0 makes no sketch
+	Odd      bool   // whether to make odd sketches, which need Sketch and not Real
 	Seed     uint64 // seed of the hash function
 	Features Spec   // defines the features; it must be canonical
 
@@ -59,6 +61,7 @@ type Result struct {
 	Short       bool               // it is Empty because it has fewer words than Spec.MinWords
 	InvalidUTF8 int                // bytes that are not UTF-8, each of which counts as U+FFFD
 	Sketch      minhash.Sketch     // the sketch, valid until the next call; nil if Params.Sketch is 0
+	Odd         oddsketch.Sketch   // with Params.Odd, the odd sketch of the set of features
 }
 
 // Fingerprinter computes the SimHash and the MinHash sketch of a text in one pass: each word is
@@ -78,6 +81,8 @@ type Fingerprinter struct {
 	set    token.HashSet
 	fresh  []uint64 // buffer for the new shingles of a segment
 	copies []uint64 // buffer for the copies of weighted features
+	all    []uint64 // odd: all features, with copies
+	odd    bool     // Params.Odd
 	sample *sampler // Params.Real: makes the sketch
 	votes  *simhash.Accumulator
 	words  []base.Fingerprint // buffer for a fingerprint
@@ -87,7 +92,7 @@ type Fingerprinter struct {
 // NewFingerprinter returns a Fingerprinter with these parameters, which must be valid.
 func NewFingerprinter(p Params) *Fingerprinter {
 	words := max(p.Words, 1)
-	s := &Fingerprinter{walker: p.newWalker(), votes: simhash.NewAccumulator(words)}
+	s := &Fingerprinter{walker: p.newWalker(), votes: simhash.NewAccumulator(words), odd: p.Odd && p.Sketch > 0 && !p.Real()}
 	s.words = make([]base.Fingerprint, words)
 	s.walk = s.walker.Shingler()
 	if p.Sketch > 0 {
@@ -106,6 +111,9 @@ func (s *Fingerprinter) Shingles(hashes []uint64) {
 		s.bottom.Shingles(hashes)
 	}
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
+	if s.odd {
+		s.all = append(s.all, s.fresh...)
+	}
 	s.votes.Add(s.fresh)
 }
 
@@ -164,6 +172,7 @@ func (s *Fingerprinter) Changed() Folds { return s.walker.normal.changed | foldC
 func (s *Fingerprinter) reset(words int) {
 	s.set.Reset(words)
 	s.votes.Reset()
+	s.all = s.all[:0]
 	if s.bottom != nil {
 		s.bottom.Reset(int64(words))
 	}
@@ -183,6 +192,9 @@ func (s *Fingerprinter) result(st token.Stats) Result {
 	}
 	if len(s.words) > 1 {
 		r.Rest = s.words[1:]
+	}
+	if s.odd {
+		r.Odd = oddsketch.Of(s.all)
 	}
 	return r
 }
@@ -219,6 +231,9 @@ func (s *Fingerprinter) document(text []byte) Result {
 func (s *Fingerprinter) Features(hashes []uint64, weight float64) {
 	s.fresh = s.set.AppendNew(s.fresh[:0], hashes)
 	s.votes.AddWeighted(s.fresh, weight)
+	if s.odd {
+		s.all = appendCopies(s.all, s.fresh, weight)
+	}
 	if s.sample != nil {
 		s.sample.add(s.fresh, weight)
 		return

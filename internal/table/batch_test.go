@@ -9,12 +9,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/write"
 	"github.com/simdb/simdb/minhash"
 )
 
 // batchOf returns a batch of documents in the given order. The caller must set the record numbers.
-func batchOf(first uint64, docs []Document) *Batch {
+func batchOf(p Params, first uint64, docs []Document) *Batch {
+	sets := p.NewSetHasher()
 	b := &Batch{FirstSeq: first, Strings: &write.Arena{}}
 	for i := range docs {
 		d := &docs[i]
@@ -37,7 +39,11 @@ func batchOf(first uint64, docs []Document) *Batch {
 		if b.Codes != nil {
 			code := []byte(nil)
 			if len(d.Sketch) > 0 {
-				code = minhash.Sketch(d.Sketch).AppendEncoded(nil)
+				if p.Odd() {
+					odd := oddsketch.Of(sets.Brief(d.Text))
+					code = AppendOdd(code, &odd)
+				}
+				code = minhash.Sketch(d.Sketch).AppendEncoded(code)
 			}
 			b.Sketches = append(b.Sketches, b.Codes.Add(code))
 		}
@@ -165,7 +171,7 @@ func writeBatch(t *testing.T, p Params, docs []Document, first uint64, window, w
 		t.Fatal(err)
 	}
 	defer w.Close()
-	b := batchOf(first, docs)
+	b := batchOf(p, first, docs)
 	addRecordsOf(t, w, b, docs, window)
 	info, err := w.Write(b)
 	if err != nil {
@@ -201,7 +207,7 @@ func TestBatchStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := batchOf(1, docs)
+	b := batchOf(testParams, 1, docs)
 	addRecordsOf(t, w, b, docs, 1000)
 	cancel()
 	if _, err := w.Write(b); !errors.Is(err, context.Canceled) {
@@ -213,7 +219,7 @@ func TestBatchStops(t *testing.T) {
 		broken := &brokenWriter{left: r.IntN(size)}
 		w, err := NewBatchWriter(t.Context(), broken, testParams, BatchOptions{})
 		if err == nil {
-			b := batchOf(1, docs)
+			b := batchOf(testParams, 1, docs)
 			if _, err = w.AddRecords(len(docs), 0, func(i int) (text, fields []byte) { return docs[i].Text, docs[i].Fields }); err == nil {
 				_, err = w.Write(b)
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 )
 
@@ -29,6 +30,9 @@ type Document struct {
 	// Sketch is the MinHash sketch (package minhash), ascending; nil if there is none. It is stored
 	// if Params.Sketch > 0.
 	Sketch []uint32
+	// Odd is the odd sketch of the set of features of Text, if it is known. Writers need it if there
+	// are texts and sketches, and compute it otherwise. Documents that are read do not have it.
+	Odd *oddsketch.Sketch
 }
 
 // ExpiresAt returns when d expires, the zero time for never.

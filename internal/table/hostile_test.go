@@ -120,10 +120,10 @@ func exerciseSketches(r *Reader, add func(op string, err error, result string)) 
 		}
 		q = q[:min(len(q), int(r.Params().Sketch))] // damage may have changed Sketch
 		for _, t := range []float64{0.02, 0.65} {
-			hits, err := s.Jaccard(r, q, t, nil)
+			hits, err := s.Jaccard(r, JaccardQuery{Sketch: q, T: t}, nil)
 			slices.SortFunc(hits, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
 			add("Jaccard", err, fmt.Sprint(q, t, hits))
-			s.JaccardPlan(r, q, t)
+			s.JaccardPlan(r, JaccardQuery{Sketch: q, T: t})
 		}
 	}
 	n := 0

@@ -42,7 +42,7 @@ func orderTable(t *testing.T, docs []Document, workers int) []byte {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	b := batchOf(1, docs)
+	b := batchOf(testParams, 1, docs)
 	addRecordsOf(t, w, b, docs, len(docs))
 	if _, err := w.Write(b); err != nil {
 		t.Fatal(err)

@@ -93,14 +93,14 @@ func BenchmarkJaccard(b *testing.B) {
 			var s JaccardSearcher
 			var dst []JaccardHit
 			for _, q := range queries[:min(len(queries), 1000)] { // verifies all checksums
-				s.Jaccard(r, q.Sketch, t, nil)
+				s.Jaccard(r, JaccardQuery{Sketch: q.Sketch, T: t}, nil)
 			}
 			s.TakeStats()
 			hits, i := 0, 0
 			start := cpu()
 			for b.Loop() {
 				var err error
-				if dst, err = s.Jaccard(r, queries[i%len(queries)].Sketch, t, dst[:0]); err != nil {
+				if dst, err = s.Jaccard(r, JaccardQuery{Sketch: queries[i%len(queries)].Sketch, T: t}, dst[:0]); err != nil {
 					b.Fatal(err)
 				}
 				hits += len(dst)
@@ -133,12 +133,12 @@ func BenchmarkJaccardScan(b *testing.B) {
 		b.Run(fmt.Sprint(t), func(b *testing.B) {
 			var dst []JaccardHit
 			i := 0
-			s.Jaccard(r, docs[0].Sketch, t, nil) // verifies all checksums
+			s.Jaccard(r, JaccardQuery{Sketch: docs[0].Sketch, T: t}, nil) // verifies all checksums
 			s.TakeStats()
 			start := cpu()
 			for b.Loop() {
 				var err error
-				if dst, err = s.Jaccard(r, docs[i*7919%n].Sketch, t, dst[:0]); err != nil {
+				if dst, err = s.Jaccard(r, JaccardQuery{Sketch: docs[i*7919%n].Sketch, T: t}, dst[:0]); err != nil {
 					b.Fatal(err)
 				}
 				i++

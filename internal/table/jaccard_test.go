@@ -42,7 +42,7 @@ func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s 
 	for _, at := range thresholds {
 		want := bruteJaccard(docs, q, int(r.Params().Sketch), at)
 		for _, s.s.ForcePostings = range []bool{false, true} {
-			hits, err := s.Jaccard(r, q, at, nil)
+			hits, err := s.Jaccard(r, JaccardQuery{Sketch: q, T: at}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,19 +61,19 @@ func checkJaccard(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, s 
 // may compare fewer sketches than the same search did before, if groups have been made in between.
 func checkFew(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *JaccardSearcher, want []JaccardHit) {
 	t.Helper()
-	if _, few, err := s.JaccardFew(r, q, at, len(want)-1, nil); err != nil || few && len(want) > 0 {
+	if _, few, err := s.JaccardFew(r, JaccardQuery{Sketch: q, T: at}, len(want)-1, nil); err != nil || few && len(want) > 0 {
 		t.Fatalf("JaccardFew(%v, %v) of fewer than %d hits: %v, %v", q, at, len(want), few, err)
 	}
 	s.TakeStats()
-	if hits, few, err := s.JaccardFew(r, q, at, math.MaxInt, nil); err != nil || !few || len(hits) != len(want) {
+	if hits, few, err := s.JaccardFew(r, JaccardQuery{Sketch: q, T: at}, math.MaxInt, nil); err != nil || !few || len(hits) != len(want) {
 		t.Fatalf("JaccardFew(%v, %v): %d of %d, %v, %v", q, at, len(hits), len(want), few, err)
 	}
 	scored := s.TakeStats().Scored
-	if _, few, err := s.JaccardFew(r, q, at, scored, nil); err != nil || !few {
+	if _, few, err := s.JaccardFew(r, JaccardQuery{Sketch: q, T: at}, scored, nil); err != nil || !few {
 		t.Fatalf("JaccardFew(%v, %v) of %d sketches: %v, %v", q, at, scored, few, err)
 	}
 	s.TakeStats()
-	_, few, err := s.JaccardFew(r, q, at, scored-1, nil)
+	_, few, err := s.JaccardFew(r, JaccardQuery{Sketch: q, T: at}, scored-1, nil)
 	if now := s.TakeStats().Scored; err != nil || few && scored > 0 && now >= scored || now > max(scored-1, 0) {
 		t.Fatalf("JaccardFew(%v, %v) of %d of %d sketches: %v, %v", q, at, scored-1, scored, few, err)
 	}
@@ -88,7 +88,7 @@ func checkRange(t *testing.T, r *Reader, docs []Document, q minhash.Sketch, at f
 	for _, docRange := range [][2]uint32{{0, n}, {n / 3, n - n/5}, {0, 0}} {
 		var got [3][]JaccardHit
 		last := [2]int{-1, -1}
-		err := r.JaccardRange(docRange[0], docRange[1], []minhash.Sketch{q, nil, other}, []float64{at, at, otherAt}, func(i int, h JaccardHit) error {
+		err := r.JaccardRange(docRange[0], docRange[1], []JaccardQuery{{Sketch: q, T: at}, {T: at}, {Sketch: other, T: otherAt}}, func(i int, h JaccardHit) error {
 			if now := [2]int{int(h.Doc), i}; slices.Compare(last[:], now[:]) >= 0 {
 				t.Fatalf("JaccardRange: %v after %v", now, last)
 			} else {
@@ -113,7 +113,7 @@ func checkFirst(t *testing.T, r *Reader, q minhash.Sketch, at float64, s *Jaccar
 	t.Helper()
 	for _, most := range []int{len(want) + 1, 1, len(want)/2 + 1} {
 		var got []JaccardHit
-		found, err := s.JaccardFirst(r, q, at, nil, func(h JaccardHit) (bool, error) {
+		found, err := s.JaccardFirst(r, JaccardQuery{Sketch: q, T: at}, nil, func(h JaccardHit) (bool, error) {
 			got = append(got, h)
 			return len(got) == most, nil
 		})
@@ -222,11 +222,11 @@ func TestJaccardMethods(t *testing.T) {
 		}
 		searches++
 		s.TakeStats()
-		p, err := s.JaccardPlan(r, q, 0.8)
+		p, err := s.JaccardPlan(r, JaccardQuery{Sketch: q, T: 0.8})
 		if err != nil || p.Method != "postings" || p.Prefix != minhash.MaxMissing(len(q), 0.8)+1 || s.TakeStats() != (JaccardStats{}) {
 			t.Fatalf("plan %+v, %v", p, err)
 		}
-		if _, err := s.Jaccard(r, q, 0.8, nil); err != nil {
+		if _, err := s.Jaccard(r, JaccardQuery{Sketch: q, T: 0.8}, nil); err != nil {
 			t.Fatal(err)
 		}
 		got := s.TakeStats()
@@ -234,7 +234,7 @@ func TestJaccardMethods(t *testing.T) {
 			t.Fatalf("plan %v, but the search did %+v", p, got)
 		}
 		sum.Candidates, sum.Rejected, sum.Scored = sum.Candidates+got.Candidates, sum.Rejected+got.Rejected, sum.Scored+got.Scored
-		if p, err := s.JaccardPlan(r, q, 0.6); err != nil || p.Method != "scan" || p.Candidates != len(docs) {
+		if p, err := s.JaccardPlan(r, JaccardQuery{Sketch: q, T: 0.6}); err != nil || p.Method != "scan" || p.Candidates != len(docs) {
 			t.Fatalf("plan %+v below the floor, %v", p, err)
 		}
 	}
@@ -273,12 +273,12 @@ func TestJaccardScanCost(t *testing.T) {
 	r := openTable(t, data)
 	var s JaccardSearcher
 	for _, at := range []float64{0.6, 0.5, 0.4, 0.3, 0.2, 0.1} {
-		p, err := s.JaccardPlan(r, docs[0].Sketch, at)
+		p, err := s.JaccardPlan(r, JaccardQuery{Sketch: docs[0].Sketch, T: at})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.TakeStats()
-		if _, err := s.Jaccard(r, docs[0].Sketch, at, nil); err != nil {
+		if _, err := s.Jaccard(r, JaccardQuery{Sketch: docs[0].Sketch, T: at}, nil); err != nil {
 			t.Fatal(err)
 		}
 		scored := s.TakeStats().Scored
@@ -294,16 +294,16 @@ func TestJaccardRefuses(t *testing.T) {
 	r := openTable(t, data)
 	var s JaccardSearcher
 	for _, at := range []float64{0, -1, 1.01} {
-		if _, err := s.Jaccard(r, minhash.Sketch{1}, at, nil); err == nil {
+		if _, err := s.Jaccard(r, JaccardQuery{Sketch: minhash.Sketch{1}, T: at}, nil); err == nil {
 			t.Errorf("t = %v: no error", at)
 		}
 	}
 	for _, q := range []minhash.Sketch{{2, 1}, {3, 3}, make(minhash.Sketch, 129)} {
-		if _, err := s.Jaccard(r, q, 0.5, nil); err == nil {
+		if _, err := s.Jaccard(r, JaccardQuery{Sketch: q, T: 0.5}, nil); err == nil {
 			t.Errorf("sketch %v: no error", q)
 		}
 	}
-	if hits, err := s.Jaccard(r, nil, 0.5, nil); err != nil || hits != nil {
+	if hits, err := s.Jaccard(r, JaccardQuery{Sketch: nil, T: 0.5}, nil); err != nil || hits != nil {
 		t.Errorf("empty sketch: %v, %v", hits, err)
 	}
 	p := testParams
@@ -313,7 +313,7 @@ func TestJaccardRefuses(t *testing.T) {
 		t.Errorf("%d bytes without sketches, %d with", len(without), len(data))
 	}
 	r = openTable(t, without)
-	if _, err := s.Jaccard(r, minhash.Sketch{1}, 0.5, nil); !errors.Is(err, ErrNoSketches) {
+	if _, err := s.Jaccard(r, JaccardQuery{Sketch: minhash.Sketch{1}, T: 0.5}, nil); !errors.Is(err, ErrNoSketches) {
 		t.Errorf("without sketches: %v", err)
 	}
 	if s, err := r.Sketch(0, nil); s != nil || err != nil {

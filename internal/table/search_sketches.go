@@ -23,64 +23,67 @@ type JaccardPlan = sketchidx.Plan
 // be used concurrently.
 type JaccardSearcher struct{ s sketchidx.Searcher }
 
-// Jaccard appends to dst every document of a table whose score with the sketch q by minhash.Jaccard
-// is at least t, 0 < t <= 1, each once and in no particular order. q must ascend and have at most
-// Params.Sketch hashes. The answer is complete for every t; searches are fastest if t is at least
+// JaccardQuery is a search by sketch: for the documents whose score with Sketch by minhash.Jaccard is
+// at least T, 0 < T <= 1. Sketch must ascend and have at most Params.Sketch hashes. If Odd is not nil,
+// documents that it rejects by their sets of features may be left out.
+type JaccardQuery = sketchidx.Query
+
+// Jaccard appends to dst every document of a table that a query finds, each once and in no
+// particular order. The answer is complete for every T; searches are fastest if T is at least
 // Params.MinJaccard.
-func (s *JaccardSearcher) Jaccard(r *Reader, q minhash.Sketch, t float64, dst []JaccardHit) (hits []JaccardHit, err error) {
+func (s *JaccardSearcher) Jaccard(r *Reader, q JaccardQuery, dst []JaccardHit) (hits []JaccardHit, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return dst, err
 	}
-	return s.s.Search(r.t.Sketches, q, t, dst)
+	return s.s.Search(r.t.Sketches, q, dst)
 }
 
-// JaccardFew is Jaccard with a limit: it compares at most most sketches with q. If more have to be
+// JaccardFew is Jaccard with a limit: it compares at most most sketches with that of q. If more have to be
 // compared, it returns some of the hits and false.
-func (s *JaccardSearcher) JaccardFew(r *Reader, q minhash.Sketch, t float64, most int, dst []JaccardHit) (hits []JaccardHit, few bool, err error) {
+func (s *JaccardSearcher) JaccardFew(r *Reader, q JaccardQuery, most int, dst []JaccardHit) (hits []JaccardHit, few bool, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return dst, false, err
 	}
-	return s.s.SearchFew(r.t.Sketches, q, t, most, dst)
+	return s.s.SearchFew(r.t.Sketches, q, most, dst)
 }
 
-// JaccardRange calls accept with every document in [from, to) that Jaccard finds for sketches[i] at
-// the threshold ts[i], and with i, until accept returns an error. Documents come in order, and for
-// each document the sketches in order. It reads all bitmaps of the range and decodes each sketch of
+// JaccardRange calls accept with every document in [from, to) that Jaccard finds for queries[i],
+// and with i, until accept returns an error. Documents come in order, and for each document the
+// queries in order. It reads all bitmaps of the range and decodes each sketch of
 // a document once for all queries, which is faster than Jaccard if a large share of the documents
 // match. It may be called from several goroutines.
-func (r *Reader) JaccardRange(from, to uint32, sketches []minhash.Sketch, ts []float64, accept func(sketch int, h JaccardHit) error) (err error) {
+func (r *Reader) JaccardRange(from, to uint32, queries []JaccardQuery, accept func(query int, h JaccardHit) error) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return err
 	}
-	return r.t.Sketches.ScanRange(from, to, sketches, ts, accept)
+	return r.t.Sketches.ScanRange(from, to, queries, accept)
 }
 
-// JaccardFirst calls accept with documents of a table whose score with the sketch q is at least t,
-// until accept returns true, and reports whether it did. It is made for asking whether any match
+// JaccardFirst calls accept with documents of a table that a query finds, until accept returns true, and reports whether it did. It is made for asking whether any match
 // exists. Candidates come from one block of postings at a time, rare hashes first; within a block,
-// those whose bitmap differs least from the bitmap of q come first, so a match is usually among the
+// those whose bitmap differs least from that of q come first, so a match is usually among the
 // first that are scored. accept is called once for each document. If skip is not nil, documents for
-// which it returns true are left out. Which documents are passed to accept depends only on q, t,
-// skip and the table.
-func (s *JaccardSearcher) JaccardFirst(r *Reader, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(JaccardHit) (bool, error)) (found bool, err error) {
+// which it returns true are left out. Which documents are passed to accept depends only on q, skip
+// and the table.
+func (s *JaccardSearcher) JaccardFirst(r *Reader, q JaccardQuery, skip func(doc uint32) bool, accept func(JaccardHit) (bool, error)) (found bool, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return false, err
 	}
-	return s.s.First(r.t.Sketches, q, t, skip, accept)
+	return s.s.First(r.t.Sketches, q, skip, accept)
 }
 
 // JaccardPlan returns how Jaccard would search. It reads the postings, but no bitmaps and no
 // sketches.
-func (s *JaccardSearcher) JaccardPlan(r *Reader, q minhash.Sketch, t float64) (p JaccardPlan, err error) {
+func (s *JaccardSearcher) JaccardPlan(r *Reader, q JaccardQuery) (p JaccardPlan, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	if err := r.needSketches(); err != nil {
 		return JaccardPlan{Method: "scan"}, err
 	}
-	return s.s.Plan(r.t.Sketches, q, t)
+	return s.s.Plan(r.t.Sketches, q)
 }
 
 // TakeStats returns the work of the searches since the last call.
@@ -102,7 +105,7 @@ var jaccardSearchers = sync.Pool{New: func() any { return new(JaccardSearcher) }
 func (r *Reader) Jaccard(q minhash.Sketch, t float64, dst []JaccardHit) ([]JaccardHit, error) {
 	s := jaccardSearchers.Get().(*JaccardSearcher)
 	defer jaccardSearchers.Put(s)
-	return s.Jaccard(r, q, t, dst)
+	return s.Jaccard(r, JaccardQuery{Sketch: q, T: t}, dst)
 }
 
 // EachSketch calls fn for every document that has a sketch, in order, and stops at fn's first

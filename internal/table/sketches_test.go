@@ -201,7 +201,7 @@ func TestConcurrentJaccard(t *testing.T) {
 			s := JaccardSearcher{s: sketchidx.Searcher{ForcePostings: true}}
 			for range 200 {
 				q := minhash.Sketch(docs[rng.IntN(len(docs))].Sketch)
-				hits, err := s.Jaccard(r, q, 0.7, nil)
+				hits, err := s.Jaccard(r, JaccardQuery{Sketch: q, T: 0.7}, nil)
 				if want := len(bruteJaccard(docs, q, 128, 0.7)); err != nil || len(hits) != want {
 					t.Errorf("%d hits, want %d, %v", len(hits), want, err)
 				}
@@ -231,10 +231,10 @@ func TestSketchesCutWhileOpen(t *testing.T) {
 	for len(docs[last].Sketch) == 0 {
 		last--
 	}
-	_, postings := s.Jaccard(r, docs[last].Sketch, 0.8, nil)
-	_, scan := s.Jaccard(r, docs[last].Sketch, 0.3, nil)
+	_, postings := s.Jaccard(r, JaccardQuery{Sketch: docs[last].Sketch, T: 0.8}, nil)
+	_, scan := s.Jaccard(r, JaccardQuery{Sketch: docs[last].Sketch, T: 0.3}, nil)
 	_, sketch := r.Sketch(uint32(last), nil)
-	_, plan := s.JaccardPlan(r, docs[last].Sketch, 0.8)
+	_, plan := s.JaccardPlan(r, JaccardQuery{Sketch: docs[last].Sketch, T: 0.8})
 	_, hot := merge.MergedHot(context.Background(), tablesOf([]*Reader{r}))
 	for op, err := range map[string]error{
 		"Jaccard": postings, "scan": scan, "Sketch": sketch, "JaccardPlan": plan, "MergedHot": hot,

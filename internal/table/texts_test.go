@@ -107,7 +107,7 @@ func TestSampleLevel(t *testing.T) {
 		for i := range docs {
 			docs[i].Text, docs[i].Fields = texts[c.kind](), nil
 		}
-		b := batchOf(1, docs)
+		b := batchOf(testParams, 1, docs)
 		level := func(o WriterOptions, alike int) []byte {
 			var out strings.Builder
 			w, err := NewBatchWriter(t.Context(), &out, testParams, BatchOptions{WriterOptions: o})

@@ -12,7 +12,8 @@ import (
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
 )
 
-// checkSketches verifies that bitmaps and postings agree with the sketches.
+// checkSketches verifies that postings, and bitmaps of sketches, agree with the sketches. checkSets
+// verifies odd sketches.
 func (v *verifier) checkSketches() error {
 	if v.t.Sketches == nil || v.t.Sketches.List() == nil {
 		return nil
@@ -20,11 +21,16 @@ func (v *verifier) checkSketches() error {
 	return v.t.Sketches.Verify(v.advance)
 }
 
-// checkSets verifies that the index of sets agrees with the texts, by sums of hashes.
+// checkSets verifies that odd sketches, and the index of sets, agree with the texts; the index by
+// sums of hashes.
 func (v *verifier) checkSets() error {
 	x := v.t.Sets
+	odd := v.t.Sketches != nil && v.t.Sketches.List() != nil && v.t.Params.Odd() && v.t.Params.NeedCompute() == nil
 	if x == nil {
-		return nil
+		if !odd {
+			return nil
+		}
+		return v.eachSet(v.t.Sketches.VerifyOdd)
 	}
 	h, width := keyrun.NewSetHash(), contain.Width(v.t.Info.Docs)
 	var got, want, prev uint64
@@ -40,13 +46,12 @@ func (v *verifier) checkSets() error {
 	if err != nil {
 		return err
 	}
-	sets, texts := v.t.Params.NewSetHasher(), v.Texts()
-	err = v.EachInTextOrder(v.ctx, func(doc uint32) error {
-		text, _, err := texts.Get(doc)
-		if err != nil {
-			return err
+	err = v.eachSet(func(doc uint32, set []uint64) error {
+		if odd {
+			if err := v.t.Sketches.VerifyOdd(doc, set); err != nil {
+				return err
+			}
 		}
-		set := sets.LastSet(text)
 		if size, err := x.Sizes.Get(int(doc)); err != nil || size != uint64(len(set)) {
 			return cmp.Or(err, x.Sizes.Corrupt(0, "document %d has %d features, not %d", doc, len(set), size))
 		}
@@ -61,6 +66,18 @@ func (v *verifier) checkSets() error {
 		err = x.Keys.Corrupt(0, "a document is missing or repeated under a feature")
 	}
 	return err
+}
+
+// eachSet calls fn with the set of features of each text.
+func (v *verifier) eachSet(fn func(doc uint32, set []uint64) error) error {
+	sets, texts := v.t.Params.NewSetHasher(), v.Texts()
+	return v.EachInTextOrder(v.ctx, func(doc uint32) error {
+		text, _, err := texts.Get(doc)
+		if err != nil {
+			return err
+		}
+		return fn(doc, sets.LastSet(text))
+	})
 }
 
 // checkFields verifies that the lists of indexed fields agree with the documents, by sums of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/write"
 )
 
@@ -29,6 +30,10 @@ type Batch = write.Batch
 // Arena stores many byte strings in a few large blocks and numbers them with 32 bits (AddString,
 // Get).
 type Arena = write.Arena
+
+// AppendOdd appends an odd sketch in the form in which it stands before an encoded sketch in
+// Batch.Codes.
+func AppendOdd(dst []byte, odd *oddsketch.Sketch) []byte { return write.AppendOdd(dst, odd) }
 
 // Limits of a Batch.
 const (

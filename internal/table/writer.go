@@ -1,11 +1,14 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/sketchidx"
 	"github.com/simdb/simdb/internal/table/internal/write"
 	"github.com/simdb/simdb/minhash"
@@ -16,8 +19,10 @@ import (
 type Writer struct {
 	w      *write.BatchWriter
 	batch  Batch
-	code   []byte // buffer for an encoded sketch
-	info   Info   // set by Close
+	code   []byte              // buffer for an encoded sketch
+	odd    bool                // Params.Odd
+	sets   *features.SetHasher // computes odd sketches; nil until needed
+	info   Info                // set by Close
 	closed bool
 
 	next    uint32 // number of the next record
@@ -41,7 +46,19 @@ func NewWriter(w io.Writer, p Params, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &Arena{}, Codes: &Arena{}}}, nil
+	return &Writer{w: b, batch: Batch{Rest: make([][]Fingerprint, p.NumWords()-1), Strings: &Arena{}, Codes: &Arena{}}, odd: p.Odd()}, nil
+}
+
+// oddOf returns the odd sketch of the text of d, the zero sketch if its features are unknown.
+func (t *Writer) oddOf(d *Document) *oddsketch.Sketch {
+	if d.Odd != nil || len(d.Text) == 0 || t.w.Params.NeedCompute() != nil {
+		return cmp.Or(d.Odd, new(oddsketch.Sketch))
+	}
+	if t.sets == nil {
+		t.sets = t.w.Params.NewSetHasher()
+	}
+	odd := oddsketch.Of(t.sets.LastSet(d.Text))
+	return &odd
 }
 
 // Add adds a document; at most MaxBatch documents can be added, in any order. Documents with equal
@@ -76,6 +93,9 @@ func (t *Writer) Add(d *Document) error {
 	b.Expiries = append(b.Expiries, d.Expires)
 	if p.Sketch > 0 {
 		if t.code = t.code[:0]; len(d.Sketch) > 0 {
+			if t.odd {
+				t.code = AppendOdd(t.code, t.oddOf(d))
+			}
 			t.code = minhash.Sketch(d.Sketch).AppendEncoded(t.code)
 		}
 		b.Sketches = append(b.Sketches, b.Codes.Add(t.code))

@@ -145,6 +145,9 @@ func (h *hasher) sumShare(w *window, docs []windowDoc, codes []byte) []byte {
 			h.texts.Sum(&last.Sums, unsafe.String(unsafe.SliceData(text), len(text)))
 			sketch := last.Sketch
 			if last.code = last.code[:0]; len(sketch) > 0 {
+				if h.texts.Odd() {
+					last.code = table.AppendOdd(last.code, &last.Odd)
+				}
 				last.code = sketch.AppendEncoded(last.code)
 				last.least = [2]uint32{sketch[0], sketch[min(1, len(sketch)-1)]}
 			}

@@ -270,12 +270,13 @@ func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery 
 	q := jaccardPool.Get().(*Jaccard)
 	defer jaccardPool.Put(q)
 	defer q.Forget()
-	target := newTarget(b.v, doc.Sketch, b.by)
+	set := b.v.Texts.Sets().Set(doc.Text)
+	target := newTarget(b.v, doc.Sketch, set, b.by)
 	q.few = most
 	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, target, string(doc.ID)) })
 	if q.few = 0; !errors.Is(err, errCrowded) {
 		return nil // a search for only this query returns other errors, too
 	}
 	x := &existence{v: b.v, of: doc, except: string(doc.ID)}
-	return newCrowdQuery(b.v, query, doc.Text, target, x.accepts)
+	return newCrowdQuery(query, doc.Text, set, target, x.accepts)
 }

@@ -196,12 +196,16 @@ func (x *existence) similar() error {
 func (x *existence) jaccard() error {
 	sc := jaccardPool.Get().(*Jaccard)
 	defer jaccardPool.Put(sc)
-	target := newTarget(x.v, x.of.Sketch, x.by)
+	var set features.Hashes
+	if x.by.Verified {
+		set = x.own()
+	}
+	target := newTarget(x.v, x.of.Sketch, set, x.by)
 	for i := range x.v.Version.Parts {
 		p := &x.v.Version.Parts[i]
 		skip := x.exclude(&p.Families)
 		sc.table.TakeStats()
-		found, err := sc.table.JaccardFirst(p.Reader, target.sketch, target.t, skip, func(h table.JaccardHit) (bool, error) {
+		found, err := sc.table.JaccardFirst(p.Reader, target.query(), skip, func(h table.JaccardHit) (bool, error) {
 			score := estimate(h)
 			if !target.accepts(score) {
 				return false, nil
@@ -295,7 +299,7 @@ func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, target
 			continue
 		}
 		d := m.Docs[m.BitmapDoc[i]]
-		if score, ok := minhash.JaccardAtLeast(target.sketch, d.Sketch, int(x.v.Params.Sketch), target.t); ok && target.accepts(score) && x.v.MemAlive(d) && x.accepts(d.ID) {
+		if score, ok := minhash.JaccardAtLeast(target.sketch, d.Sketch, int(x.v.Params.Sketch), target.t); ok && target.accepts(score) && !target.rejects(d) && x.v.MemAlive(d) && x.accepts(d.ID) {
 			if enough, err := x.matches(d.ID, score, view.Place{Mem: d}, &m.Families, i); enough || err != nil {
 				return enough, err
 			}

@@ -58,9 +58,9 @@ type crowdQuery struct {
 	done    atomic.Bool // it needs no more matches
 }
 
-// newCrowdQuery returns the query for the documents that match the target of a text.
-func newCrowdQuery(v *view.View, number int, text []byte, of target, accepts func(id []byte) bool) *crowdQuery {
-	return &crowdQuery{number: number, text: string(text), set: v.Texts.Sets().Set(text), target: of, accepts: accepts}
+// newCrowdQuery returns the query for the documents that match the target of a text with a set.
+func newCrowdQuery(number int, text []byte, set features.Hashes, of target, accepts func(id []byte) bool) *crowdQuery {
+	return &crowdQuery{number: number, text: string(text), set: set, target: of, accepts: accepts}
 }
 
 // A crowdHit is a match of a query. query is its index.
@@ -190,16 +190,15 @@ func (x *crowdSearch) run() error {
 
 // gatherPart finds the candidates in a range of a part.
 func (x *crowdSearch) gatherPart() error {
-	var sketches []minhash.Sketch
-	var ts []float64
+	var all []table.JaccardQuery
 	var queries []int
 	for i, q := range x.queries {
 		if !q.done.Load() {
-			sketches, ts, queries = append(sketches, q.target.sketch), append(ts, q.target.t), append(queries, i)
+			all, queries = append(all, q.target.query()), append(queries, i)
 		}
 	}
 	number := pairOf(x.v, 0, view.Place{Part: x.part}, 0).part
-	return x.part.JaccardRange(x.from, x.to, sketches, ts, func(i int, h table.JaccardHit) (err error) {
+	return x.part.JaccardRange(x.from, x.to, all, func(i int, h table.JaccardHit) (err error) {
 		if !x.queries[queries[i]].target.accepts(estimate(h)) {
 			return nil
 		}
@@ -231,7 +230,7 @@ func (x *crowdSearch) gatherMem() {
 			if !x.v.MemAlive(d) || !q.accepts(d.ID) {
 				continue
 			}
-			if score, ok := minhash.JaccardAtLeast(q.target.sketch, d.Sketch, int(x.v.Params.Sketch), q.target.t); ok && q.target.accepts(score) {
+			if score, ok := minhash.JaccardAtLeast(q.target.sketch, d.Sketch, int(x.v.Params.Sketch), q.target.t); ok && q.target.accepts(score) && !q.target.rejects(d) {
 				x.texts.pairs = append(x.texts.pairs, textPair{mem: d, part: inMemory, query: uint32(i)})
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/minhash"
@@ -104,8 +105,9 @@ type Jaccard struct {
 	index memindex.Searcher
 	mem   []uint32
 	sets  *features.SetHasher
-	of    *view.Hasher // sets is one of its hashers
-	Hits  []JaccardHit // the results, in no particular order
+	of    *view.Hasher    // sets is one of its hashers
+	mine  features.Hashes // set of the query, if texts decide
+	Hits  []JaccardHit    // the results, in no particular order
 	// few, if not 0, ends a search with errCrowded if more sketches of a table, or more candidates,
 	// must be compared.
 	few  int
@@ -130,15 +132,11 @@ func (q *Jaccard) Find(ctx context.Context, v *view.View, sample Sample, by view
 	if err := q.findCandidates(ctx, v, sample, by); err != nil || !by.Verified {
 		return err
 	}
-	text, err := sample.ReadText(v)
-	if err != nil {
-		return err
-	}
-	return q.verify(ctx, text, by.T)
+	return q.verify(ctx, by.T)
 }
 
 // findCandidates sets q.Hits to the results of Find, or, for a verified criterion, to all documents
-// that may match by their estimates.
+// that may match, and q.mine to the set of the sample.
 func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sample, by view.Criterion) error {
 	if by.Verified {
 		if err := v.NeedTexts(); err != nil {
@@ -149,7 +147,18 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sampl
 	if err != nil {
 		return err
 	}
-	return q.bySketch(ctx, v, newTarget(v, sketch, by), sample.ID)
+	q.mine = nil
+	if by.Verified && len(sketch) > 0 {
+		text, err := sample.ReadText(v)
+		if err != nil {
+			return err
+		}
+		if q.of != v.Texts {
+			q.of, q.sets = v.Texts, v.Texts.Sets()
+		}
+		q.mine = q.sets.Set(text)
+	}
+	return q.bySketch(ctx, v, newTarget(v, sketch, q.mine, by), sample.ID)
 }
 
 // A target is what a search compares sketches with.
@@ -158,21 +167,41 @@ type target struct {
 	t        float64 // threshold for estimates
 	real     float64 // threshold for texts, which then decide; 0 if estimates do
 	collided float64 // threshold for exact estimates, if texts decide
+
+	odd *oddsketch.Query // rejects documents by their odd sketches; nil if it is unknown
 }
 
-// newTarget returns the target for a sketch and a criterion. If texts decide, documents have to be
+// query returns the search of a table for the target.
+func (x *target) query() table.JaccardQuery {
+	return table.JaccardQuery{Sketch: x.sketch, T: x.t, Odd: x.odd}
+}
+
+// rejects reports whether the odd sketch of a document in memory rejects it.
+func (x *target) rejects(d *view.MemDoc) bool {
+	if x.odd == nil || d.Odd == nil {
+		return false
+	}
+	_, ok := x.odd.Differ(d.Odd)
+	return !ok
+}
+
+// newTarget returns the target for a sketch and a criterion. set is the set of the query's features;
+// nil if it is unknown, or if estimates decide. If texts decide, documents have to be
 // found whose similarity is t or more, whatever their estimate: estimates from full sketches have
 // errors, and may be as low as minhash.LeastScore. Other sketches are whole sets, except that two
 // features may share the 32 bits of a hash; thresholds allow for one such pair. A query with fewer
 // than t N hashes cannot have that similarity with a document whose sketch is full: such a document
 // has at least N features, and the similarity of sets is at most the ratio of their sizes.
-func newTarget(v *view.View, sketch minhash.Sketch, by view.Criterion) target {
+func newTarget(v *view.View, sketch minhash.Sketch, set features.Hashes, by view.Criterion) target {
 	x := target{sketch: sketch, t: by.T}
 	if !by.Verified || by.T > 1 || !(by.T > 0) { // bySketch refuses an invalid threshold
 		return x
 	}
 	n := int(v.Params.Sketch)
 	x.real = by.T
+	if set != nil && v.Texts.Odd() {
+		x.odd = oddsketch.NewQuery(set, by.T)
+	}
 	x.collided = max(by.T-(1-by.T)/float64(max(len(sketch), 1)), 0.5/float64(n))
 	if x.t = x.collided; float64(len(sketch)+1) >= by.T*float64(n) {
 		x.t = min(x.t, minhash.LeastScore(n, by.T))
@@ -236,7 +265,7 @@ func (q *Jaccard) part(ctx context.Context, p *view.Part, x *target, except stri
 		most = q.few - len(q.Hits)
 	}
 	var few bool
-	if q.raw, few, err = q.table.JaccardFew(p.Reader, x.sketch, x.t, most, q.raw[:0]); err != nil {
+	if q.raw, few, err = q.table.JaccardFew(p.Reader, x.query(), most, q.raw[:0]); err != nil {
 		return err
 	}
 	q.work.Tables++
@@ -288,7 +317,7 @@ func (q *Jaccard) memtable(m view.MemView, x *target, except string) {
 		if !q.v.MemAlive(d) || string(d.ID) == except {
 			continue
 		}
-		if score, ok := minhash.JaccardAtLeast(x.sketch, d.Sketch, int(q.v.Params.Sketch), x.t); ok && x.accepts(score) {
+		if score, ok := minhash.JaccardAtLeast(x.sketch, d.Sketch, int(q.v.Params.Sketch), x.t); ok && x.accepts(score) && !x.rejects(d) {
 			q.Hits = append(q.Hits, JaccardHit{d.ID, score, view.Place{Mem: d}})
 		}
 	}
@@ -311,12 +340,8 @@ func (q *Jaccard) gather(m view.MemView, x *target, bitmap *minhash.Bitmap, work
 
 // verify replaces the estimates of the hits by exact scores of the texts, and removes hits with
 // scores below t.
-func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
-	if q.of != q.v.Texts {
-		q.of, q.sets = q.v.Texts, q.v.Texts.Sets()
-	}
+func (q *Jaccard) verify(ctx context.Context, t float64) error {
 	sets := q.sets
-	mine := sets.Set(text)
 	verified := q.Hits[:0]
 	var scratch []byte
 	for _, h := range q.Hits {
@@ -327,7 +352,7 @@ func (q *Jaccard) verify(ctx context.Context, text []byte, t float64) error {
 		if err != nil {
 			return err
 		}
-		if score, ok := sets.JaccardAtLeast(mine, sets.LastSet(other), t); ok {
+		if score, ok := sets.JaccardAtLeast(q.mine, sets.LastSet(other), t); ok {
 			h.Score = minhash.Score{Score: score, Exact: true}
 			verified = append(verified, h)
 		}

@@ -65,7 +65,7 @@ func PlanJaccard(ctx context.Context, v *view.View, sample Sample, by view.Crite
 		var scratch table.JaccardSearcher
 		for i := range v.Version.Parts {
 			p := &v.Version.Parts[i]
-			plan, err := scratch.JaccardPlan(p.Reader, x.sketch, x.t)
+			plan, err := scratch.JaccardPlan(p.Reader, x.query())
 			if err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func jaccardTarget(v *view.View, sample Sample, by view.Criterion) (x target, er
 		return x, err
 	}
 	sketch, err := sample.sketch(v)
-	return newTarget(v, sketch, by), err
+	return newTarget(v, sketch, nil, by), err
 }
 
 // planMemtables returns the plans of the memtables, made by of.

@@ -268,7 +268,8 @@ func (b *verifyBatch) crowdQuery(ctx context.Context, query int) (c *crowdQuery,
 		if err != nil {
 			return err
 		}
-		c = newCrowdQuery(b.v, query, text, newTarget(b.v, sketch, b.by), func(id []byte) bool { return string(id) != sample.ID })
+		set := b.v.Texts.Sets().Set(text)
+		c = newCrowdQuery(query, text, set, newTarget(b.v, sketch, set, b.by), func(id []byte) bool { return string(id) != sample.ID })
 		return nil
 	})
 	return c, err

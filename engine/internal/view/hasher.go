@@ -5,6 +5,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
 )
@@ -14,6 +15,7 @@ import (
 type Hasher struct {
 	params table.Params
 	spec   features.Spec // from params
+	odd    bool          // Params.Odd
 	states sync.Pool     // of *features.Fingerprinter
 }
 
@@ -23,9 +25,9 @@ func NewHasher(p table.Params) *Hasher {
 	if err != nil {
 		panic(err)
 	}
-	h := &Hasher{params: p, spec: spec}
+	h := &Hasher{params: p, spec: spec, odd: p.Odd()}
 	h.states.New = func() any {
-		return features.NewFingerprinter(features.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed, Words: p.NumWords(), Features: spec})
+		return features.NewFingerprinter(features.Params{Shingle: int(p.Shingle), Sketch: int(p.Sketch), Seed: p.Seed, Words: p.NumWords(), Features: spec, Odd: h.odd})
 	}
 	return h
 }
@@ -35,7 +37,8 @@ type Sums struct {
 	Words       bool             // the text has a fingerprint; otherwise Fingerprint and Rest are empty
 	Fingerprint base.Fingerprint // first word of the fingerprint
 	Rest        []base.Fingerprint
-	Sketch      minhash.Sketch // empty in a database without sketches
+	Sketch      minhash.Sketch   // empty in a database without sketches
+	Odd         oddsketch.Sketch // in databases where Hasher.Odd
 }
 
 // Sum sets s to the fingerprint and the sketch of text.
@@ -46,6 +49,7 @@ func (h *Hasher) Sum(s *Sums, text string) {
 	}
 	st := h.states.Get().(*features.Fingerprinter)
 	if r := st.Text(text); !r.Empty {
+		s.Odd = r.Odd
 		if s.Sketch = append(s.Sketch, r.Sketch...); h.spec.Code == "" {
 			s.Words, s.Fingerprint, s.Rest = true, r.Fingerprint, append(s.Rest, r.Rest...)
 		}
@@ -55,6 +59,9 @@ func (h *Hasher) Sum(s *Sums, text string) {
 
 // Sketches reports whether texts have sketches.
 func (h *Hasher) Sketches() bool { return h.params.Sketch > 0 }
+
+// Odd reports whether texts have odd sketches.
+func (h *Hasher) Odd() bool { return h.odd }
 
 // Several reports whether documents may have several fingerprints.
 func (h *Hasher) Several() bool { return h.spec.Several }
@@ -97,7 +104,9 @@ func (h *Hasher) Fill(d *table.Document, text string) {
 	if !d.HasFingerprint {
 		d.Fingerprint, d.Rest, d.HasFingerprint = s.Fingerprint, s.Rest, s.Words
 	}
-	d.Sketch = s.Sketch
+	if d.Sketch = s.Sketch; h.odd && len(s.Sketch) > 0 {
+		d.Odd = &s.Odd
+	}
 }
 
 // Sets returns a hasher for the sets of features that comparisons of texts use.

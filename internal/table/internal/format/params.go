@@ -189,11 +189,11 @@ const (
 // Codes with which later versions of the program may add encodings of sketches, or kinds of
 // features, without another format version.
 const (
-	WidthAt              = 35    // Words
-	EncodingAt, encoding = 36, 0 // encoding of package minhash
-	FeaturesAt           = 37    // 0, or Described
-	Described            = 1
-	DescribedAt          = 38 // length of the description in bytes
+	WidthAt     = 35 // Words
+	EncodingAt  = 36 // of sketches and their bitmaps
+	FeaturesAt  = 37 // 0, or Described
+	Described   = 1
+	DescribedAt = 38 // length of the description in bytes
 )
 
 // AppendBinary appends the ParamsSize bytes that encode p without its description. It never returns
@@ -208,8 +208,8 @@ const (
 //	+-------+-----------------------+----------------------+----------+--------+
 //
 // Flag 1 is StoreText, flag 2 is Sets, flag 4 means that there are indexed fields. Other flags are
-// zero. The width of fingerprints is Words. The encoding is 0, the encoding of package minhash.
-// Features is 0 for shingles of words, else 1. Length is the length of the description, which is
+// zero. The width of fingerprints is Words. The encoding is 0 for sketches in the encoding of package
+// minhash, with bitmaps of these sketches; 1 if the bitmaps are odd sketches (Odd). Features is 0 for shingles of words, else 1. Length is the length of the description, which is
 // stored elsewhere: at the end of the directory of a table, and at the end of the record of a
 // database. The description is the text of Features and, with flag 4, a zero byte and the text of
 // Index. A program that does not know another code names it when it refuses the table.
@@ -233,7 +233,7 @@ func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	if p.Features != "" {
 		featuresCode = Described
 	}
-	b = append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, byte(p.Words), encoding, featuresCode)
+	b = append(b, byte(p.Layout.Blocks), byte(p.Layout.Lead), flags, byte(p.Words), p.encoding(), featuresCode)
 	return binary.LittleEndian.AppendUint16(b, uint16(len(p.Description()))), nil
 }
 
@@ -288,7 +288,7 @@ func (p *Params) decode(b []byte) error {
 		return fmt.Errorf("a description %q, flags %#x", b[ParamsSize:], b[34])
 	case b[WidthAt] == 1 || b[WidthAt] > MaxWords:
 		return fmt.Errorf("fingerprints of another width, code %d: %w", b[WidthAt], ErrUnsupported)
-	case b[EncodingAt] != encoding:
+	case b[EncodingAt] > 1:
 		return fmt.Errorf("sketches in another encoding, code %d: %w", b[EncodingAt], ErrUnsupported)
 	case b[FeaturesAt] > Described:
 		return fmt.Errorf("features of another kind, code %d: %w", b[FeaturesAt], ErrUnsupported)
@@ -312,6 +312,9 @@ func (p *Params) decode(b []byte) error {
 	}
 	if _, err := p.Spec(); errors.Is(err, features.ErrUnknown) {
 		return fmt.Errorf("%w: %w", err, ErrUnsupported)
+	}
+	if p.encoding() != b[EncodingAt] {
+		return fmt.Errorf("sketches in another encoding, code %d: %w", b[EncodingAt], ErrUnsupported)
 	}
 	if p.Tokenizer > token.Version || p.Hash > token.HashVersion {
 		return fmt.Errorf("words of tokenizer version %d with hash version %d, later than %d and %d: %w",
@@ -340,7 +343,25 @@ func (p Params) NeedCompute() error {
 
 // Sketches returns the parameters that affect sketches.
 func (p Params) Sketches() sketchidx.Params {
-	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard}
+	return sketchidx.Params{Size: p.Sketch, MinJaccard: p.MinJaccard, Odd: p.Odd()}
+}
+
+// Odd reports whether the bitmaps of sketches are odd sketches of the sets of features, because
+// searches compare texts; otherwise they are bitmaps of the sketches, which decide. Sets with weights
+// have no odd sketches. p must be valid.
+func (p Params) Odd() bool {
+	if p.Sketch == 0 || !p.StoreText || p.Shingle == 0 {
+		return false
+	}
+	s, err := p.Spec()
+	return err == nil && !s.Real()
+}
+
+func (p Params) encoding() byte {
+	if p.Odd() {
+		return 1
+	}
+	return 0
 }
 
 // NewSetHasher returns a hasher that makes the feature sets for comparing texts. The parameters

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/format"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
@@ -227,6 +228,7 @@ type blockChunk struct {
 	inNames  int               // size of these IDs in bytes
 	codes    []byte            // encoded sketches
 	codeEnds []int
+	odd      []oddsketch.Sketch
 	sketches []uint32
 	ends     []int // ends of the sketches
 }
@@ -263,7 +265,7 @@ func (m *merger) mergeBlocks() error {
 func (c *blockChunk) reset(chunk *docsChunk) {
 	*c = blockChunk{
 		docsChunk: chunk, ids: make([]*nameIter, len(chunk.next)), names: c.names,
-		codes: c.codes[:0], codeEnds: c.codeEnds[:0], sketches: c.sketches[:0], ends: c.ends[:0],
+		codes: c.codes[:0], codeEnds: c.codeEnds[:0], odd: c.odd[:0], sketches: c.sketches[:0], ends: c.ends[:0],
 	}
 }
 
@@ -289,13 +291,14 @@ func (c *blockChunk) read() error {
 		if c.merger.Sketches == nil {
 			continue
 		}
-		code, s, err := in.Table.Sketches.Encoded(doc, sketch[:0])
+		var odd oddsketch.Sketch
+		code, s, err := in.Table.Sketches.Encoded(doc, sketch[:0], &odd)
 		if err != nil {
 			return err
 		}
 		sketch = s
 		c.codes, c.sketches = append(c.codes, code...), append(c.sketches, s...)
-		c.codeEnds, c.ends = append(c.codeEnds, len(c.codes)), append(c.ends, len(c.sketches))
+		c.codeEnds, c.ends, c.odd = append(c.codeEnds, len(c.codes)), append(c.ends, len(c.sketches)), append(c.odd, odd)
 	}
 	return nil
 }
@@ -327,7 +330,7 @@ func (m *merger) writeChunk(c *blockChunk) (err error) {
 			return nil
 		}
 		c.inNames, c.codes, c.sketches = 0, c.codes[:0], c.sketches[:0]
-		c.codeEnds, c.ends = c.codeEnds[:0], c.ends[:0]
+		c.codeEnds, c.ends, c.odd = c.codeEnds[:0], c.ends[:0], c.odd[:0]
 		if err := c.read(); err != nil {
 			return err
 		}
@@ -338,7 +341,7 @@ func (m *merger) writeChunk(c *blockChunk) (err error) {
 func (m *merger) writeBlocks(c *blockChunk) {
 	code, sketch := 0, 0
 	for j, end := range c.ends {
-		m.AddSketch(c.sketches[sketch:end], c.codes[code:c.codeEnds[j]])
+		m.AddSketch(c.sketches[sketch:end], c.codes[code:c.codeEnds[j]], c.odd[j])
 		code, sketch = c.codeEnds[j], end
 	}
 	for m.Names.Append(c.names) {

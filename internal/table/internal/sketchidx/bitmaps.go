@@ -2,7 +2,6 @@ package sketchidx
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -11,15 +10,17 @@ import (
 	"github.com/simdb/simdb/minhash"
 )
 
-// KindBitmaps has the bitmap (minhash.Bitmap) of each document of a segment, stored so that a
-// kernel can scan them in place, and a checksum for each block of 64 bitmaps; the last block may
+// KindBitmaps has the bitmap of each document of a segment, stored so that they can be scanned in
+// place, and a checksum for each block of 64 bitmaps; the last block may
 // have fewer:
 //
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //	| bitmap   32 |     | bitmap   32 | CRC32C of block 0 4 |     | CRC32C of block B 4 |
 //	+-------------+ ... +-------------+---------------------+ ... +---------------------+
 //
-// Bit i of a bitmap is bit i%64 of its 64-bit word i/64. If no document of the segment has a
+// Bit i of a bitmap is bit i%64 of its 64-bit word i/64. The bitmap is that of the sketch
+// (minhash.Bitmap), or with Params.Odd the odd sketch of the document's set of features
+// (oddsketch.Sketch). If no document of the segment has a
 // sketch, for example because there are fingerprints and no texts, all bitmaps are zero, and the
 // section is empty.
 const (
@@ -110,25 +111,27 @@ func (b *bitmaps) block(i int, buf *[bitmapsBlock]minhash.Bitmap) ([]minhash.Bit
 	return buf[:n], nil
 }
 
-// missing returns how many bits of q are not in bitmap i, and how many bits of the bitmap are not
-// in q.
-func (b *bitmaps) missing(i int, q *minhash.Bitmap) (ofQuery, ofBitmap int, err error) {
+// get sets to to bitmap i.
+func (b *bitmaps) get(i int, to *minhash.Bitmap) error {
 	if block := i >> bitmapsShift; b.checked[block>>6].Load()>>(block&63)&1 == 0 {
 		if err := b.check(block); err != nil {
-			return 0, 0, err
+			return err
 		}
 	}
 	stored := (*[bitmapSize]byte)(b.data[i*bitmapSize:])
-	for w, x := range q {
-		y := binary.LittleEndian.Uint64(stored[8*w:])
-		ofQuery += bits.OnesCount64(x &^ y)
-		ofBitmap += bits.OnesCount64(y &^ x)
+	for w := range to {
+		to[w] = binary.LittleEndian.Uint64(stored[8*w:])
 	}
-	return ofQuery, ofBitmap, nil
+	return nil
 }
 
 // at returns bitmap i as a slice to prefetch. Its block may be unverified.
 func (b *bitmaps) at(i int) []byte { return b.data[i*bitmapSize:][:bitmapSize] }
+
+// corrupt returns the error for bitmap i.
+func (b *bitmaps) corrupt(i int, format string, args ...any) error {
+	return base.Corruptf(b.file, b.section, b.off+int64(i)*bitmapSize, format, args...)
+}
 
 // check verifies block i and records success.
 func (b *bitmaps) check(i int) error {

@@ -9,8 +9,10 @@
 //	          filtering; see postings). So the candidates are the documents in the postings of
 //	          the few hashes in the query's prefix. The rarer these hashes, the fewer
 //	          candidates: prefixes are chosen in an order that puts hot hashes last.
-//	bitmap    Each sketch has a bitmap of 256 bits. If it lacks more bits of the query's bitmap
-//	          than minhash.MaxMissing allows, the sketch cannot reach t.
+//	bitmap    Each document has a bitmap of 256 bits. Where sketches decide, it is that of its
+//	          sketch. If it lacks more bits of the query's bitmap than minhash.MaxMissing allows, the
+//	          sketch cannot reach t. Where texts decide (Params.Odd), it is the odd sketch of the
+//	          whole set of features, which rejects sets that cannot be similar (oddsketch).
 //	score     The sketch is decoded and compared.
 //
 // The prefix filter cannot be used if t is below the parameter MinJaccard, for which the postings
@@ -30,6 +32,7 @@
 //
 // # Papers
 //
+//	odd sketches        Mitzenmacher, Pagh, Pham, WWW 2014
 //	MinHash sketches    Broder, On the resemblance and containment of documents, 1997
 //	prefix filtering    Chaudhuri, Ganti, Kaushik, ICDE 2006; Bayardo, Ma, Srikant, WWW 2007
 package sketchidx

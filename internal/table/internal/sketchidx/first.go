@@ -4,23 +4,21 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
 
 // firstScored is how many candidates are scored together when one match is enough.
 const firstScored = 16
 
-// First calls accept with documents of x whose score with the sketch q is at least t, until accept
-// returns true, and reports whether it did. It is made for asking whether any match exists.
+// First calls accept with documents of x that a query finds, until accept returns true, and reports whether it did. It is made for asking whether any match exists.
 // Candidates come from one block of postings at a time, rare hashes first; within a block, those
-// whose bitmap differs least from the bitmap of q come first, so a match is usually among the first
+// whose bitmap differs least from that of q come first, so a match is usually among the first
 // that are scored. accept is called once for each document. If skip is not nil, documents for which
-// it returns true are left out; otherwise the documents passed to accept depend only on q, t and
+// it returns true are left out; otherwise the documents passed to accept depend only on q and
 // the table.
-func (s *Searcher) First(x *Index, q minhash.Sketch, t float64, skip func(doc uint32) bool, accept func(Hit) (bool, error)) (found bool, err error) {
-	j, err := x.query(q, t, s)
-	if err != nil || len(q) == 0 {
+func (s *Searcher) First(x *Index, q Query, skip func(doc uint32) bool, accept func(Hit) (bool, error)) (found bool, err error) {
+	j, err := x.query(q, s)
+	if err != nil || len(q.Sketch) == 0 {
 		return false, err
 	}
 	f := &firstSearch{Index: x, query: j, s: s, skip: skip, accept: accept}
@@ -108,7 +106,7 @@ func (f *firstSearch) scan() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		s.found = kernel.FilterBitmaps(s.found[:0], &f.bitmap, maps, f.maxMissing)
+		s.found = f.filter(s.found[:0], maps)
 		for i := range s.found {
 			s.found[i] += uint32(b << bitmapsShift)
 		}
@@ -131,17 +129,17 @@ func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 		docs = slices.DeleteFunc(docs, func(doc uint32) bool { return f.skip(first + doc) })
 	}
 	s.set.reserve(len(docs))
+	var bitmap minhash.Bitmap
 	for _, doc := range docs {
 		if !s.set.add(doc) {
 			continue
 		}
 		s.stats.Candidates++
-		missing, excess, err := f.seg.bitmaps.missing(int(doc), &f.bitmap)
-		if err != nil {
+		if err := f.seg.bitmaps.get(int(doc), &bitmap); err != nil {
 			return false, err
 		}
-		if missing <= f.maxMissing && excess <= f.maxExcess {
-			f.near = append(f.near, uint64(missing+excess)<<32|uint64(doc))
+		if n, ok := f.differ(&bitmap); ok {
+			f.near = append(f.near, uint64(n)<<32|uint64(doc))
 		} else {
 			s.stats.Rejected++
 		}

@@ -3,10 +3,12 @@ package sketchidx
 import (
 	"bytes"
 	"fmt"
+	"sort"
 	"sync"
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/hot"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
 	"github.com/simdb/simdb/minhash"
@@ -89,17 +91,39 @@ func (x *Index) Sketch(doc uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	return x.decode(doc, encoded, dst)
 }
 
-// Encoded returns the encoded sketch of a document, which must exist, and appends the decoded
-// sketch to dst; nothing if it has none. The encoded sketch aliases the table.
-func (x *Index) Encoded(doc uint32, dst minhash.Sketch) (code []byte, sketch minhash.Sketch, err error) {
+// Encoded returns the encoded sketch of a document, which must exist, appends the decoded sketch to
+// dst, and with Params.Odd sets odd to its odd sketch; nothing if it has none. The encoded sketch
+// aliases the table.
+func (x *Index) Encoded(doc uint32, dst minhash.Sketch, odd *oddsketch.Sketch) (code []byte, sketch minhash.Sketch, err error) {
+	*odd = oddsketch.Sketch{}
 	if x.list == nil {
 		return nil, dst, nil
 	}
 	if code, err = x.list.Get(doc); err != nil || len(code) == 0 {
 		return nil, dst, err
 	}
-	sketch, err = x.decode(doc, code, dst)
+	if sketch, err = x.decode(doc, code, dst); err == nil && x.params.Odd {
+		*odd, err = x.Odd(doc)
+	}
 	return code, sketch, err
+}
+
+// Odd returns the odd sketch of a document, which must exist, with Params.Odd.
+func (x *Index) Odd(doc uint32) (odd oddsketch.Sketch, err error) {
+	seg := x.segmentOf(doc)
+	if seg == nil || seg.bitmaps.zero {
+		return odd, nil
+	}
+	return odd, seg.bitmaps.get(int(doc-seg.first), (*minhash.Bitmap)(&odd))
+}
+
+// segmentOf returns the segment of a document; nil if there are no segments.
+func (x *Index) segmentOf(doc uint32) *segment {
+	i := sort.Search(len(x.segments), func(i int) bool { return x.segments[i].first > doc })
+	if i == 0 {
+		return nil
+	}
+	return &x.segments[i-1]
 }
 
 // decode decodes the sketch of a document and appends it to dst.

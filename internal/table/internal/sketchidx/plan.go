@@ -2,10 +2,6 @@ package sketchidx
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
-
-	"github.com/simdb/simdb/minhash"
 )
 
 // Plan says how a search by sketch would be executed.
@@ -45,12 +41,11 @@ func (p Plan) String() string {
 	return fmt.Sprintf("postings of %d hashes, %d postings, %d candidates", p.Prefix, p.Postings, p.Candidates)
 }
 
-// Plan returns how Search(x, q, t) would search. It reads the postings, but no bitmaps and no
-// sketches.
-func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err error) {
+// Plan returns how Search(x, q) would search. It reads the postings, but no bitmaps and no sketches.
+func (s *Searcher) Plan(x *Index, q Query) (p Plan, err error) {
 	p.Method = "scan"
-	j, err := x.query(q, t, s)
-	if err != nil || len(q) == 0 {
+	j, err := x.query(q, s)
+	if err != nil || len(q.Sketch) == 0 {
 		return p, err
 	}
 	before := s.stats.Postings
@@ -77,21 +72,4 @@ func (s *Searcher) Plan(x *Index, q minhash.Sketch, t float64) (p Plan, err erro
 	p.Cost += postingNs * float64(p.Postings)
 	s.stats.Postings = before
 	return p, nil
-}
-
-// passing estimates the share of full, unrelated sketches whose bitmaps do not reject them. Each of
-// the query's bits is missing from such a bitmap with the same probability; the number of missing
-// bits is assumed to be normally distributed, and independent of the number of bits that the query
-// lacks, which has the same limit.
-func (j *query) passing() float64 {
-	const size = 8 * bitmapSize
-	set := 0
-	for _, word := range j.bitmap {
-		set += bits.OnesCount64(word)
-	}
-	missing := math.Pow(1-1.0/size, float64(j.n))
-	mean := float64(set) * missing
-	deviation := math.Sqrt(mean * (1 - missing))
-	one := math.Erfc((mean-float64(j.maxMissing)-0.5)/(deviation*math.Sqrt2)) / 2
-	return one * one
 }

@@ -3,7 +3,6 @@ package sketchidx
 import (
 	"bytes"
 
-	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -25,16 +24,16 @@ type scanned struct {
 	score minhash.Score
 }
 
-// ScanRange calls accept with every document in [from, to) that Search finds for sketches[i] at the
-// threshold ts[i], and with i, until accept returns an error. Documents come in order, and for each
+// ScanRange calls accept with every document in [from, to) that Search finds for queries[i], and with
+// i, until accept returns an error. Documents come in order, and for each
 // document the queries in order. It compares all bitmaps with all queries, and decodes a sketch
 // once for all queries; if the next documents have the same sketch, it neither decodes nor compares
 // it again. It is meant for queries to which very many documents of the index look similar.
-func (x *Index) ScanRange(from, to uint32, sketches []minhash.Sketch, ts []float64, accept func(query int, h Hit) error) error {
-	s := &rangeScan{Index: x, queries: make([]*query, len(sketches)), scored: make([]scanned, len(sketches))}
-	for i, q := range sketches {
+func (x *Index) ScanRange(from, to uint32, queries []Query, accept func(query int, h Hit) error) error {
+	s := &rangeScan{Index: x, queries: make([]*query, len(queries)), scored: make([]scanned, len(queries))}
+	for i, q := range queries {
 		var err error
-		if s.queries[i], err = x.scanned(q, ts[i]); err != nil {
+		if s.queries[i], err = x.scanned(q); err != nil {
 			return err
 		}
 	}
@@ -75,11 +74,9 @@ func (s *rangeScan) reject(maps []minhash.Bitmap) {
 		if len(q.sketch) == 0 {
 			continue
 		}
-		s.found = kernel.FilterBitmaps(s.found[:0], &q.bitmap, maps, q.maxMissing)
+		s.found = q.filter(s.found[:0], maps)
 		for _, at := range s.found {
-			if maps[at].Missing(&q.bitmap) <= q.maxExcess {
-				s.passed[at] = append(s.passed[at], int32(i))
-			}
+			s.passed[at] = append(s.passed[at], int32(i))
 		}
 	}
 }

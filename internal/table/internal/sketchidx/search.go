@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -48,39 +49,35 @@ type Searcher struct {
 	sketch minhash.Sketch
 }
 
-// query is a search by sketch.
-type query struct {
-	sketch     minhash.Sketch
-	bitmap     minhash.Bitmap
-	t          float64
-	n          int // N
-	maxMissing int // how many bits of the query's bitmap a match may lack
-	maxExcess  int // how many bits a match may have that are not in the query's bitmap
+// Query is a search by sketch: for the documents whose score with a sketch by minhash.Jaccard is at
+// least T, and that Odd does not reject.
+type Query struct {
+	Sketch minhash.Sketch   // ascending, at most Params.Size hashes
+	T      float64          // 0 < T <= 1
+	Odd    *oddsketch.Query // nil: none; it is used with Params.Odd
 }
 
-// Search appends to dst every document of x whose score with the sketch q by minhash.Jaccard is at
-// least t, 0 < t <= 1, each once, in no particular order. q must ascend and have at most
-// Params.Size hashes.
+// Search appends to dst every document that a query finds, each once, in no particular order.
 //
-//	order    determine the first p(q) hashes of q in the table's order (see hot.Order)
+//	order    determine the first p(q) hashes of the sketch in the table's order (see hot.Order)
 //	gather   collect the documents in their postings, each once (see docSet)
-//	reject   drop sketches whose bitmap differs too much from the bitmap of q (see minhash.MaxMissing)
+//	reject   drop documents whose bitmap differs too much (see minhash.MaxMissing and oddsketch)
 //	score    decode the sketches of the rest and compare
 //
 // The postings of a segment are not used if t is below Params.MinJaccard, for which they are not
 // complete. They are not used either if reading all bitmaps of the segment is cheaper, because the
 // segment is small, or its postings turn out to be many. Cache misses within each step overlap,
 // because the previous step prefetches the data.
-func (s *Searcher) Search(x *Index, q minhash.Sketch, t float64, dst []Hit) (hits []Hit, err error) {
-	hits, _, err = s.SearchFew(x, q, t, math.MaxInt, dst)
+func (s *Searcher) Search(x *Index, q Query, dst []Hit) (hits []Hit, err error) {
+	hits, _, err = s.SearchFew(x, q, math.MaxInt, dst)
 	return hits, err
 }
 
 // SearchFew is Search with a limit of most sketches to score. As soon as there are more, it returns
 // false and the hits of some segments.
-func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, dst []Hit) (hits []Hit, few bool, err error) {
-	j, err := x.query(q, t, s)
-	if err != nil || len(q) == 0 {
+func (s *Searcher) SearchFew(x *Index, q Query, most int, dst []Hit) (hits []Hit, few bool, err error) {
+	j, err := x.query(q, s)
+	if err != nil || len(q.Sketch) == 0 {
 		return dst, err == nil, err
 	}
 	for i := range x.segments {
@@ -108,35 +105,35 @@ func (s *Searcher) SearchFew(x *Index, q minhash.Sketch, t float64, most int, ds
 }
 
 // query checks a query and finds its prefix, which is empty if postings cannot be used.
-func (x *Index) query(q minhash.Sketch, t float64, s *Searcher) (*query, error) {
-	j, err := x.scanned(q, t)
+func (x *Index) query(q Query, s *Searcher) (*query, error) {
+	j, err := x.scanned(q)
 	s.prefix, s.cold = s.prefix[:0], 0
-	if err != nil || t < x.params.MinJaccard {
+	if err != nil || q.T < x.params.MinJaccard {
 		return j, err
 	}
 	order, err := x.order()
 	if err != nil {
 		return nil, err
 	}
-	s.prefix, s.cold, s.hot = order.Prefix(s.prefix, q, prefixLength(len(q), t), s.hot)
+	s.prefix, s.cold, s.hot = order.Prefix(s.prefix, q.Sketch, prefixLength(len(q.Sketch), q.T), s.hot)
 	if s.cold < len(s.prefix) {
-		s.shape = hot.NewShape(len(q), s.hot)
+		s.shape = hot.NewShape(len(q.Sketch), s.hot)
 	}
 	return j, nil
 }
 
 // scanned checks a query that needs no prefix.
-func (x *Index) scanned(q minhash.Sketch, t float64) (*query, error) {
-	if !(t > 0 && t <= 1) {
-		return nil, fmt.Errorf("sstable: threshold %v is not in (0, 1]", t)
+func (x *Index) scanned(q Query) (*query, error) {
+	if !(q.T > 0 && q.T <= 1) {
+		return nil, fmt.Errorf("sstable: threshold %v is not in (0, 1]", q.T)
 	}
-	if err := CheckSketch(q, x.params.Size); err != nil {
+	if err := CheckSketch(q.Sketch, x.params.Size); err != nil {
 		return nil, fmt.Errorf("sstable: %w", err)
 	}
 	n := int(x.params.Size)
 	return &query{
-		sketch: q, bitmap: q.Bitmap(), t: t, n: n,
-		maxMissing: minhash.MaxMissing(len(q), t), maxExcess: minhash.MaxMissing(n, t),
+		sketch: q.Sketch, t: q.T, n: n, odd: q.Odd, isOdd: x.params.Odd,
+		bitmap: q.Sketch.Bitmap(), maxMissing: minhash.MaxMissing(len(q.Sketch), q.T), maxExcess: minhash.MaxMissing(n, q.T),
 	}, nil
 }
 
@@ -192,12 +189,12 @@ func (x *Index) gather(seg *segment, j *query, s *Searcher) (bool, error) {
 func (seg *segment) reject(j *query, s *Searcher) error {
 	s.passed = s.passed[:0]
 	s.stats.Candidates += len(s.set.docs)
+	var bitmap minhash.Bitmap
 	for _, doc := range s.set.docs {
-		missing, excess, err := seg.bitmaps.missing(int(doc), &j.bitmap)
-		if err != nil {
+		if err := seg.bitmaps.get(int(doc), &bitmap); err != nil {
 			return err
 		}
-		if missing <= j.maxMissing && excess <= j.maxExcess {
+		if _, ok := j.differ(&bitmap); ok {
 			s.passed = append(s.passed, doc)
 		}
 	}
@@ -216,14 +213,10 @@ func (seg *segment) scan(j *query, s *Searcher) error {
 			return err
 		}
 		before := len(s.passed)
-		s.passed = kernel.FilterBitmaps(s.passed, &j.bitmap, maps, j.maxMissing)
-		kept := s.passed[:before]
-		for _, i := range s.passed[before:] {
-			if maps[i].Missing(&j.bitmap) <= j.maxExcess {
-				kept = append(kept, uint32(b<<bitmapsShift)+i)
-			}
+		s.passed = j.filter(s.passed, maps)
+		for i := range s.passed[before:] {
+			s.passed[before+i] += uint32(b << bitmapsShift)
 		}
-		s.passed = kept
 	}
 	s.stats.Rejected += seg.bitmaps.len() - len(s.passed)
 	return nil

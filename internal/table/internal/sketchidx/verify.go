@@ -1,8 +1,8 @@
 package sketchidx
 
 import (
-	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/hot"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
 	"github.com/simdb/simdb/minhash"
 )
@@ -14,8 +14,8 @@ type verifier struct {
 	advance func(bytes int64) error
 }
 
-// Verify verifies that the bitmaps and the postings of each segment agree with its sketches. It
-// calls advance with the number of bytes read, and stops when advance returns an error.
+// Verify verifies that the postings of each segment agree with its sketches, and so do the bitmaps
+// without Params.Odd. It calls advance with the number of bytes read, and stops when advance returns an error.
 func (x *Index) Verify(advance func(bytes int64) error) error {
 	order, err := x.order()
 	if err != nil {
@@ -31,6 +31,19 @@ func (x *Index) Verify(advance func(bytes int64) error) error {
 		if err := v.checkPostings(seg, sum, n); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// VerifyOdd verifies the odd sketch of a document with the given set of features.
+func (x *Index) VerifyOdd(doc uint32, set []uint64) error {
+	got, err := x.Odd(doc)
+	if err != nil || got == (oddsketch.Sketch{}) {
+		return err
+	}
+	if got != oddsketch.Of(set) {
+		seg := x.segmentOf(doc)
+		return seg.bitmaps.corrupt(int(doc-seg.first), "not the odd sketch of document %d", doc)
 	}
 	return nil
 }
@@ -55,9 +68,8 @@ func (v *verifier) sumSegment(seg *segment, order *hot.Order) (sum uint64, n int
 		if sketch, err = v.Sketch(seg.first+i, sketch[:0]); err != nil {
 			return 0, 0, err
 		}
-		if sketch.Bitmap() != block[i%bitmapsBlock] {
-			return 0, 0, base.Corruptf(v.file, seg.bitmaps.section, seg.bitmaps.off+int64(i)*bitmapSize,
-				"not the bitmap of the sketch of document %d", seg.first+i)
+		if !v.params.Odd && sketch.Bitmap() != block[i%bitmapsBlock] {
+			return 0, 0, seg.bitmaps.corrupt(int(i), "not the bitmap of the sketch of document %d", seg.first+i)
 		}
 		prefix, _, keys = order.Prefix(prefix[:0], sketch, prefixLength(len(sketch), v.params.MinJaccard), keys)
 		for _, hash := range prefix {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/hot"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/minhash"
 )
@@ -76,6 +77,9 @@ func CheckSketch(s []uint32, n uint32) error {
 	return nil
 }
 
+// Odd reports whether bitmaps are odd sketches.
+func (w *Writer) Odd() bool { return w.params.Odd }
+
 // Full reports whether the segment has to end before sketch s is added.
 func (w *Writer) Full(s minhash.Sketch) bool {
 	if !w.some {
@@ -99,8 +103,9 @@ func (w *Writer) begin() {
 }
 
 // Add adds the sketch of the next document, empty if it has none, and reports whether Blocks should
-// be flushed. code is the encoded sketch, nil if the caller does not know it.
-func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
+// be flushed. code is the encoded sketch, nil if the caller does not know it. odd is the odd sketch,
+// which is ignored without Params.Odd.
+func (w *Writer) Add(s minhash.Sketch, code []byte, odd oddsketch.Sketch) (flush bool) {
 	if !w.some {
 		if len(s) == 0 {
 			w.before++
@@ -115,7 +120,10 @@ func (w *Writer) Add(s minhash.Sketch, code []byte) (flush bool) {
 		p.hashes, _, w.keys = w.order.Prefix(w.withCapacity(p.hashes, n), s, n, w.keys)
 	}
 	p.ends = append(p.ends, uint32(len(p.hashes)))
-	b := s.Bitmap()
+	b := minhash.Bitmap(odd)
+	if !w.params.Odd {
+		b = s.Bitmap()
+	}
 	w.bitmaps = appendBitmap(w.bitmaps, &b)
 	if len(s) == 0 {
 		return w.list.Add(nil)

@@ -1,6 +1,9 @@
 package write
 
 import (
+	"encoding/binary"
+
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/format"
 )
 
@@ -24,7 +27,18 @@ type Batch struct {
 
 	Records  []uint32 // by document: number from AddRecords, or NoRecord; nil: none has one
 	Sketches []uint32 // by document: the number of its sketch in Codes; nil: none has one
-	Codes    *Arena   // the encoded sketches, an empty string for none
+	Codes    *Arena   // the encoded sketches, each with Params.Odd after AppendOdd; an empty string for none
+}
+
+// oddSize is the length of an odd sketch before an encoded sketch.
+const oddSize = 32
+
+// AppendOdd appends an odd sketch in the form in which it stands before an encoded sketch.
+func AppendOdd(dst []byte, odd *oddsketch.Sketch) []byte {
+	for _, word := range odd {
+		dst = binary.LittleEndian.AppendUint64(dst, word)
+	}
+	return dst
 }
 
 // AddRest adds the later words of the next fingerprint; missing words are zero.

@@ -2,6 +2,7 @@ package write
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/table/internal/format"
@@ -369,45 +371,50 @@ func (t *BatchWriter) beginSketches() error {
 	hot := t.o.Hot
 	if hot == nil && b.Sketches != nil {
 		var sketch minhash.Sketch
-		before := 0
+		before, isOdd := 0, t.Params.Odd()
 		hot = HotHashes(len(b.docs), func(doc int) []uint32 { // equally spaced documents
 			b.prefetchCode(doc + codesAhead*max(doc-before, 0))
 			before = doc
-			sketch, _ = b.sketch(b.docs[doc], sketch) // addCode will report an invalid code
+			sketch, _, _, _ = b.sketch(b.docs[doc], sketch, isOdd) // addCode will report an invalid code
 			return sketch
 		})
 	}
 	return t.InitSketches(hot, len(b.docs), t.o.WriterOptions)
 }
 
-// sketch decodes the sketch of the document at a position into dst.
-func (b *Batch) sketch(pos uint32, dst minhash.Sketch) (minhash.Sketch, error) {
-	code := b.Codes.Get(b.Sketches[pos])
-	if len(code) == 0 {
-		return dst[:0], nil
+// sketch decodes the sketch of the document at a position into dst, and the odd sketch before it if
+// there is one.
+func (b *Batch) sketch(pos uint32, dst minhash.Sketch, isOdd bool) (s minhash.Sketch, code []byte, odd oddsketch.Sketch, err error) {
+	if code = b.Codes.Get(b.Sketches[pos]); len(code) == 0 {
+		return dst[:0], nil, odd, nil
 	}
-	s, _, err := minhash.Decode(dst[:0], code)
-	return s, err
+	if isOdd {
+		if len(code) < oddSize {
+			return dst[:0], nil, odd, fmt.Errorf("an encoded sketch of %d bytes without an odd sketch", len(code))
+		}
+		for w := range odd {
+			odd[w] = binary.LittleEndian.Uint64(code[8*w:])
+		}
+		code = code[oddSize:]
+	}
+	s, _, err = minhash.Decode(dst[:0], code)
+	return s, code, odd, err
 }
 
 // addCode adds the sketch of the document at a position. It decodes it into dst.
 func (t *BatchWriter) addCode(pos uint32, dst minhash.Sketch) (minhash.Sketch, error) {
 	b := t.batch
 	if b.Sketches == nil {
-		t.AddSketch(nil, nil)
+		t.AddSketch(nil, nil, oddsketch.Sketch{})
 		return dst, nil
 	}
-	s, err := b.sketch(pos, dst)
+	s, code, odd, err := b.sketch(pos, dst, t.Sketches.Odd())
 	if err != nil {
 		return dst, err
 	}
 	if len(s) > int(t.Params.Sketch) {
 		return s, fmt.Errorf("a sketch of %d hashes, more than %d", len(s), t.Params.Sketch)
 	}
-	if len(s) == 0 {
-		t.AddSketch(nil, nil)
-	} else {
-		t.AddSketch(s, b.Codes.Get(b.Sketches[pos]))
-	}
+	t.AddSketch(s, code, odd)
 	return s, t.Err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/simdb/simdb/internal/hot"
+	"github.com/simdb/simdb/internal/oddsketch"
 	"github.com/simdb/simdb/internal/table/internal/format"
 	"github.com/simdb/simdb/internal/table/internal/sketchidx"
 	"github.com/simdb/simdb/minhash"
@@ -24,8 +25,9 @@ import (
 // table has neither segments nor the sections that they share.
 
 // AddSketch adds the next document's sketch to the list and the indexes of sketches. code is the
-// encoded sketch, nil if the caller does not know it.
-func (t *File) AddSketch(sketch minhash.Sketch, code []byte) {
+// encoded sketch, nil if the caller does not know it. odd is the odd sketch of the document, which is
+// ignored without Params.Odd.
+func (t *File) AddSketch(sketch minhash.Sketch, code []byte, odd oddsketch.Sketch) {
 	if t.Sketches.Full(sketch) {
 		t.FlushNames()
 		t.flushSketches()
@@ -33,7 +35,7 @@ func (t *File) AddSketch(sketch minhash.Sketch, code []byte) {
 		t.endSegment()
 		t.BeginBlocks()
 	}
-	if t.Sketches.Add(sketch, code) {
+	if t.Sketches.Add(sketch, code, odd) {
 		t.flushSketches()
 	}
 }
