@@ -12,6 +12,12 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
+// SeenUnit is a unit of a text with its n-grams.
+type SeenUnit = units.Unit
+
+// SeenRepeat is a unit that is removed because it has been seen.
+type SeenRepeat = units.Repeat
+
 // NewKnownPart prepares a run on Against, whose files it finds at the given paths. Its rejects go
 // to a folder.
 func (c Job) NewKnownPart(ctx context.Context, env *inputs.Env, paths []string, dir string) (*Part, error) {
@@ -46,7 +52,7 @@ func (p *Part) TextBytes() int64 { return p.d.inputBytes() }
 
 // ExtractUnits is the first pass of a job with Seen. It calls each with the units of all documents
 // in order, with their n-grams in a slice that it reuses.
-func (p *Part) ExtractUnits(each func(u units.Unit) error) (t Tally, err error) {
+func (p *Part) ExtractUnits(each func(u SeenUnit) error) (t Tally, err error) {
 	d := p.d
 	d.digests = d.newDigests()
 	defer d.digests.stop()
@@ -91,7 +97,7 @@ func (p *Part) ExtractUnits(each func(u units.Unit) error) (t Tally, err error) 
 
 // WriteSeen is the second pass of a job with Seen: it copies what stays, and writes the rows of the
 // audit. It needs the Tally of the first pass, and the units that are removed, in order.
-func (p *Part) WriteSeen(t Tally, gone []units.Repeat, auditTo auditSink) (Tally, error) {
+func (p *Part) WriteSeen(t Tally, gone []SeenRepeat, auditTo auditSink) (Tally, error) {
 	d := p.d
 	d.read, d.flawed = t.Documents, t.Flawed
 	if d.c.level() != units.Document {
