@@ -105,7 +105,7 @@ func (d *job) takeStored(s *source, first string) error {
 	switch texts := !s.Stored.DB.Options().NoText; {
 	case !texts && d.c.level() != units.Document:
 		return fmt.Errorf("%s: it stores no texts to compare", s.path)
-	case !texts && (d.textCriterion().Sets || d.c.Seen != 0):
+	case !texts && (d.textCriterion().Sets || d.c.Seen != 0 || d.rule != nil):
 		return fmt.Errorf("%s: it stores no texts to compare: %s K compares fingerprints", s.path, option.Name("Near"))
 	}
 	s.Stored.NoFingerprints = d.Near == nil

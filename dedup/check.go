@@ -39,6 +39,11 @@ var composition = []struct {
 	{option: "Seen", excludes: []string{"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify"}, why: "a text is compared with all others together"},
 	{option: "Seen", excludes: []string{"Across", "WithinField", "Keep", "Clusters", "Decisions", "MinCount"}, why: "texts form no groups; they stay or not in the order of the input"},
 	{option: "Seen", excludes: []string{"Images", "Bits", "SetField", "FeaturesField", "Compute", "Weights"}, why: "the shingles of texts are compared"},
+	{option: "Rule", excludes: []string{"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Seen"}, why: "it says which documents match"},
+	{option: "Rule", excludes: []string{"Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits"}, why: "it names what it compares"},
+	{option: "Rule", excludes: []string{"AgainstTextField"}, why: "it names the fields of all documents"},
+	{option: "Rule", excludes: []string{"Level", "Images"}, why: "it compares texts and fields of documents"},
+	{option: "Agree", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits"}, why: "it belongs to the rule of one similarity"},
 	{option: "MinCount", needs: []string{"Level"}},
 	{option: "OnlyAgainst", needs: []string{"Against"}},
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
@@ -55,7 +60,7 @@ var composition = []struct {
 	{option: "Level", excludes: []string{"Files", "Images"}, why: "the output is a list of paths, without texts to cut"},
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written"},
 	{option: workers, excludes: []string{
-		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Across", "WithinField", "Decisions",
+		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Keep", "Audit", "Across", "WithinField", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights",
 	}, why: "many workers compare documents of files by Jaccard, Near or Seen, keep the first, and write the audit into the folder of the output"},
 	{option: workers, excludes: []string{"Level", "Against"}, why: "they do this only for texts that have been seen", unless: "Seen"},
@@ -190,6 +195,9 @@ func (c *Job) checkValues() error {
 	case c.Across != "" && c.WithinField != "":
 		return invalid("%s and %s contradict each other", option.Name("Across"), option.Name("WithinField"))
 	}
+	if _, err := c.agreement().whole(); err != nil {
+		return err
+	}
 	return c.Keep.check()
 }
 
@@ -204,7 +212,7 @@ func (c *Job) given() []string {
 		name  string
 		given bool
 	}{
-		{"Verify", c.Verify != 0}, {"Seen", c.Seen != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First})},
+		{"Rule", c.Rule != nil}, {"Agree", c.Agree != nil}, {"Verify", c.Verify != 0}, {"Seen", c.Seen != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First})},
 		{"Against", len(c.Against) > 0}, {"OnlyAgainst", c.OnlyAgainst}, {"AgainstTextField", c.AgainstTextField != ""},
 		{"AgainstIDField", c.AgainstIDField != ""}, {"Level", c.level() != units.Document}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
 		{"Audit", c.Audit != ""}, {"NoAudit", c.NoAudit}, {"Clusters", c.Clusters != ""}, {"Columns", c.Columns != nil}, {"All", c.All},

@@ -37,13 +37,9 @@ func (d *job) scored() bool {
 
 // join forms the clusters.
 func (d *job) join(c *corpus.Corpus) (err error) {
-	order, err := d.keep.order(d.ctx, d.read)
-	if err != nil {
-		return err
-	}
-	order = d.orderKnown(order)
-	order = d.decided.reorder(order, d.known+d.read)
+	order, err := d.preferred()
 	switch {
+	case err != nil:
 	case d.Near != nil && d.Verify == nil:
 		err = d.joinPrints(c, order)
 	default:
@@ -53,6 +49,15 @@ func (d *job) join(c *corpus.Corpus) (err error) {
 		return err
 	}
 	return d.out.numberClusters(d.ctx)
+}
+
+// preferred returns the documents in the order of preference; nil stands for ascending numbers.
+func (d *job) preferred() ([]uint32, error) {
+	order, err := d.keep.order(d.ctx, d.read)
+	if err != nil {
+		return nil, err
+	}
+	return d.decided.reorder(d.orderKnown(order), d.known+d.read), nil
 }
 
 // setOptions returns the options of joins of sets.

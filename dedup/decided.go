@@ -40,6 +40,9 @@ func (d *job) readDecisions() error {
 
 // groupBy limits joins to documents of different groups (Across) or of one group (WithinField).
 func (d *job) groupBy() error {
+	if d.rule != nil {
+		return refuseFiles(d.rule, d.Sources)
+	}
 	stored := ""
 	if d.Stored != nil {
 		stored = d.Stored.Path

@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
+	"github.com/simdb/simdb/dedup/internal/rulejoin"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/collection"
@@ -28,6 +29,9 @@ type Listing struct {
 	Unordered  bool // yields pairs as they are found, without holding them in memory
 
 	Compared inputs.Compared // what to compare in documents of files; a database has its own settings
+
+	Rule  *PairRule // replaces By, as in a Job
+	Agree []string  // as in a Job
 
 	// Across is a field, or "file" or "folder": two documents match only if they differ in it.
 	// WithinField is a field: two documents match only if they are equal in it.
@@ -63,9 +67,10 @@ type Documents struct {
 	params  features.Params
 	remove  func() // removes the temporary folder
 	grouper *grouping.Grouper
-	sample  *listSample // nil for all
-	allowed bool        // the database has allowed pairs
-	damaged []error     // files that could not be read to the end
+	rule    *rulejoin.Corpus // of a rule; files has only the ids
+	sample  *listSample      // nil for all
+	allowed bool             // the database has allowed pairs
+	damaged []error          // files that could not be read to the end
 }
 
 // Open reads the documents, except for a whole database without Across, WithinField and Sample,
@@ -76,8 +81,18 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		return nil, err
 	}
 	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
-	if l.by, err = corpus.CriterionOf(j.By); err != nil {
+	x := &agreement{j.By, j.Rule, j.Agree, j.Across, j.WithinField}
+	rule, err := x.settle()
+	if rule == nil && err == nil {
+		j.By, j.Across, j.WithinField = x.by, x.across, x.withinField
+		l.job = j
+		l.by, err = corpus.CriterionOf(j.By)
+	}
+	if err = cmp.Or(err, j.checkRule(rule)); err != nil {
 		return nil, err
+	}
+	if rule != nil {
+		l.by = corpus.Criterion{Sets: true} // pairs have scores
 	}
 	database := ""
 	if src.Stored != nil {
@@ -88,9 +103,12 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		if err := env.CheckTexts(ctx, src.DB(), !l.by.Sets); err != nil {
 			return nil, err
 		}
-		if l.stored = j.Across == "" && j.WithinField == "" && j.Sample == 0; l.stored {
+		if l.stored = j.Across == "" && j.WithinField == "" && j.Sample == 0 && rule == nil; l.stored {
 			return l, nil
 		}
+	}
+	if rule != nil {
+		return l, l.openRule(ctx, rule)
 	}
 	if l.grouper, err = (grouping.By{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
 		return nil, err
@@ -128,6 +146,10 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	return l, nil
 }
 
+// Whole reports whether the documents are a whole database, which compares them itself: they are not
+// read, and the counts are 0.
+func (l *Documents) Whole() bool { return l.stored }
+
 // Close frees the documents. err is the error that ended the listing, or nil; Close returns err,
 // or inputs.ErrRejected if some input was not a record.
 func (l *Documents) Close(err error) error {
@@ -135,6 +157,9 @@ func (l *Documents) Close(err error) error {
 		return err
 	}
 	l.files.Close()
+	if l.rule != nil {
+		err = errors.Join(err, l.rule.Close())
+	}
 	l.remove()
 	return l.Rejects.Close(err)
 }
@@ -188,7 +213,9 @@ func (l *Documents) readFiles(ctx context.Context, dir string) error {
 	if err := cmp.Or(x.Finish(), inputs.CheckDistance(&l.by.K, max(64*len(l.files.Fingerprints), l.job.Compared.Bits))); err != nil {
 		return err
 	}
-	l.env.TellIdle(l.sources, x.Idle(l.job.Compared.Features.Fold))
+	if l.rule == nil {
+		l.env.TellIdle(l.sources, x.Idle(l.job.Compared.Features.Fold))
+	}
 	if short := x.Few().Advice(l.params.Features); short != "" && l.by.Measure == (setjoin.Measure{}) {
 		l.env.Say("%s", short)
 	}
@@ -220,6 +247,10 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 	if l.sample != nil {
 		return l.sample.add(&rec.Doc)
 	}
+	if l.rule != nil {
+		l.files.N++
+		return cmp.Or(l.files.AddID(rec.Doc.ID), l.rule.Add(rec))
+	}
 	if l.grouper != nil {
 		l.files.Groups.Of = append(l.files.Groups.Of, l.grouper.Of(rec))
 	}
@@ -231,8 +262,8 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 func (l *Documents) readStored(ctx context.Context) (err error) {
 	db := l.sources.Stored
 	if l.by.Sets && db.DB.Options().NoText {
-		return fmt.Errorf("%s stores no texts, which %s, %s and %s need to compare by %s",
-			db.Path, option.Name("Sample"), option.Name("Across"), option.Name("WithinField"), option.Name("Jaccard"))
+		return fmt.Errorf("%s stores no texts, which %s, %s, %s and %s need to compare by %s",
+			db.Path, option.Name("Sample"), option.Name("Rule"), option.Name("Across"), option.Name("WithinField"), option.Name("Jaccard"))
 	}
 	for range db.Allowed() {
 		l.allowed = true
@@ -310,6 +341,13 @@ func (l *Documents) options() corpus.JoinOptions {
 
 // CountPairs returns how many pairs there are.
 func (l *Documents) CountPairs(ctx context.Context) (n int64, err error) {
+	if l.rule != nil {
+		err = l.rule.Pairs(ctx, l.ruleOptions(), func(uint32, uint32, float64) bool {
+			n++
+			return true
+		})
+		return n, err
+	}
 	if !l.stored {
 		return l.files.CountPairs(ctx, l.by, l.options())
 	}
@@ -322,7 +360,13 @@ func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 		return l.sources.Stored.Pairs(ctx, l.job.By, &engine.SearchOptions{Unordered: l.job.Unordered, Progress: l.env.Report})
 	}
 	return func(yield func(engine.Pair, error) bool) {
-		for p, err := range l.files.Pairs(ctx, l.by, l.job.Unordered, l.options()) {
+		pairs := l.files.Pairs(ctx, l.by, l.job.Unordered, l.options())
+		if l.rule != nil {
+			pairs = l.files.Arrange(ctx, l.job.Unordered, l.job.Memory/4, func(emit func(a, b uint32, score float64) bool) error {
+				return l.rule.Pairs(ctx, l.ruleOptions(), emit)
+			})
+		}
+		for p, err := range pairs {
 			a, e := l.files.ID(p.A)
 			b, f := l.files.ID(p.B)
 			if err = cmp.Or(err, e, f); !yield(engine.Pair{A: a, B: b, Match: l.by.Of(b, p.Match)}, err) || err != nil {
@@ -335,8 +379,21 @@ func (l *Documents) Pairs(ctx context.Context) iter.Seq2[engine.Pair, error] {
 // clusters forms the clusters of files.
 func (l *Documents) clusters(ctx context.Context) (*corpus.Clusters, error) {
 	if l.allowed {
-		return nil, fmt.Errorf("the database has allowed pairs, which only clusters of a whole database respect: leave out %s, %s and %s, or list pairs",
-			option.Name("Sample"), option.Name("Across"), option.Name("WithinField"))
+		return nil, fmt.Errorf("the database has allowed pairs, which only clusters of a whole database respect: leave out %s, %s, %s and %s, or list pairs",
+			option.Name("Sample"), option.Name("Rule"), option.Name("Across"), option.Name("WithinField"))
+	}
+	if l.rule != nil {
+		form := func() (keeper []uint32, scores []float64, err error) {
+			if l.job.Components {
+				return l.rule.Components(ctx, l.files.Order, l.ruleOptions())
+			}
+			return l.rule.Stars(ctx, rulejoin.StarOptions{Order: l.files.Order}, l.ruleOptions())
+		}
+		keeper, scores, err := form()
+		if err != nil {
+			return nil, err
+		}
+		return l.files.Collect(ctx, keeper, scores)
 	}
 	return l.files.Clusters(ctx, l.by, l.job.Components, l.options())
 }

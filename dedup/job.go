@@ -35,6 +35,12 @@ type Job struct {
 	// at a time, in the order of the input. A text of fewer words than a shingle has one n-gram.
 	Seen float64 `json:",omitempty"`
 
+	// Rule, if not nil, replaces By, Verify and Seen. Its short forms also add to it, or to By: the
+	// numbers in two documents must be equal with Agree "numbers", the dates with "dates", and the matches of
+	// another string, a regular expression.
+	Rule  *PairRule `json:",omitempty"`
+	Agree []string  `json:",omitempty"`
+
 	// With Across, documents match only if they differ in this field, or come from different
 	// files or folders if it is "file" or "folder". With WithinField, they match only if they are
 	// equal in this field.
@@ -152,7 +158,7 @@ func (c *Job) criteria() criteria {
 	x := criteria{Measures: MeasuresOf(c.By)}
 	if c.Seen != 0 {
 		x.Seen = &c.Seen
-	} else if c.By.Kind() == "" && c.level() == units.Document {
+	} else if c.Rule == nil && c.By.Kind() == "" && c.level() == units.Document {
 		x.Measures, x.byDefault = MeasuresOf(DefaultOf(nil, c.Where.Images)), c.Where.Images == nil
 	}
 	if c.Verify != 0 {
@@ -206,7 +212,8 @@ func (c *Job) minCount() int { return cmp.Or(c.MinCount, 2) }
 
 func (c *Job) memory() int64 { return cmp.Or(max(c.Memory, 0), 256<<20) }
 
-func (c *Job) grouped() bool { return c.Across != "" || c.WithinField != "" }
+// grouped reports whether matches depend on fields of documents, or on their files.
+func (c *Job) grouped() bool { return c.Across != "" || c.WithinField != "" || c.Rule != nil }
 
 // Rules returns the rules of Keep, preceded by the rule of Within.
 func (c *Job) Rules() Keep {

@@ -21,9 +21,11 @@ import (
 // JoinOptions are the options of a Join.
 type JoinOptions struct {
 	By                  engine.Criterion
-	Across, WithinField string // as in package grouping: which documents may match
-	Memory              int64  // bytes for the documents of a lookup, and for the matches
-	IDs                 bool   // the texts of the input are ids of stored documents
+	Rule                *PairRule // replaces By, as in a Job; the documents of both sides are read before they are joined
+	Agree               []string  // as in a Job
+	Across, WithinField string    // as in package grouping: which documents may match
+	Memory              int64     // bytes for the documents of a lookup, and for the matches
+	IDs                 bool      // the texts of the input are ids of stored documents
 
 	Read    records.Options               // of the input
 	Rejects *inputs.Rejects               // for rejects of everything that is read
@@ -61,6 +63,7 @@ type Join struct {
 	to      lookupIn
 	groups  *grouping.Grouper // nil if there are no groups
 	stored  *lookupStored     // nil for files
+	rule    *ruleRows         // of a rule, which looks nothing up; or nil
 	in      records.Source
 	workers int
 }
@@ -94,7 +97,16 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 		return nil, err
 	}
 	if j.in, err = src.Open(0, o.Read); err != nil {
+		if j.rule != nil {
+			err = errors.Join(err, j.rule.close())
+		}
 		return nil, err
+	}
+	if j.rule != nil {
+		if err := j.l.check(j.in); err != nil {
+			return nil, errors.Join(err, j.Close())
+		}
+		return j, nil
 	}
 	near := o.By.Kind() == "near"
 	if err = j.l.check(j.in); err == nil && o.Stored != nil {
@@ -123,6 +135,13 @@ func (j *Join) open(ctx context.Context) (err error) {
 	case of != nil:
 		path = of.Path
 	}
+	rule, err := (&agreement{o.By, o.Rule, o.Agree, o.Across, o.WithinField}).whole()
+	if err != nil {
+		return err
+	}
+	if rule != nil {
+		return j.openRule(ctx, rule)
+	}
 	if j.groups, err = (grouping.By{Across: o.Across, WithinField: o.WithinField}).New(path); err != nil {
 		return err
 	}
@@ -140,7 +159,12 @@ func (j *Join) open(ctx context.Context) (err error) {
 }
 
 // Close closes the input.
-func (j *Join) Close() error { return j.in.Close() }
+func (j *Join) Close() error {
+	if j.rule != nil {
+		return errors.Join(j.rule.close(), j.in.Close())
+	}
+	return j.in.Close()
+}
 
 // Check returns an error if no document that was read has the field of Across or WithinField.
 func (j *Join) Check() error { return j.groups.Check() }
@@ -151,7 +175,11 @@ func (j *Join) Rows(ctx context.Context) iter.Seq2[[]JoinRow, error] {
 	return func(yield func([]JoinRow, error) bool) {
 		read := func(ctx context.Context) iter.Seq2[*lookupLot, error] { return j.l.lots(ctx, j.in) }
 		last := int64(-1)
-		for rows, err := range pipeline.Concat(ctx, j.workers, joinAhead, read, j.lookUp) {
+		found := pipeline.Concat(ctx, j.workers, joinAhead, read, j.lookUp)
+		if j.rule != nil {
+			found = j.ruled(ctx)
+		}
+		for rows, err := range found {
 			for i := range rows {
 				if rows[i].line != last {
 					last = rows[i].line

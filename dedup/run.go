@@ -89,14 +89,17 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	d := &job{ctx: ctx, env: env, c: c, criteria: c.criteria()}
+	c, rule, err := c.settled()
+	if err != nil {
+		return nil, err
+	}
+	d := &job{ctx: ctx, env: env, c: c, criteria: c.criteria(), rule: rule}
 	d.keep = newRankings(c.Rules())
 	if err := d.readDecisions(); err != nil {
 		return nil, err
 	}
 	d.opt = c.Read
 	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document, c.Compared.Bits
-	var err error
 	d.params, d.features, err = paramsOf(c.Compared)
 	return d, err
 }
@@ -131,6 +134,9 @@ func (d *job) work(dir string) (err error) {
 func (d *job) decide(dir string) error {
 	if d.c.Seen != 0 {
 		return d.decideSeen(dir)
+	}
+	if d.rule != nil {
+		return d.decideRule(dir)
 	}
 	if d.c.Compared.Weights == "" {
 		if err := d.narrow(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/token"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -41,8 +42,9 @@ type job struct {
 	keep     rankings // by the rules of Keep
 	params   features.Params
 	features engine.Features
-	flawed   []bool // by input: it has content that is not a record
-	read     int64  // documents
+	rule     *pairrule.Rule // with its short forms; nil if a criterion decides
+	flawed   []bool         // by input: it has content that is not a record
+	read     int64          // documents
 	against  []source
 	known    int64 // number of documents in Against, which come before all others
 	empty    int64 // documents without words

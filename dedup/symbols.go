@@ -13,7 +13,7 @@ import (
 // watchEqual selects the documents of score 1 for equal, if the features come from texts and the
 // caller wants figures. It ignores Within, where such a document is a part of its keeper.
 func (d *job) watchEqual() {
-	if !d.c.Figures || d.c.Seen != 0 || d.ofTexts() || d.Within != nil || d.out.score == nil || features.IsGiven(d.features.Unit) || d.features.Unit == features.Own {
+	if !d.c.Figures || d.c.Seen != 0 || d.ofTexts() || d.Within != nil || d.rule != nil || d.out.score == nil || features.IsGiven(d.features.Unit) || d.features.Unit == features.Own {
 		return
 	}
 	for n, k := range d.out.keeper {

@@ -65,7 +65,7 @@ var invocations = map[string][]string{
 var notFiles = []string{
 	"id", "second-id",
 	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "against-id-field", "against-text-field", "id-field-b", "text-field-b", "fingerprint-field", "time-field", "expires-field", "across", "within-field", "expired",
-	"set-field", "features-field", "code", "records", "record-start", "mask", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
+	"set-field", "features-field", "code", "records", "record-start", "mask", "agree", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
 }
 
 const twoDocuments = `{"id":"a","text":"the quick brown fox jumps over the lazy dog"}

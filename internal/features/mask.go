@@ -54,6 +54,25 @@ func compileMasks(patterns []string) (all []mask, err error) {
 	return all, nil
 }
 
+// Finder returns a function that calls found with each match of a mask in a text, in the order of
+// the text: numbers, dates or a regular expression. The function is not safe for concurrent use.
+func Finder(pattern string) (func(text []byte, found func(match []byte)), error) {
+	masks, err := compileMasks([]string{pattern})
+	if err != nil {
+		return nil, err
+	}
+	return func(text []byte, found func(match []byte)) {
+		for at := 0; ; {
+			start, end := masks[0](text, at)
+			if start < 0 {
+				return
+			}
+			found(text[start:end])
+			at = end
+		}
+	}, nil
+}
+
 // appendMasked appends text to dst, which is empty, with each match replaced.
 func (m mask) appendMasked(dst, text []byte, with string, t *trace) []byte {
 	t.begin()

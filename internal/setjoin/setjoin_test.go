@@ -176,8 +176,8 @@ func corpus(r *rand.Rand, n int) [][]uint64 {
 	return sets
 }
 
-// brute forms star clusters, one set at a time.
-func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t float64, known int, only bool, accept func(a, b int) bool) Assignment {
+// brute forms star clusters, one set at a time. With all, each known set is a keeper.
+func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t float64, known int, all, only bool, accept func(a, b int) bool) Assignment {
 	out := Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
 	var keepers []uint32
 	for at, i := range order {
@@ -187,7 +187,7 @@ func brute(sets [][]uint64, like func(a, b []uint64) float64, order []uint32, t 
 				best, high = k, s
 			}
 		}
-		if at < known && high < 1 {
+		if at < known && (all || high < 1) {
 			best = i
 		}
 		if best == i {
@@ -265,7 +265,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := brute(sets, like, order, at, o.Known, o.OnlyKnown, o.Accept)
+		want := brute(sets, like, order, at, o.Known, o.Same != nil, o.OnlyKnown, o.Accept)
 		if !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
 			t.Fatalf("run %d, t %v, %d sets: stars differ", run, at, len(sets))
 		}

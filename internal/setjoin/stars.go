@@ -105,6 +105,9 @@ func (x *stars) block(pos int) (int, error) {
 		}
 		for n := range x.items {
 			it := &x.items[n]
+			if x.always(at + n) {
+				it.best = match{set: none}
+			}
 			if it.best.set == none && it.prefix.unique() {
 				it.best = match{it.set, 1} // so that no later block reads it again
 			}
@@ -126,9 +129,10 @@ func (x *stars) keep(it *item) {
 }
 
 // choose makes an item at a position a keeper if it has joined none; a known item becomes a
-// keeper unless it equals one. It reports whether other sets are compared with it.
+// keeper unless it equals one that Accept treats alike. It reports whether other sets are compared
+// with it.
 func (x *stars) choose(it *item, pos int) bool {
-	if pos < x.o.Known && it.best.score < 1 {
+	if pos < x.o.Known && (it.best.score < 1 || x.always(pos)) {
 		it.best.set = none
 	}
 	if it.best.set != none {
@@ -137,6 +141,10 @@ func (x *stars) choose(it *item, pos int) bool {
 	it.best = match{it.set, 1}
 	return (pos < x.o.Known || !x.o.OnlyKnown) && !x.again(it.set)
 }
+
+// always reports whether a set becomes a keeper whatever it resembles: a known one, if sets that it
+// equals may match others than it does.
+func (x *stars) always(pos int) bool { return pos < x.o.Known && x.o.Same != nil }
 
 // decide decides the items of a window, which begins at pos, in order, and adds the keepers as
 // entries.

@@ -25,7 +25,7 @@ type Options struct {
 	// omits are not joined.
 	Order []uint32
 	// Known is the number of known sets at the beginning of the order: they become keepers even
-	// if they resemble other keepers, unless they equal an earlier known set. Only Stars uses it.
+	// if they resemble other keepers, unless they equal an earlier known set (with Same: one of the same number). Only Stars uses it.
 	Known     int
 	OnlyKnown bool // in Stars, sets join only known ones
 	// Accept, if not nil, reports whether two sets that are similar enough may match. It must be

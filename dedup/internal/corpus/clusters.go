@@ -47,6 +47,13 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	return &Clusters{found, l, scores}, err
 }
 
+// Collect returns the clusters of documents with the same keeper, whose scores with it are given.
+func (l *Listing) Collect(ctx context.Context, keeper []uint32, scores []float64) (*Clusters, error) {
+	rank := func(n uint32) (uint32, error) { return l.rankOf(n), nil }
+	found, err := collection.Collect(ctx, &collection.Collection{}, collection.Classes{N: int(l.N)}, nil, keeper, rank, cmp.Compare)
+	return &Clusters{found, l, scores}, err
+}
+
 // A Member is a document of a cluster.
 type Member struct {
 	Cluster int

@@ -9,6 +9,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -151,6 +152,45 @@ func (l *Listing) Pairs(ctx context.Context, by Criterion, unordered bool, o Joi
 			if found, err = c.Pairs(ctx, o.Memory/4, func() error { return tooManyPairs{} }); err == nil {
 				found(give)
 			}
+		}
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil && going {
+			yield(collection.Pair{}, err)
+		}
+	}
+}
+
+// Arrange yields the pairs of documents that each passes to emit, in the same form and order as Pairs.
+func (l *Listing) Arrange(ctx context.Context, unordered bool, memory int64, each func(emit func(a, b uint32, score float64) bool) error) iter.Seq2[collection.Pair, error] {
+	return func(yield func(collection.Pair, error) bool) {
+		var pairs []collection.Pair
+		const bytes = 48 // of a pair: a growing slice exists twice
+		going, left := true, max(memory/bytes, 1)
+		give := func(p collection.Pair) bool {
+			p.A, p.B = l.ranked(p.A), l.ranked(p.B)
+			going = yield(p, nil)
+			return going
+		}
+		err := each(func(a, b uint32, score float64) bool {
+			a, b = l.rankOf(a), l.rankOf(b)
+			p := collection.Pair{Match: score, A: min(a, b), B: max(a, b)}
+			if unordered {
+				return give(p)
+			}
+			if left--; left >= 0 {
+				pairs = append(pairs, p)
+			}
+			return left >= 0
+		})
+		if err == nil && left < 0 {
+			err = tooManyPairs{}
+		}
+		if err == nil {
+			err = ordered.InPlace(ctx, pairs, func(x, y collection.Pair) int {
+				return cmp.Or(cmp.Compare(y.Match, x.Match), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+			})
+		}
+		for i := 0; i < len(pairs) && going && err == nil; i++ {
+			going = give(pairs[i])
 		}
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil && going {
 			yield(collection.Pair{}, err)

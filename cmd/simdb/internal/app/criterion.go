@@ -1,13 +1,17 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -32,22 +36,58 @@ type SimilarityFlags struct {
 
 // GroupFlags restrict matches to documents across fields, files or folders, or within a field.
 type GroupFlags struct {
-	Across      string `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or come from different files or folders. Documents without the field count as equal."`
-	WithinField string `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
+	Rule        *RuleFlag `group:"criterion" xor:"criterion" placeholder:"EXPR|FILE" help:"Two documents, a and b, match if an expression holds, such as 'JACCARD(chars:5, title) >= 0.8 AND a.year = b.year OR LEVENSHTEIN(name) >= 0.9'; or the expression in FILE. See docs/choosing.md."`
+	Agree       []string  `group:"criterion" sep:"none" placeholder:"numbers|dates|REGEX" help:"Two documents match only if their texts have the same numbers, the same dates, or the same matches of a regular expression. Can be repeated."`
+	Across      string    `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or come from different files or folders. Documents without the field count as equal."`
+	WithinField string    `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
 }
 
 // Grouped reports whether any of the flags is set.
-func (f GroupFlags) Grouped() bool { return f.Across != "" || f.WithinField != "" }
+func (f GroupFlags) Grouped() bool {
+	return f.Across != "" || f.WithinField != "" || f.Rule != nil || f.Agree != nil
+}
 
-// Meaning describes the restriction in words, to follow a criterion.
-func (f GroupFlags) Meaning() string {
+// Pair returns the rule, nil if there is none.
+func (f GroupFlags) Pair() *dedup.PairRule {
+	if f.Rule == nil {
+		return nil
+	}
+	return &f.Rule.PairRule
+}
+
+// Meaning describes the restrictions in words, to follow a criterion.
+func (f GroupFlags) Meaning() (m string) {
+	for _, what := range f.Agree {
+		if what != features.MaskNumbers && what != features.MaskDates {
+			what = "matches of " + what
+		}
+		m += ", they have the same " + what
+	}
 	switch {
 	case f.Across != "":
-		return ", and they differ in the " + f.Across
+		m += ", and they differ in the " + f.Across
 	case f.WithinField != "":
-		return ", and they are equal in the field " + f.WithinField
+		m += ", and they are equal in the field " + f.WithinField
 	}
-	return ""
+	return m
+}
+
+// RuleFlag is a rule of pairs, or the name of a file that has one.
+type RuleFlag struct{ dedup.PairRule }
+
+// UnmarshalText parses a rule, or reads it from a file.
+func (r *RuleFlag) UnmarshalText(text []byte) error {
+	if name := string(text); !strings.ContainsAny(name, "<=>") {
+		content, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%q is neither a file nor a rule such as 'JACCARD >= 0.8 AND a.year = b.year'", name)
+		}
+		if err != nil {
+			return err
+		}
+		text = content
+	}
+	return r.PairRule.UnmarshalText(text)
 }
 
 // FilesCriterionFlags are the criterion of a job on files, which compares the texts themselves. At

@@ -26,8 +26,9 @@ func (r *Request) job() (*dedup.Job, error) {
 	var by app.FilesCriterionFlags
 	var read app.InputFlags
 	var of app.FeatureFlags
+	var rule app.RuleFlag
 	k := keywords{
-		"across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
+		"rule": &rule, "agree": &j.Agree, "across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
 		"only_against": &j.OnlyAgainst, "against_text": &j.AgainstTextField, "against_id": &j.AgainstIDField, "level": &j.Level,
 		"min_count": &j.MinCount, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
 	}
@@ -43,6 +44,9 @@ func (r *Request) job() (*dedup.Job, error) {
 	}
 	if by.Seen != nil {
 		j.Seen = float64(*by.Seen)
+	}
+	if rule.String() != "" {
+		j.Rule = &rule.PairRule
 	}
 	j.Read = read.Options(records.Auto)
 	return j, err

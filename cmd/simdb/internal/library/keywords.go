@@ -45,7 +45,7 @@ memory_limit max_memory | memory`)
 var written = []string{"output", "audit", "clusters", "rejects", "columns", "all", "html"}
 
 // criteria lists keywords that exclude each other.
-var criteria = []string{"near", "jaccard", "levenshtein", "cosine", "within", "seen"}
+var criteria = []string{"near", "jaccard", "levenshtein", "cosine", "within", "seen", "rule"}
 
 // set sets the values that a request gives. None and False count as not given.
 func (k keywords) set(given map[string]json.RawMessage) error {

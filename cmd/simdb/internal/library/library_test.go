@@ -52,6 +52,8 @@ func TestKeywords(t *testing.T) {
 		`{"near": 3, "keep": "longest", "shingle": 2, "against": ["a", "b"]}`:                                                               "NEAR 3 longest  [] []",
 		`{"near": 3, "fold": ["case", "greek"]}`:                                                                                            "NEAR 3   [] [case greek]",
 		`{"near": 3, "fold": "case,greek"}`:                                                                                                 "NEAR 3   [] [case greek]",
+		`{"rule": "a.x = b.x", "agree": ["dates"]}`:                                                                                         "none   [] [] a.x = b.x [dates]",
+		`{"near": 3, "rule": "a.x = b.x"}`:                                                                                                  "near and rule contradict each other",
 		`{"near": 3, "jaccard": 0.5}`:                                                                                                       "jaccard and near contradict each other",
 		`{"jaccard": true}`:                                                                                                                 `jaccard: "true": T is a share above 0 and up to 1, such as 0.8 or 80%`,
 		`{"min_count": "x"}`:                                                                                                                `min_count: "x" is not a valid int`,
@@ -66,6 +68,9 @@ func TestKeywords(t *testing.T) {
 		}
 		j, err := r.job()
 		got := fmt.Sprint(j.By, " ", j.Keep, " ", j.Read.TextField, " ", j.Compared.Features.Mask, j.Compared.Features.Fold)
+		if j.Rule != nil {
+			got += fmt.Sprint(" ", j.Rule, " ", j.Agree)
+		}
 		if err != nil {
 			got = err.Error()
 		}

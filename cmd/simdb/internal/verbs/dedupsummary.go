@@ -74,6 +74,9 @@ func (d *dedupSummary) tell(start time.Time) {
 // meaning says in words what makes two documents near-duplicates.
 func (d *dedupSummary) meaning() string {
 	by := d.r.By
+	if d.c.Rule != nil {
+		return "the rule holds for the kept document and each dropped one"
+	}
 	m := app.Meaning(by)
 	switch by.Kind() {
 	case "within":

@@ -46,7 +46,7 @@ Lines are looked up in batches, which is much faster; on a pipe, lines that arri
 // Run writes the rows.
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
-	o := dedup.JoinOptions{Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
+	o := dedup.JoinOptions{Rule: c.Pair(), Agree: c.Agree, Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
 	o.Check = func(in records.Source) error { return c.CheckInput(in) } // c at the time of the call: the criterion is settled later
 	o.Of = o.Read
 	if b := &o.Read; c.TextFieldB != "" || c.IDFieldB != "" || inputs.NamesFiles(c.DB) {
@@ -116,7 +116,7 @@ func (c *Join) Run(a *app.App) (err error) {
 func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err error) {
 	what, _ := engine.Identifier()(c.DB)
 	folder := c.OfFiles() && what == "" && inputs.Exists(c.DB)
-	if (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || !c.OfFiles()) {
+	if (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || c.ruled() || !c.OfFiles()) {
 		return c.openFiles(a, o)
 	}
 	if o.By = c.Criterion(false); c.Images != nil {
@@ -145,6 +145,9 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	}
 	return cmp.Or(inputs.ReadFeatures(&o.Read, params.Features), src.Stored.ReadsAs(params.Features, c.DB))
 }
+
+// ruled reports whether a rule decides.
+func (c *Join) ruled() bool { return c.Rule != nil || c.Agree != nil }
 
 // load loads the files that the first argument names into a temporary database.
 func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path string, err error) {
@@ -179,8 +182,8 @@ func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path st
 
 // openFiles opens the files that the first argument names.
 func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
-	if !c.Contained() {
-		return fmt.Errorf("%s: %w; without --files or --images, files can be joined only by --contains and --within", c.DB, engine.ErrNotDatabase)
+	if !c.Contained() && !c.ruled() {
+		return fmt.Errorf("%s: %w; without --files or --images, files can be joined only by --contains, --within and --rule", c.DB, engine.ErrNotDatabase)
 	}
 	if c.IDs {
 		return fmt.Errorf("--ids needs a database: %s is a file", c.DB)

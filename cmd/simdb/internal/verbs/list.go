@@ -34,7 +34,7 @@ func (f *ListFlags) Validate() error {
 		return fmt.Errorf("--threads %d: use 1 or more", f.Threads)
 	}
 	if f.Grouped() && f.Sample > 0 {
-		return errors.New("--sample draws documents without their files and fields: --across and --within-field do not apply")
+		return errors.New("--sample draws documents without their files and fields: --rule, --agree, --across and --within-field do not apply")
 	}
 	return f.CheckImages(f.FileFlags)
 }
@@ -65,9 +65,10 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	f.Settle(a, src.DB(), f.Images)
 	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0
 	if f.Estimate && !whole {
-		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --across and --within-field compare texts")
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --across and --within-field compare texts")
 	}
 	job.By = f.Criterion(f.Estimate)
+	job.Rule, job.Agree = f.Pair(), f.Agree
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir
 	job.Read, job.Rejects, job.Output = f.RowInputFlags.Options(), f.RejectFlags.Options(), f.Output
@@ -77,7 +78,7 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 		return err
 	}
 	err = write(found)
-	if m.Stop(); !whole && (err == nil || errors.Is(err, app.Status(app.ExitNo))) {
+	if m.Stop(); !found.Whole() && (err == nil || errors.Is(err, app.Status(app.ExitNo))) {
 		f.say(a, src, found, start)
 	}
 	return found.Close(err)

@@ -1,0 +1,190 @@
+package rulejoin
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/dedup/internal/grouping"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/pairrule"
+	"github.com/simdb/simdb/records"
+)
+
+// A field is a field of documents that the rule names.
+type field struct {
+	name   string
+	path   jsonfield.Path
+	isText bool // it is the text of the document
+	of     grouping.Field
+	found  bool // a document has it
+}
+
+// field returns the field with a path.
+func (c *Corpus) field(path string) *field {
+	for _, f := range c.fields {
+		if f.name == path {
+			return f
+		}
+	}
+	f := &field{
+		name: path, path: jsonfield.Parse(path), of: grouping.NewField(path, option.Name("Rule")),
+		isText: len(c.o.TextFields) == 1 && c.o.TextFields[0] == path,
+	}
+	c.fields = append(c.fields, f)
+	return f
+}
+
+// Text says which fields make up the texts of the documents that are added next.
+func (c *Corpus) Text(fields []string) {
+	c.o.TextFields = fields
+	for _, f := range c.fields {
+		f.isText = len(fields) == 1 && fields[0] == f.name
+	}
+}
+
+// text returns the text of a document in the field; that of a list is its texts as lines.
+func (f *field) text(rec *records.Record) string {
+	if f.isText {
+		f.found = true
+		return rec.Doc.Text
+	}
+	if len(rec.Doc.Fields) > 0 {
+		if text, ok := f.path.Text(rec.Doc.Fields); ok && text != "" {
+			f.found = true
+			return text
+		}
+	}
+	v := f.of.Of(rec)
+	f.found = f.found || v.Kind != grouping.Absent
+	return v.Text
+}
+
+// value returns the value of a document in the field.
+func (f *field) value(rec *records.Record) grouping.Value {
+	if f.isText {
+		f.found = true
+		return grouping.Value{Kind: grouping.Text, Text: rec.Doc.Text}
+	}
+	v := f.of.Of(rec)
+	f.found = f.found || v.Kind != grouping.Absent
+	return v
+}
+
+// textOf joins the texts of fields as lines.
+func textOf(fields []*field, rec *records.Record) (text string) {
+	for _, f := range fields {
+		if t := f.text(rec); text == "" {
+			text = t
+		} else if t != "" {
+			text += "\n" + t
+		}
+	}
+	return text
+}
+
+// A column numbers what an equality compares: classes with the same number are equal in it.
+type column struct {
+	keys    []uint32 // by class; unknown where a document lacks the value
+	numbers map[xxh3.Uint128]uint32
+	append  func(dst []byte, rec *records.Record) ([]byte, bool) // appends what is compared; false if there is nothing
+	key     []byte
+}
+
+// unknown is the key of documents that lack the value.
+const unknown = 0
+
+// add adds the key of a document.
+func (x *column) add(rec *records.Record) {
+	key, ok := x.append(x.key[:0], rec)
+	x.key = key
+	number := uint32(unknown)
+	if ok {
+		hash := xxh3.Hash128(key)
+		if number = x.numbers[hash]; number == unknown {
+			number = uint32(len(x.numbers)) + 1
+			x.numbers[hash] = number
+		}
+	}
+	x.keys = append(x.keys, number)
+}
+
+// newColumn returns the column of an equality.
+func (c *Corpus) newColumn(a *pairrule.Atom) (*column, error) {
+	x := &column{numbers: map[xxh3.Uint128]uint32{}}
+	var fields []*field
+	for _, name := range a.Fields {
+		fields = append(fields, c.field(name))
+	}
+	text := func(rec *records.Record) string {
+		if fields == nil {
+			return rec.Doc.Text
+		}
+		return textOf(fields, rec)
+	}
+	switch a.Of {
+	case pairrule.Value:
+		x.append = appendValue(fields[0], a.Distinct)
+	case pairrule.File:
+		x.append = func(dst []byte, rec *records.Record) ([]byte, bool) { return append(dst, rec.File...), true }
+	case pairrule.Folder:
+		x.append = func(dst []byte, rec *records.Record) ([]byte, bool) {
+			return append(dst, filepath.Dir(rec.File)...), true
+		}
+	case pairrule.Words:
+		rules := c.o.Params.Features.Rules()
+		x.append = appendSet(func(rec *records.Record, found func(string)) {
+			for w := range rules.Split(text(rec)) {
+				if _, listed := slices.BinarySearch(a.Words, w); listed {
+					found(w)
+				}
+			}
+		})
+	default:
+		pattern := map[pairrule.Of]string{pairrule.Numbers: features.MaskNumbers, pairrule.Dates: features.MaskDates, pairrule.Matches: a.Pattern}[a.Of]
+		if a.Of == pairrule.Matches {
+			pattern = "(?:" + pattern + ")" // not the name of a mask
+		}
+		find, err := features.Finder(pattern)
+		if err != nil {
+			return nil, err
+		}
+		x.append = appendSet(func(rec *records.Record, found func(string)) {
+			find([]byte(text(rec)), func(match []byte) { found(string(match)) })
+		})
+	}
+	return x, nil
+}
+
+// appendValue returns a function that appends the value of a field. With missing, having no value is
+// a value.
+func appendValue(f *field, missing bool) func(dst []byte, rec *records.Record) ([]byte, bool) {
+	return func(dst []byte, rec *records.Record) ([]byte, bool) {
+		v := f.value(rec)
+		switch dst = append(dst, byte(v.Kind)); v.Kind {
+		case grouping.Absent:
+			return dst, missing
+		case grouping.Text:
+			return append(dst, v.Text...), missing || strings.TrimSpace(v.Text) != ""
+		}
+		return v.Number.AppendOrdered(dst), true
+	}
+}
+
+// appendSet returns a function that appends a set of strings in a canonical form.
+func appendSet(each func(rec *records.Record, found func(string))) func(dst []byte, rec *records.Record) ([]byte, bool) {
+	var all []string
+	return func(dst []byte, rec *records.Record) ([]byte, bool) {
+		all = all[:0]
+		each(rec, func(s string) { all = append(all, s) })
+		slices.Sort(all)
+		for _, s := range slices.Compact(all) {
+			dst = append(append(dst, s...), 0)
+		}
+		return dst, true
+	}
+}

@@ -1,0 +1,228 @@
+package rulejoin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/pairrule"
+)
+
+// An edge is two classes whose documents match.
+type edge struct {
+	a, b  uint32
+	score float64
+}
+
+// JoinOptions are the options of joins.
+type JoinOptions struct {
+	corpus.JoinOptions
+	Plan func(drivers []Driver) // receives the drivers before the join; or nil
+	May  func(a, b uint32) bool // refuses pairs of classes that no caller wants; or nil
+}
+
+// edges calls emit for all pairs of different classes that match, until it returns false.
+func (c *Corpus) edges(ctx context.Context, o JoinOptions, emit func(e edge) bool) error {
+	drivers, err := c.Plan()
+	if err != nil {
+		return err
+	}
+	if o.Plan != nil {
+		o.Plan(drivers)
+	}
+	t := c.tester(ctx)
+	for i := range drivers {
+		d := &drivers[i]
+		going := true
+		test := func(a, b uint32) error {
+			a, b = min(a, b), max(a, b)
+			if o.May != nil && !o.May(a, b) {
+				return nil
+			}
+			score, ok, err := t.found(d.Branch, a, b)
+			if err == nil && ok {
+				going = emit(edge{a, b, score})
+			}
+			return err
+		}
+		list := c.similar
+		if d.Join < 0 {
+			list = c.equal
+		}
+		err := list(ctx, d, o, t, func(a, b uint32) (bool, error) {
+			err := test(a, b)
+			return going, err
+		})
+		if err != nil || !going {
+			return err
+		}
+	}
+	return nil
+}
+
+// equal calls test for the pairs of classes that are equal in columns.
+func (c *Corpus) equal(ctx context.Context, d *Driver, o JoinOptions, t *tester, test func(a, b uint32) (bool, error)) error {
+	of, _ := c.groups(d.Equal)
+	n := uint32(0)
+	for _, number := range of {
+		n = max(n, number+1)
+	}
+	first, items := grouped(of, n)
+	tests, done := 0, int64(0)
+	for group := range n {
+		members := items[first[group]:first[group+1]]
+		for i, a := range members {
+			for _, b := range members[i+1:] {
+				t.begin()
+				if going, err := test(a, b); err != nil || !going {
+					return err
+				}
+				if tests++; tests%4096 == 0 {
+					if err := context.Cause(ctx); err != nil {
+						return err
+					}
+					o.Progress(engine.Progress{Stage: "join", Done: done, Total: int64(c.n), Unit: "documents"})
+				}
+			}
+			done++
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// similar calls test for the pairs of classes that are similar by an atom.
+func (c *Corpus) similar(ctx context.Context, d *Driver, o JoinOptions, t *tester, test func(a, b uint32) (bool, error)) error {
+	v := c.views[c.viewOf[d.Join]]
+	by := criterionOf(&c.rule.Atoms[d.Join])
+	l := &corpus.Listing{Corpus: v.Corpus}
+	if v.Groups = nil; d.Equal != nil {
+		of, _ := c.groups(d.Equal)
+		v.Groups = &collection.Groups{Of: of}
+	}
+	near := c.rule.Atoms[d.Join].Kind == pairrule.Near
+	for p, err := range l.Pairs(ctx, by, true, o.JoinOptions) {
+		if err != nil {
+			return err
+		}
+		t.begin()
+		t.state[d.Join], t.score[d.Join] = isTrue, p.Match
+		if near {
+			t.score[d.Join] = v.nearness(int(-p.Match))
+		}
+		if going, err := test(p.A, p.B); err != nil || !going {
+			return err
+		}
+	}
+	return nil
+}
+
+// edgeBytes is the memory of an edge: the edge, its two places in lists of neighbours, and a growing
+// slice.
+const edgeBytes = 40
+
+// TooMany is the error for edges that do not fit into memory.
+func TooMany() error {
+	return fmt.Errorf("the rule matches more pairs than fit into the memory of the run: give more (%s), or a stricter rule: %w", option.Name("Memory"), engine.ErrTooLarge)
+}
+
+// all returns all edges.
+func (c *Corpus) all(ctx context.Context, o JoinOptions) (found []edge, err error) {
+	left := max(o.Memory/4/edgeBytes, 1)
+	err = c.edges(ctx, o, func(e edge) bool {
+		if left--; left >= 0 {
+			found = append(found, e)
+		}
+		return left >= 0
+	})
+	if err == nil && left < 0 {
+		err = TooMany()
+	}
+	return found, err
+}
+
+// selfScores returns by class the score of two of its documents; a negative one if they do not match.
+func (c *Corpus) selfScores(ctx context.Context) ([]float64, error) {
+	t, scores := c.tester(ctx), make([]float64, c.n)
+	for n := range c.n {
+		if scores[n] = -1; len(c.class(n)) < 2 {
+			continue
+		}
+		score, ok, err := t.match(n, n)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			scores[n] = score
+		}
+	}
+	return scores, nil
+}
+
+// Pairs calls emit for all pairs of documents that match, until it returns false. a is less than b.
+func (c *Corpus) Pairs(ctx context.Context, o JoinOptions, emit func(a, b uint32, score float64) bool) error {
+	scores, err := c.selfScores(ctx)
+	if err != nil {
+		return err
+	}
+	for n, score := range scores {
+		docs := c.class(uint32(n))
+		for i := 0; score >= 0 && i < len(docs); i++ {
+			for _, b := range docs[i+1:] {
+				if !emit(docs[i], b, score) {
+					return nil
+				}
+			}
+		}
+	}
+	return c.edges(ctx, o, func(e edge) bool {
+		for _, a := range c.class(e.a) {
+			for _, b := range c.class(e.b) {
+				if !emit(min(a, b), max(a, b), e.score) {
+					return false
+				}
+			}
+		}
+		return ctx.Err() == nil
+	})
+}
+
+// Across calls emit for all matching pairs of a document below known, a, and another one, b, until
+// it returns false.
+func (c *Corpus) Across(ctx context.Context, known uint32, o JoinOptions, emit func(a, b uint32, score float64) bool) error {
+	sides := make([]uint8, c.n) // bit 0: has documents below known; bit 1: others
+	for doc, class := range c.of {
+		if uint32(doc) < known {
+			sides[class] |= 1
+		} else {
+			sides[class] |= 2
+		}
+	}
+	product := func(x, y uint32, score float64) bool {
+		for _, a := range c.class(x) {
+			for _, b := range c.class(y) {
+				if a < known && b >= known && !emit(a, b, score) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	self, err := c.selfScores(ctx)
+	if err != nil {
+		return err
+	}
+	for n, score := range self {
+		if score >= 0 && sides[n] == 3 && !product(uint32(n), uint32(n), score) {
+			return nil
+		}
+	}
+	o.May = func(a, b uint32) bool {
+		return sides[a]&1 != 0 && sides[b]&2 != 0 || sides[a]&2 != 0 && sides[b]&1 != 0
+	}
+	return c.edges(ctx, o, func(e edge) bool {
+		return product(e.a, e.b, e.score) && product(e.b, e.a, e.score) && ctx.Err() == nil
+	})
+}

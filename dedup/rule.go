@@ -1,0 +1,298 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/rulejoin"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/pairrule"
+	"github.com/simdb/simdb/records"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// A PairRule says which two documents, a and b, are near-duplicates. It combines comparisons with AND,
+// OR, NOT and parentheses:
+//
+//	JACCARD >= 0.8                              the texts; also COSINE, LEVENSHTEIN, and NEAR <= 3
+//	JACCARD(chars:5, title, author) >= 0.4      fields, and the unit of shingles
+//	a.year = b.year, a.lang != b.lang           values of a field
+//	a.year IS NOT DISTINCT FROM b.year          the same, where a missing value equals another one
+//	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, or DATES
+//	MATCHES(a.title, 'v[0-9]+') = MATCHES(b.title, 'v[0-9]+')
+//	FILE(a) = FILE(b)                           the files, or FOLDER
+//	DIFFERS('draft', 'final')                   one of these words is only in one of the texts
+//
+// As in SQL, a comparison with a missing value is unknown, and neither it nor its negation holds;
+// so is a similarity with a text that has nothing to compare. A text without numbers has an empty set.
+//
+// Each alternative of a rule needs a similarity or an equality. The score of two documents is the
+// least similarity of an alternative, and the greatest of those alternatives that hold; an equality
+// counts as 1, and NEAR as the share of equal bits.
+type PairRule struct{ rule *pairrule.Rule }
+
+// ParsePairRule reads a rule. An error says where the mistake is.
+func ParsePairRule(text string) (*PairRule, error) {
+	r := &PairRule{}
+	return r, r.UnmarshalText([]byte(text))
+}
+
+// UnmarshalText reads a rule, as ParsePairRule does.
+func (r *PairRule) UnmarshalText(text []byte) (err error) {
+	if r.rule, err = pairrule.Parse(string(text)); err != nil {
+		return valueError(err.Error())
+	}
+	return nil
+}
+
+// MarshalText returns the rule as it was written.
+func (r *PairRule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// String returns the rule as it was written.
+func (r *PairRule) String() string {
+	if r == nil || r.rule == nil {
+		return ""
+	}
+	return r.rule.Text
+}
+
+// agreement is the options that limit matches by what documents have: the short forms of rules.
+type agreement struct {
+	by                  engine.Criterion // without a rule
+	rule                *PairRule
+	agree               []string
+	across, withinField string
+}
+
+// whole returns the rule with its short forms; nil if a criterion alone decides, which joins know
+// with Across and WithinField.
+func (x *agreement) whole() (r *pairrule.Rule, err error) {
+	switch {
+	case x.rule == nil && x.agree == nil:
+		return nil, nil
+	case x.rule != nil && x.rule.rule == nil:
+		return nil, invalid("%s is empty", option.Name("Rule"))
+	case x.rule != nil:
+		r = x.rule.rule
+	default:
+		kind, ok := map[string]pairrule.Kind{"near": pairrule.Near, "jaccard": pairrule.Jaccard, "cosine": pairrule.Cosine, "levenshtein": pairrule.Levenshtein}[string(x.by.Kind())]
+		if !ok {
+			return nil, invalid("%s cannot be used with this criterion", option.Name("Agree"))
+		}
+		r = pairrule.Similarity(kind, x.by.K(), x.by.T())
+	}
+	for _, what := range x.agree {
+		a := pairrule.Atom{Of: pairrule.Matches, Pattern: what}
+		switch what {
+		case features.MaskNumbers:
+			a = pairrule.Atom{Of: pairrule.Numbers}
+		case features.MaskDates:
+			a = pairrule.Atom{Of: pairrule.Dates}
+		}
+		if _, err := features.Finder(what); err != nil {
+			return nil, invalid("%s: %v", option.Set("Agree", what), err)
+		}
+		if r, err = r.And(pairrule.Agreement(a, false)); err != nil {
+			return nil, err
+		}
+	}
+	if field := cmp.Or(x.across, x.withinField); field != "" {
+		a := pairrule.Atom{Of: pairrule.Value, Distinct: true, Fields: []string{field}}
+		switch x.across {
+		case "file":
+			a = pairrule.Atom{Of: pairrule.File}
+		case "folder":
+			a = pairrule.Atom{Of: pairrule.Folder}
+		}
+		r, err = r.And(pairrule.Agreement(a, x.across != ""))
+	}
+	return r, err
+}
+
+// settle returns the rule with its short forms. If it is one similarity of the texts, with at most
+// one of Across and WithinField, it returns nil, and a criterion decides: the joins by one need no
+// memory for pairs, and use the indexes of a database.
+func (x *agreement) settle() (*pairrule.Rule, error) {
+	r, err := x.whole()
+	if err != nil || r == nil || len(r.Branches) != 1 || len(r.Branches[0]) > 2 {
+		return r, err
+	}
+	by, across, within := engine.Criterion{}, "", ""
+	for _, l := range r.Branches[0] {
+		a := &r.Atoms[l.Atom]
+		of, similar := similarities[a.Kind]
+		switch {
+		case similar && !l.Not && a.Fields == nil && a.Unit == "" && by.Kind() == "":
+			by = of(a.T)
+		case a.Kind != pairrule.Equal || across+within != "":
+			return r, nil
+		case a.Of == pairrule.File && l.Not:
+			across = "file"
+		case a.Of == pairrule.Folder && l.Not:
+			across = "folder"
+		case a.Of != pairrule.Value || !a.Distinct || a.Fields[0] == "file" || a.Fields[0] == "folder":
+			return r, nil
+		case l.Not:
+			across = a.Fields[0]
+		default:
+			within = a.Fields[0]
+		}
+	}
+	if by.Kind() == "" {
+		return r, nil
+	}
+	*x = agreement{by: by, across: across, withinField: within}
+	return nil, nil
+}
+
+// similarities are the kinds of atoms that are criteria with the same scores.
+var similarities = map[pairrule.Kind]func(t float64) engine.Criterion{
+	pairrule.Jaccard: engine.Jaccard, pairrule.Cosine: engine.Cosine, pairrule.Levenshtein: engine.Levenshtein,
+}
+
+// refuseFiles returns an error if a rule, which may be nil, compares the files of documents, and
+// some are in a database.
+func refuseFiles(rule *pairrule.Rule, of ...*inputs.Sources) error {
+	for _, s := range of {
+		for i := 0; rule != nil && s != nil && s.Stored != nil && i < len(rule.Atoms); i++ {
+			if a := &rule.Atoms[i]; a.Kind == pairrule.Equal && (a.Of == pairrule.File || a.Of == pairrule.Folder) {
+				return fmt.Errorf("%s: %s is a database and does not record the files of documents", a, s.Stored.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// ruleOptions returns the options of the documents that a rule compares.
+func ruleOptions(p features.Params, read records.Options, memory, input int64, dir string) rulejoin.Options {
+	return rulejoin.Options{Params: p, TextFields: read.TextFields(), Memory: memory, InputBytes: input, Dir: dir}
+}
+
+// ruleJoin returns the options of a join by a rule. It says which join lists the pairs of each
+// alternative.
+func ruleJoin(env *inputs.Env, memory int64) rulejoin.JoinOptions {
+	return rulejoin.JoinOptions{
+		JoinOptions: corpus.JoinOptions{Memory: memory, Progress: env.Report},
+		Plan: func(drivers []rulejoin.Driver) {
+			for i := range drivers {
+				env.Say("rule: %s", drivers[i].String())
+			}
+		},
+	}
+}
+
+// checkRule returns an error for options that do not apply to the rule.
+func checkRule(c *inputs.Compared) error {
+	for _, name := range c.Given() {
+		switch name {
+		case "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits":
+			return &OptionError{Option: "Rule", Other: name, Why: "it names what it compares"}
+		}
+	}
+	return nil
+}
+
+// agreement returns the rule of a Job with its short forms.
+func (c *Job) agreement() *agreement {
+	by := c.By
+	if by.Kind() == "" {
+		by = DefaultOf(nil, c.Where.Images)
+	}
+	return &agreement{by, c.Rule, c.Agree, c.Across, c.WithinField}
+}
+
+// settled returns the job with the criterion that decides, or its rule.
+func (c *Job) settled() (*Job, *pairrule.Rule, error) {
+	if c.Rule == nil && c.Agree == nil {
+		return c, nil, nil
+	}
+	x, own := c.agreement(), *c
+	rule, err := x.settle()
+	if rule == nil && err == nil {
+		own.Rule, own.Agree, own.By, own.Across, own.WithinField = nil, nil, x.by, x.across, x.withinField
+	}
+	return &own, rule, err
+}
+
+// decideRule decides by the rule which documents stay.
+func (d *job) decideRule(dir string) (err error) {
+	o := ruleOptions(d.params, d.opt, d.c.memory(), d.inputBytes(), dir)
+	o.Apart = d.decided != nil
+	c, err := rulejoin.New(d.ctx, d.rule, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := cmp.Or(d.readKnown(c.Add), d.readAll(c.Add)); err != nil {
+		return err
+	}
+	if err := c.Finish(); err != nil {
+		return err
+	}
+	if d.decided != nil {
+		d.decided.known = uint32(d.known)
+	}
+	order, err := d.preferred()
+	if err != nil {
+		return err
+	}
+	s := rulejoin.StarOptions{Order: order, Known: int(d.known), OnlyKnown: d.c.OnlyAgainst}
+	if d.decided != nil {
+		s.Accept = d.decided.accept
+	}
+	if d.out.keeper, d.out.score, err = c.Stars(d.ctx, s, ruleJoin(d.env, d.c.memory())); err != nil {
+		return err
+	}
+	return d.out.numberClusters(d.ctx)
+}
+
+// checkRule returns an error for options that do not apply to a rule, which may be nil.
+func (j *Listing) checkRule(rule *pairrule.Rule) error {
+	if rule == nil {
+		return nil
+	}
+	if j.Sample > 0 {
+		return &OptionError{Option: "Sample", Other: "Rule", Why: "it draws documents without their files and fields"}
+	}
+	return checkRule(&j.Compared)
+}
+
+// openRule reads the documents that a rule compares.
+func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err error) {
+	dir, remove, err := l.env.TempDir(l.job.TempDir)
+	if err != nil {
+		return err
+	}
+	l.remove = remove
+	if err := refuseFiles(rule, l.sources); err != nil {
+		remove()
+		return err
+	}
+	l.files = corpus.NewListing(corpus.Options{Memory: l.job.Memory, Dir: dir})
+	read, p := func(ctx context.Context) error { return l.readFiles(ctx, dir) }, features.Params{}
+	if l.sources.Stored == nil {
+		p, _, err = paramsOf(l.job.Compared)
+	} else {
+		read = l.readStored
+		p, err = l.sources.Stored.Params()
+	}
+	if err == nil {
+		l.rule, err = rulejoin.New(ctx, rule, ruleOptions(p, l.job.Read, l.job.Memory, cmp.Or(l.sources.ContentBytes(), unknownBytes), dir))
+	}
+	if err == nil {
+		err = cmp.Or(read(ctx), l.rule.Finish())
+	}
+	if err != nil {
+		return l.Close(err)
+	}
+	l.Read, l.Listed, l.Repeated = l.files.N, l.files.N, l.files.Repeated
+	return nil
+}
+
+// ruleOptions returns the options of joins by the rule.
+func (l *Documents) ruleOptions() rulejoin.JoinOptions { return ruleJoin(l.env, l.job.Memory) }
