@@ -62,9 +62,10 @@ var composition = []struct {
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written", unless: "Drop"},
 	{option: "Drop", needs: []string{"Level"}, why: "it drops documents with a repeated part"},
 	{option: workers, excludes: []string{
-		"Seen", "Level", "Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Keep", "Audit", "Across", "WithinField", "Against", "Decisions",
-		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights", "Ignore", "IgnoreCommon",
-	}, why: "many workers compare documents of files by Jaccard or Near, keep the first, and write the audit into the folder of the output"},
+		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Keep", "Audit", "Across", "WithinField", "Decisions",
+		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights", "Ignore", "IgnoreCommon", "Drop",
+	}, why: "many workers compare documents of files by Jaccard, Near or Seen, keep the first, and write the audit into the folder of the output"},
+	{option: workers, excludes: []string{"Level", "Against"}, why: "they do this only for texts that have been seen", unless: "Seen"},
 }
 
 // An OptionError is the error of options that do not compose.

@@ -49,7 +49,7 @@ const (
 
 // watchDifferences begins to store texts if the caller wants figures about words.
 func (d *job) watchDifferences() {
-	if !d.c.Figures || d.part || d.c.Where.Images != nil || d.c.level() != units.Document || features.IsGiven(d.features.Unit) || d.features.Unit == features.Own {
+	if !d.c.Figures || d.rejects.Part || d.c.Where.Images != nil || d.c.level() != units.Document || features.IsGiven(d.features.Unit) || d.features.Unit == features.Own {
 		return
 	}
 	d.differ = &differing{left: d.c.memory() / differShare}

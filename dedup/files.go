@@ -130,7 +130,7 @@ func (d *job) readAll(add func(rec *records.Record) error) error {
 	if err == nil {
 		err = d.damage()
 	}
-	if err == nil && !d.part {
+	if err == nil {
 		err = d.rejects.Nothing()
 	}
 	if err == nil {

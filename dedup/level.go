@@ -61,7 +61,7 @@ func (d *job) workLevel(dir string) (err error) {
 	if d.c.keepsNoUnit() {
 		repeats.RemoveAll()
 	}
-	l := &level{job: d, found: repeats}
+	l := d.newLevel(repeats)
 	defer l.tell()
 	defer func() { err = errors.Join(err, l.found.Close(), l.places.close()) }()
 	if d.auditTo != nil {
@@ -69,14 +69,11 @@ func (d *job) workLevel(dir string) (err error) {
 			return err
 		}
 	}
-	l.options = units.Options{Level: d.c.level(), MinWords: d.c.MinWords(), Spec: features.Spec(d.features), All: d.c.keepsNoUnit()}
-	l.split = l.options.Splitter()
 	to, again := repeats, func() bool { return false }
 	switch {
 	case d.c.Seen != 0:
 		s := d.newSeen(dir)
-		l.found, again = s, s.Again
-		l.options.Seen, l.options.Shingle, l.options.Seed = s, d.params.Shingle, d.params.Seed
+		l.found, again, l.options.Seen = s, s.Again, s
 	case d.c.level() == units.Passage:
 		l.options.Anchors = units.NewAnchors(memory / 2)
 		to, again = nil, func() bool { return true }
@@ -96,6 +93,14 @@ func (d *job) workLevel(dir string) (err error) {
 	return l.write()
 }
 
+// newLevel returns a run that removes the units which found finds.
+func (d *job) newLevel(found finder) *level {
+	l := &level{job: d, found: found}
+	l.options = units.Options{Level: d.c.level(), MinWords: d.c.MinWords(), Spec: features.Spec(d.features), Shingle: d.params.Shingle, Seed: d.params.Seed, All: d.c.keepsNoUnit()}
+	l.split = l.options.Splitter()
+	return l
+}
+
 // read is the first pass. to receives the units; with nil, the pass counts the anchors of
 // passages.
 func (l *level) read(to *units.Repeats) error {
@@ -111,7 +116,17 @@ func (l *level) read(to *units.Repeats) error {
 	}
 	x.Counts = units.Counts{} // count only the inputs
 	l.found.Know(l.known, l.c.OnlyAgainst)
-	err = l.each(readStage, func(_ int, in records.Source) error { return l.canCut(in) }, func(in records.Source, rec *records.Record) error {
+	err = l.readInputs(add)
+	if err == nil {
+		err = x.Finish()
+	}
+	l.counts = x.Counts
+	return err
+}
+
+// readInputs calls add for every document of the first pass.
+func (l *level) readInputs(add func(rec *records.Record) error) error {
+	err := l.each(readStage, func(_ int, in records.Source) error { return l.canCut(in) }, func(in records.Source, rec *records.Record) error {
 		if l.known+l.job.read >= math.MaxUint32-1 {
 			return errors.New("there are too many documents")
 		}
@@ -134,10 +149,6 @@ func (l *level) read(to *units.Repeats) error {
 	if err == nil {
 		err = l.rejects.Nothing()
 	}
-	if err == nil {
-		err = x.Finish()
-	}
-	l.counts = x.Counts
 	return err
 }
 
@@ -168,6 +179,14 @@ func (l *level) write() (err error) {
 	if l.audit, err = l.newLevelAudit(); err != nil {
 		return err
 	}
+	if err := l.copy(); err != nil || l.c.DryRun {
+		return err
+	}
+	return l.publish()
+}
+
+// copy writes what stays to the outputs, and the removed units to the audit.
+func (l *level) copy() error {
 	next, stop := iter.Pull2(l.found.All())
 	defer stop()
 	out := &copies{job: l.job}
@@ -200,7 +219,7 @@ func (l *level) write() (err error) {
 	if n != l.job.read || left || len(l.failed) > 0 {
 		return inputs.ErrChanged
 	}
-	return l.publish()
+	return nil
 }
 
 // cut returns a record without its repeated units, nil if nothing is left.
@@ -308,18 +327,22 @@ func (l *level) newLevelAudit() (*audit, error) {
 		return nil, err
 	}
 	a.e = AuditEncoder(l.auditTo)
+	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: l.levelParameters(), Against: l.auditKnown(), Inputs: inputs})
+}
+
+func (d *job) levelParameters() levelParameters {
 	shingle := ""
-	if l.c.Seen != 0 {
-		shingle = l.parameters().Shingle
+	if d.c.Seen != 0 {
+		shingle = d.parameters().Shingle
 	}
 	keep := ""
-	if l.c.keepsNoUnit() {
+	if d.c.keepsNoUnit() {
 		keep = None.Name
 	}
-	return a, a.e.Encode(AuditHead{Version: version.String(), Parameters: levelParameters{
-		Level: l.c.level(), Seen: l.c.Seen, Shingle: shingle, MinWords: l.c.MinWords(), MinCount: l.c.minCount(), Against: l.c.Against, Only: l.c.OnlyAgainst, Features: l.features.Describe(),
-		Keep: keep, Drop: l.c.Drop,
-	}, Against: l.auditKnown(), Inputs: inputs})
+	return levelParameters{
+		Level: d.c.level(), Seen: d.c.Seen, Shingle: shingle, MinWords: d.c.MinWords(), MinCount: d.c.minCount(), Against: d.c.Against, Only: d.c.OnlyAgainst, Features: d.features.Describe(),
+		Keep: keep, Drop: d.c.Drop,
+	}
 }
 
 func (l *level) auditUnit(rec *records.Record, r units.Removed) error {

@@ -73,6 +73,7 @@ type Match struct {
 	Renewed int64 // part of Fresh: they replace a document with the same ID
 	Expired int64 // neither new nor known, as they are older than the time to live
 	Kept    bool  // lines that were written before a failure are in the output
+	Scans   bool  // with Seen and Add: the database has no index of containment, so each document is compared with all stored texts, while other writers wait
 
 	o       MatchOptions
 	db      *engine.DB
@@ -89,7 +90,7 @@ type Match struct {
 // NewMatch opens a single input. If there are several, it looks at the beginning of each and
 // checks that an output can hold copies of their records. Close must be called in any case.
 func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *engine.DB, o MatchOptions) (*Match, error) {
-	m := &Match{o: o, db: db}
+	m := &Match{o: o, db: db, Scans: o.Seen && o.Add && !db.Options().Containment}
 	m.near = o.By.Kind() == "near"
 	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, refuse: o.Check, arrive: true, issues: true, stores: o.Add, item: m.item}
 	switch kind := o.By.Kind(); {

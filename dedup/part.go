@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/internal/option"
-	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -27,6 +27,7 @@ type Tally struct {
 	Rejected                         int64
 	Words                            int // in a fingerprint
 	Inputs                           []AuditInput
+	Against                          []AuditInput
 	Flawed                           []bool   // by index in Inputs
 	Outputs                          []string // names of files
 }
@@ -38,7 +39,7 @@ func (t *Tally) Add(o Tally) error {
 	}
 	t.Documents, t.Textual, t.Given, t.Empty = t.Documents+o.Documents, t.Textual+o.Textual, t.Given+o.Given, t.Empty+o.Empty
 	t.Dropped, t.Kept, t.Rejected, t.Words = t.Dropped+o.Dropped, t.Kept+o.Kept, t.Rejected+o.Rejected, max(t.Words, o.Words)
-	t.Inputs, t.Flawed = append(t.Inputs, o.Inputs...), append(t.Flawed, o.Flawed...)
+	t.Inputs, t.Against, t.Flawed = append(t.Inputs, o.Inputs...), append(t.Against, o.Against...), append(t.Flawed, o.Flawed...)
 	t.Outputs = append(t.Outputs, o.Outputs...)
 	return nil
 }
@@ -59,7 +60,6 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 	if err != nil {
 		return nil, err
 	}
-	d.part = true
 	if err := inputs.ReadFeatures(&d.opt, d.features); err != nil {
 		return nil, err
 	}
@@ -83,6 +83,7 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 		return nil, invalid("many workers compare features of whole weights: leave out fractions in %s", option.Name("Fields"))
 	}
 	d.rejects = env.NewRejects(ctx, c.Rejects, c.Output)
+	d.rejects.Part = true
 	return &Part{d}, nil
 }
 
@@ -193,21 +194,18 @@ func (p *Part) Write(t Tally, members []PartMember, auditTo io.Writer) (Tally, e
 	if unscored {
 		o.score = nil
 	}
-	n, err := d.copy(a)
-	if err == nil && (n != d.read || len(d.failed) > 0) {
-		err = inputs.ErrChanged
-	}
-	if err == nil {
-		err = outfile.Commit(d.keepTo...)
-	}
-	return Tally{Documents: d.read, Dropped: d.read - d.kept, Kept: d.kept}, err
+	return p.copy(a)
 }
 
-// AuditHead returns the first line of the audit of a whole job.
-func (c *Job) AuditHead(inputs []AuditInput) (AuditHead, error) {
+// AuditHead returns the first line of the audit of a whole job, given its Tally.
+func (c *Job) AuditHead(t Tally) (AuditHead, error) {
 	d := &job{c: c, criteria: c.criteria()}
 	d.keep.rules = c.Rules()
 	var err error
 	d.params, d.features, err = c.Compared.Params(0)
-	return AuditHead{Version: version.String(), Parameters: d.parameters(), Inputs: inputs}, err
+	head := AuditHead{Version: version.String(), Parameters: d.parameters(), Against: t.Against, Inputs: t.Inputs}
+	if c.level() != units.Document {
+		head.Parameters = d.levelParameters()
+	}
+	return head, err
 }

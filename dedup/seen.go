@@ -52,9 +52,7 @@ func (d *job) decideSeen(dir string) (err error) {
 		if err != nil {
 			return err
 		}
-		doc := r.At.Doc()
-		d.out.keeper[doc], d.out.score[doc] = nobody, r.Share
-		d.out.dropped++
+		d.out.drop(r)
 	}
 	return nil
 }

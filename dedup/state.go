@@ -55,7 +55,6 @@ type job struct {
 	failed   []error // errors of files that could not be read to the end
 	digests  *digests
 	decided  *decided // nil without Decisions
-	part     bool     // the run is one of several workers': other parts have documents, too
 	leveled  *Leveled // result of Level
 	short    string   // advice about short texts
 	equal    *equal   // nil if it has no documents to look at

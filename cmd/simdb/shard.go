@@ -12,7 +12,7 @@ import (
 type shardCmd struct {
 	Plan   shardPlan   `cmd:"" help:"Make the folder of a job of dedup, pairs, clusters or build."`
 	Steps  shardSteps  `cmd:"" help:"List the steps of a job in order."`
-	Run    shardRun    `cmd:"" help:"Run one share of a step. All shares of a step can run at once, and can be run again; the next step needs all shares."`
+	Run    shardRun    `cmd:"" help:"Run one share of a step, or of all steps. All shares of a step can run at once, and can be run again; the next step needs all shares."`
 	Finish shardFinish `cmd:"" help:"Publish the outputs of a job, after its last step."`
 }
 
@@ -20,7 +20,7 @@ type shardPlan struct {
 	Shards int      `default:"0" placeholder:"N" help:"Number of shards of whole files (default: one for each file)."`
 	Groups int      `default:"0" placeholder:"N" help:"Number of groups in which documents are compared (default: one for every 16,384 documents, but at least 8)."`
 	Work   string   `arg:"" help:"The folder of the job, which is created; all processes must be able to reach it."`
-	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K or --jaccard T."`
+	Args   []string `arg:"" passthrough:"" help:"dedup, pairs, clusters or build, and the flags of simdb dedup: FILE... -o DIR/ and --near K, --jaccard T or --seen T."`
 }
 
 // Run runs the command.
@@ -75,7 +75,7 @@ func (s *share) UnmarshalText(text []byte) error {
 type shardRun struct {
 	Shard share  `required:"" placeholder:"I/N" help:"Which share of the work: 0/8 is the first of eight, 7/8 the last. N must be the same for all steps."`
 	Work  string `arg:"" help:"The folder of the job."`
-	Step  string `arg:"" help:"A step, as simdb shard steps lists them."`
+	Step  string `arg:"" optional:"" help:"A step, as simdb shard steps lists them. Without it, all steps: then all shares must run at the same time, because each waits for the others after every step."`
 }
 
 // Run runs the command.
@@ -83,6 +83,9 @@ func (c *shardRun) Run(a *app.App) error {
 	j, err := shard.Open(c.Work)
 	if err != nil {
 		return err
+	}
+	if c.Step == "" {
+		return j.RunAll(a.Context(), c.Shard.i, c.Shard.n)
 	}
 	return j.RunStep(a.Context(), c.Step, c.Shard.i, c.Shard.n)
 }

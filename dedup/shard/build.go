@@ -25,20 +25,12 @@ func (j *Job) build(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 		return err
 	}
 	defer done()
-	var paths []string
-	var release []func() error
-	for _, name := range j.shardFiles(shard) {
-		path, done, err := j.files.Fetch(ctx, name)
-		if err != nil {
-			return err
-		}
-		paths, release = append(paths, path), append(release, done)
+	paths, release, err := j.fetchAll(ctx, j.shardFiles(shard))
+	path, rejected := filepath.Join(dir, "db"), int64(0)
+	if err == nil {
+		rejected, err = Load(ctx, j.o.Load, path, paths, j.o.Time)
 	}
-	path := filepath.Join(dir, "db")
-	rejected, err := Load(ctx, j.o.Load, path, paths, j.o.Time)
-	for _, f := range release {
-		err = errors.Join(err, f())
-	}
+	err = errors.Join(err, release())
 	if errors.Is(err, inputs.ErrRejected) {
 		err = nil
 	}

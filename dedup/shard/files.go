@@ -93,25 +93,29 @@ type message[T any] interface {
 	encoding.BinaryUnmarshaler
 }
 
-// each calls f for all messages of a step except empty ones.
-func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) error {
-	var x, none T // one x for all messages, because it is allocated on the heap
+// eachMessage calls f for all messages of a step except empty ones.
+func eachMessage(in iter.Seq2[[]byte, error], f func(b []byte) error) error {
 	for b, err := range in {
+		if err == nil && len(b) > 0 {
+			err = f(b)
+		}
 		if err != nil {
-			return err
-		}
-		if len(b) == 0 {
-			continue
-		}
-		x = none
-		if err := P(&x).UnmarshalBinary(b); err != nil {
-			return err
-		}
-		if err := f(x); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// each calls f for all messages of a step except empty ones.
+func each[T any, P message[T]](in iter.Seq2[[]byte, error], f func(T) error) error {
+	var x, none T // one x for all messages, because it is allocated on the heap
+	return eachMessage(in, func(b []byte) error {
+		x = none
+		if err := P(&x).UnmarshalBinary(b); err != nil {
+			return err
+		}
+		return f(x)
+	})
 }
 
 // all returns all messages of a step except empty ones.
@@ -149,6 +153,8 @@ func sender(send Send) func(key uint64, x encoding.BinaryAppender) error {
 	}
 }
 
+var errMessage = errors.New("damaged message")
+
 // numbers is a message of numbers.
 type numbers []uint64
 
@@ -165,7 +171,7 @@ func (x *numbers) UnmarshalBinary(b []byte) error {
 	for len(b) > 0 {
 		v, n := binary.Uvarint(b)
 		if n <= 0 {
-			return errors.New("damaged message")
+			return errMessage
 		}
 		*x, b = append(*x, v), b[n:]
 	}

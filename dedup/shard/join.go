@@ -15,11 +15,23 @@ import (
 
 // meet assigns the documents of a group to cells, so that all pairs are found.
 func (j *Job) meet(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, postings, err := planned[stages.Posting](ctx, j, in)
+	plan, postings, err := j.postings(ctx, in)
 	if err != nil {
 		return err
 	}
 	return ask(plan.Meet(postings), send)
+}
+
+// postings returns the plan of the stages, and the Postings in all messages.
+func (j *Job) postings(ctx context.Context, in iter.Seq2[[]byte, error]) (plan stages.Plan, all []stages.Posting, err error) {
+	if plan, err = j.planOf(ctx); err != nil {
+		return plan, nil, err
+	}
+	err = eachMessage(in, func(b []byte) (err error) {
+		all, err = stages.AppendPostings(all, b)
+		return err
+	})
+	return plan, all, err
 }
 
 // planned returns the plan of the stages, and all messages of a step.
@@ -31,7 +43,13 @@ func planned[T any, P message[T]](ctx context.Context, j *Job, in iter.Seq2[[]by
 }
 
 func ask(asks []stages.Ask, send Send) error {
-	return sendAll(send, asks, func(a stages.Ask) uint64 { return shardOf(a.Doc) })
+	to := stages.NewBatches(send)
+	for _, a := range asks {
+		if err := to.AddAsk(shardOf(a.Doc), a); err != nil {
+			return err
+		}
+	}
+	return to.Flush()
 }
 
 // sendAll sends each message to its key.
@@ -47,26 +65,39 @@ func sendAll[T encoding.BinaryAppender](send Send, xs []T, key func(T) uint64) e
 
 // meetFirst is meet for links. Postings for later go to a working file.
 func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, postings, err := planned[stages.Posting](ctx, j, in)
+	if !j.plan.By.Sets {
+		return j.meetPrints(ctx, group, in)
+	}
+	plan, postings, err := j.postings(ctx, in)
 	if err != nil {
 		return err
 	}
-	members, asks, later := plan.MeetFirst(postings)
-	if len(members) > 0 {
-		links, err := plan.Links(ctx, group, members)
-		if err == nil {
-			err = storeAll(ctx, j, shardName("links", group), links)
-		}
-		if err != nil {
-			return err
-		}
+	asks, later := plan.MeetFirst(postings)
+	return errors.Join(j.storeLater(ctx, group, later), ask(asks, send))
+}
+
+func (j *Job) storeLater(ctx context.Context, group uint64, later []stages.Posting) error {
+	if len(later) == 0 {
+		return nil
 	}
-	if len(later) > 0 {
-		if err := storeAll(ctx, j, shardName("later", group), later); err != nil {
-			return err
-		}
+	return storeAll(ctx, j, shardName("later", group), later)
+}
+
+// meetPrints is meetFirst for fingerprints, which are joined at once.
+func (j *Job) meetPrints(ctx context.Context, group uint64, in iter.Seq2[[]byte, error]) error {
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
 	}
-	return ask(asks, send)
+	all := stages.Prints{Words: plan.Words}
+	if err := eachMessage(in, all.Add); err != nil {
+		return err
+	}
+	links, later, err := plan.MeetPrints(ctx, group, &all)
+	if err == nil && len(links) > 0 {
+		err = storeAll(ctx, j, shardName("links", group), links)
+	}
+	return errors.Join(err, j.storeLater(ctx, group, later))
 }
 
 // storeAll writes messages to a working file.
@@ -113,8 +144,16 @@ func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, er
 
 // member sends the sets of documents to the groups that request them.
 func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	plan, asks, err := planned[stages.Ask](ctx, j, in)
+	var asks []stages.Ask
+	err := eachMessage(in, func(b []byte) (err error) {
+		asks, err = stages.AppendAsks(asks, b)
+		return err
+	})
 	if err != nil || len(asks) == 0 {
+		return err
+	}
+	plan, err := j.planOf(ctx)
+	if err != nil {
 		return err
 	}
 	slices.SortFunc(asks, func(a, b stages.Ask) int { return cmp.Compare(a.Doc, b.Doc) })

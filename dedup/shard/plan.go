@@ -39,6 +39,17 @@ var chains = func() map[string][]link {
 	})
 	end := link{"end", (*Job).end} // one
 	return map[string][]link{
+		seen: {
+			{"grams", (*Job).grams},     // shard or known: reads the inputs
+			{"before", (*Job).before},   // one: for each shard, what all shards before it have
+			{"suspect", (*Job).suspect}, // shard: units that may be removed
+			{"want", (*Job).want},       // one: their n-grams
+			{"sight", (*Job).sight},     // shard or known: who has these n-grams
+			{"meet", (*Job).meetSeen},   // group: what suspects share with others
+			{"decide", (*Job).decide},   // one
+			{"write", (*Job).writeSeen}, // shard
+			end,
+		},
 		"dedup":    append(slices.Clip(stars), link{"write", (*Job).write}, end),
 		"clusters": append(slices.Clip(stars), link{"rows", (*Job).clusterRows}, end),
 		"build":    {{"build", (*Job).build}, end}, // shard: a table
@@ -53,5 +64,18 @@ var chains = func() map[string][]link {
 	}
 }()
 
+// seen names the chain of dedup with Seen.
+const seen = "seen"
+
+// chain returns the steps of a job.
+func (j *Job) chain() []link {
+	if j.seen() {
+		return chains[seen]
+	}
+	return chains[j.o.Command]
+}
+
 // Commands returns the names of the commands that a job may have.
-func Commands() []string { return slices.Sorted(maps.Keys(chains)) }
+func Commands() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(chains)), func(name string) bool { return name == seen })
+}

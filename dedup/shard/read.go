@@ -3,6 +3,7 @@ package shard
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -34,13 +36,10 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 	}
 	defer done()
 	names := j.shardFiles(shard)
-	paths := make([]string, len(names))
-	for i, name := range names {
-		var release func() error
-		if paths[i], release, err = j.files.Fetch(ctx, name); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, release()) }()
+	paths, release, err := j.fetchAll(ctx, names)
+	defer func() { err = errors.Join(err, release()) }()
+	if err != nil {
+		return nil, err
 	}
 	out := filepath.Join(dir, "out")
 	p, err := j.o.Job.NewPart(ctx, &inputs.Env{Places: j.o.Places}, names, paths, out)
@@ -51,6 +50,25 @@ func (j *Job) onPart(ctx context.Context, shard uint64, do func(p *dedup.Part, d
 		return nil, err
 	}
 	return j.publish(ctx, out)
+}
+
+// fetchAll returns the paths of files up to the first one that fails. The caller must call release.
+func (j *Job) fetchAll(ctx context.Context, names []string) (paths []string, release func() error, err error) {
+	var all []func() error
+	release = func() (err error) {
+		for _, f := range all {
+			err = errors.Join(err, f())
+		}
+		return err
+	}
+	for _, name := range names {
+		path, done, err := j.files.Fetch(ctx, name)
+		if err != nil {
+			return paths, release, err
+		}
+		paths, all = append(paths, path), append(all, done)
+	}
+	return paths, release, nil
 }
 
 // publish publishes the files of a folder as outputs, and returns their names.
@@ -76,9 +94,7 @@ func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte,
 			return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) (err error) {
 				var buf []byte
 				place := func(at dedup.Place) (err error) {
-					if buf, err = json.Marshal(at); err != nil {
-						return err
-					}
+					buf = appendPlace(buf[:0], at)
 					return put(places, buf)
 				}
 				t, err = p.Extract(dir, place, func(elements, prints []uint64) error {
@@ -150,7 +166,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 		return err
 	}
 	total, counts := dedup.Tally{}, stages.NewCounts(counterBytes)
-	for shard := range uint64(j.o.Shards) {
+	for shard := range uint64(j.Shards()) {
 		var t dedup.Tally
 		err := j.loadJSON(ctx, shardName("tally", shard), &t)
 		if err == nil {
@@ -167,7 +183,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 		}
 	}
 	switch most := j.o.Job.Rejects.MaxErrors; {
-	case j.plan.By.Sets && total.Textual == 0 && total.Given > 0:
+	case (j.plan.By.Sets || j.seen()) && total.Textual == 0 && total.Given > 0:
 		return inputs.NoTexts()
 	case total.Documents == 0 && total.Rejected > 0:
 		return errors.New("no document could be used")
@@ -178,7 +194,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	if groups == 0 {
 		groups = max(leastGroups, uint64(total.Documents)/groupDocuments)
 	}
-	total.Inputs, total.Flawed, total.Outputs = nil, nil, nil // many steps read the file, so it stays small
+	total.Inputs, total.Against, total.Flawed, total.Outputs = nil, nil, nil, nil // many steps read the file, so it stays small
 	if err := j.storeJSON(ctx, "total", totals{total, groups}); err != nil {
 		return err
 	}
@@ -229,18 +245,29 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 	if err := j.loadJSON(ctx, shardName("tally", shard), &t); err != nil {
 		return err
 	}
-	to := sender(send)
+	to := stages.NewBatches(send)
 	var postings []stages.Posting
+	var groups []uint64
 	err = j.eachSet(ctx, shard, func(s stages.Set) error {
 		t.Documents--
-		postings = plan.Route(postings[:0], s)
-		for _, x := range postings {
-			if err := to(plan.Group(x), x); err != nil {
+		if plan.By.Sets || j.o.Command == "pairs" {
+			postings = plan.Route(postings[:0], s)
+			for _, x := range postings {
+				if err := to.AddPosting(plan.Group(x), x); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		groups = plan.PrintGroups(groups, s)
+		for _, group := range groups {
+			if err := to.AddPrints(group, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	err = errors.Join(err, to.Flush())
 	if err == nil && t.Documents != 0 {
 		err = fmt.Errorf("%s does not have as many documents as the inputs", j.workName(shardName("sets", shard)))
 	}
@@ -275,14 +302,41 @@ func (j *Job) eachSet(ctx context.Context, shard uint64, f func(s stages.Set) er
 	})
 }
 
+// appendPlace appends a place to dst: its line, then the lengths and the bytes of its ID and its file.
+func appendPlace(dst []byte, at dedup.Place) []byte {
+	dst = binary.AppendUvarint(dst, uint64(at.Line))
+	for _, s := range []string{at.ID, at.File} {
+		dst = append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+	}
+	return dst
+}
+
+// readPlace reads a place at the beginning of b.
+func readPlace(b []byte) (at dedup.Place, rest []byte, err error) {
+	line, size := binary.Uvarint(b)
+	at.Line = records.Position(line)
+	for _, s := range []*string{&at.ID, &at.File} {
+		if size <= 0 {
+			return at, nil, errMessage
+		}
+		b = b[size:]
+		n, k := binary.Uvarint(b)
+		if k <= 0 || n > uint64(len(b)-k) {
+			return at, nil, errMessage
+		}
+		*s, size = string(b[k:k+int(n)]), k+int(n)
+	}
+	return at, b[size:], nil
+}
+
 // eachPlace calls f with the place of each document of a shard.
 func (j *Job) eachPlace(ctx context.Context, shard uint64, f func(doc uint64, at func() (dedup.Place, error)) error) error {
 	return j.read(ctx, shardName("places", shard), func(r reader) error {
 		doc := shard << shardShift
 		for b, err := range stored(r) {
 			if err == nil {
-				err = f(doc, func() (at dedup.Place, err error) {
-					err = json.Unmarshal(b, &at)
+				err = f(doc, func() (dedup.Place, error) {
+					at, _, err := readPlace(b)
 					return at, err
 				})
 			}

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -69,6 +70,52 @@ func Open(work string) (*Job, error) {
 	return New(o, Local{})
 }
 
+// RunAll runs a worker's share of all steps. It waits for the other workers, which must run at the
+// same time, or have run, until ctx ends or RunAll fails in one of them.
+func (j *Job) RunAll(ctx context.Context, worker, workers int) (err error) {
+	failed := func(worker int) string {
+		return filepath.Join(j.o.Work, "messages", fmt.Sprintf("failed-%d-of-%d", worker, workers))
+	}
+	before := make([]fs.FileInfo, workers) // failures of earlier runs
+	if err := os.Remove(failed(worker)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for i := range before {
+		before[i], _ = os.Stat(failed(i))
+	}
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = errors.Join(err, os.WriteFile(failed(worker), nil, 0o666))
+		}
+	}()
+	for n, step := range j.Steps() {
+		if err := j.RunStep(ctx, step.Name, worker, workers); err != nil {
+			return err
+		}
+		for i, old := range before {
+			for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
+				if _, err := os.Stat(j.messages(n, i, workers)); err == nil {
+					break
+				}
+				if st, err := os.Stat(failed(i)); err == nil && (old == nil || !st.ModTime().Equal(old.ModTime())) {
+					return fmt.Errorf("worker %d of %d has failed", i, workers)
+				}
+				select {
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				case <-time.After(pause):
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// messages returns the folder of the messages that a worker sends in a step.
+func (j *Job) messages(step, worker, workers int) string {
+	return filepath.Join(j.o.Work, "messages", fmt.Sprintf("%02d-%s", step, j.chain()[step].name), fmt.Sprintf("%d-of-%d", worker, workers))
+}
+
 // RunStep runs a worker's share of a step, unless it is already done. Workers are numbered from
 // 0; all steps must have the same number of workers.
 func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) error {
@@ -77,10 +124,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 	if n < 0 {
 		return fmt.Errorf("a job of %s has no step %q", j.o.Command, step)
 	}
-	folder := func(n, worker int) string {
-		return filepath.Join(j.o.Work, "messages", fmt.Sprintf("%02d-%s", n, steps[n].Name), fmt.Sprintf("%d-of-%d", worker, workers))
-	}
-	target := folder(n, worker)
+	target := j.messages(n, worker, workers)
 	if _, err := os.Stat(target); err == nil {
 		return disk.SyncDir(filepath.Dir(target)) // a worker that was killed may not have synced it
 	}
@@ -89,7 +133,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 		if n == 0 {
 			break
 		}
-		some, err := readKeyed(filepath.Join(folder(n-1, from), fmt.Sprint(worker)))
+		some, err := readKeyed(filepath.Join(j.messages(n-1, from, workers), fmt.Sprint(worker)))
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("step %s has not been run by worker %d of %d", steps[n-1].Name, from, workers)
 		}
@@ -98,7 +142,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 		}
 		keys = append(keys, some...)
 	}
-	for shard := range j.o.Shards {
+	for shard := range j.Shards() {
 		if n == 0 && j.workerOf(uint64(shard), workers) == worker {
 			keys = append(keys, keyed{uint64(shard), AppendMessage(nil, nil)})
 		}
@@ -127,7 +171,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 
 // workerOf returns the worker that owns a key: shards go to workers in turn, other keys by hash.
 func (j *Job) workerOf(key uint64, workers int) int {
-	if key >= uint64(j.o.Shards) {
+	if key >= uint64(j.Shards()) {
 		key = token.Mix(key)
 	}
 	return int(key % uint64(workers))

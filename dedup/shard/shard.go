@@ -15,6 +15,7 @@
 //	plan.go   the steps of each job
 //	read.go   steps that read inputs
 //	join.go   steps that find near-duplicates
+//	seen.go   steps that find what has been seen
 //	write.go  steps that write outputs
 //	files.go  working files and messages
 //	run.go    the driver of processes that share a folder
@@ -35,6 +36,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,6 +130,9 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 			return o, err
 		}
 	}
+	if err := j.checkSeen(ctx, names); err != nil {
+		return o, err
+	}
 	o.Time = time.Now().UTC().Truncate(time.Second)
 	if o.Inputs = names; o.Shards <= 0 || o.Shards > len(names) {
 		o.Shards = len(names)
@@ -161,7 +166,7 @@ func (j *Job) claim(ctx context.Context, input, name string) error {
 
 // CheckCommand returns an error if there is no such command.
 func CheckCommand(name string) error {
-	if _, ok := chains[name]; !ok {
+	if !slices.Contains(Commands(), name) {
 		return fmt.Errorf("unknown command %q: use one of %s", name, strings.Join(Commands(), ", "))
 	}
 	return nil
@@ -182,14 +187,14 @@ func New(o Options, files Files) (*Job, error) {
 	return j, err
 }
 
-// Shards returns the number of shards of the inputs. The first step receives one empty message
-// for each key below it.
-func (j *Job) Shards() int { return j.o.Shards }
+// Shards returns the number of shards of what is read: of the inputs, and one more for the files of
+// Against. The first step receives one empty message for each key below it.
+func (j *Job) Shards() int { return j.o.Shards + min(len(j.o.Job.Against), 1) }
 
 // Steps returns the steps of the job. In each step, key 0 sends an empty message to key 0 of the
 // next step, so that this key always runs.
 func (j *Job) Steps() []Step {
-	chain := chains[j.o.Command]
+	chain := j.chain()
 	steps := make([]Step, len(chain))
 	for i, s := range chain {
 		steps[i] = Step{s.name, func(ctx context.Context, key uint64, in iter.Seq2[[]byte, error], send Send) error {

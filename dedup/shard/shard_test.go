@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -61,6 +62,38 @@ func run(t *testing.T, o Options, workers int) error {
 	}
 	_, err = j.Finish(t.Context())
 	return err
+}
+
+// runAll is run with workers that run all steps at the same time.
+func runAll(t *testing.T, o Options, workers int) error {
+	t.Helper()
+	o, err := Plan(t.Context(), o, Local{})
+	if err == nil {
+		err = o.Save()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(o.Work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(atOnce(t.Context(), j, workers)...); err != nil {
+		return err
+	}
+	_, err = j.Finish(t.Context())
+	return err
+}
+
+// atOnce runs all workers, and returns their errors.
+func atOnce(ctx context.Context, j *Job, workers int) []error {
+	failed := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() { failed[w] = j.RunAll(ctx, w, workers) })
+	}
+	all.Wait()
+	return failed
 }
 
 // one runs a job on one machine.
@@ -138,7 +171,7 @@ func TestDedup(t *testing.T) {
 	}
 	ways := []func(t *testing.T, o Options) error{
 		func(t *testing.T, o Options) error { return run(t, o, 1) },
-		func(t *testing.T, o Options) error { return run(t, o, 3) },
+		func(t *testing.T, o Options) error { return runAll(t, o, 3) },
 		shuffled,
 	}
 	for i := range exhaustive.Some(t, 3, len(criteria)*len(ways)) {
@@ -149,6 +182,47 @@ func TestDedup(t *testing.T) {
 			one(t, o, want)
 			o.Job.Output = folder(t)
 			if err := ways[way](t, o); err != nil {
+				t.Error(err)
+			}
+			sameFolder(t, want, o.Job.Output)
+		})
+	}
+}
+
+// TestSeen compares jobs with Seen with one machine, which package dedup compares with brute force.
+// With little memory nearly all units are suspects, most of them in chains.
+func TestSeen(t *testing.T) {
+	files, ref := split(t, 60)[30:36], filepath.Join(t.TempDir(), "ref.jsonl")
+	if err := os.Rename(files[4], ref); err != nil {
+		t.Fatal(err)
+	}
+	files = slices.Delete(files, 4, 5)
+	for _, name := range []string{ref, files[3]} {
+		b, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(name, append([]byte("{\"text\": no text\n"), b...), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ways := []func(t *testing.T, o Options) error{
+		func(t *testing.T, o Options) error { return run(t, o, 3) }, shuffled,
+	}
+	for i := range exhaustive.Some(t, 10, 48) {
+		job := dedup.Job{Seen: 0.5, Rejects: inputs.RejectOptions{MaxErrors: new(int64(2))}}
+		job.Compared.Shingle = []int{3, 5, 13}[i%3]
+		job.Level = []dedup.Level{dedup.Document, dedup.Paragraph}[i/3%2]
+		job.Memory = []int64{0, 1 << 10}[i/6%2]
+		if kind := i / 12 % 4; kind > 0 {
+			job.Against, job.OnlyAgainst, job.NoAudit = []string{ref}, kind == 2, kind == 3
+		}
+		t.Run(fmt.Sprint(i, job.Compared.Shingle, job.Level, job.Memory, len(job.Against), job.OnlyAgainst), func(t *testing.T) {
+			want := folder(t)
+			o := Options{Command: "dedup", Job: job, Patterns: files, Work: t.TempDir() + "/work", Shards: 4, Groups: 5}
+			one(t, o, want)
+			o.Job.Output = folder(t)
+			if err := ways[i%2](t, o); err != nil {
 				t.Error(err)
 			}
 			sameFolder(t, want, o.Job.Output)
@@ -174,13 +248,18 @@ func TestRejects(t *testing.T) {
 	if err := os.WriteFile(files[1], append([]byte("{\"id\": 1, \"text\"\n"), b...), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	bad := filepath.Join(t.TempDir(), "bad.jsonl") // a shard without any record
+	if err := os.WriteFile(bad, []byte("{\"id\": 2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, bad)
 	want := folder(t)
 	plan := func(most *int64) Options {
 		job := dedup.Job{Output: folder(t), Rejects: inputs.RejectOptions{MaxErrors: most}}
 		return Options{Command: "dedup", Job: job, Patterns: files, Work: t.TempDir() + "/work"}
 	}
 	one(t, plan(nil), want)
-	for most, rejected := range map[*int64]error{nil: inputs.ErrRejected, new(int64(1)): nil} {
+	for most, rejected := range map[*int64]error{nil: inputs.ErrRejected, new(int64(2)): nil} {
 		o := plan(most)
 		if err := run(t, o, 2); err != rejected {
 			t.Errorf("%v, want %v", err, rejected)
@@ -197,6 +276,21 @@ func TestRejects(t *testing.T) {
 	}
 	if err := j.Steps()[0].Run(t.Context(), 1, messages(nil), nil); err == nil || !strings.Contains(err.Error(), "MaxErrors: 0") {
 		t.Errorf("MaxErrors: 0: %v", err)
+	}
+	if err := o.Save(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // failures of an earlier run do not count
+		failed := atOnce(t.Context(), j, 3)
+		told := slices.IndexFunc(failed, func(err error) bool { return err != nil && strings.Contains(err.Error(), "MaxErrors: 0") })
+		if told < 0 {
+			t.Fatalf("no worker has found the rejects: %v", failed)
+		}
+		for w, err := range failed {
+			if err == nil || !strings.Contains(err.Error(), "MaxErrors: 0") && !strings.Contains(err.Error(), "has failed") {
+				t.Errorf("worker %d: %v", w, err)
+			}
+		}
 	}
 	if _, err := j.Finish(t.Context()); err == nil {
 		t.Error("a job that has not ended has outputs")

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/simdb/simdb/dedup"
@@ -24,30 +25,47 @@ import (
 type named struct {
 	Doc      uint64
 	Member   dedup.PartMember
-	Elements []uint64 `json:"-"`
+	Elements []uint64
 }
 
 // AppendBinary appends the message to dst.
 func (x named) AppendBinary(dst []byte) ([]byte, error) {
-	b, err := json.Marshal(x)
-	dst = append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+	kept := uint64(0)
+	if x.Member.Kept {
+		kept = 1
+	}
+	dst, _ = numbers{x.Doc, uint64(x.Member.Cluster), uint64(x.Member.Size), kept}.AppendBinary(dst)
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x.Member.Score))
+	dst = appendPlace(dst, x.Member.Keeper)
 	for _, e := range x.Elements {
 		dst = binary.LittleEndian.AppendUint64(dst, e)
 	}
-	return dst, err
+	return dst, nil
 }
 
 // UnmarshalBinary reads the message.
 func (x *named) UnmarshalBinary(b []byte) error {
-	n, size := binary.Uvarint(b)
-	if size <= 0 || n > uint64(len(b)-size) {
-		return errors.New("damaged message")
+	var head [4]uint64
+	for i := range head {
+		n, size := binary.Uvarint(b)
+		if size <= 0 {
+			return errMessage
+		}
+		head[i], b = n, b[size:]
 	}
-	b = b[size:]
-	for rest := b[n:]; len(rest) >= 8; rest = rest[8:] {
+	if len(b) < 8 {
+		return errMessage
+	}
+	score := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	keeper, rest, err := readPlace(b[8:])
+	if err != nil || len(rest)%8 != 0 {
+		return errMessage
+	}
+	x.Doc, x.Member = head[0], dedup.PartMember{Cluster: uint32(head[1]), Size: uint32(head[2]), Kept: head[3] == 1, Score: score, Keeper: keeper}
+	for ; len(rest) > 0; rest = rest[8:] {
 		x.Elements = append(x.Elements, binary.LittleEndian.Uint64(rest))
 	}
-	return json.Unmarshal(b[:n], x)
+	return nil
 }
 
 // compares reports whether outputs contain the similarity of texts beside the distance of
@@ -124,10 +142,9 @@ func (j *Job) namedMembers(in iter.Seq2[[]byte, error]) ([]named, error) {
 
 // write reads a shard of the inputs for the second time.
 func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	var t dedup.Tally
 	var total totals
 	members, err := j.namedMembers(in)
-	err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t), j.loadJSON(ctx, "total", &total))
+	err = errors.Join(err, j.loadJSON(ctx, "total", &total))
 	if err == nil {
 		err = j.similarities(ctx, shard, total.Tally, members)
 	}
@@ -139,10 +156,18 @@ func (j *Job) write(ctx context.Context, shard uint64, in iter.Seq2[[]byte, erro
 		all[i] = m.Member
 		all[i].Doc = uint32(m.Doc)
 	}
-	var written dedup.Tally
+	return j.writePart(ctx, shard, send, func(p *dedup.Part, t dedup.Tally, w *bufio.Writer) (dedup.Tally, error) { return p.Write(t, all, w) })
+}
+
+// writePart writes the outputs of a shard, and its part of the audit.
+func (j *Job) writePart(ctx context.Context, shard uint64, send Send, write func(p *dedup.Part, t dedup.Tally, audit *bufio.Writer) (dedup.Tally, error)) error {
+	var t, written dedup.Tally
+	if err := j.loadJSON(ctx, shardName("tally", shard), &t); err != nil {
+		return err
+	}
 	outputs, err := j.onPart(ctx, shard, func(p *dedup.Part, _ string) error {
 		return j.store(ctx, shardName("audit", shard), func(w *bufio.Writer) (err error) {
-			written, err = p.Write(t, all, w)
+			written, err = write(p, t, w)
 			return err
 		})
 	})
@@ -311,9 +336,12 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 		return err
 	}
 	var done, read dedup.Tally
-	for shard := range uint64(j.o.Shards) {
+	for shard := range uint64(j.Shards()) {
 		var t, w dedup.Tally
-		err := j.loadJSON(ctx, shardName("written", shard), &w)
+		var err error
+		if shard != j.known() {
+			err = j.loadJSON(ctx, shardName("written", shard), &w)
+		}
 		if t = w; j.o.Command != "build" { // build reads its inputs once
 			t = dedup.Tally{}
 			err = errors.Join(err, j.loadJSON(ctx, shardName("tally", shard), &t))
@@ -322,7 +350,7 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 			return err
 		}
 	}
-	done.Documents, done.Rejected, done.Inputs = read.Documents, read.Rejected, read.Inputs
+	done.Documents, done.Rejected, done.Inputs, done.Against = read.Documents, read.Rejected, read.Inputs, read.Against
 	if j.o.Command != "build" {
 		done.Outputs = append(done.Outputs, read.Outputs...)
 	}
@@ -338,7 +366,7 @@ func (j *Job) end(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], _ 
 const auditName = "audit.jsonl"
 
 func (j *Job) audit(ctx context.Context, t dedup.Tally) error {
-	head, err := j.o.Job.AuditHead(t.Inputs)
+	head, err := j.o.Job.AuditHead(t)
 	if err != nil {
 		return err
 	}

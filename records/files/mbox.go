@@ -74,7 +74,14 @@ func isMessage(head []byte) bool {
 		return false
 	}
 	h, _ := splitMessage(head)
-	return wholeHeader.Match(head) || h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
+	return hasHeader(head) || h.Get("From") != "" && (h.Get("Date") != "" || h.Get("Received") != "" || h.Get("Message-Id") != "" || h.Get("Return-Path") != "")
+}
+
+// hasHeader reports whether head begins with a complete header, which an empty line ends. Many lines
+// of JSON look like fields, and the expression would read all of them.
+func hasHeader(head []byte) bool {
+	end := max(bytes.Index(head, []byte("\n\n")), bytes.Index(head, []byte("\n\r\n")))
+	return end >= 0 && wholeHeader.Match(head)
 }
 
 // wholeHeader matches a complete header with a sender and one of the other fields that mails have.

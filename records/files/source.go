@@ -202,7 +202,7 @@ type document struct {
 func detect(in *records.Stream, _ records.Options) bool {
 	page, mail, named := kindOf(in)
 	head, _ := in.Head()
-	return named || mail && wholeHeader.Match(trimLeft(head)) || (page || mail) && !slices.ContainsFunc(records.Formats(), func(format string) bool {
+	return named || mail && hasHeader(trimLeft(head)) || (page || mail) && !slices.ContainsFunc(records.Formats(), func(format string) bool {
 		return slices.Contains(records.Format(format).Describe().Endings, strings.ToLower(filepath.Ext(in.Name())))
 	})
 }

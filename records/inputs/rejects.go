@@ -33,6 +33,7 @@ type Rejects struct {
 
 	Continue bool // append to a rejects file that exists
 	Partial  bool // after a failure, the records read before it are in use
+	Part     bool // the run is one of several workers': others have records, too
 
 	N       int64 // input that is not a record
 	BadUTF8 int64 // records with invalid UTF-8
@@ -189,7 +190,7 @@ func (r *Rejects) keep(in records.Source, raw []byte, listed bool) error {
 
 // Nothing returns an error if the input is not empty but no record is usable.
 func (r *Rejects) Nothing() error {
-	if r.N+r.flawed > 0 && r.records == r.flawed {
+	if !r.Part && r.N+r.flawed > 0 && r.records == r.flawed {
 		return fmt.Errorf("no document of %s could be used", quantity.Count(r.N+r.flawed, r.kind))
 	}
 	return nil

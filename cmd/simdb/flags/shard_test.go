@@ -246,7 +246,11 @@ func TestFormats(t *testing.T) {
 // TestRefuses runs jobs that would replace an input, or that are not for many machines.
 func TestRefuses(t *testing.T) {
 	inputs := split(t, 2)
-	here := filepath.Dir(inputs[0]) + "/"
+	here, linked, db := filepath.Dir(inputs[0])+"/", t.TempDir()+"/linked.jsonl", t.TempDir()+"/ref.simdb"
+	if err := os.Link(inputs[0], linked); err != nil {
+		t.Fatal(err)
+	}
+	one(t, "load", db, inputs[0])
 	for _, c := range []struct {
 		args []string
 		want string
@@ -256,15 +260,24 @@ func TestRefuses(t *testing.T) {
 		{append(inputs, "-o", "out.jsonl"), "name a folder"},
 		{[]string{here + "none-*.jsonl", "-o", "out/"}, "there is no such file"},
 		{append(inputs, "-o", "out/", "--keep", "longest"), "keep the first"},
-		{append(inputs, "-o", "out/", "--within", "0.9"), "by Jaccard or Near"},
+		{append(inputs, "-o", "out/", "--within", "0.9"), "by Jaccard, Near or Seen"},
 		{append(inputs, "-o", "out/", "--audit", "a.jsonl"), "into the folder"},
 		{append(inputs, "-o", "out/", "--against", inputs[0]), "--against cannot be used with many workers"},
+		{append(inputs, "-o", "out/", "--level", "line"), "--level cannot be used with many workers: they do this only for texts that have been seen"},
+		{append(inputs, "-o", "out/", "--seen", "0.8", "--against", inputs[0]), "has the name of an input"},
+		{append(inputs, "-o", "out/", "--seen", "0.8", "--against", linked), "is " + inputs[0] + ", an input"},
+		{append(inputs, "-o", "out/", "--seen", "0.8", "--against", "none.jsonl"), "--against none.jsonl: there is no such file"},
+		{append(inputs, "-o", "out/", "--seen", "0.8", "--against", db), "is a database"},
+		{append(inputs, "-o", "out/", "--seen", "0.8", "--near", "3"), "--near cannot be used with --seen"},
 		{append(inputs, "-o", "out/", "--nearr", "3"), "unknown flag"},
 	} {
 		_, err := plan(t, append([]string{"dedup"}, c.args...)...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %s", c.args, err, c.want)
 		}
+	}
+	if _, err := plan(t, append(append([]string{"pairs", "--seen", "0.8"}, inputs...), "-o", "out/")...); err == nil || !strings.Contains(err.Error(), "lists no pairs") {
+		t.Error(err)
 	}
 }
 

@@ -25,6 +25,10 @@
 //
 // Documents without a Star are in no component: each is its own keeper.
 //
+// Fingerprints have no Postings in the first round: PrintGroups says which groups receive a
+// document, and MeetPrints links the documents of a group. Batches of Postings, fingerprints and
+// Asks are one message.
+//
 // # Why it is exact
 //
 // All workers order elements in the same way: by increasing count, then by hash. If two sets
@@ -55,7 +59,7 @@
 //
 // # Communication
 //
-// A set of n elements sends about (1-t) n Postings of some 16 bytes. A set with partners also
+// A set of n elements sends about (1-t) n Postings of some 12 bytes. A set with partners also
 // sends some 8 bytes for each Ask, and its elements, 8 bytes each, once to every group. The cells
 // of a pair's several common elements mostly hold the same documents. Such cells coincide, as a
 // cell is named by its documents, or they are small, have the same first document, and thus share

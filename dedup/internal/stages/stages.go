@@ -56,8 +56,7 @@ type Posting struct {
 	Rest     int    // number of the set's elements from this one on
 	// Root is the first document of the document's component, as far as it is known. Two
 	// documents of one component need not be compared.
-	Root         uint64
-	Fingerprints []uint64 // of the document, which may then be joined by the group that receives the Posting
+	Root uint64
 }
 
 // Group returns the group that receives a Posting.
@@ -84,30 +83,10 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 	slices.Sort(keys[:n])
 	for i, key := range keys[:n] {
 		if i == 0 || key != keys[i-1] { // different elements may have one key
-			dst = append(dst, Posting{key, s.Doc, len(keys), len(keys) - i, s.Doc, nil})
+			dst = append(dst, Posting{key, s.Doc, len(keys), len(keys) - i, s.Doc})
 		}
 	}
 	return dst
-}
-
-// routePrints is Route for fingerprints: of K+1 blocks of bits, two fingerprints within K bits
-// share one.
-func (p *Plan) routePrints(dst []Posting, s Set) []Posting {
-	first, blocks := len(dst), p.By.K+1
-	for print := range slices.Chunk(s.Fingerprints, p.Words) {
-		for b := range blocks {
-			key, from, to := token.Mix(uint64(b)), b*64*p.Words/blocks, (b+1)*64*p.Words/blocks
-			for from < to {
-				n := min(64-from%64, to-from)
-				key = token.Mix(key + print[from/64]>>(from%64)&(1<<n-1))
-				from += n
-			}
-			dst = append(dst, Posting{key, s.Doc, 1, 1, s.Doc, s.Fingerprints})
-		}
-	}
-	own := dst[first:]
-	slices.SortFunc(own, func(a, b Posting) int { return cmp.Compare(a.Key, b.Key) })
-	return dst[:first+len(slices.CompactFunc(own, func(a, b Posting) bool { return a.Key == b.Key }))]
 }
 
 // An Ask assigns the set of a document to a cell of a group, where it is compared with the other
@@ -128,18 +107,12 @@ func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 
 // MeetFirst is Meet for Links. It returns separately the Postings of elements in more than
 // MaxCell sets; these get their Roots from the Forest of the links found so far, and then Meet
-// receives them. Fingerprints with partners, except for those, become Members at once.
-func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, later []Posting) {
+// receives them.
+func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
 	most := p.mostInCell()
 	for sets := range p.elements(postings) {
 		if len(sets) <= most {
-			if p.By.Sets {
-				asks = p.cell(asks, sets)
-				continue
-			}
-			for _, s := range sets {
-				members = append(members, Member{Set: Set{Doc: s.Doc, Fingerprints: s.Fingerprints}})
-			}
+			asks = p.cell(asks, sets)
 			continue
 		}
 		later = append(later, sets...)
@@ -150,7 +123,7 @@ func (p *Plan) MeetFirst(postings []Posting) (members []Member, asks []Ask, late
 			sets = sets[n-common:]
 		}
 	}
-	return members, compact(asks), later
+	return compact(asks), later
 }
 
 // elements yields, for each element, the sets that may have a partner, ordered by size, in a

@@ -52,6 +52,25 @@ func shuffle[T encoding.BinaryAppender, P message[T]](c *cluster, messages []T, 
 	return all
 }
 
+// AppendBinary appends a batch of one Ask.
+func (x Ask) AppendBinary(dst []byte) ([]byte, error) {
+	to := NewBatches(func(_ uint64, b []byte) error {
+		dst = append(dst, b...)
+		return nil
+	})
+	err := cmp.Or(to.AddAsk(0, x), to.Flush())
+	return dst, err
+}
+
+// UnmarshalBinary reads a batch of one Ask.
+func (x *Ask) UnmarshalBinary(b []byte) error {
+	all, err := AppendAsks(nil, b)
+	if len(all) > 0 {
+		*x = all[0]
+	}
+	return err
+}
+
 // ask sends sets to the groups they are assigned to.
 func (c *cluster) ask(sets []Set, asks []Ask) map[uint64][]Member {
 	of := shuffle(c, asks, func(a Ask) []uint64 { return []uint64{a.Doc} })
@@ -98,7 +117,26 @@ func (c *cluster) route(sets []Set) []Posting {
 
 // byElement sends postings to their groups.
 func (c *cluster) byElement(postings []Posting) map[uint64][]Posting {
-	return shuffle(c, postings, func(x Posting) []uint64 { return []uint64{c.plan.Group(x)} })
+	return shuffle(c, postings, func(x Posting) []uint64 { return []uint64{c.plan.groupOf(x.Key)} })
+}
+
+// meetPrints sends fingerprints to their groups, which join them.
+func (c *cluster) meetPrints(sets []Set) (found []Link, later []Posting) {
+	for g, some := range shuffle(c, sets, func(s Set) []uint64 { return c.plan.PrintGroups(nil, s) }) {
+		all := Prints{Words: c.plan.Words}
+		for _, s := range some {
+			x := NewBatches(func(_ uint64, b []byte) error { return all.Add(b) })
+			if err := cmp.Or(x.AddPrints(g, s), x.Flush()); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+		links, l, err := c.plan.MeetPrints(c.t.Context(), g, &all)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		found, later = append(found, links...), append(later, l...)
+	}
+	return found, later
 }
 
 // pairs runs a whole job for pairs.
@@ -141,14 +179,13 @@ func (c *cluster) stars(sets []Set) []Star {
 	var asks, more []Ask
 	var later []Posting
 	var found []Link
-	for _, g := range c.byElement(c.route(sets)) {
-		m, a, l := c.plan.MeetFirst(g)
-		links, err := c.plan.Links(c.t.Context(), 0, m)
-		if err != nil {
-			c.t.Fatal(err)
+	if !c.plan.By.Sets {
+		found, later = c.meetPrints(sets)
+	} else {
+		for _, g := range c.byElement(c.route(sets)) {
+			a, l := c.plan.MeetFirst(g)
+			asks, later = append(asks, a...), append(later, l...)
 		}
-		found = append(found, links...)
-		asks, later = append(asks, a...), append(later, l...)
 	}
 	first := append(c.links(sets, asks), found...)
 	roots := map[uint64]uint64{}
@@ -456,9 +493,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	set := Set{Doc: 1 << 60, Elements: []uint64{3, 1 << 40, 1 << 63}}
-	check(Posting{1 << 63, 300, 1000, 4, 7, nil}, &Posting{})
-	check(Posting{1 << 63, 300, 1, 1, 300, []uint64{5, 1 << 63}}, &Posting{})
-	check(Ask{1 << 63, Asked{17, 1 << 31}}, &Ask{})
+	check(Posting{1 << 63, 300, 1000, 4, 7}, &Posting{})
 	check(Link{7, 1 << 50}, &Link{})
 	check(Star{9, 8, 0.75}, &Star{})
 	check(Pair{9, 8, 0.75}, &Pair{})
@@ -478,6 +513,85 @@ func TestMessages(t *testing.T) {
 	for _, bad := range [][]byte{{1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}} {
 		if new(Set).UnmarshalBinary(bad) == nil {
 			t.Error("elements that do not ascend are read")
+		}
+	}
+}
+
+// TestBatches reads what batches hold, and the beginnings of a batch, which are damaged unless they
+// end with a document.
+func TestBatches(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var postings, gotPostings []Posting
+	var asks, gotAsks []Ask
+	var sets []Set
+	prints := Prints{Words: 1}
+	for i := range 9000 {
+		doc, size := r.Uint64()>>(r.IntN(2)*60), 1+r.IntN(1<<20)
+		postings = append(postings, Posting{r.Uint64(), doc, size, r.IntN(size + 1), doc})
+		asks = append(asks, Ask{doc, Asked{r.Uint64() >> r.IntN(64), r.Uint32()}})
+		sets = append(sets, Set{Doc: doc, Fingerprints: []uint64{r.Uint64(), r.Uint64()}[:1+i%2]})
+	}
+	for kind, of := range []struct {
+		add  func(x *Batches, key uint64, i int) error
+		read func(b []byte) error
+		docs func() int
+	}{
+		{
+			func(x *Batches, key uint64, i int) error { return x.AddPosting(key, postings[i]) },
+			func(b []byte) (err error) { gotPostings, err = AppendPostings(gotPostings, b); return err },
+			func() int { return len(gotPostings) },
+		},
+		{
+			func(x *Batches, key uint64, i int) error { return x.AddAsk(key, asks[i]) },
+			func(b []byte) (err error) { gotAsks, err = AppendAsks(gotAsks, b); return err },
+			func() int { return len(gotAsks) },
+		},
+		{
+			func(x *Batches, key uint64, i int) error { return x.AddPrints(key, sets[i]) },
+			prints.Add,
+			func() int { return len(prints.docs) },
+		},
+	} {
+		batches := map[uint64][][]byte{}
+		x := NewBatches(func(key uint64, b []byte) error {
+			batches[key] = append(batches[key], slices.Clone(b))
+			return nil
+		})
+		for i := range postings {
+			if err := of.add(x, uint64(i%2)<<63, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := x.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []uint64{0, 1 << 63} {
+			for _, b := range batches[key] {
+				if err := of.read(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n := len(batches[0]); of.docs() != len(postings) || n < 3 {
+			t.Errorf("kind %d: %d of %d documents in %d batches", kind, of.docs(), len(postings), n)
+		}
+		whole, damaged := batches[0][0][:99], 0
+		for n := range whole {
+			if of.read(whole[:n]) != nil {
+				damaged++
+			}
+		}
+		if damaged < 70 {
+			t.Errorf("kind %d: only %d of %d beginnings are damaged", kind, damaged, len(whole))
+		}
+	}
+	for i := range postings {
+		at := i / 2
+		if i%2 == 1 {
+			at += len(postings) / 2
+		}
+		if gotPostings[at] != postings[i] || gotAsks[at] != asks[i] || prints.docs[at] != sets[i].Doc || !slices.Equal(prints.of(uint32(at)), sets[i].Fingerprints) {
+			t.Fatalf("document %d differs", i)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (d *decoder) end() error {
 func (x Posting) AppendBinary(dst []byte) ([]byte, error) {
 	dst = binary.AppendUvarint(binary.LittleEndian.AppendUint64(dst, x.Key), x.Doc)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(x.Size)), uint64(x.Size-x.Rest))
-	return appendWords(binary.AppendUvarint(dst, x.Doc-x.Root), x.Fingerprints), nil
+	return binary.AppendUvarint(dst, x.Doc-x.Root), nil
 }
 
 func appendWords(dst []byte, words []uint64) []byte {
@@ -86,19 +86,7 @@ func (x *Posting) UnmarshalBinary(b []byte) error {
 	if size > math.MaxInt32 || before > size {
 		return errMessage
 	}
-	*x = Posting{key, doc, int(size), int(size - before), doc - after, d.words(len(d.rest)/8, nil)}
-	return d.end()
-}
-
-// AppendBinary appends the message to dst.
-func (x Ask) AppendBinary(dst []byte) ([]byte, error) {
-	return binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(dst, x.Doc), x.Group), uint64(x.Cell)), nil
-}
-
-// UnmarshalBinary reads the message.
-func (x *Ask) UnmarshalBinary(b []byte) error {
-	d := decoder{rest: b}
-	*x = Ask{d.number(), Asked{d.number(), d.cell()}}
+	*x = Posting{key, doc, int(size), int(size - before), doc - after}
 	return d.end()
 }
 

@@ -16,8 +16,9 @@ type Options struct {
 	Anchors  *Anchors      // for passages
 	All      bool          // all occurrences are removed, the first one, too
 
-	Seen    *Seen // not nil: receives the n-grams of units, instead of a Repeats
-	Shingle int   // words in an n-gram
+	Seen    *Seen              // not nil: receives the n-grams of units, instead of a Repeats
+	Each    func(u Unit) error // not nil: likewise
+	Shingle int                // words in an n-gram
 	Seed    uint64
 }
 
@@ -58,7 +59,7 @@ const (
 func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 	x := &Extractor{}
 	worker := func() func(*batch) error {
-		if o.Seen != nil {
+		if o.Seen != nil || o.Each != nil {
 			w := newGramWalker(o)
 			return func(b *batch) error {
 				w.extract(b)
@@ -98,6 +99,8 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 		switch {
 		case o.Seen != nil:
 			err = o.Seen.add(b)
+		case o.Each != nil:
+			err = b.each(o.Each)
 		case to == nil:
 			o.Anchors.add(b.grams)
 		default:

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"math/bits"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -41,14 +40,14 @@ type Seen struct {
 	known  uint32 // documents before this one always stay
 	only   bool   // only the known documents show n-grams
 
-	shown    filter // in the first pass: n-grams of the units so far
-	wanted   filter // n-grams of suspects
+	shown    Filter // in the first pass: n-grams of the units so far
+	wanted   Filter // n-grams of suspects
 	suspects []suspect
 	empty    int64 // units without n-grams, except known ones
 
 	again   bool
-	next    int      // in the second pass: the next suspect
-	recent  []uint64 // some n-grams of the sure units so far, each at its slot
+	next    int    // in the second pass: the next suspect
+	recent  Recent // some n-grams of the sure units so far
 	records *spool
 	last    [parts]uint32 // by part: the suspect of the last record
 	chains  [parts]uint32 // by part: their number
@@ -71,8 +70,8 @@ func NewSeen(t float64, memory, textBytes int64, create func() (*os.File, error)
 	textBytes = max(textBytes, 1<<16)
 	return &Seen{
 		t: t, memory: memory, known: math.MaxUint32,
-		shown: newFilter(min(memory/2, textBytes)), wanted: newFilter(min(memory/4, textBytes)),
-		recent:  make([]uint64, max(min(memory/16, textBytes)/8, 2)),
+		shown: NewFilter(min(memory/2, textBytes)), wanted: NewFilter(min(memory/4, textBytes)),
+		recent:  NewRecent(int(min(memory/16, textBytes) / 8)),
 		records: &spool{create: create, most: memory / 3}, links: &spool{create: create, most: math.MaxInt64},
 	}
 }
@@ -85,7 +84,6 @@ func (s *Seen) Know(docs int64, only bool) { s.known, s.only = uint32(docs), onl
 // one.
 func (s *Seen) Again() bool {
 	s.again, s.shown = true, nil
-	s.recent[0] = math.MaxUint64 // no n-gram of slot 0
 	return len(s.suspects) > 0
 }
 
@@ -119,17 +117,12 @@ func (s *Seen) add(b *batch) error {
 
 // look decides whether a unit is a suspect.
 func (s *Seen) look(p piece, grams []uint64, known bool) {
-	seen := 0
-	for _, g := range grams {
-		seen += s.shown.has(g)
-	}
-	if u := (suspect{at: p.at, n: uint32(len(grams)), seen: uint32(seen)}); !known && !p.short && u.share() >= s.t {
-		u.seen = 0
-		s.suspects = append(s.suspects, u)
-		s.wanted.add(grams)
+	if !known && !p.short && s.shown.Share(grams) >= s.t {
+		s.suspects = append(s.suspects, suspect{at: p.at, n: uint32(len(grams))})
+		s.wanted.Add(grams)
 	}
 	if known || !s.only {
-		s.shown.add(grams)
+		s.shown.Add(grams)
 	}
 }
 
@@ -142,7 +135,7 @@ func (s *Seen) write(p piece, grams []uint64, known bool) bool {
 			return false
 		}
 		for _, g := range grams {
-			if s.recent[slot(g, len(s.recent))] == g {
+			if s.recent.Has(g) {
 				u.seen++
 				continue
 			}
@@ -153,11 +146,10 @@ func (s *Seen) write(p piece, grams []uint64, known bool) bool {
 		s.next++
 	} else if known || !s.only {
 		for _, g := range grams {
-			if s.wanted.has(g) == 0 {
+			if !s.wanted.Has(g) {
 				continue
 			}
-			if at := &s.recent[slot(g, len(s.recent))]; *at != g {
-				*at = g
+			if s.recent.Add(g) {
 				s.record(g, sure)
 			}
 		}
@@ -353,29 +345,5 @@ func (s *Seen) All() iter.Seq2[Repeat, error] {
 				return
 			}
 		}
-	}
-}
-
-// A filter is a set of n-grams with false positives.
-type filter []uint64
-
-func newFilter(bytes int64) filter { return make(filter, max(bytes/8, 1)) }
-
-// slot returns the slot of an n-gram among n.
-func slot(gram uint64, n int) uint64 {
-	at, _ := bits.Mul64(gram, uint64(n))
-	return at
-}
-
-// has returns 1 if the filter may have an n-gram, else 0.
-func (f filter) has(gram uint64) int {
-	at := slot(gram, 64*len(f))
-	return int(f[at/64] >> (at % 64) & 1)
-}
-
-func (f filter) add(grams []uint64) {
-	for _, g := range grams {
-		at := slot(g, 64*len(f))
-		f[at/64] |= 1 << (at % 64)
 	}
 }

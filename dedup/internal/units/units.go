@@ -6,6 +6,8 @@
 //	passages.go  runs of words, few of which are units to compare
 //	repeats.go   finds repeated units, in bounded memory
 //	seen.go      finds units whose n-grams have been seen, in bounded memory
+//	filter.go    sets of n-grams with false positives
+//	workers.go   the steps of seen.go, for many workers
 //	extract.go   the units of many documents, on all processors
 //
 // Units are compared by a hash of 128 bits. With n units, the probability that two different ones

@@ -123,6 +123,9 @@ func (c *Match) Run(a *app.App) (err error) {
 	if err != nil {
 		return err
 	}
+	if t.Scans {
+		a.Say("%s has no index of containment, so each line reads all stored texts while other writers wait; simdb rebuild %s NEW --containment makes a database with one", c.DB, c.DB)
+	}
 	if c.audit, err = c.newAudit(a, db, src); err != nil {
 		return err
 	}
