@@ -117,24 +117,30 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 	if rule != nil {
 		return l, l.openRule(ctx, rule)
 	}
+	return l, l.openCompared(ctx, database)
+}
+
+// openCompared reads the documents that a criterion compares.
+func (l *Documents) openCompared(ctx context.Context, database string) (err error) {
+	j := &l.job
 	if l.grouper, err = (grouping.By{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
-		return nil, err
+		return err
 	}
 	if j.Sample > 0 {
 		l.sample = &listSample{n: int(min(j.Sample, setjoin.MaxSets)), seed: j.Seed, most: j.Memory / 2}
 	}
 	given := slices.DeleteFunc(j.Compared.Given(), func(name string) bool { return name == "Fold" })
-	if src.Stored == nil && l.by.Measure.Kind.OfTexts() && len(given) > 0 {
-		return nil, fmt.Errorf("%s or %s of files compares whole texts: %s does not apply",
+	if l.sources.Stored == nil && l.by.Measure.Kind.OfTexts() && len(given) > 0 {
+		return fmt.Errorf("%s or %s of files compares whole texts: %s does not apply",
 			option.Name("Levenshtein"), option.Name("Cosine"), option.Name(given[0]))
 	}
-	dir, remove, err := env.TempDir(j.TempDir)
+	dir, remove, err := l.env.TempDir(j.TempDir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l.remove = remove
 	l.files = corpus.NewListing(corpus.Options{
-		Sets: l.by.Sets, Measure: l.by.Measure, Fingerprints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(src.ContentBytes(), unknownBytes), Dir: dir,
+		Sets: l.by.Sets, Measure: l.by.Measure, Fingerprints: !l.by.Sets, Memory: j.Memory, InputBytes: cmp.Or(l.sources.ContentBytes(), unknownBytes), Dir: dir,
 	})
 	if j.Words {
 		l.texts = corpus.NewTextStore(j.Memory, dir)
@@ -143,17 +149,17 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		l.files.Groups = &collection.Groups{Across: l.grouper.Across}
 	}
 	read := func(ctx context.Context) error { return l.readFiles(ctx, dir) }
-	if src.Stored != nil {
+	if l.sources.Stored != nil {
 		read = l.readStored
 	}
 	if err := cmp.Or(read(ctx), l.grouper.Check()); err != nil {
-		return nil, l.Close(err)
+		return l.Close(err)
 	}
 	l.Read, l.Listed, l.Repeated = l.files.N, l.files.N, l.files.Repeated
 	if l.sample != nil {
 		l.Read = l.sample.seen
 	}
-	return l, nil
+	return nil
 }
 
 // Whole reports whether the documents are a whole database, which compares them itself: they are not

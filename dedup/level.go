@@ -357,11 +357,11 @@ func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 	if l.c.keepsNoUnit() {
 		row.Rule = None.Name
 	}
-	if r.First == units.At(l.doc, r.From) {
-		return l.audit.e.Encode(&row)
-	}
 	if r.Share > 0 {
 		row.Rule, row.Score = "seen", &r.Share
+		return l.audit.e.Encode(&row)
+	}
+	if r.First == units.At(l.doc, r.From) {
 		return l.audit.e.Encode(&row)
 	}
 	first, err := l.places.get(r.First.Doc())
