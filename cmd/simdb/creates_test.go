@@ -25,7 +25,7 @@ var mayChange = []string{
 	"records/inputs/sources.go:copyTo",
 	"records/inputs/folder.go:NewOutFolder", "records/inputs/folder.go:MakeParents", "records/inputs/folder.go:Undo",
 	"dedup/shard/files.go:tempDir", "dedup/shard/files.go:store", "dedup/shard/files.go:Put",
-	"dedup/shard/files.go:makeDir", "dedup/shard/run.go:RunStep", "dedup/shard/run.go:runKeys",
+	"dedup/shard/files.go:makeDir", "dedup/shard/run.go:RunAll", "dedup/shard/run.go:RunStep", "dedup/shard/run.go:runKeys",
 	"repl/history.go:openHistory", "repl/history.go:tidy",
 }
 
