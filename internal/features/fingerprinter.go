@@ -171,10 +171,15 @@ func (s *Fingerprinter) Read(r io.Reader) (Result, error) {
 // Changed returns the foldings that have changed a text. Words never have case.
 func (s *Fingerprinter) Changed() Folds { return s.walker.normal.changed | foldCase }
 
+// mostBuffer is the number of features for which a buffer is reused.
+const mostBuffer = 1 << 20
+
 func (s *Fingerprinter) reset(words int) {
 	s.set.Reset(words)
 	s.votes.Reset()
-	s.all = s.all[:0]
+	if s.all = s.all[:0]; cap(s.all) > mostBuffer {
+		s.all = nil // of a very long text
+	}
 	if s.bottom != nil {
 		s.bottom.Reset(int64(words))
 	}

@@ -261,7 +261,7 @@ type pair struct{ a, b uint32 }
 func TestRandomRules(t *testing.T) {
 	ctx := context.Background()
 	ran, matched := 0, 0
-	for i := range exhaustive.Some(t, 100, 20000) {
+	for i := range exhaustive.Some(t, 50, 20000) {
 		rng := rand.New(rand.NewPCG(exhaustive.Seed(t), uint64(i)))
 		text, rule := randomRule(rng, 1+rng.IntN(3))
 		parsed, err := pairrule.Parse(text)

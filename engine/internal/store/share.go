@@ -46,9 +46,10 @@ type sharing struct {
 	seen  atomic.Uint64 // value of wordChanges up to which changes were read
 	asked atomic.Uint64 // wordAsked when the turn began
 
+	died atomic.Bool // the process that had the turn before has died, and its logs are not repaired; the holder of the lock sets it
+
 	// The rest is guarded by writeMu.
 	lock  io.Closer // of the turn, or nil
-	died  bool      // the process that had the turn before has died, and its logs are not repaired
 	pins  int       // the turn must not end
 	began time.Time
 	uses  uint64 // how often writeMu was locked for writing
@@ -108,7 +109,7 @@ func (db *Store) share() error {
 // join makes the store a member, and reports whether it is the first one. The caller has the lock.
 func (s *sharing) join() (alone bool, err error) {
 	if alone, err = s.memory.Join(); alone {
-		s.died = false // the first process recovers
+		s.died.Store(false) // the first process recovers
 	}
 	for i := range s.words {
 		if alone && i != wordAsked && i != wordTurns {
@@ -133,7 +134,9 @@ func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (l
 		locked, ok := errors.AsType[*vfs.LockedError](err)
 		switch {
 		case !ok:
-			s.died = err == nil && s.words[wordHolder].Swap(pid) != 0
+			if err == nil {
+				s.died.Store(s.words[wordHolder].Swap(pid) != 0)
+			}
 			return lock, err
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -148,7 +151,7 @@ func (s *sharing) acquire(ctx context.Context, db *Store, wait time.Duration) (l
 
 // release unlocks the database, and wakes a process that waits for it.
 func (s *sharing) release(lock io.Closer) error {
-	if !s.died {
+	if !s.died.Load() {
 		s.words[wordHolder].Store(0)
 	}
 	err := lock.Close()

@@ -112,13 +112,13 @@ func (db *Store) beginTurn(ctx context.Context) error {
 	defer db.readMu.Unlock()
 	if s.words[wordFailed].Load() != 0 {
 		err = db.fail(errors.New("another process failed to write the log"))
-	} else if s.died || s.words[wordWriter].Load() != s.id {
+	} else if s.died.Load() || s.words[wordWriter].Load() != s.id {
 		s.seen.Store(s.words[wordChanges].Load())
 		err = db.readNew()
 	}
 	db.writeMu.Lock()
 	defer db.writeMu.Unlock()
-	if err == nil && s.died {
+	if err == nil && s.died.Load() {
 		err = db.repairLogs()
 	}
 	if err == nil {
@@ -127,7 +127,8 @@ func (db *Store) beginTurn(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, s.release(lock))
 	}
-	s.lock, s.died = lock, false
+	s.lock = lock
+	s.died.Store(false)
 	db.startTurnLocked()
 	return nil
 }
