@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -102,5 +103,33 @@ func TestOddWrong(t *testing.T) {
 	data, _ := buildTable(t, testParams, WriterOptions{}, docs)
 	if err := openTable(t, data).Verify(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "not the odd sketch of document 200") {
 		t.Error(err)
+	}
+}
+
+// TestOddMerged merges two tables, of which each document keeps its odd sketch.
+func TestOddMerged(t *testing.T) {
+	docs, _ := oddDocs(rand.New(rand.NewPCG(52, 3)), 400, testParams)
+	var inputs []MergeInput
+	for i := range 2 {
+		var half []Document
+		for j := i; j < len(docs); j += 2 {
+			half = append(half, docs[j])
+		}
+		data, _ := buildTable(t, testParams, WriterOptions{SegmentDocs: 70}, half)
+		inputs = append(inputs, MergeInput{Reader: openTable(t, data)})
+	}
+	var out bytes.Buffer
+	if _, _, err := Merge(t.Context(), &out, testParams, inputs, MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r, sets := openTable(t, out.Bytes()), testParams.NewSetHasher()
+	var d Document
+	for doc := range r.NumDocs() {
+		if err := r.Document(doc, &d); err != nil {
+			t.Fatal(err)
+		}
+		if odd, err := r.t.Sketches.Odd(doc); err != nil || len(d.Sketch) == 0 || odd != oddsketch.Of(sets.Brief(d.Text)) {
+			t.Fatalf("document %d: %x, %v", doc, odd, err)
+		}
 	}
 }
