@@ -370,11 +370,7 @@ func (l *Documents) options() corpus.JoinOptions {
 // CountPairs returns how many pairs there are.
 func (l *Documents) CountPairs(ctx context.Context) (n int64, err error) {
 	if l.rule != nil {
-		err = l.rule.Pairs(ctx, l.ruleOptions(), func(uint32, uint32, float64) bool {
-			n++
-			return true
-		})
-		return n, err
+		return l.rule.Count(ctx, l.ruleOptions())
 	}
 	if !l.stored {
 		return l.files.CountPairs(ctx, l.by, l.options())

@@ -170,6 +170,9 @@ func (c *Corpus) Pairs(ctx context.Context, o JoinOptions, emit func(a, b uint32
 	for n, score := range scores {
 		docs := c.class(uint32(n))
 		for i := 0; score >= 0 && i < len(docs); i++ {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
 			for _, b := range docs[i+1:] {
 				if !emit(docs[i], b, score) {
 					return nil
@@ -187,6 +190,24 @@ func (c *Corpus) Pairs(ctx context.Context, o JoinOptions, emit func(a, b uint32
 		}
 		return ctx.Err() == nil
 	})
+}
+
+// Count returns how many pairs of documents match. It needs no time for pairs of equal documents.
+func (c *Corpus) Count(ctx context.Context, o JoinOptions) (n int64, err error) {
+	scores, err := c.selfScores(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for class, score := range scores {
+		if m := int64(len(c.class(uint32(class)))); score >= 0 {
+			n += m * (m - 1) / 2
+		}
+	}
+	err = c.edges(ctx, o, func(e edge) bool {
+		n += int64(len(c.class(e.a))) * int64(len(c.class(e.b)))
+		return true
+	})
+	return n, err
 }
 
 // Across calls emit for all matching pairs of a document below known, a, and another one, b, until

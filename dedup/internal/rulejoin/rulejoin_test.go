@@ -300,6 +300,9 @@ func TestRandomRules(t *testing.T) {
 		if !maps.EqualFunc(got, want, near) {
 			t.Fatalf("%s\n%v\ngot  %v\nwant %v", text, docs, got, want)
 		}
+		if n, err := c.Count(ctx, o); err != nil || n != int64(len(want)) {
+			t.Fatalf("%s: %d pairs, %v, want %d", text, n, err, len(want))
+		}
 		ran, matched = ran+1, matched+len(want)
 		clusters(t, rng, text, c, got, o, apart)
 		if err := c.Close(); err != nil {
