@@ -60,11 +60,13 @@ func TestOdd(t *testing.T) {
 	for i := 0; i < len(docs); i += 7 {
 		for _, at := range []float64{0.5, 0.8, 0.95} {
 			low := max(minhash.LeastScore(32, at), 0.02)
-			q := JaccardQuery{Sketch: docs[i].Sketch, T: low, Odd: oddsketch.NewQuery(sets[i], at)}
+			odd := oddsketch.NewQuery(sets[i], at)
+			q := JaccardQuery{Sketch: docs[i].Sketch, T: low, Odd: func() *oddsketch.Query { return odd }}
 			var want []JaccardHit
-			for _, h := range bruteJaccard(docs, q.Sketch, 32, low) {
-				odd := oddsketch.Of(sets[h.Doc])
-				if _, ok := q.Odd.Differ(&odd); ok {
+			scored := bruteJaccard(docs, q.Sketch, 32, low)
+			for _, h := range scored {
+				s := oddsketch.Of(sets[h.Doc])
+				if _, ok := odd.Differ(&s); ok {
 					want = append(want, h)
 				} else if rejected++; features.Hashes(sets[i]) != nil && p.NewSetHasher().Jaccard(sets[i], sets[h.Doc]) >= at {
 					t.Fatalf("document %d is rejected for %d at %v", h.Doc, i, at)
@@ -79,7 +81,10 @@ func TestOdd(t *testing.T) {
 				var first []JaccardHit
 				_, err = s.JaccardFirst(reader, q, nil, func(h JaccardHit) (bool, error) { first = append(first, h); return false, nil })
 				slices.SortFunc(first, func(a, b JaccardHit) int { return cmp.Compare(a.Doc, b.Doc) })
-				if err != nil || !slices.Equal(first, want) {
+				// Odd sketches may be ignored for a few documents before the first one that is not accepted.
+				extra := slices.DeleteFunc(slices.Clone(first), func(h JaccardHit) bool { return slices.Contains(want, h) })
+				extra = slices.DeleteFunc(extra, func(h JaccardHit) bool { return slices.Contains(scored, h) })
+				if err != nil || len(extra) > 0 || len(first) > len(want)+16 || slices.ContainsFunc(want, func(h JaccardHit) bool { return !slices.Contains(first, h) }) {
 					t.Fatalf("first of document %d at %v: %v, %v, want %v", i, at, first, err, want)
 				}
 			}

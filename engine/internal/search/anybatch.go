@@ -271,7 +271,7 @@ func (b *anyBatch) crowdQuery(ctx context.Context, query, most int) *crowdQuery 
 	defer jaccardPool.Put(q)
 	defer q.Forget()
 	set := b.v.Texts.Sets().Set(doc.Text)
-	target := newTarget(b.v, doc.Sketch, set, b.by)
+	target := newTarget(b.v, doc.Sketch, func() features.Hashes { return set }, b.by)
 	q.few = most
 	err := b.v.Safely(ctx, func() error { return q.bySketch(ctx, b.v, target, string(doc.ID)) })
 	if q.few = 0; !errors.Is(err, errCrowded) {

@@ -140,6 +140,7 @@ type existence struct {
 	sets    *features.SetHasher
 	scratch []byte
 
+	tried int // number of candidates
 	vain  int // number of documents whose texts are known not to match
 	notes memindex.Notes
 }
@@ -196,11 +197,7 @@ func (x *existence) similar() error {
 func (x *existence) jaccard() error {
 	sc := jaccardPool.Get().(*Jaccard)
 	defer jaccardPool.Put(sc)
-	var set features.Hashes
-	if x.by.Verified {
-		set = x.own()
-	}
-	target := newTarget(x.v, x.of.Sketch, set, x.by)
+	target := newTarget(x.v, x.of.Sketch, x.own, x.by)
 	for i := range x.v.Version.Parts {
 		p := &x.v.Version.Parts[i]
 		skip := x.exclude(&p.Families)
@@ -299,7 +296,7 @@ func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, target
 			continue
 		}
 		d := m.Docs[m.BitmapDoc[i]]
-		if score, ok := minhash.JaccardAtLeast(target.sketch, d.Sketch, int(x.v.Params.Sketch), target.t); ok && target.accepts(score) && !target.rejects(d) && x.v.MemAlive(d) && x.accepts(d.ID) {
+		if score, ok := minhash.JaccardAtLeast(target.sketch, d.Sketch, int(x.v.Params.Sketch), target.t); ok && target.accepts(score) && (x.tried == 0 || !target.rejects(d)) && x.v.MemAlive(d) && x.accepts(d.ID) {
 			if enough, err := x.matches(d.ID, score, view.Place{Mem: d}, &m.Families, i); enough || err != nil {
 				return enough, err
 			}
@@ -312,6 +309,7 @@ func (x *existence) takeSimilar(m view.MemView, from int, found []uint32, target
 // requires that. number identifies the document in families. matches reports whether there are
 // enough matches.
 func (x *existence) matches(id []byte, score minhash.Score, p view.Place, f *memindex.Families, number uint32) (enough bool, err error) {
+	x.tried++
 	if x.gather != nil {
 		return x.gather(score, p), nil
 	}

@@ -148,6 +148,7 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sampl
 		return err
 	}
 	q.mine = nil
+	var mine func() features.Hashes
 	if by.Verified && len(sketch) > 0 {
 		text, err := sample.ReadText(v)
 		if err != nil {
@@ -157,8 +158,9 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sampl
 			q.of, q.sets = v.Texts, v.Texts.Sets()
 		}
 		q.mine = q.sets.Set(text)
+		mine = func() features.Hashes { return q.mine }
 	}
-	return q.bySketch(ctx, v, newTarget(v, sketch, q.mine, by), sample.ID)
+	return q.bySketch(ctx, v, newTarget(v, sketch, mine, by), sample.ID)
 }
 
 // A target is what a search compares sketches with.
@@ -168,7 +170,7 @@ type target struct {
 	real     float64 // threshold for texts, which then decide; 0 if estimates do
 	collided float64 // threshold for exact estimates, if texts decide
 
-	odd *oddsketch.Query // rejects documents by their odd sketches; nil if it is unknown
+	odd func() *oddsketch.Query // rejects documents by their odd sketches; nil if it is unknown
 }
 
 // query returns the search of a table for the target.
@@ -181,18 +183,18 @@ func (x *target) rejects(d *view.MemDoc) bool {
 	if x.odd == nil || d.Odd == nil {
 		return false
 	}
-	_, ok := x.odd.Differ(d.Odd)
+	_, ok := x.odd().Differ(d.Odd)
 	return !ok
 }
 
-// newTarget returns the target for a sketch and a criterion. set is the set of the query's features;
-// nil if it is unknown, or if estimates decide. If texts decide, documents have to be
+// newTarget returns the target for a sketch and a criterion. set returns the set of the query's
+// features, and is called when that is needed; nil if it is unknown, or if estimates decide. If texts decide, documents have to be
 // found whose similarity is t or more, whatever their estimate: estimates from full sketches have
 // errors, and may be as low as minhash.LeastScore. Other sketches are whole sets, except that two
 // features may share the 32 bits of a hash; thresholds allow for one such pair. A query with fewer
 // than t N hashes cannot have that similarity with a document whose sketch is full: such a document
 // has at least N features, and the similarity of sets is at most the ratio of their sizes.
-func newTarget(v *view.View, sketch minhash.Sketch, set features.Hashes, by view.Criterion) target {
+func newTarget(v *view.View, sketch minhash.Sketch, set func() features.Hashes, by view.Criterion) target {
 	x := target{sketch: sketch, t: by.T}
 	if !by.Verified || by.T > 1 || !(by.T > 0) { // bySketch refuses an invalid threshold
 		return x
@@ -200,7 +202,7 @@ func newTarget(v *view.View, sketch minhash.Sketch, set features.Hashes, by view
 	n := int(v.Params.Sketch)
 	x.real = by.T
 	if set != nil && v.Texts.Odd() {
-		x.odd = oddsketch.NewQuery(set, by.T)
+		x.odd = sync.OnceValue(func() *oddsketch.Query { return oddsketch.NewQuery(set(), by.T) })
 	}
 	x.collided = max(by.T-(1-by.T)/float64(max(len(sketch), 1)), 0.5/float64(n))
 	if x.t = x.collided; float64(len(sketch)+1) >= by.T*float64(n) {

@@ -269,7 +269,7 @@ func (b *verifyBatch) crowdQuery(ctx context.Context, query int) (c *crowdQuery,
 			return err
 		}
 		set := b.v.Texts.Sets().Set(text)
-		c = newCrowdQuery(query, text, set, newTarget(b.v, sketch, set, b.by), func(id []byte) bool { return string(id) != sample.ID })
+		c = newCrowdQuery(query, text, set, newTarget(b.v, sketch, func() features.Hashes { return set }, b.by), func(id []byte) bool { return string(id) != sample.ID })
 		return nil
 	})
 	return c, err

@@ -43,6 +43,7 @@ type firstSearch struct {
 	seg    *segment
 	hits   []Hit
 	near   []uint64 // candidates: number of differing bits<<32 | document
+	vain   bool     // accept has returned false
 }
 
 // segment searches a segment by postings, unless a scan of its bitmaps is cheaper, or turns out to
@@ -130,11 +131,18 @@ func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 	}
 	s.set.reserve(len(docs))
 	var bitmap minhash.Bitmap
+	// The first of a few documents is often a match: a text of which there are copies. Odd sketches
+	// are then not needed.
+	few := f.isOdd && !f.vain && len(docs) <= firstScored
 	for _, doc := range docs {
 		if !s.set.add(doc) {
 			continue
 		}
 		s.stats.Candidates++
+		if few {
+			f.near = append(f.near, uint64(doc))
+			continue
+		}
 		if err := f.seg.bitmaps.get(int(doc), &bitmap); err != nil {
 			return false, err
 		}
@@ -161,6 +169,7 @@ func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 			if found, err := f.accept(h); found || err != nil {
 				return found, err
 			}
+			f.vain = true
 		}
 	}
 	return false, nil

@@ -15,8 +15,8 @@ type query struct {
 	t      float64
 	n      int // N
 
-	isOdd bool             // Params.Odd: bitmaps are odd sketches
-	odd   *oddsketch.Query // nil: bitmaps reject nothing if isOdd
+	isOdd bool                    // Params.Odd: bitmaps are odd sketches
+	odd   func() *oddsketch.Query // nil: bitmaps reject nothing if isOdd
 
 	bitmap     minhash.Bitmap // of the sketch
 	maxMissing int            // how many bits of the query's bitmap a match may lack
@@ -30,7 +30,7 @@ func (j *query) differ(b *minhash.Bitmap) (n int, ok bool) {
 		if j.odd == nil {
 			return 0, true
 		}
-		return j.odd.Differ((*oddsketch.Sketch)(b))
+		return j.odd().Differ((*oddsketch.Sketch)(b))
 	}
 	missing, excess := j.bitmap.Missing(b), b.Missing(&j.bitmap)
 	return missing + excess, missing <= j.maxMissing && excess <= j.maxExcess
@@ -66,7 +66,7 @@ func (j *query) passing() float64 {
 		if j.odd == nil {
 			return 1
 		}
-		return j.odd.Passing()
+		return j.odd().Passing()
 	}
 	const size = 8 * bitmapSize
 	set := 0

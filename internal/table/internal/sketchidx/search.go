@@ -52,9 +52,12 @@ type Searcher struct {
 // Query is a search by sketch: for the documents whose score with a sketch by minhash.Jaccard is at
 // least T, and that Odd does not reject.
 type Query struct {
-	Sketch minhash.Sketch   // ascending, at most Params.Size hashes
-	T      float64          // 0 < T <= 1
-	Odd    *oddsketch.Query // nil: none; it is used with Params.Odd
+	Sketch minhash.Sketch // ascending, at most Params.Size hashes
+	T      float64        // 0 < T <= 1
+
+	// Odd, if not nil, returns a query whose rejections count with Params.Odd. It is called when
+	// bitmaps are first compared, and must return the same each time.
+	Odd func() *oddsketch.Query
 }
 
 // Search appends to dst every document that a query finds, each once, in no particular order.
