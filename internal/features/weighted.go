@@ -16,7 +16,9 @@ func (a Weighted) Hashes() []uint64 { return a[:len(a)/2] }
 func (a Weighted) Weight(i int) float64 { return math.Float64frombits(a[len(a)/2+i]) }
 
 // Len, Less and Swap sort the features by their hashes: Weighted is a sort.Interface.
-func (a Weighted) Len() int           { return len(a) / 2 }
+func (a Weighted) Len() int { return len(a) / 2 }
+
+// Less reports whether the hash of feature i is less than that of feature k.
 func (a Weighted) Less(i, k int) bool { return a[i] < a[k] }
 
 // Swap swaps two features with their weights.

@@ -1,5 +1,5 @@
-// Package worddiff compares texts word by word: which words one of them has and the other lacks, by
-// a shortest alignment of their words, and which such differences recur in many pairs of texts.
+// Package worddiff compares two texts word by word: it finds the words that only one text has, by a
+// shortest alignment, and the differences that recur in many pairs of texts.
 //
 //	runs.go   the alignment
 //	show.go   differences as texts

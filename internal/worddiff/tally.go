@@ -27,8 +27,9 @@ type place struct{ from, to int }
 
 // A Tally counts the differences of pairs of texts. Only one goroutine may use it.
 type Tally struct {
-	// Pairs is the number of pairs; after a call of Recurring, Alike is the number of pairs without a difference in words, and Long the number of those that
-	// differ in more than 12 words, or in words more than 512 bytes apart.
+	// Pairs is the number of pairs. After a call of Recurring, Alike is the number of pairs without a
+	// difference in words, and Long the number of pairs that differ in more than 12 words, or in words
+	// more than 512 bytes apart.
 	Pairs, Alike, Long int64
 
 	of    features.Spec

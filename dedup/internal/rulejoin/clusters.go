@@ -10,7 +10,7 @@ import (
 // StarOptions are the options of stars.
 type StarOptions struct {
 	Order     []uint32               // documents in the order of preference; nil means by number
-	Known     int                    // the first so many of the order are keepers in any case
+	Known     int                    // number of documents, the first in the order, that are keepers in any case
 	OnlyKnown bool                   // documents join only these
 	Accept    func(a, b uint32) bool // whether two documents that match may join; needs Options.Apart; or nil
 }

@@ -10,10 +10,10 @@ import (
 // A Filter is a set of n-grams with false positives (Bloom, 1970, with one hash function).
 type Filter []uint64
 
-// NewFilter returns an empty Filter of so many bytes.
+// NewFilter returns an empty Filter of the given size.
 func NewFilter(bytes int64) Filter { return make(Filter, max(bytes/8, 1)) }
 
-// NewMergeable returns an empty Filter of about so many bytes that Merge accepts.
+// NewMergeable returns an empty Filter of about the given size that Merge accepts.
 func NewMergeable(bytes int64) Filter { return make(Filter, 1<<bits.Len64(uint64(max(bytes, 8)/8-1))) }
 
 // slot returns the slot of an n-gram among n.

@@ -140,8 +140,8 @@ func (s *Sighting) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// A Finding says how many n-grams of a suspect, of a group, sure units before it have, and which
-// of them are in chains: n-grams that several suspects have before the first sure unit.
+// A Finding counts, for a suspect and a group, the n-grams that a sure unit before the suspect has, and
+// lists those in chains: n-grams that several suspects have before the first sure unit.
 type Finding struct {
 	Unit, Group uint64
 	Seen        uint32

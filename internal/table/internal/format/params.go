@@ -209,10 +209,11 @@ const (
 //
 // Flag 1 is StoreText, flag 2 is Sets, flag 4 means that there are indexed fields. Other flags are
 // zero. The width of fingerprints is Words. The encoding is 0 for sketches in the encoding of package
-// minhash, with bitmaps of these sketches; 1 if the bitmaps are odd sketches (Odd). Features is 0 for shingles of words, else 1. Length is the length of the description, which is
-// stored elsewhere: at the end of the directory of a table, and at the end of the record of a
-// database. The description is the text of Features and, with flag 4, a zero byte and the text of
-// Index. A program that does not know another code names it when it refuses the table.
+// minhash, with bitmaps of these sketches; 1 if the bitmaps are odd sketches (Odd). Features is 0 for
+// shingles of words, else 1. Length is the length of the description, which is stored elsewhere: at
+// the end of the directory of a table, and at the end of the record of a database. The description
+// is the text of Features and, with flag 4, a zero byte and the text of Index. A program that does
+// not know another code names it when it refuses the table.
 func (p Params) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint32(b, p.Tokenizer)
 	b = binary.LittleEndian.AppendUint32(b, p.Shingle)
