@@ -97,18 +97,34 @@ type column struct {
 const unknown = 0
 
 // add adds the key of a document.
-func (x *column) add(d *Doc) {
-	key, ok := x.append(x.key[:0], d)
-	x.key = key
-	number := uint32(unknown)
-	if ok {
-		hash := xxh3.Hash128(key)
-		if number = x.numbers[hash]; number == unknown {
-			number = uint32(len(x.numbers)) + 1
-			x.numbers[hash] = number
-		}
+func (x *column) add(d *Doc) { x.keys = append(x.keys, x.number(d)) }
+
+// number returns the key of a document, a new one for a value that no document had.
+func (x *column) number(d *Doc) uint32 {
+	hash, ok := x.hash(d)
+	if !ok {
+		return unknown
 	}
-	x.keys = append(x.keys, number)
+	number := x.numbers[hash]
+	if number == unknown {
+		number = uint32(len(x.numbers)) + 1
+		x.numbers[hash] = number
+	}
+	return number
+}
+
+// known returns the key of a document, unknown for a value that no document had.
+func (x *column) known(d *Doc) uint32 {
+	if hash, ok := x.hash(d); ok {
+		return x.numbers[hash]
+	}
+	return unknown
+}
+
+// hash returns the hash of what is compared; false if there is nothing.
+func (x *column) hash(d *Doc) (hash xxh3.Uint128, ok bool) {
+	x.key, ok = x.append(x.key[:0], d)
+	return xxh3.Hash128(x.key), ok
 }
 
 // newColumn returns the column of an equality.

@@ -134,6 +134,8 @@ func criterionOf(a *pairrule.Atom) corpus.Criterion {
 		return corpus.Levenshtein(a.T)
 	case pairrule.Cosine:
 		return corpus.Cosine(a.T)
+	case pairrule.Contains:
+		return corpus.Contained(a.T)
 	}
 	return corpus.Criterion{Sets: true, T: a.T}
 }
@@ -183,7 +185,7 @@ func (c *Corpus) Add(d *Doc) error {
 	c.n++
 	for i, v := range c.views {
 		of := engine.Doc{ID: d.ID, Text: c.texts[i]}
-		if v.Fingerprints != nil {
+		if v.Fingerprints != nil && v.fields == nil {
 			of.Fingerprints = d.Fingerprints
 		}
 		if err := v.x.Add(&of, nil); err != nil {

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/bits"
 	"math/rand/v2"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,242 +14,9 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/exhaustive"
-	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pairrule"
+	"github.com/simdb/simdb/internal/rulejoin/ruletest"
 )
-
-// A doc is a document of the model.
-type doc struct {
-	file, text, name, year string // name and year may be missing: ""
-}
-
-func (d *doc) record(id int) *Doc {
-	var fields []string
-	if d.name != "" {
-		fields = append(fields, fmt.Sprintf(`"name":%q`, d.name))
-	}
-	if d.year != "" {
-		fields = append(fields, `"year":`+d.year)
-	}
-	rec := &Doc{File: d.file, Doc: engine.Doc{ID: fmt.Sprint(id), Text: d.text}}
-	if fields != nil {
-		rec.Fields = []byte("{" + strings.Join(fields, ",") + "}")
-	}
-	return rec
-}
-
-func (d *doc) field(name string) string {
-	return map[string]string{"": d.text, "text": d.text, "name": d.name}[name]
-}
-
-// randomDocs returns documents among which are many variants of each other, and copies.
-func randomDocs(rng *rand.Rand, n int) (docs []doc) {
-	words := strings.Fields("alpha beta gamma delta 12 2026-01-02 3.5 draft final eps")
-	text := func() string {
-		var t []string
-		for range rng.IntN(12) {
-			t = append(t, words[rng.IntN(len(words))])
-		}
-		return strings.Join(t, " ")
-	}
-	for len(docs) < n {
-		d := doc{file: []string{"x/a", "x/b", "y/a"}[rng.IntN(3)], text: text(), name: text(), year: []string{"", "1", "2", "2.0"}[rng.IntN(4)]}
-		if len(docs) > 0 && rng.IntN(3) > 0 {
-			d = docs[rng.IntN(len(docs))]
-			for range rng.IntN(3) {
-				of := []*string{&d.text, &d.name}[rng.IntN(2)]
-				if len(*of) > 0 {
-					at := rng.IntN(len(*of))
-					*of = (*of)[:at] + string("abx 1"[rng.IntN(5)]) + (*of)[at+rng.IntN(2):]
-				}
-			}
-			if rng.IntN(4) == 0 {
-				d.year = []string{"", "1", "2"}[rng.IntN(3)]
-			}
-		}
-		docs = append(docs, d)
-	}
-	return docs
-}
-
-// A model is an expression: it returns the score of two documents, and that of its negation; -1 for
-// what does not hold.
-type model func(a, b *doc) (score, not float64)
-
-var params = features.Params{Shingle: 2}
-
-// atoms returns random atoms with their models.
-func randomAtom(rng *rand.Rand) (string, model) {
-	field := []string{"", "text", "name"}[rng.IntN(3)]
-	in := func(args string) string {
-		if args == "" {
-			return ""
-		}
-		return "(" + args + ")"
-	}
-	of := func(side string) string {
-		if field != "" {
-			return side + "." + field
-		}
-		return side
-	}
-	t := []float64{0.3, 0.5, 0.7, 0.9, 1}[rng.IntN(5)]
-	switch rng.IntN(9) {
-	case 0:
-		p, args := params, field
-		if rng.IntN(2) == 0 {
-			p.Features.Unit, p.Shingle, args = features.Chars, 3, strings.TrimSuffix("chars:3, "+field, ", ")
-		}
-		hashed := corpus.Hashed(p)
-		return fmt.Sprintf("JACCARD%s >= %v", in(args), t), similar(field, t, func(x, y string) (float64, bool) {
-			one, other := hashed(x), hashed(y)
-			common := 0
-			for _, e := range one {
-				if slices.Contains(other, e) {
-					common++
-				}
-			}
-			return float64(common) / float64(max(len(one)+len(other)-common, 1)), len(one) > 0 && len(other) > 0
-		})
-	case 1:
-		return fmt.Sprintf("LEVENSHTEIN%s >= %v", in(field), t), similar(field, t, func(x, y string) (float64, bool) {
-			d := edits([]rune(x), []rune(y))
-			return 1 - float64(d)/float64(max(len([]rune(x)), len([]rune(y)), 1)), strings.TrimSpace(x) != "" && strings.TrimSpace(y) != ""
-		})
-	case 2:
-		return fmt.Sprintf("COSINE%s >= %v", in(field), t), similar(field, t, cosine)
-	case 3:
-		k, prints := rng.IntN(20), features.NewFingerprinter(params)
-		return fmt.Sprintf("NEAR%s <= %d", in(field), k), func(a, b *doc) (float64, float64) {
-			x, y := prints.Text(a.field(field)), prints.Text(b.field(field))
-			if x.Empty || y.Empty {
-				return -1, -1
-			}
-			d := bits.OnesCount64(x.Fingerprint ^ y.Fingerprint)
-			if d > k {
-				return -1, 1
-			}
-			return 1 - float64(d)/64, -1
-		}
-	case 4:
-		return "a.year = b.year", func(a, b *doc) (float64, float64) {
-			if a.year == "" || b.year == "" {
-				return -1, -1
-			}
-			return equal(a.year[:1] == b.year[:1])
-		}
-	case 5:
-		return "a.year IS NOT DISTINCT FROM b.year", func(a, b *doc) (float64, float64) {
-			return equal(strings.TrimSuffix(a.year, ".0") == strings.TrimSuffix(b.year, ".0"))
-		}
-	case 6:
-		call, re := "NUMBERS(%s)", regexp.MustCompile(`0x[0-9a-f]+|[0-9]+([.,:][0-9]+)*`)
-		if rng.IntN(2) == 0 {
-			call, re = "MATCHES(%s, '[dg][a-z]+')", regexp.MustCompile(`[dg][a-z]+`)
-		}
-		return fmt.Sprintf(call, of("a")) + " = " + fmt.Sprintf(call, of("b")), func(a, b *doc) (float64, float64) {
-			return equal(reflect.DeepEqual(set(re, a.field(field)), set(re, b.field(field))))
-		}
-	case 7:
-		return "FOLDER(a) = FOLDER(b)", func(a, b *doc) (float64, float64) { return equal(a.file[0] == b.file[0]) }
-	}
-	re := regexp.MustCompile(`\b(draft|final)\b`)
-	return strings.Replace("NOT DIFFERS(, 'draft', 'FINAL')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *doc) (float64, float64) {
-		return equal(reflect.DeepEqual(set(re, a.field(field)), set(re, b.field(field))))
-	}
-}
-
-func equal(ok bool) (score, not float64) {
-	if ok {
-		return 1, -1
-	}
-	return -1, 1
-}
-
-func similar(field string, t float64, of func(x, y string) (float64, bool)) model {
-	return func(a, b *doc) (float64, float64) {
-		s, ok := of(a.field(field), b.field(field))
-		switch {
-		case !ok:
-			return -1, -1
-		case s < t-1e-12:
-			return -1, 1
-		}
-		return s, -1
-	}
-}
-
-func set(re *regexp.Regexp, text string) map[string]bool {
-	found := map[string]bool{}
-	for _, m := range re.FindAllString(text, -1) {
-		found[m] = true
-	}
-	return found
-}
-
-func cosine(x, y string) (float64, bool) {
-	count := func(s string) map[string]float64 {
-		n := map[string]float64{}
-		for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789", r) }) {
-			n[w]++
-		}
-		return n
-	}
-	one, other := count(x), count(y)
-	dot := func(m, n map[string]float64) (sum float64) {
-		for w := range maps.Keys(m) {
-			sum += m[w] * n[w]
-		}
-		return sum
-	}
-	return dot(one, other) / math.Sqrt(dot(one, one)*dot(other, other)), len(one) > 0 && len(other) > 0
-}
-
-func edits(x, y []rune) int {
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		last := row[0]
-		row[0] = i + 1
-		for j := range y {
-			cost := 1
-			if x[i] == y[j] {
-				cost = 0
-			}
-			last, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, last+cost)
-		}
-	}
-	return row[len(y)]
-}
-
-// randomRule returns an expression and its model.
-func randomRule(rng *rand.Rand, depth int) (string, model) {
-	if depth == 0 || rng.IntN(4) == 0 {
-		return randomAtom(rng)
-	}
-	x, f := randomRule(rng, depth-1)
-	y, g := randomRule(rng, depth-1)
-	switch rng.IntN(4) {
-	case 0:
-		return "NOT (" + x + ")", func(a, b *doc) (float64, float64) {
-			score, not := f(a, b)
-			return not, score
-		}
-	case 1:
-		return "(" + x + " OR " + y + ")", func(a, b *doc) (float64, float64) {
-			s, notS := f(a, b)
-			t, notT := g(a, b)
-			return max(s, t), min(notS, notT)
-		}
-	}
-	return "(" + x + ") AND (" + y + ")", func(a, b *doc) (float64, float64) {
-		s, notS := f(a, b)
-		t, notT := g(a, b)
-		return min(s, t), max(notS, notT)
-	}
-}
 
 type pair struct{ a, b uint32 }
 
@@ -262,7 +26,7 @@ func TestRandomRules(t *testing.T) {
 	ran, matched := 0, 0
 	for i := range exhaustive.Some(t, 50, 20000) {
 		rng := rand.New(rand.NewPCG(exhaustive.Seed(t), uint64(i)))
-		text, rule := randomRule(rng, 1+rng.IntN(3))
+		text, rule := ruletest.Rule(rng, 1+rng.IntN(3), true)
 		parsed, err := pairrule.Parse(text)
 		if err != nil {
 			if !strings.Contains(err.Error(), "only different") && !strings.Contains(err.Error(), "contradicts") {
@@ -270,7 +34,7 @@ func TestRandomRules(t *testing.T) {
 			}
 			continue
 		}
-		docs := randomDocs(rng, 2+rng.IntN(40))
+		docs := ruletest.Docs(rng, 2+rng.IntN(40))
 		apart := rng.IntN(4) == 0
 		c := build(t, parsed, docs, apart)
 		o := JoinOptions{JoinOptions: corpus.JoinOptions{Memory: 64 << 20, Progress: func(engine.Progress) {}}}
@@ -373,13 +137,13 @@ func clusters(t *testing.T, rng *rand.Rand, text string, c *Corpus, pairs map[pa
 }
 
 // build returns the corpus of documents.
-func build(t *testing.T, rule *pairrule.Rule, docs []doc, apart bool) *Corpus {
-	c, err := New(context.Background(), rule, Options{Params: params, TextFields: []string{"text"}, Memory: []int64{1, 64 << 20}[len(docs)%2], InputBytes: 1 << 20, Dir: t.TempDir(), Apart: apart})
+func build(t *testing.T, rule *pairrule.Rule, docs []ruletest.Doc, apart bool) *Corpus {
+	c, err := New(context.Background(), rule, Options{Params: ruletest.Params, TextFields: []string{"text"}, Memory: []int64{1, 64 << 20}[len(docs)%2], InputBytes: 1 << 20, Dir: t.TempDir(), Apart: apart})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range docs {
-		if err := c.Add(docs[i].record(i)); err != nil {
+		if err := c.Add(&Doc{Doc: docs[i].Stored(fmt.Sprint(i)), File: docs[i].File}); err != nil {
 			t.Fatal(err)
 		}
 	}
