@@ -43,6 +43,7 @@ const (
 	Jaccard                 // texts, whose similarity is at least T
 	Cosine                  // likewise
 	Levenshtein             // likewise
+	Contains                // texts, of which the larger one contains at least the share T of the smaller one
 )
 
 // Of is what an atom of kind Equal compares.
@@ -65,7 +66,7 @@ type Atom struct {
 	K    int     // of Near
 	T    float64 // of similarities
 
-	Unit    string // of Jaccard: "words" or "chars", or "" for what options say
+	Unit    string // of Jaccard and Contains: "words" or "chars", or "" for what options say
 	Shingle int    // of Unit
 
 	Of       Of
@@ -123,7 +124,7 @@ func (a *Atom) String() string {
 // extracts are the names of functions of one document; measures those of comparisons.
 var (
 	extracts = map[Of]string{Numbers: "NUMBERS", Dates: "DATES", Matches: "MATCHES", File: "FILE", Folder: "FOLDER"}
-	measures = map[Kind]string{Near: "NEAR", Jaccard: "JACCARD", Cosine: "COSINE", Levenshtein: "LEVENSHTEIN"}
+	measures = map[Kind]string{Near: "NEAR", Jaccard: "JACCARD", Cosine: "COSINE", Levenshtein: "LEVENSHTEIN", Contains: "CONTAINS"}
 )
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
@@ -140,6 +141,27 @@ func (r *Rule) And(other *Rule) (*Rule, error) {
 	n := normalizer{rule: &Rule{Text: text}}
 	both := &node{op: and, of: []*node{n.adopt(r), n.adopt(other)}}
 	return n.finish(both)
+}
+
+// Literal writes a literal as it stands in a rule.
+func (r *Rule) Literal(l Literal) string {
+	text := r.Atoms[l.Atom].String()
+	if l.Not {
+		text = strings.TrimPrefix("NOT "+text, "NOT NOT ") // NOT DIFFERS(...) is an atom
+	}
+	return text
+}
+
+// Alone returns the similarity of the texts that is a whole rule, or nil.
+func (r *Rule) Alone() *Atom {
+	if len(r.Branches) != 1 || len(r.Branches[0]) != 1 || r.Branches[0][0].Not {
+		return nil
+	}
+	a := &r.Atoms[r.Branches[0][0].Atom]
+	if a.Kind == Equal || a.Unit != "" || a.Fields != nil {
+		return nil
+	}
+	return a
 }
 
 // Similarity returns the rule of one similarity of the texts.
