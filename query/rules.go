@@ -34,7 +34,7 @@ func (m *matching) measure() engine.Criterion {
 	for i := range m.rule.Atoms {
 		if a := &m.rule.Atoms[i]; a.Kind == pairrule.Near && near == nil && len(m.rule.Branches) == 1 {
 			near = a
-		} else if a.Kind != pairrule.Equal {
+		} else if a.Kind != pairrule.Equal && a.Kind != pairrule.Differ {
 			return engine.Criterion{}
 		}
 	}

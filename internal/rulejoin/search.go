@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/simdb/simdb/engine"
@@ -67,7 +68,7 @@ func (s *Search) indexed(field string) string {
 // criterion returns the criterion of a database that finds at least the documents that are similar by
 // an atom, the zero criterion if there is none.
 func (s *Search) criterion(a *pairrule.Atom) engine.Criterion {
-	if a.Kind == pairrule.Equal || a.Kind == pairrule.Contains || a.Unit != "" || a.Fields != nil && !slices.Equal(a.Fields, s.Options.TextFields) {
+	if a.Kind == pairrule.Equal || a.Kind == pairrule.Contains || a.Kind == pairrule.Differ || a.Unit != "" || a.Fields != nil && !slices.Equal(a.Fields, s.Options.TextFields) {
 		return engine.Criterion{}
 	}
 	return CriterionOf(a)
@@ -90,6 +91,11 @@ func CriterionOf(a *pairrule.Atom) engine.Criterion {
 // Best returns for each of docs the stored document that matches it best, of equally good ones the one
 // with the smallest ID, and a zero Found if none matches that may: refuse, if not nil, says which.
 func (s *Search) Best(ctx context.Context, snap *engine.Snapshot, docs []engine.Doc, refuse func(i int, id string) bool) (best []Found, err error) {
+	for i := range s.Rule.Atoms {
+		if a := &s.Rule.Atoms[i]; a.Recurs() {
+			return nil, fmt.Errorf("%s: which differences recur is known of all pairs, not of one document: %w", a, engine.ErrInvalid)
+		}
+	}
 	c, err := New(ctx, s.Rule, s.Options)
 	if err != nil {
 		return nil, err

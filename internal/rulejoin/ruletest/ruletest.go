@@ -95,8 +95,8 @@ func randomAtom(rng *rand.Rand, files bool) (string, Model) {
 		return side
 	}
 	t := []float64{0.3, 0.5, 0.7, 0.9, 1}[rng.IntN(5)]
-	kind := rng.IntN(9)
-	if kind == 7 && !files {
+	kind := rng.IntN(11)
+	if (kind == 7 || kind == 9) && !files {
 		kind = 4
 	}
 	switch kind {
@@ -161,6 +161,16 @@ func randomAtom(rng *rand.Rand, files bool) (string, Model) {
 		}
 	case 7:
 		return "FOLDER(a) = FOLDER(b)", func(a, b *Doc) (float64, float64) { return equal(a.File[0] == b.File[0]) }
+	case 8:
+		return strings.Replace("NOT DIFFERS(, 'draft/final', 'beta/a')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *Doc) (float64, float64) {
+			lacks, adds := differ(a.field(field), b.field(field))
+			against := func(x, y string) bool { return lacks[x] > 0 && adds[y] > 0 || lacks[y] > 0 && adds[x] > 0 }
+			return equal(!against("draft", "final") && !against("beta", "a"))
+		}
+	case 9:
+		return "NOT DIFFERS(" + strings.TrimPrefix(field+", RECURRING)", ", "), func(a, b *Doc) (float64, float64) {
+			return equal(!recursIn(field, a, b))
+		}
 	}
 	re := regexp.MustCompile(`\b(draft|final)\b`)
 	return strings.Replace("NOT DIFFERS(, 'draft', 'FINAL')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *Doc) (float64, float64) {
