@@ -192,8 +192,8 @@ func (p *parser) argument(a *Atom) error {
 		return p.addField(a, t, t.parts)
 	}
 	switch {
-	case a.Kind != Jaccard:
-		return p.rule.errorf(t.at, "only JACCARD does", "%s has no units", measures[a.Kind])
+	case a.Kind != Jaccard && a.Kind != Contains:
+		return p.rule.errorf(t.at, "only JACCARD and CONTAINS do", "%s has no units", measures[a.Kind])
 	case a.Unit != "" || a.Fields != nil:
 		return p.rule.errorf(t.at, "as in JACCARD(chars:5, title)", "one unit may precede the fields")
 	}

@@ -43,6 +43,7 @@ const (
 	Jaccard                 // texts, whose similarity is at least T
 	Cosine                  // likewise
 	Levenshtein             // likewise
+	Contains                // sets of shingles: the share of the smaller one that the larger one has
 )
 
 // Of is what an atom of kind Equal compares.
@@ -65,7 +66,7 @@ type Atom struct {
 	K    int     // of Near
 	T    float64 // of similarities
 
-	Unit    string // of Jaccard: "words" or "chars", or "" for what options say
+	Unit    string // of Jaccard and Contains: "words" or "chars", or "" for what options say
 	Shingle int    // of Unit
 
 	Of       Of
@@ -123,7 +124,7 @@ func (a *Atom) String() string {
 // extracts are the names of functions of one document; measures those of comparisons.
 var (
 	extracts = map[Of]string{Numbers: "NUMBERS", Dates: "DATES", Matches: "MATCHES", File: "FILE", Folder: "FOLDER"}
-	measures = map[Kind]string{Near: "NEAR", Jaccard: "JACCARD", Cosine: "COSINE", Levenshtein: "LEVENSHTEIN"}
+	measures = map[Kind]string{Near: "NEAR", Jaccard: "JACCARD", Cosine: "COSINE", Levenshtein: "LEVENSHTEIN", Contains: "CONTAINS"}
 )
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

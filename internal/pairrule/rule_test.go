@@ -69,7 +69,7 @@ func TestErrors(t *testing.T) {
 		"JACCARD >= 0.8 AND\n NUMBERS(a)":   `2:12 expected =, != or IS DISTINCT FROM, not the end of the rule`,
 		"JACCARD >= 0.8 AND a.x = b.y":      "1:26 the two sides compare different things: as in a.year = b.year",
 		"a.x = 3":                           `1:7 expected the other document's side, which begins with b, not "3": as in a.year = b.year`,
-		"LEVENSHTEIN(chars:5) >= 0.8":       "1:13 LEVENSHTEIN has no units: only JACCARD does",
+		"LEVENSHTEIN(chars:5) >= 0.8":       "1:13 LEVENSHTEIN has no units: only JACCARD and CONTAINS do",
 		"JACCARD(bytes:5) >= 0.8":           `1:9 unknown unit "bytes": words:3, chars:5 or tokens`,
 		"JACCARD(chars:0) >= 0.8":           `1:15 the length of a shingle is a number from 1 to 1024, not "0": as in chars:5`,
 		"JACCARD >= 0.8 OR NOT a.x = b.x":   "1:23 documents that are only different cannot be listed: add a similarity or an equality with AND, such as JACCARD >= 0.8",

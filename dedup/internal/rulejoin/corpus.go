@@ -134,6 +134,8 @@ func criterionOf(a *pairrule.Atom) corpus.Criterion {
 		return corpus.Levenshtein(a.T)
 	case pairrule.Cosine:
 		return corpus.Cosine(a.T)
+	case pairrule.Contains:
+		return corpus.Contained(a.T)
 	}
 	return corpus.Criterion{Sets: true, T: a.T}
 }

@@ -171,6 +171,8 @@ func prefix(a *pairrule.Atom, m setjoin.Measure, n int) int {
 		return min(n, textsim.MostEdits(n, a.T)*m.Q+1)
 	case pairrule.Cosine:
 		return min(n, n-int(math.Ceil(a.T*a.T*float64(n)))+1)
+	case pairrule.Contains:
+		return n // the index has all elements of the larger set
 	}
 	return min(n, setjoin.PrefixLen(a.T, n))
 }

@@ -104,14 +104,17 @@ func randomAtom(rng *rand.Rand) (string, model) {
 		if rng.IntN(2) == 0 {
 			p.Features.Unit, p.Shingle, args = features.Chars, 3, strings.TrimSuffix("chars:3, "+field, ", ")
 		}
-		hashed := corpus.Hashed(p)
-		return fmt.Sprintf("JACCARD%s >= %v", in(args), t), similar(field, t, func(x, y string) (float64, bool) {
+		hashed, name := corpus.Hashed(p), []string{"JACCARD", "CONTAINS"}[rng.IntN(2)]
+		return fmt.Sprintf("%s%s >= %v", name, in(args), t), similar(field, t, func(x, y string) (float64, bool) {
 			one, other := hashed(x), hashed(y)
 			common := 0
 			for _, e := range one {
 				if slices.Contains(other, e) {
 					common++
 				}
+			}
+			if name == "CONTAINS" {
+				return float64(common) / float64(max(min(len(one), len(other)), 1)), len(one) > 0 && len(other) > 0
 			}
 			return float64(common) / float64(max(len(one)+len(other)-common, 1)), len(one) > 0 && len(other) > 0
 		})

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/pairrule"
-	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // The values of atoms. What a document lacks is compared with unknown result, as in SQL.
@@ -18,7 +17,7 @@ const (
 )
 
 // costs order the kinds of atoms by the time of a test.
-var costs = map[pairrule.Kind]int{pairrule.Equal: 0, pairrule.Near: 1, pairrule.Jaccard: 2, pairrule.Cosine: 3, pairrule.Levenshtein: 4}
+var costs = map[pairrule.Kind]int{pairrule.Equal: 0, pairrule.Near: 1, pairrule.Jaccard: 2, pairrule.Contains: 2, pairrule.Cosine: 3, pairrule.Levenshtein: 4}
 
 // sortLiterals puts the literals of each branch into the order of tests.
 func (c *Corpus) sortLiterals() {
@@ -61,8 +60,8 @@ func (v *view) judge(ctx context.Context, a *pairrule.Atom) func(a, b uint32) (f
 			d := v.Distance(x, y)
 			return v.nearness(d), d <= a.K, nil
 		}
-	case pairrule.Jaccard:
-		reader, compare := v.Sets.Reader(), setjoin.Comparer(a.T)
+	case pairrule.Jaccard, pairrule.Contains:
+		reader, compare := v.Sets.Reader(), v.by.Measure.Comparer(a.T)
 		var one, other []uint64
 		last := int64(-1)
 		return func(x, y uint32) (score float64, ok bool, err error) {
