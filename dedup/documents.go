@@ -33,6 +33,8 @@ type Listing struct {
 	Rule  *PairRule // replaces By, as in a Job
 	Agree []string  // as in a Job
 
+	Distinct []string // as in a Job
+
 	// Across is a field, or "file" or "folder": two documents match only if they differ in it.
 	// WithinField is a field: two documents match only if they are equal in it.
 	Across, WithinField string
@@ -88,7 +90,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		return nil, err
 	}
 	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
-	x := &agreement{j.By, j.Rule, j.Agree, j.Across, j.WithinField}
+	x := &agreement{j.By, j.Rule, j.Agree, j.Distinct, j.Across, j.WithinField}
 	rule, err := x.settle()
 	if rule == nil && err == nil {
 		j.By, j.Across, j.WithinField = x.by, x.across, x.withinField

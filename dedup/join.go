@@ -22,7 +22,7 @@ import (
 type JoinOptions struct {
 	By                  engine.Criterion
 	Rule                *PairRule // replaces By, as in a Job; the documents of both sides are read before they are joined
-	Agree               []string  // as in a Job
+	Agree, Distinct     []string  // as in a Job
 	Across, WithinField string    // as in package grouping: which documents may match
 	Memory              int64     // bytes for the documents of a lookup, and for the matches
 	IDs                 bool      // the texts of the input are ids of stored documents
@@ -135,7 +135,7 @@ func (j *Join) open(ctx context.Context) (err error) {
 	case of != nil:
 		path = of.Path
 	}
-	rule, err := (&agreement{o.By, o.Rule, o.Agree, o.Across, o.WithinField}).whole()
+	rule, err := (&agreement{o.By, o.Rule, o.Agree, o.Distinct, o.Across, o.WithinField}).whole()
 	if err != nil {
 		return err
 	}

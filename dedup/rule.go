@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/rulejoin"
@@ -28,6 +29,13 @@ import (
 //	MATCHES(a.title, 'v[0-9]+') = MATCHES(b.title, 'v[0-9]+')
 //	FILE(a) = FILE(b)                           the files, or FOLDER
 //	DIFFERS('draft', 'final')                   one of these words is only in one of the texts
+//	DIFFERS('left/right')                       only one text has left, only the other has right
+//	DIFFERS(RECURRING)                          they differ in the same words as other pairs
+//
+// RECURRING is about the pairs that match by the rest of the rule, and about the words that only one of
+// the two texts has, or has more often. A difference recurs if three pairs of texts, or more, have the
+// same words against the same words, or if each of its words differs in five pairs. Texts with the same words
+// count once. Differences of more than 12 words do not recur.
 //
 // As in SQL, a comparison with a missing value is unknown, and neither it nor its negation holds;
 // so is a similarity with a text that has nothing to compare. A text without numbers has an empty set.
@@ -62,11 +70,19 @@ func (r *PairRule) String() string {
 	return r.rule.Text
 }
 
+// CheckDistinct returns an error if a text is not an entry of Job.Distinct.
+func CheckDistinct(entry string) error {
+	if _, err := pairrule.Distinct([]string{entry}); err != nil {
+		return valueError("one word, or two as in left/right, not " + strconv.Quote(entry))
+	}
+	return nil
+}
+
 // agreement is the options that limit matches by what documents have: the short forms of rules.
 type agreement struct {
 	by                  engine.Criterion // without a rule
 	rule                *PairRule
-	agree               []string
+	agree, distinct     []string
 	across, withinField string
 }
 
@@ -74,7 +90,7 @@ type agreement struct {
 // with Across and WithinField.
 func (x *agreement) whole() (r *pairrule.Rule, err error) {
 	switch {
-	case x.rule == nil && x.agree == nil:
+	case x.rule == nil && x.agree == nil && x.distinct == nil:
 		return nil, nil
 	case x.rule != nil && x.rule.rule == nil:
 		return nil, invalid("%s is empty", option.Name("Rule"))
@@ -83,7 +99,7 @@ func (x *agreement) whole() (r *pairrule.Rule, err error) {
 	default:
 		kind, ok := map[string]pairrule.Kind{"near": pairrule.Near, "jaccard": pairrule.Jaccard, "cosine": pairrule.Cosine, "levenshtein": pairrule.Levenshtein}[string(x.by.Kind())]
 		if !ok {
-			return nil, invalid("%s cannot be used with this criterion", option.Name("Agree"))
+			return nil, invalid("%s and %s cannot be used with this criterion", option.Name("Agree"), option.Name("Distinct"))
 		}
 		r = pairrule.Similarity(kind, x.by.K(), x.by.T())
 	}
@@ -99,6 +115,20 @@ func (x *agreement) whole() (r *pairrule.Rule, err error) {
 			return nil, invalid("%s: %v", option.Set("Agree", what), err)
 		}
 		if r, err = r.And(pairrule.Agreement(a, false)); err != nil {
+			return nil, err
+		}
+	}
+	if x.distinct != nil {
+		for _, entry := range x.distinct {
+			if err := CheckDistinct(entry); err != nil {
+				return nil, invalid("%s: %v", option.Name("Distinct"), err)
+			}
+		}
+		words, err := pairrule.Distinct(x.distinct)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = r.And(words); err != nil {
 			return nil, err
 		}
 	}
@@ -204,18 +234,18 @@ func (c *Job) agreement() *agreement {
 	if by.Kind() == "" {
 		by = DefaultOf(nil, c.Where.Images)
 	}
-	return &agreement{by, c.Rule, c.Agree, c.Across, c.WithinField}
+	return &agreement{by, c.Rule, c.Agree, c.Distinct, c.Across, c.WithinField}
 }
 
 // settled returns the job with the criterion that decides, or its rule.
 func (c *Job) settled() (*Job, *pairrule.Rule, error) {
-	if c.Rule == nil && c.Agree == nil {
+	if c.Rule == nil && c.Agree == nil && c.Distinct == nil {
 		return c, nil, nil
 	}
 	x, own := c.agreement(), *c
 	rule, err := x.settle()
 	if rule == nil && err == nil {
-		own.Rule, own.Agree, own.By, own.Across, own.WithinField = nil, nil, x.by, x.across, x.withinField
+		own.Rule, own.Agree, own.Distinct, own.By, own.Across, own.WithinField = nil, nil, nil, x.by, x.across, x.withinField
 	}
 	return &own, rule, err
 }

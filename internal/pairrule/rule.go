@@ -44,6 +44,7 @@ const (
 	Cosine                  // likewise
 	Levenshtein             // likewise
 	Contains                // sets of shingles: the share of the smaller one that the larger one has
+	Differ                  // the words that only one text has: what Words says, or what recurs, is not among them
 )
 
 // Of is what an atom of kind Equal compares.
@@ -72,7 +73,7 @@ type Atom struct {
 	Of       Of
 	Distinct bool     // of Value: a missing value is a value, too (IS NOT DISTINCT FROM)
 	Pattern  string   // of Matches: a regular expression
-	Words    []string // of Words, in lower case
+	Words    []string // of Words, in lower case; of Differ: pairs such as "left/right", or nil for what recurs
 
 	// Fields are the paths of the fields that are compared. Nil means the text, as options select it.
 	Fields []string
@@ -94,15 +95,18 @@ func (a *Atom) String() string {
 		}
 		return name + "(" + of + ")"
 	}
+	if a.Kind == Differ || a.Kind == Equal && a.Of == Words {
+		args := a.Fields[:len(a.Fields):len(a.Fields)]
+		for _, w := range a.Words {
+			args = append(args, quoted(w))
+		}
+		if a.Words == nil {
+			args = append(args, recurring)
+		}
+		return "NOT DIFFERS(" + strings.Join(args, ", ") + ")"
+	}
 	if a.Kind == Equal {
-		switch {
-		case a.Of == Words:
-			args := a.Fields
-			for _, w := range a.Words {
-				args = append(args[:len(args):len(args)], quoted(w))
-			}
-			return "NOT DIFFERS(" + strings.Join(args, ", ") + ")"
-		case a.Distinct:
+		if a.Distinct {
 			return side(extracts[a.Of], "a") + " IS NOT DISTINCT FROM " + side(extracts[a.Of], "b")
 		}
 		return side(extracts[a.Of], "a") + " = " + side(extracts[a.Of], "b")
@@ -126,6 +130,9 @@ var (
 	extracts = map[Of]string{Numbers: "NUMBERS", Dates: "DATES", Matches: "MATCHES", File: "FILE", Folder: "FOLDER"}
 	measures = map[Kind]string{Near: "NEAR", Jaccard: "JACCARD", Cosine: "COSINE", Levenshtein: "LEVENSHTEIN", Contains: "CONTAINS"}
 )
+
+// recurring stands in DIFFERS for the differences that recur.
+const recurring = "RECURRING"
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
@@ -157,6 +164,26 @@ func Agreement(a Atom, not bool) *Rule {
 		text = "NOT " + text
 	}
 	return &Rule{Text: text, Atoms: []Atom{a}, Branches: [][]Literal{{{Not: not}}}}
+}
+
+// Distinct returns the rule that two documents do not differ in one of the words, which may be
+// substitutions such as "left/right", or "recurring" for the differences that recur. It needs And.
+func Distinct(words []string) (*Rule, error) {
+	var args []string
+	for _, w := range words {
+		if w != strings.ToLower(recurring) {
+			args = append(args, quoted(w))
+		}
+	}
+	if len(args) < len(words) {
+		args = append(args, recurring)
+	}
+	p, e, err := parse("NOT DIFFERS(" + strings.Join(args, ", ") + ")")
+	if err != nil {
+		return nil, err
+	}
+	p.rule.Branches, err = p.branches(e, false)
+	return p.rule, err
 }
 
 // Fields returns the distinct paths of fields that a rule names.
@@ -236,7 +263,7 @@ func (n *normalizer) finish(e *node) (*Rule, error) {
 	for _, b := range branches {
 		finds := false
 		for _, l := range b {
-			finds = finds || !l.Not
+			finds = finds || !l.Not && n.rule.Atoms[l.Atom].Kind != Differ
 		}
 		if !finds {
 			at := n.rule.Atoms[b[0].Atom].Offset

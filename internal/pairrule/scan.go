@@ -158,3 +158,8 @@ func (r *Rule) scanText(at int) (value string, length int, err error) {
 
 // isLetter reports whether a rune may be part of a word of a text.
 func isLetter(c rune) bool { return unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsNumber(c) }
+
+// isWord reports whether a text is one word.
+func isWord(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return !isLetter(c) })
+}

@@ -3,6 +3,7 @@
 //
 //	corpus.go    the documents: what the rule compares in each
 //	column.go    what an equality compares
+//	differ.go    words that stand against others, and differences that recur
 //	test.go      the rule for two documents
 //	plan.go      which join lists the pairs of a branch, by estimated costs
 //	pairs.go     all matching pairs
@@ -53,7 +54,9 @@ type Corpus struct {
 	n       uint32                  // classes
 
 	fields  []*field
-	columns []*column // by atom, nil for similarities
+	columns []*column    // by atom, nil for others than equalities
+	differs []*differing // by atom, likewise
+	counted bool         // how often differences occur
 	views   []*view
 	viewOf  []int // by atom: its index in views
 	scratch []byte
@@ -72,21 +75,23 @@ type view struct {
 
 // New returns a corpus without documents. Close frees it.
 func New(ctx context.Context, rule *pairrule.Rule, o Options) (*Corpus, error) {
-	c := &Corpus{rule: rule, o: o, columns: make([]*column, len(rule.Atoms)), viewOf: make([]int, len(rule.Atoms))}
+	c := &Corpus{rule: rule, o: o, columns: make([]*column, len(rule.Atoms)), differs: make([]*differing, len(rule.Atoms)), viewOf: make([]int, len(rule.Atoms))}
 	if !o.Apart {
 		c.classes = map[xxh3.Uint128]uint32{}
 	}
 	for i := range rule.Atoms {
-		a := &rule.Atoms[i]
-		if a.Kind == pairrule.Equal {
+		switch a := &rule.Atoms[i]; a.Kind {
+		case pairrule.Equal:
 			column, err := c.newColumn(a)
 			if err != nil {
 				return nil, err
 			}
 			c.columns[i] = column
-			continue
+		case pairrule.Differ:
+			c.differs[i] = c.newDiffering(a)
+		default:
+			c.viewOf[i] = c.view(a)
 		}
-		c.viewOf[i] = c.view(a)
 	}
 	c.texts = make([]string, len(c.views))
 	for _, v := range c.views {
@@ -161,6 +166,11 @@ func (c *Corpus) Add(rec *records.Record) error {
 			c.scratch = binary.LittleEndian.AppendUint32(c.scratch, column.keys[len(column.keys)-1])
 		}
 	}
+	for _, x := range c.differs {
+		if x != nil {
+			c.scratch = x.appendWords(c.scratch, rec)
+		}
+	}
 	c.N++
 	if c.classes != nil {
 		class, known := c.classes[xxh3.Hash128(c.scratch)]
@@ -177,6 +187,13 @@ func (c *Corpus) Add(rec *records.Record) error {
 	}
 	c.of = append(c.of, c.n)
 	c.n++
+	for _, x := range c.differs {
+		if x != nil {
+			if err := x.add(); err != nil {
+				return err
+			}
+		}
+	}
 	for i, v := range c.views {
 		d := engine.Doc{ID: rec.Doc.ID, Text: c.texts[i]}
 		if v.Fingerprints != nil {
@@ -256,6 +273,11 @@ func (c *Corpus) Close() error {
 	for _, v := range c.views {
 		v.x.Stop()
 		all = append(all, v.Corpus.Close())
+	}
+	for _, x := range c.differs {
+		if x != nil {
+			all = append(all, x.bags.Close())
+		}
 	}
 	return errors.Join(all...)
 }

@@ -44,7 +44,7 @@ func (c *Corpus) Plan() (all []Driver, err error) {
 		var equal, joins []int
 		for _, l := range branch {
 			switch {
-			case l.Not:
+			case l.Not || c.differs[l.Atom] != nil:
 			case c.columns[l.Atom] != nil:
 				equal = append(equal, l.Atom)
 			default:

@@ -98,7 +98,7 @@ func randomAtom(rng *rand.Rand) (string, model) {
 		return side
 	}
 	t := []float64{0.3, 0.5, 0.7, 0.9, 1}[rng.IntN(5)]
-	switch rng.IntN(9) {
+	switch rng.IntN(11) {
 	case 0:
 		p, args := params, field
 		if rng.IntN(2) == 0 {
@@ -159,6 +159,16 @@ func randomAtom(rng *rand.Rand) (string, model) {
 		}
 	case 7:
 		return "FOLDER(a) = FOLDER(b)", func(a, b *doc) (float64, float64) { return equal(a.file[0] == b.file[0]) }
+	case 8:
+		return strings.Replace("NOT DIFFERS(, 'draft/final', 'beta/a')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *doc) (float64, float64) {
+			lacks, adds := differ(a.field(field), b.field(field))
+			against := func(x, y string) bool { return lacks[x] > 0 && adds[y] > 0 || lacks[y] > 0 && adds[x] > 0 }
+			return equal(!against("draft", "final") && !against("beta", "a"))
+		}
+	case 9:
+		return "NOT DIFFERS(" + strings.TrimPrefix(field+", RECURRING)", ", "), func(a, b *doc) (float64, float64) {
+			return equal(!recursIn(field, a, b))
+		}
 	}
 	re := regexp.MustCompile(`\b(draft|final)\b`)
 	return strings.Replace("NOT DIFFERS(, 'draft', 'FINAL')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *doc) (float64, float64) {
@@ -281,6 +291,7 @@ func TestRandomRules(t *testing.T) {
 			continue
 		}
 		o := JoinOptions{JoinOptions: corpus.JoinOptions{Memory: 64 << 20, Progress: func(engine.Progress) {}}}
+		countRecurring(docs, rule)
 		want := map[pair]float64{}
 		for a := range docs {
 			for b := a + 1; b < len(docs); b++ {

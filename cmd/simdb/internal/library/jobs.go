@@ -28,7 +28,7 @@ func (r *Request) job() (*dedup.Job, error) {
 	var of app.FeatureFlags
 	var rule app.RuleFlag
 	k := keywords{
-		"rule": &rule, "agree": &j.Agree, "across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
+		"rule": &rule, "agree": &j.Agree, "distinct": (*app.Distinct)(&j.Distinct), "across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
 		"only_against": &j.OnlyAgainst, "against_text": &j.AgainstTextField, "against_id": &j.AgainstIDField, "level": &j.Level,
 		"min_count": &j.MinCount, "drop": &j.Drop, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
 	}

@@ -46,7 +46,7 @@ Lines are looked up in batches, which is much faster; on a pipe, lines that arri
 // Run writes the rows.
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
-	o := dedup.JoinOptions{Rule: c.Pair(), Agree: c.Agree, Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
+	o := dedup.JoinOptions{Rule: c.Pair(), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
 	o.Check = func(in records.Source) error { return c.CheckInput(in) } // c at the time of the call: the criterion is settled later
 	o.Of = o.Read
 	if b := &o.Read; c.TextFieldB != "" || c.IDFieldB != "" || inputs.NamesFiles(c.DB) {
@@ -147,7 +147,7 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 }
 
 // ruled reports whether a rule decides.
-func (c *Join) ruled() bool { return c.Rule != nil || c.Agree != nil }
+func (c *Join) ruled() bool { return c.Rule != nil || c.Agree != nil || c.Distinct != nil }
 
 // load loads the files that the first argument names into a temporary database.
 func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path string, err error) {

@@ -76,7 +76,7 @@ func (f *ListFlags) Validate() error {
 		return fmt.Errorf("--threads %d: use 1 or more", f.Threads)
 	}
 	if f.Grouped() && f.Sample > 0 {
-		return errors.New("--sample draws documents without their files and fields: --rule, --agree, --across and --within-field do not apply")
+		return errors.New("--sample draws documents without their files and fields: --rule, --agree, --distinct, --across and --within-field do not apply")
 	}
 	return f.CheckImages(f.FileFlags)
 }
@@ -107,10 +107,10 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	f.Settle(a, src.DB(), f.Images)
 	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0
 	if f.Estimate && !whole {
-		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --across and --within-field compare texts")
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --distinct, --across and --within-field compare texts")
 	}
 	job.By = f.Criterion(f.Estimate)
-	job.Rule, job.Agree = f.Pair(), f.Agree
+	job.Rule, job.Agree, job.Distinct = f.Pair(), f.Agree, f.Distinct
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
 	job.Words = f.Columns != nil
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir
