@@ -32,6 +32,7 @@ func TestLayers(t *testing.T) {
 		"repl":           {module + "cmd", "github.com/alecthomas/kong", "github.com/parquet-go/parquet-go"},
 		"records/inputs": append([]string{module + "query", module + "dedup", module + "repl", module + "cmd"}, front...),
 		"dedup":          {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
+		"dedup/learn":    {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb", "golang.org/x/term"},
 		"dedup/tune":     {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
 		"simhash":        {module + "internal/table", module + "engine"},
 		"minhash":        {module + "internal/table", module + "engine", module + "simhash"},

@@ -183,7 +183,7 @@ func prefix(a *pairrule.Atom, m setjoin.Measure, n int) int {
 	case pairrule.Cosine:
 		return min(n, n-int(math.Ceil(a.T*a.T*float64(n)))+1)
 	case pairrule.Contains:
-		return n
+		return n // the index has all elements of the larger set
 	}
 	return min(n, setjoin.PrefixLen(a.T, n))
 }
