@@ -221,9 +221,12 @@ const (
 )
 
 // toShards makes the next step run for each shard.
-func (j *Job) toShards(send Send) error {
-	for shard := range uint64(j.o.Shards) {
-		if err := send(shard, nil); err != nil {
+func (j *Job) toShards(send Send) error { return toAll(send, uint64(j.o.Shards)) }
+
+// toAll makes the next step run for the keys below n.
+func toAll(send Send, n uint64) error {
+	for key := range n {
+		if err := send(key, nil); err != nil {
 			return err
 		}
 	}

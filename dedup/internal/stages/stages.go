@@ -107,10 +107,15 @@ func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 
 // MeetFirst is Meet for Links. It returns separately the Postings of elements in more than
 // MaxCell sets; these get their Roots from the Forest of the links found so far, and then Meet
-// receives them.
-func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
+// receives them. Candidates is a Forest that links all documents that may match.
+func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting, candidates []Link) {
 	most := p.mostInCell()
 	for sets := range p.elements(postings) {
+		for i := range sets {
+			if i > 0 {
+				candidates = append(candidates, Link{sets[0].Doc, sets[i].Doc})
+			}
+		}
 		if len(sets) <= most {
 			asks = p.cell(asks, sets)
 			continue
@@ -123,7 +128,34 @@ func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
 			sets = sets[n-common:]
 		}
 	}
-	return compact(asks), later
+	return compact(asks), later, Forest(candidates)
+}
+
+// Whole splits the Forest of all candidates. The components in small have at most MaxCell/ownShare
+// documents: Stars joins them whole, without their Links. Those in large may be most of all sets,
+// because few candidates connect very many documents, so their documents receive Asks.
+func (p *Plan) Whole(candidates []Link) (small, large []Link) {
+	others := map[uint64]int{}
+	for _, l := range candidates {
+		others[l.A]++
+	}
+	for _, l := range candidates {
+		if others[l.A] < p.mostInCell()/ownShare {
+			small = append(small, l)
+		} else {
+			large = append(large, l)
+		}
+	}
+	return small, large
+}
+
+// Only returns the Asks of the documents in links.
+func Only(asks []Ask, links []Link) []Ask {
+	in := make(map[uint64]bool, len(links))
+	for _, l := range links {
+		in[l.A], in[l.B] = true, true
+	}
+	return slices.DeleteFunc(asks, func(a Ask) bool { return !in[a.Doc] })
 }
 
 // elements yields, for each element, the sets that may have a partner, ordered by size, in a

@@ -26,6 +26,8 @@ type cluster struct {
 	workers int
 	moved   int // members sent
 	largest int // most members in a group
+	whole   int // candidates in small components
+	large   int // and in large ones
 }
 
 type message[T any] interface {
@@ -178,14 +180,18 @@ func (c *cluster) links(sets []Set, asks []Ask) (fewer []Link) {
 func (c *cluster) stars(sets []Set) []Star {
 	var asks, more []Ask
 	var later []Posting
-	var found []Link
+	var found []Link // of documents that are not to be linked
 	if !c.plan.By.Sets {
 		found, later = c.meetPrints(sets)
 	} else {
 		for _, g := range c.byElement(c.route(sets)) {
-			a, l := c.plan.MeetFirst(g)
-			asks, later = append(asks, a...), append(later, l...)
+			a, l, candidates := c.plan.MeetFirst(g)
+			asks, later, found = append(asks, a...), append(later, l...), append(found, candidates...)
 		}
+		var large []Link
+		found, large = c.plan.Whole(Forest(found))
+		asks = Only(asks, large)
+		c.whole, c.large = c.whole+len(found), c.large+len(large)
 	}
 	first := append(c.links(sets, asks), found...)
 	roots := map[uint64]uint64{}
