@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"slices"
@@ -184,6 +185,18 @@ func allAsks(in iter.Seq2[[]byte, error]) (asks []stages.Ask, err error) {
 		return err
 	})
 	return asks, err
+}
+
+// loadOne reads a working file that is one message.
+func loadOne[T any, P message[T]](ctx context.Context, j *Job, name string) (x T, err error) {
+	all, err := loadAll[T, P](ctx, j, name)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%s is damaged", j.workName(name))
+	}
+	if err != nil {
+		return x, err
+	}
+	return all[0], nil
 }
 
 // meetLast is meet for the postings of meetFirst that wait, once the components so far are known.

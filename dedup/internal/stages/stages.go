@@ -16,9 +16,9 @@ import (
 
 // A Plan holds the settings that all workers of a job share.
 type Plan struct {
-	By     corpus.Criterion // a Jaccard similarity or a distance of fingerprints
-	Words  int              // of 64 bits in a fingerprint
-	Counts *Counts          // of the elements of all sets; nil orders them only by hash
+	By    corpus.Criterion // a Jaccard similarity or a distance of fingerprints
+	Words int              // of 64 bits in a fingerprint
+	Ranks Ranks            // of the elements of all sets; without any, only hashes order them
 	// Groups is the number of groups of Postings, of Members and of components; 0 means one for
 	// each element, cell and component. Large cells are additional groups of their own.
 	Groups uint64
@@ -76,7 +76,7 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 	}
 	keys := make([]uint64, len(s.Elements))
 	for i, e := range s.Elements {
-		keys[i] = p.Counts.rank(e)<<rankShift | e>>(64-rankShift)
+		keys[i] = p.Ranks.of(e)<<rankShift | e>>(64-rankShift)
 	}
 	n := min(setjoin.PrefixLen(p.By.T, len(keys)), len(keys))
 	ordered.Least(keys, n)

@@ -102,13 +102,16 @@ func (c *cluster) route(sets []Set) []Posting {
 	for _, s := range sets {
 		parts[c.r.IntN(c.workers)].Add(s.Elements)
 	}
-	c.plan.Counts = NewCounts(1 << 12)
+	counts := NewCounts(1 << 12)
 	for _, part := range parts {
 		b, _ := part.AppendBinary(nil)
 		var read Counts
-		if err := cmp.Or(read.UnmarshalBinary(b), c.plan.Counts.Merge(&read)); err != nil {
+		if err := cmp.Or(read.UnmarshalBinary(b), counts.Merge(&read)); err != nil {
 			c.t.Fatal(err)
 		}
+	}
+	if err := c.plan.Ranks.UnmarshalBinary(counts.Ranks()); err != nil {
+		c.t.Fatal(err)
 	}
 	var postings []Posting
 	for _, s := range sets {
@@ -510,7 +513,7 @@ func TestMessages(t *testing.T) {
 	counts.Add(set.Elements)
 	b, _ := counts.AppendBinary(nil)
 	var read Counts
-	if err := read.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(&read, counts) || read.UnmarshalBinary(b[:12]) == nil {
+	if err := read.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(&read, counts) || read.UnmarshalBinary(b[:7]) == nil || new(Ranks).UnmarshalBinary(b[:7]) == nil {
 		t.Errorf("counters are read as %v, %v", read, err)
 	}
 	if counts.Merge(NewCounts(64)) == nil {
