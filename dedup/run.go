@@ -150,7 +150,7 @@ func (d *job) decide(dir string) error {
 	if err := d.weigh(dir); err != nil {
 		return err
 	}
-	c := d.newCorpus(dir)
+	c := d.newCorpus(dir, true)
 	defer c.Close()
 	if err := d.extract(c); err != nil {
 		return err
