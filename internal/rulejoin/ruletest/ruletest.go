@@ -88,12 +88,6 @@ func randomAtom(rng *rand.Rand, files bool) (string, Model) {
 		}
 		return "(" + args + ")"
 	}
-	of := func(side string) string {
-		if field != "" {
-			return side + "." + field
-		}
-		return side
-	}
 	t := []float64{0.3, 0.5, 0.7, 0.9, 1}[rng.IntN(5)]
 	kind := rng.IntN(11)
 	if kind == 7 && !files {
@@ -140,6 +134,19 @@ func randomAtom(rng *rand.Rand, files bool) (string, Model) {
 			}
 			return 1 - float64(d)/64, -1
 		}
+	}
+	return randomEqual(rng, field, kind, files)
+}
+
+// randomEqual returns an equality of a kind, with its model.
+func randomEqual(rng *rand.Rand, field string, kind int, files bool) (string, Model) {
+	of := func(side string) string {
+		if field != "" {
+			return side + "." + field
+		}
+		return side
+	}
+	switch kind {
 	case 4:
 		return "a.year = b.year", func(a, b *Doc) (float64, float64) {
 			if a.Year == "" || b.Year == "" {
