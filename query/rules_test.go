@@ -259,6 +259,16 @@ func TestRuleForms(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
 	}
+	built := Pairs("JACCARD >= ? AND a.lang = b.lang -- the same language", 0.5).Limit(1).Show("a", "b", "lacks")
+	if rows, err := built.Run(t.Context(), db); err != nil || !slices.Equal(ids(rows), []string{"02five"}) {
+		t.Error(err)
+	}
+	if n, err := Clusters("JACCARD 0.5").Count(t.Context(), db); err != nil || n != 1 {
+		t.Error(n, err)
+	}
+	if _, err := Pairs("JACCARD 0.5").And(Near("1", 3)).Run(t.Context(), db); err == nil {
+		t.Error("PAIRS was combined with a predicate")
+	}
 	s := &Session{}
 	defer s.Close()
 	for i, text := range []string{"BEGIN", `PUT {"id":"3","lang":"fr","text":"one two three four eight"}`, `PUT {"id":"4","lang":"fr","text":"x"} UNLESS a.lang = b.lang`, "DELETE '1'", "PAIRS JACCARD >= 0.5 AND a.lang != b.lang SHOW a, b"} {

@@ -91,6 +91,7 @@ func TestErrors(t *testing.T) {
 		"FILE(a.x) = FILE(b.x)":             "1:6 FILE has no fields",
 		"a.x[] = b.x[]":                     `1:1 "a.x[]" leads to several values of a document; name a field that has one`,
 		"JACCARD ? 3":                       `1:9 unexpected "?"`,
+		`DIFFERS("x")`:                      "1:9 strings are written in single quotes: as in 'it''s'",
 		"MATCHES(a, 'x":                     "1:12 the string that starts here has no end: write a quote inside twice, as in 'it''s'",
 		strings.Repeat("(", 300) + "a.x":    "1:202 the rule nests deeper than 200 levels",
 	} {

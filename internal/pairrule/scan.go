@@ -136,6 +136,8 @@ func (r *Rule) next(at int) (t token, after int, err error) {
 		t.kind, n = sign, 2
 	case strings.ContainsRune("(),=<>:", c):
 		t.kind = sign
+	case strings.ContainsRune("\"`‘’“”", c):
+		return t, at, r.errorf(at, "as in 'it''s'", "strings are written in single quotes")
 	default:
 		return t, at, r.errorf(at, "", "unexpected %q", c)
 	}

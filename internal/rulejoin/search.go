@@ -19,6 +19,7 @@ type Search struct {
 	Rule    *pairrule.Rule
 	Options Options
 	Index   []string // engine.Options.Index: the indexed fields
+	Text    []string // the fields that make up the texts of documents that are looked up; Options has those of the stored ones
 	Join    JoinOptions
 }
 
@@ -57,6 +58,9 @@ func (s *Search) driver(branch []pairrule.Literal) (how, atom int) {
 // indexed returns the name under which a field is indexed, or "".
 func (s *Search) indexed(field string) string {
 	path, _ := jsonfield.Cut(field)
+	if slices.Contains(s.Text, field) {
+		return ""
+	}
 	for _, name := range s.Index {
 		if paths, err := jsonfield.Paths(name); err == nil && slices.Equal(paths[0], path) {
 			return name
@@ -106,6 +110,7 @@ func (s *Search) Best(ctx context.Context, snap *engine.Snapshot, docs []engine.
 		ids = append(ids, d.ID)
 		return c.Add(&Doc{Doc: *d})
 	})
+	c.Text(s.Text)
 	for i := range docs {
 		err = cmp.Or(err, c.Add(&Doc{Doc: docs[i]}))
 	}
@@ -224,6 +229,7 @@ func (s *Search) scan(ctx context.Context, snap *engine.Snapshot, docs []engine.
 		}
 		return key, true
 	}
+	f.Text(s.Text)
 	for i := range docs {
 		for n := range wanted {
 			if key, ok := keyOf(n, &Doc{Doc: docs[i]}, (*column).number); ok {
@@ -231,6 +237,7 @@ func (s *Search) scan(ctx context.Context, snap *engine.Snapshot, docs []engine.
 			}
 		}
 	}
+	f.Text(s.Options.TextFields)
 	for d, err := range snap.Range(ctx, engine.Range{Unordered: true, Load: true}) {
 		if err != nil {
 			return err

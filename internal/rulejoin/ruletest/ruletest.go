@@ -82,11 +82,11 @@ var Params = features.Params{Shingle: 2}
 // randomAtom returns a random comparison with its model. Only with files, it may compare them.
 func randomAtom(rng *rand.Rand, files bool) (string, Model) {
 	field := []string{"", "text", "name"}[rng.IntN(3)]
-	in := func(args string) string {
-		if args == "" {
-			return ""
+	of := func(side string) string {
+		if field != "" {
+			return side + "." + field
 		}
-		return "(" + args + ")"
+		return side
 	}
 	t := []float64{0.3, 0.5, 0.7, 0.9, 1}[rng.IntN(5)]
 	kind := rng.IntN(11)
@@ -95,25 +95,7 @@ func randomAtom(rng *rand.Rand, files bool) (string, Model) {
 	}
 	switch kind {
 	case 0:
-		p, args := Params, field
-		if rng.IntN(2) == 0 {
-			p.Features.Unit, p.Shingle, args = features.Chars, 3, strings.TrimSuffix("chars:3, "+field, ", ")
-		}
-		hashed, word := corpus.Hashed(p), []string{"JACCARD", "CONTAINS"}[rng.IntN(2)]
-		return fmt.Sprintf("%s%s >= %v", word, in(args), t), similar(field, t, func(x, y string) (float64, bool) {
-			one, other := hashed(x), hashed(y)
-			common := 0
-			for _, e := range one {
-				if slices.Contains(other, e) {
-					common++
-				}
-			}
-			of := len(one) + len(other) - common
-			if word == "CONTAINS" {
-				of = min(len(one), len(other))
-			}
-			return float64(common) / float64(max(of, 1)), len(one) > 0 && len(other) > 0
-		})
+		return ofSets(rng, field, t)
 	case 1:
 		return fmt.Sprintf("LEVENSHTEIN%s >= %v", in(field), t), similar(field, t, func(x, y string) (float64, bool) {
 			d := edits([]rune(x), []rune(y))
@@ -134,19 +116,6 @@ func randomAtom(rng *rand.Rand, files bool) (string, Model) {
 			}
 			return 1 - float64(d)/64, -1
 		}
-	}
-	return randomEqual(rng, field, kind, files)
-}
-
-// randomEqual returns an equality of a kind, with its model.
-func randomEqual(rng *rand.Rand, field string, kind int, files bool) (string, Model) {
-	of := func(side string) string {
-		if field != "" {
-			return side + "." + field
-		}
-		return side
-	}
-	switch kind {
 	case 4:
 		return "a.year = b.year", func(a, b *Doc) (float64, float64) {
 			if a.Year == "" || b.Year == "" {
@@ -190,6 +159,37 @@ func randomDiffer(rng *rand.Rand, field string, files bool) (string, Model) {
 	return strings.Replace("NOT DIFFERS(, 'draft', 'FINAL')", "(, ", "("+strings.TrimPrefix(field+", ", ", "), 1), func(a, b *Doc) (float64, float64) {
 		return equal(reflect.DeepEqual(set(re, a.field(field)), set(re, b.field(field))))
 	}
+}
+
+// in returns the arguments of a similarity in parentheses, if there are any.
+func in(args string) string {
+	if args == "" {
+		return ""
+	}
+	return "(" + args + ")"
+}
+
+// ofSets returns a comparison of sets of shingles.
+func ofSets(rng *rand.Rand, field string, t float64) (string, Model) {
+	p, args := Params, field
+	if rng.IntN(2) == 0 {
+		p.Features.Unit, p.Shingle, args = features.Chars, 3, strings.TrimSuffix("chars:3, "+field, ", ")
+	}
+	hashed, word := corpus.Hashed(p), []string{"JACCARD", "CONTAINS"}[rng.IntN(2)]
+	return fmt.Sprintf("%s%s >= %v", word, in(args), t), similar(field, t, func(x, y string) (float64, bool) {
+		one, other := hashed(x), hashed(y)
+		common := 0
+		for _, e := range one {
+			if slices.Contains(other, e) {
+				common++
+			}
+		}
+		of := len(one) + len(other) - common
+		if word == "CONTAINS" {
+			of = min(len(one), len(other))
+		}
+		return float64(common) / float64(max(of, 1)), len(one) > 0 && len(other) > 0
+	})
 }
 
 func equal(ok bool) (score, not float64) {

@@ -153,7 +153,7 @@ func (f FilesCriterionFlags) Measures() dedup.Measures {
 // flag of prune must be given.
 var CriterionUsage = strings.NewReplacer(
 	"--older=AGE --expired=FIELD --ttl=AGE", "--older=AGE|--expired=FIELD|--ttl=AGE",
-	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T --seen=T", "[--near=K | --jaccard=T | ...]",
+	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T --seen=T --rule=EXPR|FILE", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 
