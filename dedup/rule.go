@@ -120,6 +120,9 @@ func (x *agreement) whole() (r *pairrule.Rule, err error) {
 		}
 	}
 	if x.distinct != nil {
+		if len(x.distinct) == 0 {
+			return nil, invalid("%s names no words", option.Name("Distinct"))
+		}
 		for _, entry := range x.distinct {
 			if err := CheckDistinct(entry); err != nil {
 				return nil, invalid("%s: %v", option.Name("Distinct"), err)

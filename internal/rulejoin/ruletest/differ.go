@@ -109,3 +109,6 @@ func CountRecurring(docs []Doc, rule Model) {
 		return true
 	}
 }
+
+// Recurs reports whether the difference of two documents in a field recurs, after CountRecurring.
+func Recurs(field string, a, b *Doc) bool { return recursIn(field, a, b) }

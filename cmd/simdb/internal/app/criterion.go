@@ -181,6 +181,9 @@ type Share float64
 // UnmarshalText parses a share.
 func (s *Share) UnmarshalText(text []byte) error {
 	v, ok := quantity.ParseShare(string(text))
+	if field, _, several := strings.Cut(string(text), ":"); several {
+		return fmt.Errorf("%q: a threshold for each field is a rule, such as --rule 'LEVENSHTEIN(%s) >= 0.9 AND JACCARD(title) >= 0.8'", text, field)
+	}
 	if !ok || !(v > 0 && v <= 1) {
 		return fmt.Errorf("%q: T is a share above 0 and up to 1, such as 0.8 or 80%%", text)
 	}

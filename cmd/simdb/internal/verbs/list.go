@@ -45,6 +45,22 @@ func (c *wordColumns) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// append appends the values of the columns, null where they are not known.
+func (c wordColumns) append(row query.Row, lacks, adds *string) query.Row {
+	for _, name := range c {
+		v := lacks
+		if name == "adds" {
+			v = adds
+		}
+		if v == nil {
+			row = append(row, nil)
+		} else {
+			row = append(row, *v)
+		}
+	}
+	return row
+}
+
 // columns returns the columns of rows that begin with some columns.
 func (f *ListFlags) columns(first ...string) []string {
 	return append(f.SimilarityFlags.Columns(first...), f.Columns...)
@@ -57,17 +73,10 @@ func (f *ListFlags) values(a *app.App, of *dedup.Documents, m engine.Match, firs
 		return row, nil
 	}
 	lacks, adds, ok, err := of.Words(a.Context())
-	for _, name := range f.Columns {
-		switch {
-		case !ok:
-			row = append(row, nil)
-		case name == "lacks":
-			row = append(row, lacks)
-		default:
-			row = append(row, adds)
-		}
+	if !ok {
+		return f.Columns.append(row, nil, nil), err
 	}
-	return row, err
+	return f.Columns.append(row, &lacks, &adds), nil
 }
 
 // Validate checks the flags.
