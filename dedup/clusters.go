@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"

@@ -8,15 +8,15 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
-	"github.com/simdb/simdb/dedup/internal/rulejoin"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/collection"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -279,7 +279,7 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 	}
 	if l.rule != nil {
 		l.files.N++
-		return cmp.Or(l.files.AddID(rec.Doc.ID), l.addText(&rec.Doc), l.rule.Add(rec))
+		return cmp.Or(l.files.AddID(rec.Doc.ID), l.addText(&rec.Doc), addRuled(l.rule, rec))
 	}
 	if l.grouper != nil {
 		l.files.Groups.Of = append(l.files.Groups.Of, l.grouper.Of(rec))

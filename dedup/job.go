@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"

@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"

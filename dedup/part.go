@@ -7,8 +7,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"

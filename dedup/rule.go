@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
-	"github.com/simdb/simdb/dedup/internal/rulejoin"
+	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pairrule"
+	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -22,7 +23,6 @@ import (
 //
 //	JACCARD >= 0.8                              the texts; also COSINE, LEVENSHTEIN, and NEAR <= 3
 //	JACCARD(chars:5, title, author) >= 0.4      fields, and the unit of shingles
-//	CONTAINS(tokens) >= 1                       the share of the smaller set that the larger one has
 //	a.year = b.year, a.lang != b.lang           values of a field
 //	a.year IS NOT DISTINCT FROM b.year          the same, where a missing value equals another one
 //	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, or DATES
@@ -204,6 +204,22 @@ func ruleOptions(p features.Params, read records.Options, memory, input int64, d
 	return rulejoin.Options{Params: p, TextFields: read.TextFields(), Memory: memory, InputBytes: input, Dir: dir}
 }
 
+// addRuled adds a record to the documents that a rule compares.
+func addRuled(c *rulejoin.Corpus, rec *records.Record) error {
+	return c.Add(&rulejoin.Doc{Doc: rec.Doc, File: rec.File})
+}
+
+// finishRuled ends the adding. It returns an error if no document has a field that the rule names.
+func finishRuled(c *rulejoin.Corpus) error {
+	if err := c.Finish(); err != nil {
+		return err
+	}
+	if f := c.Unknown(); f != nil {
+		return grouping.Unknown(f, option.Name("Rule"))
+	}
+	return nil
+}
+
 // ruleJoin returns the options of a join by a rule. It says which join lists the pairs of each
 // alternative.
 func ruleJoin(env *inputs.Env, memory int64) rulejoin.JoinOptions {
@@ -259,10 +275,11 @@ func (d *job) decideRule(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if err := cmp.Or(d.readKnown(c.Add), d.readAll(c.Add)); err != nil {
+	add := func(rec *records.Record) error { return addRuled(c, rec) }
+	if err := cmp.Or(d.readKnown(add), d.readAll(add)); err != nil {
 		return err
 	}
-	if err := c.Finish(); err != nil {
+	if err := finishRuled(c); err != nil {
 		return err
 	}
 	if d.decided != nil {
@@ -319,7 +336,7 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 		l.rule, err = rulejoin.New(ctx, rule, ruleOptions(p, l.job.Read, l.job.Memory, cmp.Or(l.sources.ContentBytes(), unknownBytes), dir))
 	}
 	if err == nil {
-		err = cmp.Or(read(ctx), l.rule.Finish())
+		err = cmp.Or(read(ctx), finishRuled(l.rule))
 	}
 	if err != nil {
 		return l.Close(err)

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
-	"github.com/simdb/simdb/dedup/internal/rulejoin"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/pairrule"
+	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -35,7 +35,7 @@ func (x *ruleRows) close() (err error) {
 }
 
 func (x *ruleRows) add(rec *records.Record) error {
-	return cmp.Or(x.ids.AddID(rec.Doc.ID), x.c.Add(rec))
+	return cmp.Or(x.ids.AddID(rec.Doc.ID), addRuled(x.c, rec))
 }
 
 // openRule reads the collection.
@@ -143,7 +143,7 @@ func (j *Join) matches(ctx context.Context) (rows []ruleRow, err error) {
 		},
 	})
 	if err == nil {
-		err = x.c.Finish()
+		err = finishRuled(x.c)
 	}
 	if err != nil {
 		return nil, err

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"

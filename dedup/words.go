@@ -3,7 +3,7 @@ package dedup
 import (
 	"context"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/worddiff"
 )
 

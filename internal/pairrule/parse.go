@@ -124,7 +124,7 @@ func (p *parser) not(depth int) (*node, error) {
 func (p *parser) comparison() (*node, error) {
 	t := p.tokens[0]
 	for kind, name := range measures {
-		if t.is(name) {
+		if t.is(name) || kind == Contains && t.is("WITHIN") { // a pair has no direction
 			p.take()
 			return p.similarity(kind, t.at)
 		}
@@ -154,7 +154,7 @@ func (p *parser) similarity(kind Kind, at int) (*node, error) {
 		holds, fails = "<=", ">"
 	}
 	negated := false
-	if !p.next(holds) {
+	if !p.next(holds) && p.tokens[0].kind != number { // JACCARD 0.8 is JACCARD >= 0.8
 		if negated = p.next(fails); !negated {
 			return nil, p.unexpected(holds + ", as in " + a.String()[:len(measures[kind])] + " " + holds + map[bool]string{true: " 3", false: " 0.8"}[kind == Near])
 		}

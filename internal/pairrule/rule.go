@@ -43,7 +43,7 @@ const (
 	Jaccard                 // texts, whose similarity is at least T
 	Cosine                  // likewise
 	Levenshtein             // likewise
-	Contains                // sets of shingles: the share of the smaller one that the larger one has
+	Contains                // texts, of which the larger one contains at least the share T of the smaller one
 	Differ                  // the words that only one text has: what Words says, or what recurs, is not among them
 )
 
@@ -80,6 +80,9 @@ type Atom struct {
 
 	Offset int // in Text, in bytes
 }
+
+// Recurs reports whether the atom is NOT DIFFERS(RECURRING), which only all pairs of a corpus decide.
+func (a *Atom) Recurs() bool { return a.Kind == Differ && a.Words == nil }
 
 // String writes an atom as it stands in a rule.
 func (a *Atom) String() string {
@@ -148,6 +151,27 @@ func (r *Rule) And(other *Rule) (*Rule, error) {
 	n := normalizer{rule: &Rule{Text: text}}
 	both := &node{op: and, of: []*node{n.adopt(r), n.adopt(other)}}
 	return n.finish(both)
+}
+
+// Literal writes a literal as it stands in a rule.
+func (r *Rule) Literal(l Literal) string {
+	text := r.Atoms[l.Atom].String()
+	if l.Not {
+		text = strings.TrimPrefix("NOT "+text, "NOT NOT ") // NOT DIFFERS(...) is an atom
+	}
+	return text
+}
+
+// Alone returns the similarity of the texts that is a whole rule, or nil.
+func (r *Rule) Alone() *Atom {
+	if len(r.Branches) != 1 || len(r.Branches[0]) != 1 || r.Branches[0][0].Not {
+		return nil
+	}
+	a := &r.Atoms[r.Branches[0][0].Atom]
+	if a.Kind == Equal || a.Unit != "" || a.Fields != nil {
+		return nil
+	}
+	return a
 }
 
 // Similarity returns the rule of one similarity of the texts.

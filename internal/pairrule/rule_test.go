@@ -31,6 +31,8 @@ func TestParse(t *testing.T) {
 		"JACCARD >= 0.8 AND NUMBERS(a) = NUMBERS(b)":      "JACCARD >= 0.8 AND NUMBERS(a) = NUMBERS(b)",
 		"JACCARD(chars:5, text) >= .4 OR a.y=b.y -- x":    "JACCARD(chars:5, text) >= 0.4 OR a.y = b.y",
 		"JACCARD(tokens) >= 0.4":                          "JACCARD(words:1) >= 0.4",
+		"JACCARD 0.8 AND NEAR 3 /* c */":                  "JACCARD >= 0.8 AND NEAR <= 3",
+		"within(chars:4, t) 80% OR CONTAINS >= 0.5":       "CONTAINS(chars:4, t) >= 0.8 OR CONTAINS >= 0.5",
 		"NEAR <= 3 AND a.m.'x y' != b.m.'x y'":            "NEAR <= 3 AND NOT a.m.'x y' = b.m.'x y'",
 		"COSINE(t, u) >= 0.5 AND NOT DIFFERS('B', 'a')":   "COSINE(t, u) >= 0.5 AND NOT DIFFERS('a', 'b')",
 		"COSINE >= 1 AND DIFFERS(title, 'x')":             "COSINE >= 1 AND NOT NOT DIFFERS(title, 'x')",
@@ -67,7 +69,7 @@ func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "1:1 the rule is empty: such as JACCARD >= 0.8",
 		"JACARD >= 0.8":                     `1:1 expected a comparison, not "JACARD": did you mean JACCARD?`,
-		"JACCARD 0.8":                       `1:9 expected >=, as in JACCARD >= 0.8, not "0.8"`,
+		"JACCARD > 0.8":                     `1:9 expected >=, as in JACCARD >= 0.8, not ">"`,
 		"JACCARD >= 0":                      `1:12 a similarity is a share above 0 and up to 1, such as 0.8 or 80%, not "0"`,
 		"NEAR >= 3":                         `1:6 expected <=, as in NEAR <= 3, not ">="`,
 		"JACCARD >= 0.8 AND\n NUMBERS(a)":   `2:12 expected =, != or IS DISTINCT FROM, not the end of the rule`,
@@ -88,7 +90,7 @@ func TestErrors(t *testing.T) {
 		"MATCHES(a, '(') = MATCHES(b, '(')": "1:12 '(' is no regular expression: error parsing regexp: missing closing ): `(`",
 		"FILE(a.x) = FILE(b.x)":             "1:6 FILE has no fields",
 		"a.x[] = b.x[]":                     `1:1 "a.x[]" leads to several values of a document; name a field that has one`,
-		"JACCARD ? 3":                       "1:9 unexpected '?'",
+		"JACCARD ? 3":                       `1:9 unexpected "?"`,
 		"MATCHES(a, 'x":                     "1:12 the string that starts here has no end: write a quote inside twice, as in 'it''s'",
 		strings.Repeat("(", 300) + "a.x":    "1:202 the rule nests deeper than 200 levels",
 	} {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pairrule"
 )

@@ -21,11 +21,11 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pairrule"
-	"github.com/simdb/simdb/records"
 )
 
 // Options are the options of a Corpus.
@@ -145,30 +145,36 @@ func criterionOf(a *pairrule.Atom) corpus.Criterion {
 	return corpus.Criterion{Sets: true, T: a.T}
 }
 
+// A Doc is a document and the file that it is from, if any.
+type Doc struct {
+	engine.Doc
+	File string
+}
+
 // Add adds the next document.
-func (c *Corpus) Add(rec *records.Record) error {
+func (c *Corpus) Add(d *Doc) error {
 	c.scratch = c.scratch[:0]
 	for i, v := range c.views {
-		text := rec.Doc.Text
+		text := d.Text
 		if v.fields != nil {
-			text = textOf(v.fields, rec)
+			text = textOf(v.fields, d)
 		}
 		if c.texts[i] = text; c.classes != nil {
 			c.scratch = append(binary.LittleEndian.AppendUint64(c.scratch, uint64(len(text))), text...)
 			if v.Fingerprints != nil {
-				c.scratch = appendPrints(c.scratch, &rec.Doc)
+				c.scratch = appendPrints(c.scratch, &d.Doc)
 			}
 		}
 	}
 	for _, column := range c.columns {
 		if column != nil {
-			column.add(rec)
+			column.add(d)
 			c.scratch = binary.LittleEndian.AppendUint32(c.scratch, column.keys[len(column.keys)-1])
 		}
 	}
 	for _, x := range c.differs {
 		if x != nil {
-			c.scratch = x.appendWords(c.scratch, rec)
+			c.scratch = x.appendWords(c.scratch, d)
 		}
 	}
 	c.N++
@@ -195,11 +201,11 @@ func (c *Corpus) Add(rec *records.Record) error {
 		}
 	}
 	for i, v := range c.views {
-		d := engine.Doc{ID: rec.Doc.ID, Text: c.texts[i]}
-		if v.Fingerprints != nil {
-			d.Fingerprints = rec.Doc.Fingerprints
+		of := engine.Doc{ID: d.ID, Text: c.texts[i]}
+		if v.Fingerprints != nil && v.fields == nil {
+			of.Fingerprints = d.Fingerprints
 		}
-		if err := v.x.Add(&d, nil); err != nil {
+		if err := v.x.Add(&of, nil); err != nil {
 			return err
 		}
 	}
@@ -217,16 +223,11 @@ func appendPrints(dst []byte, d *engine.Doc) []byte {
 	return dst
 }
 
-// Finish ends the adding. It returns an error if no document has a field that the rule names.
+// Finish ends the adding.
 func (c *Corpus) Finish() error {
 	for _, v := range c.views {
 		if err := v.x.Finish(); err != nil {
 			return err
-		}
-	}
-	for _, f := range c.fields {
-		if !f.found && c.N > 0 {
-			return f.of.Unknown()
 		}
 	}
 	c.classes, c.texts, c.scratch = nil, nil, nil
@@ -241,6 +242,16 @@ func (c *Corpus) Finish() error {
 			if bits := 64 * len(c.views[c.viewOf[i]].Fingerprints); a.K > bits {
 				return fmt.Errorf("%s: a fingerprint has %d bits: %w", a, bits, engine.ErrInvalid)
 			}
+		}
+	}
+	return nil
+}
+
+// Unknown returns a field that the rule names and no document has, or nil.
+func (c *Corpus) Unknown() *docfield.Field {
+	for _, f := range c.fields {
+		if !f.found && c.N > 0 {
+			return &f.of
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package rulejoin
+package ruletest
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 )
 
 // recursIn says for models whether the difference of two documents in a field recurs.
-var recursIn func(field string, a, b *doc) bool
+var recursIn func(field string, a, b *Doc) bool
 
 // wordsOf returns how often a text has each word.
 func wordsOf(text string) map[string]int {
@@ -52,9 +52,9 @@ func named(lacks, adds map[string]int) string {
 	return strings.Join(sides, " against ")
 }
 
-// countRecurring sets recursIn by brute force: it counts the pairs of documents, with other words in
+// CountRecurring prepares models for DIFFERS(RECURRING) by brute force: it counts the pairs of documents, with other words in
 // both, that match by the rule if the differences in each field either recur or do not.
-func countRecurring(docs []doc, rule model) {
+func CountRecurring(docs []Doc, rule Model) {
 	fields := []string{"", "text", "name"}
 	pairs, each := map[string]map[string]map[string]bool{}, map[string]map[string]map[string]bool{}
 	for _, f := range fields {
@@ -71,7 +71,7 @@ func countRecurring(docs []doc, rule model) {
 			a, b := &docs[i], &docs[j]
 			matches := false
 			for set := range 1 << len(fields) {
-				recursIn = func(field string, _, _ *doc) bool { return set>>slices.Index(fields, field)&1 > 0 }
+				recursIn = func(field string, _, _ *Doc) bool { return set>>slices.Index(fields, field)&1 > 0 }
 				s, _ := rule(a, b)
 				matches = matches || s >= 0
 			}
@@ -90,7 +90,7 @@ func countRecurring(docs []doc, rule model) {
 			}
 		}
 	}
-	recursIn = func(f string, a, b *doc) bool {
+	recursIn = func(f string, a, b *Doc) bool {
 		lacks, adds := differ(a.field(f), b.field(f))
 		name := named(lacks, adds)
 		if name == "" || len(pairs[f][name]) >= 3 {

@@ -9,10 +9,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/token"
-	"github.com/simdb/simdb/records"
 )
 
 // A difference of two texts recurs if the same words stand against the same words in recurs pairs of
@@ -83,10 +82,10 @@ func (x *differing) bag(text string) bag {
 }
 
 // appendWords appends the bag of the next document to dst, which tells classes apart.
-func (x *differing) appendWords(dst []byte, rec *records.Record) []byte {
-	text := rec.Doc.Text
+func (x *differing) appendWords(dst []byte, d *Doc) []byte {
+	text := d.Text
 	if x.fields != nil {
-		text = textOf(x.fields, rec)
+		text = textOf(x.fields, d)
 	}
 	words := x.bag(text)
 	x.encoded = x.encoded[:0]

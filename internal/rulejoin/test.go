@@ -17,7 +17,9 @@ const (
 )
 
 // costs order the kinds of atoms by the time of a test.
-var costs = map[pairrule.Kind]int{pairrule.Equal: 0, pairrule.Near: 1, pairrule.Jaccard: 2, pairrule.Contains: 2, pairrule.Differ: 3, pairrule.Cosine: 4, pairrule.Levenshtein: 5}
+var costs = map[pairrule.Kind]int{
+	pairrule.Equal: 0, pairrule.Near: 1, pairrule.Jaccard: 2, pairrule.Contains: 2, pairrule.Differ: 3, pairrule.Cosine: 4, pairrule.Levenshtein: 5,
+}
 
 // sortLiterals puts the literals of each branch into the order of tests.
 func (c *Corpus) sortLiterals() {
