@@ -23,7 +23,7 @@ import (
 //
 //	JACCARD >= 0.8                              the texts; also COSINE, LEVENSHTEIN, and NEAR <= 3
 //	JACCARD(chars:5, title, author) >= 0.4      fields, and the unit of shingles
-//	CONTAINS(tokens) >= 1                       the share of the smaller set that the larger one has
+//	CONTAINS(tokens) >= 1                       the share of the smaller text that the larger one has
 //	a.year = b.year, a.lang != b.lang           values of a field
 //	a.year IS NOT DISTINCT FROM b.year          the same, where a missing value equals another one
 //	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, or DATES

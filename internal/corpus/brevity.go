@@ -23,9 +23,9 @@ const (
 	countEach = 64
 )
 
-// One changed word in a text of fewWords changes at least three of its ten shingles, which makes
-// the two texts far less similar than usual thresholds require.
-const fewWords = 12
+// One changed word in a text of twelve words changes at least three of its ten shingles, which makes
+// the two texts far less similar than usual thresholds require. Texts of fewWords are not short.
+const fewWords = 13
 
 // Add counts a text, unless it has no words.
 func (b *Brevity) Add(text string) {

@@ -181,6 +181,8 @@ func TestBrevity(t *testing.T) {
 	}{
 		{"Great phone case!", strings.Repeat("word ", 50), "", "fewer than 8 words"},
 		{"one two three four five six seven eight nine ten", strings.Repeat("word ", 50), "", "fewer than 11 words"},
+		{strings.Repeat("word ", 12), strings.Repeat("word ", 50), "", "fewer than 13 words"},
+		{strings.Repeat("word ", 13), strings.Repeat("word ", 50), "", ""},
 		{"产品名称", strings.Repeat("产品", 50), "", "fewer than 8 words"},
 		{strings.Repeat("产品", 50), "word", "", ""},
 		{"", strings.Repeat("word ", 50), "", ""},

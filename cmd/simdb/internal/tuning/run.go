@@ -96,7 +96,7 @@ func (c *Command) look(a *app.App, s *inputs.Sources) (*Report, error) {
 			a.Say("%s stores no texts: fingerprints are compared", c.Data)
 		}
 	}
-	return &Report{of, c.Data, c.command, hints(params, of)}, nil
+	return &Report{of, c.Data, c.command, c.hints(params, of)}, nil
 }
 
 // prepare returns which features of the documents are compared, as a database or the flags say. It
