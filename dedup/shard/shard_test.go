@@ -230,6 +230,57 @@ func TestSeen(t *testing.T) {
 	}
 }
 
+// TestSeenAtThreshold has a document of which exactly half has been seen, in another shard. Its
+// filter is large enough to say so.
+func TestSeenAtThreshold(t *testing.T) {
+	dir := t.TempDir()
+	for i, text := range []string{"a b c d e f g h i j k l", "a b c d e f g m n o p q"} { // 5 of 10 n-grams
+		padding := strings.Repeat(" ", 4096) // makes filters large
+		line := fmt.Sprintf("{\"id\": %d, \"text\": %q}%s\n", i, text, padding)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".jsonl")), []byte(line), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := dedup.Job{Seen: 0.5, Output: folder(t)}
+	job.Compared.Shingle = 3
+	o := Options{Command: "dedup", Job: job, Patterns: []string{dir + "/*.jsonl"}, Work: t.TempDir() + "/work"}
+	if err := run(t, o, 2); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, false} {
+		b, err := os.ReadFile(filepath.Join(job.Output, fmt.Sprint(i, ".jsonl")))
+		if err != nil || len(b) > 0 != want {
+			t.Errorf("document %d: %q, %v; kept should be %v", i, b, err, want)
+		}
+	}
+}
+
+// TestMissing removes a file of messages: the step that reads it fails, and names the file.
+func TestMissing(t *testing.T) {
+	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 40)[:3], Work: t.TempDir() + "/work"}, Local{})
+	if err == nil {
+		err = o.Save()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(o.Work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := j.Steps()[0].Name, j.Steps()[1].Name
+	if err := errors.Join(j.RunStep(t.Context(), first, 0, 2), j.RunStep(t.Context(), first, 1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	lost := filepath.Join(j.messages(0, 1, 2), "0")
+	if err := os.Remove(lost); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.RunStep(t.Context(), second, 0, 2); err == nil || !strings.Contains(err.Error(), lost) {
+		t.Errorf("%v, want that %s is missing", err, lost)
+	}
+}
+
 // TestRejects has lines that are not records: they are in files beside the outputs, and in the
 // audit, and Finish returns an error unless MaxErrors allows them. The inputs are in partitions.
 func TestRejects(t *testing.T) {

@@ -13,17 +13,22 @@
 //
 // For star clusters, Route is followed by
 //
-//	MeetFirst  group   Postings of some elements   Asks, and Postings for later
+//	MeetFirst  group   Postings of some elements   Asks, Postings for later, and candidates: links
+//	                                               between documents that may match
+//	Whole      one     the Forest of candidates    its small components, and its large ones
+//	Only       group   its Asks, large components  the Asks of documents in large components
 //	NewMember  doc     its Set, its Asks           a Member, for each group of its Asks
 //	Links      group   Members                     Links: a forest of connected documents
 //	Forest     any     Links                       Links of the same components, no more than before
 //	Meet       group   Postings for later, each    Asks: documents with partners in other
 //	                   with its Root by Forest     components; then NewMember, Links, Forest again
-//	Shards     one     the Forest of all Links     Asks: each component to one shard
+//	Shards     one     the Forest of all Links,    Asks: each component to one shard
+//	                   and the small components
 //	NewMember  doc     its Set, its Asks           a Member, for the shard
 //	Stars      shard   Members                     Stars: each document's keeper and score
 //
-// Documents without a Star are in no component: each is its own keeper.
+// Documents without a Star are in no component: each is its own keeper. Documents of a small
+// component of candidates skip the steps from Only to the last Forest, so their sets move once.
 //
 // Fingerprints have no Postings in the first round: PrintGroups says which groups receive a
 // document, and MeetPrints links the documents of a group. Batches of Postings, fingerprints and
@@ -31,7 +36,7 @@
 //
 // # Why it is exact
 //
-// All workers order elements in the same way: by increasing count, then by hash. If two sets
+// All workers order elements in the same way: by increasing rank of their counts, then by hash. If two sets
 // match, they share an element of their prefixes (package setjoin), and both have enough elements
 // from the first shared one on. Postings say how many, so at that element both are known to have
 // a partner. Both are assigned to one cell there, and a group has whole cells.
@@ -42,7 +47,10 @@
 //
 // A star cluster lies within one component of the graph of all pairs, and depends on nothing
 // else. So setjoin.Stars of some whole components returns the same keepers and scores as for all
-// sets together. The Doc of a set is its place in the order of preference.
+// sets together. The Doc of a set is its place in the order of preference. Two sets that match
+// share an element that has candidates, so a component of candidates consists of whole
+// components. All documents of a Posting for later are in one component of candidates, which is
+// large.
 //
 // # Crowds
 //
@@ -63,12 +71,12 @@
 // sends some 8 bytes for each Ask, and its elements, 8 bytes each, once to every group. The cells
 // of a pair's several common elements mostly hold the same documents. Such cells coincide, as a
 // cell is named by its documents, or they are small, have the same first document, and thus share
-// a group. With fewer groups, a set is sent fewer times. A Link has some 10 bytes, and each set
-// in a component sends its elements once more.
+// a group. With fewer groups, a set is sent fewer times. A Link has some 10 bytes. A set in a small
+// component of candidates is only sent to the group of its component, others are sent there, too.
 //
 // # Limits
 //
-// The last Forest holds all documents in components in memory, with some 20 bytes each, and a
+// A Forest holds all documents with candidates in memory, with some 20 bytes each, and a
 // component must fit into one shard. Only large cells, which are groups of their own, are limited
 // to MaxCell sets; small cells share groups, by hash.
 package stages

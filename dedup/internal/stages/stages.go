@@ -131,7 +131,7 @@ func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting, candi
 	return compact(asks), later, Forest(candidates)
 }
 
-// Whole splits the Forest of all candidates. The components in small have at most MaxCell/ownShare
+// Whole splits the Forest of all candidates. The components in small have at most MaxCell/2
 // documents: Stars joins them whole, without their Links. Those in large may be most of all sets,
 // because few candidates connect very many documents, so their documents receive Asks.
 func (p *Plan) Whole(candidates []Link) (small, large []Link) {
@@ -140,7 +140,7 @@ func (p *Plan) Whole(candidates []Link) (small, large []Link) {
 		others[l.A]++
 	}
 	for _, l := range candidates {
-		if others[l.A] < p.mostInCell()/ownShare {
+		if others[l.A] < p.mostInCell()/2 {
 			small = append(small, l)
 		} else {
 			large = append(large, l)

@@ -26,8 +26,6 @@ type cluster struct {
 	workers int
 	moved   int // members sent
 	largest int // most members in a group
-	whole   int // candidates in small components
-	large   int // and in large ones
 }
 
 type message[T any] interface {
@@ -194,7 +192,6 @@ func (c *cluster) stars(sets []Set) []Star {
 		var large []Link
 		found, large = c.plan.Whole(Forest(found))
 		asks = Only(asks, large)
-		c.whole, c.large = c.whole+len(found), c.large+len(large)
 	}
 	first := append(c.links(sets, asks), found...)
 	roots := map[uint64]uint64{}
