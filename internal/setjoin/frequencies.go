@@ -2,79 +2,43 @@ package setjoin
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"slices"
+
+	"github.com/simdb/simdb/internal/spool"
 )
 
 // Frequencies count exactly in how many sets each element is. The elements of all sets go to a file
-// if they exceed a limit of memory. Add is not safe for concurrent use.
-type Frequencies struct {
-	memory, inMemory int64 // bytes
-	create           func() (File, error)
-	parts            [frequencyParts]frequencyPart // by the leading bits of an element
-	file             File
-	end              int64
-}
-
-// frequencyParts is the number of parts of the elements; one part at a time is sorted in memory.
-const frequencyParts = 256
-
-// A frequencyPart holds the elements of a part: blocks of the file, and the rest.
-type frequencyPart struct {
-	blocks []frequencyBlock
-	rest   []uint64
-}
-
-// A frequencyBlock is a range of the file, in elements.
-type frequencyBlock struct{ at, n int64 }
+// if they exceed a limit of memory; those with the same first byte are then sorted in memory. Add
+// is not safe for concurrent use.
+type Frequencies struct{ elements *spool.Spool }
 
 // NewFrequencies returns empty Frequencies that hold about that many bytes in memory.
-func NewFrequencies(memory int64, create func() (File, error)) *Frequencies {
-	return &Frequencies{memory: memory, create: create}
+func NewFrequencies(memory int64, create func() (*os.File, error)) *Frequencies {
+	return &Frequencies{spool.New(memory, create)}
 }
 
 // Add counts the elements of a set, which must be distinct.
-func (f *Frequencies) Add(set []uint64) (err error) {
-	for _, e := range set {
-		p := &f.parts[e>>56]
-		p.rest = append(p.rest, e)
+func (f *Frequencies) Add(set []uint64) error {
+	for i, e := range set {
+		f.elements.Add(int(e>>56), bytesOf(set[i:i+1]))
 	}
-	if f.inMemory += 8 * int64(len(set)); f.inMemory <= f.memory {
-		return nil
-	}
-	if f.file == nil {
-		if f.file, err = f.create(); err != nil {
-			return err
-		}
-	}
-	for i := range f.parts {
-		p := &f.parts[i]
-		if len(p.rest) == 0 {
-			continue
-		}
-		if _, err := f.file.Write(bytesOf(p.rest)); err != nil {
-			return err
-		}
-		p.blocks = append(p.blocks, frequencyBlock{f.end, int64(len(p.rest))})
-		f.end, p.rest = f.end+int64(len(p.rest)), p.rest[:0]
-	}
-	f.inMemory = 0
-	return nil
+	return f.elements.Trim()
 }
 
 // Each calls fn with each element and the number of sets that have it, in ascending order of
 // elements. Nothing may be added afterwards.
 func (f *Frequencies) Each(fn func(element uint64, sets int64) error) error {
+	if err := f.elements.Settle(); err != nil {
+		return err
+	}
 	var all []uint64
-	for i := range f.parts {
-		p := &f.parts[i]
-		all = append(all[:0], p.rest...)
-		p.rest = nil
-		for _, b := range p.blocks {
-			from := len(all)
-			all = slices.Grow(all, int(b.n))[:from+int(b.n)]
-			if _, err := f.file.ReadAt(bytesOf(all[from:]), 8*b.at); err != nil {
-				return fmt.Errorf("setjoin: reading the file of elements: %w", err)
-			}
+	for p := range spool.Parts {
+		n := int(f.elements.Bytes(p) / 8)
+		all = slices.Grow(all[:0], n)[:n]
+		if _, err := io.ReadFull(f.elements.Reader(p), bytesOf(all)); err != nil {
+			return fmt.Errorf("setjoin: reading the file of elements: %w", err)
 		}
 		slices.Sort(all)
 		for from := 0; from < len(all); {
@@ -92,9 +56,4 @@ func (f *Frequencies) Each(fn func(element uint64, sets int64) error) error {
 }
 
 // Close frees the file.
-func (f *Frequencies) Close() error {
-	if f.file == nil {
-		return nil
-	}
-	return f.file.Close()
-}
+func (f *Frequencies) Close() error { return f.elements.Close() }

@@ -82,7 +82,7 @@ func unweighted(p records.FeatureParams) func(text string) features.Hashes {
 // that have any.
 func count(p records.FeatureParams, w Weighing, f func(n int64, feature uint64, documents int64) error) (n int64, err error) {
 	set := unweighted(p)
-	counts := setjoin.NewFrequencies(w.Memory/4, func() (setjoin.File, error) { return vfs.Temp(w.Dir, "features-*") })
+	counts := setjoin.NewFrequencies(w.Memory/4, func() (*os.File, error) { return vfs.Temp(w.Dir, "features-*") })
 	defer func() { err = errors.Join(err, counts.Close()) }()
 	err = w.Each(func(d *engine.Doc) error {
 		all := set(d.Text)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/spool"
 )
 
 // Place is the position of a unit. Places are in the order of the input.
@@ -61,9 +62,9 @@ type Repeats struct {
 	only  bool   // only units of known documents are repeated
 	all   bool   // first occurrences are repeats, too
 
-	units *spool
-	last  [parts]run
-	out   *spool // repeats
+	units *spool.Spool
+	last  [spool.Parts]run
+	out   *spool.Spool // repeats
 }
 
 // A run is the last run of a part.
@@ -76,7 +77,7 @@ type run struct {
 // create. A unit is repeated if it occurs at least least times (2 or more), or in a known
 // document. Close frees the files.
 func NewRepeats(memory int64, create func() (*os.File, error), least int) *Repeats {
-	return &Repeats{least: uint32(max(least, 2)), units: &spool{create: create, most: memory / 2}, out: &spool{create: create, most: math.MaxInt64}}
+	return &Repeats{least: uint32(max(least, 2)), units: spool.New(memory/2, create), out: spool.New(math.MaxInt64, create)}
 }
 
 // Know marks the first docs documents as known; it must be called before any others are added. A
@@ -88,13 +89,13 @@ func (r *Repeats) Know(docs int64, only bool) { r.known, r.only = uint32(docs), 
 func (r *Repeats) RemoveAll() { r.all = true }
 
 // Close frees the temporary files.
-func (r *Repeats) Close() error { return errors.Join(r.units.close(), r.out.close()) }
+func (r *Repeats) Close() error { return errors.Join(r.units.Close(), r.out.Close()) }
 
 // add adds units, which must be in the order of the input.
 func (r *Repeats) add(units []found) error {
 	for _, u := range units {
 		p := int(u.hash.Hi >> 56)
-		last, held := &r.last[p], r.units.held[p]
+		last, held := &r.last[p], r.units.Held[p]
 		if at := last.from + runBytes - 1; len(held) == 0 || u.at != last.end || held[at] == maxRun {
 			last.from = len(held)
 			held = append(binary.LittleEndian.AppendUint64(held, uint64(u.at)), 1)
@@ -102,15 +103,15 @@ func (r *Repeats) add(units []found) error {
 			held[at]++
 		}
 		held = binary.LittleEndian.AppendUint64(held, u.hash.Hi)
-		r.units.held[p], last.end = binary.LittleEndian.AppendUint64(held, u.hash.Lo), u.at+1
+		r.units.Held[p], last.end = binary.LittleEndian.AppendUint64(held, u.hash.Lo), u.at+1
 	}
-	return r.units.trim()
+	return r.units.Trim()
 }
 
 // each calls f for the units of a part, in the order of the input.
 func (r *Repeats) each(p int, f func(u found) error) error {
 	var b [runBytes + maxRun*hashBytes]byte
-	in := r.units.reader(p)
+	in := r.units.Reader(p)
 	for {
 		if _, err := io.ReadFull(in, b[:runBytes]); err == io.EOF {
 			return nil
@@ -133,15 +134,15 @@ func (r *Repeats) each(p int, f func(u found) error) error {
 
 // Find finds all repeats of the units that were added.
 func (r *Repeats) Find(ctx context.Context) error {
-	if r.units.file != nil { // the tables need the memory
-		r.out.most = heldRepeats * repeatBytes
-		if err := errors.Join(r.units.settle(), r.out.open()); err != nil {
+	if r.units.InFile() { // the tables need the memory
+		r.out.Most = heldRepeats * repeatBytes
+		if err := errors.Join(r.units.Settle(), r.out.Open()); err != nil {
 			return err
 		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for p := range parts {
+	for p := range spool.Parts {
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -215,8 +216,8 @@ func (r *Repeats) put(p int, next Repeat) error {
 	}
 	b := binary.LittleEndian.AppendUint64(make([]byte, 0, repeatBytes), uint64(next.At))
 	b = binary.LittleEndian.AppendUint64(b, uint64(next.First))
-	r.out.add(p, binary.LittleEndian.AppendUint32(b, next.N))
-	return r.out.trimPart(p)
+	r.out.Add(p, binary.LittleEndian.AppendUint32(b, next.N))
+	return r.out.TrimPart(p)
 }
 
 // All yields the repeats that Find has found, in the order of the input. An error is yielded
@@ -224,11 +225,11 @@ func (r *Repeats) put(p int, next Repeat) error {
 func (r *Repeats) All() iter.Seq2[Repeat, error] {
 	return func(yield func(Repeat, error) bool) {
 		var heads []*head // a heap of the next repeat of each part, the least at the root
-		for p := range parts {
-			if r.out.bytes(p) == 0 {
+		for p := range spool.Parts {
+			if r.out.Bytes(p) == 0 {
 				continue
 			}
-			h := &head{in: r.out.reader(p)}
+			h := &head{in: r.out.Reader(p)}
 			if err := h.advance(); err != nil {
 				yield(Repeat{}, err)
 				return

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/spool"
 )
 
 // ErrChanged means that the second pass has read other texts than the first one.
@@ -48,10 +49,10 @@ type Seen struct {
 	again   bool
 	next    int    // in the second pass: the next suspect
 	recent  Recent // some n-grams of the sure units so far
-	records *spool
-	last    [parts]uint32 // by part: the suspect of the last record
-	chains  [parts]uint32 // by part: their number
-	links   *spool        // the suspects of chains
+	records *spool.Spool
+	last    [spool.Parts]uint32 // by part: the suspect of the last record
+	chains  [spool.Parts]uint32 // by part: their number
+	links   *spool.Spool        // the suspects of chains
 }
 
 // A suspect is a unit that may be removed.
@@ -72,7 +73,7 @@ func NewSeen(t float64, memory, textBytes int64, create func() (*os.File, error)
 		t: t, memory: memory, known: math.MaxUint32,
 		shown: NewFilter(min(memory/2, textBytes)), wanted: NewFilter(min(memory/4, textBytes)),
 		recent:  NewRecent(int(min(memory/16, textBytes) / 8)),
-		records: &spool{create: create, most: memory / 3}, links: &spool{create: create, most: math.MaxInt64},
+		records: spool.New(memory/3, create), links: spool.New(math.MaxInt64, create),
 	}
 }
 
@@ -91,7 +92,7 @@ func (s *Seen) Again() bool {
 func (s *Seen) Empty() int64 { return s.empty }
 
 // Close frees the temporary files.
-func (s *Seen) Close() error { return errors.Join(s.records.close(), s.links.close()) }
+func (s *Seen) Close() error { return errors.Join(s.records.Close(), s.links.Close()) }
 
 // add adds the units of a batch.
 func (s *Seen) add(b *batch) error {
@@ -112,7 +113,7 @@ func (s *Seen) add(b *batch) error {
 			}
 		}
 	}
-	return s.records.trim()
+	return s.records.Trim()
 }
 
 // look decides whether a unit is a suspect.
@@ -166,7 +167,7 @@ func (s *Seen) record(gram, code uint64) {
 	var b [binary.MaxVarintLen64 + 8]byte
 	n := binary.PutUvarint(b[:], code)
 	binary.LittleEndian.PutUint64(b[n:], gram) // the last byte is the number of the part
-	s.records.add(int(gram>>56), b[:n+7])
+	s.records.Add(int(gram>>56), b[:n+7])
 }
 
 // eachRecord calls f for the records of a part in order.
@@ -192,19 +193,19 @@ func (s *Seen) Find(ctx context.Context) error {
 		return ErrChanged
 	}
 	s.wanted, s.recent = nil, nil
-	if s.records.file != nil {
-		s.links.most = s.memory / 4 / parts
-		if err := errors.Join(s.records.settle(), s.links.open()); err != nil {
+	if s.records.InFile() {
+		s.links.Most = s.memory / 4 / spool.Parts
+		if err := errors.Join(s.records.Settle(), s.links.Open()); err != nil {
 			return err
 		}
 	}
 	largest := int64(0)
-	for p := range parts {
-		largest = max(largest, s.records.bytes(p))
+	for p := range spool.Parts {
+		largest = max(largest, s.records.Bytes(p))
 	}
 	g, all := errgroup.WithContext(ctx)
 	g.SetLimit(int(max(1, min(int64(runtime.GOMAXPROCS(0)), s.memory/max(1, largest/8*stateBytes)))))
-	for p := range parts {
+	for p := range spool.Parts {
 		g.Go(func() error {
 			if all.Err() != nil {
 				return context.Cause(all)
@@ -225,8 +226,8 @@ const stateSure = 1 << 63
 // findPart counts the positions of suspects whose n-grams earlier sure units have, and writes the
 // links of the chains of a part.
 func (s *Seen) findPart(p int) error {
-	data := make([]byte, s.records.bytes(p))
-	if _, err := io.ReadFull(s.records.reader(p), data); err != nil || len(data) == 0 {
+	data := make([]byte, s.records.Bytes(p))
+	if _, err := io.ReadFull(s.records.Reader(p), data); err != nil || len(data) == 0 {
 		return err
 	}
 	states := map[uint64]uint64{}
@@ -262,9 +263,9 @@ func (s *Seen) findPart(p int) error {
 			chains[gram] = chain
 		}
 		b := binary.AppendUvarint(make([]byte, 0, 2*binary.MaxVarintLen32), uint64(number-last))
-		s.links.add(p, binary.AppendUvarint(b, chain-1))
+		s.links.Add(p, binary.AppendUvarint(b, chain-1))
 		last = number
-		err = cmp.Or(err, s.links.trimPart(p))
+		err = cmp.Or(err, s.links.TrimPart(p))
 	})
 	return err
 }
@@ -292,11 +293,11 @@ func (l *link) advance() (bool, error) {
 func (s *Seen) decide(ctx context.Context) error {
 	var heads []*link // a heap
 	chains := uint64(0)
-	for p := range parts {
+	for p := range spool.Parts {
 		if s.chains[p] == 0 {
 			continue
 		}
-		l := &link{in: s.links.reader(p), base: chains}
+		l := &link{in: s.links.Reader(p), base: chains}
 		if _, err := l.advance(); err != nil {
 			return err
 		}
