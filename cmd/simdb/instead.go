@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -136,6 +137,7 @@ func advice(err error, args []string) string {
 	for i, arg := range args {
 		switch name := remoteName.FindStringSubmatch(arg); {
 		case arg == "" || !strings.Contains(err.Error(), arg):
+		case place.IsRemote(arg) && !errors.Is(err, inputs.ErrNoDatabase):
 		case missing && name != nil:
 			return pipeTo(args, i, mailLike.ReplaceAllString(strings.ToLower(name[1]), "scp:"), name[2])
 		case errors.Is(err, engine.ErrNotDatabase) && inputs.Exists(arg) && filepath.Ext(arg) != ".simdb":
@@ -147,7 +149,7 @@ func advice(err error, args []string) string {
 		case missing && strings.Contains(arg, " "):
 			return strings.ReplaceAll(elsewhere[".text"], "'TEXT'", app.ShellWord(arg))
 		case missing && datasetName.MatchString(arg) && !inputs.Exists(filepath.Dir(arg)):
-			return pipeTo(args, i, "hf://", arg)
+			return "a dataset of the Hugging Face Hub is " + app.ShellWord("hf://datasets/"+arg+"/**/*.parquet")
 		case missing && beside(arg) != "":
 			return beside(arg)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
 	"github.com/simdb/simdb/records/stored"
@@ -232,7 +233,7 @@ var ErrNoDatabase = errors.New("no such database")
 // packed tables, and patterns of only these name databases; a path that does not exist names a
 // file.
 func NamesFiles(arg string) bool {
-	if arg == "-" {
+	if arg == "-" || place.IsRemote(arg) {
 		return true
 	}
 	st, err := os.Stat(arg)
@@ -260,7 +261,7 @@ func expand(arg string) []string {
 
 // Exists reports whether path exists, or matches something as a pattern.
 func Exists(path string) bool {
-	_, err := os.Stat(expand(path)[0])
+	_, err := place.Stat(context.Background(), expand(path)[0])
 	return err == nil
 }
 
