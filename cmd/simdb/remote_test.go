@@ -99,8 +99,10 @@ func TestRemoteInputs(t *testing.T) {
 	if code, _, talk := simdbHere(t, "hash", "--progress", "json", "s3://bucket/in/none"); code != 2 || !strings.Contains(talk, "s3://bucket/in/none: no such file or directory (the server says 404 Not Found: NoSuchKey") {
 		t.Error(talk)
 	}
-	if code, _, talk := simdbHere(t, s.URL+"/bucket/in/a.sst", "COUNT"); code != 2 || !strings.Contains(talk, "fetch it first: curl -sLO "+s.URL) {
-		t.Error(talk)
+	for _, args := range [][]string{{s.URL + "/bucket/in/a.sst", "COUNT"}, {"pairs", s.URL + "/bucket/in/a.sst", "--near", "3"}} {
+		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, "fetch it first: curl -sLO "+s.URL) {
+			t.Error(talk)
+		}
 	}
 }
 

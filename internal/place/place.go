@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Store has the files of a URL scheme. Errors do not repeat the name; they wrap fs.ErrNotExist if
@@ -63,8 +64,17 @@ type ID struct {
 var (
 	stores = map[string]Store{}
 	mu     sync.Mutex
-	listed = map[string]fs.FileInfo{} // files that List has found and Stat has not described yet
+	listed = map[string]entry{} // files that List has found and Stat has not described yet
 )
+
+// entry is a file of a list, which was correct at that time.
+type entry struct {
+	info fs.FileInfo
+	at   time.Time
+}
+
+// fresh is how long a list is believed.
+const fresh = time.Minute
 
 // Register adds the store of a scheme. Packages call it from their init functions.
 func Register(scheme string, s Store) { stores[scheme] = s }
@@ -102,11 +112,11 @@ func Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 		ctx = context.Background()
 	}
 	mu.Lock()
-	info := listed[name]
+	e, ok := listed[name]
 	delete(listed, name)
 	mu.Unlock()
-	if info != nil {
-		return info, nil
+	if ok && time.Since(e.at) < fresh {
+		return e.info, nil
 	}
 	info, err := s.Stat(ctx, name)
 	return info, failed("stat", name, err)
@@ -138,13 +148,13 @@ func ReadFile(ctx context.Context, name string) ([]byte, error) {
 // List returns the remote files whose names begin with prefix; unless deep is set, only those
 // without a further slash.
 func List(ctx context.Context, prefix string, deep bool) (names []string, err error) {
-	found := map[string]fs.FileInfo{}
+	now := time.Now()
 	err = of(prefix).List(ctx, prefix, deep, func(name string, info fs.FileInfo) {
-		names, found[name] = append(names, name), info
+		mu.Lock()
+		listed[name] = entry{info, now}
+		mu.Unlock()
+		names = append(names, name)
 	})
-	mu.Lock()
-	listed = found
-	mu.Unlock()
 	return names, err
 }
 

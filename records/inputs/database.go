@@ -234,7 +234,7 @@ var ErrNoDatabase = errors.New("no such database")
 // file.
 func NamesFiles(arg string) bool {
 	if arg == "-" || place.IsRemote(arg) {
-		return true
+		return !remoteTable(arg)
 	}
 	st, err := os.Stat(arg)
 	if err != nil { // it may be a pattern
@@ -242,6 +242,12 @@ func NamesFiles(arg string) bool {
 		return names[0] != arg && slices.ContainsFunc(names, NamesFiles)
 	}
 	return !st.IsDir() && filepath.Ext(arg) != ".sst"
+}
+
+// remoteTable reports whether an argument is a URL of a packed table, which can only be read from a
+// disk.
+func remoteTable(arg string) bool {
+	return place.IsRemote(arg) && filepath.Ext(place.Path(arg)) == ".sst"
 }
 
 // IsSet reports whether an argument is a pattern that matches only tables and databases.

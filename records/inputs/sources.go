@@ -134,7 +134,7 @@ func (e *Env) NewCollection(ctx context.Context, args []string, o Options, how A
 		return e.New(ctx, args, o)
 	}
 	what, err := engine.Identifier()(args[0])
-	if there := Exists(args[0]); err == nil && what == "" && !IsSet(args[0]) && (there || !how.OrFile) {
+	if there := Exists(args[0]); err == nil && what == "" && !remoteTable(args[0]) && !IsSet(args[0]) && (there || !how.OrFile) {
 		return e.New(ctx, args, o)
 	}
 	db, err := e.OpenStored(args[0], how)

@@ -161,7 +161,9 @@ func TestParquet(t *testing.T) {
 		}
 		n++
 	}
-	if requests, sent := s.Log(); n != 1200 || sent > int64(b.Len())/8 || len(requests) > 12 {
+	requests, sent := s.Log()
+	t.Logf("%d requests and %d of %d bytes", len(requests), sent, b.Len())
+	if n != 1200 || sent > int64(b.Len())/8 || len(requests) > 12 {
 		t.Errorf("%d rows: %d of %d bytes were sent: %v", n, sent, b.Len(), requests)
 	}
 }
@@ -169,8 +171,12 @@ func TestParquet(t *testing.T) {
 // TestChanged changes a file between two connections.
 func TestChanged(t *testing.T) {
 	s := start(t)
-	for _, tags := range []bool{true, false} {
-		s.NoTags = !tags
+	ignored := func(_ http.ResponseWriter, r *http.Request) bool { r.Header.Del("If-Match"); return false }
+	for i, tags := range []bool{true, true, false} {
+		s.NoTags, s.Before = !tags, nil
+		if i == 1 { // some servers do not know If-Match
+			s.Before = ignored
+		}
 		s.Put("/bkt/x", bytes.Repeat([]byte("a"), 1<<20))
 		f, err := place.Open(context.Background(), "s3://bkt/x")
 		if err != nil {
@@ -178,7 +184,7 @@ func TestChanged(t *testing.T) {
 		}
 		s.Put("/bkt/x", bytes.Repeat([]byte("b"), 1<<20+map[bool]int{true: 0, false: 1}[tags]))
 		if got, err := io.ReadAll(f); !errors.Is(err, errChanged) || bytes.Contains(got, []byte("b")) {
-			t.Errorf("ETag %v: %d bytes, %v", tags, len(got), err)
+			t.Errorf("case %d, ETag %v: %d bytes, %v", i, tags, len(got), err)
 		}
 		f.Close()
 	}
@@ -281,17 +287,6 @@ func TestSilence(t *testing.T) {
 	silence = 50 * time.Millisecond
 	defer func() { silence = before }()
 	var n atomic.Int64
-	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
-		if n.Add(1) != 2 {
-			return false
-		}
-		w.Header().Set("ETag", fmt.Sprintf("%q", "other"))
-		w.Header().Set("Content-Length", strconv.Itoa(len(content)))
-		w.WriteHeader(http.StatusOK)
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		return true
-	}
 	s.NoTags = true
 	f, err := place.Open(context.Background(), s.URL+"/bkt/x")
 	if err != nil {
@@ -304,6 +299,7 @@ func TestSilence(t *testing.T) {
 		}
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", firstBytes, len(content)-1, len(content)))
 		w.WriteHeader(http.StatusPartialContent)
+		w.Write(content[:1000])
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 		return true
