@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -146,7 +147,7 @@ func (d *job) agree(s *source, first string) error {
 // checkFile checks that a source can be read twice. With Files a folder is a source too, and with
 // Images a picture.
 func (s *source) checkFile(d *job) error {
-	st, err := os.Stat(s.path)
+	st, err := place.Stat(d.ctx, s.path)
 	if err == nil && st.IsDir() {
 		_, err = os.ReadDir(s.path) // the contents of the folder decide whether it is a database
 	}

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -60,7 +61,7 @@ func (d *job) claimAudit() error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, elsewhere)
 	}
-	f, err := os.Open(path)
+	f, err := place.Open(d.ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (d *job) claimAudit() error {
 		return err
 	}
 	head := make([]byte, len(auditStarts[0]))
-	n, _ := f.ReadAt(head, 0)
+	n, _ := io.ReadFull(f, head)
 	isAudit := func(start string) bool { return strings.HasPrefix(string(head[:n]), start) }
 	if n > 0 && !slices.ContainsFunc(auditStarts, isAudit) {
 		err = fmt.Errorf("%s exists and is not an audit: %s", path, elsewhere)

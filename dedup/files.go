@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -51,7 +51,7 @@ func (d *job) begins(i int) (info records.Info, err error) {
 // dropped.
 func (d *job) checkAgainst() error {
 	for _, path := range d.c.Against {
-		known, err := os.Stat(path)
+		_, err := place.Stat(d.ctx, path)
 		if inputs.IsSet(path) || d.env.TableSources(path) != nil { // a table is never an input
 			continue
 		}
@@ -59,7 +59,7 @@ func (d *job) checkAgainst() error {
 			return err
 		}
 		for _, in := range slices.Concat(d.args, d.Names) {
-			if me, err := os.Stat(in); err == nil && os.SameFile(me, known) {
+			if place.Same(in, path) {
 				return fmt.Errorf("%s is %s, an input, and would be overwritten", option.Set("Against", path), in)
 			}
 		}

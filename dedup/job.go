@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -261,7 +262,7 @@ func (c *Job) AuditPath() string {
 		return c.Audit
 	}
 	if c.ToFolder() {
-		return filepath.Join(c.Output, "audit.jsonl")
+		return place.Join(c.Output, "audit.jsonl")
 	}
 	if st, err := os.Stat(c.Output); err == nil && !st.Mode().IsRegular() || outfile.IsDescriptor(c.Output) {
 		return "" // write nothing beside /dev/null and /dev/fd/3

@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -44,7 +44,7 @@ func (m *Match) prepare(ctx context.Context) (err error) {
 // probe reads the beginning of one of several inputs and describes it.
 func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error) {
 	name := m.l.sources.Names[i]
-	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
+	if st, err := place.Stat(ctx, name); name == "-" || err == nil && !st.Mode().IsRegular() {
 		return info, fmt.Errorf("%s is not a regular file, as several inputs and %s require: match it by itself", name, option.Set("Output", "DIR/"))
 	}
 	return m.l.env.Probe(ctx, m.l.sources, i, m.l.reading, func(in records.Source) error {

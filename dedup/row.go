@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 )
 
@@ -78,7 +78,7 @@ func AuditEncoder(w io.Writer) *json.Encoder {
 // Digest digests a file. The caller sets the name.
 func Digest(ctx context.Context, path string) (AuditInput, error) {
 	in := AuditInput{Bytes: new(int64)}
-	f, err := os.Open(path)
+	f, err := place.Open(ctx, path)
 	if err != nil {
 		return in, err
 	}

@@ -3,13 +3,15 @@ package records
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/internal/place"
 )
 
 // decompress returns the content of r, which may be compressed with gzip (all members are read) or
@@ -103,7 +105,7 @@ const packedShare = 5
 // ContentBytes estimates the decompressed size of a regular file in bytes; pages of a Parquet file
 // count as compressed. It returns 0 for a file that cannot be read.
 func ContentBytes(path string) int64 {
-	f, err := os.Open(path)
+	f, err := place.Open(context.Background(), path)
 	if err != nil {
 		return 0
 	}
@@ -138,7 +140,7 @@ func explain(kind string, err error) error {
 }
 
 // regularSize is the size of a regular file, or -1.
-func regularSize(f *os.File) int64 {
+func regularSize(f place.File) int64 {
 	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
 		return st.Size()
 	}

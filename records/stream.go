@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -43,18 +44,18 @@ type Stream struct {
 }
 
 // openFile opens a file or standard input. It returns the name for messages and the size, or -1. If
-// ctx is not nil, its end interrupts reads of pipes and terminals.
+// ctx is not nil, its end interrupts reads of pipes, terminals and remote files.
 func openFile(ctx context.Context, path string) (name string, src io.ReadCloser, size int64, err error) {
-	f := os.Stdin
+	var f place.File = os.Stdin
 	if name = path; path == "-" {
 		name = "stdin"
-	} else if f, err = os.Open(path); err != nil {
+	} else if f, err = place.Open(ctx, path); err != nil {
 		return path, nil, 0, err
 	} else if st, err := f.Stat(); err == nil && st.IsDir() {
 		f.Close()
 		return path, nil, 0, &ReadError{File: path, Pos: NoPosition, Err: errors.New("it is a folder")}
 	}
-	if size = regularSize(f); size >= 0 || ctx == nil {
+	if size = regularSize(f); size >= 0 || ctx == nil || place.IsRemote(path) {
 		return name, f, size, nil
 	}
 	return name, struct {
@@ -165,9 +166,9 @@ func (s *Stream) Packed() bool { return s.packed != "" }
 func (s *Stream) Reader() io.Reader { return io.MultiReader(bytes.NewReader(s.head), s.rest) }
 
 // ReaderAt returns the content for random access, and its size: a regular uncompressed file itself,
-// otherwise a temporary copy, which Release removes.
+// also a remote one whose server sends parts, otherwise a temporary copy, which Release removes.
 func (s *Stream) ReaderAt() (io.ReaderAt, int64, error) {
-	if f, ok := s.src.(*os.File); ok && s.size >= 0 && s.packed == "" && s.encoding == UTF8 {
+	if f, ok := s.src.(io.ReaderAt); ok && s.size >= 0 && s.packed == "" && s.encoding == UTF8 {
 		return f, s.size, nil
 	}
 	n, err := s.spool()

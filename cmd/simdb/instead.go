@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -136,6 +137,7 @@ func advice(err error, args []string) string {
 	for i, arg := range args {
 		switch name := remoteName.FindStringSubmatch(arg); {
 		case arg == "" || !strings.Contains(err.Error(), arg):
+		case place.IsRemote(arg) && !strings.HasSuffix(place.Path(arg), ".sst"):
 		case missing && name != nil:
 			return pipeTo(args, i, mailLike.ReplaceAllString(strings.ToLower(name[1]), "scp:"), name[2])
 		case errors.Is(err, engine.ErrNotDatabase) && inputs.Exists(arg) && filepath.Ext(arg) != ".simdb":
@@ -147,7 +149,7 @@ func advice(err error, args []string) string {
 		case missing && strings.Contains(arg, " "):
 			return strings.ReplaceAll(elsewhere[".text"], "'TEXT'", app.ShellWord(arg))
 		case missing && datasetName.MatchString(arg) && !inputs.Exists(filepath.Dir(arg)):
-			return pipeTo(args, i, "hf://", arg)
+			return "a dataset of the Hugging Face Hub is " + app.ShellWord("hf://datasets/"+arg+"/**/*.parquet")
 		case missing && beside(arg) != "":
 			return beside(arg)
 		}
@@ -166,7 +168,7 @@ func pipeTo(args []string, i int, scheme, path string) string {
 	switch {
 	case i > 0 && (args[i-1] == "-o" || args[i-1] == "--output"):
 		return "remote files are not written; pipe it: " + line + " | " + of[2]
-	case of[0] == "" || i == 0 || isFlag(args[i-1]) || i == 1 && !slices.Contains(strings.Fields(elsewhere[".files"]), args[0]):
+	case of[0] == "" || strings.HasSuffix(path, ".sst") || i == 0 || isFlag(args[i-1]) || i == 1 && !slices.Contains(strings.Fields(elsewhere[".files"]), args[0]):
 		return "remote files are not read here; fetch it first: " + of[1]
 	}
 	return "remote files are not read; pipe it: " + of[0] + " | " + line

@@ -19,6 +19,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/records/inputs"
+	_ "github.com/simdb/simdb/records/remote" // https, s3, gs, hf
 )
 
 func main() { os.Exit(run(os.Args[1:])) }

@@ -59,6 +59,10 @@ Where the prompt keeps its history, in simdb/history.
 XDG_CONFIG_HOME
 Where the prompt finds its first commands, in simdb/simdbrc.
 .TP
+AWS_PROFILE, AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, ...
+Where s3:// is and how to sign in, as for the AWS tools; GS_ACCESS_KEY_ID or CLOUDSDK_AUTH_ACCESS_TOKEN for gs://,
+HF_TOKEN for hf://. docs/formats.md has them all.
+.TP
 TMPDIR
 Where dedup and tune keep their temporary files.
 `

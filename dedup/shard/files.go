@@ -6,15 +6,19 @@ import (
 	"encoding"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/vfs"
+	"github.com/simdb/simdb/records/files"
 )
 
 // A reader reads a working file.
@@ -178,21 +182,85 @@ func (x *numbers) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Local implements Files on this machine.
+// Local implements Files on this machine. Inputs and outputs may be remote, too, if the program
+// imports package records/remote.
 type Local struct{}
 
 // Glob implements Files.
-func (Local) Glob(_ context.Context, pattern string) ([]string, error) {
+func (Local) Glob(ctx context.Context, pattern string) ([]string, error) {
+	if place.IsRemote(pattern) {
+		names, err := files.Expand(pattern, false)
+		if err == nil && slices.Equal(names, []string{pattern}) {
+			_, err = place.Stat(ctx, pattern)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return names, err
+	}
 	if _, err := os.Stat(pattern); err == nil {
 		return []string{pattern}, nil
 	}
 	return filepath.Glob(pattern)
 }
 
-// Fetch implements Files: the path is the name.
-func (Local) Fetch(_ context.Context, name string) (string, func() error, error) {
+// Fetch implements Files: the path is the name, or that of a copy of a remote file.
+func (Local) Fetch(ctx context.Context, name string) (string, func() error, error) {
+	if place.IsRemote(name) {
+		return fetch(ctx, name)
+	}
 	_, err := os.Stat(name)
 	return name, func() error { return nil }, err
+}
+
+// fetch copies a remote file to a temporary one.
+func fetch(ctx context.Context, name string) (string, func() error, error) {
+	src, err := place.Open(ctx, name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer src.Close()
+	dir, err := os.MkdirTemp("", "simdb-shard-*")
+	if err != nil {
+		return "", nil, err
+	}
+	release := func() error { return os.RemoveAll(dir) }
+	to, err := os.Create(filepath.Join(dir, path.Base(place.Path(name))))
+	if err == nil {
+		_, err = io.Copy(to, src)
+		err = errors.Join(err, to.Close())
+	}
+	if err != nil {
+		return "", nil, errors.Join(fmt.Errorf("%s: %w", name, err), release())
+	}
+	return to.Name(), release, nil
+}
+
+// send copies a file to a remote one.
+func send(ctx context.Context, from, name string) error {
+	up, err := place.Create(ctx, name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer up.Drop()
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	size, err := src.Seek(0, io.SeekEnd)
+	if err == nil {
+		err = up.Send(ctx, src, size, func() { src.Close() })
+	}
+	if err == nil {
+		err = up.Publish(ctx)
+	}
+	if err == nil {
+		err = os.Remove(from)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // disk renames files and makes names survive a power cut: a step counts as done once its names
@@ -219,7 +287,10 @@ func makeDir(dir string) error {
 
 // Put implements Files: it renames the file; from another file system, it first copies the file
 // to a temporary folder beside the target. The content must already be on the disk.
-func (Local) Put(_ context.Context, path, name string) error {
+func (Local) Put(ctx context.Context, path, name string) error {
+	if place.IsRemote(name) {
+		return send(ctx, path, name)
+	}
 	parent := filepath.Dir(name)
 	if err := makeDir(parent); err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -55,9 +55,8 @@ func (j *Job) checkSeen(ctx context.Context, names []string) error {
 		case bases[path.Base(filepath.ToSlash(known))]:
 			return fmt.Errorf("%s has the name of an input, and would have the same file of rejects: give it another name", flag)
 		}
-		a, err := os.Stat(known)
 		for _, name := range names {
-			if b, failed := os.Stat(name); err == nil && failed == nil && os.SameFile(a, b) {
+			if place.Same(known, name) {
 				return fmt.Errorf("%s is %s, an input", flag, name)
 			}
 		}

@@ -44,6 +44,7 @@ import (
 	"github.com/simdb/simdb/dedup/internal/stages"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -144,6 +145,12 @@ func Plan(ctx context.Context, o Options, files Files) (Options, error) {
 func (j *Job) claim(ctx context.Context, input, name string) error {
 	if name == auditName && j.o.Command == "dedup" && !j.o.Job.NoAudit {
 		return fmt.Errorf("%s has the name of the audit in %s", input, j.o.Job.Output)
+	}
+	if output := j.o.Job.Output + name; place.IsRemote(output) || place.IsRemote(input) {
+		if output == input {
+			return fmt.Errorf("%s would replace the input %s", option.Set("Output", j.o.Job.Output), input)
+		}
+		return nil
 	}
 	old, release, err := j.files.Fetch(ctx, j.o.Job.Output+name)
 	if errors.Is(err, fs.ErrNotExist) {

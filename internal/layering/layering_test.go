@@ -14,7 +14,8 @@ import (
 const module = "github.com/simdb/simdb/"
 
 // TestLayers checks forbidden dependencies: a layer may not depend on those above it, and packages
-// that programs embed may not depend on a terminal, flags or a parser.
+// that programs embed may not depend on a terminal, flags or a parser. Only programs that import
+// records/remote have its network clients.
 func TestLayers(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
@@ -23,16 +24,17 @@ func TestLayers(t *testing.T) {
 		"github.com/alecthomas/kong", "github.com/alecthomas/participle", "github.com/peterh/liner",
 		"github.com/vbauerster/mpb", "github.com/mattn/go-runewidth",
 	}
+	network := []string{module + "records/remote", "github.com/minio/minio-go/v7", "github.com/hashicorp/go-retryablehttp"}
 	for pkg, forbidden := range map[string][]string{
 		"internal/table": append([]string{"go.etcd.io/bbolt", module + "engine", module + "compaction", module + "query"}, front...),
 		"sstable":        append([]string{"go.etcd.io/bbolt", module + "engine", module + "compaction", module + "query"}, front...),
 		"compaction":     append([]string{"go.etcd.io/bbolt", module + "engine", module + "query"}, front...),
-		"engine":         append([]string{module + "sstable", module + "query", module + "repl", module + "cmd"}, front...),
+		"engine":         append(append([]string{module + "sstable", module + "query", module + "repl", module + "cmd"}, front...), network...),
 		"query":          {module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner"},
 		"repl":           {module + "cmd", "github.com/alecthomas/kong", "github.com/parquet-go/parquet-go"},
-		"records/inputs": append([]string{module + "query", module + "dedup", module + "repl", module + "cmd"}, front...),
-		"dedup":          {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
-		"dedup/learn":    {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb", "golang.org/x/term"},
+		"records/inputs": append(append([]string{module + "query", module + "dedup", module + "repl", module + "cmd"}, front...), network...),
+		"dedup":          {module + "records/remote", module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
+		"dedup/learn":    {module + "records/remote", module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb", "golang.org/x/term"},
 		"dedup/tune":     {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
 		"simhash":        {module + "internal/table", module + "engine"},
 		"minhash":        {module + "internal/table", module + "engine", module + "simhash"},
@@ -150,7 +152,7 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	helpers := []string{module + "internal/exhaustive", module + "internal/golden", module + "internal/vfs/vfstest", module + "internal/corpora", module + "internal/rulejoin/ruletest"}
+	helpers := []string{module + "internal/exhaustive", module + "internal/golden", module + "internal/vfs/vfstest", module + "internal/corpora", module + "internal/rulejoin/ruletest", module + "internal/remotetest"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
@@ -206,7 +208,7 @@ func TestModules(t *testing.T) {
 	if !strings.Contains(modules, "github.com/alecthomas/kong ") {
 		t.Errorf("the modules are %s", modules)
 	}
-	for _, foreign := range []string{"github.com/apache/beam", "google.golang.org/grpc", "cloud.google.com/go", "honnef.co"} {
+	for _, foreign := range []string{"github.com/apache/beam", "google.golang.org/grpc", "cloud.google.com/go", "golang.org/x/vuln"} {
 		if strings.Contains(modules, foreign) {
 			t.Errorf("simdb depends on %s", foreign)
 		}

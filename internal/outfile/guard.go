@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/simdb/simdb/internal/place"
 )
 
 // Guard opens all outputs of a run. It refuses an output that would replace a file that the run
@@ -91,6 +93,9 @@ func (g *Guard) Claim(flag, path string, kind Kind) error {
 	if IsStdout(path) {
 		return g.claim(flag, "-", stdoutInfo())
 	}
+	if kind.fresh && place.IsRemote(path) {
+		return fmt.Errorf("%s: a table is written to the disk: name a file there, and copy it", called(flag, path))
+	}
 	if kind.fresh {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s: already exists", called(flag, path))
@@ -114,6 +119,14 @@ func (g *Guard) Claim(flag, path string, kind Kind) error {
 func (g *Guard) CheckInput(path string, info fs.FileInfo) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	for _, c := range g.outputs.like(path) {
+		if place.IsRemote(path) && c.path == path {
+			return fmt.Errorf("%s would overwrite %s, an input file", called(c.flag, c.path), path)
+		}
+	}
+	if info == nil {
+		return nil
+	}
 	for _, c := range g.outputs.there {
 		if c.info.Mode().IsRegular() && os.SameFile(c.info, info) {
 			if c.path == "-" {
@@ -173,6 +186,12 @@ func (g *Guard) look(flag, path string) (info fs.FileInfo, direct bool, err erro
 	_, base := filepath.Split(path)
 	if base == "" || base == "." || base == ".." {
 		return nil, false, fmt.Errorf("%s is a folder", name)
+	}
+	if place.IsRemote(path) {
+		if err := place.Writable(path); err != nil {
+			return nil, false, fmt.Errorf("%s: %w", name, err)
+		}
+		return nil, false, g.lookUsed(name, path)
 	}
 	link, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -242,10 +261,8 @@ func (g *Guard) lookFolder(name, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, Cause(err))
 	}
-	for _, u := range g.usesLike(path) { // a database that has not been created yet
-		if samePlace(u.path, path) {
-			return fmt.Errorf("%s would overwrite %s", name, u.what)
-		}
+	if err := g.lookUsed(name, path); err != nil {
+		return err
 	}
 	what, err := g.Identify(path)
 	if err != nil {
@@ -253,6 +270,17 @@ func (g *Guard) lookFolder(name, path string) error {
 	}
 	if what != "" {
 		return fmt.Errorf("%s would be %s", name, what)
+	}
+	return nil
+}
+
+// lookUsed returns an error if the run uses a file of this name that is remote or that has not been
+// created yet.
+func (g *Guard) lookUsed(name, path string) error {
+	for _, u := range g.usesLike(path) {
+		if samePlace(u.path, path) {
+			return fmt.Errorf("%s would overwrite %s", name, u.what)
+		}
 	}
 	return nil
 }
@@ -303,6 +331,8 @@ func (g *Guard) Create(ctx context.Context, flag, path string, kind Kind) (*Writ
 		w.file = os.NewFile(uintptr(fd), path)
 	case direct:
 		w.file, err = openDirect(ctx, path)
+	case place.IsRemote(path):
+		err = w.createUpload(ctx)
 	default:
 		err = w.createTemp()
 	}

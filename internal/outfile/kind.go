@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/simdb/simdb/internal/place"
 )
 
 // Kind is the kind of content of an output. It decides which endings its name may have.
@@ -61,8 +63,9 @@ var formats = map[string]string{
 	".zip": "zip", ".7z": "7-Zip", ".rar": "RAR", ".tar": "tar", ".tgz": "tar", ".z": "compress",
 }
 
-// PlainName removes the ending of a compression from a file's name.
+// PlainName removes the query of a URL and the ending of a compression from a file's name.
 func PlainName(name string) string {
+	name = place.Path(name)
 	if compression(name) != "" {
 		return strings.TrimSuffix(name, filepath.Ext(name))
 	}
@@ -71,7 +74,7 @@ func PlainName(name string) string {
 
 // compression returns the compression of a file with this name: "gzip", "zstd" or "".
 func compression(name string) string {
-	switch strings.ToLower(filepath.Ext(name)) {
+	switch strings.ToLower(filepath.Ext(place.Path(name))) {
 	case ".gz", ".gzip":
 		return "gzip"
 	case ".zst", ".zstd":

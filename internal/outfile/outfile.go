@@ -5,6 +5,7 @@ package outfile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -30,9 +32,11 @@ type Writer struct {
 	guard  *Guard
 	flag   string
 	path   string
-	file   *os.File // nil for standard output
-	hidden bool     // the file has no name yet, not even a temporary one
-	direct bool     // written without a temporary name: standard output, a pipe or a device
+	file   *os.File        // nil for standard output; a temporary file for an upload
+	upload place.Upload    // of a remote file, or nil
+	ctx    context.Context // of the upload
+	hidden bool            // the file has no name yet, not even a temporary one
+	direct bool            // written without a temporary name: standard output, a pipe or a device
 	buf    *bufio.Writer
 	zip    compressor // in front of buf, or nil
 	parted bool       // the next byte starts another gzip member or zstd frame
@@ -56,6 +60,18 @@ func (w *Writer) createTemp() (err error) {
 		return nil
 	}
 	w.file, err = os.CreateTemp(folder(w.path), ".simdb-*.tmp")
+	return err
+}
+
+// createUpload begins an upload, whose content is written to a temporary file first.
+func (w *Writer) createUpload(ctx context.Context) (err error) {
+	if w.upload, err = place.Create(ctx, w.path); err != nil {
+		return err
+	}
+	if w.file, err = vfs.Temp("", "simdb-output-*"); err != nil {
+		w.upload.Drop()
+	}
+	w.ctx = ctx
 	return err
 }
 
@@ -142,9 +158,11 @@ func Commit(ws ...*Writer) error {
 		}
 	}
 	var folders []string // distinct spellings of the folders
-	for _, w := range ws {
-		if w != nil && err == nil {
-			if err = w.publish(); err == nil && w.named() && !slices.Contains(folders, folder(w.path)) {
+	// An upload is more likely to fail than a rename, and comes first.
+	uploads, others := slices.DeleteFunc(slices.Clone(ws), (*Writer).local), slices.DeleteFunc(slices.Clone(ws), (*Writer).remote)
+	for _, w := range append(uploads, others...) {
+		if err == nil {
+			if err = w.publish(); err == nil && w.named() && w.upload == nil && !slices.Contains(folders, folder(w.path)) {
 				folders = append(folders, folder(w.path))
 			}
 		}
@@ -208,12 +226,23 @@ func (w *Writer) finish() error {
 	return err
 }
 
-// settle gives the file the permissions of the file it replaces, or default ones, makes it durable,
+// settle sends the content of a remote file. A local one gets the permissions of the file that it
+// replaces, or default ones; settle makes it durable,
 // gives it a temporary name if necessary, and closes it.
 func (w *Writer) settle() error {
 	mode := os.FileMode(0o666) &^ umask()
 	if st, err := os.Stat(w.path); err == nil {
 		mode = st.Mode().Perm()
+	}
+	if w.upload != nil {
+		size, err := w.file.Seek(0, io.SeekEnd)
+		if err == nil {
+			err = w.upload.Send(w.ctx, w.file, size, func() { vfs.RemoveTemp(w.file) })
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", called(w.flag, w.path), err)
+		}
+		return err
 	}
 	if err := w.file.Chmod(mode); err != nil {
 		return err
@@ -236,12 +265,21 @@ func (w *Writer) reveal() error {
 	return errors.Join(link(w.file), w.file.Close())
 }
 
+func (w *Writer) remote() bool { return w == nil || w.upload != nil }
+func (w *Writer) local() bool  { return w == nil || w.upload == nil }
+
 // named reports whether Commit gives the file its name.
 func (w *Writer) named() bool { return w.file != nil && !w.direct }
 
 // publish gives the finished file its name, which is durable after its folder is synced.
 func (w *Writer) publish() error {
 	if !w.named() {
+		return nil
+	}
+	if w.upload != nil {
+		if err := w.upload.Publish(w.ctx); err != nil {
+			return fmt.Errorf("%s: %w", called(w.flag, w.path), err)
+		}
 		return nil
 	}
 	if err := w.reveal(); err != nil {
@@ -259,6 +297,9 @@ func (w *Writer) Abort() {
 	if !w.named() {
 		return
 	}
+	if w.upload != nil {
+		w.upload.Drop()
+	}
 	w.file.Close()
 	os.Remove(w.file.Name())
 }
@@ -269,7 +310,7 @@ func (w *Writer) Continue() error {
 	if !w.named() {
 		return nil
 	}
-	f, err := os.Open(w.path)
+	f, err := place.Open(w.ctx, w.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

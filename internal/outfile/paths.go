@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/simdb/simdb/internal/place"
 )
 
 // IsStdout reports whether a path is standard output.
@@ -68,6 +70,9 @@ func folder(path string) string {
 // samePlace reports whether two paths name the same file in the same folder, even if it does not
 // exist. It takes into account whether the file system ignores case.
 func samePlace(a, b string) bool {
+	if place.IsRemote(a) || place.IsRemote(b) {
+		return a == b
+	}
 	x, y := filepath.Base(a), filepath.Base(b)
 	if !strings.EqualFold(x, y) {
 		return false

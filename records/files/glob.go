@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/simdb/simdb/internal/place"
 )
 
 // mostAlternatives is the largest number of patterns that the braces of a pattern may expand to.
@@ -70,7 +73,9 @@ type pattern struct {
 // newWalk returns a walk for a pattern. The walk begins at the parts before the first special
 // character.
 func newWalk(of string) (*walk, error) {
-	of = filepath.ToSlash(filepath.Clean(of))
+	if !place.IsRemote(of) {
+		of = filepath.ToSlash(filepath.Clean(of))
+	}
 	if !doublestar.ValidatePattern(of) {
 		return nil, errPattern
 	}
@@ -103,6 +108,28 @@ func newWalk(of string) (*walk, error) {
 	return w, nil
 }
 
+// matches reports whether a path, relative to the base, matches.
+func (w *walk) matches(below string, isDir bool) bool {
+	return slices.ContainsFunc(w.patterns, func(p pattern) bool {
+		return doublestar.MatchUnvalidated(p.whole, below) || isDir && doublestar.MatchUnvalidated(p.self, below)
+	})
+}
+
+// remote finds the matching files of a pattern that is a URL. Its part before the first special
+// character limits what the server lists.
+func (w *walk) remote(of string) error {
+	before := of[:strings.IndexAny(of, `*?[{\`)]
+	deep := strings.Contains(of[len(before):], "/") || strings.Contains(of, "**")
+	names, err := place.List(context.Background(), before, deep)
+	w.found = nil
+	for _, name := range names {
+		if below, ok := strings.CutPrefix(name, w.base+"/"); ok && w.matches(below, false) || name == of {
+			w.found = append(w.found, name)
+		}
+	}
+	return err
+}
+
 // folder finds matching paths in the folder at rel, relative to the base.
 func (w *walk) folder(rel string, depth int) error {
 	w.folders++
@@ -112,9 +139,7 @@ func (w *walk) folder(rel string, depth int) error {
 	}
 	for _, e := range list {
 		below := path.Join(rel, e.Name())
-		if slices.ContainsFunc(w.patterns, func(p pattern) bool {
-			return doublestar.MatchUnvalidated(p.whole, below) || e.IsDir() && doublestar.MatchUnvalidated(p.self, below)
-		}) {
+		if w.matches(below, e.IsDir()) {
 			w.found = append(w.found, filepath.Join(w.base, below))
 		}
 		if !e.IsDir() || !slices.ContainsFunc(w.patterns, func(p pattern) bool {

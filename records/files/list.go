@@ -2,8 +2,8 @@ package files
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 )
@@ -146,11 +147,15 @@ func (w *walker) argument(arg string) error {
 // with a dot, or if hidden is true. It is an error if nothing matches.
 func Expand(arg string, hidden bool) ([]string, error) {
 	// The name of a file may look like a pattern. On Windows, looking for such a name is an error.
-	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") {
+	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[{") || place.IsRemote(arg) && !place.Lists(arg) {
 		return []string{arg}, nil
 	}
 	w, err := newWalk(arg)
-	if err == nil {
+	switch {
+	case err != nil:
+	case place.IsRemote(arg):
+		err = w.remote(arg)
+	default:
 		err = w.folder("", 0)
 	}
 	if err != nil {
@@ -182,14 +187,13 @@ func isHidden(name string) bool { return strings.HasPrefix(name, ".") && name !=
 
 // named adds a file or folder that the user has named.
 func (w *walker) named(path string) error {
-	info, err := os.Stat(path)
+	info, err := place.Stat(context.Background(), path)
 	if err != nil {
-		if p, ok := errors.AsType[*fs.PathError](err); ok {
-			err = p.Err
-		}
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, outfile.Cause(err))
 	}
-	path = filepath.ToSlash(filepath.Clean(path)) // lists and IDs have the same paths on every system
+	if !place.IsRemote(path) {
+		path = filepath.ToSlash(filepath.Clean(path)) // lists and IDs have the same paths on every system
+	}
 	switch {
 	case info.IsDir():
 		if isDatabase(path) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"runtime"
 
 	"golang.org/x/sync/semaphore"
@@ -17,6 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 )
 
@@ -134,7 +134,7 @@ func (s *pictures) hash(ctx context.Context, e entry) (h hashed) {
 // equal share of the memory. If a picture needs more, decode doubles the share, and fewer pictures
 // are decoded at the same time.
 func (s *pictures) decode(ctx context.Context, path string) (p imagehash.Result, sum []uint64, err error) {
-	f, err := os.Open(path)
+	f, err := place.Open(ctx, path)
 	if err != nil {
 		return p, nil, err
 	}

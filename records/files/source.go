@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 )
 
@@ -135,7 +135,7 @@ func (s *source) one(ctx context.Context, e entry) (*records.Record, error) {
 	if e.reason != "" {
 		return nil, issue
 	}
-	f, err := os.Open(e.path)
+	f, err := place.Open(ctx, e.path)
 	if err != nil {
 		issue.Reason = outfile.Cause(err).Error()
 		return nil, issue

@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/imagehash"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
 	"github.com/simdb/simdb/records/stored"
@@ -232,8 +233,8 @@ var ErrNoDatabase = errors.New("no such database")
 // packed tables, and patterns of only these name databases; a path that does not exist names a
 // file.
 func NamesFiles(arg string) bool {
-	if arg == "-" {
-		return true
+	if arg == "-" || place.IsRemote(arg) {
+		return !remoteTable(arg)
 	}
 	st, err := os.Stat(arg)
 	if err != nil { // it may be a pattern
@@ -241,6 +242,12 @@ func NamesFiles(arg string) bool {
 		return names[0] != arg && slices.ContainsFunc(names, NamesFiles)
 	}
 	return !st.IsDir() && filepath.Ext(arg) != ".sst"
+}
+
+// remoteTable reports whether an argument is a URL of a packed table, which can only be read from a
+// disk.
+func remoteTable(arg string) bool {
+	return place.IsRemote(arg) && filepath.Ext(place.Path(arg)) == ".sst"
 }
 
 // IsSet reports whether an argument is a pattern that matches only tables and databases.
@@ -260,7 +267,7 @@ func expand(arg string) []string {
 
 // Exists reports whether path exists, or matches something as a pattern.
 func Exists(path string) bool {
-	_, err := os.Stat(expand(path)[0])
+	_, err := place.Stat(context.Background(), expand(path)[0])
 	return err == nil
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/tempdir"
 )
 
@@ -77,7 +78,8 @@ func (e *Env) guard() *Outputs {
 // output was claimed before or is claimed later.
 func (e *Env) Uses(path, what string) error {
 	g := e.guard()
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if place.IsRemote(path) || err == nil && info.Mode().IsRegular() {
 		if err := g.CheckInput(path, info); err != nil {
 			return err
 		}

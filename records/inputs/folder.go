@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 )
 
@@ -83,6 +84,9 @@ func (e *Env) NewOutFolder(dir string, src *Sources, look bool) (*OutFolder, err
 		f.places = Places(src.Names)
 	}
 	e.folder = f
+	if place.IsRemote(dir) { // a store has no folders
+		return f, nil
+	}
 	st, err := os.Stat(filepath.Clean(dir))
 	switch {
 	case err == nil && !st.IsDir():
@@ -107,11 +111,14 @@ func (f *OutFolder) Undo() {
 }
 
 // Place returns the path of an input's output.
-func (f *OutFolder) Place(name string) string { return filepath.Join(f.Path, f.places[name]) }
+func (f *OutFolder) Place(name string) string { return place.Join(f.Path, f.places[name]) }
 
 // MakeParents creates the folders in which the outputs of some inputs stand. It refuses symbolic
 // links, which may lead elsewhere.
 func (f *OutFolder) MakeParents(names []string) error {
+	if place.IsRemote(f.Path) {
+		return nil
+	}
 	for _, name := range names {
 		dir, parts := f.Path, strings.Split(filepath.ToSlash(f.places[name]), "/")
 		for _, part := range parts[:len(parts)-1] {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
 )
@@ -180,7 +180,7 @@ func (s *Sources) Open(i int, opt records.Options) (records.Source, error) {
 	case name == "-":
 		name = "stdin"
 	}
-	src, err := os.Open(path)
+	src, err := place.Open(s.ctx, path)
 	if err != nil {
 		return nil, err
 	}

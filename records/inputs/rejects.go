@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/printable"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
@@ -72,7 +73,7 @@ func (r *Rejects) place(in records.Source) string {
 	name := outfile.PlainName(r.output)
 	if outfile.IsFolderName(r.output) {
 		input := records.PathOf(in.Info().Name)
-		name = filepath.Join(r.output, filepath.Base(input))
+		name = place.Join(r.output, filepath.Base(input))
 		if f := r.e.folder; f != nil && f.places[input] != "" {
 			name = f.Place(input)
 		}

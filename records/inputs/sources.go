@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/pipeline"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/files"
 )
@@ -133,7 +134,7 @@ func (e *Env) NewCollection(ctx context.Context, args []string, o Options, how A
 		return e.New(ctx, args, o)
 	}
 	what, err := engine.Identifier()(args[0])
-	if there := Exists(args[0]); err == nil && what == "" && !IsSet(args[0]) && (there || !how.OrFile) {
+	if there := Exists(args[0]); err == nil && what == "" && !remoteTable(args[0]) && !IsSet(args[0]) && (there || !how.OrFile) {
 		return e.New(ctx, args, o)
 	}
 	db, err := e.OpenStored(args[0], how)
@@ -166,7 +167,7 @@ func FileSources(names []string) (*Sources, error) {
 			}
 			continue
 		}
-		st, err := os.Stat(name)
+		st, err := place.Stat(context.Background(), name)
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", name, outfile.Cause(err))
 		}
@@ -267,9 +268,9 @@ func (e *Env) Reread(ctx context.Context, s *Sources, dir string) error {
 	}
 	s.Files, s.Total = nil, 0
 	for i, name := range s.Names {
-		src := os.Stdin
+		var src place.File = os.Stdin
 		if name != "-" {
-			st, err := os.Stat(name)
+			st, err := place.Stat(ctx, name)
 			if err != nil {
 				return err
 			}
@@ -277,7 +278,7 @@ func (e *Env) Reread(ctx context.Context, s *Sources, dir string) error {
 				s.Files, s.AsRead, s.Total = append(s.Files, name), append(s.AsRead, st), s.Total+st.Size()
 				continue
 			}
-			if src, err = os.Open(name); err != nil {
+			if src, err = place.Open(ctx, name); err != nil {
 				return err
 			}
 			defer src.Close()
@@ -310,11 +311,11 @@ func (s *Sources) Unchanged() error {
 		if before == nil {
 			continue // our own copy
 		}
-		now, err := os.Stat(s.Files[i])
+		now, err := place.Stat(s.ctx, s.Files[i])
 		if err != nil {
 			return err
 		}
-		if !os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
+		if !place.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
 			return fmt.Errorf("%s: %w", s.Names[i], ErrChanged)
 		}
 	}

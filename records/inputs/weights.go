@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/internal/vfs"
@@ -51,7 +52,7 @@ func (e *Env) Weigh(ctx context.Context, c Compared, p *records.FeatureParams, w
 		p.Weights, err = frequencies(*p, w)
 		return err
 	}
-	file, err := os.Open(c.Weights)
+	file, err := place.Open(context.Background(), c.Weights)
 	if err != nil {
 		return fmt.Errorf("%s: %w", option.Name("Weights"), err)
 	}

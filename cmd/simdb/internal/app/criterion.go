@@ -1,10 +1,10 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -82,7 +83,7 @@ type RuleFlag struct{ dedup.PairRule }
 // UnmarshalText parses a rule, or reads it from a file.
 func (r *RuleFlag) UnmarshalText(text []byte) error {
 	if name := string(text); !strings.ContainsAny(name, "<=>") {
-		content, err := os.ReadFile(name)
+		content, err := place.ReadFile(context.Background(), name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%q is neither a file nor a rule such as 'JACCARD >= 0.8 AND a.year = b.year'", name)
 		}
@@ -104,7 +105,7 @@ func (d *Distinct) UnmarshalText(text []byte) error {
 		*d = Distinct{name}
 		return nil
 	}
-	content, err := os.ReadFile(name)
+	content, err := place.ReadFile(context.Background(), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%q is neither a file of words nor \"recurring\"", name)
 	}

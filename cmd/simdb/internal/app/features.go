@@ -3,8 +3,8 @@ package app
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/spelling"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/records/inputs"
@@ -183,7 +184,7 @@ func readWords(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := place.ReadFile(context.Background(), path)
 	return []string{withoutComments(text)}, err
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -25,7 +25,7 @@ import (
 // Load is `simdb load`.
 type Load struct {
 	DB    string   `arg:"" file:"db" help:"The database; it is created if there is none."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, also at https://, s3://, gs:// and hf://, or a database, or with --files or --images the documents themselves; - is standard input."`
 
 	app.CopyInputFormat
 	app.SummaryFlag
@@ -271,7 +271,7 @@ func (l *load) file(i int) error {
 		return err
 	}
 	what := fmt.Sprintf("%s: %s %d has changed since an earlier load", f.name, f.unit, f.mark.pos())
-	if st, err := os.Stat(f.name); f.name == "-" || err != nil || !st.Mode().IsRegular() {
+	if st, err := place.Stat(l.a.Context(), f.name); f.name == "-" || err != nil || !st.Mode().IsRegular() {
 		return fmt.Errorf("%s: load it without --resume", what)
 	}
 	l.a.TalkTo(l.meter, "%s: reading the whole file", what)

@@ -3,10 +3,10 @@ package loading
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/place"
 )
 
 // builds reports whether the load makes a new database from another one. Such a load succeeds as a
@@ -50,7 +50,7 @@ func (l *load) takeStored() error {
 		}
 		l.create, l.features = *o, o.Features
 		l.create.BusyTimeout = l.a.Global.BusyTimeout
-	} else if same(l.c.DB, from.Path) {
+	} else if place.Same(l.c.DB, from.Path) {
 		return fmt.Errorf("%s would be loaded into itself", l.c.DB)
 	}
 	if err := from.ReadsAs(l.features, l.c.DB); err != nil {
@@ -60,11 +60,4 @@ func (l *load) takeStored() error {
 		l.a.Say("%s stores no texts: its sketches, which JACCARD uses, are not copied", from.Path)
 	}
 	return nil
-}
-
-// same reports whether two paths lead to the same folder or file.
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(x, y)
 }

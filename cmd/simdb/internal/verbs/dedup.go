@@ -12,7 +12,7 @@ import (
 // Dedup is `simdb dedup`: it copies files without their near-duplicates and writes an audit of the
 // documents left out.
 type Dedup struct {
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, also at https://, s3://, gs:// and hf://, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.FilesCriterionFlags
 	app.GroupFlags
 	Output  string `group:"output" short:"o" file:"copies" placeholder:"FILE" help:"Write the kept lines to FILE (.gz and .zst compress) instead of standard output; or to DIR/, with a slash at the end: one file for each input, with the same name. Inputs of several folders keep these if one is a partition such as year=2024, or if two have the same name."`

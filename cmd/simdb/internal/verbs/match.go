@@ -22,7 +22,7 @@ import (
 // Match is `simdb match`.
 type Match struct {
 	DB    string   `arg:"" file:"db" help:"The database."`
-	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
+	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, also at https://, s3://, gs:// and hf://, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
 	Seen *app.Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A line is known if at least the share T of its shingles, at each of their positions, is in stored documents, however few each of them has."`
 	Rule *app.RuleFlag `group:"criterion" required:"" xor:"criterion" placeholder:"EXPR|FILE" help:"A line, b, is known if an expression holds for it and a stored document, a, such as 'JACCARD(chars:5, title) >= 0.8 AND a.year = b.year'; or the expression in FILE. See docs/choosing.md."`

@@ -1,0 +1,189 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Times and numbers of repetitions. The longest pauses add up to 8 seconds. They are variables for
+// tests.
+var (
+	pause    = 250 * time.Millisecond // before the first repetition; doubled before each further one
+	maxPause = 10 * time.Second
+	silence  = time.Minute // without any byte, after which a connection counts as broken
+)
+
+const repetitions = 5
+
+// transport is common to all requests, so that connections are reused.
+var transport = func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: 20 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	t.ResponseHeaderTimeout = silence
+	t.MaxIdleConnsPerHost = 16
+	return t
+}()
+
+// target is a file, or a folder of them, on a server.
+type target struct {
+	name    string // as the user wrote it, without secrets
+	url     *url.URL
+	sign    func(*http.Request) error // adds credentials for the host of url; or nil
+	gzip    bool                      // ask for the stored form of files with Content-Encoding: gzip
+	noMatch bool                      // the server redirects to another one, which has other ETags
+	moved   func(*http.Response) bool // adapts url to an answer that another server is responsible; or nil
+	hint    string                    // what to do if access is denied
+}
+
+// RoundTrip sends a request with fresh credentials. Another host, to which a server may redirect,
+// does not get them.
+func (t *target) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.sign != nil && r.URL.Host == t.url.Host {
+		r = r.Clone(r.Context())
+		if err := t.sign(r); err != nil {
+			return nil, &credentialsError{err}
+		}
+	}
+	return transport.RoundTrip(r)
+}
+
+// credentialsError is an error of the search for credentials.
+type credentialsError struct{ err error }
+
+func (e *credentialsError) Error() string { return "credentials: " + e.err.Error() }
+func (e *credentialsError) Unwrap() error { return e.err }
+
+// request is what a target is asked for.
+type request struct {
+	method string
+	query  url.Values // or nil
+	header http.Header
+	body   io.ReadSeeker // or nil
+	size   int64         // of body
+}
+
+// do sends a request, repeatedly if necessary. It returns responses of status 2xx, 412 and 416; any
+// other one is an error.
+func (t *target) do(ctx context.Context, r request) (*http.Response, error) {
+	for {
+		resp, err := t.send(ctx, r)
+		if err != nil {
+			return nil, cause(ctx, err)
+		}
+		switch code := resp.StatusCode; {
+		case code/100 == 2, code == http.StatusPreconditionFailed, code == http.StatusRequestedRangeNotSatisfiable:
+			return resp, nil
+		case t.moved != nil && t.moved(resp):
+			resp.Body.Close()
+			continue
+		}
+		defer resp.Body.Close()
+		return nil, t.refused(resp)
+	}
+}
+
+func (t *target) send(ctx context.Context, r request) (*http.Response, error) {
+	to := *t.url
+	if r.query != nil {
+		to.RawQuery = strings.ReplaceAll(r.query.Encode(), "+", "%20") // as signatures need it
+	}
+	var body any
+	if r.size > 0 {
+		body = r.body
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, cmp.Or(r.method, http.MethodGet), to.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	req.ContentLength = r.size
+	// Otherwise the transport would ask for gzip, and ranges would be parts of the compressed form.
+	req.Header.Set("Accept-Encoding", map[bool]string{false: "identity", true: "gzip"}[t.gzip])
+	req.Header.Set("User-Agent", "simdb")
+	single := &http.Client{Transport: t}
+	if t.moved != nil {
+		single.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	client := &retryablehttp.Client{
+		HTTPClient:   single,
+		RetryWaitMin: pause, RetryWaitMax: maxPause, RetryMax: repetitions,
+		Backoff: retryablehttp.DefaultBackoff, ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		CheckRetry: func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+			if lookup, ok := errors.AsType[*net.DNSError](err); ok && lookup.IsNotFound || errors.As(err, new(*credentialsError)) {
+				return false, err
+			}
+			return retryablehttp.DefaultRetryPolicy(ctx, resp, err)
+		},
+	}
+	return client.Do(req)
+}
+
+// cause returns an error of the network without the URL, which may have secrets.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// statusError is an answer that refuses a request.
+type statusError struct {
+	code int
+	text string
+}
+
+// Error describes the answer.
+func (e *statusError) Error() string { return e.text }
+
+// Is reports that the file does not exist, or may not be read.
+func (e *statusError) Is(err error) bool {
+	missing := e.code == http.StatusNotFound || e.code == http.StatusGone
+	return missing && err == fs.ErrNotExist || (e.code == http.StatusForbidden || e.code == http.StatusUnauthorized) && err == fs.ErrPermission
+}
+
+// answer is the body of an error of S3.
+type answer struct {
+	XMLName xml.Name
+	Code    string
+	Message string
+}
+
+// refused describes an answer that refuses a request.
+func (t *target) refused(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	var a answer
+	said := ""
+	if xml.Unmarshal(body, &a) == nil && a.XMLName.Local == "Error" && a.Code != "" {
+		said = fmt.Sprintf(": %s: %s", a.Code, strings.TrimSuffix(a.Message, "."))
+	}
+	e := &statusError{code: resp.StatusCode, text: "the server says " + cmp.Or(strings.TrimSpace(resp.Status), strconv.Itoa(resp.StatusCode)) + said}
+	switch {
+	case a.Code == "NoSuchBucket":
+		e.text = "no such file or directory: there is no such bucket"
+	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusGone:
+		e.text = "no such file or directory (" + e.text + ")"
+	case resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusUnauthorized:
+		e.text += t.hint
+	case resp.StatusCode/100 == 3:
+		e.text += ", and names no other address that is known"
+	}
+	return e
+}

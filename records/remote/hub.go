@@ -1,0 +1,117 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/simdb/simdb/internal/place"
+)
+
+// hubName matches the name of a file of the Hub: the repository, its revision, the path. Revisions of
+// conversions and of pull requests have slashes.
+var hubName = regexp.MustCompile(`^hf://((?:datasets/|spaces/)?[^/@]+/[^/@]+)(?:@(refs/(?:convert|pr)/[^/]+|[^/]+))?/(.*)$`)
+
+// hub returns the target of a path of the Hub's API: kind is "resolve" or "tree".
+func hub(name, kind string) (t *target, path string, err error) {
+	m := hubName.FindStringSubmatch(name)
+	if m == nil {
+		return nil, "", errors.New("it is not hf://datasets/OWNER/NAME[@REVISION]/PATH")
+	}
+	path = m[3]
+	u, err := url.Parse(cmp.Or(os.Getenv("HF_ENDPOINT"), "https://huggingface.co"))
+	if err != nil {
+		return nil, "", err
+	}
+	revision := cmp.Or(m[2], "main")
+	elements := []string{m[1], kind, url.PathEscape(revision), escaped(path)}
+	if kind == "tree" {
+		if elements[3] = strings.TrimSuffix(escaped(path), "/"); !strings.HasPrefix(m[1], "datasets/") && !strings.HasPrefix(m[1], "spaces/") {
+			elements[0] = "models/" + m[1]
+		}
+		elements = append([]string{"api"}, elements...)
+	}
+	raw := strings.TrimSuffix(u.EscapedPath(), "/") + "/" + strings.TrimSuffix(strings.Join(elements, "/"), "/")
+	if u.Path, err = url.PathUnescape(raw); err != nil {
+		return nil, "", err
+	}
+	u.RawPath = raw
+	return &target{name: name, url: u, sign: signHub, noMatch: true, hint: ": set HF_TOKEN, or hf auth login; gated repositories need an agreement on their page"}, path, nil
+}
+
+// escaped escapes a path, except for its slashes.
+func escaped(path string) string { return strings.ReplaceAll(url.PathEscape(path), "%2F", "/") }
+
+func hubTarget(_ context.Context, name string) (*target, error) {
+	t, _, err := hub(name, "resolve")
+	return t, err
+}
+
+// signHub adds a token to a request.
+func signHub(r *http.Request) error {
+	token := os.Getenv("HF_TOKEN")
+	if token == "" {
+		home, _ := os.UserHomeDir()
+		folder := cmp.Or(os.Getenv("HF_HOME"), filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "huggingface"))
+		b, err := os.ReadFile(cmp.Or(os.Getenv("HF_TOKEN_PATH"), filepath.Join(folder, "token")))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		token = strings.TrimSpace(string(b))
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return nil
+}
+
+// nextPage matches the address of the next part of a list in a header Link.
+var nextPage = regexp.MustCompile(`<([^>]+)>;\s*rel="?next"?`)
+
+// listHub lists files of a repository, see place.Store.
+func listHub(ctx context.Context, prefix string, deep bool, each func(string, fs.FileInfo)) error {
+	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
+	t, path, err := hub(folder, "tree")
+	if err != nil {
+		return err
+	}
+	root := strings.TrimSuffix(folder, path)
+	t.url.RawQuery = url.Values{"recursive": {map[bool]string{false: "false", true: "true"}[deep]}}.Encode()
+	for {
+		resp, err := t.do(ctx, request{})
+		if err != nil {
+			return err
+		}
+		var entries []struct {
+			Type, Path string
+			Size       int64
+		}
+		err = json.NewDecoder(resp.Body).Decode(&entries)
+		resp.Body.Close()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if name := root + e.Path; e.Type == "file" && strings.HasPrefix(name, prefix) {
+				each(name, &info{id: place.ID{Name: name}, size: e.Size})
+			}
+		}
+		next := nextPage.FindStringSubmatch(resp.Header.Get("Link"))
+		if next == nil {
+			return nil
+		}
+		u, err := t.url.Parse(next[1])
+		if err != nil || u.String() == t.url.String() || u.Host != t.url.Host {
+			return errors.New("the list of files does not end")
+		}
+		t.url = u
+	}
+}
