@@ -51,7 +51,7 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "PUT", expects: `a document such as {"id": "a", "text": "..."}`, writes: true,
-		topic: front.Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]  PUT {...} UNLESS JACCARD >= 0.8 AND a.lang = b.lang`, Help: "store a document, or only if no other matches it"},
+		topic: front.Topic{Words: []string{"UNLESS"}, Syntax: `PUT {"id": "a", "text": "..."} [UNLESS JACCARD 0.8]`, Help: "store a document, or only if no other matches it"},
 		docs: []docsRow{
 			{"PUT {...}", "stores a document, replacing the one with the same id", "`stored`, or `expired` if it is older than the time to live, or its `expires` has passed: then nothing finds it"},
 			{"PUT {...} UNLESS NEAR 3", "the same, unless another document matches, or this one is stored with the same text (a retry: it is its own match); accepts every criterion of PAIRS, and rules of pairs, see below", "`stored`, `expired` as for `PUT`, or the columns of the match"},
@@ -87,7 +87,7 @@ var statementDefs = []statementDef{
 	},
 	{
 		word: "PAIRS", expects: syntax.ExpectCriterion, searches: true,
-		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [ESTIMATE]  PAIRS JACCARD >= 0.8 AND a.lang != b.lang", Help: "all pairs of documents that match"},
+		topic: front.Topic{Syntax: "PAIRS NEAR 3  PAIRS JACCARD 0.8 [ESTIMATE]", Help: "all pairs of documents that match, by a criterion or by a rule"},
 		docs: []docsRow{{"PAIRS NEAR k`, `PAIRS JACCARD t [ESTIMATE]`, `PAIRS LEVENSHTEIN t`, `COSINE`, `CONTAINS`, `WITHIN", "lists all pairs that match; accepts LIMIT, OFFSET and SHOW, which also has the columns `lacks` and `adds`: the words that only a has, and that only b has",
 			"`a`, `b`, `distance` or `score`, `error`, `exact`"},
 			{"PAIRS JACCARD >= 0.8 AND a.lang != b.lang", "lists the pairs for which a rule holds: see below", "the same"}},
