@@ -140,11 +140,11 @@ def _in_folder(path: str) -> List[str]:
 
 def _as_table(what: Any, text: str) -> Any:
     """Returns an object with an Arrow stream, a _Lazy, or rows or columns."""
-    if hasattr(what, "with_format"):  # of the package datasets
-        return _dataset(what)
     if isinstance(what, dict) and what and all(hasattr(v, "with_format") for v in what.values()):
         first = next(iter(what))
         raise TypeError(f"this DatasetDict has the splits {', '.join(map(str, what))}: give one of them, such as dataset[{first!r}]")
+    if hasattr(what, "with_format"):  # of the package datasets
+        return _dataset(what)
     if hasattr(what, "sink_parquet"):  # a LazyFrame
         return _Lazy(what.sink_parquet)
     if hasattr(what, "to_frame") and not hasattr(what, "columns"):  # a Series of pandas or polars
