@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import html
+import itertools
 import operator
 import struct
 from importlib import import_module
@@ -14,6 +15,7 @@ from . import _library
 _SHOWN, _WIDTH = 10, 60  # rows, and letters of a cell
 _PANDAS = {"b": "boolean", "l": "Int64", "L": "UInt64", "g": "float64", "U": "string", "tsu:UTC": "datetime64[us, UTC]"}
 _NUMBERS = {"l": "q", "L": "Q", "g": "d", "tsu:UTC": "q"}
+_BITS = [[n >> i & 1 == 1 for i in range(8)] for n in range(256)]  # of a byte
 _DTYPES = {"l": "int64", "L": "uint64", "g": "float64", "tsu:UTC": "datetime64[us]"}
 
 
@@ -138,8 +140,9 @@ class Column(Sequence[Any]):
         return ctypes.string_at(self._data.buffer[i], self._data.bytes[i])
 
     def _bits(self, i: int, start: int, end: int) -> List[bool]:
-        bits = ctypes.string_at(self._data.buffer[i] + (start >> 3), (end + 7 >> 3) - (start >> 3))
-        return [bits[(n >> 3) - (start >> 3)] >> (n & 7) & 1 == 1 for n in range(start, end)]
+        raw = ctypes.string_at(self._data.buffer[i] + (start >> 3), (end + 7 >> 3) - (start >> 3))
+        bits = list(itertools.chain.from_iterable(map(_BITS.__getitem__, raw)))
+        return bits[start & 7 : (start & 7) + end - start]
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
