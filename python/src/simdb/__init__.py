@@ -138,8 +138,12 @@ def dedup(
         distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first). With level it
         has a row for each changed text: row, id, and the rest of the text, null if nothing is left.
     """
-    several = isinstance(against, (list, tuple)) and not all(isinstance(a, dict) for a in against) and images is None
-    sources = [] if against is None or isinstance(against, (list, tuple)) and not against else list(against) if several else [against]
+    if against is None:
+        sources = []
+    elif isinstance(against, (list, tuple)) and images is None and not (against and all(isinstance(a, dict) for a in against)):
+        sources = list(against)
+    else:
+        sources = [against]
     if images is not None:
         table = picture_hashes(table, images)
         sources = [a if _is_stored(a) else picture_hashes(a, images) for a in sources]

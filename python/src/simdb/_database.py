@@ -86,7 +86,8 @@ def _words(values: Any, bits: int) -> Tuple[Any, int, bool]:
 
 def _one(value: Any, bits: int) -> Any:
     """Returns the words of one fingerprint: a number, digits in hexadecimal, bytes, bits, or words."""
-    digits, wrong = bits // 4, f"a fingerprint is a whole number of {bits} bits, {bits // 8} bytes, or {bits // 4} hexadecimal digits"
+    digits = bits // 4
+    wrong = f"a fingerprint is a whole number of {bits} bits, {bits // 8} bytes, or {digits} hexadecimal digits"
     if isinstance(value, str):
         text = value[2:] if value[:2] in ("0x", "0X") else value
         if len(text) != digits or set(text) - set("0123456789abcdefABCDEF"):
