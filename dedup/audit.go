@@ -21,6 +21,7 @@ type auditParameters struct {
 	Measures
 	Rule        string      `json:"rule,omitempty"`
 	Agree       []string    `json:"agree,omitempty"`
+	Distinct    []string    `json:"distinct,omitempty"`
 	Across      string      `json:"across,omitempty"`
 	WithinField string      `json:"within_field,omitempty"`
 	Keep        string      `json:"keep"`
@@ -133,7 +134,7 @@ func newAudit(d *job) (*audit, error) {
 // parameters returns the parameters for the head of the audit.
 func (d *job) parameters() auditParameters {
 	p := auditParameters{
-		Measures: d.Measures, Rule: d.c.Rule.String(), Agree: d.c.Agree, Across: d.c.Across, WithinField: d.c.WithinField,
+		Measures: d.Measures, Rule: d.c.Rule.String(), Agree: d.c.Agree, Distinct: d.c.Distinct, Across: d.c.Across, WithinField: d.c.WithinField,
 		Keep: d.keep.rules.String(), Against: d.c.Against,
 		OnlyAgainst: d.c.OnlyAgainst, AgainstText: d.c.AgainstTextField, AgainstID: d.c.AgainstIDField,
 		Features: d.features.Describe(),

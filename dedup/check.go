@@ -44,6 +44,7 @@ var composition = []struct {
 	{option: "Rule", excludes: []string{"AgainstTextField"}, why: "it names the fields of all documents"},
 	{option: "Rule", excludes: []string{"Level", "Images"}, why: "it compares texts and fields of documents"},
 	{option: "Agree", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon", "Bits"}, why: "it belongs to the rule of one similarity"},
+	{option: "Distinct", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon", "Bits"}, why: "it belongs to the rule of one similarity"},
 	{option: "MinCount", needs: []string{"Level"}},
 	{option: "OnlyAgainst", needs: []string{"Against"}},
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
@@ -62,7 +63,7 @@ var composition = []struct {
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written", unless: "Drop"},
 	{option: "Drop", needs: []string{"Level"}, why: "it drops documents with a repeated part"},
 	{option: workers, excludes: []string{
-		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Keep", "Audit", "Across", "WithinField", "Decisions",
+		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Distinct", "Keep", "Audit", "Across", "WithinField", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights", "Ignore", "IgnoreCommon", "Drop",
 	}, why: "many workers compare documents of files by Jaccard, Near or Seen, keep the first, and write the audit into the folder of the output"},
 	{option: workers, excludes: []string{"Level", "Against"}, why: "they do this only for texts that have been seen", unless: "Seen"},
@@ -225,7 +226,7 @@ func (c *Job) given() []string {
 		name  string
 		given bool
 	}{
-		{"Rule", c.Rule != nil}, {"Agree", c.Agree != nil}, {"Verify", c.Verify != 0}, {"Seen", c.Seen != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First}) && !c.keepsNoUnit()},
+		{"Rule", c.Rule != nil}, {"Agree", c.Agree != nil}, {"Distinct", c.Distinct != nil}, {"Verify", c.Verify != 0}, {"Seen", c.Seen != 0}, {"Across", c.Across != ""}, {"WithinField", c.WithinField != ""}, {"Keep", c.Keep != nil && !slices.Equal(c.Keep, Keep{First}) && !c.keepsNoUnit()},
 		{"Against", len(c.Against) > 0}, {"OnlyAgainst", c.OnlyAgainst}, {"AgainstTextField", c.AgainstTextField != ""},
 		{"AgainstIDField", c.AgainstIDField != ""}, {"Level", c.level() != units.Document}, {"Drop", c.Drop}, {"MinCount", c.minCount() != 2}, {"Decisions", c.Decisions != ""},
 		{"Audit", c.Audit != ""}, {"NoAudit", c.NoAudit}, {"Clusters", c.Clusters != ""}, {"Columns", c.Columns != nil}, {"All", c.All},

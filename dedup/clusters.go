@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
@@ -16,13 +16,14 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// newCorpus returns the corpus of a run, with the features that the criterion needs.
-func (d *job) newCorpus(dir string) *corpus.Corpus {
+// newCorpus returns the corpus of a run, with the features that the criterion needs. Without joins,
+// their sets are only stored.
+func (d *job) newCorpus(dir string, joins bool) *corpus.Corpus {
 	return corpus.New(corpus.Options{
 		Sets:         d.textCriterion().Sets || d.scored(),
 		Measure:      d.textCriterion().Measure,
 		Fingerprints: d.Near != nil,
-		ScoresOnly:   d.Near != nil && d.Verify == nil,
+		ScoresOnly:   !joins || d.Near != nil && d.Verify == nil,
 		Memory:       d.c.memory(),
 		InputBytes:   d.inputBytes(),
 		Dir:          dir,

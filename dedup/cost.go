@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/corpus"
 )
 
 // Cost estimates, for a Job by Jaccard on documents with that many bytes of text, the processor

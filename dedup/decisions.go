@@ -47,32 +47,17 @@ const maxLine = 4 << 20
 // invalid or decisions contradict each other, it returns an error that gives the place of each
 // problem, and no decisions.
 func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
-	r, err := records.OpenContent(ctx, path, records.UTF8)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	p := Problems{Path: path}
 	var all []Decision
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, maxLine)
-	line := int64(0)
-	for s.Scan() {
-		if line++; ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	err := p.Lines(ctx, func(line int64, text []byte) error {
+		d, err := parseDecision(text)
+		if d.Line = line; err == nil {
+			all = append(all, d)
 		}
-		if len(bytes.TrimSpace(s.Bytes())) == 0 {
-			continue
-		}
-		d, err := parseDecision(s.Bytes())
-		if d.Line = line; err != nil {
-			p.Add(line, "%v", err)
-			continue
-		}
-		all = append(all, d)
-	}
-	if err := s.Err(); err != nil {
-		p.Add(line+1, "%v", err)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	contradictions(all, &p)
 	return all, p.Err()
@@ -138,6 +123,34 @@ type Problems struct {
 	Path string
 	told []error
 	more int64
+}
+
+// Lines reads the file at Path, which may be compressed; "-" is standard input. It calls each with
+// the lines that are not blank, numbered from 1, and adds the errors of each.
+func (p *Problems) Lines(ctx context.Context, each func(line int64, text []byte) error) error {
+	r, err := records.OpenContent(ctx, p.Path, records.UTF8)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, maxLine)
+	line := int64(0)
+	for s.Scan() {
+		if line++; ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if len(bytes.TrimSpace(s.Bytes())) == 0 {
+			continue
+		}
+		if err := each(line, s.Bytes()); err != nil {
+			p.Add(line, "%v", err)
+		}
+	}
+	if err := s.Err(); err != nil {
+		p.Add(line+1, "%v", err)
+	}
+	return nil
 }
 
 // Add adds a problem of a line.

@@ -8,15 +8,15 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
-	"github.com/simdb/simdb/dedup/internal/rulejoin"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/collection"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -32,6 +32,8 @@ type Listing struct {
 
 	Rule  *PairRule // replaces By, as in a Job
 	Agree []string  // as in a Job
+
+	Distinct []string // as in a Job
 
 	// Across is a field, or "file" or "folder": two documents match only if they differ in it.
 	// WithinField is a field: two documents match only if they are equal in it.
@@ -88,7 +90,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		return nil, err
 	}
 	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
-	x := &agreement{j.By, j.Rule, j.Agree, j.Across, j.WithinField}
+	x := &agreement{j.By, j.Rule, j.Agree, j.Distinct, j.Across, j.WithinField}
 	rule, err := x.settle()
 	if rule == nil && err == nil {
 		j.By, j.Across, j.WithinField = x.by, x.across, x.withinField
@@ -277,7 +279,7 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 	}
 	if l.rule != nil {
 		l.files.N++
-		return cmp.Or(l.files.AddID(rec.Doc.ID), l.addText(&rec.Doc), l.rule.Add(rec))
+		return cmp.Or(l.files.AddID(rec.Doc.ID), l.addText(&rec.Doc), addRuled(l.rule, rec))
 	}
 	if l.grouper != nil {
 		l.files.Groups.Of = append(l.files.Groups.Of, l.grouper.Of(rec))

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -40,6 +40,11 @@ type Job struct {
 	// another string, a regular expression.
 	Rule  *PairRule `json:",omitempty"`
 	Agree []string  `json:",omitempty"`
+
+	// Distinct lists words that may not differ, likewise: two documents do not match if only one of
+	// them has a word, or for "left/right", if only one has left and only the other has right. "recurring"
+	// stands for the differences that recur, DIFFERS(RECURRING) of a PairRule.
+	Distinct []string `json:",omitempty"`
 
 	// With Across, documents match only if they differ in this field, or come from different
 	// files or folders if it is "file" or "folder". With WithinField, they match only if they are

@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
@@ -22,8 +22,9 @@ import (
 type JoinOptions struct {
 	By                  engine.Criterion
 	Rule                *PairRule // replaces By, as in a Job; the documents of both sides are read before they are joined
-	Agree               []string  // as in a Job
+	Agree, Distinct     []string  // as in a Job
 	Across, WithinField string    // as in package grouping: which documents may match
+	Words               bool      // rows say in which words the documents differ; not with Contains and Within of Files
 	Memory              int64     // bytes for the documents of a lookup, and for the matches
 	IDs                 bool      // the texts of the input are ids of stored documents
 
@@ -72,6 +73,7 @@ type Join struct {
 type JoinRow struct {
 	Query string // the id of the input's document
 	engine.Match
+	Lacks, Adds *string // words that only the document of the collection has, and that only the input's has, if JoinOptions.Words is set and both texts are known; up to 200 characters
 
 	line int64 // of the input's document, from 0
 }
@@ -135,7 +137,7 @@ func (j *Join) open(ctx context.Context) (err error) {
 	case of != nil:
 		path = of.Path
 	}
-	rule, err := (&agreement{o.By, o.Rule, o.Agree, o.Across, o.WithinField}).whole()
+	rule, err := (&agreement{o.By, o.Rule, o.Agree, o.Distinct, o.Across, o.WithinField}).whole()
 	if err != nil {
 		return err
 	}
@@ -146,6 +148,10 @@ func (j *Join) open(ctx context.Context) (err error) {
 		return err
 	}
 	if o.Stored == nil {
+		if o.Words {
+			kind := map[string]string{"contains": "Contains", "within": "Within"}[string(o.By.Kind())]
+			return &OptionError{Option: "Columns", Other: kind, Why: "texts of files are not held in memory; load them into a database"}
+		}
 		if err := corpus.NoWeights(o.Params.Real()); err != nil {
 			return err
 		}
@@ -242,7 +248,12 @@ func (j *Join) lookUp(ctx context.Context, b *lookupLot) iter.Seq2[[]JoinRow, er
 				return
 			}
 			line := b.at[m.Query]
-			rows = append(rows, JoinRow{b.ids[line], m, b.from + int64(line)})
+			row := JoinRow{Query: b.ids[line], Match: m, line: b.from + int64(line)}
+			if err := j.differ(ctx, &row, &b.docs[m.Query]); err != nil {
+				yield(nil, err)
+				return
+			}
+			rows = append(rows, row)
 			if len(rows) == joinRows {
 				if !yield(rows, nil) {
 					return

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/dedup/internal/grouping"
+	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
@@ -130,7 +131,7 @@ func newRankings(rules Keep) rankings {
 			rule.Name = "first"
 		}
 		if rule.Name != largest {
-			r.by = append(r.by, &ranking{rule: rule, field: grouping.NewField(rule.Arg, option.Set("Keep", rule))})
+			r.by = append(r.by, &ranking{rule: rule, field: docfield.NewField(rule.Arg)})
 		}
 	}
 	return r
@@ -199,8 +200,8 @@ func (r *rankings) ruleFor(keeper int64) string {
 // ranking holds the values that rank the documents by one rule.
 type ranking struct {
 	rule    Rule
-	field   grouping.Field   // for max and min
-	values  []grouping.Value // by ordinal: the documents' values of field
+	field   docfield.Field   // for max and min
+	values  []docfield.Value // by ordinal: the documents' values of field
 	written []uint64         // by ordinal, for first and last: when a database's documents were written, else nil
 	numbers []uint32         // by ordinal: characters, for longest and shortest; for prefer, 1 if it prefers the document
 	missing int64            // number of documents without a value
@@ -226,11 +227,11 @@ func (r *ranking) add(rec *records.Record) {
 		r.numbers = append(r.numbers, liked)
 		return
 	}
-	v := r.field.Of(rec)
-	if v.Kind == grouping.Absent {
+	v := r.field.Of(&rec.Doc)
+	if v.Kind == docfield.Absent {
 		r.missing++
 	}
-	if v.Kind == grouping.Text && !v.IsNumeral() {
+	if v.Kind == docfield.Text && !v.IsNumeral() {
 		r.strings = true
 	}
 	r.values = append(r.values, v)
@@ -248,7 +249,7 @@ func (k Rule) likes(file string) bool {
 // value, or none is preferred.
 func (r *ranking) decide() error {
 	if len(r.values) > 0 && r.missing == int64(len(r.values)) {
-		return r.field.Unknown()
+		return grouping.Unknown(&r.field, option.Set("Keep", r.rule))
 	}
 	if r.rule.Name == "prefer" && len(r.numbers) > 0 && !slices.Contains(r.numbers, 1) {
 		return fmt.Errorf("%s: no document comes from a file that %q matches", option.Set("Keep", r.rule), r.rule.Arg)
@@ -257,8 +258,8 @@ func (r *ranking) decide() error {
 		return nil
 	}
 	for i, v := range r.values {
-		if v.Kind == grouping.Text {
-			r.values[i] = grouping.Value{Kind: grouping.Number, Number: quantity.ParseDecimal(strings.TrimSpace(v.Text))}
+		if v.Kind == docfield.Text {
+			r.values[i] = docfield.Value{Kind: docfield.Number, Number: quantity.ParseDecimal(strings.TrimSpace(v.Text))}
 		}
 	}
 	return nil
@@ -266,7 +267,7 @@ func (r *ranking) decide() error {
 
 // lacks reports whether document n has no value.
 func (r *ranking) lacks(n int64) bool {
-	return len(r.values) > 0 && r.values[n].Kind == grouping.Absent
+	return len(r.values) > 0 && r.values[n].Kind == docfield.Absent
 }
 
 // compare is negative if document a is preferred to document b, 0 if the rule does not
@@ -290,11 +291,11 @@ func (r *ranking) compare(a, b int64) int {
 	}
 	x, y := &r.values[a], &r.values[b]
 	switch {
-	case x.Kind == y.Kind && x.Kind == grouping.Absent:
+	case x.Kind == y.Kind && x.Kind == docfield.Absent:
 		return 0
-	case y.Kind == grouping.Absent:
+	case y.Kind == docfield.Absent:
 		return -1
-	case x.Kind == grouping.Absent:
+	case x.Kind == docfield.Absent:
 		return 1
 	}
 	return -sign * x.Compare(y)

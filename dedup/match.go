@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -18,11 +19,12 @@ import (
 // MatchOptions are the options of a Match.
 type MatchOptions struct {
 	By     engine.Criterion
-	Seen   bool  // By is Contains, and all documents together contain the text: engine.SearchOptions.Together
-	Add    bool  // store the new documents, so that later documents are also compared with them
-	Renew  bool  // with Add: engine.SearchOptions.Renew
-	Named  bool  // pass Known the stored document that a document resembles most
-	Memory int64 // bytes; a part of it is for the documents of a lookup
+	Rule   *PairRule // instead of By; the document that is looked up is b
+	Seen   bool      // By is Contains, and all documents together contain the text: engine.SearchOptions.Together
+	Add    bool      // store the new documents, so that later documents are also compared with them
+	Renew  bool      // with Add: engine.SearchOptions.Renew
+	Named  bool      // pass Known the stored document that a document resembles most
+	Memory int64     // bytes; a part of it is for the documents of a lookup
 
 	Read    records.Options
 	Rejects *inputs.Rejects               // receives input that is not a record; if nil, such input is an error
@@ -78,6 +80,7 @@ type Match struct {
 	o       MatchOptions
 	db      *engine.DB
 	near    bool
+	rule    *rulejoin.Search // or nil
 	l       lookup
 	folder  *inputs.OutFolder   // or nil
 	allowed map[string][]string // by ID, for IDs in allowed pairs: the IDs it is paired with
@@ -91,9 +94,12 @@ type Match struct {
 // checks that an output can hold copies of their records. Close must be called in any case.
 func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *engine.DB, o MatchOptions) (*Match, error) {
 	m := &Match{o: o, db: db, Scans: o.Seen && o.Add && !db.Options().Containment}
-	m.near = o.By.Kind() == "near"
+	if err := m.settle(env); err != nil {
+		return m, err
+	}
+	m.near = m.o.By.Kind() == "near"
 	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, refuse: o.Check, arrive: true, issues: true, stores: o.Add, item: m.item}
-	switch kind := o.By.Kind(); {
+	switch kind := m.o.By.Kind(); {
 	case kind == "levenshtein" || kind == "cosine":
 		m.l.bytes = matchSlow
 	case o.Add:
@@ -154,7 +160,7 @@ func (m *Match) item(_ context.Context, in records.Source, rec *records.Record) 
 		rec.Raw = m.raw[from:len(m.raw):len(m.raw)]
 	}
 	doc := &rec.Doc
-	if !m.o.Add {
+	if !m.o.Add && m.rule == nil {
 		doc.Fields = nil
 	}
 	if m.near && !m.o.Add {
@@ -269,7 +275,11 @@ func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty
 // add stores the new documents of a lot as one group, and returns the result for each item. After
 // an error it returns only the results before the document that failed.
 func (m *Match) add(ctx context.Context, b *lookupLot) ([]engine.Novelty, error) {
-	added, err := m.db.AddNovel(ctx, b.docs, m.o.By, &engine.SearchOptions{Stats: &m.work, Renew: m.o.Renew, Together: m.o.Seen})
+	addNovel := m.db.AddNovel
+	if m.rule != nil {
+		addNovel = m.addByRule
+	}
+	added, err := addNovel(ctx, b.docs, m.o.By, &engine.SearchOptions{Stats: &m.work, Renew: m.o.Renew, Together: m.o.Seen})
 	done := make([]engine.Novelty, len(b.items))
 	for i, n := range added {
 		done[b.at[i]] = n
@@ -288,6 +298,9 @@ func (m *Match) decide(ctx context.Context, b *lookupLot) ([]engine.Novelty, err
 		return nil, err
 	}
 	defer s.Close()
+	if m.rule != nil {
+		return m.decideByRule(ctx, s, b)
+	}
 	for i := range b.docs {
 		b.docs[i].ID = ""
 	}

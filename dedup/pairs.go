@@ -8,8 +8,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 )
 
 // newCollection returns a collection whose field corpus is not set yet.

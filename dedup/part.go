@@ -7,8 +7,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records"
@@ -91,7 +91,7 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 // later each with its features, in slices that it reuses.
 func (p *Part) Extract(dir string, place func(Place) error, each func(elements, prints []uint64) error) (t Tally, err error) {
 	d := p.d
-	c := d.newCorpus(dir)
+	c := d.newCorpus(dir, false)
 	defer c.Close()
 	d.digests = d.newDigests()
 	defer d.digests.stop()

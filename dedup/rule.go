@@ -5,13 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
-	"github.com/simdb/simdb/dedup/internal/rulejoin"
+	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pairrule"
+	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -21,12 +23,20 @@ import (
 //
 //	JACCARD >= 0.8                              the texts; also COSINE, LEVENSHTEIN, and NEAR <= 3
 //	JACCARD(chars:5, title, author) >= 0.4      fields, and the unit of shingles
+//	CONTAINS(tokens) >= 1                       the share of the smaller set that the larger one has
 //	a.year = b.year, a.lang != b.lang           values of a field
 //	a.year IS NOT DISTINCT FROM b.year          the same, where a missing value equals another one
 //	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, or DATES
 //	MATCHES(a.title, 'v[0-9]+') = MATCHES(b.title, 'v[0-9]+')
 //	FILE(a) = FILE(b)                           the files, or FOLDER
 //	DIFFERS('draft', 'final')                   one of these words is only in one of the texts
+//	DIFFERS('left/right')                       only one text has left, only the other has right
+//	DIFFERS(RECURRING)                          they differ in the same words as other pairs
+//
+// RECURRING is about the pairs that match by the rest of the rule, and about the words that only one of
+// the two texts has, or has more often. A difference recurs if three pairs of texts, or more, have the
+// same words against the same words, or if each of its words differs in five pairs. Texts with the same words
+// count once. Differences of more than 12 words do not recur.
 //
 // As in SQL, a comparison with a missing value is unknown, and neither it nor its negation holds;
 // so is a similarity with a text that has nothing to compare. A text without numbers has an empty set.
@@ -61,11 +71,19 @@ func (r *PairRule) String() string {
 	return r.rule.Text
 }
 
+// CheckDistinct returns an error if a text is not an entry of Job.Distinct.
+func CheckDistinct(entry string) error {
+	if _, err := pairrule.Distinct([]string{entry}); err != nil {
+		return valueError("one word, or two as in left/right, not " + strconv.Quote(entry))
+	}
+	return nil
+}
+
 // agreement is the options that limit matches by what documents have: the short forms of rules.
 type agreement struct {
 	by                  engine.Criterion // without a rule
 	rule                *PairRule
-	agree               []string
+	agree, distinct     []string
 	across, withinField string
 }
 
@@ -73,7 +91,7 @@ type agreement struct {
 // with Across and WithinField.
 func (x *agreement) whole() (r *pairrule.Rule, err error) {
 	switch {
-	case x.rule == nil && x.agree == nil:
+	case x.rule == nil && x.agree == nil && x.distinct == nil:
 		return nil, nil
 	case x.rule != nil && x.rule.rule == nil:
 		return nil, invalid("%s is empty", option.Name("Rule"))
@@ -82,7 +100,7 @@ func (x *agreement) whole() (r *pairrule.Rule, err error) {
 	default:
 		kind, ok := map[string]pairrule.Kind{"near": pairrule.Near, "jaccard": pairrule.Jaccard, "cosine": pairrule.Cosine, "levenshtein": pairrule.Levenshtein}[string(x.by.Kind())]
 		if !ok {
-			return nil, invalid("%s cannot be used with this criterion", option.Name("Agree"))
+			return nil, invalid("%s and %s cannot be used with this criterion", option.Name("Agree"), option.Name("Distinct"))
 		}
 		r = pairrule.Similarity(kind, x.by.K(), x.by.T())
 	}
@@ -98,6 +116,23 @@ func (x *agreement) whole() (r *pairrule.Rule, err error) {
 			return nil, invalid("%s: %v", option.Set("Agree", what), err)
 		}
 		if r, err = r.And(pairrule.Agreement(a, false)); err != nil {
+			return nil, err
+		}
+	}
+	if x.distinct != nil {
+		if len(x.distinct) == 0 {
+			return nil, invalid("%s names no words", option.Name("Distinct"))
+		}
+		for _, entry := range x.distinct {
+			if err := CheckDistinct(entry); err != nil {
+				return nil, invalid("%s: %v", option.Name("Distinct"), err)
+			}
+		}
+		words, err := pairrule.Distinct(x.distinct)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = r.And(words); err != nil {
 			return nil, err
 		}
 	}
@@ -173,6 +208,22 @@ func ruleOptions(p features.Params, read records.Options, memory, input int64, d
 	return rulejoin.Options{Params: p, TextFields: read.TextFields(), Memory: memory, InputBytes: input, Dir: dir}
 }
 
+// addRuled adds a record to the documents that a rule compares.
+func addRuled(c *rulejoin.Corpus, rec *records.Record) error {
+	return c.Add(&rulejoin.Doc{Doc: rec.Doc, File: rec.File})
+}
+
+// finishRuled ends the adding. It returns an error if no document has a field that the rule names.
+func finishRuled(c *rulejoin.Corpus) error {
+	if err := c.Finish(); err != nil {
+		return err
+	}
+	if f := c.Unknown(); f != nil {
+		return grouping.Unknown(f, option.Name("Rule"))
+	}
+	return nil
+}
+
 // ruleJoin returns the options of a join by a rule. It says which join lists the pairs of each
 // alternative.
 func ruleJoin(env *inputs.Env, memory int64) rulejoin.JoinOptions {
@@ -203,18 +254,18 @@ func (c *Job) agreement() *agreement {
 	if by.Kind() == "" {
 		by = DefaultOf(nil, c.Where.Images)
 	}
-	return &agreement{by, c.Rule, c.Agree, c.Across, c.WithinField}
+	return &agreement{by, c.Rule, c.Agree, c.Distinct, c.Across, c.WithinField}
 }
 
 // settled returns the job with the criterion that decides, or its rule.
 func (c *Job) settled() (*Job, *pairrule.Rule, error) {
-	if c.Rule == nil && c.Agree == nil {
+	if c.Rule == nil && c.Agree == nil && c.Distinct == nil {
 		return c, nil, nil
 	}
 	x, own := c.agreement(), *c
 	rule, err := x.settle()
 	if rule == nil && err == nil {
-		own.Rule, own.Agree, own.By, own.Across, own.WithinField = nil, nil, x.by, x.across, x.withinField
+		own.Rule, own.Agree, own.Distinct, own.By, own.Across, own.WithinField = nil, nil, nil, x.by, x.across, x.withinField
 	}
 	return &own, rule, err
 }
@@ -228,10 +279,11 @@ func (d *job) decideRule(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if err := cmp.Or(d.readKnown(c.Add), d.readAll(c.Add)); err != nil {
+	add := func(rec *records.Record) error { return addRuled(c, rec) }
+	if err := cmp.Or(d.readKnown(add), d.readAll(add)); err != nil {
 		return err
 	}
-	if err := c.Finish(); err != nil {
+	if err := finishRuled(c); err != nil {
 		return err
 	}
 	if d.decided != nil {
@@ -288,7 +340,7 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 		l.rule, err = rulejoin.New(ctx, rule, ruleOptions(p, l.job.Read, l.job.Memory, cmp.Or(l.sources.ContentBytes(), unknownBytes), dir))
 	}
 	if err == nil {
-		err = cmp.Or(read(ctx), l.rule.Finish())
+		err = cmp.Or(read(ctx), finishRuled(l.rule))
 	}
 	if err != nil {
 		return l.Close(err)

@@ -251,6 +251,7 @@ func TestRuleErrors(t *testing.T) {
 	for _, job := range []Job{
 		{Rule: r, By: engine.Near(3)}, {Rule: r, Verify: 0.5}, {Rule: r, Seen: 0.5}, {Rule: r, Level: Line}, {Rule: r, Compared: inputs.Compared{Bits: 128}},
 		{Agree: []string{"numbers"}, By: engine.Within(0.5)}, {Agree: []string{"("}}, {Agree: []string{""}}, {Rule: &PairRule{}},
+		{Distinct: []string{"two words"}}, {Distinct: []string{}}, {Distinct: []string{"recurring"}, By: engine.Within(0.5)}, {Distinct: []string{"recurring"}, Level: Line},
 	} {
 		if err := job.Check(); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%+v: %v", job, err)

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
-	"github.com/simdb/simdb/dedup/internal/rulejoin"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pairrule"
+	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -21,21 +22,42 @@ import (
 type ruleRows struct {
 	c      *rulejoin.Corpus
 	ids    *corpus.Listing
-	known  uint32 // documents of the collection
-	remove func() // removes the temporary folder
+	texts  *corpus.TextStore // nil if no words are asked for
+	split  features.Spec     // into words
+	known  uint32            // documents of the collection
+	remove func()            // removes the temporary folder
 }
 
 func (x *ruleRows) close() (err error) {
 	if x.c != nil {
 		err = x.c.Close()
 	}
-	err = errors.Join(err, x.ids.Close())
+	err = errors.Join(err, x.ids.Close(), x.texts.Close())
 	x.remove()
 	return err
 }
 
 func (x *ruleRows) add(rec *records.Record) error {
-	return cmp.Or(x.ids.AddID(rec.Doc.ID), x.c.Add(rec))
+	if x.texts != nil {
+		if _, err := x.texts.Add(rec.Doc.Text); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(x.ids.AddID(rec.Doc.ID), addRuled(x.c, rec))
+}
+
+// differ sets the words of a row in which two documents differ.
+func (x *ruleRows) differ(row *JoinRow, a, b uint32) error {
+	if x.texts == nil {
+		return nil
+	}
+	known, err := x.texts.Text(a)
+	if err != nil {
+		return err
+	}
+	text, err := x.texts.Text(b)
+	row.setWords(x.split, known, text)
+	return err
 }
 
 // openRule reads the collection.
@@ -69,6 +91,9 @@ func (j *Join) openRule(ctx context.Context, rule *pairrule.Rule) (err error) {
 		if o.Stored.DB.Options().NoText {
 			return invalid("%s stores no texts to compare", o.Stored.Path)
 		}
+	}
+	if x.split = p.Features; o.Words {
+		x.texts = corpus.NewTextStore(o.Memory, dir)
 	}
 	input := cmp.Or(of.ContentBytes()+j.l.sources.ContentBytes(), unknownBytes)
 	if x.c, err = rulejoin.New(ctx, rule, ruleOptions(p, read.Options, o.Memory, input, dir)); err != nil {
@@ -105,7 +130,9 @@ func (j *Join) ruled(ctx context.Context) iter.Seq2[[]JoinRow, error] {
 			for i := 0; i < n && err == nil; i++ {
 				var id string
 				id, err = x.ids.ID(rows[i].a)
-				same = append(same, JoinRow{query, engine.Match{ID: id, Score: rows[i].score, Exact: true}, int64(line - x.known)})
+				row := JoinRow{Query: query, Match: engine.Match{ID: id, Score: rows[i].score, Exact: true}, line: int64(line - x.known)}
+				err = cmp.Or(err, x.differ(&row, rows[i].a, line))
+				same = append(same, row)
 			}
 			if err != nil {
 				yield(nil, err)
@@ -143,7 +170,7 @@ func (j *Join) matches(ctx context.Context) (rows []ruleRow, err error) {
 		},
 	})
 	if err == nil {
-		err = x.c.Finish()
+		err = finishRuled(x.c)
 	}
 	if err != nil {
 		return nil, err

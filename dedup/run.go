@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/dedup/internal/units"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -150,7 +150,7 @@ func (d *job) decide(dir string) error {
 	if err := d.weigh(dir); err != nil {
 		return err
 	}
-	c := d.newCorpus(dir)
+	c := d.newCorpus(dir, true)
 	defer c.Close()
 	if err := d.extract(c); err != nil {
 		return err

@@ -2,8 +2,11 @@ package dedup
 
 import (
 	"context"
+	"errors"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/worddiff"
 )
 
@@ -37,6 +40,42 @@ func (l *Documents) Words(ctx context.Context) (lacks, adds string, ok bool, err
 	}
 	lacks, adds = worddiff.Words(words[0], words[1])
 	return lacks, adds, true, nil
+}
+
+// differ sets the words of a row in which a document of the input differs from the stored one.
+func (j *Join) differ(ctx context.Context, row *JoinRow, doc *engine.Doc) error {
+	if !j.o.Words {
+		return nil
+	}
+	params, err := j.o.Stored.Params()
+	if err != nil {
+		return err
+	}
+	of := func(id string) (string, error) {
+		d, err := j.o.Stored.Get(ctx, id)
+		return d.Text, err
+	}
+	text := doc.Text
+	if text == "" && doc.ID != "" { // it stands for a stored document
+		text, err = of(doc.ID)
+	}
+	if err == nil {
+		var known string
+		known, err = of(row.ID)
+		row.setWords(params.Features, known, text)
+	}
+	if errors.Is(err, engine.ErrNotFound) { // another process has deleted it
+		return nil
+	}
+	return err
+}
+
+// setWords sets the words in which two texts differ, unless one is not known.
+func (r *JoinRow) setWords(of features.Spec, known, text string) {
+	if known != "" && text != "" {
+		lacks, adds := worddiff.Words(of.Words(known), of.Words(text))
+		r.Lacks, r.Adds = &lacks, &adds
+	}
 }
 
 // keeperTexts stores the texts of keepers until the documents that are dropped for them are read.

@@ -123,7 +123,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         else:
             compile_library(library)
         tag = platform_tag(library)
-        files = {f"simdb/{name}": read(library)}
+        files = {f"simdb/{name}": read(library), "simdb/simdb.h": read(os.path.join(ROOT, "cmd", "simdb", "simdb.h"))}
         for name in sorted(os.listdir(os.path.join(HERE, "src", "simdb"))):
             if name.endswith((".py", ".typed")):
                 files[f"simdb/{name}"] = read(os.path.join(HERE, "src", "simdb", name))

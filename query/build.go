@@ -115,6 +115,14 @@ func predicateOf(word string, what, number any) Query {
 	return Query{where: word + "(?, ?)", args: []any{what, number}}
 }
 
+// Pairs is PAIRS: the pairs of documents that match by a criterion, such as "JACCARD 0.8", or for which
+// a rule holds, such as "JACCARD >= ? AND a.lang != b.lang", with args for its parameters. Its rows have
+// two documents, so that it cannot be combined with predicates.
+func Pairs(by string, args ...any) Query { return Query{where: "PAIRS " + by + "\n", args: args} }
+
+// Clusters is CLUSTERS: the groups of documents that match. Its arguments are those of Pairs.
+func Clusters(by string, args ...any) Query { return Query{where: "CLUSTERS " + by + "\n", args: args} }
+
 // An Operand is the part of a document that a predicate tests: its ID, its text, or a field.
 type Operand struct{ name string }
 

@@ -19,6 +19,10 @@ func (x *run) explain(s *syntax.Statement) error {
 	switch {
 	case s.Select != nil:
 		sel = s.Select
+	case s.Pairs != nil:
+		return x.explainMatching(s, s.Pairs.By, s.Pairs.Clauses)
+	case s.Clusters != nil:
+		return x.explainMatching(s, s.Clusters.By, s.Clusters.Clauses)
 	case s.Count != nil && s.Count.By != nil:
 		if sel, note = cmp.Or(s.Count.Select, &syntax.Select{}), "count"; s.Count.Pairs != nil || s.Count.Clusters != nil {
 			return x.countBy(s.Count) // returns an error that says why not

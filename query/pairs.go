@@ -2,13 +2,9 @@ package query
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/simdb/simdb/engine"
-	"github.com/simdb/simdb/internal/jsonfield"
-	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
-	"github.com/simdb/simdb/query/internal/value"
 )
 
 // measureColumns returns the columns that say how well two documents match by a criterion.
@@ -27,149 +23,78 @@ func appendMeasure(row Row, c engine.Criterion, m engine.Match) Row {
 	return append(row, m.Score, m.Error, m.Exact)
 }
 
-// bindPairs resolves PAIRS criterion. It returns a function that yields the pairs; its options
-// limit their number, where 0 means all.
-func (x *run) bindPairs(s *syntax.Pairs) (engine.Criterion, func(engine.SearchOptions) iter.Seq2[engine.Pair, error], *clauses, error) {
-	c, err := predicate.BindCriterion(x.Scope, s.Criterion, estimateClause(s.Clauses))
-	if err != nil {
-		return c, nil, nil, err
+// bindMatches resolves PAIRS and CLUSTERS.
+func (x *run) bindMatches(word syntax.Token, m *syntax.Matching, list []*syntax.Clause) (by matching, w *clauses, err error) {
+	if by, err = x.bindMatching(m, estimateClause(list)); err == nil {
+		w, err = x.bindWindow(word.Value, list)
 	}
-	w, err := x.bindWindow("PAIRS", s.Clauses)
-	if err != nil {
-		return c, nil, nil, err
-	}
-	pairs := func(o engine.SearchOptions) iter.Seq2[engine.Pair, error] {
-		o.Progress = x.Report
-		return x.Snap.Pairs(x.Ctx, c, &o)
-	}
-	if s.Across == nil {
-		return c, pairs, w, nil
-	}
-	across, err := x.bindAcross(s.Across)
-	return c, func(o engine.SearchOptions) iter.Seq2[engine.Pair, error] {
-		o.Limit = 0
-		return across(pairs(o))
-	}, w, err
-}
-
-// bindAcross resolves a.lang != b.lang. It returns a filter that passes the pairs for which this
-// holds. Pairs in which a document lacks the field never pass.
-func (x *run) bindAcross(s *syntax.Across) (func(iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error], error) {
-	a, b := syntax.Path(s.A), syntax.Path(s.B)
-	if len(a) < 2 || len(b) < 2 || a[0] != "a" || b[0] != "b" || !slices.Equal(a[1:], b[1:]) {
-		return nil, syntax.Errorf(s.A.Pos.Offset, "such as a.lang != b.lang", "PAIRS and CLUSTERS compare a field of both documents")
-	}
-	if jsonfield.Several(a) {
-		return nil, predicate.SeveralValues(s.A)
-	}
-	equal := s.Op.Value == "="
-	return func(pairs iter.Seq2[engine.Pair, error]) iter.Seq2[engine.Pair, error] {
-		return func(yield func(engine.Pair, error) bool) {
-			values, err := x.valuesOf(jsonfield.JoinPath(a[1:]), a[1:])
-			if err != nil {
-				yield(engine.Pair{}, err)
-				return
-			}
-			for p, err := range pairs {
-				if err == nil {
-					v, ok := values[p.A]
-					w, too := values[p.B]
-					if !ok || !too || (v == w) != equal {
-						continue
-					}
-				}
-				if !yield(p, err) {
-					return
-				}
-			}
-		}
-	}, nil
-}
-
-// valuesOf maps the id of each document that has a field to a number for the field's value. Equal
-// values have the same number.
-func (x *run) valuesOf(name string, path []string) (map[string]uint32, error) {
-	field := x.Field(name, path)
-	of, numbers := map[string]uint32{}, value.Numbers{}
-	for d, err := range x.Snap.Range(x.Ctx, engine.Range{Unordered: true, Load: true}) {
-		if err != nil {
-			return nil, err
-		}
-		if raw := field.Of(d.Fields); raw != nil {
-			of[d.ID] = numbers.Of(raw)
-		}
-	}
-	return of, nil
+	return by, w, err
 }
 
 func (x *run) pairs(s *syntax.Pairs) error {
-	c, pairs, w, err := x.bindPairs(s)
+	by, w, err := x.bindMatches(s.Word, s.By, s.Clauses)
 	if err != nil {
 		return err
 	}
-	plain := append([]string{"a", "b"}, measureColumns(c)...)
+	plain := append([]string{"a", "b"}, measureColumns(by.measure())...)
 	sh, err := x.bindShow(w.show, plain, "a", "b")
 	if err != nil {
 		return err
 	}
-	found := pairs(engine.SearchOptions{Limit: max(w.First(), 0)})
+	var found iter.Seq2[engine.Pair, error]
+	if by.rule != nil {
+		found = x.rulePairs(&by)
+	} else {
+		found = x.Snap.Pairs(x.Ctx, by.by, &engine.SearchOptions{Limit: max(w.First(), 0), Progress: x.Report})
+	}
 	return x.show(sh, plain, w.window, windowRows(x, w.window, found, func(p engine.Pair) Row {
-		return appendMeasure(Row{p.A, p.B}, c, p.Match)
+		return appendMeasure(Row{p.A, p.B}, by.measure(), p.Match)
 	}), "a", "b")
 }
 
 // countPairs returns a function that counts the rows of PAIRS.
 func (x *run) countPairs(s *syntax.Pairs) (func() (int64, error), error) {
-	c, pairs, w, err := x.bindPairs(s)
+	by, w, err := x.bindMatches(s.Word, s.By, s.Clauses)
 	if err == nil {
 		err = w.refuseShow()
 	}
 	return func() (n int64, err error) {
-		if s.Across == nil {
-			n, err = x.Snap.CountPairs(x.Ctx, c, &engine.SearchOptions{Progress: x.Report})
-			return w.Count(n), err
+		if by.rule != nil {
+			n, err = x.countRule(by.rule, false)
+		} else {
+			n, err = x.Snap.CountPairs(x.Ctx, by.by, &engine.SearchOptions{Progress: x.Report})
 		}
-		for _, err := range pairs(engine.SearchOptions{}) {
-			if err != nil {
-				return 0, err
-			}
-			n++
-		}
-		return w.Count(n), nil
+		return w.Count(n), err
 	}, err
 }
 
-// bindClusters resolves CLUSTERS criterion.
-func (x *run) bindClusters(s *syntax.Clusters) (engine.Criterion, *engine.ClusterOptions, *clauses, error) {
-	o := &engine.ClusterOptions{Progress: x.Report}
-	c, err := predicate.BindCriterion(x.Scope, s.Criterion, estimateClause(s.Clauses))
-	if err != nil {
-		return c, o, nil, err
-	}
-	w, err := x.bindWindow("CLUSTERS", s.Clauses)
-	return c, o, w, err
-}
-
-// clusters runs CLUSTERS criterion.
+// clusters runs CLUSTERS.
 func (x *run) clusters(s *syntax.Clusters) error {
 	return x.showClusters(s, "")
+}
+
+// members yields the members of clusters or, if of is an ID, of the cluster of that document.
+func (x *run) members(by *matching, of string) iter.Seq2[engine.Member, error] {
+	if by.rule != nil {
+		return x.ruleMembers(by, of)
+	}
+	return x.Snap.Clusters(x.Ctx, by.by, &engine.ClusterOptions{Progress: x.Report, Of: of})
 }
 
 // showClusters returns the members of the clusters, or of the cluster of one document, as rows, if
 // of is its id.
 func (x *run) showClusters(s *syntax.Clusters, of string) error {
-	c, o, w, err := x.bindClusters(s)
+	by, w, err := x.bindMatches(s.Word, s.By, s.Clauses)
 	if err != nil {
 		return err
 	}
-	o.Of = of
-	plain := append([]string{"cluster", "id", "keep"}, measureColumns(c)...)
+	plain := append([]string{"cluster", "id", "keep"}, measureColumns(by.measure())...)
 	sh, err := x.bindShow(w.show, plain, "id")
 	if err != nil {
 		return err
 	}
-	return x.show(sh, plain, w.window, windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row {
-		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, c, m.Match)
+	return x.show(sh, plain, w.window, windowRows(x, w.window, x.members(&by, of), func(m engine.Member) Row {
+		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, by.measure(), m.Match)
 	}), "id")
 }
 
@@ -182,11 +107,11 @@ func (x *run) cluster(s *syntax.Cluster) error {
 	if _, err := x.Snap.Get(x.Ctx, id); err != nil {
 		return x.LookupError(s.ID.Pos.Offset, id, err)
 	}
-	of := &syntax.Clusters{Word: s.Word, Criterion: s.Criterion, Clauses: s.Clauses}
-	if of.Criterion == nil {
-		of.Criterion = &syntax.Criterion{Word: s.Word, Value: s.Word}
-		of.Criterion.Word.Value, of.Criterion.Value.Value = "JACCARD", "0.8"
-		of.Criterion.Value.Type = syntax.Number
+	of := &syntax.Clusters{Word: s.Word, By: s.By, Clauses: s.Clauses}
+	if of.By == nil {
+		c := &syntax.Criterion{Word: s.Word, Value: s.Word}
+		c.Word.Value, c.Value.Value, c.Value.Type = "JACCARD", "0.8", syntax.Number
+		of.By = &syntax.Matching{Criterion: c}
 	}
 	return x.showClusters(of, id)
 }
@@ -194,16 +119,19 @@ func (x *run) cluster(s *syntax.Cluster) error {
 // countClusters returns a function that counts the clusters of CLUSTERS that have a row within
 // LIMIT and OFFSET.
 func (x *run) countClusters(s *syntax.Clusters) (func() (int64, error), error) {
-	c, o, w, err := x.bindClusters(s)
+	by, w, err := x.bindMatches(s.Word, s.By, s.Clauses)
 	if err == nil {
 		err = w.refuseShow()
 	}
 	return func() (n int64, err error) {
 		if w.Limit < 0 && w.Offset == 0 {
-			return x.Snap.CountClusters(x.Ctx, c, o)
+			if by.rule != nil {
+				return x.countRule(by.rule, true)
+			}
+			return x.Snap.CountClusters(x.Ctx, by.by, &engine.ClusterOptions{Progress: x.Report})
 		}
 		last := 0
-		members := windowRows(x, w.window, x.Snap.Clusters(x.Ctx, c, o), func(m engine.Member) Row { return Row{m.Cluster} })
+		members := windowRows(x, w.window, x.members(&by, ""), func(m engine.Member) Row { return Row{m.Cluster} })
 		for row, err := range members {
 			if err != nil {
 				return 0, err

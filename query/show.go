@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/worddiff"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/record"
 	"github.com/simdb/simdb/query/internal/syntax"
@@ -21,6 +23,7 @@ type shown struct {
 	columns []shownColumn
 	ids     []int // indexes of the ids in a plain row
 	texts   bool  // it reads texts and fields of documents
+	words   bool  // it compares the words of both documents of a row
 	entries bool  // it reads index entries of documents
 }
 
@@ -32,7 +35,11 @@ type shownColumn struct {
 	doc   int // index in shown.ids
 	of    func(c engine.Content) any
 	entry func(e *engine.Doc) any
+	words int // 1: the words that only the first document of the row has; 2: only the second; else 0
 }
+
+// wordColumns are the columns that compare the texts of both documents of a row.
+var wordColumns = map[string]int{"lacks": 1, "adds": 2}
 
 // documentColumns are the columns of a document in addition to its id and its fields.
 var documentColumns = map[string]shownColumn{
@@ -71,7 +78,8 @@ func (x *run) bindShow(s *syntax.Show, plain []string, ids ...string) (*shown, e
 }
 
 func (sh *shown) add(c shownColumn) {
-	sh.texts = sh.texts || c.of != nil
+	sh.texts = sh.texts || c.of != nil || c.words > 0
+	sh.words = sh.words || c.words > 0
 	sh.entries = sh.entries || c.entry != nil
 	sh.columns = append(sh.columns, c)
 }
@@ -166,9 +174,12 @@ func (x *run) bindColumn(sh *shown, t syntax.Token, plain, ids []string) (shownC
 	if len(path) == 1 && slices.Contains(plain, name) {
 		return shownColumn{name: name, at: slices.Index(plain, name)}, nil
 	}
-	if len(ids) > 1 {
+	if c.words = wordColumns[name]; len(ids) > 1 && len(path) == 1 && c.words > 0 {
+		return shownColumn{name: name, at: -1, words: c.words}, x.NeedTexts(t)
+	}
+	if c.words = 0; len(ids) > 1 {
 		if c.doc = slices.Index(ids, name); c.doc < 0 || len(path) == 1 {
-			hint := fmt.Sprintf("a row has %s; write fields of a document as %s.text, %s.url", strings.Join(plain, ", "), ids[0], ids[1])
+			hint := fmt.Sprintf("a row has %s, lacks, adds; write fields of a document as %s.text, %s.url", strings.Join(plain, ", "), ids[0], ids[1])
 			return c, syntax.Errorf(t.Pos.Offset, hint, "unknown column %q", t.Value)
 		}
 		path = path[1:]
@@ -388,11 +399,13 @@ func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 		}
 	}
 	if w.texts {
+		compare := w.comparer(len(plain), cell)
 		for content, failed := range w.x.Snap.Contents(w.x.Ctx, ids) {
 			if failed != nil {
 				return out, fit, failed
 			}
 			i := content.Index
+			size += compare(content)
 			for j, c := range w.columns {
 				if c.of != nil && c.doc == i%len(w.ids) {
 					cell(i, j, c.of(content))
@@ -404,6 +417,30 @@ func (w *showing) fill(plain []Row) (out []Row, fit int, err error) {
 		}
 	}
 	return out, fit, err
+}
+
+// comparer returns a function that fills the cells of wordColumns once it has received the texts of
+// both documents of a row. It returns the memory for a text in bytes.
+func (w *showing) comparer(rows int, cell func(i, j int, v any)) func(c engine.Content) int {
+	if !w.words {
+		return func(engine.Content) int { return 0 }
+	}
+	of, _ := features.Spec(w.x.DB.Options().Features).Canonical() // a database has valid features only
+	texts := make([][2]string, rows)
+	return func(c engine.Content) int {
+		pair := &texts[c.Index/2]
+		pair[c.Index%2] = string(c.Text)
+		if pair[0] == "" || pair[1] == "" || len(pair[0]) > mostDiffed || len(pair[1]) > mostDiffed {
+			return len(c.Text)
+		}
+		lacks, adds := worddiff.Words(of.Words(pair[0]), of.Words(pair[1]))
+		for j, column := range w.columns {
+			if column.words > 0 {
+				cell(c.Index, j, []string{lacks, adds}[column.words-1])
+			}
+		}
+		return len(c.Text)
+	}
 }
 
 // lookUp fills the cells that show index entries of the documents.

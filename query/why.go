@@ -148,6 +148,9 @@ func (x *run) whyPassages(a, b engine.Doc) ([]Row, error) {
 	return rows, nil
 }
 
+// mostDiffed is the size of the longest text whose words are compared.
+const mostDiffed = 1 << 20
+
 // whyTexts compares texts by cosine and edit distance, and shows the words that differ.
 func (x *run) whyTexts(a, b string) []Row {
 	of, _ := features.Spec(x.DB.Options().Features).Canonical() // a database has valid features only
@@ -161,8 +164,7 @@ func (x *run) whyTexts(a, b string) []Row {
 			rows = append(rows, Row{"levenshtein", l})
 		}
 	}
-	const diffed = 1 << 20 // longest text, in bytes, whose words are compared
-	if len(a) <= diffed && len(b) <= diffed {
+	if len(a) <= mostDiffed && len(b) <= mostDiffed {
 		wordsA, wordsB := of.Words(a), of.Words(b)
 		for _, d := range worddiff.Differences(wordsA, wordsB) {
 			rows = append(rows, Row{d.Name, d.Text})

@@ -5,7 +5,6 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
 )
@@ -31,11 +30,15 @@ func (x *run) put(s *syntax.Put) error {
 		}
 		return nil
 	}
-	c, err := predicate.BindCriterion(x.Scope, s.Unless, s.Estimate)
+	by, err := x.bindMatching(s.Unless, s.Estimate)
 	if err != nil {
 		return err
 	}
-	m, stored, err := x.to.PutNovel(x.Ctx, doc, c)
+	put := func() (engine.Match, bool, error) { return x.to.PutNovel(x.Ctx, doc, by.by) }
+	if by.rule != nil {
+		put = func() (engine.Match, bool, error) { return x.putNovel(doc, &by) }
+	}
+	m, stored, err := put()
 	switch {
 	case errors.Is(err, engine.ErrExpired):
 		x.say("expired")
@@ -47,7 +50,7 @@ func (x *run) put(s *syntax.Put) error {
 		x.say("stored")
 		return nil
 	}
-	x.answer(append([]string{"id"}, measureColumns(c)...), fixed(appendMeasure(Row{m.ID}, c, m)))
+	x.answer(append([]string{"id"}, measureColumns(by.measure())...), fixed(appendMeasure(Row{m.ID}, by.measure(), m)))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/flags"
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/cmd/simdb/internal/learning"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/review"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
@@ -32,14 +33,15 @@ type cli struct {
 	Shell    shellCmd       `cmd:"" default:"withargs" group:"find" help:"Run statements on a database; without any, open a prompt. The word shell is optional."`
 	Why      verbs.Why      `cmd:"" group:"find" help:"Show why two documents match, or do not."`
 
-	Tune    tuning.Command `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
-	Plan    verbs.Plan     `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
-	Review  review.Command `cmd:"" group:"decide" help:"Write a web page for comparing near-duplicates and deciding about them."`
-	Apply   verbs.Apply    `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, allow pairs."`
-	Allow   verbs.Allow    `cmd:"" group:"decide" help:"Record that two documents of a database are not duplicates."`
-	Unallow verbs.Unallow  `cmd:"" group:"decide" help:"Undo allow."`
-	Allowed verbs.Allowed  `cmd:"" group:"decide" help:"List the pairs that allow has recorded."`
-	Hash    verbs.Hash     `cmd:"" group:"decide" help:"Show the fingerprint and the sketch of a text."`
+	Tune    tuning.Command   `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
+	Learn   learning.Command `cmd:"" group:"decide" help:"Learn from answers which rule finds the near-duplicates of a database or file."`
+	Plan    verbs.Plan       `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
+	Review  review.Command   `cmd:"" group:"decide" help:"Write a web page for comparing near-duplicates and deciding about them."`
+	Apply   verbs.Apply      `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, allow pairs."`
+	Allow   verbs.Allow      `cmd:"" group:"decide" help:"Record that two documents of a database are not duplicates."`
+	Unallow verbs.Unallow    `cmd:"" group:"decide" help:"Undo allow."`
+	Allowed verbs.Allowed    `cmd:"" group:"decide" help:"List the pairs that allow has recorded."`
+	Hash    verbs.Hash       `cmd:"" group:"decide" help:"Show the fingerprint and the sketch of a text."`
 
 	Load    loading.Load    `cmd:"" group:"store" help:"Load documents into a database."`
 	Create  loading.Create  `cmd:"" group:"store" help:"Make an empty database."`

@@ -53,6 +53,10 @@ var examples = map[string][]example{
 		{`simdb tune crawl.jsonl`, "What each threshold finds in a file."},
 		{`simdb tune corpus.simdb --html tune.html`, "The same for a database, as a web page."},
 	},
+	"learn": {
+		{`simdb learn titles.jsonl -o titles.rule`, "Ask about 30 pairs, and write a rule."},
+		{`simdb learn titles.jsonl labels.jsonl -o titles.rule`, "Learn from labels in a file."},
+	},
 	"plan": {
 		{`simdb plan crawl.jsonl`, "Time, memory and disk space that load and dedup need."},
 		{`simdb plan --n 1e9 -k 3`, "What layouts cost for a billion fingerprints."},

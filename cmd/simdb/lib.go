@@ -2,14 +2,12 @@
 
 package main
 
-// The program as a shared library, for python/:
+// The program as a shared library, for python/ and for C (docs/c.md):
 //
 //	CGO_ENABLED=1 go build -buildmode=c-shared -tags simdb_library -o libsimdb.so ./cmd/simdb
 //
-// A call begins with simdb_start, which returns at once. simdb_wait returns when the call has
-// ended, or after some time, so that the caller can check for Ctrl-C and simdb_cancel the call.
-// simdb_result returns the outcome and ends the call. The caller frees the memory of the outcome
-// with simdb_free and simdb_table_free.
+// simdb.h says what each function does; the compiler compares its declarations with those of the
+// functions here.
 
 /*
 #include <stdlib.h>
@@ -62,14 +60,14 @@ type call struct {
 // argument, because an exception of a signal handler would lose a return value.
 //
 //export simdb_start
-func simdb_start(request *C.char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t, now C.int, handle *C.uintptr_t) {
+func simdb_start(request *C.simdb_char, size C.int64_t, streams **C.struct_ArrowArrayStream, names **C.simdb_char, tables C.int64_t, numbers *C.uint64_t, count C.int64_t, now C.int, handle *C.uintptr_t) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &call{cancel: cancel, done: make(chan struct{})}
 	*handle = C.uintptr_t(cgo.NewHandle(c))
 	text := unsafe.Slice((*byte)(unsafe.Pointer(request)), size)
 	var inputs []*held
 	for i, s := range unsafe.Slice(streams, tables) {
-		in := &held{name: C.GoString(unsafe.Slice(names, tables)[i])}
+		in := &held{name: C.GoString((*C.char)(unsafe.Slice(names, tables)[i]))}
 		in.stream = *s // moved as the Arrow C interface prescribes
 		s.release = nil
 		inputs = append(inputs, in)
@@ -298,9 +296,9 @@ func simdb_main(count C.int, args **C.char) {
 // simdb_version returns the version, in memory that is never freed.
 //
 //export simdb_version
-func simdb_version() *C.char { return versionText }
+func simdb_version() *C.simdb_char { return versionText }
 
-var versionText = C.CString(version.String())
+var versionText = (*C.simdb_char)(C.CString(version.String()))
 
 // tableOf copies columns to C memory.
 func tableOf(columns []*library.Column) *C.struct_simdb_table {

@@ -27,6 +27,7 @@ var invocations = map[string][]string{
 	"clusters":     {"clusters", "x.simdb", "--near", "3"},
 	"dedup":        {"dedup", "in.jsonl", "--near", "3"},
 	"review":       {"review", "x.simdb", "--near", "3"},
+	"learn":        {"learn", "in.jsonl", "labels.jsonl"},
 	"apply":        {"apply", "x.simdb", os.DevNull},
 	"match":        {"match", "x.simdb", "in.jsonl", "--near", "3"},
 	"join":         {"join", "x.simdb", "in.jsonl", "--near", "3"},
@@ -83,6 +84,7 @@ func newFolder(t *testing.T) string {
 		write(t, name, text)
 	}
 	write("in.jsonl", twoDocuments)
+	write("labels.jsonl", `{"a":"a","b":"b","same":true}`)
 	write("plain", "a user's file\n")
 	for _, name := range []string{"x.simdb", "y.simdb", "damaged.simdb"} {
 		db, err := engine.Create(name, nil)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"slices"
@@ -63,8 +64,8 @@ func sendAll[T encoding.BinaryAppender](send Send, xs []T, key func(T) uint64) e
 	return nil
 }
 
-// meetFirst is meet for links. Postings for later go to a working file.
-func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], send Send) error {
+// meetFirst is meet for stars. Its Asks, and postings for later, go to working files.
+func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, error], _ Send) error {
 	if !j.plan.By.Sets {
 		return j.meetPrints(ctx, group, in)
 	}
@@ -72,8 +73,20 @@ func (j *Job) meetFirst(ctx context.Context, group uint64, in iter.Seq2[[]byte, 
 	if err != nil {
 		return err
 	}
-	asks, later := plan.MeetFirst(postings)
-	return errors.Join(j.storeLater(ctx, group, later), ask(asks, send))
+	asks, later, candidates := plan.MeetFirst(postings)
+	if len(asks) > 0 {
+		err = j.store(ctx, shardName("asks", group), func(w *bufio.Writer) error {
+			return ask(asks, func(_ uint64, b []byte) error { return put(w, b) })
+		})
+	}
+	return errors.Join(err, j.storeLinks(ctx, group, candidates), j.storeLater(ctx, group, later))
+}
+
+func (j *Job) storeLinks(ctx context.Context, group uint64, links []stages.Link) error {
+	if len(links) == 0 {
+		return nil
+	}
+	return storeAll(ctx, j, shardName("links", group), links)
 }
 
 func (j *Job) storeLater(ctx context.Context, group uint64, later []stages.Posting) error {
@@ -94,10 +107,10 @@ func (j *Job) meetPrints(ctx context.Context, group uint64, in iter.Seq2[[]byte,
 		return err
 	}
 	links, later, err := plan.MeetPrints(ctx, group, &all)
-	if err == nil && len(links) > 0 {
-		err = storeAll(ctx, j, shardName("links", group), links)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, j.storeLater(ctx, group, later))
+	return errors.Join(j.storeLinks(ctx, group, links), j.storeLater(ctx, group, later))
 }
 
 // storeAll writes messages to a working file.
@@ -123,6 +136,69 @@ func loadAll[T any, P message[T]](ctx context.Context, j *Job, name string) (xs 
 	return xs, err
 }
 
+// candidates merges the links of meetFirst. Documents of a component that is small are joined only
+// once, by stars; for the others, the groups ask now.
+func (j *Job) candidates(ctx context.Context, _ uint64, _ iter.Seq2[[]byte, error], send Send) error {
+	plan, err := j.planOf(ctx)
+	if err != nil {
+		return err
+	}
+	var links, large []stages.Link
+	for group := range plan.Groups {
+		found, err := loadAll[stages.Link](ctx, j, shardName("links", group))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		links = append(links, found...)
+	}
+	if links = stages.Forest(links); plan.By.Sets {
+		links, large = plan.Whole(links)
+	}
+	err = errors.Join(storeAll(ctx, j, "whole", links), storeAll(ctx, j, "large", large))
+	if err != nil || len(large) == 0 {
+		return err
+	}
+	return toAll(send, plan.Groups)
+}
+
+// askLarge sends the Asks of a group for documents of large components.
+func (j *Job) askLarge(ctx context.Context, group uint64, _ iter.Seq2[[]byte, error], send Send) error {
+	large, err := loadAll[stages.Link](ctx, j, "large")
+	if err != nil || len(large) == 0 {
+		return err
+	}
+	var asks []stages.Ask
+	err = j.read(ctx, shardName("asks", group), func(r reader) (err error) {
+		asks, err = allAsks(stored(r))
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) { // it has no cells
+		return nil
+	}
+	return errors.Join(err, ask(stages.Only(asks, large), send))
+}
+
+// allAsks returns the Asks in all messages.
+func allAsks(in iter.Seq2[[]byte, error]) (asks []stages.Ask, err error) {
+	err = eachMessage(in, func(b []byte) (err error) {
+		asks, err = stages.AppendAsks(asks, b)
+		return err
+	})
+	return asks, err
+}
+
+// loadOne reads a working file that is one message.
+func loadOne[T any, P message[T]](ctx context.Context, j *Job, name string) (x T, err error) {
+	all, err := loadAll[T, P](ctx, j, name)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%s is damaged", j.workName(name))
+	}
+	if err != nil {
+		return x, err
+	}
+	return all[0], nil
+}
+
 // meetLast is meet for the postings of meetFirst that wait, once the components so far are known.
 func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, error], send Send) error {
 	later, err := loadAll[stages.Posting](ctx, j, shardName("later", group))
@@ -144,11 +220,7 @@ func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, er
 
 // member sends the sets of documents to the groups that request them.
 func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
-	var asks []stages.Ask
-	err := eachMessage(in, func(b []byte) (err error) {
-		asks, err = stages.AppendAsks(asks, b)
-		return err
-	})
+	asks, err := allAsks(in)
 	if err != nil || len(asks) == 0 {
 		return err
 	}
@@ -211,22 +283,14 @@ func (j *Job) forest(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error],
 	if err != nil {
 		return err
 	}
-	for group := range plan.Groups { // links of the first round
-		found, err := loadAll[stages.Link](ctx, j, shardName("links", group))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		links = append(links, found...)
-	}
-	if err := storeAll(ctx, j, "forest", stages.Forest(links)); err != nil {
+	whole, err := loadAll[stages.Link](ctx, j, "whole")
+	if err != nil {
 		return err
 	}
-	for group := range plan.Groups {
-		if err := send(group, nil); err != nil {
-			return err
-		}
+	if err := storeAll(ctx, j, "forest", stages.Forest(append(links, whole...))); err != nil {
+		return err
 	}
-	return nil
+	return toAll(send, plan.Groups)
 }
 
 // components assigns the documents of each component to one group.

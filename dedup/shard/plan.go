@@ -23,11 +23,13 @@ var chains = func() map[string][]link {
 	}
 	// Linking documents in two rounds avoids the pairs of crowds.
 	stars := slices.Concat(start, []link{
-		{"meet", (*Job).meetFirst},      // group: assigns documents to groups
-		{"member", (*Job).member},       // shard: sends their sets
-		{"link", (*Job).link},           // group: links
-		{"forest", (*Job).forest},       // one
-		{"meet-again", (*Job).meetLast}, // group: only documents that are not linked yet
+		{"meet", (*Job).meetFirst},        // group: finds documents that may match; joins fingerprints
+		{"candidates", (*Job).candidates}, // one: their components
+		{"ask", (*Job).askLarge},          // group: assigns documents of large components to groups
+		{"member", (*Job).member},         // shard: sends their sets
+		{"link", (*Job).link},             // group: links
+		{"forest", (*Job).forest},         // one
+		{"meet-again", (*Job).meetLast},   // group: only documents that are not linked yet
 		{"member-again", (*Job).member},
 		{"link-again", (*Job).link},
 		{"components", (*Job).components}, // one: assigns each component to a group

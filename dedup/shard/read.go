@@ -7,12 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"path/filepath"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/dedup/internal/stages"
@@ -117,7 +114,7 @@ func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte,
 		return err
 	}
 	if j.plan.By.Sets {
-		err = j.storeCounts(ctx, shardName("counts", shard), counts)
+		err = storeAll(ctx, j, shardName("counts", shard), []stages.Counts{*counts})
 	}
 	return errors.Join(err, send(0, nil))
 }
@@ -128,36 +125,6 @@ func (j *Job) storeJSON(ctx context.Context, name string, x any) error {
 
 func (j *Job) loadJSON(ctx context.Context, name string, x any) error {
 	return j.read(ctx, name, func(r reader) error { return json.NewDecoder(r).Decode(x) })
-}
-
-// storeCounts writes counters, compressed: most are 0 if there are few documents.
-func (j *Job) storeCounts(ctx context.Context, name string, c *stages.Counts) error {
-	return j.store(ctx, name, func(w *bufio.Writer) error {
-		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return err
-		}
-		b, _ := c.AppendBinary(nil)
-		_, err = z.Write(b)
-		return errors.Join(err, z.Close())
-	})
-}
-
-func (j *Job) loadCounts(ctx context.Context, name string) (c *stages.Counts, err error) {
-	err = j.read(ctx, name, func(r reader) error {
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return err
-		}
-		defer z.Close()
-		b, err := io.ReadAll(z)
-		if err != nil {
-			return err
-		}
-		c = &stages.Counts{}
-		return c.UnmarshalBinary(b)
-	})
-	return c, err
 }
 
 // count adds up the counts of all shards.
@@ -173,9 +140,9 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 			err = total.Add(t)
 		}
 		if err == nil && j.plan.By.Sets {
-			var c *stages.Counts
-			if c, err = j.loadCounts(ctx, shardName("counts", shard)); err == nil {
-				err = counts.Merge(c)
+			var c stages.Counts
+			if c, err = loadOne[stages.Counts](ctx, j, shardName("counts", shard)); err == nil {
+				err = counts.Merge(&c)
 			}
 		}
 		if err != nil {
@@ -199,7 +166,7 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 		return err
 	}
 	if j.plan.By.Sets {
-		if err := j.storeCounts(ctx, "counts/all", counts); err != nil {
+		if err := storeAll(ctx, j, "ranks", []stages.Ranks{counts.Ranks()}); err != nil {
 			return err
 		}
 	}
@@ -221,9 +188,12 @@ const (
 )
 
 // toShards makes the next step run for each shard.
-func (j *Job) toShards(send Send) error {
-	for shard := range uint64(j.o.Shards) {
-		if err := send(shard, nil); err != nil {
+func (j *Job) toShards(send Send) error { return toAll(send, uint64(j.o.Shards)) }
+
+// toAll makes the next step run for the keys below n.
+func toAll(send Send, n uint64) error {
+	for key := range n {
+		if err := send(key, nil); err != nil {
 			return err
 		}
 	}
@@ -237,7 +207,7 @@ func (j *Job) route(ctx context.Context, shard uint64, _ iter.Seq2[[]byte, error
 		return err
 	}
 	if plan.By.Sets {
-		if plan.Counts, err = j.loadCounts(ctx, "counts/all"); err != nil {
+		if plan.Ranks, err = loadOne[stages.Ranks](ctx, j, "ranks"); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -24,14 +25,18 @@ import (
 
 // The driver without an engine: workers are processes, sequential or concurrent, that share the
 // folder of working files. A worker runs its share of a step's keys once all workers have run the
-// step before, and writes a file of messages for each worker of the next step:
+// step before, and writes a file of messages for each worker of the next step that gets any:
 //
 //	job.json                 the options
 //	messages/STEP/FROM/TO    repeated: length, then key and block of messages
+//	messages/STEP/FROM/sent  a 1 for each worker TO that has such a file, a 0 for the others
 //
 // A worker's messages appear by one rename, so a killed worker can run the step again.
 
-const jobFile = "job.json"
+const (
+	jobFile  = "job.json"
+	sentFile = "sent"
+)
 
 // Save writes complete options of a job into the folder of its working files.
 func (o Options) Save() error {
@@ -133,7 +138,7 @@ func (j *Job) RunStep(ctx context.Context, step string, worker, workers int) err
 		if n == 0 {
 			break
 		}
-		some, err := readKeyed(filepath.Join(j.messages(n-1, from, workers), fmt.Sprint(worker)))
+		some, err := readKeyed(j.messages(n-1, from, workers), worker)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("step %s has not been run by worker %d of %d", steps[n-1].Name, from, workers)
 		}
@@ -183,8 +188,17 @@ type keyed struct {
 	block []byte
 }
 
-func readKeyed(name string) (all []keyed, err error) {
+// readKeyed reads the messages to a worker in a folder.
+func readKeyed(dir string, worker int) (all []keyed, err error) {
+	to, err := os.ReadFile(filepath.Join(dir, sentFile))
+	if err != nil || worker < len(to) && to[worker] == '0' {
+		return nil, err
+	}
+	name := filepath.Join(dir, fmt.Sprint(worker))
 	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is missing", name)
+	}
 	for len(b) > 0 {
 		n, size := binary.Uvarint(b)
 		if size <= 0 || n < 8 || n > uint64(len(b)-size) {
@@ -199,19 +213,18 @@ func readKeyed(name string) (all []keyed, err error) {
 // runKeys runs a step for all keys of a worker, and writes the messages to files in a folder.
 func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, workers int) error {
 	files, writers := make([]*os.File, workers), make([]*bufio.Writer, workers)
-	for i := range files {
-		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		files[i], writers[i] = f, bufio.NewWriterSize(f, 64<<10)
-	}
 	var mu sync.Mutex
+	var failed error
 	write := func(key uint64, block []byte) {
 		mu.Lock()
 		defer mu.Unlock()
-		w := writers[j.workerOf(key, workers)]
+		to := j.workerOf(key, workers)
+		if writers[to] == nil {
+			f, err := os.Create(filepath.Join(dir, fmt.Sprint(to)))
+			failed = errors.Join(failed, err)
+			files[to], writers[to] = f, bufio.NewWriterSize(f, 64<<10)
+		}
+		w := writers[to]
 		w.Write(binary.AppendUvarint(nil, uint64(len(block))+8))
 		w.Write(binary.LittleEndian.AppendUint64(nil, key))
 		w.Write(block) // Flush returns the first error
@@ -233,11 +246,20 @@ func (j *Job) runKeys(ctx context.Context, step Step, keys []keyed, dir string, 
 			return err
 		})
 	}
-	err := group.Wait()
+	err := errors.Join(group.Wait(), failed)
+	sent := bytes.Repeat([]byte{'0'}, workers)
 	for i, w := range writers {
-		err = errors.Join(err, w.Flush(), files[i].Sync())
+		if w != nil {
+			sent[i] = '1'
+			err = errors.Join(err, w.Flush(), files[i].Sync(), files[i].Close())
+		}
 	}
-	return err
+	f, failed := os.Create(filepath.Join(dir, sentFile))
+	if failed == nil {
+		_, failed = f.Write(sent)
+		failed = errors.Join(failed, f.Sync(), f.Close())
+	}
+	return errors.Join(err, failed)
 }
 
 func messages(all []keyed) iter.Seq2[[]byte, error] {

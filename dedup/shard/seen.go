@@ -126,14 +126,7 @@ func (j *Job) storeFilter(ctx context.Context, name string, f units.Filter) erro
 }
 
 func (j *Job) loadFilter(ctx context.Context, name string) (units.Filter, error) {
-	all, err := loadAll[units.Filter](ctx, j, name)
-	if err == nil && len(all) != 1 {
-		err = fmt.Errorf("%s is damaged", j.workName(name))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
+	return loadOne[units.Filter](ctx, j, name)
 }
 
 // before adds up the counts of all shards, and stores for each one the n-grams of those before it.

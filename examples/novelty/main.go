@@ -32,14 +32,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"reflect"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/metrics"
 )
 
 const (
@@ -187,13 +186,7 @@ func (s *service) metrics(w http.ResponseWriter, _ *http.Request) {
 		labels := fmt.Sprintf("{request=%q,status=%q}", r.pattern, r.status)
 		fmt.Fprintf(w, "novelty_request_seconds_count%s %d\nnovelty_request_seconds_sum%s %g\n", labels, n.count, labels, n.seconds)
 	}
-	m := reflect.ValueOf(s.db.Metrics())
-	for i := range m.NumField() {
-		name, _, _ := strings.Cut(m.Type().Field(i).Tag.Get("json"), ",")
-		if v := m.Field(i); name != "" && name != "-" && (v.CanInt() || v.CanFloat()) {
-			fmt.Fprintf(w, "simdb_%s %v\n", name, v)
-		}
-	}
+	metrics.WritePrometheus(w, s.db.Metrics())
 }
 
 // statusWriter remembers the status of a response.

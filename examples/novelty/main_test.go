@@ -94,7 +94,7 @@ func TestService(t *testing.T) {
 	for _, line := range []string{
 		`novelty_request_seconds_count{request="POST /documents",status="201"} 2`,
 		`novelty_request_seconds_count{request="POST /documents",status="400"} 3`,
-		"\nsimdb_puts 2\n",
+		"\nsimdb_puts_total{db=",
 	} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("no %q in the metrics:\n%s", line, metrics)

@@ -32,6 +32,7 @@ func TestLayers(t *testing.T) {
 		"repl":           {module + "cmd", "github.com/alecthomas/kong", "github.com/parquet-go/parquet-go"},
 		"records/inputs": append([]string{module + "query", module + "dedup", module + "repl", module + "cmd"}, front...),
 		"dedup":          {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
+		"dedup/learn":    {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb", "golang.org/x/term"},
 		"dedup/tune":     {module + "query", module + "repl", module + "cmd", "github.com/alecthomas/kong", "github.com/peterh/liner", "github.com/vbauerster/mpb"},
 		"simhash":        {module + "internal/table", module + "engine"},
 		"minhash":        {module + "internal/table", module + "engine", module + "simhash"},
@@ -59,11 +60,11 @@ func TestLayers(t *testing.T) {
 	// Package query may only use the public API of the engine. It shares these packages with
 	// others: how text is split into words, fingerprints and their notation, sorting of results,
 	// comparing and formatting numbers, reading fields, comparing texts, measuring time, evaluating
-	// distances of fingerprints, naming options in messages, and suggesting words.
+	// distances of fingerprints, naming options in messages, suggesting words, and rules of pairs.
 	allowed := []string{
 		module + "engine", module + "internal/base", module + "internal/token", module + "internal/features", module + "internal/ordered",
 		module + "internal/quantity", module + "internal/front", module + "internal/jsonfield", module + "internal/textsim", module + "internal/worddiff", module + "internal/option", module + "internal/spelling",
-		module + "simhash",
+		module + "internal/pairrule", module + "internal/rulejoin", module + "internal/corpus", module + "simhash",
 	}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
@@ -92,7 +93,7 @@ func TestWholeSystem(t *testing.T) {
 // together. Packages in internal may use the public packages simhash and minhash, and those of them
 // that are listed may use more.
 var floors = [][]string{
-	{"simhash", "minhash", "internal"}, {"internal/table"}, {"sstable", "compaction"}, {"engine"}, {"query", "records"}, {"internal/admin"}, {"dedup", "repl"}, {"cmd"},
+	{"simhash", "minhash", "internal"}, {"internal/table"}, {"sstable", "compaction"}, {"engine"}, {"internal/corpus", "internal/docfield"}, {"internal/rulejoin"}, {"query", "records"}, {"internal/admin"}, {"dedup", "repl"}, {"cmd"},
 }
 
 // TestFloors checks that no folder imports one on a higher floor, or another one on the same floor.
@@ -149,7 +150,7 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	helpers := []string{module + "internal/exhaustive", module + "internal/golden", module + "internal/vfs/vfstest", module + "internal/corpora"}
+	helpers := []string{module + "internal/exhaustive", module + "internal/golden", module + "internal/vfs/vfstest", module + "internal/corpora", module + "internal/rulejoin/ruletest"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)

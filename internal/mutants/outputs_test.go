@@ -85,7 +85,7 @@ var outputMutants = []mutant{
 		tests: "records/inputs", run: "^TestChangedInput$",
 	},
 	{
-		name: "output/documents of files that were replaced", in: "dedup/internal/corpus", decl: "Listing.Rank",
+		name: "output/documents of files that were replaced", in: "internal/corpus", decl: "Listing.Rank",
 		edit:  never(`order == 0`),
 		tests: "cmd/simdb", run: "^TestFilesAsDatabase$",
 	},

@@ -4,14 +4,14 @@ package mutants
 func init() {
 	mutants = append(mutants, []mutant{
 		{
-			name: "rules/a pair once for each alternative that holds", in: "dedup/internal/rulejoin", decl: "tester.found",
+			name: "rules/a pair once for each alternative that holds", in: "internal/rulejoin", decl: "tester.found",
 			edit:  swap(`holds && n < by`, `false`),
-			tests: "dedup/internal/rulejoin", run: "^TestRandomRules$",
+			tests: "internal/rulejoin", run: "^TestRandomRules$",
 		},
 		{
-			name: "rules/a missing value differs from others", in: "dedup/internal/rulejoin", decl: "tester.value",
+			name: "rules/a missing value differs from others", in: "internal/rulejoin", decl: "tester.value",
 			edit:  never(`k == unknown || l == unknown`),
-			tests: "dedup/internal/rulejoin", run: "^TestRandomRules$",
+			tests: "internal/rulejoin", run: "^TestRandomRules$",
 		},
 		{
 			name: "rules/known sets that equal others of another group are no keepers", in: "internal/setjoin", decl: "stars.always",

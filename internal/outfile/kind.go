@@ -24,6 +24,7 @@ var (
 	JSONLines = Kind{what: "JSON lines", endings: []string{".jsonl", ".json", ".ndjson"}}
 	Lines     = Kind{what: "lines of the input", endings: append(AnyRows.endings, ".text", ".fps", ".fp"), lax: true}
 	HTML      = Kind{what: "a page", endings: []string{".html", ".htm"}, whole: true}
+	Rule      = Kind{what: "a rule", endings: []string{".rule", ".txt"}, lax: true, whole: true}
 	Table     = Kind{what: "a table", endings: []string{".sst"}, plain: true, fresh: true}
 )
 

@@ -14,26 +14,32 @@ import (
 
 // Parse reads a rule. Its errors are of type *Error.
 func Parse(text string) (*Rule, error) {
+	p, e, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return p.finish(e)
+}
+
+// parse reads an expression, before its normal form.
+func parse(text string) (*parser, *node, error) {
 	r := &Rule{Text: text}
 	if !utf8.ValidString(text) {
-		return nil, r.errorf(0, "", "the rule is not valid UTF-8")
+		return nil, nil, r.errorf(0, "", "the rule is not valid UTF-8")
 	}
 	tokens, err := r.scan()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := &parser{normalizer: normalizer{r}, tokens: tokens}
 	if tokens[0].kind == end {
-		return nil, r.errorf(0, "such as JACCARD >= 0.8", "the rule is empty")
+		return nil, nil, r.errorf(0, "such as JACCARD >= 0.8", "the rule is empty")
 	}
 	e, err := p.or(0)
-	if err != nil {
-		return nil, err
+	if err == nil && p.tokens[0].kind != end {
+		err = p.unexpected("AND, OR or the end of the rule")
 	}
-	if p.tokens[0].kind != end {
-		return nil, p.unexpected("AND, OR or the end of the rule")
-	}
-	return p.finish(e)
+	return p, e, err
 }
 
 // mostNesting limits the depth of parentheses.
@@ -118,7 +124,7 @@ func (p *parser) not(depth int) (*node, error) {
 func (p *parser) comparison() (*node, error) {
 	t := p.tokens[0]
 	for kind, name := range measures {
-		if t.is(name) {
+		if t.is(name) || kind == Contains && t.is("WITHIN") { // a pair has no direction
 			p.take()
 			return p.similarity(kind, t.at)
 		}
@@ -148,7 +154,7 @@ func (p *parser) similarity(kind Kind, at int) (*node, error) {
 		holds, fails = "<=", ">"
 	}
 	negated := false
-	if !p.next(holds) {
+	if !p.next(holds) && p.tokens[0].kind != number { // JACCARD 0.8 is JACCARD >= 0.8
 		if negated = p.next(fails); !negated {
 			return nil, p.unexpected(holds + ", as in " + a.String()[:len(measures[kind])] + " " + holds + map[bool]string{true: " 3", false: " 0.8"}[kind == Near])
 		}
@@ -192,8 +198,8 @@ func (p *parser) argument(a *Atom) error {
 		return p.addField(a, t, t.parts)
 	}
 	switch {
-	case a.Kind != Jaccard:
-		return p.rule.errorf(t.at, "only JACCARD does", "%s has no units", measures[a.Kind])
+	case a.Kind != Jaccard && a.Kind != Contains:
+		return p.rule.errorf(t.at, "only JACCARD and CONTAINS do", "%s has no units", measures[a.Kind])
 	case a.Unit != "" || a.Fields != nil:
 		return p.rule.errorf(t.at, "as in JACCARD(chars:5, title)", "one unit may precede the fields")
 	}
@@ -230,32 +236,48 @@ func (p *parser) threshold(a *Atom) (err error) {
 	return nil
 }
 
-// differs reads what follows DIFFERS: (title, 'draft', 'final').
+// differs reads what follows DIFFERS: (title, 'draft', 'left/right', RECURRING).
 func (p *parser) differs(at int) (*node, error) {
-	a := Atom{Kind: Equal, Of: Words, Offset: at}
+	words, swaps := Atom{Kind: Equal, Of: Words, Offset: at}, Atom{Kind: Differ, Offset: at}
+	recur := false
 	if err := p.expect("("); err != nil {
 		return nil, err
 	}
 	for more := true; more; more = p.next(",") {
 		switch t := p.take(); {
 		case t.kind == text:
-			w := strings.ToLower(t.value)
-			if w == "" || strings.ContainsFunc(w, func(c rune) bool { return !isLetter(c) }) {
+			pair := strings.Split(strings.ToLower(t.value), "/")
+			if len(pair) > 2 || slices.ContainsFunc(pair, func(w string) bool { return !isWord(w) }) {
 				return nil, p.rule.errorf(t.at, "as in DIFFERS('draft', 'final')", "DIFFERS compares single words, not %s", t.quote())
 			}
-			a.Words = append(a.Words, w)
-		case (t.kind == word || t.kind == path) && a.Fields == nil && a.Words == nil:
-			a.Fields = []string{field(t.parts)}
+			if slices.Sort(pair); len(pair) == 1 {
+				words.Words = append(words.Words, pair[0])
+			} else {
+				swaps.Words = append(swaps.Words, strings.Join(pair, "/"))
+			}
+		case t.is(recurring) && p.tokens[0].is(")"):
+			recur = true
+		case (t.kind == word || t.kind == path) && words.Fields == nil && words.Words == nil && swaps.Words == nil:
+			words.Fields = []string{field(t.parts)}
 		default:
 			return nil, p.rule.errorf(t.at, "as in DIFFERS('draft', 'final')", "expected a word in quotes, not %s", t.quote())
 		}
 	}
-	if a.Words == nil {
-		return nil, p.rule.errorf(at, "as in DIFFERS('draft', 'final')", "DIFFERS needs the words")
+	any := &node{op: or}
+	for _, a := range []Atom{words, swaps} {
+		if a.Words != nil {
+			slices.Sort(a.Words)
+			a.Words, a.Fields = slices.Compact(a.Words), words.Fields
+			any.of = append(any.of, negate(p.add(a), true))
+		}
 	}
-	slices.Sort(a.Words)
-	a.Words = slices.Compact(a.Words)
-	return negate(p.add(a), true), p.expect(")")
+	if recur {
+		any.of = append(any.of, negate(p.add(Atom{Kind: Differ, Fields: words.Fields, Offset: at}), true))
+	}
+	if any.of == nil {
+		return nil, p.rule.errorf(at, "as in DIFFERS('draft', 'final'), or DIFFERS(RECURRING)", "DIFFERS needs the words")
+	}
+	return any, p.expect(")")
 }
 
 // equality reads a.year = b.year, NUMBERS(a) = NUMBERS(b), a.year IS DISTINCT FROM b.year.

@@ -43,6 +43,8 @@ const (
 	Jaccard                 // texts, whose similarity is at least T
 	Cosine                  // likewise
 	Levenshtein             // likewise
+	Contains                // texts, of which the larger one contains at least the share T of the smaller one
+	Differ                  // the words that only one text has: what Words says, or what recurs, is not among them
 )
 
 // Of is what an atom of kind Equal compares.
@@ -65,19 +67,22 @@ type Atom struct {
 	K    int     // of Near
 	T    float64 // of similarities
 
-	Unit    string // of Jaccard: "words" or "chars", or "" for what options say
+	Unit    string // of Jaccard and Contains: "words" or "chars", or "" for what options say
 	Shingle int    // of Unit
 
 	Of       Of
 	Distinct bool     // of Value: a missing value is a value, too (IS NOT DISTINCT FROM)
 	Pattern  string   // of Matches: a regular expression
-	Words    []string // of Words, in lower case
+	Words    []string // of Words, in lower case; of Differ: pairs such as "left/right", or nil for what recurs
 
 	// Fields are the paths of the fields that are compared. Nil means the text, as options select it.
 	Fields []string
 
 	Offset int // in Text, in bytes
 }
+
+// Recurs reports whether the atom is NOT DIFFERS(RECURRING), which only all pairs of a corpus decide.
+func (a *Atom) Recurs() bool { return a.Kind == Differ && a.Words == nil }
 
 // String writes an atom as it stands in a rule.
 func (a *Atom) String() string {
@@ -93,15 +98,18 @@ func (a *Atom) String() string {
 		}
 		return name + "(" + of + ")"
 	}
+	if a.Kind == Differ || a.Kind == Equal && a.Of == Words {
+		args := a.Fields[:len(a.Fields):len(a.Fields)]
+		for _, w := range a.Words {
+			args = append(args, quoted(w))
+		}
+		if a.Words == nil {
+			args = append(args, recurring)
+		}
+		return "NOT DIFFERS(" + strings.Join(args, ", ") + ")"
+	}
 	if a.Kind == Equal {
-		switch {
-		case a.Of == Words:
-			args := a.Fields
-			for _, w := range a.Words {
-				args = append(args[:len(args):len(args)], quoted(w))
-			}
-			return "NOT DIFFERS(" + strings.Join(args, ", ") + ")"
-		case a.Distinct:
+		if a.Distinct {
 			return side(extracts[a.Of], "a") + " IS NOT DISTINCT FROM " + side(extracts[a.Of], "b")
 		}
 		return side(extracts[a.Of], "a") + " = " + side(extracts[a.Of], "b")
@@ -123,8 +131,11 @@ func (a *Atom) String() string {
 // extracts are the names of functions of one document; measures those of comparisons.
 var (
 	extracts = map[Of]string{Numbers: "NUMBERS", Dates: "DATES", Matches: "MATCHES", File: "FILE", Folder: "FOLDER"}
-	measures = map[Kind]string{Near: "NEAR", Jaccard: "JACCARD", Cosine: "COSINE", Levenshtein: "LEVENSHTEIN"}
+	measures = map[Kind]string{Near: "NEAR", Jaccard: "JACCARD", Cosine: "COSINE", Levenshtein: "LEVENSHTEIN", Contains: "CONTAINS"}
 )
+
+// recurring stands in DIFFERS for the differences that recur.
+const recurring = "RECURRING"
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
@@ -142,6 +153,27 @@ func (r *Rule) And(other *Rule) (*Rule, error) {
 	return n.finish(both)
 }
 
+// Literal writes a literal as it stands in a rule.
+func (r *Rule) Literal(l Literal) string {
+	text := r.Atoms[l.Atom].String()
+	if l.Not {
+		text = strings.TrimPrefix("NOT "+text, "NOT NOT ") // NOT DIFFERS(...) is an atom
+	}
+	return text
+}
+
+// Alone returns the similarity of the texts that is a whole rule, or nil.
+func (r *Rule) Alone() *Atom {
+	if len(r.Branches) != 1 || len(r.Branches[0]) != 1 || r.Branches[0][0].Not {
+		return nil
+	}
+	a := &r.Atoms[r.Branches[0][0].Atom]
+	if a.Kind == Equal || a.Unit != "" || a.Fields != nil {
+		return nil
+	}
+	return a
+}
+
 // Similarity returns the rule of one similarity of the texts.
 func Similarity(kind Kind, k int, t float64) *Rule {
 	a := Atom{Kind: kind, K: k, T: t}
@@ -156,6 +188,26 @@ func Agreement(a Atom, not bool) *Rule {
 		text = "NOT " + text
 	}
 	return &Rule{Text: text, Atoms: []Atom{a}, Branches: [][]Literal{{{Not: not}}}}
+}
+
+// Distinct returns the rule that two documents do not differ in one of the words, which may be
+// substitutions such as "left/right", or "recurring" for the differences that recur. It needs And.
+func Distinct(words []string) (*Rule, error) {
+	var args []string
+	for _, w := range words {
+		if w != strings.ToLower(recurring) {
+			args = append(args, quoted(w))
+		}
+	}
+	if len(args) < len(words) {
+		args = append(args, recurring)
+	}
+	p, e, err := parse("NOT DIFFERS(" + strings.Join(args, ", ") + ")")
+	if err != nil {
+		return nil, err
+	}
+	p.rule.Branches, err = p.branches(e, false)
+	return p.rule, err
 }
 
 // Fields returns the distinct paths of fields that a rule names.
@@ -235,7 +287,7 @@ func (n *normalizer) finish(e *node) (*Rule, error) {
 	for _, b := range branches {
 		finds := false
 		for _, l := range b {
-			finds = finds || !l.Not
+			finds = finds || !l.Not && n.rule.Atoms[l.Atom].Kind != Differ
 		}
 		if !finds {
 			at := n.rule.Atoms[b[0].Atom].Offset

@@ -2,6 +2,7 @@ package pairrule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,6 +53,7 @@ const (
 	number
 	text
 	sign
+	param // ? or $name, for Extent
 )
 
 // A token is a word or a sign of a rule.
@@ -82,48 +84,98 @@ func (t *token) quote() string {
 
 // scan returns the tokens of a rule, with one of kind end.
 func (r *Rule) scan() (tokens []token, err error) {
-	s := r.Text
 	for at := 0; ; {
-		at = skipBlank(s, at)
-		t := token{at: at}
-		if at == len(s) {
-			return append(tokens, t), nil
+		t, after, err := r.next(at)
+		if err == nil && t.kind == param {
+			err = r.errorf(t.at, "", "unexpected %q", t.value)
 		}
-		c, n := utf8.DecodeRuneInString(s[at:])
-		switch {
-		case c == '\'':
-			length := 0
-			if t.value, length, err = r.scanText(at); err != nil {
-				return nil, err
-			}
-			t.kind, at = text, at+length
-		case c >= '0' && c <= '9' || c == '.' && len(s) > at+1 && s[at+1] >= '0' && s[at+1] <= '9':
-			length := strings.IndexFunc(s[at:], func(c rune) bool { return c != '.' && c != '%' && !jsonfield.IsWord(c) })
-			if length < 0 {
-				length = len(s) - at
-			}
-			t.kind, t.value, at = number, s[at:at+length], at+length
-		case jsonfield.IsWord(c):
-			parts, rest := jsonfield.Cut(s[at:])
-			length := len(s) - at - len(rest)
-			t.kind, t.value, t.parts, at = word, s[at:at+length], parts, at+length
-			if len(parts) > 1 {
-				t.kind = path
-			}
-		default:
-			if len(s) > at+1 && strings.Contains(" <= >= <> != ", " "+s[at:at+2]+" ") {
-				n = 2
-			} else if !strings.ContainsRune("(),=<>:", c) {
-				return nil, r.errorf(at, "", "unexpected %q", c)
-			}
-			t.kind, t.value, at = sign, s[at:at+n], at+n
+		if err != nil {
+			return nil, err
 		}
-		tokens = append(tokens, t)
+		tokens, at = append(tokens, t), after
+		if t.kind == end {
+			return tokens, nil
+		}
 	}
 }
 
-// skipBlank returns the end of the white space and comments from at on.
-func skipBlank(s string, at int) int {
+// next returns the first token from a place on, and where it ends.
+func (r *Rule) next(at int) (t token, after int, err error) {
+	s := r.Text
+	at = SkipBlank(s, at)
+	t.at = at
+	if at == len(s) {
+		return t, at, nil
+	}
+	rest := s[at:]
+	length := func(in func(c rune) bool) int {
+		if n := strings.IndexFunc(rest, func(c rune) bool { return !in(c) }); n >= 0 {
+			return n
+		}
+		return len(rest)
+	}
+	c, n := utf8.DecodeRuneInString(rest)
+	switch {
+	case c == '\'':
+		t.kind = text
+		t.value, n, err = r.scanText(at)
+		return t, at + n, err
+	case c == '?':
+		t.kind = param
+	case c == '$':
+		t.kind, n = param, length(func(c rune) bool { return c == '$' || jsonfield.IsWord(c) })
+	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
+		t.kind, n = number, length(func(c rune) bool { return c == '.' || c == '%' || jsonfield.IsWord(c) })
+	case jsonfield.IsWord(c):
+		t.kind = word
+		parts, left := jsonfield.Cut(rest)
+		if t.parts, n = parts, len(rest)-len(left); len(parts) > 1 {
+			t.kind = path
+		}
+	case len(rest) > 1 && strings.Contains(" <= >= <> != ", " "+rest[:2]+" "):
+		t.kind, n = sign, 2
+	case strings.ContainsRune("(),=<>:", c):
+		t.kind = sign
+	case strings.ContainsRune("\"`‘’“”", c):
+		return t, at, r.errorf(at, "as in 'it''s'", "strings are written in single quotes")
+	default:
+		return t, at, r.errorf(at, "", "unexpected %q", c)
+	}
+	t.value = rest[:n]
+	return t, at + n, nil
+}
+
+// Extent returns the end of the rule with which text begins: it is before a semicolon, or before one
+// of the words after which other clauses of a statement follow. params are the places of ? and
+// $name. is is false for a text that compares nothing, such as NEAR 3.
+func Extent(text string, after []string) (params [][2]int, end int, is bool) {
+	r, depth := &Rule{Text: text}, 0
+	for {
+		t, next, err := r.next(end)
+		switch {
+		case err != nil && strings.HasPrefix(text[t.at:], ";"):
+			return params, end, is
+		case err != nil: // Parse will say so
+			return params, len(strings.TrimRight(text, "; \n")), true
+		case t.kind == sign && t.value == "(":
+			depth++
+		case t.kind == sign && t.value == ")":
+			depth--
+		case t.kind == sign && strings.ContainsAny(t.value, "<>="), t.is("AND"), t.is("OR"), t.is("NOT"), t.is("IS"):
+			is = true
+		case t.kind == param:
+			params = append(params, [2]int{t.at, next})
+		}
+		if t.kind == 0 || depth <= 0 && t.kind == word && slices.ContainsFunc(after, t.is) {
+			return params, end, is
+		}
+		end = next
+	}
+}
+
+// SkipBlank returns the end of the white space and comments from at on. A comment that is not closed
+// is none.
+func SkipBlank(s string, at int) int {
 	for at < len(s) {
 		c, n := utf8.DecodeRuneInString(s[at:])
 		switch {
@@ -135,6 +187,8 @@ func skipBlank(s string, at int) int {
 				return len(s)
 			}
 			at += length
+		case strings.HasPrefix(s[at:], "/*") && strings.Contains(s[at+2:], "*/"):
+			at += 2 + strings.Index(s[at+2:], "*/") + 2
 		default:
 			return at
 		}
@@ -158,3 +212,8 @@ func (r *Rule) scanText(at int) (value string, length int, err error) {
 
 // isLetter reports whether a rune may be part of a word of a text.
 func isLetter(c rune) bool { return unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsNumber(c) }
+
+// isWord reports whether a text is one word.
+func isWord(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return !isLetter(c) })
+}

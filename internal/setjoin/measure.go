@@ -45,11 +45,14 @@ func (k Kind) comparesElements() bool { return k == Jaccard || k == Contained ||
 // shares reports whether the rests of a prefix are shares of the sum of all weights.
 func (k Kind) shares() bool { return k == Cosine || k == Weighted }
 
-// Comparer returns a function that compares two sets: it returns their Jaccard similarity, and
-// false if that is less than t.
-func Comparer(t float64) func(a, b []uint64) (similarity float64, ok bool) {
-	least := Measure{}.threshold(t)
+// Comparer returns a function that compares two sets: it returns their Jaccard similarity, or for
+// Contained the share of the smaller set that the larger one has, and false if that is less than t.
+func (m Measure) Comparer(t float64) func(a, b []uint64) (similarity float64, ok bool) {
+	least := m.threshold(t)
 	return func(a, b []uint64) (float64, bool) {
+		if len(a) > len(b) {
+			a, b = b, a
+		}
 		n := ordered.Common(a, b, least.need(len(a), len(b)))
 		if n < 0 {
 			return 0, false

@@ -1,11 +1,13 @@
-// Package grouping reads the values of documents in a field, and decides which documents may
-// match: by a field, or by file.
+// Package grouping decides which documents may match: by a field, or by file.
 package grouping
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
+	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/records"
 )
@@ -19,8 +21,9 @@ type By struct {
 // A Grouper numbers the groups of documents. A nil Grouper has no groups.
 type Grouper struct {
 	Across bool // documents of two groups match; else those of one
-	field  Field
-	number map[Value]uint32
+	field  docfield.Field
+	option string // that names the field, with its value
+	number map[docfield.Value]uint32
 }
 
 // New returns nil for the zero By. database is the path of the documents' database, "" if there
@@ -33,19 +36,23 @@ func (f By) New(database string) (*Grouper, error) {
 		return nil, fmt.Errorf("%s: %s is a database and does not record the %s of a document; %s FIELD compares a field",
 			option.Set("Across", f.Across), database, f.Across, option.Name("Across"))
 	case f.Across != "":
-		return &Grouper{Across: true, field: NewField(f.Across, option.Set("Across", f.Across)), number: map[Value]uint32{}}, nil
+		return newGrouper(true, f.Across, "Across"), nil
 	}
-	return &Grouper{field: NewField(f.WithinField, option.Set("WithinField", f.WithinField)), number: map[Value]uint32{}}, nil
+	return newGrouper(false, f.WithinField, "WithinField"), nil
+}
+
+func newGrouper(across bool, field, by string) *Grouper {
+	return &Grouper{Across: across, field: docfield.NewField(field), option: option.Set(by, field), number: map[docfield.Value]uint32{}}
 }
 
 // Of returns the group of a document.
 func (g *Grouper) Of(rec *records.Record) uint32 {
-	v := Value{Kind: Text, Text: rec.File}
-	switch name := g.field.path.String(); {
+	v := docfield.Value{Kind: docfield.Text, Text: rec.File}
+	switch name := g.field.Path.String(); {
 	case g.Across && name == "folder":
 		v.Text = filepath.Dir(rec.File)
 	case !g.Across || name != "file":
-		v = g.field.Of(rec)
+		v = g.field.Of(&rec.Doc)
 	}
 	n, ok := g.number[v]
 	if !ok {
@@ -63,8 +70,20 @@ func (g *Grouper) Check() error {
 	if g == nil || len(g.number) != 1 {
 		return nil
 	}
-	if _, absent := g.number[Value{}]; absent {
-		return g.field.Unknown()
+	if _, absent := g.number[docfield.Value{}]; absent {
+		return Unknown(&g.field, g.option)
 	}
 	return nil
+}
+
+// Unknown returns the error for a field that an option names, and in which no document has a value.
+func Unknown(f *docfield.Field, option string) error {
+	names, name := slices.Sorted(maps.Keys(f.Seen)), f.Path.String()
+	switch {
+	case f.Path.Several():
+		return fmt.Errorf("%s: %q leads to several values of a document; name a field that has one", option, name)
+	case f.Seen[name] || len(names) == 0:
+		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", option, name)
+	}
+	return fmt.Errorf("%s: no document has a field %q%s", option, name, records.Among("the fields are", names, name))
 }

@@ -134,7 +134,7 @@ func AppendAsks(dst []Ask, b []byte) ([]Ask, error) {
 	d, doc := decoder{rest: b}, uint64(0)
 	for len(d.rest) > 0 {
 		doc += d.number()
-		dst = append(dst, Ask{doc, Asked{d.number(), d.cell()}})
+		dst = append(dst, Ask{doc, Asked{d.number(), d.small()}})
 	}
 	return dst, d.end()
 }

@@ -36,13 +36,23 @@ func (c *Counts) Merge(other *Counts) error {
 // A key is the rank of an element, followed by the leading bits of its hash.
 const rankShift = 56
 
-// rank returns a number that grows with the number of sets that contain e: it combines the
-// exponent with the three leading bits.
-func (c *Counts) rank(e uint64) uint64 {
-	if c == nil {
+// Ranks are Counts of all sets, a byte each: a number that grows with the number of sets that
+// contain an element. The zero value ranks all elements equal.
+type Ranks []byte
+
+// Ranks returns the ranks of the counters, which combine the exponent with the three leading bits.
+func (c *Counts) Ranks() Ranks {
+	ranks := make(Ranks, len(c.n))
+	for i, n := range c.n {
+		shift := max(bits.Len32(n), 3) - 3
+		ranks[i] = byte(shift<<2) + byte(n>>shift)
+	}
+	return ranks
+}
+
+func (r Ranks) of(e uint64) uint64 {
+	if len(r) == 0 {
 		return 0
 	}
-	n := uint64(c.n[e&uint64(len(c.n)-1)])
-	shift := max(bits.Len64(n), 3) - 3
-	return uint64(shift)<<2 + n>>shift
+	return uint64(r[e&uint64(len(r)-1)])
 }

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -149,7 +149,7 @@ type Pair struct {
 // Pairs calls emit for the pairs that count in a group, until it returns false.
 func (p *Plan) Pairs(ctx context.Context, group uint64, members []Member, emit func(Pair) bool) error {
 	members = distinct(members)
-	going, compare := true, setjoin.Comparer(p.By.T)
+	going, compare := true, setjoin.Measure{}.Comparer(p.By.T)
 	err := small(ctx, group, members, func(a, b uint32) bool {
 		x, y := &members[a], &members[b]
 		if score, ok := compare(x.Elements, y.Elements); ok {
@@ -196,7 +196,7 @@ func (p *Plan) Links(ctx context.Context, group uint64, members []Member) ([]Lin
 		firsts, err := c.PrintComponents(ctx, p.By.K, selfjoin.Options{})
 		return linksOf(firsts, doc), err
 	}
-	forest, compare := selfjoin.NewForest(len(members)), setjoin.Comparer(p.By.T)
+	forest, compare := selfjoin.NewForest(len(members)), setjoin.Measure{}.Comparer(p.By.T)
 	err := small(ctx, group, members, func(a, b uint32) bool {
 		if forest.Find(a) != forest.Find(b) {
 			if _, ok := compare(members[a].Elements, members[b].Elements); ok {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -16,9 +16,9 @@ import (
 
 // A Plan holds the settings that all workers of a job share.
 type Plan struct {
-	By     corpus.Criterion // a Jaccard similarity or a distance of fingerprints
-	Words  int              // of 64 bits in a fingerprint
-	Counts *Counts          // of the elements of all sets; nil orders them only by hash
+	By    corpus.Criterion // a Jaccard similarity or a distance of fingerprints
+	Words int              // of 64 bits in a fingerprint
+	Ranks Ranks            // of the elements of all sets; without any, only hashes order them
 	// Groups is the number of groups of Postings, of Members and of components; 0 means one for
 	// each element, cell and component. Large cells are additional groups of their own.
 	Groups uint64
@@ -76,7 +76,7 @@ func (p *Plan) Route(dst []Posting, s Set) []Posting {
 	}
 	keys := make([]uint64, len(s.Elements))
 	for i, e := range s.Elements {
-		keys[i] = p.Counts.rank(e)<<rankShift | e>>(64-rankShift)
+		keys[i] = p.Ranks.of(e)<<rankShift | e>>(64-rankShift)
 	}
 	n := min(setjoin.PrefixLen(p.By.T, len(keys)), len(keys))
 	ordered.Least(keys, n)
@@ -107,10 +107,15 @@ func (p *Plan) Meet(postings []Posting) (asks []Ask) {
 
 // MeetFirst is Meet for Links. It returns separately the Postings of elements in more than
 // MaxCell sets; these get their Roots from the Forest of the links found so far, and then Meet
-// receives them.
-func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
+// receives them. Candidates is a Forest that links all documents that may match.
+func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting, candidates []Link) {
 	most := p.mostInCell()
 	for sets := range p.elements(postings) {
+		for i := range sets {
+			if i > 0 {
+				candidates = append(candidates, Link{sets[0].Doc, sets[i].Doc})
+			}
+		}
 		if len(sets) <= most {
 			asks = p.cell(asks, sets)
 			continue
@@ -123,7 +128,34 @@ func (p *Plan) MeetFirst(postings []Posting) (asks []Ask, later []Posting) {
 			sets = sets[n-common:]
 		}
 	}
-	return compact(asks), later
+	return compact(asks), later, Forest(candidates)
+}
+
+// Whole splits the Forest of all candidates. The components in small have at most MaxCell/ownShare
+// documents: Stars joins them whole, without their Links. Those in large may be most of all sets,
+// because few candidates connect very many documents, so their documents receive Asks.
+func (p *Plan) Whole(candidates []Link) (small, large []Link) {
+	others := map[uint64]int{}
+	for _, l := range candidates {
+		others[l.A]++
+	}
+	for _, l := range candidates {
+		if others[l.A] < p.mostInCell()/ownShare {
+			small = append(small, l)
+		} else {
+			large = append(large, l)
+		}
+	}
+	return small, large
+}
+
+// Only returns the Asks of the documents in links.
+func Only(asks []Ask, links []Link) []Ask {
+	in := make(map[uint64]bool, len(links))
+	for _, l := range links {
+		in[l.A], in[l.B] = true, true
+	}
+	return slices.DeleteFunc(asks, func(a Ask) bool { return !in[a.Doc] })
 }
 
 // elements yields, for each element, the sets that may have a partner, ordered by size, in a

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/ordered"
@@ -26,6 +26,8 @@ type cluster struct {
 	workers int
 	moved   int // members sent
 	largest int // most members in a group
+	whole   int // candidates in small components
+	large   int // and in large ones
 }
 
 type message[T any] interface {
@@ -100,13 +102,16 @@ func (c *cluster) route(sets []Set) []Posting {
 	for _, s := range sets {
 		parts[c.r.IntN(c.workers)].Add(s.Elements)
 	}
-	c.plan.Counts = NewCounts(1 << 12)
+	counts := NewCounts(1 << 12)
 	for _, part := range parts {
 		b, _ := part.AppendBinary(nil)
 		var read Counts
-		if err := cmp.Or(read.UnmarshalBinary(b), c.plan.Counts.Merge(&read)); err != nil {
+		if err := cmp.Or(read.UnmarshalBinary(b), counts.Merge(&read)); err != nil {
 			c.t.Fatal(err)
 		}
+	}
+	if err := c.plan.Ranks.UnmarshalBinary(counts.Ranks()); err != nil {
+		c.t.Fatal(err)
 	}
 	var postings []Posting
 	for _, s := range sets {
@@ -178,14 +183,18 @@ func (c *cluster) links(sets []Set, asks []Ask) (fewer []Link) {
 func (c *cluster) stars(sets []Set) []Star {
 	var asks, more []Ask
 	var later []Posting
-	var found []Link
+	var found []Link // of documents that are not to be linked
 	if !c.plan.By.Sets {
 		found, later = c.meetPrints(sets)
 	} else {
 		for _, g := range c.byElement(c.route(sets)) {
-			a, l := c.plan.MeetFirst(g)
-			asks, later = append(asks, a...), append(later, l...)
+			a, l, candidates := c.plan.MeetFirst(g)
+			asks, later, found = append(asks, a...), append(later, l...), append(found, candidates...)
 		}
+		var large []Link
+		found, large = c.plan.Whole(Forest(found))
+		asks = Only(asks, large)
+		c.whole, c.large = c.whole+len(found), c.large+len(large)
 	}
 	first := append(c.links(sets, asks), found...)
 	roots := map[uint64]uint64{}
@@ -504,7 +513,7 @@ func TestMessages(t *testing.T) {
 	counts.Add(set.Elements)
 	b, _ := counts.AppendBinary(nil)
 	var read Counts
-	if err := read.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(&read, counts) || read.UnmarshalBinary(b[:12]) == nil {
+	if err := read.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(&read, counts) || read.UnmarshalBinary(b[:7]) == nil || new(Ranks).UnmarshalBinary(b[:7]) == nil {
 		t.Errorf("counters are read as %v, %v", read, err)
 	}
 	if counts.Merge(NewCounts(64)) == nil {

@@ -27,7 +27,7 @@ func (d *decoder) number() uint64 {
 	return v
 }
 
-func (d *decoder) cell() uint32 {
+func (d *decoder) small() uint32 {
 	v := d.number()
 	d.bad = d.bad || v > math.MaxUint32
 	return uint32(v)
@@ -147,7 +147,7 @@ func (x *Member) UnmarshalBinary(b []byte) error {
 	before := uint64(0)
 	for i := range x.Asked {
 		before += d.number()
-		x.Asked[i] = Asked{before, d.cell()}
+		x.Asked[i] = Asked{before, d.small()}
 	}
 	if d.bad {
 		return errMessage
@@ -181,23 +181,38 @@ func (x *Star) UnmarshalBinary(b []byte) error {
 	return err
 }
 
-// AppendBinary appends the counters to dst.
+// AppendBinary appends the counters to dst: most are small.
 func (c Counts) AppendBinary(dst []byte) ([]byte, error) {
 	for _, n := range c.n {
-		dst = binary.LittleEndian.AppendUint32(dst, n)
+		dst = binary.AppendUvarint(dst, uint64(n))
 	}
 	return dst, nil
 }
 
 // UnmarshalBinary reads counters.
 func (c *Counts) UnmarshalBinary(b []byte) error {
-	n := len(b) / 4
-	if n == 0 || n&(n-1) != 0 || len(b)%4 != 0 {
-		return errMessage
+	c.n = make([]uint32, 0, len(b))
+	d := decoder{rest: b}
+	for len(d.rest) > 0 {
+		c.n = append(c.n, d.small())
 	}
-	c.n = make([]uint32, n)
-	for i := range c.n {
-		c.n[i] = binary.LittleEndian.Uint32(b[4*i:])
+	if d.bad || !power(len(c.n)) {
+		return errMessage
 	}
 	return nil
 }
+
+// AppendBinary appends the ranks to dst.
+func (r Ranks) AppendBinary(dst []byte) ([]byte, error) { return append(dst, r...), nil }
+
+// UnmarshalBinary reads ranks.
+func (r *Ranks) UnmarshalBinary(b []byte) error {
+	*r = slices.Clone(b)
+	if !power(len(b)) {
+		return errMessage
+	}
+	return nil
+}
+
+// power reports whether n is a power of two.
+func power(n int) bool { return n > 0 && n&(n-1) == 0 }

@@ -69,7 +69,9 @@ var nearPool = sync.Pool{New: func() any { return new(Near) }}
 func (q *Near) Forget() {
 	clear(q.Hits)
 	clear(q.readers)
-	q.v, q.Want, q.limited = nil, NearWant{}, ordered.Limited[NearHit]{}
+	if q.v, q.Want = nil, (NearWant{}); q.limited.Compare != nil {
+		q.limited = ordered.Limited[NearHit]{}
+	}
 }
 
 // Nearest finds the n visible documents nearest to any of fps. q.Hits has these, and possibly

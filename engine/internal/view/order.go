@@ -56,6 +56,13 @@ func UntilDone[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[T,
 // Safely. buf is a buffer for matches, which is empty afterwards.
 func InOrder[T, M any](ctx context.Context, v *View, buf *[]M, hits []T, compare func(a, b T) int,
 	match func(*T) M, yield func(M, error) bool) {
+	if len(hits) == 0 { // as for most searches that ask whether a document is new
+		if err := v.Usable(ctx); err != nil {
+			var none M
+			yield(none, err)
+		}
+		return
+	}
 	matches := (*buf)[:0]
 	defer func() {
 		clear(matches)

@@ -72,7 +72,8 @@ func (v *View) Close() error {
 
 // Forget clears the references of a closed view, so that a pooled view holds no memory.
 func (v *View) Forget() {
-	v.Version, v.Mems, v.buf, v.over = nil, nil, [MaxImmutable + 1]MemView{}, nil
+	clear(v.Mems)
+	v.Version, v.Mems, v.over = nil, nil, nil
 }
 
 // MemAlive reports whether d is visible.

@@ -44,7 +44,7 @@ __all__ = [
     "CancelledError", "ClosedError", "Column", "CorruptionError", "Database", "Dedup", "ExistsError", "FailedError",
     "InvalidError", "KeywordError", "LockedError", "Mask", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
     "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "decontaminate", "dedup",
-    "fingerprints", "open", "picture_hashes", "tune", "version",
+    "fingerprints", "get_include", "open", "picture_hashes", "tune", "version",
 ]
 
 __version__: str
@@ -242,3 +242,8 @@ def open(
 def version() -> str:
     """Returns the version of simdb."""
     return _library.version()
+
+
+def get_include() -> str:
+    """Returns the folder of ``simdb.h``, the header for C, and of the shared library."""
+    return os.path.dirname(os.path.abspath(__file__))

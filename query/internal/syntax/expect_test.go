@@ -60,7 +60,7 @@ func TestExpectation(t *testing.T) {
 		"group ILIKE 'a%'":                                       `unexpected "ILIKE", LIKE distinguishes upper and lower case: write group LIKE 'en%' OR group LIKE 'EN%'`,
 		"text <-> 'a'":                                           `unexpected '-', write NEAREST(TEXT 'some words', 10), or JACCARD(TEXT 'some words', 0.5)`,
 		"lang IN (en)":                                           `unexpected "en", strings are written in quotes: 'en'`,
-		"PAIRS JACCARD > 0.8":                                    `unexpected ">", expected a share such as 0.8`,
+		"PAIRS JACCARD > 0.8":                                    `expected >=, as in JACCARD >= 0.8, not ">"`,
 		"GET MIT":                                                `unexpected "MIT", document ids are written in quotes: 'MIT'`,
 		"NEAR('a', 3) LIMIT 5, 10":                               `unexpected ",", write LIMIT 10 OFFSET 5`,
 		"NEAR('a', 3) UNION GET 'a'":                             `unexpected "UNION", write OR, AND or AND NOT between predicates; SHOW id, lang names the columns wanted`,

@@ -42,12 +42,12 @@ type Count struct {
 	Clauses  []*Clause `parser:"  @@* )?"`
 }
 
-// Put is PUT {...} [UNLESS criterion [ESTIMATE]].
+// Put is PUT {...} [UNLESS criterion [ESTIMATE] | UNLESS rule].
 type Put struct {
-	Word     Token      `parser:"@'PUT'"`
-	Doc      Token      `parser:"@( JSON | Param | Named )"`
-	Unless   *Criterion `parser:"( 'UNLESS' @@"`
-	Estimate *Token     `parser:"  ( @'ESTIMATE' | 'VERIFY' )? )?"`
+	Word     Token     `parser:"@'PUT'"`
+	Doc      Token     `parser:"@( JSON | Param | Named )"`
+	Unless   *Matching `parser:"( 'UNLESS' @@"`
+	Estimate *Token    `parser:"  ( @'ESTIMATE' | 'VERIFY' )? )?"`
 }
 
 // Get is GET 'a' [SHOW columns].
@@ -64,34 +64,37 @@ type Delete struct {
 	ID    *Token  `parser:"| @( String | Param | Named ) )"`
 }
 
-// Pairs is PAIRS criterion [AND a.lang != b.lang] [LIMIT n] [OFFSET n] [ESTIMATE].
+// Pairs is PAIRS criterion [ESTIMATE] [LIMIT n] [OFFSET n] [SHOW columns], or the same with a rule.
 type Pairs struct {
-	Word      Token      `parser:"@'PAIRS'"`
-	Criterion *Criterion `parser:"@@"`
-	Across    *Across    `parser:"( 'AND' @@ )?"`
-	Clauses   []*Clause  `parser:"@@*"`
+	Word    Token     `parser:"@'PAIRS'"`
+	By      *Matching `parser:"@@"`
+	Clauses []*Clause `parser:"@@*"`
 }
 
-// Across compares a field of both documents of a pair, a and b: a.lang = b.lang, a.lang != b.lang.
-type Across struct {
-	A  Token `parser:"@Ident"`
-	Op Token `parser:"@( '=' | '!=' | '<>' )"`
-	B  Token `parser:"@( Ident | String | Number )"`
-}
-
-// Clusters is CLUSTERS criterion [ESTIMATE] [LIMIT n] [OFFSET n] [SHOW columns].
+// Clusters is CLUSTERS, followed by the same as PAIRS.
 type Clusters struct {
-	Word      Token      `parser:"@'CLUSTERS'"`
-	Criterion *Criterion `parser:"@@"`
-	Clauses   []*Clause  `parser:"@@*"`
+	Word    Token     `parser:"@'CLUSTERS'"`
+	By      *Matching `parser:"@@"`
+	Clauses []*Clause `parser:"@@*"`
 }
 
-// Cluster is CLUSTER OF 'a' [criterion], followed by the same clauses as CLUSTERS.
+// Cluster is CLUSTER OF 'a' [criterion or rule], followed by the same clauses as CLUSTERS.
 type Cluster struct {
-	Word      Token      `parser:"@'CLUSTER' 'OF'"`
-	ID        Token      `parser:"@( String | Param | Named )"`
-	Criterion *Criterion `parser:"@@?"`
-	Clauses   []*Clause  `parser:"@@*"`
+	Word    Token     `parser:"@'CLUSTER' 'OF'"`
+	ID      Token     `parser:"@( String | Param | Named )"`
+	By      *Matching `parser:"@@?"`
+	Clauses []*Clause `parser:"@@*"`
+}
+
+// Matching says which two documents match.
+type Matching struct {
+	Criterion *Criterion  `parser:"  @@"`
+	Rule      []*RulePart `parser:"| @@+"`
+}
+
+// RulePart is a part of a rule of pairs, which package pairrule parses, or a parameter in it.
+type RulePart struct {
+	Token Token `parser:"@( RuleText | Param | Named )"`
 }
 
 // Criterion is NEAR k or JACCARD t. The caller decides which predicates are criteria.

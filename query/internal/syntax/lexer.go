@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/quantity"
 )
 
@@ -62,29 +63,53 @@ func (l *Language) lex(text string) ([]Token, error) {
 			}
 		}
 		tokens = append(tokens, Token{Type: kind, Value: value, Pos: lexer.Position{Offset: start}})
-	}
-}
-
-// skipBlank skips white space and comments. It stops at a comment that is not closed.
-func (s *scanner) skipBlank() {
-	for s.at < len(s.text) {
-		r, n := utf8.DecodeRuneInString(s.text[s.at:])
-		switch {
-		case unicode.IsSpace(r) || r == '\ufeff':
-			s.at += n
-		case strings.HasPrefix(s.text[s.at:], "--"):
-			if i := strings.IndexByte(s.text[s.at:], '\n'); i >= 0 {
-				s.at += i + 1
-			} else {
-				s.at = len(s.text)
-			}
-		case strings.HasPrefix(s.text[s.at:], "/*") && strings.Contains(s.text[s.at+2:], "*/"):
-			s.at += 2 + strings.Index(s.text[s.at+2:], "*/") + 2
-		default:
-			return
+		if beforeRule(tokens) {
+			tokens = s.appendRule(tokens)
 		}
 	}
 }
+
+// beforeRule reports whether a rule of pairs may follow tokens.
+func beforeRule(tokens []Token) bool {
+	n := len(tokens)
+	switch last := tokens[n-1]; last.Value {
+	case "PAIRS", "CLUSTERS", "UNLESS":
+		return last.Type == Keyword
+	}
+	return n > 2 && tokens[n-2].Value == "OF" && tokens[n-3].Value == "CLUSTER"
+}
+
+// afterRule are the words that may follow a rule.
+var afterRule = []string{"LIMIT", "OFFSET", "SHOW", "ESTIMATE", "VERIFY", "SINCE", "ORDER", "BY"}
+
+// appendRule appends the rule with which the rest of the text begins, if it does: its parameters, and
+// the parts before, between and after them.
+func (s *scanner) appendRule(tokens []Token) []Token {
+	s.skipBlank()
+	params, length, is := pairrule.Extent(s.text[s.at:], afterRule)
+	if !is {
+		return tokens
+	}
+	from, add := s.at, func(kind Kind, to int) {
+		if to > s.at {
+			tokens = append(tokens, Token{Type: kind, Value: s.text[s.at:to], Pos: lexer.Position{Offset: s.at}})
+			s.at = to
+		}
+	}
+	for _, p := range params {
+		add(RuleText, from+p[0])
+		kind := Param
+		if s.text[s.at] == '$' {
+			kind = Named
+		}
+		add(kind, from+p[1])
+	}
+	add(RuleText, from+length)
+	return tokens
+}
+
+// skipBlank skips white space and comments. It stops at a comment that is not closed.
+func (s *scanner) skipBlank() { s.at = pairrule.SkipBlank(s.text, s.at) }
 
 // scan moves past the token at s.at and returns its kind.
 func (s *scanner) scan() (Kind, error) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/simdb/simdb/internal/pairrule"
 )
 
 // parser reads any statement. queryParser reads a statement that starts with a predicate: it is
@@ -43,6 +45,9 @@ func (l *Language) Parse(text string) (*Parsed, error) {
 			return nil, err
 		}
 		return nil, cmp.Or(l.checkWords(text, tokens), err)
+	}
+	if err := checkRules(tokens); err != nil {
+		return nil, err
 	}
 	var room [512]byte
 	key := appendForm(room[:0], tokens)
@@ -80,6 +85,32 @@ func (p *Parsed) Locate(err error) error {
 	at := *e
 	at.Offset, at.Within = p.Offset(e.Offset)+e.Within, 0
 	return &at
+}
+
+// checkRules parses the rules among tokens, if they have no parameters.
+func checkRules(tokens []Token) error {
+	for i, t := range tokens {
+		if next := tokens[min(i+1, len(tokens)-1)]; t.Type == RuleText && i > 0 && !isParam(tokens[i-1]) && !isParam(next) {
+			if _, err := pairrule.Parse(t.Value); err != nil {
+				return RuleError(err, func(offset int) (int, int) { return t.Pos.Offset + offset, 0 })
+			}
+		}
+	}
+	return nil
+}
+
+func isParam(t Token) bool { return t.Type == Param || t.Type == Named }
+
+// RuleError returns an error of package pairrule as one of a statement. place returns the Offset and
+// Within for an offset in the rule.
+func RuleError(err error, place func(offset int) (at, within int)) error {
+	e, ok := errors.AsType[*pairrule.Error](err)
+	if !ok {
+		return err
+	}
+	of := Errorf(0, e.Hint, "%s", e.Msg)
+	of.Offset, of.Within = place(e.Offset)
+	return of
 }
 
 func (l *Language) parseForm(text string, tokens []Token) (f *form, err error) {
@@ -124,7 +155,7 @@ type definition struct{}
 func (definition) Symbols() map[string]Kind {
 	return map[string]Kind{
 		"EOF": lexer.EOF, "Keyword": Keyword, "Predicate": Predicate, "Ident": Ident, "String": String, "Bool": Bool, "Hex": Hex, "Number": Number, "Percent": Percent,
-		"Duration": Duration, "JSON": JSON, "Param": Param, "Named": Named, "Punct": Punct,
+		"Duration": Duration, "JSON": JSON, "RuleText": RuleText, "Param": Param, "Named": Named, "Punct": Punct,
 	}
 }
 

@@ -26,13 +26,14 @@ const (
 	Percent                   // 80%
 	Duration                  // 2d, 1h30m
 	JSON                      // {...}
+	RuleText                  // a rule of pairs, or the part of one before or after a parameter
 	Param                     // ?
 	Named                     // $name
 	Punct                     // ( ) , ; * = != <> < <= > >=
 )
 
 // isLiteral reports whether a token is a value written in the statement.
-func isLiteral(t *Token) bool { return String <= t.Type && t.Type <= JSON }
+func isLiteral(t *Token) bool { return String <= t.Type && t.Type <= RuleText }
 
 // isKeyword reports whether a token is a word of the language.
 func isKeyword(t Token) bool {
@@ -44,6 +45,8 @@ func Quote(t Token) string {
 	switch t.Type {
 	case JSON:
 		return "JSON object"
+	case RuleText:
+		return "rule"
 	case String:
 		if utf8.RuneCountInString(t.Value) > 40 {
 			return "string"

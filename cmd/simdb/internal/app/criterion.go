@@ -38,13 +38,14 @@ type SimilarityFlags struct {
 type GroupFlags struct {
 	Rule        *RuleFlag `group:"criterion" xor:"criterion" placeholder:"EXPR|FILE" help:"Two documents, a and b, match if an expression holds, such as 'JACCARD(chars:5, title) >= 0.8 AND a.year = b.year OR LEVENSHTEIN(name) >= 0.9'; or the expression in FILE. See docs/choosing.md."`
 	Agree       []string  `group:"criterion" sep:"none" placeholder:"numbers|dates|REGEX" help:"Two documents match only if their texts have the same numbers, the same dates, or the same matches of a regular expression. Can be repeated."`
+	Distinct    Distinct  `group:"criterion" placeholder:"recurring|FILE" help:"Two documents match only if they do not differ in one of these words: those in FILE, one a line, or left/right for a text that has one word against a text that has the other. recurring: no documents match that differ in the same words as other pairs, as in a catalogue. See docs/choosing.md."`
 	Across      string    `group:"criterion" xor:"groups" placeholder:"FIELD|file|folder" help:"Two documents match only if they differ in this field, or come from different files or folders. Documents without the field count as equal."`
 	WithinField string    `group:"criterion" xor:"groups" placeholder:"FIELD" help:"Two documents match only if they are equal in this field."`
 }
 
 // Grouped reports whether any of the flags is set.
 func (f GroupFlags) Grouped() bool {
-	return f.Across != "" || f.WithinField != "" || f.Rule != nil || f.Agree != nil
+	return f.Across != "" || f.WithinField != "" || f.Rule != nil || f.Agree != nil || f.Distinct != nil
 }
 
 // Pair returns the rule, nil if there is none.
@@ -62,6 +63,9 @@ func (f GroupFlags) Meaning() (m string) {
 			what = "matches of " + what
 		}
 		m += ", they have the same " + what
+	}
+	if f.Distinct != nil {
+		m += ", they do not differ in words that " + option.Name("Distinct") + " names"
 	}
 	switch {
 	case f.Across != "":
@@ -90,6 +94,41 @@ func (r *RuleFlag) UnmarshalText(text []byte) error {
 	return r.PairRule.UnmarshalText(text)
 }
 
+// Distinct is the words in which documents may not differ, as in a dedup.Job.
+type Distinct []string
+
+// UnmarshalText reads the file of the words, unless the text is "recurring".
+func (d *Distinct) UnmarshalText(text []byte) error {
+	name := string(text)
+	if name == "recurring" {
+		*d = Distinct{name}
+		return nil
+	}
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%q is neither a file of words nor \"recurring\"", name)
+	}
+	if err != nil {
+		return err
+	}
+	*d = Distinct{}
+	number := 0
+	for line := range strings.Lines(withoutComments(content)) {
+		number++
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		*d = append(*d, line)
+		if err := dedup.CheckDistinct(line); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, number, err)
+		}
+	}
+	if len(*d) == 0 {
+		return fmt.Errorf("%s has no words", name)
+	}
+	return nil
+}
+
 // FilesCriterionFlags are the criterion of a job on files, which compares the texts themselves. At
 // most one is set, except that Verify may be set as well.
 type FilesCriterionFlags struct {
@@ -114,7 +153,7 @@ func (f FilesCriterionFlags) Measures() dedup.Measures {
 // flag of prune must be given.
 var CriterionUsage = strings.NewReplacer(
 	"--older=AGE --expired=FIELD --ttl=AGE", "--older=AGE|--expired=FIELD|--ttl=AGE",
-	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T --seen=T", "[--near=K | --jaccard=T | ...]",
+	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T --seen=T --rule=EXPR|FILE", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 
@@ -142,6 +181,9 @@ type Share float64
 // UnmarshalText parses a share.
 func (s *Share) UnmarshalText(text []byte) error {
 	v, ok := quantity.ParseShare(string(text))
+	if field, _, several := strings.Cut(string(text), ":"); several {
+		return fmt.Errorf("%q: a threshold for each field is a rule, such as --rule 'LEVENSHTEIN(%s) >= 0.9 AND JACCARD(title) >= 0.8'", text, field)
+	}
 	if !ok || !(v > 0 && v <= 1) {
 		return fmt.Errorf("%q: T is a share above 0 and up to 1, such as 0.8 or 80%%", text)
 	}

@@ -191,7 +191,7 @@ func readWords(path string) ([]string, error) {
 func withoutComments(list []byte) string {
 	var b strings.Builder
 	for line := range bytes.Lines(bytes.TrimPrefix(list, []byte("\xef\xbb\xbf"))) {
-		line, _, _ = bytes.Cut(line, []byte("#"))
+		line, _, _ = bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("#"))
 		b.Write(line)
 		b.WriteByte('\n')
 	}

@@ -22,6 +22,7 @@ import (
 //	file:"rejects" invalid records of the input; by default it is beside the output, or nowhere
 //	file:"jsonl"   an output of JSON lines
 //	file:"html"    an output that is a page
+//	file:"rule"    an output that is a rule of pairs
 //	file:"table"   an output that is a table
 const FileTag = "file"
 
@@ -109,6 +110,8 @@ func OutputKind(ctx *kong.Context, role string) (kind outfile.Kind, output bool)
 		return outfile.JSONLines, true
 	case "html":
 		return outfile.HTML, true
+	case "rule":
+		return outfile.Rule, true
 	case "table":
 		return outfile.Table, true
 	}

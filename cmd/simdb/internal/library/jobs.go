@@ -28,13 +28,16 @@ func (r *Request) job() (*dedup.Job, error) {
 	var of app.FeatureFlags
 	var rule app.RuleFlag
 	k := keywords{
-		"rule": &rule, "agree": &j.Agree, "across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
+		"rule": &rule, "agree": &j.Agree, "distinct": (*app.Distinct)(&j.Distinct), "across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
 		"only_against": &j.OnlyAgainst, "against_text": &j.AgainstTextField, "against_id": &j.AgainstIDField, "level": &j.Level,
-		"min_count": &j.MinCount, "drop": &j.Drop, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
+		"min_count": &j.MinCount, "drop": &j.Drop, "columns": &j.Columns, "decisions": &j.Decisions, "memory": (*app.Memory)(&j.Memory), "temp_dir": &j.TempDir,
 	}
 	err := k.fields(&by, &read.ReadFlags, &of).set(r.Keywords)
 	if err == nil {
 		err = read.Check()
+	}
+	if err == nil && slices.ContainsFunc(j.Columns, func(name string) bool { return name != "lacks" && name != "adds" }) {
+		err = fmt.Errorf("columns: %s: the audit has all other columns; lacks and adds can be added", j.Columns)
 	}
 	if err == nil {
 		j.Compared, err = of.Compared()
@@ -69,6 +72,9 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 	} else {
 		m.columns = append(m.columns, newColumn("keeper_row", Int), newColumn("keeper", String), newColumn("keeper_file", String),
 			newColumn("distance", Int), newColumn("score", Float), newColumn("exact", Bool), newColumn("rule", String), newColumn("cluster", Int))
+		for _, name := range j.Columns {
+			m.columns = append(m.columns, newColumn(name, String))
+		}
 		j.Audited = m.row
 	}
 	a := app.NewQuiet(ctx, tables)
@@ -140,6 +146,13 @@ func (m *audited) row(row *dedup.AuditRow) error {
 	addOf(c[7], row.Exact)
 	c[8].add(row.Rule)
 	addOf(c[9], row.Cluster)
+	for _, column := range c[10:] {
+		words := row.Lacks
+		if column.Name == "adds" {
+			words = row.Adds
+		}
+		addOf(column, words)
+	}
 	return nil
 }
 

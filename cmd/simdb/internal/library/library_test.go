@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/engine"
@@ -77,5 +78,30 @@ func TestKeywords(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
+	}
+}
+
+// TestDedupColumns adds the words that differ to the audit.
+func TestDedupColumns(t *testing.T) {
+	r := &Request{Op: "dedup", Docs: map[string]string{TableName: `{"id":"a","text":"one two three four five six seven eight nine"}
+{"id":"b","text":"one two three four five six seven eight ten"}
+`}}
+	for columns, want := range map[string]string{`["lacks","adds"]`: "lacks [nine] adds [ten]", `"adds"`: "adds [ten]", `null`: ""} {
+		r.Keywords = map[string]json.RawMessage{"jaccard": json.RawMessage("0.5"), "columns": json.RawMessage(columns)}
+		reply, err := new(Library).Run(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range reply.Columns[10:] {
+			got = append(got, fmt.Sprintf("%s [%s]", c.Name, c.Data))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, want %s", columns, got, want)
+		}
+	}
+	r.Keywords["columns"] = json.RawMessage(`"cluster"`)
+	if _, err := new(Library).Run(t.Context(), r); err == nil || !strings.Contains(err.Error(), "lacks and adds can be added") {
+		t.Errorf("cluster: %v", err)
 	}
 }

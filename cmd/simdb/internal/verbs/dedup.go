@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -27,6 +28,7 @@ type Dedup struct {
 
 	Level     dedup.Level `group:"kept" enum:"document,paragraph,line,passage" default:"document" placeholder:"LEVEL" help:"What is removed: document (default); paragraph or line, each one that has occurred before, such as headers, menus and licences; or passage, each run of --min-words words (default: 50) that has occurred before, wherever it begins. Documents with nothing left are dropped. A paragraph ends before a blank line. Paragraphs and lines are compared without case and white space; those with fewer than --min-words words (default: 10) stay. Text in documents of --against counts as having occurred before."`
 	Drop      bool        `group:"kept" help:"With --level: drop each document that has such a part, instead of the part: documents with a run of 13 words that a test set has (--level passage --min-words 13 --against TEST --only-against --drop)."`
+	Passages  int         `group:"kept" placeholder:"N" help:"Drop each document that shares a run of N words with an earlier one, or with --against: only with one of its documents. Short for --level passage --min-words N --drop, with --against also --only-against."`
 	MinCount  int         `group:"kept" default:"2" placeholder:"N" help:"With --level: remove only text that occurs at least N times, except for the first occurrence (default: 2); text of --against is always removed."`
 	Decisions string      `group:"kept" file:"in" placeholder:"FILE" help:"Respect the decisions that the page of simdb review writes: pairs that are not duplicates are not joined, documents to keep win before --keep decides, and documents to drop come last."`
 	Clusters  string      `group:"output" file:"jsonl" placeholder:"FILE" help:"Write the cluster of every document to FILE: JSON lines with id, file, line, cluster (null for a document that resembles no other), size, keep."`
@@ -71,12 +73,19 @@ func (c *Dedup) job(format records.Format) (*dedup.Job, error) {
 		err = c.InputFlags.Check()
 	}
 	j := &dedup.Job{
-		By: c.Measures().Criterion(), Rule: c.Pair(), Agree: c.Agree, Across: c.Across, WithinField: c.WithinField,
+		By: c.Measures().Criterion(), Rule: c.Pair(), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField,
 		Compared: compared, Read: c.PageInputFlags.Options(format), Where: c.Where(),
 		Keep: c.Keep.Keep, Against: c.Against, OnlyAgainst: c.OnlyAgainst,
 		AgainstTextField: c.AgainstTextField, AgainstIDField: c.AgainstIDField, Level: c.Level, Drop: c.Drop, MinCount: c.MinCount, Decisions: c.Decisions,
 		Output: c.Output, Null: c.Null, Audit: c.Audit, NoAudit: c.NoAudit, Clusters: c.Clusters, Columns: c.Columns.Columns, All: c.All, DryRun: c.DryRun,
 		Rejects: c.RejectFlags.Options(), ReadingAs: c.PageInputFlags.Reading(format, c.Bits), Memory: int64(c.Memory), TempDir: c.TempDir,
+	}
+	switch {
+	case c.Passages == 0:
+	case c.Passages < 0 || j.Level != dedup.Document || j.Drop || j.Compared.Features.MinWords > 0:
+		return j, fmt.Errorf("--passages %d stands for --level passage --min-words %[1]d --drop: give it a number of words, and none of these flags", c.Passages)
+	default:
+		j.Level, j.Drop, j.OnlyAgainst, j.Compared.Features.MinWords = dedup.Passage, true, c.Against != nil, c.Passages
 	}
 	if c.Verify != nil {
 		j.Verify = float64(*c.Verify)

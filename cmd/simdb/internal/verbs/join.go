@@ -23,8 +23,9 @@ type Join struct {
 	File string `arg:"" file:"in" help:"A file with documents, fingerprints or ids of stored documents, or a database, or with --files or --images a folder of documents; - is standard input."`
 	app.SimilarityFlags
 	app.GroupFlags
-	IDs      bool `name:"ids" help:"The lines are ids of stored documents."`
-	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
+	Columns  wordColumns `placeholder:"NAME,..." help:"Add columns: lacks (words of the stored document that the line lacks) and adds (words that only the line has), by a shortest alignment, each up to 200 characters; … marks words between."`
+	IDs      bool        `name:"ids" help:"The lines are ids of stored documents."`
+	Estimate bool        `group:"criterion" help:"With --jaccard: estimate similarities from sketches, which is faster; by default they are computed from the texts, if the database stores them."`
 	app.RowInputFlags
 	TextFieldB string `group:"input" name:"text-field-b" placeholder:"NAME,..." help:"Field with the text in the second file (default: as --text-field)."`
 	IDFieldB   string `group:"input" name:"id-field-b" placeholder:"NAME" help:"Field with the id in the second file (default: as --id-field)."`
@@ -46,7 +47,7 @@ Lines are looked up in batches, which is much faster; on a pipe, lines that arri
 // Run writes the rows.
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
-	o := dedup.JoinOptions{Rule: c.Pair(), Agree: c.Agree, Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
+	o := dedup.JoinOptions{Rule: c.Pair(), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Words: c.Columns != nil, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
 	o.Check = func(in records.Source) error { return c.CheckInput(in) } // c at the time of the call: the criterion is settled later
 	o.Of = o.Read
 	if b := &o.Read; c.TextFieldB != "" || c.IDFieldB != "" || inputs.NamesFiles(c.DB) {
@@ -91,10 +92,11 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer j.Close()
-	found, err := a.RowsTo(c.RowFlags, c.Columns("query", "id"), func(w *output.Writer) error {
+	found, err := a.RowsTo(c.RowFlags, append(c.SimilarityFlags.Columns("query", "id"), c.Columns...), func(w *output.Writer) error {
 		for rows, err := range j.Rows(a.Context()) {
 			for i := 0; i < len(rows) && err == nil; i++ {
-				err = w.Row(c.Values(rows[i].Match, rows[i].Query, rows[i].ID)...)
+				r := &rows[i]
+				err = w.Row(c.Columns.append(c.Values(r.Match, r.Query, r.ID), r.Lacks, r.Adds)...)
 			}
 			if err == nil && src.Piped() { // the writer of the pipe may wait for the rows
 				err = w.Flush()
@@ -147,7 +149,7 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 }
 
 // ruled reports whether a rule decides.
-func (c *Join) ruled() bool { return c.Rule != nil || c.Agree != nil }
+func (c *Join) ruled() bool { return c.Rule != nil || c.Agree != nil || c.Distinct != nil }
 
 // load loads the files that the first argument names into a temporary database.
 func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path string, err error) {

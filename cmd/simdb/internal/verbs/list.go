@@ -45,6 +45,22 @@ func (c *wordColumns) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// append appends the values of the columns, null where they are not known.
+func (c wordColumns) append(row query.Row, lacks, adds *string) query.Row {
+	for _, name := range c {
+		v := lacks
+		if name == "adds" {
+			v = adds
+		}
+		if v == nil {
+			row = append(row, nil)
+		} else {
+			row = append(row, *v)
+		}
+	}
+	return row
+}
+
 // columns returns the columns of rows that begin with some columns.
 func (f *ListFlags) columns(first ...string) []string {
 	return append(f.SimilarityFlags.Columns(first...), f.Columns...)
@@ -57,17 +73,10 @@ func (f *ListFlags) values(a *app.App, of *dedup.Documents, m engine.Match, firs
 		return row, nil
 	}
 	lacks, adds, ok, err := of.Words(a.Context())
-	for _, name := range f.Columns {
-		switch {
-		case !ok:
-			row = append(row, nil)
-		case name == "lacks":
-			row = append(row, lacks)
-		default:
-			row = append(row, adds)
-		}
+	if !ok {
+		return f.Columns.append(row, nil, nil), err
 	}
-	return row, err
+	return f.Columns.append(row, &lacks, &adds), nil
 }
 
 // Validate checks the flags.
@@ -76,7 +85,7 @@ func (f *ListFlags) Validate() error {
 		return fmt.Errorf("--threads %d: use 1 or more", f.Threads)
 	}
 	if f.Grouped() && f.Sample > 0 {
-		return errors.New("--sample draws documents without their files and fields: --rule, --agree, --across and --within-field do not apply")
+		return errors.New("--sample draws documents without their files and fields: --rule, --agree, --distinct, --across and --within-field do not apply")
 	}
 	return f.CheckImages(f.FileFlags)
 }
@@ -107,10 +116,10 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	f.Settle(a, src.DB(), f.Images)
 	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0
 	if f.Estimate && !whole {
-		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --across and --within-field compare texts")
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --distinct, --across and --within-field compare texts")
 	}
 	job.By = f.Criterion(f.Estimate)
-	job.Rule, job.Agree = f.Pair(), f.Agree
+	job.Rule, job.Agree, job.Distinct = f.Pair(), f.Agree, f.Distinct
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
 	job.Words = f.Columns != nil
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir

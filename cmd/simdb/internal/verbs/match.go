@@ -24,7 +24,8 @@ type Match struct {
 	DB    string   `arg:"" file:"db" help:"The database."`
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
-	Seen *app.Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A line is known if at least the share T of its shingles, at each of their positions, is in stored documents, however few each of them has."`
+	Seen *app.Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A line is known if at least the share T of its shingles, at each of their positions, is in stored documents, however few each of them has."`
+	Rule *app.RuleFlag `group:"criterion" required:"" xor:"criterion" placeholder:"EXPR|FILE" help:"A line, b, is known if an expression holds for it and a stored document, a, such as 'JACCARD(chars:5, title) >= 0.8 AND a.year = b.year'; or the expression in FILE. See docs/choosing.md."`
 	app.EstimateFlag
 	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text is compared with all others and, if it is new, replaces the stored one. The database is created if there is none."`
 	Renew   bool        `help:"With --add: a stored document that a line resembles gets the time of that line, so that it expires --ttl after it was last seen."`
@@ -73,6 +74,9 @@ func (c *Match) Validate() error {
 	}
 	if c.Renew && c.Seen != nil {
 		return errors.New("--renew changes the document that a line resembles, but with --seen there is no single one")
+	}
+	if c.Rule != nil && (c.Renew || c.Estimate) {
+		return errors.New("--renew and --estimate cannot be used with --rule")
 	}
 	if c.Renew && !c.Add {
 		return errors.New("--renew changes stored documents: it needs --add")
@@ -178,6 +182,9 @@ func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup
 	if c.Seen != nil {
 		o.By, o.Seen = engine.Contains(float64(*c.Seen)), true
 	}
+	if c.Rule != nil {
+		o.Rule = &c.Rule.PairRule
+	}
 	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Options().Features), src.Stored.ReadsAs(db.Options().Features, c.DB)); err != nil {
 		return err
 	}
@@ -278,11 +285,12 @@ func (c *Match) measures() dedup.Measures {
 // matchParameters are the flags that decide which lines are known.
 type matchParameters struct {
 	dedup.Measures
-	Estimate  bool   `json:"estimate,omitempty"`
-	Database  string `json:"database"`
-	Documents int64  `json:"documents"` // in the database at the start
-	Add       bool   `json:"add,omitempty"`
-	Reading   string `json:"reading,omitempty"`
+	Rule      *app.RuleFlag `json:"rule,omitempty"`
+	Estimate  bool          `json:"estimate,omitempty"`
+	Database  string        `json:"database"`
+	Documents int64         `json:"documents"` // in the database at the start
+	Add       bool          `json:"add,omitempty"`
+	Reading   string        `json:"reading,omitempty"`
 }
 
 // matchAudit writes the known lines, and the lines that cannot be used. A nil matchAudit writes
@@ -315,7 +323,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	}
 	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
 	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
-		Measures: c.measures(), Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
+		Measures: c.measures(), Rule: c.Rule, Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
+	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pairrule"
 )
@@ -33,27 +33,28 @@ func (c *Corpus) edges(ctx context.Context, o JoinOptions, emit func(e edge) boo
 	if o.Plan != nil {
 		o.Plan(drivers)
 	}
+	if err := c.countDifferences(ctx, drivers, o); err != nil {
+		return err
+	}
 	t := c.tester(ctx)
+	return c.list(ctx, drivers, o, t, func(d *Driver, a, b uint32) (bool, error) {
+		score, ok, err := t.found(d.Branch, a, b)
+		return err != nil || !ok || emit(edge{a, b, score}), err
+	})
+}
+
+// list calls test for all pairs of different classes that drivers list, until it returns false.
+func (c *Corpus) list(ctx context.Context, drivers []Driver, o JoinOptions, t *tester, test func(d *Driver, a, b uint32) (bool, error)) error {
 	for i := range drivers {
-		d := &drivers[i]
-		going := true
-		test := func(a, b uint32) error {
-			a, b = min(a, b), max(a, b)
-			if o.May != nil && !o.May(a, b) {
-				return nil
-			}
-			score, ok, err := t.found(d.Branch, a, b)
-			if err == nil && ok {
-				going = emit(edge{a, b, score})
-			}
-			return err
-		}
+		d, going := &drivers[i], true
 		list := c.similar
 		if d.Join < 0 {
 			list = c.equal
 		}
-		err := list(ctx, d, o, t, func(a, b uint32) (bool, error) {
-			err := test(a, b)
+		err := list(ctx, d, o, t, func(a, b uint32) (_ bool, err error) {
+			if a, b = min(a, b), max(a, b); o.May == nil || o.May(a, b) {
+				going, err = test(d, a, b)
+			}
 			return going, err
 		})
 		if err != nil || !going {

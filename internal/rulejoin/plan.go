@@ -27,6 +27,17 @@ type Driver struct {
 // String describes a driver, such as "13,544 pairs are compared, those with a.born = b.born".
 func (d *Driver) String() string { return d.text }
 
+// Tests writes the literals of a driver's branch that its join does not decide.
+func (d *Driver) Tests(rule *pairrule.Rule) string {
+	var all []string
+	for _, l := range rule.Branches[d.Branch] {
+		if l.Not || l.Atom != d.Join && !slices.Contains(d.Equal, l.Atom) {
+			all = append(all, rule.Literal(l))
+		}
+	}
+	return strings.Join(all, " AND ")
+}
+
 // sampled is the number of classes whose candidates are counted for an estimate.
 const sampled = 2048
 
@@ -44,7 +55,7 @@ func (c *Corpus) Plan() (all []Driver, err error) {
 		var equal, joins []int
 		for _, l := range branch {
 			switch {
-			case l.Not:
+			case l.Not || c.differs[l.Atom] != nil:
 			case c.columns[l.Atom] != nil:
 				equal = append(equal, l.Atom)
 			default:
@@ -171,6 +182,8 @@ func prefix(a *pairrule.Atom, m setjoin.Measure, n int) int {
 		return min(n, textsim.MostEdits(n, a.T)*m.Q+1)
 	case pairrule.Cosine:
 		return min(n, n-int(math.Ceil(a.T*a.T*float64(n)))+1)
+	case pairrule.Contains:
+		return n // the index has all elements of the larger set
 	}
 	return min(n, setjoin.PrefixLen(a.T, n))
 }

@@ -3,6 +3,7 @@
 //
 //	corpus.go    the documents: what the rule compares in each
 //	column.go    what an equality compares
+//	differ.go    words that stand against others, and differences that recur
 //	test.go      the rule for two documents
 //	plan.go      which join lists the pairs of a branch, by estimated costs
 //	pairs.go     all matching pairs
@@ -20,11 +21,11 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/dedup/internal/corpus"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pairrule"
-	"github.com/simdb/simdb/records"
 )
 
 // Options are the options of a Corpus.
@@ -53,7 +54,9 @@ type Corpus struct {
 	n       uint32                  // classes
 
 	fields  []*field
-	columns []*column // by atom, nil for similarities
+	columns []*column    // by atom, nil for others than equalities
+	differs []*differing // by atom, likewise
+	counted bool         // how often differences occur
 	views   []*view
 	viewOf  []int // by atom: its index in views
 	scratch []byte
@@ -72,21 +75,23 @@ type view struct {
 
 // New returns a corpus without documents. Close frees it.
 func New(ctx context.Context, rule *pairrule.Rule, o Options) (*Corpus, error) {
-	c := &Corpus{rule: rule, o: o, columns: make([]*column, len(rule.Atoms)), viewOf: make([]int, len(rule.Atoms))}
+	c := &Corpus{rule: rule, o: o, columns: make([]*column, len(rule.Atoms)), differs: make([]*differing, len(rule.Atoms)), viewOf: make([]int, len(rule.Atoms))}
 	if !o.Apart {
 		c.classes = map[xxh3.Uint128]uint32{}
 	}
 	for i := range rule.Atoms {
-		a := &rule.Atoms[i]
-		if a.Kind == pairrule.Equal {
+		switch a := &rule.Atoms[i]; a.Kind {
+		case pairrule.Equal:
 			column, err := c.newColumn(a)
 			if err != nil {
 				return nil, err
 			}
 			c.columns[i] = column
-			continue
+		case pairrule.Differ:
+			c.differs[i] = c.newDiffering(a)
+		default:
+			c.viewOf[i] = c.view(a)
 		}
-		c.viewOf[i] = c.view(a)
 	}
 	c.texts = make([]string, len(c.views))
 	for _, v := range c.views {
@@ -134,29 +139,42 @@ func criterionOf(a *pairrule.Atom) corpus.Criterion {
 		return corpus.Levenshtein(a.T)
 	case pairrule.Cosine:
 		return corpus.Cosine(a.T)
+	case pairrule.Contains:
+		return corpus.Contained(a.T)
 	}
 	return corpus.Criterion{Sets: true, T: a.T}
 }
 
+// A Doc is a document and the file that it is from, if any.
+type Doc struct {
+	engine.Doc
+	File string
+}
+
 // Add adds the next document.
-func (c *Corpus) Add(rec *records.Record) error {
+func (c *Corpus) Add(d *Doc) error {
 	c.scratch = c.scratch[:0]
 	for i, v := range c.views {
-		text := rec.Doc.Text
+		text := d.Text
 		if v.fields != nil {
-			text = textOf(v.fields, rec)
+			text = textOf(v.fields, d)
 		}
 		if c.texts[i] = text; c.classes != nil {
 			c.scratch = append(binary.LittleEndian.AppendUint64(c.scratch, uint64(len(text))), text...)
 			if v.Fingerprints != nil {
-				c.scratch = appendPrints(c.scratch, &rec.Doc)
+				c.scratch = appendPrints(c.scratch, &d.Doc)
 			}
 		}
 	}
 	for _, column := range c.columns {
 		if column != nil {
-			column.add(rec)
+			column.add(d)
 			c.scratch = binary.LittleEndian.AppendUint32(c.scratch, column.keys[len(column.keys)-1])
+		}
+	}
+	for _, x := range c.differs {
+		if x != nil {
+			c.scratch = x.appendWords(c.scratch, d)
 		}
 	}
 	c.N++
@@ -175,12 +193,19 @@ func (c *Corpus) Add(rec *records.Record) error {
 	}
 	c.of = append(c.of, c.n)
 	c.n++
-	for i, v := range c.views {
-		d := engine.Doc{ID: rec.Doc.ID, Text: c.texts[i]}
-		if v.Fingerprints != nil {
-			d.Fingerprints = rec.Doc.Fingerprints
+	for _, x := range c.differs {
+		if x != nil {
+			if err := x.add(); err != nil {
+				return err
+			}
 		}
-		if err := v.x.Add(&d, nil); err != nil {
+	}
+	for i, v := range c.views {
+		of := engine.Doc{ID: d.ID, Text: c.texts[i]}
+		if v.Fingerprints != nil && v.fields == nil {
+			of.Fingerprints = d.Fingerprints
+		}
+		if err := v.x.Add(&of, nil); err != nil {
 			return err
 		}
 	}
@@ -198,16 +223,11 @@ func appendPrints(dst []byte, d *engine.Doc) []byte {
 	return dst
 }
 
-// Finish ends the adding. It returns an error if no document has a field that the rule names.
+// Finish ends the adding.
 func (c *Corpus) Finish() error {
 	for _, v := range c.views {
 		if err := v.x.Finish(); err != nil {
 			return err
-		}
-	}
-	for _, f := range c.fields {
-		if !f.found && c.N > 0 {
-			return f.of.Unknown()
 		}
 	}
 	c.classes, c.texts, c.scratch = nil, nil, nil
@@ -222,6 +242,16 @@ func (c *Corpus) Finish() error {
 			if bits := 64 * len(c.views[c.viewOf[i]].Fingerprints); a.K > bits {
 				return fmt.Errorf("%s: a fingerprint has %d bits: %w", a, bits, engine.ErrInvalid)
 			}
+		}
+	}
+	return nil
+}
+
+// Unknown returns a field that the rule names and no document has, or nil.
+func (c *Corpus) Unknown() *docfield.Field {
+	for _, f := range c.fields {
+		if !f.found && c.N > 0 {
+			return &f.of
 		}
 	}
 	return nil
@@ -254,6 +284,11 @@ func (c *Corpus) Close() error {
 	for _, v := range c.views {
 		v.x.Stop()
 		all = append(all, v.Corpus.Close())
+	}
+	for _, x := range c.differs {
+		if x != nil {
+			all = append(all, x.bags.Close())
+		}
 	}
 	return errors.Join(all...)
 }

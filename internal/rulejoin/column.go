@@ -7,12 +7,10 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
+	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/jsonfield"
-	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pairrule"
-	"github.com/simdb/simdb/records"
 )
 
 // A field is a field of documents that the rule names.
@@ -20,7 +18,7 @@ type field struct {
 	name   string
 	path   jsonfield.Path
 	isText bool // it is the text of the document
-	of     grouping.Field
+	of     docfield.Field
 	found  bool // a document has it
 }
 
@@ -32,7 +30,7 @@ func (c *Corpus) field(path string) *field {
 		}
 	}
 	f := &field{
-		name: path, path: jsonfield.Parse(path), of: grouping.NewField(path, option.Name("Rule")),
+		name: path, path: jsonfield.Parse(path), of: docfield.NewField(path),
 		isText: len(c.o.TextFields) == 1 && c.o.TextFields[0] == path,
 	}
 	c.fields = append(c.fields, f)
@@ -48,37 +46,37 @@ func (c *Corpus) Text(fields []string) {
 }
 
 // text returns the text of a document in the field; that of a list is its texts as lines.
-func (f *field) text(rec *records.Record) string {
+func (f *field) text(d *Doc) string {
 	if f.isText {
 		f.found = true
-		return rec.Doc.Text
+		return d.Text
 	}
-	if len(rec.Doc.Fields) > 0 {
-		if text, ok := f.path.Text(rec.Doc.Fields); ok && text != "" {
+	if len(d.Fields) > 0 {
+		if text, ok := f.path.Text(d.Fields); ok && text != "" {
 			f.found = true
 			return text
 		}
 	}
-	v := f.of.Of(rec)
-	f.found = f.found || v.Kind != grouping.Absent
+	v := f.of.Of(&d.Doc)
+	f.found = f.found || v.Kind != docfield.Absent
 	return v.Text
 }
 
 // value returns the value of a document in the field.
-func (f *field) value(rec *records.Record) grouping.Value {
+func (f *field) value(d *Doc) docfield.Value {
 	if f.isText {
 		f.found = true
-		return grouping.Value{Kind: grouping.Text, Text: rec.Doc.Text}
+		return docfield.Value{Kind: docfield.Text, Text: d.Text}
 	}
-	v := f.of.Of(rec)
-	f.found = f.found || v.Kind != grouping.Absent
+	v := f.of.Of(&d.Doc)
+	f.found = f.found || v.Kind != docfield.Absent
 	return v
 }
 
 // textOf joins the texts of fields as lines.
-func textOf(fields []*field, rec *records.Record) (text string) {
+func textOf(fields []*field, d *Doc) (text string) {
 	for _, f := range fields {
-		if t := f.text(rec); text == "" {
+		if t := f.text(d); text == "" {
 			text = t
 		} else if t != "" {
 			text += "\n" + t
@@ -91,7 +89,7 @@ func textOf(fields []*field, rec *records.Record) (text string) {
 type column struct {
 	keys    []uint32 // by class; unknown where a document lacks the value
 	numbers map[xxh3.Uint128]uint32
-	append  func(dst []byte, rec *records.Record) ([]byte, bool) // appends what is compared; false if there is nothing
+	append  func(dst []byte, d *Doc) ([]byte, bool) // appends what is compared; false if there is nothing
 	key     []byte
 }
 
@@ -99,18 +97,34 @@ type column struct {
 const unknown = 0
 
 // add adds the key of a document.
-func (x *column) add(rec *records.Record) {
-	key, ok := x.append(x.key[:0], rec)
-	x.key = key
-	number := uint32(unknown)
-	if ok {
-		hash := xxh3.Hash128(key)
-		if number = x.numbers[hash]; number == unknown {
-			number = uint32(len(x.numbers)) + 1
-			x.numbers[hash] = number
-		}
+func (x *column) add(d *Doc) { x.keys = append(x.keys, x.number(d)) }
+
+// number returns the key of a document, a new one for a value that no document had.
+func (x *column) number(d *Doc) uint32 {
+	hash, ok := x.hash(d)
+	if !ok {
+		return unknown
 	}
-	x.keys = append(x.keys, number)
+	number := x.numbers[hash]
+	if number == unknown {
+		number = uint32(len(x.numbers)) + 1
+		x.numbers[hash] = number
+	}
+	return number
+}
+
+// known returns the key of a document, unknown for a value that no document had.
+func (x *column) known(d *Doc) uint32 {
+	if hash, ok := x.hash(d); ok {
+		return x.numbers[hash]
+	}
+	return unknown
+}
+
+// hash returns the hash of what is compared; false if there is nothing.
+func (x *column) hash(d *Doc) (hash xxh3.Uint128, ok bool) {
+	x.key, ok = x.append(x.key[:0], d)
+	return xxh3.Hash128(x.key), ok
 }
 
 // newColumn returns the column of an equality.
@@ -120,25 +134,25 @@ func (c *Corpus) newColumn(a *pairrule.Atom) (*column, error) {
 	for _, name := range a.Fields {
 		fields = append(fields, c.field(name))
 	}
-	text := func(rec *records.Record) string {
+	text := func(d *Doc) string {
 		if fields == nil {
-			return rec.Doc.Text
+			return d.Text
 		}
-		return textOf(fields, rec)
+		return textOf(fields, d)
 	}
 	switch a.Of {
 	case pairrule.Value:
 		x.append = appendValue(fields[0], a.Distinct)
 	case pairrule.File:
-		x.append = func(dst []byte, rec *records.Record) ([]byte, bool) { return append(dst, rec.File...), true }
+		x.append = func(dst []byte, d *Doc) ([]byte, bool) { return append(dst, d.File...), true }
 	case pairrule.Folder:
-		x.append = func(dst []byte, rec *records.Record) ([]byte, bool) {
-			return append(dst, filepath.Dir(rec.File)...), true
+		x.append = func(dst []byte, d *Doc) ([]byte, bool) {
+			return append(dst, filepath.Dir(d.File)...), true
 		}
 	case pairrule.Words:
 		rules := c.o.Params.Features.Rules()
-		x.append = appendSet(func(rec *records.Record, found func(string)) {
-			for w := range rules.Split(text(rec)) {
+		x.append = appendSet(func(d *Doc, found func(string)) {
+			for w := range rules.Split(text(d)) {
 				if _, listed := slices.BinarySearch(a.Words, w); listed {
 					found(w)
 				}
@@ -153,8 +167,8 @@ func (c *Corpus) newColumn(a *pairrule.Atom) (*column, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.append = appendSet(func(rec *records.Record, found func(string)) {
-			find([]byte(text(rec)), func(match []byte) { found(string(match)) })
+		x.append = appendSet(func(d *Doc, found func(string)) {
+			find([]byte(text(d)), func(match []byte) { found(string(match)) })
 		})
 	}
 	return x, nil
@@ -162,13 +176,13 @@ func (c *Corpus) newColumn(a *pairrule.Atom) (*column, error) {
 
 // appendValue returns a function that appends the value of a field. With missing, having no value is
 // a value.
-func appendValue(f *field, missing bool) func(dst []byte, rec *records.Record) ([]byte, bool) {
-	return func(dst []byte, rec *records.Record) ([]byte, bool) {
-		v := f.value(rec)
+func appendValue(f *field, missing bool) func(dst []byte, d *Doc) ([]byte, bool) {
+	return func(dst []byte, d *Doc) ([]byte, bool) {
+		v := f.value(d)
 		switch dst = append(dst, byte(v.Kind)); v.Kind {
-		case grouping.Absent:
+		case docfield.Absent:
 			return dst, missing
-		case grouping.Text:
+		case docfield.Text:
 			return append(dst, v.Text...), missing || strings.TrimSpace(v.Text) != ""
 		}
 		return v.Number.AppendOrdered(dst), true
@@ -176,11 +190,11 @@ func appendValue(f *field, missing bool) func(dst []byte, rec *records.Record) (
 }
 
 // appendSet returns a function that appends a set of strings in a canonical form.
-func appendSet(each func(rec *records.Record, found func(string))) func(dst []byte, rec *records.Record) ([]byte, bool) {
+func appendSet(each func(d *Doc, found func(string))) func(dst []byte, d *Doc) ([]byte, bool) {
 	var all []string
-	return func(dst []byte, rec *records.Record) ([]byte, bool) {
+	return func(dst []byte, d *Doc) ([]byte, bool) {
 		all = all[:0]
-		each(rec, func(s string) { all = append(all, s) })
+		each(d, func(s string) { all = append(all, s) })
 		slices.Sort(all)
 		for _, s := range slices.Compact(all) {
 			dst = append(append(dst, s...), 0)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/pairrule"
-	"github.com/simdb/simdb/internal/setjoin"
 )
 
 // The values of atoms. What a document lacks is compared with unknown result, as in SQL.
@@ -18,7 +17,9 @@ const (
 )
 
 // costs order the kinds of atoms by the time of a test.
-var costs = map[pairrule.Kind]int{pairrule.Equal: 0, pairrule.Near: 1, pairrule.Jaccard: 2, pairrule.Cosine: 3, pairrule.Levenshtein: 4}
+var costs = map[pairrule.Kind]int{
+	pairrule.Equal: 0, pairrule.Near: 1, pairrule.Jaccard: 2, pairrule.Contains: 2, pairrule.Differ: 3, pairrule.Cosine: 4, pairrule.Levenshtein: 5,
+}
 
 // sortLiterals puts the literals of each branch into the order of tests.
 func (c *Corpus) sortLiterals() {
@@ -40,12 +41,14 @@ type tester struct {
 	state []uint8 // by atom, for the current pair
 	score []float64
 	judge []func(a, b uint32) (float64, bool, error) // by atom; nil for equalities
+
+	counting bool // differences are counted: branches hold whether or not they recur
 }
 
 func (c *Corpus) tester(ctx context.Context) *tester {
 	t := &tester{c: c, state: make([]uint8, len(c.rule.Atoms)), score: make([]float64, len(c.rule.Atoms)), judge: make([]func(a, b uint32) (float64, bool, error), len(c.rule.Atoms))}
 	for i := range c.rule.Atoms {
-		if a := &c.rule.Atoms[i]; a.Kind != pairrule.Equal {
+		if a := &c.rule.Atoms[i]; a.Kind != pairrule.Equal && a.Kind != pairrule.Differ {
 			t.judge[i] = c.views[c.viewOf[i]].judge(ctx, a)
 		}
 	}
@@ -61,8 +64,8 @@ func (v *view) judge(ctx context.Context, a *pairrule.Atom) func(a, b uint32) (f
 			d := v.Distance(x, y)
 			return v.nearness(d), d <= a.K, nil
 		}
-	case pairrule.Jaccard:
-		reader, compare := v.Sets.Reader(), setjoin.Comparer(a.T)
+	case pairrule.Jaccard, pairrule.Contains:
+		reader, compare := v.Sets.Reader(), v.by.Measure.Comparer(a.T)
 		var one, other []uint64
 		last := int64(-1)
 		return func(x, y uint32) (score float64, ok bool, err error) {
@@ -102,6 +105,14 @@ func (t *tester) value(atom int, a, b uint32) (uint8, error) {
 			value = isTrue
 		}
 		t.score[atom] = 1
+	} else if x := t.c.differs[atom]; x != nil {
+		holds, err := x.holds(a, b)
+		if err != nil {
+			return 0, err
+		}
+		if t.score[atom] = 1; holds {
+			value = isTrue
+		}
 	} else if v := t.c.views[t.c.viewOf[atom]]; v.Empty(a) || v.Empty(b) {
 		value = isUnknown
 	} else {
@@ -124,6 +135,9 @@ func (t *tester) branch(n int, a, b uint32) (score float64, ok bool, err error) 
 	branch := t.c.rule.Branches[n]
 	for _, place := range t.c.order[n] {
 		l := branch[place]
+		if x := t.c.differs[l.Atom]; t.counting && x != nil && x.swaps == nil {
+			continue
+		}
 		value, err := t.value(l.Atom, a, b)
 		if err != nil || l.Not && value != isFalse || !l.Not && value != isTrue {
 			return 0, false, err

@@ -1,16 +1,14 @@
-package grouping
+// Package docfield reads the values of documents in a field.
+package docfield
 
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/records"
 )
 
 // A Value is the value of a document in a field. Equal values are ==.
@@ -66,23 +64,22 @@ func valueOf(raw json.RawMessage) Value {
 
 // A Field reads the values of documents in a field.
 type Field struct {
-	flag   string // the flag that names it, with its value
-	path   jsonfield.Path
-	seen   map[string]bool // fields of the first documents without a value
+	Path   jsonfield.Path
+	Seen   map[string]bool // fields of the first documents without a value
 	looked int             // number of these documents
 }
 
 // NewField returns the field with a path. Each document has one value, so a path with [] or * is
 // only the name of a field.
-func NewField(path, flag string) Field { return Field{flag: flag, path: jsonfield.Parse(path)} }
+func NewField(path string) Field { return Field{Path: jsonfield.Parse(path)} }
 
 // maxLooked limits the documents whose fields a message lists.
 const maxLooked = 1000
 
 // Of returns the value of a document in the field, which may also be the id or the text.
-func (f *Field) Of(rec *records.Record) Value {
-	name := f.path.String()
-	switch raw := f.path.Of(rec.Doc.Fields); {
+func (f *Field) Of(d *engine.Doc) Value {
+	name := f.Path.String()
+	switch raw := f.Path.Of(d.Fields); {
 	case raw != nil:
 		v := valueOf(raw)
 		if v.Kind == Absent {
@@ -90,34 +87,22 @@ func (f *Field) Of(rec *records.Record) Value {
 		}
 		return v
 	case name == "id":
-		return Value{Kind: Text, Text: rec.Doc.ID}
+		return Value{Kind: Text, Text: d.ID}
 	case name == "text":
-		return Value{Kind: Text, Text: rec.Doc.Text}
+		return Value{Kind: Text, Text: d.Text}
 	}
 	if f.looked++; f.looked <= maxLooked {
-		f.see(jsonfield.Names(rec.Doc.Fields)...)
+		f.see(jsonfield.Names(d.Fields)...)
 	}
 	return Value{}
 }
 
 // see adds the names of fields.
 func (f *Field) see(names ...string) {
-	if f.seen == nil {
-		f.seen = map[string]bool{}
+	if f.Seen == nil {
+		f.Seen = map[string]bool{}
 	}
 	for _, name := range names {
-		f.seen[name] = true
+		f.Seen[name] = true
 	}
-}
-
-// Unknown returns the error for a field in which no document has a value.
-func (f *Field) Unknown() error {
-	names, name := slices.Sorted(maps.Keys(f.seen)), f.path.String()
-	switch {
-	case f.path.Several():
-		return fmt.Errorf("%s: %q leads to several values of a document; name a field that has one", f.flag, name)
-	case f.seen[name] || len(names) == 0:
-		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", f.flag, name)
-	}
-	return fmt.Errorf("%s: no document has a field %q%s", f.flag, name, records.Among("the fields are", names, name))
 }

@@ -1,0 +1,75 @@
+package learn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/engine"
+)
+
+// ReadLabels reads a file of labels, JSON lines that may be compressed; "-" is standard input:
+//
+//	{"a": "doc-17", "b": "doc-18", "same": true}
+//
+// The decisions of a page of `simdb review` are labels, too: "drop" and "keep" say that two
+// documents are the same, "allow" that they are not. Other fields are ignored. A pair that is
+// labelled twice counts once. An error names the lines that are wrong or contradict each other.
+func ReadLabels(ctx context.Context, path string) ([]Label, error) {
+	p := dedup.Problems{Path: path}
+	var all []Label
+	seen := map[engine.Pair]Label{}
+	err := p.Lines(ctx, func(line int64, text []byte) error {
+		l, err := parseLabel(text)
+		if err != nil {
+			return err
+		}
+		l.Line = line
+		pair := engine.Pair{A: min(l.A, l.B), B: max(l.A, l.B)}
+		had, twice := seen[pair]
+		if twice && had.Same != l.Same {
+			return fmt.Errorf("the label contradicts that of line %d, about the same two documents", had.Line)
+		}
+		if !twice {
+			seen[pair], all = l, append(all, l)
+		}
+		return nil
+	})
+	if err == nil {
+		err = p.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// parseLabel parses a line.
+func parseLabel(text []byte) (l Label, err error) {
+	var line struct {
+		A, B     string
+		Same     *bool
+		Decision dedup.DecisionKind
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return l, fmt.Errorf(`%s in place of %s; a label is {"a": "doc-17", "b": "doc-18", "same": true}`, wrong.Value, wrong.Type)
+		}
+		return l, fmt.Errorf("not JSON: %w", err)
+	}
+	switch {
+	case line.A == "" || line.B == "":
+		return l, errors.New(`a label needs the ids of two documents, "a" and "b"`)
+	case line.A == line.B:
+		return l, fmt.Errorf("%q is paired with itself", line.A)
+	case line.Same != nil:
+		return Label{A: line.A, B: line.B, Same: *line.Same}, nil
+	case line.Decision == dedup.DecisionDrop, line.Decision == dedup.DecisionKeep:
+		return Label{A: line.A, B: line.B, Same: true}, nil
+	case line.Decision == dedup.DecisionAllow:
+		return Label{A: line.A, B: line.B}, nil
+	}
+	return l, errors.New(`a label needs "same", true or false, or a "decision" of simdb review`)
+}
