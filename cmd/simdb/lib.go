@@ -17,12 +17,16 @@ package main
 import "C"
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/cgo"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -31,6 +35,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/library"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/tempdir"
 	"github.com/simdb/simdb/internal/version"
 	"github.com/simdb/simdb/records/arrow"
 )
@@ -93,12 +98,30 @@ func perform(ctx context.Context, text []byte, inputs []*held, numbers []uint64)
 		}
 		return nil, err
 	}
+	r.Shapes = map[string]*arrow.Table{}
+	if r.Spooled == nil {
+		r.Spooled = map[string]string{}
+	}
+	dir, remove := "", func() {}
+	defer func() { remove() }()
 	for _, in := range inputs {
-		t, err := in.table(ctx)
-		if err != nil {
+		var err error
+		if !slices.Contains(r.Streams, in.name) {
+			if r.Tables[in.name], err = in.table(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if dir == "" {
+			if dir, remove, err = tempdir.New(r.TempDir()); err != nil {
+				return nil, err
+			}
+		}
+		path := filepath.Join(dir, fmt.Sprintf("%d.jsonl", len(r.Spooled)))
+		if r.Shapes[in.name], err = in.spool(ctx, r, path); err != nil {
 			return nil, err
 		}
-		r.Tables[in.name] = t
+		r.Spooled[in.name] = path
 	}
 	return opened.Run(ctx, r)
 }
@@ -112,9 +135,39 @@ type held struct {
 }
 
 // table reads the stream.
-func (h *held) table(ctx context.Context) (*arrow.Table, error) {
+func (h *held) table(ctx context.Context) (t *arrow.Table, err error) {
+	return t, h.each(ctx, func(with *arrow.Table, a *C.struct_ArrowArray) error {
+		if t = with; a != nil {
+			h.arrays = append(h.arrays, a)
+			t.Add((*arrow.Array)(unsafe.Pointer(a)))
+		}
+		return nil
+	})
+}
+
+// spool copies the stream to a file. It returns a table of its columns.
+func (h *held) spool(ctx context.Context, r *library.Request, path string) (t *arrow.Table, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = h.each(ctx, func(with *arrow.Table, a *C.struct_ArrowArray) error {
+		if t = with; a == nil {
+			return nil
+		}
+		defer freeArray(a)
+		defer t.Reset()
+		t.Add((*arrow.Array)(unsafe.Pointer(a)))
+		return r.Spool(w, t)
+	})
+	return t, cmp.Or(err, w.Flush(), f.Close())
+}
+
+// each calls f with a table of the stream's columns and nil, and then with each of its arrays, which f owns.
+func (h *held) each(ctx context.Context, f func(t *arrow.Table, a *C.struct_ArrowArray) error) error {
 	if h.stream.release == nil {
-		return nil, errors.New("the table cannot be read: its stream has already been read")
+		return errors.New("the table cannot be read: its stream has already been read")
 	}
 	s := (*C.struct_ArrowArrayStream)(C.malloc(C.sizeof_struct_ArrowArrayStream))
 	defer C.free(unsafe.Pointer(s))
@@ -128,31 +181,35 @@ func (h *held) table(ctx context.Context) (*arrow.Table, error) {
 	}
 	h.schema = (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
 	if code := C.simdb_stream_schema(s, h.schema); code != 0 {
-		return nil, fail(code)
+		return fail(code)
 	}
 	t, err := arrow.NewTable(h.name, (*arrow.Schema)(unsafe.Pointer(h.schema)))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = f(t, nil)
 	}
-	for ctx.Err() == nil {
+	for err == nil && ctx.Err() == nil {
 		a := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
-		h.arrays = append(h.arrays, a)
-		if code := C.simdb_stream_next(s, a); code != 0 {
-			return nil, fail(code)
+		if code := C.simdb_stream_next(s, a); code != 0 || a.release == nil {
+			C.free(unsafe.Pointer(a))
+			if code != 0 {
+				err = fail(code)
+			}
+			return err
 		}
-		if a.release == nil {
-			return t, nil
-		}
-		t.Add((*arrow.Array)(unsafe.Pointer(a)))
+		err = f(t, a)
 	}
-	return nil, ctx.Err()
+	return cmp.Or(err, ctx.Err())
+}
+
+func freeArray(a *C.struct_ArrowArray) {
+	C.simdb_array_release(a)
+	C.free(unsafe.Pointer(a))
 }
 
 // release frees the arrays, the schema and the stream.
 func (h *held) release() {
 	for _, a := range h.arrays {
-		C.simdb_array_release(a)
-		C.free(unsafe.Pointer(a))
+		freeArray(a)
 	}
 	if h.schema != nil {
 		C.simdb_schema_release(h.schema)

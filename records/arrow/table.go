@@ -6,6 +6,7 @@ import (
 	bin "encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strconv"
@@ -44,6 +45,40 @@ func NewTable(name string, s *Schema) (*Table, error) {
 func (t *Table) Add(a *Array) {
 	t.batches = append(t.batches, batch{a.Length, newColumn(t.t, a, 0)})
 	t.Rows += a.Length
+}
+
+// Reset removes the rows.
+func (t *Table) Reset() { t.batches, t.Rows = nil, 0 }
+
+// WriteLines writes the rows as JSON lines, from which the same documents are read as from the table. The
+// binary values of the column print, which are fingerprints, are written in hexadecimal.
+func (t *Table) WriteLines(w io.Writer, print string) error {
+	var line []byte
+	for i := range t.batches {
+		b := &t.batches[i]
+		for row := range b.rows {
+			line = append(line[:0], '{')
+			for at := range b.children {
+				c := &b.children[at]
+				if c.isNull(row) && !c.t.isText() && c.t.kind != null {
+					continue
+				}
+				if len(line) > 1 {
+					line = append(line, ',')
+				}
+				line = append(records.AppendString(line, c.t.name), ':')
+				if c.t.name == print && c.t.kind == fixed && !c.isNull(row) {
+					line = fmt.Appendf(line, `"0x%x"`, c.bytes(row))
+				} else {
+					line = c.appendOrNull(line, row)
+				}
+			}
+			if _, err := w.Write(append(line, '}', '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Bytes returns the size of the strings in a column, as far as it is known without reading each
@@ -122,6 +157,7 @@ type source struct {
 	text      []int
 	id, print int
 	fields    []int
+	bits      int // of fingerprints that are strings
 	done      int64
 }
 
@@ -177,7 +213,10 @@ func (s *source) findPrint() error {
 	switch t := s.t.children[s.print]; {
 	case t.isInteger() && t.size == 8:
 	case t.kind == fixed && t.size%base.FingerprintBytes == 0:
-	case t.isText() && s.opt.Fingerprints == base.Auto:
+	case t.isText():
+		if s.bits = s.printBits(); s.bits != base.FingerprintBits || s.opt.Fingerprints != base.Auto {
+			return nil
+		}
 		return fmt.Errorf("the column %q has strings: fingerprints=\"hex\" or \"decimal\" says how they are written", name)
 	case !t.isText():
 		return fmt.Errorf("the column %q has the Arrow type %q: a fingerprint is a number of 64 bits, or binary of a fixed size of 8, 16, ... bytes", name, t.format)
@@ -185,11 +224,29 @@ func (s *source) findPrint() error {
 	return nil
 }
 
+// printBits returns the length of the fingerprints in a column of strings, of which the first decides; 0 if
+// there is none.
+func (s *source) printBits() int {
+	for i := range s.batches {
+		b := &s.batches[i]
+		c := &b.children[s.print]
+		for row := range b.rows {
+			if c.isNull(row) {
+				continue
+			}
+			if text := strings.TrimSpace(string(c.bytes(row))); text != "" {
+				return cmp.Or(base.Widths(text, s.opt.Fingerprints)[0], base.FingerprintBits)
+			}
+		}
+	}
+	return 0
+}
+
 // Info implements records.Source.
 func (s *source) Info() records.Info {
 	info := records.Info{Name: s.name, PositionIDs: s.id < 0, FingerprintsOnly: s.print >= 0 && len(s.text) == 0}
 	if s.print >= 0 {
-		info.Bits = base.FingerprintBits
+		info.Bits = cmp.Or(s.bits, base.FingerprintBits)
 		if t := s.t.children[s.print]; t.kind == fixed {
 			info.Bits = 8 * t.size
 		}
@@ -344,11 +401,15 @@ func (s *source) fingerprint(c *column, row int64) (words []uint64, flaw string)
 	if text == "" {
 		return nil, ""
 	}
-	word, _, err := base.ParseCell(text, s.opt.Fingerprints)
+	words = make([]uint64, s.bits/base.FingerprintBits)
+	_, err := base.ParseWords(words, text, s.opt.Fingerprints)
+	if err != nil && len(words) == 1 {
+		words[0], _, err = base.ParseCell(text, s.opt.Fingerprints)
+	}
 	if err != nil {
 		return nil, err.Error()
 	}
-	return []uint64{word}, ""
+	return words, ""
 }
 
 // appendFields appends the columns that are not text, ID or fingerprint, as a JSON object. It

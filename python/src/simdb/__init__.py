@@ -5,14 +5,15 @@
     db.add(table)
     db.near(0x9F3C5A0011223344, 3)
 
-Tables are objects with the Arrow C stream interface (pyarrow, polars, pandas, DuckDB, ...). The functions
-release the interpreter lock; Ctrl-C ends them.
+A table is anything with rows: of pyarrow, polars (lazy too), pandas, DuckDB, datasets and numpy, another object with
+an Arrow stream or array, the path of a file or a folder or a pattern of paths, a list or a generator of texts or of
+dictionaries, or a dictionary of columns. The functions release the interpreter lock; Ctrl-C ends them.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Union
 
 from . import _library
 from ._database import Database, Match, Text, _read
@@ -35,21 +36,48 @@ from ._errors import (
     TooLargeError,
 )
 from ._library import call as _call
-from ._table import Column, Table
+from ._pictures import picture_hashes
+from ._sources import is_stored as _is_stored, path_of as _path_of
+from ._table import Column, Mask, Table
 
 __all__ = [
     "CancelledError", "ClosedError", "Column", "CorruptionError", "Database", "Dedup", "ExistsError", "FailedError",
-    "InvalidError", "KeywordError", "LockedError", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
+    "InvalidError", "KeywordError", "LockedError", "Mask", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
     "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "decontaminate", "dedup",
-    "fingerprints", "get_include", "open", "tune", "version",
+    "fingerprints", "get_include", "open", "picture_hashes", "tune", "version",
 ]
+
+__version__: str
+if not TYPE_CHECKING:  # otherwise every name would be one of the package
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            return version()
+        raise AttributeError(f"module 'simdb' has no attribute {name!r}")
 
 
 class Dedup(NamedTuple):
     """The result of a dedup: see :func:`dedup`."""
 
-    mask: Column
+    mask: Mask
     audit: Table
+
+    @property
+    def kept(self) -> List[int]:
+        """The numbers of the kept rows."""
+        return self.mask.rows
+
+    @property
+    def dropped(self) -> List[int]:
+        """The numbers of the dropped rows."""
+        return (~self.mask).rows
+
+    def __repr__(self) -> str:
+        return f"{self.audit!r}\n{self.mask!r}"
+
+    def _repr_html_(self) -> str:
+        """Returns the first rows of the audit for a notebook."""
+        return f"<p>{sum(self.mask)} of {len(self.mask)} rows kept</p>{self.audit._repr_html_()}"
 
 
 def dedup(
@@ -59,6 +87,7 @@ def dedup(
     id: Optional[str] = None,
     jaccard: Optional[float] = None,
     near: Optional[int] = None,
+    images: Optional[str] = None,
     verify: Optional[float] = None,
     levenshtein: Optional[float] = None,
     cosine: Optional[float] = None,
@@ -74,14 +103,18 @@ def dedup(
     """Returns which rows of a table ``simdb dedup`` keeps, without their near-duplicates.
 
     Args:
-        table: an object with the Arrow C stream interface, a list of dictionaries, or a dictionary
-            of columns. Its strings are not copied, and must not change meanwhile.
+        table: anything with rows: a table, a column or a lazy query of another package, the path of a file or of a
+            folder, a pattern of paths, a list or a generator of texts or of dictionaries, a dictionary of columns. A
+            list of paths is one table, too. Streams, generators and files need no memory for their rows; strings of a
+            table in memory are not copied, and must not change meanwhile.
         text: the column with the text ("text"), or several, which are joined as lines.
         id: the column with ids, for the audit ("id"; the number of the row, if there is none).
         jaccard: the minimum share of common shingles, above 0 and up to 1; computed from the texts.
             0.8 without another criterion.
         near: the maximum distance of fingerprints in bits, 0 to 64; of the texts, or of the column
             ``fingerprint`` (64-bit numbers).
+        images: the rows are pictures, as :func:`picture_hashes` accepts them, which are compared by their hashes of
+            this kind ("pdq"); near is 31 for these unless it is given. A picture without a hash is kept.
         verify: with near, also the minimum share of common shingles.
         levenshtein, cosine: the minimum similarity of short texts, above 0 and up to 1.
         within: the minimum share of a dropped row's shingles in a larger, kept row.
@@ -99,18 +132,26 @@ def dedup(
             min_words=5, shingle="chars:5" or stop_words="words.txt".
 
     Returns:
-        (mask, audit). The mask has a boolean for each row: True if it is kept. The audit has a row for each
+        (mask, audit). The mask has a boolean for each row: True if it is kept; ``kept`` and ``dropped`` of the result
+        are row numbers. The audit has a row for each
         dropped one: row and keeper_row (from 0), id, keeper, keeper_file (null: this table),
         distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first). With level it
         has a row for each changed text: row, id, and the rest of the text, null if nothing is left.
     """
-    tables = [("<table>", table)]
-    several = isinstance(against, (list, tuple)) and not all(map(_library.is_row, against))
-    sources = [] if against is None else against if several else [against]
-    names = []
+    if against is None:
+        sources = []
+    elif isinstance(against, (list, tuple)) and images is None and not (against and all(isinstance(a, dict) for a in against)):
+        sources = list(against)
+    else:
+        sources = [against]
+    if images is not None:
+        table = picture_hashes(table, images)
+        sources = [a if _is_stored(a) else picture_hashes(a, images) for a in sources]
+        near = table.near if near is None else near
+    tables, names = [("<table>", table)], []
     for i, source in enumerate(sources):
-        if isinstance(source, (str, os.PathLike)):
-            names.append(_library.path_of(source))
+        if isinstance(source, (str, os.PathLike)) and (_is_stored(source) or os.path.isfile(source)):
+            names.append(_path_of(source))
         else:
             names.append("<against>" if i == 0 else f"<against {i + 1}>")
             tables.append((names[-1], source))
@@ -120,7 +161,7 @@ def dedup(
         "only_against": only_against, "level": level, "memory": memory, **options,
     }
     reply = _call({"op": "dedup", "keywords": keywords}, tables)
-    return Dedup(Table(reply.mask)["keep"], Table(reply.table))
+    return Dedup(Mask(Table(reply.mask)["keep"]), Table(reply.table))
 
 
 def decontaminate(
@@ -149,7 +190,7 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
             flags about what is compared.
 
     Returns:
-        A Table of the columns criterion ("--near 3"), share (of the rows that have a near-duplicate),
+        A Table of the columns criterion ("near=3"), share (of the rows that have a near-duplicate),
         removes (the share that dedup would drop), pairs, chance (pairs of unrelated rows), a and b (a pair that just meets it), share_error and
         pairs_error.
     """

@@ -9,10 +9,10 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from . import _library
-from ._library import call, is_null, path_of
+from ._library import call
+from ._sources import is_image_hash, is_null, is_row, path_of, values_of, words_of
 from ._table import Table
 
-_MAX_WORDS = 16
 _MASK = (1 << 64) - 1
 
 
@@ -35,16 +35,6 @@ class Text(str):
     """A parameter of a statement that is a text, as in ``JACCARD(?, 0.8)``; other strings are ids."""
 
 
-def _numbers(values: Sequence[Any]) -> Any:
-    """Returns whole numbers of 64 bits, with a sign or without, as a buffer of words."""
-    try:
-        return array.array("Q", [operator.index(v) & _MASK if -(1 << 63) <= v <= _MASK else v for v in values])
-    except (TypeError, OverflowError):
-        wrong = next(v for v in values if not hasattr(v, "__index__") or not -(1 << 63) <= v <= _MASK)
-        kind = ValueError if hasattr(wrong, "__index__") else TypeError
-        raise kind(f"a fingerprint is a whole number of 64 bits, not {wrong!r}") from None
-
-
 def _string(value: Any, kind: str = "an id") -> str:
     """Returns an id or a text; whole numbers become their digits."""
     if isinstance(value, str):
@@ -54,30 +44,66 @@ def _string(value: Any, kind: str = "an id") -> str:
     raise TypeError(f"{kind} is a string or a whole number, not {value!r}")
 
 
-def _words(values: Any) -> Tuple[Any, int, bool]:
-    """Returns fingerprints as a buffer of words, the words of each, and whether it is one number."""
-    if isinstance(values, int):
-        return _numbers([values]), 1, True
-    width = 1
+def _is_listed(value: Any) -> bool:
+    """Reports whether a value is a list or an array, rather than one fingerprint."""
+    if isinstance(value, (str, bytes, bytearray, memoryview)) or is_image_hash(value):
+        return False
+    return hasattr(value, "__iter__") and getattr(value, "shape", (1,)) != ()
+
+
+def _words(values: Any, bits: int) -> Tuple[Any, int, bool]:
+    """Returns fingerprints of so many bits as a buffer of words, the words of each, and whether it is one."""
+    width, words = bits // 64, array.array("Q")
+    if not _is_listed(values):
+        return _one(values, bits), width, True
     if getattr(values, "shape", None) is not None:
         import numpy
 
         values = numpy.asarray(values)  # also a column of pandas or polars
+        if values.dtype.kind in "biu" and values.dtype.itemsize == 1:
+            one = values.ndim == 1 or values.size == bits  # the hash array of imagehash is square
+            for row in [values] if one else values:
+                words += _one(row, bits)
+            return words, width, one
         if values.ndim > 2:
             raise ValueError(f"fingerprints have the shape (n,) or (n, words), not {values.shape}")
-        if values.ndim == 0:
-            return _numbers([values.item()]), 1, True
-        if values.ndim == 2:
-            width = values.shape[1]
         if values.dtype.kind not in "iu" or values.dtype.itemsize != 8:
             raise TypeError(f"fingerprints are numbers of 64 bits, uint64 or int64, not {values.dtype}")
-        numbers = array.array("Q", values.astype(values.dtype.newbyteorder("=")).tobytes())
-    else:
-        listed = hasattr(values, "__iter__") and not isinstance(values, (str, bytes))
-        numbers = _numbers(_library.values_of(values) if listed else [values])
-    if not 1 <= width <= _MAX_WORDS:
-        raise ValueError(f"a fingerprint has 1 to {_MAX_WORDS} words of 64 bits, not {width}")
-    return numbers, width, False
+        columns = values.shape[1] if values.ndim == 2 else 1
+        one = values.ndim == 1 and len(values) == width > 1
+        if not one and columns != width:
+            raise ValueError(f"a fingerprint of this database has {width} words of 64 bits, not {columns}")
+        return array.array("Q", values.astype(values.dtype.newbyteorder("=")).tobytes()), width, one
+    values = values_of(values)
+    if width > 1 and len(values) == width and all(isinstance(v, int) and v < 1 << 64 for v in values):
+        return words_of(values), width, True  # the words that get returns
+    if width == 1 and all(hasattr(v, "__index__") for v in values):
+        return words_of(values), 1, False
+    for v in values:
+        words += _one(v, bits)
+    return words, width, False
+
+
+def _one(value: Any, bits: int) -> Any:
+    """Returns the words of one fingerprint: a number, digits in hexadecimal, bytes, bits, or words."""
+    digits = bits // 4
+    wrong = f"a fingerprint is a whole number of {bits} bits, {bits // 8} bytes, or {digits} hexadecimal digits"
+    if isinstance(value, str):
+        text = value[2:] if value[:2] in ("0x", "0X") else value
+        if len(text) != digits or set(text) - set("0123456789abcdefABCDEF"):
+            raise ValueError(f"{wrong}, not {value!r}")
+        value = int(text, 16)
+    if hasattr(value, "__index__") and getattr(value, "shape", ()) == ():
+        number = operator.index(value)
+        if not -(1 << bits - 1) <= number < 1 << bits:
+            raise ValueError(f"{wrong}, not {value!r}")
+        value = (number & (1 << bits) - 1).to_bytes(bits // 8, "big")
+    elif not isinstance(value, (bytes, bytearray, memoryview, list, tuple)) and not hasattr(value, "shape") and not is_image_hash(value):
+        raise TypeError(f"{wrong}, not {value!r}")
+    words = words_of(value)
+    if 64 * len(words) != bits:
+        raise ValueError(f"a fingerprint of this database has {bits} bits, not {64 * len(words)}")
+    return words
 
 
 _opened = itertools.count(1)  # numbers of databases, which the library knows them by
@@ -91,7 +117,7 @@ class Database:
     """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
-        self._number = 0
+        self._number = self._bits = 0
         self.path = path_of(path)
         self._number = next(_opened)
         try:
@@ -125,6 +151,12 @@ class Database:
     def _call(self, op: str, tables: Sequence[Tuple[str, Any]] = (), numbers: Any = None, now: bool = False, **request: Any) -> _library.Reply:
         return call({"op": op, "db": self._number, **request}, tables, numbers, now)
 
+    @property
+    def bits(self) -> int:
+        """The length of the fingerprints."""
+        self._bits = self._bits or int(self.stats()["bits"])
+        return self._bits
+
     # Searches
 
     def _search(self, criterion: Dict[str, Any], one: bool, numbers: Any = None, **what: Any) -> Union[List[Match], Table]:
@@ -141,13 +173,13 @@ class Database:
             raise TypeError("give a text, or the id of a stored document")
         what = id if text is None else text
         one = isinstance(what, (str, bytes, int)) or getattr(what, "shape", None) == ()
-        values = [what] if one else _library.values_of(what)
+        values = [what] if one else values_of(what)
         if text is None:
             return self._search(criterion, one, ids=[_string(v) for v in values])
-        return self._search(criterion, one, texts=["" if _library.is_null(v) else _string(v, "a text") for v in values])
+        return self._search(criterion, one, texts=["" if is_null(v) else _string(v, "a text") for v in values])
 
     @overload
-    def near(self, fingerprint: int, k: int = 3) -> List[Match]: ...
+    def near(self, fingerprint: Union[int, str, bytes], k: int = 3) -> List[Match]: ...
 
     @overload
     def near(self, fingerprint: Any = None, k: int = 3, *, text: Any = None, id: Any = None) -> Any: ...
@@ -156,11 +188,12 @@ class Database:
         """Finds the documents whose fingerprints differ in at most ``k`` bits.
 
         Args:
-            fingerprint: one, as a number of 64 bits: gives a list of Match, nearest first. Or a
-                numpy array of uint64 or int64, of the shape (n,), or (n, words) for fingerprints
-                of more than 64 bits, the most significant word first; or a sequence of numbers:
-                gives a Table with the columns query (the place in the array, from 0), id and
-                distance (bits). Many at once are much faster.
+            fingerprint: one gives a list of Match, nearest first. It is a whole number, bytes, hexadecimal digits,
+                the words of 64 bits that ``get`` returns, the most significant first, an ImageHash of the package
+                imagehash, or an array of bits, as of pdqhash. Several are a sequence of these, or a numpy array of
+                uint64 or int64 of the shape (n,), or (n, words) for more than 64 bits: they give a Table with the
+                columns query (the place in the sequence, from 0), id and distance (bits). Many at once are much
+                faster.
             k: bits, from 0 to the length of a fingerprint.
             text: a text, or a sequence of texts, instead of fingerprints.
             id: the id of a stored document, or a sequence of ids, instead of fingerprints. A document does
@@ -171,7 +204,7 @@ class Database:
             return self._similar({"near": k}, text, id)
         if text is not None or id is not None:
             raise TypeError("give one of a fingerprint, a text, or the id of a stored document")
-        numbers, width, one = _words(fingerprint)
+        numbers, width, one = _words(fingerprint, self.bits)
         return self._search({"near": k}, one, numbers, width=width)
 
     @overload
@@ -204,13 +237,13 @@ class Database:
         up to 1. Other arguments and the result are as in jaccard."""
         return self._similar(criterion, text, id)
 
-    def join(self, table: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> Table:
+    def join(self, table: Any, *, text: Any = None, id: Optional[str] = None, **options: Any) -> Table:
         """Finds the stored documents that each document of a table resembles.
 
         Args:
             table: as in :func:`simdb.dedup`.
             text: the column with the text ("text"), or a list of columns.
-            column_id: the column with the ids ("id"); by default the row numbers.
+            id: the column with the ids ("id"); by default the row numbers.
             options: a criterion: near=bits, jaccard=, levenshtein=, cosine=, contains= or within=
                 a share. ``estimate=True``: with jaccard, estimate from sketches; by default similarities are
                 computed from the texts, if the database stores them.
@@ -219,7 +252,7 @@ class Database:
             A Table of the columns row (from 0), query (the id), id (of the stored document), and
             distance, or score, error and exact: by row, the best match first.
         """
-        return Table(self._call("join", [("<table>", table)], by=_criterion(options), keywords={**_read(text, column_id), **options}).table)
+        return Table(self._call("join", [("<table>", table)], by=_criterion(options), keywords={**_read(text, id), **options}).table)
 
     def query(self, statement: str, params: Any = ()) -> Table:
         """Runs a statement of the query language, or a command that administers the database.
@@ -251,22 +284,22 @@ class Database:
 
     # Documents
 
-    def add(self, table: Any, *, text: Any = None, column_id: Optional[str] = None, **options: Any) -> int:
+    def add(self, table: Any, *, text: Any = None, id: Optional[str] = None, **options: Any) -> int:
         """Stores the documents of a table; each replaces the stored document with its id.
 
         Args:
             table: as in :func:`simdb.dedup`, or a dictionary with "id", "text" and fields, which
                 is one document. The column of ids has strings or whole numbers. A column ``fingerprint``
                 (64-bit numbers) replaces the one computed from the text; other columns become fields.
-            text, column_id: as in join.
+            text, id: as in join.
 
         Returns:
             The number of documents.
         """
-        return int(self._call("add", [("<table>", table)], keywords={**_read(text, column_id), **options}).values["documents"])
+        return int(self._call("add", [("<table>", table)], keywords={**_read(text, id), **options}).values["documents"])
 
     def put_novel(
-        self, what: Any, *, text: Any = None, column_id: Optional[str] = None, renew: bool = False, **options: Any
+        self, what: Any, *, text: Any = None, id: Optional[str] = None, renew: bool = False, **options: Any
     ) -> Any:
         """Stores the documents that resemble no stored one. Check and write are one step.
 
@@ -274,13 +307,13 @@ class Database:
             what: a dictionary with "id", "text" and fields: gives None if it was stored, or the Match that it
                 resembles. Or a table: gives a Table with the columns row, stored (bool), and for rows not
                 stored id, and distance or score, error, exact.
-            text, column_id: as in join.
+            text, id: as in join.
             renew: a document that is resembled counts as stored now, so that it expires ttl after it was last seen.
             options: a criterion, as in join.
         """
-        one = _library.is_row(what)
+        one = is_row(what)
         by = _criterion(options)
-        found = Table(self._call("put_novel", [("<table>", what)], by=by, renew=renew, keywords={**_read(text, column_id), **options}).table)
+        found = Table(self._call("put_novel", [("<table>", what)], by=by, renew=renew, keywords={**_read(text, id), **options}).table)
         if not one:
             return found
         row = found.to_pylist()[0]
@@ -305,7 +338,7 @@ class Database:
         return self.get(id) is not None
 
     def stats(self) -> Dict[str, Any]:
-        """Describes the database: documents, disk_bytes, path."""
+        """Describes the database: documents, disk_bytes, path, bits (of a fingerprint)."""
         return dict(self._call("stats").values)
 
     def compact(self) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import ctypes
 import json
 import os
 import sys
 import threading
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from ._errors import SimdbError, error_of
+from ._sources import Inputs, plain
 
 _NAMES = {"win32": "simdb.dll", "darwin": "libsimdb.dylib"}
 _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), _NAMES.get(sys.platform, "libsimdb.so"))
@@ -128,27 +128,26 @@ def call(request: Dict[str, Any], tables: Sequence[Tuple[str, Any]] = (), number
     signal handler raises, ends the call first.
     """
     lib = library()
-    capsules, names = [], []
-    for name, table in tables:
-        if hasattr(table, "__arrow_c_stream__"):
-            capsules.append(table.__arrow_c_stream__())
-            names.append(name.encode())
-        else:
-            request.setdefault("docs", {})[name] = _json_lines(table)
-    streams = (ctypes.c_void_p * len(capsules))(*[_capsule_pointer(c, b"arrow_array_stream") for c in capsules])
-    text = json.dumps(request, default=_plain, allow_nan=False).encode()
-    address, count = (None, 0) if numbers is None else numbers.buffer_info()
-    listed, handle = (ctypes.c_char_p * len(names))(*names), ctypes.c_size_t()
-    try:
-        lib.simdb_start(text, len(text), streams, listed, len(names), address, count, now, handle)
-        while not now and not lib.simdb_wait(handle, _WAIT):
-            pass
-    except BaseException:
-        if handle:
-            lib.simdb_cancel(handle)
-            _result(lib, handle, free=True)
-        raise
-    return _result(lib, handle)
+    keywords = request.get("keywords", {})
+    with Inputs(keywords.get("temp_dir")) as given:
+        for name, table in tables:
+            text = keywords.get("text") if name == "<table>" else keywords.get("against_text") or keywords.get("text")
+            given.add(name, table, text)
+        names = [name.encode() for name, _ in given.arrow]
+        streams = (ctypes.c_void_p * len(names))(*[_capsule_pointer(c, b"arrow_array_stream") for _, c in given.arrow])
+        body = json.dumps({**request, **given.request}, default=plain, allow_nan=False).encode()
+        address, count = (None, 0) if numbers is None else numbers.buffer_info()
+        listed, handle = (ctypes.c_char_p * len(names))(*names), ctypes.c_size_t()
+        try:
+            lib.simdb_start(body, len(body), streams, listed, len(names), address, count, now, handle)
+            while not now and not lib.simdb_wait(handle, _WAIT):
+                pass
+        except BaseException:
+            if handle:
+                lib.simdb_cancel(handle)
+                _result(lib, handle, free=True)
+            raise
+        return _result(lib, handle)
 
 
 def _result(lib: ctypes.CDLL, handle: ctypes.c_size_t, free: bool = False) -> Reply:
@@ -163,80 +162,6 @@ def _result(lib: ctypes.CDLL, handle: ctypes.c_size_t, free: bool = False) -> Re
     if "error" in out:
         raise error_of(out["error"])
     return Reply(out.get("values"), table if table else None, mask if mask else None)
-
-
-def _json_lines(rows: Any) -> str:
-    """Returns rows, or columns by name, as JSON lines."""
-    if isinstance(rows, dict) and not is_row(rows):
-        columns = {name: values_of(c) for name, c in rows.items()}
-        lengths = {name: len(c) for name, c in columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"the columns have different lengths: {lengths}")
-        rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
-    elif isinstance(rows, dict):
-        rows = [rows]
-    if not isinstance(rows, (list, tuple)) or not all(isinstance(row, dict) for row in rows):
-        raise TypeError(
-            "documents are an object with __arrow_c_stream__ (a table of pyarrow, polars, pandas, DuckDB, ...), "
-            "a list of dictionaries, or a dictionary of columns" + _way_out(rows)
-        )
-    try:
-        return "".join(json.dumps({k: None if is_null(v) else v for k, v in row.items()}, default=_plain, allow_nan=False) + "\n" for row in rows)
-    except ValueError as e:  # infinity, or NaN within a list, is no JSON
-        raise ValueError(f"a row cannot be written as JSON: {e}") from None
-
-
-def _way_out(rows: Any) -> str:
-    """Says how to turn an object that is no table into one."""
-    if hasattr(rows, "collect"):  # a LazyFrame
-        return ": call .collect() first"
-    if hasattr(rows, "with_format"):  # a Dataset of datasets
-        return ': use dataset.with_format("arrow")[:]'
-    if isinstance(rows, (str, os.PathLike)):
-        return ": read the file first, as pyarrow.parquet.read_table(path) and polars.read_ndjson(path) do"
-    if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], str):
-        return ': write {"text": texts}'
-    return f", not {type(rows).__name__}"
-
-
-def is_row(what: Any) -> bool:
-    """Reports whether a dictionary is one document, rather than columns by name."""
-    return isinstance(what, dict) and any(isinstance(v, (str, bytes)) or not hasattr(v, "__iter__") for v in what.values())
-
-
-def is_null(value: Any) -> bool:
-    """Reports whether a value is none: None, or NaN, NaT or NA, as numpy and pandas have them."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return getattr(value, "shape", ()) == () and bool(value != value)
-
-
-def values_of(values: Any) -> List[Any]:
-    """Returns the values of a list, an array or a column as a list, with None for null."""
-    for name in ("to_pylist", "to_list", "tolist"):
-        if hasattr(values, name):
-            return list(getattr(values, name)())
-    return list(values)
-
-
-def _plain(value: Any) -> Any:
-    """Converts a value of another type for json.dumps."""
-    if hasattr(value, "tolist"):  # a number or an array of numpy
-        return value.tolist()
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if isinstance(value, os.PathLike):
-        return path_of(value)
-    if isinstance(value, (bytes, bytearray)):
-        return base64.b64encode(value).decode()
-    raise TypeError(f"{value!r} of the type {type(value).__name__} cannot be a value of a document")
-
-
-def path_of(path: Any) -> str:
-    """Returns a path as a string. Requests are JSON: a path that is not UTF-8 is a UnicodeEncodeError."""
-    path = os.fsdecode(path)
-    path.encode()
-    return str(path)
 
 
 # Capsules. Their destructors run with the interpreter lock, and give a structure back if no

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/admin"
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/query"
 	"github.com/simdb/simdb/records"
@@ -41,10 +43,11 @@ var ops = map[string]func(ctx context.Context, db *engine.DB, r *Request) (*Repl
 // lot is the number of documents per batch search.
 const lot = 4096
 
-// reading returns the options to read a table for a database.
-func reading(db *engine.DB, r *Request) (opt records.Options, err error) {
+// reading returns the options to read a table for a database. Messages suggest keywords for the fields of
+// other, too.
+func reading(db *engine.DB, r *Request, other ...any) (opt records.Options, err error) {
 	var read app.InputFlags
-	if err := (keywords{}).fields(&read.ReadFlags).set(r.Keywords); err != nil {
+	if err := (keywords{}).fields(append(other, &read.ReadFlags)...).set(r.Keywords); err != nil {
 		return opt, err
 	}
 	opt = read.Options(records.Auto)
@@ -64,32 +67,38 @@ func add(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := r.rows()
-	if err != nil {
-		return nil, err
-	}
-	if n <= lot { // too few for a table of their own
-		var b engine.Batch
-		if err := r.each(ctx, opt, func(rec *records.Record) error {
-			b.Put(clone(rec))
+	var docs []engine.Doc // too few for a table of their own
+	var load *engine.Loader
+	n := 0
+	err = r.each(ctx, opt, func(rec *records.Record) (err error) {
+		n++
+		if load != nil {
+			return load.Add(clone(rec))
+		}
+		if docs = append(docs, clone(rec)); len(docs) <= lot {
 			return nil
-		}); err != nil {
-			return nil, err
 		}
-		if b.Len() == 0 {
-			return &Reply{Values: map[string]any{"documents": 0}}, nil
+		if load, err = db.NewLoader(ctx, &engine.LoadOptions{Replace: true}); err != nil {
+			return err
 		}
-		return &Reply{Values: map[string]any{"documents": b.Len()}}, db.Apply(ctx, &b)
-	}
-	load, err := db.NewLoader(ctx, &engine.LoadOptions{Replace: true})
-	if err != nil {
-		return nil, err
-	}
-	if err := r.each(ctx, opt, func(rec *records.Record) error { return load.Add(clone(rec)) }); err != nil {
+		for _, d := range docs {
+			err = cmp.Or(err, load.Add(d))
+		}
+		docs = nil
+		return err
+	})
+	switch {
+	case err != nil && load != nil:
 		load.Abort()
-		return nil, err
+	case load != nil:
+		_, err = load.Close()
+	case err == nil && n > 0:
+		var b engine.Batch
+		for _, d := range docs {
+			b.Put(d)
+		}
+		err = db.Apply(ctx, &b)
 	}
-	_, err = load.Close()
 	return &Reply{Values: map[string]any{"documents": n}}, err
 }
 
@@ -228,11 +237,11 @@ func (r *Request) inLots(ctx context.Context, opt records.Options, take func(*re
 
 // join finds the matches of each document of a table.
 func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	by, err := r.By.engines()
+	opt, err := reading(db, r, &r.By.Measures)
 	if err != nil {
 		return nil, err
 	}
-	opt, err := reading(db, r)
+	by, err := r.By.engines()
 	if err != nil {
 		return nil, err
 	}
@@ -261,11 +270,11 @@ func join(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 
 // putNovel stores the documents of a table that match no stored document.
 func putNovel(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
-	by, err := r.By.engines()
+	opt, err := reading(db, r, &r.By.Measures)
 	if err != nil {
 		return nil, err
 	}
-	opt, err := reading(db, r)
+	by, err := r.By.engines()
 	if err != nil {
 		return nil, err
 	}
@@ -433,5 +442,5 @@ func remove(ctx context.Context, db *engine.DB, r *Request) (*Reply, error) {
 // stats describes the database.
 func stats(_ context.Context, db *engine.DB, _ *Request) (*Reply, error) {
 	s, err := db.Stats()
-	return &Reply{Values: map[string]any{"documents": s.Documents, "disk_bytes": s.DiskBytes, "path": s.Path}}, err
+	return &Reply{Values: map[string]any{"documents": s.Documents, "disk_bytes": s.DiskBytes, "path": s.Path, "bits": max(db.Options().Bits, base.FingerprintBits)}}, err
 }

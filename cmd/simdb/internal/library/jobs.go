@@ -57,18 +57,15 @@ func (r *Request) job() (*dedup.Job, error) {
 
 // dedupTable removes near-duplicates from a table.
 func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
-	n, err := r.rows()
-	if err != nil {
-		return nil, err
-	}
 	j, err := r.job()
 	if err != nil {
 		return nil, err
 	}
-	m := &audited{keep: newColumn("keep", Bool), columns: []*Column{newColumn("row", Int), newColumn("id", String)}}
-	for range n {
-		m.keep.add(true)
+	tables, err := r.tables()
+	if err != nil {
+		return nil, err
 	}
+	m := &audited{own: r.own, keep: newColumn("keep", Bool), columns: []*Column{newColumn("row", Int), newColumn("id", String)}}
 	if j.Level != "" && j.Level != dedup.Document {
 		m.columns = append(m.columns, newColumn("text", String))
 		j.Cut = m.cut
@@ -80,12 +77,14 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 		}
 		j.Audited = m.row
 	}
-	a := app.NewQuiet(ctx, r.tables())
+	a := app.NewQuiet(ctx, tables)
 	defer a.CleanUp()
 	defer app.KeepTo(j.Memory)()
-	if _, err := j.Write(ctx, a.Env(), []string{TableName}); err != nil {
+	report, err := j.Write(ctx, a.Env(), []string{TableName})
+	if err != nil {
 		return nil, err
 	}
+	m.fill(report.Read)
 	return &Reply{Columns: m.columns, Keep: m.keep}, nil
 }
 
@@ -94,6 +93,20 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 type audited struct {
 	keep    *Column
 	columns []*Column
+	own     map[string]bool // the files of the table
+}
+
+// fill adds rows that are kept, up to n.
+func (m *audited) fill(n int64) {
+	for int64(len(m.keep.Bools)) < n {
+		m.keep.add(true)
+	}
+}
+
+// drop marks the row at a position as dropped.
+func (m *audited) drop(at records.Position) {
+	m.fill(int64(at))
+	m.keep.Bools[at-1] = false
 }
 
 // cut adds a row that has lost a part of its text. If left is "", the row is dropped.
@@ -102,7 +115,9 @@ func (m *audited) cut(rec *records.Record, left string) {
 	if left != "" {
 		text = &left
 	}
-	m.keep.Bools[rec.Pos-1] = text != nil
+	if text == nil {
+		m.drop(rec.Pos)
+	}
 	m.columns[0].add(int64(rec.Pos) - 1)
 	m.columns[1].add(rec.Doc.ID)
 	addOf(m.columns[2], text)
@@ -110,16 +125,17 @@ func (m *audited) cut(rec *records.Record, left string) {
 
 // row adds a line of an audit.
 func (m *audited) row(row *dedup.AuditRow) error {
-	m.keep.Bools[row.Line-1] = false
+	m.drop(row.Line)
 	c := m.columns
 	c[0].add(int64(row.Line) - 1)
 	addOf(c[1], row.ID)
 	var keeper *int64
-	file := row.KeeperFile                            // nil if no document of its cluster is kept
-	if file != nil && strings.HasPrefix(*file, "<") { // a table, where positions are row numbers
+	file := row.KeeperFile // nil if no document of its cluster is kept
+	own := file != nil && (*file == TableName || m.own[*file])
+	if own || file != nil && strings.HasPrefix(*file, "<") { // a table, where positions are row numbers
 		keeper = new(int64(*row.KeeperLine) - 1)
 	}
-	if file != nil && *file == TableName {
+	if own {
 		file = nil
 	}
 	addOf(c[2], keeper)
@@ -147,10 +163,14 @@ func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 	if err := k.fields(&c.ReadFlags, &c.FeatureFlags).set(r.Keywords); err != nil {
 		return nil, err
 	}
-	a := app.NewQuiet(ctx, r.tables())
+	tables, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	a := app.NewQuiet(ctx, tables)
 	defer a.CleanUp()
 	rows := rowsOf{names: tuning.Columns}
-	err := c.Rows(a, func(values ...any) error {
+	err = c.Rows(a, func(values ...any) error {
 		rows.rows = append(rows.rows, slices.Clone(values))
 		return nil
 	})

@@ -7,6 +7,7 @@
 //	keywords.go  arguments by name
 //	database.go  operations on an open database
 //	docs.go      documents of requests
+//	pictures.go  hashes of pictures
 //	columns.go   the columns of a reply
 //	errors.go    the kinds of errors
 //	option.go    how messages name options
@@ -40,17 +41,27 @@ type Request struct {
 
 	BusyTimeout float64 `json:"busy_timeout"` // seconds
 
-	Statement string            `json:"statement"`
-	Params    []param           `json:"params"`
-	Named     map[string]param  `json:"named"`
-	IDs       []string          `json:"ids"`
-	Texts     []string          `json:"texts"`
-	Docs      map[string]string `json:"docs"`  // JSON lines instead of tables
-	Width     int               `json:"width"` // words per fingerprint in Numbers
-	Renew     bool              `json:"renew"` // for put_novel
+	Statement string           `json:"statement"`
+	Params    []param          `json:"params"`
+	Named     map[string]param `json:"named"`
+	IDs       []string         `json:"ids"`
+	Texts     []string         `json:"texts"`
+	Width     int              `json:"width"` // words per fingerprint in Numbers
+	Paths     []string         `json:"paths"` // of pictures
+	Renew     bool             `json:"renew"` // for put_novel
 
+	// Documents, by the name of their table: Arrow in memory, JSON lines, files of JSON lines, or the
+	// paths and patterns of files. Streams are the names of Arrow streams to spool: to copy to a file of
+	// JSON lines, because they can be read once, and may be larger than the memory.
 	Tables  map[string]*arrow.Table `json:"-"`
-	Numbers []uint64                `json:"-"` // fingerprints to search for
+	Docs    map[string]string       `json:"docs"`
+	Spooled map[string]string       `json:"spooled"`
+	Files   map[string][]string     `json:"files"`
+	Streams []string                `json:"streams"`
+	Shapes  map[string]*arrow.Table `json:"-"` // the columns of streams that are spooled
+
+	own     map[string]bool // the files of the table
+	Numbers []uint64        `json:"-"` // fingerprints to search for
 }
 
 // TableName is the name of the table that a request operates on.
@@ -82,6 +93,8 @@ func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
 		return tuneTable(ctx, r)
 	case "fingerprints":
 		return fingerprints(ctx, r)
+	case "pictures":
+		return pictures(ctx, r)
 	}
 	do, ok := ops[r.Op]
 	if !ok {

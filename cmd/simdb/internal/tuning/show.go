@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup/tune"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -51,13 +52,13 @@ func (c *Command) rows(r *Report, row func(...any) error) error {
 		return row(name, app.Rounded(of.Share.Value, 4), app.Rounded(of.Removes.Value, 4), int64(math.Round(of.Pairs.Value)), byChance, a, b, app.Rounded(of.Share.Error, 4), pairsError)
 	}
 	for k := range tune.MaxDistance + 1 {
-		if err := write(fmt.Sprintf("--near %d", r.Bits(k)), app.Rounded(r.Chance(k), 4), r.Near(k)); err != nil {
+		if err := write(option.Set("Near", int64(r.Bits(k))), app.Rounded(r.Chance(k), 4), r.Near(k)); err != nil {
 			return err
 		}
 	}
 	for tenths := 9; tenths >= 5 && r.Scored; tenths-- {
 		of := float64(tenths) / 10
-		if err := write(fmt.Sprintf("--jaccard %g", of), nil, r.AtLeast(of)); err != nil {
+		if err := write(option.Set("Jaccard", of), nil, r.AtLeast(of)); err != nil {
 			return err
 		}
 	}
