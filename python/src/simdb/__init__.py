@@ -13,7 +13,7 @@ dictionaries, or a dictionary of columns. The functions release the interpreter 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Union
 
 from . import _library
 from ._database import Database, Match, Text, _read
@@ -42,9 +42,9 @@ from ._table import Column, Mask, Table
 
 __all__ = [
     "CancelledError", "ClosedError", "Column", "CorruptionError", "Database", "Dedup", "ExistsError", "FailedError",
-    "InvalidError", "KeywordError", "LockedError", "Mask", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
+    "InvalidError", "KeywordError", "Lesson", "LockedError", "Mask", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
     "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "decontaminate", "dedup",
-    "fingerprints", "get_include", "open", "picture_hashes", "tune", "version",
+    "fingerprints", "get_include", "learn", "open", "picture_hashes", "tune", "version",
 ]
 
 __version__: str
@@ -195,6 +195,45 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
         pairs_error.
     """
     return Table(_call({"op": "tune", "keywords": {**_read(text, id), **options}}, [("<table>", table)]).table)
+
+
+class Lesson(NamedTuple):
+    """What labels teach: see :func:`learn`."""
+
+    rule: str  # for rule= of dedup, and for simdb dedup --rule
+    labels: int
+    right: int  # labels that agree with the rule that the other labels choose: a cross-validation
+    low: float  # bounds of this agreement as a share, for 19 of 20 samples of labels
+    high: float
+    pairs: float  # about how many pairs of different texts match
+    drops: List[Dict[str, Any]]  # pairs that the rule just matches: a, b, score, lacks, adds
+    spares: List[Dict[str, Any]]  # pairs that it just does not match
+    wrong: List[Dict[str, Any]]  # labels that it does not agree with
+
+
+def learn(
+    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, **options: Any
+) -> Lesson:
+    """Learns from labels which rule decides what near-duplicates are, as ``simdb learn`` does.
+
+    Args:
+        table, text, id: as in :func:`dedup`. Without ids, labels name rows by their numbers, from 0.
+        labels: dictionaries with a, b and same, or tuples of the three: two ids, and whether the documents are the
+            same. From 20 labels on, the rule is usually better than any threshold.
+        options: sample=50000 (rows that are compared), seed=1, memory="1GiB", and flags about what is compared.
+
+    Returns:
+        A Lesson: ``simdb.dedup(table, rule=lesson.rule)``.
+    """
+    rows = []
+    for label in labels:
+        a, b, same = (label[k] for k in ("a", "b", "same")) if isinstance(label, dict) else label
+        if same not in (True, False):
+            raise TypeError(f"whether two documents are the same is a bool, not {same!r}")
+        rows.append({"a": str(a), "b": str(b), "same": bool(same)})
+    request = {"op": "learn", "labels": rows, "keywords": {**_read(text, id), **options}}
+    values = _call(request, [("<table>", table)]).values
+    return Lesson(**{k: [] if v is None else v for k, v in values.items()})
 
 
 def fingerprints(table: Any, text: Union[str, List[str], None] = None, **options: Any) -> Column:

@@ -120,6 +120,15 @@ func (c *Command) Run(a *app.App) error {
 	return c.show(a, lesson)
 }
 
+// Lesson reads the documents, and learns a rule from labels.
+func (c *Command) Lesson(a *app.App, labels []learn.Label) (*learn.Lesson, error) {
+	corpus, err := c.read(a, labels)
+	if err != nil {
+		return nil, err
+	}
+	return corpus.Learn(labels)
+}
+
 // read reads the documents.
 func (c *Command) read(a *app.App, labels []learn.Label) (_ *learn.Corpus, err error) {
 	compared, err := c.Compared()

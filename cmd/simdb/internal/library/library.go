@@ -3,7 +3,7 @@
 // code that builds a shared library around it does.
 //
 //	library.go   requests, replies and open databases
-//	jobs.go      dedup, tune and fingerprints of tables, and the options of a database
+//	jobs.go      dedup, tune, learn and fingerprints of tables, and the options of a database
 //	keywords.go  arguments by name
 //	database.go  operations on an open database
 //	docs.go      documents of requests
@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
+	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records/arrow"
 	"github.com/simdb/simdb/records/inputs"
@@ -46,9 +47,10 @@ type Request struct {
 	Named     map[string]param `json:"named"`
 	IDs       []string         `json:"ids"`
 	Texts     []string         `json:"texts"`
-	Width     int              `json:"width"` // words per fingerprint in Numbers
-	Paths     []string         `json:"paths"` // of pictures
-	Renew     bool             `json:"renew"` // for put_novel
+	Width     int              `json:"width"`  // words per fingerprint in Numbers
+	Paths     []string         `json:"paths"`  // of pictures
+	Renew     bool             `json:"renew"`  // for put_novel
+	Labels    []learn.Label    `json:"labels"` // for learn
 
 	// Documents, by the name of their table: Arrow in memory, JSON lines, files of JSON lines, or the
 	// paths and patterns of files. Streams are the names of Arrow streams to spool: to copy to a file of
@@ -93,6 +95,8 @@ func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
 		return tuneTable(ctx, r)
 	case "fingerprints":
 		return fingerprints(ctx, r)
+	case "learn":
+		return learnRule(ctx, r)
 	case "pictures":
 		return pictures(ctx, r)
 	}
