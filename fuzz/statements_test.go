@@ -31,7 +31,7 @@ func (w *world) joins() {
 	switch w.c.n(3) {
 	case 0:
 		pairs := r.pairs()
-		if text = "PAIRS " + how; w.c.once(2) && !w.m.o.NoText {
+		if text = "PAIRS " + how; w.c.once(2) && !w.m.o.NoText && !estimated { // a rule compares texts
 			name, op := pick(w.c, fieldNames...), pick(w.c, "=", "!=")
 			text += " AND a." + name + " " + op + " b." + name
 			pairs = slices.DeleteFunc(pairs, func(p pair) bool {

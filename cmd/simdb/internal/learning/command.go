@@ -27,7 +27,7 @@ import (
 // Command is `simdb learn`.
 type Command struct {
 	Data   string `arg:"" file:"in" name:"db|file" help:"A database, a file with documents, or with --files a folder of documents; - is standard input."`
-	Labels string `arg:"" optional:"" name:"labels" help:"A file of labels, JSON lines with a, b and same; or the decisions of a page of simdb review."`
+	Labels string `arg:"" optional:"" file:"in" name:"labels" help:"A file of labels, JSON lines with a, b and same; or the decisions of a page of simdb review."`
 	Output string `short:"o" file:"rule" placeholder:"FILE" help:"Write the rule to FILE (default: standard output)."`
 	Ask    *int   `placeholder:"N" help:"Ask about N pairs, and append the answers to the labels (default: 30 if no labels are given, otherwise 0)."`
 
