@@ -27,7 +27,7 @@ var composition = []struct {
 	excludes []string
 	needs    []string
 	why      string
-	unless   string // an option with which the rule does not apply
+	unless   []string // with any of these options, the rule does not apply
 }{
 	{option: "Verify", needs: []string{"Near"}, why: "the other criteria always compare texts"},
 	{option: "Within", excludes: []string{"Across", "WithinField", "Decisions", "Verify", "Images"}, why: "the largest document of a cluster is kept"},
@@ -54,19 +54,19 @@ var composition = []struct {
 	{option: "All", needs: []string{"Columns"}, why: "everything is copied, and columns mark what would be dropped"},
 	{option: "NoAudit", excludes: []string{"Audit"}, why: "they contradict each other"},
 	{option: "Level", excludes: []string{
-		"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
+		"Near", "Levenshtein", "Cosine", "Within", "Verify", "Across", "WithinField", "Keep", "Clusters", "Columns", "Decisions",
 		"Bits", "RequireWords", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon",
-	}, why: "it compares parts of texts, which are equal or not"},
-	{option: "Level", excludes: []string{"Shingle"}, why: "it compares parts of texts, which are equal or not", unless: "Seen"},
+	}, why: "it compares parts of texts, which are equal or not, or by Jaccard"},
+	{option: "Level", excludes: []string{"Shingle"}, why: "it compares parts of texts, which are equal or not", unless: []string{"Seen", "Jaccard"}},
 	{option: "Level", excludes: []string{"Images"}, why: "pictures have no text"},
-	{option: "Level", excludes: []string{"Files"}, why: "the output is a list of paths, without texts to cut", unless: "Drop"},
-	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written", unless: "Drop"},
+	{option: "Level", excludes: []string{"Files"}, why: "the output is a list of paths, without texts to cut", unless: []string{"Drop"}},
+	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written", unless: []string{"Drop"}},
 	{option: "Drop", needs: []string{"Level"}, why: "it drops documents with a repeated part"},
 	{option: workers, excludes: []string{
 		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Distinct", "Keep", "Audit", "Across", "WithinField", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights", "Ignore", "IgnoreCommon", "Drop",
 	}, why: "many workers compare documents of files by Jaccard, Near or Seen, keep the first, and write the audit into the folder of the output"},
-	{option: workers, excludes: []string{"Level", "Against"}, why: "they do this only for texts that have been seen", unless: "Seen"},
+	{option: workers, excludes: []string{"Level", "Against"}, why: "they do this only for texts that have been seen", unless: []string{"Seen"}},
 }
 
 // An OptionError is the error of options that do not compose.
@@ -139,7 +139,7 @@ func (c *Job) check(shared bool) error {
 		given = append(given, workers)
 	}
 	for _, rule := range composition {
-		if !slices.Contains(given, rule.option) || rule.unless != "" && slices.Contains(given, rule.unless) {
+		if !slices.Contains(given, rule.option) || slices.ContainsFunc(rule.unless, func(name string) bool { return slices.Contains(given, name) }) {
 			continue
 		}
 		missing := rule.needs != nil
@@ -189,6 +189,8 @@ func (c *Job) checkValues() error {
 		return invalid("%s: unknown level", option.Set("Level", string(c.Level)))
 	case c.Seen != 0 && c.level() == units.Passage:
 		return invalid("%s cannot be used with %s: a passage is seen or not", option.Set("Level", string(c.Level)), option.Name("Seen"))
+	case c.level() == units.Passage && c.By.Kind() != "":
+		return invalid("%s cannot be used with %s: a passage is a run of equal words", option.Set("Level", string(c.Level)), option.Name("Jaccard"))
 	case c.Seen != 0 && c.Columns != nil && !slices.Equal(c.Columns, Columns{"score"}):
 		return invalid("%s: with %s there is only score, for the documents that would be dropped", option.Set("Columns", c.Columns), option.Name("Seen"))
 	case c.level() != units.Document && (c.minCount() < 2 || c.minCount() > math.MaxInt32):

@@ -22,8 +22,9 @@ import (
 // the others to standard output. Check reports fields that do not compose.
 type Job struct {
 	// By is the criterion for near-duplicates: Near, Jaccard, Levenshtein, Cosine or Within of
-	// package engine, always computed exactly. The zero Criterion means Jaccard(0.8), and for
-	// hashes of pictures the distance up to which two pictures count as the same.
+	// package engine, always computed exactly. The zero Criterion means Jaccard(0.8), for hashes of
+	// pictures the distance up to which two pictures count as the same, and with Level that units
+	// are equal; there only Jaccard may be given, for lines and paragraphs.
 	By engine.Criterion
 
 	// Verify adds a condition to Near: the Jaccard similarity must also be at least this. 0 means

@@ -43,7 +43,7 @@ type level struct {
 	emptied int64 // documents that have lost all their units
 }
 
-// A finder finds the units to remove: units.Repeats or units.Seen.
+// A finder finds the units to remove: units.Repeats, units.Seen, or nearUnits.
 type finder interface {
 	Know(docs int64, only bool)
 	Find(ctx context.Context) error
@@ -74,6 +74,9 @@ func (d *job) workLevel(dir string) (err error) {
 	case d.c.Seen != 0:
 		s := d.newSeen(dir)
 		l.found, again, l.options.Seen = s, s.Again, s
+	case d.c.By.Kind() != "":
+		near := d.newNearUnits(dir)
+		l.found, l.options.Text = near, near.add
 	case d.c.level() == units.Passage:
 		l.options.Anchors = units.NewAnchors(memory / 2)
 		to, again = nil, func() bool { return true }
@@ -295,6 +298,7 @@ func (l *level) tell() {
 type levelParameters struct {
 	Level    units.Level `json:"level"`
 	Seen     float64     `json:"seen,omitempty"`
+	Jaccard  float64     `json:"jaccard,omitempty"`
 	Shingle  string      `json:"shingle,omitempty"`
 	MinWords int         `json:"min_words"`
 	MinCount int         `json:"min_count"`
@@ -331,8 +335,8 @@ func (l *level) newLevelAudit() (*audit, error) {
 }
 
 func (d *job) levelParameters() levelParameters {
-	shingle := ""
-	if d.c.Seen != 0 {
+	shingle, jaccard := "", d.c.By.T()
+	if d.c.Seen != 0 || jaccard != 0 {
 		shingle = d.parameters().Shingle
 	}
 	keep := ""
@@ -340,7 +344,7 @@ func (d *job) levelParameters() levelParameters {
 		keep = None.Name
 	}
 	return levelParameters{
-		Level: d.c.level(), Seen: d.c.Seen, Shingle: shingle, MinWords: d.c.MinWords(), MinCount: d.c.minCount(), Against: d.c.Against, Only: d.c.OnlyAgainst, Features: d.features.Describe(),
+		Level: d.c.level(), Seen: d.c.Seen, Jaccard: jaccard, Shingle: shingle, MinWords: d.c.MinWords(), MinCount: d.c.minCount(), Against: d.c.Against, Only: d.c.OnlyAgainst, Features: d.features.Describe(),
 		Keep: keep, Drop: d.c.Drop,
 	}
 }
@@ -353,7 +357,9 @@ func (l *level) auditUnit(rec *records.Record, r units.Removed) error {
 	row := unitRow{
 		AuditRow: RowOf(rec, string(l.c.level())), Unit: r.From + 1, Offset: &span.From, Bytes: span.To - span.From,
 	}
-	row.Exact = new(true)
+	if row.Exact = new(true); r.Score > 0 {
+		row.Score = &r.Score
+	}
 	if l.c.keepsNoUnit() {
 		row.Rule = None.Name
 	}

@@ -16,9 +16,10 @@ type Options struct {
 	Anchors  *Anchors      // for passages
 	All      bool          // all occurrences are removed, the first one, too
 
-	Seen    *Seen              // not nil: receives the n-grams of units, instead of a Repeats
-	Each    func(u Unit) error // not nil: likewise
-	Shingle int                // words in an n-gram
+	Seen    *Seen                             // not nil: receives the n-grams of units, instead of a Repeats
+	Each    func(u Unit) error                // not nil: likewise
+	Text    func(at Place, unit string) error // not nil: receives lines or paragraphs, instead of a Repeats
+	Shingle int                               // words in an n-gram
 	Seed    uint64
 }
 
@@ -44,6 +45,7 @@ type batch struct {
 	found  []found
 	grams  []uint64 // anchors, or n-grams
 	pieces []piece  // the units that n-grams are of
+	parts  []string // with Options.Text: the texts of found
 	count  Counts
 }
 
@@ -78,7 +80,7 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 		h := &hasher{least: o.MinWords, rules: o.Spec.Rules(), normalize: o.Spec.Normalizer()}
 		var spans []Span
 		return func(b *batch) error {
-			spans = b.extract(h, o.Level, spans)
+			spans = b.extract(h, o.Level, spans, o.Text != nil)
 			return nil
 		}
 	}
@@ -101,6 +103,12 @@ func NewExtractor(ctx context.Context, o Options, to *Repeats) *Extractor {
 			err = o.Seen.add(b)
 		case o.Each != nil:
 			err = b.each(o.Each)
+		case o.Text != nil:
+			for i := 0; i < len(b.found) && err == nil; i++ {
+				err = o.Text(b.found[i].at, b.parts[i])
+			}
+			clear(b.parts)
+			b.parts = b.parts[:0]
 		case to == nil:
 			o.Anchors.add(b.grams)
 		default:
@@ -136,8 +144,9 @@ func (x *Extractor) Add(text string) error {
 // Finish processes all pending documents. More documents may follow.
 func (x *Extractor) Finish() error { return x.batches.Finish() }
 
-// extract hashes the units of a batch. It returns spans, for reuse by the next batch.
-func (b *batch) extract(h *hasher, level Level, spans []Span) []Span {
+// extract hashes the units of a batch, and with texts lists them. It returns spans, for reuse by the
+// next batch.
+func (b *batch) extract(h *hasher, level Level, spans []Span, texts bool) []Span {
 	for i, text := range b.texts {
 		spans = Split(spans[:0], text, level)
 		for n, s := range spans {
@@ -148,6 +157,9 @@ func (b *batch) extract(h *hasher, level Level, spans []Span) []Span {
 				continue
 			}
 			b.found = append(b.found, found{sum, At(b.first+uint32(i), uint32(n))})
+			if texts {
+				b.parts = append(b.parts, text[s.From:s.To])
+			}
 		}
 	}
 	clear(b.texts)

@@ -187,7 +187,7 @@ func (o Options) Remove(dst []Removed, r Repeat) []Removed {
 	at := r.At.Unit()
 	if o.Level != Passage {
 		for i := range r.N {
-			dst = append(dst, Removed{at + i, at + i + 1, r.First + Place(i), r.Share})
+			dst = append(dst, Removed{at + i, at + i + 1, r.First + Place(i), r.Share, r.Score})
 		}
 		return dst
 	}

@@ -33,11 +33,13 @@ func (p Place) Doc() uint32 { return uint32(p >> 32) }
 func (p Place) Unit() uint32 { return uint32(p) }
 
 // Repeat is a run of N repeated units: those from At on equal those from First on. If Share is not
-// 0, it is one unit, and Share is how much of it has been seen, in many places.
+// 0, it is one unit, and Share is how much of it has been seen, in many places. If Score is not 0, it
+// is one unit, too, which resembles First.
 type Repeat struct {
 	At, First Place
 	N         uint32
 	Share     float64
+	Score     float64
 }
 
 // found is a unit to compare.

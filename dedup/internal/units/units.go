@@ -70,11 +70,11 @@ func Split(dst []Span, text string, level Level) []Span {
 }
 
 // Removed is a range of removed units of a text: numbers From to To-1. First is an earlier place
-// of the first one. Share is that of a Repeat.
+// of the first one. Share and Score are those of a Repeat.
 type Removed struct {
-	From, To uint32
-	First    Place
-	Share    float64
+	From, To     uint32
+	First        Place
+	Share, Score float64
 }
 
 // A Words appends the words of a text to dst.
