@@ -89,6 +89,14 @@ func (x *differing) text(n uint32) string {
 	return unsafe.String(&b[0], size) // blocks never change
 }
 
+// countDifferences sets the figures about words, once the keepers are known.
+func (d *job) countDifferences() {
+	if d.differ != nil {
+		d.differs = d.differ.count(d.params.Features, &d.out)
+	}
+	d.differ = nil
+}
+
 // count compares the dropped documents with their keepers.
 func (x *differing) count(of features.Spec, out *outcome) *Differences {
 	t := worddiff.NewTally(of)

@@ -31,10 +31,14 @@ func catalogue(r *rand.Rand, n int) (names []string) {
 // TestDifferences compares the differences that a report names with those of all audit rows.
 func TestDifferences(t *testing.T) {
 	ctx, r := context.Background(), rand.New(rand.NewPCG(5, 6))
-	for _, by := range []engine.Criterion{engine.Jaccard(0.5), engine.Levenshtein(0.7), engine.Near(5)} {
+	rule, err := ParsePairRule("JACCARD >= 0.5 OR LEVENSHTEIN >= 0.7 AND NUMBERS(a) = NUMBERS(b)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range []Job{{By: engine.Jaccard(0.5)}, {By: engine.Levenshtein(0.7)}, {By: engine.Near(5)}, {Rule: rule}} {
 		for _, keep := range []Keep{{First}, {Longest, Last}} {
 			names := catalogue(r, 900)
-			job := Job{By: by, Keep: keep, Figures: true, Columns: Columns{"lacks", "adds"}}
+			job := Job{By: by.By, Rule: by.Rule, Keep: keep, Figures: true, Columns: Columns{"lacks", "adds"}}
 			result, err := job.Run(ctx, Strings(slices.Values(names)))
 			if err != nil {
 				t.Fatal(err)
@@ -57,11 +61,11 @@ func TestDifferences(t *testing.T) {
 			}
 			got := result.Report.Differences
 			if got == nil || got.Looked != dropped || got.Recurring != recurring || len(got.Most) == 0 || got.Most[0].Count != most || got.AtLeast {
-				t.Fatalf("%v, keep %v: %+v; want %d of %d, and at most %d", by, keep, got, recurring, dropped, most)
+				t.Fatalf("%v %v, keep %v: %+v; want %d of %d, and at most %d", by.By, by.Rule, keep, got, recurring, dropped, most)
 			}
 			for _, m := range got.Most {
 				if counts[Difference{Lacks: m.Lacks, Adds: m.Adds}] != m.Count {
-					t.Errorf("%v, keep %v: %+v, want %d", by, keep, m, counts[Difference{Lacks: m.Lacks, Adds: m.Adds}])
+					t.Errorf("%v %v, keep %v: %+v, want %d", by.By, by.Rule, keep, m, counts[Difference{Lacks: m.Lacks, Adds: m.Adds}])
 				}
 			}
 			if err := result.Close(); err != nil {

@@ -279,7 +279,11 @@ func (d *job) decideRule(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	add := func(rec *records.Record) error { return addRuled(c, rec) }
+	d.watchDifferences()
+	add := func(rec *records.Record) error {
+		d.differ.add(rec.Doc.Text)
+		return addRuled(c, rec)
+	}
 	if err := cmp.Or(d.readKnown(add), d.readAll(add)); err != nil {
 		return err
 	}
@@ -300,6 +304,7 @@ func (d *job) decideRule(dir string) (err error) {
 	if d.out.keeper, d.out.score, err = c.Stars(d.ctx, s, ruleJoin(d.env, d.c.memory())); err != nil {
 		return err
 	}
+	d.countDifferences()
 	return d.out.numberClusters(d.ctx)
 }
 

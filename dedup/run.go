@@ -162,12 +162,11 @@ func (d *job) decide(dir string) error {
 	if d.decided != nil {
 		d.decided.known = uint32(d.known)
 	}
-	err := d.join(c)
-	if err == nil && d.differ != nil {
-		d.differs = d.differ.count(d.params.Features, &d.out)
+	if err := d.join(c); err != nil {
+		return err
 	}
-	d.differ = nil
-	return err
+	d.countDifferences()
+	return nil
 }
 
 // weigh sets which features are not compared, and the weights of the others. Those that depend on the documents need a pass of their own,
