@@ -12,6 +12,8 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/simdb/simdb/dedup/tune"
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/features"
 )
 
 // add adds a document to a report, with its matches, which include the document itself.
@@ -160,5 +162,28 @@ func TestNothing(t *testing.T) {
 	}
 	if k := (&tune.Report{Documents: 1e9}).Distance(); k != 0 {
 		t.Error(k)
+	}
+}
+
+// TestTemplate computes the share of common shingles: 7 of the 13 shingles of each page, but those of few
+// pages and of a small sample do not count.
+func TestTemplate(t *testing.T) {
+	for _, tc := range []struct {
+		pages, other int
+		want         float64
+	}{{600, 0, 7. / 13}, {300, 300, 7. / 26}, {6, 594, 0}, {400, 0, 0}} {
+		r := &tune.Report{Scored: true}
+		for i := range tc.pages + tc.other {
+			text := fmt.Sprintf("p%[1]d q%[1]d r%[1]d s%[1]d t%[1]d u%[1]d ", i)
+			if i < tc.pages {
+				text += "all rights reserved by the publisher of these pages"
+			} else {
+				text += fmt.Sprintf("v%[1]d w%[1]d x%[1]d", i)
+			}
+			r.Nodes = append(r.Nodes, tune.Node{Doc: engine.Doc{Text: text}, Count: 1})
+		}
+		if got := common(features.Params{Shingle: 3}, r); math.Abs(got-tc.want) > 1e-9 {
+			t.Errorf("%d pages and %d others: %v, want %v", tc.pages, tc.other, got, tc.want)
+		}
 	}
 }
