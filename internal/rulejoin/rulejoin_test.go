@@ -38,7 +38,9 @@ func TestRandomRules(t *testing.T) {
 		apart := rng.IntN(4) == 0
 		c := build(t, parsed, docs, apart)
 		o := JoinOptions{JoinOptions: corpus.JoinOptions{Memory: 64 << 20, Progress: func(engine.Progress) {}}}
-		ruletest.CountRecurring(docs, rule)
+		if strings.Contains(text, "RECURRING") {
+			ruletest.CountRecurring(docs, rule)
+		}
 		want := map[pair]float64{}
 		for a := range docs {
 			for b := a + 1; b < len(docs); b++ {
