@@ -213,6 +213,7 @@ type UnknownError struct {
 	Line int64 // of the label; 0 if unknown
 }
 
+// Error names the document.
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no document %q", e.ID) }
 
 // shown is the number of examples on each side of a rule.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/worddiff"
 )
 
 // judged returns a corpus of testdata with its labels.
@@ -186,9 +187,9 @@ func TestTraits(t *testing.T) {
 			if x.facts[oneSided] != (within(p, q) || within(q, p)) || x.facts[numbers] != (numbersOf(one) == numbersOf(other)) {
 				t.Fatalf("%q, %q: %v", one, other, x.facts)
 			}
-			if scores := differences[key(one, other)]; len(scores) >= recurs && key(one, other) != "[][]" {
+			if scores := differences[key(one, other)]; len(scores) >= worddiff.Recurs && key(one, other) != "[][]" {
 				slices.Sort(scores)
-				if least := scores[len(scores)-recurs]; x.recurs < least-1e-6 {
+				if least := scores[len(scores)-worddiff.Recurs]; x.recurs < least-1e-6 {
 					t.Fatalf("%q, %q recur up to %v, want %v", one, other, x.recurs, least)
 				}
 			}
@@ -209,7 +210,7 @@ func TestRecurring(t *testing.T) {
 	if got := r.upTo(b, a); math.Abs(got-0.7) > 1e-6 {
 		t.Errorf("three pairs recur up to %v, want 0.7", got)
 	}
-	for i := range uint64(wordRecurs) {
+	for i := range uint64(worddiff.WordRecurs) {
 		r.add(c, []uint64{10 + i}, 0.6)
 	}
 	if got := r.upTo(c, nil); math.Abs(got-0.6) > 1e-6 {
@@ -385,5 +386,25 @@ func TestWilson(t *testing.T) {
 		if low, high := wilson(tc.right, tc.n); math.Abs(low-tc.low) > 5e-4 || math.Abs(high-tc.high) > 5e-4 {
 			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", tc.right, tc.n, low, high, tc.low, tc.high)
 		}
+	}
+}
+
+// TestCrowd learns from pages of one template, of which all pairs match, and which are compared in
+// fewer texts: the pairs stand for all of them.
+func TestCrowd(t *testing.T) {
+	page, docs := strings.Repeat("all pages have these words in common ", 6), []engine.Doc(nil)
+	for i := range 3000 {
+		docs = append(docs, engine.Doc{ID: fmt.Sprint(i), Text: fmt.Sprintf("%sn%d", page, i)})
+	}
+	c, err := New(t.Context(), docs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0.0
+	for _, x := range c.pairs {
+		all += x.weight
+	}
+	if want := 3000 * 2999 / 2.; math.Abs(all/want-1) > 0.01 {
+		t.Errorf("the pairs stand for %v, want %v", all, want)
 	}
 }

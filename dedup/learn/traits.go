@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/internal/worddiff"
 )
 
 // The conditions of rules.
@@ -65,7 +65,7 @@ func newTraits(c *Corpus) (names []string, compare func(a, b int) *traits, err e
 		hashers = append(hashers, features.NewSetHasher(spec, m.shingle, c.params.Seed))
 		names = append(names, fmt.Sprintf("%s:%d", m.unit, m.shingle))
 	}
-	tokens := c.tokens()
+	bags := [2]*worddiff.Bagger{worddiff.NewBagger(c.params.Features), worddiff.NewBagger(c.params.Features)}
 	numbersOf, err := finder(features.MaskNumbers)
 	if err != nil {
 		return nil, nil, err
@@ -80,39 +80,17 @@ func newTraits(c *Corpus) (names []string, compare func(a, b int) *traits, err e
 		for _, h := range hashers {
 			x.scores = append(x.scores, h.Jaccard(h.LastSet([]byte(one)), h.Brief([]byte(other))))
 		}
-		p, q := tokens(one), tokens(other)
-		lacks, adds := difference(p, q)
-		x.differs, x.recurs = differenceKey(lacks, adds), c.recur.upTo(lacks, adds)
+		p, q := bags[0].Bag(one), bags[1].Bag(other)
+		lacks, adds := worddiff.AppendDifference(nil, nil, p, q)
+		x.differs, x.recurs = worddiff.Key(lacks, adds), c.recur.upTo(lacks, adds)
 		p, q = slices.Compact(p), slices.Compact(q)
-		onlyOne, onlyOther := difference(p, q)
+		onlyOne, onlyOther := worddiff.AppendDifference(nil, nil, p, q)
 		x.facts = [conditions]bool{
 			always: true, numbers: numbersOf(one) == numbersOf(other), dates: datesOf(one) == datesOf(other),
 			unique: x.recurs == 0, oneSided: len(onlyOne) == 0 && len(p) <= len(q) || len(onlyOther) == 0 && len(q) <= len(p),
 		}
 		return x
 	}, nil
-}
-
-// bag is the hashes of words. It implements token.Sink.
-type bag []uint64
-
-// Shingles implements token.Sink.
-func (b *bag) Shingles(words []uint64) { *b = append(*b, words...) }
-
-// tokens returns a function that returns the ascending hashes of the words of a text.
-func (c *Corpus) tokens() func(text string) []uint64 {
-	of := c.params.Features
-	ready, split := of.Normalizer(), token.New(token.Config{Shingle: 1, Symbols: of.Symbols, Version: of.Version()})
-	return func(text string) []uint64 {
-		var words bag
-		b := []byte(text)
-		if ready != nil {
-			b = ready(b)
-		}
-		split.Bytes(b, &words)
-		slices.Sort(words)
-		return words
-	}
 }
 
 // finder returns a function that writes the set of matches of a mask in a text in a canonical form.

@@ -12,47 +12,30 @@ import (
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/token"
+	"github.com/simdb/simdb/internal/worddiff"
 )
-
-// A difference of two texts recurs if the same words stand against the same words in recurs pairs of
-// texts, or if each of its words differs in wordRecurs pairs. It has at most mostDiffer words; longer
-// ones do not recur. The values agree best with the judgements of a reader, on catalogues and on texts.
-const (
-	recurs     = 3
-	wordRecurs = 5
-	mostDiffer = 12
-)
-
-// A bag is the hashes of the words of a text, ascending; a word that occurs n times is in it n times.
-type bag []uint64
-
-// Shingles implements token.Sink.
-func (b *bag) Shingles(words []uint64) { *b = append(*b, words...) }
 
 // differing evaluates DIFFERS for what columns cannot compare: words that stand against others, and
 // differences that recur.
 type differing struct {
 	fields []*field
-	ready  func([]byte) []byte // prepares a text; nil if texts need no preparation
-	split  *token.Shingler
+	of     *worddiff.Bagger
 	swaps  map[uint64][]uint64 // by word: the words that must not stand against it; nil for what recurs
 
 	bags    *corpus.TextStore // by class
 	ids     []uint64          // by class: the hash of its bag
-	words   bag               // of the document that is added
 	encoded []byte
-	pair    [2]bag
+	pair    [2]worddiff.Bag
 	last    int64 // class whose bag is pair[0]; -1 for none
-	differ  [2]bag
+	differ  [2]worddiff.Bag
 
 	pairs, each recurring
 }
 
 func (c *Corpus) newDiffering(a *pairrule.Atom) *differing {
-	of := c.o.Params.Features
 	x := &differing{
-		ready: of.Normalizer(), split: token.New(token.Config{Shingle: 1, Symbols: of.Symbols, Version: of.Version()}),
-		bags: corpus.NewTextStore(c.o.Memory, c.o.Dir), last: -1, pairs: recurring{least: recurs}, each: recurring{least: wordRecurs},
+		of:   worddiff.NewBagger(c.o.Params.Features),
+		bags: corpus.NewTextStore(c.o.Memory, c.o.Dir), last: -1, pairs: recurring{least: worddiff.Recurs}, each: recurring{least: worddiff.WordRecurs},
 	}
 	for _, name := range a.Fields {
 		x.fields = append(x.fields, c.field(name))
@@ -62,23 +45,11 @@ func (c *Corpus) newDiffering(a *pairrule.Atom) *differing {
 	}
 	for _, w := range a.Words {
 		from, to, _ := strings.Cut(w, "/")
-		one := x.bag(from)[0]
-		other := x.bag(to)[0]
+		one := x.of.Bag(from)[0]
+		other := x.of.Bag(to)[0]
 		x.swaps[one], x.swaps[other] = append(x.swaps[one], other), append(x.swaps[other], one)
 	}
 	return x
-}
-
-// bag returns the bag of a text. It is valid until the next call.
-func (x *differing) bag(text string) bag {
-	x.words = x.words[:0]
-	if b := []byte(text); x.ready != nil {
-		x.split.Bytes(x.ready(b), &x.words)
-	} else {
-		x.split.Bytes(b, &x.words)
-	}
-	slices.Sort(x.words)
-	return x.words
 }
 
 // appendWords appends the bag of the next document to dst, which tells classes apart.
@@ -87,7 +58,7 @@ func (x *differing) appendWords(dst []byte, d *Doc) []byte {
 	if x.fields != nil {
 		text = textOf(x.fields, d)
 	}
-	words := x.bag(text)
+	words := x.of.Bag(text)
 	x.encoded = x.encoded[:0]
 	for _, w := range words {
 		x.encoded = binary.LittleEndian.AppendUint64(x.encoded, w)
@@ -103,7 +74,7 @@ func (x *differing) add() error {
 }
 
 // read reads the bag of a class.
-func (x *differing) read(dst bag, class uint32) (bag, error) {
+func (x *differing) read(dst worddiff.Bag, class uint32) (worddiff.Bag, error) {
 	text, err := x.bags.Text(class)
 	for i := 0; i < len(text); i += 8 {
 		dst = append(dst, binary.LittleEndian.Uint64([]byte(text[i:i+8])))
@@ -113,7 +84,7 @@ func (x *differing) read(dst bag, class uint32) (bag, error) {
 
 // compare returns the words that only a has, and those that only b has: as often as one has them more
 // often than the other. It is fastest while a stays the same.
-func (x *differing) compare(a, b uint32) (lacks, adds bag, err error) {
+func (x *differing) compare(a, b uint32) (lacks, adds worddiff.Bag, err error) {
 	if x.last != int64(a) {
 		if x.pair[0], err = x.read(x.pair[0][:0], a); err != nil {
 			return nil, nil, err
@@ -123,19 +94,7 @@ func (x *differing) compare(a, b uint32) (lacks, adds bag, err error) {
 	if x.pair[1], err = x.read(x.pair[1][:0], b); err != nil {
 		return nil, nil, err
 	}
-	one, other := x.pair[0], x.pair[1]
-	lacks, adds = x.differ[0][:0], x.differ[1][:0]
-	for len(one) > 0 && len(other) > 0 {
-		switch v, w := one[0], other[0]; {
-		case v < w:
-			lacks, one = append(lacks, v), one[1:]
-		case v > w:
-			adds, other = append(adds, w), other[1:]
-		default:
-			one, other = one[1:], other[1:]
-		}
-	}
-	x.differ = [2]bag{append(lacks, one...), append(adds, other...)}
+	x.differ[0], x.differ[1] = worddiff.AppendDifference(x.differ[0][:0], x.differ[1][:0], x.pair[0], x.pair[1])
 	return x.differ[0], x.differ[1], nil
 }
 
@@ -159,14 +118,14 @@ func (x *differing) holds(a, b uint32) (bool, error) {
 }
 
 // recurs reports whether a difference recurs in the pairs that were counted.
-func (x *differing) recurs(lacks, adds bag) bool {
-	if n := len(lacks) + len(adds); n == 0 || n > mostDiffer {
+func (x *differing) recurs(lacks, adds worddiff.Bag) bool {
+	if n := len(lacks) + len(adds); n == 0 || n > worddiff.MostRecurring {
 		return false
 	}
-	if x.pairs.often[differenceKey(lacks, adds)] {
+	if x.pairs.often[worddiff.Key(lacks, adds)] {
 		return true
 	}
-	for _, words := range [2]bag{lacks, adds} {
+	for _, words := range [2]worddiff.Bag{lacks, adds} {
 		for _, w := range words {
 			if !x.each.often[w] {
 				return false
@@ -179,28 +138,17 @@ func (x *differing) recurs(lacks, adds bag) bool {
 // count counts the difference of two classes. It returns false if the counts need too much memory.
 func (x *differing) count(a, b uint32) (bool, error) {
 	lacks, adds, err := x.compare(a, b)
-	if n := len(lacks) + len(adds); err != nil || n == 0 || n > mostDiffer {
+	if n := len(lacks) + len(adds); err != nil || n == 0 || n > worddiff.MostRecurring {
 		return true, err
 	}
 	pair := token.Mix(min(x.ids[a], x.ids[b])) + max(x.ids[a], x.ids[b])
-	fits := x.pairs.add(differenceKey(lacks, adds), pair)
-	for _, words := range [2]bag{lacks, adds} {
+	fits := x.pairs.add(worddiff.Key(lacks, adds), pair)
+	for _, words := range [2]worddiff.Bag{lacks, adds} {
 		for _, w := range words {
 			fits = fits && x.each.add(w, pair)
 		}
 	}
 	return fits, nil
-}
-
-// differenceKey returns a hash of two lists of words, the same in both orders.
-func differenceKey(lacks, adds bag) uint64 {
-	var keys [2]uint64
-	for i, words := range [2]bag{lacks, adds} {
-		for _, w := range words {
-			keys[i] = token.Mix(keys[i]*3 + w)
-		}
-	}
-	return token.Mix(min(keys[0], keys[1])) + max(keys[0], keys[1])
 }
 
 // recurring finds the keys that occur in at least least pairs of texts. Equal pairs count once.

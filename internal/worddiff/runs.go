@@ -3,7 +3,8 @@
 //
 //	runs.go   the alignment
 //	show.go   differences as texts
-//	tally.go  differences that recur
+//	tally.go  differences that recur, and their words
+//	bag.go    differences of bags of words, without an order
 package worddiff
 
 import "slices"
