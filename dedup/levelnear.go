@@ -19,9 +19,9 @@ type nearUnits struct {
 	x  *corpus.Extractor
 	at []units.Place // of each unit
 
-	known   int  // units of Against
-	only    bool // they are the only keepers
-	repeats []units.Repeat
+	known int  // units of Against
+	only  bool // they are the only keepers
+	stars setjoin.Assignment
 }
 
 func (d *job) newNearUnits(dir string) *nearUnits {
@@ -43,37 +43,30 @@ func (n *nearUnits) Know(_ int64, only bool) { n.known, n.only = len(n.at), only
 
 // Find implements finder.
 func (n *nearUnits) Find(ctx context.Context) error {
-	if err := n.x.Finish(); err != nil {
+	err := n.x.Finish()
+	if err != nil {
 		return err
 	}
-	stars, err := n.c.Sets.Stars(ctx, n.d.c.By.T(), setjoin.Options{
+	n.stars, err = n.c.Sets.Stars(ctx, n.d.c.By.T(), setjoin.Options{
 		Memory: n.d.c.memory() / 4, Known: n.known, OnlyKnown: n.only, Crowded: crowded(n.d.env, setjoin.Jaccard),
 		Progress: func(done, total int) {
 			n.d.env.Report(engine.Progress{Stage: "join", Done: int64(done), Total: int64(total), Unit: "parts"})
 		},
 	})
-	if err != nil {
-		return err
-	}
-	often := make([]uint32, len(n.at)) // by keeper: its cluster's units
-	for _, k := range stars.Keeper {
-		often[k]++
-	}
-	for i := n.known; i < len(n.at); i++ {
-		k := int(stars.Keeper[i])
-		counts := k < n.known || int64(often[k]) >= int64(n.d.c.minCount())
-		if counts && (k != i || n.d.c.keepsNoUnit()) {
-			n.repeats = append(n.repeats, units.Repeat{At: n.at[i], First: n.at[k], N: 1, Score: stars.Score[i]})
-		}
-	}
-	return nil
+	return err
 }
 
 // All implements finder.
 func (n *nearUnits) All() iter.Seq2[units.Repeat, error] {
 	return func(yield func(units.Repeat, error) bool) {
-		for _, r := range n.repeats {
-			if !yield(r, nil) {
+		often := make([]uint32, len(n.at)) // by keeper: its cluster's units
+		for _, k := range n.stars.Keeper {
+			often[k]++
+		}
+		for i := n.known; i < len(n.at); i++ {
+			k := int(n.stars.Keeper[i])
+			counts := k < n.known || int64(often[k]) >= int64(n.d.c.minCount())
+			if counts && (k != i || n.d.c.keepsNoUnit()) && !yield(units.Repeat{At: n.at[i], First: n.at[k], N: 1, Score: n.stars.Score[i]}, nil) {
 				return
 			}
 		}

@@ -36,7 +36,8 @@ func (x *run) pairs(s *syntax.Pairs) error {
 	if err != nil {
 		return err
 	}
-	plain := append([]string{"a", "b"}, measureColumns(by.measure())...)
+	measure := by.measure()
+	plain := append([]string{"a", "b"}, measureColumns(measure)...)
 	sh, err := x.bindShow(w.show, plain, "a", "b")
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (x *run) pairs(s *syntax.Pairs) error {
 		found = x.Snap.Pairs(x.Ctx, by.by, &engine.SearchOptions{Limit: max(w.First(), 0), Progress: x.Report})
 	}
 	return x.show(sh, plain, w.window, windowRows(x, w.window, found, func(p engine.Pair) Row {
-		return appendMeasure(Row{p.A, p.B}, by.measure(), p.Match)
+		return appendMeasure(Row{p.A, p.B}, measure, p.Match)
 	}), "a", "b")
 }
 
@@ -88,13 +89,14 @@ func (x *run) showClusters(s *syntax.Clusters, of string) error {
 	if err != nil {
 		return err
 	}
-	plain := append([]string{"cluster", "id", "keep"}, measureColumns(by.measure())...)
+	measure := by.measure()
+	plain := append([]string{"cluster", "id", "keep"}, measureColumns(measure)...)
 	sh, err := x.bindShow(w.show, plain, "id")
 	if err != nil {
 		return err
 	}
 	return x.show(sh, plain, w.window, windowRows(x, w.window, x.members(&by, of), func(m engine.Member) Row {
-		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, by.measure(), m.Match)
+		return appendMeasure(Row{m.Cluster, m.ID, m.Keep}, measure, m.Match)
 	}), "id")
 }
 

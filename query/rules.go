@@ -170,10 +170,10 @@ func (x *run) compare(rule *pairrule.Rule, apart bool) (c *compared, err error) 
 	}
 	o.Apart = len(number) > 0
 	c.join = x.ruleJoin()
-	c.ids = corpus.NewListing(corpus.Options{Memory: o.Memory})
 	if c.Corpus, err = rulejoin.New(x.Ctx, rule, o); err != nil {
 		return nil, err
 	}
+	c.ids = corpus.NewListing(corpus.Options{Memory: o.Memory})
 	var written []uint64
 	fields, counting := x.ruleFields(rule), x.Counting("read")
 	for d, err := range x.Snap.Range(x.Ctx, engine.Range{Unordered: true, Load: !x.DB.Options().NoText}) {

@@ -49,9 +49,9 @@ type target struct {
 }
 
 // RoundTrip sends a request with fresh credentials. Another host, to which a server may redirect,
-// does not get them.
+// does not get them, nor does the same one without encryption.
 func (t *target) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.sign != nil && r.URL.Host == t.url.Host {
+	if t.sign != nil && r.URL.Host == t.url.Host && r.URL.Scheme == t.url.Scheme {
 		r = r.Clone(r.Context())
 		if err := t.sign(r); err != nil {
 			return nil, &credentialsError{err}

@@ -69,6 +69,7 @@ func (r *ranges) have(p []byte, off int64) (n int, run int64) {
 
 // load reads a part of at least n bytes, if the file has so many.
 func (r *ranges) load(off, n, run int64) error {
+	wanted := off
 	n = max(n, min(max(run/2, leastAhead), mostAhead))
 	if left := r.of.size - off; n > left {
 		n = left
@@ -81,7 +82,7 @@ func (r *ranges) load(off, n, run int64) error {
 	defer s.disconnect()
 	data := make([]byte, n)
 	got, err := io.ReadFull(&s, data)
-	if got == 0 || err != nil && err != io.ErrUnexpectedEOF { // a server may send less than it was asked for
+	if err != nil && (err != io.ErrUnexpectedEOF || off+int64(got) <= wanted) { // a server may send less than it was asked for
 		return err
 	}
 	r.mu.Lock()

@@ -60,11 +60,17 @@ const templated = 0.2
 // common returns which share of the shingles of a document more than 1 % of the sampled documents
 // have, on average; 0 if the sample is too small to tell.
 func common(params features.Params, r *tune.Report) float64 {
+	docs := 0
+	for _, node := range r.Nodes {
+		docs += node.Count
+	}
+	if docs < 500 {
+		return 0
+	}
 	hasher := params.NewSetHasher()
-	sets, counts, docs := make([]features.Hashes, len(r.Nodes)), map[uint64]int{}, 0
+	sets, counts := make([]features.Hashes, len(r.Nodes)), map[uint64]int{}
 	for i, node := range r.Nodes {
 		sets[i] = slices.Clone(hasher.Brief([]byte(node.Doc.Text)))
-		docs += node.Count
 		for _, h := range sets[i] {
 			counts[h] += node.Count
 		}
@@ -81,9 +87,6 @@ func common(params features.Params, r *tune.Report) float64 {
 			sum += float64(node.Count) * float64(n) / float64(len(sets[i]))
 			some += node.Count
 		}
-	}
-	if docs < 500 {
-		return 0
 	}
 	return sum / float64(max(some, 1))
 }
