@@ -161,7 +161,10 @@ func advice(err error, args []string) string {
 func pipeTo(args []string, i int, scheme, path string) string {
 	url, instead := args[i], elsewhere[scheme]
 	if instead == "" || strings.HasSuffix(path, ".simdb") {
-		url, instead = "REMOTE:"+path, strings.Replace(elsewhere["://"], "URL .", "URL "+filepath.Base(path), 1)
+		url, instead = "REMOTE:"+path, elsewhere["://"]
+		if strings.HasSuffix(path, ".simdb") { // a folder
+			instead = strings.Replace(instead, "URL .", "URL "+filepath.Base(path), 1)
+		}
 	}
 	of := strings.Split(strings.NewReplacer("URL", app.ShellWord(url), "USER/NAME", datasetFile.ReplaceAllString(path, "$1"), "FILES", cmp.Or(datasetFile.ReplaceAllString(path, "$2"), "*")).Replace(instead), "; ") // to a pipe, to this folder, from a pipe
 	line := commandLine(slices.Replace(slices.Clone(args), i, i+1, "-"))
