@@ -222,7 +222,7 @@ func TestPassageRefused(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--columns keeper", "--columns cannot be used with --level"},
 		{"--shingle 5", "--shingle cannot be used with --level"},
-		{"--jaccard 0.8", "--jaccard cannot be used with --level"},
+		{"--jaccard 0.8", "--level passage cannot be used with --jaccard: a passage is a run of equal words"},
 		{"--against in.jsonl", "an input, and would be overwritten"},
 	} {
 		args := append([]string{"dedup", "in.jsonl", "--level", "passage"}, strings.Fields(c.args)...)
