@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -24,8 +23,13 @@ var linkedAs = "static program"
 // Run shows the version, and what else a report of a fault needs: lines of a name and a value.
 func (versionCmd) Run(a *app.App) error {
 	commit, modified := version.Commit()
-	if commit = cmp.Or(commit, "unknown: built without git"); modified {
+	switch number := version.String(); {
+	case modified:
 		commit += ", with changes"
+	case commit == "" && strings.HasPrefix(number, "v"): // of a module proxy
+		commit = "that of " + number
+	case commit == "":
+		commit = "unknown: built without git"
 	}
 	var levels []string // kernels that this processor can run
 	for _, l := range kernel.Available() {
