@@ -9,6 +9,8 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -123,9 +125,18 @@ func (f *googleFile) assertion(now time.Time) (string, error) {
 	if block == nil {
 		return "", errors.New("private_key is not a key in PEM")
 	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	key, ok := parsed.(*rsa.PrivateKey)
-	if err != nil || !ok {
+	// As x509.ParsePKCS8PrivateKey does; that would add 130 KB for other kinds of keys to the program.
+	var pkcs8 struct {
+		Version   int
+		Algorithm pkix.AlgorithmIdentifier
+		Key       []byte
+	}
+	var key *rsa.PrivateKey
+	_, err := asn1.Unmarshal(block.Bytes, &pkcs8)
+	if err == nil {
+		key, err = x509.ParsePKCS1PrivateKey(pkcs8.Key)
+	}
+	if err != nil {
 		return "", errors.New("private_key is not an RSA key in PKCS #8")
 	}
 	var b bytes.Buffer
