@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/rulejoin/ruletest"
 )
 
@@ -127,8 +128,12 @@ func runs(t *testing.T, db *engine.DB, text string, args ...any) *Rows {
 // checkStars compares CLUSTERS with stars by brute force: each document joins the most similar keeper
 // before it.
 func checkStars(t *testing.T, db *engine.DB, text string, n int, score func(a, b int) float64) {
-	if !strings.ContainsAny(text, "=") || strings.HasPrefix(text, "NEAR") {
-		return // the stars of a single NEAR have another order
+	rule, err := pairrule.Parse(text)
+	if err != nil {
+		t.Fatal(text, err)
+	}
+	if a := rule.Alone(); a != nil && (a.Kind == pairrule.Near || a.Kind == pairrule.Contains) {
+		return // a criterion, whose stars prefer the nearest keeper, or the largest one
 	}
 	keeper, sizes := make([]int, n), map[int]int{}
 	var keepers []int
