@@ -206,7 +206,7 @@ func (c *Job) checkValues() error {
 	case c.Across != "" && c.WithinField != "":
 		return invalid("%s and %s contradict each other", option.Name("Across"), option.Name("WithinField"))
 	}
-	if _, err := c.agreement().whole(); err != nil {
+	if _, _, err := c.agreement().whole(); err != nil {
 		return err
 	}
 	return c.Keep.check()
