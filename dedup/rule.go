@@ -168,14 +168,15 @@ func (x *agreement) agreeing(r *pairrule.Rule) (_ *pairrule.Rule, err error) {
 
 // settle returns the rule with its short forms. If it is one similarity of the texts and equalities, at
 // most one of them negated, settle returns nil and sets the criterion that decides, with the limits of
-// its matches: joins by a criterion need no memory for pairs, and use the indexes of a database.
+// its matches: joins by a criterion need no memory for pairs, and use the indexes of a database. But
+// joins by Levenshtein and Cosine compare whole texts, so that equalities list the pairs faster.
 func (x *agreement) settle() (r, limits *pairrule.Rule, err error) {
 	r, limits, err = x.whole()
 	if err != nil || r == nil {
 		return r, limits, err
 	}
 	a, limits := r.Limited()
-	if a == nil || a.Fields != nil || a.Unit != "" || similarities[a.Kind] == nil {
+	if a == nil || a.Fields != nil || a.Unit != "" || similarities[a.Kind] == nil || a.Kind != pairrule.Jaccard && limits.Equal() {
 		return r, nil, nil
 	}
 	x.by = similarities[a.Kind](a.T)

@@ -301,9 +301,9 @@ func TestRuleDecisions(t *testing.T) {
 func TestSettle(t *testing.T) {
 	for text, want := range map[string]string{
 		"JACCARD >= 0.5": "JACCARD 0.5", "a.lang IS DISTINCT FROM b.lang AND COSINE >= 0.5": "COSINE 0.5, NOT a.lang IS NOT DISTINCT FROM b.lang",
-		"LEVENSHTEIN >= 0.5 AND a.lang = b.lang AND NUMBERS(a) = NUMBERS(b)": "LEVENSHTEIN 0.5, a.lang = b.lang, NUMBERS(a) = NUMBERS(b)",
-		"JACCARD >= 0.5 AND FOLDER(a) != FOLDER(b)":                          "JACCARD 0.5, NOT FOLDER(a) = FOLDER(b)",
-		"JACCARD >= 0.5 AND NOT DIFFERS('draft') AND a.x != b.x":             "JACCARD 0.5, NOT DIFFERS('draft'), NOT a.x = b.x",
+		"JACCARD >= 0.5 AND a.lang = b.lang AND NUMBERS(a) = NUMBERS(b)": "JACCARD 0.5, a.lang = b.lang, NUMBERS(a) = NUMBERS(b)", "LEVENSHTEIN >= 0.5 AND a.lang = b.lang": "",
+		"JACCARD >= 0.5 AND FOLDER(a) != FOLDER(b)":              "JACCARD 0.5, NOT FOLDER(a) = FOLDER(b)",
+		"JACCARD >= 0.5 AND NOT DIFFERS('draft') AND a.x != b.x": "JACCARD 0.5, NOT DIFFERS('draft'), NOT a.x = b.x",
 		"NEAR <= 3": "", "JACCARD(chars:5) >= 0.5": "", "JACCARD(text) >= 0.5": "", "JACCARD >= 0.5 OR COSINE >= 0.5": "", "a.x = b.x": "",
 		"JACCARD < 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "", "JACCARD >= 0.5 AND COSINE < 0.5": "", "JACCARD >= 0.5 AND NOT DIFFERS('a/b')": "",
 		"JACCARD >= 0.5 AND a.x IS DISTINCT FROM b.x AND a.y IS DISTINCT FROM b.y": "", "CONTAINS >= 0.5 AND a.x = b.x": "",

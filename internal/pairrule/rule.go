@@ -13,6 +13,7 @@ package pairrule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/internal/jsonfield"
@@ -196,6 +197,16 @@ func (r *Rule) Limited() (similarity *Atom, limits *Rule) {
 		limits = &Rule{Text: r.Text, Atoms: r.Atoms, Branches: [][]Literal{equal}}
 	}
 	return similarity, limits
+}
+
+// Equal reports whether all documents that match are equal in something; r may be nil.
+func (r *Rule) Equal() bool {
+	for i := 0; r != nil && i < len(r.Branches); i++ {
+		if !slices.ContainsFunc(r.Branches[i], func(l Literal) bool { return !l.Not && r.Atoms[l.Atom].Kind == Equal }) {
+			return false
+		}
+	}
+	return r != nil
 }
 
 // Similarity returns the rule of one similarity of the texts.
