@@ -237,14 +237,18 @@ func (x *agreement) unknown(f *docfield.Field) error {
 	if f == nil {
 		return nil
 	}
-	name := option.Name("Rule")
-	switch f.Path.String() {
+	return unknownField(f, x.names(f.Path.String()))
+}
+
+// names returns how the option is written that names a field.
+func (x *agreement) names(field string) string {
+	switch field {
 	case x.across:
-		name = option.Set("Across", x.across)
+		return option.Set("Across", field)
 	case x.withinField:
-		name = option.Set("WithinField", x.withinField)
+		return option.Set("WithinField", field)
 	}
-	return unknownField(f, name)
+	return option.Name("Rule")
 }
 
 // unknownField returns the error for a field that an option names, and in which no document has a value.
