@@ -23,7 +23,7 @@ func (c *Job) sharedRule() (rule *pairrule.Rule, t float64, err error) {
 	if err == nil && limits != nil && x.by.Kind() == "jaccard" {
 		rule, err = pairrule.Similarity(pairrule.Jaccard, 0, x.by.T()).And(limits)
 	} else if limits != nil {
-		err = unshared("they compare fields only beside JACCARD of the texts")
+		err = x.unshared("they compare fields only beside JACCARD of the texts")
 	}
 	if rule == nil || err != nil {
 		return nil, 0, err
@@ -34,21 +34,34 @@ func (c *Job) sharedRule() (rule *pairrule.Rule, t float64, err error) {
 		for _, l := range branch {
 			a := &rule.Atoms[l.Atom]
 			if a.Recurs() {
-				return nil, 0, unshared("no worker knows all pairs, so none knows which differences recur")
+				return nil, 0, x.unshared("no worker knows all pairs, so none knows which differences recur")
 			}
 			if !l.Not && a.Kind == pairrule.Jaccard && a.Fields == nil && a.Unit == "" {
 				most = max(most, a.T)
 			}
 		}
 		if t = min(t, most); most == 0 {
-			return nil, 0, unshared("each alternative of a rule needs JACCARD of the texts without a unit, which finds its pairs")
+			return nil, 0, x.unshared("they find pairs by JACCARD of the texts, without a unit, which each alternative of the rule needs")
 		}
 	}
 	return rule, t, nil
 }
 
 // unshared returns the error for a rule that many workers cannot decide by.
-func unshared(why string) error { return &OptionError{Option: workers, Other: "Rule", Why: why} }
+func (x *agreement) unshared(why string) error {
+	e := &OptionError{Option: workers, Other: "WithinField", Why: why}
+	switch {
+	case x.rule != nil:
+		e.Other = "Rule"
+	case x.distinct != nil:
+		e.Other = "Distinct"
+	case x.agree != nil:
+		e.Other = "Agree"
+	case x.across != "":
+		e.Other = "Across"
+	}
+	return e
+}
 
 // Ruled reports whether a rule decides for many workers, which then need documents, not only their sets.
 func (c *Job) Ruled() bool {

@@ -117,8 +117,8 @@ func outcomeOf(t *testing.T, job Job, in []string) map[string]string {
 	return found
 }
 
-// listingOf returns pairs, members of clusters, and their numbers.
-func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
+func openListing(t *testing.T, job Listing, in []string) *Documents {
+	t.Helper()
 	env := &inputs.Env{}
 	src, err := env.NewCollection(t.Context(), in, inputs.Options{}, inputs.Access{OrFile: true})
 	if err != nil {
@@ -128,6 +128,12 @@ func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return of
+}
+
+// listingOf returns pairs, members of clusters, and their numbers.
+func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
+	of := openListing(t, job, in)
 	near := job.By.Kind() == "near" || strings.HasPrefix(job.Rule.String(), "NEAR")
 	match := func(m engine.Match) string {
 		if near {

@@ -198,9 +198,9 @@ func TestRuleErrors(t *testing.T) {
 		return dedup.Job{Rule: r}
 	}
 	for want, job := range map[string]dedup.Job{
-		"each alternative": rule("JACCARD >= 0.5 OR a.x = b.x AND LEVENSHTEIN >= 0.5"), "Rule cannot be used with many workers: each": rule("JACCARD(chars:5) >= 0.5"),
-		"each": rule("JACCARD(name) >= 0.5"), "which differences recur": rule("JACCARD >= 0.5 AND NOT DIFFERS(RECURRING)"),
-		"beside JACCARD": {By: engine.Near(3), Across: "file"}, "recur": {Distinct: []string{"recurring"}},
+		"each alternative of the rule needs": rule("JACCARD >= 0.5 OR a.x = b.x AND LEVENSHTEIN >= 0.5"), "Rule cannot be used with many workers: they find": rule("JACCARD(chars:5) >= 0.5"),
+		"find": rule("JACCARD(name) >= 0.5"), "which differences recur": rule("JACCARD >= 0.5 AND NOT DIFFERS(RECURRING)"),
+		"Across cannot be used with many workers: they compare fields only beside JACCARD": {By: engine.Near(3), Across: "file"}, "recur": {Distinct: []string{"recurring"}},
 	} {
 		job.Output = folder(t)
 		if _, err := New(Options{Command: "dedup", Job: job}, Local{}); err == nil || !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), want) {
