@@ -117,8 +117,8 @@ func outcomeOf(t *testing.T, job Job, in []string) map[string]string {
 	return found
 }
 
-// listingOf returns pairs, members of clusters, and their numbers.
-func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
+func openListing(t *testing.T, job Listing, in []string) *Documents {
+	t.Helper()
 	env := &inputs.Env{}
 	src, err := env.NewCollection(t.Context(), in, inputs.Options{}, inputs.Access{OrFile: true})
 	if err != nil {
@@ -128,6 +128,12 @@ func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return of
+}
+
+// listingOf returns pairs, members of clusters, and their numbers.
+func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
+	of := openListing(t, job, in)
 	near := job.By.Kind() == "near" || strings.HasPrefix(job.Rule.String(), "NEAR")
 	match := func(m engine.Match) string {
 		if near {
@@ -297,23 +303,28 @@ func TestRuleDecisions(t *testing.T) {
 	}
 }
 
-// TestSettle checks which rules a criterion decides.
+// TestSettle checks which rules a criterion decides, and with which limits.
 func TestSettle(t *testing.T) {
 	for text, want := range map[string]string{
-		"JACCARD >= 0.5": "JACCARD 0.5  ", "a.lang IS DISTINCT FROM b.lang AND COSINE >= 0.5": "COSINE 0.5 lang ",
-		"LEVENSHTEIN >= 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "LEVENSHTEIN 0.5  lang", "JACCARD >= 0.5 AND FOLDER(a) != FOLDER(b)": "JACCARD 0.5 folder ",
-		"NEAR <= 3": "", "JACCARD(chars:5) >= 0.5": "", "JACCARD(text) >= 0.5": "", "JACCARD >= 0.5 AND a.lang = b.lang": "", "JACCARD >= 0.5 OR COSINE >= 0.5": "",
-		"JACCARD < 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "", "JACCARD >= 0.5 AND COSINE < 0.5": "", "JACCARD >= 0.5 AND FILE(a) = FILE(b)": "",
-		"JACCARD >= 0.5 AND a.x IS DISTINCT FROM b.x AND a.y IS DISTINCT FROM b.y": "", "JACCARD >= 0.5 AND a.file IS DISTINCT FROM b.file": "",
+		"JACCARD >= 0.5": "JACCARD 0.5", "a.lang IS DISTINCT FROM b.lang AND COSINE >= 0.5": "COSINE 0.5, NOT a.lang IS NOT DISTINCT FROM b.lang",
+		"JACCARD >= 0.5 AND a.lang = b.lang AND NUMBERS(a) = NUMBERS(b)": "JACCARD 0.5, a.lang = b.lang, NUMBERS(a) = NUMBERS(b)", "LEVENSHTEIN >= 0.5 AND a.lang = b.lang": "",
+		"JACCARD >= 0.5 AND FOLDER(a) != FOLDER(b)":              "JACCARD 0.5, NOT FOLDER(a) = FOLDER(b)",
+		"JACCARD >= 0.5 AND NOT DIFFERS('draft') AND a.x != b.x": "JACCARD 0.5, NOT DIFFERS('draft'), NOT a.x = b.x",
+		"NEAR <= 3": "", "JACCARD(chars:5) >= 0.5": "", "JACCARD(text) >= 0.5": "", "JACCARD >= 0.5 OR COSINE >= 0.5": "", "a.x = b.x": "",
+		"JACCARD < 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "", "JACCARD >= 0.5 AND COSINE < 0.5": "", "JACCARD >= 0.5 AND NOT DIFFERS('a/b')": "",
+		"JACCARD >= 0.5 AND a.x IS DISTINCT FROM b.x AND a.y IS DISTINCT FROM b.y": "", "CONTAINS >= 0.5 AND a.x = b.x": "",
 	} {
 		x := &agreement{rule: pairRule(t, text)}
-		rule, err := x.settle()
+		rule, limits, err := x.settle()
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
 		if rule == nil {
-			got = fmt.Sprint(x.by, " ", x.across, " ", x.withinField)
+			got = x.by.String()
+			for i := 0; limits != nil && i < len(limits.Branches[0]); i++ {
+				got += ", " + limits.Literal(limits.Branches[0][i])
+			}
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/rulejoin/ruletest"
 )
 
@@ -127,7 +128,11 @@ func runs(t *testing.T, db *engine.DB, text string, args ...any) *Rows {
 // checkStars compares CLUSTERS with stars by brute force: each document joins the most similar keeper
 // before it.
 func checkStars(t *testing.T, db *engine.DB, text string, n int, score func(a, b int) float64) {
-	if !strings.ContainsAny(text, "=") || strings.HasPrefix(text, "NEAR") {
+	rule, err := pairrule.Parse(text)
+	if err != nil {
+		t.Fatal(text, err)
+	}
+	if a := rule.Alone(); a != nil && a.Kind == pairrule.Near {
 		return // the stars of a single NEAR have another order
 	}
 	keeper, sizes := make([]int, n), map[int]int{}
