@@ -165,8 +165,11 @@ func (j *job) eachLine(f func(n int64, line []byte) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, maxAuditLine)
 	for n := int64(1); s.Scan(); n++ {
-		if n%4096 == 0 && j.a.Context().Err() != nil {
-			return j.a.Context().Err()
+		if n%4096 == 0 {
+			j.meter.Report(engine.Progress{Stage: "read rows", Done: n, Unit: "rows"})
+			if err := j.a.Context().Err(); err != nil {
+				return err
+			}
 		}
 		if err := f(n, s.Bytes()); err != nil {
 			return err

@@ -34,8 +34,8 @@ import (
 
 // Command is `simdb review`.
 type Command struct {
-	Data      string   `arg:"" file:"in" name:"db|audit|rows" help:"A database; an audit of dedup or match, whose inputs are read again; or rows of pairs, clusters or join, written with --format jsonl or csv."`
-	Documents []string `arg:"" optional:"" file:"in" name:"documents" help:"For rows: the files or databases with the documents, as for the command that wrote the rows."`
+	Data      string   `arg:"" file:"in" name:"data" help:"A database; an audit of dedup or match, whose inputs are read again; or rows of pairs, clusters or join, written with --format jsonl or csv."`
+	Documents []string `arg:"" optional:"" file:"in" name:"file" help:"For rows: the files or databases with the documents, as for the command that wrote the rows."`
 	Output    string   `short:"o" file:"html" placeholder:"FILE" help:"Write a page to FILE that needs no running program, and from which decisions are downloaded. Default: show the page on this machine only, and store each decision at once."`
 	Decisions string   `file:"in" placeholder:"FILE" help:"File of decisions. The page shows what it has; without -o, each decision is appended to it at once (default: the name of the data with the ending .decisions.jsonl)."`
 	Reviewer  string   `placeholder:"NAME" help:"Name to store with each decision; it can be changed on the page (default: the name of the user's account)."`
@@ -145,7 +145,7 @@ func (j *job) setText(d *Doc, text string) {
 func (j *job) tellLeftOut(clusters []Cluster, n int) {
 	j.page.Clusters = clusters[:n]
 	if j.sel.Sample > 0 {
-		j.notice("%s drawn at random with --seed %d, among %s.", quantity.Plain(j.drawn.shown(), "pair was", "pairs were"), j.sel.Seed, quantity.Number(j.drawn.pairs))
+		j.notice("The page shows %s drawn at random with --seed %d, of %s.", quantity.Count(j.drawn.shown(), "pair"), j.sel.Seed, quantity.Number(j.drawn.pairs))
 	} else if left := j.pick.clusters - int64(n); left > 0 {
 		why := "--limit shows more"
 		if n < len(clusters) {

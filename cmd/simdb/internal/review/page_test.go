@@ -158,7 +158,7 @@ func TestInBrowser(t *testing.T) {
 	b.Call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": downloads}, nil)
 	for name, test := range map[string]func(*testing.T, *browser, string){
 		"hostile": browseHostile, "pictures": browsePictures, "decisions": browseDecisions, "filters": browseFilters, "served": browseServed,
-		 "overview": browseOverview, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
+		"overview": browseOverview, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.Use(t)

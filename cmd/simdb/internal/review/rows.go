@@ -171,7 +171,11 @@ func (j *job) readDocuments(clusters []Cluster) error {
 // readNamed reads documents with these ids from files or a database. The first one with an id
 // counts.
 func (j *job) readNamed(arg string, opt records.Options, want map[string][]*Doc) (err error) {
-	s, err := j.a.NewCollection([]string{arg}, j.c.InputFlags, inputs.Access{OrFile: true})
+	flags := j.c.InputFlags
+	if what, _ := engine.Identifier()(arg); what != "" {
+		flags = app.InputFlags{} // they are for the other argument
+	}
+	s, err := j.a.NewCollection([]string{arg}, flags, inputs.Access{OrFile: true})
 	if err != nil {
 		return err
 	}
@@ -215,5 +219,3 @@ func (j *job) readNamed(arg string, opt records.Options, want map[string][]*Doc)
 		Damaged: func(err error) { j.notice("Texts may be missing: %v.", err) },
 	})
 }
-
-var _ = app.Seconds
