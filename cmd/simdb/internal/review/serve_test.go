@@ -325,3 +325,44 @@ func browseServed(t *testing.T, b *browser, _ string) {
 	}
 	b.errors = nil // the answer 500 above
 }
+
+// A shown page links pictures by number, and only those of its pairs are sent: as pictures, whatever
+// they are.
+func TestServedPictures(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	for _, name := range []string{"a.png", "b.JPG", "c.webp", "secret.png"} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("<script>alert(1)</script> "+name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if name != "a.png" && name != "secret.png" {
+			fmt.Fprintf(&rows, `{"a":%q,"b":%q,"distance":3}`+"\n", filepath.Join(dir, "a.png"), path)
+		}
+	}
+	file := filepath.Join(dir, "rows.jsonl")
+	if err := os.WriteFile(file, []byte(rows.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	address, _ := served(t, file)
+	_, page, _ := ask(t, "GET", address, "")
+	for i, c := range []struct{ name, kind string }{{"a.png", "image/png"}, {"b.JPG", "image/jpeg"}, {"c.webp", "image/webp"}} {
+		link := fmt.Sprint("picture/", i)
+		code, content, h := ask(t, "GET", address+link, "")
+		if code != 200 || !strings.HasSuffix(content, c.name) || h.Get("Content-Type") != c.kind || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: status %d, %q, %v", c.name, code, content, h)
+		}
+		if !strings.Contains(page, `"picture":"`+link+`"`) {
+			t.Errorf("the page has no %s", link)
+		}
+	}
+	if !strings.Contains(page, "img-src 'self';") {
+		t.Error("the policy permits no pictures")
+	}
+	os.Remove(filepath.Join(dir, "a.png"))
+	for _, link := range []string{"picture/0", "picture/3", "picture/", "picture/x", "picture/0/../../rows.jsonl"} {
+		if code, _, _ := ask(t, "GET", address+link, ""); code != 404 {
+			t.Errorf("%s: status %d", link, code)
+		}
+	}
+}
