@@ -6,9 +6,11 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -78,6 +80,9 @@ const fresh = time.Minute
 
 // Register adds the store of a scheme. Packages call it from their init functions.
 func Register(scheme string, s Store) { stores[scheme] = s }
+
+// Schemes returns the registered schemes in order, such as "https".
+func Schemes() []string { return slices.Sorted(maps.Keys(stores)) }
 
 // of returns the store of a name, nil for a path of the disk.
 func of(name string) Store {

@@ -202,27 +202,3 @@ def test_benchmarks_against_layouts_of_shards(tmp_path, name):
         assert all(len(sets[row["row"]] & known[row["keeper_row"]]) >= 0.6 * len(sets[row["row"]] | known[row["keeper_row"]]) for row in audit)
     for form in ([{**row} for row in rows], pa.Table.from_pylist(rows).to_reader()):
         assert list(simdb.decontaminate(texts, form, against_text=column, jaccard=0.6).mask) == want
-
-
-def test_learn():
-    names = ["left", "right", "rear", "front", "upper", "lower"]
-    texts = [f"valve {i} of the cooling pump made of brass number {i} in the {side} engine" for i in range(12) for side in names]
-    table = {"id": [str(i) for i in range(len(texts))], "text": texts}
-    copies = [(i, i + 1) for i in range(len(texts), len(texts) + 24, 2)]
-    for i, (a, b) in enumerate(copies):
-        same = f"a longer description {i} of something else that was copied with one small change by hand and then sold"
-        table["id"] += [str(a), str(b)]
-        table["text"] += [same, f"{same} typo{i}"]
-    labels = [(6 * i, 6 * i + 1, False) for i in range(12)] + [(a, b, True) for a, b in copies]
-    lesson = simdb.learn(table, labels)
-    assert lesson.labels == 24 and lesson.right >= 22 and lesson.low <= lesson.right / 24 <= lesson.high
-    result = simdb.dedup(table, rule=lesson.rule)
-    assert result.dropped == [b for _, b in copies]
-    as_dicts = [{"a": str(a), "b": str(b), "same": same} for a, b, same in labels]
-    assert simdb.learn(table, as_dicts, text="text", id="id").rule == lesson.rule
-    with pytest.raises(simdb.SimdbError, match='no document "none"'):
-        simdb.learn(table, [("0", "none", True)])
-    with pytest.raises(TypeError, match="is a bool"):
-        simdb.learn(table, [("0", "1", "yes")])
-    with pytest.raises(simdb.InvalidError, match="no labels"):
-        simdb.learn(table, [])

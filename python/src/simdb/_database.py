@@ -106,7 +106,12 @@ def _one(value: Any, bits: int) -> Any:
     return words
 
 
-_opened = itertools.count(1)  # numbers of databases, which the library knows them by
+_opened = itertools.count(1)
+
+
+def next_number() -> int:
+    """Returns a number by which the library knows a database, or what else is open."""
+    return next(_opened)
 
 
 class Database:
@@ -119,7 +124,7 @@ class Database:
     def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
         self._number = self._bits = 0
         self.path = path_of(path)
-        self._number = next(_opened)
+        self._number = next_number()
         try:
             call({"op": "open", "db": self._number, "path": self.path, **request})
         except BaseException:  # a Ctrl-C too, which may come after it was opened

@@ -46,7 +46,7 @@ func interview(corpus *learn.Corpus, labels []learn.Label, n int, in io.Reader, 
 			return labels, nil
 		}
 		fmt.Fprintf(out, "\n%d of %d: %s and %s\n", i+1, n, app.OneLine(p.A), app.OneLine(p.B))
-		for _, line := range difference(p) {
+		for _, line := range Difference(p) {
 			fmt.Fprintf(out, "    %s\n", app.OneLine(line))
 		}
 		answer := ""
@@ -79,8 +79,9 @@ func interview(corpus *learn.Corpus, labels []learn.Label, n int, in io.Reader, 
 // shownBytes is the length up to which texts are shown whole.
 const shownBytes = 400
 
-// difference returns lines that show two texts and where they differ.
-func difference(p learn.Pair) (lines []string) {
+// Difference returns lines that show two texts and where they differ: words that only the first has as
+// [-word-], those that only the second has as {+word+}.
+func Difference(p learn.Pair) (lines []string) {
 	if max(len(p.TextA), len(p.TextB)) <= shownBytes {
 		lines = append(lines, "a: "+p.TextA, "b: "+p.TextB)
 	}
