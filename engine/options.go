@@ -54,9 +54,9 @@ type Options struct {
 	MustExist bool `json:"-"` // Open does not create a database
 
 	// Shared opens the database for writing together with other processes that do the same: they
-	// write by turns, and all see what any of them has written. A full disk, a kill or a crash affects
+	// write by turns, and all see what any has written. A full disk, a kill or a crash affects
 	// each process as if it were alone. If the log cannot be written or synced for another reason,
-	// none of them writes any more until all have closed the database (ErrFailed). On
+	// no process writes any more until all have closed the database (ErrFailed). On
 	// Windows a database cannot be shared, and neither on a network file system, which the error of
 	// Open names. That error is errors.ErrUnsupported.
 	Shared bool `json:"-"`

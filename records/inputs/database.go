@@ -108,7 +108,7 @@ type Stored struct {
 	ExpiresField string // likewise, of the time at which a document expires
 }
 
-// OpenStored opens a database and takes a snapshot of it.
+// OpenStored opens a database and takes a snapshot.
 func (e *Env) OpenStored(path string, how Access) (*Stored, error) {
 	for _, name := range expand(path) {
 		if err := e.Uses(name, "the database"); err != nil {
