@@ -199,7 +199,7 @@ func TestRuleErrors(t *testing.T) {
 	}
 	for want, job := range map[string]dedup.Job{
 		"each alternative of the rule needs": rule("JACCARD >= 0.5 OR a.x = b.x AND LEVENSHTEIN >= 0.5"), "Rule cannot be used with many workers: they find": rule("JACCARD(chars:5) >= 0.5"),
-		"find": rule("JACCARD(name) >= 0.5"), "which differences recur": rule("JACCARD >= 0.5 AND NOT DIFFERS(RECURRING)"),
+		"find": rule("JACCARD(name) >= 0.5"), "they find": rule("JACCARD < 0.5 AND a.x = b.x"), "which differences recur": rule("JACCARD >= 0.5 AND NOT DIFFERS(RECURRING)"),
 		"Across cannot be used with many workers: they compare fields only beside JACCARD": {By: engine.Near(3), Across: "file"}, "recur": {Distinct: []string{"recurring"}},
 	} {
 		job.Output = folder(t)
