@@ -263,11 +263,14 @@ func TestRuleErrors(t *testing.T) {
 			t.Errorf("%+v: %v", job, err)
 		}
 	}
-	if err := (&Job{Rule: r, Output: t.TempDir() + "/"}).CheckWorkers(); !errors.Is(err, engine.ErrInvalid) {
+	if err := (&Job{Rule: pairRule(t, "COSINE >= 0.1"), Output: t.TempDir() + "/"}).CheckWorkers(); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("workers: %v", err)
 	}
 	if _, err := ParsePairRule("JACCARD >= 0.8 AND\n a.x ="); !errors.Is(err, engine.ErrInvalid) || !strings.HasSuffix(err.Error(), "\n   a.x =\n        ^") {
 		t.Error(err)
+	}
+	if _, err := (Listing{Rule: pairRule(t, "JACCARD >= 0.1 AND a.x = b.x"), Sample: 3}).Open(t.Context(), &inputs.Env{}, &inputs.Sources{}); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("a sample has no fields: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	if err := os.WriteFile(path, []byte(ruleDocs(rand.New(rand.NewPCG(5, 6)), "a", 300)), 0o600); err != nil {
@@ -275,6 +278,7 @@ func TestRuleErrors(t *testing.T) {
 	}
 	for want, job := range map[string]Job{
 		`Rule: no document has a field "language" (the fields are "lang")`: {Rule: pairRule(t, "JACCARD >= 0.5 AND a.language = b.language")},
+		`Across: "language": no document has a field`:                      {Across: "language", Agree: []string{"numbers"}},
 		"Memory": {Rule: pairRule(t, "JACCARD(chars:5) >= 0.1"), Memory: 1},
 	} {
 		if _, err := job.Run(t.Context(), Files(path)); err == nil || !strings.Contains(err.Error(), want) {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/rulejoin/ruletest"
 	"github.com/simdb/simdb/records/inputs"
@@ -139,4 +140,32 @@ func writeRuleDocs(t *testing.T, docs []ruletest.Doc) (names []string) {
 		names = append(names, path)
 	}
 	return names
+}
+
+// TestLimitsOfStored compares jobs on a database, and beside one of Against, with the same documents in
+// a file: limits need the fields of documents in every pass.
+func TestLimitsOfStored(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	docs, known := lookupDocs(rng, "d", 120), lookupDocs(rng, "k", 60)
+	file := func(docs []engine.Doc) string {
+		src, _ := lookupFile(t, docs, false)
+		return src.Names[0]
+	}
+	in, ref := file(docs), file(known)
+	ofDocs, ofKnown := lookupDB(t, docs).Path, lookupDB(t, known).Path
+	for _, job := range []Job{{WithinField: "g"}, {Across: "g"}, {Rule: pairRule(t, "JACCARD >= 0.4 AND a.g = b.g")}} {
+		if job.Rule == nil {
+			job.By = engine.Jaccard(0.4)
+		}
+		want := outcomeOf(t, job, []string{in})
+		if got := outcomeOf(t, job, []string{ofDocs}); len(want) < 10 || !maps.Equal(got, want) {
+			t.Errorf("%+v: got\n%v\nwant\n%v", job.Rule, got, want)
+		}
+		job.Against = []string{ref}
+		want = outcomeOf(t, job, []string{in})
+		job.Against = []string{ofKnown}
+		if got := outcomeOf(t, job, []string{in}); len(want) < 10 || !maps.Equal(got, want) {
+			t.Errorf("%+v, against a database: got\n%v\nwant\n%v", job.Rule, got, want)
+		}
+	}
 }

@@ -255,6 +255,7 @@ func TestRuleForms(t *testing.T) {
 		{"PAIRS MATCHES(a, ?) = MATCHES(b, ?) AND a.lang = b.lang SHOW a, b;", []any{"o'e", "o'e"}, []string{"02"}},
 		{"CLUSTERS /* all */ JACCARD >= 0.5 AND a.lang = b.lang -- rule\n SHOW id, keep", nil, []string{"0true", "2false"}},
 		{"COUNT CLUSTERS a.lang = b.lang", nil, []string{"1"}},
+		{`PUT {"id":"9","text":"one two three four five six"} UNLESS CONTAINS >= 0.9`, nil, []string{"01 0 true"}}, // which contains 0
 		{"EXPLAIN PAIRS JACCARD >= 0.5 AND a.lang != b.lang OR a.lang = b.lang AND NOT DIFFERS('x')", nil, []string{
 			"about 6 pairs are compared, those with JACCARD >= 0.5; tests: NOT a.lang = b.lang",
 			"1 pair is compared, those with a.lang = b.lang AND NOT DIFFERS('x')"}},

@@ -52,8 +52,12 @@ func ruleFiles(t *testing.T, docs []ruletest.Doc) (names []string) {
 // TestRules compares jobs by rules with one machine, whose results package rulejoin compares with brute
 // force: random rules beside a JACCARD that finds the pairs, and the short forms.
 func TestRules(t *testing.T) {
+	settled, err := dedup.ParsePairRule("JACCARD >= 0.4 AND a.year = b.year") // of which one machine makes a criterion
+	if err != nil {
+		t.Fatal(err)
+	}
 	jobs := []dedup.Job{
-		{Across: "file"}, {By: engine.Jaccard(0.4), WithinField: "year"}, {By: engine.Jaccard(0.3), Agree: []string{"numbers"}, Distinct: []string{"draft"}, Across: "folder"},
+		{Rule: settled}, {Across: "file"}, {By: engine.Jaccard(0.4), WithinField: "year"}, {By: engine.Jaccard(0.3), Agree: []string{"numbers"}, Distinct: []string{"draft"}, Across: "folder"},
 	}
 	ways := []func(t *testing.T, o Options) error{
 		func(t *testing.T, o Options) error { return run(t, o, 2) }, shuffled,
@@ -78,7 +82,7 @@ func TestRules(t *testing.T) {
 		}
 		job.Compared.Shingle = 2
 		docs := append(ruletest.Docs(rng, 20+rng.IntN(60)), ruletest.Doc{File: "x/a", Text: "z", Year: "7", Name: "z"})
-		o := Options{Command: Commands()[1:][rng.IntN(3)], Job: job, Patterns: ruleFiles(t, docs), Work: t.TempDir() + "/work", Shards: 2 + rng.IntN(2), Groups: 1 + rng.IntN(5), MaxCell: []int{0, 4}[rng.IntN(2)]}
+		o := Options{Command: []string{"dedup", "pairs", "clusters"}[i/80%3], Job: job, Patterns: ruleFiles(t, docs), Work: t.TempDir() + "/work", Shards: 2 + rng.IntN(2), Groups: 1 + rng.IntN(5), MaxCell: []int{0, 4}[rng.IntN(2)]}
 		o.Job.Output = folder(t)
 		if err := ways[i%2](t, o); err != nil {
 			t.Fatal(err)
@@ -199,7 +203,7 @@ func TestRuleErrors(t *testing.T) {
 	}
 	for want, job := range map[string]dedup.Job{
 		"each alternative of the rule needs": rule("JACCARD >= 0.5 OR a.x = b.x AND LEVENSHTEIN >= 0.5"), "Rule cannot be used with many workers: they find": rule("JACCARD(chars:5) >= 0.5"),
-		"find": rule("JACCARD(name) >= 0.5"), "which differences recur": rule("JACCARD >= 0.5 AND NOT DIFFERS(RECURRING)"),
+		"find": rule("JACCARD(name) >= 0.5"), "they find": rule("JACCARD < 0.5 AND a.x = b.x"), "which differences recur": rule("JACCARD >= 0.5 AND NOT DIFFERS(RECURRING)"),
 		"Across cannot be used with many workers: they compare fields only beside JACCARD": {By: engine.Near(3), Across: "file"}, "recur": {Distinct: []string{"recurring"}},
 	} {
 		job.Output = folder(t)
