@@ -189,6 +189,7 @@ func (r *Reader) timeSketch(index uint16) (times []int64, err error) {
 	if s == nil {
 		return nil, nil
 	}
+	r.t.Pages.Need(s.Offset, s.Offset+s.Length)
 	b := r.t.Bytes(s)
 	end := len(b) - 4
 	if s.Count == 0 || s.Count > format.TimeQuantiles || uint64(end) != 8*s.Count || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
@@ -325,6 +326,7 @@ func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 	defer r.t.Pages.Sequential()()
 	const chunk = 2 << 20
 	for data := r.t.Data; len(data) > 0; {
+		r.t.Pages.Need(n, min(n+chunk, int64(len(r.t.Data))))
 		wrote, err := w.Write(data[:min(chunk, len(data))])
 		n += int64(wrote)
 		if err != nil {

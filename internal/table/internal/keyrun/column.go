@@ -23,14 +23,6 @@ func OpenColumn(src Section) (*Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	for b := range d.blocks {
-		if d.Base(b) > d.last {
-			return nil, d.corruptBase(b, "a base beyond the greatest value")
-		}
-		if in := d.Info(b); in.High > 0 && 64*in.High < d.Count(b) {
-			return nil, d.corruptInfo(b, "%d unary words for %d values", in.High, d.Count(b))
-		}
-	}
 	return &Column{Dir: *d}, nil
 }
 

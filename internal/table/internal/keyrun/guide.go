@@ -42,6 +42,10 @@ func (r *Run) fillGuide(shift uint) {
 
 // window returns the start of the window for key.
 func (r *Run) window(key uint64) int {
+	if r.lazy != nil { // blocksFrom needs none
+		r.Want(key)
+		return 0
+	}
 	g := &r.guide
 	key <<= g.shift & 63
 	part := g.parts[shr(key, 64-g.bits):][:2]
@@ -52,7 +56,9 @@ func (r *Run) window(key uint64) int {
 
 // PrefetchWindow prefetches the window for key and returns its start.
 func (r *Run) PrefetchWindow(key uint64) (window int) {
-	window = r.window(key)
+	if window = r.window(key); r.lazy != nil {
+		return window
+	}
 	kernel.PrefetchAt(unsafe.Pointer(&r.entries[window]), guideWindow*unsafe.Sizeof(blockEntry{}))
 	return window
 }
@@ -65,6 +71,9 @@ func (r *Run) Blocks(first, last uint64) (block, end int) {
 
 // blocksFrom is Blocks for callers that know the window for first.
 func (r *Run) blocksFrom(start int, first, last uint64) (block, end int) {
+	if r.lazy != nil {
+		return r.pagedBlocks(first, last)
+	}
 	if start+guideWindow > r.blocks { // fewer blocks than a window
 		for block < r.blocks && r.Base(block) < first {
 			block++
