@@ -349,8 +349,11 @@ func (d *Dir) touch(b, size int) {
 }
 
 // Fetch starts reading the block of value i from storage, without waiting, unless the block has
-// been verified.
+// been verified. If the place of the block is not known yet, it starts reading that.
 func (d *Dir) Fetch(i int) {
+	if d.lazy != nil && d.wantPage(i>>(BlockShift+pageShift)) {
+		return
+	}
 	if d.src.Pages != nil && !d.isSeen(i>>BlockShift) {
 		d.fetch(i>>BlockShift, i>>BlockShift+1)
 	}

@@ -126,10 +126,19 @@ func (r *Run) Want(key uint64) {
 	if r.lazy == nil {
 		return
 	}
-	if p := r.before(key) - 1; p >= 0 && !r.lazy.read[p].Load() {
-		from, to := p*pageBlocks*dirEntry, min((p+1)*pageBlocks, r.blocks)*dirEntry
-		r.src.Pages.Fetch(r.src.DirOffset+int64(from), r.src.DirOffset+int64(to))
+	if p := r.before(key) - 1; p >= 0 {
+		r.wantPage(p)
 	}
+}
+
+// wantPage announces a page, and reports whether it has not been read yet.
+func (d *Dir) wantPage(p int) bool {
+	if d.lazy.read[p].Load() {
+		return false
+	}
+	from, to := p*pageBlocks*dirEntry, min((p+1)*pageBlocks, d.blocks)*dirEntry
+	d.src.Pages.Fetch(d.src.DirOffset+int64(from), d.src.DirOffset+int64(to))
+	return true
 }
 
 // pagedBlocks is Blocks for a directory that is read page by page.

@@ -21,9 +21,10 @@ const (
 	near      = 16 << 10 // parts with a smaller gap between them are read by one request
 	mostAhead = 4 << 20  // bytes that are read ahead
 	request   = 8 << 20  // maximum bytes of a request
+	together  = 1 << 20  // maximum bytes of several parts that one request reads
 	parallel  = 8        // requests at the same time
 	sequences = 8        // places up to which parts were read in order that are remembered
-	tail      = 64 << 10 // bytes of the end of the file that are read first
+	tail      = 60 << 10 // bytes of the end of the file that are read first; with a whole chunk, 64 KiB
 )
 
 // source reads the parts of a file that are needed.
@@ -120,6 +121,9 @@ func (s *source) read(of span) error {
 		return nil
 	}
 	s.mu.Unlock()
+	if done, err := s.loadTogether(batch); done {
+		return err
+	}
 	errs := make([]error, len(batch))
 	var all sync.WaitGroup
 	limit := make(chan struct{}, parallel)
@@ -132,6 +136,35 @@ func (s *source) read(of span) error {
 	}
 	all.Wait()
 	return cmp.Or(errs...)
+}
+
+// partsReader can read several parts by one request, unless it returns false.
+type partsReader interface {
+	ReadParts(parts [][]byte, offs []int64) (ok bool, err error)
+}
+
+// loadTogether loads parts by one request, if that is possible.
+func (s *source) loadTogether(batch []span) (done bool, err error) {
+	r, ok := s.r.(partsReader)
+	if !ok || len(batch) < 2 {
+		return false, nil
+	}
+	var parts [][]byte
+	var offs []int64
+	size := 0
+	for _, part := range batch {
+		parts, offs = append(parts, s.buffer(part)), append(offs, part.from*chunk)
+		size += len(parts[len(parts)-1])
+	}
+	if size > together {
+		return false, nil
+	}
+	if done, err = r.ReadParts(parts, offs); done {
+		for i, part := range batch {
+			s.deliver(part, parts[i], err)
+		}
+	}
+	return done, s.failed(offs[0], offs[len(offs)-1]+int64(len(parts[len(parts)-1])), err)
 }
 
 // take returns the parts to read now, and marks them as being read.
@@ -173,10 +206,14 @@ func (s *source) ahead(of span) int64 {
 	return more
 }
 
+// buffer returns memory for a part.
+func (s *source) buffer(part span) []byte {
+	return make([]byte, min(part.to*chunk, int64(len(s.data)))-part.from*chunk)
+}
+
 // load reads a part by one request.
 func (s *source) load(part span) error {
-	from := part.from * chunk
-	buf := make([]byte, min(part.to*chunk, int64(len(s.data)))-from)
+	from, buf := part.from*chunk, s.buffer(part)
 	n, err := s.r.ReadAt(buf, from)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
@@ -184,18 +221,28 @@ func (s *source) load(part span) error {
 	if n == len(buf) {
 		err = nil
 	}
+	s.deliver(part, buf, err)
+	return s.failed(from, from+int64(len(buf)), err)
+}
+
+func (s *source) failed(from, to int64, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: bytes %d to %d can't be read: %w", s.name, from, to, err)
+	}
+	return err
+}
+
+// deliver ends the reading of a part, whose content is buf unless there was an error.
+func (s *source) deliver(part span, buf []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.done.Broadcast()
 	for c := part.from; c < part.to; c++ {
+		at := (c - part.from) * chunk
 		if err == nil && !s.has(c) { // chunks between two parts may have been read before
-			copy(s.data[c*chunk:], buf[(c-part.from)*chunk:][:min(chunk, int64(len(buf))-(c-part.from)*chunk)])
+			copy(s.data[c*chunk:], buf[at:min(at+chunk, int64(len(buf)))])
 			s.have[c>>6].Or(1 << (c & 63))
 		}
 		s.busy[c>>6] &^= 1 << (c & 63)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: bytes %d to %d can't be read: %w", s.name, from, from+int64(len(buf)), err)
-	}
-	return nil
+	s.done.Broadcast()
 }
