@@ -65,3 +65,29 @@ func (r *Table) openSummaries() error {
 	}
 	return nil
 }
+
+// Whole reads all of a table that is not on this machine.
+func (r *Table) Whole() {
+	if !r.Pages.IsRemote() {
+		return
+	}
+	r.Pages.Whole()
+	runs, columns := append([]*keyrun.Run{r.IDs, r.Seqs}, r.Runs...), []*keyrun.Column{r.Times, r.Expiries, r.Ranks, r.Places}
+	for _, w := range r.Words {
+		runs, columns = append(runs, w.Runs...), append(columns, w.Column)
+	}
+	if r.Sets != nil {
+		runs, columns = append(runs, r.Sets.Keys), append(columns, r.Sets.Sizes)
+	}
+	for _, l := range r.Fields {
+		columns = append(columns, l.Docs)
+	}
+	for _, run := range runs {
+		run.LoadDirectory()
+	}
+	for _, c := range columns {
+		if c != nil {
+			c.LoadDirectory()
+		}
+	}
+}

@@ -44,6 +44,7 @@ func (c *Column) Get(i int) (uint64, error) {
 
 // Bounds returns lower and upper bounds, inclusive, of the values of block b without reading it.
 func (c *Column) Bounds(b int) (least, most uint64) {
+	c.need(b, b+1)
 	least, most = c.Base(b), c.last
 	if in := c.Info(b); in.High == 0 {
 		if top := least + (uint64(1)<<in.Width - 1); top >= least {
@@ -62,6 +63,7 @@ func (c *Column) check(b int) error {
 }
 
 func (c *Column) checkSlow(b int) error {
+	c.need(b, b+1)
 	if err := c.checkCRC(b); err != nil {
 		return err
 	}

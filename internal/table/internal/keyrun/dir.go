@@ -145,24 +145,14 @@ func packInfo(off int64, high, width int) uint64 {
 // Info returns the info word of block b.
 func (d *Dir) Info(b int) Info { return unpackInfo(d.infoWord(b)) }
 
-func (d *Dir) infoWord(b int) uint64 {
-	if d.lazy != nil {
-		d.need(b)
-	}
-	return d.entries[b].info.Load()
-}
+func (d *Dir) infoWord(b int) uint64 { return d.entries[b].info.Load() }
 
 func unpackInfo(w uint64) Info {
 	return Info{Off: int(w >> 13 & (1<<43 - 8)), High: int(w >> 8 & 0x7f), Width: int(w & (checkedBit - 1))}
 }
 
 // Base returns the first key of block b of a run, or the least value of block b of a column.
-func (d *Dir) Base(b int) uint64 {
-	if d.lazy != nil && b&(pageBlocks-1) != 0 {
-		d.need(b)
-	}
-	return d.entries[b].base
-}
+func (d *Dir) Base(b int) uint64 { return d.entries[b].base }
 
 // crc returns the checksum of block b in the directory.
 func (d *Dir) crc(b int) uint32 { return binary.LittleEndian.Uint32(d.src.Dir[b*dirEntry+16:]) }
@@ -299,6 +289,7 @@ func (d *Dir) fill(from, end int) (low, high int64, err error) {
 
 // BlockSize returns the size of block b in bytes.
 func (d *Dir) BlockSize(b int) int {
+	d.need(b, b+1)
 	from, end := d.extent(b)
 	return end - from
 }
@@ -361,6 +352,7 @@ func (d *Dir) Fetch(i int) {
 
 // fetch starts reading the blocks [b, end) from storage, without waiting.
 func (d *Dir) fetch(b, end int) {
+	d.need(b, end)
 	from, _ := d.extent(b)
 	_, to := d.extent(end - 1)
 	d.fetchBytes(from, to)

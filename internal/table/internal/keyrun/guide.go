@@ -42,10 +42,6 @@ func (r *Run) fillGuide(shift uint) {
 
 // window returns the start of the window for key.
 func (r *Run) window(key uint64) int {
-	if r.lazy != nil { // blocksFrom needs none
-		r.Want(key)
-		return 0
-	}
 	g := &r.guide
 	key <<= g.shift & 63
 	part := g.parts[shr(key, 64-g.bits):][:2]
@@ -56,9 +52,11 @@ func (r *Run) window(key uint64) int {
 
 // PrefetchWindow prefetches the window for key and returns its start.
 func (r *Run) PrefetchWindow(key uint64) (window int) {
-	if window = r.window(key); r.lazy != nil {
-		return window
+	if r.lazy != nil { // blocksFrom needs no window
+		r.Want(key)
+		return 0
 	}
+	window = r.window(key)
 	kernel.PrefetchAt(unsafe.Pointer(&r.entries[window]), guideWindow*unsafe.Sizeof(blockEntry{}))
 	return window
 }

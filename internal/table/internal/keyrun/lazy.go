@@ -77,15 +77,30 @@ func (d *Dir) pageEnd(b int) int {
 	return int(binary.LittleEndian.Uint64(d.lazy.top[b>>pageShift*dirEntry+8:]) >> 16 << 3)
 }
 
-// need reads the page with the entry of block b, unless it has been read. It panics with a
-// *vfs.Failure, which the guards of a table turn into an error.
-func (d *Dir) need(b int) {
-	if p := b >> pageShift; !d.lazy.read[p].Load() {
+// need reads the entries of the blocks [b, end) unless they have been read; end may exceed the number
+// of blocks. It panics with a *vfs.Failure if that fails, which the guards of a table turn into an
+// error. Accessors of entries do not call it, because searches use them in inner loops. They are called
+// for blocks that Blocks has returned, or Check has verified, or after LoadDirectory.
+func (d *Dir) need(b, end int) {
+	if d.lazy == nil {
+		return
+	}
+	for p := b >> pageShift; p < len(d.lazy.read) && p<<pageShift < end; p++ {
+		if d.lazy.read[p].Load() {
+			continue
+		}
+		if p<<pageShift+pageBlocks < end { // the pages after it, too
+			last := min(end, d.blocks)
+			d.src.Pages.Fetch(d.src.DirOffset+int64(p<<pageShift*dirEntry), d.src.DirOffset+int64(last*dirEntry))
+		}
 		if err := d.readPage(p); err != nil {
 			panic(&vfs.Failure{Err: err})
 		}
 	}
 }
+
+// LoadDirectory reads all of the directory: for callers that use entries of any blocks.
+func (d *Dir) LoadDirectory() { d.need(0, d.blocks) }
 
 func (d *Dir) readPage(p int) error {
 	first, end := p<<pageShift, min((p+1)<<pageShift, d.blocks)
@@ -141,21 +156,25 @@ func (d *Dir) wantPage(p int) bool {
 	return true
 }
 
-// pagedBlocks is Blocks for a directory that is read page by page.
+// pagedBlocks is Blocks for a directory that is read page by page. It reads the entries of the blocks
+// that may have the keys, and of the next one.
 func (r *Run) pagedBlocks(first, last uint64) (block, end int) {
-	if block = r.firstAtLeast(first); last >= r.last {
-		return block, r.blocks
+	block, end = r.firstAtLeast(first), r.blocks
+	if last < r.last {
+		end = r.firstAtLeast(last + 1)
 	}
-	return block, r.firstAtLeast(last + 1)
+	r.need(max(block, 1)-1, end+1)
+	return block, end
 }
 
-// firstAtLeast returns the number of blocks whose first key is less than key.
+// firstAtLeast returns the number of blocks whose first key is less than key. It reads the entry of the
+// last one.
 func (r *Run) firstAtLeast(key uint64) int {
 	p := r.before(key) - 1
 	if p < 0 {
 		return 0
 	}
-	r.need(p << pageShift)
 	first, end := p<<pageShift, min((p+1)<<pageShift, r.blocks)
+	r.need(first, end)
 	return first + sort.Search(end-first, func(i int) bool { return r.entries[first+i].base >= key })
 }

@@ -16,6 +16,7 @@ func Open(src Section) (*Run, error) {
 	}
 	r := &Run{Dir: *d}
 	if r.lazy != nil {
+		r.guide.parts = make([]uint32, 2) // unused
 		return r, nil
 	}
 	r.fillGuide(uint(bits.LeadingZeros64(r.last | 1)))
@@ -41,6 +42,10 @@ func (r *Run) CheckHead(b int) error {
 	in, known := r.InfoKnown(b)
 	if known.Head() {
 		return nil
+	}
+	if d := &r.Dir; d.lazy != nil {
+		d.need(b, b+2)
+		in = r.Info(b)
 	}
 	if in.Width > r.leads.shift { // the lead index depends on the order
 		return r.checkOrder(b)
@@ -82,6 +87,7 @@ func (r *Run) limit(b int) uint64 {
 }
 
 func (r *Run) checkOrder(b int) error {
+	r.need(b, b+2) // limit reads the next entry
 	in, known := r.InfoKnown(b)
 	if !known.Head() {
 		if err := r.checkHead(b, in); err != nil {
@@ -248,6 +254,13 @@ func (r *Run) Find(key uint64) (lo, hi int, err error) {
 func (r *Run) Range(first, last uint64) (lo, hi int, err error) {
 	if first > last {
 		return 0, 0, nil
+	}
+	if r.lazy != nil { // without the blocks between
+		if lo, err = r.lowerBound(r.firstAtLeast(first), first); err != nil || last >= r.last {
+			return lo, r.n, err
+		}
+		hi, err = r.lowerBound(r.firstAtLeast(last+1), last+1)
+		return lo, hi, err
 	}
 	block, end := r.Blocks(first, last)
 	if lo, err = r.lowerBound(block, first); err != nil {

@@ -44,7 +44,7 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 	}
 	fingerprints, err := int64(0), m.guarded(func() error {
 		for _, in := range inputs {
-			in.Pages.Whole()
+			in.Table.Whole()
 		}
 		return m.count()
 	})
