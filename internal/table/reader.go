@@ -165,8 +165,11 @@ func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 	return r.t.Seqs.Key(rank)
 }
 
-// TextBytes returns roughly the average number of bytes of text and fields per document.
+// TextBytes returns roughly the average number of bytes of text and fields per document, 0 if it
+// cannot be read.
 func (r *Reader) TextBytes() int64 {
+	var err error
+	defer r.t.Unguard(format.Guard(), &err)
 	if r.t.Records == nil {
 		return 0
 	}

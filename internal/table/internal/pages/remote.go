@@ -116,7 +116,9 @@ func (s *source) read(of span) error {
 	s.mu.Lock()
 	batch := s.take(of)
 	if len(batch) == 0 {
-		s.done.Wait()
+		if !s.has(of.from) { // another goroutine is reading it
+			s.done.Wait()
+		}
 		s.mu.Unlock()
 		return nil
 	}
