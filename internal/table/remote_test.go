@@ -216,8 +216,13 @@ func servedTables(t *testing.T) map[string][]Document {
 	texts := testDocs(rng, 3500)
 	for i := range texts {
 		texts[i].Text = texts[i].Text[:min(len(texts[i].Text), 300)]
-		for len(texts[i].Sketch) > 0 && len(texts[i].Sketch) < 70 { // so that there are many postings
-			texts[i].Sketch = append(texts[i].Sketch, max(texts[i].Sketch[len(texts[i].Sketch)-1], 1<<31)+1+rng.Uint32N(1<<24))
+		if len(texts[i].Sketch) > 0 { // so that there are many postings
+			for range 50 {
+				texts[i].Sketch = append(texts[i].Sketch, rng.Uint32())
+			}
+			slices.Sort(texts[i].Sketch)
+			texts[i].Sketch = slices.Compact(texts[i].Sketch)
+			texts[i].Sketch = texts[i].Sketch[:min(len(texts[i].Sketch), int(testParams.Sketch))]
 		}
 	}
 	return map[string][]Document{"numbers": sortedDocs(numbers), "texts": texts}
