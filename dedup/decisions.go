@@ -19,7 +19,7 @@ import (
 // Decisions are a person's decisions about near-duplicates: JSON lines, as the page of `simdb
 // review` writes them (docs/formats.md, "Decisions").
 //
-//	{"a":"X11-copy","b":"X11","decision":"drop","by":"ann","at":"2026-12-01T09:30:00Z"}
+//	{"a":"X11-copy","b":"X11","decision":"drop","by":"editor-1","at":"2026-12-01T09:30:00Z"}
 //
 // A decision is about document a, which resembles document b. Who decided and when may be missing;
 // other fields are ignored. Of the decisions about a pair that have a time, the latest holds, so

@@ -76,6 +76,7 @@ var groups = []kong.Group{
 
 	{Key: "criterion", Title: "Which documents are near-duplicates:"},
 	{Key: "kept", Title: "Which documents to keep:"},
+	{Key: "chosen", Title: "Which pairs are shown:"},
 	{Key: "output", Title: "What is written:"},
 	{Key: "rows", Title: "How rows are written:"},
 	{Key: "created", Title: "When the database is created:"},

@@ -44,8 +44,8 @@ type Command struct {
 	app.GroupFlags
 	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database stores them."`
 	Selection
-	Limit     app.Quantity `group:"kept" default:"1000" placeholder:"N" help:"Show the N clusters with the weakest edges (default: 1000)."`
-	Members   app.Quantity `group:"kept" default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`
+	Limit     app.Quantity `group:"chosen" default:"1000" placeholder:"N" help:"Show the N clusters with the weakest edges (default: 1000)."`
+	Members   app.Quantity `group:"chosen" default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`
 	ImageRoot string       `type:"path" file:"dir" placeholder:"FOLDER" help:"Folder of the pictures, if ids are their paths (default: the current folder)."`
 	app.MemoryFlag
 	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"For an audit or rows: format of the files with the documents: ${inputs} (default: by name and content)."`
@@ -56,12 +56,12 @@ type Command struct {
 
 // Selection says which pairs the page shows.
 type Selection struct {
-	From      *float64     `group:"kept" placeholder:"X" help:"Show only pairs with a score, or without scores a distance, of at least X."`
-	To        *float64     `group:"kept" placeholder:"X" help:"Show only pairs with a score, or without scores a distance, of at most X."`
-	OfRule    string       `group:"kept" placeholder:"NAME" help:"For an audit: show only pairs with this rule in the audit, such as first, longest or match."`
-	Undecided bool         `group:"kept" help:"Show only pairs about which the file of decisions says nothing."`
-	Sample    app.Quantity `group:"kept" placeholder:"N" help:"Show N pairs drawn at random, in place of the weakest ones."`
-	Seed      uint64       `group:"kept" default:"1" placeholder:"SEED" help:"Seed of --sample (default: 1)."`
+	From      *float64     `group:"chosen" placeholder:"X" help:"Show only pairs with a score, or without scores a distance, of at least X."`
+	To        *float64     `group:"chosen" placeholder:"X" help:"Show only pairs with a score, or without scores a distance, of at most X."`
+	OfRule    string       `group:"chosen" placeholder:"NAME" help:"For an audit: show only pairs with this rule in the audit, such as first, longest or match."`
+	Undecided bool         `group:"chosen" help:"Show only pairs that the file of decisions leaves undecided."`
+	Sample    app.Quantity `group:"chosen" placeholder:"N" help:"Show N pairs drawn at random, in place of the weakest ones."`
+	Seed      uint64       `group:"chosen" default:"1" placeholder:"SEED" help:"Seed of --sample (default: 1)."`
 }
 
 // Help explains the keys and the file of decisions.

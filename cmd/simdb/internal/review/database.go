@@ -91,12 +91,14 @@ func (j *job) pickStars(found *dedup.Documents, near bool) error {
 			continue
 		}
 		j.tally.add(d.Score, d.Distance)
-		if e := (edge{riskOf(d.Score, d.Distance), d}); j.sel.Sample == 0 {
+		e := edge{riskOf(d.Score, d.Distance), d}
+		if j.sel.Sample == 0 {
 			g.add(e, j.pick.members)
-		} else if g.size++; true {
-			if key := j.drawn.draw(g.keeper.ID, d.ID); j.drawn.wants(key) {
-				j.drawn.add(drawn{key, uint32(len(sizes)), g.keeper, e})
-			}
+			continue
+		}
+		g.size++
+		if key := j.drawn.draw(g.keeper.ID, d.ID); j.drawn.wants(key) {
+			j.drawn.add(drawn{key, uint32(len(sizes)), g.keeper, e})
 		}
 	}
 	end()

@@ -64,7 +64,7 @@ func (h history) attach(clusters []Cluster) {
 			for _, d := range h[engine.Pair{A: min(c.Keeper.ID, m.ID), B: max(c.Keeper.ID, m.ID)}] {
 				s := Said{By: d.By, Decision: d.Kind}
 				if !d.At.IsZero() {
-					s.At = d.At.UTC().Format(time.RFC3339)
+					s.At = d.At.UTC().Format(time.RFC3339Nano)
 				}
 				m.Said = append(m.Said, s)
 			}

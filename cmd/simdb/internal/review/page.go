@@ -83,10 +83,15 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(clusters) // identifies what the browser remembers
+	pairs := sha256.New() // identifies what the browser remembers: numbers of pairs and decisions about them
+	for i := range p.Clusters {
+		for _, d := range p.Clusters[i].docs() {
+			fmt.Fprintf(pairs, "%d %q", i, d.ID)
+		}
+	}
 	s := &p.Selection
 	data, err := json.Marshal(map[string]any{
-		"key": fmt.Sprintf("%x", sum[:8]), "clusters": json.RawMessage(clusters), "reviewer": p.Reviewer, "shown": p.Decisions != "",
+		"key": fmt.Sprintf("%x", pairs.Sum(nil)[:8]), "clusters": json.RawMessage(clusters), "reviewer": p.Reviewer, "shown": p.Decisions != "",
 		"selection": map[string]any{"from": s.From, "to": s.To, "rule": s.OfRule, "undecided": s.Undecided, "sample": s.Sample, "seed": s.Seed},
 	})
 	if err != nil {

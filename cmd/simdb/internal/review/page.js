@@ -12,6 +12,13 @@ data.clusters.forEach((c, n) => {
   c.members.forEach((doc) => pairs.push({ cluster: n, keeper: c.keeper, doc, said: doc.said || [], mine: false }));
 });
 const decided = (p) => words[p.said.at(-1)?.decision] ? p.said.at(-1).decision : "";
+// merged returns the last entry of each reviewer, the latest one last.
+function merged(...said) {
+  const last = new Map();
+  const time = (s) => Date.parse(s.at) || 0;
+  for (const s of said.flat().sort((a, b) => time(a) - time(b))) { last.delete(s.by); last.set(s.by, s); }
+  return [...last.values()];
+}
 const disputed = (p) => new Set(p.said.map((s) => s.decision).filter((d) => words[d])).size > 1;
 let shown = []; // the pairs that the filter passes, as indexes
 let at = -1; // the index of the pair on show
@@ -34,7 +41,7 @@ function load() {
   if (data.shown) return;
   try {
     const kept = JSON.parse(localStorage.getItem(storeKey) || "{}");
-    for (const n in kept) if (pairs[n] && Array.isArray(kept[n])) Object.assign(pairs[n], { said: kept[n], mine: true });
+    for (const n in kept) if (pairs[n] && Array.isArray(kept[n])) Object.assign(pairs[n], { said: merged(pairs[n].said, kept[n]), mine: true });
   } catch { /* a browser that keeps nothing */ }
 }
 
@@ -247,7 +254,7 @@ async function set(n, decision) {
       return false;
     }
   }
-  p.said = p.said.filter((s) => s.by !== (entry.by || "")).concat({ by: entry.by || "", at: entry.at, decision });
+  p.said = merged(p.said, [{ by: entry.by || "", at: entry.at, decision }]);
   p.mine = true;
   if (c.button) c.button.lastChild.textContent = label(c);
   if (!data.shown) save();

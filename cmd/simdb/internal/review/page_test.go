@@ -298,6 +298,17 @@ func browseDecisions(t *testing.T, b *browser, downloads string) {
 	if all, err := dedup.ReadDecisions(t.Context(), file); err != nil || len(all) != 4 {
 		t.Errorf("%d decisions, %v", len(all), err)
 	}
+	p.Clusters[0].Members[0].Said = []Said{{By: "ann", At: "2999-01-01T00:00:00Z", Decision: "allow"}, {By: "bob", At: "2000-01-01T00:00:00Z", Decision: "drop"}}
+	p.Clusters[0].Members[1].Said = []Said{{By: "bob", At: "2999-01-01T00:00:00.5Z", Decision: "allow"}}
+	var page bytes.Buffer // the same pairs with a newer file of decisions: the browser's decisions are merged with it
+	if err := p.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b.Open(path)
+	b.Want(decisions + ` === "allow,allow,allow,,,,,,,drop" && pairs[0].said.map((s) => s.by).join() === "bob,ann" && pairs[1].said.map((s) => s.by).join() === "ann,bob"`)
 	b.Eval("localStorage.clear()")
 	b.Screenshot("light", 1280, 900, "light")
 	b.Screenshot("dark", 1280, 900, "dark")

@@ -18,6 +18,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/verbs"
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/engine"
 )
 
 // pageOf returns the page that arguments make, without pairs if the selection passes none.
@@ -233,6 +234,11 @@ func TestRows(t *testing.T) {
 	if got, half := pairsOf(pageOf(t, db, "--jaccard", "0.4", "--sample", "5")), pairsOf(pageOf(t, db, "--jaccard", "0.4", "--to", "0.5")); len(got) != 5 || len(half) == 0 || len(half) >= 28 {
 		t.Errorf("a sample of a database: %v; up to 0.5: %v", got, half)
 	}
+	for _, c := range pageOf(t, db, "--jaccard", "0.4", "--sample", "5").Clusters {
+		if n := strings.Count(strings.Join(pairsOf(ruled), "\n")+"\n", c.Keeper.ID+" "); c.Size != int64(n)+1 {
+			t.Errorf("the cluster of %s has size %d, not %d", c.Keeper.ID, c.Size, n+1)
+		}
+	}
 	for _, name := range []string{"rows.jsonl", "rows.csv"} {
 		run(t, parsed[verbs.Clusters](t, append([]string{documents, "--jaccard", "0.4", "-o", in(name)}, read...)...))
 		for _, args := range [][]string{append([]string{in(name), documents}, read...), {in(name), db}} {
@@ -253,7 +259,8 @@ func TestRows(t *testing.T) {
 	// join of two files with the same ids and other texts, the second compressed
 	var second bytes.Buffer
 	w := gzip.NewWriter(&second)
-	for _, d := range docsOf(t, documents) {
+	docs := docsOf(t, documents)
+	for _, d := range append([]engine.Doc{docs[0], docs[0], {ID: "only here", Text: docs[0].Text}}, docs...) {
 		name, _ := json.Marshal(d.ID)
 		text, _ := json.Marshal(d.Text + " more")
 		fmt.Fprintf(w, `{"key":%s,"also":{"body":%s}}`+"\n", name, text)
@@ -265,12 +272,12 @@ func TestRows(t *testing.T) {
 	both := append([]string{"--id-field-b", "key", "--text-field-b", "also.body"}, read...)
 	run(t, parsed[verbs.Join](t, append([]string{documents, in("second.jsonl.gz"), "--rule", "JACCARD >= 0.4", "-o", in("join.jsonl")}, both...)...))
 	p = pageOf(t, append([]string{in("join.jsonl"), documents, in("second.jsonl.gz")}, both...)...)
-	texts := map[string]string{}
+	texts := map[string]string{"only here": docs[0].Text}
 	for _, d := range docsOf(t, documents) {
 		texts[d.ID] = d.Text
 	}
-	if n := len(pairsOf(p)); n < 68 {
-		t.Errorf("%d pairs of join", n)
+	if got := pairsOf(p); len(got) < 68 || !slices.Contains(got, "d0 only here") {
+		t.Errorf("pairs of join: %v", got)
 	}
 	for _, c := range p.Clusters {
 		for _, m := range c.Members {

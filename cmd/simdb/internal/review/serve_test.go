@@ -209,6 +209,8 @@ func TestServedToOneOnly(t *testing.T) {
 // Decisions are on the disk when the answer comes, with reviewer and time; the latest of two
 // reviewers holds; dedup and learn read the file as it is.
 func TestServedDecisions(t *testing.T) {
+	defer func(was *time.Location) { time.Local = was }(time.Local)
+	time.Local = time.FixedZone("east", 3*3600) // times are in UTC nevertheless
 	documents, audit := corpus(t)
 	file := strings.TrimSuffix(audit, ".jsonl") + ".decisions.jsonl"
 	address, wait := served(t, audit)
@@ -232,7 +234,7 @@ func TestServedDecisions(t *testing.T) {
 		}
 	}
 	for i := range pairs {
-		said(address, i, "ann", []string{"drop", "allow"}[i%2])
+		said(address, i, "ann", []string{"drop", "allow", "keep", "allow"}[i%4])
 	}
 	said(second, 0, "bob", "allow")
 	said(address, 2, "ann", "none")
@@ -268,6 +270,10 @@ func TestServedDecisions(t *testing.T) {
 	if n := strings.Count(html, `"rule":"first"`); n != 1 {
 		t.Errorf("%d pairs are undecided", n)
 	}
+	said(address, 2, "ann", "drop")
+	if code, html, _ := ask(t, "GET", address+"?undecided=1", ""); code != 200 || strings.Contains(html, `"rule":"first"`) || !strings.Contains(html, "no near-duplicates that the selection passes") {
+		t.Errorf("status %d: a decided pair is still undecided", code)
+	}
 	if err := os.Chmod(file, 0o444); err == nil && os.Geteuid() != 0 {
 		if code, _, _ := ask(t, "POST", address+"decide", `{"a":"x","b":"y","decision":"drop"}`, asJSON...); code != 500 {
 			t.Errorf("a file that cannot be written: status %d", code)
@@ -302,6 +308,9 @@ func browseServed(t *testing.T, b *browser, _ string) {
 	if strings.Join(got, ", ") != "ann drop, ann allow, ann keep, ann none, bob allow" {
 		t.Errorf("%v, %v", got, err)
 	}
+	b.Eval(`busy.then(() => { show(1); return decide("drop"); }).then(undo)`)
+	b.Want(`decided(pairs[1]) === "allow" && at === 1`)
+	b.Eval(`localStorage.setItem(storeKey, JSON.stringify({ 2: [{ by: "x", decision: "keep" }] }))`) // of another page
 	b.Open(address)
 	b.Want(`pairs.map(decided).slice(0, 4).join() === "allow,allow,," && disputed(pairs[0]) && $("reviewer").value === "bob"`)
 	b.Eval(`$("state").value = "none"; $("sample").value = "3"; $("from").value = "0.1"; setTimeout(again)`)
