@@ -139,3 +139,13 @@ def test_without_buttons(notebook, monkeypatch, capsys):
     asked = answers(monkeypatch, lambda n: "q")
     simdb.learn(TABLE)
     assert asked and not notebook and "pip install ipywidgets" in capsys.readouterr().out
+
+
+def test_documents_are_forgotten(monkeypatch):
+    monkeypatch.setattr("simdb._notebook._prompt", lambda interview: None)
+    interview = simdb.learn(TABLE)
+    request = {"op": "ask", "db": interview._number}
+    assert simdb._library.call(request).values["pair"]
+    del interview
+    with pytest.raises(simdb.ClosedError):
+        simdb._library.call(request)

@@ -63,6 +63,8 @@ func TestKeywords(t *testing.T) {
 		`{"jacard": 1}`:                                                                                                                     "unknown keyword jacard, did you mean jaccard?",
 		`{"files": true}`:                                                                                                                   "unknown keyword files",
 		`{"audit": "a.jsonl"}`:                                                                                                              "audit: a run on a table writes no files; the result has the mask and the audit",
+		`{"text_field": "x"}`:                                                                                                               "unknown keyword text_field, did you mean text?",
+		`{"id_field": "x"}`:                                                                                                                 "unknown keyword id_field, did you mean id?",
 		`{"threshold": 0.8}`:                                                                                                                "unknown keyword threshold, did you mean jaccard?",
 	} {
 		var r Request
