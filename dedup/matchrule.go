@@ -17,7 +17,7 @@ func (m *Match) settle(env *inputs.Env) error {
 		return nil
 	}
 	x := &agreement{rule: m.o.Rule}
-	rule, err := x.whole()
+	rule, _, err := x.whole()
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func frequencies(p records.FeatureParams, w Weighing) (*features.Weights, error)
 	return features.NewWeights(of, features.IDF(n, 1)), err
 }
 
-// NotStored returns an error if c needs what a database does not have.
+// NotStored returns an error if c needs a table of weights or a list of features, which databases do not store.
 func (c Compared) NotStored() error {
 	switch {
 	case c.Weights != "":

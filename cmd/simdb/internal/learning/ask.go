@@ -17,7 +17,7 @@ import (
 
 // ask asks about up to n pairs, and appends each answer at once to the file of labels.
 func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []learn.Label, n int) (_ []learn.Label, err error) {
-	f, err := openLabels(path)
+	f, err := app.OpenToAppend(path)
 	if err != nil {
 		return nil, err
 	}
@@ -29,38 +29,6 @@ func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []le
 		}
 		return err
 	})
-}
-
-// openLabels opens a file of labels to append lines to it. The next line begins after a line end, even
-// if an editor has left none.
-func openLabels(path string) (_ *os.File, err error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return f, err
-	}
-	var first, last [1]byte
-	if _, err := f.ReadAt(first[:], 0); err != nil {
-		return nil, err
-	}
-	if _, err := f.ReadAt(last[:], info.Size()-1); err != nil {
-		return nil, err
-	}
-	if !strings.Contains("{ \t\r\n\xef", string(first[:])) { // \xef begins a byte order mark
-		return nil, fmt.Errorf("%s is compressed, so that answers cannot be appended: decompress it first", path)
-	}
-	if last[0] != '\n' {
-		_, err = f.WriteString("\n")
-	}
-	return f, err
 }
 
 // interview asks about up to n pairs, and calls answered for each answer but a skip. It returns all

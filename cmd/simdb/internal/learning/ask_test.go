@@ -2,8 +2,6 @@ package learning
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -64,32 +62,5 @@ func TestInterview(t *testing.T) {
 	}
 	if _, err := interview(few, nil, 4, strings.NewReader("y\ny\n"), &out, func(learn.Label) error { return nil }); err != nil || !strings.Contains(out.String(), "no more pairs") {
 		t.Error(err, out.String())
-	}
-}
-
-// TestOpenLabels appends to files that end with and without a line end, and not to compressed ones.
-func TestOpenLabels(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "labels.jsonl")
-	for _, tc := range [][2]string{{"", "new\n"}, {"{}\n", "{}\nnew\n"}, {"{}", "{}\nnew\n"}, {"\x1f\x8b..", ""}, {"\xef\xbb\xbf{}", "\xef\xbb\xbf{}\nnew\n"}} {
-		if err := os.WriteFile(path, []byte(tc[0]), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f, err := openLabels(path)
-		if tc[1] == "" {
-			if err == nil || !strings.Contains(err.Error(), "is compressed") {
-				t.Errorf("%q: %v", tc[0], err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(f, "new")
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != tc[1] {
-			t.Errorf("%q: got %q, %v", tc[0], got, err)
-		}
 	}
 }
