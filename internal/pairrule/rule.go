@@ -13,6 +13,7 @@ package pairrule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/simdb/simdb/internal/jsonfield"
@@ -160,6 +161,14 @@ func (r *Rule) Literal(l Literal) string {
 		text = strings.TrimPrefix("NOT "+text, "NOT NOT ") // NOT DIFFERS(...) is an atom
 	}
 	return text
+}
+
+// ComparesText reports whether the rule compares the texts of documents, and not only their fields and
+// files.
+func (r *Rule) ComparesText() bool {
+	return slices.ContainsFunc(r.Atoms, func(a Atom) bool {
+		return a.Fields == nil && (a.Kind != Equal || a.Of != File && a.Of != Folder)
+	})
 }
 
 // Alone returns the similarity of the texts that is a whole rule, or nil.
