@@ -28,7 +28,7 @@ type Access struct {
 	Contain  bool                 // a new database has an index for searches by containment
 	OrFile   bool                 // messages say that the argument could also have named a file
 	Near     *int                 // a distance that must not exceed the length of its fingerprints, or nil
-	Compared Compared             // if set, must equal what the database compares
+	Compared Compared             // if set, must equal what the database compares, except for what it does not store
 	Images   *records.PictureHash // hash of the pictures that are compared with it, or nil
 	Memory   int64                // bytes that a query may use for its results; 0 means 1 GiB
 	Cache    int64                // engine.Options.Cache
@@ -40,9 +40,6 @@ type Access struct {
 // OpenDB opens a database. It must exist unless Access.Create is set. A pattern names a set of
 // tables and databases, which is read-only.
 func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
-	if err := how.Compared.NotStored(); err != nil {
-		return nil, err
-	}
 	if how.OrFile && !Exists(path) {
 		return nil, fmt.Errorf("%s: no such file or database", path)
 	}

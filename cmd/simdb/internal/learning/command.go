@@ -45,7 +45,7 @@ type Command struct {
 func (Command) Help() string {
 	return `Few thresholds suit every corpus: names of diagnoses that differ in one word are different, descriptions of an API that differ in
 one clause are not. learn asks about pairs of documents, those about which the possible rules disagree most: y if nothing would be lost
-without one of the two, n if both are needed, s to skip a pair, q to stop. Words that only the first text has are shown as [-word-], those
+without one of the two, n if both are needed, s to skip a pair, b to take back the last answer, q to stop. Words that only the first text has are shown as [-word-], those
 that only the second has as {+word+}. Answers are appended to the file of labels, by default beside the rule as RULE.labels.jsonl, so that
 another run goes on with them. From 20 labels on, the rule is usually better than any threshold.
 

@@ -26,7 +26,7 @@ func (r *Request) job() (*dedup.Job, error) {
 	var by app.FilesCriterionFlags
 	var read app.InputFlags
 	var of app.FeatureFlags
-	var rule app.RuleFlag
+	var rule *app.RuleFlag
 	k := keywords{
 		"rule": &rule, "agree": &j.Agree, "distinct": (*app.Distinct)(&j.Distinct), "across": &j.Across, "within_field": &j.WithinField, "keep": &j.Keep, "against": &j.Against,
 		"only_against": &j.OnlyAgainst, "against_text": &j.AgainstTextField, "against_id": &j.AgainstIDField, "level": &j.Level,
@@ -48,9 +48,7 @@ func (r *Request) job() (*dedup.Job, error) {
 	if by.Seen != nil {
 		j.Seen = float64(*by.Seen)
 	}
-	if rule.String() != "" {
-		j.Rule = &rule.PairRule
-	}
+	j.Rule = app.GroupFlags{Rule: rule}.Pair(by.Levenshtein)
 	j.Read = read.Options(records.Auto)
 	return j, err
 }
