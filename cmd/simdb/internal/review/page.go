@@ -52,9 +52,8 @@ type Doc struct {
 	Rule     string   `json:"rule,omitempty"`
 	Said     []Said   `json:"said,omitempty"` // about this document and the keeper; the last one holds
 
-	at      place  // from an audit
-	stored  string // from an audit: the database that has the document
-	cluster uint32 // from an audit, while clusters are picked
+	at     place  // from an audit
+	stored string // from an audit: the database that has the document
 }
 
 // Said is the last decision of a reviewer about a pair.
