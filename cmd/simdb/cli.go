@@ -62,7 +62,7 @@ type cli struct {
 	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from the readable parts of a damaged one."`
 
 	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`
-	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version, the platform and the kernel."`
+	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version, the commit, the platform, the kernels and the formats."`
 	Completion completionCmd `cmd:"" group:"other" help:"Write a completion script for a shell."`
 }
 

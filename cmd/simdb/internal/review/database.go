@@ -29,7 +29,7 @@ func (j *job) database() (err error) {
 	s := src.Stored
 	texts := !s.DB.Options().NoText
 	list := dedup.Listing{
-		By: c.Criterion(false), Rule: c.Pair(), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory),
+		By: c.Criterion(false), Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory),
 	}
 	if c.ByDefault() {
 		list.By = dedup.DefaultOf(s.DB, nil)
@@ -42,14 +42,14 @@ func (j *job) database() (err error) {
 		return err
 	}
 	j.words = params.Features
-	if j.page.Criterion = "Near-duplicates: " + app.Meaning(list.By) + c.GroupFlags.Meaning() + "."; c.Rule != nil {
-		j.page.Criterion = "Near-duplicates: " + c.Rule.String() + c.GroupFlags.Meaning()
+	if j.page.Criterion = "Near-duplicates: " + app.Meaning(list.By) + c.GroupFlags.Meaning() + "."; list.Rule != nil {
+		j.page.Criterion = "Near-duplicates: " + list.Rule.String() + c.GroupFlags.Meaning()
 	}
 	found, err := list.Open(j.a.Context(), j.a.Env(), src)
 	if err != nil {
 		return err
 	}
-	if err := found.Close(j.pickStars(found, list.By.Kind() == "near" && c.Rule == nil)); err != nil {
+	if err := found.Close(j.pickStars(found, list.By.Kind() == "near" && list.Rule == nil)); err != nil {
 		return err
 	}
 	if !texts {
