@@ -1,24 +1,24 @@
 // Package review is the command `simdb review`: it shows a page, one HTML file, on which a person
 // decides which near-duplicates to drop.
 //
-//	run.go      a run
-//	command.go  the flags, and the state of a run
-//	serve.go    the page on this machine, which stores each decision at once
+//	run.go       a run
+//	command.go   the flags, and the state of a run
+//	serve.go     the page on this machine, which stores each decision at once
 //	decisions.go decisions that were made before
-//	database.go the clusters of a database
-//	audit.go    the clusters of an audit, with the texts of the inputs that it names
-//	rows.go     the rows of pairs, clusters and join, in place of an audit
-//	pick.go     the clusters with the weakest edges, or a random sample of pairs
-//	pictures.go the pictures that ids name, and the bits of fingerprints
-//	overview.go the charts of all clusters
-//	page.go     the page: page.html, page.css and page.js, and the parts of package webpage
+//	database.go  the clusters of a database
+//	audit.go     the clusters of an audit, with the texts of the inputs that it names
+//	rows.go      the rows of pairs, clusters and join, in place of an audit
+//	pick.go      the clusters with the weakest edges, or a random sample of pairs
+//	pictures.go  the pictures that ids name, and the bits of fingerprints
+//	overview.go  the charts of all clusters
+//	page.go      the page: page.html, page.css and page.js, and the parts of package webpage
 //
 // The page shows texts that nobody has checked, so it never treats them as markup: documents are
 // JSON in a script element of the type application/json, with <, > and & escaped, and the script
 // only sets textContent. A content security policy permits only that script and that style, by
 // their hashes: the page cannot load from or send to any address but the program that shows it, and
-// may load files only if documents are pictures. The browser holds all texts, at most 64 MiB, lays out one pair at a time,
-// and compares its words by Myers' algorithm.
+// may load files only if documents are pictures. The browser holds all texts, at most 64 MiB, lays
+// out one pair at a time, and compares its words by Myers' algorithm.
 package review
 
 import (

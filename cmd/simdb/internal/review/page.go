@@ -76,8 +76,8 @@ var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // Write writes the page: a single file that loads nothing but the pictures of documents. Its
 // content security policy permits only this script and this style, by their hashes, files if there
-// are pictures, and requests to the program if it shows the page. <, > and & in the data are escaped, so that no text ends the element that
-// contains it.
+// are pictures, and requests to the program if it shows the page. <, > and & in the data are
+// escaped, so that no text ends the element that contains it.
 func (p *Page) Write(w io.Writer) error {
 	clusters, err := json.Marshal(p.Clusters)
 	if err != nil {

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"errors"
 	"math"
 	"os/user"
 	"path/filepath"
@@ -17,6 +18,9 @@ import (
 // Run shows the page, or writes it.
 func (c *Command) Run(a *app.App) error {
 	if c.Output == "" {
+		if c.Decisions == "" && c.Port == 0 && !app.IsTerminal(a.Err) {
+			return errors.New("there is no terminal: -o FILE writes a page; with --decisions FILE the page is shown until its button Finish is pressed")
+		}
 		return c.serve(a)
 	}
 	start := time.Now()

@@ -22,6 +22,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/quantity"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // server shows the page at http://127.0.0.1:PORT/SECRET/. Only programs of this machine reach the
@@ -278,6 +279,9 @@ func appendLine(path string, line []byte) (err error) {
 	n, err := f.Write(line)
 	if err == nil {
 		err = f.Sync()
+	}
+	if err == nil && info.Size() == 0 { // the file may be new
+		err = vfs.Disk.SyncDir(filepath.Dir(path))
 	}
 	if now, failed := f.Stat(); err != nil && failed == nil && now.Size() == info.Size()+int64(n) {
 		err = errors.Join(err, f.Truncate(info.Size()))

@@ -41,6 +41,9 @@ func parsed[C any](t *testing.T, args ...string) *C {
 func served(t *testing.T, args ...string) (address string, wait func() error) {
 	t.Helper()
 	c := parsed[Command](t, args...)
+	if c.Decisions == "" { // without a terminal it must be named
+		c.Decisions = c.decisionsPath()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
 	a := (&app.App{Out: io.Discard, Err: w}).Part(ctx)
