@@ -1,15 +1,10 @@
 package dedup
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +56,7 @@ func TestRandomRules(t *testing.T) {
 				}
 			}
 		}
-		in, compared := writeRuleDocs(t, docs), inputs.Compared{Shingle: ruletest.Params.Shingle}
+		in, compared := ruletest.Write(t, t.TempDir(), docs), inputs.Compared{Shingle: ruletest.Params.Shingle}
 		if !strings.Contains(text, "JACCARD") && !strings.Contains(text, "NEAR") && !strings.Contains(text, "CONTAINS") {
 			compared = inputs.Compared{} // a criterion of whole texts refuses it
 		}
@@ -112,34 +107,6 @@ func TestRandomRules(t *testing.T) {
 	if t.Logf("%d rules were valid, %d of them criteria, and matched %d pairs", ran, settled, matched); ran < 30 || settled < 10 || matched < 300 {
 		t.Errorf("only %d rules were valid, %d of them criteria, and matched %d pairs", ran, settled, matched)
 	}
-}
-
-// writeRuleDocs writes documents into files, and returns their names.
-func writeRuleDocs(t *testing.T, docs []ruletest.Doc) (names []string) {
-	dir, lines := t.TempDir(), map[string]*bytes.Buffer{}
-	for i, d := range docs {
-		of := map[string]any{"id": fmt.Sprintf("%03d", i), "text": d.Text}
-		if d.Name != "" {
-			of["name"] = d.Name
-		}
-		if d.Year != "" {
-			of["year"] = json.RawMessage(d.Year)
-		}
-		if lines[d.File] == nil {
-			lines[d.File] = &bytes.Buffer{}
-		}
-		if err := json.NewEncoder(lines[d.File]).Encode(of); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(lines)) {
-		path := filepath.Join(dir, filepath.FromSlash(name)+".jsonl")
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, lines[name].Bytes(), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, path)
-	}
-	return names
 }
 
 // TestLimitsOfStored compares jobs on a database, and beside one of Against, with the same documents in
