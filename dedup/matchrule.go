@@ -21,8 +21,8 @@ func (m *Match) settle(env *inputs.Env) error {
 	if err != nil {
 		return err
 	}
-	if a := rule.Alone(); a != nil && similarities[a.Kind] != nil {
-		m.o.By = similarities[a.Kind](a.T)
+	if by, limits, ok := rulejoin.Settle(rule); ok && limits == nil {
+		m.o.By = by
 		return nil
 	}
 	stored := m.db.Options()

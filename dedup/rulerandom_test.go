@@ -24,7 +24,7 @@ func TestRandomRules(t *testing.T) {
 		rng := rand.New(rand.NewPCG(exhaustive.Seed(t), uint64(i)))
 		text, holds := ruletest.Rule(rng, 1+rng.IntN(2), true)
 		if rng.IntN(2) == 0 {
-			text, holds = ruletest.Limited(rng)
+			text, holds = ruletest.Limited(rng, true)
 		}
 		rule, err := ParsePairRule(text)
 		if refused := err != nil && (strings.Contains(err.Error(), "only different") || strings.Contains(err.Error(), "contradicts")); refused {

@@ -317,16 +317,17 @@ func Rule(rng *rand.Rand, depth int, files bool) (string, Model) {
 }
 
 // Limited returns a random rule of a similarity of the texts, an equality and the negation of another.
-func Limited(rng *rand.Rand) (string, Model) {
+// Only with files, it may compare them.
+func Limited(rng *rand.Rand, files bool) (string, Model) {
 	t := []float64{0.2, 0.4, 0.6}[rng.IntN(3)]
 	text, model := ofSets(rng, "", t)
 	for strings.Contains(text, "(") || strings.Contains(text, "CONTAINS") {
 		text, model = ofSets(rng, "", t)
 	}
 	for n := range 2 {
-		other, f := randomAtom(rng, true)
+		other, f := randomAtom(rng, files)
 		for !strings.Contains(other, " = ") && !strings.Contains(other, "DISTINCT") {
-			other, f = randomAtom(rng, true)
+			other, f = randomAtom(rng, files)
 		}
 		with := model
 		if n == rng.IntN(2) {
