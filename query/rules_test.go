@@ -290,6 +290,12 @@ func TestRuleForms(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
 	}
+	if err := db.SetAllowed(t.Context(), true, engine.Pair{A: "0", B: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(runs(t, db, "CLUSTERS JACCARD >= 0.5 AND a.lang != b.lang SHOW id, keep")); !slices.Equal(got, []string{"1true", "2false"}) {
+		t.Errorf("beside an allowed pair: %q", got)
+	}
 	built := Pairs("JACCARD >= ? AND a.lang = b.lang -- the same language", 0.5).Limit(1).Show("a", "b", "lacks")
 	if rows, err := built.Run(t.Context(), db); err != nil || !slices.Equal(ids(rows), []string{"02five"}) {
 		t.Error(err)
