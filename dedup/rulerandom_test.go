@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/rulejoin/ruletest"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -134,5 +135,42 @@ func TestLimitsOfStored(t *testing.T) {
 		if got := outcomeOf(t, job, []string{in}); len(want) < 10 || !maps.Equal(got, want) {
 			t.Errorf("%+v, against a database: got\n%v\nwant\n%v", job.Rule, got, want)
 		}
+	}
+}
+
+// TestMatchByRule compares which documents match by a rule that has limits with searches of the database.
+func TestMatchByRule(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	stored, docs := lookupDocs(rng, "s", 60), lookupDocs(rng, "q", 60)
+	db, group := lookupDB(t, stored), map[string]string{}
+	for _, d := range stored {
+		group[d.ID] = string(d.Fields)
+	}
+	src, lines := lookupFile(t, docs, false)
+	want, known := "", 0
+	for i, d := range docs {
+		matches := false
+		for m, err := range db.Search(t.Context(), engine.Doc{Text: d.Text}, engine.Jaccard(0.4), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			matches = matches || group[m.ID] != string(d.Fields)
+		}
+		if matches {
+			known++
+		} else {
+			want += lines[i]
+		}
+	}
+	out := &lookupOut{}
+	m, err := NewMatch(t.Context(), &inputs.Env{}, src, db.DB, MatchOptions{
+		Rule: pairRule(t, "JACCARD >= 0.4 AND a.g != b.g"), Memory: 1 << 24, Read: lookupRead(), Open: func(outfile.Kind) (MatchOutput, error) { return out, nil },
+	})
+	if err == nil {
+		err = m.Run(t.Context())
+	}
+	m.Close(err)
+	if err != nil || out.String() != want || known < 5 || known > 55 {
+		t.Errorf("%d bytes, want %d; %d match; %v", out.Len(), len(want), known, err)
 	}
 }
