@@ -94,7 +94,6 @@ func (d *job) access() inputs.Access {
 	how := inputs.Access{Near: d.Near, Images: d.c.Where.Images, Memory: d.c.memory() / 16}
 	if d.c.level() == units.Document { // units are compared only by the options
 		how.Compared = d.c.Compared
-		how.Compared.Weights, how.Compared.Ignore, how.Compared.IgnoreCommon = "", "", 0 // not of the database, whose texts are compared
 	}
 	return how
 }

@@ -40,11 +40,11 @@ var composition = []struct {
 	{option: "Seen", excludes: []string{"Across", "WithinField", "Keep", "Clusters", "Decisions", "MinCount"}, why: "texts form no groups; they stay or not in the order of the input"},
 	{option: "Seen", excludes: []string{"Images", "Bits", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon"}, why: "the shingles of texts are compared"},
 	{option: "Rule", excludes: []string{"Near", "Jaccard", "Levenshtein", "Cosine", "Within", "Verify", "Seen"}, why: "it says which documents match"},
-	{option: "Rule", excludes: []string{"Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon", "Bits"}, why: "it names what it compares"},
+	{option: "Rule", excludes: []string{"Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits"}, why: "it names what it compares"},
 	{option: "Rule", excludes: []string{"AgainstTextField"}, why: "it names the fields of all documents"},
 	{option: "Rule", excludes: []string{"Level", "Images"}, why: "it compares texts and fields of documents"},
-	{option: "Agree", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon", "Bits"}, why: "it belongs to the rule of one similarity"},
-	{option: "Distinct", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon", "Bits"}, why: "it belongs to the rule of one similarity"},
+	{option: "Agree", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits"}, why: "it belongs to the rule of one similarity"},
+	{option: "Distinct", excludes: []string{"Within", "Verify", "Seen", "Level", "Images", "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits"}, why: "it belongs to the rule of one similarity"},
 	{option: "MinCount", needs: []string{"Level"}},
 	{option: "OnlyAgainst", needs: []string{"Against"}},
 	{option: "OnlyAgainst", excludes: []string{"Keep", "MinCount"}, why: "what only the inputs have stays"},
@@ -173,7 +173,7 @@ func (c *Job) checkValues() error {
 	case kind == "near" && (c.By.K() < 0 || c.By.K() > base.MaxWords*base.FingerprintBits):
 		return invalid("%s: a fingerprint has up to %d bits", option.Set("Near", c.By.K()), base.MaxWords*base.FingerprintBits)
 	case kind != "" && kind != "near":
-		if err := share(strings.ToUpper(string(kind[:1]))+string(kind[1:]), c.By.T()); err != nil {
+		if err := share(optionOf(c.By), c.By.T()); err != nil {
 			return err
 		}
 	}
@@ -209,7 +209,11 @@ func (c *Job) checkValues() error {
 	case c.Across != "" && c.WithinField != "":
 		return invalid("%s and %s contradict each other", option.Name("Across"), option.Name("WithinField"))
 	}
-	if _, _, err := c.agreement().whole(); err != nil {
+	rule, _, err := c.agreement().whole()
+	if err == nil && rule != nil {
+		err = checkIgnored(rule, &c.Compared)
+	}
+	if err != nil {
 		return err
 	}
 	return c.Keep.check()
@@ -220,13 +224,17 @@ func (c *Job) keepsNoUnit() bool {
 	return c.level() != units.Document && slices.Equal(c.Keep, Keep{None})
 }
 
+// optionOf returns the name of the option that sets a criterion, "" for none.
+func optionOf(by engine.Criterion) string {
+	if by.Kind() == "" {
+		return ""
+	}
+	return strings.ToUpper(string(by.Kind()[:1])) + string(by.Kind()[1:])
+}
+
 // given returns the names of the options that are set.
 func (c *Job) given() []string {
-	kind := string(c.By.Kind())
-	if kind != "" {
-		kind = strings.ToUpper(kind[:1]) + kind[1:]
-	}
-	given := []string{kind}
+	given := []string{optionOf(c.By)}
 	for _, o := range []struct {
 		name  string
 		given bool

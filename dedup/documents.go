@@ -104,16 +104,13 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		return nil, err
 	}
 	if rule != nil {
-		l.by = corpus.Criterion{Sets: true} // pairs have scores
+		l.by, l.job.Read.NoText = corpus.Criterion{Sets: true}, fieldsOnly(rule) // pairs have scores
 	}
 	if src.Stored != nil {
-		if err := j.Compared.NotStored(); err != nil {
-			return nil, err
-		}
 		if err := env.CheckTexts(ctx, src.DB(), !l.by.Sets); err != nil {
 			return nil, err
 		}
-		if l.stored = limits == nil && j.Sample == 0 && rule == nil; l.stored {
+		if l.stored = limits == nil && j.Sample == 0 && rule == nil && j.Compared.NotStored() == nil; l.stored {
 			return l, nil
 		}
 	}
@@ -136,9 +133,12 @@ func (l *Documents) openCompared(ctx context.Context, limits *pairrule.Rule) (er
 	if j.Sample > 0 {
 		l.sample = &listSample{n: int(min(j.Sample, setjoin.MaxSets)), seed: j.Seed, most: j.Memory / 2}
 	}
-	given := slices.DeleteFunc(j.Compared.Given(), func(name string) bool { return name == "Fold" })
-	if l.sources.Stored == nil && l.by.Measure.Kind.OfTexts() && len(given) > 0 {
-		return fmt.Errorf("%s or %s of files compares whole texts: %s does not apply",
+	given := slices.DeleteFunc(j.Compared.Given(), func(name string) bool {
+		stored := l.sources.Stored != nil && name != "Weights" && name != "Ignore" && name != "IgnoreCommon"
+		return name == "Fold" || stored
+	})
+	if l.by.Measure.Kind.OfTexts() && len(given) > 0 {
+		return fmt.Errorf("%s or %s compares whole texts: %s does not apply",
 			option.Name("Levenshtein"), option.Name("Cosine"), option.Name(given[0]))
 	}
 	dir, remove, err := l.env.TempDir(j.TempDir)
@@ -157,7 +157,7 @@ func (l *Documents) openCompared(ctx context.Context, limits *pairrule.Rule) (er
 	}
 	read := func(ctx context.Context) error { return l.readFiles(ctx, dir) }
 	if l.sources.Stored != nil {
-		read = l.readStored
+		read = func(ctx context.Context) error { return l.readStored(ctx, dir) }
 	}
 	if err := cmp.Or(read(ctx), l.limits.check()); err != nil {
 		return l.Close(err)
@@ -199,17 +199,10 @@ func (l *Documents) readFiles(ctx context.Context, dir string) error {
 	if err := inputs.ReadFeatures(&opt, features); err != nil {
 		return err
 	}
-	w := inputs.Weighing{Inputs: l.sources, Read: opt, Memory: l.job.Memory, Dir: dir}
-	w.Each = func(count func(*engine.Doc) error) error {
-		if err := l.env.Reread(ctx, l.sources, dir); err != nil {
+	if l.rule == nil {
+		if err := l.weigh(ctx, &l.params, opt, dir); err != nil {
 			return err
 		}
-		return l.env.EachInput(ctx, l.sources, inputs.Reading{
-			Stage: "count features", Options: opt, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, Damaged: func(error) {},
-		})
-	}
-	if err := l.env.Weigh(ctx, l.job.Compared, &l.params, w); err != nil {
-		return err
 	}
 	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)
 	defer x.Stop()
@@ -256,6 +249,20 @@ func (l *Documents) readFiles(ctx context.Context, dir string) error {
 	return l.files.Rank(ctx)
 }
 
+// weigh sets which features are not compared, and the weights of the others.
+func (l *Documents) weigh(ctx context.Context, p *features.Params, opt records.Options, dir string) error {
+	w := inputs.Weighing{Inputs: l.sources, Read: opt, Memory: l.job.Memory, Dir: dir}
+	w.Each = func(count func(*engine.Doc) error) error {
+		if err := l.env.Reread(ctx, l.sources, dir); err != nil {
+			return err
+		}
+		return l.env.EachInput(ctx, l.sources, inputs.Reading{
+			Stage: "count features", Options: opt, Record: func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }, Damaged: func(error) {},
+		})
+	}
+	return l.env.Weigh(ctx, l.job.Compared, p, w)
+}
+
 func (l *Documents) add(x *corpus.Extractor, d *engine.Doc) error {
 	if err := l.files.AddID(d.ID); err != nil {
 		return err
@@ -294,17 +301,21 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 
 // readStored reads a database, or draws the sample from it. Its documents are then compared like
 // documents of files.
-func (l *Documents) readStored(ctx context.Context) (err error) {
-	db := l.sources.Stored
-	if l.by.Sets && db.DB.Options().NoText {
-		return fmt.Errorf("%s stores no texts, which %s, %s, %s and %s need to compare by %s",
-			db.Path, option.Name("Sample"), option.Name("Rule"), option.Name("Across"), option.Name("WithinField"), option.Name("Jaccard"))
+func (l *Documents) readStored(ctx context.Context, dir string) (err error) {
+	db, whole := l.sources.Stored, l.job.Compared.NotStored()
+	if db.DB.Options().NoText && (l.by.Sets || whole != nil) {
+		return cmp.Or(whole, fmt.Errorf("%s stores no texts, which %s, %s, %s and %s need to compare by %s",
+			db.Path, option.Name("Sample"), option.Name("Rule"), option.Name("Across"), option.Name("WithinField"), option.Name("Jaccard")))
 	}
+	db.NoFingerprints = whole != nil // they are of all features
 	for range db.Allowed() {
 		l.allowed = true
 		break
 	}
-	if l.params, err = db.Params(); err != nil {
+	if l.params, err = db.Params(); err == nil && l.rule == nil {
+		err = l.weigh(ctx, &l.params, records.Options{Need: records.NeedText}, dir)
+	}
+	if err != nil {
 		return err
 	}
 	x := corpus.NewExtractor(ctx, l.params, l.files.Corpus)
@@ -347,7 +358,7 @@ func (l *Documents) draw(ctx context.Context, db *inputs.Stored) (docs []engine.
 	if err := l.env.EachInput(ctx, l.sources, r); err != nil {
 		return nil, err
 	}
-	db.Only, db.NoTexts = map[string]bool{}, !l.by.Sets
+	db.Only, db.NoTexts = map[string]bool{}, !l.by.Sets && l.job.Compared.NotStored() == nil
 	for _, d := range l.sample.documents() {
 		db.Only[d.ID] = true
 	}

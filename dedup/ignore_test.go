@@ -26,8 +26,8 @@ func shinglesOf(text string) map[string]bool {
 }
 
 // ignoreOracle returns the similarity of pages without the shingles of texts, and without those of
-// more than a share of the pages.
-func ignoreOracle(pages []page, ignored []string, common float64) func(a, b int) float64 {
+// more than a share of the first pages.
+func ignoreOracle(pages []page, first int, ignored []string, common float64) func(a, b int) float64 {
 	left, df, n, sets := map[string]bool{}, map[string]int{}, 0, make([]map[string]bool, len(pages))
 	for _, text := range ignored {
 		for s := range shinglesOf(text) {
@@ -40,6 +40,9 @@ func ignoreOracle(pages []page, ignored []string, common float64) func(a, b int)
 			if left[s] {
 				delete(sets[i], s)
 			}
+		}
+		if i >= first {
+			continue
 		}
 		for s := range sets[i] {
 			df[s]++
@@ -133,9 +136,12 @@ func TestIgnore(t *testing.T) {
 		if tc.fields { // weights do not change which features are common; a single field has no other effect
 			tc.of.Features.Fields = []engine.Field{{Name: "text", Weight: 2.5}}
 		}
-		like := ignoreOracle(pages, tc.texts, tc.of.IgnoreCommon)
+		like := ignoreOracle(pages, len(pages), tc.texts, tc.of.IgnoreCommon)
 		const threshold = 0.5
 		job := Job{By: engine.Jaccard(threshold), Compared: tc.of, Memory: 4 << 20}
+		if tc.of.Ignore == lines && !tc.fields {
+			job.Agree = []string{"in no text"} // a rule decides
+		}
 		result, err := job.Run(t.Context(), Files(path))
 		if err != nil {
 			t.Fatal(err)
@@ -163,18 +169,22 @@ func TestIgnore(t *testing.T) {
 		if err := result.Close(); err != nil {
 			t.Error(err)
 		}
-		comparePairs(t, path, tc.of, threshold, len(pages), at, like)
+		comparePairs(t, path, Listing{By: engine.Jaccard(threshold), Compared: tc.of}, len(pages), at, like)
+		if !tc.fields && tc.of.Ignore != plain && tc.of.IgnoreCommon != 0.001 {
+			first := len(pages) * 2 / 3
+			ignoreStored(t, pages, first, tc.of, at, ignoreOracle(pages, first, tc.texts, tc.of.IgnoreCommon))
+		}
 	}
 }
 
 // comparePairs compares the pairs of a file with a similarity.
-func comparePairs(t *testing.T, path string, of inputs.Compared, threshold float64, pages int, at map[string]int, like func(a, b int) float64) {
-	env := &inputs.Env{}
+func comparePairs(t *testing.T, path string, job Listing, pages int, at map[string]int, like func(a, b int) float64) {
+	env, of := &inputs.Env{}, job.Compared
 	src, err := env.NewCollection(t.Context(), []string{path}, inputs.Options{}, inputs.Access{OrFile: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := Listing{By: engine.Jaccard(threshold), Compared: of}.Open(t.Context(), env, src)
+	found, err := job.Open(t.Context(), env, src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +201,7 @@ func comparePairs(t *testing.T, path string, of inputs.Compared, threshold float
 	want := 0
 	for a := range pages {
 		for b := range a {
-			if like(a, b) >= threshold {
+			if like(a, b) >= job.By.T() {
 				want++
 			}
 		}
@@ -201,6 +211,63 @@ func comparePairs(t *testing.T, path string, of inputs.Compared, threshold float
 	}
 	if err := found.Close(nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// ignoreStored compares the first pages, in a database, with each other and with the others, and compares
+// what matches with a similarity.
+func ignoreStored(t *testing.T, pages []page, first int, of inputs.Compared, at map[string]int, like func(a, b int) float64) {
+	const threshold = 0.5
+	db, dbPath := loadDocs(t, writePages(t, pages[:first]), inputs.Compared{})
+	for _, agree := range [][]string{nil, {"in no text"}} { // the latter makes a rule
+		comparePairs(t, dbPath, Listing{By: engine.Jaccard(threshold), Agree: agree, Compared: of}, first, at, like)
+	}
+	lines := writePages(t, pages[first:])
+	known := matched(t, db, lines, MatchOptions{By: engine.Jaccard(threshold), Compared: of})
+	env := &inputs.Env{}
+	src, err := inputs.FileSources([]string{lines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := env.OpenStored(dbPath, inputs.Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Close(&err)
+	j, err := NewJoin(t.Context(), env, src, JoinOptions{By: engine.Jaccard(threshold), Compared: of, Stored: stored, Memory: 1 << 20, Read: lookupRead()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for some, err := range j.Rows(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range some {
+			if s := like(at[row.Query], at[row.ID]); s < threshold || math.Abs(s-row.Score) > 1e-9 {
+				t.Errorf("%+v: join: %s and %s: %v, want %v", of, row.Query, row.ID, row.Score, s)
+			}
+			rows++
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	want := 0
+	for b := first; b < len(pages); b++ {
+		best := 0.0
+		for a := range first {
+			if s := like(a, b); s >= threshold {
+				best, want = max(best, s), want+1
+			}
+		}
+		m, is := known[pages[b].ID]
+		if is != (best > 0) || is && math.Abs(m.Score-best) > 1e-9 {
+			t.Errorf("%+v: match: %s: %v, want %v", of, pages[b].ID, m, best)
+		}
+	}
+	if rows != want || want < 5 {
+		t.Errorf("%+v: join: %d rows, want %d", of, rows, want)
 	}
 }
 
@@ -236,6 +303,40 @@ func TestIgnoreRefuses(t *testing.T) {
 	if err := ignore.NotStored(); err == nil {
 		t.Error("a database ignores features")
 	}
+	prints, err := engine.Open(filepath.Join(t.TempDir(), "prints.simdb"), &engine.Options{NoText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer prints.Close()
+	texts, _ := loadDocs(t, path, inputs.Compared{})
+	rule := func(text string) *PairRule {
+		r, err := ParsePairRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for want, o := range map[string]MatchOptions{
+		"indexes of a database are of all features": {By: engine.Near(3), Compared: ignore},
+		"leaves out shingles as Shingle sets them":  {Rule: rule("JACCARD(chars:3) >= 0.5"), Compared: ignore},
+		"but the rule compares none":                {By: engine.Levenshtein(0.5), Compared: inputs.Compared{IgnoreCommon: 0.1}},
+		"Contains cannot be used with Ignore":       {By: engine.Contains(0.5), Compared: ignore},
+		"know no table of weights":                  {By: engine.Jaccard(0.5), Compared: inputs.Compared{Weights: inputs.IDF}},
+		"so there is nothing to ignore":             {By: engine.Jaccard(0.5), Compared: inputs.Compared{Ignore: empty}},
+	} {
+		db := texts
+		if o.By.Kind() == "near" {
+			db = prints
+		}
+		src, err := inputs.FileSources([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Memory = 1 << 20
+		if _, err := NewMatch(t.Context(), &inputs.Env{}, src, db, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }
 
 // TestIgnoreAgainst compares a document with those of a database, most of whose shingles are ignored,
@@ -264,6 +365,33 @@ func TestIgnoreAgainst(t *testing.T) {
 			if err := result.Close(); err != nil {
 				t.Error(err)
 			}
+			nearStored(t, by, ignore, texts[0], want)
+		}
+	}
+}
+
+// nearStored compares two documents of a database, one of which has a text that may be ignored in part.
+func nearStored(t *testing.T, by engine.Criterion, ignore, text string, want int64) {
+	path, env := filepath.Join(t.TempDir(), "two.simdb"), &inputs.Env{}
+	if err := storeTexts(path, []string{text, "sort all numbers by size and print them twice"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range []Listing{{}, {Sample: 2}, {Agree: []string{"in no text"}}} {
+		src, err := env.NewCollection(t.Context(), []string{path}, inputs.Options{}, inputs.Access{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job.By, job.Compared.Ignore = by, ignore
+		found, err := job.Open(t.Context(), env, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := found.CountPairs(t.Context()); n != want || err != nil {
+			t.Errorf("%v, ignore %q, %+v: %d pairs, %v", by, ignore, job, n, err)
+		}
+		err = found.Close(nil)
+		if src.Stored.Close(&err); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
@@ -34,10 +35,11 @@ type JoinOptions struct {
 
 	// The collection is Stored, or the documents of Files, which are read with the options Of and
 	// compared with Params. Files are read several times.
-	Stored *inputs.Stored
-	Files  *inputs.Sources
-	Of     records.Options
-	Params records.FeatureParams
+	Stored   *inputs.Stored
+	Files    *inputs.Sources
+	Of       records.Options
+	Params   records.FeatureParams
+	Compared inputs.Compared // what is not compared, although Stored has it: Ignore and IgnoreCommon
 }
 
 // A lookup starts once there are joinMost documents, or joinBytes of text, or a share of the
@@ -103,12 +105,26 @@ func (o *JoinOptions) Workers() int {
 
 // NewJoin opens the input, which Close closes, and prepares the collection.
 func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOptions) (j *Join, err error) {
+	rule, limits, err := o.agreement().whole()
+	if err == nil && rule == nil && o.Stored != nil && o.Compared.Ignores() {
+		rule, err = o.agreement().asRule()
+	}
+	switch {
+	case err == nil && rule != nil:
+		err = checkIgnored(rule, &o.Compared)
+	case err == nil && o.Stored != nil && o.Compared.Weights != "":
+		err = o.Compared.NotStored()
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Read.NoText, o.Of.NoText = fieldsOnly(rule), fieldsOnly(rule)
 	j = &Join{o: o, workers: o.Workers()}
 	j.l = lookup{
 		env: env, sources: src, reading: inputs.Reading{Stage: "join", Options: o.Read, Rejects: o.Rejects},
 		refuse: o.Check, most: joinMost, arrive: src.Piped(), item: j.item,
 	}
-	if err = j.open(ctx); err != nil {
+	if err = j.open(ctx, rule, limits); err != nil {
 		return nil, err
 	}
 	if j.in, err = src.Open(0, o.Read); err != nil {
@@ -142,12 +158,8 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 }
 
 // open prepares the collection, and reads the groups of its documents.
-func (j *Join) open(ctx context.Context) (err error) {
+func (j *Join) open(ctx context.Context, rule, limits *pairrule.Rule) (err error) {
 	o := &j.o
-	rule, limits, err := o.agreement().whole()
-	if err != nil {
-		return err
-	}
 	if rule != nil {
 		return j.openRule(ctx, rule)
 	}

@@ -18,13 +18,19 @@ import (
 
 // MatchOptions are the options of a Match.
 type MatchOptions struct {
-	By     engine.Criterion
-	Rule   *PairRule // instead of By; the document that is looked up is b
-	Seen   bool      // By is Contains, and all documents together contain the text: engine.SearchOptions.Together
-	Add    bool      // store the new documents, so that later documents are also compared with them
-	Renew  bool      // with Add: engine.SearchOptions.Renew
-	Named  bool      // pass Known the stored document that a document resembles most
-	Memory int64     // bytes; a part of it is for the documents of a lookup
+	By   engine.Criterion
+	Rule *PairRule // replaces By, as in a Job; the document that is looked up is b
+
+	Agree, Distinct     []string        // as in a Job, but not Recurring
+	Compared            inputs.Compared // what is not compared, although the database stores it: Ignore and IgnoreCommon
+	Across, WithinField string          // likewise, without "file" and "folder", which a database does not know
+
+	Loaded bool  // LoadFiles made the database, reading with the same options Read
+	Seen   bool  // By is Contains, and all documents together contain the text: engine.SearchOptions.Together
+	Add    bool  // store the new documents, so that later documents are also compared with them
+	Renew  bool  // with Add: engine.SearchOptions.Renew
+	Named  bool  // pass Known the stored document that a document resembles most
+	Memory int64 // bytes; a part of it is for the documents of a lookup
 
 	Read    records.Options
 	Rejects *inputs.Rejects               // receives input that is not a record; if nil, such input is an error
@@ -94,9 +100,10 @@ type Match struct {
 // checks that an output can hold copies of their records. Close must be called in any case.
 func NewMatch(ctx context.Context, env *inputs.Env, src *inputs.Sources, db *engine.DB, o MatchOptions) (*Match, error) {
 	m := &Match{o: o, db: db, Scans: o.Seen && o.Add && !db.Options().Containment}
-	if err := m.settle(env); err != nil {
+	if err := m.settle(ctx, env, src); err != nil {
 		return m, err
 	}
+	o = m.o
 	m.near = m.o.By.Kind() == "near"
 	m.l = lookup{env: env, sources: src, reading: inputs.Reading{Stage: "match", Options: o.Read}, refuse: o.Check, arrive: true, issues: true, stores: o.Add, item: m.item}
 	switch kind := m.o.By.Kind(); {
@@ -260,6 +267,9 @@ func (m *Match) count(n *engine.Novelty) {
 func (m *Match) decided(in records.Source, rec *records.Record, n engine.Novelty) error {
 	if m.o.Rejects != nil {
 		m.o.Rejects.Note(in, rec)
+	}
+	if m.o.Loaded {
+		n.Match.ID = loadedID(n.Match.ID)
 	}
 	if !n.Stored && m.o.Known != nil {
 		if err := m.o.Known(rec, n); err != nil {

@@ -57,7 +57,8 @@ func (m *Match) probe(ctx context.Context, i int) (info records.Info, err error)
 }
 
 // Run reads the inputs, and writes copies of the new documents.
-func (m *Match) Run(ctx context.Context) error {
+func (m *Match) Run(ctx context.Context) (err error) {
+	defer m.tellUnknown()
 	switch {
 	case m.o.Open == nil:
 		return m.l.eachInput(func(in records.Source) error { return m.records(ctx, in) })
@@ -65,7 +66,7 @@ func (m *Match) Run(ctx context.Context) error {
 		return m.toFolder(ctx)
 	}
 	var to MatchOutput
-	err := m.l.eachInput(func(in records.Source) (err error) {
+	err = m.l.eachInput(func(in records.Source) (err error) {
 		names := m.l.sources.Names
 		if last := names[len(names)-1]; in.Info().Empty && len(names) > 1 && in.Info().Name != records.ShownName(last) {
 			return nil // the first input that is not empty determines the output's format

@@ -91,26 +91,50 @@ type agreement struct {
 	across, withinField string
 }
 
+// given returns the name of the first option that is set, or "".
+func (x *agreement) given() string {
+	switch {
+	case x.rule != nil:
+		return "Rule"
+	case x.agree != nil:
+		return "Agree"
+	case x.distinct != nil:
+		return "Distinct"
+	case x.across != "":
+		return "Across"
+	case x.withinField != "":
+		return "WithinField"
+	}
+	return ""
+}
+
 // whole returns the rule with its short forms; nil if a criterion decides, with limits.
 func (x *agreement) whole() (r, limits *pairrule.Rule, err error) {
-	switch {
-	case x.rule == nil && x.agree == nil && x.distinct == nil:
+	if x.rule == nil && x.agree == nil && x.distinct == nil {
 		return nil, x.groups(), nil
+	}
+	r, err = x.asRule()
+	return r, nil, err
+}
+
+// asRule returns the rule with its short forms, also for a criterion alone.
+func (x *agreement) asRule() (r *pairrule.Rule, err error) {
+	switch {
 	case x.rule != nil && x.rule.rule == nil:
-		return nil, nil, invalid("%s is empty", option.Name("Rule"))
+		return nil, invalid("%s is empty", option.Name("Rule"))
 	case x.rule != nil:
 		r = x.rule.rule
 	default:
 		kind, ok := map[string]pairrule.Kind{"near": pairrule.Near, "jaccard": pairrule.Jaccard, "cosine": pairrule.Cosine, "levenshtein": pairrule.Levenshtein}[string(x.by.Kind())]
 		if !ok {
-			return nil, nil, invalid("%s and %s cannot be used with this criterion", option.Name("Agree"), option.Name("Distinct"))
+			return nil, invalid("%s cannot be used with %s: it belongs to the rule of one similarity", option.Name(optionOf(x.by)), option.Name(cmp.Or(x.given(), "Ignore")))
 		}
 		r = pairrule.Similarity(kind, x.by.K(), x.by.T())
 	}
 	if r, err = x.agreeing(r); err == nil {
 		r, err = r.And(x.groups())
 	}
-	return r, nil, err
+	return r, err
 }
 
 // groups returns the rule of across and withinField, nil if neither is set.
@@ -181,6 +205,9 @@ func (x *agreement) settle() (r, limits *pairrule.Rule, err error) {
 	x.by = by
 	return nil, limits, nil
 }
+
+// fieldsOnly reports whether a rule, which may be nil, compares no texts, so that records need none.
+func fieldsOnly(r *pairrule.Rule) bool { return r != nil && !r.ComparesText() }
 
 // refuseFiles returns an error if a rule, which may be nil, compares the files of documents, and
 // some are in a database.
@@ -285,12 +312,39 @@ func ruleJoin(env *inputs.Env, memory int64) rulejoin.JoinOptions {
 }
 
 // checkRule returns an error for options that do not apply to the rule.
-func checkRule(c *inputs.Compared) error {
+func checkRule(rule *pairrule.Rule, c *inputs.Compared) error {
+	if err := checkIgnored(rule, c); err != nil {
+		return err
+	}
 	for _, name := range c.Given() {
 		switch name {
 		case "Fields", "SetField", "FeaturesField", "Compute", "Weights", "Bits":
 			return &OptionError{Option: "Rule", Other: name, Why: "it names what it compares"}
 		}
+	}
+	return nil
+}
+
+// checkIgnored returns an error if shingles are not compared, and the rule has none of the same kind.
+func checkIgnored(rule *pairrule.Rule, c *inputs.Compared) error {
+	if !c.Ignores() {
+		return nil
+	}
+	name, some := "Ignore", false
+	if c.Ignore == "" {
+		name = "IgnoreCommon"
+	}
+	for i := range rule.Atoms {
+		switch a := &rule.Atoms[i]; {
+		case a.Kind != pairrule.Jaccard && a.Kind != pairrule.Contains && a.Kind != pairrule.Near:
+		case a.Unit != "":
+			return invalid("%s: %s leaves out shingles as %s sets them: leave out the unit", a, option.Name(name), option.Name("Shingle"))
+		default:
+			some = true
+		}
+	}
+	if !some {
+		return invalid("%s leaves out shingles, but the rule compares none", option.Name(name))
 	}
 	return nil
 }
@@ -317,6 +371,9 @@ func (c *Job) settled() (own *Job, rule, limits *pairrule.Rule, err error) {
 
 // decideRule decides by the rule which documents stay.
 func (d *job) decideRule(dir string) (err error) {
+	if err := d.weigh(dir); err != nil {
+		return err
+	}
 	o := ruleOptions(d.params, d.opt, d.c.memory(), d.inputBytes(), dir)
 	o.Apart = d.decided != nil
 	c, err := rulejoin.New(d.ctx, d.rule, o)
@@ -361,7 +418,7 @@ func (j *Listing) checkRule(rule, limits *pairrule.Rule) error {
 	if rule == nil {
 		return nil
 	}
-	return checkRule(&j.Compared)
+	return checkRule(rule, &j.Compared)
 }
 
 // openRule reads the documents that a rule compares.
@@ -379,11 +436,15 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 	if l.job.Words {
 		l.texts = corpus.NewTextStore(l.job.Memory, dir)
 	}
-	read := func(ctx context.Context) error { return l.readFiles(ctx, dir) }
+	read, opt := func(ctx context.Context) error { return l.readFiles(ctx, dir) }, l.job.Read
+	opt.MakeID = true
 	if l.sources.Stored != nil {
-		read = l.readStored
+		read, opt = func(ctx context.Context) error { return l.readStored(ctx, dir) }, records.Options{Need: records.NeedText}
 	}
 	p, err := l.compared()
+	if err == nil {
+		err = l.weigh(ctx, &p, opt, dir)
+	}
 	if err == nil {
 		l.rule, err = rulejoin.New(ctx, rule, ruleOptions(p, l.job.Read, l.job.Memory, cmp.Or(l.sources.ContentBytes(), unknownBytes), dir))
 	}

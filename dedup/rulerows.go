@@ -91,6 +91,16 @@ func (j *Join) openRule(ctx context.Context, rule *pairrule.Rule) (err error) {
 		if o.Stored.DB.Options().NoText {
 			return invalid("%s stores no texts to compare", o.Stored.Path)
 		}
+		w := inputs.Weighing{Inputs: j.l.sources, Read: o.Read, Memory: o.Memory, Dir: dir}
+		w.Each = func(count func(*engine.Doc) error) error {
+			read := inputs.Reading{Stage: "count features", Options: records.Options{Need: records.NeedText}}
+			read.Record = func(_ records.Source, rec *records.Record) error { return count(&rec.Doc) }
+			return j.l.env.EachInput(ctx, of, read)
+		}
+		if err := j.l.env.Weigh(ctx, o.Compared, &p, w); err != nil {
+			return err
+		}
+		o.Stored.NoFingerprints = o.Compared.Ignores()
 	}
 	if x.split = p.Features; o.Words {
 		x.texts = corpus.NewTextStore(o.Memory, dir)

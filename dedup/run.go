@@ -102,6 +102,7 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 		return nil, err
 	}
 	d.opt = c.Read
+	d.opt.NoText = fieldsOnly(rule)
 	d.opt.MakeID, d.opt.Memory, d.opt.Cut, d.opt.Bits = true, c.memory(), c.level() != units.Document && !c.Drop, c.Compared.Bits
 	d.params, d.features, err = paramsOf(c.Compared)
 	return d, err

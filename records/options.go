@@ -86,6 +86,7 @@ type Options struct {
 
 	Answers bool     // somebody may wait for the answer to a record of a pipe before writing the next one
 	IDsOnly bool     // JSON records need neither text nor fingerprint; other records without them are an Issue
+	NoText  bool     // records need neither text nor fingerprint: only their fields are compared
 	MakeID  bool     // a record without an ID gets "file:position" instead of being an Issue
 	After   Position // skip records that end at or before this position
 	Workers int      // goroutines that parse; 0 means GOMAXPROCS

@@ -340,3 +340,45 @@ func TestHostileOnTerminal(t *testing.T) {
 		t.Errorf("only %d of %d commands show what is hostile", shows, len(commands))
 	}
 }
+
+// Ctrl-C ends the questions of learn at once, also without a line end, and keeps the answers; the next
+// run goes on with them.
+func TestLearnOnTerminal(t *testing.T) {
+	dir := t.TempDir()
+	var docs strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&docs, "{\"id\":\"%d\",\"text\":\"%s and some words\"}\n", i, strings.Repeat(fmt.Sprintf("w%d ", i/2), 4+i%2))
+	}
+	write(t, filepath.Join(dir, "docs.jsonl"), docs.String())
+	const prompt = "y(es), n(o), s(kip), b(ack), q(uit): "
+	answer := func(tty *terminal, lines ...string) {
+		for i, line := range lines {
+			for strings.Count(tty.shown(), prompt) < i+1 {
+				time.Sleep(time.Millisecond)
+			}
+			io.WriteString(tty, line)
+		}
+	}
+	for _, tc := range []struct {
+		args    string
+		answers []string
+		status  int
+		labels  int
+		shows   string
+	}{
+		{"", []string{"y\r", "what?\r", "n\r", "b\r", "\x03"}, 130, 1, "1 new answer in r.labels.jsonl: the same command with --ask N goes on"},
+		{"--ask 2", []string{"y\r", "n\r"}, 0, 3, "\nsimdb dedup docs.jsonl --rule r -o kept.jsonl\n"},
+		{"--ask 5", []string{"\x04"}, 0, 3, "(Wilson)"},
+		{"--ask 5", []string{"s\r", "q\r"}, 0, 3, "\n2 of 5: "},
+	} {
+		tty := openTerminal(t)
+		c := tty.start(t, dir, nil, append([]string{"learn", "docs.jsonl", "-o", "r"}, strings.Fields(tc.args)...)...)
+		answer(tty, tc.answers...)
+		c.Wait()
+		<-tty.done
+		lines := strings.Count(string(readFile(t, filepath.Join(dir, "r.labels.jsonl"))), "\n")
+		if shown := strings.ReplaceAll(tty.shown(), "\r", ""); c.ProcessState.ExitCode() != tc.status || lines != tc.labels || !strings.Contains(shown, tc.shows) || strings.Contains(shown, "\x1b[3") {
+			t.Errorf("%+v: exit status %d, %d labels, %q", tc, c.ProcessState.ExitCode(), lines, shown)
+		}
+	}
+}

@@ -219,6 +219,13 @@ func TestRecurring(t *testing.T) {
 	if got := r.upTo(c, []uint64{10}); got != 0 {
 		t.Errorf("a difference with a rare word recurs up to %v", got)
 	}
+	long := worddiff.Bag{21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33} // more words than a difference that recurs
+	for range worddiff.WordRecurs {
+		r.add(long, nil, 0.9)
+	}
+	if got := max(r.upTo(long, nil), r.upTo(long[:1], nil)); got != 0 {
+		t.Errorf("a long difference, or its words, recurs up to %v", got)
+	}
 	if got := r.upTo(nil, nil); got != 0 {
 		t.Errorf("no difference recurs up to %v", got)
 	}
@@ -366,8 +373,9 @@ func TestLabels(t *testing.T) {
 {"a":"2","b":"1","same":true}
 {"a":"3","b":"4","decision":"allow"}
 {"a":"5","b":"6","decision":"drop"}
+{"a":"7","b":"6","decision":"keep"}
 `)
-	if want := []Label{{"1", "2", true, 1}, {"3", "4", false, 4}, {"5", "6", true, 5}}; err != nil || !slices.Equal(got, want) {
+	if want := []Label{{"1", "2", true, 1}, {"3", "4", false, 4}, {"5", "6", true, 5}, {"7", "6", true, 6}}; err != nil || !slices.Equal(got, want) {
 		t.Error(got, err)
 	}
 	for text, want := range map[string]string{

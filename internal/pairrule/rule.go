@@ -163,6 +163,14 @@ func (r *Rule) Literal(l Literal) string {
 	return text
 }
 
+// ComparesText reports whether the rule compares the texts of documents, and not only their fields and
+// files.
+func (r *Rule) ComparesText() bool {
+	return slices.ContainsFunc(r.Atoms, func(a Atom) bool {
+		return a.Fields == nil && (a.Kind != Equal || a.Of != File && a.Of != Folder)
+	})
+}
+
 // Alone returns the similarity of the texts that is a whole rule, or nil.
 func (r *Rule) Alone() *Atom {
 	a, limits := r.Limited()

@@ -205,7 +205,7 @@ func (c *Corpus) Add(d *Doc) error {
 	}
 	for i, v := range c.views {
 		of := engine.Doc{ID: d.ID, Text: c.texts[i]}
-		if v.Fingerprints != nil && v.fields == nil {
+		if v.Fingerprints != nil && v.fields == nil && (c.o.Params.Ignored == nil || d.Text == "") {
 			of.Fingerprints = d.Fingerprints
 		}
 		if err := v.x.Add(&of, nil); err != nil {

@@ -21,6 +21,18 @@ type Search struct {
 	Index   []string // engine.Options.Index: the indexed fields
 	Text    []string // the fields that make up the texts of documents that are looked up; Options has those of the stored ones
 	Join    JoinOptions
+
+	fields []*field // of the rule
+}
+
+// Unknown returns a field that the rule names and that none of the compared documents has, or nil.
+func (s *Search) Unknown() *docfield.Field {
+	for _, f := range s.fields {
+		if !f.found {
+			return &f.of
+		}
+	}
+	return nil
 }
 
 // A Found is a document that matches another one.
@@ -72,6 +84,9 @@ func (s *Search) indexed(field string) string {
 // criterion returns the criterion of a database that finds at least the documents that are similar by
 // an atom, the zero criterion if there is none.
 func (s *Search) criterion(a *pairrule.Atom) engine.Criterion {
+	if s.Options.Params.Ignored != nil && (a.Kind == pairrule.Jaccard || a.Kind == pairrule.Near) {
+		return engine.Criterion{} // the database's indexes are of all features
+	}
 	if a.Kind == pairrule.Equal || a.Kind == pairrule.Contains || a.Kind == pairrule.Differ || a.Unit != "" || a.Fields != nil && !slices.Equal(a.Fields, s.Options.TextFields) {
 		return engine.Criterion{}
 	}
@@ -117,6 +132,10 @@ func (s *Search) Best(ctx context.Context, snap *engine.Snapshot, docs []engine.
 	if err = cmp.Or(err, c.Finish()); err != nil {
 		return nil, err
 	}
+	for i, f := range s.fields { // the same rule makes the same fields, in the same order
+		c.fields[i].found = c.fields[i].found || f.found
+	}
+	s.fields = c.fields
 	best = make([]Found, len(docs))
 	err = c.Across(ctx, uint32(len(ids)), s.Join, func(a, b uint32, score float64) bool {
 		i, f := int(b)-len(ids), Found{ids[a], score}

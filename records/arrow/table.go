@@ -204,7 +204,7 @@ func (s *source) findPrint() error {
 	name := cmp.Or(s.opt.FingerprintField, "fingerprint")
 	s.print = s.index(name)
 	if s.print < 0 {
-		if s.opt.FingerprintField != "" || len(s.text) == 0 {
+		if s.opt.FingerprintField != "" || len(s.text) == 0 && !s.opt.NoText {
 			return fmt.Errorf("there is no column %q with texts and none %q%s; %s names another", strings.Join(s.opt.TextFields(), ","), name,
 				records.Among("its columns are", s.names(), name), option.Name(s.opt.TextOption()))
 		}

@@ -115,13 +115,17 @@ func frequencies(p records.FeatureParams, w Weighing) (*features.Weights, error)
 	return features.NewWeights(of, features.IDF(n, 1)), err
 }
 
-// NotStored returns an error if c needs what a database does not have.
+// Ignores reports whether some features are not compared.
+func (c Compared) Ignores() bool { return c.Ignore != "" || c.IgnoreCommon != 0 }
+
+// NotStored returns an error if c has what fingerprints and sketches of a database do not know: then
+// only texts can be compared.
 func (c Compared) NotStored() error {
 	switch {
 	case c.Weights != "":
-		return fmt.Errorf("%s: a database stores no table of weights, which files of documents can be compared with", option.Set("Weights", c.Weights))
-	case c.Ignore != "" || c.IgnoreCommon != 0:
-		return fmt.Errorf("a database compares all features: %s and %s are for documents of files", option.Name("Ignore"), option.Name("IgnoreCommon"))
+		return fmt.Errorf("%s: fingerprints, sketches and indexes of a database know no table of weights", option.Set("Weights", c.Weights))
+	case c.Ignores():
+		return fmt.Errorf("%s and %s: fingerprints, sketches and indexes of a database are of all features", option.Name("Ignore"), option.Name("IgnoreCommon"))
 	}
 	return nil
 }

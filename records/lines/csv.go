@@ -156,7 +156,7 @@ func newTable(names []string, cut func([]string, []byte) []string, opt records.O
 		if at >= 0 {
 			t.texts = append(t.texts, at)
 		}
-		all = append(all, wanted{at, name, "text", opt.TextOption(), t.fp < 0})
+		all = append(all, wanted{at, name, "text", opt.TextOption(), t.fp < 0 && !opt.NoText})
 	}
 	all = append(all, wanted{t.fp, opt.FingerprintField, "fingerprint", "FingerprintField", false})
 	for _, c := range all {

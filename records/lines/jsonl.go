@@ -42,7 +42,7 @@ func newObject(opt records.Options, members bool) *object {
 		fp:       jsonfield.Parse(orDefault(opt.FingerprintField, "fingerprint")),
 		weighted: opt.Fields != nil, set: opt.SetField != "", pairs: opt.Weighted,
 		option: opt.TextOption(), idOption: opt.Call("IDField"),
-		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly, prints: prints{notation: opt.Fingerprints},
+		members: members, makeID: opt.MakeID, idsOnly: opt.IDsOnly || opt.NoText, prints: prints{notation: opt.Fingerprints},
 	}
 	for _, name := range opt.TextFields() {
 		o.texts = append(o.texts, jsonfield.Parse(name))

@@ -138,7 +138,7 @@ func newRoles(root *pq.Column, opt records.Options) (r roles, err error) {
 		return r, fmt.Errorf("%s: %w", option.Set("Fingerprints", opt.Fingerprints), missing(root, "fingerprint", "FingerprintField"))
 	case r.fp != nil && !isText(r.fp) && opt.Fingerprints != base.Auto && opt.Fingerprints != base.Decimal:
 		return r, fmt.Errorf("%s: the column %q has numbers, not texts", option.Set("Fingerprints", opt.Fingerprints), pathOf(r.fp))
-	case r.texts == nil && r.fp == nil:
+	case r.texts == nil && r.fp == nil && !opt.NoText:
 		return r, fmt.Errorf("%w, %s one with fingerprints", missing(root, "text", r.option), option.Name("FingerprintField"))
 	}
 	return r, nil

@@ -29,7 +29,7 @@ type CriterionFlags struct {
 // one is set.
 type SimilarityFlags struct {
 	CriterionFlags
-	Levenshtein *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
+	Levenshtein *Edits `group:"criterion" required:"" xor:"criterion" placeholder:"T|FIELD:T,..." help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text; with FIELD:T,... that of the texts in each of these fields. For short texts, such as titles."`
 	Cosine      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
 	Contains    *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A stored document matches a line if it contains at least the share T of the line's shingles: it quotes or includes it. In pairs, the larger document contains that share of the smaller one."`
 	Within      *Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A stored document matches a line if at least the share T of its own shingles is in the line: it is a part or a quotation of it. For pairs this is the same as --contains."`
@@ -49,12 +49,55 @@ func (f GroupFlags) Grouped() bool {
 	return f.Across != "" || f.WithinField != "" || f.Rule != nil || f.Agree != nil || f.Distinct != nil
 }
 
-// Pair returns the rule, nil if there is none.
-func (f GroupFlags) Pair() *dedup.PairRule {
-	if f.Rule == nil {
+// Pair returns the rule of --rule, or that of --levenshtein; nil if neither has one.
+func (f GroupFlags) Pair(edits *Edits) *dedup.PairRule {
+	switch {
+	case f.Rule != nil:
+		return &f.Rule.PairRule
+	case edits != nil:
+		return edits.Rule
+	}
+	return nil
+}
+
+// Ruled reports whether a rule decides, which gives pairs scores.
+func (f GroupFlags) Ruled(edits *Edits) bool {
+	return f.Pair(edits) != nil || f.Agree != nil || f.Distinct != nil
+}
+
+// Edits is the least Levenshtein similarity of texts, or a rule with one for each of several fields.
+type Edits struct {
+	Share
+	Rule *dedup.PairRule // or nil
+}
+
+// UnmarshalText parses a share, or fields and their shares, such as name:0.9,street:0.7.
+func (e *Edits) UnmarshalText(text []byte) error {
+	if !strings.Contains(string(text), ":") {
+		return e.Share.UnmarshalText(text)
+	}
+	var all []string
+	for part := range strings.SplitSeq(string(text), ",") {
+		at := strings.LastIndexByte(part, ':')
+		if at < 1 {
+			return fmt.Errorf("%q: give each field its share, as in name:0.9,street:0.7", part)
+		}
+		var t Share
+		if err := t.UnmarshalText([]byte(part[at+1:])); err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+		all = append(all, fmt.Sprintf("LEVENSHTEIN(%s) >= %s", part[:at], strconv.FormatFloat(float64(t), 'f', -1, 64)))
+	}
+	e.Rule = &dedup.PairRule{}
+	return e.Rule.UnmarshalText([]byte(strings.Join(all, " AND ")))
+}
+
+// t returns the share of whole texts, nil if there is none.
+func (e *Edits) t() *float64 {
+	if e == nil || e.Rule != nil {
 		return nil
 	}
-	return &f.Rule.PairRule
+	return (*float64)(&e.Share)
 }
 
 // Meaning describes the restrictions in words, to follow a criterion.
@@ -135,7 +178,7 @@ func (d *Distinct) UnmarshalText(text []byte) error {
 type FilesCriterionFlags struct {
 	Near        *Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"Two documents are near-duplicates if at most K of the bits of their fingerprints differ (of 64 bits 3 is strict, 6 to 10 finds edited copies of long texts)."`
 	Jaccard     *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T, such as 0.8 or 80%; it is computed from the texts (default, without another criterion, except for pictures: 0.8)."`
-	Levenshtein *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text. For short texts, such as titles."`
+	Levenshtein *Edits    `group:"criterion" xor:"criterion" placeholder:"T|FIELD:T,..." help:"Two documents are near-duplicates if the Levenshtein similarity of their texts is at least T: 1 - edits / characters of the longer text; with FIELD:T,... that of the texts in each of these fields. For short texts, such as titles."`
 	Cosine      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Two documents are near-duplicates if the cosine of their word counts is at least T; the order of words does not matter. For short texts."`
 	Within      *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document if another document, which is kept, contains at least the share T of its shingles: quotations, excerpts and earlier versions. Among the inputs the larger document is kept; --keep decides between equally large ones. Documents of --against may have any size."`
 	Seen        *Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"Drop a document, or with --level a paragraph or line, if at least the share T of its shingles, at each of their positions, is in texts before it that stay, or in --against: text with small changes, and text assembled from several others. Nothing that only dropped texts had is lost."`
@@ -146,7 +189,7 @@ type FilesCriterionFlags struct {
 func (f FilesCriterionFlags) Measures() dedup.Measures {
 	return dedup.Measures{
 		Near: (*int)(f.Near), Verify: (*float64)(f.Verify), Jaccard: (*float64)(f.Jaccard),
-		Levenshtein: (*float64)(f.Levenshtein), Cosine: (*float64)(f.Cosine), Within: (*float64)(f.Within), Seen: (*float64)(f.Seen),
+		Levenshtein: f.Levenshtein.t(), Cosine: (*float64)(f.Cosine), Within: (*float64)(f.Within), Seen: (*float64)(f.Seen),
 	}
 }
 
@@ -154,8 +197,8 @@ func (f FilesCriterionFlags) Measures() dedup.Measures {
 // flag of prune must be given.
 var CriterionUsage = strings.NewReplacer(
 	"--older=AGE --expired=FIELD --ttl=AGE", "--older=AGE|--expired=FIELD|--ttl=AGE",
-	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T --seen=T --rule=EXPR|FILE", "[--near=K | --jaccard=T | ...]",
-	"--near=K --jaccard=T --levenshtein=T --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
+	"--near=K --jaccard=T --levenshtein=T|FIELD:T,... --cosine=T --contains=T --within=T --seen=T", "[--near=K | --jaccard=T | ...]",
+	"--near=K --jaccard=T --levenshtein=T|FIELD:T,... --cosine=T --contains=T --within=T", "[--near=K | --jaccard=T | ...]",
 	"--near=K --jaccard=T", "[--near=K | --jaccard=T]")
 
 // EstimateFlag is for searches in a database.
@@ -199,7 +242,7 @@ func (s Share) Percent() string { return fmt.Sprintf("%.12g %%", 100*float64(s))
 // Measures returns the measures that the flags set.
 func (f SimilarityFlags) Measures() dedup.Measures {
 	return dedup.Measures{
-		Near: (*int)(f.Near), Jaccard: (*float64)(f.Jaccard), Levenshtein: (*float64)(f.Levenshtein), Cosine: (*float64)(f.Cosine),
+		Near: (*int)(f.Near), Jaccard: (*float64)(f.Jaccard), Levenshtein: f.Levenshtein.t(), Cosine: (*float64)(f.Cosine),
 		Contains: (*float64)(f.Contains), Within: (*float64)(f.Within),
 	}
 }
@@ -212,6 +255,14 @@ func (f SimilarityFlags) Criterion(estimated bool) engine.Criterion {
 		by = by.Estimated()
 	}
 	return by
+}
+
+// Scored returns the criterion for Columns and Values if a rule decides: its matches have no distances.
+func (f CriterionFlags) Scored(ruled bool) CriterionFlags {
+	if ruled {
+		f.Near = nil
+	}
+	return f
 }
 
 // Columns appends the names of the columns that measure a match.

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,113 +13,144 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/worddiff"
 )
 
 // ask asks about up to n pairs, and appends each answer at once to the file of labels.
 func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []learn.Label, n int) (_ []learn.Label, err error) {
-	f, err := openLabels(path)
+	f, err := app.OpenToAppend(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return interview(corpus, labels, n, os.Stdin, a.Err, func(l learn.Label) error {
-		line, err := json.Marshal(l)
-		if err == nil {
-			_, err = f.Write(append(line, '\n'))
-		}
-		return err
-	})
+	had := len(labels)
+	labels, err = interview(a.Context(), corpus, labels, n, os.Stdin, a.Err, f)
+	if given := len(labels) - had; given > 0 {
+		a.Say("%s in %s: the same command with --ask N goes on", quantity.Count(int64(given), "new answer"), path)
+	}
+	return labels, err
 }
 
-// openLabels opens a file of labels to append lines to it. The next line begins after a line end, even
-// if an editor has left none.
-func openLabels(path string) (_ *os.File, err error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return f, err
-	}
-	var first, last [1]byte
-	if _, err := f.ReadAt(first[:], 0); err != nil {
-		return nil, err
-	}
-	if _, err := f.ReadAt(last[:], info.Size()-1); err != nil {
-		return nil, err
-	}
-	if !strings.Contains("{ \t\r\n\xef", string(first[:])) { // \xef begins a byte order mark
-		return nil, fmt.Errorf("%s is compressed, so that answers cannot be appended: decompress it first", path)
-	}
-	if last[0] != '\n' {
-		_, err = f.WriteString("\n")
-	}
-	return f, err
+// A labelFile is the file that answers are appended to.
+type labelFile interface {
+	io.Writer
+	Truncate(size int64) error
+	Stat() (os.FileInfo, error)
 }
 
-// interview asks about up to n pairs, and calls answered for each answer but a skip. It returns all
-// labels.
-func interview(corpus *learn.Corpus, labels []learn.Label, n int, in io.Reader, out io.Writer, answered func(learn.Label) error) ([]learn.Label, error) {
-	lines := bufio.NewScanner(in)
+// interview asks about up to n pairs, and appends each answer but a skip to a file. Back takes the last
+// answer of this interview out of the file, and asks again. It returns all labels, also those before
+// an interruption.
+func interview(ctx context.Context, corpus *learn.Corpus, labels []learn.Label, n int, in io.Reader, out io.Writer, to labelFile) ([]learn.Label, error) {
+	lines, failed := linesOf(in)
+	var given []int64 // by answer: the size of the file before it
 	var skipped []learn.Label
-	for i := range n {
+	for len(given)+len(skipped) < n {
 		p, ok, err := corpus.Ask(labels, skipped)
 		if err != nil {
-			return nil, err
+			return labels, err
 		}
 		if !ok {
 			fmt.Fprintln(out, "There are no more pairs to ask about.")
 			return labels, nil
 		}
-		fmt.Fprintf(out, "\n%d of %d: %s and %s\n", i+1, n, app.OneLine(p.A), app.OneLine(p.B))
-		for _, line := range difference(p) {
+		fmt.Fprintf(out, "\n%d of %d: %s and %s\n", len(given)+len(skipped)+1, n, app.OneLine(p.A), app.OneLine(p.B))
+		for _, line := range Difference(p) {
 			fmt.Fprintf(out, "    %s\n", app.OneLine(line))
 		}
-		answer := ""
-		for answer == "" {
-			fmt.Fprint(out, "Are they the same? y(es), n(o), s(kip), q(uit): ")
-			if !lines.Scan() {
-				return labels, lines.Err()
-			}
-			answer = strings.ToLower(strings.TrimSpace(lines.Text()))
-			if !strings.Contains(" y yes n no s skip q quit ", " "+answer+" ") {
-				answer = ""
-			}
+		answer, err := answerOf(ctx, lines, out)
+		if err != nil || answer == 0 {
+			return labels, errors.Join(err, *failed)
 		}
-		l := learn.Label{A: p.A, B: p.B, Same: answer[0] == 'y'}
-		switch answer[0] {
+		l := learn.Label{A: p.A, B: p.B, Same: answer == 'y'}
+		switch answer {
 		case 'q':
 			return labels, nil
 		case 's':
 			skipped = append(skipped, l)
 			continue
+		case 'b':
+			if len(given) == 0 {
+				fmt.Fprintln(out, "There is no answer to take back.")
+				continue
+			}
+			if err := to.Truncate(given[len(given)-1]); err != nil {
+				return labels, err
+			}
+			given, labels = given[:len(given)-1], labels[:len(labels)-1]
+			continue
 		}
-		if err := answered(l); err != nil {
-			return nil, err
+		info, err := to.Stat()
+		if err != nil {
+			return labels, err
 		}
-		labels = append(labels, l)
+		line, err := json.Marshal(l)
+		if err == nil {
+			_, err = to.Write(append(line, '\n'))
+		}
+		if err != nil {
+			return labels, err
+		}
+		given, labels = append(given, info.Size()), append(labels, l)
 	}
 	return labels, nil
+}
+
+// linesOf reads lines until the input ends, so that a question need not wait for one that never comes.
+// After the end failed points to the error, if any.
+func linesOf(in io.Reader) (lines <-chan string, failed *error) {
+	read, failed := make(chan string), new(error)
+	go func() {
+		defer close(read)
+		s := bufio.NewScanner(in)
+		for s.Scan() {
+			read <- s.Text()
+		}
+		*failed = s.Err()
+	}()
+	return read, failed
+}
+
+// answerOf returns the letter of an answer, 0 at the end of the input.
+func answerOf(ctx context.Context, lines <-chan string, out io.Writer) (letter byte, err error) {
+	for {
+		fmt.Fprint(out, "Are they the same? y(es), n(o), s(kip), b(ack), q(uit): ")
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case line, more := <-lines:
+			if !more {
+				fmt.Fprintln(out)
+				return 0, nil
+			}
+			answer := strings.ToLower(strings.TrimSpace(line))
+			if answer != "" && strings.Contains(" y yes n no s skip b back q quit ", " "+answer+" ") {
+				return answer[0], nil
+			}
+		}
+	}
 }
 
 // shownBytes is the length up to which texts are shown whole.
 const shownBytes = 400
 
-// difference returns lines that show two texts and where they differ.
-func difference(p learn.Pair) (lines []string) {
+// Difference returns lines that show two texts and where they differ: words that only the first has as
+// [-word-], those that only the second has as {+word+}.
+func Difference(p learn.Pair) (lines []string) {
 	if max(len(p.TextA), len(p.TextB)) <= shownBytes {
 		lines = append(lines, "a: "+p.TextA, "b: "+p.TextB)
 	}
 	var of features.Spec
-	for _, d := range worddiff.Differences(of.Words(p.TextA), of.Words(p.TextB)) {
+	runs := worddiff.Differences(of.Words(p.TextA), of.Words(p.TextB))
+	if len(runs) == 1 { // their number, or why they are not shown
+		return append(lines, runs[0].Name+": "+runs[0].Text)
+	}
+	for _, d := range runs[1:] {
 		lines = append(lines, d.Text)
+	}
+	if shown := fmt.Sprint(len(runs) - 1); shown != runs[0].Text {
+		lines = append(lines, fmt.Sprintf("(%s of %s differences)", shown, runs[0].Text))
 	}
 	return lines
 }

@@ -1,13 +1,18 @@
 package learning
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"time"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/engine"
 )
@@ -34,13 +39,23 @@ func TestInterview(t *testing.T) {
 		{"maybe\n\nYES\ns\nno\n", []bool{true, false}, 4},
 		{"", nil, 1},
 		{"y\ny\ny\ny\n", []bool{true, true, true, true}, 4},
+		{"b\ny\nback\nn\n\ny\nq\n", []bool{false, true}, 6},
+		{"y\ns\nn\nb\nb\ny\nq\n", []bool{true}, 7},
 	} {
 		var out strings.Builder
-		var written []learn.Label
-		got, err := interview(corpus, nil, 4, strings.NewReader(tc.answers), &out, func(l learn.Label) error {
-			written = append(written, l)
-			return nil
-		})
+		path := filepath.Join(t.TempDir(), "labels.jsonl")
+		f, err := app.OpenToAppend(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := interview(t.Context(), corpus, nil, 4, strings.NewReader(tc.answers), &out, f)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		written, failed := learn.ReadLabels(t.Context(), path)
+		for i := range written {
+			written[i].Line = 0
+		}
 		var same []bool
 		used := map[string]bool{}
 		for _, l := range got {
@@ -50,7 +65,7 @@ func TestInterview(t *testing.T) {
 			}
 			used[l.A], used[l.B] = true, true
 		}
-		if err != nil || !slices.Equal(same, tc.want) || !slices.Equal(got, written) {
+		if err != nil || failed != nil || !slices.Equal(same, tc.want) || !slices.Equal(got, written) {
 			t.Errorf("%q: labels %v, written %v, %v", tc.answers, got, written, err)
 		}
 		if n := strings.Count(out.String(), " of 4: "); n != tc.asked || strings.Contains(out.String(), "\x1b") {
@@ -62,34 +77,40 @@ func TestInterview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := interview(few, nil, 4, strings.NewReader("y\ny\n"), &out, func(learn.Label) error { return nil }); err != nil || !strings.Contains(out.String(), "no more pairs") {
+	f, err := app.OpenToAppend(filepath.Join(t.TempDir(), "labels.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := interview(t.Context(), few, nil, 4, strings.NewReader("y\ny\n"), &out, f); err != nil || !strings.Contains(out.String(), "no more pairs") {
 		t.Error(err, out.String())
+	}
+	// An interruption does not wait for a line.
+	ctx, cancel := context.WithCancelCause(t.Context())
+	silent, end := io.Pipe()
+	defer end.Close()
+	stop := errors.New("stop")
+	time.AfterFunc(10*time.Millisecond, func() { cancel(stop) })
+	if labels, err := interview(ctx, corpus, []learn.Label{{A: "0", B: "1"}}, 4, silent, &out, f); !errors.Is(err, stop) || len(labels) != 1 {
+		t.Error(labels, err)
+	}
+	// Nor does a broken input end like a whole one.
+	if _, err := interview(t.Context(), corpus, nil, 4, iotest.ErrReader(stop), &out, f); !errors.Is(err, stop) {
+		t.Error(err)
 	}
 }
 
-// TestOpenLabels appends to files that end with and without a line end, and not to compressed ones.
-func TestOpenLabels(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "labels.jsonl")
-	for _, tc := range [][2]string{{"", "new\n"}, {"{}\n", "{}\nnew\n"}, {"{}", "{}\nnew\n"}, {"\x1f\x8b..", ""}, {"\xef\xbb\xbf{}", "\xef\xbb\xbf{}\nnew\n"}} {
-		if err := os.WriteFile(path, []byte(tc[0]), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f, err := openLabels(path)
-		if tc[1] == "" {
-			if err == nil || !strings.Contains(err.Error(), "is compressed") {
-				t.Errorf("%q: %v", tc[0], err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(f, "new")
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != tc[1] {
-			t.Errorf("%q: got %q, %v", tc[0], got, err)
+// TestDifference shows two texts and where they differ.
+func TestDifference(t *testing.T) {
+	long := strings.Repeat("word ", 100)
+	for _, tc := range []struct{ a, b, want string }{
+		{"one two", "one three", "a: one two|b: one three|one [-two-] {+three+}"},
+		{"one two", "One, two", "a: one two|b: One, two|runs of words that differ: 0"},
+		{long + "a", long + "b", "... word word word [-a-] {+b+}"},
+		{strings.Repeat("a b c d ", 7), strings.Repeat("x b c d ", 7), "(5 of 7 differences)"},
+	} {
+		if got := strings.Join(Difference(learn.Pair{TextA: tc.a, TextB: tc.b}), "|"); got != tc.want && !(strings.HasSuffix(got, tc.want) && tc.want[0] == '(') {
+			t.Errorf("%q and %q: %s, want %s", tc.a, tc.b, got, tc.want)
 		}
 	}
 }

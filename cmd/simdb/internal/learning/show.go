@@ -34,6 +34,12 @@ func (c *Command) show(a *app.App, l *learn.Lesson) error {
 	}
 	a.Say("%s", l.Rule)
 	a.Say("%s", agreement(l))
+	switch l.Same {
+	case l.Labels:
+		a.Say("no label says that two documents differ, so the threshold is only a guess: label less similar pairs, or --ask about some")
+	case 0:
+		a.Say("no label says that two documents are the same, so the threshold is only a guess: label more similar pairs, or --ask about some")
+	}
 	if l.Plain < l.Right {
 		a.Say("a threshold alone would agree with %d: %s", l.Plain, l.Threshold)
 	}

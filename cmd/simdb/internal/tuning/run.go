@@ -46,7 +46,10 @@ func (c *Command) report(a *app.App) (r *Report, done func(*error), err error) {
 	if err != nil {
 		return nil, func(*error) {}, err
 	}
-	if err = s.One(c.Data); err == nil {
+	if err = s.One(c.Data); err == nil && s.Stored != nil {
+		err = compared.NotStored()
+	}
+	if err == nil {
 		r, err = c.look(a, s)
 	}
 	if err == nil && r.Sampled() == 0 {

@@ -73,7 +73,7 @@ func (c *Dedup) job(format records.Format) (*dedup.Job, error) {
 		err = c.InputFlags.Check()
 	}
 	j := &dedup.Job{
-		By: c.Measures().Criterion(), Rule: c.Pair(), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField,
+		By: c.Measures().Criterion(), Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField,
 		Compared: compared, Read: c.PageInputFlags.Options(format), Where: c.Where(),
 		Keep: c.Keep.Keep, Against: c.Against, OnlyAgainst: c.OnlyAgainst,
 		AgainstTextField: c.AgainstTextField, AgainstIDField: c.AgainstIDField, Level: c.Level, Drop: c.Drop, MinCount: c.MinCount, Decisions: c.Decisions,

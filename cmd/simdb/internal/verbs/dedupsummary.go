@@ -98,7 +98,7 @@ func (d *dedupSummary) differences(of *dedup.Differences) {
 // meaning says in words what makes two documents near-duplicates.
 func (d *dedupSummary) meaning() string {
 	by := d.r.By
-	if d.c.Rule != nil {
+	if d.j.Rule != nil {
 		return "the rule holds for the kept document and each dropped one"
 	}
 	m := app.Meaning(by)
@@ -121,7 +121,7 @@ func (d *dedupSummary) meaning() string {
 // shared says what pairs had to share to be compared by a measure of texts.
 func (d *dedupSummary) shared() string {
 	switch q := d.r.Run; {
-	case d.c.Levenshtein == nil:
+	case d.r.By.Kind() != "levenshtein":
 		return "enough words"
 	case q > 1:
 		return fmt.Sprintf("a run of %d characters at about the same place", q)
@@ -131,7 +131,7 @@ func (d *dedupSummary) shared() string {
 
 // emptyNote says what documents that match nothing lack.
 func (d *dedupSummary) emptyNote() string {
-	if d.c.Levenshtein != nil {
+	if d.r.By.Kind() == "levenshtein" {
 		return "have no text; they match nothing and are kept"
 	}
 	if d.c.Ignore != "" || d.c.IgnoreCommon != 0 {

@@ -47,7 +47,7 @@ Lines are looked up in batches, which is much faster; on a pipe, lines that arri
 // Run writes the rows.
 func (c *Join) Run(a *app.App) (err error) {
 	start := time.Now()
-	o := dedup.JoinOptions{Rule: c.Pair(), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Words: c.Columns != nil, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
+	o := dedup.JoinOptions{Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Words: c.Columns != nil, Memory: int64(c.Memory), IDs: c.IDs, Read: c.RowInputFlags.Options()}
 	o.Check = func(in records.Source) error { return c.CheckInput(in) } // c at the time of the call: the criterion is settled later
 	o.Of = o.Read
 	if b := &o.Read; c.TextFieldB != "" || c.IDFieldB != "" || inputs.NamesFiles(c.DB) {
@@ -92,11 +92,11 @@ func (c *Join) Run(a *app.App) (err error) {
 		return err
 	}
 	defer j.Close()
-	found, err := a.RowsTo(c.RowFlags, append(c.SimilarityFlags.Columns("query", "id"), c.Columns...), func(w *output.Writer) error {
+	found, err := a.RowsTo(c.RowFlags, append(c.measure().Columns("query", "id"), c.Columns...), func(w *output.Writer) error {
 		for rows, err := range j.Rows(a.Context()) {
 			for i := 0; i < len(rows) && err == nil; i++ {
 				r := &rows[i]
-				err = w.Row(c.Columns.append(c.Values(r.Match, r.Query, r.ID), r.Lacks, r.Adds)...)
+				err = w.Row(c.Columns.append(c.measure().Values(r.Match, r.Query, r.ID), r.Lacks, r.Adds)...)
 			}
 			if err == nil && src.Piped() { // the writer of the pipe may wait for the rows
 				err = w.Flush()
@@ -118,7 +118,7 @@ func (c *Join) Run(a *app.App) (err error) {
 func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err error) {
 	what, _ := engine.Identifier()(c.DB)
 	folder := c.OfFiles() && what == "" && inputs.Exists(c.DB)
-	if (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || c.ruled() || !c.OfFiles()) {
+	if (folder || inputs.NamesFiles(c.DB)) && (c.Contained() || c.Ruled(c.Levenshtein) || !c.OfFiles()) {
 		return c.openFiles(a, o)
 	}
 	if o.By = c.Criterion(false); c.Images != nil {
@@ -127,6 +127,9 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	compared, err := c.Compared()
 	if err != nil {
 		return err
+	}
+	if o.Compared = compared; compared.Ignores() && c.Estimate {
+		return errors.New("--estimate uses sketches, which are of all shingles: --ignore and --ignore-common compare texts")
 	}
 	path, how := c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())}
 	if folder {
@@ -148,8 +151,10 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	return cmp.Or(inputs.ReadFeatures(&o.Read, params.Features), src.Stored.ReadsAs(params.Features, c.DB))
 }
 
-// ruled reports whether a rule decides.
-func (c *Join) ruled() bool { return c.Rule != nil || c.Agree != nil || c.Distinct != nil }
+// measure returns the criterion by which rows measure matches.
+func (c *Join) measure() app.CriterionFlags {
+	return c.Scored(c.Ruled(c.Levenshtein) || c.Ignore != "" || c.IgnoreCommon != 0)
+}
 
 // load loads the files that the first argument names into a temporary database.
 func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path string, err error) {
@@ -160,31 +165,15 @@ func (c *Join) load(a *app.App, o dedup.JoinOptions, how inputs.Access) (path st
 	if path, err = a.TempDirIn(""); err != nil {
 		return "", err
 	}
-	path, how.Write, how.Create = filepath.Join(path, "files.simdb"), true, true
-	db, err := a.Env().OpenDB(path, how)
-	if err != nil {
-		return "", err
-	}
-	defer inputs.Closing(db, &err)
-	loader, err := db.NewLoader(a.Context(), &engine.LoadOptions{MemoryBytes: o.Memory})
-	if err != nil {
-		return "", err
-	}
-	o.Of.Orientations = false // those of the other pictures suffice
-	err = a.Env().EachInput(a.Context(), src, inputs.Reading{Stage: "read", Options: o.Of, Rejects: o.Rejects, Record: func(in records.Source, rec *records.Record) error {
-		if rec.Flaw != "" {
-			return records.NewIssue(in, rec, rec.Flaw)
-		}
-		return loader.Add(rec.Doc)
-	}})
+	path = filepath.Join(path, "files.simdb")
+	err = dedup.LoadFiles(a.Context(), a.Env(), src, path, how, inputs.Reading{Stage: "read", Options: o.Of, Rejects: o.Rejects}, o.Memory)
 	a.Env().TellSkipped(src, o.Rejects)
-	_, failed := loader.Close()
-	return path, cmp.Or(err, failed)
+	return path, err
 }
 
 // openFiles opens the files that the first argument names.
 func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
-	if !c.Contained() && !c.ruled() {
+	if !c.Contained() && !c.Ruled(c.Levenshtein) {
 		return fmt.Errorf("%s: %w; without --files or --images, files can be joined only by --contains, --within and --rule", c.DB, engine.ErrNotDatabase)
 	}
 	if c.IDs {

@@ -63,12 +63,12 @@ func (c wordColumns) append(row query.Row, lacks, adds *string) query.Row {
 
 // columns returns the columns of rows that begin with some columns.
 func (f *ListFlags) columns(first ...string) []string {
-	return append(f.SimilarityFlags.Columns(first...), f.Columns...)
+	return append(f.Scored(f.Ruled(f.Levenshtein)).Columns(first...), f.Columns...)
 }
 
 // values returns the values of columns for the row that of has yielded last.
 func (f *ListFlags) values(a *app.App, of *dedup.Documents, m engine.Match, first ...any) (query.Row, error) {
-	row := f.Values(m, first...)
+	row := f.Scored(f.Ruled(f.Levenshtein)).Values(m, first...)
 	if f.Columns == nil {
 		return row, nil
 	}
@@ -114,12 +114,12 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	}
 	defer src.Stored.Close(&err)
 	f.Settle(a, src.DB(), f.Images)
-	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0
+	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0 && job.Compared.NotStored() == nil
 	if f.Estimate && !whole {
-		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --distinct, --across and --within-field compare texts")
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --distinct, --across, --within-field, --ignore, --ignore-common and --weights compare texts")
 	}
 	job.By = f.Criterion(f.Estimate)
-	job.Rule, job.Agree, job.Distinct = f.Pair(), f.Agree, f.Distinct
+	job.Rule, job.Agree, job.Distinct = f.Pair(f.Levenshtein), f.Agree, f.Distinct
 	job.Across, job.WithinField, job.Sample, job.Seed = f.Across, f.WithinField, int64(f.Sample), f.Seed
 	job.Words = f.Columns != nil
 	job.Memory, job.TempDir = int64(f.Memory), f.TempDir

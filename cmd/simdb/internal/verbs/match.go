@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -21,11 +23,11 @@ import (
 
 // Match is `simdb match`.
 type Match struct {
-	DB    string   `arg:"" file:"db" help:"The database."`
+	DB    string   `arg:"" file:"db" name:"db|file" help:"The database, or a file with documents."`
 	Files []string `arg:"" file:"in" name:"file" help:"Files with documents, also at https://, s3://, gs:// and hf://, or a database, or with --files or --images the documents themselves; - is standard input."`
 	app.SimilarityFlags
-	Seen *app.Share    `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A line is known if at least the share T of its shingles, at each of their positions, is in stored documents, however few each of them has."`
-	Rule *app.RuleFlag `group:"criterion" required:"" xor:"criterion" placeholder:"EXPR|FILE" help:"A line, b, is known if an expression holds for it and a stored document, a, such as 'JACCARD(chars:5, title) >= 0.8 AND a.year = b.year'; or the expression in FILE. See docs/choosing.md."`
+	Seen *app.Share `group:"criterion" required:"" xor:"criterion" placeholder:"T" help:"A line is known if at least the share T of its shingles, at each of their positions, is in stored documents, however few each of them has."`
+	app.GroupFlags
 	app.EstimateFlag
 	Add     bool        `help:"Store the new documents, so that later lines are also compared with them. A document whose id is stored with another text is compared with all others and, if it is new, replaces the stored one. The database is created if there is none."`
 	Renew   bool        `help:"With --add: a stored document that a line resembles gets the time of that line, so that it expires --ttl after it was last seen."`
@@ -75,8 +77,11 @@ func (c *Match) Validate() error {
 	if c.Renew && c.Seen != nil {
 		return errors.New("--renew changes the document that a line resembles, but with --seen there is no single one")
 	}
-	if c.Rule != nil && (c.Renew || c.Estimate) {
-		return errors.New("--renew and --estimate cannot be used with --rule")
+	if ruled := c.Grouped() || c.Pair(c.Levenshtein) != nil; ruled && (c.Renew || c.Estimate || c.Seen != nil) {
+		return errors.New("--renew, --estimate and --seen cannot be used with a rule: --rule, --agree, --distinct, --across, --within-field, and fields of --levenshtein")
+	}
+	if (c.Ignore != "" || c.IgnoreCommon != 0) && (c.Renew || c.Estimate || c.Seen != nil) {
+		return errors.New("--renew, --estimate and --seen cannot be used with --ignore and --ignore-common, which compare pairs of texts")
 	}
 	if c.Renew && !c.Add {
 		return errors.New("--renew changes stored documents: it needs --add")
@@ -111,7 +116,7 @@ func (c *Match) Run(a *app.App) (err error) {
 	}
 	defer src.Stored.Close(&err)
 	defer app.KeepTo(int64(c.Memory) + c.Bytes())()
-	db, err := c.open(a)
+	db, err := c.open(a, o, src)
 	if err != nil {
 		return err
 	}
@@ -134,7 +139,7 @@ func (c *Match) Run(a *app.App) (err error) {
 		return err
 	}
 	if c.Explain {
-		_, err = a.RowsTo(app.RowFlags{Format: c.Format.RowFormat, Output: c.Output}, c.Columns("query", "id"), func(w *output.Writer) error {
+		_, err = a.RowsTo(app.RowFlags{Format: c.Format.RowFormat, Output: c.Output}, c.measure().Columns("query", "id"), func(w *output.Writer) error {
 			c.rows, c.prompt = w, c.Add || src.Piped()
 			return t.Run(a.Context())
 		})
@@ -165,6 +170,7 @@ func (c *Match) options(a *app.App) (*dedup.MatchOptions, error) {
 		Add: c.Add, Renew: c.Renew, Named: c.Explain || c.Audit != "", Memory: int64(c.Memory), Read: c.PageInputFlags.Options(c.InputFormat.InputFormat),
 		Rejects: a.NewRejects(c.RejectFlags, c.Output), Prepare: c.prepare, Known: c.known, Flush: c.flush,
 		Output: c.Output, Invert: c.Invert, Null: c.Null,
+		Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField,
 		Check:    func(in records.Source) error { return c.CheckInput(in) },
 		Rejected: func(is *records.Issue) error { return c.audit.issue(is) },
 		Open:     func(kind outfile.Kind) (dedup.MatchOutput, error) { return a.Sink(c.Output, kind, output.Options{}) },
@@ -181,9 +187,6 @@ func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup
 	o.By, o.Read.Bits = c.Criterion(c.Estimate), db.Options().Bits
 	if c.Seen != nil {
 		o.By, o.Seen = engine.Contains(float64(*c.Seen)), true
-	}
-	if c.Rule != nil {
-		o.Rule = &c.Rule.PairRule
 	}
 	if err := cmp.Or(inputs.ReadFeatures(&o.Read, db.Options().Features), src.Stored.ReadsAs(db.Options().Features, c.DB)); err != nil {
 		return err
@@ -213,9 +216,14 @@ func (c *Match) prepare(rec *records.Record) (reason string) {
 func (c *Match) known(rec *records.Record, n engine.Novelty) error {
 	err := c.audit.old(c, rec, n)
 	if err == nil && c.rows != nil && !n.Expired {
-		err = c.rows.Row(c.Values(n.Match, rec.Doc.ID, seenAs(n.Match))...)
+		err = c.rows.Row(c.measure().Values(n.Match, rec.Doc.ID, seenAs(n.Match))...)
 	}
 	return err
+}
+
+// measure returns the criterion by which rows measure matches.
+func (c *Match) measure() app.CriterionFlags {
+	return c.Scored(c.Grouped() || c.Ignore != "" || c.IgnoreCommon != 0)
 }
 
 // seenAs returns the ID of the document that a line resembles, nil if it was seen in many.
@@ -233,8 +241,10 @@ func (c *Match) flush() error {
 	return c.rows.Flush()
 }
 
-// open opens the database. With --add it creates a database that does not exist.
-func (c *Match) open(a *app.App) (*engine.DB, error) {
+// open opens the database. With --add it creates a database that does not exist; otherwise it may
+// be a file, which it loads into a temporary database, unless the input is a database: then the
+// arguments are probably in the wrong order.
+func (c *Match) open(a *app.App, o *dedup.MatchOptions, src *inputs.Sources) (*engine.DB, error) {
 	compared, err := c.Compared()
 	if err != nil {
 		return nil, err
@@ -246,11 +256,41 @@ func (c *Match) open(a *app.App) (*engine.DB, error) {
 			return nil, err
 		}
 	}
-	db, err := a.Env().OpenDB(c.DB, how)
+	path := c.DB
+	if !c.Add && src.Stored == nil && inputs.NamesFiles(c.DB) && (c.DB == "-" || inputs.Exists(c.DB)) {
+		if path, err = c.load(a, o, how); err != nil {
+			return nil, err
+		}
+		o.Loaded = true
+	}
+	o.Compared = compared
+	db, err := a.Env().OpenDB(path, how)
 	if err == nil && db.Metrics().Created {
 		a.Say("created %s; simdb create makes a database with other parameters, such as --ttl", c.DB)
 	}
 	return db, err
+}
+
+// load loads the file that the first argument names into a temporary database.
+func (c *Match) load(a *app.App, o *dedup.MatchOptions, how inputs.Access) (path string, err error) {
+	if slices.Contains(c.Files, "-") && c.DB == "-" {
+		return "", errors.New("standard input (-) can be read only once")
+	}
+	src, err := a.NewSources([]string{c.DB}, c.InputFlags)
+	if err != nil {
+		return "", err
+	}
+	read := inputs.Reading{Stage: "read", Options: o.Read, Rejects: o.Rejects}
+	read.Options.NoText, read.Options.MakeID = o.FieldsOnly(), true
+	_, said, err := c.Params(0)
+	if err = cmp.Or(err, inputs.ReadFeatures(&read.Options, said)); err != nil {
+		return "", err
+	}
+	if path, err = a.TempDirIn(""); err != nil {
+		return "", err
+	}
+	path = filepath.Join(path, "files.simdb")
+	return path, dedup.LoadFiles(a.Context(), a.Env(), src, path, how, read, o.Memory)
 }
 
 // summary returns the number of lines read and found and, after an error, of documents stored
@@ -285,12 +325,16 @@ func (c *Match) measures() dedup.Measures {
 // matchParameters are the flags that decide which lines are known.
 type matchParameters struct {
 	dedup.Measures
-	Rule      *app.RuleFlag `json:"rule,omitempty"`
-	Estimate  bool          `json:"estimate,omitempty"`
-	Database  string        `json:"database"`
-	Documents int64         `json:"documents"` // in the database at the start
-	Add       bool          `json:"add,omitempty"`
-	Reading   string        `json:"reading,omitempty"`
+	Rule        *dedup.PairRule `json:"rule,omitempty"`
+	Agree       []string        `json:"agree,omitempty"`
+	Distinct    []string        `json:"distinct,omitempty"`
+	Across      string          `json:"across,omitempty"`
+	WithinField string          `json:"within_field,omitempty"`
+	Estimate    bool            `json:"estimate,omitempty"`
+	Database    string          `json:"database"`
+	Documents   int64           `json:"documents"` // in the database at the start
+	Add         bool            `json:"add,omitempty"`
+	Reading     string          `json:"reading,omitempty"`
 }
 
 // matchAudit writes the known lines, and the lines that cannot be used. A nil matchAudit writes
@@ -323,7 +367,7 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	}
 	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
 	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
-		Measures: c.measures(), Rule: c.Rule, Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
+		Measures: c.measures(), Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)
@@ -360,7 +404,7 @@ func (t *matchAudit) old(c *Match, rec *records.Record, n engine.Novelty) error 
 	switch {
 	case n.Expired:
 		row.Keeper, row.Rule = nil, "expired"
-	case c.Near != nil:
+	case c.measure().Near != nil:
 		row.Distance = new(uint16(m.Distance))
 	default:
 		row.Score, row.Exact = &m.Score, &m.Exact
