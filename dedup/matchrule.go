@@ -38,8 +38,8 @@ func (m *Match) settle(ctx context.Context, env *inputs.Env, src *inputs.Sources
 	if err := checkIgnored(rule, &of); err != nil {
 		return err
 	}
-	if a := rule.Alone(); a != nil && similarities[a.Kind] != nil && !of.Ignores() {
-		m.o.By = similarities[a.Kind](a.T)
+	if by, limits, ok := rulejoin.Settle(rule); ok && limits == nil && !of.Ignores() {
+		m.o.By = by
 		return nil
 	}
 	m.o.Read.NoText = fieldsOnly(rule)

@@ -190,30 +190,24 @@ func (x *agreement) agreeing(r *pairrule.Rule) (_ *pairrule.Rule, err error) {
 	return r, nil
 }
 
-// settle returns the rule with its short forms. If it is one similarity of the texts and equalities, at
-// most one of them negated, settle returns nil and sets the criterion that decides, with the limits of
-// its matches: joins by a criterion need no memory for pairs, and use the indexes of a database. But
-// joins by Levenshtein and Cosine compare whole texts, so that equalities list the pairs faster.
+// settle returns the rule with its short forms, or nil if rulejoin.Settle says that a criterion decides:
+// then it sets the criterion, and returns the limits of its matches. Joins by a criterion need no memory
+// for pairs, and use the indexes of a database.
 func (x *agreement) settle() (r, limits *pairrule.Rule, err error) {
 	r, limits, err = x.whole()
 	if err != nil || r == nil {
 		return r, limits, err
 	}
-	a, limits := r.Limited()
-	if a == nil || a.Fields != nil || a.Unit != "" || similarities[a.Kind] == nil || a.Kind != pairrule.Jaccard && limits.Equal() {
+	by, limits, ok := rulejoin.Settle(r)
+	if !ok {
 		return r, nil, nil
 	}
-	x.by = similarities[a.Kind](a.T)
+	x.by = by
 	return nil, limits, nil
 }
 
 // fieldsOnly reports whether a rule, which may be nil, compares no texts, so that records need none.
 func fieldsOnly(r *pairrule.Rule) bool { return r != nil && !r.ComparesText() }
-
-// similarities are the kinds of atoms that are criteria with the same scores.
-var similarities = map[pairrule.Kind]func(t float64) engine.Criterion{
-	pairrule.Jaccard: engine.Jaccard, pairrule.Cosine: engine.Cosine, pairrule.Levenshtein: engine.Levenshtein,
-}
 
 // refuseFiles returns an error if a rule, which may be nil, compares the files of documents, and
 // some are in a database.

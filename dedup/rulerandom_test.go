@@ -1,15 +1,10 @@
 package dedup
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/internal/rulejoin/ruletest"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -29,7 +25,7 @@ func TestRandomRules(t *testing.T) {
 		rng := rand.New(rand.NewPCG(exhaustive.Seed(t), uint64(i)))
 		text, holds := ruletest.Rule(rng, 1+rng.IntN(2), true)
 		if rng.IntN(2) == 0 {
-			text, holds = ruletest.Limited(rng)
+			text, holds = ruletest.Limited(rng, true)
 		}
 		rule, err := ParsePairRule(text)
 		if refused := err != nil && (strings.Contains(err.Error(), "only different") || strings.Contains(err.Error(), "contradicts")); refused {
@@ -61,7 +57,7 @@ func TestRandomRules(t *testing.T) {
 				}
 			}
 		}
-		in, compared := writeRuleDocs(t, docs), inputs.Compared{Shingle: ruletest.Params.Shingle}
+		in, compared := ruletest.Write(t, t.TempDir(), docs), inputs.Compared{Shingle: ruletest.Params.Shingle}
 		if !strings.Contains(text, "JACCARD") && !strings.Contains(text, "NEAR") && !strings.Contains(text, "CONTAINS") {
 			compared = inputs.Compared{} // a criterion of whole texts refuses it
 		}
@@ -114,34 +110,6 @@ func TestRandomRules(t *testing.T) {
 	}
 }
 
-// writeRuleDocs writes documents into files, and returns their names.
-func writeRuleDocs(t *testing.T, docs []ruletest.Doc) (names []string) {
-	dir, lines := t.TempDir(), map[string]*bytes.Buffer{}
-	for i, d := range docs {
-		of := map[string]any{"id": fmt.Sprintf("%03d", i), "text": d.Text}
-		if d.Name != "" {
-			of["name"] = d.Name
-		}
-		if d.Year != "" {
-			of["year"] = json.RawMessage(d.Year)
-		}
-		if lines[d.File] == nil {
-			lines[d.File] = &bytes.Buffer{}
-		}
-		if err := json.NewEncoder(lines[d.File]).Encode(of); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(lines)) {
-		path := filepath.Join(dir, filepath.FromSlash(name)+".jsonl")
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, lines[name].Bytes(), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, path)
-	}
-	return names
-}
-
 // TestLimitsOfStored compares jobs on a database, and beside one of Against, with the same documents in
 // a file: limits need the fields of documents in every pass.
 func TestLimitsOfStored(t *testing.T) {
@@ -167,5 +135,42 @@ func TestLimitsOfStored(t *testing.T) {
 		if got := outcomeOf(t, job, []string{in}); len(want) < 10 || !maps.Equal(got, want) {
 			t.Errorf("%+v, against a database: got\n%v\nwant\n%v", job.Rule, got, want)
 		}
+	}
+}
+
+// TestMatchByRule compares which documents match by a rule that has limits with searches of the database.
+func TestMatchByRule(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	stored, docs := lookupDocs(rng, "s", 60), lookupDocs(rng, "q", 60)
+	db, group := lookupDB(t, stored), map[string]string{}
+	for _, d := range stored {
+		group[d.ID] = string(d.Fields)
+	}
+	src, lines := lookupFile(t, docs, false)
+	want, known := "", 0
+	for i, d := range docs {
+		matches := false
+		for m, err := range db.Search(t.Context(), engine.Doc{Text: d.Text}, engine.Jaccard(0.4), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			matches = matches || group[m.ID] != string(d.Fields)
+		}
+		if matches {
+			known++
+		} else {
+			want += lines[i]
+		}
+	}
+	out := &lookupOut{}
+	m, err := NewMatch(t.Context(), &inputs.Env{}, src, db.DB, MatchOptions{
+		Rule: pairRule(t, "JACCARD >= 0.4 AND a.g != b.g"), Memory: 1 << 24, Read: lookupRead(), Open: func(outfile.Kind) (MatchOutput, error) { return out, nil },
+	})
+	if err == nil {
+		err = m.Run(t.Context())
+	}
+	m.Close(err)
+	if err != nil || out.String() != want || known < 5 || known > 55 {
+		t.Errorf("%d bytes, want %d; %d match; %v", out.Len(), len(want), known, err)
 	}
 }

@@ -147,16 +147,65 @@ func (x *run) rulePart(t syntax.Token, whole bool) (string, error) {
 
 // compared holds the documents that a rule compares.
 type compared struct {
-	*rulejoin.Corpus
-	x       *run
-	ids     *corpus.Listing
-	join    rulejoin.JoinOptions
-	allowed map[[2]uint32]bool // pairs of documents that are no duplicates; the lesser number is first
+	*rulejoin.Corpus // nil if a criterion decides
+	x                *run
+	n                uint32           // documents
+	by               corpus.Criterion // that decides, with limits
+	limits           *rulejoin.Grouper
+	sets             *corpus.Extractor
+	ids              *corpus.Listing // with the sets for a criterion
+	join             rulejoin.JoinOptions
+	allowed          map[[2]uint32]bool // pairs of documents that are no duplicates; the lesser number is first
+}
+
+// open prepares the comparison by a rule. If rulejoin.Settle says so, a criterion decides: then pairs
+// need memory only in the order of rows.
+func (c *compared) open(rule *pairrule.Rule, o rulejoin.Options, mayLimit bool) (err error) {
+	by, limits, settled := rulejoin.Settle(rule)
+	if !settled || limits == nil || !mayLimit {
+		c.ids = corpus.NewListing(corpus.Options{Memory: o.Memory})
+		c.Corpus, err = rulejoin.New(c.x.Ctx, rule, o)
+		return err
+	}
+	if c.by, err = corpus.CriterionOf(by); err == nil {
+		c.limits, err = rulejoin.NewGrouper(limits, o)
+	}
+	if err != nil {
+		return err
+	}
+	c.ids = corpus.NewListing(corpus.Options{Sets: true, Measure: c.by.Measure, Memory: o.Memory, InputBytes: o.InputBytes})
+	c.ids.Groups = c.limits.Groups()
+	c.sets = corpus.NewExtractor(c.x.Ctx, o.Params, c.ids.Corpus)
+	return nil
+}
+
+// add adds a document.
+func (c *compared) add(d engine.Doc) error {
+	c.n++
+	if err := c.ids.AddID(d.ID); err != nil {
+		return err
+	}
+	if c.limits == nil {
+		return c.Corpus.Add(&rulejoin.Doc{Doc: d})
+	}
+	c.ids.Groups.Of = append(c.ids.Groups.Of, c.limits.Of(&rulejoin.Doc{Doc: d}))
+	return c.sets.Add(&engine.Doc{Text: d.Text}, c.ids.Groups)
+}
+
+// finish ends the adding.
+func (c *compared) finish() (err error) {
+	if c.limits != nil {
+		err = c.sets.Finish()
+	} else {
+		c.ids.N = int64(c.n)
+		err = c.Corpus.Finish()
+	}
+	return cmp.Or(err, c.ids.Rank(c.x.Ctx))
 }
 
 // compare reads all documents. Documents that were written first are preferred. With apart, the
-// clusters respect allowed pairs.
-func (x *run) compare(rule *pairrule.Rule, apart bool) (c *compared, err error) {
+// clusters respect allowed pairs. Without mayLimit, the rule decides in any case.
+func (x *run) compare(rule *pairrule.Rule, apart, mayLimit bool) (c *compared, err error) {
 	c = &compared{x: x}
 	number := map[string]uint32{} // of documents in allowed pairs
 	for p := range x.Snap.Allowed() {
@@ -170,10 +219,9 @@ func (x *run) compare(rule *pairrule.Rule, apart bool) (c *compared, err error) 
 	}
 	o.Apart = len(number) > 0
 	c.join = x.ruleJoin()
-	if c.Corpus, err = rulejoin.New(x.Ctx, rule, o); err != nil {
+	if err = c.open(rule, o, mayLimit && !o.Apart); err != nil {
 		return nil, err
 	}
-	c.ids = corpus.NewListing(corpus.Options{Memory: o.Memory})
 	var written []uint64
 	fields, counting := x.ruleFields(rule), x.Counting("read")
 	for d, err := range x.Snap.Range(x.Ctx, engine.Range{Unordered: true, Load: !x.DB.Options().NoText}) {
@@ -182,10 +230,10 @@ func (x *run) compare(rule *pairrule.Rule, apart bool) (c *compared, err error) 
 				f.Of(d.Fields)
 			}
 			if _, ok := number[d.ID]; ok {
-				number[d.ID] = uint32(c.N) + 1
+				number[d.ID] = c.n + 1
 			}
 			written = append(written, d.Seq)
-			err = cmp.Or(c.ids.AddID(d.ID), c.Add(&rulejoin.Doc{Doc: d}))
+			err = c.add(d)
 		}
 		if err != nil {
 			return nil, cmp.Or(err, c.close())
@@ -200,10 +248,9 @@ func (x *run) compare(rule *pairrule.Rule, apart bool) (c *compared, err error) 
 			c.allowed[[2]uint32{min(a, b) - 1, max(a, b) - 1}] = true
 		}
 	}
-	c.ids.N = int64(c.N)
-	c.ids.Order = ordered.Numbers(c.N)
+	c.ids.Order = ordered.Numbers(int(c.n))
 	slices.SortFunc(c.ids.Order, func(a, b uint32) int { return cmp.Compare(written[a], written[b]) })
-	if err := cmp.Or(c.Finish(), c.ids.Rank(x.Ctx)); err != nil {
+	if err := c.finish(); err != nil {
 		return nil, cmp.Or(err, c.close())
 	}
 	return c, nil
@@ -243,13 +290,19 @@ func (x *run) ruleFields(rule *pairrule.Rule) (all []*predicate.NamedField) {
 	return all
 }
 
-func (c *compared) close() error { return cmp.Or(c.Corpus.Close(), c.ids.Close()) }
+func (c *compared) close() error {
+	if c.limits != nil {
+		c.sets.Stop()
+		return c.ids.Close()
+	}
+	return cmp.Or(c.Corpus.Close(), c.ids.Close())
+}
 
 // comparing yields what each passes to yield, for the documents that a rule compares.
-func comparing[T any](x *run, rule *pairrule.Rule, apart bool, each func(c *compared, yield func(T) bool) error) iter.Seq2[T, error] {
+func comparing[T any](x *run, rule *pairrule.Rule, apart, mayLimit bool, each func(c *compared, yield func(T) bool) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		going, c, err := true, (*compared)(nil), error(nil)
-		if c, err = x.compare(rule, apart); err == nil {
+		if c, err = x.compare(rule, apart, mayLimit); err == nil {
 			err = each(c, func(v T) bool {
 				going = yield(v, nil)
 				return going
@@ -265,10 +318,14 @@ func comparing[T any](x *run, rule *pairrule.Rule, apart bool, each func(c *comp
 
 // rulePairs yields the pairs that match by a rule, in the order of engine.Reader.Pairs.
 func (x *run) rulePairs(by *matching) iter.Seq2[engine.Pair, error] {
-	return comparing(x, by.rule, false, func(c *compared, yield func(engine.Pair) bool) error {
-		for p, err := range c.ids.Arrange(x.Ctx, false, c.join.Memory/4, func(emit func(a, b uint32, score float64) bool) error {
+	return comparing(x, by.rule, false, true, func(c *compared, yield func(engine.Pair) bool) error {
+		pairs := c.ids.Arrange(x.Ctx, false, c.join.Memory/4, func(emit func(a, b uint32, score float64) bool) error {
 			return c.Pairs(x.Ctx, c.join, emit)
-		}) {
+		})
+		if c.limits != nil {
+			pairs = c.ids.Pairs(x.Ctx, c.by, false, c.join.JoinOptions)
+		}
+		for p, err := range pairs {
 			a, e := c.ids.ID(p.A)
 			b, f := c.ids.ID(p.B)
 			if err = cmp.Or(err, e, f); err != nil {
@@ -285,7 +342,7 @@ func (x *run) rulePairs(by *matching) iter.Seq2[engine.Pair, error] {
 // ruleMembers yields the members of the clusters by a rule, which are stars, or of the cluster of one
 // document, if of is its ID.
 func (x *run) ruleMembers(by *matching, of string) iter.Seq2[engine.Member, error] {
-	return comparing(x, by.rule, true, func(c *compared, yield func(engine.Member) bool) error {
+	return comparing(x, by.rule, true, true, func(c *compared, yield func(engine.Member) bool) error {
 		found, err := c.clusters()
 		if err != nil {
 			return err
@@ -327,8 +384,19 @@ func (x *run) ruleMembers(by *matching, of string) iter.Seq2[engine.Member, erro
 	})
 }
 
+// count counts the pairs.
+func (c *compared) count() (int64, error) {
+	if c.limits != nil {
+		return c.ids.CountPairs(c.x.Ctx, c.by, c.join.JoinOptions)
+	}
+	return c.Count(c.x.Ctx, c.join)
+}
+
 // clusters forms the clusters of all documents.
 func (c *compared) clusters() (*corpus.Clusters, error) {
+	if c.limits != nil {
+		return c.ids.Clusters(c.x.Ctx, c.by, false, c.join.JoinOptions)
+	}
 	s := rulejoin.StarOptions{Order: c.ids.Order}
 	if c.allowed != nil {
 		s.Accept = func(a, b uint32) bool { return !c.allowed[[2]uint32{min(a, b), max(a, b)}] }
@@ -342,12 +410,12 @@ func (c *compared) clusters() (*corpus.Clusters, error) {
 
 // countRule counts the pairs, or the clusters, by a rule.
 func (x *run) countRule(rule *pairrule.Rule, clusters bool) (n int64, err error) {
-	c, err := x.compare(rule, clusters)
+	c, err := x.compare(rule, clusters, true)
 	if err != nil {
 		return 0, err
 	}
 	if !clusters {
-		n, err = c.Count(x.Ctx, c.join)
+		n, err = c.count()
 		return n, cmp.Or(err, c.close())
 	}
 	found, err := c.clusters()
@@ -371,7 +439,7 @@ func (x *run) explainMatching(s *syntax.Statement, m *syntax.Matching, clauses [
 		x.answer([]string{"plan"}, fixed(Row{"join by " + by.by.String()}))
 		return nil
 	}
-	x.answer([]string{"plan"}, comparing(x, by.rule, false, func(c *compared, yield func(Row) bool) error {
+	x.answer([]string{"plan"}, comparing(x, by.rule, false, false, func(c *compared, yield func(Row) bool) error {
 		drivers, err := c.Plan()
 		if err != nil {
 			return err

@@ -68,6 +68,9 @@ func TestRandomRules(t *testing.T) {
 	for i := range exhaustive.Some(t, 60, 20000) {
 		rng := rand.New(rand.NewPCG(exhaustive.Seed(t), uint64(i)))
 		text, holds := ruletest.Rule(rng, 1+rng.IntN(3), false)
+		if rng.IntN(3) == 0 {
+			text, holds = ruletest.Limited(rng, false)
+		}
 		docs := ruletest.Docs(rng, 2+rng.IntN(20))
 		db := dbs[rng.IntN(2)]
 		rows, err := Run(t.Context(), db, "PAIRS "+text)
@@ -230,6 +233,28 @@ func TestUnlessAtOnce(t *testing.T) {
 	}
 }
 
+// TestRuleCrowd has many equal documents with as many values, whose pairs do not fit into memory.
+func TestRuleCrowd(t *testing.T) {
+	const n = 2000
+	db := openTest(t, &engine.Options{NoSync: true, Memory: 16 << 20})
+	var b engine.Batch
+	for i := range n {
+		b.Put(engine.Doc{ID: fmt.Sprintf("%04d", i), Text: "one two three four five", Fields: fmt.Appendf(nil, `{"f":%d}`, i/2)})
+	}
+	if err := db.Apply(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, runs(t, db, "COUNT PAIRS JACCARD >= 0.8 AND a.f != b.f"))[0][0]; got != int64(n*(n-2)/2) {
+		t.Errorf("%v pairs", got)
+	}
+	if got := read(t, runs(t, db, "COUNT PAIRS JACCARD >= 0.8 AND a.f = b.f"))[0][0]; got != int64(n/2) {
+		t.Errorf("%v pairs of one value", got)
+	}
+	if rows := read(t, runs(t, db, "CLUSTERS JACCARD >= 0.8 AND a.f != b.f")); len(rows) != n-1 || rows[0][1] != "0000" { // 1 is a keeper, too
+		t.Errorf("%d members, %v", len(rows), rows[0])
+	}
+}
+
 // TestRuleForms runs rules with parameters, clauses and transactions.
 func TestRuleForms(t *testing.T) {
 	db := openRules(t, "")
@@ -264,6 +289,12 @@ func TestRuleForms(t *testing.T) {
 		if got := ids(runs(t, db, c.text, c.args...)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
+	}
+	if err := db.SetAllowed(t.Context(), true, engine.Pair{A: "0", B: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(runs(t, db, "CLUSTERS JACCARD >= 0.5 AND a.lang != b.lang SHOW id, keep")); !slices.Equal(got, []string{"1true", "2false"}) {
+		t.Errorf("beside an allowed pair: %q", got)
 	}
 	built := Pairs("JACCARD >= ? AND a.lang = b.lang -- the same language", 0.5).Limit(1).Show("a", "b", "lacks")
 	if rows, err := built.Run(t.Context(), db); err != nil || !slices.Equal(ids(rows), []string{"02five"}) {

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -19,35 +18,6 @@ import (
 	"github.com/simdb/simdb/internal/rulejoin/ruletest"
 	"github.com/simdb/simdb/records/inputs"
 )
-
-// ruleFiles writes documents into three files in two folders.
-func ruleFiles(t *testing.T, docs []ruletest.Doc) (names []string) {
-	t.Helper()
-	dir, lines := t.TempDir(), map[string]*bytes.Buffer{}
-	for _, name := range []string{"x/a", "x/b", "y/a"} {
-		lines[name] = &bytes.Buffer{}
-		names = append(names, filepath.Join(dir, name+".jsonl"))
-	}
-	for i, d := range docs {
-		of := map[string]any{"id": fmt.Sprint(i), "text": d.Text}
-		if d.Name != "" {
-			of["name"] = d.Name
-		}
-		if d.Year != "" {
-			of["year"] = json.RawMessage(d.Year)
-		}
-		if err := json.NewEncoder(lines[d.File]).Encode(of); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, b := range lines {
-		path := filepath.Join(dir, name+".jsonl")
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, b.Bytes(), 0o666)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return names
-}
 
 // TestRules compares jobs by rules with one machine, whose results package rulejoin compares with brute
 // force: random rules beside a JACCARD that finds the pairs, and the short forms.
@@ -82,7 +52,7 @@ func TestRules(t *testing.T) {
 		}
 		job.Compared.Shingle = 2
 		docs := append(ruletest.Docs(rng, 20+rng.IntN(60)), ruletest.Doc{File: "x/a", Text: "z", Year: "7", Name: "z"})
-		o := Options{Command: []string{"dedup", "pairs", "clusters"}[i/80%3], Job: job, Patterns: ruleFiles(t, docs), Work: t.TempDir() + "/work", Shards: 2 + rng.IntN(2), Groups: 1 + rng.IntN(5), MaxCell: []int{0, 4}[rng.IntN(2)]}
+		o := Options{Command: []string{"dedup", "pairs", "clusters"}[i/80%3], Job: job, Patterns: ruletest.Write(t, t.TempDir(), docs), Work: t.TempDir() + "/work", Shards: 2 + rng.IntN(2), Groups: 1 + rng.IntN(5), MaxCell: []int{0, 4}[rng.IntN(2)]}
 		o.Job.Output = folder(t)
 		if err := ways[i%2](t, o); err != nil {
 			t.Fatal(err)
@@ -213,7 +183,7 @@ func TestRuleErrors(t *testing.T) {
 	}
 	job := rule("JACCARD >= 0.5 AND a.year = b.year AND a.lang != b.lang")
 	job.Output = folder(t)
-	o, err := Plan(t.Context(), Options{Command: "dedup", Job: job, Work: t.TempDir() + "/work", Patterns: ruleFiles(t, []ruletest.Doc{{File: "x/a", Text: "a b c", Year: "1"}})}, Local{})
+	o, err := Plan(t.Context(), Options{Command: "dedup", Job: job, Work: t.TempDir() + "/work", Patterns: ruletest.Write(t, t.TempDir(), []ruletest.Doc{{File: "x/a", Text: "a b c", Year: "1"}})}, Local{})
 	if err == nil {
 		err = o.Save()
 	}

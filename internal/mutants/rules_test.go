@@ -59,8 +59,8 @@ func init() {
 			tests: "dedup", run: "^TestSettle$",
 		},
 		{
-			name: "rules/what must be equal lists no pairs", in: "dedup", decl: "agreement.settle",
-			edit:  drop(`|| a.Kind != pairrule.Jaccard && limits.Equal()`),
+			name: "rules/what must be equal lists no pairs", in: "internal/rulejoin", decl: "Settle",
+			edit:  drop(`&& !limits.Equal()`),
 			tests: "dedup", run: "^TestSettle$",
 		},
 		{

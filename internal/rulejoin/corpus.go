@@ -8,6 +8,9 @@
 //	plan.go      which join lists the pairs of a branch, by estimated costs
 //	pairs.go     all matching pairs
 //	clusters.go  stars and components
+//	search.go    stored documents that match others
+//	admit.go     documents that no stored one matches
+//	grouper.go   equalities that limit the matches of a criterion
 //
 // Documents that are equal in everything that the rule compares are one class, so that a crowd of
 // copies is compared once.

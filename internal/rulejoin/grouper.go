@@ -1,10 +1,26 @@
 package rulejoin
 
 import (
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/pairrule"
 )
+
+// Settle returns the criterion that decides instead of a rule, and the limits of its matches, nil if
+// there are none: for one similarity of the texts and equalities, at most one of them negated. ok is
+// false for other rules. Joins by Levenshtein and Cosine compare whole texts, so that what must be equal
+// lists the pairs faster; Near has other scores, and Contains a direction.
+func Settle(rule *pairrule.Rule) (by engine.Criterion, limits *pairrule.Rule, ok bool) {
+	a, limits := rule.Limited()
+	switch {
+	case a == nil || a.Fields != nil || a.Unit != "":
+		return by, nil, false
+	case a.Kind == pairrule.Jaccard || (a.Kind == pairrule.Levenshtein || a.Kind == pairrule.Cosine) && !limits.Equal():
+		return CriterionOf(a), limits, true
+	}
+	return by, nil, false
+}
 
 // A Grouper numbers the groups of documents that the limits of a criterion distinguish: joins by one
 // similarity then need no memory for pairs, and equal documents are not compared in pairs. It is not

@@ -2,15 +2,20 @@
 package ruletest
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
@@ -36,6 +41,33 @@ func (d *Doc) Stored(id string) engine.Doc {
 		of.Fields = []byte("{" + strings.Join(fields, ",") + "}")
 	}
 	return of
+}
+
+// Write writes documents into files of a folder, and returns the names of the files. The ids are
+// numbers of three digits.
+func Write(t testing.TB, dir string, docs []Doc) (names []string) {
+	t.Helper()
+	lines := map[string]*bytes.Buffer{}
+	for i := range docs {
+		d := docs[i].Stored(fmt.Sprintf("%03d", i))
+		path := filepath.Join(dir, filepath.FromSlash(docs[i].File)+".jsonl")
+		if lines[path] == nil {
+			lines[path] = &bytes.Buffer{}
+		}
+		fields := strings.TrimPrefix(strings.TrimSuffix(string(d.Fields), "}"), "{")
+		if fields != "" {
+			fields = "," + fields
+		}
+		fmt.Fprintf(lines[path], "{\"id\":%q,\"text\":%q%s}\n", d.ID, d.Text, fields)
+	}
+	for path, b := range lines {
+		names = append(names, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (d *Doc) field(name string) string {
@@ -285,16 +317,17 @@ func Rule(rng *rand.Rand, depth int, files bool) (string, Model) {
 }
 
 // Limited returns a random rule of a similarity of the texts, an equality and the negation of another.
-func Limited(rng *rand.Rand) (string, Model) {
+// Only with files, it may compare them.
+func Limited(rng *rand.Rand, files bool) (string, Model) {
 	t := []float64{0.2, 0.4, 0.6}[rng.IntN(3)]
 	text, model := ofSets(rng, "", t)
 	for strings.Contains(text, "(") || strings.Contains(text, "CONTAINS") {
 		text, model = ofSets(rng, "", t)
 	}
 	for n := range 2 {
-		other, f := randomAtom(rng, true)
+		other, f := randomAtom(rng, files)
 		for !strings.Contains(other, " = ") && !strings.Contains(other, "DISTINCT") {
-			other, f = randomAtom(rng, true)
+			other, f = randomAtom(rng, files)
 		}
 		with := model
 		if n == rng.IntN(2) {
