@@ -40,7 +40,7 @@ func (d *job) readDecisions() error {
 // groupBy prepares the limits of matches.
 func (d *job) groupBy() error {
 	if d.limits == nil {
-		return refuseFiles(d.rule, d.Sources)
+		return d.c.agreement().refuseFiles(d.rule, d.Sources)
 	}
 	l, err := d.c.agreement().limit(d.limits, d.params, d.opt, d.Sources)
 	if err != nil {

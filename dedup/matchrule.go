@@ -49,8 +49,8 @@ func (m *Match) settle(ctx context.Context, env *inputs.Env, src *inputs.Sources
 	}
 	for i := range rule.Atoms {
 		switch a := &rule.Atoms[i]; {
-		case a.Kind == pairrule.Equal && (a.Of == pairrule.File || a.Of == pairrule.Folder):
-			return invalid("%s: a database does not record the files of documents", a)
+		case a.OfFile():
+			return invalid("%s: a database does not record the files of documents", x.written(a))
 		case a.Recurs():
 			return invalid("%s: lines are decided one by one, but which differences recur is known of all pairs", a)
 		case stored.NoText && (a.Kind != pairrule.Near || a.Fields != nil):

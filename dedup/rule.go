@@ -211,15 +211,23 @@ func fieldsOnly(r *pairrule.Rule) bool { return r != nil && !r.ComparesText() }
 
 // refuseFiles returns an error if a rule, which may be nil, compares the files of documents, and
 // some are in a database.
-func refuseFiles(rule *pairrule.Rule, of ...*inputs.Sources) error {
+func (x *agreement) refuseFiles(rule *pairrule.Rule, of ...*inputs.Sources) error {
 	for _, s := range of {
 		for i := 0; rule != nil && s != nil && s.Stored != nil && i < len(rule.Atoms); i++ {
-			if a := &rule.Atoms[i]; a.Kind == pairrule.Equal && (a.Of == pairrule.File || a.Of == pairrule.Folder) {
-				return fmt.Errorf("%s: %s is a database and does not record the files of documents", a, s.Stored.Path)
+			if a := &rule.Atoms[i]; a.OfFile() {
+				return fmt.Errorf("%s: %s is a database and does not record the files of documents", x.written(a), s.Stored.Path)
 			}
 		}
 	}
 	return nil
+}
+
+// written returns how a comparison of files is written: as the option, or in the rule.
+func (x *agreement) written(a *pairrule.Atom) string {
+	if x.rule == nil {
+		return option.Set("Across", x.across)
+	}
+	return a.String()
 }
 
 // limits say which documents may match by a criterion. A nil limits lets all match.
@@ -231,7 +239,7 @@ type limits struct {
 
 // limit returns the limits that settle has found, which may be nil.
 func (x *agreement) limit(rule *pairrule.Rule, p features.Params, read records.Options, of ...*inputs.Sources) (*limits, error) {
-	if err := refuseFiles(rule, of...); rule == nil || err != nil {
+	if err := x.refuseFiles(rule, of...); rule == nil || err != nil {
 		return nil, err
 	}
 	g, err := rulejoin.NewGrouper(rule, ruleOptions(p, read, 0, 0, ""))
@@ -428,7 +436,7 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 		return err
 	}
 	l.remove = remove
-	if err := refuseFiles(rule, l.sources); err != nil {
+	if err := l.job.agreement().refuseFiles(rule, l.sources); err != nil {
 		remove()
 		return err
 	}

@@ -66,7 +66,7 @@ func (j *Join) openRule(ctx context.Context, rule *pairrule.Rule) (err error) {
 	if o.IDs {
 		return &OptionError{Option: "Rule", Other: "IDs", Why: "it compares documents with their fields"}
 	}
-	if err := refuseFiles(rule, j.l.sources); err != nil {
+	if err := o.agreement().refuseFiles(rule, j.l.sources); err != nil {
 		return err
 	}
 	dir, remove, err := j.l.env.TempDir("")
@@ -81,7 +81,7 @@ func (j *Join) openRule(ctx context.Context, rule *pairrule.Rule) (err error) {
 	}()
 	p, of, read := o.Params, o.Files, inputs.Reading{Stage: "read", Options: o.Of, Rejects: o.Rejects}
 	if o.Stored != nil {
-		if err := refuseFiles(rule, o.Stored.Sources()); err != nil {
+		if err := o.agreement().refuseFiles(rule, o.Stored.Sources()); err != nil {
 			return err
 		}
 		of, read.Options, read.Rejects = o.Stored.Sources(), records.Options{Need: records.NeedDoc}, nil

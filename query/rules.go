@@ -98,7 +98,7 @@ func (x *run) bindRule(parts []*syntax.RulePart) (*pairrule.Rule, *syntax.Criter
 		word := syntax.Token{Value: a.String()}
 		word.Pos.Offset = at
 		switch {
-		case a.Kind == pairrule.Equal && (a.Of == pairrule.File || a.Of == pairrule.Folder):
+		case a.OfFile():
 			err = syntax.Errorf(at, "", "%s: a database does not record the files of documents", a)
 		case a.Kind == pairrule.Near && a.K > x.DB.Options().Bits:
 			err = x.Values.Errorf(at, "", "%s: a fingerprint has %d bits", a, x.DB.Options().Bits)

@@ -85,6 +85,9 @@ type Atom struct {
 // Recurs reports whether the atom is NOT DIFFERS(RECURRING), which only all pairs of a corpus decide.
 func (a *Atom) Recurs() bool { return a.Kind == Differ && a.Words == nil }
 
+// OfFile reports whether an atom compares the files or folders of documents.
+func (a *Atom) OfFile() bool { return a.Kind == Equal && (a.Of == File || a.Of == Folder) }
+
 // String writes an atom as it stands in a rule.
 func (a *Atom) String() string {
 	side := func(name, of string) string {
