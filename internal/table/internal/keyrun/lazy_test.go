@@ -2,14 +2,68 @@ package keyrun
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/table/internal/keytest"
 	"github.com/simdb/simdb/internal/table/internal/pages"
+	"github.com/simdb/simdb/internal/vfs"
 )
+
+// pagedSection returns a section of a file on a server, with the directory stored; dir is that of the
+// summary.
+func pagedSection(t *testing.T, body, stored, dir []byte) Section {
+	file := append(append(make([]byte, 0, len(body)+len(dir)), body...), stored...)
+	data := make([]byte, len(file)+kernel.Slack)
+	p, err := pages.Remote(bytes.NewReader(file), data[:len(file)], "test.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Section{
+		File: "test.sst", Name: "run 0", Body: data[:len(body) : len(body)+kernel.Slack], Dir: data[len(body):len(file)], DirOffset: int64(len(body)),
+		Top: AppendTop(nil, dir), Pages: p.Random(),
+	}
+}
+
+// TestPagedDamage flips bits of a directory that is read page by page, and of its summary.
+func TestPagedDamage(t *testing.T) {
+	rnd := keytest.Rand("paged damage", 1)
+	values := make([]uint64, 3*pageBlocks*BlockLen)
+	for i := range values {
+		values[i] = 1<<30 + uint64(rnd.IntN(1<<20))
+	}
+	body, dir := EncodeColumn(values)
+	get := func(s Section, at int) (v uint64, err error) {
+		defer func() {
+			if f, ok := recover().(*vfs.Failure); ok {
+				err = f.Err
+			}
+		}()
+		c, err := OpenColumn(s)
+		if err != nil {
+			return 0, err
+		}
+		return c.Get(at)
+	}
+	for range 300 {
+		at := rnd.IntN(len(values))
+		damaged, summary := slices.Clone(dir), AppendTop(nil, dir)
+		damaged[at>>BlockShift*dirEntry+rnd.IntN(dirEntry)] ^= 1 << rnd.IntN(8)
+		if v, err := get(pagedSection(t, body, damaged, dir), at); !errors.Is(err, base.ErrCorruption) {
+			t.Fatalf("damaged directory: value %d is %d, %v", at, v, err)
+		}
+		summary[at>>(BlockShift+pageShift)*dirEntry+rnd.IntN(dirEntry)] ^= 1 << rnd.IntN(8)
+		s := pagedSection(t, body, dir, dir)
+		s.Top = summary
+		if v, err := get(s, at); !errors.Is(err, base.ErrCorruption) {
+			t.Fatalf("damaged summary: value %d is %d, %v", at, v, err)
+		}
+	}
+}
 
 // TestPagedRun searches a run whose directory is read page by page, each time from the beginning, and
 // compares what may be read after each search with the same run in memory.
@@ -28,17 +82,8 @@ func TestPagedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := append(append(make([]byte, 0, len(body)+len(dir)), body...), dir...)
 	paged := func() *Run {
-		data := make([]byte, len(file)+kernel.Slack)
-		p, err := pages.Remote(bytes.NewReader(file), data[:len(file)], "test.sst")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Open(Section{
-			File: "test.sst", Name: "run 0", Body: data[:len(body) : len(body)+kernel.Slack], Dir: data[len(body):len(file)], DirOffset: int64(len(body)),
-			Top: AppendTop(nil, dir), Pages: p.Random(),
-		})
+		r, err := Open(pagedSection(t, body, dir, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
