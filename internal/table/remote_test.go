@@ -312,7 +312,7 @@ func TestServedFew(t *testing.T) {
 		if hits, err := r.Near(docs[doc].Fingerprint, 3, nil); err != nil || len(hits) == 0 {
 			t.Fatal(hits, err)
 		}
-		if _, _, err := r.AppendIDs(nil, nil, []uint32{doc}); err != nil || s.reads.Load() > 13 || s.bytes.Load() > 200<<10 {
+		if _, _, err := r.AppendIDs(nil, nil, []uint32{doc}); err != nil || s.reads.Load() > 7 || s.bytes.Load() > 120<<10 {
 			t.Errorf("document %d: %d reads, %d bytes: %v", doc, s.reads.Load(), s.bytes.Load(), err)
 		}
 	}
