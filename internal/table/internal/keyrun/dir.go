@@ -98,8 +98,8 @@ type Dir struct {
 	size    int // size of the body
 	entries []blockEntry
 	lazy    *lazyDir // what has been read of the directory; nil if all of it has been
-	vwidth  int // bits per value, 0 if keys have none
-	sums    int // bytes of checksums of parts at the start of a block: sumsSize or 0
+	vwidth  int      // bits per value, 0 if keys have none
+	sums    int      // bytes of checksums of parts at the start of a block: sumsSize or 0
 
 	lowBytes, highBytes int64
 }

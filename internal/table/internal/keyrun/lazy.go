@@ -66,7 +66,9 @@ func (d *Dir) openPages() error {
 }
 
 // firstKey returns the first base of a page.
-func (d *Dir) firstKey(page int) uint64 { return binary.LittleEndian.Uint64(d.lazy.top[page*dirEntry:]) }
+func (d *Dir) firstKey(page int) uint64 {
+	return binary.LittleEndian.Uint64(d.lazy.top[page*dirEntry:])
+}
 
 // pageEnd returns where the blocks before block b, which starts a page or is NumBlocks, should end in
 // the body.

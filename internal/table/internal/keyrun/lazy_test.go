@@ -24,7 +24,7 @@ func pagedSection(t *testing.T, body, stored, dir []byte) Section {
 		t.Fatal(err)
 	}
 	return Section{
-		File: "test.sst", Name: "run 0", Body: data[:len(body) : len(body)+kernel.Slack], Dir: data[len(body):len(file)], DirOffset: int64(len(body)),
+		File: "test.sst", Name: "run 0", Body: data[: len(body) : len(body)+kernel.Slack], Dir: data[len(body):len(file)], DirOffset: int64(len(body)),
 		Top: AppendTop(nil, dir), Pages: p.Random(),
 	}
 }
