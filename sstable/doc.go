@@ -59,7 +59,8 @@
 // each permuted table a part of k, such that at least one of them has any match in the range of its
 // leading bits; so few tables answer every k completely. A column is an array of integers, bit-packed
 // in blocks of 512. A block is the unit of checksums. The directories of key runs and columns are
-// sections of their own. All directories lie side by side after everything else.
+// sections of their own. All directories lie side by side after everything else, before summaries of
+// large ones: OpenReaderAt then reads only the pages of a directory that a call needs.
 // docs/format/sstable.md draws every byte.
 //
 // # Terms

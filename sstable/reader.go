@@ -31,8 +31,9 @@ const cacheBytes = 4 << 20
 // *CorruptionError, ErrNotTable or ErrUnsupported.
 func Open(path string) (*Reader, error) { return reader(table.Open(path)) }
 
-// OpenReaderAt reads a table of size bytes from r into memory, and does not use r afterwards. Errors
-// call the table name.
+// OpenReaderAt opens a table of size bytes that r reads, for example from a server. It reads the last
+// 64 KiB, and later only what is needed, in few calls of ReadAt, which several goroutines make at the
+// same time, until Close. What has been read stays in memory until then. Errors call the table name.
 func OpenReaderAt(r io.ReaderAt, size int64, name string) (*Reader, error) {
 	return reader(table.OpenReaderAt(r, size, name))
 }

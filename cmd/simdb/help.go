@@ -24,9 +24,9 @@ import (
 // description is the beginning of the help and of the manual page.
 const description = `An embedded database for near-duplicates: have I seen something like this before?
 
-A DB is a folder (corpus.simdb), a single table (corpus.sst) or, to read, a pattern of several ('parts/*.sst'). A FILE
-holds documents: JSON lines, JSON, CSV, TSV, Parquet, WARC, mbox, plain text or fingerprints, plain or compressed with
-gzip or zstd; - is standard input.
+A DB is a folder (corpus.simdb), a single table (corpus.sst, also on a server: https://host/corpus.sst) or, to read, a
+pattern of several ('parts/*.sst'). A FILE holds documents: JSON lines, JSON, CSV, TSV, Parquet, WARC, mbox, plain text
+or fingerprints, plain or compressed with gzip or zstd; - is standard input.
 
   simdb dedup crawl.jsonl -o kept.jsonl     deduplicate a file
   simdb load corpus.simdb crawl.jsonl       load it into a database

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
@@ -137,7 +138,7 @@ func advice(err error, args []string) string {
 	for i, arg := range args {
 		switch name := remoteName.FindStringSubmatch(arg); {
 		case arg == "" || !strings.Contains(err.Error(), arg):
-		case place.IsRemote(arg) && !strings.HasSuffix(place.Path(arg), ".sst"):
+		case place.IsRemote(arg) && !(errors.Is(err, syscall.ENOENT) && strings.HasSuffix(place.Path(arg), ".sst")):
 		case missing && name != nil:
 			return pipeTo(args, i, mailLike.ReplaceAllString(strings.ToLower(name[1]), "scp:"), name[2])
 		case errors.Is(err, engine.ErrNotDatabase) && inputs.Exists(arg) && filepath.Ext(arg) != ".simdb":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,10 +100,91 @@ func TestRemoteInputs(t *testing.T) {
 	if code, _, talk := simdbHere(t, "hash", "--progress", "json", "s3://bucket/in/none"); code != 2 || !strings.Contains(talk, "s3://bucket/in/none: no such file or directory (the server says 404 Not Found: NoSuchKey") {
 		t.Error(talk)
 	}
-	for _, args := range [][]string{{s.URL + "/bucket/in/a.sst", "COUNT"}, {"pairs", s.URL + "/bucket/in/a.sst", "--near", "3"}} {
-		if code, _, talk := simdbHere(t, args...); code != 2 || !strings.Contains(talk, "fetch it first: curl -sLO "+s.URL) {
-			t.Error(talk)
+	if code, _, talk := simdbHere(t, "ingest", "new.simdb", s.URL+"/bucket/in/a.sst", "--create"); code != 2 || !strings.Contains(talk, "fetch it first: curl -sLO "+s.URL) {
+		t.Error(talk)
+	}
+}
+
+// TestServedTables asks packed tables on servers: answers are those of the same tables on the disk.
+func TestServedTables(t *testing.T) {
+	s := remoteFiles(t)
+	var numbers strings.Builder
+	for i := range 140_000 {
+		fmt.Fprintf(&numbers, "%016x\tn%d\n", uint64(i/2)*0x9e3779b97f4a7c15^uint64(i%2), i)
+	}
+	write(t, "n.tsv", []byte(numbers.String()))
+	for _, args := range [][]string{{"load", "a.simdb", "a.jsonl", "--containment"}, {"pack", "a.simdb", "a.sst"}, {"load", "n.simdb", "n.tsv"}, {"pack", "n.simdb", "n.sst"}} {
+		if code, _, talk := simdbHere(t, args...); code != 0 {
+			t.Fatal(args, talk)
 		}
+	}
+	for _, name := range []string{"a.sst", "n.sst"} {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Put("/bucket/in/"+name, content)
+	}
+	same := func(url string, args ...string) {
+		t.Helper()
+		code, want, _ := simdbHere(t, args...)
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "a.sst", url+"a.sst"), "n.sst", url+"n.sst")
+		}
+		if got, rows, talk := simdbHere(t, args...); got != code || rows != want {
+			t.Errorf("simdb %q: status %d, %.300s, %s; locally %d, %.300s", args, got, rows, talk, code, want)
+		}
+	}
+	for _, url := range []string{s.URL + "/bucket/in/", "s3://bucket/in/", "gs://bucket/in/"} {
+		for _, statement := range []string{"COUNT", "GET 'd7'", "GET 'none'", "NEAR('d7', 3)", "JACCARD('d7', 0.7)", "JACCARD('d7', 0.5) ESTIMATE", "CONTAINS('d7', 0.5)",
+			"PAIRS JACCARD 0.8", "CLUSTERS NEAR 3", "ID >= 'd11' LIMIT 5", "COUNT ID LIKE 'd1%'", "LEVENSHTEIN('d7', 0.9)"} {
+			same(url, "a.sst", statement)
+		}
+		same(url, "pairs", "a.sst", "--jaccard", "0.8")
+		same(url, "join", "a.sst", "b.jsonl", "--jaccard", "0.5")
+		same(url, "check", "a.sst")
+		same(url, "export", "a.sst")
+		same(url, "n.sst", "NEAR('n7', 3)")
+		same(url, "n.sst", "COUNT NEAR(0x0, 12)")
+	}
+	for url, most := range map[string]int{s.URL: 7, "s3:/": 12} { // with several parts by one request, and without
+		s.Log()
+		if code, rows, talk := simdbHere(t, url+"/bucket/in/n.sst", "NEAR(0x9e3779b97f4a7c15, 3)"); code != 0 || rows != "n2\t0\nn3\t1\n" {
+			t.Error(rows, talk)
+		}
+		if requests, sent := s.Log(); len(requests) > most || sent > 200<<10 {
+			t.Errorf("%d requests and %d bytes: %q", len(requests), sent, requests)
+		}
+	}
+	for args, want := range map[string]string{
+		s.URL + "/bucket/in/a.sst|DELETE 'd7'":                                "read-only",
+		s.URL + "/bucket/in/a.sst|PUT {\"id\":\"x\",\"text\":\"some words\"}": "read-only",
+		s.URL + "/bucket/in/none.sst|COUNT":                                   "404",
+		s.URL + "/bucket/in/a.jsonl.sst|COUNT":                                "404",
+		"match|" + s.URL + "/bucket/in/a.sst|b.jsonl|--add":                   "read-only",
+		"s3://bucket/in/*.sst|COUNT":                                          "",
+	} {
+		if code, _, talk := simdbHere(t, strings.Split(args, "|")...); code != 2 || !strings.Contains(talk, want) {
+			t.Errorf("simdb %s: status %d, %s", args, code, talk)
+		}
+	}
+	s.NoRanges = true
+	if code, _, talk := simdbHere(t, s.URL+"/bucket/in/a.sst", "COUNT"); code != 2 || !strings.Contains(talk, "only as a whole: download it first") {
+		t.Error(talk)
+	}
+	s.NoRanges = false
+	s.Put("/bucket/in/x.sst", []byte("<html>not a table</html>"))
+	if code, _, talk := simdbHere(t, s.URL+"/bucket/in/x.sst", "COUNT"); code != 2 || !strings.Contains(talk, "not an .sst table") {
+		t.Error(talk)
+	}
+	content, _ := s.Get("/bucket/in/n.sst")
+	damaged := bytes.Clone(content)
+	for i := 200; i < len(damaged)/2; i++ {
+		damaged[i] ^= 0x40
+	}
+	s.Put("/bucket/in/x.sst", damaged)
+	if code, _, talk := simdbHere(t, s.URL+"/bucket/in/x.sst", "NEAR(0x9e3779b97f4a7c15, 3)"); code == 0 || !strings.Contains(talk, "x.sst: corrupt run 0 at offset") {
+		t.Error(code, talk)
 	}
 }
 

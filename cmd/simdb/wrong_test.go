@@ -148,7 +148,7 @@ var wrong = []struct{ args, want string }{
 	{"dedup|az://c/x.jsonl|--near|3", "pipe it: rclone cat REMOTE:c/x.jsonl | simdb dedup - --near 3"},
 	{"load|x.simdb|ftp://h/x.gz", "pipe it: curl -sL ftp://h/x.gz | simdb load x.simdb -"},
 	{"load|x.simdb|s3://b_/x", "it is not s3://BUCKET/KEY"},
-	{"gs://b/x.sst|COUNT", "fetch it first: gcloud storage cp gs://b/x.sst ."},
+	{"ingest|x.simdb|gs://b/x.sst", "fetch it first: gcloud storage cp gs://b/x.sst ."},
 	{"dedup|in.jsonl|--against|az://c/x", "fetch it first: rclone copy REMOTE:c/x ."},
 	{"dedup|in.jsonl|-o|az://c/x", "pipe it: simdb dedup in.jsonl -o - | rclone rcat REMOTE:c/x"},
 	{"dedup|in.jsonl|-o|hf://datasets/a/b/x.jsonl", "write a local file, then send it by hf upload"},

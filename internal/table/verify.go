@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/format"
+	"github.com/simdb/simdb/internal/table/internal/keyrun"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -28,6 +29,7 @@ import (
 //	sketches bitmaps and postings agree with the sketches
 //	sets     sizes of sets and bins of features agree with the texts
 //	values   the lists of indexed fields ascend, and agree with the fields
+//	summaries are those of the directories
 //
 // It detects mistakes of the writer as well as damage by storage. The checks run in parallel on all
 // processors; if several find damage, Verify returns the error of the first in the list. progress,
@@ -38,7 +40,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 	v := &verification{progress: progress, total: 2 * r.t.Info.Size}
 	steps := []func(*verifier) error{(*verifier).checkBytes, (*verifier).checkRecords, (*verifier).checkOrder, (*verifier).checkPlaces,
 		(*verifier).checkRuns, (*verifier).checkIDs, (*verifier).checkIDOrder, (*verifier).checkSketches, (*verifier).checkSets, (*verifier).checkFields,
-		(*verifier).checkEarly}
+		(*verifier).checkEarly, (*verifier).checkSummaries}
 	errs := make([]error, len(steps))
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
@@ -310,6 +312,24 @@ func (v *verifier) checkEarly() error {
 		if b == nil || !a.IsCopied() && *a != *b || a.IsCopied() && (a.Count != b.Count || !bytes.Equal(v.t.Bytes(a), v.t.Bytes(b))) {
 			return v.corrupt(format.KindEarly, a.Offset-s.Offset, "section %s does not match the directory", a.Name())
 		}
+	}
+	return nil
+}
+
+// checkSummaries verifies that the summaries are those of the directories.
+func (v *verifier) checkSummaries() error {
+	all := v.t.Section(format.KindSummaries, 0)
+	if all == nil {
+		return nil
+	}
+	var want []byte
+	for i := range v.t.Info.Sections {
+		if s := &v.t.Info.Sections[i]; s.IsSummarized() {
+			want = keyrun.AppendTop(want, v.t.Bytes(s))
+		}
+	}
+	if !bytes.Equal(v.t.Bytes(all), want) {
+		return v.corrupt(format.KindSummaries, 0, "not the summaries of the directories")
 	}
 	return nil
 }

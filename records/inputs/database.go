@@ -54,11 +54,8 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	}
 	open, names := Open, expand(path)
 	set, served := names[0] != path, remoteTable(path)
-	switch {
-	case set:
+	if set {
 		open = func(string, *engine.Options) (*engine.DB, error) { return engine.OpenSet(names, o) }
-	case served:
-		open = openServed
 	}
 	db, err := open(path, o)
 	if errors.Is(err, engine.ErrNotFound) && !set { // a member of a set may just have been removed
@@ -88,8 +85,11 @@ func openServed(url string, o *engine.Options) (db *engine.DB, err error) {
 }
 
 // Open opens a database, for writing together with other processes. Where processes cannot share a
-// database, it opens the database for this process alone.
+// database, it opens the database for this process alone. A packed table may be on a server.
 func Open(path string, o *engine.Options) (*engine.DB, error) {
+	if remoteTable(path) {
+		return openServed(path, o)
+	}
 	shared := *o
 	shared.Shared = true
 	db, err := engine.Open(path, &shared)

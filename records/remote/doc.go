@@ -32,7 +32,8 @@
 //	store.go   the stores and their names
 //	client.go  requests, repetitions, errors
 //	file.go    reading a file, also after broken connections
-//	ranges.go  reading parts of a file
+//	ranges.go  reading parts of a file, and what follows them
+//	pieces.go  reading exactly the parts of a packed table that are needed
 //	bucket.go  S3 and Google Cloud Storage: addresses, credentials, lists
 //	google.go  credentials of Google Cloud Storage
 //	hub.go     the Hugging Face Hub

@@ -279,7 +279,7 @@ def open(
     """Opens a database, and creates it if there is none.
 
     Args:
-        path: a folder, whose parent must exist; or a table file (.sst), which is read-only.
+        path: a folder, whose parent must exist; or a table file (.sst), also a URL, which is read-only.
         readonly: any number of processes can read, even while one writes.
         must_exist: do not create it.
         busy_timeout: seconds to wait while another process has it open for writing.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -16,7 +17,7 @@ import (
 // Prepare checks that a database can be created at path. Its parent must exist, so that a misspelt
 // path does not become a tree of folders.
 func Prepare(path string) error {
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Stat(path); err == nil || place.IsRemote(path) && !inputs.NamesFiles(path) {
 		return nil
 	}
 	switch st, err := os.Stat(filepath.Dir(path)); {

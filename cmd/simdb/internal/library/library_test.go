@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/remotetest"
+	_ "github.com/simdb/simdb/records/remote"
 )
 
 // TestOpenCancelled opens databases whose caller gets no reply, or no longer waits for it. They
@@ -46,6 +49,30 @@ func TestOpenCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
+}
+
+// TestOpenServed opens a packed table on a server.
+func TestOpenServed(t *testing.T) {
+	s, dir := remotetest.Start(t), t.TempDir()
+	db, err := engine.Open(filepath.Join(dir, "x.simdb"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Put(t.Context(), engine.Doc{ID: "a", Text: "some words of a text"})
+	err = errors.Join(err, db.Pack(t.Context(), filepath.Join(dir, "x.sst"), nil), db.Close())
+	content, e := os.ReadFile(filepath.Join(dir, "x.sst"))
+	if err = errors.Join(err, e); err != nil {
+		t.Fatal(err)
+	}
+	s.Put("/x.sst", content)
+	var l Library
+	if _, err := l.Run(t.Context(), &Request{Op: "open", DB: 1, Path: s.URL + "/x.sst"}); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := l.dbs[1].Get(t.Context(), "a"); err != nil || d.Text != "some words of a text" {
+		t.Error(d, err)
+	}
+	l.dbs[1].Close()
 }
 
 // TestKeywords describes a dedup by keywords.

@@ -8,7 +8,9 @@
 // only the parts that a search reads (CheckHead, CheckKeys, parts.go); bits of its directory entry
 // in memory record this. So the rules for callers are:
 //
-//   - The directory (NumBlocks, Base, Info, Count, Greatest, Shared) may be used at once.
+//   - The directory (NumBlocks, Base, Info, Count, Greatest, Shared) may be used at once; but in a table
+//     on a server, Base, Info and Shared only for blocks that Blocks has returned or Check has
+//     verified, or after LoadDirectory (lazy.go).
 //   - The content of a block (Unary, Packed, From, Decode) may be used only after Check has
 //     returned nil, or if InfoKnown says that all of the block has been verified. After CheckHead
 //     only the unary words may be used; after CheckKeys also the keys it was called for.

@@ -18,7 +18,7 @@
 // random.
 //
 // All of this is only advice to the system. Results do not depend on it, whether the system follows
-// it or not.
+// it or not. Only tables on a server differ: what has not been read of them is zero (remote.go).
 package pages
 
 import (

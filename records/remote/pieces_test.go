@@ -1,0 +1,148 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/simdb/simdb/internal/place"
+)
+
+// several is the method of a file of which several parts are read at once.
+type several interface {
+	ReadParts(parts [][]byte, offs []int64) (bool, error)
+}
+
+// pieceParts reads three parts, one by one or, if the server sends them so, by one request.
+func pieceParts(t *testing.T, p place.Pieces, content []byte) (together bool, err error) {
+	t.Helper()
+	offs, parts := []int64{500_000, 7, 200_000}, [][]byte{make([]byte, 3000), make([]byte, 1), make([]byte, 100_000)}
+	together, err = p.(several).ReadParts(parts, offs)
+	for i := range offs {
+		if !together {
+			if _, err := p.ReadAt(parts[i], offs[i]); err != nil {
+				return false, err
+			}
+		}
+		if err == nil && !bytes.Equal(parts[i], content[offs[i]:][:len(parts[i])]) {
+			t.Errorf("other bytes from %d on", offs[i])
+		}
+	}
+	return together, err
+}
+
+// TestPieces reads parts of a file from servers of all kinds.
+func TestPieces(t *testing.T) {
+	s, r := start(t), seeded(t)
+	content := noise(r, 1<<20)
+	s.Put("/bkt/x", content)
+	s.Put("/bkt/small", content[:100])
+	s.Put("/bkt/empty", nil)
+	var broken atomic.Int64
+	hide := func(say func(r *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
+		return func(_ http.ResponseWriter, r *http.Request) bool {
+			if say(r) {
+				r.Header.Del("Range")
+			}
+			return false
+		}
+	}
+	none := func(*http.Request) int64 { return -1 }
+	for what, c := range map[string]struct {
+		name     string
+		before   func(http.ResponseWriter, *http.Request) bool
+		breaks   func(*http.Request) int64
+		together bool
+		requests int
+	}{
+		"a web server":     {s.URL + "/bkt/x", nil, none, true, 2},
+		"S3":               {"s3://bkt/x", nil, none, false, 4},
+		"one range":        {s.URL + "/bkt/x", hide(func(r *http.Request) bool { return strings.Contains(r.Header.Get("Range"), ",") }), none, false, 5},
+		"no last bytes":    {s.URL + "/bkt/x", hide(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Range"), "bytes=-") }), none, true, 4},
+		"broken":           {s.URL + "/bkt/x", nil, func(*http.Request) int64 { return map[bool]int64{true: 700, false: -1}[broken.Add(1)%2 == 1] }, false, -1},
+		"refuses several":  {s.URL + "/bkt/x", refuseSeveral, none, false, 5},
+		"several are junk": {s.URL + "/bkt/x", junk, none, false, 5},
+	} {
+		s.Before, s.Break = c.before, c.breaks
+		s.Log()
+		p, err := place.OpenPieces(context.Background(), c.name, 5000)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		together, err := pieceParts(t, p, content)
+		requests, _ := s.Log()
+		if err != nil || p.Size() != 1<<20 || together != c.together && what != "broken" || c.requests >= 0 && len(requests) != c.requests {
+			t.Errorf("%s: size %d, together %v, %v: %q", what, p.Size(), together, err, requests)
+		}
+		end := make([]byte, 6000)
+		if n, err := p.ReadAt(end, 1<<20-5500); n != 5500 || err != io.EOF || !bytes.Equal(end[:n], content[1<<20-5500:]) {
+			t.Errorf("%s: %d bytes at the end, %v", what, n, err)
+		}
+	}
+	s.Before, s.Break = nil, nil
+	if p, err := place.OpenPieces(context.Background(), s.URL+"/bkt/small", 5000); err != nil || p.Size() != 100 {
+		t.Error(err)
+	}
+	if _, err := place.OpenPieces(context.Background(), s.URL+"/bkt/none", 5000); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	for name, ranges := range map[string]bool{"/bkt/x": true, "/bkt/empty": false} {
+		s.NoRanges = ranges
+		if _, err := place.OpenPieces(context.Background(), s.URL+name, 5000); err == nil || ranges && !errors.Is(err, errWhole) {
+			t.Error(name, err)
+		}
+	}
+}
+
+// refuseSeveral refuses requests for several parts.
+func refuseSeveral(w http.ResponseWriter, r *http.Request) bool {
+	if !strings.Contains(r.Header.Get("Range"), ",") {
+		return false
+	}
+	w.WriteHeader(http.StatusNotImplemented)
+	return true
+}
+
+// junk answers requests for several parts with parts that are too short.
+func junk(w http.ResponseWriter, r *http.Request) bool {
+	if !strings.Contains(r.Header.Get("Range"), ",") {
+		return false
+	}
+	w.Header().Set("ETag", r.Header.Get("If-Match"))
+	w.Header().Set("Content-Type", "multipart/byteranges; boundary=x")
+	w.WriteHeader(http.StatusPartialContent)
+	for range 3 {
+		fmt.Fprint(w, "--x\r\nContent-Range: bytes 500000-502999/1048576\r\n\r\nshort\r\n")
+	}
+	return true
+}
+
+// TestPiecesChanged changes a file while its parts are read.
+func TestPiecesChanged(t *testing.T) {
+	s, r := start(t), seeded(t)
+	for _, scheme := range []string{s.URL + "/", "s3://"} {
+		for _, ignored := range []bool{false, true} {
+			content := noise(r, 1<<20)
+			s.Put("/bkt/x", content)
+			p, err := place.OpenPieces(context.Background(), scheme+"bkt/x", 5000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Put("/bkt/x", noise(r, 1<<20))
+			if s.Before = nil; ignored { // some servers do not know If-Match
+				s.Before = func(_ http.ResponseWriter, r *http.Request) bool { r.Header.Del("If-Match"); return false }
+			}
+			if _, err := pieceParts(t, p, content); !errors.Is(err, errChanged) {
+				t.Errorf("%s, ignored %v: %v", scheme, ignored, err)
+			}
+		}
+	}
+}
