@@ -365,3 +365,21 @@ func TestCandidates(t *testing.T) {
 		t.Error("the seed does not draw candidates")
 	}
 }
+
+// TestFacts compares numbers and dates.
+func TestFacts(t *testing.T) {
+	texts := []string{"paid 7 on 2024-05-01", "2024-05-01: paid 7", "paid 7 on 2024-05-02", "paid 8 on 2024-05-01", "paid on 2024-05-01 7 of 7"}
+	var docs []engine.Doc
+	for i, text := range texts {
+		docs = append(docs, engine.Doc{ID: fmt.Sprint(i), Text: text})
+	}
+	c, err := New(t.Context(), docs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, want := range [][2]bool{{true, true}, {true, true}, {false, false}, {false, true}, {true, true}} {
+		if x := c.traits(0, b); x.facts[numbers] != want[0] || x.facts[dates] != want[1] {
+			t.Errorf("%q and %q: numbers %v, dates %v", texts[0], texts[b], x.facts[numbers], x.facts[dates])
+		}
+	}
+}

@@ -226,6 +226,12 @@ func TestRecurring(t *testing.T) {
 	if got := max(r.upTo(long, nil), r.upTo(long[:1], nil)); got != 0 {
 		t.Errorf("a long difference, or its words, recurs up to %v", got)
 	}
+	for i := range uint64(worddiff.WordRecurs - 1) {
+		r.add(worddiff.Bag{40, 40}, worddiff.Bag{50 + i}, 0.9)
+	}
+	if got := r.upTo(worddiff.Bag{40}, nil); got != 0 {
+		t.Errorf("a word that some differences have twice recurs up to %v", got)
+	}
 	if got := r.upTo(nil, nil); got != 0 {
 		t.Errorf("no difference recurs up to %v", got)
 	}
