@@ -14,7 +14,7 @@ import (
 const leastWords = 120
 
 // corpus returns n documents: up to n/2 real pieces of text with at least words words from the
-// source files below root, then edited copies of them (0.2 to 8 % of the words changed, dropped
+// source files below root, then edited copies (0.2 to 8 % of the words changed, dropped
 // or doubled; a third with a tail of foreign text of up to 20 %). The nq queries are edited
 // copies that are not among the documents.
 func corpus(root string, n, nq, words int, seed uint64) (docs, queries []string, err error) {

@@ -43,7 +43,7 @@ func Pick(tables []Table, o Options) *Job {
 	return nil
 }
 
-// Jobs yields all merges that should be done, most urgent first; a table may be in several of them.
+// Jobs yields all merges that should be done, most urgent first; a table may be in several merges.
 // tables are those that are not being merged, and running is the number of running merges, each of
 // which will add a table.
 func Jobs(tables []Table, o Options, running int) iter.Seq[*Job] {

@@ -19,7 +19,7 @@ type containedDoc struct {
 	set      map[string]bool
 }
 
-// quoting returns documents. Many of them quote others, and some are pages of one template.
+// quoting returns documents. Many quote others, and some are pages of one template.
 func quoting(r *rand.Rand, prefix string, n int, from []containedDoc) (docs []containedDoc) {
 	words := func(n int) (all []string) {
 		for range n {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// codesFile writes a file of documents with one to four fingerprints of w words, many of them near
+// codesFile writes a file of documents with one to four fingerprints of w words, many near
 // each other, and returns the fingerprints by ID.
 func codesFile(t *testing.T, name string, seed uint64, w, n int) (ids []string, codes map[string][][]uint64) {
 	t.Helper()

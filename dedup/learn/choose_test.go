@@ -41,7 +41,7 @@ func invented(r *rand.Rand, n int) *Corpus {
 	return c
 }
 
-// labelsOf returns labels of the first pairs, half of which say what a threshold would.
+// labelsOf returns labels of the first pairs, half of them as a threshold decides.
 func (c *Corpus) labelsOf(r *rand.Rand, n int) (labels []Label) {
 	for _, x := range c.pairs[:n] {
 		same := x.scores[0] >= 0.6

@@ -238,7 +238,7 @@ func TestRecurring(t *testing.T) {
 }
 
 // TestBelieve compares the errors of all thresholds of all shapes with a count, and the votes with
-// what the fitted rule decides.
+// the decisions of the fitted rule.
 func TestBelieve(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
@@ -404,7 +404,7 @@ func TestWilson(t *testing.T) {
 }
 
 // TestCrowd learns from pages of one template, of which all pairs match, and which are compared in
-// fewer texts: the pairs stand for all of them.
+// fewer texts: the pairs stand for all pairs.
 func TestCrowd(t *testing.T) {
 	page, docs := strings.Repeat("all pages have these words in common ", 6), []engine.Doc(nil)
 	for i := range 3000 {

@@ -123,7 +123,7 @@ func parseSigned[S ~string | ~[]byte](s S) (Fingerprint, Notation, error) {
 }
 
 // ParseCell is ParseFingerprint for a cell of a column of fingerprints. With Auto, it also accepts
-// fewer than 16 hexadecimal digits if some of them are letters.
+// fewer than 16 hexadecimal digits if some are letters.
 func ParseCell[S ~string | ~[]byte](s S, n Notation) (Fingerprint, Notation, error) {
 	v, as, err := ParseFingerprint(s, n)
 	if err != nil && IsShort(s) && n == Auto {

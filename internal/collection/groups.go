@@ -105,7 +105,7 @@ func (g *Groups) split(items []uint32, a, b Span, emit func(a, b Span) bool) boo
 }
 
 // unite connects the matching items of two sorted classes, or of one if the other is empty. All
-// earlier connections must use the same Groups: then within a class, or within a group of it,
+// earlier connections must use the same Groups: then within a class, or within a group of a class,
 // either all items are connected or none.
 func (g *Groups) unite(forest *selfjoin.Forest, items []uint32, a, b Span) {
 	chain := func(s Span) {

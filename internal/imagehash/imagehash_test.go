@@ -560,7 +560,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%d bytes: %v, want %s", memory, err, want)
 		}
 	}
-	// The assumed bytes per pixel are what the decoder allocates.
+	// The decoder allocates the assumed bytes per pixel.
 	for name, bytesPerPixel := range map[string]int64{"cmyk.jpg": 28, "420.jpg": 20, "alpha.png": 20} {
 		file := pictures(t)[name]
 		memory := int64(len(file)) + 150*110*bytesPerPixel

@@ -33,7 +33,7 @@ var limits = map[string]int{
 var variadic = map[string]int{}
 
 // TestAPI compares the exported declarations of each public package with its golden file in
-// testdata/api, so that a review shows each change of them, and checks the limits. An exported
+// testdata/api, so that a review shows each change, and checks the limits. An exported
 // declaration must not mention a type of an internal package, which users cannot name; an exported
 // alias gives such a type a name. Options are one trailing pointer: with variadic ones, a second
 // value would be ignored.
@@ -142,7 +142,7 @@ func readAPI(t *testing.T, dir string) *api {
 }
 
 // decls returns the declarations in the order of go doc. A method that a type has from an embedded
-// type is not one of them.
+// type is not among these.
 func (a *api) decls() (all []ast.Decl) {
 	values := func(list []*doc.Value) {
 		for _, v := range list {

@@ -28,7 +28,7 @@ func Radix(keys, tmp []uint64, width int) (sorted, spare []uint64) {
 }
 
 // SortContext is Radix, but stops when ctx ends. It then returns ctx's error, and the arrays have
-// keys in any order, some of them twice.
+// keys in any order, some twice.
 func SortContext(ctx context.Context, keys, tmp []uint64, width int) (sorted, spare []uint64, err error) {
 	if len(keys) < smallSort {
 		slices.SortStableFunc(keys, func(a, b uint64) int { return cmp.Compare(a<<(64-width), b<<(64-width)) })

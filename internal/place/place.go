@@ -50,7 +50,7 @@ type Upload interface {
 	Send(ctx context.Context, content io.ReaderAt, size int64, release func()) error
 	// Publish gives the file its name, and replaces a file of that name.
 	Publish(ctx context.Context) error
-	// Drop removes what was sent. After Publish it has no effect. It may be called while another
+	// Drop removes the data that was sent. After Publish it has no effect. It may be called while another
 	// goroutine sends, before the process ends.
 	Drop()
 }

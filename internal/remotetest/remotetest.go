@@ -177,7 +177,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 
 func etag(content []byte) string { return fmt.Sprintf(`"%x"`, md5.Sum(content)) }
 
-// counting counts what is sent, and breaks the connection.
+// counting counts the bytes sent, and breaks the connection.
 type counting struct {
 	http.ResponseWriter
 	s    *Server

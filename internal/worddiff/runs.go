@@ -65,7 +65,7 @@ func Runs[W comparable](a, b []W, most int) ([]Run, bool) {
 	return joinRuns(runs), true
 }
 
-// few is the number of words up to which a comparison of all of them is fast.
+// few is the number of words up to which a comparison of all words is fast.
 const few = 12
 
 // apart reports whether two lists have no word in common.

@@ -37,7 +37,7 @@ var transport = func() *http.Transport {
 	return t
 }()
 
-// target is a file, or a folder of them, on a server.
+// target is a file, or a folder of files, on a server.
 type target struct {
 	name    string // as the user wrote it, without secrets
 	url     *url.URL
@@ -66,7 +66,7 @@ type credentialsError struct{ err error }
 func (e *credentialsError) Error() string { return "credentials: " + e.err.Error() }
 func (e *credentialsError) Unwrap() error { return e.err }
 
-// request is what a target is asked for.
+// request is the variable part of a request to a server.
 type request struct {
 	method string
 	query  url.Values // or nil
